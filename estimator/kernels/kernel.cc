@@ -1,0 +1,134 @@
+#include "estimator/kernels/kernel.h"
+
+#include <array>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr int kNumTiers = 3;
+using Factories = std::array<KernelFactory, kNumTiers>;
+
+// Filled before main and only read afterwards, so it needs no lock. Never destroyed: kernels may
+// be created by static objects' destructors.
+std::map<std::string, Factories, std::less<>>& Registry() {
+  static auto& registry = *new std::map<std::string, Factories, std::less<>>();
+  return registry;
+}
+
+const Factories* FindFactories(absl::string_view op) {
+  const auto it = Registry().find(std::string(op));
+  return it == Registry().end() ? nullptr : &it->second;
+}
+
+class FunctionKernel : public Kernel {
+ public:
+  FunctionKernel(std::function<absl::Status(const KernelArgs&)> run, size_t scratch_bytes,
+                 int alias_input)
+      : run_(std::move(run)), scratch_bytes_(scratch_bytes), alias_input_(alias_input) {}
+  absl::Status Run(const KernelArgs& args) override { return run_(args); }
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+  int AliasInput(int /*output*/) const override { return alias_input_; }
+
+ private:
+  const std::function<absl::Status(const KernelArgs&)> run_;
+  const size_t scratch_bytes_;
+  const int alias_input_;
+};
+
+std::string SpecString(const KernelSpec& spec) {
+  const auto format = [](std::string* out, const TensorSpec& s) { out->append(s.ToString()); };
+  return absl::StrCat("(", absl::StrJoin(spec.inputs, ", ", format), ") -> (",
+                      absl::StrJoin(spec.outputs, ", ", format), ")");
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> MakeKernel(std::function<absl::Status(const KernelArgs&)> run,
+                                   size_t scratch_bytes, int alias_input) {
+  return std::make_unique<FunctionKernel>(std::move(run), scratch_bytes, alias_input);
+}
+
+bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory) {
+  KernelFactory& slot = Registry()[std::string(op)][static_cast<size_t>(tier)];
+  CHECK(!slot) << "kernel of " << op << " registered twice in tier " << static_cast<int>(tier);
+  slot = std::move(factory);
+  return true;
+}
+
+bool HasKernel(absl::string_view op, KernelTier tier) {
+  const Factories* factories = FindFactories(op);
+  return factories != nullptr && (*factories)[static_cast<size_t>(tier)] != nullptr;
+}
+
+std::vector<std::string> RegisteredKernels(KernelTier tier) {
+  std::vector<std::string> names;
+  for (const auto& [op, factories] : Registry()) {
+    if (factories[static_cast<size_t>(tier)]) names.push_back(op);
+  }
+  return names;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, KernelTier fastest) {
+  const Factories* factories = FindFactories(spec.op);
+  if (factories == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat(spec.name, ": no kernel of op ", spec.op, " is linked in"));
+  }
+  for (int tier = static_cast<int>(fastest); tier >= 0; --tier) {
+    const KernelFactory& factory = (*factories)[static_cast<size_t>(tier)];
+    if (!factory) continue;
+    if (std::unique_ptr<Kernel> kernel = factory(spec)) return kernel;
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      spec.name, ": no kernel of ", spec.op, " takes these types and shapes: ", SpecString(spec)));
+}
+
+absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<const Array> inputs,
+                                             KernelTier fastest, const StepContext& step) {
+  KernelSpec full = spec;
+  if (full.inputs.empty()) {
+    for (const Array& input : inputs) full.inputs.push_back({input.dtype(), input.shape()});
+  }
+  if (full.inputs.size() != inputs.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(spec.name, ": ", spec.op, " is given ",
+                                                   inputs.size(), " inputs, its spec has ",
+                                                   full.inputs.size()));
+  }
+  std::vector<const void*> in;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorSpec actual{inputs[i].dtype(), inputs[i].shape()};
+    if (!(actual == full.inputs[i])) {
+      return absl::InvalidArgumentError(absl::StrCat(spec.name, ": input ", i, " of ", spec.op,
+                                                     " is ", actual.ToString(), ", its spec says ",
+                                                     full.inputs[i].ToString()));
+    }
+    in.push_back(inputs[i].raw());
+  }
+  if (full.constants.empty()) full.constants.assign(inputs.begin(), inputs.end());
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<Kernel> kernel, CreateKernel(full, fastest));
+  std::vector<Array> outputs;
+  std::vector<void*> out;
+  for (const TensorSpec& output : full.outputs) {
+    outputs.emplace_back(output.dtype, output.shape);
+    out.push_back(outputs.back().raw());
+  }
+  Array scratch(DType::kUint8, Shape{static_cast<int64_t>(kernel->scratch_bytes())});
+  EST_RETURN_IF_ERROR(
+      Annotate(kernel->Run({.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = step}),
+               spec.name));
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Array>> RunReferenceKernel(const KernelSpec& spec,
+                                                      absl::Span<const Array> inputs,
+                                                      const StepContext& step) {
+  return RunKernel(spec, inputs, KernelTier::kReference, step);
+}
+
+}  // namespace estimator

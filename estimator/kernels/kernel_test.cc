@@ -1,0 +1,128 @@
+#include "estimator/kernels/kernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace estimator {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// out = in + bias, where the bias tells the tiers apart.
+KernelFactory AddFactory(float bias) {
+  return [bias](const KernelSpec& spec) {
+    const int64_t n = spec.inputs[0].shape.num_elements();
+    return MakeKernel([n, bias](const KernelArgs& args) {
+      for (int64_t i = 0; i < n; ++i) args.out<float>(0)[i] = args.in<float>(0)[i] + bias;
+      return absl::OkStatus();
+    });
+  };
+}
+
+EST_REGISTER_KERNEL("TestAdd", KernelTier::kReference, AddFactory(1));
+// The fast tier takes vectors only.
+EST_REGISTER_KERNEL("TestAdd", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      if (spec.inputs[0].shape.rank() != 1) return nullptr;
+                      return AddFactory(10)(spec);
+                    });
+EST_REGISTER_KERNEL("TestVectorOnly", KernelTier::kFused,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      if (spec.inputs[0].shape.rank() != 1) return nullptr;
+                      return AddFactory(5)(spec);
+                    });
+EST_REGISTER_KERNEL("TestFails", KernelTier::kReference, [](const KernelSpec&) {
+  return MakeKernel([](const KernelArgs&) {
+    return absl::InvalidArgumentError("label 12 at index 3 is not in [0, 10)");
+  });
+});
+EST_REGISTER_KERNEL("TestSumInScratch", KernelTier::kReference, [](const KernelSpec& spec) {
+  // The constant decides how much scratch it asks for.
+  const int64_t n = spec.constants[0]->num_elements();
+  return MakeKernel(
+      [n](const KernelArgs& args) {
+        float* scratch = static_cast<float*>(args.scratch);
+        for (int64_t i = 0; i < n; ++i) scratch[i] = args.in<float>(0)[i];
+        float sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += scratch[i];
+        args.out<float>(0)[0] = sum + static_cast<float>(args.step.step);
+        return absl::OkStatus();
+      },
+      static_cast<size_t>(n) * sizeof(float), 0);
+});
+
+KernelSpec Spec(const std::string& op, const Shape& shape) {
+  const TensorSpec tensor{DType::kFloat32, shape};
+  return {.op = op,
+          .name = "scope/node",
+          .attrs = {},
+          .inputs = {tensor},
+          .outputs = {tensor},
+          .constants = {}};
+}
+
+TEST(KernelRegistry, FastestAcceptingTierRuns) {
+  const Array vector = Array::Of<float>({2}, {1, 2});
+  EXPECT_EQ((*RunKernel(Spec("TestAdd", {2}), {vector}, KernelTier::kOneDnn))[0].values<float>()[1],
+            12);
+  const Array matrix = Array::Of<float>({1, 2}, {1, 2});
+  EXPECT_EQ(
+      (*RunKernel(Spec("TestAdd", {1, 2}), {matrix}, KernelTier::kOneDnn))[0].values<float>()[1],
+      3);
+}
+
+TEST(KernelRegistry, ReferenceIsForcedByTier) {
+  const Array vector = Array::Of<float>({2}, {1, 2});
+  EXPECT_EQ((*RunReferenceKernel(Spec("TestAdd", {2}), {vector}))[0].values<float>()[0], 2);
+}
+
+TEST(KernelRegistry, TiersAreListedApart) {
+  EXPECT_TRUE(HasKernel("TestAdd"));
+  EXPECT_TRUE(HasKernel("TestVectorOnly", KernelTier::kFused));
+  EXPECT_FALSE(HasKernel("TestVectorOnly"));
+  EXPECT_FALSE(HasKernel("NoSuchOp"));
+  EXPECT_THAT(RegisteredKernels(KernelTier::kReference), Contains("TestAdd"));
+  EXPECT_THAT(RegisteredKernels(KernelTier::kReference), Not(Contains("TestVectorOnly")));
+}
+
+TEST(KernelRegistry, UnknownOpIsNamed) {
+  const auto kernel = CreateKernel(Spec("NoSuchOp", {2}));
+  EXPECT_EQ(kernel.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(kernel.status().message()),
+              HasSubstr("scope/node: no kernel of op NoSuchOp"));
+}
+
+TEST(KernelRegistry, RefusedSpecIsShownWithTypesAndShapes) {
+  const auto kernel = CreateKernel(Spec("TestVectorOnly", {2, 3}));
+  EXPECT_EQ(kernel.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(kernel.status().message()), HasSubstr("(f32 [2,3]) -> (f32 [2,3])"));
+}
+
+TEST(KernelRegistry, SlowerTierThanAskedIsNotSkipped) {
+  EXPECT_TRUE(CreateKernel(Spec("TestVectorOnly", {2}), KernelTier::kOneDnn).ok());
+  EXPECT_FALSE(CreateKernel(Spec("TestVectorOnly", {2}), KernelTier::kReference).ok());
+}
+
+TEST(RunKernel, GivesScratchStepAndConstants) {
+  KernelSpec spec = Spec("TestSumInScratch", {3});
+  spec.outputs = {{DType::kFloat32, {}}};
+  const auto result = RunReferenceKernel(spec, {Array::Of<float>({3}, {1, 2, 3})}, {.step = 100});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ((*result)[0].scalar<float>(), 106);
+}
+
+TEST(RunKernel, ErrorCarriesTheNodeName) {
+  const auto result = RunReferenceKernel(Spec("TestFails", {1}), {Array::Of<float>({1}, {1})});
+  EXPECT_EQ(result.status().message(), "scope/node: label 12 at index 3 is not in [0, 10)");
+}
+
+TEST(RunKernel, InputThatDiffersFromTheSpecIsAnError) {
+  const auto result = RunReferenceKernel(Spec("TestAdd", {2}), {Array::Of<float>({3}, {1, 2, 3})});
+  EXPECT_EQ(result.status().message(),
+            "scope/node: input 0 of TestAdd is f32 [3], its spec says f32 [2]");
+}
+
+}  // namespace
+}  // namespace estimator
