@@ -1,0 +1,74 @@
+#include "estimator/base/fault_injection.h"
+
+#include <absl/base/const_init.h>
+#include <absl/strings/str_cat.h>
+#include <absl/synchronization/mutex.h>
+#include <glog/logging.h>
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+namespace estimator {
+namespace {
+
+std::atomic<bool> installed = false;
+absl::Mutex mutex(absl::kConstInit);
+FaultHook* hook = nullptr;  // guarded by mutex
+
+}  // namespace
+
+absl::string_view FileOperationName(FileOperation operation) {
+  switch (operation) {
+    case FileOperation::kOpen:
+      return "open";
+    case FileOperation::kRead:
+      return "read";
+    case FileOperation::kWrite:
+      return "write";
+    case FileOperation::kSync:
+      return "sync";
+    case FileOperation::kRename:
+      return "rename";
+    case FileOperation::kRemove:
+      return "remove";
+  }
+  return "unknown";
+}
+
+ScopedFaultInjector::ScopedFaultInjector(FaultHook new_hook) {
+  absl::MutexLock lock(&mutex);
+  CHECK(hook == nullptr) << "a fault injector is installed already";
+  hook = new FaultHook(std::move(new_hook));
+  installed = true;
+}
+
+ScopedFaultInjector::~ScopedFaultInjector() {
+  absl::MutexLock lock(&mutex);
+  installed = false;
+  delete std::exchange(hook, nullptr);
+}
+
+FaultHook CrashAfter(int num_operations) {
+  return [remaining = num_operations, torn = false](FileOperation operation,
+                                                    absl::string_view path) mutable -> Fault {
+    if (operation == FileOperation::kRead) return {};
+    if (remaining-- > 0) return {};
+    remaining = 0;
+    const absl::Status status = absl::UnavailableError(
+        absl::StrCat("injected crash before ", FileOperationName(operation), " of ", path));
+    const bool first = !std::exchange(torn, true);
+    if (first && operation == FileOperation::kWrite) {
+      return {.status = status, .truncate_after_bytes = 7};  // any small number: a torn write
+    }
+    return {.status = status, .truncate_after_bytes = std::nullopt};
+  };
+}
+
+Fault AskFaultInjector(FileOperation operation, absl::string_view path) {
+  if (!installed.load(std::memory_order_acquire)) return {};
+  absl::MutexLock lock(&mutex);
+  return hook == nullptr ? Fault() : (*hook)(operation, path);
+}
+
+}  // namespace estimator

@@ -1,0 +1,232 @@
+#include "estimator/base/file.h"
+
+#include <absl/cleanup/cleanup.h>
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <glog/logging.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <utility>
+
+#include "estimator/base/fault_injection.h"
+#include "estimator/base/status.h"
+
+namespace estimator {
+namespace {
+
+// Large enough that a system call costs nothing beside the copy, small enough for the L2 cache.
+constexpr size_t kBufferBytes = size_t{256} << 10;
+
+absl::Status Error(absl::string_view verb, absl::string_view path) {
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot ", verb, " ", path));
+}
+
+absl::StatusOr<int> OpenFd(const std::string& path, int flags) {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kOpen, path).status);
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  if (fd < 0) return Error("open", path);
+  return fd;
+}
+
+// Opens for reading; a directory, which open(2) would take, is an error.
+absl::StatusOr<std::pair<int, int64_t>> OpenToRead(const std::string& path) {
+  EST_ASSIGN_OR_RETURN(const int fd, OpenFd(path, O_RDONLY));
+  struct stat info;
+  absl::Status status;
+  if (::fstat(fd, &info) != 0) {
+    status = Error("find", path);
+  } else if (S_ISDIR(info.st_mode)) {
+    status = absl::FailedPreconditionError(absl::StrCat("cannot read ", path, ": Is a directory"));
+  }
+  if (!status.ok()) {
+    ::close(fd);
+    return status;
+  }
+  return std::make_pair(fd, int64_t{info.st_size});
+}
+
+// Reads until n bytes are there or the file ends.
+absl::StatusOr<size_t> ReadAt(int fd, const std::string& path, int64_t offset, size_t n,
+                              char* buffer) {
+  const Fault fault = AskFaultInjector(FileOperation::kRead, path);
+  EST_RETURN_IF_ERROR(fault.status);
+  if (fault.truncate_after_bytes) n = std::min<size_t>(n, *fault.truncate_after_bytes);
+  size_t done = 0;
+  while (done < n) {
+    const ssize_t count = ::pread(fd, buffer + done, n - done, offset + static_cast<int64_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Error("read", path);
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  return done;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadFile(absl::string_view path) {
+  EST_ASSIGN_OR_RETURN(const auto file, RandomAccessFile::Open(path));
+  // Not by its size alone: files of /proc have none, and a file may grow.
+  std::string contents;
+  size_t piece = std::max<size_t>(static_cast<size_t>(file->size()) + 1, 4096);
+  while (true) {
+    const size_t done = contents.size();
+    contents.resize(done + piece);
+    EST_ASSIGN_OR_RETURN(const size_t count,
+                         file->Read(static_cast<int64_t>(done), piece, contents.data() + done));
+    contents.resize(done + count);
+    if (count < piece) return contents;
+    piece = contents.size();
+  }
+}
+
+absl::Status WriteFileAtomically(absl::string_view path, absl::string_view contents) {
+  static std::atomic<int> next_number = 0;
+  const absl::string_view directory = Dirname(path);
+  const std::string temporary = JoinPath(
+      directory, absl::StrCat(".", Basename(path), ".tmp-", ::getpid(), "-", next_number++));
+  const auto write = [&]() -> absl::Status {
+    EST_ASSIGN_OR_RETURN(const auto file, WritableFile::Open(temporary));
+    EST_RETURN_IF_ERROR(file->Append(contents));
+    EST_RETURN_IF_ERROR(file->Sync());
+    EST_RETURN_IF_ERROR(file->Close());
+    return RenameFile(temporary, path);
+  };
+  if (absl::Status status = write(); !status.ok()) {
+    RemoveFile(temporary).IgnoreError();  // it may not be there
+    return Annotate(status, absl::StrCat("writing ", path));
+  }
+  return SyncDirectory(directory);
+}
+
+absl::StatusOr<std::unique_ptr<WritableFile>> WritableFile::Open(absl::string_view path,
+                                                                 Mode mode) {
+  std::string name(path);
+  const int flags = O_WRONLY | O_CREAT | (mode == Mode::kAppend ? O_APPEND : O_TRUNC);
+  EST_ASSIGN_OR_RETURN(const int fd, OpenFd(name, flags));
+  struct stat info;
+  if (::fstat(fd, &info) != 0) {
+    const absl::Status status = Error("find", path);
+    ::close(fd);
+    return status;
+  }
+  return std::unique_ptr<WritableFile>(new WritableFile(std::move(name), fd, info.st_size));
+}
+
+WritableFile::WritableFile(std::string path, int fd, int64_t size)
+    : path_(std::move(path)), fd_(fd), size_(size) {}
+
+WritableFile::~WritableFile() {
+  if (fd_ < 0) return;
+  const absl::Status status = Close();
+  LOG_IF(WARNING, !status.ok()) << status;
+}
+
+absl::Status WritableFile::Append(absl::string_view data) {
+  EST_RETURN_IF_ERROR(status_);
+  if (fd_ < 0) return absl::FailedPreconditionError(absl::StrCat(path_, " is closed"));
+  size_ += static_cast<int64_t>(data.size());
+  if (buffer_.size() + data.size() < kBufferBytes) {
+    buffer_.append(data.data(), data.size());
+    return absl::OkStatus();
+  }
+  EST_RETURN_IF_ERROR(Flush());
+  if (data.size() >= kBufferBytes) return Write(data);
+  buffer_.assign(data.data(), data.size());
+  return absl::OkStatus();
+}
+
+absl::Status WritableFile::Flush() {
+  EST_RETURN_IF_ERROR(status_);
+  if (buffer_.empty()) return absl::OkStatus();
+  EST_RETURN_IF_ERROR(Write(buffer_));
+  buffer_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status WritableFile::Write(absl::string_view data) {
+  const Fault fault = AskFaultInjector(FileOperation::kWrite, path_);
+  if (fault.truncate_after_bytes) {
+    data = data.substr(0, static_cast<size_t>(*fault.truncate_after_bytes));
+  } else if (!fault.status.ok()) {
+    data = "";
+  }
+  while (!data.empty()) {
+    const ssize_t count = ::write(fd_, data.data(), data.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return status_ = Error("write", path_);
+    data.remove_prefix(static_cast<size_t>(count));
+  }
+  return status_ = fault.status;
+}
+
+absl::Status WritableFile::Sync() {
+  EST_RETURN_IF_ERROR(Flush());
+  if (fd_ < 0) return absl::FailedPreconditionError(absl::StrCat(path_, " is closed"));
+  status_ = AskFaultInjector(FileOperation::kSync, path_).status;
+  // EINVAL: a pipe or a terminal, which has no disk.
+  if (status_.ok() && ::fsync(fd_) != 0 && errno != EINVAL) status_ = Error("sync", path_);
+  return status_;
+}
+
+absl::Status WritableFile::Close() {
+  if (fd_ < 0) return absl::FailedPreconditionError(absl::StrCat(path_, " is closed"));
+  absl::Status status = Flush();
+  if (::close(std::exchange(fd_, -1)) != 0 && status.ok()) status = Error("close", path_);
+  return status;
+}
+
+absl::StatusOr<std::unique_ptr<RandomAccessFile>> RandomAccessFile::Open(absl::string_view path) {
+  std::string name(path);
+  EST_ASSIGN_OR_RETURN(const auto opened, OpenToRead(name));
+  return std::unique_ptr<RandomAccessFile>(
+      new RandomAccessFile(std::move(name), opened.first, opened.second));
+}
+
+RandomAccessFile::RandomAccessFile(std::string path, int fd, int64_t size)
+    : path_(std::move(path)), fd_(fd), size_(size) {}
+
+RandomAccessFile::~RandomAccessFile() { ::close(fd_); }
+
+absl::StatusOr<size_t> RandomAccessFile::Read(int64_t offset, size_t n, char* buffer) const {
+  return ReadAt(fd_, path_, offset, n, buffer);
+}
+
+absl::Status RandomAccessFile::ReadExactly(int64_t offset, size_t n, char* buffer) const {
+  EST_ASSIGN_OR_RETURN(const size_t count, Read(offset, n, buffer));
+  if (count == n) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat(path_, " ends at byte ", offset + count, ": ", n,
+                                            " bytes at offset ", offset, " are not there"));
+}
+
+absl::StatusOr<std::unique_ptr<MmapFile>> MmapFile::Open(absl::string_view path) {
+  std::string name(path);
+  EST_ASSIGN_OR_RETURN(const auto opened, OpenToRead(name));
+  const auto [fd, file_size] = opened;
+  const absl::Cleanup close = [fd = fd] { ::close(fd); };
+  const Fault fault = AskFaultInjector(FileOperation::kRead, name);
+  EST_RETURN_IF_ERROR(fault.status);
+  const auto size =
+      static_cast<size_t>(std::min(file_size, fault.truncate_after_bytes.value_or(file_size)));
+  absl::string_view data;
+  if (size > 0) {  // mmap refuses an empty range
+    void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (address == MAP_FAILED) return Error("map", name);
+    data = absl::string_view(static_cast<const char*>(address), size);
+  }
+  return std::unique_ptr<MmapFile>(new MmapFile(std::move(name), data));
+}
+
+MmapFile::MmapFile(std::string path, absl::string_view data)
+    : path_(std::move(path)), data_(data) {}
+
+MmapFile::~MmapFile() {
+  if (!data_.empty()) ::munmap(const_cast<char*>(data_.data()), data_.size());
+}
+
+}  // namespace estimator

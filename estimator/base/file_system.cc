@@ -1,0 +1,115 @@
+#include "estimator/base/file_system.h"
+
+#include <absl/cleanup/cleanup.h>
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "estimator/base/fault_injection.h"
+#include "estimator/base/status.h"
+
+namespace estimator {
+namespace {
+
+absl::Status Error(int number, absl::string_view verb, absl::string_view path) {
+  return absl::ErrnoToStatus(number, absl::StrCat("cannot ", verb, " ", path));
+}
+
+absl::StatusOr<struct stat> Stat(absl::string_view path) {
+  struct stat info;
+  if (::stat(std::string(path).c_str(), &info) != 0) return Error(errno, "find", path);
+  return info;
+}
+
+}  // namespace
+
+bool FileExists(absl::string_view path) { return Stat(path).ok(); }
+
+bool IsDirectory(absl::string_view path) {
+  const auto info = Stat(path);
+  return info.ok() && S_ISDIR(info->st_mode);
+}
+
+absl::StatusOr<int64_t> FileSize(absl::string_view path) {
+  EST_ASSIGN_OR_RETURN(const struct stat info, Stat(path));
+  return info.st_size;
+}
+
+absl::StatusOr<double> FileModifiedTimeSeconds(absl::string_view path) {
+  EST_ASSIGN_OR_RETURN(const struct stat info, Stat(path));
+  return static_cast<double>(info.st_mtim.tv_sec) +
+         1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
+}
+
+absl::Status CreateDirectories(absl::string_view path) {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kOpen, path).status);
+  std::error_code error;
+  std::filesystem::create_directories(std::string(path), error);
+  if (error) return Error(error.value(), "create directory", path);
+  return absl::OkStatus();
+}
+
+absl::Status RenameFile(absl::string_view from, absl::string_view to) {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRename, to).status);
+  if (::rename(std::string(from).c_str(), std::string(to).c_str()) != 0) {
+    return Error(errno, absl::StrCat("rename ", from, " to"), to);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SyncDirectory(absl::string_view path) {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kSync, path).status);
+  const std::string name = path.empty() ? "." : std::string(path);
+  const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return Error(errno, "open directory", name);
+  const absl::Cleanup close = [fd] { ::close(fd); };
+  // EINVAL: a file system that cannot sync a directory, and does not need it.
+  if (::fsync(fd) != 0 && errno != EINVAL) return Error(errno, "sync directory", name);
+  return absl::OkStatus();
+}
+
+absl::Status RemoveFile(absl::string_view path) {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRemove, path).status);
+  if (::unlink(std::string(path).c_str()) != 0) return Error(errno, "remove", path);
+  return absl::OkStatus();
+}
+
+absl::Status RemoveDirectoryRecursively(absl::string_view path) {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRemove, path).status);
+  std::error_code error;
+  std::filesystem::remove_all(std::string(path), error);
+  if (error) return Error(error.value(), "remove directory", path);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> ListDirectory(absl::string_view path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(std::string(path), error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (error) return Error(error.value(), "list directory", path);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+absl::StatusOr<std::vector<std::string>> Glob(absl::string_view pattern) {
+  glob_t matches = {};
+  const absl::Cleanup free = [&matches] { ::globfree(&matches); };
+  const int code = ::glob(std::string(pattern).c_str(), GLOB_NOSORT, nullptr, &matches);
+  if (code != 0 && code != GLOB_NOMATCH) return Error(errno, "match pattern", pattern);
+  std::vector<std::string> paths(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace estimator

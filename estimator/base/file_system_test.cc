@@ -1,0 +1,122 @@
+#include "estimator/base/file_system.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "estimator/base/fault_injection.h"
+#include "estimator/base/path.h"
+#include "estimator/base/temp_dir.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+void Touch(const std::string& path, const std::string& contents = "") {
+  std::ofstream(path) << contents;
+}
+
+TEST(FileSystemTest, TellsFilesAndDirectoriesApart) {
+  const TempDir dir;
+  Touch(dir.File("a"));
+  EXPECT_TRUE(FileExists(dir.File("a")));
+  EXPECT_FALSE(IsDirectory(dir.File("a")));
+  EXPECT_TRUE(FileExists(dir.path()));
+  EXPECT_TRUE(IsDirectory(dir.path()));
+  EXPECT_FALSE(FileExists(dir.File("b")));
+}
+
+TEST(FileSystemTest, SizeAndTimeOfAFile) {
+  const TempDir dir;
+  Touch(dir.File("a"), "12345");
+  EXPECT_EQ(*FileSize(dir.File("a")), 5);
+  EXPECT_GT(*FileModifiedTimeSeconds(dir.File("a")), 1.6e9);
+}
+
+TEST(FileSystemTest, ErrorsNameThePathAndTheCause) {
+  const TempDir dir;
+  const absl::Status status = FileSize(dir.File("a")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status.message(), HasSubstr(dir.File("a") + ": No such file or directory"));
+}
+
+TEST(FileSystemTest, CreateDirectoriesMakesTheOnesAboveAndMayRepeat) {
+  const TempDir dir;
+  EXPECT_TRUE(CreateDirectories(dir.File("a/b/c")).ok());
+  EXPECT_TRUE(CreateDirectories(dir.File("a/b/c")).ok());
+  EXPECT_TRUE(IsDirectory(dir.File("a/b/c")));
+  Touch(dir.File("file"));
+  EXPECT_FALSE(CreateDirectories(dir.File("file/x")).ok());
+}
+
+TEST(FileSystemTest, RenameReplacesTheTarget) {
+  const TempDir dir;
+  Touch(dir.File("a"), "new");
+  Touch(dir.File("b"), "older");
+  EXPECT_TRUE(RenameFile(dir.File("a"), dir.File("b")).ok());
+  EXPECT_FALSE(FileExists(dir.File("a")));
+  EXPECT_EQ(*FileSize(dir.File("b")), 3);
+  EXPECT_EQ(RenameFile(dir.File("a"), dir.File("b")).code(), absl::StatusCode::kNotFound);
+}
+
+TEST(FileSystemTest, SyncDirectoryTakesOnlyDirectories) {
+  const TempDir dir;
+  EXPECT_TRUE(SyncDirectory(dir.path()).ok());
+  EXPECT_TRUE(SyncDirectory("").ok());
+  Touch(dir.File("a"));
+  EXPECT_FALSE(SyncDirectory(dir.File("a")).ok());
+}
+
+TEST(FileSystemTest, RemoveFileReportsAMissingFile) {
+  const TempDir dir;
+  Touch(dir.File("a"));
+  EXPECT_TRUE(RemoveFile(dir.File("a")).ok());
+  EXPECT_EQ(RemoveFile(dir.File("a")).code(), absl::StatusCode::kNotFound);
+}
+
+TEST(FileSystemTest, RemoveDirectoryRecursivelyKeepsWhatLinksPointTo) {
+  const TempDir dir;
+  ASSERT_TRUE(CreateDirectories(dir.File("a/b")).ok());
+  Touch(dir.File("a/b/c"));
+  Touch(dir.File("outside"));
+  std::filesystem::create_symlink(dir.File("outside"), dir.File("a/link"));
+  EXPECT_TRUE(RemoveDirectoryRecursively(dir.File("a")).ok());
+  EXPECT_TRUE(RemoveDirectoryRecursively(dir.File("a")).ok());
+  EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("outside"));
+}
+
+TEST(FileSystemTest, ListDirectoryIsSortedByBytes) {
+  const TempDir dir;
+  for (const char* name : {"b", "a10", "a2", ".hidden", "B"}) Touch(dir.File(name));
+  EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre(".hidden", "B", "a10", "a2", "b"));
+  EXPECT_EQ(ListDirectory(dir.File("none")).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(FileSystemTest, GlobIsSortedAndSkipsHiddenNames) {
+  const TempDir dir;
+  for (const char* name : {"x-2", "x-10", ".x-3", "y-1"}) Touch(dir.File(name));
+  EXPECT_THAT(*Glob(dir.File("x-*")), ElementsAre(dir.File("x-10"), dir.File("x-2")));
+  EXPECT_THAT(*Glob(dir.File("*")),
+              ElementsAre(dir.File("x-10"), dir.File("x-2"), dir.File("y-1")));
+  EXPECT_THAT(*Glob(dir.File("z*")), IsEmpty());
+}
+
+TEST(FileSystemTest, AnInjectedFaultLeavesTheDiskAlone) {
+  const TempDir dir;
+  Touch(dir.File("a"));
+  {
+    ScopedFaultInjector faults(CrashAfter(0));
+    EXPECT_EQ(RenameFile(dir.File("a"), dir.File("b")).code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(RemoveFile(dir.File("a")).code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(SyncDirectory(dir.path()).code(), absl::StatusCode::kUnavailable);
+  }
+  EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("a"));
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,198 @@
+#include "estimator/base/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimator/base/fault_injection.h"
+#include "estimator/base/temp_dir.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string Pattern(size_t n) {
+  std::string text(n, '\0');
+  for (size_t i = 0; i < n; ++i) text[i] = static_cast<char>(i * 131 + i / 256);
+  return text;
+}
+
+TEST(FileTest, ReadsBackWhatWasWrittenAtomically) {
+  const TempDir dir;
+  for (const size_t size : {0, 1, 4095, 4096, 4097, 1000000}) {
+    ASSERT_TRUE(WriteFileAtomically(dir.File("a"), Pattern(size)).ok());
+    EXPECT_EQ(*ReadFile(dir.File("a")), Pattern(size)) << size;
+  }
+  EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("a"));
+}
+
+TEST(FileTest, ReadsFilesThatTellNoSize) { EXPECT_FALSE(ReadFile("/proc/self/stat")->empty()); }
+
+TEST(FileTest, ReadErrorsNameThePath) {
+  const TempDir dir;
+  EXPECT_EQ(ReadFile(dir.File("none")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(ReadFile(dir.File("none")).status().message(),
+              HasSubstr(dir.File("none") + ": No such file"));
+  EXPECT_THAT(ReadFile(dir.path()).status().message(), HasSubstr("Is a directory"));
+}
+
+TEST(FileTest, AtomicWriteNamesItsTargetInAnError) {
+  const TempDir dir;
+  EXPECT_THAT(WriteFileAtomically(dir.File("none/a"), "x").message(),
+              HasSubstr("writing " + dir.File("none/a")));
+}
+
+TEST(FileTest, AKillAtAnyInstantOfAnAtomicWriteLeavesOldOrNewContents) {
+  const TempDir dir;
+  const std::string path = dir.File("checkpoint");
+  ASSERT_TRUE(WriteFileAtomically(path, "the old contents").ok());
+  int num_operations = 0;
+  bool done = false;
+  for (; !done; ++num_operations) {
+    ASSERT_LT(num_operations, 20);
+    absl::Status status;
+    {
+      ScopedFaultInjector faults(CrashAfter(num_operations));
+      status = WriteFileAtomically(path, "the new contents");
+    }
+    const std::string contents = *ReadFile(path);
+    EXPECT_TRUE(contents == "the old contents" || contents == "the new contents") << contents;
+    done = status.ok();
+  }
+  EXPECT_EQ(num_operations,
+            6);  // open, write, sync, rename, sync of the directory; then it succeeds
+  EXPECT_EQ(*ReadFile(path), "the new contents");
+}
+
+TEST(WritableFileTest, TruncatesOrAppends) {
+  const TempDir dir;
+  const std::string path = dir.File("a");
+  for (const auto mode : {WritableFile::Mode::kTruncate, WritableFile::Mode::kAppend}) {
+    auto file = WritableFile::Open(path, mode);
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_TRUE((*file)->Append("123").ok());
+    EXPECT_TRUE((*file)->Close().ok());
+  }
+  EXPECT_EQ(*ReadFile(path), "123123");
+  auto file = WritableFile::Open(path, WritableFile::Mode::kAppend);
+  EXPECT_EQ((*file)->size(), 6);
+  ASSERT_TRUE((*file)->Append("4").ok());
+  EXPECT_EQ((*file)->size(), 7);
+  file = WritableFile::Open(path);
+  EXPECT_EQ((*file)->size(), 0);
+}
+
+TEST(WritableFileTest, FlushMakesBufferedBytesVisible) {
+  const TempDir dir;
+  auto file = *WritableFile::Open(dir.File("a"));
+  ASSERT_TRUE(file->Append("abc").ok());
+  EXPECT_EQ(*ReadFile(dir.File("a")), "");
+  ASSERT_TRUE(file->Flush().ok());
+  EXPECT_EQ(*ReadFile(dir.File("a")), "abc");
+  EXPECT_TRUE(file->Sync().ok());
+}
+
+TEST(WritableFileTest, PiecesLargerThanTheBufferKeepTheirOrder) {
+  const TempDir dir;
+  const std::string large = Pattern(600000);
+  {
+    auto file = *WritableFile::Open(dir.File("a"));
+    ASSERT_TRUE(file->Append("head").ok());
+    ASSERT_TRUE(file->Append(large).ok());
+    for (int i = 0; i < 1000; ++i)
+      ASSERT_TRUE(file->Append(absl::string_view(large).substr(0, 999)).ok());
+  }
+  std::string expected = "head" + large;
+  for (int i = 0; i < 1000; ++i) expected += large.substr(0, 999);
+  EXPECT_EQ(*ReadFile(dir.File("a")), expected);
+}
+
+TEST(WritableFileTest, AClosedFileRefusesEverything) {
+  const TempDir dir;
+  auto file = *WritableFile::Open(dir.File("a"));
+  EXPECT_TRUE(file->Close().ok());
+  EXPECT_EQ(file->Append("x").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(file->Sync().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(file->Close().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(WritableFileTest, KeepsItsFirstError) {
+  const TempDir dir;
+  auto file = *WritableFile::Open(dir.File("a"));
+  {
+    ScopedFaultInjector faults([](FileOperation operation, absl::string_view) -> Fault {
+      if (operation != FileOperation::kWrite) return {};
+      return {.status = absl::ResourceExhaustedError("disk full"), .truncate_after_bytes = 2};
+    });
+    ASSERT_TRUE(file->Append("abcd").ok());
+    EXPECT_EQ(file->Flush(), absl::ResourceExhaustedError("disk full"));
+  }
+  EXPECT_EQ(file->Append("e"), absl::ResourceExhaustedError("disk full"));
+  EXPECT_EQ(file->Close(), absl::ResourceExhaustedError("disk full"));
+  EXPECT_EQ(*ReadFile(dir.File("a")), "ab");
+}
+
+TEST(WritableFileTest, ATornWriteCanPretendSuccess) {
+  const TempDir dir;
+  ScopedFaultInjector faults([](FileOperation operation, absl::string_view) -> Fault {
+    if (operation != FileOperation::kWrite) return {};
+    return {.status = absl::OkStatus(), .truncate_after_bytes = 3};
+  });
+  auto file = *WritableFile::Open(dir.File("a"));
+  ASSERT_TRUE(file->Append("abcdef").ok());
+  EXPECT_TRUE(file->Close().ok());
+  EXPECT_EQ(*FileSize(dir.File("a")), 3);
+}
+
+TEST(RandomAccessFileTest, ReadsAtAnOffsetAndStopsAtTheEnd) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "0123456789").ok());
+  const auto file = *RandomAccessFile::Open(dir.File("a"));
+  EXPECT_EQ(file->size(), 10);
+  char buffer[8];
+  EXPECT_EQ(*file->Read(3, 4, buffer), 4u);
+  EXPECT_EQ(std::string(buffer, 4), "3456");
+  EXPECT_EQ(*file->Read(8, 4, buffer), 2u);
+  EXPECT_EQ(*file->Read(20, 4, buffer), 0u);
+}
+
+TEST(RandomAccessFileTest, ReadExactlyReportsAFileThatIsTooShort) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "0123456789").ok());
+  const auto file = *RandomAccessFile::Open(dir.File("a"));
+  char buffer[8];
+  EXPECT_TRUE(file->ReadExactly(6, 4, buffer).ok());
+  const absl::Status status = file->ReadExactly(7, 4, buffer);
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status.message(), HasSubstr("ends at byte 10: 4 bytes at offset 7"));
+}
+
+TEST(RandomAccessFileTest, AnInjectedShortReadLooksLikeTheEnd) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "0123456789").ok());
+  ScopedFaultInjector faults([](FileOperation operation, absl::string_view) -> Fault {
+    if (operation != FileOperation::kRead) return {};
+    return {.status = absl::OkStatus(), .truncate_after_bytes = 4};
+  });
+  EXPECT_EQ(*ReadFile(dir.File("a")), "0123");
+  EXPECT_EQ((*MmapFile::Open(dir.File("a")))->data(), "0123");
+}
+
+TEST(MmapFileTest, ShowsTheContentsEvenAfterTheFileIsReplaced) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "old").ok());
+  const auto file = *MmapFile::Open(dir.File("a"));
+  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "new").ok());
+  EXPECT_EQ(file->data(), "old");
+}
+
+TEST(MmapFileTest, AnEmptyFileIsEmptyAndAMissingOneAnError) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "").ok());
+  EXPECT_EQ((*MmapFile::Open(dir.File("a")))->data(), "");
+  EXPECT_EQ(MmapFile::Open(dir.File("b")).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,139 @@
+#include "estimator/base/main.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_replace.h>
+#include <absl/strings/str_split.h>
+#include <absl/strings/string_view.h>
+#include <absl/strings/strip.h>
+#include <gflags/gflags.h>
+#include <glog/logging.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimator/base/interrupt.h"
+#include "estimator/base/strings.h"
+
+namespace estimator {
+namespace {
+
+std::vector<gflags::CommandLineFlagInfo> AllFlags() {
+  std::vector<gflags::CommandLineFlagInfo> flags;
+  gflags::GetAllFlags(&flags);
+  return flags;
+}
+
+// A flag of the program, not of gflags or glog, which lie in src/ of their own builds.
+bool IsOwnFlag(const gflags::CommandLineFlagInfo& flag) {
+  return !absl::StartsWith(flag.filename, "src/") && !absl::StrContains(flag.filename, "/src/");
+}
+
+std::string UnknownFlagMessage(absl::string_view name) {
+  std::vector<std::string> names;
+  // Own flags first: of equally near names the earliest is taken.
+  for (const bool own : {true, false}) {
+    for (const auto& flag : AllFlags()) {
+      if (IsOwnFlag(flag) == own) names.push_back(flag.name);
+    }
+  }
+  const std::optional<std::string> nearest = NearestName(name, names);
+  return nearest ? absl::StrCat("unknown flag --", name, "; did you mean --", *nearest, "?")
+                 : absl::StrCat("unknown flag --", name, "; --help lists the flags");
+}
+
+// What is wrong with the command line, by gflags' own reading of it, which exits at the first
+// fault.
+std::vector<std::string> CommandLineProblems(int argc, char** argv) {
+  std::vector<std::string> problems;
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view argument = argv[i];
+    if (!absl::ConsumePrefix(&argument, "-") || argument.empty()) {
+      problems.push_back(
+          absl::StrCat("unexpected argument \"", argv[i], "\"; flags begin with --"));
+      continue;
+    }
+    absl::ConsumePrefix(&argument, "-");
+    if (argument.empty()) continue;  // "--" alone
+    const std::vector<absl::string_view> parts = absl::StrSplit(argument, absl::MaxSplits('=', 1));
+    const std::string name = absl::StrReplaceAll(parts[0], {{"-", "_"}});
+    gflags::CommandLineFlagInfo info;
+    if (gflags::GetCommandLineFlagInfo(name.c_str(), &info)) {
+      const bool value_follows = parts.size() == 1 && info.type != "bool";
+      if (value_follows && i + 1 == argc)
+        problems.push_back(absl::StrCat("flag --", name, " needs a value"));
+      if (value_follows) ++i;
+      continue;
+    }
+    absl::string_view positive = name;
+    const bool negated = absl::ConsumePrefix(&positive, "no") &&
+                         gflags::GetCommandLineFlagInfo(std::string(positive).c_str(), &info) &&
+                         info.type == "bool";
+    if (!negated) problems.push_back(UnknownFlagMessage(name));
+  }
+  return problems;
+}
+
+bool HelpRequested(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const absl::string_view argument = argv[i];
+    if (argument == "--help" || argument == "-help" || argument == "-h") return true;
+  }
+  return false;
+}
+
+void PrintHelp(const char* program) {
+  const std::string usage = gflags::ProgramUsage();
+  if (!absl::StartsWith(usage, "Warning:")) std::printf("%s\n\n", usage.c_str());
+  std::printf("flags of %s (--helpfull lists all):\n", program);
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& flag : AllFlags()) {
+    if (!IsOwnFlag(flag)) continue;
+    const std::string value =
+        flag.type == "string" ? absl::StrCat("\"", flag.default_value, "\"") : flag.default_value;
+    rows.push_back(
+        {absl::StrCat("  --", flag.name), absl::StrCat(flag.type, " ", value), flag.description});
+  }
+  std::printf("%s", FormatTable(rows).c_str());
+}
+
+void InitializeLogging(const char* program) {
+  // Only defaults: the user's --logtostderr=false and the like win.
+  const auto set_default = [](const char* flag, const char* value) {
+    gflags::SetCommandLineOptionWithMode(flag, value, gflags::SET_FLAGS_DEFAULT);
+  };
+  set_default("logtostderr", "true");
+  set_default("log_year_in_prefix", "false");
+  if (!google::IsGoogleLoggingInitialized()) google::InitGoogleLogging(program);
+}
+
+}  // namespace
+
+int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
+  if (HelpRequested(argc, argv)) {
+    PrintHelp(argv[0]);
+    return 0;
+  }
+  const std::vector<std::string> problems = CommandLineProblems(argc, argv);
+  for (const std::string& problem : problems) absl::FPrintF(stderr, "%s\n", problem);
+  if (!problems.empty()) return kUsageExitCode;
+
+  gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
+  InitializeLogging(argv[0]);
+  InstallInterruptHandlers();
+
+  const absl::Status status = body();
+  google::FlushLogFiles(google::INFO);
+  if (status.ok()) return 0;
+  if (absl::IsCancelled(status) && InterruptRequested()) {
+    absl::FPrintF(stderr, "stopped: %s\n", status.message());
+    return kInterruptedExitCode;
+  }
+  absl::FPrintF(stderr, "error: %s\n", status.ToString());
+  return kErrorExitCode;
+}
+
+}  // namespace estimator

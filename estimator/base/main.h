@@ -1,0 +1,27 @@
+// The main function of a program: flags, logging, interrupts, and one clear line for an error.
+//
+//   DEFINE_string(model_dir, "", "where checkpoints go");
+//   absl::Status Run() { ... }
+//   int main(int argc, char** argv) { return estimator::Main(argc, argv, Run); }
+#ifndef ESTIMATOR_BASE_MAIN_H_
+#define ESTIMATOR_BASE_MAIN_H_
+
+#include <absl/status/status.h>
+
+#include <functional>
+
+namespace estimator {
+
+inline constexpr int kErrorExitCode = 1;
+inline constexpr int kUsageExitCode = 2;
+
+// Parses flags (gflags), logs to stderr from INFO on (glog), makes Ctrl-C a request (interrupt.h),
+// and runs body. Returns the process's exit code: 0 for OK; 130 for CANCELLED after an interrupt; 2
+// for an unknown flag or a left-over argument, all of which are named; else 1 with the status on
+// stderr.
+// --help prints the program's own flags (--helpfull: all) and returns 0.
+int Main(int argc, char** argv, const std::function<absl::Status()>& body);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_BASE_MAIN_H_

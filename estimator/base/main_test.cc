@@ -1,0 +1,108 @@
+#include "estimator/base/main.h"
+
+#include <gflags/gflags.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "estimator/base/interrupt.h"
+
+DEFINE_int32(train_steps, 10, "how many steps");
+DEFINE_bool(use_tpu, false, "run on a TPU");
+DEFINE_string(model_dir, "", "where checkpoints go");
+
+namespace estimator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Outcome {
+  int exit_code;
+  bool body_ran;
+  std::string standard_output;
+  std::string standard_error;
+};
+
+Outcome RunMain(std::vector<std::string> arguments, const absl::Status& status = absl::OkStatus()) {
+  const gflags::FlagSaver saver;
+  arguments.insert(arguments.begin(), "program");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  bool body_ran = false;
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int exit_code = Main(static_cast<int>(arguments.size()), argv.data(), [&] {
+    body_ran = true;
+    if (FLAGS_train_steps == 77) return absl::InternalError(FLAGS_use_tpu ? "77 tpu" : "77 cpu");
+    return status;
+  });
+  return {.exit_code = exit_code,
+          .body_ran = body_ran,
+          .standard_output = testing::internal::GetCapturedStdout(),
+          .standard_error = testing::internal::GetCapturedStderr()};
+}
+
+TEST(MainTest, ReturnsZeroForAnOkBody) {
+  const Outcome outcome = RunMain({});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_TRUE(outcome.body_ran);
+  EXPECT_EQ(outcome.standard_error, "");
+}
+
+TEST(MainTest, PrintsAnErrorAsOneLineAndReturnsOne) {
+  const Outcome outcome = RunMain({}, absl::NotFoundError("no checkpoint in /tmp/m"));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.standard_error, "error: NOT_FOUND: no checkpoint in /tmp/m\n");
+}
+
+TEST(MainTest, ParsesFlagsInEverySpelling) {
+  EXPECT_THAT(RunMain({"--train_steps=77", "--use_tpu"}).standard_error, HasSubstr("77 tpu"));
+  EXPECT_THAT(RunMain({"-train_steps", "77", "--nouse_tpu"}).standard_error, HasSubstr("77 cpu"));
+  EXPECT_THAT(RunMain({"--train-steps=77"}).standard_error, HasSubstr("77 cpu"));
+}
+
+TEST(MainTest, NamesEveryUnknownFlagWithItsNearestAndReturnsTwo) {
+  const Outcome outcome = RunMain({"--model_dri=/tmp/x", "--train_step", "--zzzz"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_FALSE(outcome.body_ran);
+  EXPECT_EQ(outcome.standard_error,
+            "unknown flag --model_dri; did you mean --model_dir?\n"
+            "unknown flag --train_step; did you mean --train_steps?\n"
+            "unknown flag --zzzz; --help lists the flags\n");
+}
+
+TEST(MainTest, RefusesArgumentsThatAreNoFlags) {
+  const Outcome outcome = RunMain({"model_dir=/tmp/x"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.standard_error, HasSubstr("unexpected argument \"model_dir=/tmp/x\""));
+}
+
+TEST(MainTest, SaysWhichFlagMissesItsValue) {
+  const Outcome outcome = RunMain({"--model_dir"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.standard_error, "flag --model_dir needs a value\n");
+}
+
+TEST(MainTest, HelpListsTheProgramsOwnFlagsOnly) {
+  const Outcome outcome = RunMain({"--help"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_FALSE(outcome.body_ran);
+  EXPECT_THAT(outcome.standard_output, HasSubstr("--train_steps  int32 10    how many steps\n"));
+  EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--logtostderr")));
+  EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--flagfile")));
+}
+
+TEST(MainTest, CancelledAfterAnInterruptReturns130) {
+  RequestInterruptForTest();
+  EXPECT_EQ(RunMain({}, absl::CancelledError("saved step 5")).exit_code, 130);
+  EXPECT_EQ(RunMain({}, absl::InternalError("broken")).exit_code, 1);
+  ClearInterrupt();
+  EXPECT_EQ(RunMain({}, absl::CancelledError("by itself")).exit_code, 1);
+}
+
+}  // namespace
+}  // namespace estimator

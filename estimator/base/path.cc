@@ -1,0 +1,34 @@
+#include "estimator/base/path.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+
+namespace estimator {
+
+std::string JoinPaths(std::initializer_list<absl::string_view> parts) {
+  std::string path;
+  for (absl::string_view part : parts) {
+    if (part.empty()) continue;
+    if (path.empty()) {
+      path = std::string(part);
+      continue;
+    }
+    while (absl::ConsumePrefix(&part, "/")) {
+    }
+    absl::StrAppend(&path, path.back() == '/' ? "" : "/", part);
+  }
+  return path;
+}
+
+absl::string_view Basename(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == absl::string_view::npos ? path : path.substr(slash + 1);
+}
+
+absl::string_view Dirname(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == absl::string_view::npos) return "";
+  return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+}  // namespace estimator

@@ -1,0 +1,39 @@
+// Strings for people, and no more than absl lacks: near names for error messages, tables, and
+// amounts in units that one reads at a glance.
+#ifndef ESTIMATOR_BASE_STRINGS_H_
+#define ESTIMATOR_BASE_STRINGS_H_
+
+#include <absl/strings/string_view.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace estimator {
+
+// The least number of insertions, deletions and replacements of a byte that turn a into b.
+int EditDistance(absl::string_view a, absl::string_view b);
+
+// The candidate nearest to name, the earliest of equals, if it is near enough to be what was meant:
+// at most a third of the name is to be changed, letter case aside. For "did you mean".
+std::optional<std::string> NearestName(absl::string_view name,
+                                       const std::vector<std::string>& candidates);
+
+// Rows in aligned columns, two spaces between, a newline after each row. A column whose cells below
+// the first row are all numbers (with a unit, perhaps) is aligned right, others left. Rows may be
+// short.
+std::string FormatTable(const std::vector<std::vector<std::string>>& rows);
+
+// "0 B", "512 B", "1.5 KiB", "31.7 GiB".
+std::string HumanBytes(int64_t num_bytes);
+
+// "950", "12.3k", "1.2M", "4.0G".
+std::string HumanCount(double count);
+
+// "850 us", "12.3 ms", "4.2 s", "4m 05s", "2h 03m", "3d 04h".
+std::string HumanDuration(double seconds);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_BASE_STRINGS_H_
