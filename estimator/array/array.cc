@@ -1,0 +1,218 @@
+#include "estimator/array/array.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+std::shared_ptr<void> AllocateZeroed(size_t num_bytes) {
+  const size_t rounded = (std::max<size_t>(num_bytes, 1) + Array::kAlignment - 1) /
+                         Array::kAlignment * Array::kAlignment;
+  void* bytes = std::aligned_alloc(Array::kAlignment, rounded);
+  CHECK(bytes != nullptr) << "out of memory: an array of " << num_bytes << " bytes";
+  std::memset(bytes, 0, rounded);
+  return {bytes, std::free};
+}
+
+// float to integer: out-of-range values saturate and NaN becomes 0, where C++ says undefined.
+template <typename To, typename From>
+To ConvertElement(From value) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return static_cast<double>(value) != 0;
+  } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
+    const double number = static_cast<double>(value);
+    if (std::isnan(number)) return 0;
+    if (number <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    if (number >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    return static_cast<To>(number);
+  } else if constexpr (std::is_same_v<To, Bfloat16> || std::is_same_v<To, Float16>) {
+    return To(static_cast<float>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+std::string ElementToString(const Array& array, int64_t i) {
+  if (array.dtype() == DType::kString) {
+    const std::string& text = array.data<std::string>()[i];
+    const bool is_long = text.size() > 40;
+    return absl::StrCat("'", absl::CEscape(absl::string_view(text).substr(0, 40)), is_long ? "..." : "", "'");
+  }
+  if (array.dtype() == DType::kBool) return array.data<bool>()[i] ? "true" : "false";
+  if (IsInteger(array.dtype())) {
+    if (array.dtype() == DType::kInt64) return absl::StrCat(array.data<int64_t>()[i]);
+    return absl::StrCat(static_cast<int64_t>(array.AsDouble(i)));
+  }
+  return absl::StrFormat("%.6g", array.AsDouble(i));
+}
+
+void AppendAxis(const Array& array, int axis, int64_t offset, int edge, std::string* out) {
+  if (axis == array.shape().rank()) {
+    out->append(ElementToString(array, offset));
+    return;
+  }
+  const int64_t size = array.shape().dim(axis);
+  const int64_t stride = array.shape().strides()[static_cast<size_t>(axis)];
+  const bool is_last = axis == array.shape().rank() - 1;
+  const bool abbreviate = size > 2 * edge + 1;
+  out->append("[");
+  for (int64_t i = 0; i < size; ++i) {
+    if (i > 0) out->append(is_last ? ", " : absl::StrCat(",\n", std::string(static_cast<size_t>(axis) + 1, ' ')));
+    if (abbreviate && i == edge) {
+      out->append("...");
+      i = size - edge - 1;
+      continue;
+    }
+    AppendAxis(array, axis + 1, offset + i * stride, edge, out);
+  }
+  out->append("]");
+}
+
+}  // namespace
+
+Array::Array(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
+  CHECK(shape_.fully_known()) << "an array needs a known shape, not " << shape_;
+  const size_t count = static_cast<size_t>(shape_.num_elements());
+  if (dtype == DType::kString) {
+    auto* strings = new std::string[std::max<size_t>(count, 1)];
+    owner_ = std::shared_ptr<void>(strings, [](void* p) { delete[] static_cast<std::string*>(p); });
+  } else {
+    owner_ = AllocateZeroed(count * DTypeSize(dtype));
+  }
+  bytes_ = owner_.get();
+}
+
+Array Array::Wrap(DType dtype, Shape shape, void* bytes, std::shared_ptr<void> owner) {
+  Array array;
+  array.dtype_ = dtype;
+  array.shape_ = std::move(shape);
+  array.bytes_ = bytes;
+  array.owner_ = std::move(owner);
+  return array;
+}
+
+void Array::CheckType(DType requested) const {
+  CHECK(requested == dtype_) << "array of " << DTypeName(dtype_) << " read as " << DTypeName(requested);
+}
+
+void Array::CheckSingle() const {
+  CHECK_EQ(num_elements(), 1) << "scalar() of an array of shape " << shape_;
+}
+
+double Array::AsDouble(int64_t i) const {
+  double result = 0;
+  const bool numeric = VisitNumeric(dtype_, [&](auto tag) {
+    result = static_cast<double>(data<decltype(tag)>()[i]);
+  });
+  CHECK(numeric) << "AsDouble of " << DTypeName(dtype_);
+  return result;
+}
+
+Array Array::Clone() const {
+  if (!valid()) return Array();
+  Array copy(dtype_, shape_);
+  if (dtype_ == DType::kString) {
+    std::copy_n(data<std::string>(), num_elements(), copy.data<std::string>());
+  } else if (num_bytes() > 0) {
+    std::memcpy(copy.bytes_, bytes_, num_bytes());
+  }
+  return copy;
+}
+
+Array Array::Reshaped(Shape shape) const {
+  CHECK_EQ(shape.num_elements(), num_elements()) << "reshape of " << shape_ << " to " << shape;
+  Array result = *this;
+  result.shape_ = std::move(shape);
+  return result;
+}
+
+Array Array::Slice(int64_t begin, int64_t end) const {
+  CHECK(shape_.rank() >= 1 && 0 <= begin && begin <= end && end <= shape_.dim(0))
+      << "rows [" << begin << ", " << end << ") of " << shape_;
+  Array result = *this;
+  result.shape_.set_dim(0, end - begin);
+  const int64_t row = shape_.dim(0) == 0 ? 0 : num_elements() / shape_.dim(0);
+  const size_t size = dtype_ == DType::kString ? sizeof(std::string) : DTypeSize(dtype_);
+  result.bytes_ = static_cast<char*>(bytes_) + static_cast<size_t>(begin * row) * size;
+  return result;
+}
+
+Array Array::Row(int64_t i) const {
+  Array row = Slice(i, i + 1);
+  return row.Reshaped(Shape(std::vector<int64_t>(shape_.dims().begin() + 1, shape_.dims().end())));
+}
+
+Array Array::Cast(DType dtype) const {
+  if (dtype == dtype_) return *this;
+  Array result(dtype, shape_);
+  const bool numeric = VisitNumeric(dtype_, [&](auto from) {
+    const auto* in = data<decltype(from)>();
+    CHECK(VisitNumeric(dtype, [&](auto to) {
+      auto* out = result.data<decltype(to)>();
+      for (int64_t i = 0; i < num_elements(); ++i) out[i] = ConvertElement<decltype(to)>(in[i]);
+    })) << "cast to " << DTypeName(dtype);
+  });
+  CHECK(numeric) << "cast from " << DTypeName(dtype_);
+  return result;
+}
+
+std::string Array::TypeString() const {
+  return absl::StrCat(DTypeShortName(dtype_), " ", shape_.ToString());
+}
+
+std::string Array::ToString(int edge) const {
+  if (!valid()) return "<no array>";
+  std::string text;
+  AppendAxis(*this, 0, 0, edge, &text);
+  return text;
+}
+
+namespace {
+
+Array CopyParts(absl::Span<const Array> parts, Shape shape) {
+  Array result(parts[0].dtype(), std::move(shape));
+  int64_t offset = 0;
+  for (const Array& part : parts) {
+    CHECK(part.dtype() == result.dtype()) << "joining " << part.TypeString() << " to " << result.TypeString();
+    if (part.dtype() == DType::kString) {
+      std::copy_n(part.data<std::string>(), part.num_elements(), result.data<std::string>() + offset);
+    } else if (part.num_bytes() > 0) {
+      std::memcpy(static_cast<char*>(result.raw()) + static_cast<size_t>(offset) * DTypeSize(part.dtype()),
+                  part.raw(), part.num_bytes());
+    }
+    offset += part.num_elements();
+  }
+  CHECK_EQ(offset, result.num_elements()) << "parts of unequal shape";
+  return result;
+}
+
+}  // namespace
+
+Array Concatenate(absl::Span<const Array> parts) {
+  CHECK(!parts.empty());
+  Shape shape = parts[0].shape();
+  CHECK_GE(shape.rank(), 1) << "concatenating scalars";
+  int64_t rows = 0;
+  for (const Array& part : parts) rows += part.shape().dim(0);
+  shape.set_dim(0, rows);
+  return CopyParts(parts, std::move(shape));
+}
+
+Array Stack(absl::Span<const Array> rows) {
+  CHECK(!rows.empty());
+  std::vector<int64_t> dims = {static_cast<int64_t>(rows.size())};
+  dims.insert(dims.end(), rows[0].shape().dims().begin(), rows[0].shape().dims().end());
+  return CopyParts(rows, Shape(std::move(dims)));
+}
+
+}  // namespace estimator

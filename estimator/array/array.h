@@ -1,0 +1,128 @@
+// Array: typed bytes on the host, with a static shape. The values that go into and
+// come out of a graph, and the contents of checkpoints. (A Tensor, by contrast, is a
+// handle to a value inside a graph.)
+#ifndef ESTIMATOR_ARRAY_ARRAY_H_
+#define ESTIMATOR_ARRAY_ARRAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "estimator/array/dtype.h"
+#include "estimator/array/shape.h"
+
+namespace estimator {
+
+// A cheap value: copies share the bytes (like a NumPy array). Row-major and dense.
+// Thread-compatible. Whoever writes through data<T>() sees to it that nobody else holds
+// the same bytes, or takes a Clone() first.
+class Array {
+ public:
+  // Alignment of owned storage in bytes: one cache line, and an AVX-512 register.
+  static constexpr size_t kAlignment = 64;
+
+  Array() = default;  // dtype kInvalid, shape []
+  // Numbers are zero, strings empty.
+  Array(DType dtype, Shape shape);
+
+  // Array::Of<float>({2, 2}, {1, 2, 3, 4}). REQUIRES: as many values as the shape holds.
+  template <typename T>
+  static Array Of(const Shape& shape, std::initializer_list<T> values) {
+    return FromSpan<T>(shape, absl::Span<const T>(values.begin(), values.size()));
+  }
+  template <typename T>
+  static Array FromSpan(const Shape& shape, absl::Span<const T> values);
+  template <typename T>
+  static Array Scalar(T value) {
+    return FromSpan<T>(Shape{}, absl::Span<const T>(&value, 1));
+  }
+  static Array String(absl::string_view value) { return Scalar<std::string>(std::string(value)); }
+  // Wraps bytes that `owner` keeps alive (a mapped file, a part of another array).
+  static Array Wrap(DType dtype, Shape shape, void* bytes, std::shared_ptr<void> owner);
+
+  bool valid() const { return dtype_ != DType::kInvalid; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int64_t num_elements() const { return shape_.num_elements(); }
+  // 0 for strings.
+  size_t num_bytes() const { return static_cast<size_t>(num_elements()) * DTypeSize(dtype_); }
+
+  // REQUIRES: T is the dtype's C++ type.
+  template <typename T>
+  T* data() {
+    CheckType(kDTypeOf<T>);
+    return static_cast<T*>(bytes_);
+  }
+  template <typename T>
+  const T* data() const {
+    CheckType(kDTypeOf<T>);
+    return static_cast<const T*>(bytes_);
+  }
+  template <typename T>
+  absl::Span<const T> values() const {
+    return {data<T>(), static_cast<size_t>(num_elements())};
+  }
+  template <typename T>
+  absl::Span<T> values() {
+    return {data<T>(), static_cast<size_t>(num_elements())};
+  }
+  // REQUIRES: one element, of type T.
+  template <typename T>
+  T scalar() const {
+    CheckSingle();
+    return data<T>()[0];
+  }
+  void* raw() { return bytes_; }
+  const void* raw() const { return bytes_; }
+
+  // Element i (row-major) as a double. REQUIRES: numeric.
+  double AsDouble(int64_t i = 0) const;
+
+  Array Clone() const;
+  // Shares the bytes. REQUIRES: the same number of elements.
+  Array Reshaped(Shape shape) const;
+  // Rows [begin, end) along axis 0; shares the bytes. REQUIRES: rank >= 1, in range.
+  Array Slice(int64_t begin, int64_t end) const;
+  // Row i without its axis 0; shares the bytes.
+  Array Row(int64_t i) const;
+  // Converts numbers as TensorFlow's Cast does. REQUIRES: both numeric.
+  Array Cast(DType dtype) const;
+
+  // "f32 [2,3]"
+  std::string TypeString() const;
+  // NumPy-like text; long arrays are abbreviated to the first and last `edge` of an axis.
+  std::string ToString(int edge = 3) const;
+
+ private:
+  void CheckType(DType requested) const;
+  void CheckSingle() const;
+
+  DType dtype_ = DType::kInvalid;
+  Shape shape_;
+  void* bytes_ = nullptr;
+  std::shared_ptr<void> owner_;
+};
+
+// Joins along axis 0. REQUIRES: at least one array, same dtype, same other sizes.
+Array Concatenate(absl::Span<const Array> parts);
+// Adds a new axis 0. REQUIRES: at least one array, same dtype and shape.
+Array Stack(absl::Span<const Array> rows);
+
+template <typename T>
+Array Array::FromSpan(const Shape& shape, absl::Span<const T> values) {
+  Array array(kDTypeOf<T>, shape);
+  const absl::Span<T> out = array.values<T>();
+  if (values.size() != out.size()) return Array();
+  for (size_t i = 0; i < out.size(); ++i) out[i] = values[i];
+  return array;
+}
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_ARRAY_ARRAY_H_

@@ -1,0 +1,61 @@
+// A static shape: the sizes of a tensor's dimensions, all known.
+#ifndef ESTIMATOR_ARRAY_SHAPE_H_
+#define ESTIMATOR_ARRAY_SHAPE_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace estimator {
+
+// A value type. Rank 0 is a scalar. A size of 0 is allowed (an empty tensor).
+// One dimension may be kUnknownDim only in a request (Reshape's -1, a
+// placeholder that input_fn left open); no tensor in a graph ever has one.
+class Shape {
+ public:
+  static constexpr int64_t kUnknownDim = -1;
+
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+  explicit Shape(std::vector<int64_t> dims) : dims_(std::move(dims)) {}
+  explicit Shape(absl::Span<const int64_t> dims) : dims_(dims.begin(), dims.end()) {}
+
+  int rank() const { return static_cast<int>(dims_.size()); }
+  // REQUIRES: -rank <= axis < rank. A negative axis counts from the end.
+  int64_t dim(int axis) const { return dims_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)]; }
+  int64_t operator[](int axis) const { return dim(axis); }
+  const std::vector<int64_t>& dims() const { return dims_; }
+  // The product of the sizes; 1 for a scalar. REQUIRES: fully known.
+  int64_t num_elements() const;
+  bool fully_known() const;
+
+  void set_dim(int axis, int64_t size) {
+    dims_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)] = size;
+  }
+  void push_back(int64_t size) { dims_.push_back(size); }
+  // Row-major strides in elements.
+  std::vector<int64_t> strides() const;
+
+  // "[8,28,28,1]"; "[]" for a scalar; an unknown size prints as "?".
+  std::string ToString() const;
+
+  friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
+
+ private:
+  std::vector<int64_t> dims_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+// NumPy's rule, as TensorFlow's binary ops use it.
+// Errors: INVALID_ARGUMENT naming both shapes and the first axis that differs.
+absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_ARRAY_SHAPE_H_

@@ -1,0 +1,55 @@
+#include "estimator/graph/constant_value.h"
+
+#include <map>
+
+#include "estimator/graph/op_registry.h"
+#include "estimator/kernels/kernel.h"
+
+namespace estimator {
+namespace {
+
+class Evaluator {
+ public:
+  explicit Evaluator(int64_t max_elements) : max_elements_(max_elements) {}
+
+  std::optional<Array> Value(const Tensor& tensor) {
+    if (!tensor.valid() || tensor.shape().num_elements() > max_elements_) return std::nullopt;
+    const auto done = values_.find(tensor);
+    if (done != values_.end()) return done->second;
+    std::optional<Array> value = Compute(tensor);
+    values_.emplace(tensor, value);
+    return value;
+  }
+
+ private:
+  std::optional<Array> Compute(const Tensor& tensor) {
+    const Node& node = *tensor.node();
+    if (node.op() == "Const") return node.attrs().get<Array>("value");
+    if (node.def().stateful) return std::nullopt;
+    KernelSpec spec{.op = node.op(), .name = node.name(), .attrs = node.attrs(), .inputs = {}, .outputs = node.outputs(), .constants = {}};
+    std::vector<Array> inputs;
+    // The value of Shape, Size and Rank needs only the static shape of what they look at.
+    const bool needs_shape_only = node.op() == "Shape" || node.op() == "Size" || node.op() == "Rank";
+    for (const Tensor& input : node.inputs()) {
+      spec.inputs.push_back(input.spec());
+      std::optional<Array> value = needs_shape_only ? Array() : Value(input);
+      if (!value.has_value()) return std::nullopt;
+      spec.constants.push_back(value);
+      inputs.push_back(*value);
+    }
+    absl::StatusOr<std::vector<Array>> outputs = RunReferenceKernel(spec, inputs);
+    if (!outputs.ok()) return std::nullopt;
+    return (*outputs)[static_cast<size_t>(tensor.output())];
+  }
+
+  const int64_t max_elements_;
+  std::map<Tensor, std::optional<Array>> values_;
+};
+
+}  // namespace
+
+std::optional<Array> ConstantValue(const Tensor& tensor, int64_t max_elements) {
+  return Evaluator(max_elements).Value(tensor);
+}
+
+}  // namespace estimator

@@ -1,0 +1,160 @@
+#include "estimator/graph/gradients.h"
+
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+
+namespace estimator {
+namespace {
+
+// Nodes on a path from some x to some y.
+std::set<const Node*> NodesBetween(const std::vector<Tensor>& xs, const std::vector<Tensor>& ys) {
+  std::set<const Node*> ancestors;  // of ys
+  std::vector<const Node*> pending;
+  for (const Tensor& y : ys) {
+    if (y.valid()) pending.push_back(y.node());
+  }
+  while (!pending.empty()) {
+    const Node* node = pending.back();
+    pending.pop_back();
+    if (!ancestors.insert(node).second) continue;
+    for (const Tensor& input : node->inputs()) pending.push_back(input.node());
+  }
+  std::set<const Node*> sources;
+  for (const Tensor& x : xs) sources.insert(x.node());
+  // Inputs have smaller ids than their users, so one pass in id order finds all descendants.
+  std::map<int, const Node*> by_id;
+  for (const Node* node : ancestors) by_id[node->id()] = node;
+  std::set<const Node*> between;
+  for (const auto& [id, node] : by_id) {
+    bool on_path = sources.count(node) > 0;
+    for (const Tensor& input : node->inputs()) on_path |= between.count(input.node()) > 0;
+    if (on_path) between.insert(node);
+  }
+  return between;
+}
+
+Tensor SumOf(Graph& graph, const std::vector<Tensor>& parts) {
+  return parts.size() == 1 ? parts[0] : graph.AddOp("AddN", parts);
+}
+
+Tensor OnesFor(Graph& graph, const Tensor& y) {
+  if (y.rank() > 0) return graph.AddOp("OnesLike", {y}, {}, "grad_ys");
+  return graph.AddOp("Const", {}, {{"value", Array::Scalar(1.0).Cast(y.dtype())}, {"dtype", y.dtype()}}, "grad_ys");
+}
+
+class Differentiator {
+ public:
+  Differentiator(Graph& graph, const std::vector<Tensor>& xs, const std::vector<Tensor>& ys)
+      : graph_(graph), between_(NodesBetween(xs, ys)) {
+  }
+
+  void Seed(const Tensor& y, const Tensor& grad) { parts_[y].push_back(grad); }
+
+  // Walks the nodes from the last to the first, handing each its summed output gradients.
+  bool Run() {
+    std::map<int, const Node*, std::greater<int>> order;
+    for (const Node* node : between_) order[node->id()] = node;
+    for (const auto& [id, node] : order) {
+      if (!Visit(*node)) return false;
+    }
+    return true;
+  }
+
+  Tensor GradientOf(const Tensor& x) {
+    const auto found = parts_.find(x);
+    if (found == parts_.end()) return Tensor(&graph_, nullptr, 0);
+    const Tensor sum = SumOf(graph_, found->second);
+    found->second = {sum};
+    return sum;
+  }
+
+ private:
+  bool Visit(const Node& node) {
+    std::vector<Tensor> grads;
+    bool any = false;
+    for (int i = 0; i < node.num_outputs(); ++i) {
+      const Tensor output(&graph_, const_cast<Node*>(&node), i);
+      grads.push_back(GradientOf(output));
+      any |= grads.back().valid();
+    }
+    bool has_inner = false;
+    for (const Tensor& input : node.inputs()) has_inner |= between_.count(input.node()) > 0;
+    if (!any || !has_inner || node.def().not_differentiable) return true;
+    if (node.def().gradient == nullptr) {
+      graph_.Fail(absl::UnimplementedError(
+          absl::StrCat("no gradient is defined for op ", node.op(), " ('", node.name(),
+                       "'), which lies between the loss and a variable; StopGradient its result if none is wanted")));
+      return false;
+    }
+    const NameScope scope(absl::StrCat(node.name(), "_grad"), graph_);
+    const std::vector<Tensor> input_grads = node.def().gradient(node, grads);
+    if (!graph_.status().ok()) return false;
+    for (size_t i = 0; i < node.inputs().size() && i < input_grads.size(); ++i) {
+      const Tensor& input = node.inputs()[i];
+      const Tensor& grad = input_grads[i];
+      if (!grad.valid() || between_.count(input.node()) == 0) continue;
+      if (!(grad.spec() == input.spec())) {
+        graph_.Fail(absl::InternalError(absl::StrCat("the gradient of ", node.op(), " for input ", i, " is ",
+                                                     grad.spec().ToString(), ", not ", input.spec().ToString())));
+        return false;
+      }
+      parts_[input].push_back(grad);
+    }
+    return true;
+  }
+
+  Graph& graph_;
+  const std::set<const Node*> between_;
+  std::map<Tensor, std::vector<Tensor>> parts_;
+};
+
+}  // namespace
+
+std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<Tensor>& xs,
+                              const std::vector<Tensor>& grad_ys) {
+  Graph& graph = GraphFor(ys);
+  const std::vector<Tensor> none(xs.size(), Tensor(&graph, nullptr, 0));
+  const NameScope scope("gradients", graph);
+  if (!grad_ys.empty() && grad_ys.size() != ys.size()) {
+    graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat("Gradients: ", grad_ys.size(), " grad_ys for ", ys.size(), " ys")));
+    return none;
+  }
+  for (const Tensor& tensor : ys) {
+    if (!tensor.valid()) return none;
+    if (!IsFloating(tensor.dtype())) {
+      graph.Fail(absl::InvalidArgumentError(absl::StrCat("Gradients: y '", tensor.name(), "' is ",
+                                                         tensor.spec().ToString(), "; it must be floating")));
+      return none;
+    }
+  }
+  for (const Tensor& tensor : xs) {
+    if (!tensor.valid()) return none;
+  }
+  Differentiator differentiator(graph, xs, ys);
+  for (size_t i = 0; i < ys.size(); ++i) {
+    const bool given = !grad_ys.empty() && grad_ys[i].valid();
+    if (given && !(grad_ys[i].spec() == ys[i].spec())) {
+      graph.Fail(absl::InvalidArgumentError(absl::StrCat("Gradients: grad_ys[", i, "] is ", grad_ys[i].spec().ToString(),
+                                                         ", y is ", ys[i].spec().ToString())));
+      return none;
+    }
+    differentiator.Seed(ys[i], given ? grad_ys[i] : OnesFor(graph, ys[i]));
+  }
+  if (!differentiator.Run()) return none;
+  std::vector<Tensor> grads;
+  for (const Tensor& x : xs) grads.push_back(differentiator.GradientOf(x));
+  return grads;
+}
+
+std::vector<Tensor> Gradients(const Tensor& y, const std::vector<Variable>& variables) {
+  std::vector<Tensor> xs;
+  for (const Variable& variable : variables) xs.push_back(variable.read());
+  return Gradients(std::vector<Tensor>{y}, xs);
+}
+
+}  // namespace estimator

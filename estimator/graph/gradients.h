@@ -1,0 +1,24 @@
+// Reverse-mode differentiation of a graph.
+#ifndef ESTIMATOR_GRAPH_GRADIENTS_H_
+#define ESTIMATOR_GRAPH_GRADIENTS_H_
+
+#include <vector>
+
+#include "estimator/graph/tensor.h"
+#include "estimator/graph/variable.h"
+
+namespace estimator {
+
+// d(sum of ys)/dx for every x, built into the graph under the scope `gradients`.
+//   Returns one tensor per x, of x's shape and dtype; invalid where no y depends on x.
+//   grad_ys: the gradient that flows into each y; empty means ones.
+// Errors (kept by the graph): INVALID_ARGUMENT if a y is not floating; UNIMPLEMENTED naming an op
+// on the path that has no gradient.
+// Source: TF 2.15 tf.gradients.
+std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<Tensor>& xs,
+                              const std::vector<Tensor>& grad_ys = {});
+std::vector<Tensor> Gradients(const Tensor& y, const std::vector<Variable>& variables);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_GRAPH_GRADIENTS_H_

@@ -1,0 +1,199 @@
+#include "estimator/graph/graph.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/strings.h"
+#include "estimator/graph/op_registry.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+thread_local Graph* current_graph = nullptr;
+
+// TensorFlow's DEFAULT_GRAPH_SEED: stands in for a graph seed where none is set.
+constexpr int64_t kDefaultGraphSeed = 87654321;
+
+std::string InputTypes(const std::vector<Tensor>& inputs) {
+  return absl::StrJoin(inputs, " and ", [](std::string* out, const Tensor& input) {
+    absl::StrAppend(out, input.spec().ToString());
+  });
+}
+
+}  // namespace
+
+Graph::Graph() = default;
+Graph::~Graph() = default;
+
+Graph& Graph::Current() {
+  CHECK(current_graph != nullptr)
+      << "no current graph: constants and variables are built inside a model_fn or a GraphScope";
+  return *current_graph;
+}
+
+bool Graph::HasCurrent() { return current_graph != nullptr; }
+
+GraphScope::GraphScope(Graph& graph) : previous_(std::exchange(current_graph, &graph)) {}
+GraphScope::~GraphScope() { current_graph = previous_; }
+
+NameScope::NameScope(absl::string_view name, Graph& graph)
+    : graph_(graph), previous_(graph.name_scope_) {
+  prefix_ = absl::StrCat(graph.UniqueName(name), "/");
+  graph_.name_scope_ = prefix_;
+}
+NameScope::~NameScope() { graph_.name_scope_ = previous_; }
+
+// Source: TF 2.15 ops.Graph.unique_name.
+std::string Graph::UniqueName(absl::string_view name) {
+  if (absl::EndsWith(name, "/")) return std::string(absl::StripSuffix(name, "/"));
+  std::string full = absl::StrCat(name_scope_, name);
+  std::string key = absl::AsciiStrToLower(full);
+  int suffix = names_in_use_[key]++;
+  if (suffix == 0) return full;
+  const std::string base = full;
+  do {
+    full = absl::StrCat(base, "_", suffix++);
+    key = absl::AsciiStrToLower(full);
+  } while (names_in_use_.count(key) > 0);
+  names_in_use_[absl::AsciiStrToLower(base)] = suffix;
+  names_in_use_[key] = 1;
+  return full;
+}
+
+Tensor Graph::Fail(absl::Status status) {
+  if (status_.ok() && !status.ok()) {
+    const std::string scope(absl::StripSuffix(name_scope_, "/"));
+    status_ = scope.empty() || absl::StrContains(status.message(), scope)
+                  ? std::move(status)
+                  : absl::Status(status.code(), absl::StrCat(scope, ": ", status.message()));
+  }
+  return Tensor(this, nullptr, 0);
+}
+
+Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs,
+                     absl::string_view name, std::vector<Operation> control_inputs) {
+  const auto fail = [this](absl::Status status) -> Node* {
+    Fail(std::move(status));
+    return nullptr;
+  };
+  const std::string base_name(name.empty() ? op : name);
+  const std::string where = absl::StrCat(name_scope_, base_name);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].valid()) {
+      // The handle's own graph holds the reason, unless the handle never was a tensor.
+      if (inputs[i].graph() != nullptr && inputs[i].graph() != this) return fail(inputs[i].graph()->status());
+      return fail(absl::InvalidArgumentError(
+          absl::StrCat(where, ": input ", i, " of ", op, " is not a tensor (a default-constructed handle)")));
+    }
+    if (inputs[i].graph() != this) {
+      return fail(absl::InvalidArgumentError(
+          absl::StrCat(where, ": input ", i, " ('", inputs[i].name(),
+                       "') belongs to another graph; build all of a model inside its model_fn")));
+    }
+  }
+  const OpDef* def = FindOp(op);
+  if (def == nullptr) {
+    const std::optional<std::string> nearest = NearestName(op, RegisteredOps());
+    return fail(absl::UnimplementedError(absl::StrCat(
+        where, ": no op '", op, "' is registered",
+        nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "")));
+  }
+  if (def->num_inputs >= 0 && static_cast<size_t>(def->num_inputs) != inputs.size()) {
+    return fail(absl::InvalidArgumentError(
+        absl::StrCat(where, ": ", op, " takes ", def->num_inputs, " inputs, not ", inputs.size())));
+  }
+  absl::StatusOr<std::vector<TensorSpec>> outputs = def->shape(ShapeContext{inputs, attrs});
+  if (!outputs.ok()) {
+    return fail(absl::Status(outputs.status().code(),
+                             absl::StrCat(where, ": ", outputs.status().message(), " (", InputTypes(inputs), ")")));
+  }
+  auto node = std::make_unique<Node>();
+  node->id_ = static_cast<int>(nodes_.size());
+  node->name_ = UniqueName(base_name);
+  node->op_ = std::string(op);
+  node->def_ = def;
+  node->attrs_ = std::move(attrs);
+  node->inputs_ = std::move(inputs);
+  node->control_inputs_ = std::move(control_inputs);
+  node->outputs_ = *std::move(outputs);
+  for (const TensorSpec& output : node->outputs_) {
+    if (!output.shape.fully_known()) {
+      return fail(absl::InvalidArgumentError(
+          absl::StrCat(where, ": the result ", output.ToString(), " has an unknown size; shapes are static")));
+    }
+  }
+  nodes_by_name_[node->name_] = node.get();
+  nodes_.push_back(std::move(node));
+  return nodes_.back().get();
+}
+
+Tensor Graph::AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs, absl::string_view name) {
+  return Tensor(this, AddNode(op, std::move(inputs), std::move(attrs), name), 0);
+}
+
+Node* Graph::FindNode(absl::string_view name) const {
+  const auto found = nodes_by_name_.find(std::string(name));
+  return found == nodes_by_name_.end() ? nullptr : found->second;
+}
+
+Tensor Graph::FindTensor(absl::string_view name) {
+  const size_t colon = name.rfind(':');
+  int output = 0;
+  if (colon != absl::string_view::npos && !absl::SimpleAtoi(name.substr(colon + 1), &output)) output = -1;
+  Node* node = FindNode(name.substr(0, colon));
+  if (node == nullptr || output < 0 || output >= node->num_outputs()) return Tensor(this, nullptr, 0);
+  return Tensor(this, node, output);
+}
+
+// Source: TF 2.15 random_seed.get_seed.
+std::pair<int64_t, int64_t> Graph::OpSeeds(std::optional<int64_t> op_seed) const {
+  const std::pair<int64_t, int64_t> seeds = {
+      seed_.value_or(kDefaultGraphSeed), op_seed.value_or(static_cast<int64_t>(nodes_.size()))};
+  // (0, 0) would mean "no seed" to TensorFlow's kernels.
+  if (seeds.first == 0 && seeds.second == 0) return {0, (int64_t{1} << 31) - 1};
+  return seeds;
+}
+
+std::vector<Variable> Graph::TrainableVariables() const {
+  std::vector<Variable> trainable;
+  for (const Variable& variable : variables_) {
+    if (variable.trainable()) trainable.push_back(variable);
+  }
+  return trainable;
+}
+
+std::optional<Variable> Graph::FindVariable(absl::string_view name) const {
+  for (const Variable& variable : variables_) {
+    if (variable.name() == name) return variable;
+  }
+  return std::nullopt;
+}
+
+Graph& GraphFor(const std::vector<Tensor>& inputs) {
+  for (const Tensor& input : inputs) {
+    if (input.graph() != nullptr) return *input.graph();
+  }
+  return Graph::Current();
+}
+
+Tensor AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs, absl::string_view name) {
+  Graph& graph = GraphFor(inputs);
+  return graph.AddOp(op, std::move(inputs), std::move(attrs), name);
+}
+
+std::vector<Tensor> AddOpN(absl::string_view op, int num_outputs, std::vector<Tensor> inputs,
+                           Attrs attrs, absl::string_view name) {
+  Graph& graph = GraphFor(inputs);
+  Node* node = graph.AddNode(op, std::move(inputs), std::move(attrs), name);
+  std::vector<Tensor> outputs;
+  for (int i = 0; i < num_outputs; ++i) outputs.emplace_back(&graph, node, i);
+  return outputs;
+}
+
+}  // namespace estimator

@@ -1,0 +1,82 @@
+#include "estimator/graph/graph.h"
+
+#include "estimator/graph/constant_value.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+Tensor Const(Graph& graph, float value) {
+  return graph.AddOp("Const", {}, {{"value", Array::Scalar(value)}, {"dtype", DType::kFloat32}});
+}
+Tensor Fed(Graph& graph, const Shape& shape) {
+  return graph.AddOp("Placeholder", {}, {{"dtype", DType::kFloat32}, {"shape", shape}});
+}
+
+TEST(GraphNames, AreMadeUniqueAsTensorFlowDoes) {
+  Graph graph;
+  EXPECT_EQ(graph.UniqueName("a"), "a");
+  EXPECT_EQ(graph.UniqueName("a"), "a_1");
+  EXPECT_EQ(graph.UniqueName("A"), "A_2");  // unique without regard to case
+  EXPECT_EQ(graph.UniqueName("a_1"), "a_1_1");
+  EXPECT_EQ(graph.UniqueName("exact/"), "exact");
+}
+
+TEST(GraphNames, ScopesNestAndEnd) {
+  Graph graph;
+  {
+    const NameScope outer("outer", graph);
+    EXPECT_EQ(Const(graph, 1).name(), "outer/Const:0");
+    const NameScope inner("inner", graph);
+    EXPECT_EQ(inner.prefix(), "outer/inner/");
+  }
+  const NameScope again("outer", graph);
+  EXPECT_EQ(again.prefix(), "outer_1/");
+  EXPECT_EQ(graph.FindTensor("outer/Const:0").dtype(), DType::kFloat32);
+  EXPECT_FALSE(graph.FindTensor("outer/Const:1").valid());
+}
+
+TEST(GraphErrors, TheFirstOneIsKeptWithNameAndShapes) {
+  Graph graph;
+  const NameScope scope("layer", graph);
+  const Tensor bad = graph.AddOp("Mul", {Fed(graph, {2, 3}), Fed(graph, {4})});
+  EXPECT_FALSE(bad.valid());
+  const Tensor worse = graph.AddOp("Mul", {bad, bad});
+  EXPECT_FALSE(worse.valid());
+  EXPECT_EQ(graph.status().message(), "layer/Mul: the inputs differ (f32 [2,3] and f32 [4])");
+}
+
+TEST(GraphErrors, AnUnknownOpNamesTheNearest) {
+  Graph graph;
+  graph.AddOp("Identitty", {Const(graph, 1)});
+  EXPECT_EQ(graph.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_NE(graph.status().message().find("did you mean 'Identity'?"), absl::string_view::npos) << graph.status();
+}
+
+TEST(GraphErrors, TensorsOfAnotherGraphAreRefused) {
+  Graph a, b;
+  b.AddOp("Identity", {Const(a, 1)});
+  EXPECT_TRUE(a.status().ok());
+  EXPECT_NE(b.status().message().find("another graph"), absl::string_view::npos) << b.status();
+}
+
+TEST(ConstantValue, FoldsWhatIsConstantAndNothingElse) {
+  Graph graph;
+  const Tensor product = graph.AddOp("Mul", {Const(graph, 3), Const(graph, 4)});
+  EXPECT_EQ(ConstantValue(product)->AsDouble(), 12);
+  EXPECT_FALSE(ConstantValue(graph.AddOp("Mul", {product, Fed(graph, {})})).has_value());
+}
+
+TEST(GraphSeeds, FollowTensorFlowsRule) {
+  Graph graph;
+  EXPECT_EQ(graph.OpSeeds(5), (std::pair<int64_t, int64_t>(87654321, 5)));
+  graph.set_seed(7);
+  EXPECT_EQ(graph.OpSeeds(5), (std::pair<int64_t, int64_t>(7, 5)));
+  Const(graph, 0);
+  EXPECT_EQ(graph.OpSeeds(std::nullopt), (std::pair<int64_t, int64_t>(7, 1)));
+  graph.set_seed(0);
+  EXPECT_EQ(graph.OpSeeds(0), (std::pair<int64_t, int64_t>(0, 2147483647)));
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,45 @@
+// Node: one op in a graph.
+#ifndef ESTIMATOR_GRAPH_NODE_H_
+#define ESTIMATOR_GRAPH_NODE_H_
+
+#include <string>
+#include <vector>
+
+#include "estimator/array/attrs.h"
+#include "estimator/array/tensor_spec.h"
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+struct OpDef;
+
+// Owned by its graph, unchanged after it is built.
+class Node {
+ public:
+  int id() const { return id_; }  // creation order; inputs have smaller ids
+  const std::string& name() const { return name_; }
+  const std::string& op() const { return op_; }
+  const OpDef& def() const { return *def_; }
+  const Attrs& attrs() const { return attrs_; }
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+  const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
+  const std::vector<Operation>& control_inputs() const { return control_inputs_; }
+  const std::vector<TensorSpec>& outputs() const { return outputs_; }
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+
+ private:
+  friend class Graph;
+  int id_ = 0;
+  std::string name_;
+  std::string op_;
+  const OpDef* def_ = nullptr;
+  Attrs attrs_;
+  std::vector<Tensor> inputs_;
+  std::vector<Operation> control_inputs_;
+  std::vector<TensorSpec> outputs_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_GRAPH_NODE_H_

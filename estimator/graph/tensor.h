@@ -1,0 +1,72 @@
+// Tensor and Operation: handles to what a node of a graph computes. Values exist only when a
+// program runs; a handle knows dtype and static shape.
+#ifndef ESTIMATOR_GRAPH_TENSOR_H_
+#define ESTIMATOR_GRAPH_TENSOR_H_
+
+#include <ostream>
+#include <string>
+
+#include "estimator/array/tensor_spec.h"
+
+namespace estimator {
+
+class Graph;
+class Node;
+
+// A cheap value; valid as long as its graph. An op that fails returns an invalid handle that
+// still knows its graph, and every op on an invalid handle returns another: model code needs no
+// error handling, and the graph keeps the first error.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(Graph* graph, Node* node, int output) : graph_(graph), node_(node), output_(output) {}
+
+  bool valid() const { return node_ != nullptr; }
+  Graph* graph() const { return graph_; }
+  Node* node() const { return node_; }  // null when invalid
+  int output() const { return output_; }
+
+  // Of an invalid handle: kInvalid and [].
+  const TensorSpec& spec() const;
+  DType dtype() const { return spec().dtype; }
+  const Shape& shape() const { return spec().shape; }
+  int rank() const { return shape().rank(); }
+  int64_t dim(int axis) const { return shape().dim(axis); }
+
+  // "dense/BiasAdd:0", or "<invalid>".
+  std::string name() const;
+
+  friend bool operator==(const Tensor& a, const Tensor& b) {
+    return a.node_ == b.node_ && a.output_ == b.output_;
+  }
+  // An arbitrary order that is the same in every run: by node id, then output.
+  friend bool operator<(const Tensor& a, const Tensor& b);
+
+ private:
+  Graph* graph_ = nullptr;
+  Node* node_ = nullptr;
+  int output_ = 0;
+};
+
+// A node that is run for its effect: a variable's update, or a group of them. What Minimize
+// returns and a spec takes as train_op.
+class Operation {
+ public:
+  Operation() = default;
+  Operation(Graph* graph, Node* node) : graph_(graph), node_(node) {}
+
+  bool valid() const { return node_ != nullptr; }
+  Graph* graph() const { return graph_; }
+  Node* node() const { return node_; }
+  std::string name() const;
+
+ private:
+  Graph* graph_ = nullptr;
+  Node* node_ = nullptr;
+};
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_GRAPH_TENSOR_H_

@@ -1,0 +1,259 @@
+#include "estimator/graph/variable.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/strings.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+
+namespace estimator {
+
+// While it lives, names are under `prefix` exactly, whatever scope the caller stands in:
+// variables' nodes carry the variable's name.
+class AbsoluteNameScope {
+ public:
+  AbsoluteNameScope(Graph& graph, std::string prefix)
+      : graph_(graph), previous_(std::exchange(graph.name_scope_, std::move(prefix))) {}
+  ~AbsoluteNameScope() { graph_.name_scope_ = previous_; }
+
+ private:
+  Graph& graph_;
+  const std::string previous_;
+};
+
+namespace {
+
+absl::StatusOr<std::vector<TensorSpec>> VariableShape(const ShapeContext& context) {
+  return std::vector<TensorSpec>{{context.attrs.dtype("dtype"), context.attrs.get<Shape>("shape")}};
+}
+
+absl::StatusOr<std::vector<TensorSpec>> AssignShape(const ShapeContext& context) {
+  if (context.input(0) == context.input(1)) return std::vector<TensorSpec>{};
+  return absl::InvalidArgumentError(absl::StrCat("variable '", context.inputs[0].node()->name(), "' is ",
+                                                 context.input(0).ToString(), ", its new value is ",
+                                                 context.input(1).ToString()));
+}
+
+absl::StatusOr<std::vector<TensorSpec>> NoOutputs(const ShapeContext&) { return std::vector<TensorSpec>{}; }
+
+EST_REGISTER_OP({.name = "VariableV2", .num_inputs = 0, .shape = VariableShape, .not_differentiable = true, .stateful = true});
+EST_REGISTER_OP({.name = "Assign", .num_inputs = 2, .shape = AssignShape, .stateful = true});
+EST_REGISTER_OP({.name = "AssignAdd", .num_inputs = 2, .shape = AssignShape, .stateful = true});
+EST_REGISTER_OP({.name = "NoOp", .num_inputs = 0, .shape = NoOutputs, .stateful = true});
+
+// glorot_uniform: U(-limit, limit) with limit = sqrt(6 / (fan_in + fan_out)), as
+// TF 2.15 init_ops.GlorotUniform; zeros for what is not floating.
+Tensor DefaultInitialValue(Graph& graph, const Shape& shape, DType dtype) {
+  const auto constant = [&](double value) {
+    return graph.AddOp("Const", {}, {{"value", Array::Scalar(value).Cast(dtype)}, {"dtype", dtype}}, "value");
+  };
+  Array dims(DType::kInt32, Shape{shape.rank()});
+  for (int i = 0; i < shape.rank(); ++i) dims.data<int32_t>()[i] = static_cast<int32_t>(shape.dim(i));
+  const Tensor shape_tensor = graph.AddOp("Const", {}, {{"value", dims}, {"dtype", DType::kInt32}}, "shape");
+  if (!IsFloating(dtype)) return graph.AddOp("Fill", {shape_tensor, constant(0)}, {}, "zeros");
+  double receptive = 1;
+  for (int i = 0; i + 2 < shape.rank(); ++i) receptive *= static_cast<double>(shape.dim(i));
+  const double fan_in = shape.rank() == 0 ? 1 : receptive * static_cast<double>(shape.dim(shape.rank() == 1 ? 0 : -2));
+  const double fan_out = shape.rank() == 0 ? 1 : receptive * static_cast<double>(shape.dim(-1));
+  const double limit = std::sqrt(6.0 / std::max(1.0, fan_in + fan_out));
+  const auto [seed, seed2] = graph.OpSeeds(std::nullopt);
+  const Tensor uniform =
+      graph.AddOp("RandomUniform", {shape_tensor}, {{"dtype", dtype}, {"seed", seed}, {"seed2", seed2}}, "RandomUniform");
+  const Tensor scaled = graph.AddOp("Mul", {uniform, constant(2 * limit)}, {}, "mul");
+  return graph.AddOp("AddV2", {scaled, constant(-limit)});
+}
+
+std::string ReuseAdvice(const Graph& graph, const std::string& name) {
+  std::vector<std::string> names;
+  for (const Variable& variable : graph.variables()) names.push_back(variable.name());
+  if (names.empty()) return "the graph has no variables yet";
+  const std::optional<std::string> nearest = NearestName(name, names);
+  return nearest.has_value() ? absl::StrCat("did you mean '", *nearest, "'?")
+                             : absl::StrCat("the graph has ", names.size(), " variables, none of a like name");
+}
+
+}  // namespace
+
+const std::string& Variable::name() const {
+  static const std::string* const kNone = new std::string("<invalid>");
+  return valid() ? node_->name() : *kNone;
+}
+
+const TensorSpec& Variable::spec() const {
+  static const TensorSpec* const kNone = new TensorSpec();
+  return valid() ? node_->outputs()[0] : *kNone;
+}
+
+Variable GetVariable(absl::string_view name, const Shape& shape, const VariableOptions& options) {
+  Graph& graph = Graph::Current();
+  VariableScopeState& scope = graph.variable_scope_;
+  const std::string full = absl::StrCat(scope.prefix, name);
+  const auto fail = [&](std::string message) {
+    Variable invalid;
+    invalid.graph_ = &graph;
+    invalid.read_ = graph.Fail(absl::InvalidArgumentError(std::move(message)));
+    return invalid;
+  };
+  const TensorSpec spec{options.dtype, shape};
+  if (const std::optional<Variable> existing = graph.FindVariable(full)) {
+    if (scope.reuse == Reuse::kFalse) {
+      return fail(absl::StrCat("variable '", full,
+                               "' already exists; to share it, open its VariableScope with .reuse = Reuse::kTrue"));
+    }
+    if (!(existing->spec() == spec)) {
+      return fail(absl::StrCat("variable '", full, "' is ", existing->spec().ToString(), ", asked for again as ",
+                               spec.ToString()));
+    }
+    return *existing;
+  }
+  if (scope.reuse == Reuse::kTrue) {
+    return fail(absl::StrCat("variable '", full, "' does not exist, and its scope says Reuse::kTrue; ",
+                             ReuseAdvice(graph, full)));
+  }
+  if (!shape.fully_known()) {
+    return fail(absl::StrCat("variable '", full, "' needs a known shape, not ", shape.ToString()));
+  }
+  Variable variable;
+  variable.graph_ = &graph;
+  variable.trainable_ = options.trainable && !options.local;
+  variable.local_ = options.local;
+  {
+    const AbsoluteNameScope root(graph, "");
+    variable.node_ = graph.AddNode("VariableV2", {}, {{"dtype", options.dtype}, {"shape", shape}}, full);
+  }
+  if (variable.node_ == nullptr) return fail(absl::StrCat("variable '", full, "' cannot be built"));
+  {
+    const AbsoluteNameScope inside(graph, absl::StrCat(full, "/"));
+    variable.read_ = graph.AddOp("Identity", {Tensor(&graph, variable.node_, 0)}, {}, "read");
+    const Initializer& initializer = options.initializer ? options.initializer : scope.initializer;
+    {
+      const NameScope initializer_scope("Initializer", graph);
+      variable.initial_value_ =
+          initializer ? initializer(shape, options.dtype) : DefaultInitialValue(graph, shape, options.dtype);
+    }
+    if (variable.initial_value_.valid() && !(variable.initial_value_.spec() == spec)) {
+      return fail(absl::StrCat("variable '", full, "' is ", spec.ToString(), ", but its initializer gives ",
+                               variable.initial_value_.spec().ToString()));
+    }
+    graph.AddNode("Assign", {Tensor(&graph, variable.node_, 0), variable.initial_value_});
+  }
+  graph.variables_.push_back(variable);
+  const Regularizer& regularizer = options.regularizer ? options.regularizer : scope.regularizer;
+  if (regularizer && variable.trainable_) {
+    const AbsoluteNameScope inside(graph, absl::StrCat(full, "/"));
+    const NameScope regularizer_scope("Regularizer", graph);
+    graph.regularization_losses_.push_back(regularizer(variable.read_));
+  }
+  return variable;
+}
+
+Variable GetOrCreateGlobalStep() {
+  Graph& graph = Graph::Current();
+  if (const std::optional<Variable> existing = graph.GlobalStep()) return *existing;
+  const std::string prefix = std::exchange(graph.variable_scope().prefix, "");
+  const Initializer zero = [&graph](const Shape&, DType) {
+    return graph.AddOp("Const", {}, {{"value", Array::Scalar<int64_t>(0)}, {"dtype", DType::kInt64}}, "zeros");
+  };
+  const Variable global_step =
+      GetVariable("global_step", {}, {.dtype = DType::kInt64, .initializer = zero, .trainable = false});
+  graph.variable_scope().prefix = prefix;
+  return global_step;
+}
+
+VariableScope::VariableScope(absl::string_view name, VariableScopeOptions options)
+    : graph_(Graph::Current()),
+      previous_name_scope_(graph_.name_scope_),
+      previous_prefix_(graph_.variable_scope_.prefix),
+      previous_reuse_(graph_.variable_scope_.reuse),
+      previous_initializer_(graph_.variable_scope_.initializer),
+      previous_regularizer_(graph_.variable_scope_.regularizer) {
+  VariableScopeState& state = graph_.variable_scope_;
+  prefix_ = absl::StrCat(state.prefix, name, "/");
+  state.prefix = prefix_;
+  ++state.open_counts[prefix_];
+  if (options.reuse != Reuse::kInherit && state.reuse != Reuse::kTrue) state.reuse = options.reuse;
+  if (options.initializer) state.initializer = options.initializer;
+  if (options.regularizer) state.regularizer = options.regularizer;
+  graph_.name_scope_ = absl::StrCat(graph_.UniqueName(name), "/");
+}
+
+VariableScope::~VariableScope() {
+  VariableScopeState& state = graph_.variable_scope_;
+  for (auto& [scope, count] : state.open_counts) {
+    if (scope.size() > prefix_.size() && absl::StartsWith(scope, prefix_)) count = 0;
+  }
+  state.prefix = previous_prefix_;
+  state.reuse = previous_reuse_;
+  state.initializer = previous_initializer_;
+  state.regularizer = previous_regularizer_;
+  graph_.name_scope_ = previous_name_scope_;
+}
+
+// Source: TF 2.15 variable_scope._get_unique_variable_scope.
+std::string VariableScope::UniqueDefaultName(absl::string_view default_name) {
+  VariableScopeState& state = Graph::Current().variable_scope();
+  std::string name(default_name);
+  for (int suffix = 1; state.open_counts[absl::StrCat(state.prefix, name, "/")] > 0; ++suffix) {
+    name = absl::StrCat(default_name, "_", suffix);
+  }
+  return name;
+}
+
+namespace {
+
+Operation Update(absl::string_view op, const Variable& variable, const Tensor& value, absl::string_view name) {
+  Graph* graph = variable.graph() != nullptr ? variable.graph() : value.graph();
+  if (graph == nullptr) graph = &Graph::Current();
+  if (!variable.valid()) {
+    graph->Fail(absl::InvalidArgumentError(absl::StrCat(op, ": the variable is not valid")));
+    return Operation(graph, nullptr);
+  }
+  return Operation(graph, graph->AddNode(op, {Tensor(graph, variable.node(), 0), value}, {}, name));
+}
+
+}  // namespace
+
+Operation Assign(const Variable& variable, const Tensor& value, absl::string_view name) {
+  return Update("Assign", variable, value, name);
+}
+
+Operation AssignAdd(const Variable& variable, const Tensor& delta, absl::string_view name) {
+  return Update("AssignAdd", variable, delta, name);
+}
+
+Operation Group(absl::Span<const Operation> operations, absl::string_view name) {
+  std::vector<Operation> valid;
+  Graph* graph = nullptr;
+  for (const Operation& operation : operations) {
+    if (operation.graph() != nullptr) graph = operation.graph();
+    if (operation.valid()) valid.push_back(operation);
+  }
+  if (graph == nullptr) graph = &Graph::Current();
+  return Operation(graph, graph->AddNode("NoOp", {}, {}, name, std::move(valid)));
+}
+
+std::vector<Node*> CollectAssigns(absl::Span<const Operation> operations) {
+  std::set<Node*> seen;
+  std::vector<Node*> assigns;
+  std::vector<Operation> pending(operations.begin(), operations.end());
+  while (!pending.empty()) {
+    const Operation operation = pending.back();
+    pending.pop_back();
+    if (!operation.valid() || !seen.insert(operation.node()).second) continue;
+    if (operation.node()->op() == "Assign" || operation.node()->op() == "AssignAdd") {
+      assigns.push_back(operation.node());
+    }
+    const std::vector<Operation>& inner = operation.node()->control_inputs();
+    pending.insert(pending.end(), inner.begin(), inner.end());
+  }
+  std::sort(assigns.begin(), assigns.end(), [](const Node* a, const Node* b) { return a->id() < b->id(); });
+  return assigns;
+}
+
+}  // namespace estimator

@@ -1,0 +1,95 @@
+#include "estimator/graph/variable.h"
+
+#include "estimator/graph/graph.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+Tensor Zeros(const Shape& shape, DType dtype) {
+  return Graph::Current().AddOp("Const", {}, {{"value", Array(dtype, shape)}, {"dtype", dtype}}, "zeros");
+}
+
+class VariableTest : public testing::Test {
+ protected:
+  Variable Get(absl::string_view name, const Shape& shape = {2}) {
+    return GetVariable(name, shape, {.initializer = Zeros});
+  }
+  Graph graph_;
+  GraphScope scope_{graph_};
+};
+
+TEST_F(VariableTest, NodesHaveTensorFlowsNames) {
+  const VariableScope scope("conv2d");
+  EXPECT_EQ(Get("kernel").name(), "conv2d/kernel");
+  for (const char* name : {"conv2d/kernel", "conv2d/kernel/read", "conv2d/kernel/Assign", "conv2d/kernel/Initializer/zeros"}) {
+    EXPECT_NE(graph_.FindNode(name), nullptr) << name;
+  }
+}
+
+TEST_F(VariableTest, DefaultScopeNamesCountUpAndRestartInsideAReusedScope) {
+  const auto layer = [&] {
+    const VariableScope scope(VariableScope::UniqueDefaultName("dense"));
+    return Get("kernel").name();
+  };
+  EXPECT_EQ(layer(), "dense/kernel");
+  EXPECT_EQ(layer(), "dense_1/kernel");
+  {
+    const VariableScope model("model");
+    EXPECT_EQ(layer(), "model/dense/kernel");
+    EXPECT_EQ(layer(), "model/dense_1/kernel");
+  }
+  const VariableScope again("model", {.reuse = Reuse::kTrue});
+  EXPECT_EQ(layer(), "model/dense/kernel");
+  EXPECT_EQ(layer(), "model/dense_1/kernel");
+  EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+  EXPECT_EQ(graph_.variables().size(), 4u);
+}
+
+TEST_F(VariableTest, AskingTwiceWithoutReuseNamesTheCure) {
+  Get("w");
+  EXPECT_FALSE(Get("w").valid());
+  EXPECT_NE(graph_.status().message().find("Reuse::kTrue"), absl::string_view::npos) << graph_.status();
+}
+
+TEST_F(VariableTest, ReusingWhatIsNotThereNamesTheNearest) {
+  Get("kernel");
+  const VariableScope scope("", {.reuse = Reuse::kTrue});
+  Get("kernal");
+  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(VariableTest, AnotherShapeOnReuseIsRefused) {
+  { const VariableScope scope("a"); Get("w", {2}); }
+  const VariableScope scope("a", {.reuse = Reuse::kAuto});
+  Get("w", {3});
+  EXPECT_NE(graph_.status().message().find("f32 [2], asked for again as f32 [3]"), absl::string_view::npos)
+      << graph_.status();
+}
+
+TEST_F(VariableTest, AssignChecksTheShape) {
+  const Variable w = Get("w", {2});
+  EXPECT_TRUE(Assign(w, w).valid());
+  EXPECT_FALSE(Assign(w, Zeros({3}, DType::kFloat32)).valid());
+  EXPECT_NE(graph_.status().message().find("variable 'w' is f32 [2], its new value is f32 [3]"),
+            absl::string_view::npos) << graph_.status();
+}
+
+TEST_F(VariableTest, GroupsCollectEachAssignOnce) {
+  const Variable a = Get("a"), b = Get("b");
+  const Operation first = Assign(a, b), second = Assign(b, a);
+  const Operation group = Group({first, Group({second, first})});
+  EXPECT_EQ(CollectAssigns({group, first}).size(), 2u);
+}
+
+TEST_F(VariableTest, GlobalStepIsOneInt64ScalarOutsideEveryScope) {
+  const VariableScope scope("model");
+  const Variable step = GetOrCreateGlobalStep();
+  EXPECT_EQ(step.name(), "global_step");
+  EXPECT_EQ(step.spec(), (TensorSpec{DType::kInt64, Shape{}}));
+  EXPECT_EQ(GetOrCreateGlobalStep().node(), step.node());
+  EXPECT_TRUE(graph_.TrainableVariables().empty());
+}
+
+}  // namespace
+}  // namespace estimator

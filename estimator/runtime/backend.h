@@ -1,0 +1,90 @@
+// Backend: the one seam between the loops and what computes. The loops know nothing else about
+// devices. Implementations: CpuBackend (one replica, all cores), tpu/ShardsBackend (N replicas
+// in this process, a TPU's semantics), and later PJRT plugins.
+#ifndef ESTIMATOR_RUNTIME_BACKEND_H_
+#define ESTIMATOR_RUNTIME_BACKEND_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "estimator/array/array.h"
+#include "estimator/graph/graph.h"
+#include "estimator/runtime/variable_store.h"
+
+namespace estimator {
+
+// What a compiled step takes, gives and changes.
+struct ProgramSpec {
+  std::vector<Tensor> feeds;    // placeholders, in the order of a step's arrays
+  std::vector<Tensor> fetches;  // values handed out after a step
+  std::vector<Operation> updates;
+};
+
+// One step's input: for every replica, one array per feed.
+using StepFeeds = std::vector<std::vector<Array>>;
+// One step's output: for every replica, one array per fetch. The arrays are the backend's buffers:
+// valid until the callback returns (Clone what is to be kept).
+using StepFetches = std::vector<std::vector<Array>>;
+
+// Gives the next step's input, or nullopt at the end of the input.
+using Infeed = std::function<absl::StatusOr<std::optional<StepFeeds>>()>;
+// Called once per step, in order, from the thread that runs the loop. `step` counts from 0 in this
+// RunLoop. An error ends the loop after the step's updates have taken effect.
+using Outfeed = std::function<absl::Status(int64_t step, const StepFetches& fetches)>;
+
+// What compiling found out, for banners and reports.
+struct ExecutableInfo {
+  int num_instructions = 0;
+  int num_fused_nodes = 0;       // nodes that no longer run on their own
+  int64_t planned_peak_bytes = 0;  // arena of one replica
+  int num_replicas = 1;
+};
+
+// A compiled step. Runs on one thread at a time.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  // Runs up to `num_steps` steps and returns how many ran (fewer only when the input ended).
+  // Errors: those of infeed, outfeed and kernels (with the node's name). A step that fails changes
+  // no variable.
+  virtual absl::StatusOr<int64_t> RunLoop(int64_t num_steps, const Infeed& infeed,
+                                          const Outfeed& outfeed) = 0;
+  virtual const ExecutableInfo& info() const = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;  // "CPU", "8 in-process shards"
+  virtual int num_replicas() const = 0;
+  // The state that this backend's executables read and change.
+  virtual VariableStore& variables() = 0;
+  // Compiles a step of `graph`. The graph may be destroyed afterwards. Variables that the step uses
+  // are bound by name; those that the store lacks are allocated, to be set before the first run.
+  // Errors: graph.status(), if it is an error; UNIMPLEMENTED naming every op without a kernel.
+  virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph,
+                                                              const ProgramSpec& spec) = 0;
+};
+
+// Runs the initial values of `graph`'s variables that the store does not hold initialized yet.
+// With `only_local`, just the local ones (metric totals), and those always.
+absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool only_local = false);
+
+// Runs one step on `backend` and returns replica 0's fetches: for tests and tools.
+absl::StatusOr<std::vector<Array>> RunOnce(Backend& backend, const Graph& graph,
+                                           const ProgramSpec& spec, std::vector<Array> feeds = {});
+// Evaluates tensors of `graph` with fresh variables on a CPU backend.
+absl::StatusOr<std::vector<Array>> Evaluate(const std::vector<Tensor>& fetches,
+                                            const std::vector<Tensor>& feeds = {},
+                                            std::vector<Array> feed_values = {});
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_RUNTIME_BACKEND_H_
