@@ -1,0 +1,26 @@
+// Comparisons and logic, element by element, with broadcasting. The result is bool; no gradient
+// flows. Errors (kept by the graph): as for arithmetic (math_binary.h); logic takes bool only.
+#ifndef ESTIMATOR_OPS_COMPARISON_H_
+#define ESTIMATOR_OPS_COMPARISON_H_
+
+#include "absl/strings/string_view.h"
+#include "estimator/graph/tensor.h"
+#include "estimator/ops/operand.h"
+
+namespace estimator {
+
+// Functions, since == and < on tensors compare handles. Strings may be compared for (in)equality.
+Tensor Equal(const Operand& x, const Operand& y, absl::string_view name = "Equal");
+Tensor NotEqual(const Operand& x, const Operand& y, absl::string_view name = "NotEqual");
+Tensor Less(const Operand& x, const Operand& y, absl::string_view name = "Less");
+Tensor LessEqual(const Operand& x, const Operand& y, absl::string_view name = "LessEqual");
+Tensor Greater(const Operand& x, const Operand& y, absl::string_view name = "Greater");
+Tensor GreaterEqual(const Operand& x, const Operand& y, absl::string_view name = "GreaterEqual");
+
+Tensor LogicalAnd(const Tensor& x, const Tensor& y, absl::string_view name = "LogicalAnd");
+Tensor LogicalOr(const Tensor& x, const Tensor& y, absl::string_view name = "LogicalOr");
+Tensor LogicalNot(const Tensor& x, absl::string_view name = "LogicalNot");
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_COMPARISON_H_

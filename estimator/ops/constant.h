@@ -1,0 +1,70 @@
+// Constants, placeholders, and tensors filled with one number or a range.
+// All build into Graph::Current() where no tensor says which graph.
+#ifndef ESTIMATOR_OPS_CONSTANT_H_
+#define ESTIMATOR_OPS_CONSTANT_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "estimator/array/array.h"
+#include "estimator/array/dtype.h"
+#include "estimator/array/shape.h"
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+class Graph;
+
+// tf.constant. Shares the array's bytes: do not write to them afterwards.
+Tensor Constant(const Array& value, absl::string_view name = "Const");
+// A scalar of the C++ type's dtype: Constant(1.0f) is f32 [], Constant(1) i32 [], and
+// Constant(1.0) f64 [].
+template <typename T>
+requires requires { DTypeOf<T>::value; }
+Tensor Constant(T value, absl::string_view name = "Const") {
+  return Constant(Array::Scalar<T>(value), name);
+}
+// A vector: Constant({1.0f, 2.0f}) is f32 [2].
+template <typename T>
+Tensor Constant(std::initializer_list<T> values, absl::string_view name = "Const") {
+  return Constant(Array::Of<T>({static_cast<int64_t>(values.size())}, values), name);
+}
+template <typename T>
+Tensor Constant(const std::vector<T>& values, absl::string_view name = "Const") {
+  return Constant(Array::FromSpan<T>(Shape{static_cast<int64_t>(values.size())}, values), name);
+}
+// Constant({2, 2}, {1.0f, 2.0f, 3.0f, 4.0f}). REQUIRES: as many values as the shape holds.
+template <typename T>
+Tensor Constant(const Shape& shape, std::initializer_list<T> values,
+                absl::string_view name = "Const") {
+  return Constant(Array::Of<T>(shape, values), name);
+}
+// In a given graph rather than the current one.
+Tensor ConstantIn(Graph& graph, const Array& value, absl::string_view name = "Const");
+// `value` as a scalar of `like`'s graph and dtype.
+// Errors: INVALID_ARGUMENT if the dtype is an integer's and cannot hold the value.
+Tensor ConstantLike(const Tensor& like, double value, absl::string_view name = "Const");
+
+// tf.zeros, tf.ones: a Const up to 1000 elements, a Fill beyond, as TensorFlow.
+Tensor Zeros(const Shape& shape, DType dtype = DType::kFloat32, absl::string_view name = "zeros");
+Tensor Ones(const Shape& shape, DType dtype = DType::kFloat32, absl::string_view name = "ones");
+// tf.fill: every element is the scalar `value`.
+Tensor Fill(const Shape& shape, const Tensor& value, absl::string_view name = "Fill");
+Tensor ZerosLike(const Tensor& x, absl::string_view name = "zeros_like");
+Tensor OnesLike(const Tensor& x, absl::string_view name = "ones_like");
+
+// tf.range: start, start + delta, ... up to, not including, limit; i32 or what `dtype` says.
+// Errors: INVALID_ARGUMENT if delta is 0 or leads away from limit.
+Tensor Range(int64_t start, int64_t limit, int64_t delta = 1, DType dtype = DType::kInt32,
+             absl::string_view name = "range");
+inline Tensor Range(int64_t limit) { return Range(0, limit); }
+
+// tf.placeholder: a value that the training loop feeds. REQUIRES: fully known shape.
+Tensor Placeholder(DType dtype, const Shape& shape, absl::string_view name = "Placeholder");
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_CONSTANT_H_

@@ -1,0 +1,43 @@
+// Reading and writing by index. An index out of range is an error at run time (on an accelerator
+// without checks: undefined elements).
+#ifndef ESTIMATOR_OPS_GATHER_H_
+#define ESTIMATOR_OPS_GATHER_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "estimator/array/dtype.h"
+#include "estimator/array/shape.h"
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+// tf.gather (GatherV2): slices of `params` along `axis`.
+//   params: [P..., D, Q...].  indices: i32 or i64 [I...], in [0, D).  Returns [P..., I..., Q...].
+Tensor Gather(const Tensor& params, const Tensor& indices, int axis = 0,
+              absl::string_view name = "GatherV2");
+// tf.gather_nd: indices: [I..., K], each row an index into the first K axes of params.
+//   Returns [I..., params' other axes].
+Tensor GatherNd(const Tensor& params, const Tensor& indices, absl::string_view name = "GatherNd");
+// tf.scatter_nd: zeros of `shape` to which updates are added at the indices.
+//   indices: [I..., K].  updates: [I..., shape's axes from K].
+Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shape,
+                 absl::string_view name = "ScatterNd");
+// tf.math.unsorted_segment_sum: row j of the result is the sum of the rows of data whose id is j.
+//   data: [S..., R...].  segment_ids: [S...]; a negative id drops the row.  Returns [num_segments,
+//   R...].
+Tensor UnsortedSegmentSum(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
+                          absl::string_view name = "UnsortedSegmentSum");
+
+// tf.one_hot: a new axis of size depth, on_value at the index and off_value elsewhere; an index out
+// of range gives a row of off_value. axis -1: the last.
+Tensor OneHot(const Tensor& indices, int64_t depth, double on_value = 1, double off_value = 0,
+              DType dtype = DType::kFloat32, int axis = -1, absl::string_view name = "one_hot");
+
+// tf.sequence_mask: [L...] -> [L..., max_length], true in the first lengths[i] places.
+Tensor SequenceMask(const Tensor& lengths, int64_t max_length, DType dtype = DType::kBool,
+                    absl::string_view name = "SequenceMask");
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_GATHER_H_

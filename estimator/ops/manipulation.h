@@ -1,0 +1,35 @@
+// Ops that rearrange, join and divide tensors. Axes may be negative: they count from the end.
+// Errors (kept by the graph): INVALID_ARGUMENT naming the axis or both shapes.
+#ifndef ESTIMATOR_OPS_MANIPULATION_H_
+#define ESTIMATOR_OPS_MANIPULATION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+// Axis i of the result is axis perm[i] of x. Empty: the axes in reverse order.
+Tensor Transpose(const Tensor& x, const std::vector<int64_t>& perm = {},
+                 absl::string_view name = "transpose");
+// tf.concat: joins along an axis that exists.
+Tensor Concat(const std::vector<Tensor>& inputs, int axis, absl::string_view name = "concat");
+// tf.split: into equal parts, or into parts of the given sizes.
+std::vector<Tensor> Split(const Tensor& x, int num_splits, int axis = 0,
+                          absl::string_view name = "split");
+std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, int axis = 0,
+                          absl::string_view name = "split");
+// tf.stack, tf.unstack: with a new axis, or along one that goes.
+Tensor Stack(const std::vector<Tensor>& inputs, int axis = 0, absl::string_view name = "stack");
+std::vector<Tensor> Unstack(const Tensor& x, int axis = 0, absl::string_view name = "unstack");
+Tensor Reverse(const Tensor& x, const std::vector<int64_t>& axes,
+               absl::string_view name = "ReverseV2");
+// x repeated multiples[i] times along axis i.
+Tensor Tile(const Tensor& x, const std::vector<int64_t>& multiples,
+            absl::string_view name = "Tile");
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_MANIPULATION_H_

@@ -1,0 +1,56 @@
+// Random numbers, keyed by (seed, op, step, replica): never a hidden stream, so a resumed run goes
+// on with the same numbers.
+//
+// Philox4x32-10 with key = seed and the counter's upper half = seed2, the two numbers that
+// TensorFlow's rule makes of the graph's seed and the op's (Graph::OpSeeds). At step 0 on replica 0
+// the numbers are TensorFlow's of a session's first run, bit for bit. Step s begins s * reservation
+// results further on, where reservation is what TensorFlow takes of the stream for each run:
+//   256 * num_elements results for every op. So the runs of a session that runs the op once a
+//   step are TensorFlow's, too. Replica r > 0 has the key HashSeed(seed, r).
+#ifndef ESTIMATOR_OPS_RANDOM_H_
+#define ESTIMATOR_OPS_RANDOM_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "estimator/array/dtype.h"
+#include "estimator/array/shape.h"
+#include "estimator/graph/tensor.h"
+#include "estimator/ops/operand.h"
+
+namespace estimator {
+
+struct RandomOptions {
+  DType dtype = DType::kFloat32;  // floating
+  std::optional<int64_t> seed;    // the op's seed, as in TensorFlow
+};
+
+// Uniform in [minval, maxval): tf.random.uniform of floating numbers (RandomUniform).
+Tensor RandomUniform(const Shape& shape, double minval = 0, double maxval = 1,
+                     RandomOptions options = {}, absl::string_view name = "random_uniform");
+// Uniform integers in [minval, maxval): tf.random.uniform of i32 or i64 (RandomUniformInt).
+// Errors: INVALID_ARGUMENT unless minval < maxval.
+Tensor RandomUniformInt(const Shape& shape, int64_t minval, int64_t maxval,
+                        DType dtype = DType::kInt32, std::optional<int64_t> seed = std::nullopt,
+                        absl::string_view name = "random_uniform");
+// tf.random.normal (RandomStandardNormal).
+Tensor RandomNormal(const Shape& shape, double mean = 0, double stddev = 1,
+                    RandomOptions options = {}, absl::string_view name = "random_normal");
+// Normal numbers, redrawn where they are 2 standard deviations or more off (TruncatedNormal).
+Tensor TruncatedNormal(const Shape& shape, double mean = 0, double stddev = 1,
+                       RandomOptions options = {}, absl::string_view name = "truncated_normal");
+
+struct DropoutOptions {
+  double rate = 0.5;                 // the fraction that is dropped, in [0, 1)
+  std::optional<Shape> noise_shape;  // sizes of x, or 1 where the choice is shared along an axis
+  std::optional<int64_t> seed;
+};
+// tf.nn.dropout(x, rate): zero with probability `rate`, else x / (1 - rate); x itself for rate 0.
+//   x: floating.
+// Errors: INVALID_ARGUMENT if rate is outside of [0, 1), or noise_shape does not broadcast to x's.
+Tensor Dropout(const Tensor& x, DropoutOptions options, absl::string_view name = "dropout");
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_RANDOM_H_

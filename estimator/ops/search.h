@@ -1,0 +1,35 @@
+// The largest and smallest elements, and where they are. No gradient flows through an index.
+#ifndef ESTIMATOR_OPS_SEARCH_H_
+#define ESTIMATOR_OPS_SEARCH_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "estimator/array/dtype.h"
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+// The index of the largest (smallest) element along `axis`, which goes; of equals the first.
+//   output_type: i64 or i32.
+Tensor ArgMax(const Tensor& x, int axis = 0, DType output_type = DType::kInt64,
+              absl::string_view name = "ArgMax");
+Tensor ArgMin(const Tensor& x, int axis = 0, DType output_type = DType::kInt64,
+              absl::string_view name = "ArgMin");
+
+struct TopKResult {
+  Tensor values;   // [..., k], from the largest down
+  Tensor indices;  // i32 [..., k]; of equals the lower index first
+};
+// tf.math.top_k along the last axis. The gradient flows to the chosen elements.
+TopKResult TopK(const Tensor& x, int64_t k, bool sorted = true, absl::string_view name = "TopKV2");
+
+// tf.math.in_top_k: whether fewer than k predictions of a row are larger than the target's.
+//   predictions: f32 [N, C].  targets: i32 or i64 [N].  Returns bool [N]; false where the target is
+//   out of range or its prediction not finite.
+Tensor InTopK(const Tensor& targets, const Tensor& predictions, int64_t k,
+              absl::string_view name = "InTopKV2");
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_SEARCH_H_

@@ -1,0 +1,52 @@
+// Parts of tensors, and padding. Errors (kept by the graph): INVALID_ARGUMENT naming axis and
+// sizes.
+#ifndef ESTIMATOR_OPS_SLICING_H_
+#define ESTIMATOR_OPS_SLICING_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "estimator/array/shape.h"
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+// tf.slice: elements begin[i] to begin[i] + size[i] of axis i; a size of -1 takes all that follow.
+Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size,
+             absl::string_view name = "Slice");
+
+// One axis of Python's x[...]: Slicing::At(i) is `i` (the axis goes), Slicing::All() is `:`,
+// Slicing::Span(b, e, s) is `b:e:s` with an absent begin or end as std::nullopt.
+struct Slicing {
+  std::optional<int64_t> begin;
+  std::optional<int64_t> end;
+  int64_t stride = 1;
+  bool shrink = false;
+
+  static Slicing At(int64_t index) { return {index, std::nullopt, 1, true}; }
+  static Slicing All() { return {}; }
+  static Slicing Span(std::optional<int64_t> begin, std::optional<int64_t> end,
+                      int64_t stride = 1) {
+    return {begin, end, stride, false};
+  }
+};
+// x[axes...]; axes that are not named are taken whole. Ranges beyond the end are cut, as in Python;
+// an index beyond the end is an error.
+Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes,
+                    absl::string_view name = "strided_slice");
+
+// {before, after} for every axis.
+using Paddings = std::vector<std::pair<int64_t, int64_t>>;
+// tf.pad with zeros (Pad), or with `value` (PadV2).
+Tensor Pad(const Tensor& x, const Paddings& paddings, double value = 0,
+           absl::string_view name = "Pad");
+enum class MirrorMode { kReflect, kSymmetric };  // without and with the edge element
+Tensor MirrorPad(const Tensor& x, const Paddings& paddings, MirrorMode mode,
+                 absl::string_view name = "MirrorPad");
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_SLICING_H_
