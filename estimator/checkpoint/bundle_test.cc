@@ -1,0 +1,234 @@
+// What BundleWriter writes, BundleReader reads; and no damage to the files goes unnoticed.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "estimator/array/array.h"
+#include "estimator/array/compare.h"
+#include "estimator/base/fault_injection.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/bundle_writer.h"
+
+namespace estimator {
+namespace {
+
+using Values = std::map<std::string, Array>;
+
+Values AllDTypes() {
+  Values values;
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kUint8,
+                            DType::kInt16, DType::kInt8, DType::kInt64, DType::kBool,
+                            DType::kBfloat16, DType::kFloat16}) {
+    values[absl::StrCat("layer/", DTypeName(dtype))] =
+        Array::Of<float>({2, 3}, {0, 1, 2, 3, 100, 1}).Cast(dtype);
+  }
+  values["text"] = Array::Of<std::string>({2, 1}, {"", "hello"});
+  values["scalar"] = Array::Scalar<int64_t>(-1);
+  values["empty"] = Array(DType::kFloat32, {0, 4});
+  values["large"] = Array(DType::kFloat32, {3, 100000});
+  values["large"].data<float>()[299999] = 7;
+  return values;
+}
+
+absl::Status Write(const std::string& prefix, const Values& values) {
+  EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(prefix));
+  for (const auto& [name, value] : values) EST_RETURN_IF_ERROR(writer->Add(name, value));
+  return writer->Finish();
+}
+
+absl::StatusOr<Values> ReadAll(const std::string& prefix) {
+  EST_ASSIGN_OR_RETURN(const auto reader, BundleReader::Open(prefix));
+  Values values;
+  for (const std::string& name : reader->names()) {
+    EST_ASSIGN_OR_RETURN(values[name], reader->Read(name));
+  }
+  return values;
+}
+
+bool Same(const Values& a, const Values& b) {
+  if (a.size() != b.size()) return false;
+  for (const auto& [name, value] : a) {
+    if (b.count(name) == 0 || !SameBits(value, b.at(name))) return false;
+  }
+  return true;
+}
+
+TEST(Bundle, RoundTripsEveryDTypeScalarsAndEmptyTensors) {
+  const TempDir dir;
+  ASSERT_TRUE(Write(dir.File("m"), AllDTypes()).ok());
+  const auto read = ReadAll(dir.File("m"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(Same(*read, AllDTypes()));
+  EXPECT_EQ(ListDirectory(dir.path())->size(), 2u);
+}
+
+TEST(Bundle, RoundTripsManyVariablesOverSeveralTableBlocks) {
+  const TempDir dir;
+  Values values;
+  for (int i = 0; i < 2000; ++i) values[absl::StrCat("block/layer_", i, "/kernel")] = Array::Scalar<int32_t>(i);
+  ASSERT_TRUE(Write(dir.File("m"), values).ok());
+  EXPECT_TRUE(Same(ReadAll(dir.File("m")).value(), values));
+}
+
+TEST(Bundle, PutsPartitionedVariablesTogether) {
+  const TempDir dir;
+  const auto writer = BundleWriter::Open(dir.File("m")).value();
+  ASSERT_TRUE(writer->AddSlice("v", {3, 4}, {{0, 2}, {}}, Array::Of<float>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})).ok());
+  ASSERT_TRUE(writer->AddSlice("v", {3, 4}, {{2, 1}, {0, 3}}, Array::Of<float>({1, 3}, {8, 9, 10})).ok());
+  ASSERT_TRUE(writer->AddSlice("v", {3, 4}, {{2, 1}, {3, 1}}, Array::Of<float>({1, 1}, {11})).ok());
+  ASSERT_TRUE(writer->AddSlice("t", {2}, {{0, 1}}, Array::Of<std::string>({1}, {"a"})).ok());
+  ASSERT_TRUE(writer->AddSlice("t", {2}, {{1, 1}}, Array::Of<std::string>({1}, {"b"})).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const Values read = ReadAll(dir.File("m")).value();
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_TRUE(SameBits(read.at("v"), Array::Of<float>({3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})));
+  EXPECT_TRUE(SameBits(read.at("t"), Array::Of<std::string>({2}, {"a", "b"})));
+}
+
+TEST(Bundle, SlicesThatOverlapOrLeaveAGapAreDataLoss) {
+  const TempDir dir;
+  for (const int64_t start : {0, 1, 2}) {
+    const auto writer = BundleWriter::Open(dir.File("m")).value();
+    ASSERT_TRUE(writer->AddSlice("v", {4}, {{0, 2}}, Array(DType::kFloat32, {2})).ok());
+    const absl::Status second = writer->AddSlice("v", {4}, {{start, 2}}, Array(DType::kFloat32, {2}));
+    EXPECT_EQ(second.ok(), start != 0);  // the same slice twice
+    if (!second.ok()) continue;
+    ASSERT_TRUE(writer->Finish().ok());
+    EXPECT_EQ(BundleReader::Open(dir.File("m")).status().code(),
+              start == 2 ? absl::StatusCode::kOk : absl::StatusCode::kDataLoss);
+  }
+  const auto writer = BundleWriter::Open(dir.File("g")).value();
+  ASSERT_TRUE(writer->AddSlice("v", {4}, {{0, 2}}, Array(DType::kFloat32, {2})).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const absl::Status status = BundleReader::Open(dir.File("g")).status();
+  EXPECT_TRUE(absl::StrContains(status.message(), "v: its 1 slices hold 2 of 4 elements")) << status;
+}
+
+TEST(Bundle, WrongNamesAndSlicesAreRefused) {
+  const TempDir dir;
+  const auto writer = BundleWriter::Open(dir.File("m")).value();
+  const Array value = Array::Scalar<float>(1);
+  ASSERT_TRUE(writer->Add("a", value).ok());
+  EXPECT_EQ(writer->Add("a", value).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(writer->Add("", value).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(writer->Add(absl::string_view("\0a", 2), value).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(writer->Add("b", Array()).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(writer->AddSlice("c", {4}, {{3, 2}}, Array(DType::kFloat32, {2})).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(BundleWriter::Open(dir.path() + "/").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Bundle, NothingIsLeftBehindWithoutFinish) {
+  const TempDir dir;
+  { ASSERT_TRUE(BundleWriter::Open(dir.File("m")).value()->Add("a", Array::Scalar<float>(1)).ok()); }
+  EXPECT_TRUE(ListDirectory(dir.path())->empty());
+}
+
+TEST(Bundle, ReplacingAtEveryInstantLeavesTheOldOrTheNewCheckpoint) {
+  const Values old_values = {{"a", Array::Of<float>({2}, {1, 2})}};
+  const Values new_values = {{"a", Array::Of<float>({2}, {3, 4})}, {"b", Array::Scalar<bool>(true)}};
+  bool done = false;
+  int num_old = 0;
+  for (int n = 0; !done; ++n) {
+    ASSERT_LT(n, 100);
+    const TempDir dir;
+    ASSERT_TRUE(Write(dir.File("m"), old_values).ok());
+    {
+      const ScopedFaultInjector faults(CrashAfter(n));
+      done = Write(dir.File("m"), new_values).ok();
+    }
+    const auto read = ReadAll(dir.File("m"));
+    ASSERT_TRUE(read.ok()) << n << ": " << read.status();
+    EXPECT_TRUE(Same(*read, new_values) || (!done && Same(*read, old_values))) << n;
+    num_old += Same(*read, old_values);
+    // The next run replaces what the killed one left, once more.
+    ASSERT_TRUE(RemoveTemporaryFiles(dir.path(), "m").ok());
+    ASSERT_TRUE(Write(dir.File("m"), old_values).ok());
+    EXPECT_TRUE(Same(ReadAll(dir.File("m")).value(), old_values)) << n;
+    EXPECT_EQ(ListDirectory(dir.path())->size(), 2u) << n;
+  }
+  EXPECT_GT(num_old, 3);
+}
+
+TEST(Bundle, TheSameContentsKeepTheirFiles) {
+  const TempDir dir;
+  ASSERT_TRUE(Write(dir.File("m"), AllDTypes()).ok());
+  ASSERT_TRUE(Write(dir.File("m"), AllDTypes()).ok());
+  EXPECT_EQ(*ListDirectory(dir.path()),
+            (std::vector<std::string>{"m.data-00000-of-00001", "m.index"}));
+}
+
+TEST(Bundle, EveryFlippedBitOfTheIndexIsAnErrorOrChangesNothing) {
+  const TempDir dir;
+  Values values = {{"a", Array::Of<float>({2}, {1, 2})}, {"b", Array::String("x")}};
+  ASSERT_TRUE(Write(dir.File("m"), values).ok());
+  const std::string index = ReadFile(IndexPath(dir.File("m"))).value();
+  int num_errors = 0;
+  for (size_t bit = 0; bit < index.size() * 8; ++bit) {
+    std::string damaged = index;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    ASSERT_TRUE(WriteFileAtomically(IndexPath(dir.File("m")), damaged).ok());
+    const auto read = ReadAll(dir.File("m"));
+    num_errors += !read.ok();
+    // Nothing is kept in the meta block and in the footer's padding, and nobody reads them.
+    EXPECT_TRUE(!read.ok() || Same(*read, values)) << bit;
+  }
+  constexpr int kMetaBlockBytes = 13;
+  constexpr int kFooterBytes = 48;
+  EXPECT_GE(num_errors, (static_cast<int>(index.size()) - kMetaBlockBytes - kFooterBytes) * 8);
+  for (size_t size = 0; size < index.size(); ++size) {
+    ASSERT_TRUE(WriteFileAtomically(IndexPath(dir.File("m")), index.substr(0, size)).ok());
+    EXPECT_EQ(BundleReader::Open(dir.File("m")).status().code(), absl::StatusCode::kDataLoss) << size;
+  }
+}
+
+TEST(Bundle, EveryFlippedBitOfTheDataIsDataLossNamingFileVariableAndOffset) {
+  const TempDir dir;
+  ASSERT_TRUE(Write(dir.File("m"), {{"a", Array::Of<float>({2}, {1, 2})}, {"b", Array::String("x")}}).ok());
+  const std::string path = DataPath(dir.File("m"), 0, 1);
+  const std::string data = ReadFile(path).value();
+  const auto reader = BundleReader::Open(dir.File("m")).value();
+  for (size_t bit = 0; bit < data.size() * 8; ++bit) {
+    std::string damaged = data;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    ASSERT_TRUE(WriteFileAtomically(path, damaged).ok());
+    const absl::Status status = BundleReader::Open(dir.File("m")).value()->VerifyContents();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << bit;
+    EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat(path, bit < 64 ? ": a (8 bytes at offset 0)" : ": b (6 bytes at offset 8)"))) << status;
+  }
+  EXPECT_TRUE(reader->VerifyContents().ok());  // it holds the file that was renamed away
+  ASSERT_TRUE(WriteFileAtomically(path, data.substr(0, 12)).ok());
+  EXPECT_TRUE(absl::StrContains(BundleReader::Open(dir.File("m")).status().message(), "b (6 bytes at offset 8): the file ends at 12"));
+  ASSERT_TRUE(RemoveFile(path).ok());
+  EXPECT_TRUE(absl::StrContains(BundleReader::Open(dir.File("m")).status().message(), "which is not there"));
+}
+
+TEST(Bundle, AMissingCheckpointAndAMissingVariableAreNotFound) {
+  const TempDir dir;
+  EXPECT_EQ(BundleReader::Open(dir.File("m")).status().code(), absl::StatusCode::kNotFound);
+  ASSERT_TRUE(Write(dir.File("m"), {{"dense/kernel", Array::Scalar<float>(1)}}).ok());
+  const absl::Status status = BundleReader::Open(dir.File("m")).value()->Read("dense/kernl").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(absl::StrContains(status.message(), "did you mean dense/kernel?")) << status;
+}
+
+TEST(Bundle, ReadIntoRefusesAnotherShape) {
+  const TempDir dir;
+  ASSERT_TRUE(Write(dir.File("m"), {{"a", Array::Of<float>({2}, {1, 2})}}).ok());
+  Array value(DType::kFloat32, {3});
+  const absl::Status status = BundleReader::Open(dir.File("m")).value()->ReadInto("a", &value);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::StrContains(status.message(), "f32 [2], here it is f32 [3]")) << status;
+}
+
+}  // namespace
+}  // namespace estimator

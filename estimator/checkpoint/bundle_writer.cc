@@ -1,0 +1,232 @@
+#include "estimator/checkpoint/bundle_writer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/index_table.h"
+#include "estimator/checkpoint/string_tensor.h"
+#include "estimator/proto/tensor_bundle.pb.h"
+
+namespace estimator {
+namespace {
+
+// The crc and the write of a piece share the cache.
+constexpr size_t kPieceBytes = size_t{1} << 20;
+
+// A name that no shell pattern of checkpoints meets: ".model.ckpt-50.tmp-1234-0".
+std::string TemporaryName(absl::string_view prefix) {
+  static std::atomic<int> next_number = 0;
+  return JoinPath(Dirname(prefix),
+                  absl::StrCat(".", Basename(prefix), ".tmp-", ::getpid(), "-", next_number++));
+}
+
+void SetShape(const Shape& shape, proto::TensorShapeProto* out) {
+  for (const int64_t size : shape.dims()) out->add_dim()->set_size(size);
+}
+
+absl::Status CheckExtents(absl::string_view name, const Shape& full_shape,
+                          const std::vector<SliceExtent>& extents, const Array& value) {
+  Shape expected;
+  bool fits = static_cast<int>(extents.size()) == full_shape.rank();
+  for (int axis = 0; fits && axis < full_shape.rank(); ++axis) {
+    const SliceExtent& extent = extents[static_cast<size_t>(axis)];
+    const bool whole = extent.length == SliceExtent::kWholeAxis;
+    expected.push_back(whole ? full_shape.dim(axis) : extent.length);
+    fits = extent.start >= 0 && expected.dim(axis) >= 0 && (!whole || extent.start == 0) &&
+           extent.start <= full_shape.dim(axis) - expected.dim(axis);
+  }
+  if (fits && expected == value.shape()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      name, ": a slice of ", value.TypeString(), " does not fit its extents in ",
+      full_shape.ToString()));
+}
+
+using Table = std::map<std::string, std::string>;
+
+// The index at path; empty if there is none or it cannot be read.
+Table IndexInUse(const std::string& path) {
+  const auto entries = ReadIndexTable(path);
+  return entries.ok() ? Table(entries->begin(), entries->end()) : Table();
+}
+
+int NumShards(const Table& table) {
+  proto::BundleHeaderProto header;
+  const auto found = table.find("");
+  return found != table.end() && header.ParseFromString(found->second) ? header.num_shards() : 0;
+}
+
+}  // namespace
+
+struct BundleWriter::Entries {
+  std::map<std::string, proto::BundleEntryProto> by_key;
+
+  // The index if the data file is that of `shard`.
+  Table Serialize(int shard) {
+    Table table;
+    proto::BundleHeaderProto header;
+    header.set_num_shards(shard + 1);
+    header.mutable_version()->set_producer(kBundleVersion);
+    header.SerializeToString(&table[""]);
+    for (auto& [key, entry] : by_key) {
+      if (entry.slices().empty()) entry.set_shard_id(shard);
+      entry.SerializeToString(&table[key]);
+    }
+    return table;
+  }
+};
+
+absl::StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Open(absl::string_view prefix) {
+  if (Basename(prefix).empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", prefix, "\" is not a checkpoint prefix; it needs a name, such as model.ckpt-0"));
+  }
+  std::string temporary = TemporaryName(prefix);
+  EST_ASSIGN_OR_RETURN(auto data, WritableFile::Open(DataPath(temporary, 0, 1)));
+  return std::unique_ptr<BundleWriter>(
+      new BundleWriter(std::string(prefix), std::move(temporary), std::move(data)));
+}
+
+BundleWriter::BundleWriter(std::string prefix, std::string temporary,
+                           std::unique_ptr<WritableFile> data)
+    : prefix_(std::move(prefix)),
+      temporary_(std::move(temporary)),
+      data_(std::move(data)),
+      entries_(std::make_unique<Entries>()) {}
+
+BundleWriter::~BundleWriter() {
+  if (!finished_) Discard().IgnoreError();
+}
+
+absl::Status BundleWriter::Discard() {
+  finished_ = true;
+  data_->Close().IgnoreError();                     // the file goes
+  RemoveFile(IndexPath(temporary_)).IgnoreError();  // it may not be there
+  return RemoveFile(data_->path());
+}
+
+absl::Status BundleWriter::Add(absl::string_view name, const Array& value) {
+  return AddEntry(std::string(name), name, value);
+}
+
+absl::Status BundleWriter::AddSlice(absl::string_view name, const Shape& full_shape,
+                                    const std::vector<SliceExtent>& extents, const Array& value) {
+  EST_RETURN_IF_ERROR(CheckExtents(name, full_shape, extents, value));
+  auto found = entries_->by_key.find(std::string(name));
+  if (found == entries_->by_key.end()) {
+    proto::BundleEntryProto entry;
+    entry.set_dtype(static_cast<proto::DataType>(value.dtype()));
+    SetShape(full_shape, entry.mutable_shape());
+    found = entries_->by_key.emplace(name, std::move(entry)).first;
+  } else if (found->second.slices().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": given twice, whole and as a slice"));
+  }
+  EST_RETURN_IF_ERROR(AddEntry(SliceKey(name, extents), name, value));
+  proto::TensorSliceProto* const slice = found->second.add_slices();
+  for (const SliceExtent& extent : extents) {
+    auto* const out = slice->add_extent();
+    out->set_start(extent.start);
+    if (extent.length != SliceExtent::kWholeAxis) out->set_length(extent.length);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BundleWriter::AddEntry(const std::string& key, absl::string_view name,
+                                    const Array& value) {
+  if (finished_) return absl::FailedPreconditionError(absl::StrCat(prefix_, " is finished"));
+  if (name.empty() || name[0] == '\0') {
+    return absl::InvalidArgumentError(absl::StrCat(
+        prefix_, ": a variable needs a name that does not begin with a zero byte"));
+  }
+  if (!value.valid()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": an array without a dtype"));
+  }
+  if (entries_->by_key.count(key) > 0) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": given twice"));
+  }
+  proto::BundleEntryProto entry;
+  entry.set_dtype(static_cast<proto::DataType>(value.dtype()));
+  SetShape(value.shape(), entry.mutable_shape());
+  entry.set_offset(data_->size());
+  uint32_t crc = 0;
+  if (value.dtype() == DType::kString) {
+    const EncodedStrings strings = EncodeStrings(value.values<std::string>());
+    crc = strings.crc32c;
+    EST_RETURN_IF_ERROR(data_->Append(strings.bytes));
+  } else {
+    const char* const bytes = static_cast<const char*>(value.raw());
+    for (size_t done = 0; done < value.num_bytes();) {
+      const size_t count = std::min(kPieceBytes, value.num_bytes() - done);
+      crc = ExtendCrc32c(crc, bytes + done, count);
+      EST_RETURN_IF_ERROR(data_->Append({bytes + done, count}));
+      done += count;
+    }
+  }
+  entry.set_size(data_->size() - entry.offset());
+  entry.set_crc32c(MaskCrc32c(crc));
+  entries_->by_key.emplace(key, std::move(entry));
+  return absl::OkStatus();
+}
+
+absl::Status BundleWriter::Finish() {
+  if (finished_) return absl::FailedPreconditionError(absl::StrCat(prefix_, " is finished"));
+  return Annotate(Commit(), absl::StrCat("writing checkpoint ", prefix_));
+}
+
+absl::Status BundleWriter::Commit() {
+  const Table in_use = IndexInUse(IndexPath(prefix_));
+  const int shards_in_use = NumShards(in_use);
+  if (shards_in_use == 1 || shards_in_use == 2) {
+    // A run that starts saves again what it has just restored.
+    const auto size = FileSize(DataPath(prefix_, shards_in_use - 1, shards_in_use));
+    if (size.ok() && *size == data_->size() && entries_->Serialize(shards_in_use - 1) == in_use) {
+      EST_RETURN_IF_ERROR(Discard());
+      return RemoveOtherDataFiles(shards_in_use - 1, shards_in_use);
+    }
+  }
+  // While an index names a data file, that file is not touched: the new one takes another name,
+  // the second of two shards of which the first is empty and not there.
+  const int shard = shards_in_use == 1 ? 1 : 0;
+  EST_RETURN_IF_ERROR(data_->Sync());
+  EST_RETURN_IF_ERROR(data_->Close());
+  EST_RETURN_IF_ERROR(WriteIndexTable(IndexPath(temporary_), entries_->Serialize(shard)));
+  const std::string data = DataPath(prefix_, shard, shard + 1);
+  EST_RETURN_IF_ERROR(RenameFile(data_->path(), data));
+  EST_RETURN_IF_ERROR(SyncDirectory(Dirname(prefix_)));
+  EST_RETURN_IF_ERROR(RenameFile(IndexPath(temporary_), IndexPath(prefix_)));
+  finished_ = true;
+  EST_RETURN_IF_ERROR(SyncDirectory(Dirname(prefix_)));
+  return RemoveOtherDataFiles(shard, shard + 1);
+}
+
+absl::Status BundleWriter::RemoveOtherDataFiles(int shard, int num_shards) {
+  const std::string kept = DataPath(prefix_, shard, num_shards);
+  const absl::string_view directory = Dirname(kept);
+  EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory.empty() ? "." : directory));
+  for (const std::string& name : names) {
+    if (name == Basename(kept)) continue;
+    if (!absl::StartsWith(name, absl::StrCat(Basename(prefix_), ".data-"))) continue;
+    EST_RETURN_IF_ERROR(RemoveFile(JoinPath(directory, name)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RemoveTemporaryFiles(absl::string_view directory, absl::string_view basename) {
+  EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
+  for (const std::string& name : names) {
+    if (!absl::StartsWith(name, absl::StrCat(".", basename)) || !absl::StrContains(name, ".tmp-")) {
+      continue;
+    }
+    EST_RETURN_IF_ERROR(RemoveFile(JoinPath(directory, name)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace estimator

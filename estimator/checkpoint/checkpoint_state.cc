@@ -1,0 +1,86 @@
+#include "estimator/checkpoint/checkpoint_state.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/proto/checkpoint_state.pb.h"
+
+namespace estimator {
+namespace {
+
+// On disk: do not change.
+constexpr char kStateFileName[] = "checkpoint";
+
+// Keeps what the parser says, instead of the log.
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (text.empty()) text = absl::StrCat("line ", line + 1, ", column ", column + 1, ": ", message);
+  }
+  std::string text;
+};
+
+std::string Absolute(absl::string_view directory, const std::string& path) {
+  return !path.empty() && path[0] == '/' ? path : JoinPath(directory, path);
+}
+
+std::string Relative(absl::string_view directory, absl::string_view path) {
+  if (directory.empty()) return std::string(path);
+  const std::string folder = absl::StrCat(absl::StripSuffix(directory, "/"), "/");
+  absl::ConsumePrefix(&path, folder);
+  return std::string(path);
+}
+
+}  // namespace
+
+std::string CheckpointStatePath(absl::string_view directory) {
+  return JoinPath(directory, kStateFileName);
+}
+
+absl::StatusOr<CheckpointState> GetCheckpointState(absl::string_view directory) {
+  const std::string path = CheckpointStatePath(directory);
+  EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  proto::CheckpointState message;
+  google::protobuf::TextFormat::Parser parser;
+  FirstError error;
+  parser.RecordErrorsTo(&error);
+  parser.AllowUnknownField(true);
+  if (!parser.ParseFromString(text, &message)) {
+    return absl::DataLossError(absl::StrCat(path, ": not a checkpoint state: ", error.text));
+  }
+  if (message.model_checkpoint_path().empty()) {
+    return absl::DataLossError(absl::StrCat(path, ": there is no model_checkpoint_path"));
+  }
+  CheckpointState state;
+  state.model_checkpoint_path = Absolute(directory, message.model_checkpoint_path());
+  for (const std::string& one : message.all_model_checkpoint_paths()) {
+    state.all_model_checkpoint_paths.push_back(Absolute(directory, one));
+  }
+  if (message.all_model_checkpoint_timestamps_size() == message.all_model_checkpoint_paths_size()) {
+    state.all_model_checkpoint_timestamps.assign(message.all_model_checkpoint_timestamps().begin(),
+                                                 message.all_model_checkpoint_timestamps().end());
+  }
+  state.last_preserved_timestamp = message.last_preserved_timestamp();
+  return state;
+}
+
+absl::Status WriteCheckpointState(absl::string_view directory, const CheckpointState& state) {
+  proto::CheckpointState message;
+  message.set_model_checkpoint_path(Relative(directory, state.model_checkpoint_path));
+  for (const std::string& path : state.all_model_checkpoint_paths) {
+    message.add_all_model_checkpoint_paths(Relative(directory, path));
+  }
+  for (const double timestamp : state.all_model_checkpoint_timestamps) {
+    message.add_all_model_checkpoint_timestamps(timestamp);
+  }
+  message.set_last_preserved_timestamp(state.last_preserved_timestamp);
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(message, &text);
+  return WriteFileAtomically(CheckpointStatePath(directory), text);
+}
+
+}  // namespace estimator

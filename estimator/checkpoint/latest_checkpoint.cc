@@ -1,0 +1,113 @@
+#include "estimator/checkpoint/latest_checkpoint.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/checkpoint_state.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+using Prefixes = std::vector<std::string>;
+
+// The prefixes in a directory that end in a step, the newest step first.
+absl::StatusOr<Prefixes> PrefixesByStep(absl::string_view directory) {
+  EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
+  std::vector<std::pair<int64_t, std::string>> found;
+  for (absl::string_view name : names) {
+    if (name[0] == '.' || !absl::ConsumeSuffix(&name, ".index")) continue;
+    if (StepOfPrefix(name) >= 0) found.emplace_back(StepOfPrefix(name), JoinPath(directory, name));
+  }
+  std::sort(found.rbegin(), found.rend());
+  Prefixes prefixes;
+  for (auto& [step, prefix] : found) prefixes.push_back(std::move(prefix));
+  return prefixes;
+}
+
+void Add(const std::string& prefix, Prefixes* prefixes) {
+  if (std::find(prefixes->begin(), prefixes->end(), prefix) == prefixes->end()) {
+    prefixes->push_back(prefix);
+  }
+}
+
+void Warn(std::string text, std::vector<std::string>* warnings) {
+  if (warnings == nullptr) {
+    LOG(WARNING) << text;
+  } else {
+    warnings->push_back(std::move(text));
+  }
+}
+
+// The first whole one of the candidates; the rest of what is wrong goes into `problems`.
+std::optional<std::string> FirstWhole(const Prefixes& candidates, Prefixes* problems,
+                                      bool* some_exist) {
+  for (const std::string& prefix : candidates) {
+    const absl::Status status = CheckCheckpoint(prefix);
+    if (status.ok()) return prefix;
+    *some_exist |= !absl::IsNotFound(status);
+    problems->emplace_back(status.message());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::Status CheckCheckpoint(absl::string_view prefix) {
+  return BundleReader::Open(prefix).status();
+}
+
+absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view directory,
+                                                            std::vector<std::string>* warnings) {
+  if (!FileExists(directory)) return std::nullopt;
+  Prefixes candidates;
+  Prefixes problems;
+  auto state = GetCheckpointState(directory);
+  // A writer may commit and delete between our two looks: as long as the state changes, look again.
+  for (int attempt = 0; state.ok() && attempt < 10; ++attempt) {
+    if (CheckCheckpoint(state->model_checkpoint_path).ok()) return state->model_checkpoint_path;
+    const std::string before = std::exchange(state, GetCheckpointState(directory))->model_checkpoint_path;
+    if (state.ok() && state->model_checkpoint_path == before) break;
+  }
+  EST_ASSIGN_OR_RETURN(const Prefixes in_directory, PrefixesByStep(directory));
+  if (state.ok()) {
+    Add(state->model_checkpoint_path, &candidates);
+    const Prefixes& all = state->all_model_checkpoint_paths;
+    for (auto path = all.rbegin(); path != all.rend(); ++path) Add(*path, &candidates);
+  } else if (absl::IsNotFound(state.status())) {
+    // Nothing was ever committed, or somebody removed the file to begin anew.
+    if (!in_directory.empty()) {
+      Warn(absl::StrCat("there are checkpoints in ", directory, " (", in_directory.front(),
+                        "), but no file ", CheckpointStatePath(directory),
+                        ": they are not used. To use one, write into that file: "
+                        "model_checkpoint_path: \"", Basename(in_directory.front()), "\""),
+           warnings);
+    }
+    return std::nullopt;
+  } else {
+    problems.emplace_back(state.status().message());
+  }
+  for (const std::string& prefix : in_directory) Add(prefix, &candidates);
+  bool some_exist = false;
+  std::optional<std::string> whole = FirstWhole(candidates, &problems, &some_exist);
+  const std::string why = absl::StrJoin(problems, "; ");
+  if (whole) {
+    Warn(absl::StrCat("going back to checkpoint ", *whole, ": ", why), warnings);
+  } else if (some_exist) {
+    return absl::DataLossError(absl::StrCat(
+        "no checkpoint in ", directory, " is whole; use another directory, or move them away: ", why));
+  } else {
+    Warn(absl::StrCat("no checkpoint in ", directory, ": ", why), warnings);
+  }
+  return whole;
+}
+
+}  // namespace estimator

@@ -1,0 +1,85 @@
+#include "estimator/checkpoint/string_tensor.h"
+
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/checkpoint/varint.h"
+
+namespace estimator {
+namespace {
+
+uint32_t ExtendByLength(uint32_t crc, uint64_t length) {
+  if (length > std::numeric_limits<uint32_t>::max()) {
+    return ExtendCrc32c(crc, &length, sizeof(length));
+  }
+  const auto small = static_cast<uint32_t>(length);
+  return ExtendCrc32c(crc, &small, sizeof(small));
+}
+
+absl::Status Corrupt(size_t offset, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat("byte ", offset, " of the strings: ", what));
+}
+
+}  // namespace
+
+EncodedStrings EncodeStrings(absl::Span<const std::string> values) {
+  EncodedStrings encoded;
+  size_t total = 0;
+  for (const std::string& value : values) {
+    AppendVarint(value.size(), &encoded.bytes);
+    encoded.crc32c = ExtendByLength(encoded.crc32c, value.size());
+    total += value.size();
+  }
+  const uint32_t masked = MaskCrc32c(encoded.crc32c);
+  char stored[sizeof(masked)];
+  std::memcpy(stored, &masked, sizeof(masked));
+  encoded.crc32c = ExtendCrc32c(encoded.crc32c, stored, sizeof(stored));
+  encoded.bytes.append(stored, sizeof(stored));
+  encoded.bytes.reserve(encoded.bytes.size() + total);
+  for (const std::string& value : values) encoded.bytes += value;
+  const size_t text = encoded.bytes.size() - total;
+  encoded.crc32c = ExtendCrc32c(encoded.crc32c, encoded.bytes.data() + text, total);
+  return encoded;
+}
+
+absl::Status DecodeStrings(absl::string_view bytes, uint32_t crc32c,
+                           absl::Span<std::string> values) {
+  // An element takes one byte at least: a wrong shape must not make us allocate.
+  if (bytes.size() < values.size() + sizeof(uint32_t)) {
+    return Corrupt(0, absl::StrCat(bytes.size(), " bytes cannot hold ", values.size(), " strings"));
+  }
+  std::vector<uint64_t> lengths(values.size());
+  size_t position = 0;
+  uint32_t crc = 0;
+  for (uint64_t& length : lengths) {
+    const size_t begin = position;
+    if (!ReadVarint(bytes, &position, &length)) return Corrupt(begin, "not a length");
+    crc = ExtendByLength(crc, length);
+  }
+  uint32_t masked = 0;
+  if (bytes.size() - position < sizeof(masked)) return Corrupt(position, "ends in the lengths");
+  std::memcpy(&masked, bytes.data() + position, sizeof(masked));
+  if (UnmaskCrc32c(masked) != crc) return Corrupt(position, "the crc32c of the lengths is wrong");
+  crc = ExtendCrc32c(crc, bytes.data() + position, sizeof(masked));
+  position += sizeof(masked);
+  if (ExtendCrc32c(crc, bytes.substr(position)) != crc32c) {
+    return Corrupt(position, "the crc32c of the strings is wrong");
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (lengths[i] > bytes.size() - position) {
+      return Corrupt(position, absl::StrCat("string ", i, " of ", lengths[i], " bytes is cut off"));
+    }
+    values[i].assign(bytes.data() + position, lengths[i]);
+    position += lengths[i];
+  }
+  if (position != bytes.size()) {
+    return Corrupt(position, absl::StrCat(bytes.size() - position, " bytes follow the last string"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace estimator
