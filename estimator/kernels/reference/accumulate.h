@@ -1,0 +1,47 @@
+// What the reference kernels compute in: 16-bit floats store only, so sums and functions of them
+// run in float32; float32 and float64 run in themselves.
+#ifndef ESTIMATOR_KERNELS_REFERENCE_ACCUMULATE_H_
+#define ESTIMATOR_KERNELS_REFERENCE_ACCUMULATE_H_
+
+#include <cstdint>
+
+#include "estimator/array/dtype.h"
+
+namespace estimator {
+
+template <typename T>
+struct AccumulatorOf {
+  using type = float;  // float, Bfloat16, Float16
+};
+template <>
+struct AccumulatorOf<double> {
+  using type = double;
+};
+template <>
+struct AccumulatorOf<int32_t> {
+  using type = int64_t;
+};
+template <>
+struct AccumulatorOf<int64_t> {
+  using type = int64_t;
+};
+
+template <typename T>
+using Accumulator = typename AccumulatorOf<T>::type;
+
+// Calls fn(T{}) for float32, float64, bfloat16 and float16, and returns what it returns (a
+// std::unique_ptr<Kernel>); null for another dtype, so that a factory may return it as it is.
+template <typename Fn>
+auto VisitFloating(DType dtype, Fn&& fn) -> decltype(fn(float{})) {
+  switch (dtype) {
+    case DType::kFloat32: return fn(float{});
+    case DType::kFloat64: return fn(double{});
+    case DType::kBfloat16: return fn(Bfloat16{});
+    case DType::kFloat16: return fn(Float16{});
+    default: return nullptr;
+  }
+}
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_KERNELS_REFERENCE_ACCUMULATE_H_

@@ -1,0 +1,139 @@
+// Conv2D and its two gradients, plainly.
+//   out[n,p,q,o]  = sum_{r,s,c} in[n, row(p,r), column(q,s), c] * filter[r,s,c,o]
+// Taps that fall into padding are left out. The inner loops run along output channels, which lie
+// side by side in filter and output.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/accumulate.h"
+#include "estimator/kernels/reference/conv_taps.h"
+#include "estimator/kernels/window.h"
+
+namespace estimator {
+namespace {
+
+template <typename T, typename Acc = Accumulator<T>>
+void Forward(const ConvGeometry& g, const T* in, const T* filter, T* out, Acc* sums) {
+  const int64_t channels = g.in_channels, outs = g.out_channels;
+  const int64_t pixels = g.rows.output * g.columns.output;
+  for (int64_t n = 0; n < g.batch; ++n) {
+    std::fill(sums, sums + pixels * outs, Acc{0});
+    ForEachTap(g, n, [&](int64_t output, int64_t input, int64_t tap) {
+      Acc* const sum = sums + (output - n * pixels) * outs;
+      for (int64_t c = 0; c < channels; ++c) {
+        const Acc x = static_cast<Acc>(in[input * channels + c]);
+        const T* const row = filter + (tap * channels + c) * outs;
+        for (int64_t o = 0; o < outs; ++o) sum[o] += x * static_cast<Acc>(row[o]);
+      }
+    });
+    for (int64_t e = 0; e < pixels * outs; ++e) out[n * pixels * outs + e] = static_cast<T>(sums[e]);
+  }
+}
+
+// in_grad[n,y,x,c] = sum over the taps that read it of out_grad[n,p,q,o] * filter[r,s,c,o].
+template <typename T, typename Acc = Accumulator<T>>
+void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T* in_grad, Acc* sums) {
+  const int64_t channels = g.in_channels, outs = g.out_channels;
+  const int64_t pixels = g.rows.input * g.columns.input;
+  for (int64_t n = 0; n < g.batch; ++n) {
+    std::fill(sums, sums + pixels * channels, Acc{0});
+    ForEachTap(g, n, [&](int64_t output, int64_t input, int64_t tap) {
+      const T* const gradient = out_grad + output * outs;
+      Acc* const sum = sums + (input - n * pixels) * channels;
+      for (int64_t c = 0; c < channels; ++c) {
+        const T* const row = filter + (tap * channels + c) * outs;
+        Acc dot = 0;
+#pragma omp simd reduction(+ : dot)
+        for (int64_t o = 0; o < outs; ++o) dot += static_cast<Acc>(gradient[o]) * static_cast<Acc>(row[o]);
+        sum[c] += dot;
+      }
+    });
+    for (int64_t e = 0; e < pixels * channels; ++e) {
+      in_grad[n * pixels * channels + e] = static_cast<T>(sums[e]);
+    }
+  }
+}
+
+// filter_grad[r,s,c,o] = sum_{n,p,q} in[...] * out_grad[n,p,q,o], summed image by image: two levels
+// keep the rounding of long float32 sums small.
+template <typename T, typename Acc = Accumulator<T>>
+void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, T* filter_grad, Acc* scratch) {
+  const int64_t channels = g.in_channels, outs = g.out_channels;
+  const int64_t size = g.rows.kernel * g.columns.kernel * channels * outs;
+  Acc* const total = scratch;
+  Acc* const image = scratch + size;
+  std::fill(total, total + size, Acc{0});
+  for (int64_t n = 0; n < g.batch; ++n) {
+    std::fill(image, image + size, Acc{0});
+    ForEachTap(g, n, [&](int64_t output, int64_t input, int64_t tap) {
+      const T* const gradient = out_grad + output * outs;
+      for (int64_t c = 0; c < channels; ++c) {
+        const Acc x = static_cast<Acc>(in[input * channels + c]);
+        Acc* const row = image + (tap * channels + c) * outs;
+        for (int64_t o = 0; o < outs; ++o) row[o] += x * static_cast<Acc>(gradient[o]);
+      }
+    });
+    for (int64_t e = 0; e < size; ++e) total[e] += image[e];
+  }
+  for (int64_t e = 0; e < size; ++e) filter_grad[e] = static_cast<T>(total[e]);
+}
+
+std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec) {
+  const auto geometry = MakeConvGeometry(spec.attrs, spec.inputs[0].shape, spec.inputs[1].shape);
+  if (!geometry.ok()) return nullptr;
+  const ConvGeometry g = *geometry;
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    using Acc = Accumulator<T>;
+    const int64_t image = g.rows.output * g.columns.output * g.out_channels;
+    return MakeKernel(
+        [g](const KernelArgs& args) {
+          Forward(g, args.in<T>(0), args.in<T>(1), args.out<T>(0), static_cast<Acc*>(args.scratch));
+          return absl::OkStatus();
+        },
+        static_cast<size_t>(image) * sizeof(Acc));
+  });
+}
+
+std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec) {
+  const auto geometry = MakeConvGeometry(spec.attrs, spec.outputs[0].shape, spec.inputs[1].shape);
+  if (!geometry.ok()) return nullptr;
+  const ConvGeometry g = *geometry;
+  return VisitFloating(spec.inputs[1].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    using Acc = Accumulator<T>;
+    const int64_t image = g.rows.input * g.columns.input * g.in_channels;
+    return MakeKernel(
+        [g](const KernelArgs& args) {
+          BackpropInput(g, args.in<T>(1), args.in<T>(2), args.out<T>(0), static_cast<Acc*>(args.scratch));
+          return absl::OkStatus();
+        },
+        static_cast<size_t>(image) * sizeof(Acc));
+  });
+}
+
+std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
+  const auto geometry = MakeConvGeometry(spec.attrs, spec.inputs[0].shape, spec.outputs[0].shape);
+  if (!geometry.ok()) return nullptr;
+  const ConvGeometry g = *geometry;
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    using Acc = Accumulator<T>;
+    const int64_t size = spec.outputs[0].shape.num_elements();
+    return MakeKernel(
+        [g](const KernelArgs& args) {
+          BackpropFilter(g, args.in<T>(0), args.in<T>(2), args.out<T>(0), static_cast<Acc*>(args.scratch));
+          return absl::OkStatus();
+        },
+        static_cast<size_t>(2 * size) * sizeof(Acc));
+  });
+}
+
+EST_REGISTER_KERNEL("Conv2D", KernelTier::kReference, MakeConv2D);
+EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kReference, MakeBackpropInput);
+EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kReference, MakeBackpropFilter);
+
+}  // namespace
+}  // namespace estimator

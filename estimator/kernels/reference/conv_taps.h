@@ -1,0 +1,30 @@
+// The loop over a convolution's taps, shared by its reference kernels.
+#ifndef ESTIMATOR_KERNELS_REFERENCE_CONV_TAPS_H_
+#define ESTIMATOR_KERNELS_REFERENCE_CONV_TAPS_H_
+
+#include <cstdint>
+
+#include "estimator/kernels/window.h"
+
+namespace estimator {
+
+// Calls fn(output_offset, input_offset, tap) for every pair of positions of image n that meet at a
+// tap that is not padding: offsets in pixels of the batch, tap = r * S + s. By output, then tap.
+template <typename Fn>
+void ForEachTap(const ConvGeometry& g, int64_t n, Fn&& fn) {
+  for (int64_t p = 0; p < g.rows.output; ++p) {
+    for (int64_t q = 0; q < g.columns.output; ++q) {
+      const int64_t output = (n * g.rows.output + p) * g.columns.output + q;
+      for (int64_t r = g.rows.FirstTap(p); r < g.rows.EndTap(p); ++r) {
+        const int64_t row = (n * g.rows.input + g.rows.Input(p, r)) * g.columns.input;
+        for (int64_t s = g.columns.FirstTap(q); s < g.columns.EndTap(q); ++s) {
+          fn(output, row + g.columns.Input(q, s), r * g.columns.kernel + s);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_KERNELS_REFERENCE_CONV_TAPS_H_

@@ -1,0 +1,198 @@
+// MaxPool, AvgPool and their gradients, plainly, on NHWC. Padding takes no part: neither in a
+// maximum nor in the count of an average.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/accumulate.h"
+#include "estimator/kernels/window.h"
+
+namespace estimator {
+namespace {
+
+struct Pool {
+  int64_t batch = 0;
+  int64_t channels = 0;
+  Window rows;
+  Window columns;
+
+  int64_t in_image() const { return rows.input * columns.input * channels; }
+};
+
+// Calls fn(output_pixel, window) for every output of image n; window(fn2) calls fn2(input_pixel)
+// for every input of it, row by row.
+template <typename Fn>
+void ForEachWindow(const Pool& pool, int64_t n, Fn&& fn) {
+  for (int64_t p = 0; p < pool.rows.output; ++p) {
+    for (int64_t q = 0; q < pool.columns.output; ++q) {
+      const auto window = [&](auto&& each) {
+        for (int64_t r = pool.rows.FirstTap(p); r < pool.rows.EndTap(p); ++r) {
+          const int64_t row = (n * pool.rows.input + pool.rows.Input(p, r)) * pool.columns.input;
+          for (int64_t s = pool.columns.FirstTap(q); s < pool.columns.EndTap(q); ++s) {
+            each(row + pool.columns.Input(q, s));
+          }
+        }
+      };
+      fn((n * pool.rows.output + p) * pool.columns.output + q, window);
+    }
+  }
+}
+
+template <typename T>
+void MaxPool(const Pool& pool, const T* in, T* out) {
+  const int64_t channels = pool.channels;
+  for (int64_t n = 0; n < pool.batch; ++n) {
+    ForEachWindow(pool, n, [&](int64_t output, const auto& window) {
+      T* const best = out + output * channels;
+      bool first = true;
+      window([&](int64_t input) {
+        const T* const x = in + input * channels;
+        for (int64_t c = 0; c < channels; ++c) {
+          if (first || x[c] > best[c]) best[c] = x[c];
+        }
+        first = false;
+      });
+    });
+  }
+}
+
+// The gradient goes to the first input of the window, row by row, that equals the maximum.
+template <typename T, typename Acc = Accumulator<T>>
+void MaxPoolGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* in_grad, Acc* sums,
+                 bool* found) {
+  const int64_t channels = pool.channels;
+  for (int64_t n = 0; n < pool.batch; ++n) {
+    std::fill(sums, sums + pool.in_image(), Acc{0});
+    Acc* const image = sums - n * pool.in_image();
+    ForEachWindow(pool, n, [&](int64_t output, const auto& window) {
+      const T* const best = out + output * channels;
+      const T* const g = grad + output * channels;
+      std::fill(found, found + channels, false);
+      window([&](int64_t input) {
+        const T* const x = in + input * channels;
+        for (int64_t c = 0; c < channels; ++c) {
+          if (found[c] || x[c] != best[c]) continue;
+          found[c] = true;
+          image[input * channels + c] += static_cast<Acc>(g[c]);
+        }
+      });
+    });
+    for (int64_t e = 0; e < pool.in_image(); ++e) in_grad[n * pool.in_image() + e] = static_cast<T>(sums[e]);
+  }
+}
+
+template <typename T, typename Acc = Accumulator<T>>
+void AvgPool(const Pool& pool, const T* in, T* out, Acc* sums) {
+  const int64_t channels = pool.channels;
+  for (int64_t n = 0; n < pool.batch; ++n) {
+    ForEachWindow(pool, n, [&](int64_t output, const auto& window) {
+      std::fill(sums, sums + channels, Acc{0});
+      int64_t count = 0;
+      window([&](int64_t input) {
+        const T* const x = in + input * channels;
+        for (int64_t c = 0; c < channels; ++c) sums[c] += static_cast<Acc>(x[c]);
+        ++count;
+      });
+      for (int64_t c = 0; c < channels; ++c) {
+        out[output * channels + c] = static_cast<T>(sums[c] / static_cast<Acc>(count));
+      }
+    });
+  }
+}
+
+template <typename T, typename Acc = Accumulator<T>>
+void AvgPoolGrad(const Pool& pool, const T* grad, T* in_grad, Acc* sums) {
+  const int64_t channels = pool.channels;
+  for (int64_t n = 0; n < pool.batch; ++n) {
+    std::fill(sums, sums + pool.in_image(), Acc{0});
+    Acc* const image = sums - n * pool.in_image();
+    ForEachWindow(pool, n, [&](int64_t output, const auto& window) {
+      const T* const g = grad + output * channels;
+      int64_t count = 0;
+      window([&](int64_t) { ++count; });
+      window([&](int64_t input) {
+        for (int64_t c = 0; c < channels; ++c) {
+          image[input * channels + c] += static_cast<Acc>(g[c]) / static_cast<Acc>(count);
+        }
+      });
+    });
+    for (int64_t e = 0; e < pool.in_image(); ++e) in_grad[n * pool.in_image() + e] = static_cast<T>(sums[e]);
+  }
+}
+
+// input: the shape of what is pooled.
+absl::StatusOr<Pool> PoolOf(const KernelSpec& spec, const Shape& input) {
+  const auto& ksize = spec.attrs.ints("ksize");
+  const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
+  if (!windows.ok()) return windows.status();
+  return Pool{.batch = input.dim(0), .channels = input.dim(3), .rows = windows->rows, .columns = windows->columns};
+}
+
+std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.inputs[0].shape);
+  if (!pool.ok()) return nullptr;
+  return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
+    using T = decltype(tag);
+    return MakeKernel([p](const KernelArgs& args) {
+      MaxPool(p, args.in<T>(0), args.out<T>(0));
+      return absl::OkStatus();
+    });
+  });
+}
+
+std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.inputs[0].shape);
+  if (!pool.ok()) return nullptr;
+  return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
+    using T = decltype(tag);
+    using Acc = Accumulator<T>;
+    return MakeKernel(
+        [p](const KernelArgs& args) {
+          Acc* const sums = static_cast<Acc*>(args.scratch);
+          bool* const found = reinterpret_cast<bool*>(sums + p.in_image());
+          MaxPoolGrad(p, args.in<T>(0), args.in<T>(1), args.in<T>(2), args.out<T>(0), sums, found);
+          return absl::OkStatus();
+        },
+        static_cast<size_t>(p.in_image()) * sizeof(Acc) + static_cast<size_t>(p.channels));
+  });
+}
+
+std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.inputs[0].shape);
+  if (!pool.ok()) return nullptr;
+  return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
+    using T = decltype(tag);
+    using Acc = Accumulator<T>;
+    return MakeKernel(
+        [p](const KernelArgs& args) {
+          AvgPool(p, args.in<T>(0), args.out<T>(0), static_cast<Acc*>(args.scratch));
+          return absl::OkStatus();
+        },
+        static_cast<size_t>(p.channels) * sizeof(Acc));
+  });
+}
+
+std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.outputs[0].shape);
+  if (!pool.ok()) return nullptr;
+  return VisitFloating(spec.inputs[1].dtype, [&, p = *pool](auto tag) {
+    using T = decltype(tag);
+    using Acc = Accumulator<T>;
+    return MakeKernel(
+        [p](const KernelArgs& args) {
+          AvgPoolGrad(p, args.in<T>(1), args.out<T>(0), static_cast<Acc*>(args.scratch));
+          return absl::OkStatus();
+        },
+        static_cast<size_t>(p.in_image()) * sizeof(Acc));
+  });
+}
+
+EST_REGISTER_KERNEL("MaxPool", KernelTier::kReference, MakeMaxPool);
+EST_REGISTER_KERNEL("MaxPoolGrad", KernelTier::kReference, MakeMaxPoolGrad);
+EST_REGISTER_KERNEL("AvgPool", KernelTier::kReference, MakeAvgPool);
+EST_REGISTER_KERNEL("AvgPoolGrad", KernelTier::kReference, MakeAvgPoolGrad);
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,138 @@
+// Softmax, LogSoftmax and the two softmax cross entropies, along the last axis, shifted by the
+// row's maximum.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/accumulate.h"
+
+namespace estimator {
+namespace {
+
+// Of a row x of `classes` logits: the maximum, and log(sum_c exp(x[c] - maximum)).
+template <typename Acc>
+struct LogSum {
+  Acc maximum = 0;
+  Acc log_sum = 0;
+};
+
+template <typename T, typename Acc = Accumulator<T>>
+LogSum<Acc> LogSumOf(const T* x, int64_t classes) {
+  Acc maximum = static_cast<Acc>(x[0]);
+  for (int64_t c = 1; c < classes; ++c) maximum = std::max(maximum, static_cast<Acc>(x[c]));
+  Acc sum = 0;
+  for (int64_t c = 0; c < classes; ++c) sum += std::exp(static_cast<Acc>(x[c]) - maximum);
+  return {maximum, std::log(sum)};
+}
+
+struct RowSizes {
+  int64_t rows = 0;
+  int64_t classes = 0;
+};
+
+RowSizes RowsOf(const Shape& shape) {
+  const int64_t classes = shape.dim(-1);
+  return {classes == 0 ? 0 : shape.num_elements() / classes, classes};
+}
+
+template <bool log>
+std::unique_ptr<Kernel> MakeSoftmax(const KernelSpec& spec) {
+  const RowSizes sizes = RowsOf(spec.inputs[0].shape);
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    using Acc = Accumulator<T>;
+    return MakeKernel(
+        [sizes](const KernelArgs& args) {
+          for (int64_t r = 0; r < sizes.rows; ++r) {
+            const T* const x = args.in<T>(0) + r * sizes.classes;
+            T* const out = args.out<T>(0) + r * sizes.classes;
+            const LogSum<Acc> s = LogSumOf(x, sizes.classes);
+            for (int64_t c = 0; c < sizes.classes; ++c) {
+              const Acc value = static_cast<Acc>(x[c]) - s.maximum - s.log_sum;
+              out[c] = static_cast<T>(log ? value : std::exp(value));
+            }
+          }
+          return absl::OkStatus();
+        },
+        /*scratch_bytes=*/0, /*alias_input=*/0);
+  });
+}
+
+// loss[r] = sum_c labels[r,c] * -logsoftmax[r,c];  backprop[r,c] = softmax[r,c] - labels[r,c], as
+// TensorFlow has it (the derivative where a row of labels sums to 1).
+std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
+  const RowSizes sizes = RowsOf(spec.inputs[0].shape);
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    using Acc = Accumulator<T>;
+    return MakeKernel([sizes](const KernelArgs& args) {
+      for (int64_t r = 0; r < sizes.rows; ++r) {
+        const T* const x = args.in<T>(0) + r * sizes.classes;
+        const T* const labels = args.in<T>(1) + r * sizes.classes;
+        T* const backprop = args.out<T>(1) + r * sizes.classes;
+        const LogSum<Acc> s = LogSumOf(x, sizes.classes);
+        Acc loss = 0;
+        for (int64_t c = 0; c < sizes.classes; ++c) {
+          const Acc value = static_cast<Acc>(x[c]) - s.maximum;
+          const Acc label = static_cast<Acc>(labels[c]);
+          // 0 * log(0) is 0: a class of no weight takes no part.
+          if (label != 0) loss += label * (s.log_sum - value);
+          backprop[c] = static_cast<T>(std::exp(value - s.log_sum) - label);
+        }
+        args.out<T>(0)[r] = static_cast<T>(loss);
+      }
+      return absl::OkStatus();
+    });
+  });
+}
+
+// loss[r] = -logsoftmax[r, label[r]];  backprop[r,c] = softmax[r,c] - (c == label[r]).
+template <typename T, typename Label>
+std::unique_ptr<Kernel> MakeSparse(const KernelSpec& spec) {
+  using Acc = Accumulator<T>;
+  const RowSizes sizes = RowsOf(spec.inputs[0].shape);
+  return MakeKernel([sizes, name = spec.name](const KernelArgs& args) {
+    const Label* const labels = args.in<Label>(1);
+    for (int64_t r = 0; r < sizes.rows; ++r) {
+      const int64_t label = static_cast<int64_t>(labels[r]);
+      if (label < 0 || label >= sizes.classes) {
+        return absl::InvalidArgumentError(absl::StrCat(name, ": row ", r, " has label ", label, ", but there are ",
+                                                       sizes.classes, " classes: labels lie in [0, ", sizes.classes,
+                                                       ")"));
+      }
+      const T* const x = args.in<T>(0) + r * sizes.classes;
+      T* const backprop = args.out<T>(1) + r * sizes.classes;
+      const LogSum<Acc> s = LogSumOf(x, sizes.classes);
+      for (int64_t c = 0; c < sizes.classes; ++c) {
+        const Acc p = std::exp(static_cast<Acc>(x[c]) - s.maximum - s.log_sum);
+        backprop[c] = static_cast<T>(c == label ? p - 1 : p);
+      }
+      args.out<T>(0)[r] = static_cast<T>(s.log_sum - (static_cast<Acc>(x[label]) - s.maximum));
+    }
+    return absl::OkStatus();
+  });
+}
+
+std::unique_ptr<Kernel> MakeSparseCrossEntropy(const KernelSpec& spec) {
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) -> std::unique_ptr<Kernel> {
+    using T = decltype(tag);
+    switch (spec.inputs[1].dtype) {
+      case DType::kInt32: return MakeSparse<T, int32_t>(spec);
+      case DType::kInt64: return MakeSparse<T, int64_t>(spec);
+      default: return nullptr;
+    }
+  });
+}
+
+EST_REGISTER_KERNEL("Softmax", KernelTier::kReference, MakeSoftmax<false>);
+EST_REGISTER_KERNEL("LogSoftmax", KernelTier::kReference, MakeSoftmax<true>);
+EST_REGISTER_KERNEL("SoftmaxCrossEntropyWithLogits", KernelTier::kReference, MakeCrossEntropy);
+EST_REGISTER_KERNEL("SparseSoftmaxCrossEntropyWithLogits", KernelTier::kReference, MakeSparseCrossEntropy);
+
+}  // namespace
+}  // namespace estimator
