@@ -42,7 +42,7 @@ using Outfeed = std::function<absl::Status(int64_t step, const StepFetches& fetc
 // What compiling found out, for banners and reports.
 struct ExecutableInfo {
   int num_instructions = 0;
-  int num_fused_nodes = 0;       // nodes that no longer run on their own
+  int num_fused_nodes = 0;         // nodes that no longer run on their own
   int64_t planned_peak_bytes = 0;  // arena of one replica
   int num_replicas = 1;
 };

@@ -46,9 +46,9 @@ struct Node {
   Attrs attrs;
   std::vector<Value> inputs;
   std::vector<TensorSpec> outputs;
-  bool stateful = false;  // never merged, never folded
-  Array constant;         // kConstant
-  int index = -1;         // kFeed, kVariable: which
+  bool stateful = false;                 // never merged, never folded
+  Array constant;                        // kConstant
+  int index = -1;                        // kFeed, kVariable: which
   std::shared_ptr<const Origin> origin;  // of a fused node, where it is known
   std::shared_ptr<Kernel> kernel;        // null until one is chosen
 };

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/array/tensor_spec.h"
 
 namespace estimator {
 
@@ -33,6 +34,8 @@ class VariableStore {
   // The live bytes, no copy. Null if absent.
   const Array* Peek(absl::string_view name) const;
   bool initialized(absl::string_view name) const;
+  // A program has written the live bytes. REQUIRES: Has(name).
+  void MarkInitialized(absl::string_view name);
   std::vector<std::string> Names() const;  // sorted
   size_t TotalBytes() const;
 

@@ -1,0 +1,77 @@
+#include "estimator/runtime/check.h"
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/array/compare.h"
+#include "estimator/base/status.h"
+
+namespace estimator::ir {
+namespace {
+
+double Rms(const Array& array) {
+  double sum = 0;
+  for (int64_t i = 0; i < array.num_elements(); ++i) {
+    const double value = array.AsDouble(i);
+    if (std::isfinite(value)) sum += value * value;
+  }
+  return array.num_elements() == 0 ? 0 : std::sqrt(sum / static_cast<double>(array.num_elements()));
+}
+
+Tolerance ToleranceFor(const Array& expected) {
+  if (!IsFloating(expected.dtype())) return {};
+  const double relative = DTypeSize(expected.dtype()) == 2 ? 2e-2 : 1e-3;
+  return {.relative = relative, .absolute = relative * Rms(expected)};
+}
+
+// What the ops that were fused into `origin` give.
+absl::StatusOr<std::vector<Array>> RunOrigin(const Origin& origin, const std::vector<Array>& inputs,
+                                             const StepContext& context) {
+  std::vector<std::vector<Array>> results;
+  const auto at = [&](Value value) -> const Array& {
+    const size_t output = static_cast<size_t>(value.output);
+    return value.node < 0 ? inputs[output] : results[static_cast<size_t>(value.node)][output];
+  };
+  for (const Origin::Step& step : origin.steps) {
+    std::vector<Array> operands;
+    KernelSpec spec{.op = step.op,
+                    .name = step.name,
+                    .attrs = step.attrs,
+                    .inputs = {},
+                    .outputs = step.outputs,
+                    .constants = {}};
+    for (const Value& input : step.inputs) {
+      operands.push_back(at(input));
+      spec.inputs.push_back({operands.back().dtype(), operands.back().shape()});
+    }
+    EST_ASSIGN_OR_RETURN(std::vector<Array> result, RunReferenceKernel(spec, operands, context));
+    results.push_back(std::move(result));
+  }
+  std::vector<Array> outputs;
+  for (const Value& output : origin.outputs) outputs.push_back(at(output));
+  return outputs;
+}
+
+}  // namespace
+
+absl::Status CheckAgainstReference(const Node& node, const KernelSpec& spec,
+                                   const std::vector<Array>& inputs,
+                                   const std::vector<Array>& outputs, const StepContext& step) {
+  absl::StatusOr<std::vector<Array>> expected = node.origin != nullptr
+                                                    ? RunOrigin(*node.origin, inputs, step)
+                                                    : RunReferenceKernel(spec, inputs, step);
+  if (absl::IsUnimplemented(expected.status()))
+    return absl::OkStatus();  // nothing to hold it against
+  EST_RETURN_IF_ERROR(expected.status());
+  for (size_t o = 0; o < expected->size(); ++o) {
+    const Difference difference = Compare(outputs[o], (*expected)[o], ToleranceFor((*expected)[o]));
+    if (difference.equal) continue;
+    return absl::InternalError(absl::StrCat(
+        "output ", o, " of ", node.op, " differs from the reference kernel: ", difference.report));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace estimator::ir

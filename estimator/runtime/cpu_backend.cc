@@ -1,0 +1,90 @@
+#include "estimator/runtime/cpu_backend.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+
+namespace estimator {
+namespace {
+
+class CpuExecutable : public Executable {
+ public:
+  CpuExecutable(std::shared_ptr<const Program> program, std::unique_ptr<ProgramRun> run)
+      : program_(std::move(program)), run_(std::move(run)), fetches_(1) {}
+
+  absl::StatusOr<int64_t> RunLoop(int64_t num_steps, const Infeed& infeed,
+                                  const Outfeed& outfeed) override {
+    EST_RETURN_IF_ERROR(run_->CheckInitialized());
+    for (int64_t step = 0; step < num_steps; ++step) {
+      std::optional<StepFeeds> feeds = StepFeeds(1);
+      if (infeed) {
+        EST_ASSIGN_OR_RETURN(feeds, infeed());
+      }
+      if (!feeds.has_value()) return step;
+      if (feeds->size() != 1) {
+        return absl::InvalidArgumentError(absl::StrCat("the input is split for ", feeds->size(),
+                                                       " replicas, the CPU backend runs 1"));
+      }
+      EST_RETURN_IF_ERROR(RunStep((*feeds)[0]));
+      if (!outfeed) continue;
+      fetches_[0] = run_->fetches();
+      EST_RETURN_IF_ERROR(outfeed(step, fetches_));
+    }
+    return num_steps;
+  }
+
+  const ExecutableInfo& info() const override { return program_->info(); }
+
+ private:
+  absl::Status RunStep(const std::vector<Array>& feeds) {
+    EST_RETURN_IF_ERROR(run_->SetFeeds(feeds));
+    const int64_t global_step = run_->GlobalStep().value_or(num_runs_);
+    for (int segment = 0; segment < program_->num_segments(); ++segment) {
+      EST_RETURN_IF_ERROR(run_->RunSegment(segment, global_step));
+    }
+    EST_RETURN_IF_ERROR(run_->ApplyUpdates());
+    ++num_runs_;
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<const Program> program_;
+  const std::unique_ptr<ProgramRun> run_;
+  StepFetches fetches_;
+  int64_t num_runs_ = 0;
+};
+
+class CpuBackend : public Backend {
+ public:
+  CpuBackend(VariableStore& store, CompileOptions options)
+      : store_(store), options_(options), arena_(std::make_shared<Arena>()) {
+    options_.single_replica = true;  // a sum over one replica is the value itself
+  }
+
+  std::string name() const override { return "CPU"; }
+  int num_replicas() const override { return 1; }
+  VariableStore& variables() override { return store_; }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph,
+                                                      const ProgramSpec& spec) override {
+    EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                         Program::Compile(graph, spec, options_));
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,
+                         ProgramRun::Create(program, store_, 0, 1, arena_));
+    return std::make_unique<CpuExecutable>(std::move(program), std::move(run));
+  }
+
+ private:
+  VariableStore& store_;
+  CompileOptions options_;
+  const std::shared_ptr<Arena> arena_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeCpuBackend(VariableStore& store, CompileOptions options) {
+  return std::make_unique<CpuBackend>(store, options);
+}
+
+}  // namespace estimator

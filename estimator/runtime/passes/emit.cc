@@ -1,0 +1,77 @@
+#include "estimator/runtime/passes/emit.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+
+namespace estimator::ir {
+namespace {
+
+// The rows of the constant group_assignment [G,S]; none: all replicas.
+absl::StatusOr<std::vector<std::vector<int64_t>>> Groups(const Module& module, const Node& node) {
+  std::vector<std::vector<int64_t>> groups;
+  if (node.inputs.size() < 2) return groups;
+  const Array* assignment = module.constant(Root(module, node.inputs[1]));
+  if (assignment == nullptr || !IsInteger(assignment->dtype())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(node.name, ": group_assignment must be a constant of integers"));
+  }
+  const Shape& shape = module.spec(node.inputs[1]).shape;
+  if (assignment->num_elements() == 0) return groups;
+  if (shape.rank() != 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(node.name, ": group_assignment must be [groups, replicas of a group], not ",
+                     shape.ToString()));
+  }
+  const Array wide = assignment->Cast(DType::kInt64);
+  const int64_t* values = wide.data<int64_t>();
+  for (int64_t g = 0; g < shape[0]; ++g)
+    groups.emplace_back(values + g * shape[1], values + (g + 1) * shape[1]);
+  return groups;
+}
+
+Instruction MakeInstruction(const Module& module, const Schedule& schedule, const MemoryPlan& plan,
+                            int t) {
+  const int n = schedule.order[static_cast<size_t>(t)];
+  const Node& node = module.nodes[static_cast<size_t>(n)];
+  Instruction instruction;
+  instruction.kernel = node.kernel.get();
+  instruction.node = n;
+  for (const Value& input : node.inputs) instruction.inputs.push_back(plan.buffer(input));
+  instruction.outputs = plan.buffer_of[static_cast<size_t>(n)];
+  instruction.scratch = plan.scratch[static_cast<size_t>(t)];
+  instruction.only_updates = schedule.only_updates[static_cast<size_t>(n)] != 0;
+  return instruction;
+}
+
+}  // namespace
+
+absl::StatusOr<Code> Emit(const Module& module, const Schedule& schedule, const MemoryPlan& plan) {
+  Code code;
+  for (const Schedule::Segment& from : schedule.segments) {
+    Code::Segment segment;
+    segment.begin = static_cast<int>(code.instructions.size());
+    for (int t = from.begin; t < from.end; ++t) {
+      code.instructions.push_back(MakeInstruction(module, schedule, plan, t));
+    }
+    segment.end = static_cast<int>(code.instructions.size());
+    for (int t = from.end; t < from.collectives_end; ++t) {
+      const int n = schedule.order[static_cast<size_t>(t)];
+      const Node& node = module.nodes[static_cast<size_t>(n)];
+      EST_ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> groups, Groups(module, node));
+      segment.collectives.push_back({.input = plan.buffer(node.inputs[0]),
+                                     .output = plan.buffer({n, 0}),
+                                     .spec = node.outputs[0],
+                                     .groups = std::move(groups)});
+    }
+    code.segments.push_back(std::move(segment));
+  }
+  code.updates_begin = static_cast<int>(code.instructions.size());
+  for (size_t t = static_cast<size_t>(schedule.updates_begin); t < schedule.order.size(); ++t) {
+    code.instructions.push_back(MakeInstruction(module, schedule, plan, static_cast<int>(t)));
+  }
+  return code;
+}
+
+}  // namespace estimator::ir

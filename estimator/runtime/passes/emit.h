@@ -1,0 +1,41 @@
+// Emit: the schedule as a flat list of instructions, each a kernel with its buffers.
+#ifndef ESTIMATOR_RUNTIME_PASSES_EMIT_H_
+#define ESTIMATOR_RUNTIME_PASSES_EMIT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "estimator/runtime/collective.h"
+#include "estimator/runtime/ir.h"
+#include "estimator/runtime/passes/plan_memory.h"
+#include "estimator/runtime/passes/schedule.h"
+
+namespace estimator::ir {
+
+struct Instruction {
+  Kernel* kernel = nullptr;  // the node's
+  int node = 0;
+  std::vector<int> inputs;  // buffers of the MemoryPlan
+  std::vector<int> outputs;
+  int64_t scratch = -1;  // offset in the arena, or -1
+  bool only_updates = false;
+};
+
+struct Code {
+  struct Segment {
+    int begin = 0;  // instructions[begin, end)
+    int end = 0;
+    std::vector<Collective> collectives;  // after it
+  };
+  std::vector<Instruction> instructions;
+  std::vector<Segment> segments;
+  int updates_begin = 0;  // instructions from here on are the update phase
+};
+
+// Errors: INVALID_ARGUMENT if a collective's groups are not constant.
+absl::StatusOr<Code> Emit(const Module& module, const Schedule& schedule, const MemoryPlan& plan);
+
+}  // namespace estimator::ir
+
+#endif  // ESTIMATOR_RUNTIME_PASSES_EMIT_H_

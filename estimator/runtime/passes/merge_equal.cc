@@ -1,0 +1,75 @@
+#include "estimator/runtime/passes/merge_equal.h"
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/string_view.h"
+#include "estimator/array/compare.h"
+
+namespace estimator::ir {
+namespace {
+
+size_t Combine(size_t seed, size_t value) {
+  return seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
+}
+
+// Equal nodes have equal hashes. Attributes are left to the comparison: nodes that differ in them
+// alone are few.
+size_t Hash(const Node& node) {
+  size_t hash = std::hash<std::string>()(node.op);
+  hash = Combine(hash, static_cast<size_t>(node.kind));
+  hash = Combine(hash, static_cast<size_t>(node.index + 1));
+  for (const Value& input : node.inputs) {
+    hash = Combine(hash, static_cast<size_t>(input.node) * 8 + static_cast<size_t>(input.output));
+  }
+  for (const TensorSpec& output : node.outputs) {
+    hash = Combine(hash, static_cast<size_t>(output.dtype));
+    for (const int64_t size : output.shape.dims()) hash = Combine(hash, static_cast<size_t>(size));
+  }
+  if (node.kind == Node::Kind::kConstant && node.constant.dtype() != DType::kString) {
+    const absl::string_view bytes(static_cast<const char*>(node.constant.raw()),
+                                  node.constant.num_bytes());
+    hash = Combine(hash, absl::Hash<absl::string_view>()(bytes.substr(0, 4096)));
+  }
+  return hash;
+}
+
+bool Equal(const Node& a, const Node& b) {
+  if (a.kind != b.kind || a.op != b.op || a.index != b.index || a.inputs != b.inputs ||
+      !(a.outputs == b.outputs)) {
+    return false;
+  }
+  if (a.kind == Node::Kind::kConstant) return SameBits(a.constant, b.constant);
+  return a.attrs == b.attrs;
+}
+
+}  // namespace
+
+void MergeEqual(Module& module) {
+  std::unordered_multimap<size_t, int> seen;
+  Replacements to(module.nodes.size());
+  for (size_t n = 0; n < module.nodes.size(); ++n) {
+    Node& node = module.nodes[n];
+    for (Value& input : node.inputs) {
+      const std::vector<Value>& moved = to[static_cast<size_t>(input.node)];
+      if (!moved.empty()) input = moved[static_cast<size_t>(input.output)];
+    }
+    if (node.stateful) continue;
+    const size_t hash = Hash(node);
+    const auto [begin, end] = seen.equal_range(hash);
+    for (auto it = begin; it != end && to[n].empty(); ++it) {
+      if (!Equal(node, module.nodes[static_cast<size_t>(it->second)])) continue;
+      for (size_t o = 0; o < node.outputs.size(); ++o) {
+        to[n].push_back({it->second, static_cast<int>(o)});
+      }
+    }
+    if (to[n].empty()) seen.emplace(hash, static_cast<int>(n));
+  }
+  ReplaceUses(module, to);
+  Compact(module);
+}
+
+}  // namespace estimator::ir

@@ -1,0 +1,214 @@
+#include "estimator/runtime/passes/schedule.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/runtime/passes/select_kernels.h"
+
+namespace estimator::ir {
+namespace {
+
+// Ops whose kernels return no error whatever the data. Optimizers' updates are made of these.
+bool CannotFail(const Node& node) {
+  static const auto& ops =
+      *new std::set<std::string>{"AddV2",   "Add",         "AddN",      "Sub",  "Mul",
+                                 "Maximum", "Minimum",     "Neg",       "Abs",  "Square",
+                                 "Sqrt",    "Rsqrt",       "Exp",       "Log",  "Tanh",
+                                 "Sigmoid", "Sign",        "SelectV2",  "Cast", "_FusedElementwise",
+                                 "Fill",    "BroadcastTo", "Transpose", "_Copy"};
+  if (node.op == "RealDiv") return IsFloating(node.outputs[0].dtype);
+  return IsView(node) || ops.count(node.op) > 0 || absl::StartsWith(node.op, "Apply");
+}
+
+class Scheduler {
+ public:
+  explicit Scheduler(const Module& module) : module_(module), readers_(Readers(module)) {}
+
+  Schedule Run() {
+    FindOnlyUpdates();
+    FindInPlace();
+    std::vector<int> phase = OrderUpdatePhase();
+    OrderSegments();
+    result_.updates_begin = static_cast<int>(result_.order.size());
+    for (const int n : phase) {
+      if (!IsView(at(n))) result_.order.push_back(n);
+    }
+    for (size_t u = 0; u < module_.updates.size(); ++u) {
+      const auto it = result_.in_place.find(Root(module_, module_.updates[u].value));
+      if (it == result_.in_place.end() || it->second != module_.updates[u].variable) {
+        result_.copies.push_back(static_cast<int>(u));
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  const Node& at(int n) const { return module_.nodes[static_cast<size_t>(n)]; }
+  bool Runs(int n) const { return at(n).kind == Node::Kind::kOp; }
+  // The variable whose bytes `value` shows, or -1.
+  int VariableOf(Value value) const {
+    const Node& root = module_.node(Root(module_, value));
+    return root.kind == Node::Kind::kVariable ? root.index : -1;
+  }
+
+  void FindOnlyUpdates() {
+    std::vector<char>& only = result_.only_updates;
+    only.assign(module_.nodes.size(), 1);
+    for (const Value& fetch : module_.fetches) only[static_cast<size_t>(fetch.node)] = 0;
+    for (size_t n = module_.nodes.size(); n-- > 0;) {
+      if (module_.nodes[n].op == kCollectiveOp) only[n] = 0;
+      if (only[n]) continue;
+      for (const Value& input : module_.nodes[n].inputs) only[static_cast<size_t>(input.node)] = 0;
+    }
+  }
+
+  // Node n and all that depends on it, if they can go to the update phase, else empty.
+  std::set<int> Closure(int n) const {
+    std::set<int> closure;
+    std::vector<int> stack = {n};
+    while (!stack.empty()) {
+      const int m = stack.back();
+      stack.pop_back();
+      if (m < 0 || !closure.insert(m).second) continue;
+      if (!result_.only_updates[static_cast<size_t>(m)] || !CannotFail(at(m))) return {};
+      const std::vector<int>& readers = readers_[static_cast<size_t>(m)];
+      stack.insert(stack.end(), readers.begin(), readers.end());
+    }
+    return closure;
+  }
+
+  void FindInPlace() {
+    for (const Update& update : module_.updates) {
+      const Value value = Root(module_, update.value);
+      const Node& node = module_.node(value);
+      if (node.kind != Node::Kind::kOp || node.kernel == nullptr ||
+          result_.in_place.count(value) > 0)
+        continue;
+      const int alias = node.kernel->AliasInput(value.output);
+      if (alias < 0 || VariableOf(node.inputs[static_cast<size_t>(alias)]) != update.variable)
+        continue;
+      const auto reads =
+          std::count_if(node.inputs.begin(), node.inputs.end(),
+                        [&](const Value& input) { return VariableOf(input) == update.variable; });
+      if (reads != 1) continue;
+      const std::set<int> closure = Closure(value.node);
+      if (closure.empty()) continue;
+      phase_.insert(closure.begin(), closure.end());
+      result_.in_place.emplace(value, update.variable);
+    }
+  }
+
+  // Topological, with every reader of a variable before its writer. A ring of nodes that each
+  // write what the next reads is broken by giving one of them a buffer of its own.
+  std::vector<int> OrderUpdatePhase() {
+    while (true) {
+      std::map<int, int> writer;  // variable -> node
+      for (const auto& [value, variable] : result_.in_place) writer[variable] = value.node;
+      std::map<int, int> missing;
+      std::map<int, std::set<int>> after;
+      for (const int n : phase_) {
+        missing.emplace(n, 0);
+        for (const Value& input : at(n).inputs) {
+          if (phase_.count(input.node) > 0) after[input.node].insert(n);
+          const auto it = writer.find(VariableOf(input));
+          if (it != writer.end() && it->second != n) after[n].insert(it->second);
+        }
+      }
+      for (const auto& [n, nexts] : after) {
+        for (const int next : nexts) ++missing[next];
+      }
+      std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+      for (const auto& [n, count] : missing) {
+        if (count == 0) ready.push(n);
+      }
+      std::vector<int> order;
+      while (!ready.empty()) {
+        const int n = ready.top();
+        ready.pop();
+        order.push_back(n);
+        for (const int next : after[n]) {
+          if (--missing[next] == 0) ready.push(next);
+        }
+      }
+      if (order.size() == phase_.size()) return order;
+      for (auto it = result_.in_place.begin(); it != result_.in_place.end(); ++it) {
+        if (missing[it->first.node] == 0) continue;
+        result_.in_place.erase(it);
+        break;
+      }
+    }
+  }
+
+  void OrderSegments() {
+    std::vector<int> level(module_.nodes.size(), 0);
+    int num_levels = 1;
+    for (size_t n = 0; n < level.size(); ++n) {
+      for (const Value& input : module_.nodes[n].inputs) {
+        const int past = module_.node(input).op == kCollectiveOp ? 1 : 0;
+        level[n] = std::max(level[n], level[static_cast<size_t>(input.node)] + past);
+      }
+      num_levels = std::max(num_levels, level[n] + (module_.nodes[n].op == kCollectiveOp ? 2 : 1));
+    }
+    std::vector<std::vector<int>> runs(static_cast<size_t>(num_levels)), collectives(runs.size());
+    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+      if (!Runs(n) || IsView(at(n)) || phase_.count(n) > 0) continue;
+      (at(n).op == kCollectiveOp ? collectives
+                                 : runs)[static_cast<size_t>(level[static_cast<size_t>(n)])]
+          .push_back(n);
+    }
+    std::vector<int>& order = result_.order;
+    for (size_t k = 0; k < runs.size(); ++k) {
+      Schedule::Segment segment;
+      segment.begin = static_cast<int>(order.size());
+      order.insert(order.end(), runs[k].begin(), runs[k].end());
+      segment.end = static_cast<int>(order.size());
+      order.insert(order.end(), collectives[k].begin(), collectives[k].end());
+      segment.collectives_end = static_cast<int>(order.size());
+      result_.segments.push_back(segment);
+    }
+  }
+
+  const Module& module_;
+  const std::vector<std::vector<int>> readers_;
+  Schedule result_;
+  std::set<int> phase_;
+};
+
+}  // namespace
+
+void ProtectReads(Module& module) {
+  std::set<int> updated;
+  for (const Update& update : module.updates) updated.insert(update.variable);
+  std::map<Value, Value> copies;
+  const auto copy = [&](Value value) {
+    const auto [it, is_new] =
+        copies.emplace(value, Value{static_cast<int>(module.nodes.size()), 0});
+    if (is_new) {
+      Node node;
+      node.op = kCopyOp;
+      node.name = absl::StrCat(module.node(value).name, "/copy");
+      node.inputs = {value};
+      node.outputs = {module.spec(value)};
+      module.nodes.push_back(std::move(node));
+    }
+    return it->second;
+  };
+  for (Value& fetch : module.fetches) {
+    const Node& root = module.node(Root(module, fetch));
+    if (root.kind == Node::Kind::kVariable && updated.count(root.index) > 0) fetch = copy(fetch);
+  }
+  for (Update& update : module.updates) {
+    if (module.node(Root(module, update.value)).kind == Node::Kind::kVariable)
+      update.value = copy(update.value);
+  }
+}
+
+Schedule MakeSchedule(const Module& module) { return Scheduler(module).Run(); }
+
+}  // namespace estimator::ir

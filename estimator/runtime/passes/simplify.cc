@@ -1,0 +1,170 @@
+#include "estimator/runtime/passes/simplify.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace estimator::ir {
+namespace {
+
+// The integers of a constant (a permutation), or nullopt.
+std::optional<std::vector<int64_t>> ConstantInts(const Module& module, Value value) {
+  const Array* array = module.constant(value);
+  if (array == nullptr || !IsInteger(array->dtype())) return std::nullopt;
+  const Array wide = array->Cast(DType::kInt64);
+  return std::vector<int64_t>(wide.values<int64_t>().begin(), wide.values<int64_t>().end());
+}
+
+// A constant every element of which is `number`. Large ones are not looked at.
+bool IsAll(const Module& module, Value value, double number) {
+  const Array* array = module.constant(value);
+  if (array == nullptr || array->dtype() == DType::kString || array->num_elements() > 64)
+    return false;
+  for (int64_t i = 0; i < array->num_elements(); ++i) {
+    if (array->AsDouble(i) != number) return false;
+  }
+  return array->num_elements() > 0;
+}
+
+bool IsF32Scalar(const Module& module, Value value) {
+  const Array* array = module.constant(value);
+  return array != nullptr && array->dtype() == DType::kFloat32 && array->num_elements() == 1;
+}
+
+bool IsPlainReduction(const Node& node) {
+  return node.op == "Sum" || node.op == "Mean" || node.op == "Max" || node.op == "Min" ||
+         node.op == "Prod";
+}
+
+class Simplifier {
+ public:
+  Simplifier(Module& module, bool single_replica)
+      : module_(module), single_replica_(single_replica) {}
+
+  void Run() {
+    readers_ = Readers(module_);
+    to_.resize(module_.nodes.size());
+    for (size_t n = 0; n < to_.size(); ++n) {
+      for (Value& input : module_.nodes[n].inputs) {
+        const std::vector<Value>& moved = to_[static_cast<size_t>(input.node)];
+        if (!moved.empty()) input = moved[static_cast<size_t>(input.output)];
+      }
+      if (module_.nodes[n].kind == Node::Kind::kOp && module_.nodes[n].outputs.size() == 1)
+        Visit(static_cast<int>(n));
+    }
+    ReplaceUses(module_, to_);
+    Compact(module_);
+  }
+
+ private:
+  Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
+  const TensorSpec& spec(Value value) const { return module_.spec(value); }
+
+  // Node n is `value` in other words. Their dtypes are equal; a differing shape becomes a Reshape.
+  void Becomes(int n, Value value) {
+    Node& node = at(n);
+    const Node& source = module_.node(value);
+    if (source.kind == Node::Kind::kOp && source.op == "Reshape") value = source.inputs[0];
+    if (spec(value) == node.outputs[0]) {
+      to_[static_cast<size_t>(n)] = {value};
+    } else {
+      node = MakeReshape(value, node.outputs[0], node.name);
+    }
+  }
+
+  void Visit(int n) {
+    const Node& node = at(n);
+    if (node.inputs.empty()) return;
+    const Value x = node.inputs[0];
+    const bool same_elements = spec(x).dtype == node.outputs[0].dtype &&
+                               spec(x).shape.num_elements() == node.outputs[0].shape.num_elements();
+    if (node.op == "CrossReplicaSum" ? single_replica_
+                                     : IsView(node) || node.op == "PreventGradient") {
+      return Becomes(n, x);
+    }
+    if ((node.op == "Cast" || node.op == "BroadcastTo") && spec(x) == node.outputs[0])
+      return Becomes(n, x);
+    if (node.op == "AddN" && node.inputs.size() == 1) return Becomes(n, x);
+    if (IsPlainReduction(node) && same_elements) return Becomes(n, x);
+    if (node.op == "Transpose") return VisitTranspose(n);
+    if (node.op == "Neg" && module_.node(x).op == "Neg")
+      return Becomes(n, module_.node(x).inputs[0]);
+    if (node.inputs.size() == 2) VisitBinary(n);
+  }
+
+  void VisitTranspose(int n) {
+    const Value x = at(n).inputs[0];
+    const std::optional<std::vector<int64_t>> perm = ConstantInts(module_, at(n).inputs[1]);
+    if (!perm.has_value()) return;
+    // Axes of size 1 may stand anywhere: the others keep their order.
+    int64_t last = -1;
+    bool in_order = true;
+    for (const int64_t axis : *perm) {
+      if (spec(x).shape.dim(static_cast<int>(axis)) == 1) continue;
+      in_order &= axis > last;
+      last = axis;
+    }
+    if (in_order) return Becomes(n, x);
+    const Node& inner = module_.node(x);
+    if (inner.kind != Node::Kind::kOp || inner.op != "Transpose") return;
+    const std::optional<std::vector<int64_t>> first = ConstantInts(module_, inner.inputs[1]);
+    if (!first.has_value()) return;
+    for (size_t i = 0; i < perm->size(); ++i) {
+      if ((*first)[static_cast<size_t>((*perm)[i])] != static_cast<int64_t>(i)) return;
+    }
+    Becomes(n, inner.inputs[0]);
+  }
+
+  void VisitBinary(int n) {
+    const Node& node = at(n);
+    const bool add = node.op == "AddV2" || node.op == "Add";
+    const bool mul = node.op == "Mul";
+    if (!add && !mul && node.op != "Sub" && node.op != "RealDiv") return;
+    const double neutral = mul || node.op == "RealDiv" ? 1 : 0;
+    const Value a = node.inputs[0], b = node.inputs[1];
+    if (spec(a) == node.outputs[0] && IsAll(module_, b, neutral)) return Becomes(n, a);
+    if ((add || mul) && spec(b) == node.outputs[0] && IsAll(module_, a, neutral))
+      return Becomes(n, b);
+    if (mul) FoldFactors(n);
+  }
+
+  // (x * c) * d, where nothing else reads x * c.
+  void FoldFactors(int n) {
+    const int scalar = IsF32Scalar(module_, at(n).inputs[1])   ? 1
+                       : IsF32Scalar(module_, at(n).inputs[0]) ? 0
+                                                               : -1;
+    if (scalar < 0) return;
+    const Value d = at(n).inputs[static_cast<size_t>(scalar)];
+    const Value product = at(n).inputs[static_cast<size_t>(1 - scalar)];
+    const Node& inner = module_.node(product);
+    if (inner.kind != Node::Kind::kOp || inner.op != "Mul" ||
+        inner.outputs[0].dtype != DType::kFloat32 || OnlyReader(readers_, product.node) != n ||
+        !(inner.outputs[0] == at(n).outputs[0])) {
+      return;
+    }
+    const int other = IsF32Scalar(module_, inner.inputs[1])   ? 1
+                      : IsF32Scalar(module_, inner.inputs[0]) ? 0
+                                                              : -1;
+    if (other < 0) return;
+    const Value x = inner.inputs[static_cast<size_t>(1 - other)];
+    if (!(spec(x) == at(n).outputs[0])) return;
+    const Array* c = module_.constant(inner.inputs[static_cast<size_t>(other)]);
+    const float factor = c->data<float>()[0] * module_.constant(d)->data<float>()[0];
+    const std::string name = absl::StrCat(at(n).name, "/factor");
+    at(n).inputs = {x, {static_cast<int>(module_.nodes.size()), 0}};
+    module_.nodes.push_back(MakeConstant(Array::Scalar(factor), name));
+  }
+
+  Module& module_;
+  const bool single_replica_;
+  std::vector<std::vector<int>> readers_;
+  Replacements to_;
+};
+
+}  // namespace
+
+void Simplify(Module& module, bool single_replica) { Simplifier(module, single_replica).Run(); }
+
+}  // namespace estimator::ir

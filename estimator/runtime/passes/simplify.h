@@ -1,0 +1,21 @@
+// Simplify: rewrites that make a node cheaper or free, with the same value.
+//   Identity(x), StopGradient(x), Cast to x's own dtype, AddN of one     -> x
+//   ExpandDims, Squeeze, Reshape and chains of them                      -> one Reshape, or x
+//   Transpose by the identity, Transpose of the inverse Transpose        -> x
+//   Transpose that moves only axes of size 1                             -> Reshape
+//   x * 1, x / 1, x + 0, x - 0 (and 1 * x, 0 + x), Neg(Neg(x))           -> x
+//   (x * c) * d with scalars c, d                                        -> x * (c d)
+//   Sum, Mean, Max, Min, Prod over axes of size 1                        -> Reshape
+#ifndef ESTIMATOR_RUNTIME_PASSES_SIMPLIFY_H_
+#define ESTIMATOR_RUNTIME_PASSES_SIMPLIFY_H_
+
+#include "estimator/runtime/ir.h"
+
+namespace estimator::ir {
+
+// With `single_replica`, CrossReplicaSum(x) -> x too.
+void Simplify(Module& module, bool single_replica);
+
+}  // namespace estimator::ir
+
+#endif  // ESTIMATOR_RUNTIME_PASSES_SIMPLIFY_H_

@@ -1,0 +1,120 @@
+#include "estimator/runtime/program.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/runtime/import.h"
+#include "estimator/runtime/passes/fold_constants.h"
+#include "estimator/runtime/passes/merge_equal.h"
+#include "estimator/runtime/passes/prune.h"
+#include "estimator/runtime/passes/select_kernels.h"
+#include "estimator/runtime/passes/simplify.h"
+#include "estimator/runtime/program_impl.h"
+
+namespace estimator {
+namespace {
+
+std::string BufferString(const ir::MemoryPlan& plan, int number) {
+  const ir::Buffer& buffer = plan.buffers[static_cast<size_t>(number)];
+  switch (buffer.kind) {
+    case ir::Buffer::Kind::kArena:
+      return absl::StrCat("@", buffer.offset);
+    case ir::Buffer::Kind::kOwn:
+      return absl::StrCat("own", buffer.index);
+    case ir::Buffer::Kind::kConstant:
+      return absl::StrCat("const", buffer.index);
+    case ir::Buffer::Kind::kFeed:
+      return absl::StrCat("feed", buffer.index);
+    case ir::Buffer::Kind::kVariable:
+      return absl::StrCat("var", buffer.index);
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& graph,
+                                                                const ProgramSpec& spec,
+                                                                const CompileOptions& options) {
+  auto impl = std::make_unique<ProgramImpl>();
+  impl->options = options;
+  ir::Module& module = impl->module;
+  EST_ASSIGN_OR_RETURN(module, ir::Import(graph, spec));
+  ir::Prune(module);
+  // Twice: what simplifying uncovers is folded and merged too.
+  for (int round = 0; round < 2; ++round) {
+    EST_RETURN_IF_ERROR(ir::FoldConstants(module));
+    ir::MergeEqual(module);
+    ir::Simplify(module, options.single_replica);
+  }
+  ir::Prune(module);
+  ir::ProtectReads(module);
+  ir::Compact(module);
+  EST_RETURN_IF_ERROR(ir::SelectKernels(module, options.fastest));
+  impl->schedule = ir::MakeSchedule(module);
+  impl->plan = ir::PlanMemory(module, impl->schedule);
+  EST_ASSIGN_OR_RETURN(impl->code, ir::Emit(module, impl->schedule, impl->plan));
+  for (const ir::Variable& variable : module.variables)
+    impl->variables.emplace_back(variable.name, variable.spec);
+  impl->info.num_instructions = static_cast<int>(impl->code.instructions.size());
+  impl->info.num_fused_nodes = module.num_fused_nodes;
+  impl->info.planned_peak_bytes = impl->plan.arena_bytes;
+  return std::shared_ptr<const Program>(new Program(std::move(impl)));
+}
+
+Program::Program(std::unique_ptr<ProgramImpl> impl) : impl_(std::move(impl)) {}
+Program::~Program() = default;
+
+int Program::num_segments() const { return static_cast<int>(impl_->code.segments.size()); }
+
+const std::vector<Collective>& Program::collectives(int segment) const {
+  return impl_->code.segments[static_cast<size_t>(segment)].collectives;
+}
+
+const ExecutableInfo& Program::info() const { return impl_->info; }
+
+const std::vector<std::pair<std::string, TensorSpec>>& Program::variables() const {
+  return impl_->variables;
+}
+
+std::string Program::ToString() const {
+  const ir::MemoryPlan& plan = impl_->plan;
+  std::string text;
+  const auto buffer = [&plan](std::string* out, int number) {
+    out->append(BufferString(plan, number));
+  };
+  const auto spec = [](std::string* out, const TensorSpec& s) { out->append(s.ToString()); };
+  const auto append = [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const ir::Instruction& instruction = impl_->code.instructions[static_cast<size_t>(i)];
+      const ir::Node& node = impl_->module.nodes[static_cast<size_t>(instruction.node)];
+      absl::StrAppend(&text, "  ", absl::StrJoin(instruction.outputs, ", ", buffer), " = ", node.op,
+                      "(", absl::StrJoin(instruction.inputs, ", ", buffer),
+                      ") : ", absl::StrJoin(node.outputs, ", ", spec), "  # ", node.name, "\n");
+    }
+  };
+  for (size_t k = 0; k < impl_->code.segments.size(); ++k) {
+    const ir::Code::Segment& segment = impl_->code.segments[k];
+    absl::StrAppend(&text, "segment ", k, "\n");
+    append(segment.begin, segment.end);
+    for (const Collective& collective : segment.collectives) {
+      absl::StrAppend(&text, "  ", BufferString(plan, collective.output), " = all-reduce(",
+                      BufferString(plan, collective.input), ") : ", collective.spec.ToString(),
+                      "\n");
+    }
+  }
+  absl::StrAppend(&text, "updates\n");
+  append(impl_->code.updates_begin, static_cast<int>(impl_->code.instructions.size()));
+  for (const int u : impl_->schedule.copies) {
+    const ir::Update& update = impl_->module.updates[static_cast<size_t>(u)];
+    absl::StrAppend(&text, "  var", update.variable, " = copy(",
+                    BufferString(plan, plan.buffer(update.value)), ")  # ", update.name, "\n");
+  }
+  absl::StrAppend(&text, "arena ", HumanBytes(plan.arena_bytes), "\n");
+  return text;
+}
+
+}  // namespace estimator

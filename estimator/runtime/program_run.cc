@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/runtime/check.h"
+#include "estimator/runtime/passes/select_kernels.h"
+#include "estimator/runtime/program.h"
+#include "estimator/runtime/program_impl.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+// Every replica once.
+absl::Status CheckGroups(const Collective& collective, int num_replicas) {
+  if (collective.groups.empty() || num_replicas == 1) return absl::OkStatus();
+  std::vector<int> count(static_cast<size_t>(num_replicas), 0);
+  bool good = true;
+  for (const std::vector<int64_t>& group : collective.groups) {
+    for (const int64_t replica : group) {
+      good = good && replica >= 0 && replica < num_replicas &&
+             ++count[static_cast<size_t>(replica)] == 1;
+    }
+  }
+  if (good && std::all_of(count.begin(), count.end(), [](int c) { return c == 1; }))
+    return absl::OkStatus();
+  const auto group = [](std::string* out, const std::vector<int64_t>& g) {
+    absl::StrAppend(out, "[", absl::StrJoin(g, ","), "]");
+  };
+  return absl::InvalidArgumentError(absl::StrCat(
+      "CrossReplicaSum: group_assignment [", absl::StrJoin(collective.groups, ",", group),
+      "] must name each of the ", num_replicas, " replicas once"));
+}
+
+}  // namespace
+
+struct ProgramRun::State {
+  std::shared_ptr<const Program> program;
+  const ProgramImpl* impl = nullptr;
+  VariableStore* store = nullptr;
+  int replica = 0;
+  int num_replicas = 1;
+  std::shared_ptr<Arena> arena;
+  const char* bound_to = nullptr;  // the arena's place when addresses were computed
+
+  std::vector<Array*> variables;
+  std::vector<Array> own;
+  std::vector<Array> feeds;
+  std::vector<Array> fetches;
+  std::vector<void*> address;       // of every buffer
+  std::vector<const void*> inputs;  // of all instructions, one after the other
+  std::vector<void*> outputs;
+  std::vector<KernelArgs> args;  // of every instruction
+  StepContext step;              // of the step that runs
+  bool marked = false;           // the store knows that updates have set their variables
+
+  void Bind();
+  void BindFetches();
+  absl::Status RunInstruction(size_t i);
+  absl::Status RunChecked(size_t i, const ir::Node& node);
+};
+
+// Computes every address. Cheap next to a step, and done only when the arena or a feed has moved.
+void ProgramRun::State::Bind() {
+  bound_to = arena->data();
+  const ir::MemoryPlan& plan = impl->plan;
+  for (size_t b = 0; b < plan.buffers.size(); ++b) {
+    const ir::Buffer& buffer = plan.buffers[b];
+    const size_t index = static_cast<size_t>(buffer.index);
+    switch (buffer.kind) {
+      case ir::Buffer::Kind::kArena:
+        address[b] = arena->data() + buffer.offset;
+        break;
+      case ir::Buffer::Kind::kOwn:
+        address[b] = own[index].raw();
+        break;
+      // Kernels take inputs as const; no instruction has a constant or a feed as its output.
+      case ir::Buffer::Kind::kConstant:
+        address[b] = const_cast<void*>(impl->module.nodes[index].constant.raw());
+        break;
+      case ir::Buffer::Kind::kFeed:
+        address[b] = feeds[index].raw();
+        break;
+      case ir::Buffer::Kind::kVariable:
+        address[b] = variables[index]->raw();
+        break;
+    }
+  }
+  size_t in = 0, out = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const ir::Instruction& instruction = impl->code.instructions[i];
+    for (const int b : instruction.inputs) inputs[in++] = address[static_cast<size_t>(b)];
+    for (const int b : instruction.outputs) outputs[out++] = address[static_cast<size_t>(b)];
+    args[i].scratch = instruction.scratch < 0 ? nullptr : arena->data() + instruction.scratch;
+  }
+}
+
+void ProgramRun::State::BindFetches() {
+  const ir::Module& module = impl->module;
+  for (size_t f = 0; f < module.fetches.size(); ++f) {
+    const ir::Node& root = module.node(ir::Root(module, module.fetches[f]));
+    const ir::Buffer& buffer =
+        impl->plan.buffers[static_cast<size_t>(impl->plan.buffer(module.fetches[f]))];
+    const size_t index = static_cast<size_t>(buffer.index);
+    const Array& source = buffer.kind == ir::Buffer::Kind::kFeed       ? feeds[index]
+                          : buffer.kind == ir::Buffer::Kind::kConstant ? root.constant
+                          : buffer.kind == ir::Buffer::Kind::kVariable ? *variables[index]
+                                                                       : own[index];
+    const Shape& shape = module.spec(module.fetches[f]).shape;
+    if (source.shape() == shape) {
+      fetches[f] = source;
+    } else {
+      fetches[f] = source.Reshaped(shape);
+    }
+  }
+}
+
+absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
+    std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
+    std::shared_ptr<Arena> arena) {
+  const ProgramImpl& impl = *program->impl_;
+  if (impl.options.single_replica && num_replicas != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the program was compiled for a single replica, not for ", num_replicas));
+  }
+  for (const ir::Code::Segment& segment : impl.code.segments) {
+    for (const Collective& collective : segment.collectives) {
+      EST_RETURN_IF_ERROR(CheckGroups(collective, num_replicas));
+    }
+  }
+  auto state = std::make_unique<State>();
+  state->impl = &impl;
+  state->program = std::move(program);
+  state->store = &store;
+  state->replica = replica;
+  state->num_replicas = num_replicas;
+  for (const ir::Variable& variable : impl.module.variables) {
+    EST_ASSIGN_OR_RETURN(Array * array, store.Allocate(variable.name, variable.spec));
+    state->variables.push_back(array);
+  }
+  state->arena = arena != nullptr ? std::move(arena) : std::make_shared<Arena>();
+  state->arena->Reserve(impl.plan.arena_bytes);
+  for (const TensorSpec& spec : impl.plan.own) state->own.emplace_back(spec.dtype, spec.shape);
+  state->feeds.resize(impl.module.feeds.size());
+  state->fetches.resize(impl.module.fetches.size());
+  state->address.resize(impl.plan.buffers.size());
+  size_t num_inputs = 0, num_outputs = 0;
+  for (const ir::Instruction& instruction : impl.code.instructions) {
+    num_inputs += instruction.inputs.size();
+    num_outputs += instruction.outputs.size();
+  }
+  state->inputs.resize(num_inputs);
+  state->outputs.resize(num_outputs);
+  size_t in = 0, out = 0;
+  for (const ir::Instruction& instruction : impl.code.instructions) {
+    KernelArgs args;
+    args.inputs = absl::MakeConstSpan(state->inputs).subspan(in, instruction.inputs.size());
+    args.outputs = absl::MakeConstSpan(state->outputs).subspan(out, instruction.outputs.size());
+    in += instruction.inputs.size();
+    out += instruction.outputs.size();
+    state->args.push_back(args);
+  }
+  return std::unique_ptr<ProgramRun>(new ProgramRun(std::move(state)));
+}
+
+ProgramRun::ProgramRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ProgramRun::~ProgramRun() = default;
+
+absl::Status ProgramRun::CheckInitialized() const {
+  std::vector<std::string> missing;
+  for (const ir::Node& node : state_->impl->module.nodes) {
+    if (node.kind == ir::Node::Kind::kVariable && !state_->store->initialized(node.name))
+      missing.push_back(node.name);
+  }
+  if (missing.empty()) return absl::OkStatus();
+  std::sort(missing.begin(), missing.end());
+  const size_t shown = std::min<size_t>(missing.size(), 10);
+  const std::string names =
+      absl::StrJoin(missing.begin(), missing.begin() + static_cast<ptrdiff_t>(shown), ", ");
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the step reads variables that have no value yet: ", names,
+      missing.size() > shown ? absl::StrCat(" and ", missing.size() - shown, " more") : "",
+      "; initialize them or restore a checkpoint"));
+}
+
+std::optional<int64_t> ProgramRun::GlobalStep() const {
+  for (size_t v = 0; v < state_->variables.size(); ++v) {
+    if (state_->impl->module.variables[v].name != "global_step") continue;
+    const Array& value = *state_->variables[v];
+    if (!IsInteger(value.dtype()) || value.num_elements() != 1) return std::nullopt;
+    return static_cast<int64_t>(value.AsDouble());
+  }
+  return std::nullopt;
+}
+
+absl::Status ProgramRun::SetFeeds(const std::vector<Array>& feeds) {
+  State& state = *state_;
+  const ir::Module& module = state.impl->module;
+  if (feeds.size() != module.feeds.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the step is fed ", feeds.size(), " arrays, it takes ", module.feeds.size()));
+  }
+  for (size_t f = 0; f < feeds.size(); ++f) {
+    if (feeds[f].dtype() == module.feeds[f].dtype && feeds[f].shape() == module.feeds[f].shape)
+      continue;
+    return absl::InvalidArgumentError(absl::StrCat(module.feed_names[f], " is fed ",
+                                                   feeds[f].TypeString(), ", it is ",
+                                                   module.feeds[f].ToString()));
+  }
+  for (size_t f = 0; f < feeds.size(); ++f) state.feeds[f] = feeds[f];
+  state.Bind();
+  state.BindFetches();
+  return absl::OkStatus();
+}
+
+absl::Status ProgramRun::State::RunInstruction(size_t i) {
+  args[i].step = step;
+  const ir::Instruction& instruction = impl->code.instructions[i];
+  const ir::Node& node = impl->module.nodes[static_cast<size_t>(instruction.node)];
+  if (impl->options.check_kernels && node.op != ir::kCopyOp) return RunChecked(i, node);
+  const absl::Status status = instruction.kernel->Run(args[i]);
+  return status.ok() ? status : Annotate(status, node.name);
+}
+
+absl::Status ProgramRun::State::RunChecked(size_t i, const ir::Node& node) {
+  const KernelSpec spec = ir::SpecOf(impl->module, node);
+  const auto wrap = [](const TensorSpec& tensor, const void* bytes) {
+    return Array::Wrap(tensor.dtype, tensor.shape, const_cast<void*>(bytes), nullptr);
+  };
+  std::vector<Array> before, after;
+  for (size_t k = 0; k < spec.inputs.size(); ++k) {
+    before.push_back(
+        wrap(spec.inputs[k], args[i].inputs[k]).Clone());  // it may be overwritten in place
+  }
+  EST_RETURN_IF_ERROR(Annotate(impl->code.instructions[i].kernel->Run(args[i]), node.name));
+  for (size_t k = 0; k < spec.outputs.size(); ++k)
+    after.push_back(wrap(spec.outputs[k], args[i].outputs[k]));
+  return Annotate(ir::CheckAgainstReference(node, spec, before, after, args[i].step), node.name);
+}
+
+absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
+  State& state = *state_;
+  if (segment == 0 && (state.bound_to != state.arena->data() || state.bound_to == nullptr)) {
+    state.Bind();
+    state.BindFetches();
+  }
+  state.step = {.step = global_step, .replica = state.replica, .num_replicas = state.num_replicas};
+  const ir::Code::Segment& code = state.impl->code.segments[static_cast<size_t>(segment)];
+  for (int i = code.begin; i < code.end; ++i) {
+    if (state.replica > 0 && state.impl->code.instructions[static_cast<size_t>(i)].only_updates)
+      continue;
+    EST_RETURN_IF_ERROR(state.RunInstruction(static_cast<size_t>(i)));
+  }
+  return absl::OkStatus();
+}
+
+void* ProgramRun::buffer(int number) { return state_->address[static_cast<size_t>(number)]; }
+
+absl::Status ProgramRun::ApplyUpdates() {
+  State& state = *state_;
+  const ir::Module& module = state.impl->module;
+  for (size_t i = static_cast<size_t>(state.impl->code.updates_begin); i < state.args.size(); ++i) {
+    EST_RETURN_IF_ERROR(state.RunInstruction(i));
+  }
+  for (const int u : state.impl->schedule.copies) {
+    const ir::Update& update = module.updates[static_cast<size_t>(u)];
+    Array& variable = *state.variables[static_cast<size_t>(update.variable)];
+    ir::CopyElements(variable.dtype(), variable.num_elements(),
+                     state.address[static_cast<size_t>(state.impl->plan.buffer(update.value))],
+                     variable.raw());
+  }
+  if (!state.marked) {
+    for (const ir::Update& update : module.updates) {
+      state.store->MarkInitialized(module.variables[static_cast<size_t>(update.variable)].name);
+    }
+    state.marked = true;
+  }
+  return absl::OkStatus();
+}
+
+const std::vector<Array>& ProgramRun::fetches() const { return state_->fetches; }
+
+}  // namespace estimator

@@ -1,0 +1,88 @@
+#include "estimator/runtime/variable_store.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+void CopyInto(const Array& from, Array& to) {
+  if (from.dtype() == DType::kString) {
+    const absl::Span<const std::string> strings = from.values<std::string>();
+    std::copy(strings.begin(), strings.end(), to.values<std::string>().begin());
+  } else if (from.num_bytes() > 0 && from.raw() != to.raw()) {
+    std::memmove(to.raw(), from.raw(), from.num_bytes());
+  }
+}
+
+}  // namespace
+
+bool VariableStore::Has(absl::string_view name) const {
+  return entries_.find(name) != entries_.end();
+}
+
+absl::StatusOr<Array*> VariableStore::Allocate(absl::string_view name, const TensorSpec& spec) {
+  const auto it = entries_.find(name);
+  if (it == entries_.end()) {
+    Entry entry{.value = Array(spec.dtype, spec.shape), .initialized = false};
+    return &entries_.emplace(std::string(name), std::move(entry)).first->second.value;
+  }
+  Array& value = it->second.value;
+  if (value.dtype() == spec.dtype && value.shape() == spec.shape) return &value;
+  return absl::InvalidArgumentError(absl::StrCat("variable '", name, "' is ", spec.ToString(),
+                                                 " in this model, the store holds it as ",
+                                                 value.TypeString()));
+}
+
+absl::Status VariableStore::Set(absl::string_view name, const Array& value) {
+  EST_ASSIGN_OR_RETURN(Array * storage, Allocate(name, {value.dtype(), value.shape()}));
+  CopyInto(value, *storage);
+  MarkInitialized(name);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Array> VariableStore::Get(absl::string_view name) const {
+  if (const Array* value = Peek(name)) return value->Clone();
+  const std::vector<std::string> names = Names();
+  const std::optional<std::string> nearest = NearestName(name, names);
+  return absl::NotFoundError(
+      absl::StrCat("no variable '", name, "' among ", names.size(),
+                   nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : ""));
+}
+
+const Array* VariableStore::Peek(absl::string_view name) const {
+  const auto it = entries_.find(name);
+  return it == entries_.end() ? nullptr : &it->second.value;
+}
+
+bool VariableStore::initialized(absl::string_view name) const {
+  const auto it = entries_.find(name);
+  return it != entries_.end() && it->second.initialized;
+}
+
+void VariableStore::MarkInitialized(absl::string_view name) {
+  const auto it = entries_.find(name);
+  CHECK(it != entries_.end()) << "no variable " << name;
+  it->second.initialized = true;
+}
+
+std::vector<std::string> VariableStore::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_) names.push_back(name);
+  return names;
+}
+
+size_t VariableStore::TotalBytes() const {
+  size_t bytes = 0;
+  for (const auto& [name, entry] : entries_) bytes += entry.value.num_bytes();
+  return bytes;
+}
+
+}  // namespace estimator
