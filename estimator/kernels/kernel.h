@@ -28,12 +28,12 @@ namespace estimator {
 // All that is known of an op when its kernel is built.
 struct KernelSpec {
   std::string op;    // TensorFlow's op name: "Conv2D"
-  std::string name;  // the node's name, for messages
-  Attrs attrs;
-  std::vector<TensorSpec> inputs;
-  std::vector<TensorSpec> outputs;
+  std::string name = {};  // the node's name, for messages
+  Attrs attrs = {};
+  std::vector<TensorSpec> inputs = {};
+  std::vector<TensorSpec> outputs = {};
   // One per input: its value where it is a constant (axes, paddings, a shape), else nullopt.
-  std::vector<std::optional<Array>> constants;
+  std::vector<std::optional<Array>> constants = {};
 };
 
 // Where in the training run a step stands; what random ops are keyed by.

@@ -1,0 +1,262 @@
+#include "estimator/kernels/fused/elementwise.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace estimator::fused {
+namespace {
+
+// Floats of one value in a tile: 4 KiB, so that eight values fit into an L1 cache of 32 KiB.
+constexpr int64_t kTile = 1024;
+
+const float kTrue = std::bit_cast<float>(0xffffffffu);
+
+void WidenMask(const uint8_t* from, float* to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t bits = from[i] != 0 ? 0xffffffffu : 0u;
+    std::memcpy(to + i, &bits, sizeof(bits));
+  }
+}
+
+void NarrowMask(const float* from, uint8_t* to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, from + i, sizeof(bits));
+    to[i] = static_cast<uint8_t>(bits & 1u);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> ElementwiseKernel::Create(const KernelSpec& spec) {
+  std::unique_ptr<ElementwiseKernel> kernel(new ElementwiseKernel());
+  if (!kernel->Build(spec, spec.attrs.get<std::vector<std::string>>("ops"), spec.attrs.ints("args"),
+                     spec.attrs.ints("outputs"))) {
+    return nullptr;
+  }
+  return kernel;
+}
+
+std::unique_ptr<Kernel> ElementwiseKernel::CreateSingle(const KernelSpec& spec) {
+  std::vector<int64_t> args(3, -1);
+  const int64_t num_inputs = static_cast<int64_t>(spec.inputs.size());
+  if (num_inputs > 3 || spec.outputs.size() != 1) return nullptr;
+  for (int64_t i = 0; i < num_inputs; ++i) args[static_cast<size_t>(i)] = i;
+  std::unique_ptr<ElementwiseKernel> kernel(new ElementwiseKernel());
+  if (!kernel->Build(spec, {spec.op}, args, {num_inputs})) return nullptr;
+  return kernel;
+}
+
+bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::string>& ops,
+                              const std::vector<int64_t>& args, const std::vector<int64_t>& outputs) {
+  if (ops.empty() || args.size() != 3 * ops.size() || outputs.empty() || outputs.size() != spec.outputs.size()) {
+    return false;
+  }
+  const int64_t n = spec.outputs[0].shape.num_elements();
+  for (const TensorSpec& output : spec.outputs) {
+    if (output.shape != spec.outputs[0].shape) return false;
+  }
+  num_inputs_ = static_cast<int>(spec.inputs.size());
+  for (int i = 0; i < num_inputs_; ++i) {
+    const TensorSpec& input = spec.inputs[static_cast<size_t>(i)];
+    Value value;
+    value.is_mask = input.dtype == DType::kBool;
+    if (!value.is_mask && input.dtype != DType::kFloat32) return false;
+    if (input.shape.num_elements() == n) {
+      if (value.is_mask) {
+        mask_inputs_.push_back(i);
+      } else {
+        value.place = Place::kBuffer;
+        value.buffer = i;
+      }
+    } else if (input.shape.num_elements() == 1) {
+      scalars_.push_back({i, i});
+    } else {
+      return false;
+    }
+    values_.push_back(value);
+  }
+  for (size_t j = 0; j < ops.size(); ++j) {
+    const std::optional<TileOpInfo> info = FindTileOp(ops[j]);
+    if (!info.has_value()) return false;
+    Op op{.op = info->op, .result = num_inputs_ + static_cast<int>(j)};
+    for (int k = 0; k < 3; ++k) {
+      const int64_t operand = args[3 * j + static_cast<size_t>(k)];
+      if ((k < info->num_operands) != (operand >= 0)) return false;
+      if (operand < 0) continue;
+      if (operand >= static_cast<int64_t>(values_.size())) return false;
+      Value& value = values_[static_cast<size_t>(operand)];
+      if (value.is_mask != (info->first_is_mask && k == 0)) return false;
+      value.last_use = static_cast<int>(j);
+      op.operands[k] = static_cast<int>(operand);
+    }
+    values_.push_back({.is_mask = info->result_is_mask});
+    ops_.push_back(op);
+  }
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (outputs[o] < 0 || outputs[o] >= static_cast<int64_t>(values_.size())) return false;
+    const bool is_mask = values_[static_cast<size_t>(outputs[o])].is_mask;
+    if (spec.outputs[o].dtype != (is_mask ? DType::kBool : DType::kFloat32)) return false;
+  }
+  PlaceOutputs(spec, outputs);
+  AssignSlots();
+  ChooseAliases(spec, outputs);
+  chunks_ = MakeChunks(n, static_cast<int64_t>(ops.size()));
+  return true;
+}
+
+void ElementwiseKernel::PlaceOutputs(const KernelSpec& spec, const std::vector<int64_t>& outputs) {
+  for (size_t o = 0; o < spec.outputs.size(); ++o) {
+    Value& value = values_[static_cast<size_t>(outputs[o])];
+    const bool computed = outputs[o] >= num_inputs_;
+    if (computed && !value.is_mask && value.place == Place::kSlot) {
+      value.place = Place::kBuffer;
+      value.buffer = static_cast<int>(o);
+      value.is_output_buffer = true;
+    } else {
+      copies_.push_back({static_cast<int>(o), static_cast<int>(outputs[o])});
+      value.last_use = static_cast<int>(ops_.size());
+    }
+  }
+}
+
+// A slot is free again after the last op that reads its value; that op may write its result there.
+void ElementwiseKernel::AssignSlots() {
+  std::vector<int> free_slots;
+  const auto take = [&](Value& value) {
+    if (value.place != Place::kSlot) return;
+    if (free_slots.empty()) free_slots.push_back(num_slots_++);
+    value.slot = free_slots.back();
+    free_slots.pop_back();
+  };
+  std::vector<bool> permanent(values_.size(), false);
+  for (const Scalar& scalar : scalars_) {
+    permanent[static_cast<size_t>(scalar.value)] = true;
+    take(values_[static_cast<size_t>(scalar.value)]);
+  }
+  for (int input : mask_inputs_) take(values_[static_cast<size_t>(input)]);
+  for (size_t j = 0; j < ops_.size(); ++j) {
+    std::vector<int> released;
+    for (int operand : ops_[j].operands) {
+      if (operand < 0) continue;
+      Value& value = values_[static_cast<size_t>(operand)];
+      if (value.place != Place::kSlot || permanent[static_cast<size_t>(operand)]) continue;
+      if (value.last_use != static_cast<int>(j)) continue;
+      if (std::find(released.begin(), released.end(), value.slot) != released.end()) continue;
+      released.push_back(value.slot);
+    }
+    free_slots.insert(free_slots.end(), released.begin(), released.end());
+    Value& result = values_[static_cast<size_t>(ops_[j].result)];
+    take(result);
+    // Nobody reads it: the slot is free at once.
+    if (result.place == Place::kSlot && result.last_use < 0) free_slots.push_back(result.slot);
+  }
+}
+
+void ElementwiseKernel::ChooseAliases(const KernelSpec& spec, const std::vector<int64_t>& outputs) {
+  const int64_t n = spec.outputs[0].shape.num_elements();
+  std::vector<bool> taken(spec.inputs.size(), false);
+  for (size_t o = 0; o < spec.outputs.size(); ++o) {
+    alias_.push_back(-1);
+    const Value& value = values_[static_cast<size_t>(outputs[o])];
+    if (!value.is_output_buffer || value.buffer != static_cast<int>(o)) continue;
+    const int written_at = static_cast<int>(outputs[o]) - num_inputs_;
+    for (int i = 0; i < num_inputs_; ++i) {
+      const Value& input = values_[static_cast<size_t>(i)];
+      if (input.is_mask || taken[static_cast<size_t>(i)] || input.last_use > written_at) continue;
+      if (spec.inputs[static_cast<size_t>(i)].shape.num_elements() != n) continue;
+      taken[static_cast<size_t>(i)] = true;
+      alias_.back() = i;
+      break;
+    }
+  }
+}
+
+// Per chunk: the tile slots, then one pointer per value.
+size_t ElementwiseKernel::ChunkScratchBytes() const {
+  const size_t bytes = static_cast<size_t>(num_slots_) * kTile * sizeof(float) + values_.size() * sizeof(float*);
+  return (bytes + 63) / 64 * 64;
+}
+
+size_t ElementwiseKernel::scratch_bytes() const {
+  return ChunkScratchBytes() * static_cast<size_t>(chunks_.count);
+}
+
+void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begin, int64_t end) const {
+  char* const scratch = static_cast<char*>(args.scratch) + ChunkScratchBytes() * static_cast<size_t>(chunk);
+  float* const slots = reinterpret_cast<float*>(scratch);
+  float** const tiles = reinterpret_cast<float**>(scratch + static_cast<size_t>(num_slots_) * kTile * sizeof(float));
+  for (size_t v = 0; v < values_.size(); ++v) tiles[v] = values_[v].slot < 0 ? nullptr : slots + values_[v].slot * kTile;
+  for (const Scalar& scalar : scalars_) {
+    float* const tile = tiles[scalar.value];
+    const bool is_mask = values_[static_cast<size_t>(scalar.value)].is_mask;
+    const float x = is_mask ? (*args.in<uint8_t>(scalar.input) != 0 ? kTrue : 0.0f) : *args.in<float>(scalar.input);
+    std::fill(tile, tile + std::min(kTile, end - begin), x);
+  }
+  for (int64_t i = begin; i < end; i += kTile) {
+    const int64_t n = std::min(kTile, end - i);
+    for (size_t v = 0; v < values_.size(); ++v) {
+      const Value& value = values_[v];
+      if (value.place != Place::kBuffer) continue;
+      // Inputs are only read through this pointer.
+      tiles[v] = value.is_output_buffer ? args.out<float>(value.buffer) + i
+                                        : const_cast<float*>(args.in<float>(value.buffer)) + i;
+    }
+    for (int input : mask_inputs_) WidenMask(args.in<uint8_t>(input) + i, tiles[input], n);
+    for (const Op& op : ops_) {
+      const auto operand = [&](int k) -> const float* { return op.operands[k] < 0 ? nullptr : tiles[op.operands[k]]; };
+      RunTile(op.op, operand(0), operand(1), operand(2), tiles[op.result], static_cast<size_t>(n));
+    }
+    for (const Copy& copy : copies_) {
+      const float* const from = tiles[copy.value];
+      if (values_[static_cast<size_t>(copy.value)].is_mask) {
+        NarrowMask(from, args.out<uint8_t>(copy.output) + i, n);
+      } else {
+        std::memcpy(args.out<float>(copy.output) + i, from, static_cast<size_t>(n) * sizeof(float));
+      }
+    }
+  }
+}
+
+absl::Status ElementwiseKernel::Run(const KernelArgs& args) {
+  ParallelFor(chunks_, [&](int chunk, int64_t begin, int64_t end) { RunChunk(args, chunk, begin, end); });
+  return absl::OkStatus();
+}
+
+namespace {
+
+#define EST_REGISTER_SINGLE(name) EST_REGISTER_KERNEL(name, KernelTier::kFused, ElementwiseKernel::CreateSingle)
+EST_REGISTER_SINGLE("AddV2");
+EST_REGISTER_SINGLE("Sub");
+EST_REGISTER_SINGLE("Mul");
+EST_REGISTER_SINGLE("RealDiv");
+EST_REGISTER_SINGLE("Maximum");
+EST_REGISTER_SINGLE("Minimum");
+EST_REGISTER_SINGLE("Neg");
+EST_REGISTER_SINGLE("Abs");
+EST_REGISTER_SINGLE("Square");
+EST_REGISTER_SINGLE("Sqrt");
+EST_REGISTER_SINGLE("Rsqrt");
+EST_REGISTER_SINGLE("Exp");
+EST_REGISTER_SINGLE("Log");
+EST_REGISTER_SINGLE("Tanh");
+EST_REGISTER_SINGLE("Sigmoid");
+EST_REGISTER_SINGLE("Relu");
+EST_REGISTER_SINGLE("Relu6");
+EST_REGISTER_SINGLE("ReluGrad");
+EST_REGISTER_SINGLE("Relu6Grad");
+EST_REGISTER_SINGLE("TanhGrad");
+EST_REGISTER_SINGLE("SigmoidGrad");
+EST_REGISTER_SINGLE("Greater");
+EST_REGISTER_SINGLE("GreaterEqual");
+EST_REGISTER_SINGLE("Less");
+EST_REGISTER_SINGLE("LessEqual");
+EST_REGISTER_SINGLE("SelectV2");
+#undef EST_REGISTER_SINGLE
+EST_REGISTER_KERNEL("_FusedElementwise", KernelTier::kFused, ElementwiseKernel::Create);
+
+}  // namespace
+}  // namespace estimator::fused

@@ -1,0 +1,73 @@
+// Splitting work over the process's OpenMP team so that the result depends on the number of chunks
+// only: a chunk's bounds are fixed when the kernel is built, whichever thread runs it.
+#ifndef ESTIMATOR_KERNELS_FUSED_PARALLEL_H_
+#define ESTIMATOR_KERNELS_FUSED_PARALLEL_H_
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "estimator/kernels/kernel.h"
+
+namespace estimator::fused {
+
+// Below this many elements a second thread costs more (a few microseconds) than it saves.
+inline constexpr int64_t kElementsPerThread = 8192;
+
+// [0, items) in `count` contiguous chunks of nearly equal size.
+struct Chunks {
+  int64_t items = 0;
+  int count = 1;
+
+  int64_t begin(int chunk) const { return items * chunk / count; }
+  int64_t end(int chunk) const { return items * (chunk + 1) / count; }
+};
+
+// One chunk a thread, fewer where the whole is small.
+//   elements_per_item: roughly what one item costs, in array elements touched.
+inline Chunks MakeChunks(int64_t items, int64_t elements_per_item = 1) {
+  const int64_t wanted = items * std::max<int64_t>(1, elements_per_item) / kElementsPerThread;
+  const int64_t most = std::min<int64_t>(omp_get_max_threads(), std::max<int64_t>(1, items));
+  return {items, static_cast<int>(std::clamp<int64_t>(wanted, 1, most))};
+}
+
+// Calls fn(chunk, begin, end) for every chunk, in parallel. fn must not throw.
+template <typename Fn>
+void ParallelFor(const Chunks& chunks, Fn&& fn) {
+  if (chunks.count == 1) {
+    fn(0, int64_t{0}, chunks.items);
+    return;
+  }
+#pragma omp parallel for schedule(static, 1) num_threads(chunks.count)
+  for (int chunk = 0; chunk < chunks.count; ++chunk) fn(chunk, chunks.begin(chunk), chunks.end(chunk));
+}
+
+// Every kernel of this tier that is a function; a type of its own, so that tests can tell the tier.
+class FusedKernel : public Kernel {
+ public:
+  using Function = std::function<absl::Status(const KernelArgs&)>;
+  struct Options {
+    size_t scratch_bytes = 0;
+    int alias_input = -1;  // of output 0
+  };
+  FusedKernel(Function run, Options options) : run_(std::move(run)), options_(options) {}
+  absl::Status Run(const KernelArgs& args) override { return run_(args); }
+  size_t scratch_bytes() const override { return options_.scratch_bytes; }
+  int AliasInput(int output) const override { return output == 0 ? options_.alias_input : -1; }
+
+ private:
+  const Function run_;
+  const Options options_;
+};
+
+inline std::unique_ptr<Kernel> MakeFusedKernel(FusedKernel::Function run, FusedKernel::Options options = {}) {
+  return std::make_unique<FusedKernel>(std::move(run), options);
+}
+
+}  // namespace estimator::fused
+
+#endif  // ESTIMATOR_KERNELS_FUSED_PARALLEL_H_

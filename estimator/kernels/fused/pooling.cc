@@ -1,0 +1,292 @@
+// Pooling in f32 on NHWC, on all threads: one image is one thread's.
+//   MaxPool, MaxPoolGrad, AvgPool, AvgPoolGrad: as TensorFlow has them.
+//   _MaxPoolWithArgmax: x [N,H,W,C] -> y [N,P,Q,C], argmax u8 [N,P,Q,C]: the tap r * ksize_w + s of the first
+//     maximum in its window, row by row. At most 256 taps.
+//   _MaxPoolGradWithArgmax: argmax, dy[, y] -> dx of attribute input_shape. With y, the gradient passes only
+//     where y > 0: the gradient of Relu before the pool, without a pass of its own.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/window.h"
+
+namespace estimator::fused {
+namespace {
+
+struct Pool {
+  int64_t channels = 0;
+  Window rows = {}, columns = {};
+  Chunks images = {};
+
+  int64_t in_image() const { return rows.input * columns.input * channels; }
+  int64_t out_image() const { return rows.output * columns.output * channels; }
+  int64_t taps() const { return rows.kernel * columns.kernel; }
+  bool overlaps() const { return rows.stride < rows.kernel || columns.stride < columns.kernel; }
+  // Every input lies in exactly one window.
+  bool tiles() const {
+    const auto exact = [](const Window& w) {
+      return w.stride == w.kernel && w.pad_before == 0 && w.input == w.output * w.stride;
+    };
+    return exact(rows) && exact(columns);
+  }
+};
+
+// input: what is pooled.  pooled: the result. Nullopt where this tier does not do it.
+std::optional<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const TensorSpec& pooled) {
+  if (pooled.dtype != DType::kFloat32 || input.rank() != 4 || input.num_elements() == 0) return std::nullopt;
+  const std::vector<int64_t>& ksize = spec.attrs.ints("ksize");
+  if (ksize.size() != 4 || ksize[0] != 1 || ksize[3] != 1) return std::nullopt;
+  const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
+  if (!windows.ok() || windows->rows.dilation != 1 || windows->columns.dilation != 1) return std::nullopt;
+  if (pooled.shape != Shape{input[0], windows->rows.output, windows->columns.output, input[3]}) return std::nullopt;
+  Pool pool{.channels = input[3], .rows = windows->rows, .columns = windows->columns};
+  pool.images = MakeChunks(input[0], pool.in_image());
+  return pool;
+}
+
+// Calls fn(p, q, output, r0, r1, s0, s1) for every window of one image: output is its offset in elements,
+// [r0, r1) and [s0, s1) its taps that are not padding.
+template <typename Fn>
+void ForEachWindow(const Pool& pool, Fn&& fn) {
+  for (int64_t p = 0; p < pool.rows.output; ++p) {
+    const int64_t r0 = pool.rows.FirstTap(p), r1 = pool.rows.EndTap(p);
+    for (int64_t q = 0; q < pool.columns.output; ++q) {
+      const int64_t s0 = pool.columns.FirstTap(q), s1 = pool.columns.EndTap(q);
+      fn(p, q, (p * pool.columns.output + q) * pool.channels, r0, r1, s0, s1);
+    }
+  }
+}
+
+// Offset in elements of tap (r, s) of window (p, q) in its image.
+int64_t TapOffset(const Pool& pool, int64_t p, int64_t q, int64_t r, int64_t s) {
+  return (pool.rows.Input(p, r) * pool.columns.input + pool.columns.Input(q, s)) * pool.channels;
+}
+
+// argmax may be null.
+void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
+  const int64_t channels = pool.channels;
+  ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+    float* const best = y + output;
+    if (pool.taps() == 4 && r1 - r0 == 2 && s1 - s0 == 2) {  // 2x2, the common case, in one go
+      const float* const a = x + TapOffset(pool, p, q, 0, 0);
+      const float* const b = a + channels;
+      const float* const c = x + TapOffset(pool, p, q, 1, 0);
+      const float* const d = c + channels;
+      if (argmax == nullptr) {
+#pragma omp simd
+        for (int64_t i = 0; i < channels; ++i) {
+          const float ab = b[i] > a[i] ? b[i] : a[i];
+          const float abc = c[i] > ab ? c[i] : ab;
+          best[i] = d[i] > abc ? d[i] : abc;
+        }
+      } else {
+        uint8_t* const which = argmax + output;
+#pragma omp simd
+        for (int64_t i = 0; i < channels; ++i) {
+          const int32_t i_ab = b[i] > a[i] ? 1 : 0;
+          const float ab = b[i] > a[i] ? b[i] : a[i];
+          const int32_t i_abc = c[i] > ab ? 2 : i_ab;
+          const float abc = c[i] > ab ? c[i] : ab;
+          const int32_t i_abcd = d[i] > abc ? 3 : i_abc;
+          best[i] = d[i] > abc ? d[i] : abc;
+          which[i] = static_cast<uint8_t>(i_abcd);
+        }
+      }
+      return;
+    }
+    bool first = true;
+    for (int64_t r = r0; r < r1; ++r) {
+      for (int64_t s = s0; s < s1; ++s) {
+        const float* const value = x + TapOffset(pool, p, q, r, s);
+        const auto tap = static_cast<uint8_t>(r * pool.columns.kernel + s);
+        if (first) {
+          std::copy(value, value + channels, best);
+          if (argmax != nullptr) std::fill(argmax + output, argmax + output + channels, tap);
+          first = false;
+          continue;
+        }
+        if (argmax != nullptr) {
+          uint8_t* const which = argmax + output;
+#pragma omp simd
+          for (int64_t i = 0; i < channels; ++i) which[i] = value[i] > best[i] ? tap : which[i];
+        }
+#pragma omp simd
+        for (int64_t i = 0; i < channels; ++i) best[i] = value[i] > best[i] ? value[i] : best[i];
+      }
+    }
+  });
+}
+
+// Scatters dy by argmax. y may be null.
+void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, const float* y, float* dx) {
+  const int64_t channels = pool.channels;
+  const bool tiles = pool.tiles(), overlaps = pool.overlaps();
+  if (!tiles) std::fill(dx, dx + pool.in_image(), 0.0f);
+  ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+    const uint8_t* const which = argmax + output;
+    const float* const gradient = dy + output;
+    const float* const pooled = y == nullptr ? nullptr : y + output;
+    for (int64_t r = r0; r < r1; ++r) {
+      for (int64_t s = s0; s < s1; ++s) {
+        float* const to = dx + TapOffset(pool, p, q, r, s);
+        const int32_t tap = static_cast<int32_t>(r * pool.columns.kernel + s);
+        if (overlaps) {
+#pragma omp simd
+          for (int64_t i = 0; i < channels; ++i) {
+            const bool pass = which[i] == tap && (pooled == nullptr || pooled[i] > 0);
+            to[i] += pass ? gradient[i] : 0.0f;
+          }
+        } else if (pooled == nullptr) {
+#pragma omp simd
+          for (int64_t i = 0; i < channels; ++i) to[i] = static_cast<int32_t>(which[i]) == tap ? gradient[i] : 0.0f;
+        } else {
+#pragma omp simd
+          for (int64_t i = 0; i < channels; ++i) {
+            const float g = pooled[i] > 0 ? gradient[i] : 0.0f;
+            to[i] = static_cast<int32_t>(which[i]) == tap ? g : 0.0f;
+          }
+        }
+      }
+    }
+  });
+}
+
+// Finds each window's first element that equals its maximum, as an argmax for MaxPoolGradImage.
+void FindArgmax(const Pool& pool, const float* x, const float* y, uint8_t* argmax) {
+  const int64_t channels = pool.channels;
+  ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+    const float* const best = y + output;
+    uint8_t* const which = argmax + output;
+    // Backwards, so that the first one in reading order wins.
+    for (int64_t r = r1 - 1; r >= r0; --r) {
+      for (int64_t s = s1 - 1; s >= s0; --s) {
+        const float* const value = x + TapOffset(pool, p, q, r, s);
+        const auto tap = static_cast<uint8_t>(r * pool.columns.kernel + s);
+        const bool last = r == r1 - 1 && s == s1 - 1;
+#pragma omp simd
+        for (int64_t i = 0; i < channels; ++i) which[i] = last || value[i] == best[i] ? tap : which[i];
+      }
+    }
+  });
+}
+
+// Calls fn(chunk, image) for every image.
+template <typename Fn>
+void ForEachImage(const Pool& pool, Fn&& fn) {
+  ParallelFor(pool.images, [&](int chunk, int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n) fn(chunk, n);
+  });
+}
+
+std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
+  const bool with_argmax = spec.outputs.size() == 2;
+  if (!pool.has_value() || (with_argmax && pool->taps() > 256)) return nullptr;
+  if (with_argmax && spec.outputs[1] != TensorSpec{DType::kUint8, spec.outputs[0].shape}) return nullptr;
+  return MakeFusedKernel([pool = *pool, with_argmax](const KernelArgs& args) {
+    ForEachImage(pool, [&](int, int64_t n) {
+      uint8_t* const argmax = with_argmax ? args.out<uint8_t>(1) + n * pool.out_image() : nullptr;
+      MaxPoolImage(pool, args.in<float>(0) + n * pool.in_image(), args.out<float>(0) + n * pool.out_image(), argmax);
+    });
+    return absl::OkStatus();
+  });
+}
+
+// Inputs x, y, dy.
+std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.inputs[2]);
+  if (!pool.has_value() || pool->taps() > 256) return nullptr;
+  return MakeFusedKernel(
+      [pool = *pool](const KernelArgs& args) {
+        ForEachImage(pool, [&](int chunk, int64_t n) {
+          uint8_t* const argmax = static_cast<uint8_t*>(args.scratch) + chunk * pool.out_image();
+          const int64_t in = n * pool.in_image(), out = n * pool.out_image();
+          FindArgmax(pool, args.in<float>(0) + in, args.in<float>(1) + out, argmax);
+          MaxPoolGradImage(pool, argmax, args.in<float>(2) + out, nullptr, args.out<float>(0) + in);
+        });
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = static_cast<size_t>(pool->images.count * pool->out_image())});
+}
+
+// Inputs argmax, dy[, y].
+std::unique_ptr<Kernel> MakeMaxPoolGradWithArgmax(const KernelSpec& spec) {
+  const Shape input(spec.attrs.ints("input_shape"));
+  const auto pool = PoolOf(spec, input, spec.inputs[1]);
+  if (!pool.has_value() || pool->taps() > 256 || spec.outputs[0].shape != input) return nullptr;
+  const bool relu = spec.inputs.size() == 3;
+  return MakeFusedKernel([pool = *pool, relu](const KernelArgs& args) {
+    ForEachImage(pool, [&](int, int64_t n) {
+      const int64_t out = n * pool.out_image();
+      MaxPoolGradImage(pool, args.in<uint8_t>(0) + out, args.in<float>(1) + out,
+                       relu ? args.in<float>(2) + out : nullptr, args.out<float>(0) + n * pool.in_image());
+    });
+    return absl::OkStatus();
+  });
+}
+
+std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
+  if (!pool.has_value()) return nullptr;
+  return MakeFusedKernel([pool = *pool](const KernelArgs& args) {
+    ForEachImage(pool, [&](int, int64_t n) {
+      const float* const x = args.in<float>(0) + n * pool.in_image();
+      float* const y = args.out<float>(0) + n * pool.out_image();
+      ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+        float* const sum = y + output;
+        std::fill(sum, sum + pool.channels, 0.0f);
+        for (int64_t r = r0; r < r1; ++r) {
+          for (int64_t s = s0; s < s1; ++s) {
+            const float* const value = x + TapOffset(pool, p, q, r, s);
+#pragma omp simd
+            for (int64_t c = 0; c < pool.channels; ++c) sum[c] += value[c];
+          }
+        }
+        const float count = static_cast<float>((r1 - r0) * (s1 - s0));
+#pragma omp simd
+        for (int64_t c = 0; c < pool.channels; ++c) sum[c] /= count;
+      });
+    });
+    return absl::OkStatus();
+  });
+}
+
+// Inputs orig_input_shape, dy.
+std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.outputs[0].shape, spec.inputs[1]);
+  if (!pool.has_value()) return nullptr;
+  return MakeFusedKernel([pool = *pool](const KernelArgs& args) {
+    ForEachImage(pool, [&](int, int64_t n) {
+      const float* const dy = args.in<float>(1) + n * pool.out_image();
+      float* const dx = args.out<float>(0) + n * pool.in_image();
+      std::fill(dx, dx + pool.in_image(), 0.0f);
+      ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+        const float* const gradient = dy + output;
+        const float share = 1.0f / static_cast<float>((r1 - r0) * (s1 - s0));
+        for (int64_t r = r0; r < r1; ++r) {
+          for (int64_t s = s0; s < s1; ++s) {
+            float* const to = dx + TapOffset(pool, p, q, r, s);
+#pragma omp simd
+            for (int64_t c = 0; c < pool.channels; ++c) to[c] += gradient[c] * share;
+          }
+        }
+      });
+    });
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_KERNEL("MaxPool", KernelTier::kFused, MakeMaxPool);
+EST_REGISTER_KERNEL("_MaxPoolWithArgmax", KernelTier::kFused, MakeMaxPool);
+EST_REGISTER_KERNEL("MaxPoolGrad", KernelTier::kFused, MakeMaxPoolGrad);
+EST_REGISTER_KERNEL("_MaxPoolGradWithArgmax", KernelTier::kFused, MakeMaxPoolGradWithArgmax);
+EST_REGISTER_KERNEL("AvgPool", KernelTier::kFused, MakeAvgPool);
+EST_REGISTER_KERNEL("AvgPoolGrad", KernelTier::kFused, MakeAvgPoolGrad);
+
+}  // namespace
+}  // namespace estimator::fused

@@ -1,0 +1,142 @@
+// Sum, Mean and L2Loss in f32 on all threads. The reduced axes must be neighbours (all, leading, trailing,
+// or in the middle as in a global pool), so that x is [outer, reduced, inner].
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/fused/sums.h"
+#include "estimator/kernels/kernel.h"
+
+namespace estimator::fused {
+namespace {
+
+struct Extents {
+  int64_t outer = 1;
+  int64_t reduced = 1;
+  int64_t inner = 1;
+};
+
+std::optional<Extents> FindExtents(const KernelSpec& spec) {
+  const Shape& shape = spec.inputs[0].shape;
+  if (spec.inputs[0].dtype != DType::kFloat32 || shape.num_elements() == 0) return std::nullopt;
+  if (spec.constants.size() < 2 || !spec.constants[1].has_value()) return std::nullopt;
+  std::vector<bool> is_reduced(static_cast<size_t>(shape.rank()), false);
+  const Array& axes = *spec.constants[1];
+  for (int64_t i = 0; i < axes.num_elements(); ++i) {
+    int64_t axis = static_cast<int64_t>(axes.AsDouble(i));
+    if (axis < 0) axis += shape.rank();
+    if (axis < 0 || axis >= shape.rank()) return std::nullopt;
+    is_reduced[static_cast<size_t>(axis)] = true;
+  }
+  Extents extents;
+  bool seen = false, closed = false;  // reduced axes have begun; kept ones have followed
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const int64_t size = shape[axis];
+    if (size == 1) continue;
+    if (is_reduced[static_cast<size_t>(axis)]) {
+      if (closed) return std::nullopt;
+      seen = true;
+      extents.reduced *= size;
+    } else {
+      closed = seen;
+      (seen ? extents.inner : extents.outer) *= size;
+    }
+  }
+  return extents;
+}
+
+std::unique_ptr<Kernel> MakeRowSums(const Extents& e, double factor) {
+  const Chunks chunks = MakeChunks(e.outer, e.reduced);
+  return MakeFusedKernel([chunks, e, factor](const KernelArgs& args) {
+    ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) {
+        const float* const x = args.in<float>(0) + o * e.reduced;
+        args.out<float>(0)[o] = static_cast<float>(factor * SumRange(0, e.reduced, [x](int64_t i) { return x[i]; }));
+      }
+    });
+    return absl::OkStatus();
+  });
+}
+
+// One number: term(x[i]) over all elements, times factor.
+template <typename Term>
+std::unique_ptr<Kernel> MakeTotal(int64_t size, double factor, Term term) {
+  const Chunks chunks = MakeChunks(size);
+  return MakeFusedKernel(
+      [chunks, factor, term](const KernelArgs& args) {
+        const float* const x = args.in<float>(0);
+        double* const partial = static_cast<double*>(args.scratch);
+        ParallelFor(chunks, [&](int chunk, int64_t begin, int64_t end) {
+          partial[chunk] = SumRange(begin, end, [&](int64_t i) { return term(x[i]); });
+        });
+        double total = 0;
+        for (int chunk = 0; chunk < chunks.count; ++chunk) total += partial[chunk];
+        args.out<float>(0)[0] = static_cast<float>(factor * total);
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = static_cast<size_t>(chunks.count) * sizeof(double)});
+}
+
+// outer == 1: the rows of one matrix, split over threads.
+std::unique_ptr<Kernel> MakeColumnSums(const Extents& e, double factor) {
+  const ColumnSums<1> sums(e.reduced, e.inner);
+  return MakeFusedKernel(
+      [sums, e, factor](const KernelArgs& args) {
+        const float* const x = args.in<float>(0);
+        sums.Run(args.scratch, [&](int64_t row, float* run) {
+          const float* const values = x + row * e.inner;
+#pragma omp simd
+          for (int64_t c = 0; c < e.inner; ++c) run[c] += values[c];
+        });
+        const double* const total = sums.total(args.scratch);
+        for (int64_t c = 0; c < e.inner; ++c) args.out<float>(0)[c] = static_cast<float>(factor * total[c]);
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = sums.bytes()});
+}
+
+// Several matrices, each summed by one thread.
+std::unique_ptr<Kernel> MakeManyColumnSums(const Extents& e, double factor) {
+  const Chunks chunks = MakeChunks(e.outer, e.reduced * e.inner);
+  return MakeFusedKernel(
+      [chunks, e, factor](const KernelArgs& args) {
+        ParallelFor(chunks, [&](int chunk, int64_t begin, int64_t end) {
+          double* const total = static_cast<double*>(args.scratch) + chunk * e.inner;
+          for (int64_t o = begin; o < end; ++o) {
+            std::fill(total, total + e.inner, 0.0);
+            for (int64_t r = 0; r < e.reduced; ++r) {
+              const float* const x = args.in<float>(0) + (o * e.reduced + r) * e.inner;
+#pragma omp simd
+              for (int64_t c = 0; c < e.inner; ++c) total[c] += static_cast<double>(x[c]);
+            }
+            float* const y = args.out<float>(0) + o * e.inner;
+            for (int64_t c = 0; c < e.inner; ++c) y[c] = static_cast<float>(factor * total[c]);
+          }
+        });
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = static_cast<size_t>(chunks.count * e.inner) * sizeof(double)});
+}
+
+template <bool mean>
+std::unique_ptr<Kernel> MakeReduction(const KernelSpec& spec) {
+  const std::optional<Extents> e = FindExtents(spec);
+  if (!e.has_value()) return nullptr;
+  const double factor = mean ? 1.0 / static_cast<double>(e->reduced) : 1.0;
+  if (e->inner == 1 && e->outer == 1) return MakeTotal(e->reduced, factor, [](float x) { return x; });
+  if (e->inner == 1) return MakeRowSums(*e, factor);
+  if (e->outer == 1) return MakeColumnSums(*e, factor);
+  return MakeManyColumnSums(*e, factor);
+}
+
+EST_REGISTER_KERNEL("Sum", KernelTier::kFused, MakeReduction<false>);
+EST_REGISTER_KERNEL("Mean", KernelTier::kFused, MakeReduction<true>);
+EST_REGISTER_KERNEL("L2Loss", KernelTier::kFused, [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+  if (spec.inputs[0].dtype != DType::kFloat32) return nullptr;
+  return MakeTotal(spec.inputs[0].shape.num_elements(), 0.5, [](float x) { return x * x; });
+});
+
+}  // namespace
+}  // namespace estimator::fused

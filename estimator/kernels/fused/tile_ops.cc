@@ -1,0 +1,202 @@
+#include "estimator/kernels/fused/tile_ops.h"
+
+#include <limits>
+
+// This file is compiled once for every instruction set; see Highway's foreach_target.h.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "estimator/kernels/fused/tile_ops.cc"
+#define HWY_DISABLE_PCLMUL_AES  // not in x86-64-v3, not used: makes AVX2 the baseline
+#include "hwy/foreach_target.h"
+
+#include "hwy/highway.h"
+#include "hwy/contrib/math/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace estimator::fused {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// Applies fn(va, vb, vc) vector by vector; the rest goes through one padded vector.
+template <int kOperands, typename Fn>
+HWY_INLINE void Map(const float* a, const float* b, const float* c, float* out, size_t n, Fn fn) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const auto apply = [&](const float* pa, const float* pb, const float* pc, float* po) HWY_ATTR {
+    const V va = hn::LoadU(d, pa);
+    const V vb = kOperands > 1 ? hn::LoadU(d, pb) : va;
+    const V vc = kOperands > 2 ? hn::LoadU(d, pc) : va;
+    hn::StoreU(fn(va, vb, vc), d, po);
+  };
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) apply(a + i, b + i, c + i, out + i);
+  if (i == n) return;
+  HWY_ALIGN float ta[hn::MaxLanes(d)] = {}, tb[hn::MaxLanes(d)] = {}, tc[hn::MaxLanes(d)] = {}, to[hn::MaxLanes(d)];
+  for (size_t j = i; j < n; ++j) {
+    ta[j - i] = a[j];
+    if constexpr (kOperands > 1) tb[j - i] = b[j];
+    if constexpr (kOperands > 2) tc[j - i] = c[j];
+  }
+  apply(ta, tb, tc, to);
+  for (size_t j = i; j < n; ++j) out[j] = to[j - i];
+}
+
+// Highway's functions, made whole at the ends of their ranges and for NaN.
+HWY_INLINE V Exp(V x) {
+  const D d;
+  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const V y = hn::Exp(d, hn::Min(x, hn::Set(d, 88.8f)));
+  const V bounded = hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.7228317f)), infinity, y);
+  return hn::IfThenElse(hn::IsNaN(x), x, bounded);
+}
+
+HWY_INLINE V Log(V x) {
+  const D d;
+  const V zero = hn::Zero(d), infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  V y = hn::Log(d, x);
+  y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
+  y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
+  return hn::IfThenElse(hn::Ge(x, zero), y, hn::Set(d, std::numeric_limits<float>::quiet_NaN()));
+}
+
+HWY_INLINE V Tanh(V x) {
+  const D d;
+  const V limit = hn::Set(d, 9.1f);  // tanh(9.1) rounds to 1
+  const V y = hn::Tanh(d, hn::Max(hn::Min(x, limit), hn::Neg(limit)));
+  // Where |x| is tiny, tanh(x) = x (1 - x^2 / 3).
+  const V small = hn::NegMulAdd(hn::Mul(hn::Mul(x, x), hn::Set(d, 1.0f / 3.0f)), x, x);
+  const V z = hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-3f)), small, y);
+  return hn::IfThenElse(hn::IsNaN(x), x, z);
+}
+
+HWY_INLINE V Sigmoid(V x) {
+  const D d;
+  // By exp(-|x|) <= 1, which cannot overflow: 1 / (1 + e) for x >= 0, e / (1 + e) below.
+  const V one = hn::Set(d, 1.0f);
+  const V e = Exp(hn::Neg(hn::Abs(x)));
+  const V numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
+  return hn::Div(numerator, hn::Add(one, e));
+}
+
+template <typename M>
+HWY_INLINE V ToVector(M mask) {
+  return hn::VecFromMask(D(), mask);
+}
+
+#define EST_TILE_CASE(name, operands, expression)                                       \
+  case TileOp::name:                                                                    \
+    Map<operands>(a, b, c, out, n, [](V x, V y, V z) HWY_ATTR {                         \
+      (void)x, (void)y, (void)z;                                                        \
+      return expression;                                                                \
+    });                                                                                 \
+    break
+
+void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n) {
+  const D d;
+  switch (op) {
+    EST_TILE_CASE(kAddV2, 2, hn::Add(x, y));
+    EST_TILE_CASE(kSub, 2, hn::Sub(x, y));
+    EST_TILE_CASE(kMul, 2, hn::Mul(x, y));
+    EST_TILE_CASE(kRealDiv, 2, hn::Div(x, y));
+    // As in TensorFlow, NaN in either operand gives NaN.
+    EST_TILE_CASE(kMaximum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Gt(x, y), x, y)));
+    EST_TILE_CASE(kMinimum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Lt(x, y), x, y)));
+    EST_TILE_CASE(kNeg, 1, hn::Neg(x));
+    EST_TILE_CASE(kAbs, 1, hn::Abs(x));
+    EST_TILE_CASE(kSquare, 1, hn::Mul(x, x));
+    EST_TILE_CASE(kSqrt, 1, hn::Sqrt(x));
+    EST_TILE_CASE(kRsqrt, 1, hn::Div(hn::Set(D(), 1.0f), hn::Sqrt(x)));
+    EST_TILE_CASE(kExp, 1, Exp(x));
+    EST_TILE_CASE(kLog, 1, Log(x));
+    EST_TILE_CASE(kTanh, 1, Tanh(x));
+    EST_TILE_CASE(kSigmoid, 1, Sigmoid(x));
+    EST_TILE_CASE(kRelu, 1, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()), x));
+    EST_TILE_CASE(kRelu6, 1,
+                  hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()),
+                                 hn::IfThenElse(hn::Gt(x, hn::Set(D(), 6.0f)), hn::Set(D(), 6.0f), x)));
+    EST_TILE_CASE(kReluGrad, 2, hn::IfThenElseZero(hn::Gt(y, hn::Zero(D())), x));
+    EST_TILE_CASE(kRelu6Grad, 2,
+                  hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(D())), hn::Lt(y, hn::Set(D(), 6.0f))), x));
+    EST_TILE_CASE(kTanhGrad, 2, hn::Mul(y, hn::NegMulAdd(x, x, hn::Set(D(), 1.0f))));
+    EST_TILE_CASE(kSigmoidGrad, 2, hn::Mul(hn::Mul(y, x), hn::Sub(hn::Set(D(), 1.0f), x)));
+    EST_TILE_CASE(kGreater, 2, ToVector(hn::Gt(x, y)));
+    EST_TILE_CASE(kGreaterEqual, 2, ToVector(hn::Ge(x, y)));
+    EST_TILE_CASE(kLess, 2, ToVector(hn::Lt(x, y)));
+    EST_TILE_CASE(kLessEqual, 2, ToVector(hn::Le(x, y)));
+    EST_TILE_CASE(kSelectV2, 3, hn::IfThenElse(hn::MaskFromVec(x), y, z));
+  }
+  (void)d;
+}
+#undef EST_TILE_CASE
+
+void ExpShifted(const float* x, float shift, float* out, size_t n) {
+  const V shifts = hn::Set(D(), shift);
+  Map<1>(x, x, x, out, n, [shifts](V v, V, V) HWY_ATTR { return Exp(hn::Sub(v, shifts)); });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace estimator::fused
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace estimator::fused {
+namespace {
+
+struct Entry {
+  absl::string_view name;
+  TileOpInfo info;
+};
+
+constexpr Entry kEntries[] = {
+    {"AddV2", {TileOp::kAddV2, 2, false, false}},
+    {"Sub", {TileOp::kSub, 2, false, false}},
+    {"Mul", {TileOp::kMul, 2, false, false}},
+    {"RealDiv", {TileOp::kRealDiv, 2, false, false}},
+    {"Maximum", {TileOp::kMaximum, 2, false, false}},
+    {"Minimum", {TileOp::kMinimum, 2, false, false}},
+    {"Neg", {TileOp::kNeg, 1, false, false}},
+    {"Abs", {TileOp::kAbs, 1, false, false}},
+    {"Square", {TileOp::kSquare, 1, false, false}},
+    {"Sqrt", {TileOp::kSqrt, 1, false, false}},
+    {"Rsqrt", {TileOp::kRsqrt, 1, false, false}},
+    {"Exp", {TileOp::kExp, 1, false, false}},
+    {"Log", {TileOp::kLog, 1, false, false}},
+    {"Tanh", {TileOp::kTanh, 1, false, false}},
+    {"Sigmoid", {TileOp::kSigmoid, 1, false, false}},
+    {"Relu", {TileOp::kRelu, 1, false, false}},
+    {"Relu6", {TileOp::kRelu6, 1, false, false}},
+    {"ReluGrad", {TileOp::kReluGrad, 2, false, false}},
+    {"Relu6Grad", {TileOp::kRelu6Grad, 2, false, false}},
+    {"TanhGrad", {TileOp::kTanhGrad, 2, false, false}},
+    {"SigmoidGrad", {TileOp::kSigmoidGrad, 2, false, false}},
+    {"Greater", {TileOp::kGreater, 2, false, true}},
+    {"GreaterEqual", {TileOp::kGreaterEqual, 2, false, true}},
+    {"Less", {TileOp::kLess, 2, false, true}},
+    {"LessEqual", {TileOp::kLessEqual, 2, false, true}},
+    {"SelectV2", {TileOp::kSelectV2, 3, true, false}},
+};
+
+HWY_EXPORT(RunTile);
+HWY_EXPORT(ExpShifted);
+
+}  // namespace
+
+std::optional<TileOpInfo> FindTileOp(absl::string_view name) {
+  for (const Entry& entry : kEntries) {
+    if (entry.name == name) return entry.info;
+  }
+  return std::nullopt;
+}
+
+void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n) {
+  HWY_DYNAMIC_DISPATCH(RunTile)(op, a, b, c, out, n);
+}
+
+void ExpShifted(const float* x, float shift, float* out, size_t n) {
+  HWY_DYNAMIC_DISPATCH(ExpShifted)(x, shift, out, n);
+}
+
+}  // namespace estimator::fused
+#endif  // HWY_ONCE

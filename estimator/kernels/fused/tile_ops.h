@@ -1,0 +1,49 @@
+// Element-wise operations on a run of floats that lies in the L1 cache, vectorised for the CPU at
+// run time (AVX2 or AVX-512).
+//
+// Truth values are masks: a float whose 32 bits are all ones (true) or all zeros (false).
+// Accuracy, in units in the last place of the exact result: the four rules, Sqrt, comparisons and
+// everything made of one of them 0.5; Rsqrt 1; Exp 2; Log 4; Tanh 4; Sigmoid 4; TanhGrad and SigmoidGrad
+// 2 of their largest term. Results below 2^-126 may be flushed to zero by Exp.
+#ifndef ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
+#define ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+
+namespace estimator::fused {
+
+enum class TileOp : uint8_t {
+  kAddV2, kSub, kMul, kRealDiv, kMaximum, kMinimum,
+  kNeg, kAbs, kSquare, kSqrt, kRsqrt, kExp, kLog, kTanh, kSigmoid, kRelu, kRelu6,
+  kReluGrad,     // (dy, x): dy where x > 0
+  kRelu6Grad,    // (dy, x): dy where 0 < x < 6
+  kTanhGrad,     // (y, dy): dy * (1 - y * y)
+  kSigmoidGrad,  // (y, dy): dy * y * (1 - y)
+  kGreater, kGreaterEqual, kLess, kLessEqual,
+  kSelectV2,  // (mask, a, b)
+};
+
+struct TileOpInfo {
+  TileOp op = TileOp::kAddV2;
+  int num_operands = 0;
+  bool first_is_mask = false;
+  bool result_is_mask = false;
+};
+
+// By TensorFlow's op name; nullopt for others.
+std::optional<TileOpInfo> FindTileOp(absl::string_view name);
+
+// out[i] = op(a[i], b[i], c[i]) for i < n. Unused operands may be null. `out` may be an operand.
+// No alignment is asked for; nothing is read or written beyond n.
+void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n);
+
+// out[i] = exp(x[i] - shift). `out` may be x.
+void ExpShifted(const float* x, float shift, float* out, size_t n);
+
+}  // namespace estimator::fused
+
+#endif  // ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_

@@ -1,0 +1,71 @@
+// Conv2D, _FusedConv2D and DepthwiseConv2dNative by oneDNN. Activations stay in plain NHWC; the filter is
+// reordered in scratch to the layout that oneDNN likes.
+//   _FusedConv2D: inputs x, filter, bias[, side]; y = act(conv(x, filter) + bias + side); fused_ops
+//   {"BiasAdd"} or {"BiasAdd", "Relu"}. With a side input, its buffer may become the output.
+#include <memory>
+#include <optional>
+
+#include "estimator/kernels/onednn/convolution.h"
+#include "estimator/kernels/onednn/primitive_chain.h"
+
+namespace estimator::onednn {
+namespace {
+
+using dnnl::memory;
+
+dnnl::primitive_attr Attributes(const FusedOps& fused, bool side) {
+  if (!side) return FusedAttributes(fused);
+  dnnl::primitive_attr attributes = UserScratchpad();
+  dnnl::post_ops post_ops;
+  post_ops.append_sum(1.0f);
+  if (fused.relu) post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+  attributes.set_post_ops(post_ops);
+  return attributes;
+}
+
+std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
+  FusedOps fused;
+  if (!ParseFusedOps(spec.attrs, &fused)) return nullptr;
+  const bool side = spec.inputs.size() == 4;
+  if (spec.inputs.size() != (fused.bias ? (side ? 4 : 3) : 2)) return nullptr;
+  if (side && !(spec.inputs[3] == spec.outputs[0])) return nullptr;
+  const std::optional<Convolution> conv =
+      DescribeConvolution(spec.attrs, spec.inputs[0], spec.inputs[1], spec.outputs[0], depthwise);
+  if (!conv.has_value()) return nullptr;
+  if (fused.bias && (spec.inputs[2].dtype != spec.inputs[0].dtype ||
+                     spec.inputs[2].shape != Shape{spec.outputs[0].shape[3]})) {
+    return nullptr;
+  }
+  const memory::desc bias =
+      fused.bias ? memory::desc({spec.outputs[0].shape[3]}, DataType(spec.inputs[0].dtype), memory::format_tag::x)
+                 : memory::desc();
+  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+    dnnl::convolution_forward::primitive_desc desc(
+        {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, conv->input, conv->any_filter,
+         bias, conv->output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
+        Attributes(fused, side), CpuEngine());
+    if (!SkipReference(desc)) return nullptr;
+    auto chain = std::make_unique<PrimitiveChain>(spec.name);
+    std::vector<Argument> arguments = {
+        {DNNL_ARG_SRC, desc.src_desc(), Input(0)},
+        {DNNL_ARG_WEIGHTS, desc.weights_desc(), chain->InLayout(Input(1), conv->filter, desc.weights_desc())},
+        {DNNL_ARG_DST, desc.dst_desc(), Output(0)}};
+    if (fused.bias) arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), Input(2)});
+    if (side) {
+      chain->AddCopy(Input(3), Output(0), spec.outputs[0].num_bytes());
+      chain->set_alias_input(3);
+    }
+    chain->AddStep(dnnl::convolution_forward(desc), desc.scratchpad_desc(), arguments);
+    chain->set_implementation(desc.impl_info_str());
+    return chain;
+  });
+}
+
+EST_REGISTER_KERNEL("Conv2D", KernelTier::kOneDnn, [](const KernelSpec& spec) { return MakeConv2D(spec, false); });
+EST_REGISTER_KERNEL("_FusedConv2D", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) { return MakeConv2D(spec, false); });
+EST_REGISTER_KERNEL("DepthwiseConv2dNative", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) { return MakeConv2D(spec, true); });
+
+}  // namespace
+}  // namespace estimator::onednn

@@ -1,0 +1,70 @@
+// The gradients of Conv2D and DepthwiseConv2dNative by oneDNN.
+//   ...BackpropInput:  input_sizes, filter [KH,KW,C,O], dy [N,OH,OW,O] -> dx [N,H,W,C].
+//   ...BackpropFilter: x [N,H,W,C], filter_sizes, dy [N,OH,OW,O] -> dfilter [KH,KW,C,O].
+// The sizes are read off the output's static shape. Dilated windows are left to the reference kernel.
+#include <memory>
+#include <optional>
+
+#include "estimator/kernels/onednn/convolution.h"
+#include "estimator/kernels/onednn/primitive_chain.h"
+
+namespace estimator::onednn {
+namespace {
+
+std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec, bool depthwise) {
+  if (spec.inputs.size() != 3) return nullptr;
+  const std::optional<Convolution> conv =
+      DescribeConvolution(spec.attrs, spec.outputs[0], spec.inputs[1], spec.inputs[2], depthwise);
+  if (!conv.has_value() || conv->dilated()) return nullptr;
+  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+    dnnl::convolution_backward_data::primitive_desc desc(
+        {dnnl::algorithm::convolution_direct, conv->input, conv->any_filter, conv->output, conv->strides,
+         conv->dilations, conv->pad_before, conv->pad_after},
+        UserScratchpad(), CpuEngine(), ForwardHint(*conv));
+    if (!SkipReference(desc)) return nullptr;
+    auto chain = std::make_unique<PrimitiveChain>(spec.name);
+    const Operand filter = chain->InLayout(Input(1), conv->filter, desc.weights_desc());
+    chain->AddStep(dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
+                   {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(2)},
+                    {DNNL_ARG_WEIGHTS, desc.weights_desc(), filter},
+                    {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), Output(0)}});
+    chain->set_implementation(desc.impl_info_str());
+    return chain;
+  });
+}
+
+std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec, bool depthwise) {
+  if (spec.inputs.size() != 3) return nullptr;
+  const std::optional<Convolution> conv =
+      DescribeConvolution(spec.attrs, spec.inputs[0], spec.outputs[0], spec.inputs[2], depthwise);
+  if (!conv.has_value() || conv->dilated()) return nullptr;
+  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+    dnnl::convolution_backward_weights::primitive_desc desc(
+        {dnnl::algorithm::convolution_direct, conv->input, conv->any_filter, conv->output, conv->strides,
+         conv->dilations, conv->pad_before, conv->pad_after},
+        UserScratchpad(), CpuEngine(), ForwardHint(*conv));
+    if (!SkipReference(desc)) return nullptr;
+    auto chain = std::make_unique<PrimitiveChain>(spec.name);
+    const bool plain = desc.diff_weights_desc() == conv->filter;
+    const Operand filter = plain ? Output(0) : chain->AddScratch(desc.diff_weights_desc().get_size());
+    chain->AddStep(dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(),
+                   {{DNNL_ARG_SRC, desc.src_desc(), Input(0)},
+                    {DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(2)},
+                    {DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), filter}});
+    if (!plain) chain->AddReorder(desc.diff_weights_desc(), filter, conv->filter, Output(0));
+    chain->set_implementation(desc.impl_info_str());
+    return chain;
+  });
+}
+
+EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) { return MakeBackpropInput(spec, false); });
+EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) { return MakeBackpropFilter(spec, false); });
+EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropInput", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) { return MakeBackpropInput(spec, true); });
+EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropFilter", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) { return MakeBackpropFilter(spec, true); });
+
+}  // namespace
+}  // namespace estimator::onednn

@@ -1,0 +1,32 @@
+// What the convolution kernels share: a spec's geometry in oneDNN's terms.
+#ifndef ESTIMATOR_KERNELS_ONEDNN_CONVOLUTION_H_
+#define ESTIMATOR_KERNELS_ONEDNN_CONVOLUTION_H_
+
+#include <dnnl.hpp>
+#include <optional>
+
+#include "estimator/kernels/kernel.h"
+
+namespace estimator::onednn {
+
+// Plain layouts are the tensors' own (NHWC, HWIO); in `any_filter` oneDNN chooses.
+struct Convolution {
+  dnnl::memory::desc input, filter, any_filter, output;
+  dnnl::memory::dims strides, dilations, pad_before, pad_after;
+
+  bool dilated() const { return dilations[0] > 0 || dilations[1] > 0; }
+};
+
+// input [N,H,W,C], filter [KH,KW,C,O] (depthwise: [KH,KW,C,M], output channel c * M + m), output [N,OH,OW,O].
+// Returns nullopt where the tier does not do it: mixed or unsupported dtypes, grouped filters, an empty
+// tensor, attributes that MakeConvGeometry refuses.
+std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorSpec& input,
+                                               const TensorSpec& filter, const TensorSpec& output,
+                                               bool depthwise);
+
+// The forward primitive that oneDNN's backward ones ask for as a hint. May throw dnnl::error.
+dnnl::convolution_forward::primitive_desc ForwardHint(const Convolution& conv);
+
+}  // namespace estimator::onednn
+
+#endif  // ESTIMATOR_KERNELS_ONEDNN_CONVOLUTION_H_

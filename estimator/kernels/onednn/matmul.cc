@@ -1,0 +1,84 @@
+// MatMul, _FusedMatMul and BatchMatMulV2 by oneDNN's matmul. Transposed operands are strides, never copies.
+//   _FusedMatMul: inputs a, b, bias; fused_ops {"BiasAdd"} or {"BiasAdd", "Relu"}.
+//   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow.
+#include <memory>
+
+#include "estimator/kernels/onednn/primitive_chain.h"
+
+namespace estimator::onednn {
+namespace {
+
+using dnnl::memory;
+
+bool Flag(const Attrs& attrs, const char* name) { return attrs.has(name) && attrs.b(name); }
+
+// The last two axes of `shape`, transposed if asked; the batch axes padded with leading ones to `rank`.
+memory::desc MatrixLayout(const TensorSpec& spec, bool transpose, int rank) {
+  const Shape& shape = spec.shape;
+  const std::vector<int64_t> shape_strides = shape.strides();
+  memory::dims dims(static_cast<size_t>(rank), 1), strides(static_cast<size_t>(rank), shape.num_elements());
+  const size_t offset = static_cast<size_t>(rank - shape.rank());
+  for (size_t i = 0; i < shape_strides.size(); ++i) {
+    dims[offset + i] = shape[static_cast<int>(i)];
+    strides[offset + i] = shape_strides[i];
+  }
+  if (transpose) {
+    std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+    std::swap(strides[dims.size() - 1], strides[dims.size() - 2]);
+  }
+  return memory::desc(dims, DataType(spec.dtype), strides);
+}
+
+std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, bool transpose_b) {
+  const TensorSpec& a = spec.inputs[0];
+  const TensorSpec& b = spec.inputs[1];
+  const TensorSpec& c = spec.outputs[0];
+  FusedOps fused;
+  if (!ParseFusedOps(spec.attrs, &fused)) return nullptr;
+  if (spec.inputs.size() != (fused.bias ? 3u : 2u)) return nullptr;
+  if (!SupportedType(a.dtype) || b.dtype != a.dtype || c.dtype != a.dtype) return nullptr;
+  const int rank = c.shape.rank();
+  if (rank < 2 || rank > 6 || a.shape.rank() < 2 || b.shape.rank() < 2) return nullptr;
+  if (a.shape.num_elements() == 0 || b.shape.num_elements() == 0) return nullptr;
+  if (fused.bias && (spec.inputs[2].dtype != a.dtype || spec.inputs[2].shape != Shape{c.shape[-1]})) return nullptr;
+
+  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+    const memory::desc a_layout = MatrixLayout(a, transpose_a, rank);
+    const memory::desc b_layout = MatrixLayout(b, transpose_b, rank);
+    const memory::desc c_layout = MatrixLayout(c, false, rank);
+    memory::dims bias_dims(static_cast<size_t>(rank), 1);
+    bias_dims.back() = c.shape[-1];
+    const memory::desc bias_layout =
+        fused.bias ? memory::desc(bias_dims, DataType(a.dtype), memory::dims(bias_dims.size(), 1)) : memory::desc();
+    dnnl::matmul::primitive_desc desc(fused.bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
+                                                 : dnnl::matmul::desc(a_layout, b_layout, c_layout),
+                                      FusedAttributes(fused), CpuEngine());
+    if (!SkipReference(desc)) return nullptr;
+    auto chain = std::make_unique<PrimitiveChain>(spec.name);
+    std::vector<Argument> arguments = {{DNNL_ARG_SRC, a_layout, Input(0)},
+                                       {DNNL_ARG_WEIGHTS, b_layout, Input(1)},
+                                       {DNNL_ARG_DST, c_layout, Output(0)}};
+    if (fused.bias) arguments.push_back({DNNL_ARG_BIAS, bias_layout, Input(2)});
+    chain->AddStep(dnnl::matmul(desc), desc.scratchpad_desc(), arguments);
+    chain->set_implementation(desc.impl_info_str());
+    return chain;
+  });
+}
+
+std::unique_ptr<Kernel> MakeDense(const KernelSpec& spec) {
+  if (spec.inputs.size() < 2) return nullptr;
+  return MakeMatMul(spec, Flag(spec.attrs, "transpose_a"), Flag(spec.attrs, "transpose_b"));
+}
+
+std::unique_ptr<Kernel> MakeBatched(const KernelSpec& spec) {
+  if (spec.inputs.size() != 2) return nullptr;
+  return MakeMatMul(spec, Flag(spec.attrs, "adj_x"), Flag(spec.attrs, "adj_y"));
+}
+
+EST_REGISTER_KERNEL("MatMul", KernelTier::kOneDnn, MakeDense);
+EST_REGISTER_KERNEL("_FusedMatMul", KernelTier::kOneDnn, MakeDense);
+EST_REGISTER_KERNEL("BatchMatMul", KernelTier::kOneDnn, MakeBatched);
+EST_REGISTER_KERNEL("BatchMatMulV2", KernelTier::kOneDnn, MakeBatched);
+
+}  // namespace
+}  // namespace estimator::onednn

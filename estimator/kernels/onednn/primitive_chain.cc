@@ -1,0 +1,145 @@
+#include "estimator/kernels/onednn/primitive_chain.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+
+namespace estimator::onednn {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+void* Address(const KernelArgs& args, const Operand& operand) {
+  switch (operand.place) {
+    // oneDNN's handles are not const; primitives only read their sources.
+    case Operand::Place::kInput: return const_cast<void*>(args.inputs[operand.value]);
+    case Operand::Place::kOutput: return args.outputs[operand.value];
+    case Operand::Place::kScratch: return static_cast<char*>(args.scratch) + operand.value;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const dnnl::engine& CpuEngine() {
+  static const dnnl::engine& engine = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+dnnl::primitive_attr UserScratchpad() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+Operand PrimitiveChain::AddScratch(size_t bytes) {
+  const Operand operand{Operand::Place::kScratch, scratch_bytes_};
+  scratch_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return operand;
+}
+
+void PrimitiveChain::AddStep(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
+                             const std::vector<Argument>& arguments) {
+  Step step;
+  step.primitive = primitive;
+  const auto add = [&](int arg, const dnnl::memory::desc& layout, Operand operand) {
+    step.memories.emplace_back(layout, CpuEngine(), nullptr);
+    step.args.push_back({arg, step.memories.back().get()});
+    step.operands.push_back(operand);
+  };
+  for (const Argument& argument : arguments) add(argument.arg, argument.layout, argument.operand);
+  if (scratchpad.get_size() > 0) {
+    add(DNNL_ARG_SCRATCHPAD, scratchpad, AddScratch(scratchpad.get_size()));
+  }
+  steps_.push_back(std::move(step));
+}
+
+void PrimitiveChain::AddReorder(const dnnl::memory::desc& from_layout, Operand from,
+                                const dnnl::memory::desc& to_layout, Operand to) {
+  const dnnl::reorder::primitive_desc desc(CpuEngine(), from_layout, CpuEngine(), to_layout,
+                                           UserScratchpad());
+  AddStep(dnnl::reorder(desc), desc.scratchpad_desc(),
+          {{DNNL_ARG_FROM, from_layout, from}, {DNNL_ARG_TO, to_layout, to}});
+}
+
+void PrimitiveChain::AddCopy(Operand from, Operand to, size_t bytes) {
+  Step step;
+  step.operands = {from, to};
+  step.copy_bytes = bytes;
+  steps_.push_back(std::move(step));
+}
+
+Operand PrimitiveChain::InLayout(Operand operand, const dnnl::memory::desc& have,
+                                 const dnnl::memory::desc& wanted) {
+  if (have == wanted) return operand;
+  const Operand copy = AddScratch(wanted.get_size());
+  AddReorder(have, operand, wanted, copy);
+  return copy;
+}
+
+absl::Status PrimitiveChain::Run(const KernelArgs& args) {
+  for (const Step& step : steps_) {
+    if (step.copy_bytes > 0) {
+      const void* from = Address(args, step.operands[0]);
+      void* to = Address(args, step.operands[1]);
+      if (from != to) std::memcpy(to, from, step.copy_bytes);
+      continue;
+    }
+    for (size_t i = 0; i < step.args.size(); ++i) {
+      // No stream: padding is not written here; the primitives write their own.
+      dnnl_memory_set_data_handle_v2(step.args[i].memory, Address(args, step.operands[i]), nullptr);
+    }
+    const dnnl_status_t status =
+        dnnl_primitive_execute(step.primitive.get(), stream_.get(),
+                               static_cast<int>(step.args.size()), step.args.data());
+    if (status != dnnl_success) {
+      return absl::InternalError(
+          absl::StrCat(name_, ": oneDNN's ", implementation_, " failed with status ", static_cast<int>(status)));
+    }
+  }
+  dnnl_stream_wait(stream_.get());
+  return absl::OkStatus();
+}
+
+bool SupportedType(DType dtype) {
+  if (dtype == DType::kFloat32) return true;
+  if (dtype != DType::kBfloat16) return false;
+  // oneDNN emulates bf16 on plain AVX-512, slower than f32.
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
+}
+
+dnnl::memory::data_type DataType(DType dtype) {
+  return dtype == DType::kBfloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+dnnl::memory::desc NhwcLayout(const TensorSpec& spec) {
+  const Shape& shape = spec.shape;
+  return dnnl::memory::desc({shape[0], shape[3], shape[1], shape[2]}, DataType(spec.dtype),
+                            dnnl::memory::format_tag::nhwc);
+}
+
+bool ParseFusedOps(const Attrs& attrs, FusedOps* fused) {
+  *fused = FusedOps{};
+  if (!attrs.has("fused_ops")) return true;
+  const auto& ops = attrs.get<std::vector<std::string>>("fused_ops");
+  if (ops.size() > 2) return false;
+  if (!ops.empty() && ops[0] != "BiasAdd") return false;
+  if (ops.size() == 2 && ops[1] != "Relu") return false;
+  fused->bias = !ops.empty();
+  fused->relu = ops.size() == 2;
+  return true;
+}
+
+dnnl::primitive_attr FusedAttributes(const FusedOps& fused) {
+  dnnl::primitive_attr attributes = UserScratchpad();
+  if (fused.relu) {
+    dnnl::post_ops post_ops;
+    post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    attributes.set_post_ops(post_ops);
+  }
+  return attributes;
+}
+
+}  // namespace estimator::onednn

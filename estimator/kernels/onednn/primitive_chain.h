@@ -1,0 +1,131 @@
+// A kernel that is a short chain of oneDNN primitives: reorders, the primitive itself, reorders.
+//
+// Everything is built in the factory. Run only points the memory objects at the step's buffers and
+// executes, through oneDNN's C interface: it neither allocates nor throws. Scratchpads and reordered
+// filters live in the kernel's scratch, which the runtime plans.
+#ifndef ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
+#define ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
+
+#include <cstddef>
+#include <dnnl.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "estimator/kernels/kernel.h"
+
+namespace estimator::onednn {
+
+// The one CPU engine of the process.
+const dnnl::engine& CpuEngine();
+
+// Where a primitive's operand lies when the kernel runs.
+struct Operand {
+  enum class Place { kInput, kOutput, kScratch };
+  Place place = Place::kInput;
+  size_t value = 0;  // index of the input or output; bytes from the beginning of scratch
+};
+inline Operand Input(size_t index) { return {Operand::Place::kInput, index}; }
+inline Operand Output(size_t index) { return {Operand::Place::kOutput, index}; }
+
+// One operand of a step: DNNL_ARG_*, its layout, and where it lies.
+struct Argument {
+  int arg = 0;
+  dnnl::memory::desc layout;
+  Operand operand;
+};
+
+class PrimitiveChain final : public Kernel {
+ public:
+  explicit PrimitiveChain(std::string name) : name_(std::move(name)), stream_(CpuEngine()) {}
+
+  // Building; each may throw dnnl::error.
+
+  // Reserves 64-byte aligned bytes of scratch.
+  Operand AddScratch(size_t bytes);
+  // REQUIRES: primitives were made with user-mode scratchpads (see UserScratchpad).
+  void AddStep(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
+               const std::vector<Argument>& arguments);
+  void AddReorder(const dnnl::memory::desc& from_layout, Operand from,
+                  const dnnl::memory::desc& to_layout, Operand to);
+  // Copies bytes between buffers; does nothing where the two are the same buffer.
+  void AddCopy(Operand from, Operand to, size_t bytes);
+  // The operand in layout `wanted`: itself if it is so already, else a copy in scratch.
+  Operand InLayout(Operand operand, const dnnl::memory::desc& have, const dnnl::memory::desc& wanted);
+
+  // The implementation of the last AddStep's primitive, "jit:avx2", for tests; set by the builder.
+  void set_implementation(std::string implementation) { implementation_ = std::move(implementation); }
+  const std::string& implementation() const { return implementation_; }
+
+  absl::Status Run(const KernelArgs& args) override;
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+  int AliasInput(int output) const override { return output == 0 ? alias_input_ : -1; }
+  void set_alias_input(int input) { alias_input_ = input; }
+
+ private:
+  struct Step {
+    dnnl::primitive primitive;
+    std::vector<dnnl::memory> memories;        // owners of the handles in `args`
+    std::vector<dnnl_exec_arg_t> args;
+    std::vector<Operand> operands;             // one per args element; a copy's from and to
+    size_t copy_bytes = 0;                     // a copy, no primitive, if not 0
+  };
+
+  std::string name_;
+  dnnl::stream stream_;
+  std::vector<Step> steps_;
+  size_t scratch_bytes_ = 0;
+  int alias_input_ = -1;
+  std::string implementation_;
+};
+
+// Attributes that let the caller own the scratchpad.
+dnnl::primitive_attr UserScratchpad();
+
+// Runs `build` and turns oneDNN's exceptions (an unsupported shape, dtype, layout) into null.
+template <typename Build>
+std::unique_ptr<Kernel> NullIfUnsupported(Build&& build) {
+  try {
+    return build();
+  } catch (const dnnl::error&) {
+    return nullptr;
+  }
+}
+
+// Moves `desc` past oneDNN's own reference implementations, which are slower than ours.
+// Returns false where nothing else is left.
+template <typename PrimitiveDesc>
+bool SkipReference(PrimitiveDesc& desc) {
+  const auto is_reference = [&] {
+    return std::string(desc.impl_info_str()).rfind("ref", 0) == 0 ||
+           std::string(desc.impl_info_str()).rfind("simple:any", 0) == 0;
+  };
+  while (is_reference()) {
+    if (!desc.next_impl()) return false;
+  }
+  return true;
+}
+
+// f32, or bf16 where the CPU has instructions for it.
+bool SupportedType(DType dtype);
+// REQUIRES: SupportedType(dtype).
+dnnl::memory::data_type DataType(DType dtype);
+
+// Logical dimensions {N, C, H, W} over a dense NHWC tensor. REQUIRES: rank 4.
+dnnl::memory::desc NhwcLayout(const TensorSpec& spec);
+
+// "fused_ops" of _FusedConv2D and _FusedMatMul.
+struct FusedOps {
+  bool bias = false;
+  bool relu = false;
+};
+// Returns false for a list other than {}, {"BiasAdd"}, {"BiasAdd", "Relu"}.
+bool ParseFusedOps(const Attrs& attrs, FusedOps* fused);
+// UserScratchpad, with the activation as a post-op.
+dnnl::primitive_attr FusedAttributes(const FusedOps& fused);
+
+}  // namespace estimator::onednn
+
+#endif  // ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
