@@ -1,0 +1,65 @@
+#include "estimator/ops/bias.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/shape_checks.h"
+#include "estimator/ops/shape_ops.h"
+
+namespace estimator {
+namespace {
+
+const Attrs& Nhwc() {
+  static const Attrs* const attrs = new Attrs{{"data_format", std::string("NHWC")}};
+  return *attrs;
+}
+
+absl::Status CheckChannels(const TensorSpec& x, absl::string_view what) {
+  EST_RETURN_IF_ERROR(CheckFloating(x, what));
+  if (x.shape.rank() >= 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(what, " has rank ", x.shape.rank(), ", expected 2 or more"));
+}
+
+absl::StatusOr<std::vector<TensorSpec>> BiasAddShape(const ShapeContext& c) {
+  EST_RETURN_IF_ERROR(CheckChannels(c.input(0), "input"));
+  EST_RETURN_IF_ERROR(CheckSameDType(c));
+  EST_RETURN_IF_ERROR(CheckRank(c.input(1), 1, "bias"));
+  const int64_t channels = c.input(0).shape.dim(-1), bias = c.input(1).shape.dim(0);
+  if (channels != bias) {
+    return absl::InvalidArgumentError(absl::StrCat("input has ", channels, " channels, bias has ", bias));
+  }
+  return std::vector<TensorSpec>{c.input(0)};
+}
+
+EST_REGISTER_OP({.name = "BiasAdd",
+                 .num_inputs = 2,
+                 .shape = BiasAddShape,
+                 .gradient = [](const Node&, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                   return {grads[0], BiasAddGrad(grads[0])};
+                 }});
+EST_REGISTER_OP({.name = "BiasAddGrad",
+                 .num_inputs = 1,
+                 .shape = [](const ShapeContext& c) -> absl::StatusOr<std::vector<TensorSpec>> {
+                   EST_RETURN_IF_ERROR(CheckChannels(c.input(0), "out_backprop"));
+                   return std::vector<TensorSpec>{{c.input(0).dtype, {c.input(0).shape.dim(-1)}}};
+                 },
+                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                   return {BroadcastTo(grads[0], node.input(0).shape())};
+                 }});
+
+}  // namespace
+
+Tensor BiasAdd(const Tensor& x, const Tensor& bias, absl::string_view name) {
+  return AddOp("BiasAdd", {x, bias}, Nhwc(), name);
+}
+
+Tensor BiasAddGrad(const Tensor& grad, absl::string_view name) {
+  return AddOp("BiasAddGrad", {grad}, Nhwc(), name);
+}
+
+}  // namespace estimator

@@ -1,0 +1,21 @@
+// Adding a bias to every channel.
+#ifndef ESTIMATOR_OPS_BIAS_H_
+#define ESTIMATOR_OPS_BIAS_H_
+
+#include "absl/strings/string_view.h"
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+// x + bias, along the last axis.
+//   x: [..., C], floating, rank 2 or more.  bias: [C].  Returns x's shape.
+// Errors: INVALID_ARGUMENT if bias has not as many elements as x has channels.
+// Source: TF 2.15 tf.nn.bias_add, data_format NHWC.
+Tensor BiasAdd(const Tensor& x, const Tensor& bias, absl::string_view name = "");
+
+// The sum over all axes but the last: the gradient of the bias.
+Tensor BiasAddGrad(const Tensor& grad, absl::string_view name = "");
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_BIAS_H_

@@ -1,0 +1,69 @@
+#include "estimator/ops/cross_replica.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/array/array.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/shape_checks.h"
+
+namespace estimator {
+namespace {
+
+// x, group_assignment: i32 [groups, size], constant; [0, 0] means all replicas.
+absl::StatusOr<std::vector<TensorSpec>> CrossReplicaSumShape(const ShapeContext& c) {
+  const DType dtype = c.input(0).dtype;
+  if (!IsFloating(dtype) && !IsInteger(dtype)) {
+    return absl::InvalidArgumentError(absl::StrCat("input is ", DTypeName(dtype), ", expected a number: Cast it"));
+  }
+  EST_RETURN_IF_ERROR(CheckRank(c.input(1), 2, "group_assignment", "(groups, replicas of a group)"));
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> replicas, c.ConstantInts(1));
+  std::set<int64_t> seen;
+  for (const int64_t replica : replicas) {
+    if (replica >= 0 && seen.insert(replica).second) continue;
+    return absl::InvalidArgumentError(absl::StrCat("group_assignment names replica ", replica,
+                                                   replica < 0 ? ", which cannot be" : " twice"));
+  }
+  return std::vector<TensorSpec>{c.input(0)};
+}
+
+// Both are stateful: their values depend on what runs beside them, so they are never folded.
+EST_REGISTER_OP({.name = "CrossReplicaSum",
+                 .num_inputs = 2,
+                 .shape = CrossReplicaSumShape,
+                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                   return {AddOp("CrossReplicaSum", {grads[0], node.input(1)}), Tensor()};
+                 },
+                 .stateful = true});
+EST_REGISTER_OP({.name = "ReplicaId",
+                 .num_inputs = 0,
+                 .shape = [](const ShapeContext&) -> absl::StatusOr<std::vector<TensorSpec>> {
+                   return std::vector<TensorSpec>{{DType::kInt32, {}}};
+                 },
+                 .not_differentiable = true,
+                 .stateful = true});
+
+}  // namespace
+
+Tensor CrossReplicaSum(const Tensor& x, const std::vector<std::vector<int64_t>>& groups, absl::string_view name) {
+  Graph& graph = GraphFor({x});
+  const size_t size = groups.empty() ? 0 : groups[0].size();
+  std::vector<int32_t> replicas;
+  for (const std::vector<int64_t>& group : groups) {
+    if (group.size() != size || group.empty()) {
+      return graph.Fail(absl::InvalidArgumentError(absl::StrCat("CrossReplicaSum: groups must have one size, got ",
+                                                                size, " and ", group.size(), " replicas")));
+    }
+    replicas.insert(replicas.end(), group.begin(), group.end());
+  }
+  const Shape shape{static_cast<int64_t>(groups.size()), static_cast<int64_t>(size)};
+  const Tensor assignment = ConstantIn(graph, Array::FromSpan<int32_t>(shape, replicas), "group_assignment");
+  return graph.AddOp("CrossReplicaSum", {x, assignment}, {}, name);
+}
+
+Tensor ReplicaId(absl::string_view name) { return Graph::Current().AddOp("ReplicaId", {}, {}, name); }
+
+}  // namespace estimator

@@ -1,0 +1,33 @@
+// Sums of products over named axes: Einsum and Tensordot. Both are built from Transpose, Reshape,
+// Sum and matrix products, whose gradients are theirs.
+#ifndef ESTIMATOR_OPS_EINSUM_H_
+#define ESTIMATOR_OPS_EINSUM_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+// Einsum("bij,bjk->bik", {x, y}): one letter an axis; letters that the result lacks are summed over.
+// "..." stands for any leading axes, which broadcast. Without "->" the result has the letters that
+// occur once, in alphabetical order. More than two operands are combined from left to right.
+// Errors: INVALID_ARGUMENT if the equation does not parse, if an operand's rank is not its number of
+// letters, if a letter has two sizes, if the result names a letter that no operand has, or if an
+// operand has a letter twice (a diagonal).
+// Source: TF 2.15 tf.einsum.
+Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs, absl::string_view name = "einsum");
+
+// Sums products over a's axes a_axes and b's axes b_axes, pairwise; the result has a's other axes,
+// then b's. Errors: INVALID_ARGUMENT if an axis is out of range, or if sizes of a pair differ.
+// Source: TF 2.15 tf.tensordot.
+Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a_axes,
+                 const std::vector<int64_t>& b_axes, absl::string_view name = "Tensordot");
+// The last num_axes of a with the first of b: 1 is a matrix product, 0 an outer one.
+Tensor Tensordot(const Tensor& a, const Tensor& b, int num_axes, absl::string_view name = "Tensordot");
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_EINSUM_H_

@@ -1,0 +1,18 @@
+// How a convolution or a pool treats the border, as TensorFlow's "SAME" and "VALID".
+#ifndef ESTIMATOR_OPS_PADDING_H_
+#define ESTIMATOR_OPS_PADDING_H_
+
+#include <string>
+
+namespace estimator {
+
+// kSame:  output = ceil(input / stride); zeros are added evenly, the odd one at the end.
+// kValid: output = ceil((input - (kernel - 1) * dilation) / stride); only whole windows.
+enum class Padding { kSame, kValid };
+
+// TensorFlow's attribute: "SAME", "VALID".
+inline std::string PaddingName(Padding padding) { return padding == Padding::kSame ? "SAME" : "VALID"; }
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_PADDING_H_

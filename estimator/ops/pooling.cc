@@ -1,0 +1,108 @@
+#include "estimator/ops/pooling.h"
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/kernels/window.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_checks.h"
+#include "estimator/ops/window_attrs.h"
+
+namespace estimator {
+namespace {
+
+Attrs AttrsOf(const PoolOptions& options) {
+  Attrs attrs = WindowAttrs(options.strides, options.padding, {});
+  attrs.Set("ksize", PerAxis(options.ksize));
+  return attrs;
+}
+
+absl::StatusOr<Shape> PooledShape(const Attrs& attrs, const Shape& input) {
+  if (input.rank() != 4) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input has rank ", input.rank(), ", expected 4 (batch, rows, columns, channels)"));
+  }
+  const std::vector<int64_t>& ksize = attrs.ints("ksize");
+  if (ksize.size() != 4 || ksize[0] != 1 || ksize[3] != 1) {
+    return absl::InvalidArgumentError("ksize must be 4 numbers, with 1 for batch and channels");
+  }
+  EST_ASSIGN_OR_RETURN(const Window2D windows, MakeWindow2D(attrs, input, ksize[1], ksize[2]));
+  return Shape{input.dim(0), windows.rows.output, windows.columns.output, input.dim(3)};
+}
+
+absl::StatusOr<std::vector<TensorSpec>> PoolShape(const ShapeContext& c) {
+  EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
+  EST_ASSIGN_OR_RETURN(const Shape pooled, PooledShape(c.attrs, c.input(0).shape));
+  return std::vector<TensorSpec>{{c.input(0).dtype, pooled}};
+}
+
+absl::StatusOr<std::vector<TensorSpec>> MaxPoolGradShape(const ShapeContext& c) {
+  EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
+  EST_RETURN_IF_ERROR(CheckSameDType(c));
+  EST_ASSIGN_OR_RETURN(const Shape pooled, PooledShape(c.attrs, c.input(0).shape));
+  EST_RETURN_IF_ERROR(CheckShape(c.input(1), pooled, "orig_output"));
+  EST_RETURN_IF_ERROR(CheckShape(c.input(2), pooled, "grad"));
+  return std::vector<TensorSpec>{c.input(0)};
+}
+
+absl::StatusOr<std::vector<TensorSpec>> AvgPoolGradShape(const ShapeContext& c) {
+  EST_RETURN_IF_ERROR(CheckFloating(c.input(1), "grad"));
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantInts(0));
+  const Shape input(sizes);
+  EST_ASSIGN_OR_RETURN(const Shape pooled, PooledShape(c.attrs, input));
+  EST_RETURN_IF_ERROR(CheckShape(c.input(1), pooled, "grad"));
+  return std::vector<TensorSpec>{{c.input(1).dtype, input}};
+}
+
+Tensor AvgPoolGradOf(const Shape& input, const Tensor& grad, const Attrs& attrs, absl::string_view name = "") {
+  const std::vector<int32_t> dims(input.dims().begin(), input.dims().end());
+  const Tensor sizes = ConstantIn(GraphFor({grad}), Array::FromSpan<int32_t>({input.rank()}, dims), "orig_input_shape");
+  return AddOp("AvgPoolGrad", {sizes, grad}, attrs, name);
+}
+
+EST_REGISTER_OP({.name = "MaxPool",
+                 .num_inputs = 1,
+                 .shape = PoolShape,
+                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                   const Tensor y(grads[0].graph(), const_cast<Node*>(&node), 0);
+                   return {AddOp("MaxPoolGrad", {node.input(0), y, grads[0]}, node.attrs())};
+                 }});
+EST_REGISTER_OP({.name = "MaxPoolGrad", .num_inputs = 3, .shape = MaxPoolGradShape});
+EST_REGISTER_OP({.name = "AvgPool",
+                 .num_inputs = 1,
+                 .shape = PoolShape,
+                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                   return {AvgPoolGradOf(node.input(0).shape(), grads[0], node.attrs())};
+                 }});
+EST_REGISTER_OP({.name = "AvgPoolGrad",
+                 .num_inputs = 2,
+                 .shape = AvgPoolGradShape,
+                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                   return {Tensor(), AddOp("AvgPool", {grads[0]}, node.attrs())};
+                 }});
+
+}  // namespace
+
+Tensor MaxPool(const Tensor& x, const PoolOptions& options) {
+  return AddOp("MaxPool", {x}, AttrsOf(options), options.name);
+}
+
+Tensor AvgPool(const Tensor& x, const PoolOptions& options) {
+  return AddOp("AvgPool", {x}, AttrsOf(options), options.name);
+}
+
+Tensor MaxPoolGrad(const Tensor& x, const Tensor& y, const Tensor& grad, const PoolOptions& options) {
+  return AddOp("MaxPoolGrad", {x, y, grad}, AttrsOf(options), options.name);
+}
+
+Tensor AvgPoolGrad(const Shape& input, const Tensor& grad, const PoolOptions& options) {
+  return AvgPoolGradOf(input, grad, AttrsOf(options), options.name);
+}
+
+Tensor GlobalAvgPool(const Tensor& x, bool keepdims) { return ReduceMean(x, {1, 2}, keepdims); }
+
+Tensor GlobalMaxPool(const Tensor& x, bool keepdims) { return ReduceMax(x, {1, 2}, keepdims); }
+
+}  // namespace estimator

@@ -1,0 +1,45 @@
+// Pools over images in NHWC.
+#ifndef ESTIMATOR_OPS_POOLING_H_
+#define ESTIMATOR_OPS_POOLING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "estimator/array/shape.h"
+#include "estimator/graph/tensor.h"
+#include "estimator/ops/padding.h"
+
+namespace estimator {
+
+struct PoolOptions {
+  // One number for both axes, two {rows, columns}, or four in NHWC as TensorFlow has them.
+  std::vector<int64_t> ksize = {2, 2};
+  std::vector<int64_t> strides = {2, 2};  // as ksize
+  Padding padding = Padding::kValid;
+  std::string name = "";
+};
+
+// The maximum, or the mean, of each window of each channel. Padding takes no part.
+//   x: [N, H, W, C], floating.  Returns [N, P, Q, C].
+// The gradient of the maximum goes to the first of equals, row by row.
+// Errors: INVALID_ARGUMENT if the rank is not 4, or if a window does not fit.
+// Source: TF 2.15 tf.nn.max_pool2d, tf.nn.avg_pool2d.
+Tensor MaxPool(const Tensor& x, const PoolOptions& options = {});
+Tensor AvgPool(const Tensor& x, const PoolOptions& options = {});
+
+// TensorFlow's gradient ops, as the gradients of the two above build them.
+//   x: what was pooled, y: the result, grad: the gradient of y.  Returns x's shape.
+Tensor MaxPoolGrad(const Tensor& x, const Tensor& y, const Tensor& grad, const PoolOptions& options = {});
+//   input: the shape of what was pooled.
+Tensor AvgPoolGrad(const Shape& input, const Tensor& grad, const PoolOptions& options = {});
+
+// The mean, or the maximum, over rows and columns.
+//   x: [N, H, W, C].  Returns [N, C], or [N, 1, 1, C] with keepdims.
+// Source: tf.keras.layers.GlobalAveragePooling2D, GlobalMaxPooling2D.
+Tensor GlobalAvgPool(const Tensor& x, bool keepdims = false);
+Tensor GlobalMaxPool(const Tensor& x, bool keepdims = false);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_POOLING_H_
