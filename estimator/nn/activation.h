@@ -1,0 +1,39 @@
+// Activation: what a layer's `.activation` takes: Relu, Tanh, a lambda, or nothing.
+#ifndef ESTIMATOR_NN_ACTIVATION_H_
+#define ESTIMATOR_NN_ACTIVATION_H_
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+// A function of one tensor. An op function's name argument (Relu(x, name = "Relu")) and a last
+// argument of options may stand behind it: it is called with the op's own name.
+class Activation {
+ public:
+  Activation() = default;
+  Activation(std::nullptr_t) {}  // NOLINT: as Python's None
+  template <typename Fn>
+  requires(!std::same_as<std::remove_cvref_t<Fn>, Activation> && std::is_invocable_r_v<Tensor, Fn&, const Tensor&>)
+  Activation(Fn fn) : fn_(std::move(fn)) {}  // NOLINT: by design
+  // An op function whose default arguments a pointer does not carry.
+  Activation(Tensor (*fn)(const Tensor&, absl::string_view))  // NOLINT
+      : fn_([fn](const Tensor& x) { return fn(x, ""); }) {}
+
+  explicit operator bool() const { return fn_ != nullptr; }
+  // x itself where there is no function.
+  Tensor operator()(const Tensor& x) const { return fn_ ? fn_(x) : x; }
+
+ private:
+  std::function<Tensor(const Tensor&)> fn_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_NN_ACTIVATION_H_

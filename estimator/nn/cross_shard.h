@@ -1,0 +1,58 @@
+// The two halves of data-parallel training, which an optimizer applies by itself where the training
+// loop says so, and tpu::CrossShardOptimizer where the model says so: never both.
+//
+// The split is TensorFlow's. ComputeGradients scales the loss (the mean over shards is a scaling of
+// each shard's loss); ApplyGradients sums gradients over shards. A program that computes gradients
+// with Gradients() and hands them to ApplyGradients therefore gets the sum.
+// Source: TF 2.15 tpu_optimizer.CrossShardOptimizer.
+#ifndef ESTIMATOR_NN_CROSS_SHARD_H_
+#define ESTIMATOR_NN_CROSS_SHARD_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "estimator/graph/graph.h"
+#include "estimator/graph/tensor.h"
+#include "estimator/graph/variable.h"
+#include "estimator/nn/reduction.h"
+
+namespace estimator {
+namespace train {
+
+// One gradient and what it is for. The gradient may be invalid: none flows, no update is made.
+struct GradientAndVariable {
+  Tensor gradient;
+  Variable variable;
+};
+
+}  // namespace train
+
+// loss / group_size for kMean, loss for kSum.
+// Errors (kept by the graph): INVALID_ARGUMENT for another reduction.
+Tensor ScaleLossForShards(const Tensor& loss, Reduction reduction, int64_t group_size);
+
+// Every gradient summed over the shards of its group; groups empty: over all shards. Sets
+// graph.sharding().wrapped.
+std::vector<train::GradientAndVariable> SumGradientsOverShards(
+    const std::vector<train::GradientAndVariable>& grads_and_vars,
+    const std::vector<std::vector<int64_t>>& groups = {});
+
+// While it lives, optimizers that this thread calls neither scale nor sum: an outer one has done it.
+class CrossShardScope {
+ public:
+  CrossShardScope();
+  ~CrossShardScope();
+  CrossShardScope(const CrossShardScope&) = delete;
+  CrossShardScope& operator=(const CrossShardScope&) = delete;
+  static bool Active();
+
+ private:
+  const bool previous_;
+};
+
+// Whether a bare optimizer in this graph has to scale and sum by itself.
+bool WrapsBareOptimizers(const Graph& graph);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_NN_CROSS_SHARD_H_

@@ -1,0 +1,78 @@
+// Convolution layers on images in NHWC.
+#ifndef ESTIMATOR_NN_LAYERS_CONV_H_
+#define ESTIMATOR_NN_LAYERS_CONV_H_
+
+#include <cstdint>
+#include <string>
+
+#include "estimator/graph/tensor.h"
+#include "estimator/graph/variable.h"
+#include "estimator/nn/activation.h"
+#include "estimator/nn/layers/layer.h"
+#include "estimator/ops/padding.h"
+
+namespace estimator::layers {
+
+struct Conv2DOptions {
+  int64_t filters = 0;     // required
+  Size2D kernel_size = 0;  // required
+  Size2D strides = 1;
+  Padding padding = Padding::kValid;
+  Size2D dilation_rate = 1;
+  Activation activation = nullptr;
+  bool use_bias = true;
+  Initializer kernel_initializer = nullptr;  // none: the scope's, or glorot_uniform
+  Initializer bias_initializer = nullptr;    // none: zeros
+  Regularizer kernel_regularizer = nullptr;
+  Regularizer bias_regularizer = nullptr;
+  bool trainable = true;
+  std::string name = "";  // none: conv2d, conv2d_1, ...
+};
+
+// activation(conv(x, kernel) + bias).
+//   x: [N, H, W, C].  Returns [N, P, Q, filters].
+//   Variables: `<name>/kernel` [R, S, C, filters], `<name>/bias` [filters].
+// Errors: INVALID_ARGUMENT if x is not of rank 4, filters or a size is not positive, or no window fits.
+// Source: TF 2.15 tf.compat.v1.layers.conv2d.
+Tensor Conv2D(const Tensor& x, const Conv2DOptions& options);
+
+// The transposed convolution: an output of H * stride rows with Padding::kSame, and of
+// H * stride + max(R - stride, 0) with kValid. dilation_rate must be 1.
+//   x: [N, H, W, C].  Variables: `<name>/kernel` [R, S, filters, C], `<name>/bias` [filters];
+//   default name conv2d_transpose.
+// Source: TF 2.15 tf.compat.v1.layers.conv2d_transpose.
+Tensor Conv2DTranspose(const Tensor& x, const Conv2DOptions& options);
+
+struct SeparableConv2DOptions {
+  int64_t filters = 0;     // required, except for DepthwiseConv2D, which has none
+  Size2D kernel_size = 0;  // required
+  Size2D strides = 1;
+  Padding padding = Padding::kValid;
+  Size2D dilation_rate = 1;
+  int64_t depth_multiplier = 1;
+  Activation activation = nullptr;
+  bool use_bias = true;
+  Initializer depthwise_initializer = nullptr;
+  Initializer pointwise_initializer = nullptr;
+  Initializer bias_initializer = nullptr;
+  Regularizer depthwise_regularizer = nullptr;
+  Regularizer pointwise_regularizer = nullptr;
+  Regularizer bias_regularizer = nullptr;
+  bool trainable = true;
+  std::string name = "";
+};
+
+// A depthwise convolution, then a 1x1 one that mixes the channels.
+//   Variables: `<name>/depthwise_kernel` [R, S, C, M], `<name>/pointwise_kernel` [1, 1, C*M, filters],
+//   `<name>/bias` [filters]; default name separable_conv2d.
+// Source: TF 2.15 tf.compat.v1.layers.separable_conv2d.
+Tensor SeparableConv2D(const Tensor& x, const SeparableConv2DOptions& options);
+
+// The depthwise half alone. Returns [N, P, Q, C*M].
+//   Variables: `<name>/depthwise_kernel` [R, S, C, M], `<name>/bias` [C*M]; default name depthwise_conv2d.
+// Source: TF 2.15 tf.keras.layers.DepthwiseConv2D.
+Tensor DepthwiseConv2D(const Tensor& x, const SeparableConv2DOptions& options);
+
+}  // namespace estimator::layers
+
+#endif  // ESTIMATOR_NN_LAYERS_CONV_H_

@@ -1,0 +1,62 @@
+// What the layers of this folder share: sizes, scopes, variables. Not for users.
+#ifndef ESTIMATOR_NN_LAYERS_LAYER_H_
+#define ESTIMATOR_NN_LAYERS_LAYER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/tensor.h"
+#include "estimator/graph/variable.h"
+#include "estimator/nn/activation.h"
+
+namespace estimator::layers {
+
+// Rows and columns: {5, 3}, or 5 for both.
+struct Size2D {
+  int64_t height = 1;
+  int64_t width = 1;
+  constexpr Size2D(int64_t size) : height(size), width(size) {}  // NOLINT: as in Python
+  constexpr Size2D(int64_t rows, int64_t columns) : height(rows), width(columns) {}
+};
+
+// The scope of one layer: `name`, or the default name made unique (dense, dense_1, ...).
+// Source: TF 2.15 legacy_tf_layers.base.Layer._set_scope.
+class LayerScope {
+ public:
+  LayerScope(absl::string_view name, absl::string_view default_name);
+  const std::string& prefix() const { return scope_.prefix(); }
+
+ private:
+  const VariableScope scope_;
+};
+
+// Whether x can be used: valid, and of rank `rank` (or at least `min_rank`). If not, the graph keeps
+// the reason.
+bool CheckRank(const Tensor& x, absl::string_view layer, int min_rank, int max_rank);
+// Whether `value` is positive; if not, the graph keeps "dense: units must be positive, got 0".
+bool CheckPositive(int64_t value, absl::string_view layer, absl::string_view what);
+bool CheckPositive(const Size2D& size, absl::string_view layer, absl::string_view what);
+
+// The result of a layer that cannot be built.
+Tensor InvalidLike(const Tensor& x);
+
+// A variable for use beside x: f32 (f64 where x is f64), read in x's dtype. Weights stay in f32 when
+// the computation is bf16.
+Tensor GetWeight(absl::string_view name, const Shape& shape, const Tensor& x, const Initializer& initializer,
+                 const Regularizer& regularizer, bool trainable);
+
+// BiasAdd with the variable `bias`, if use_bias, then the activation.
+struct BiasAndActivation {
+  bool use_bias;
+  const Initializer& bias_initializer;
+  const Regularizer& bias_regularizer;
+  bool trainable;
+  const Activation& activation;
+};
+Tensor AddBiasAndActivate(const Tensor& y, const BiasAndActivation& options);
+
+}  // namespace estimator::layers
+
+#endif  // ESTIMATOR_NN_LAYERS_LAYER_H_

@@ -1,0 +1,34 @@
+// Pooling layers on images in NHWC.
+#ifndef ESTIMATOR_NN_LAYERS_POOLING_H_
+#define ESTIMATOR_NN_LAYERS_POOLING_H_
+
+#include <optional>
+#include <string>
+
+#include "estimator/graph/tensor.h"
+#include "estimator/nn/layers/layer.h"
+#include "estimator/ops/padding.h"
+
+namespace estimator::layers {
+
+struct Pooling2DOptions {
+  Size2D pool_size = 2;
+  std::optional<Size2D> strides = std::nullopt;  // none: pool_size
+  Padding padding = Padding::kValid;
+  std::string name = "";  // none: max_pooling2d, max_pooling2d_1, ...
+};
+
+// The maximum, or the mean, of each window of each channel.
+//   x: [N, H, W, C].  Returns [N, P, Q, C].
+// Errors: INVALID_ARGUMENT if x is not of rank 4, or no window fits.
+// Source: TF 2.15 tf.compat.v1.layers.max_pooling2d, average_pooling2d.
+Tensor MaxPooling2D(const Tensor& x, const Pooling2DOptions& options = {});
+Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options = {});
+
+// The mean over rows and columns: [N, H, W, C] -> [N, C].
+// Source: TF 2.15 tf.keras.layers.GlobalAveragePooling2D.
+Tensor GlobalAveragePooling2D(const Tensor& x, const std::string& name = "");
+
+}  // namespace estimator::layers
+
+#endif  // ESTIMATOR_NN_LAYERS_POOLING_H_

@@ -1,0 +1,30 @@
+#include "estimator/nn/metrics/metric.h"
+
+#include "estimator/graph/graph.h"
+#include "estimator/nn/initializers.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/shape_ops.h"
+
+namespace estimator::metrics {
+
+MetricScope::MetricScope(absl::string_view name, absl::string_view default_name)
+    : scope_(VariableScope::UniqueDefaultName(name.empty() ? default_name : name)) {}
+
+Variable MetricScope::Sum(absl::string_view name, const Shape& shape) {
+  return GetVariable(name, shape,
+                     {.dtype = DType::kFloat64, .initializer = initializers::Zeros(), .trainable = false, .local = true});
+}
+
+Metric InvalidMetric(const Tensor& like) {
+  Graph& graph = GraphFor({like});
+  return {Tensor(&graph, nullptr, 0), Operation(&graph, nullptr)};
+}
+
+Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values, absl::string_view metric) {
+  if (!weights.has_value()) return Ones(values.shape(), DType::kFloat64);
+  const Tensor matched = MatchWeights(*weights, Cast(values, DType::kFloat64), metric);
+  return matched.valid() ? BroadcastTo(matched, values.shape()) : matched;
+}
+
+}  // namespace estimator::metrics

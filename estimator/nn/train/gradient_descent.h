@@ -1,0 +1,23 @@
+// Gradient descent: variable <- variable - rate * gradient.
+// Source: TF 2.15 tf.compat.v1.train.GradientDescentOptimizer.
+#ifndef ESTIMATOR_NN_TRAIN_GRADIENT_DESCENT_H_
+#define ESTIMATOR_NN_TRAIN_GRADIENT_DESCENT_H_
+
+#include <utility>
+#include <vector>
+
+#include "estimator/nn/train/optimizer.h"
+
+namespace estimator::train {
+
+class GradientDescent : public Optimizer {
+ public:
+  explicit GradientDescent(Schedule learning_rate) : Optimizer("GradientDescent", std::move(learning_rate)) {}
+
+ protected:
+  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+};
+
+}  // namespace estimator::train
+
+#endif  // ESTIMATOR_NN_TRAIN_GRADIENT_DESCENT_H_

@@ -1,0 +1,169 @@
+#include "estimator/nn/train/optimizer.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "estimator/graph/gradients.h"
+#include "estimator/graph/graph.h"
+#include "estimator/nn/initializers.h"
+#include "estimator/nn/train/slot_creator.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_unary.h"
+
+namespace estimator::train {
+namespace {
+
+// "'a', 'b', 'c' and 4 more"
+std::string ListNames(const std::vector<Variable>& variables) {
+  constexpr size_t kShown = 3;
+  const size_t shown = std::min(kShown, variables.size());
+  std::string list = absl::StrJoin(absl::MakeSpan(variables).subspan(0, shown), ", ",
+                                   [](std::string* out, const Variable& v) { absl::StrAppend(out, "'", v.name(), "'"); });
+  if (variables.size() > shown) absl::StrAppend(&list, " and ", variables.size() - shown, " more");
+  return list;
+}
+
+absl::Status CheckLoss(const Tensor& loss) {
+  if (!loss.valid()) {
+    return absl::InvalidArgumentError("Minimize: the loss is not a tensor (a default-constructed handle)");
+  }
+  if (!IsFloating(loss.dtype())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Minimize: the loss '", loss.name(), "' is ", loss.spec().ToString(), ", but must be floating"));
+  }
+  if (loss.rank() != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("Minimize: the loss '", loss.name(), "' is ",
+                                                   loss.spec().ToString(),
+                                                   ", but must be a scalar; take its ReduceMean or ReduceSum"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Operation Optimizer::Minimize(const Tensor& loss, const MinimizeOptions& options) {
+  Graph& graph = GraphFor({loss});
+  const std::vector<GradientAndVariable> grads_and_vars = ComputeGradients(loss, options.var_list);
+  if (!graph.status().ok()) return Operation(&graph, nullptr);
+  return ApplyGradients(grads_and_vars, {.increment_global_step = options.increment_global_step});
+}
+
+std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Tensor& loss,
+                                                             const std::vector<Variable>& variables) {
+  Graph& graph = GraphFor({loss});
+  const GraphScope graph_scope(graph);
+  if (absl::Status status = CheckLoss(loss); !status.ok()) {
+    graph.Fail(std::move(status));
+    return {};
+  }
+  const std::vector<Variable> chosen = variables.empty() ? graph.TrainableVariables() : variables;
+  if (chosen.empty()) {
+    graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat("Minimize: nothing to train: the graph of loss '", loss.name(), "' has no trainable variable")));
+    return {};
+  }
+  const Tensor scaled = WrapsBareOptimizers(graph)
+                            ? ScaleLossForShards(loss, Reduction::kMean, graph.sharding().num_shards)
+                            : loss;
+  const std::vector<Tensor> gradients = Gradients(scaled, chosen);
+  if (!graph.status().ok()) return {};
+  std::vector<GradientAndVariable> pairs;
+  bool any = false;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    pairs.push_back({gradients[i], chosen[i]});
+    any = any || gradients[i].valid();
+  }
+  if (!any) {
+    graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat("Minimize: a loss that no variable reaches: '", loss.name(), "' does not depend on ",
+                     ListNames(chosen), " through differentiable ops")));
+    return {};
+  }
+  return pairs;
+}
+
+Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,
+                                    const ApplyOptions& options) {
+  Graph& graph = !grads_and_vars.empty() && grads_and_vars[0].variable.graph() != nullptr
+                     ? *grads_and_vars[0].variable.graph()
+                     : Graph::Current();
+  const GraphScope graph_scope(graph);
+  const Operation invalid(&graph, nullptr);
+  if (!graph.status().ok()) return invalid;
+  std::vector<GradientAndVariable> pairs;
+  std::vector<Variable> variables;
+  for (const GradientAndVariable& pair : grads_and_vars) {
+    variables.push_back(pair.variable);
+    if (!pair.gradient.valid()) continue;
+    if (!pair.variable.valid() || !(pair.gradient.spec() == pair.variable.spec())) {
+      graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+          name_, ": the gradient of variable '", pair.variable.name(), "', ", pair.variable.spec().ToString(), ", is ",
+          pair.gradient.spec().ToString(), " ('", pair.gradient.name(), "'); types must be equal")));
+      return invalid;
+    }
+    pairs.push_back(pair);
+  }
+  if (pairs.empty()) {
+    graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+        name_, ": no gradient for any variable", variables.empty() ? " (none was given)" : ": ", ListNames(variables))));
+    return invalid;
+  }
+  variables.clear();
+  if (WrapsBareOptimizers(graph)) pairs = SumGradientsOverShards(pairs);
+  for (const GradientAndVariable& pair : pairs) variables.push_back(pair.variable);
+
+  std::vector<Operation> updates;
+  rate_ = learning_rate_.Build();
+  const NameScope scope(name_, graph);
+  Prepare(variables);
+  for (const GradientAndVariable& pair : pairs) {
+    const NameScope update_scope(absl::StrCat("update_", pair.variable.name()), graph);
+    const std::vector<Operation> own = ApplyDense(pair.gradient, pair.variable);
+    updates.insert(updates.end(), own.begin(), own.end());
+  }
+  const std::vector<Operation> shared = Finish();
+  updates.insert(updates.end(), shared.begin(), shared.end());
+  if (options.increment_global_step) {
+    const Variable global_step = GetOrCreateGlobalStep();
+    updates.push_back(AssignAdd(global_step, Constant(Array::Scalar(1).Cast(global_step.dtype())), "global_step"));
+  }
+  rate_ = Tensor();
+  if (!graph.status().ok()) return invalid;
+  return Group(updates, "train_op");
+}
+
+Variable Optimizer::GetSlot(const Variable& variable, absl::string_view key, const Initializer& initializer,
+                            absl::string_view slot_name) {
+  std::string& name = slot_names_[absl::StrCat(variable.name(), "\n", key)];
+  if (!name.empty()) {
+    if (const std::optional<Variable> existing = Graph::Current().FindVariable(name)) return *existing;
+  }
+  const Variable slot = CreateSlot(variable, slot_name.empty() ? key : slot_name,
+                                   initializer ? initializer : initializers::Zeros(), variable.shape());
+  if (slot.valid()) name = slot.name();
+  return slot;
+}
+
+Variable Optimizer::GetNonSlot(absl::string_view key, double initial_value, DType dtype) {
+  std::string& name = slot_names_[absl::StrCat("\n", key)];
+  if (!name.empty()) {
+    if (const std::optional<Variable> existing = Graph::Current().FindVariable(name)) return *existing;
+  }
+  const std::string& prefix = Graph::Current().variable_scope().prefix;
+  const Variable variable = CreateAbsoluteVariable(UniqueVariableName(absl::StrCat(prefix, key)), {}, dtype,
+                                                   initializers::Constant(initial_value));
+  if (variable.valid()) name = variable.name();
+  return variable;
+}
+
+Tensor Optimizer::Rate(const Variable& variable) const {
+  return rate_.valid() ? Cast(rate_, variable.dtype()) : rate_;
+}
+
+Tensor Optimizer::Number(const Variable& variable, double value, absl::string_view name) {
+  return ConstantLike(variable.read(), value, name);
+}
+
+}  // namespace estimator::train

@@ -1,0 +1,105 @@
+// Optimizer: from a loss to the updates of the variables.
+//
+//   Operation train_op = train::Momentum(0.1, 0.9).Minimize(loss);
+//
+// An optimizer of one's own overrides ApplyDense, and keeps its state in slots:
+//
+//   class Decay : public train::Optimizer {
+//    public:
+//     explicit Decay(Schedule rate) : Optimizer("Decay", std::move(rate)) {}
+//    protected:
+//     std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override {
+//       const Variable m = GetSlot(variable, "m");
+//       const Tensor new_m = m * 0.9 + gradient;
+//       return {Assign(m, new_m), Assign(variable, variable - Rate(variable) * new_m)};
+//     }
+//   };
+#ifndef ESTIMATOR_NN_TRAIN_OPTIMIZER_H_
+#define ESTIMATOR_NN_TRAIN_OPTIMIZER_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "estimator/graph/tensor.h"
+#include "estimator/graph/variable.h"
+#include "estimator/nn/cross_shard.h"
+#include "estimator/nn/train/schedule.h"
+
+namespace estimator::train {
+
+struct MinimizeOptions {
+  std::vector<Variable> var_list = {};  // none: all trainable variables
+  bool increment_global_step = true;
+};
+
+struct ApplyOptions {
+  bool increment_global_step = true;
+};
+
+// A value type in its subclasses: cheap to copy; holds no state but the names of its slots.
+// All errors are kept by the graph.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  // ComputeGradients, then ApplyGradients.
+  Operation Minimize(const Tensor& loss, const MinimizeOptions& options = {});
+
+  // d loss / d variable for each variable (none given: all trainable ones). Where the training loop wraps
+  // bare optimizers (graph.sharding()), the loss is divided by the number of shards first.
+  // Errors: INVALID_ARGUMENT if the loss is not a floating scalar, if there is no variable, or if the
+  // loss does not depend on any of them.
+  virtual std::vector<GradientAndVariable> ComputeGradients(const Tensor& loss,
+                                                            const std::vector<Variable>& variables = {});
+
+  // One step's updates. Where the training loop wraps bare optimizers, gradients are summed over shards
+  // first. A pair whose gradient is invalid is passed over.
+  // Errors: INVALID_ARGUMENT if no gradient is left, or a gradient's type is not its variable's.
+  virtual Operation ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,
+                                   const ApplyOptions& options = {});
+
+  // "Momentum": the scope of its ops and, in most subclasses, the name of its slots.
+  const std::string& name() const { return name_; }
+  // The learning rate: build it again for a summary.
+  const Schedule& learning_rate() const { return learning_rate_; }
+
+ protected:
+  Optimizer(std::string name, Schedule learning_rate)
+      : name_(std::move(name)), learning_rate_(std::move(learning_rate)) {}
+  Optimizer(const Optimizer&) = default;
+  Optimizer& operator=(const Optimizer&) = default;
+
+  // The state `key` of `variable`: created at the first call, found by later ones.
+  //   initializer: none: zeros.  slot_name: none: key. The variable is `<variable>/<slot_name>`, and where
+  //   that is taken (Adam has two slots called Adam) `<variable>/<slot_name>_1`, as in TensorFlow.
+  Variable GetSlot(const Variable& variable, absl::string_view key, const Initializer& initializer = nullptr,
+                   absl::string_view slot_name = "");
+  // A scalar of the optimizer's own, such as beta1_power, of the given variable's dtype.
+  Variable GetNonSlot(absl::string_view name, double initial_value, DType dtype);
+
+  // Called by ApplyGradients, in this order, in the scope `name()`. Tensors that Prepare stores are good
+  // until Finish has returned.
+  virtual void Prepare(const std::vector<Variable>& /*variables*/) {}
+  // The updates of one variable (and of its slots).
+  virtual std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) = 0;
+  // Updates that all variables share.
+  virtual std::vector<Operation> Finish() { return {}; }
+
+  // The learning rate of this step in the variable's dtype: for ApplyDense.
+  Tensor Rate(const Variable& variable) const;
+  // A number in the variable's dtype.
+  static Tensor Number(const Variable& variable, double value, absl::string_view name);
+
+ private:
+  std::string name_;
+  Schedule learning_rate_;
+  Tensor rate_;                                    // of the step being built
+  std::map<std::string, std::string> slot_names_;  // "<variable>\n<key>" -> variable's name
+};
+
+}  // namespace estimator::train
+
+#endif  // ESTIMATOR_NN_TRAIN_OPTIMIZER_H_

@@ -1,0 +1,171 @@
+#include "estimator/nn/train/schedule.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/variable.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/select.h"
+
+namespace estimator {
+
+Tensor Schedule::At(const Tensor& step) const {
+  if (constant_.has_value()) return Constant(static_cast<float>(*constant_), "learning_rate");
+  if (!fn_) return tensor_;
+  const Tensor rate = fn_(step);
+  if (rate.valid() && !(rate.spec() == TensorSpec{DType::kFloat32, {}})) {
+    return rate.graph()->Fail(absl::InvalidArgumentError(
+        absl::StrCat("a schedule must give f32 [], not ", rate.spec().ToString())));
+  }
+  return rate;
+}
+
+Tensor Schedule::Build() const {
+  if (constant_.has_value() || !fn_) return At(Tensor());
+  const Variable global_step = GetOrCreateGlobalStep();
+  const NameScope scope("learning_rate");
+  return At(Cast(global_step.read(), DType::kFloat32));
+}
+
+namespace train {
+namespace {
+
+// Keeps an error unless value > 0.
+bool CheckPositive(double value, absl::string_view schedule, absl::string_view field) {
+  if (value > 0) return true;
+  Graph::Current().Fail(
+      absl::InvalidArgumentError(absl::StrCat(schedule, ": ", field, " must be positive, got ", value)));
+  return false;
+}
+
+Tensor Invalid() { return Tensor(&Graph::Current(), nullptr, 0); }
+
+// s / decay_steps, rounded down for a staircase.
+Tensor Progress(const Tensor& step, const DecayOptions& options) {
+  const Tensor progress = step / options.decay_steps;
+  return options.staircase ? Floor(progress) : progress;
+}
+
+}  // namespace
+
+Schedule ExponentialDecay(const DecayOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.decay_steps, "ExponentialDecay", "decay_steps")) return Invalid();
+    return o.initial * Pow(ConstantLike(step, o.decay_rate), Progress(step, o));
+  };
+}
+
+Schedule NaturalExpDecay(const DecayOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.decay_steps, "NaturalExpDecay", "decay_steps")) return Invalid();
+    return o.initial * Exp(Progress(step, o) * -o.decay_rate);
+  };
+}
+
+Schedule InverseTimeDecay(const DecayOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.decay_steps, "InverseTimeDecay", "decay_steps")) return Invalid();
+    return o.initial / (1 + Progress(step, o) * o.decay_rate);
+  };
+}
+
+Schedule PolynomialDecay(const PolynomialDecayOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.decay_steps, "PolynomialDecay", "decay_steps")) return Invalid();
+    Tensor s = step;
+    Tensor decay_steps = ConstantLike(step, o.decay_steps);
+    if (o.cycle) {  // the period is stretched by as many wholes as have passed, at least one
+      decay_steps = decay_steps * Where(Equal(step, 0), 1, Ceil(step / o.decay_steps));
+    } else {
+      s = Minimum(step, o.decay_steps);
+    }
+    return (o.initial - o.end) * Pow(1 - s / decay_steps, o.power) + o.end;
+  };
+}
+
+Schedule PiecewiseConstant(const PiecewiseConstantOptions& o) {
+  return [o](const Tensor& step) {
+    bool fits = o.values.size() == o.boundaries.size() + 1;
+    for (size_t i = 1; i < o.boundaries.size(); ++i) fits = fits && o.boundaries[i - 1] < o.boundaries[i];
+    if (!fits) {
+      return Graph::Current().Fail(absl::InvalidArgumentError(
+          absl::StrCat("PiecewiseConstant: needs increasing boundaries and one value more than these, got ",
+                       o.boundaries.size(), " boundaries and ", o.values.size(), " values")));
+    }
+    Tensor rate = ConstantLike(step, o.values.back());
+    for (size_t i = o.boundaries.size(); i-- > 0;) {
+      rate = Where(LessEqual(step, o.boundaries[i]), o.values[i], rate);
+    }
+    return rate;
+  };
+}
+
+Schedule CosineDecay(const CosineDecayOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.decay_steps, "CosineDecay", "decay_steps")) return Invalid();
+    const Tensor completed = Minimum(step, o.decay_steps) / o.decay_steps;
+    const Tensor cosine = (Cos(completed * std::numbers::pi) + 1) * 0.5;
+    return (cosine * (1 - o.alpha) + o.alpha) * o.initial;
+  };
+}
+
+// Source: TF 2.15 keras learning_rate_schedule.CosineDecayRestarts.
+Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.first_decay_steps, "CosineDecayRestarts", "first_decay_steps") ||
+        !CheckPositive(o.t_mul, "CosineDecayRestarts", "t_mul")) {
+      return Invalid();
+    }
+    Tensor completed = step / o.first_decay_steps;
+    Tensor restart;
+    if (o.t_mul == 1) {
+      restart = Floor(completed);
+      completed = completed - restart;
+    } else {
+      restart = Floor(Log(1 - completed * (1 - o.t_mul)) / std::log(o.t_mul));
+      const Tensor period = Pow(ConstantLike(step, o.t_mul), restart);
+      completed = (completed - (1 - period) / (1 - o.t_mul)) / period;
+    }
+    const Tensor amplitude = Pow(ConstantLike(step, o.m_mul), restart);
+    const Tensor cosine = amplitude * 0.5 * (Cos(completed * std::numbers::pi) + 1);
+    return (cosine * (1 - o.alpha) + o.alpha) * o.initial;
+  };
+}
+
+Schedule NoamDecay(const NoamDecayOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.warmup_steps, "NoamDecay", "warmup_steps")) return Invalid();
+    const Tensor t = step + 1;
+    return Minimum(Rsqrt(t), t * std::pow(o.warmup_steps, -1.5)) * (o.scale / std::sqrt(o.model_size));
+  };
+}
+
+Schedule WarmUp(double warmup_steps, double peak, const Schedule& after) {
+  return [=](const Tensor& step) {
+    if (warmup_steps <= 0) return after.At(step);
+    return Where(Less(step, warmup_steps), step / warmup_steps * peak, after.At(step));
+  };
+}
+
+Schedule WarmUpScaled(double warmup_steps, const Schedule& rate) {
+  return [=](const Tensor& step) {
+    if (warmup_steps <= 0) return rate.At(step);
+    return rate.At(step) * Minimum(step / warmup_steps, 1);
+  };
+}
+
+Schedule WarmUpThen(double warmup_steps, double initial, double peak, const Schedule& after) {
+  return [=](const Tensor& step) {
+    if (warmup_steps <= 0) return after.At(step);
+    const Tensor rising = step / warmup_steps * (peak - initial) + initial;
+    return Where(Less(step, warmup_steps), rising, after.At(Maximum(step - warmup_steps, 0)));
+  };
+}
+
+}  // namespace train
+}  // namespace estimator

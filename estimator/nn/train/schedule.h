@@ -1,0 +1,121 @@
+// Schedule: a learning rate that may change with global_step. Values are those of TF 2.15
+// tf.compat.v1.train.*_decay. Every formula below takes s, the step at which an update is made,
+// which is 0 for the first; it is computed in f32, from the int64 global_step.
+//   train::GradientDescent(train::ExponentialDecay({.initial = 0.05, .decay_steps = 97, .decay_rate = 0.95}))
+#ifndef ESTIMATOR_NN_TRAIN_SCHEDULE_H_
+#define ESTIMATOR_NN_TRAIN_SCHEDULE_H_
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "estimator/graph/tensor.h"
+
+namespace estimator {
+
+// A value; it builds its ops when an optimizer's Minimize asks for the rate.
+class Schedule {
+ public:
+  // step: f32 []. Returns f32 [].
+  using Fn = std::function<Tensor(const Tensor& step)>;
+
+  // A constant.
+  template <typename Number>
+  requires std::is_arithmetic_v<Number> Schedule(Number rate)  // NOLINT: a number is a schedule
+      : constant_(static_cast<double>(rate)) {}
+  // A tensor of the model's own: f32 [].
+  Schedule(const Tensor& rate) : tensor_(rate) {}  // NOLINT
+  // Any function of the step.
+  template <typename F>
+  requires(!std::same_as<std::remove_cvref_t<F>, Schedule> && std::is_invocable_r_v<Tensor, F&, const Tensor&>)
+  Schedule(F fn) : fn_(std::move(fn)) {}  // NOLINT
+
+  // The rate at `step` (f32 []).
+  Tensor At(const Tensor& step) const;
+  // The rate of the current step, from global_step, which is created where it does not exist.
+  Tensor Build() const;
+
+  std::optional<double> constant() const { return constant_; }
+
+ private:
+  std::optional<double> constant_;
+  Tensor tensor_;
+  Fn fn_;
+};
+
+namespace train {
+
+struct DecayOptions {
+  double initial = 0;      // the rate at step 0
+  double decay_steps = 1;  // > 0
+  double decay_rate = 1;
+  bool staircase = false;  // decay at whole multiples of decay_steps
+};
+// initial * decay_rate^(s / decay_steps)
+Schedule ExponentialDecay(const DecayOptions& options);
+// initial * exp(-decay_rate * s / decay_steps)
+Schedule NaturalExpDecay(const DecayOptions& options);
+// initial / (1 + decay_rate * s / decay_steps)
+Schedule InverseTimeDecay(const DecayOptions& options);
+
+struct PolynomialDecayOptions {
+  double initial = 0;
+  double decay_steps = 1;
+  double end = 1e-4;
+  double power = 1;
+  bool cycle = false;  // start again from initial with a longer decay, instead of staying at end
+};
+// (initial - end) * (1 - min(s, decay_steps) / decay_steps)^power + end
+Schedule PolynomialDecay(const PolynomialDecayOptions& options);
+
+struct PiecewiseConstantOptions {
+  std::vector<int64_t> boundaries;  // increasing
+  std::vector<double> values;       // one more
+};
+// values[i] for boundaries[i-1] < s <= boundaries[i].
+// Errors (kept by the graph): INVALID_ARGUMENT if the counts do not fit, or boundaries do not increase.
+Schedule PiecewiseConstant(const PiecewiseConstantOptions& options);
+
+struct CosineDecayOptions {
+  double initial = 0;
+  double decay_steps = 1;
+  double alpha = 0;  // what is left at the end, as a fraction of initial
+};
+// initial * ((1 - alpha) * (1 + cos(pi * min(s, decay_steps) / decay_steps)) / 2 + alpha)
+Schedule CosineDecay(const CosineDecayOptions& options);
+
+struct CosineDecayRestartsOptions {
+  double initial = 0;
+  double first_decay_steps = 1;
+  double t_mul = 2;  // each period is this much longer than the one before
+  double m_mul = 1;  // and begins at this much of its rate
+  double alpha = 0;
+};
+Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& options);
+
+struct NoamDecayOptions {
+  double scale = 1;
+  double model_size = 512;
+  double warmup_steps = 4000;
+};
+// scale * model_size^-0.5 * min(t^-0.5, t * warmup_steps^-1.5), with t = s + 1.
+// Source: "Attention is all you need", section 5.3.
+Schedule NoamDecay(const NoamDecayOptions& options);
+
+// Replaces: peak * s / warmup_steps while s < warmup_steps, then `after`, which counts from step 0
+// all the same. Source: google-research/bert optimization.create_optimizer.
+Schedule WarmUp(double warmup_steps, double peak, const Schedule& after);
+// Multiplies: rate * min(1, s / warmup_steps). Source: google-research/electra optimization.
+Schedule WarmUpScaled(double warmup_steps, const Schedule& rate);
+// `after` counted from the end of the warm-up: linear from `initial` to `peak` over warmup_steps, then
+// after.At(s - warmup_steps). Source: tensorflow/tpu resnet, lars_util.
+Schedule WarmUpThen(double warmup_steps, double initial, double peak, const Schedule& after);
+
+}  // namespace train
+}  // namespace estimator
+
+#endif  // ESTIMATOR_NN_TRAIN_SCHEDULE_H_
