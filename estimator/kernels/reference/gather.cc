@@ -1,0 +1,209 @@
+// GatherV2, GatherNd, ScatterNd, UnsortedSegmentSum, OneHot.
+// Sums run in the elements' own dtype, in the order of the indices.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+#include "estimator/kernels/reference/moves.h"
+
+namespace estimator {
+namespace {
+
+// fn(Index{}) for an index dtype.
+template <typename Fn>
+std::unique_ptr<Kernel> VisitIndex(DType dtype, Fn&& fn) {
+  if (dtype == DType::kInt64) return fn(int64_t{});
+  if (dtype == DType::kInt32) return fn(int32_t{});
+  if (dtype == DType::kUint8) return fn(uint8_t{});
+  return nullptr;
+}
+
+absl::Status OutOfRange(absl::string_view what, int64_t position, int64_t value, int64_t limit) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, "[", position, "] = ", value, " is not in [0, ", limit, ")"));
+}
+
+template <typename T>
+T Sum(T a, T b) {
+  if constexpr (kIsFloatingType<T>)
+    return static_cast<T>(static_cast<Compute<T>>(a) + static_cast<Compute<T>>(b));
+  else
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+EST_REGISTER_KERNEL("GatherV2", KernelTier::kReference,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      const auto axes = ConstantInts(spec, 2);
+                      if (!axes.has_value()) return nullptr;
+                      const Shape& params = spec.inputs[0].shape;
+                      const auto axis = static_cast<int>(WrapAxis((*axes)[0], params.rank()));
+                      int64_t outer = 1, inner = 1;
+                      for (int i = 0; i < axis; ++i) outer *= params.dim(i);
+                      for (int i = axis + 1; i < params.rank(); ++i) inner *= params.dim(i);
+                      const int64_t limit = params.dim(axis),
+                                    n = spec.inputs[1].shape.num_elements();
+                      return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
+                        using Index = decltype(index_tag);
+                        std::unique_ptr<Kernel> kernel;
+                        VisitBySize(spec.inputs[0].dtype, [&](auto tag) {
+                          using T = decltype(tag);
+                          kernel = MakeKernel([=](const KernelArgs& args) {
+                            const Index* indices = args.in<Index>(1);
+                            for (int64_t i = 0; i < n; ++i) {
+                              const auto index = static_cast<int64_t>(indices[i]);
+                              if (index < 0 || index >= limit)
+                                return OutOfRange("indices", i, index, limit);
+                            }
+                            const T* x = args.in<T>(0);
+                            T* out = args.out<T>(0);
+                            for (int64_t o = 0; o < outer; ++o) {
+                              for (int64_t i = 0; i < n; ++i) {
+                                const T* row =
+                                    x + (o * limit + static_cast<int64_t>(indices[i])) * inner;
+                                out = std::copy_n(row, inner, out);
+                              }
+                            }
+                            return absl::OkStatus();
+                          });
+                        });
+                        return kernel;
+                      });
+                    });
+
+// How rows of K indices point into slices of a shape.
+struct NdLayout {
+  int64_t num_rows = 0;
+  int64_t depth = 0;  // K
+  int64_t slice = 1;  // elements of a slice
+  std::vector<int64_t> limits, strides;
+
+  NdLayout(const Shape& indices, const Shape& whole)
+      : depth(indices.dim(-1)), limits(whole.dims()), strides(whole.strides()) {
+    num_rows = 1;
+    for (int i = 0; i + 1 < indices.rank(); ++i) num_rows *= indices.dim(i);
+    for (int i = static_cast<int>(depth); i < whole.rank(); ++i) slice *= whole.dim(i);
+  }
+
+  // fn(row, offset of its slice).
+  template <typename Index, typename Fn>
+  absl::Status ForEach(const Index* indices, Fn&& fn) const {
+    for (int64_t row = 0; row < num_rows; ++row) {
+      int64_t offset = 0;
+      for (int64_t k = 0; k < depth; ++k) {
+        const auto axis = static_cast<size_t>(k);
+        const auto index = static_cast<int64_t>(indices[row * depth + k]);
+        if (index < 0 || index >= limits[axis]) {
+          return OutOfRange("indices", row * depth + k, index, limits[axis]);
+        }
+        offset += index * strides[axis];
+      }
+      fn(row, offset);
+    }
+    return absl::OkStatus();
+  }
+};
+
+EST_REGISTER_KERNEL("GatherNd", KernelTier::kReference, [](const KernelSpec& spec) {
+  const NdLayout layout(spec.inputs[1].shape, spec.inputs[0].shape);
+  return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
+    using Index = decltype(index_tag);
+    std::unique_ptr<Kernel> kernel;
+    VisitBySize(spec.inputs[0].dtype, [&](auto tag) {
+      using T = decltype(tag);
+      kernel = MakeKernel([layout](const KernelArgs& args) {
+        return layout.ForEach(args.in<Index>(1), [&](int64_t row, int64_t offset) {
+          std::copy_n(args.in<T>(0) + offset, layout.slice, args.out<T>(0) + row * layout.slice);
+        });
+      });
+    });
+    return kernel;
+  });
+});
+
+EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, [](const KernelSpec& spec) {
+  const NdLayout layout(spec.inputs[0].shape, spec.outputs[0].shape);
+  const int64_t n = spec.outputs[0].shape.num_elements();
+  return VisitIndex(spec.inputs[0].dtype, [&](auto index_tag) {
+    using Index = decltype(index_tag);
+    std::unique_ptr<Kernel> kernel;
+    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+      using T = decltype(tag);
+      if constexpr (kIsNumberType<T>) {
+        kernel = MakeKernel([layout, n](const KernelArgs& args) {
+          T* out = args.out<T>(0);
+          std::fill_n(out, n, T{});
+          return layout.ForEach(args.in<Index>(0), [&](int64_t row, int64_t offset) {
+            const T* update = args.in<T>(1) + row * layout.slice;
+            for (int64_t i = 0; i < layout.slice; ++i)
+              out[offset + i] = Sum(out[offset + i], update[i]);
+          });
+        });
+      }
+    });
+    return kernel;
+  });
+});
+
+EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference, [](const KernelSpec& spec) {
+  const int64_t n = spec.inputs[1].shape.num_elements();
+  const int64_t num_out = spec.outputs[0].shape.num_elements();
+  const int64_t num_segments = spec.outputs[0].shape.dim(0);
+  const int64_t row = num_segments == 0 ? 0 : num_out / num_segments;
+  return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
+    using Index = decltype(index_tag);
+    std::unique_ptr<Kernel> kernel;
+    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+      using T = decltype(tag);
+      if constexpr (kIsNumberType<T>) {
+        kernel = MakeKernel([=](const KernelArgs& args) {
+          T* out = args.out<T>(0);
+          std::fill_n(out, num_out, T{});
+          for (int64_t i = 0; i < n; ++i) {
+            const auto id = static_cast<int64_t>(args.in<Index>(1)[i]);
+            if (id < 0) continue;
+            if (id >= num_segments) return OutOfRange("segment_ids", i, id, num_segments);
+            const T* x = args.in<T>(0) + i * row;
+            for (int64_t k = 0; k < row; ++k) out[id * row + k] = Sum(out[id * row + k], x[k]);
+          }
+          return absl::OkStatus();
+        });
+      }
+    });
+    return kernel;
+  });
+});
+
+EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec) {
+  const Shape& shape = spec.outputs[0].shape;
+  const auto axis = static_cast<int>(WrapAxis(spec.attrs.i("axis"), shape.rank()));
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < axis; ++i) outer *= shape.dim(i);
+  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
+  const int64_t depth = shape.dim(axis);
+  return VisitIndex(spec.inputs[0].dtype, [&](auto index_tag) {
+    using Index = decltype(index_tag);
+    std::unique_ptr<Kernel> kernel;
+    VisitBySize(spec.outputs[0].dtype, [&](auto tag) {
+      using T = decltype(tag);
+      kernel = MakeKernel([=](const KernelArgs& args) {
+        T* out = args.out<T>(0);
+        const T on = *args.in<T>(2), off = *args.in<T>(3);
+        std::fill_n(out, outer * depth * inner, off);
+        for (int64_t o = 0; o < outer; ++o) {
+          for (int64_t i = 0; i < inner; ++i) {
+            const auto index = static_cast<int64_t>(args.in<Index>(0)[o * inner + i]);
+            if (index >= 0 && index < depth) out[(o * depth + index) * inner + i] = on;
+          }
+        }
+        return absl::OkStatus();
+      });
+    });
+    return kernel;
+  });
+});
+
+}  // namespace
+}  // namespace estimator

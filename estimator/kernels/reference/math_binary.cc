@@ -1,0 +1,245 @@
+// Arithmetic on two operands with broadcasting, and AddN.
+// Integers wrap around, as two's complement does. 16-bit floats are computed in float32.
+#include <cmath>
+#include <concepts>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+
+namespace estimator {
+namespace {
+
+// Through unsigned numbers, whose overflow is defined.
+template <std::integral T, typename Fn>
+T Wrapping(T a, T b, Fn fn) {
+  return static_cast<T>(fn(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+}
+
+struct AddOp {
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (std::integral<T>)
+      return Wrapping(a, b, [](auto x, auto y) { return x + y; });
+    else
+      return a + b;
+  }
+};
+struct SubOp {
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (std::integral<T>)
+      return Wrapping(a, b, [](auto x, auto y) { return x - y; });
+    else
+      return a - b;
+  }
+};
+struct MulOp {
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (std::integral<T>)
+      return Wrapping(a, b, [](auto x, auto y) { return x * y; });
+    else
+      return a * b;
+  }
+};
+struct RealDivOp {
+  static constexpr bool kFloatingOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return a / b;
+  }
+};
+struct DivNoNanOp {
+  static constexpr bool kFloatingOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return b == T(0) ? T(0) : a / b;
+  }
+};
+struct DivOp {
+  static constexpr bool kIntegerDivisor = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (std::signed_integral<T>) {
+      if (b == T(-1)) return SubOp::Of(T(0), a);  // the least number has no opposite
+    }
+    return static_cast<T>(a / b);
+  }
+};
+struct FloorDivOp {
+  static constexpr bool kIntegerDivisor = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (std::integral<T>) {
+      const T quotient = DivOp::Of(a, b);
+      if constexpr (std::signed_integral<T>) {
+        if (b != T(-1) && a % b != 0 && ((a < 0) != (b < 0))) return static_cast<T>(quotient - 1);
+      }
+      return quotient;
+    } else {
+      return std::floor(a / b);
+    }
+  }
+};
+struct FloorModOp {
+  static constexpr bool kIntegerDivisor = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (std::integral<T>) {
+      if constexpr (std::signed_integral<T>) {
+        if (b == T(-1)) return T(0);
+      }
+      const T rest = static_cast<T>(a % b);
+      return rest != 0 && ((rest < 0) != (b < 0)) ? static_cast<T>(rest + b) : rest;
+    } else {
+      const T rest = std::fmod(a, b);
+      return rest != T(0) && ((rest < T(0)) != (b < T(0))) ? rest + b : rest;
+    }
+  }
+};
+struct MaximumOp {
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (!std::integral<T>) {
+      if (std::isnan(b)) return b;
+    }
+    return a < b ? b : a;
+  }
+};
+struct MinimumOp {
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (!std::integral<T>) {
+      if (std::isnan(b)) return b;
+    }
+    return b < a ? b : a;
+  }
+};
+struct PowOp {
+  static constexpr bool kNaturalExponent = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (std::integral<T>) {
+      T power = 1;
+      for (T base = a; b > 0; b = static_cast<T>(b / 2), base = MulOp::Of(base, base)) {
+        if (b % 2 != 0) power = MulOp::Of(power, base);
+      }
+      return power;
+    } else {
+      return std::pow(a, b);
+    }
+  }
+};
+struct SquaredDifferenceOp {
+  template <typename T>
+  static T Of(T a, T b) {
+    const T difference = SubOp::Of(a, b);
+    return MulOp::Of(difference, difference);
+  }
+};
+struct Atan2Op {
+  static constexpr bool kFloatingOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return std::atan2(a, b);
+  }
+};
+
+// What an integer second operand may not be.
+template <typename Op, typename T>
+absl::Status CheckSecond(const KernelSpec&, const T* y, int64_t n) {
+  if constexpr (std::integral<T>) {
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (requires { Op::kIntegerDivisor; }) {
+        if (y[i] == 0) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("integer division by zero: element ", i, " of the divisor is 0"));
+        }
+      }
+      if constexpr (requires { Op::kNaturalExponent; } && std::signed_integral<T>) {
+        if (y[i] < 0) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("integers to negative integer powers are not allowed: exponent ", i,
+                           " is ", static_cast<int64_t>(y[i])));
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename Op, typename T>
+std::unique_ptr<Kernel> MakeTyped(const KernelSpec& spec) {
+  const Shape& out_shape = spec.outputs[0].shape;
+  const StridedWalk<2> walk(out_shape, {BroadcastStrides(spec.inputs[0].shape, out_shape),
+                                        BroadcastStrides(spec.inputs[1].shape, out_shape)});
+  if (!walk.ok()) return nullptr;
+  const int64_t num_second = spec.inputs[1].shape.num_elements();
+  return MakeKernel([walk, num_second, spec](const KernelArgs& args) {
+    const T* x = args.in<T>(0);
+    const T* y = args.in<T>(1);
+    T* out = args.out<T>(0);
+    absl::Status status = CheckSecond<Op>(spec, y, num_second);
+    if (!status.ok()) return status;
+    walk.ForEach([&](int64_t i, const auto& at) {
+      out[i] = static_cast<T>(
+          Op::Of(static_cast<Compute<T>>(x[at[0]]), static_cast<Compute<T>>(y[at[1]])));
+    });
+    return absl::OkStatus();
+  });
+}
+
+template <typename Op>
+std::unique_ptr<Kernel> MakeBinary(const KernelSpec& spec) {
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsFloatingType<T>) {
+      kernel = MakeTyped<Op, T>(spec);
+    } else if constexpr (kIsNumberType<T> && !requires { Op::kFloatingOnly; }) {
+      kernel = MakeTyped<Op, T>(spec);
+    }
+  });
+  return kernel;
+}
+
+EST_REGISTER_KERNEL("AddV2", KernelTier::kReference, MakeBinary<AddOp>);
+EST_REGISTER_KERNEL("Sub", KernelTier::kReference, MakeBinary<SubOp>);
+EST_REGISTER_KERNEL("Mul", KernelTier::kReference, MakeBinary<MulOp>);
+EST_REGISTER_KERNEL("RealDiv", KernelTier::kReference, MakeBinary<RealDivOp>);
+EST_REGISTER_KERNEL("DivNoNan", KernelTier::kReference, MakeBinary<DivNoNanOp>);
+EST_REGISTER_KERNEL("Div", KernelTier::kReference, MakeBinary<DivOp>);
+EST_REGISTER_KERNEL("FloorDiv", KernelTier::kReference, MakeBinary<FloorDivOp>);
+EST_REGISTER_KERNEL("FloorMod", KernelTier::kReference, MakeBinary<FloorModOp>);
+EST_REGISTER_KERNEL("Maximum", KernelTier::kReference, MakeBinary<MaximumOp>);
+EST_REGISTER_KERNEL("Minimum", KernelTier::kReference, MakeBinary<MinimumOp>);
+EST_REGISTER_KERNEL("Pow", KernelTier::kReference, MakeBinary<PowOp>);
+EST_REGISTER_KERNEL("SquaredDifference", KernelTier::kReference, MakeBinary<SquaredDifferenceOp>);
+EST_REGISTER_KERNEL("Atan2", KernelTier::kReference, MakeBinary<Atan2Op>);
+
+EST_REGISTER_KERNEL("AddN", KernelTier::kReference, [](const KernelSpec& spec) {
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsNumberType<T>) {
+      const int64_t n = spec.outputs[0].shape.num_elements();
+      const int num_inputs = static_cast<int>(spec.inputs.size());
+      kernel = MakeKernel([n, num_inputs](const KernelArgs& args) {
+        for (int64_t i = 0; i < n; ++i) {
+          auto sum = static_cast<Compute<T>>(args.in<T>(0)[i]);
+          for (int k = 1; k < num_inputs; ++k) {
+            sum = AddOp::Of(sum, static_cast<Compute<T>>(args.in<T>(k)[i]));
+          }
+          args.out<T>(0)[i] = static_cast<T>(sum);
+        }
+        return absl::OkStatus();
+      });
+    }
+  });
+  return kernel;
+});
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,211 @@
+// RandomUniform, RandomUniformInt, RandomStandardNormal, TruncatedNormal.
+//
+// Key = seed, counter's upper half = seed2; a group of numbers is made of one Philox result (of a
+// reserved run of results for TruncatedNormal), so any group can be made alone. Step s begins
+// s * 256 * num_elements results into the stream: what TensorFlow reserves for each run of the op.
+// Source: TF 2.15 random_op_cpu.h (FillPhiloxRandom), random_distributions.h.
+#include "estimator/base/random.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+
+namespace estimator {
+namespace {
+
+constexpr uint64_t kReservedPerElement = 256;  // Philox results; TensorFlow's
+
+// What an op draws from at a step.
+class Source {
+ public:
+  explicit Source(const KernelSpec& spec)
+      : seed_(static_cast<uint64_t>(spec.attrs.i("seed"))),
+        seed2_(static_cast<uint64_t>(spec.attrs.i("seed2"))),
+        num_elements_(spec.outputs[0].shape.num_elements()) {}
+
+  int64_t num_elements() const { return num_elements_; }
+  Philox At(const StepContext& step) const {
+    const auto replica = static_cast<uint64_t>(step.replica);
+    Philox philox(replica == 0 ? seed_ : HashSeed(seed_, replica), seed2_);
+    philox.Skip(static_cast<uint64_t>(step.step) * kReservedPerElement *
+                static_cast<uint64_t>(num_elements_));
+    return philox;
+  }
+
+ private:
+  const uint64_t seed_, seed2_;
+  const int64_t num_elements_;
+};
+
+// Fills the output with groups of kSize numbers. make(base, g) makes group g.
+template <typename T, size_t kSize, typename Make>
+void FillGroups(const Source& source, const KernelArgs& args, Make make) {
+  const Philox base = source.At(args.step);
+  T* const out = args.out<T>(0);
+  const int64_t n = source.num_elements();
+  constexpr auto kStride = static_cast<int64_t>(kSize);
+  const int64_t num_groups = (n + kStride - 1) / kStride;
+#pragma omp parallel for if (num_groups > 4096)
+  for (int64_t g = 0; g < num_groups; ++g) {
+    const auto group = make(base, static_cast<uint64_t>(g));
+    for (int64_t i = 0; i < kStride && g * kStride + i < n; ++i) {
+      out[g * kStride + i] = static_cast<T>(group[static_cast<size_t>(i)]);
+    }
+  }
+}
+
+Philox::Result ResultAt(Philox philox, uint64_t index) {
+  philox.Skip(index);
+  return philox.Next4();
+}
+
+// 16-bit floats take as many low bits as they have mantissa: numbers in [1, 2), less 1.
+template <typename T>
+T UniformHalf(uint32_t x) {
+  T number;
+  if constexpr (std::is_same_v<T, Bfloat16>)
+    number.bits = static_cast<uint16_t>(127u << 7 | (x & 0x7fu));
+  else
+    number.bits = static_cast<uint16_t>(15u << 10 | (x & 0x3ffu));
+  return T(static_cast<float>(number) - 1.0f);
+}
+
+std::array<double, 2> NormalDoubles(const Philox::Result& x) {
+  const double u1 = std::fmax(UniformDouble(x[0], x[1]), 1.0e-7);
+  const double v1 = 2.0 * std::numbers::pi * UniformDouble(x[2], x[3]);
+  const double u2 = std::sqrt(-2.0 * std::log(u1));
+  return {std::sin(v1) * u2, std::cos(v1) * u2};
+}
+
+// A group of two, from the 128 results that are reserved for it.
+std::array<double, 2> TruncatedNormalDoubles(Philox philox, uint64_t group) {
+  philox.Skip(group * 2 * kReservedPerElement / 4);
+  std::array<double, 2> kept{};
+  size_t num_kept = 0;
+  while (true) {
+    for (const double x : NormalDoubles(philox.Next4())) {
+      if (!(std::abs(x) < 2.0)) continue;
+      kept[num_kept++] = x;
+      if (num_kept == kept.size()) return kept;
+    }
+  }
+}
+
+template <typename T>
+void FillUniform(const Source& source, const KernelArgs& args) {
+  if constexpr (std::is_same_v<T, double>) {
+    FillGroups<T, 2>(source, args, [](const Philox& base, uint64_t g) {
+      const Philox::Result x = ResultAt(base, g);
+      return std::array<double, 2>{UniformDouble(x[0], x[1]), UniformDouble(x[2], x[3])};
+    });
+  } else {
+    FillGroups<T, 4>(source, args, [](const Philox& base, uint64_t g) {
+      const Philox::Result x = ResultAt(base, g);
+      std::array<T, 4> group;
+      for (size_t i = 0; i < 4; ++i) {
+        if constexpr (kIsHalf<T>)
+          group[i] = UniformHalf<T>(x[i]);
+        else
+          group[i] = UniformFloat(x[i]);
+      }
+      return group;
+    });
+  }
+}
+
+template <typename T>
+void FillNormal(const Source& source, const KernelArgs& args) {
+  if constexpr (std::is_same_v<T, double>) {
+    FillGroups<T, 2>(source, args, [](const Philox& base, uint64_t g) {
+      return NormalDoubles(ResultAt(base, g));
+    });
+  } else {
+    FillGroups<T, 4>(source, args,
+                     [](const Philox& base, uint64_t g) { return Normal4(ResultAt(base, g)); });
+  }
+}
+
+template <typename T>
+void FillTruncatedNormal(const Source& source, const KernelArgs& args) {
+  if constexpr (std::is_same_v<T, double>) {
+    FillGroups<T, 2>(source, args, TruncatedNormalDoubles);
+  } else {
+    FillGroups<T, 4>(source, args, TruncatedNormal4);
+  }
+}
+
+// fill(T{}, source, args) for the floating dtypes.
+template <typename Fill>
+KernelFactory FloatingFactory(Fill fill) {
+  return [fill](const KernelSpec& spec) {
+    std::unique_ptr<Kernel> kernel;
+    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+      if constexpr (kIsFloatingType<decltype(tag)>) {
+        kernel = MakeKernel([source = Source(spec), fill, tag](const KernelArgs& args) {
+          fill(tag, source, args);
+          return absl::OkStatus();
+        });
+      }
+    });
+    return kernel;
+  };
+}
+
+EST_REGISTER_KERNEL("RandomUniform", KernelTier::kReference,
+                    FloatingFactory([](auto tag, const auto& source, const auto& args) {
+                      FillUniform<decltype(tag)>(source, args);
+                    }));
+EST_REGISTER_KERNEL("RandomStandardNormal", KernelTier::kReference,
+                    FloatingFactory([](auto tag, const auto& source, const auto& args) {
+                      FillNormal<decltype(tag)>(source, args);
+                    }));
+EST_REGISTER_KERNEL("TruncatedNormal", KernelTier::kReference,
+                    FloatingFactory([](auto tag, const auto& source, const auto& args) {
+                      FillTruncatedNormal<decltype(tag)>(source, args);
+                    }));
+
+// low + x mod (high - low), in unsigned arithmetic: slightly uneven for large ranges, as
+// TensorFlow's.
+template <typename T, size_t kSize>
+std::unique_ptr<Kernel> UniformIntKernel(const KernelSpec& spec) {
+  return MakeKernel([source = Source(spec)](const KernelArgs& args) {
+    using Unsigned = std::make_unsigned_t<T>;
+    const T low = *args.in<T>(1), high = *args.in<T>(2);
+    if (low >= high) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("need minval < maxval, got ", low, " and ", high));
+    }
+    const Unsigned range = static_cast<Unsigned>(high) - static_cast<Unsigned>(low);
+    FillGroups<T, kSize>(source, args, [low, range](const Philox& base, uint64_t g) {
+      const Philox::Result x = ResultAt(base, g);
+      std::array<T, kSize> group;
+      for (size_t i = 0; i < kSize; ++i) {
+        Unsigned bits;
+        if constexpr (kSize == 4)
+          bits = x[i];
+        else
+          bits = x[2 * i] | static_cast<Unsigned>(x[2 * i + 1]) << 32;
+        group[i] = static_cast<T>(static_cast<Unsigned>(low) + bits % range);
+      }
+      return group;
+    });
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_KERNEL("RandomUniformInt", KernelTier::kReference,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      if (spec.outputs[0].dtype == DType::kInt64)
+                        return UniformIntKernel<int64_t, 2>(spec);
+                      if (spec.outputs[0].dtype == DType::kInt32)
+                        return UniformIntKernel<int32_t, 4>(spec);
+                      return nullptr;
+                    });
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,208 @@
+// Reductions over axes, and L2Loss. 16-bit floats are accumulated in float32, float32 in float32 by
+// pairs (so that long sums keep their digits), integers in themselves.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+
+namespace estimator {
+namespace {
+
+// Where the elements that make one output stand: kept axes first, reduced axes in their order.
+struct Layout {
+  StridedWalk<1> kept;     // offset of the first element of every output
+  StridedWalk<1> reduced;  // offsets of its elements from there
+};
+
+std::optional<Layout> MakeLayout(const KernelSpec& spec) {
+  const std::optional<std::vector<int64_t>> axes = ConstantInts(spec, 1);
+  if (!axes.has_value()) return std::nullopt;
+  const Shape& shape = spec.inputs[0].shape;
+  std::vector<bool> is_reduced(shape.dims().size(), false);
+  for (const int64_t axis : *axes)
+    is_reduced[static_cast<size_t>(WrapAxis(axis, shape.rank()))] = true;
+  Shape kept, reduced;
+  std::array<std::vector<int64_t>, 1> kept_strides, reduced_strides;
+  const std::vector<int64_t> strides = shape.strides();
+  for (size_t i = 0; i < strides.size(); ++i) {
+    (is_reduced[i] ? reduced : kept).push_back(shape.dims()[i]);
+    (is_reduced[i] ? reduced_strides : kept_strides)[0].push_back(strides[i]);
+  }
+  Layout layout{StridedWalk<1>(kept, kept_strides), StridedWalk<1>(reduced, reduced_strides)};
+  if (!layout.kept.ok() || !layout.reduced.ok()) return std::nullopt;
+  return layout;
+}
+
+// A sum as a binary counter of partial sums: partial k holds 2^k blocks. Its error grows with the
+// logarithm of the number of terms, not with the number.
+template <typename T>
+class PairwiseSum {
+ public:
+  void Add(T x) {
+    block_ += x;
+    if (++in_block_ < kBlock) return;
+    T carry = block_;
+    block_ = 0;
+    in_block_ = 0;
+    uint64_t n = num_blocks_++;
+    size_t level = 0;
+    for (; (n & 1) != 0; n >>= 1) carry = partial_[level++] + carry;
+    partial_[level] = carry;
+  }
+  T Total() const {
+    T total = block_;
+    size_t level = 0;
+    for (uint64_t n = num_blocks_; n != 0; n >>= 1, ++level) {
+      if ((n & 1) != 0) total = partial_[level] + total;
+    }
+    return total;
+  }
+
+ private:
+  static constexpr int kBlock = 16;
+  T block_ = 0;
+  int in_block_ = 0;
+  uint64_t num_blocks_ = 0;
+  std::array<T, 64> partial_;
+};
+
+template <typename T>
+struct SumOf {
+  void Add(T x) {
+    if constexpr (std::is_floating_point_v<T>)
+      sum.Add(x);
+    else
+      wrapped += static_cast<uint64_t>(x);
+  }
+  T Result(int64_t) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return sum.Total();
+    else
+      return static_cast<T>(wrapped);
+  }
+  PairwiseSum<std::conditional_t<std::is_floating_point_v<T>, T, float>> sum;
+  uint64_t wrapped = 0;
+};
+template <typename T>
+struct MeanOf : SumOf<T> {
+  T Result(int64_t n) const {
+    const T total = SumOf<T>::Result(n);
+    if constexpr (std::is_floating_point_v<T>)
+      return total / static_cast<T>(n);
+    else
+      return n == 0 ? T(0) : static_cast<T>(total / static_cast<T>(n));
+  }
+};
+template <typename T>
+struct ProdOf {
+  void Add(T x) {
+    if constexpr (std::is_floating_point_v<T>)
+      product *= x;
+    else
+      product = static_cast<T>(static_cast<uint64_t>(product) * static_cast<uint64_t>(x));
+  }
+  T Result(int64_t) const { return product; }
+  T product = 1;
+};
+template <typename T>
+constexpr T Lowest() {
+  if constexpr (std::is_floating_point_v<T>)
+    return -std::numeric_limits<T>::infinity();
+  else
+    return std::numeric_limits<T>::lowest();
+}
+template <typename T>
+constexpr T Highest() {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::numeric_limits<T>::infinity();
+  else
+    return std::numeric_limits<T>::max();
+}
+template <typename T>
+struct MaxOf {
+  void Add(T x) {
+    best = (x > best || x != x) ? x : best;
+  }  // NaN wins, and then nothing is greater
+  T Result(int64_t) const { return best; }
+  T best = Lowest<T>();
+};
+template <typename T>
+struct MinOf {
+  void Add(T x) { best = (x < best || x != x) ? x : best; }
+  T Result(int64_t) const { return best; }
+  T best = Highest<T>();
+};
+template <typename T>
+struct AllOf {
+  void Add(T x) { result = result && x; }
+  T Result(int64_t) const { return result; }
+  T result = true;
+};
+template <typename T>
+struct AnyOf {
+  void Add(T x) { result = result || x; }
+  T Result(int64_t) const { return result; }
+  T result = false;
+};
+
+template <template <typename> class Reducer, typename T>
+std::unique_ptr<Kernel> MakeTyped(const KernelSpec& spec) {
+  const std::optional<Layout> layout = MakeLayout(spec);
+  if (!layout.has_value()) return nullptr;
+  return MakeKernel([layout = *layout](const KernelArgs& args) {
+    const T* x = args.in<T>(0);
+    T* out = args.out<T>(0);
+    layout.kept.ForEach([&](int64_t i, const auto& start) {
+      Reducer<Compute<T>> reducer;
+      layout.reduced.ForEach([&](int64_t, const auto& at) {
+        reducer.Add(static_cast<Compute<T>>(x[start[0] + at[0]]));
+      });
+      out[i] = static_cast<T>(reducer.Result(layout.reduced.num_elements()));
+    });
+    return absl::OkStatus();
+  });
+}
+
+template <template <typename> class Reducer>
+std::unique_ptr<Kernel> MakeReduction(const KernelSpec& spec) {
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsNumberType<T>) kernel = MakeTyped<Reducer, T>(spec);
+  });
+  return kernel;
+}
+
+EST_REGISTER_KERNEL("Sum", KernelTier::kReference, MakeReduction<SumOf>);
+EST_REGISTER_KERNEL("Mean", KernelTier::kReference, MakeReduction<MeanOf>);
+EST_REGISTER_KERNEL("Prod", KernelTier::kReference, MakeReduction<ProdOf>);
+EST_REGISTER_KERNEL("Max", KernelTier::kReference, MakeReduction<MaxOf>);
+EST_REGISTER_KERNEL("Min", KernelTier::kReference, MakeReduction<MinOf>);
+EST_REGISTER_KERNEL("All", KernelTier::kReference, MakeTyped<AllOf, bool>);
+EST_REGISTER_KERNEL("Any", KernelTier::kReference, MakeTyped<AnyOf, bool>);
+
+EST_REGISTER_KERNEL("L2Loss", KernelTier::kReference, [](const KernelSpec& spec) {
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsFloatingType<T>) {
+      const int64_t n = spec.inputs[0].shape.num_elements();
+      kernel = MakeKernel([n](const KernelArgs& args) {
+        PairwiseSum<Compute<T>> sum;
+        for (int64_t i = 0; i < n; ++i) {
+          const auto x = static_cast<Compute<T>>(args.in<T>(0)[i]);
+          sum.Add(x * x);
+        }
+        args.out<T>(0)[0] = static_cast<T>(sum.Total() / 2);
+        return absl::OkStatus();
+      });
+    }
+  });
+  return kernel;
+});
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,81 @@
+// Ops that leave the elements where they are: copies, and what static shapes know.
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+
+namespace estimator {
+namespace {
+
+std::unique_ptr<Kernel> CopyKernel(const KernelSpec& spec) {
+  const TensorSpec output = spec.outputs[0];
+  const int64_t n = output.shape.num_elements();
+  const size_t num_bytes = output.num_bytes();
+  const bool strings = output.dtype == DType::kString;
+  return MakeKernel(
+      [n, num_bytes, strings](const KernelArgs& args) {
+        if (args.in<void>(0) == args.out<void>(0)) return absl::OkStatus();
+        if (strings) {
+          std::copy_n(args.in<std::string>(0), n, args.out<std::string>(0));
+        } else if (num_bytes > 0) {
+          std::memcpy(args.out<void>(0), args.in<void>(0), num_bytes);
+        }
+        return absl::OkStatus();
+      },
+      0, 0);
+}
+
+EST_REGISTER_KERNEL("Reshape", KernelTier::kReference, CopyKernel);
+EST_REGISTER_KERNEL("ExpandDims", KernelTier::kReference, CopyKernel);
+EST_REGISTER_KERNEL("Squeeze", KernelTier::kReference, CopyKernel);
+EST_REGISTER_KERNEL("Identity", KernelTier::kReference, CopyKernel);
+EST_REGISTER_KERNEL("StopGradient", KernelTier::kReference, CopyKernel);
+EST_REGISTER_KERNEL("EnsureShape", KernelTier::kReference, CopyKernel);
+
+// Hands out integers that are known when the kernel is built.
+std::unique_ptr<Kernel> KnownInts(const KernelSpec& spec, std::vector<int64_t> values) {
+  if (spec.outputs[0].dtype == DType::kInt64) {
+    return MakeKernel([values](const KernelArgs& args) {
+      std::copy(values.begin(), values.end(), args.out<int64_t>(0));
+      return absl::OkStatus();
+    });
+  }
+  if (spec.outputs[0].dtype != DType::kInt32) return nullptr;
+  return MakeKernel([values](const KernelArgs& args) {
+    for (size_t i = 0; i < values.size(); ++i)
+      args.out<int32_t>(0)[i] = static_cast<int32_t>(values[i]);
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_KERNEL("Shape", KernelTier::kReference, [](const KernelSpec& spec) {
+  return KnownInts(spec, spec.inputs[0].shape.dims());
+});
+EST_REGISTER_KERNEL("Size", KernelTier::kReference, [](const KernelSpec& spec) {
+  return KnownInts(spec, {spec.inputs[0].shape.num_elements()});
+});
+EST_REGISTER_KERNEL("Rank", KernelTier::kReference, [](const KernelSpec& spec) {
+  return KnownInts(spec, {spec.inputs[0].shape.rank()});
+});
+
+EST_REGISTER_KERNEL("BroadcastTo", KernelTier::kReference, [](const KernelSpec& spec) {
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const Shape& out_shape = spec.outputs[0].shape;
+    const StridedWalk<1> walk(out_shape, {BroadcastStrides(spec.inputs[0].shape, out_shape)});
+    if (!walk.ok()) return;
+    kernel = MakeKernel([walk](const KernelArgs& args) {
+      const T* x = args.in<T>(0);
+      T* out = args.out<T>(0);
+      walk.ForEach([&](int64_t i, const auto& at) { out[i] = x[at[0]]; });
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+});
+
+}  // namespace
+}  // namespace estimator

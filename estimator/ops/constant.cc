@@ -1,0 +1,169 @@
+#include "estimator/ops/constant.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/builder.h"
+#include "estimator/ops/shape_rules.h"
+
+namespace estimator {
+namespace {
+
+// Beyond this many elements Zeros and Ones are Fill ops: the graph stays small. As TF 2.15
+// tf.zeros.
+constexpr int64_t kMaxConstElements = 1000;
+
+OutputSpecs ConstRule(const ShapeContext& context) {
+  const Array& value = context.attrs.get<Array>("value");
+  return std::vector<TensorSpec>{{value.dtype(), value.shape()}};
+}
+
+OutputSpecs PlaceholderRule(const ShapeContext& context) {
+  const Shape& shape = context.attrs.get<Shape>("shape");
+  if (!shape.fully_known()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a placeholder of shape ", shape.ToString(),
+        " has an unknown size; shapes are static (batch with drop_remainder, reshape or pad)"));
+  }
+  return std::vector<TensorSpec>{{context.attrs.dtype("dtype"), shape}};
+}
+
+OutputSpecs FillRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(0));
+  for (const int64_t size : dims) {
+    if (size < 0)
+      return absl::InvalidArgumentError(absl::StrCat("a size of ", size, " in the shape"));
+  }
+  if (context.input(1).shape.rank() != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the value must be a scalar, not ", context.input(1).ToString()));
+  }
+  return std::vector<TensorSpec>{{context.input(1).dtype, Shape(std::move(dims))}};
+}
+
+OutputSpecs RangeRule(const ShapeContext& context) {
+  int64_t ints[3];
+  for (int i = 0; i < 3; ++i) {
+    EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
+    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> values, context.ConstantInts(i));
+    if (values.size() != 1) return absl::InvalidArgumentError("start, limit and delta are scalars");
+    ints[i] = values[0];
+  }
+  const auto [start, limit, delta] = ints;
+  if (delta == 0) return absl::InvalidArgumentError("Range with delta 0 never ends");
+  if ((delta > 0) != (limit > start) && limit != start) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Range from ", start, " to ", limit, " cannot go in steps of ", delta));
+  }
+  const int64_t distance = limit > start ? limit - start : start - limit;
+  const int64_t stride = delta > 0 ? delta : -delta;
+  return std::vector<TensorSpec>{{context.input(0).dtype, Shape{(distance + stride - 1) / stride}}};
+}
+
+EST_REGISTER_OP({.name = "Const", .num_inputs = 0, .shape = ConstRule, .not_differentiable = true});
+EST_REGISTER_OP({.name = "Placeholder",
+                 .num_inputs = 0,
+                 .shape = PlaceholderRule,
+                 .not_differentiable = true,
+                 .stateful = true});
+EST_REGISTER_OP({.name = "Fill",
+                 .num_inputs = 2,
+                 .shape = FillRule,
+                 .gradient = [](const Node&,
+                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                   const Tensor& grad = grads[0];
+                   std::vector<int64_t> axes;
+                   for (int axis = 0; axis < grad.rank(); ++axis) axes.push_back(axis);
+                   return {Tensor(), OpBuilder("Sum", "Sum")
+                                         .Input(grad)
+                                         .Ints("reduction_indices", axes)
+                                         .Attr("keep_dims", false)
+                                         .Build()};
+                 }});
+EST_REGISTER_OP({.name = "Range", .num_inputs = 3, .shape = RangeRule, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "ZerosLike", .num_inputs = 1, .shape = SameAsInput, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "OnesLike", .num_inputs = 1, .shape = SameAsInput, .not_differentiable = true});
+
+Tensor Filled(const Shape& shape, DType dtype, double number, absl::string_view name) {
+  Graph& graph = Graph::Current();
+  const Array value = Array::Scalar(number).Cast(dtype);
+  bool negative = false;
+  for (const int64_t size : shape.dims()) negative |= size < 0;
+  if (negative || shape.num_elements() > kMaxConstElements) {
+    return OpBuilder("Fill", name)
+        .Ints("shape_as_tensor", shape.dims())
+        .Const("Const", value)
+        .Build();
+  }
+  Array all(DType::kFloat64, shape);
+  for (double& element : all.values<double>()) element = number;
+  return ConstantIn(graph, all.Cast(dtype), name);
+}
+
+}  // namespace
+
+Tensor ConstantIn(Graph& graph, const Array& value, absl::string_view name) {
+  if (!value.valid()) {
+    return graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat(name, ": a constant without a value (as many values as its shape holds?)")));
+  }
+  return graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
+}
+
+Tensor Constant(const Array& value, absl::string_view name) {
+  return ConstantIn(Graph::Current(), value, name);
+}
+
+Tensor ConstantLike(const Tensor& like, double value, absl::string_view name) {
+  Graph& graph = GraphFor({like});
+  if (!like.valid()) return graph.AddOp("Identity", {like});  // keeps the reason
+  if (IsInteger(like.dtype()) && value != std::floor(value)) {
+    return graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat("the number ", value, " beside '", like.name(), "' (", like.spec().ToString(),
+                     ") is not an integer; Cast the tensor to a floating dtype")));
+  }
+  if (like.dtype() == DType::kString) {
+    return graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat("the number ", value, " beside '", like.name(), "', which holds strings")));
+  }
+  return ConstantIn(graph, Array::Scalar(value).Cast(like.dtype()), name);
+}
+
+Tensor Zeros(const Shape& shape, DType dtype, absl::string_view name) {
+  return Filled(shape, dtype, 0, name);
+}
+
+Tensor Ones(const Shape& shape, DType dtype, absl::string_view name) {
+  return Filled(shape, dtype, 1, name);
+}
+
+Tensor Fill(const Shape& shape, const Tensor& value, absl::string_view name) {
+  return OpBuilder("Fill", name).Ints("dims", shape.dims()).Input(value).Build();
+}
+
+Tensor ZerosLike(const Tensor& x, absl::string_view name) {
+  return AddOp("ZerosLike", {x}, {}, name);
+}
+Tensor OnesLike(const Tensor& x, absl::string_view name) {
+  return AddOp("OnesLike", {x}, {}, name);
+}
+
+Tensor Range(int64_t start, int64_t limit, int64_t delta, DType dtype, absl::string_view name) {
+  const auto scalar = [dtype](int64_t value) { return Array::Scalar(value).Cast(dtype); };
+  return OpBuilder("Range", name)
+      .Const("start", scalar(start))
+      .Const("limit", scalar(limit))
+      .Const("delta", scalar(delta))
+      .Build();
+}
+
+Tensor Placeholder(DType dtype, const Shape& shape, absl::string_view name) {
+  return Graph::Current().AddOp("Placeholder", {}, {{"dtype", dtype}, {"shape", shape}}, name);
+}
+
+}  // namespace estimator

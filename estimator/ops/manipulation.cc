@@ -1,0 +1,294 @@
+#include "estimator/ops/manipulation.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/builder.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_ops.h"
+#include "estimator/ops/shape_rules.h"
+
+namespace estimator {
+namespace {
+
+using Grads = std::vector<Tensor>;
+
+std::vector<int64_t> ConstantOf(const Node& node, int input) {
+  return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
+}
+
+OutputSpecs TransposeRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, context.ConstantInts(1));
+  const Shape& from = context.input(0).shape;
+  std::vector<bool> used(from.dims().size(), false);
+  Shape to;
+  for (const int64_t given : perm) {
+    EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given, from.rank()));
+    used[static_cast<size_t>(axis)] = true;
+    to.push_back(from.dim(axis));
+  }
+  if (perm.size() != used.size() || std::count(used.begin(), used.end(), false) > 0) {
+    return absl::InvalidArgumentError(absl::StrCat("[", absl::StrJoin(perm, ","),
+                                                   "] is not a permutation of the ", from.rank(),
+                                                   " axes of ", from.ToString()));
+  }
+  return std::vector<TensorSpec>{{context.input(0).dtype, to}};
+}
+
+Grads TransposeGradient(const Node& node, const Grads& grads) {
+  const std::vector<int64_t> perm = ConstantOf(node, 1);
+  std::vector<int64_t> inverse(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) {
+    const auto rank = static_cast<int64_t>(perm.size());
+    inverse[static_cast<size_t>(perm[i] < 0 ? perm[i] + rank : perm[i])] = static_cast<int64_t>(i);
+  }
+  return {Transpose(grads[0], inverse), Tensor()};
+}
+
+// All inputs but the last, the axis.
+OutputSpecs ConcatRule(const ShapeContext& context) {
+  const int n = context.num_inputs() - 1;
+  if (n < 1) return absl::InvalidArgumentError("takes at least one tensor");
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(n));
+  Shape whole = context.input(0).shape;
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(axes[0], whole.rank()));
+  for (int i = 1; i < n; ++i) {
+    EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
+    const Shape& part = context.input(i).shape;
+    bool fits = part.rank() == whole.rank();
+    for (int k = 0; fits && k < part.rank(); ++k) fits = k == axis || part.dim(k) == whole.dim(k);
+    if (!fits) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot join ", context.input(0).shape.ToString(), " and ", part.ToString(),
+                       " along axis ", axis, ": the other sizes differ"));
+    }
+    whole.set_dim(axis, whole.dim(axis) + part.dim(axis));
+  }
+  return std::vector<TensorSpec>{{context.input(0).dtype, whole}};
+}
+
+Grads ConcatGradient(const Node& node, const Grads& grads) {
+  const int n = node.num_inputs() - 1;
+  const int axis = static_cast<int>(ConstantOf(node, n)[0]);
+  std::vector<int64_t> sizes;
+  for (int i = 0; i < n; ++i) sizes.push_back(node.input(i).dim(axis));
+  Grads result = Split(grads[0], sizes, axis);
+  result.emplace_back();
+  return result;
+}
+
+// Gradients of the parts, zeros where a part is not used.
+Grads WithZeros(const Node& node, const Grads& grads) {
+  Grads all = grads;
+  Graph* graph = nullptr;
+  for (const Tensor& grad : grads) graph = grad.valid() ? grad.graph() : graph;
+  const GraphScope scope(*graph);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const TensorSpec& spec = node.outputs()[i];
+    if (!all[i].valid()) all[i] = Zeros(spec.shape, spec.dtype);
+  }
+  return all;
+}
+
+OutputSpecs SplitParts(const TensorSpec& whole, int axis, const std::vector<int64_t>& sizes) {
+  std::vector<TensorSpec> parts;
+  for (const int64_t size : sizes) {
+    parts.push_back(whole);
+    parts.back().shape.set_dim(axis, size);
+  }
+  return parts;
+}
+
+OutputSpecs SplitRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(0));
+  const TensorSpec& whole = context.input(1);
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(axes[0], whole.shape.rank()));
+  const int64_t n = context.attrs.i("num_split");
+  if (n < 1 || whole.shape.dim(axis) % n != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " of ", whole.shape.ToString(),
+                                                   " does not divide into ", n, " equal parts"));
+  }
+  return SplitParts(whole, axis,
+                    std::vector<int64_t>(static_cast<size_t>(n), whole.shape.dim(axis) / n));
+}
+
+OutputSpecs SplitVRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, context.ConstantInts(1));
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(2));
+  const TensorSpec& whole = context.input(0);
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(axes[0], whole.shape.rank()));
+  int64_t sum = 0;
+  int unknown = -1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == -1 && unknown < 0)
+      unknown = static_cast<int>(i);
+    else
+      sum += sizes[i] < 0 ? whole.shape.dim(axis) + 1 : sizes[i];  // a second -1 cannot fit
+  }
+  if (unknown >= 0 && sum <= whole.shape.dim(axis)) {
+    sizes[static_cast<size_t>(unknown)] = whole.shape.dim(axis) - sum;
+  } else if (sum != whole.shape.dim(axis)) {
+    return absl::InvalidArgumentError(absl::StrCat("parts of sizes [", absl::StrJoin(sizes, ","),
+                                                   "] do not make up axis ", axis, " of ",
+                                                   whole.shape.ToString()));
+  }
+  return SplitParts(whole, axis, sizes);
+}
+
+Grads SplitGradient(const Node& node, const Grads& grads) {
+  return {Tensor(), Concat(WithZeros(node, grads), static_cast<int>(ConstantOf(node, 0)[0]))};
+}
+Grads SplitVGradient(const Node& node, const Grads& grads) {
+  return {Concat(WithZeros(node, grads), static_cast<int>(ConstantOf(node, 2)[0])), Tensor(),
+          Tensor()};
+}
+
+OutputSpecs PackRule(const ShapeContext& context) {
+  if (context.num_inputs() == 0) return absl::InvalidArgumentError("takes at least one tensor");
+  const TensorSpec& first = context.input(0);
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(context.attrs.i("axis"), first.shape.rank() + 1));
+  for (int i = 1; i < context.num_inputs(); ++i) {
+    if (context.input(i) == first) continue;
+    return absl::InvalidArgumentError(absl::StrCat("cannot stack ", first.ToString(), " and ",
+                                                   context.input(i).ToString(), ": types differ"));
+  }
+  std::vector<int64_t> dims = first.shape.dims();
+  dims.insert(dims.begin() + axis, context.num_inputs());
+  return std::vector<TensorSpec>{{first.dtype, Shape(std::move(dims))}};
+}
+
+OutputSpecs UnpackRule(const ShapeContext& context) {
+  const TensorSpec& whole = context.input(0);
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(context.attrs.i("axis"), whole.shape.rank()));
+  const int64_t n = context.attrs.i("num");
+  if (n != whole.shape.dim(axis)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num is ", n, ", axis ", axis, " has size ", whole.shape.dim(axis)));
+  }
+  std::vector<int64_t> dims = whole.shape.dims();
+  dims.erase(dims.begin() + axis);
+  return std::vector<TensorSpec>(static_cast<size_t>(n), {whole.dtype, Shape(dims)});
+}
+
+OutputSpecs ReverseRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(1));
+  for (const int64_t axis : axes) {
+    EST_RETURN_IF_ERROR(CheckAxis(axis, context.input(0).shape.rank()).status());
+  }
+  return SameAsInput(context);
+}
+
+OutputSpecs TileRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> multiples, context.ConstantInts(1));
+  Shape to = context.input(0).shape;
+  if (static_cast<int>(multiples.size()) != to.rank()) {
+    return absl::InvalidArgumentError(absl::StrCat(multiples.size(), " multiples for the ",
+                                                   to.rank(), " axes of ", to.ToString()));
+  }
+  for (int axis = 0; axis < to.rank(); ++axis) {
+    const int64_t multiple = multiples[static_cast<size_t>(axis)];
+    if (multiple < 0) return absl::InvalidArgumentError(absl::StrCat("a multiple of ", multiple));
+    to.set_dim(axis, to.dim(axis) * multiple);
+  }
+  return std::vector<TensorSpec>{{context.input(0).dtype, to}};
+}
+
+// Every axis as (repetitions, elements), summed over the repetitions.
+Grads TileGradient(const Node& node, const Grads& grads) {
+  const std::vector<int64_t> multiples = ConstantOf(node, 1);
+  const Shape& from = node.input(0).shape();
+  Shape split;
+  std::vector<int64_t> axes;
+  for (int axis = 0; axis < from.rank(); ++axis) {
+    axes.push_back(2 * axis);
+    split.push_back(multiples[static_cast<size_t>(axis)]);
+    split.push_back(from.dim(axis));
+  }
+  return {ReduceSum(Reshape(grads[0], split), axes), Tensor()};
+}
+
+EST_REGISTER_OP(
+    {.name = "Transpose", .num_inputs = 2, .shape = TransposeRule, .gradient = TransposeGradient});
+EST_REGISTER_OP(
+    {.name = "ConcatV2", .num_inputs = -1, .shape = ConcatRule, .gradient = ConcatGradient});
+EST_REGISTER_OP({.name = "Split", .num_inputs = 2, .shape = SplitRule, .gradient = SplitGradient});
+EST_REGISTER_OP(
+    {.name = "SplitV", .num_inputs = 3, .shape = SplitVRule, .gradient = SplitVGradient});
+EST_REGISTER_OP({.name = "Pack",
+                 .num_inputs = -1,
+                 .shape = PackRule,
+                 .gradient = [](const Node& node, const Grads& grads) {
+                   return Unstack(grads[0], static_cast<int>(node.attrs().i("axis")));
+                 }});
+EST_REGISTER_OP({.name = "Unpack",
+                 .num_inputs = 1,
+                 .shape = UnpackRule,
+                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
+                   return {Stack(WithZeros(node, grads), static_cast<int>(node.attrs().i("axis")))};
+                 }});
+EST_REGISTER_OP({.name = "ReverseV2",
+                 .num_inputs = 2,
+                 .shape = ReverseRule,
+                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
+                   return {Reverse(grads[0], ConstantOf(node, 1)), Tensor()};
+                 }});
+EST_REGISTER_OP({.name = "Tile", .num_inputs = 2, .shape = TileRule, .gradient = TileGradient});
+
+}  // namespace
+
+Tensor Transpose(const Tensor& x, const std::vector<int64_t>& perm, absl::string_view name) {
+  std::vector<int64_t> axes = perm;
+  if (axes.empty()) {
+    for (int axis = x.rank() - 1; axis >= 0; --axis) axes.push_back(axis);
+  }
+  return OpBuilder("Transpose", name).Input(x).Ints("perm", axes).Build();
+}
+
+Tensor Concat(const std::vector<Tensor>& inputs, int axis, absl::string_view name) {
+  return OpBuilder("ConcatV2", name).Inputs(inputs).Int("axis", axis).Build();
+}
+
+std::vector<Tensor> Split(const Tensor& x, int num_splits, int axis, absl::string_view name) {
+  return OpBuilder("Split", name)
+      .Int("split_dim", axis)
+      .Input(x)
+      .Attr("num_split", int64_t{num_splits})
+      .BuildN(num_splits);
+}
+
+std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, int axis,
+                          absl::string_view name) {
+  return OpBuilder("SplitV", name)
+      .Input(x)
+      .Ints("Const", sizes)
+      .Int("split_dim", axis)
+      .Attr("num_split", static_cast<int64_t>(sizes.size()))
+      .BuildN(static_cast<int>(sizes.size()));
+}
+
+Tensor Stack(const std::vector<Tensor>& inputs, int axis, absl::string_view name) {
+  return AddOp("Pack", inputs,
+               {{"axis", int64_t{axis}}, {"N", static_cast<int64_t>(inputs.size())}}, name);
+}
+
+std::vector<Tensor> Unstack(const Tensor& x, int axis, absl::string_view name) {
+  const bool in_range = x.valid() && axis >= -x.rank() && axis < x.rank();
+  const int64_t num = in_range ? x.dim(axis) : 0;
+  return AddOpN("Unpack", static_cast<int>(num), {x}, {{"axis", int64_t{axis}}, {"num", num}},
+                name);
+}
+
+Tensor Reverse(const Tensor& x, const std::vector<int64_t>& axes, absl::string_view name) {
+  return OpBuilder("ReverseV2", name).Input(x).Ints("axis", axes).Build();
+}
+
+Tensor Tile(const Tensor& x, const std::vector<int64_t>& multiples, absl::string_view name) {
+  return OpBuilder("Tile", name).Input(x).Ints("multiples", multiples).Build();
+}
+
+}  // namespace estimator

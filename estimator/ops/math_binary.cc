@@ -1,0 +1,221 @@
+#include "estimator/ops/math_binary.h"
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/builder.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/select.h"
+#include "estimator/ops/shape_rules.h"
+
+namespace estimator {
+namespace {
+
+using Grads = std::vector<Tensor>;
+
+OutputSpecs FloatingBroadcastRule(const ShapeContext& context) {
+  EST_RETURN_IF_ERROR(CheckFloating(context.input(0)));
+  return BroadcastRule(context);
+}
+
+OutputSpecs AddNRule(const ShapeContext& context) {
+  if (context.num_inputs() == 0) return absl::InvalidArgumentError("takes at least one input");
+  EST_RETURN_IF_ERROR(CheckNumber(context.input(0)));
+  for (int i = 1; i < context.num_inputs(); ++i) {
+    if (context.input(i) == context.input(0)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("input ", i, " is ", context.input(i).ToString(),
+                                                   ", input 0 ", context.input(0).ToString()));
+  }
+  return SameAsInput(context);
+}
+
+// What the gradient of a binary op sees: d(out), x, y and out.
+struct Binary {
+  Tensor grad, x, y, out;
+};
+using PartialFn = Tensor (*)(const Binary&);
+
+// A gradient from the two partial derivatives (null: none), each before broadcasting is undone.
+GradientFn FromPartials(PartialFn by_x, PartialFn by_y) {
+  return [by_x, by_y](const Node& node, const Grads& grads) {
+    const Binary binary{grads[0], node.input(0), node.input(1),
+                        Tensor(grads[0].graph(), const_cast<Node*>(&node), 0)};
+    Grads result(2);
+    if (by_x != nullptr && WantsGradient(binary.x))
+      result[0] = SumToShapeOf(by_x(binary), binary.x);
+    if (by_y != nullptr && WantsGradient(binary.y))
+      result[1] = SumToShapeOf(by_y(binary), binary.y);
+    return result;
+  };
+}
+
+Tensor Grad(const Binary& b) { return b.grad; }
+Tensor NegativeGrad(const Binary& b) { return -b.grad; }
+Tensor QuotientByX(const Binary& b) { return b.grad / b.y; }
+Tensor QuotientByY(const Binary& b) { return b.grad * ((-b.x / b.y) / b.y); }
+
+EST_REGISTER_OP({.name = "AddV2",
+                 .num_inputs = 2,
+                 .shape = BroadcastRule,
+                 .gradient = FromPartials(Grad, Grad)});
+EST_REGISTER_OP({.name = "Sub",
+                 .num_inputs = 2,
+                 .shape = BroadcastRule,
+                 .gradient = FromPartials(Grad, NegativeGrad)});
+EST_REGISTER_OP({.name = "Mul",
+                 .num_inputs = 2,
+                 .shape = BroadcastRule,
+                 .gradient = FromPartials([](const Binary& b) { return b.grad * b.y; },
+                                          [](const Binary& b) { return b.x * b.grad; })});
+EST_REGISTER_OP({.name = "RealDiv",
+                 .num_inputs = 2,
+                 .shape = FloatingBroadcastRule,
+                 .gradient = FromPartials(QuotientByX, QuotientByY)});
+EST_REGISTER_OP({.name = "Div",
+                 .num_inputs = 2,
+                 .shape = BroadcastRule,
+                 .gradient = FromPartials(QuotientByX, QuotientByY)});
+EST_REGISTER_OP({.name = "DivNoNan",
+                 .num_inputs = 2,
+                 .shape = FloatingBroadcastRule,
+                 .gradient = FromPartials([](const Binary& b) { return DivideNoNan(b.grad, b.y); },
+                                          [](const Binary& b) {
+                                            return b.grad *
+                                                   DivideNoNan(DivideNoNan(-b.x, b.y), b.y);
+                                          })});
+EST_REGISTER_OP(
+    {.name = "FloorDiv", .num_inputs = 2, .shape = BroadcastRule, .not_differentiable = true});
+EST_REGISTER_OP({.name = "FloorMod",
+                 .num_inputs = 2,
+                 .shape = BroadcastRule,
+                 .gradient = FromPartials(Grad, [](const Binary& b) {
+                   return -b.grad * FloorDiv(b.x, b.y);
+                 })});
+EST_REGISTER_OP({.name = "Maximum",
+                 .num_inputs = 2,
+                 .shape = BroadcastRule,
+                 .gradient = FromPartials(
+                     [](const Binary& b) { return Where(GreaterEqual(b.x, b.y), b.grad, 0); },
+                     [](const Binary& b) { return Where(GreaterEqual(b.x, b.y), 0, b.grad); })});
+EST_REGISTER_OP({.name = "Minimum",
+                 .num_inputs = 2,
+                 .shape = BroadcastRule,
+                 .gradient = FromPartials(
+                     [](const Binary& b) { return Where(LessEqual(b.x, b.y), b.grad, 0); },
+                     [](const Binary& b) { return Where(LessEqual(b.x, b.y), 0, b.grad); })});
+// By the exponent, log x stands only where x > 0, as in TensorFlow; elsewhere it is 0.
+EST_REGISTER_OP({.name = "Pow",
+                 .num_inputs = 2,
+                 .shape = BroadcastRule,
+                 .gradient = FromPartials(
+                     [](const Binary& b) { return b.grad * b.y * Pow(b.x, b.y - 1); },
+                     [](const Binary& b) {
+                       const Tensor positive = Greater(b.x, 0);
+                       return b.grad * b.out * Where(positive, Log(Where(positive, b.x, 1)), 0);
+                     })});
+EST_REGISTER_OP({.name = "SquaredDifference",
+                 .num_inputs = 2,
+                 .shape = BroadcastRule,
+                 .gradient = FromPartials([](const Binary& b) { return b.grad * 2 * (b.x - b.y); },
+                                          [](const Binary& b) {
+                                            return b.grad * 2 * (b.y - b.x);
+                                          })});
+// Here x is the ordinate: atan2(y, x).
+EST_REGISTER_OP({.name = "Atan2",
+                 .num_inputs = 2,
+                 .shape = FloatingBroadcastRule,
+                 .gradient = FromPartials(
+                     [](const Binary& b) { return b.grad * (b.y / (Square(b.x) + Square(b.y))); },
+                     [](const Binary& b) {
+                       return b.grad * (-b.x / (Square(b.x) + Square(b.y)));
+                     })});
+EST_REGISTER_OP({.name = "AddN",
+                 .num_inputs = -1,
+                 .shape = AddNRule,
+                 .gradient = [](const Node& node, const Grads& grads) {
+                   return Grads(static_cast<size_t>(node.num_inputs()), grads[0]);
+                 }});
+
+Tensor BinaryOp(absl::string_view op, const Operand& x, const Operand& y, absl::string_view name) {
+  return AddOp(op, {x.Resolve(y), y.Resolve(x)}, {}, name);
+}
+
+}  // namespace
+
+Tensor Add(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("AddV2", x, y, name);
+}
+Tensor Subtract(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("Sub", x, y, name);
+}
+Tensor Multiply(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("Mul", x, y, name);
+}
+
+Tensor Divide(const Operand& x, const Operand& y, absl::string_view name) {
+  const Tensor a = x.Resolve(y), b = y.Resolve(x);
+  if (!a.valid() || !b.valid() || !IsInteger(a.dtype()) || a.dtype() != b.dtype()) {
+    return AddOp("RealDiv", {a, b}, {}, name);
+  }
+  const DType real = DTypeSize(a.dtype()) <= 2 ? DType::kFloat32 : DType::kFloat64;
+  return AddOp("RealDiv", {Cast(a, real), Cast(b, real)}, {}, name);
+}
+
+Tensor TruncateDiv(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("Div", x, y, name);
+}
+Tensor FloorDiv(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("FloorDiv", x, y, name);
+}
+Tensor FloorMod(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("FloorMod", x, y, name);
+}
+Tensor DivideNoNan(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("DivNoNan", x, y, name);
+}
+Tensor Maximum(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("Maximum", x, y, name);
+}
+Tensor Minimum(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("Minimum", x, y, name);
+}
+Tensor Pow(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("Pow", x, y, name);
+}
+Tensor SquaredDifference(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("SquaredDifference", x, y, name);
+}
+Tensor Atan2(const Operand& y, const Operand& x, absl::string_view name) {
+  return BinaryOp("Atan2", y, x, name);
+}
+
+Tensor AddN(const std::vector<Tensor>& inputs, absl::string_view name) {
+  return AddOp("AddN", inputs, {}, name);
+}
+
+Tensor ClipByValue(const Tensor& x, const Operand& low, const Operand& high,
+                   absl::string_view name) {
+  const NameScope scope(name, GraphFor({x}));
+  return Maximum(Minimum(x, high), low);
+}
+
+Tensor SumToShapeOf(const Tensor& gradient, const Tensor& x) {
+  if (!gradient.valid() || gradient.shape() == x.shape()) return gradient;
+  std::vector<int64_t> axes;
+  const int added = gradient.rank() - x.rank();
+  for (int axis = 0; axis < gradient.rank(); ++axis) {
+    if (axis < added || x.dim(axis - added) != gradient.dim(axis)) axes.push_back(axis);
+  }
+  const Tensor sum = OpBuilder("Sum", "Sum")
+                         .Input(gradient)
+                         .Ints("reduction_indices", axes)
+                         .Attr("keep_dims", false)
+                         .Build();
+  if (sum.shape() == x.shape()) return sum;
+  return OpBuilder("Reshape", "Reshape").Input(sum).Ints("shape", x.shape().dims()).Build();
+}
+
+}  // namespace estimator

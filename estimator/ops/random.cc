@@ -1,0 +1,157 @@
+#include "estimator/ops/random.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/builder.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/select.h"
+#include "estimator/ops/shape_rules.h"
+
+namespace estimator {
+namespace {
+
+absl::StatusOr<Shape> ShapeOperand(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(0));
+  for (const int64_t size : dims) {
+    if (size < 0)
+      return absl::InvalidArgumentError(absl::StrCat("a size of ", size, " in the shape"));
+  }
+  return Shape(std::move(dims));
+}
+
+OutputSpecs FloatingRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(Shape shape, ShapeOperand(context));
+  const TensorSpec spec{context.attrs.dtype("dtype"), std::move(shape)};
+  EST_RETURN_IF_ERROR(CheckFloating(spec));
+  return std::vector<TensorSpec>{spec};
+}
+
+OutputSpecs UniformIntRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(Shape shape, ShapeOperand(context));
+  const TensorSpec& low = context.input(1);
+  EST_RETURN_IF_ERROR(CheckSameDType(low, context.input(2)));
+  if (low.dtype != DType::kInt32 && low.dtype != DType::kInt64) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("draws int32 or int64, not ", DTypeName(low.dtype)));
+  }
+  return std::vector<TensorSpec>{{low.dtype, std::move(shape)}};
+}
+
+EST_REGISTER_OP({.name = "RandomUniform",
+                 .num_inputs = 1,
+                 .shape = FloatingRule,
+                 .not_differentiable = true,
+                 .stateful = true});
+EST_REGISTER_OP({.name = "RandomStandardNormal",
+                 .num_inputs = 1,
+                 .shape = FloatingRule,
+                 .not_differentiable = true,
+                 .stateful = true});
+EST_REGISTER_OP({.name = "TruncatedNormal",
+                 .num_inputs = 1,
+                 .shape = FloatingRule,
+                 .not_differentiable = true,
+                 .stateful = true});
+EST_REGISTER_OP({.name = "RandomUniformInt",
+                 .num_inputs = 3,
+                 .shape = UniformIntRule,
+                 .not_differentiable = true,
+                 .stateful = true});
+
+// The bare op in `graph`.
+Tensor Draw(Graph& graph, absl::string_view op, const Shape& shape, DType dtype,
+            std::optional<int64_t> op_seed) {
+  const Tensor dims = ConstantIn(graph, IntArray(Shape{shape.rank()}, shape.dims()), "shape");
+  const auto [seed, seed2] = graph.OpSeeds(op_seed);
+  return graph.AddOp(op, {dims}, {{"dtype", dtype}, {"seed", seed}, {"seed2", seed2}});
+}
+
+double Rounded(double x, DType dtype) {
+  return IsFloating(dtype) ? Array::Scalar(x).Cast(dtype).AsDouble() : x;
+}
+
+// drawn * scale + offset; neither where it would change nothing.
+Tensor Scaled(const Tensor& drawn, double scale, double offset) {
+  Tensor result = drawn;
+  if (scale != 1) result *= scale;
+  if (offset != 0) result += offset;
+  return result;
+}
+
+}  // namespace
+
+Tensor RandomUniform(const Shape& shape, double minval, double maxval, RandomOptions options,
+                     absl::string_view name) {
+  Graph& graph = Graph::Current();
+  const NameScope scope(name, graph);
+  const double low = Rounded(minval, options.dtype);
+  return Scaled(Draw(graph, "RandomUniform", shape, options.dtype, options.seed),
+                Rounded(maxval, options.dtype) - low, low);
+}
+
+Tensor RandomUniformInt(const Shape& shape, int64_t minval, int64_t maxval, DType dtype,
+                        std::optional<int64_t> seed, absl::string_view name) {
+  Graph& graph = Graph::Current();
+  if (minval >= maxval) {
+    return graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat(name, ": need minval < maxval, got ", minval, " and ", maxval)));
+  }
+  const NameScope scope(name, graph);
+  const auto [graph_seed, seed2] = graph.OpSeeds(seed);
+  return OpBuilder("RandomUniformInt", "RandomUniformInt")
+      .Const("shape", IntArray(Shape{shape.rank()}, shape.dims()))
+      .Const("min", Array::Scalar(minval).Cast(dtype))
+      .Const("max", Array::Scalar(maxval).Cast(dtype))
+      .Attr("seed", graph_seed)
+      .Attr("seed2", seed2)
+      .Build();
+}
+
+Tensor RandomNormal(const Shape& shape, double mean, double stddev, RandomOptions options,
+                    absl::string_view name) {
+  Graph& graph = Graph::Current();
+  const NameScope scope(name, graph);
+  return Scaled(Draw(graph, "RandomStandardNormal", shape, options.dtype, options.seed), stddev,
+                mean);
+}
+
+Tensor TruncatedNormal(const Shape& shape, double mean, double stddev, RandomOptions options,
+                       absl::string_view name) {
+  Graph& graph = Graph::Current();
+  const NameScope scope(name, graph);
+  return Scaled(Draw(graph, "TruncatedNormal", shape, options.dtype, options.seed), stddev, mean);
+}
+
+// Source: TF 2.15 nn_ops._dropout.
+Tensor Dropout(const Tensor& x, DropoutOptions options, absl::string_view name) {
+  Graph& graph = GraphFor({x});
+  if (!(options.rate >= 0 && options.rate < 1)) {
+    return graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat(name, ": rate must be in [0, 1), it is ", options.rate)));
+  }
+  if (!x.valid()) return AddOp("Identity", {x}, {}, name);
+  const NameScope scope(name, graph);
+  const absl::Status floating = CheckFloating(x.spec());
+  if (!floating.ok()) return graph.Fail(floating);
+  const Shape noise_shape = options.noise_shape.value_or(x.shape());
+  const absl::StatusOr<Shape> both = BroadcastShapes(x.shape(), noise_shape);
+  if (!both.ok() || !(*both == x.shape())) {
+    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+        "noise_shape ", noise_shape.ToString(), " does not broadcast to ", x.shape().ToString())));
+  }
+  if (options.rate == 0) return x;
+  const Tensor scaled = Multiply(x, 1 / (1 - options.rate), "Mul");
+  const Tensor uniform = [&] {
+    const NameScope inner("random_uniform", graph);
+    return Draw(graph, "RandomUniform", noise_shape, x.dtype(), options.seed);
+  }();
+  return Where(GreaterEqual(uniform, options.rate), scaled, 0);
+}
+
+}  // namespace estimator

@@ -1,0 +1,222 @@
+#include "estimator/ops/reduction.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/builder.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/select.h"
+#include "estimator/ops/shape_ops.h"
+#include "estimator/ops/shape_rules.h"
+
+namespace estimator {
+namespace {
+
+using Grads = std::vector<Tensor>;
+
+OutputSpecs ReductionRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(1));
+  const Shape& from = context.input(0).shape;
+  const bool keep = context.attrs.b("keep_dims");
+  std::vector<bool> reduced(from.dims().size(), false);
+  for (const int64_t given : axes) {
+    EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given, from.rank()));
+    if (reduced[static_cast<size_t>(axis)]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("axis ", given, " is given twice in [", absl::StrJoin(axes, ","), "]"));
+    }
+    reduced[static_cast<size_t>(axis)] = true;
+  }
+  Shape to;
+  for (size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i])
+      to.push_back(from.dims()[i]);
+    else if (keep)
+      to.push_back(1);
+  }
+  return std::vector<TensorSpec>{{context.input(0).dtype, to}};
+}
+
+OutputSpecs NumberReductionRule(const ShapeContext& context) {
+  EST_RETURN_IF_ERROR(CheckNumber(context.input(0)));
+  return ReductionRule(context);
+}
+
+OutputSpecs BoolReductionRule(const ShapeContext& context) {
+  if (context.input(0).dtype != DType::kBool) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("reduces bool, not ", DTypeName(context.input(0).dtype)));
+  }
+  return ReductionRule(context);
+}
+
+// What the gradient of a reduction sees, with the reduced axes kept as 1.
+struct Reduced {
+  Tensor x, axes, grad, out;
+};
+
+Reduced KeepAxes(const Node& node, const Grads& grads) {
+  const Tensor& x = node.input(0);
+  const Tensor out(grads[0].graph(), const_cast<Node*>(&node), 0);
+  const std::vector<int64_t> axes = *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(1);
+  Shape kept = x.shape();
+  for (const int64_t axis : axes) kept.set_dim(static_cast<int>(axis), 1);
+  return {x, node.input(1), Reshape(grads[0], kept), Reshape(out, kept)};
+}
+
+Tensor SumKeeping(const Tensor& x, const Tensor& axes) {
+  return AddOp("Sum", {x, axes}, {{"keep_dims", true}});
+}
+
+Grads SumGradient(const Node& node, const Grads& grads) {
+  const Reduced r = KeepAxes(node, grads);
+  return {BroadcastTo(r.grad, r.x.shape()), Tensor()};
+}
+
+Grads MeanGradient(const Node& node, const Grads& grads) {
+  const Reduced r = KeepAxes(node, grads);
+  const double count = static_cast<double>(r.x.shape().num_elements()) /
+                       static_cast<double>(std::max<int64_t>(1, r.grad.shape().num_elements()));
+  return {BroadcastTo(r.grad / count, r.x.shape()), Tensor()};
+}
+
+// The product of the others: product / x, unless x is the only zero.
+Grads ProdGradient(const Node& node, const Grads& grads) {
+  const Reduced r = KeepAxes(node, grads);
+  const Tensor is_zero = Equal(r.x, 0);
+  const Tensor safe = Where(is_zero, 1, r.x);
+  const Tensor product = AddOp("Prod", {safe, r.axes}, {{"keep_dims", true}});
+  const Tensor num_zeros = SumKeeping(Cast(is_zero, r.x.dtype()), r.axes);
+  const Tensor others = Where(is_zero, Where(Equal(num_zeros, 1), product, 0),
+                              Where(Equal(num_zeros, 0), product / safe, 0));
+  return {r.grad * others, Tensor()};
+}
+
+Grads ExtremeGradient(const Node& node, const Grads& grads) {
+  const Reduced r = KeepAxes(node, grads);
+  const Tensor chosen = Cast(Equal(r.x, r.out), r.x.dtype());
+  return {chosen / SumKeeping(chosen, r.axes) * r.grad, Tensor()};
+}
+
+OutputSpecs L2LossRule(const ShapeContext& context) {
+  EST_RETURN_IF_ERROR(CheckFloating(context.input(0)));
+  return std::vector<TensorSpec>{{context.input(0).dtype, Shape{}}};
+}
+
+EST_REGISTER_OP(
+    {.name = "Sum", .num_inputs = 2, .shape = NumberReductionRule, .gradient = SumGradient});
+EST_REGISTER_OP(
+    {.name = "Mean", .num_inputs = 2, .shape = NumberReductionRule, .gradient = MeanGradient});
+EST_REGISTER_OP(
+    {.name = "Prod", .num_inputs = 2, .shape = NumberReductionRule, .gradient = ProdGradient});
+EST_REGISTER_OP(
+    {.name = "Max", .num_inputs = 2, .shape = NumberReductionRule, .gradient = ExtremeGradient});
+EST_REGISTER_OP(
+    {.name = "Min", .num_inputs = 2, .shape = NumberReductionRule, .gradient = ExtremeGradient});
+EST_REGISTER_OP(
+    {.name = "All", .num_inputs = 2, .shape = BoolReductionRule, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "Any", .num_inputs = 2, .shape = BoolReductionRule, .not_differentiable = true});
+EST_REGISTER_OP({.name = "L2Loss",
+                 .num_inputs = 1,
+                 .shape = L2LossRule,
+                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
+                   return {node.input(0) * grads[0]};
+                 }});
+
+Tensor Reduce(absl::string_view op, const Tensor& x, const ReduceAxes& axes, bool keepdims,
+              absl::string_view name) {
+  return OpBuilder(op, name)
+      .Input(x)
+      .Ints("reduction_indices", axes.ForRank(x.rank()))
+      .Attr("keep_dims", keepdims)
+      .Build();
+}
+
+}  // namespace
+
+std::vector<int64_t> ReduceAxes::ForRank(int rank) const {
+  if (axes_.has_value()) return *axes_;
+  std::vector<int64_t> all;
+  for (int axis = 0; axis < rank; ++axis) all.push_back(axis);
+  return all;
+}
+
+Tensor ReduceSum(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
+  return Reduce("Sum", x, axes, keepdims, name);
+}
+Tensor ReduceMean(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
+  return Reduce("Mean", x, axes, keepdims, name);
+}
+Tensor ReduceProd(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
+  return Reduce("Prod", x, axes, keepdims, name);
+}
+Tensor ReduceMax(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
+  return Reduce("Max", x, axes, keepdims, name);
+}
+Tensor ReduceMin(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
+  return Reduce("Min", x, axes, keepdims, name);
+}
+Tensor ReduceAll(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
+  return Reduce("All", x, axes, keepdims, name);
+}
+Tensor ReduceAny(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
+  return Reduce("Any", x, axes, keepdims, name);
+}
+
+Tensor ReduceLogSumExp(const Tensor& x, const ReduceAxes& axes, bool keepdims,
+                       absl::string_view name) {
+  const NameScope scope(name, GraphFor({x}));
+  const Tensor max = ReduceMax(x, axes, /*keepdims=*/true);
+  // An infinite maximum would make inf - inf.
+  const Tensor shift = StopGradient(Where(IsFinite(max), max, 0));
+  const Tensor kept = Log(ReduceSum(Exp(x - shift), axes, /*keepdims=*/true)) + shift;
+  if (keepdims || !kept.valid()) return kept;
+  Shape shape;
+  const std::vector<int64_t> given = axes.ForRank(x.rank());
+  std::vector<bool> reduced(x.shape().dims().size(), false);
+  for (const int64_t axis : given)
+    reduced[static_cast<size_t>(axis < 0 ? axis + x.rank() : axis)] = true;
+  for (size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i]) shape.push_back(x.shape().dims()[i]);
+  }
+  return Reshape(kept, shape);
+}
+
+MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, bool keepdims,
+                        absl::string_view name) {
+  const NameScope scope(name, GraphFor({x}));
+  const bool half = x.dtype() == DType::kBfloat16 || x.dtype() == DType::kFloat16;
+  const Tensor y = half ? Cast(x, DType::kFloat32) : x;
+  const Tensor mean = ReduceMean(y, axes, /*keepdims=*/true, "mean");
+  // As TensorFlow: no gradient through the mean inside of the variance, where it is zero anyway.
+  const Tensor variance =
+      ReduceMean(SquaredDifference(y, StopGradient(mean)), axes, keepdims, "variance");
+  const Tensor shaped =
+      keepdims || !variance.valid() ? mean : Reshape(mean, variance.shape(), "Squeeze");
+  return {half ? Cast(shaped, x.dtype()) : shaped, half ? Cast(variance, x.dtype()) : variance};
+}
+
+Tensor L2Loss(const Tensor& x, absl::string_view name) { return AddOp("L2Loss", {x}, {}, name); }
+
+Tensor Norm(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
+  const NameScope scope(name, GraphFor({x}));
+  return Sqrt(ReduceSum(x * x, axes, keepdims));
+}
+
+Tensor GlobalNorm(const std::vector<Tensor>& tensors, absl::string_view name) {
+  const NameScope scope(name, GraphFor(tensors));
+  std::vector<Tensor> squares;
+  for (const Tensor& tensor : tensors) {
+    if (!tensor.valid() && tensor.graph() != nullptr && !tensor.graph()->status().ok())
+      return tensor;
+    if (tensor.valid()) squares.push_back(L2Loss(tensor));
+  }
+  return Sqrt(AddN(squares) * 2, "global_norm");
+}
+
+}  // namespace estimator

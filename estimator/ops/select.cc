@@ -1,0 +1,65 @@
+#include "estimator/ops/select.h"
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/shape_rules.h"
+
+namespace estimator {
+namespace {
+
+OutputSpecs SelectRule(const ShapeContext& context) {
+  if (context.input(0).dtype != DType::kBool) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the condition must be bool, not ", DTypeName(context.input(0).dtype)));
+  }
+  EST_RETURN_IF_ERROR(CheckSameDType(context.input(1), context.input(2)));
+  EST_ASSIGN_OR_RETURN(const Shape sides,
+                       BroadcastShapes(context.input(1).shape, context.input(2).shape));
+  EST_ASSIGN_OR_RETURN(Shape all, BroadcastShapes(context.input(0).shape, sides));
+  return std::vector<TensorSpec>{{context.input(1).dtype, std::move(all)}};
+}
+
+std::vector<Tensor> SelectGradient(const Node& node, const std::vector<Tensor>& grads) {
+  std::vector<Tensor> result(3);
+  const Tensor& condition = node.input(0);
+  if (WantsGradient(node.input(1))) {
+    result[1] = SumToShapeOf(Where(condition, grads[0], 0), node.input(1));
+  }
+  if (WantsGradient(node.input(2))) {
+    result[2] = SumToShapeOf(Where(condition, 0, grads[0]), node.input(2));
+  }
+  return result;
+}
+
+EST_REGISTER_OP(
+    {.name = "SelectV2", .num_inputs = 3, .shape = SelectRule, .gradient = SelectGradient});
+
+}  // namespace
+
+Tensor Where(const Tensor& condition, const Operand& x, const Operand& y, absl::string_view name) {
+  return AddOp("SelectV2", {condition, x.Resolve(y), y.Resolve(x)}, {}, name);
+}
+
+Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
+            const std::function<Tensor()>& false_fn, absl::string_view name) {
+  Graph& graph = GraphFor({predicate});
+  const NameScope scope(name, graph);
+  const Tensor if_true = true_fn();
+  const Tensor if_false = false_fn();
+  if (predicate.valid() && predicate.rank() != 0) {
+    return graph.Fail(absl::InvalidArgumentError(absl::StrCat("Cond takes a scalar predicate, not ",
+                                                              predicate.spec().ToString(),
+                                                              "; Where chooses by element")));
+  }
+  if (if_true.valid() && if_false.valid() && !(if_true.spec() == if_false.spec())) {
+    return graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat("the branches of Cond differ: ", if_true.spec().ToString(), " and ",
+                     if_false.spec().ToString())));
+  }
+  return Where(predicate, if_true, if_false, "Merge");
+}
+
+}  // namespace estimator

@@ -1,0 +1,39 @@
+// Shape rules that op families share.
+#ifndef ESTIMATOR_OPS_SHAPE_RULES_H_
+#define ESTIMATOR_OPS_SHAPE_RULES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/graph/op_registry.h"
+
+namespace estimator {
+
+using OutputSpecs = absl::StatusOr<std::vector<TensorSpec>>;
+
+// One output, of input 0's dtype and shape.
+OutputSpecs SameAsInput(const ShapeContext& context);
+// The same. Errors: INVALID_ARGUMENT unless the dtype is floating, or a number (not bool, string).
+OutputSpecs SameAsFloatingInput(const ShapeContext& context);
+OutputSpecs SameAsNumberInput(const ShapeContext& context);
+// Two inputs of one dtype that are broadcast: BroadcastRule, the result has their dtype;
+// BroadcastToBoolRule, it is bool.
+OutputSpecs BroadcastRule(const ShapeContext& context);
+OutputSpecs BroadcastToBoolRule(const ShapeContext& context);
+
+// Errors: INVALID_ARGUMENT naming both.
+absl::Status CheckSameDType(const TensorSpec& a, const TensorSpec& b);
+absl::Status CheckFloating(const TensorSpec& spec);
+absl::Status CheckNumber(const TensorSpec& spec);
+
+// `axis` counted from the front. Errors: INVALID_ARGUMENT naming axis and range.
+absl::StatusOr<int> CheckAxis(int64_t axis, int rank);
+
+// Whether a gradient may flow into the tensor at all: it is not a constant.
+bool WantsGradient(const Tensor& input);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_OPS_SHAPE_RULES_H_
