@@ -32,14 +32,27 @@ class Evaluator {
     const bool needs_shape_only = node.op() == "Shape" || node.op() == "Size" || node.op() == "Rank";
     for (const Tensor& input : node.inputs()) {
       spec.inputs.push_back(input.spec());
-      std::optional<Array> value = needs_shape_only ? Array() : Value(input);
+      if (needs_shape_only) continue;
+      std::optional<Array> value = Value(input);
       if (!value.has_value()) return std::nullopt;
       spec.constants.push_back(value);
       inputs.push_back(*value);
     }
+    if (needs_shape_only) return FromShape(spec);
     absl::StatusOr<std::vector<Array>> outputs = RunReferenceKernel(spec, inputs);
     if (!outputs.ok()) return std::nullopt;
     return (*outputs)[static_cast<size_t>(tensor.output())];
+  }
+
+  // Runs a kernel that does not look at its operand.
+  static std::optional<Array> FromShape(const KernelSpec& spec) {
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(spec, KernelTier::kReference);
+    if (!kernel.ok()) return std::nullopt;
+    Array output(spec.outputs[0].dtype, spec.outputs[0].shape);
+    const std::vector<const void*> in = {nullptr};
+    const std::vector<void*> out = {output.raw()};
+    const absl::Status status = (*kernel)->Run({.inputs = in, .outputs = out, .scratch = nullptr, .step = {}});
+    return status.ok() ? std::optional<Array>(output) : std::nullopt;
   }
 
   const int64_t max_elements_;

@@ -83,7 +83,9 @@ Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs att
     return nullptr;
   };
   const std::string base_name(name.empty() ? op : name);
-  const std::string where = absl::StrCat(name_scope_, base_name);
+  const std::string where = absl::EndsWith(base_name, "/")
+                                ? std::string(absl::StripSuffix(base_name, "/"))
+                                : absl::StrCat(name_scope_, base_name);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].valid()) {
       // The handle's own graph holds the reason, unless the handle never was a tensor.
