@@ -1,0 +1,94 @@
+// RandomUniform in f32: the reference tier's bits, with Philox run on many counters side by side.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "estimator/base/random.h"
+#include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/kernel.h"
+
+namespace estimator::fused {
+namespace {
+
+constexpr uint64_t kReservedPerElement = 256;  // Philox results a step; as in the reference tier
+
+// Counters that run together: two AVX-512 registers of 32-bit lanes.
+constexpr int64_t kLanes = 32;
+
+// A 128-bit Philox counter of which the lower half moves.
+struct Stream {
+  uint64_t key = 0;
+  uint64_t counter_low = 0;
+  uint64_t counter_high = 0;
+};
+
+// Results first .. first + kLanes - 1 of the stream as uniform floats, four each, in order. A result's
+// counter does not carry into the upper half: Run sees to that.
+void UniformLanes(const Stream& stream, uint64_t first, float* out) {
+  constexpr uint64_t kM0 = 0xd2511f53, kM1 = 0xcd9e8d57;
+  constexpr uint32_t kW0 = 0x9e3779b9, kW1 = 0xbb67ae85;
+  uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
+  const uint64_t counter = stream.counter_low + first;
+#pragma omp simd
+  for (int64_t i = 0; i < kLanes; ++i) {
+    const uint64_t low = counter + static_cast<uint64_t>(i);
+    c0[i] = static_cast<uint32_t>(low);
+    c1[i] = static_cast<uint32_t>(low >> 32);
+    c2[i] = static_cast<uint32_t>(stream.counter_high);
+    c3[i] = static_cast<uint32_t>(stream.counter_high >> 32);
+  }
+  uint32_t key0 = static_cast<uint32_t>(stream.key), key1 = static_cast<uint32_t>(stream.key >> 32);
+  for (int round = 0; round < 10; ++round) {
+#pragma omp simd
+    for (int64_t i = 0; i < kLanes; ++i) {
+      const uint64_t product0 = kM0 * c0[i], product1 = kM1 * c2[i];
+      c0[i] = static_cast<uint32_t>(product1 >> 32) ^ c1[i] ^ key0;
+      c1[i] = static_cast<uint32_t>(product1);
+      c2[i] = static_cast<uint32_t>(product0 >> 32) ^ c3[i] ^ key1;
+      c3[i] = static_cast<uint32_t>(product0);
+    }
+    key0 += kW0;
+    key1 += kW1;
+  }
+  for (int64_t i = 0; i < kLanes; ++i) {
+    out[4 * i] = UniformFloat(c0[i]);
+    out[4 * i + 1] = UniformFloat(c1[i]);
+    out[4 * i + 2] = UniformFloat(c2[i]);
+    out[4 * i + 3] = UniformFloat(c3[i]);
+  }
+}
+
+std::unique_ptr<Kernel> MakeRandomUniform(const KernelSpec& spec) {
+  if (spec.outputs[0].dtype != DType::kFloat32) return nullptr;
+  const int64_t size = spec.outputs[0].shape.num_elements();
+  const auto seed = static_cast<uint64_t>(spec.attrs.i("seed")), seed2 = static_cast<uint64_t>(spec.attrs.i("seed2"));
+  constexpr int64_t kBlock = 4 * kLanes;
+  const Chunks chunks = MakeChunks((size + kBlock - 1) / kBlock, kBlock);
+  return MakeFusedKernel([size, seed, seed2, chunks](const KernelArgs& args) {
+    const auto replica = static_cast<uint64_t>(args.step.replica);
+    // Steps times elements stay far below 2^56, so the lower half never overflows.
+    const Stream stream{
+        .key = replica == 0 ? seed : HashSeed(seed, replica),
+        .counter_low = static_cast<uint64_t>(args.step.step) * kReservedPerElement * static_cast<uint64_t>(size),
+        .counter_high = seed2};
+    float* const out = args.out<float>(0);
+    ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block) {
+        const auto first = static_cast<uint64_t>(block * kLanes);
+        if ((block + 1) * kBlock <= size) {
+          UniformLanes(stream, first, out + block * kBlock);
+          continue;
+        }
+        float rest[kBlock];
+        UniformLanes(stream, first, rest);
+        std::copy(rest, rest + (size - block * kBlock), out + block * kBlock);
+      }
+    });
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_KERNEL("RandomUniform", KernelTier::kFused, MakeRandomUniform);
+
+}  // namespace
+}  // namespace estimator::fused
