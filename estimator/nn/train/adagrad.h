@@ -1,0 +1,33 @@
+// Adagrad, slot `<variable>/Adagrad` (accum, at first initial_accumulator_value):
+//   accum <- accum + gradient^2;  variable <- variable - rate * gradient / sqrt(accum)
+// Source: TF 2.15 tf.compat.v1.train.AdagradOptimizer.
+#ifndef ESTIMATOR_NN_TRAIN_ADAGRAD_H_
+#define ESTIMATOR_NN_TRAIN_ADAGRAD_H_
+
+#include <utility>
+#include <vector>
+
+#include "estimator/nn/train/optimizer.h"
+
+namespace estimator::train {
+
+struct AdagradOptions {
+  double initial_accumulator_value = 0.1;
+};
+
+class Adagrad : public Optimizer {
+ public:
+  explicit Adagrad(Schedule learning_rate, AdagradOptions options = {})
+      : Optimizer("Adagrad", std::move(learning_rate)), options_(options) {}
+
+ protected:
+  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+
+ private:
+  AdagradOptions options_;
+};
+
+
+}  // namespace estimator::train
+
+#endif  // ESTIMATOR_NN_TRAIN_ADAGRAD_H_

@@ -1,0 +1,50 @@
+#include "estimator/nn/train/clip.h"
+
+#include "estimator/graph/graph.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/select.h"
+
+namespace estimator {
+
+Tensor ClipByNorm(const Tensor& x, double clip_norm, const ReduceAxes& axes) {
+  const NameScope scope("clip_by_norm", GraphFor({x}));
+  // The square root's derivative at 0 is not finite: take it elsewhere.
+  const Tensor sum = ReduceSum(Square(x), axes, /*keepdims=*/true);
+  const Tensor positive = Greater(sum, 0.0);
+  const Tensor norm = Where(positive, Sqrt(Where(positive, sum, 1.0)), sum);
+  return x * clip_norm / Maximum(norm, clip_norm);
+}
+
+ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm, const Tensor& use_norm) {
+  const NameScope scope("clip_by_global_norm", GraphFor(tensors));
+  std::vector<Tensor> present;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.valid()) present.push_back(tensor);
+  }
+  ClippedByGlobalNorm result = {tensors, use_norm};
+  if (present.empty()) return result;
+  if (!use_norm.valid()) result.global_norm = GlobalNorm(present);
+  const Tensor& norm = result.global_norm;
+  // norm - norm is 0 if it is finite, NaN if not.
+  const Tensor scale = Minimum(1 / norm, 1 / clip_norm) * clip_norm + (norm - norm);
+  for (Tensor& tensor : result.tensors) {
+    if (tensor.valid()) tensor = tensor * Cast(scale, tensor.dtype());
+  }
+  return result;
+}
+
+namespace train {
+
+std::vector<GradientAndVariable> ClipByGlobalNorm(const std::vector<GradientAndVariable>& grads_and_vars,
+                                                  double clip_norm) {
+  std::vector<Tensor> gradients;
+  for (const GradientAndVariable& pair : grads_and_vars) gradients.push_back(pair.gradient);
+  const ClippedByGlobalNorm clipped = estimator::ClipByGlobalNorm(gradients, clip_norm);
+  std::vector<GradientAndVariable> result = grads_and_vars;
+  for (size_t i = 0; i < result.size(); ++i) result[i].gradient = clipped.tensors[i];
+  return result;
+}
+
+}  // namespace train
+}  // namespace estimator

@@ -1,0 +1,53 @@
+// Clipping against TF 2.15 tf.clip_by_norm and tf.clip_by_global_norm.
+#include "estimator/nn/train/clip.h"
+
+#include <cmath>
+#include <limits>
+
+#include "estimator/graph/gradients.h"
+#include "estimator/nn/testing_step.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/testing/eval.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using testing::Eval;
+using testing::ExpectNear;
+
+class Clip : public ::testing::Test {
+ protected:
+  Graph graph_;
+  GraphScope scope_{graph_};
+};
+
+TEST_F(Clip, TheGlobalNormIsSharedOut) {
+  const ClippedByGlobalNorm clipped = ClipByGlobalNorm({Constant({3.f, 4.f}), Tensor(), Constant({12.f})}, 6.5);
+  ExpectNear(*Eval(clipped.global_norm), {13});
+  ExpectNear(*Eval(clipped.tensors[0]), {1.5, 2});
+  EXPECT_FALSE(clipped.tensors[1].valid());
+  ExpectNear(*Eval(clipped.tensors[2]), {6});
+}
+
+TEST_F(Clip, SmallGradientsStayAsTheyAre) {
+  ExpectNear(*Eval(ClipByGlobalNorm({Constant({3.f, 4.f})}, 100).tensors[0]), {3, 4});
+}
+
+TEST_F(Clip, AnInfiniteNormGivesNan) {
+  const Tensor x = Constant({std::numeric_limits<float>::infinity(), 1.f});
+  EXPECT_TRUE(std::isnan(Eval(ClipByGlobalNorm({x}, 1).tensors[0])->AsDouble(1)));
+}
+
+TEST_F(Clip, ClipByNormOfAllOrOfRows) {
+  ExpectNear(*Eval(ClipByNorm(Constant({3.f, 4.f}), 2)), {1.2, 1.6});
+  ExpectNear(*Eval(ClipByNorm(Constant({2, 2}, {3.f, 4.f, .3f, .4f}), 2, 1)), {1.2, 1.6, 0.3, 0.4});
+}
+
+TEST_F(Clip, TheGradientOfClipByNormIsFiniteAtZero) {
+  const Tensor x = Constant({0.f, 0.f});
+  ExpectNear(*Eval(Gradients(std::vector<Tensor>{ClipByNorm(x, 2)}, {x})[0]), {1, 1});
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,77 @@
+#include "estimator/nn/train/exponential_moving_average.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/graph/graph.h"
+#include "estimator/nn/moving_average.h"
+#include "estimator/nn/train/slot_creator.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/shape_ops.h"
+
+namespace estimator::train {
+
+ExponentialMovingAverage::ExponentialMovingAverage(double decay, ExponentialMovingAverageOptions options)
+    : decay_(decay), options_(std::move(options)) {}
+
+std::string ExponentialMovingAverage::AverageName(const Variable& variable) const {
+  const auto found = averages_.find(variable.name());
+  return found != averages_.end() ? found->second : absl::StrCat(variable.name(), "/", options_.name);
+}
+
+Variable ExponentialMovingAverage::Average(const Variable& variable) const {
+  const auto found = averages_.find(variable.name());
+  if (found == averages_.end() || variable.graph() == nullptr) return Variable();
+  return variable.graph()->FindVariable(found->second).value_or(Variable());
+}
+
+Operation ExponentialMovingAverage::Apply(const std::vector<Variable>& variables, const Operation& after) {
+  Graph& graph = Graph::Current();
+  const std::vector<Variable> chosen = variables.empty() ? graph.TrainableVariables() : variables;
+  std::vector<Operation> before = graph.update_ops();
+  before.push_back(after);
+  const Operation done = Group(before, "before_averages");
+  const NameScope scope(options_.name, graph);
+  Tensor decay = Constant(static_cast<float>(decay_), "decay");
+  if (options_.num_updates.valid()) {
+    const Tensor n = Cast(options_.num_updates, DType::kFloat32);
+    decay = Minimum(decay, (n + 1) / (n + 10));
+  }
+  std::vector<Operation> updates;
+  for (const Variable& variable : chosen) {
+    if (!variable.valid() || !IsFloating(variable.dtype())) {
+      graph.Fail(absl::InvalidArgumentError(absl::StrCat(options_.name, ": variable '", variable.name(), "' is ",
+                                                         variable.spec().ToString(), ", but must be floating")));
+      return Operation(&graph, nullptr);
+    }
+    Variable average = Average(variable);
+    if (!average.valid()) {
+      average = CreateSlot(
+          variable, options_.name,
+          [&variable](const Shape&, DType) { return Identity(variable.initial_value()); }, variable.shape());
+      if (!average.valid()) return Operation(&graph, nullptr);
+      averages_[variable.name()] = average.name();
+    }
+    const Tensor step = (average - UpdatedValue(done, variable)) * (1 - Cast(decay, variable.dtype()));
+    updates.push_back(Assign(average, average - step));
+  }
+  return Group(updates, "averages");
+}
+
+std::map<std::string, Variable> ExponentialMovingAverage::VariablesToRestore(
+    const std::vector<Variable>& averaged) const {
+  Graph& graph = Graph::Current();
+  std::map<std::string, Variable> result;
+  for (const Variable& variable : graph.variables()) {
+    if (!variable.local()) result[variable.name()] = variable;
+  }
+  for (const Variable& variable : averaged.empty() ? graph.TrainableVariables() : averaged) {
+    result.erase(variable.name());
+    result[AverageName(variable)] = variable;
+  }
+  return result;
+}
+
+}  // namespace estimator::train

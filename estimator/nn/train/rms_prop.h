@@ -1,0 +1,40 @@
+// RMSProp, slots `<variable>/RMSProp` (ms, at first ones) and `<variable>/RMSProp_1` (mom); centered,
+// `RMSProp_1` is mg and `RMSProp_2` mom:
+//   ms <- decay * ms + (1 - decay) * gradient^2
+//   mg <- decay * mg + (1 - decay) * gradient                                     (centered)
+//   mom <- momentum * mom + rate * gradient / sqrt(ms [- mg^2] + epsilon)
+//   variable <- variable - mom
+// Source: TF 2.15 tf.compat.v1.train.RMSPropOptimizer.
+#ifndef ESTIMATOR_NN_TRAIN_RMS_PROP_H_
+#define ESTIMATOR_NN_TRAIN_RMS_PROP_H_
+
+#include <utility>
+#include <vector>
+
+#include "estimator/nn/train/optimizer.h"
+
+namespace estimator::train {
+
+struct RMSPropOptions {
+  double decay = 0.9;
+  double momentum = 0;
+  double epsilon = 1e-10;
+  bool centered = false;
+};
+
+class RMSProp : public Optimizer {
+ public:
+  explicit RMSProp(Schedule learning_rate, RMSPropOptions options = {})
+      : Optimizer("RMSProp", std::move(learning_rate)), options_(options) {}
+
+ protected:
+  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+
+ private:
+  RMSPropOptions options_;
+};
+
+
+}  // namespace estimator::train
+
+#endif  // ESTIMATOR_NN_TRAIN_RMS_PROP_H_

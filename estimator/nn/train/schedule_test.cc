@@ -1,0 +1,115 @@
+// Schedules against numbers of TF 2.15 tf.compat.v1.train.*_decay at the same steps.
+#include "estimator/nn/train/schedule.h"
+
+#include <vector>
+
+#include "estimator/graph/graph.h"
+#include "estimator/nn/testing_step.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/testing/eval.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using testing::ExpectError;
+
+// The rates at steps 0, 1, 5, 10, 11, 25 and 100.
+void ExpectRates(const Schedule& schedule, const std::vector<double>& expected, double tolerance = 1e-7) {
+  const std::vector<float> steps = {0, 1, 5, 10, 11, 25, 100};
+  ASSERT_EQ(steps.size(), expected.size());
+  Graph graph;
+  const GraphScope scope(graph);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const absl::StatusOr<Array> rate = testing::Eval(schedule.At(Constant(steps[i])));
+    ASSERT_TRUE(rate.ok()) << rate.status();
+    EXPECT_NEAR(rate->scalar<float>(), expected[i], tolerance) << "at step " << steps[i];
+  }
+}
+
+TEST(Schedule, ExponentialDecayWithAndWithoutStairs) {
+  ExpectRates(train::ExponentialDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}),
+              {0.1, 0.0933033, 0.070710681, 0.05, 0.04665165, 0.01767767, 9.7656251e-05});
+  ExpectRates(train::ExponentialDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5, .staircase = true}),
+              {0.1, 0.1, 0.1, 0.05, 0.05, 0.025, 9.7656251e-05});
+}
+
+TEST(Schedule, NaturalExponentialAndInverseTimeDecay) {
+  ExpectRates(train::NaturalExpDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}),
+              {0.1, 0.095122948, 0.077880077, 0.060653068, 0.057694983, 0.028650481, 0.00067379483});
+  ExpectRates(train::InverseTimeDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}),
+              {0.1, 0.095238104, 0.08, 0.06666667, 0.064516135, 0.044444446, 0.016666668});
+}
+
+TEST(Schedule, PolynomialDecayEndsOrCycles) {
+  ExpectRates(train::PolynomialDecay({.initial = 0.1, .decay_steps = 50, .end = 0.01, .power = 2}),
+              {0.1, 0.096436009, 0.0829, 0.0676, 0.064755999, 0.0325, 0.01});
+  ExpectRates(train::PolynomialDecay({.initial = 0.1, .decay_steps = 10, .end = 0.01, .power = 2, .cycle = true}),
+              {0.1, 0.0829, 0.0325, 0.01, 0.028224999, 0.0125, 0.01});
+}
+
+TEST(Schedule, PiecewiseConstantChangesAfterItsBoundaries) {
+  ExpectRates(train::PiecewiseConstant({.boundaries = {10, 20}, .values = {1, 0.5, 0.1}}),
+              {1, 1, 1, 1, 0.5, 0.1, 0.1});
+}
+
+TEST(Schedule, CosineDecayWithAndWithoutRestarts) {
+  ExpectRates(train::CosineDecay({.initial = 0.1, .decay_steps = 50, .alpha = 0.1}),
+              {0.1, 0.099911205, 0.097797543, 0.091405764, 0.089673094, 0.055, 0.01});
+  ExpectRates(train::CosineDecayRestarts({.initial = 0.1, .first_decay_steps = 10, .t_mul = 2, .m_mul = 0.5, .alpha = 0.1}),
+              {0.1, 0.097797543, 0.055, 0.055000003, 0.054722991, 0.016590098, 0.017777596});
+}
+
+TEST(Schedule, NoamDecayRisesThenFallsWithTheRootOfTheStep) {
+  // 64^-0.5 * min(t^-0.5, t * 10^-1.5), t = step + 1
+  ExpectRates(train::NoamDecay({.model_size = 64, .warmup_steps = 10}),
+              {0.0039528471, 0.0079056942, 0.023717082, 0.037688918, 0.036084392, 0.024514517, 0.012437811});
+}
+
+TEST(Schedule, WarmUpReplacesAsInBert) {
+  const Schedule linear = train::PolynomialDecay({.initial = 1, .decay_steps = 100, .end = 0});
+  ExpectRates(train::WarmUp(10, 1, linear), {0, 0.1, 0.5, 0.9, 0.89, 0.75, 0});
+}
+
+TEST(Schedule, WarmUpScaledMultipliesAsInElectra) {
+  const Schedule linear = train::PolynomialDecay({.initial = 1, .decay_steps = 100, .end = 0});
+  ExpectRates(train::WarmUpScaled(10, linear), {0, 0.099, 0.475, 0.9, 0.89, 0.75, 0});
+}
+
+TEST(Schedule, WarmUpThenStartsTheNextScheduleAtItsEnd) {
+  const Schedule linear = train::PolynomialDecay({.initial = 1, .decay_steps = 100, .end = 0});
+  ExpectRates(train::WarmUpThen(10, 0.5, 1, linear), {0.5, 0.55, 0.75, 1, 0.99, 0.85, 0.1});
+}
+
+TEST(Schedule, ConstantsTensorsAndFunctionsAreSchedules) {
+  ExpectRates(0.25, {0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25});
+  ExpectRates([](const Tensor& step) { return step * 2; }, {0, 2, 10, 20, 22, 50, 200});
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor rate = Constant(0.5f);
+  EXPECT_EQ(Schedule(rate).Build(), rate);
+}
+
+TEST(Schedule, BuildReadsTheInt64GlobalStep) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor rate = train::ExponentialDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}).Build();
+  const Variable step = *graph.GlobalStep();
+  EXPECT_EQ(step.dtype(), DType::kInt64);
+  testing::ExpectNear(*testing::Eval(rate, {{step.read(), Array::Scalar<int64_t>(10)}}), {0.05}, 1e-7);
+}
+
+TEST(Schedule, MistakesAreNamed) {
+  Graph graph;
+  const GraphScope scope(graph);
+  train::PiecewiseConstant({.boundaries = {10, 20}, .values = {1, 0.5}}).Build();
+  ExpectError(graph, {"PiecewiseConstant", "2 boundaries", "2 values"});
+  Graph other;
+  const GraphScope other_scope(other);
+  train::ExponentialDecay({.initial = 0.1, .decay_steps = 0}).Build();
+  ExpectError(other, {"ExponentialDecay", "decay_steps", "0"});
+}
+
+}  // namespace
+}  // namespace estimator
