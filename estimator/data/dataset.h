@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,13 +30,17 @@ class Iterator {
  public:
   virtual ~Iterator() = default;
   // The next element, or nullopt at the end.
-  // Errors: those of files and of map functions, with the element's index and its source. After an
-  // error the iterator stays where it was; calling again repeats the error.
+  // Errors: those of files and of map functions, with the element and its source. Calling again
+  // repeats the error, until RestoreState.
   virtual absl::StatusOr<std::optional<Element>> Next() = 0;
-  // A small byte string: positions and counts, and never the data where a position will do. On disk.
+  // A small byte string: positions and counts, never data: that of the element that Next would
+  // return, whatever was read ahead. On disk. Errors: that of Next, once there was one.
   virtual absl::StatusOr<std::string> SaveState() = 0;
-  // Goes to a saved position. Indexed sources (and a shuffle over one) seek; the others skip.
-  // Errors: INVALID_ARGUMENT if the state is of another pipeline; the iterator is then unchanged.
+  // Goes to a saved position; what follows are the same elements in the same order, also under
+  // another seed. Indexed sources (and a shuffle over one) seek; the others read again what a
+  // buffer held.
+  // Errors: INVALID_ARGUMENT if the state is of another pipeline, or of a source of another size;
+  // DATA_LOSS if it is damaged; the iterator is then unchanged.
   virtual absl::Status RestoreState(absl::string_view state) = 0;
 };
 
@@ -55,9 +60,17 @@ struct ShuffleOptions {
 struct BatchOptions {
   bool drop_remainder = false;
 };
+struct PaddedBatchOptions {
+  // By name, the shape of a row; Shape::kUnknownDim in an axis: the longest of the batch. A name
+  // that is not here: all axes so.
+  std::map<std::string, Shape> padded_shapes;
+  // By name; 0 (and "" for strings) if it is not here.
+  std::map<std::string, double> padding_values;
+  bool drop_remainder = false;
+};
 struct InterleaveOptions {
-  int cycle_length = 1;
-  int block_length = 1;
+  int cycle_length = 1;  // inner datasets open at once
+  int block_length = 1;  // elements taken from one before the next one's turn
 };
 
 // A cheap immutable value.
@@ -77,13 +90,18 @@ class Dataset {
   static Dataset Zip(std::vector<Dataset> parts);
   static Dataset Concatenate(std::vector<Dataset> parts);
 
+  // `fn` is a pure function of the element; with num_parallel_calls > 1 it runs in several threads.
   Dataset Map(MapFn fn, MapOptions options = {}) const;
   Dataset Filter(FilterFn fn) const;
   // Buffered shuffle; over an indexed dataset with a buffer as large as it: a seeded permutation.
   Dataset Shuffle(int64_t buffer_size, ShuffleOptions options = {}) const;
   Dataset Repeat(int64_t count = -1) const;  // -1: for ever
+  // Errors (of Next): elements whose names, dtypes or shapes differ.
   Dataset Batch(int64_t batch_size, BatchOptions options = {}) const;
-  Dataset Cache() const;  // in memory, filled by the first pass
+  // Pads each array at its end to a common shape. Errors (of Next): an array that is larger.
+  Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {}) const;
+  // In memory, filled by the first pass; shared by all iterators of this Dataset.
+  Dataset Cache() const;
   Dataset Prefetch(int64_t buffer_size) const;
   Dataset Take(int64_t count) const;
   Dataset Skip(int64_t count) const;
@@ -97,8 +115,8 @@ class Dataset {
   // How many elements, where that is known without reading. -1 unknown, kInfinite for ever.
   static constexpr int64_t kInfinite = -2;
   int64_t Cardinality() const;
-  // "Zip > Map > Shuffle(60000) > Batch(1024) > Prefetch(2)": for banners, and in a saved state to
-  // tell pipelines apart.
+  // "Zip(Idx, Idx) > Map > Shuffle(60000) > Batch(1024) > Prefetch(2)": for banners, and in a saved
+  // state to tell pipelines apart. Without paths: data may move.
   std::string Describe() const;
 
   explicit Dataset(std::shared_ptr<const DatasetNode> node) : node_(std::move(node)) {}
@@ -109,8 +127,9 @@ class Dataset {
 };
 
 // The seed of shuffles that name none; set by the training loop from RunConfig.tf_random_seed
-// while input_fn runs. Thread-local.
+// while input_fn runs. Thread-local. None: 1. Shuffles of one pipeline differ from each other.
 void SetDefaultSeed(std::optional<int64_t> seed);
+std::optional<int64_t> DefaultSeed();
 
 }  // namespace estimator
 

@@ -1,0 +1,156 @@
+#include "estimator/records/byte_stream.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+
+namespace estimator {
+namespace {
+
+class PlainStream final : public ByteStream {
+ public:
+  explicit PlainStream(std::unique_ptr<RandomAccessFile> file)
+      : ByteStream(file->path()), file_(std::move(file)) {}
+
+  absl::StatusOr<size_t> Read(size_t n, char* out) override {
+    size_t done = 0;
+    while (done < n) {
+      if (buffer_begin_ <= offset_ && offset_ < BufferEnd()) {
+        const auto at = static_cast<size_t>(offset_ - buffer_begin_);
+        const size_t some = std::min(n - done, buffer_.size() - at);
+        std::memcpy(out + done, buffer_.data() + at, some);
+        done += some;
+        offset_ += static_cast<int64_t>(some);
+        continue;
+      }
+      if (n - done >= static_cast<size_t>(kBufferBytes)) {  // large: past the buffer
+        EST_ASSIGN_OR_RETURN(const size_t some, file_->Read(offset_, n - done, out + done));
+        offset_ += static_cast<int64_t>(some);
+        return done + some;
+      }
+      buffer_.resize(static_cast<size_t>(kBufferBytes));
+      EST_ASSIGN_OR_RETURN(const size_t some,
+                           file_->Read(offset_, buffer_.size(), buffer_.data()));
+      buffer_.resize(some);
+      buffer_begin_ = offset_;
+      if (some == 0) break;
+    }
+    return done;
+  }
+  absl::Status Seek(int64_t offset) override {
+    if (offset < 0 || offset > file_->size()) {
+      return absl::OutOfRangeError(absl::StrCat(path_, ": offset ", offset, " is beyond its ",
+                                                file_->size(), " bytes"));
+    }
+    offset_ = offset;
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t BufferEnd() const { return buffer_begin_ + static_cast<int64_t>(buffer_.size()); }
+
+  std::unique_ptr<RandomAccessFile> file_;
+  std::string buffer_;
+  int64_t buffer_begin_ = 0;
+};
+
+class InflatedStream final : public ByteStream {
+ public:
+  InflatedStream(std::unique_ptr<PlainStream> file, Compression compression)
+      : ByteStream(file->path()), file_(std::move(file)), compression_(compression) {}
+  ~InflatedStream() override { inflateEnd(&stream_); }
+
+  absl::Status Init() {
+    constexpr int kWindowBits = 15, kGzipWindowBits = 16 + 15;
+    stream_ = {};
+    if (inflateInit2(&stream_, compression_ == Compression::kGzip ? kGzipWindowBits
+                                                                  : kWindowBits) != Z_OK) {
+      return absl::ResourceExhaustedError("zlib: no memory to decompress");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(size_t n, char* out) override {
+    size_t done = 0;
+    while (done < n) {
+      if (stream_.avail_in == 0) EST_RETURN_IF_ERROR(Fill());
+      if (stream_.avail_in == 0) {
+        if (between_members_) break;
+        return Corrupt("it ends within the stream");
+      }
+      if (between_members_) inflateReset(&stream_);
+      between_members_ = false;
+      const auto room = static_cast<uInt>(std::min<size_t>(n - done, size_t{1} << 30));
+      stream_.next_out = reinterpret_cast<Bytef*>(out + done);
+      stream_.avail_out = room;
+      const int result = inflate(&stream_, Z_NO_FLUSH);
+      done += room - stream_.avail_out;
+      offset_ += room - stream_.avail_out;
+      if (result == Z_STREAM_END) {
+        between_members_ = true;
+      } else if (result != Z_OK && result != Z_BUF_ERROR) {
+        return Corrupt(stream_.msg != nullptr ? stream_.msg : "zlib gives no reason");
+      }
+    }
+    return done;
+  }
+  absl::Status Seek(int64_t offset) override {
+    if (offset < offset_) {
+      EST_RETURN_IF_ERROR(file_->Seek(0));
+      inflateReset(&stream_);
+      stream_.avail_in = 0;
+      offset_ = 0;
+      between_members_ = true;
+    }
+    std::string skipped(static_cast<size_t>(std::min(offset - offset_, kBufferBytes)), '\0');
+    while (offset_ < offset) {
+      const size_t want = std::min(skipped.size(), static_cast<size_t>(offset - offset_));
+      EST_ASSIGN_OR_RETURN(const size_t got, Read(want, skipped.data()));
+      if (got < want) {
+        return absl::OutOfRangeError(absl::StrCat(path_, ": offset ", offset, " is beyond its ",
+                                                  offset_, " decompressed bytes"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Fill() {
+    input_.resize(static_cast<size_t>(kBufferBytes));
+    EST_ASSIGN_OR_RETURN(const size_t got, file_->Read(input_.size(), input_.data()));
+    stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+    stream_.avail_in = static_cast<uInt>(got);
+    return absl::OkStatus();
+  }
+  absl::Status Corrupt(absl::string_view why) const {
+    return absl::DataLossError(absl::StrCat(path_, ": ", CompressionName(compression_),
+                                            " data is corrupt before byte ", file_->offset(),
+                                            " (", offset_, " decompressed): ", why));
+  }
+
+  std::unique_ptr<PlainStream> file_;
+  Compression compression_;
+  z_stream stream_ = {};
+  std::string input_;
+  bool between_members_ = true;  // at the beginning, or after a whole GZIP member
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ByteStream>> ByteStream::Open(absl::string_view path,
+                                                             Compression compression) {
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, RandomAccessFile::Open(path));
+  auto plain = std::make_unique<PlainStream>(std::move(file));
+  if (compression == Compression::kNone) return plain;
+  auto inflated = std::make_unique<InflatedStream>(std::move(plain), compression);
+  EST_RETURN_IF_ERROR(inflated->Init());
+  return inflated;
+}
+
+}  // namespace estimator

@@ -1,0 +1,110 @@
+#include "estimator/records/compression.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace estimator {
+namespace {
+
+constexpr int kWindowBits = 15;       // zlib's largest window
+constexpr int kGzipWindowBits = 16;   // added: a GZIP header instead of a ZLIB one
+constexpr size_t kChunkBytes = 1 << 20;
+
+int WindowBits(Compression compression) {
+  return compression == Compression::kGzip ? kWindowBits + kGzipWindowBits : kWindowBits;
+}
+
+// zlib counts in 32 bits, so input and output go in pieces.
+uInt Piece(size_t bytes) {
+  return static_cast<uInt>(std::min<size_t>(bytes, std::numeric_limits<uInt>::max()));
+}
+
+}  // namespace
+
+absl::string_view CompressionName(Compression compression) {
+  switch (compression) {
+    case Compression::kGzip: return "GZIP";
+    case Compression::kZlib: return "ZLIB";
+    case Compression::kNone: break;
+  }
+  return "";
+}
+
+bool LooksLikeGzip(absl::string_view bytes) {
+  return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
+}
+
+absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression compression,
+                                       absl::string_view source) {
+  if (compression == Compression::kNone) return std::string(bytes);
+  z_stream stream = {};
+  if (inflateInit2(&stream, WindowBits(compression)) != Z_OK) {
+    return absl::ResourceExhaustedError("zlib: no memory to decompress");
+  }
+  std::string out;
+  size_t used = 0;
+  int result = Z_OK;
+  std::string chunk(kChunkBytes, '\0');
+  while (result != Z_STREAM_END || used < bytes.size()) {
+    // A GZIP file may be several of them, one after the other.
+    if (result == Z_STREAM_END) inflateReset(&stream);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + used));
+    stream.avail_in = Piece(bytes.size() - used);
+    const uInt given = stream.avail_in;
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
+    result = inflate(&stream, Z_NO_FLUSH);
+    used += given - stream.avail_in;
+    out.append(chunk.data(), chunk.size() - stream.avail_out);
+    const bool starved = result == Z_BUF_ERROR || (result == Z_OK && used == bytes.size() &&
+                                                   stream.avail_out > 0);
+    if (starved || (result != Z_OK && result != Z_STREAM_END)) {
+      const std::string detail = stream.msg != nullptr ? stream.msg : "no more data";
+      inflateEnd(&stream);
+      return absl::DataLossError(absl::StrCat(
+          source, ": ", CompressionName(compression), " data is ",
+          starved ? "truncated: it ends within the stream, after " : "corrupt near byte ", used,
+          starved ? absl::StrCat(" bytes (", out.size(), " decompressed)")
+                  : absl::StrCat(": ", detail)));
+    }
+  }
+  inflateEnd(&stream);
+  return out;
+}
+
+absl::StatusOr<std::string> Compress(absl::string_view bytes, Compression compression, int level) {
+  if (compression == Compression::kNone) return std::string(bytes);
+  if (level < -1 || level > 9) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("compression level is ", level, "; it must be in [-1, 9]"));
+  }
+  constexpr int kMemoryLevel = 8;  // zlib's default
+  z_stream stream = {};
+  if (deflateInit2(&stream, level, Z_DEFLATED, WindowBits(compression), kMemoryLevel,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    return absl::ResourceExhaustedError("zlib: no memory to compress");
+  }
+  std::string out;
+  std::string chunk(kChunkBytes, '\0');
+  size_t used = 0;
+  int result = Z_OK;
+  while (result != Z_STREAM_END) {
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + used));
+    stream.avail_in = Piece(bytes.size() - used);
+    const uInt given = stream.avail_in;
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
+    result = deflate(&stream, used + given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
+    used += given - stream.avail_in;
+    out.append(chunk.data(), chunk.size() - stream.avail_out);
+  }
+  deflateEnd(&stream);
+  return out;
+}
+
+}  // namespace estimator

@@ -1,0 +1,155 @@
+#include "estimator/records/tfrecord.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/base/status.h"
+
+namespace estimator {
+namespace {
+
+constexpr size_t kLengthBytes = 8, kCrcBytes = 4;
+constexpr size_t kHeaderBytes = kLengthBytes + kCrcBytes;
+// A length that is not believed, although its crc is right: 1 TiB.
+constexpr uint64_t kMaxLength = uint64_t{1} << 40;
+constexpr size_t kReadAtOnce = size_t{16} << 20;
+
+uint64_t LoadLittleEndian(const char* bytes, size_t size) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < size; ++i) {
+    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
+  return value;
+}
+
+void AppendLittleEndian(uint64_t value, size_t size, std::string* out) {
+  for (size_t i = 0; i < size; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
+}
+
+bool CrcMatches(absl::string_view data, const char* stored) {
+  return UnmaskCrc32c(static_cast<uint32_t>(LoadLittleEndian(stored, kCrcBytes))) == Crc32c(data);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TFRecordReader>> TFRecordReader::Open(absl::string_view path,
+                                                                     TFRecordOptions options) {
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream,
+                       ByteStream::Open(path, options.compression));
+  return std::unique_ptr<TFRecordReader>(
+      new TFRecordReader(std::move(stream), options.compression));
+}
+
+absl::Status TFRecordReader::DataLoss(absl::string_view what) const {
+  return absl::DataLossError(absl::StrCat(path(), ": record ", position_.index, " at byte ",
+                                          position_.offset, ": ", what));
+}
+
+absl::StatusOr<int64_t> TFRecordReader::ReadLength() {
+  if (stream_->offset() != position_.offset) EST_RETURN_IF_ERROR(stream_->Seek(position_.offset));
+  char header[kHeaderBytes];
+  EST_ASSIGN_OR_RETURN(const size_t got, stream_->Read(kHeaderBytes, header));
+  if (got == 0) return -1;
+  if (got < kHeaderBytes) {
+    return DataLoss(absl::StrCat("truncated: the file ends after ", got, " of the ", kHeaderBytes,
+                                 " bytes of its header"));
+  }
+  const absl::string_view length_bytes(header, kLengthBytes);
+  if (!CrcMatches(length_bytes, header + kLengthBytes)) {
+    const bool gzip = position_.offset == 0 && compression_ == Compression::kNone &&
+                      LooksLikeGzip(length_bytes);
+    return DataLoss(absl::StrCat(
+        "the crc32c of its length does not match: ",
+        gzip ? "this is a GZIP file; read it with .compression = Compression::kGzip"
+        : position_.index == 0 ? "this is no TFRecord file, or it is compressed, or damaged"
+                               : "the file is damaged"));
+  }
+  const uint64_t length = LoadLittleEndian(header, kLengthBytes);
+  if (length > kMaxLength) return DataLoss(absl::StrCat("its length is ", length, " bytes"));
+  return static_cast<int64_t>(length);
+}
+
+absl::StatusOr<std::optional<std::string>> TFRecordReader::Next() {
+  EST_ASSIGN_OR_RETURN(const int64_t length, ReadLength());
+  if (length < 0) return std::nullopt;
+  const size_t want = static_cast<size_t>(length) + kCrcBytes;
+  std::string data;
+  while (data.size() < want) {  // in pieces: a wrong length must not take all memory at once
+    const size_t begin = data.size();
+    const size_t piece = std::min(want - begin, kReadAtOnce);
+    data.resize(begin + piece);
+    EST_ASSIGN_OR_RETURN(const size_t got, stream_->Read(piece, data.data() + begin));
+    if (got < piece) {
+      return DataLoss(absl::StrCat("truncated: the file ends after ", begin + got, " of the ", want,
+                                   " bytes of its data and crc"));
+    }
+  }
+  const absl::string_view body(data.data(), static_cast<size_t>(length));
+  if (!CrcMatches(body, data.data() + length)) {
+    return DataLoss(absl::StrCat("the crc32c of its ", length, " bytes does not match: damaged"));
+  }
+  data.resize(static_cast<size_t>(length));
+  position_ = {.offset = stream_->offset(), .index = position_.index + 1};
+  return data;
+}
+
+absl::StatusOr<bool> TFRecordReader::Skip() {
+  EST_ASSIGN_OR_RETURN(const int64_t length, ReadLength());
+  if (length < 0) return false;
+  const int64_t end =
+      position_.offset + static_cast<int64_t>(kHeaderBytes + kCrcBytes) + length;
+  const absl::Status seek = stream_->Seek(end);
+  if (!seek.ok()) return DataLoss(absl::StrCat("truncated: ", seek.message()));
+  position_ = {.offset = end, .index = position_.index + 1};
+  return true;
+}
+
+absl::Status TFRecordReader::Seek(TFRecordPosition position) {
+  EST_RETURN_IF_ERROR(stream_->Seek(position.offset));
+  position_ = position;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<TFRecordWriter>> TFRecordWriter::Open(absl::string_view path,
+                                                                     TFRecordOptions options) {
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, WritableFile::Open(path));
+  return std::unique_ptr<TFRecordWriter>(new TFRecordWriter(std::move(file), options));
+}
+
+absl::Status TFRecordWriter::Write(absl::string_view record) {
+  std::string header;
+  AppendLittleEndian(record.size(), kLengthBytes, &header);
+  AppendLittleEndian(MaskCrc32c(Crc32c(header)), kCrcBytes, &header);
+  std::string footer;
+  AppendLittleEndian(MaskCrc32c(Crc32c(record)), kCrcBytes, &footer);
+  if (options_.compression != Compression::kNone) {
+    absl::StrAppend(&pending_, header, record, footer);
+    return absl::OkStatus();
+  }
+  EST_RETURN_IF_ERROR(file_->Append(header));
+  EST_RETURN_IF_ERROR(file_->Append(record));
+  return file_->Append(footer);
+}
+
+absl::Status TFRecordWriter::Flush() {
+  if (options_.compression != Compression::kNone) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(file_->path(), ": a compressed file is written when it is closed"));
+  }
+  return file_->Flush();
+}
+
+absl::Status TFRecordWriter::Close() {
+  if (options_.compression != Compression::kNone) {
+    EST_ASSIGN_OR_RETURN(const std::string bytes, Compress(pending_, options_.compression,
+                                                           options_.compression_level));
+    EST_RETURN_IF_ERROR(file_->Append(bytes));
+  }
+  return file_->Close();
+}
+
+}  // namespace estimator

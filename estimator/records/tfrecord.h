@@ -1,0 +1,82 @@
+// TFRecord files. A file is a sequence of records:
+//   length        u64, little-endian
+//   length crc    u32, little-endian: masked crc32c of the 8 bytes of length
+//   data          length bytes
+//   data crc      u32, little-endian: masked crc32c of data
+// Compressed, the whole file is one GZIP or ZLIB stream. On disk: do not change.
+// Source: TF 2.15 tensorflow/core/lib/io/record_writer.h.
+#ifndef ESTIMATOR_RECORDS_TFRECORD_H_
+#define ESTIMATOR_RECORDS_TFRECORD_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "estimator/base/file.h"
+#include "estimator/records/byte_stream.h"
+#include "estimator/records/compression.h"
+
+namespace estimator {
+
+struct TFRecordOptions {
+  Compression compression = Compression::kNone;
+  int compression_level = -1;  // of a writer: 0 to 9; -1: 6
+};
+
+// Where a reader stands; what Seek needs.
+struct TFRecordPosition {
+  int64_t offset = 0;  // of the next record's length, in the (decompressed) bytes
+  int64_t index = 0;   // of the next record
+};
+
+// Not thread-safe.
+class TFRecordReader {
+ public:
+  static absl::StatusOr<std::unique_ptr<TFRecordReader>> Open(absl::string_view path,
+                                                              TFRecordOptions options = {});
+  // The next record's data, or nullopt at the end. Every crc is checked.
+  // Errors: DATA_LOSS naming the file, the record's index and its byte offset.
+  absl::StatusOr<std::optional<std::string>> Next();
+  // Passes over a record. Its data is not checked. False at the end.
+  absl::StatusOr<bool> Skip();
+  absl::Status Seek(TFRecordPosition position);
+  const TFRecordPosition& position() const { return position_; }
+  const std::string& path() const { return stream_->path(); }
+
+ private:
+  TFRecordReader(std::unique_ptr<ByteStream> stream, Compression compression)
+      : stream_(std::move(stream)), compression_(compression) {}
+  // The length of the next record, or -1 at the end.
+  absl::StatusOr<int64_t> ReadLength();
+  absl::Status DataLoss(absl::string_view what) const;
+
+  std::unique_ptr<ByteStream> stream_;
+  Compression compression_;
+  TFRecordPosition position_;
+};
+
+// Not thread-safe. Compressed records are gathered in memory and written by Close.
+class TFRecordWriter {
+ public:
+  static absl::StatusOr<std::unique_ptr<TFRecordWriter>> Open(absl::string_view path,
+                                                              TFRecordOptions options = {});
+  absl::Status Write(absl::string_view record);
+  // Hands everything so far to the system. FAILED_PRECONDITION if compressed.
+  absl::Status Flush();
+  absl::Status Close();  // REQUIRED, once; without it the file is not whole
+
+ private:
+  TFRecordWriter(std::unique_ptr<WritableFile> file, TFRecordOptions options)
+      : file_(std::move(file)), options_(options) {}
+  std::unique_ptr<WritableFile> file_;
+  TFRecordOptions options_;
+  std::string pending_;  // compressed files: all records
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_RECORDS_TFRECORD_H_
