@@ -66,11 +66,12 @@ class Array {
   }
   template <typename T>
   absl::Span<const T> values() const {
-    return {data<T>(), static_cast<size_t>(num_elements())};
+    // Not a braced list: of bool, that would be a span over the list.
+    return absl::Span<const T>(data<T>(), static_cast<size_t>(num_elements()));
   }
   template <typename T>
   absl::Span<T> values() {
-    return {data<T>(), static_cast<size_t>(num_elements())};
+    return absl::Span<T>(data<T>(), static_cast<size_t>(num_elements()));
   }
   // REQUIRES: one element, of type T.
   template <typename T>
