@@ -8,6 +8,7 @@
 #include "estimator/base/strings.h"
 #include "estimator/runtime/import.h"
 #include "estimator/runtime/passes/fold_constants.h"
+#include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/merge_equal.h"
 #include "estimator/runtime/passes/prune.h"
 #include "estimator/runtime/passes/select_kernels.h"
@@ -51,6 +52,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
     ir::Simplify(module, options.single_replica);
   }
   ir::Prune(module);
+  if (options.fuse) ir::Fuse(module, options.fastest);
   ir::ProtectReads(module);
   ir::Compact(module);
   EST_RETURN_IF_ERROR(ir::SelectKernels(module, options.fastest));

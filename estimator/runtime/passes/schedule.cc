@@ -31,7 +31,7 @@ class Scheduler {
   explicit Scheduler(const Module& module) : module_(module), readers_(Readers(module)) {}
 
   Schedule Run() {
-    FindOnlyUpdates();
+    result_.only_updates = OnlyUpdates(module_);
     FindInPlace();
     std::vector<int> phase = OrderUpdatePhase();
     OrderSegments();
@@ -55,17 +55,6 @@ class Scheduler {
   int VariableOf(Value value) const {
     const Node& root = module_.node(Root(module_, value));
     return root.kind == Node::Kind::kVariable ? root.index : -1;
-  }
-
-  void FindOnlyUpdates() {
-    std::vector<char>& only = result_.only_updates;
-    only.assign(module_.nodes.size(), 1);
-    for (const Value& fetch : module_.fetches) only[static_cast<size_t>(fetch.node)] = 0;
-    for (size_t n = module_.nodes.size(); n-- > 0;) {
-      if (module_.nodes[n].op == kCollectiveOp) only[n] = 0;
-      if (only[n]) continue;
-      for (const Value& input : module_.nodes[n].inputs) only[static_cast<size_t>(input.node)] = 0;
-    }
   }
 
   // Node n and all that depends on it, if they can go to the update phase, else empty.
@@ -146,13 +135,9 @@ class Scheduler {
   }
 
   void OrderSegments() {
-    std::vector<int> level(module_.nodes.size(), 0);
+    const std::vector<int> level = Levels(module_);
     int num_levels = 1;
     for (size_t n = 0; n < level.size(); ++n) {
-      for (const Value& input : module_.nodes[n].inputs) {
-        const int past = module_.node(input).op == kCollectiveOp ? 1 : 0;
-        level[n] = std::max(level[n], level[static_cast<size_t>(input.node)] + past);
-      }
       num_levels = std::max(num_levels, level[n] + (module_.nodes[n].op == kCollectiveOp ? 2 : 1));
     }
     std::vector<std::vector<int>> runs(static_cast<size_t>(num_levels)), collectives(runs.size());
@@ -207,6 +192,28 @@ void ProtectReads(Module& module) {
     if (module.node(Root(module, update.value)).kind == Node::Kind::kVariable)
       update.value = copy(update.value);
   }
+}
+
+std::vector<int> Levels(const Module& module) {
+  std::vector<int> level(module.nodes.size(), 0);
+  for (size_t n = 0; n < level.size(); ++n) {
+    for (const Value& input : module.nodes[n].inputs) {
+      const int past = module.node(input).op == kCollectiveOp ? 1 : 0;
+      level[n] = std::max(level[n], level[static_cast<size_t>(input.node)] + past);
+    }
+  }
+  return level;
+}
+
+std::vector<char> OnlyUpdates(const Module& module) {
+  std::vector<char> only(module.nodes.size(), 1);
+  for (const Value& fetch : module.fetches) only[static_cast<size_t>(fetch.node)] = 0;
+  for (size_t n = module.nodes.size(); n-- > 0;) {
+    if (module.nodes[n].op == kCollectiveOp) only[n] = 0;
+    if (only[n]) continue;
+    for (const Value& input : module.nodes[n].inputs) only[static_cast<size_t>(input.node)] = 0;
+  }
+  return only;
 }
 
 Schedule MakeSchedule(const Module& module) { return Scheduler(module).Run(); }

@@ -26,7 +26,7 @@ struct Schedule {
   std::vector<int> order;          // nodes that run, and collectives; views do not
   std::vector<Segment> segments;   // at least one
   int updates_begin = 0;           // order[updates_begin, order.size()) is the update phase
-  std::vector<char> only_updates;  // by node: neither a fetch nor a collective needs it
+  std::vector<char> only_updates;  // by node: OnlyUpdates
   std::map<Value, int> in_place;   // a node's output -> the variable that it is written into
   std::vector<int> copies;         // indices of the updates that are copied at the end
 };
@@ -34,6 +34,11 @@ struct Schedule {
 // Inserts copies where bytes of a variable would be read after they changed: a fetch of a variable
 // that the step updates, an update to another variable's value. Before SelectKernels.
 void ProtectReads(Module& module);
+
+// By node: its level.
+std::vector<int> Levels(const Module& module);
+// By node: 1 if neither a fetch nor a collective needs it.
+std::vector<char> OnlyUpdates(const Module& module);
 
 // REQUIRES: kernels are selected.
 Schedule MakeSchedule(const Module& module);

@@ -87,6 +87,7 @@ class Simplifier {
     if ((node.op == "Cast" || node.op == "BroadcastTo") && spec(x) == node.outputs[0])
       return Becomes(n, x);
     if (node.op == "AddN" && node.inputs.size() == 1) return Becomes(n, x);
+    if (node.op == "AddN" && node.inputs.size() == 2) at(n).op = "AddV2";  // which fuses
     if (IsPlainReduction(node) && same_elements) return Becomes(n, x);
     if (node.op == "Transpose") return VisitTranspose(n);
     if (node.op == "Neg" && module_.node(x).op == "Neg")

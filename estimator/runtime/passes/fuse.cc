@@ -1,0 +1,22 @@
+#include "estimator/runtime/passes/fuse.h"
+
+#include <memory>
+#include <utility>
+
+namespace estimator::ir {
+
+bool FindKernel(const Module& module, Node& node, KernelTier fastest) {
+  if (fastest == KernelTier::kReference) return false;  // it defines the plain ops
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(SpecOf(module, node), fastest);
+  if (!kernel.ok()) return false;
+  node.kernel = *std::move(kernel);
+  return true;
+}
+
+void Fuse(Module& module, KernelTier fastest) {
+  FuseBias(module, fastest);
+  FusePool(module, fastest);
+  FuseElementwise(module, fastest);
+}
+
+}  // namespace estimator::ir

@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "estimator/kernels/fused/tile_ops.h"
+#include "estimator/runtime/passes/fuse.h"
+#include "estimator/runtime/passes/schedule.h"
+
+namespace estimator::ir {
+namespace {
+
+// A tile of every value has to stay in an L1 cache of 32 KiB or, for a few more, in L2.
+constexpr size_t kMaxMembers = 24;
+
+class Fuser {
+ public:
+  Fuser(Module& module, KernelTier fastest)
+      : module_(module),
+        fastest_(fastest),
+        levels_(Levels(module)),
+        only_updates_(OnlyUpdates(module)),
+        group_(module.nodes.size(), -1),
+        seen_(module.nodes.size(), 0) {
+    for (const Update& update : module.updates) variable_of_.emplace(update.value, update.variable);
+  }
+
+  void Run() {
+    reach_.resize(group_.size());
+    UpdateReach();
+    for (int n = 0; n < static_cast<int>(group_.size()); ++n) {
+      if (!IsCandidate(n)) continue;
+      group_[static_cast<size_t>(n)] = n;
+      members_[n] = {n};
+      for (const Value& input : at(n).inputs) {
+        const int a = group_[static_cast<size_t>(input.node)], b = group_[static_cast<size_t>(n)];
+        if (a >= 0 && a != b && CanMerge(a, b)) Merge(a, b);
+      }
+    }
+    const std::vector<std::vector<int>> readers = Readers(module_);
+    Replacements to(module_.nodes.size());
+    for (const auto& [group, members] : members_) {
+      if (members.size() >= 2) Build(members, readers, to);
+    }
+    ReplaceUses(module_, to);
+    Compact(module_);
+  }
+
+ private:
+  const Node& at(int n) const { return module_.nodes[static_cast<size_t>(n)]; }
+  static const Shape& ShapeOf(const Node& node) { return node.outputs[0].shape; }
+
+  bool IsCandidate(int n) const {
+    const Node& node = at(n);
+    if (node.kind != Node::Kind::kOp || node.outputs.size() != 1 || node.stateful) return false;
+    const auto info = fused::FindTileOp(node.op);
+    if (!info.has_value() || info->num_operands != static_cast<int>(node.inputs.size()))
+      return false;
+    if (node.outputs[0].dtype != (info->result_is_mask ? DType::kBool : DType::kFloat32))
+      return false;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const TensorSpec& input = module_.spec(node.inputs[i]);
+      if (input.dtype != (info->first_is_mask && i == 0 ? DType::kBool : DType::kFloat32))
+        return false;
+      if (!(input.shape == ShapeOf(node)) && input.shape.num_elements() != 1) return false;
+    }
+    return true;
+  }
+
+  bool CanMerge(int a, int b) {
+    const std::vector<int>&as = members_[a], &bs = members_[b];
+    if (as.size() + bs.size() > kMaxMembers || !(ShapeOf(at(a)) == ShapeOf(at(b)))) return false;
+    if (levels_[static_cast<size_t>(a)] != levels_[static_cast<size_t>(b)]) return false;
+    if (only_updates_[static_cast<size_t>(a)] != only_updates_[static_cast<size_t>(b)])
+      return false;
+    return !PathAround(a, b) && !PathAround(b, a);
+  }
+
+  // Whether some member of `from` reaches one of `to` through a node of neither: then they cannot
+  // become one node. Groups on the way count as one node each.
+  bool PathAround(int from, int to) {
+    ++stamp_;
+    const int lowest = *std::min_element(members_[from].begin(), members_[from].end());
+    std::vector<int> stack;
+    const auto push_inputs = [&](int n) {
+      for (const Value& input : at(n).inputs) {
+        if (reach_[static_cast<size_t>(input.node)] < lowest)
+          continue;  // nothing of `from` is before it
+        if (std::exchange(seen_[static_cast<size_t>(input.node)], stamp_) != stamp_)
+          stack.push_back(input.node);
+      }
+    };
+    for (const int n : members_[to]) push_inputs(n);
+    // What `to` reads directly: `from` itself is no detour.
+    std::erase_if(stack, [&](int n) {
+      return group_[static_cast<size_t>(n)] == from || group_[static_cast<size_t>(n)] == to;
+    });
+    while (!stack.empty()) {
+      const int n = stack.back();
+      stack.pop_back();
+      const int group = group_[static_cast<size_t>(n)];
+      if (group == to) continue;
+      if (group < 0) {
+        for (const Value& input : at(n).inputs) {
+          if (group_[static_cast<size_t>(input.node)] == from) return true;
+        }
+        push_inputs(n);
+        continue;
+      }
+      for (const int member : members_[group]) {
+        seen_[static_cast<size_t>(member)] = stamp_;
+        for (const Value& input : at(member).inputs) {
+          if (group_[static_cast<size_t>(input.node)] == from) return true;
+        }
+        push_inputs(member);
+      }
+    }
+    return false;
+  }
+
+  void Merge(int a, int b) {
+    std::vector<int> moved = std::move(members_[b]);
+    members_.erase(b);
+    for (const int n : moved) group_[static_cast<size_t>(n)] = a;
+    std::vector<int>& members = members_[a];
+    members.insert(members.end(), moved.begin(), moved.end());
+    std::sort(members.begin(), members.end());
+    UpdateReach();
+  }
+
+  // reach_[i]: no node that node i depends on, groups taken as one node each, has a larger index.
+  void UpdateReach() {
+    std::vector<int> highest(group_.size());
+    for (size_t n = 0; n < group_.size(); ++n) highest[n] = static_cast<int>(n);
+    for (const auto& [group, members] : members_) {
+      highest[static_cast<size_t>(members.front())] = members.back();
+    }
+    size_t begin = 0;
+    int end = -1;
+    for (size_t n = 0; n <= group_.size(); ++n) {
+      if (n == group_.size() || static_cast<int>(n) > end) {
+        for (size_t i = begin; i < n; ++i) reach_[i] = end;
+        begin = n;
+      }
+      if (n < group_.size()) end = std::max(end, highest[n]);
+    }
+  }
+
+  void Build(const std::vector<int>& members, const std::vector<std::vector<int>>& readers,
+             Replacements& to) {
+    const std::set<int> inside(members.begin(), members.end());
+    std::vector<int> outputs;  // members that others read; those that update variables first
+    for (const int n : members) {
+      const std::vector<int>& all = readers[static_cast<size_t>(n)];
+      if (std::any_of(all.begin(), all.end(), [&](int r) { return inside.count(r) == 0; }))
+        outputs.push_back(n);
+    }
+    std::stable_partition(outputs.begin(), outputs.end(), [&](int n) {
+      return variable_of_.count({n, 0}) > 0;
+    });
+
+    Node fused;
+    fused.op = "_FusedElementwise";
+    fused.name = at(members.back()).name;
+    std::map<Value, int64_t> operand;
+    const auto add_input = [&](Value value) {
+      if (inside.count(value.node) > 0) return;
+      if (operand.emplace(value, static_cast<int64_t>(fused.inputs.size())).second)
+        fused.inputs.push_back(value);
+    };
+    // A kernel writes output k over the first input that it can: over its variable, then.
+    for (const int n : outputs) {
+      const auto variable = variable_of_.find({n, 0});
+      if (variable == variable_of_.end()) continue;
+      for (const int m : members) {
+        for (const Value& input : at(m).inputs) {
+          const Node& source = module_.node(Root(module_, input));
+          if (source.kind == Node::Kind::kVariable && source.index == variable->second)
+            add_input(input);
+        }
+      }
+    }
+    for (const int n : members) {
+      for (const Value& input : at(n).inputs) add_input(input);
+    }
+
+    const int64_t num_inputs = static_cast<int64_t>(fused.inputs.size());
+    auto origin = std::make_shared<Origin>();
+    std::vector<std::string> ops;
+    std::vector<int64_t> args;
+    for (size_t j = 0; j < members.size(); ++j) {
+      const Node& node = at(members[j]);
+      ops.push_back(node.op);
+      Origin::Step step{.op = node.op,
+                        .name = node.name,
+                        .attrs = node.attrs,
+                        .inputs = {},
+                        .outputs = node.outputs};
+      for (size_t i = 0; i < 3; ++i) {
+        args.push_back(i < node.inputs.size() ? operand.at(node.inputs[i]) : -1);
+        if (args.back() < 0) continue;
+        const int k = static_cast<int>(args.back());
+        step.inputs.push_back(k < num_inputs ? Value{-1, k}
+                                             : Value{k - static_cast<int>(num_inputs), 0});
+      }
+      origin->steps.push_back(std::move(step));
+      operand[{members[j], 0}] = num_inputs + static_cast<int64_t>(j);
+    }
+    std::vector<int64_t> output_operands;
+    for (const int n : outputs) {
+      output_operands.push_back(operand.at({n, 0}));
+      origin->outputs.push_back({static_cast<int>(output_operands.back() - num_inputs), 0});
+      fused.outputs.push_back(at(n).outputs[0]);
+    }
+    fused.attrs.Set("ops", std::move(ops));
+    fused.attrs.Set("args", std::move(args));
+    fused.attrs.Set("outputs", std::move(output_operands));
+    fused.origin = std::move(origin);
+    if (!FindKernel(module_, fused, fastest_)) return;
+
+    const int index = static_cast<int>(module_.nodes.size());
+    for (size_t o = 0; o < outputs.size(); ++o)
+      to[static_cast<size_t>(outputs[o])] = {{index, static_cast<int>(o)}};
+    module_.nodes.push_back(std::move(fused));
+    module_.num_fused_nodes += static_cast<int>(members.size());
+  }
+
+  Module& module_;
+  const KernelTier fastest_;
+  const std::vector<int> levels_;
+  const std::vector<char> only_updates_;
+  std::vector<int> group_;                   // of a node: its group's name, or -1
+  std::map<int, std::vector<int>> members_;  // ascending
+  std::vector<int> reach_;
+  std::vector<int> seen_;
+  int stamp_ = 0;
+  std::map<Value, int> variable_of_;  // value -> the variable that it updates
+};
+
+}  // namespace
+
+void FuseElementwise(Module& module, KernelTier fastest) {
+  if (fastest != KernelTier::kReference) Fuser(module, fastest).Run();
+}
+
+}  // namespace estimator::ir
