@@ -23,9 +23,9 @@
 namespace estimator {
 
 struct CheckpointState {
-  std::string model_checkpoint_path;                    // the newest
-  std::vector<std::string> all_model_checkpoint_paths;  // oldest first, the newest last
-  std::vector<double> all_model_checkpoint_timestamps;  // seconds since 1970; empty, or one a path
+  std::string model_checkpoint_path = {};                    // the newest
+  std::vector<std::string> all_model_checkpoint_paths = {};  // oldest first, the newest last
+  std::vector<double> all_model_checkpoint_timestamps = {};  // seconds since 1970; empty, or one a path
   double last_preserved_timestamp = 0;  // of the newest one that is kept for good; 0: none yet
 };
 

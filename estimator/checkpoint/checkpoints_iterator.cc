@@ -1,0 +1,70 @@
+#include "estimator/checkpoint/checkpoints_iterator.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "estimator/base/interrupt.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
+#include "glog/logging.h"
+
+namespace estimator {
+
+CheckpointsIterator::CheckpointsIterator(absl::string_view directory,
+                                         CheckpointsIteratorOptions options)
+    : directory_(directory), options_(std::move(options)) {
+  if (!options_.now_secs) {
+    options_.now_secs = [] { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); };
+  }
+  if (!options_.sleep) {
+    options_.sleep = [](double seconds) { absl::SleepFor(absl::Seconds(seconds)); };
+  }
+}
+
+std::optional<std::string> CheckpointsIterator::WaitForNew() {
+  const double begin = options_.now_secs();
+  while (!InterruptRequested()) {
+    std::vector<std::string> warnings;
+    const auto latest = LatestCheckpoint(directory_, &warnings);
+    const std::string problem =
+        latest.ok() ? absl::StrJoin(warnings, "; ") : std::string(latest.status().message());
+    LOG_IF(WARNING, !problem.empty() && problem != last_problem_) << problem;
+    last_problem_ = problem;
+    if (latest.ok() && *latest && **latest != last_) return *latest;
+    if (options_.timeout_secs &&
+        options_.now_secs() + options_.poll_secs > begin + *options_.timeout_secs) {
+      return std::nullopt;
+    }
+    options_.sleep(options_.poll_secs);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CheckpointsIterator::Next() {
+  // In pieces, so that an interrupt ends the wait.
+  while (last_secs_ && !InterruptRequested()) {
+    const double left = *last_secs_ + options_.min_interval_secs - options_.now_secs();
+    if (left <= 0) break;
+    options_.sleep(std::min(left, options_.poll_secs));
+  }
+  while (true) {
+    std::optional<std::string> found = WaitForNew();
+    if (found) {
+      last_ = *found;
+      last_secs_ = options_.now_secs();
+      return found;
+    }
+    if (InterruptRequested()) return std::nullopt;
+    if (!options_.timeout_fn) {
+      LOG(INFO) << "no new checkpoint in " << directory_ << " within "
+                << options_.timeout_secs.value_or(0) << " s";
+      return std::nullopt;
+    }
+    if (options_.timeout_fn()) return std::nullopt;
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,74 @@
+#include "estimator/checkpoint/checkpoints_iterator.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/saver.h"
+
+namespace estimator {
+namespace {
+
+class CheckpointsIteratorTest : public testing::Test {
+ protected:
+  CheckpointsIteratorOptions Options() {
+    return {.now_secs = [this] { return now_; },
+            .sleep = [this](double seconds) {
+              now_ += seconds;
+              // The training run beside us saves at its times.
+              if (now_ >= next_save_) {
+                ++step_;
+                next_save_ += 10;
+                ASSERT_TRUE(saver_.Save(dir_.path(), step_, {}).ok());
+              }
+            }};
+  }
+  std::string Prefix(int step) { return dir_.File(absl::StrCat("model.ckpt-", step)); }
+
+  const TempDir dir_;
+  Saver saver_;
+  double now_ = 0;
+  double next_save_ = 10;
+  int step_ = 0;
+};
+
+TEST_F(CheckpointsIteratorTest, ReturnsEachNewCheckpointOnce) {
+  CheckpointsIterator iterator(dir_.path(), Options());
+  EXPECT_EQ(iterator.Next(), Prefix(1));
+  EXPECT_EQ(now_, 10);
+  EXPECT_EQ(iterator.Next(), Prefix(2));
+  EXPECT_EQ(now_, 20);
+}
+
+TEST_F(CheckpointsIteratorTest, EndsAtTheTimeout) {
+  CheckpointsIteratorOptions options = Options();
+  options.timeout_secs = 5;
+  EXPECT_EQ(CheckpointsIterator(dir_.path(), options).Next(), std::nullopt);
+  EXPECT_EQ(now_, 5);
+}
+
+TEST_F(CheckpointsIteratorTest, TimeoutFunctionDecidesWhetherToWaitOn) {
+  CheckpointsIteratorOptions options = Options();
+  options.timeout_secs = 4;
+  int asked = 0;
+  options.timeout_fn = [&] { return ++asked == 5; };
+  CheckpointsIterator iterator(dir_.path(), options);
+  EXPECT_EQ(iterator.Next(), Prefix(1));
+  EXPECT_EQ(asked, 2);
+  next_save_ = 1000;
+  EXPECT_EQ(iterator.Next(), std::nullopt);
+  EXPECT_EQ(asked, 5);
+}
+
+TEST_F(CheckpointsIteratorTest, KeepsTheLeastIntervalAndPassesOverCheckpoints) {
+  CheckpointsIteratorOptions options = Options();
+  options.min_interval_secs = 35;
+  CheckpointsIterator iterator(dir_.path(), options);
+  EXPECT_EQ(iterator.Next(), Prefix(1));
+  EXPECT_EQ(iterator.Next(), Prefix(4));
+  EXPECT_EQ(now_, 45);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,81 @@
+#include "estimator/checkpoint/latest_checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/saver.h"
+
+namespace estimator {
+namespace {
+
+class LatestCheckpointTest : public testing::Test {
+ protected:
+  void SaveSteps(const std::vector<int>& steps) {
+    Saver saver;
+    for (const int step : steps) {
+      ASSERT_TRUE(saver.Save(dir_.path(), step, {{"w", Array::Of<float>({2}, {1, 2})}}).ok());
+    }
+  }
+  std::string Prefix(int step) { return dir_.File(absl::StrCat("model.ckpt-", step)); }
+
+  const TempDir dir_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(LatestCheckpointTest, NoDirectoryAndAnEmptyOneHaveNone) {
+  EXPECT_EQ(LatestCheckpoint(dir_.File("none"), &warnings_).value(), std::nullopt);
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(LatestCheckpointTest, IsTheOneThatTheStateFileNames) {
+  SaveSteps({5, 10});
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
+  ASSERT_TRUE(WriteCheckpointState(dir_.path(), {.model_checkpoint_path = Prefix(5)}).ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(5));
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(LatestCheckpointTest, GoesBackToTheNewestWholeOneAndSaysSo) {
+  SaveSteps({5, 10, 20});
+  ASSERT_TRUE(RemoveFile(DataPath(Prefix(20), 0, 1)).ok());
+  ASSERT_TRUE(WriteFileAtomically(IndexPath(Prefix(10)), "rubbish").ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(5));
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_NE(warnings_[0].find("going back to checkpoint"), std::string::npos) << warnings_[0];
+  EXPECT_NE(warnings_[0].find(DataPath(Prefix(20), 0, 1)), std::string::npos) << warnings_[0];
+}
+
+TEST_F(LatestCheckpointTest, AGarbledStateFileFallsBackToTheHighestStep) {
+  SaveSteps({9, 10});
+  for (const char* text : {"\x01\xff", "model_checkpoint_path: ", "all_model_checkpoint_paths: \"x\""}) {
+    warnings_.clear();
+    ASSERT_TRUE(WriteFileAtomically(CheckpointStatePath(dir_.path()), text).ok());
+    EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
+    EXPECT_EQ(warnings_.size(), 1u);
+  }
+}
+
+TEST_F(LatestCheckpointTest, WithoutAStateFileNothingIsUsedAndAWarningSaysWhy) {
+  SaveSteps({5});
+  ASSERT_TRUE(RemoveFile(CheckpointStatePath(dir_.path())).ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
+  ASSERT_EQ(warnings_.size(), 1u);
+}
+
+TEST_F(LatestCheckpointTest, DeletedCheckpointsAreNoneButDamagedOnesAreAnError) {
+  SaveSteps({5});
+  ASSERT_TRUE(WriteFileAtomically(DataPath(Prefix(5), 0, 1), "abc").ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).status().code(), absl::StatusCode::kDataLoss);
+  ASSERT_TRUE(RemoveCheckpoint(Prefix(5)).ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace estimator

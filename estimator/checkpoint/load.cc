@@ -1,0 +1,44 @@
+#include "estimator/checkpoint/load.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/file_system.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
+
+namespace estimator {
+
+absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(absl::string_view directory_or_prefix) {
+  if (!IsDirectory(directory_or_prefix)) {
+    return BundleReader::Open(absl::StripSuffix(directory_or_prefix, ".index"));
+  }
+  EST_ASSIGN_OR_RETURN(const auto latest, LatestCheckpoint(directory_or_prefix));
+  if (latest) return BundleReader::Open(*latest);
+  return absl::NotFoundError(absl::StrCat("there is no checkpoint in ", directory_or_prefix));
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, TensorSpec>>> ListVariables(
+    absl::string_view directory_or_prefix) {
+  EST_ASSIGN_OR_RETURN(const auto reader, LoadCheckpoint(directory_or_prefix));
+  return std::vector<std::pair<std::string, TensorSpec>>(reader->specs().begin(),
+                                                         reader->specs().end());
+}
+
+absl::StatusOr<Array> LoadVariable(absl::string_view directory_or_prefix, absl::string_view name) {
+  EST_ASSIGN_OR_RETURN(const auto reader, LoadCheckpoint(directory_or_prefix));
+  return reader->Read(name);
+}
+
+absl::StatusOr<int64_t> LoadGlobalStep(absl::string_view directory_or_prefix) {
+  const auto reader = LoadCheckpoint(directory_or_prefix);
+  if (absl::IsNotFound(reader.status())) return 0;
+  EST_RETURN_IF_ERROR(reader.status());
+  EST_ASSIGN_OR_RETURN(const Array step, (*reader)->Read("global_step"));
+  if (step.num_elements() != 1 || !IsInteger(step.dtype())) {
+    return absl::InvalidArgumentError(absl::StrCat((*reader)->prefix(), ": global_step is ",
+                                                   step.TypeString(), ", not an integer scalar"));
+  }
+  return step.Cast(DType::kInt64).Reshaped({}).scalar<int64_t>();
+}
+
+}  // namespace estimator

@@ -1,0 +1,166 @@
+#include "estimator/checkpoint/saver.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle_writer.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+
+double SystemSecs() { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); }
+
+absl::StatusOr<std::vector<std::string>> List(absl::string_view directory) {
+  return ListDirectory(directory.empty() ? "." : directory);
+}
+
+// Data files without an index: a run was killed before it could rename the index.
+absl::Status RemoveUnindexedData(absl::string_view directory, absl::string_view basename) {
+  EST_ASSIGN_OR_RETURN(const auto names, List(directory));
+  for (const std::string& name : names) {
+    const size_t end = name.find(".data-");
+    if (end == std::string::npos || !absl::StartsWith(name, absl::StrCat(basename, "-"))) continue;
+    const std::string prefix = JoinPath(directory, name.substr(0, end));
+    if (StepOfPrefix(prefix) < 0 || FileExists(IndexPath(prefix))) continue;
+    LOG(INFO) << "removing " << JoinPath(directory, name) << ", which has no index";
+    EST_RETURN_IF_ERROR(RemoveFile(JoinPath(directory, name)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteOrRemove(const std::string& path, const std::optional<std::string>& contents) {
+  if (contents) return WriteFileAtomically(path, *contents);
+  const absl::Status status = RemoveFile(path);  // of an older checkpoint of the same step
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
+}  // namespace
+
+Saver::Saver(SaverOptions options) : options_(std::move(options)) {}
+
+absl::Status Saver::Recover(absl::string_view directory) {
+  EST_RETURN_IF_ERROR(CreateDirectories(directory.empty() ? "." : directory));
+  const std::string folder(directory.empty() ? "." : directory);
+  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, options_.basename + "-"));
+  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, "checkpoint."));
+  EST_RETURN_IF_ERROR(RemoveUnindexedData(directory, options_.basename));
+  const double now = options_.now_secs ? options_.now_secs() : SystemSecs();
+  CheckpointState recovered;
+  auto state = GetCheckpointState(directory);
+  if (state.ok()) {
+    for (size_t i = 0; i < state->all_model_checkpoint_paths.size(); ++i) {
+      const std::string& prefix = state->all_model_checkpoint_paths[i];
+      const auto modified = FileModifiedTimeSeconds(IndexPath(prefix));
+      if (!modified.ok()) continue;  // deleted by somebody
+      recovered.all_model_checkpoint_paths.push_back(prefix);
+      recovered.all_model_checkpoint_timestamps.push_back(
+          state->all_model_checkpoint_timestamps.empty()
+              ? *modified
+              : state->all_model_checkpoint_timestamps[i]);
+    }
+    recovered.last_preserved_timestamp = state->last_preserved_timestamp;
+  } else if (!absl::IsNotFound(state.status())) {
+    LOG(WARNING) << state.status().message() << "; older checkpoints stay and are not counted";
+  }
+  const double from = recovered.last_preserved_timestamp > 0 ? recovered.last_preserved_timestamp : now;
+  next_preserved_secs_ = from + options_.keep_checkpoint_every_n_hours * kSecondsPerHour;
+  state_ = std::move(recovered);
+  directory_ = std::string(directory);
+  return absl::OkStatus();
+}
+
+// Takes those that are to be deleted off the list. Source: TF 2.15 Saver._MaybeDeleteOldCheckpoints,
+// which deletes one at most.
+std::vector<std::string> Saver::TakeOverLimit() {
+  std::vector<std::string> removed;
+  auto& paths = state_.all_model_checkpoint_paths;
+  auto& times = state_.all_model_checkpoint_timestamps;
+  const auto limit = static_cast<size_t>(options_.keep_checkpoint_max);
+  while (limit > 0 && paths.size() > limit) {
+    if (times.front() > next_preserved_secs_) {
+      state_.last_preserved_timestamp = times.front();
+      next_preserved_secs_ = times.front() + options_.keep_checkpoint_every_n_hours * kSecondsPerHour;
+    } else {
+      removed.push_back(paths.front());
+    }
+    paths.erase(paths.begin());
+    times.erase(times.begin());
+  }
+  return removed;
+}
+
+absl::Status Saver::Commit(absl::string_view directory, const std::string& prefix) {
+  auto& paths = state_.all_model_checkpoint_paths;
+  auto& times = state_.all_model_checkpoint_timestamps;
+  for (size_t i = paths.size(); i-- > 0;) {
+    if (paths[i] != prefix) continue;
+    paths.erase(paths.begin() + static_cast<std::ptrdiff_t>(i));
+    times.erase(times.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  paths.push_back(prefix);
+  times.push_back(options_.now_secs ? options_.now_secs() : SystemSecs());
+  state_.model_checkpoint_path = prefix;
+  // Committed with those that are to go still on the list: a kill amid the deletions leaves them to
+  // the next run.
+  EST_RETURN_IF_ERROR(WriteCheckpointState(directory, state_));
+  const std::vector<std::string> removed = TakeOverLimit();
+  for (const std::string& old : removed) {
+    // A checkpoint that cannot be deleted is no reason to stop a run.
+    const absl::Status status = RemoveCheckpoint(old);
+    LOG_IF(WARNING, !status.ok()) << "an old checkpoint stays: " << status;
+  }
+  return removed.empty() ? absl::OkStatus() : WriteCheckpointState(directory, state_);
+}
+
+absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t global_step,
+                                        const std::map<std::string, Array>& variables,
+                                        const SaverExtras& extras) {
+  if (options_.keep_checkpoint_max < 0 || options_.keep_checkpoint_every_n_hours <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "keep_checkpoint_max must be >= 0, is ", options_.keep_checkpoint_max,
+        "; keep_checkpoint_every_n_hours must be > 0, is ", options_.keep_checkpoint_every_n_hours));
+  }
+  if (global_step < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("global_step is ", global_step));
+  }
+  if (state_.model_checkpoint_path.empty() || directory != directory_) {
+    EST_RETURN_IF_ERROR(Recover(directory));
+  }
+  const std::string prefix =
+      JoinPath(directory, absl::StrCat(options_.basename, "-", global_step));
+  EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(prefix));
+  for (const auto& [name, value] : variables) EST_RETURN_IF_ERROR(writer->Add(name, value));
+  EST_RETURN_IF_ERROR(WriteOrRemove(InputStatePath(prefix), extras.input_state));
+  EST_RETURN_IF_ERROR(WriteOrRemove(MetaGraphPath(prefix), extras.meta_graph));
+  EST_RETURN_IF_ERROR(writer->Finish());
+  EST_RETURN_IF_ERROR(Commit(directory, prefix));
+  return prefix;
+}
+
+absl::Status RemoveCheckpoint(absl::string_view prefix) {
+  // The index first: without it, the rest is no checkpoint.
+  std::vector<std::string> paths = {IndexPath(prefix), InputStatePath(prefix), MetaGraphPath(prefix)};
+  EST_ASSIGN_OR_RETURN(const auto names, List(Dirname(prefix)));
+  for (const std::string& name : names) {
+    if (absl::StartsWith(name, absl::StrCat(Basename(prefix), ".data-"))) {
+      paths.push_back(JoinPath(Dirname(prefix), name));
+    }
+  }
+  for (const std::string& path : paths) {
+    const absl::Status status = RemoveFile(path);
+    if (!status.ok() && !absl::IsNotFound(status)) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace estimator

@@ -1,0 +1,70 @@
+// Saves checkpoints of a run into its model directory, and deletes the old ones.
+#ifndef ESTIMATOR_CHECKPOINT_SAVER_H_
+#define ESTIMATOR_CHECKPOINT_SAVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "estimator/array/array.h"
+#include "estimator/checkpoint/checkpoint_state.h"
+
+namespace estimator {
+
+struct SaverOptions {
+  // So many of the newest are kept. 0: all of them, and the state file lists all.
+  int keep_checkpoint_max = 5;
+  // Of those that would be deleted, one every so many hours is kept for good.
+  double keep_checkpoint_every_n_hours = 10000;
+  std::string basename = "model.ckpt";
+  // Seconds since 1970; the system's clock if empty. For tests.
+  std::function<double()> now_secs = nullptr;
+};
+
+// What is saved beside the variables; nullopt leaves the file out.
+struct SaverExtras {
+  std::optional<std::string> input_state = std::nullopt;  // model.ckpt-N.input: the state of the input iterators
+  std::optional<std::string> meta_graph = std::nullopt;   // model.ckpt-N.meta: a serialized MetaGraphDef
+};
+
+// One saver a run and directory; no other writes there at the same time. Not thread-safe.
+class Saver {
+ public:
+  explicit Saver(SaverOptions options = {});
+
+  // Saves <directory>/model.ckpt-<global_step> and returns this prefix. Arrays share their bytes: nothing is
+  // copied. The order is: data, input state, meta graph, index, then the state file, which commits; then old checkpoints
+  // are deleted. Killed at any instant, LatestCheckpoint finds a whole checkpoint: this or the one before.
+  // The first call recovers the list of checkpoints from the state file and removes what a killed
+  // run left half-written. A step that is saved again takes the place of its old checkpoint.
+  // Errors: of the file system, with the path. The directory is made if need be.
+  absl::StatusOr<std::string> Save(absl::string_view directory, int64_t global_step,
+                                   const std::map<std::string, Array>& variables,
+                                   const SaverExtras& extras = {});
+
+  // Those that the next Save counts, oldest first.
+  const std::vector<std::string>& checkpoints() const { return state_.all_model_checkpoint_paths; }
+
+ private:
+  absl::Status Recover(absl::string_view directory);
+  absl::Status Commit(absl::string_view directory, const std::string& prefix);
+  std::vector<std::string> TakeOverLimit();
+
+  const SaverOptions options_;
+  std::string directory_;  // that state_ is of
+  CheckpointState state_;
+  double next_preserved_secs_ = 0;
+};
+
+// Deletes the files of a checkpoint; those that are not there are no error.
+absl::Status RemoveCheckpoint(absl::string_view prefix);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_CHECKPOINT_SAVER_H_

@@ -1,0 +1,136 @@
+#include "estimator/checkpoint/saver.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "estimator/array/compare.h"
+#include "estimator/base/fault_injection.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
+
+namespace estimator {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::map<std::string, Array> Variables(int64_t step) {
+  return {{"global_step", Array::Scalar<int64_t>(step)},
+          {"w", Array::Of<float>({2}, {static_cast<float>(step), 1})}};
+}
+
+int64_t StepIn(const std::string& prefix) {
+  const auto reader = BundleReader::Open(prefix).value();
+  EXPECT_TRUE(reader->VerifyContents().ok());
+  return reader->Read("global_step")->scalar<int64_t>();
+}
+
+Names Indexes(const TempDir& dir) {
+  Names names;
+  const Names paths = Glob(dir.File("*.index")).value();
+  for (const std::string& path : paths) names.emplace_back(Basename(path));
+  return names;
+}
+
+TEST(Saver, D2StateFileListsRelativeNamesAndTheDirectoryCanMove) {
+  const TempDir dir;
+  Saver saver;
+  const std::string model_dir = dir.File("model");
+  ASSERT_EQ(saver.Save(model_dir, 0, Variables(0)).value(), model_dir + "/model.ckpt-0");
+  ASSERT_TRUE(saver.Save(model_dir, 5, Variables(5), {.input_state = "here"}).ok());
+  const std::string text = ReadFile(CheckpointStatePath(model_dir)).value();
+  EXPECT_EQ(text.find("model_checkpoint_path: \"model.ckpt-5\"\n"
+                      "all_model_checkpoint_paths: \"model.ckpt-0\"\n"
+                      "all_model_checkpoint_paths: \"model.ckpt-5\"\n"), 0u) << text;
+  ASSERT_TRUE(RenameFile(model_dir, dir.File("moved")).ok());
+  const auto latest = LatestCheckpoint(dir.File("moved")).value();
+  EXPECT_EQ(StepIn(*latest), 5);
+  EXPECT_EQ(ReadFile(*latest + ".input").value(), "here");
+}
+
+TEST(Saver, KeepsTheNewestAndDeletesAllThatAreOver) {
+  const TempDir dir;
+  {
+    Saver all({.keep_checkpoint_max = 0});
+    for (int step = 1; step <= 6; ++step) ASSERT_TRUE(all.Save(dir.path(), step, Variables(step), {.input_state = "i", .meta_graph = "m"}).ok());
+    EXPECT_EQ(all.checkpoints().size(), 6u);
+  }
+  EXPECT_EQ(GetCheckpointState(dir.path())->all_model_checkpoint_paths.size(), 6u);
+  Saver saver({.keep_checkpoint_max = 2});  // a new run: the list comes from the state file
+  ASSERT_TRUE(saver.Save(dir.path(), 7, Variables(7)).ok());
+  EXPECT_EQ(*ListDirectory(dir.path()),
+            (Names{"checkpoint", "model.ckpt-6.data-00000-of-00001", "model.ckpt-6.index",
+                   "model.ckpt-6.input", "model.ckpt-6.meta", "model.ckpt-7.data-00000-of-00001",
+                   "model.ckpt-7.index"}));
+}
+
+TEST(Saver, TheSameStepTwiceIsOneCheckpoint) {
+  const TempDir dir;
+  Saver saver;
+  ASSERT_TRUE(saver.Save(dir.path(), 3, Variables(3)).ok());
+  ASSERT_TRUE(saver.Save(dir.path(), 3, Variables(4)).ok());
+  EXPECT_EQ(saver.checkpoints().size(), 1u);
+  EXPECT_EQ(StepIn(saver.checkpoints()[0]), 4);
+}
+
+TEST(Saver, KeepsOneEverySoManyHoursForGoodAlsoAcrossRestarts) {
+  const TempDir dir;
+  double now = 1e9;
+  for (int step = 0; step < 10; ++step) {  // one every half hour, each by a new run
+    Saver saver({.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1, .basename = "model.ckpt",
+                 .now_secs = [&] { return now; }});
+    ASSERT_TRUE(saver.Save(dir.path(), step, Variables(step)).ok());
+    now += 1800;
+  }
+  // Nothing is preserved before the first hour of a run is over: each run here is younger.
+  EXPECT_EQ(Indexes(dir), Names{"model.ckpt-9.index"});
+  Saver saver({.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1, .basename = "model.ckpt",
+               .now_secs = [&] { return now; }});
+  for (int step = 10; step < 20; ++step) {
+    ASSERT_TRUE(saver.Save(dir.path(), step, Variables(step)).ok());
+    now += 1800;
+  }
+  EXPECT_EQ(Indexes(dir), (Names{"model.ckpt-13.index", "model.ckpt-16.index", "model.ckpt-19.index"}));
+}
+
+TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
+  bool done = false;
+  for (int n = 0; !done; ++n) {
+    ASSERT_LT(n, 200);
+    const TempDir dir;
+    Saver before({.keep_checkpoint_max = 2});
+    for (const int step : {10, 20}) {
+      ASSERT_TRUE(before.Save(dir.path(), step, Variables(step), {.input_state = "old"}).ok());
+    }
+    {
+      const ScopedFaultInjector faults(CrashAfter(n));
+      Saver saver({.keep_checkpoint_max = 2});
+      done = saver.Save(dir.path(), 30, Variables(30), {.input_state = "new"}).ok();
+    }
+    std::vector<std::string> warnings;
+    const auto latest = LatestCheckpoint(dir.path(), &warnings);
+    ASSERT_TRUE(latest.ok() && *latest) << n << latest.status();
+    EXPECT_TRUE(warnings.empty()) << n << ": " << warnings[0];
+    const int64_t step = StepIn(**latest);
+    EXPECT_TRUE(step == 30 || (step == 20 && !done)) << n << ": " << step;
+    EXPECT_EQ(ReadFile(**latest + ".input").value(), step == 30 ? "new" : "old");
+    Saver after({.keep_checkpoint_max = 2});
+    ASSERT_TRUE(after.Save(dir.path(), 40, Variables(40)).ok());
+    const Names names = ListDirectory(dir.path()).value();
+    for (const std::string& name : names) EXPECT_NE(name[0], '.') << n;
+    for (const std::string& name : Indexes(dir)) EXPECT_EQ(StepIn(dir.File(name.substr(0, 13))) % 10, 0);
+    EXPECT_GE(Indexes(dir).size(), 2u) << n;
+  }
+}
+
+TEST(Saver, WrongOptionsAreRefused) {
+  const TempDir dir;
+  EXPECT_EQ(Saver({.keep_checkpoint_max = -1}).Save(dir.path(), 0, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Saver().Save(dir.path(), -1, {}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace estimator
