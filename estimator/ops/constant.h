@@ -27,10 +27,11 @@ requires requires { DTypeOf<T>::value; }
 Tensor Constant(T value, absl::string_view name = "Const") {
   return Constant(Array::Scalar<T>(value), name);
 }
-// A vector: Constant({1.0f, 2.0f}) is f32 [2].
+// A vector: Constant({1.0f, 2.0f}) is f32 [2]. With a name: Constant(std::vector<float>{...},
+// "name").
 template <typename T>
-Tensor Constant(std::initializer_list<T> values, absl::string_view name = "Const") {
-  return Constant(Array::Of<T>({static_cast<int64_t>(values.size())}, values), name);
+Tensor Constant(std::initializer_list<T> values) {
+  return Constant(Array::Of<T>({static_cast<int64_t>(values.size())}, values));
 }
 template <typename T>
 Tensor Constant(const std::vector<T>& values, absl::string_view name = "Const") {

@@ -122,7 +122,7 @@ TEST_F(OptimizerOpsTest, NewStateMayTakeThePlaceOfTheOld) {
   float var[] = {1, 2}, accum[] = {0.5, -0.5}, lr = 0.5, grad[] = {1, 2}, momentum = 0.5;
   const void* inputs[] = {var, accum, &lr, grad, &momentum};
   void* outputs[] = {var, accum};
-  ASSERT_TRUE((*kernel)->Run({.inputs = inputs, .outputs = outputs}).ok());
+  ASSERT_TRUE((*kernel)->Run({.inputs = inputs, .outputs = outputs, .step = {}}).ok());
   // accum' = 1.25, 1.75; var' = var - 0.5 * (grad + 0.5 * accum').
   EXPECT_EQ(accum[0], 1.25f);
   EXPECT_EQ(accum[1], 1.75f);

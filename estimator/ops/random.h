@@ -22,8 +22,8 @@
 namespace estimator {
 
 struct RandomOptions {
-  DType dtype = DType::kFloat32;  // floating
-  std::optional<int64_t> seed;    // the op's seed, as in TensorFlow
+  DType dtype = DType::kFloat32;               // floating
+  std::optional<int64_t> seed = std::nullopt;  // the op's seed, as in TensorFlow
 };
 
 // Uniform in [minval, maxval): tf.random.uniform of floating numbers (RandomUniform).
@@ -42,9 +42,10 @@ Tensor TruncatedNormal(const Shape& shape, double mean = 0, double stddev = 1,
                        RandomOptions options = {}, absl::string_view name = "truncated_normal");
 
 struct DropoutOptions {
-  double rate = 0.5;                 // the fraction that is dropped, in [0, 1)
-  std::optional<Shape> noise_shape;  // sizes of x, or 1 where the choice is shared along an axis
-  std::optional<int64_t> seed;
+  double rate = 0.5;  // the fraction that is dropped, in [0, 1)
+  std::optional<Shape> noise_shape =
+      std::nullopt;  // sizes of x, or 1 where the choice is shared along an axis
+  std::optional<int64_t> seed = std::nullopt;
 };
 // tf.nn.dropout(x, rate): zero with probability `rate`, else x / (1 - rate); x itself for rate 0.
 //   x: floating.

@@ -32,11 +32,11 @@ EST_REGISTER_KERNEL("Fill", KernelTier::kReference, [](const KernelSpec& spec) {
   const int64_t n = spec.outputs[0].shape.num_elements();
   return MakeKernel([dtype, size, n](const KernelArgs& args) {
     if (dtype == DType::kString) {
-      std::fill_n(args.out<std::string>(0), n, *args.in<std::string>(0));
+      std::fill_n(args.out<std::string>(0), n, *args.in<std::string>(1));
       return absl::OkStatus();
     }
     char* out = args.out<char>(0);
-    for (int64_t i = 0; i < n; ++i, out += size) std::memcpy(out, args.in<void>(0), size);
+    for (int64_t i = 0; i < n; ++i, out += size) std::memcpy(out, args.in<void>(1), size);
     return absl::OkStatus();
   });
 });

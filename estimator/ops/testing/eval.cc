@@ -14,6 +14,7 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/op_registry.h"
+#include "glog/logging.h"
 
 namespace estimator::testing {
 namespace {
@@ -151,6 +152,24 @@ absl::StatusOr<Array> Eval(const Tensor& fetch, const std::map<Tensor, Array>& f
                            const StepContext& step) {
   EST_ASSIGN_OR_RETURN(const std::vector<Array> values, EvalAll({fetch}, feeds, step));
   return values[0];
+}
+
+std::vector<double> Doubles(const Tensor& fetch, const StepContext& step) {
+  const absl::StatusOr<Array> value = Eval(fetch, {}, step);
+  std::vector<double> elements;
+  if (!value.ok()) {
+    LOG(ERROR) << value.status();
+    return elements;
+  }
+  for (int64_t i = 0; i < value->num_elements(); ++i) elements.push_back(value->AsDouble(i));
+  return elements;
+}
+
+std::string ErrorOf(const std::function<void()>& build) {
+  Graph graph;
+  const GraphScope scope(graph);
+  build();
+  return std::string(graph.status().message());
 }
 
 absl::Status CheckGradients(const TensorFn& fn, const std::vector<Array>& inputs,

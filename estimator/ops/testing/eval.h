@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +25,11 @@ absl::StatusOr<std::vector<Array>> EvalAll(const std::vector<Tensor>& fetches,
                                            const StepContext& step = {});
 absl::StatusOr<Array> Eval(const Tensor& fetch, const std::map<Tensor, Array>& feeds = {},
                            const StepContext& step = {});
+
+// The elements of a tensor that needs no feed, row-major. Empty after an error, which is logged.
+std::vector<double> Doubles(const Tensor& fetch, const StepContext& step = {});
+// The error that a graph keeps after `build` has built into it; "" if there is none.
+std::string ErrorOf(const std::function<void()>& build);
 
 // Builds one tensor from inputs, in the current graph.
 using TensorFn = std::function<Tensor(const std::vector<Tensor>&)>;

@@ -1,0 +1,127 @@
+#include "estimator/ops/gather.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/testing/eval.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using testing::CheckGradients;
+using testing::Doubles;
+using ::testing::ElementsAre;
+using testing::ErrorOf;
+using testing::Eval;
+using ::testing::HasSubstr;
+using testing::Scrambled;
+using Inputs = std::vector<Tensor>;
+
+TEST(Gather, TakesSlicesAlongAnAxis) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor params = Constant({3, 2}, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(Doubles(Gather(params, Constant({2, 0, 2}))), ElementsAre(5, 6, 1, 2, 5, 6));
+  EXPECT_THAT(Doubles(Gather(params, Constant({1}), 1)), ElementsAre(2, 4, 6));
+  EXPECT_EQ(Gather(params, Zeros({2, 5}, DType::kInt64), -1).shape(), (Shape{3, 2, 5}));
+  EXPECT_EQ(Gather(params, Constant(1)).shape(), Shape{2});
+  EXPECT_THAT(ErrorOf([] { Gather(Zeros({2}), Constant(1.0f)); }), HasSubstr("int32 or int64"));
+  EXPECT_THAT(ErrorOf([] { Gather(Zeros({2}), Constant(1), 1); }), HasSubstr("axis 1"));
+}
+
+TEST(Gather, NamesTheIndexThatIsOutOfRange) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const absl::Status status = Eval(Gather(Constant({1, 2}), Constant({0, 2}))).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("indices[1] = 2 is not in [0, 2)"));
+}
+
+TEST(GatherNd, ReadsByRowsOfIndices) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor params = Constant({2, 2}, {1, 2, 3, 4});
+  EXPECT_THAT(Doubles(GatherNd(params, Constant({2, 2}, {1, 0, 0, 1}))), ElementsAre(3, 2));
+  EXPECT_THAT(Doubles(GatherNd(params, Constant({1, 1}, {1}))), ElementsAre(3, 4));
+  EXPECT_FALSE(Eval(GatherNd(params, Constant({1, 1}, {2}))).ok());
+  EXPECT_THAT(ErrorOf([] { GatherNd(Zeros({2}), Constant({1, 2}, {0, 0})); }), HasSubstr("rank"));
+}
+
+TEST(ScatterNd, AddsWhereIndicesRepeat) {
+  Graph graph;
+  const GraphScope scope(graph);
+  EXPECT_THAT(Doubles(ScatterNd(Constant({3, 1}, {0, 2, 0}), Constant({1, 2, 3}), {4})),
+              ElementsAre(4, 0, 2, 0));
+  EXPECT_THAT(Doubles(ScatterNd(Constant({1, 1}, {1}), Constant({1, 2}, {5, 6}), {2, 2})),
+              ElementsAre(0, 0, 5, 6));
+  EXPECT_THAT(ErrorOf([] {
+                ScatterNd(Constant({1, 1}, {1}), Zeros({1, 3}), {2, 2});
+              }),
+              HasSubstr("take [1,2]"));
+}
+
+TEST(UnsortedSegmentSum, AddsRowsAndDropsNegativeIds) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor data = Constant({3, 2}, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(Doubles(UnsortedSegmentSum(data, Constant({1, -1, 1}), 2)), ElementsAre(0, 0, 6, 8));
+  EXPECT_FALSE(Eval(UnsortedSegmentSum(data, Constant({0, 0, 2}), 2)).ok());
+  EXPECT_THAT(ErrorOf([] {
+                UnsortedSegmentSum(Zeros({3, 2}), Constant({1, 2}), 2);
+              }),
+              HasSubstr("prefix"));
+}
+
+TEST(OneHot, MarksTheIndex) {
+  Graph graph;
+  const GraphScope scope(graph);
+  EXPECT_THAT(Doubles(OneHot(Constant({1, -1, 3}), 3)), ElementsAre(0, 1, 0, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(Doubles(OneHot(Constant({0, 1}), 2, 5, -1, DType::kInt32, 0)),
+              ElementsAre(5, -1, -1, 5));
+  EXPECT_EQ(OneHot(Zeros({4, 5}, DType::kInt64), 3).spec().ToString(), "f32 [4,5,3]");
+  EXPECT_THAT(ErrorOf([] { OneHot(Constant({1.0f}), 3); }), HasSubstr("int32 or int64"));
+}
+
+TEST(SequenceMask, IsTrueBeforeTheLength) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor mask = SequenceMask(Constant({1, 3, 0}), 3);
+  EXPECT_EQ(mask.spec().ToString(), "bool [3,3]");
+  EXPECT_THAT(Doubles(mask), ElementsAre(1, 0, 0, 1, 1, 1, 0, 0, 0));
+  EXPECT_THAT(ErrorOf([] { SequenceMask(Constant({1.0f}), 3); }), HasSubstr("integers"));
+}
+
+TEST(Gathering, GradientsMatchFiniteDifferences) {
+  const Array x = Scrambled({3, 2, 2}, -1, 1);
+  const std::vector<testing::TensorFn> builds = {
+      [](const Inputs& in) {
+        return Gather(in[0], Constant({2, 0, 2}));
+      },
+      [](const Inputs& in) {
+        return Gather(in[0], Constant({2, 2}, {1, 0, 1, 1}), 1);
+      },
+      [](const Inputs& in) {
+        return Gather(in[0], Constant({1, 0, 1}), -1);
+      },
+      [](const Inputs& in) { return Gather(in[0], Constant(1), 1); },
+      [](const Inputs& in) {
+        return GatherNd(in[0], Constant({3, 2}, {0, 1, 2, 0, 0, 1}));
+      },
+      [](const Inputs& in) {
+        return ScatterNd(Constant({3, 1}, {1, 1, 0}), in[0], {4, 2, 2});
+      },
+      [](const Inputs& in) {
+        return UnsortedSegmentSum(in[0], Constant({1, -1, 0}), 3);
+      },
+      [](const Inputs& in) {
+        return UnsortedSegmentSum(in[0], Constant({3, 2}, {1, 2, 0, 1, -1, 1}), 3);
+      }};
+  for (const auto& build : builds) EXPECT_EQ(CheckGradients(build, {x}).ToString(), "OK");
+}
+
+}  // namespace
+}  // namespace estimator

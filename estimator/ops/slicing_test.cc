@@ -1,0 +1,116 @@
+#include "estimator/ops/slicing.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/testing/eval.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using testing::CheckGradients;
+using testing::Doubles;
+using ::testing::ElementsAre;
+using testing::ErrorOf;
+using testing::Eval;
+using ::testing::HasSubstr;
+using testing::Scrambled;
+using Inputs = std::vector<Tensor>;
+
+TEST(Slice, TakesABlock) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(Doubles(Slice(x, {0, 1}, {2, 2})), ElementsAre(2, 3, 5, 6));
+  EXPECT_THAT(Doubles(Slice(x, {1, 0}, {-1, 2})), ElementsAre(4, 5));
+  EXPECT_THAT(ErrorOf([] { Slice(Zeros({3}), {2}, {2}); }), HasSubstr("elements 2 to 4"));
+  EXPECT_THAT(ErrorOf([] {
+                Slice(Zeros({3}), {2, 0}, {1, 1});
+              }),
+              HasSubstr("2 entries for the 1 axes"));
+}
+
+TEST(StridedSlice, FollowsPython) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Range(6);
+  EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::Span(1, 5, 2)})), ElementsAre(1, 3));
+  EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::Span(std::nullopt, -4)})), ElementsAre(0, 1));
+  EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::Span(std::nullopt, std::nullopt, -2)})),
+              ElementsAre(5, 3, 1));
+  EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::Span(4, 100)})), ElementsAre(4, 5));
+  EXPECT_EQ(StridedSlice(x, {Slicing::Span(4, 2)}).shape(), Shape{0});
+  const Tensor last = StridedSlice(x, {Slicing::At(-1)});
+  EXPECT_EQ(last.shape(), Shape{});
+  EXPECT_THAT(Doubles(last), ElementsAre(5));
+}
+
+TEST(StridedSlice, MixesIndicesAndRanges) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::At(1)})), ElementsAre(4, 5, 6));
+  EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::All(), Slicing::At(1)})), ElementsAre(2, 5));
+  EXPECT_THAT(ErrorOf([] { StridedSlice(Zeros({3}), {Slicing::At(3)}); }),
+              HasSubstr("index 3 is out of range"));
+  EXPECT_THAT(ErrorOf([] { StridedSlice(Zeros({3}), {Slicing::Span(0, 1, 0)}); }),
+              HasSubstr("stride"));
+  EXPECT_THAT(ErrorOf([] { StridedSlice(Zeros({3}), {{}, {}}); }), HasSubstr("1 axes"));
+}
+
+TEST(Pad, SurroundsWithAValue) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant({1, 2}, {1, 2});
+  EXPECT_THAT(Doubles(Pad(x, {{1, 0}, {0, 1}})), ElementsAre(0, 0, 0, 1, 2, 0));
+  EXPECT_THAT(Doubles(Pad(x, {{0, 0}, {1, 1}}, -7)), ElementsAre(-7, 1, 2, -7));
+  EXPECT_THAT(ErrorOf([] { Pad(Zeros({2}), {{-1, 0}}); }), HasSubstr("{-1, 0}"));
+  EXPECT_THAT(ErrorOf([] { Pad(Zeros({2}), {{1, 0}, {1, 0}}); }), HasSubstr("2 entries"));
+}
+
+TEST(MirrorPad, ReflectsWithAndWithoutTheEdge) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant({1, 2, 3});
+  EXPECT_THAT(Doubles(MirrorPad(x, {{2, 2}}, MirrorMode::kReflect)),
+              ElementsAre(3, 2, 1, 2, 3, 2, 1));
+  EXPECT_THAT(Doubles(MirrorPad(x, {{2, 3}}, MirrorMode::kSymmetric)),
+              ElementsAre(2, 1, 1, 2, 3, 3, 2, 1));
+  EXPECT_THAT(ErrorOf([] {
+                MirrorPad(Zeros({3}), {{3, 0}}, MirrorMode::kReflect);
+              }),
+              HasSubstr("only 2 elements"));
+}
+
+TEST(Slicing, GradientsMatchFiniteDifferences) {
+  const Array x = Scrambled({3, 4}, -1, 1);
+  const std::vector<testing::TensorFn> builds = {
+      [](const Inputs& in) {
+        return Slice(in[0], {1, 0}, {2, 3});
+      },
+      [](const Inputs& in) {
+        return StridedSlice(in[0], {Slicing::At(1), Slicing::Span(3, std::nullopt, -2)});
+      },
+      [](const Inputs& in) { return StridedSlice(in[0], {Slicing::Span(0, 3, 2)}); },
+      [](const Inputs& in) {
+        return Pad(in[0], {{1, 2}, {0, 1}});
+      },
+      [](const Inputs& in) {
+        return Pad(in[0], {{1, 2}, {0, 1}}, 3);
+      },
+      [](const Inputs& in) {
+        return MirrorPad(in[0], {{1, 2}, {3, 0}}, MirrorMode::kReflect);
+      },
+      [](const Inputs& in) {
+        return MirrorPad(in[0], {{1, 3}, {4, 0}}, MirrorMode::kSymmetric);
+      }};
+  for (const auto& build : builds) EXPECT_EQ(CheckGradients(build, {x}).ToString(), "OK");
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,56 @@
+#include "estimator/ops/summary.h"
+
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Summary, IsRequestedFromTheTensorsGraph) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor loss = Constant(1.0f);
+  EXPECT_EQ(summary::Scalar("loss", loss), "loss");
+  EXPECT_EQ(summary::Histogram("weights", Zeros({3})), "weights");
+  EXPECT_EQ(summary::Image("input", Zeros({8, 4, 4, 1}), 2), "input");
+  ASSERT_EQ(graph.summaries().size(), 3);
+  EXPECT_EQ(graph.summaries()[0].kind, SummaryRequest::Kind::kScalar);
+  EXPECT_EQ(graph.summaries()[0].value, loss);
+  EXPECT_EQ(graph.summaries()[1].kind, SummaryRequest::Kind::kHistogram);
+  EXPECT_EQ(graph.summaries()[2].kind, SummaryRequest::Kind::kImage);
+  EXPECT_EQ(graph.summaries()[2].max_outputs, 2);
+}
+
+TEST(Summary, TagsAreCleanedScopedAndUnique) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant(1.0f);
+  EXPECT_EQ(summary::Scalar("learning rate (%)", x), "learning_rate____");
+  const NameScope tower("tower");
+  EXPECT_EQ(summary::Scalar("loss", x), "tower/loss");
+  EXPECT_EQ(summary::Scalar("loss", x), "tower/loss_1");
+  EXPECT_EQ(summary::Scalar("/loss/a", x), "tower/loss/a");
+}
+
+TEST(Summary, RefusesValuesThatDoNotFit) {
+  const auto error = [](auto build) {
+    Graph graph;
+    const GraphScope scope(graph);
+    build();
+    EXPECT_EQ(graph.summaries().size(), 0);
+    return std::string(graph.status().message());
+  };
+  EXPECT_THAT(error([] { summary::Scalar("x", Zeros({2})); }),
+              HasSubstr("one number, not f32 [2]"));
+  EXPECT_THAT(error([] { summary::Image("x", Zeros({2, 4, 4, 2})); }), HasSubstr("channels"));
+  EXPECT_THAT(error([] { summary::Image("x", Zeros({4, 4, 1})); }), HasSubstr("[4,4,1]"));
+  EXPECT_THAT(error([] { summary::Histogram("x", Constant(Array::String("a"))); }),
+              HasSubstr("numbers"));
+}
+
+}  // namespace
+}  // namespace estimator
