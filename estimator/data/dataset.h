@@ -63,9 +63,9 @@ struct BatchOptions {
 struct PaddedBatchOptions {
   // By name, the shape of a row; Shape::kUnknownDim in an axis: the longest of the batch. A name
   // that is not here: all axes so.
-  std::map<std::string, Shape> padded_shapes;
+  std::map<std::string, Shape> padded_shapes = {};
   // By name; 0 (and "" for strings) if it is not here.
-  std::map<std::string, double> padding_values;
+  std::map<std::string, double> padding_values = {};
   bool drop_remainder = false;
 };
 struct InterleaveOptions {

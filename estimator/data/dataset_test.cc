@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <numeric>
-#include <set>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -324,7 +326,9 @@ TEST(Dataset, AnIteratorThatIsDroppedStopsItsThreads) {
                               .Prefetch(2);
   for (int i = 0; i < 50; ++i) {
     const auto iterator = dataset.MakeIterator().value();
-    if (i % 2 == 0) EXPECT_TRUE(iterator->Next().ok());
+    if (i % 2 == 0) {
+      EXPECT_TRUE(iterator->Next().ok());
+    }
   }
 }
 

@@ -1,0 +1,110 @@
+#include "estimator/data/parse_example.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "estimator/array/compare.h"
+#include "estimator/data/example_builder.h"
+
+namespace estimator {
+namespace {
+
+std::string TestExample() {
+  return ExampleBuilder()
+      .Ints("label", {3})
+      .Floats("box", {1, 2, 3, 4})
+      .Bytes("image", {"abc"})
+      .Serialize();
+}
+
+std::string ErrorOf(const FeatureSpecs& specs) {
+  return std::string(ParseSingleExample(TestExample(), specs).status().message());
+}
+
+TEST(ParseExample, FixedLengthFeaturesHaveTheirShape) {
+  const ArrayMap parsed =
+      ParseSingleExample(TestExample(),
+                         {{"label", FixedLenFeature{.dtype = DType::kInt32}},
+                          {"box", FixedLenFeature{.dtype = DType::kFloat32, .shape = {2, 2}}},
+                          {"image", FixedLenFeature{.dtype = DType::kString}},
+                          {"weight", FixedLenFeature{.dtype = DType::kFloat32,
+                                                     .default_value = Array::Scalar(0.5f)}}})
+          .value();
+  EXPECT_EQ(parsed.Get("label")->scalar<int32_t>(), 3);
+  EXPECT_EQ(Compare(*parsed.Get("box"), Array::Of<float>({2, 2}, {1, 2, 3, 4})).report, "");
+  EXPECT_EQ(parsed.Get("image")->scalar<std::string>(), "abc");
+  EXPECT_EQ(parsed.Get("weight")->scalar<float>(), 0.5f);
+}
+
+TEST(ParseExample, VariableLengthFeaturesArePaddedAndCounted) {
+  const ArrayMap parsed =
+      ParseSingleExample(
+          TestExample(),
+          {{"box", VarLenFeature{.dtype = DType::kFloat32, .max_length = 6, .default_value = -1}},
+           {"label", VarLenFeature{.dtype = DType::kInt64}},
+           {"none", VarLenFeature{.dtype = DType::kInt64, .max_length = 2}}})
+          .value();
+  EXPECT_EQ(Compare(*parsed.Get("box"), Array::Of<float>({6}, {1, 2, 3, 4, -1, -1})).report, "");
+  EXPECT_EQ(parsed.Get("box_length")->scalar<int32_t>(), 4);
+  EXPECT_EQ(Compare(*parsed.Get("label"), Array::Of<int64_t>({1}, {3})).report, "");
+  EXPECT_EQ(Compare(*parsed.Get("none"), Array::Of<int64_t>({2}, {0, 0})).report, "");
+  EXPECT_EQ(parsed.Get("none_length")->scalar<int32_t>(), 0);
+}
+
+TEST(ParseExample, SequencesOfRowsArePadded) {
+  const FixedLenSequenceFeature pairs{.dtype = DType::kFloat32, .shape = {2}, .max_length = 3};
+  const ArrayMap parsed = ParseSingleExample(TestExample(), {{"box", pairs}}).value();
+  EXPECT_EQ(Compare(*parsed.Get("box"), Array::Of<float>({3, 2}, {1, 2, 3, 4, 0, 0})).report, "");
+}
+
+TEST(ParseExample, ErrorsHaveTensorFlowsWords) {
+  EXPECT_EQ(ErrorOf({{"image", FixedLenFeature{.dtype = DType::kInt64}}}),
+            "Key: image.  Data types don't match. Expected type: int64, got string");
+  EXPECT_EQ(ErrorOf({{"weight", FixedLenFeature{.dtype = DType::kFloat32}}}),
+            "Feature: weight (data type: float) is required but could not be found.");
+  EXPECT_EQ(ErrorOf({{"box", FixedLenFeature{.dtype = DType::kFloat32, .shape = {3}}}}),
+            "Key: box.  Number of float values != expected.  Values size: 4 but output shape: [3]");
+  EXPECT_TRUE(absl::StrContains(
+      ErrorOf({{"box", VarLenFeature{.dtype = DType::kFloat32, .max_length = 3}}}),
+      "It has 4 rows, max_length is 3"));
+  EXPECT_TRUE(absl::StrContains(ParseSingleExample("\xff\xff", {}).status().message(),
+                                "Could not parse example input"));
+  const std::string large = ExampleBuilder().Ints("x", {int64_t{1} << 40}).Serialize();
+  EXPECT_TRUE(absl::StrContains(
+      ParseSingleExample(large, {{"x", FixedLenFeature{.dtype = DType::kInt32}}}).status().message(),
+      "does not fit int32"));
+}
+
+TEST(ParseExample, IsAMapFunctionThatSplitsOffLabels) {
+  const Dataset dataset =
+      Dataset::FromTensors({.features = Array::String(TestExample()), .labels = {}})
+          .Map(ParseExample({{"box", FixedLenFeature{.dtype = DType::kFloat32, .shape = {4}}},
+                             {"label", FixedLenFeature{.dtype = DType::kInt32}}},
+                            {"label"}))
+          .Repeat(2)
+          .Batch(2);
+  const auto batch = dataset.MakeIterator().value()->Next().value();
+  EXPECT_EQ(batch->ToString(), "box f32 [2,4], labels i32 [2]");
+}
+
+TEST(ExampleBuilder, BytesAreTensorFlows) {
+  // tf.train.Example with int64 feature a = [1, 2], serialized by TF 2.15.
+  EXPECT_EQ(ExampleBuilder().Ints("a", {1, 2}).Serialize(),
+            std::string("\x0a\x0d\x0a\x0b\x0a\x01\x61\x12\x06\x1a\x04\x0a\x02\x01\x02"));
+}
+
+TEST(DecodeRaw, ReadsLittleEndianNumbers) {
+  const std::string bytes("\x01\x02\xff\xff", 4);
+  EXPECT_EQ(Compare(DecodeRaw(Array::String(bytes), DType::kInt16).value(),
+                    Array::Of<int16_t>({2}, {0x0201, -1})).report, "");
+  EXPECT_EQ(Compare(DecodeRaw(Array::Of<std::string>({2}, {"ab", "cd"}), DType::kUint8).value(),
+                    Array::Of<uint8_t>({2, 2}, {'a', 'b', 'c', 'd'})).report, "");
+  EXPECT_FALSE(DecodeRaw(Array::String("abc"), DType::kInt16).ok());
+  EXPECT_FALSE(DecodeRaw(Array::Of<std::string>({2}, {"ab", "c"}), DType::kUint8).ok());
+}
+
+}  // namespace
+}  // namespace estimator

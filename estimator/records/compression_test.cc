@@ -1,0 +1,49 @@
+#include "estimator/records/compression.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+
+namespace estimator {
+namespace {
+
+std::string Text() {
+  std::string text;
+  for (int i = 0; i < 300000; ++i) text.push_back(static_cast<char>('a' + i * i % 23));
+  return text;
+}
+
+TEST(Compression, ComesBackAsItWas) {
+  for (const Compression kind : {Compression::kNone, Compression::kGzip, Compression::kZlib}) {
+    for (const std::string& text : {std::string(), std::string("x"), Text()}) {
+      const std::string packed = Compress(text, kind, 1).value();
+      EXPECT_EQ(Decompress(packed, kind, "f").value(), text);
+      EXPECT_EQ(LooksLikeGzip(packed), kind == Compression::kGzip);
+    }
+  }
+}
+
+TEST(Compression, SeveralGzipMembersAreOneFile) {
+  const std::string packed =
+      Compress("one ", Compression::kGzip).value() + Compress("two", Compression::kGzip).value();
+  EXPECT_EQ(Decompress(packed, Compression::kGzip, "f").value(), "one two");
+}
+
+TEST(Compression, TruncatedAndCorruptDataIsDataLoss) {
+  const std::string packed = Compress(Text(), Compression::kGzip).value();
+  const absl::Status cut =
+      Decompress(packed.substr(0, packed.size() / 2), Compression::kGzip, "file.gz").status();
+  EXPECT_EQ(cut.code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(absl::StrContains(cut.message(), "file.gz: GZIP data is truncated")) << cut;
+  std::string damaged = packed;
+  damaged[packed.size() - 8] = static_cast<char>(damaged[packed.size() - 8] ^ 1);  // its crc
+  const absl::Status corrupt = Decompress(damaged, Compression::kGzip, "file.gz").status();
+  EXPECT_TRUE(absl::StrContains(corrupt.message(), "file.gz: GZIP data is corrupt near byte"))
+      << corrupt;
+  EXPECT_FALSE(Compress("x", Compression::kZlib, 10).ok());
+}
+
+}  // namespace
+}  // namespace estimator
