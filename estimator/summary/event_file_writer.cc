@@ -1,0 +1,171 @@
+#include "estimator/summary/event_file_writer.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <map>
+#include <utility>
+
+#include "absl/base/const_init.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "estimator/base/file_system.h"
+#include "estimator/base/path.h"
+#include "estimator/base/status.h"
+#include "estimator/proto/event.pb.h"
+#include "estimator/summary/summary_bytes.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+// On disk: do not change.
+constexpr char kFileVersion[] = "brain.Event:2";
+
+absl::Mutex cache_mutex(absl::kConstInit);
+
+using Cache = std::map<std::string, std::shared_ptr<EventFileWriter>>;
+Cache& GetCache() {
+  static auto* const cache = new Cache;  // guarded by cache_mutex
+  return *cache;
+}
+
+proto::Event NewEvent(int64_t step) {
+  proto::Event event;
+  event.set_wall_time(absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()));
+  event.set_step(step);
+  return event;
+}
+
+std::string HostName() {
+  std::array<char, 256> name = {};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  return name.data();
+}
+
+// A name that is not taken: two writers of one second and directory are two files.
+std::string NewPath(absl::string_view directory, absl::string_view suffix) {
+  const std::string base = JoinPath(
+      directory, absl::StrCat("events.out.tfevents.", absl::ToUnixSeconds(absl::Now()), ".", HostName()));
+  std::string path = absl::StrCat(base, suffix);
+  for (int i = 1; FileExists(path); ++i) path = absl::StrCat(base, ".", i, suffix);
+  return path;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(absl::string_view directory,
+                                                                       absl::string_view suffix) {
+  EST_RETURN_IF_ERROR(CreateDirectories(directory.empty() ? "." : directory));
+  std::string path = NewPath(directory, suffix);
+  EST_ASSIGN_OR_RETURN(auto file, TFRecordWriter::Open(path));
+  std::unique_ptr<EventFileWriter> writer(new EventFileWriter(std::move(path), std::move(file)));
+  proto::Event version = NewEvent(0);
+  version.set_file_version(kFileVersion);
+  EST_RETURN_IF_ERROR(writer->Write(version.SerializeAsString()));
+  EST_RETURN_IF_ERROR(writer->Flush());
+  return writer;
+}
+
+absl::StatusOr<std::shared_ptr<EventFileWriter>> EventFileWriter::ForDirectory(
+    absl::string_view directory) {
+  const absl::MutexLock lock(&cache_mutex);
+  std::shared_ptr<EventFileWriter>& entry = GetCache()[std::string(directory)];
+  if (entry != nullptr) return entry;
+  EST_ASSIGN_OR_RETURN(entry, Open(directory));
+  return entry;
+}
+
+absl::Status CloseAllEventFileWriters() {
+  const absl::MutexLock lock(&cache_mutex);
+  absl::Status first;
+  for (const auto& [directory, writer] : GetCache()) {
+    if (writer != nullptr) first.Update(writer->Flush());
+  }
+  GetCache().clear();
+  return first;
+}
+
+EventFileWriter::EventFileWriter(std::string path, std::unique_ptr<TFRecordWriter> file)
+    : path_(std::move(path)), file_(std::move(file)) {}
+
+EventFileWriter::~EventFileWriter() {
+  const absl::Status status = file_->Close();
+  LOG_IF(WARNING, !status.ok()) << path_ << ": the last events may be lost: " << status;
+}
+
+absl::Status EventFileWriter::Write(absl::string_view event) {
+  const absl::MutexLock lock(&mutex_);
+  return file_->Write(event);
+}
+
+absl::Status EventFileWriter::Flush() {
+  const absl::MutexLock lock(&mutex_);
+  return file_->Flush();
+}
+
+absl::Status EventFileWriter::AddSummary(absl::string_view serialized_summary, int64_t step) {
+  proto::Event event = NewEvent(step);
+  if (!event.mutable_summary()->ParseFromArray(serialized_summary.data(),
+                                               static_cast<int>(serialized_summary.size()))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "step ", step, ": ", serialized_summary.size(), " bytes that are not a Summary"));
+  }
+  return Write(event.SerializeAsString());
+}
+
+absl::Status EventFileWriter::AddScalar(absl::string_view tag, float value, int64_t step) {
+  return AddSummary(ScalarSummary(tag, value), step);
+}
+
+absl::Status EventFileWriter::AddHistogram(absl::string_view tag, const Array& values, int64_t step) {
+  EST_ASSIGN_OR_RETURN(const std::string summary, HistogramSummary(tag, values));
+  return AddSummary(summary, step);
+}
+
+absl::Status EventFileWriter::AddImage(absl::string_view tag, const Array& image, int64_t step) {
+  EST_ASSIGN_OR_RETURN(const std::string summary, SingleImageSummary(tag, image));
+  return AddSummary(summary, step);
+}
+
+absl::Status EventFileWriter::AddText(absl::string_view tag, absl::string_view text, int64_t step) {
+  return AddTensor(tag, Array::String(text), step, "text");
+}
+
+absl::Status EventFileWriter::AddTensor(absl::string_view tag, const Array& value, int64_t step,
+                                        absl::string_view plugin_name) {
+  EST_ASSIGN_OR_RETURN(const std::string summary, TensorSummary(tag, value, plugin_name));
+  return AddSummary(summary, step);
+}
+
+absl::Status EventFileWriter::AddGraph(absl::string_view graph_def, int64_t step) {
+  proto::Event event = NewEvent(step);
+  event.set_graph_def(std::string(graph_def));
+  return Write(event.SerializeAsString());
+}
+
+absl::Status EventFileWriter::AddMetaGraph(absl::string_view meta_graph_def, int64_t step) {
+  proto::Event event = NewEvent(step);
+  event.set_meta_graph_def(std::string(meta_graph_def));
+  return Write(event.SerializeAsString());
+}
+
+absl::Status EventFileWriter::AddRunMetadata(absl::string_view tag, absl::string_view run_metadata,
+                                             int64_t step) {
+  proto::Event event = NewEvent(step);
+  event.mutable_tagged_run_metadata()->set_tag(std::string(tag));
+  event.mutable_tagged_run_metadata()->set_run_metadata(std::string(run_metadata));
+  return Write(event.SerializeAsString());
+}
+
+absl::Status EventFileWriter::AddSessionLog(SessionStatus status, int64_t step,
+                                            absl::string_view checkpoint_path) {
+  proto::Event event = NewEvent(step);
+  event.mutable_session_log()->set_status(
+      static_cast<proto::SessionLog::SessionStatus>(status));
+  event.mutable_session_log()->set_checkpoint_path(std::string(checkpoint_path));
+  return Write(event.SerializeAsString());
+}
+
+}  // namespace estimator

@@ -1,0 +1,68 @@
+#include "estimator/summary/event_reader.h"
+
+#include <utility>
+
+#include "estimator/base/file_system.h"
+#include "estimator/base/path.h"
+#include "estimator/base/status.h"
+#include "estimator/proto/event.pb.h"
+#include "estimator/records/tfrecord.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+SummaryRecord::Kind KindOf(const proto::Summary::Value& value) {
+  switch (value.value_case()) {
+    case proto::Summary::Value::kSimpleValue:
+      return SummaryRecord::Kind::kScalar;
+    case proto::Summary::Value::kHisto:
+      return SummaryRecord::Kind::kHistogram;
+    case proto::Summary::Value::kImage:
+      return SummaryRecord::Kind::kImage;
+    case proto::Summary::Value::kTensor:
+      return SummaryRecord::Kind::kTensor;
+    default:
+      return SummaryRecord::Kind::kOther;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SummaryRecord>> ReadEventFile(absl::string_view path) {
+  EST_ASSIGN_OR_RETURN(const auto reader, TFRecordReader::Open(path));
+  std::vector<SummaryRecord> records;
+  while (true) {
+    const auto bytes = reader->Next();
+    if (bytes.ok() && !*bytes) return records;
+    proto::Event event;
+    if (!bytes.ok() || !event.ParseFromString(**bytes)) {
+      LOG(WARNING) << path << ": the rest is skipped: "
+                   << (bytes.ok() ? "not an Event" : bytes.status().message());
+      return records;
+    }
+    for (const proto::Summary::Value& value : event.summary().value()) {
+      records.push_back({.step = event.step(),
+                         .wall_time = event.wall_time(),
+                         .tag = value.tag(),
+                         .kind = KindOf(value),
+                         .scalar = value.simple_value(),
+                         .bytes = value.SerializeAsString()});
+    }
+  }
+}
+
+absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(
+    absl::string_view directory) {
+  EST_ASSIGN_OR_RETURN(const auto paths, Glob(JoinPath(directory, "*.tfevents.*")));
+  std::map<int64_t, std::map<std::string, double>> scalars;
+  for (const std::string& path : paths) {
+    EST_ASSIGN_OR_RETURN(const auto records, ReadEventFile(path));
+    for (const SummaryRecord& record : records) {
+      if (record.kind == SummaryRecord::Kind::kScalar) scalars[record.step][record.tag] = record.scalar;
+    }
+  }
+  return scalars;
+}
+
+}  // namespace estimator

@@ -1,0 +1,137 @@
+// What EventFileWriter writes, the reader reads; and histograms and images are TensorFlow's.
+#include <gtest/gtest.h>
+#include <png.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "estimator/array/array.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/records/tfrecord.h"
+#include "estimator/summary/event_file_writer.h"
+#include "estimator/summary/event_reader.h"
+#include "estimator/summary/histogram.h"
+#include "estimator/summary/image.h"
+#include "estimator/summary/summary_bytes.h"
+
+namespace estimator {
+namespace {
+
+TEST(Histogram, CountsEveryValueOnce) {
+  const Histogram histogram = MakeHistogram(Array::Of<float>({6}, {-2, 0, 0, 1, 1, 5}));
+  EXPECT_EQ(histogram.min, -2);
+  EXPECT_EQ(histogram.max, 5);
+  EXPECT_EQ(histogram.num, 6);
+  EXPECT_EQ(histogram.sum, 5);
+  EXPECT_EQ(histogram.sum_squares, 31);
+  double total = 0;
+  for (size_t i = 0; i < histogram.limits.size(); ++i) {
+    total += histogram.buckets[i];
+    if (i > 0) {
+      EXPECT_LT(histogram.limits[i - 1], histogram.limits[i]);
+    }
+  }
+  EXPECT_EQ(total, 6);
+}
+
+TEST(Histogram, LeavesOutWhatIsNotFinite) {
+  const Histogram histogram = MakeHistogram(Array::Of<float>({3}, {NAN, INFINITY, 1}));
+  EXPECT_EQ(histogram.num, 1);
+  EXPECT_EQ(MakeHistogram(Array(DType::kInt64, {0})).buckets, std::vector<double>{0});
+}
+
+std::vector<uint8_t> Decode(const std::string& bytes, int channels) {
+  png_image png;
+  std::memset(&png, 0, sizeof(png));
+  png.version = PNG_IMAGE_VERSION;
+  EXPECT_NE(png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()), 0);
+  png.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  std::vector<uint8_t> pixels(PNG_IMAGE_SIZE(png));
+  EXPECT_NE(png_image_finish_read(&png, nullptr, pixels.data(), 0, nullptr), 0);
+  return pixels;
+}
+
+TEST(Image, BytesRoundTripThroughPng) {
+  const Array image = Array::Of<uint8_t>({1, 2, 3}, {1, 2, 3, 250, 251, 252});
+  EXPECT_EQ(Decode(EncodePng(image).value(), 3), (std::vector<uint8_t>{1, 2, 3, 250, 251, 252}));
+}
+
+TEST(Image, FloatsAreScaledAsInTensorFlow) {
+  EXPECT_EQ(Decode(EncodePng(Array::Of<float>({1, 3, 1}, {0, 1, 2})).value(), 1),
+            (std::vector<uint8_t>{0, 127, 255}));
+  EXPECT_EQ(Decode(EncodePng(Array::Of<float>({1, 3, 1}, {-1, 0, 0.5})).value(), 1),
+            (std::vector<uint8_t>{1, 128, 191}));
+  EXPECT_EQ(Decode(EncodePng(Array::Of<float>({1, 2, 3}, {1, 1, 1, NAN, 1, 1})).value(), 3),
+            (std::vector<uint8_t>{255, 255, 255, 255, 0, 0}));
+}
+
+TEST(Image, OtherShapesAndDTypesAreRefused) {
+  EXPECT_EQ(EncodePng(Array(DType::kFloat32, {4, 4})).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(EncodePng(Array(DType::kInt32, {4, 4, 3})).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(EncodePng(Array(DType::kUint8, {4, 4, 2})).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(EventFile, EveryKindOfValueComesBack) {
+  const TempDir dir;
+  const auto writer = EventFileWriter::Open(dir.File("logs"), ".suffix").value();
+  ASSERT_TRUE(writer->AddSessionLog(SessionStatus::kStart, 0).ok());
+  ASSERT_TRUE(writer->AddGraph("").ok());
+  ASSERT_TRUE(writer->AddScalar("loss", 0.5f, 1).ok());
+  ASSERT_TRUE(writer->AddHistogram("w", Array::Of<float>({2}, {1, 2}), 2).ok());
+  ASSERT_TRUE(writer->AddImage("digit", Array(DType::kUint8, {4, 4, 1}), 3).ok());
+  ASSERT_TRUE(writer->AddText("note", "**hi**", 4).ok());
+  EXPECT_EQ(writer->AddHistogram("s", Array::String("x"), 5).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(writer->AddSummary("\xff\xff", 5).code(), absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(writer->AddSummary(*ImageSummary("m", Array(DType::kFloat32, {5, 2, 2, 3})), 6).ok());
+  ASSERT_TRUE(writer->Flush().ok());
+  EXPECT_EQ(Basename(writer->path()).find("events.out.tfevents."), 0u);
+  EXPECT_EQ(writer->path().substr(writer->path().size() - 7), ".suffix");
+  const auto records = ReadEventFile(writer->path()).value();
+  ASSERT_EQ(records.size(), 7u);
+  using Kind = SummaryRecord::Kind;
+  EXPECT_EQ(records[0].tag, "loss");
+  EXPECT_EQ(records[0].scalar, 0.5);
+  EXPECT_EQ(records[0].step, 1);
+  EXPECT_GT(records[0].wall_time, 1e9);
+  EXPECT_EQ(records[1].kind, Kind::kHistogram);
+  EXPECT_EQ(records[2].kind, Kind::kImage);
+  EXPECT_EQ(records[3].kind, Kind::kTensor);
+  EXPECT_EQ(records[4].tag, "m/image/0");
+  EXPECT_EQ(records[6].tag, "m/image/2");
+  const auto reader = TFRecordReader::Open(writer->path()).value();
+  EXPECT_NE(reader->Next().value()->find("brain.Event:2"), std::string::npos);
+}
+
+TEST(EventFile, I7CorruptedFileRestSkippedMissingDirectoryNoData) {
+  const TempDir dir;
+  std::string path;
+  {
+    const auto writer = EventFileWriter::Open(dir.path()).value();
+    for (int step = 1; step <= 3; ++step) ASSERT_TRUE(writer->AddScalar("loss", 2, step).ok());
+    path = writer->path();
+  }
+  EXPECT_EQ(ReadScalars(dir.path())->size(), 3u);
+  std::string bytes = ReadFile(path).value();
+  bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);
+  ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  EXPECT_EQ(ReadScalars(dir.path())->size(), 2u);
+  ASSERT_TRUE(WriteFileAtomically(path, bytes.substr(0, bytes.size() - 3)).ok());
+  EXPECT_EQ(ReadScalars(dir.path())->at(2).at("loss"), 2);
+  EXPECT_EQ(ReadScalars(dir.path())->size(), 2u);
+  EXPECT_TRUE(ReadScalars(dir.File("none"))->empty());
+}
+
+TEST(EventFile, OneWriterADirectoryUntilAllAreClosed) {
+  const TempDir dir;
+  const auto first = EventFileWriter::ForDirectory(dir.path()).value();
+  EXPECT_EQ(EventFileWriter::ForDirectory(dir.path()).value(), first);
+  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+  EXPECT_NE(EventFileWriter::ForDirectory(dir.path()).value()->path(), first->path());
+  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+}
+
+}  // namespace
+}  // namespace estimator
