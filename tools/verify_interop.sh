@@ -1,0 +1,33 @@
+#!/bin/bash
+# Checks our files against TensorFlow 2.15.1 itself, both ways. By hand: it needs Python 3.9 to 3.11 and,
+# the first time, the network.
+#
+# Usage: tools/verify_interop.sh [VENV]     (default: ~/.cache/estimator-interop; made if it is not there)
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+venv=${1:-$HOME/.cache/estimator-interop}
+
+# One line a check: the script under testdata/interop, and the targets whose programs it is given.
+checks=(
+  "check_checkpoint.py //estimator/checkpoint:bundle_tool"
+  "check_events.py //estimator/summary:event_tool"
+)
+
+if [[ ! -x "$venv/bin/python" ]]; then
+  python3 -m venv "$venv" && "$venv/bin/pip" install --quiet tensorflow-cpu==2.15.1 || exit 1
+fi
+
+failed=0
+for check in "${checks[@]}"; do
+  read -r -a words <<<"$check"
+  echo "== ${words[0]}"
+  if ! bazel build "${words[@]:1}"; then failed=1; continue; fi
+  programs=()
+  for target in "${words[@]:1}"; do
+    target=${target#//}
+    programs+=("bazel-bin/${target/://}")
+  done
+  "$venv/bin/python" "testdata/interop/${words[0]}" "${programs[@]}" || { echo "FAILED: ${words[0]}"; failed=1; }
+done
+((failed)) || echo "all interop checks passed"
+exit $failed
