@@ -7,6 +7,7 @@
 
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testdata/neural_ops/goldens.h"
 #include "estimator/ops/testdata/neural_ops/pattern.h"

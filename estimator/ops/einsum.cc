@@ -39,7 +39,7 @@ struct Equation {
 };
 
 absl::Status Malformed(absl::string_view equation, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("Einsum: equation '", equation, "': ", why));
+  return absl::InvalidArgumentError(absl::StrCat("equation '", equation, "': ", why));
 }
 
 // One operand's labels, with "..." written out as num_ellipsis digits.
@@ -230,7 +230,7 @@ Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a
   const NameScope scope(name, graph);
   if (a_axes.size() != b_axes.size()) {
     return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("Tensordot: ", a_axes.size(), " axes of a, but ", b_axes.size(), " of b")));
+        absl::StrCat(a_axes.size(), " axes of a, but ", b_axes.size(), " of b")));
   }
   Named left{a, {}}, right{b, {}};
   for (int axis = 0; axis < a.rank(); ++axis) left.labels += static_cast<char>('A' + axis);
@@ -240,12 +240,12 @@ Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a
     const int64_t y = b_axes[i] < 0 ? b_axes[i] + b.rank() : b_axes[i];
     if (x < 0 || x >= a.rank() || y < 0 || y >= b.rank()) {
       return graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat("Tensordot: axes ", a_axes[i], " and ", b_axes[i], " are not both in range (",
+          absl::StrCat("axes ", a_axes[i], " and ", b_axes[i], " are not both in range (",
                        a.spec().ToString(), " and ", b.spec().ToString(), ")")));
     }
     if (a.dim(static_cast<int>(x)) != b.dim(static_cast<int>(y))) {
       return graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat("Tensordot: axis ", x, " of a has ", a.dim(static_cast<int>(x)), " elements, axis ", y,
+          absl::StrCat("axis ", x, " of a has ", a.dim(static_cast<int>(x)), " elements, axis ", y,
                        " of b has ", b.dim(static_cast<int>(y)), " (", a.spec().ToString(), " and ",
                        b.spec().ToString(), ")")));
     }

@@ -126,7 +126,7 @@ TEST_F(EinsumTest, WithoutAnArrowLettersThatOccurOnceAreKeptInOrder) {
 TEST_F(EinsumTest, ALetterWithTwoSizesIsAnErrorNamingIt) {
   EXPECT_FALSE(Einsum("ij,jk->ik", {Ones({2, 3}), Ones({4, 5})}).valid());
   EXPECT_EQ(graph_.status().message(),
-            "einsum: Einsum: equation 'ij,jk->ik': 'j' is 3 and 4 (operand 1 is f32 [4,5])");
+            "einsum: equation 'ij,jk->ik': 'j' is 3 and 4 (operand 1 is f32 [4,5])");
 }
 
 TEST_F(EinsumTest, MalformedEquationsAreErrors) {
@@ -159,7 +159,7 @@ TEST_F(EinsumTest, TensordotWithANumberOfAxesIsAMatrixOrOuterProduct) {
   EXPECT_EQ(Tensordot(Ones({2, 3}), Ones({4}), 0).shape(), (Shape{2, 3, 4}));
   EXPECT_FALSE(Tensordot(Ones({2, 3}), Ones({4}), 1).valid());
   EXPECT_EQ(graph_.status().message(),
-            "Tensordot: axis 1 of a has 3 elements, axis 0 of b has 4 (f32 [2,3] and f32 [4])");
+            "Tensordot_2: axis 1 of a has 3 elements, axis 0 of b has 4 (f32 [2,3] and f32 [4])");
 }
 
 }  // namespace

@@ -96,12 +96,12 @@ template <typename T, typename Label>
 std::unique_ptr<Kernel> MakeSparse(const KernelSpec& spec) {
   using Acc = Accumulator<T>;
   const RowSizes sizes = RowsOf(spec.inputs[0].shape);
-  return MakeKernel([sizes, name = spec.name](const KernelArgs& args) {
+  return MakeKernel([sizes](const KernelArgs& args) {
     const Label* const labels = args.in<Label>(1);
     for (int64_t r = 0; r < sizes.rows; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= sizes.classes) {
-        return absl::InvalidArgumentError(absl::StrCat(name, ": row ", r, " has label ", label, ", but there are ",
+        return absl::InvalidArgumentError(absl::StrCat("row ", r, " has label ", label, ", but there are ",
                                                        sizes.classes, " classes: labels lie in [0, ", sizes.classes,
                                                        ")"));
       }
