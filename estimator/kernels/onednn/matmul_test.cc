@@ -24,6 +24,13 @@ TEST(OneDnnMatMul, AllTranspositionsMatchTheReference) {
   }
 }
 
+TEST(OneDnnMatMul, AShapeWhoseSecondOperandIsTurnedFirstMatchesTheReference) {
+  ExpectMatchesReference({.op = "MatMul",
+                          .attrs = {{"transpose_a", false}, {"transpose_b", false}},
+                          .outputs = {{DType::kFloat32, {128, 512}}}},
+                         {RandomArray({128, 300}, 1), RandomArray({300, 512}, 2)}, KernelTier::kOneDnn, kSummationOrder);
+}
+
 TEST(OneDnnMatMul, BatchedWithBroadcastAxesMatchesTheReference) {
   const Attrs plain{{"adj_x", false}, {"adj_y", false}};
   const Attrs transposed{{"adj_x", false}, {"adj_y", true}};
