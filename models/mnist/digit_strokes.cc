@@ -8,6 +8,7 @@ namespace {
 
 using Styles = std::vector<Glyph>;
 
+// clang-format off
 std::array<Styles, 10> MakeStyles() {
   return {
       Styles{
@@ -105,6 +106,7 @@ std::array<Styles, 10> MakeStyles() {
       },
   };
 }
+// clang-format on
 
 }  // namespace
 

@@ -15,11 +15,11 @@ namespace {
 constexpr float kPi = 3.14159265f;
 // Lengths below are in pixels, or in heights of a digit where they are of a glyph's box.
 constexpr float kBoxSide = 20;        // the longer side of a digit, as in MNIST
-constexpr float kPointShake = .032f;  // standard deviation of a control point, heights
-constexpr float kElastic = .035f;     // largest amplitude of each elastic wave, heights
+constexpr float kPointShake = .042f;  // standard deviation of a control point, heights
+constexpr float kElastic = .042f;     // largest amplitude of each elastic wave, heights
 constexpr int kNumWaves = 3;
-constexpr float kMaxRotation = .26f;  // radians
-constexpr float kMaxSlant = .42f;
+constexpr float kMaxRotation = .3f;  // radians
+constexpr float kMaxSlant = .45f;
 constexpr float kMaxShift = 2;
 constexpr int kPiecesPerSpan = 5;  // straight pieces between two control points
 

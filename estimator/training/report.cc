@@ -1,0 +1,147 @@
+#include "estimator/training/report.h"
+
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "estimator/base/file.h"
+#include "estimator/base/strings.h"
+
+namespace estimator {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::string FormatMetric(const Array& value) {
+  if (value.num_elements() != 1 || value.dtype() == DType::kString) return value.ToString();
+  if (!IsFloating(value.dtype())) return absl::StrCat(static_cast<int64_t>(value.AsDouble()));
+  const double number = value.AsDouble();
+  const double size = std::abs(number);
+  return size != 0 && (size < 1e-3 || size >= 1e6) ? absl::StrFormat("%.4e", number)
+                                                   : absl::StrFormat("%.4f", number);
+}
+
+std::string JsonString(absl::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      absl::StrAppendFormat(&out, "\\u%04x", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string JsonValue(const ReportValue& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) return absl::StrCat(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) return JsonString(*text);
+  const double number = std::get<double>(value);
+  if (!std::isfinite(number)) return "null";
+  return absl::StrFormat("%.9g", number);
+}
+
+}  // namespace
+
+std::string EvaluationTable(const EvalResult& result) {
+  std::vector<std::vector<std::string>> rows = {{"metric", "value"}};
+  for (const auto& [name, value] : result.values) {
+    if (name != "global_step") rows.push_back({name, FormatMetric(value)});
+  }
+  return absl::StrCat("evaluated ", result.num_examples, " examples at step ", result.global_step(),
+                      " in ", HumanDuration(result.seconds), "\n", FormatTable(rows));
+}
+
+ReportFields EvaluationFields(const EvalResult& result) {
+  ReportFields fields;
+  for (const auto& [name, value] : result.values) {
+    if (value.num_elements() != 1 || value.dtype() == DType::kString) continue;
+    if (IsFloating(value.dtype())) {
+      fields.emplace_back(name, value.AsDouble());
+    } else {
+      fields.emplace_back(name, static_cast<int64_t>(value.AsDouble()));
+    }
+  }
+  fields.emplace_back("examples_evaluated", result.num_examples);
+  return fields;
+}
+
+std::string ToJson(const ReportFields& fields) {
+  const std::string lines = absl::StrJoin(fields, ",\n", [](std::string* out, const auto& field) {
+    absl::StrAppend(out, "  ", JsonString(field.first), ": ", JsonValue(field.second));
+  });
+  return fields.empty() ? "{}\n" : absl::StrCat("{\n", lines, "\n}\n");
+}
+
+absl::Status WriteResultJson(absl::string_view path, const ReportFields& fields) {
+  return WriteFileAtomically(path, ToJson(fields));
+}
+
+std::string TensorBoardCommand(absl::string_view model_dir) {
+  const bool plain = model_dir.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyz"
+                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                         "0123456789/._-+=:,@%") == absl::string_view::npos;
+  if (plain) return absl::StrCat("tensorboard --logdir=", model_dir);
+  return absl::StrCat("tensorboard --logdir='", absl::StrReplaceAll(model_dir, {{"'", "'\\''"}}),
+                      "'");
+}
+
+double SecondsSinceProcessStart() {
+  // Field 22 of the line: clock ticks from boot to the start. Fields are counted from behind the
+  // program's name, which may hold blanks and brackets.
+  const absl::StatusOr<std::string> stat = ReadFile("/proc/self/stat");
+  double start = 0;
+  if (stat.ok()) {
+    const std::vector<absl::string_view> fields =
+        absl::StrSplit(absl::string_view(*stat).substr(stat->rfind(')') + 2), ' ');
+    if (fields.size() > 19 && !absl::SimpleAtod(fields[19], &start)) start = 0;
+  }
+  timespec now = {};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
+         start / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double PeakRssMib() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // from KiB
+}
+
+double TrainingSpeedHook::examples_per_second() const {
+  return seconds_ > 0 && num_examples_ > 0 ? num_examples_ / seconds_ : kUnknown;
+}
+
+double TrainingSpeedHook::first_step_seconds() const {
+  return first_step_seconds_.value_or(kUnknown);
+}
+
+absl::Status TrainingSpeedHook::AfterCreateSession(Session& /*session*/) {
+  last_run_end_.reset();
+  return absl::OkStatus();
+}
+
+absl::Status TrainingSpeedHook::AfterRun(RunContext& context, const RunValues& values) {
+  if (!first_step_seconds_) first_step_seconds_ = since_start_();
+  const double now = clock_();
+  if (last_run_end_) {
+    seconds_ += now - *last_run_end_;
+    num_examples_ += static_cast<double>(values.num_steps * context.session().examples_per_step());
+  }
+  last_run_end_ = now;
+  return absl::OkStatus();
+}
+
+}  // namespace estimator

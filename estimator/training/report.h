@@ -1,0 +1,76 @@
+// What a program says when it is done: the evaluation as a table, the results as JSON, how fast
+// training went, and how to look at it in TensorBoard.
+#ifndef ESTIMATOR_TRAINING_REPORT_H_
+#define ESTIMATOR_TRAINING_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "estimator/training/eval_result.h"
+#include "estimator/training/hook.h"
+#include "estimator/training/hooks/timer.h"
+
+namespace estimator {
+
+// Names with values, in the order in which they are written.
+using ReportValue = std::variant<int64_t, double, std::string>;
+using ReportFields = std::vector<std::pair<std::string, ReportValue>>;
+
+// "evaluated 10000 examples at step 1000 in 1.2 s", then a line for each metric, with a newline at
+// the end.
+std::string EvaluationTable(const EvalResult& result);
+
+// The scalar metrics in name order (loss and global_step among them), then examples_evaluated.
+ReportFields EvaluationFields(const EvalResult& result);
+
+// A JSON object with a line for each field. A number that is not finite becomes null, as JSON has
+// no name for it.
+std::string ToJson(const ReportFields& fields);
+// Replaces the file at once, never in part.
+absl::Status WriteResultJson(absl::string_view path, const ReportFields& fields);
+
+// "tensorboard --logdir=<model_dir>", quoted for a shell where it must be.
+std::string TensorBoardCommand(absl::string_view model_dir);
+
+// Seconds since the program was started, from the system's books (10 ms).
+double SecondsSinceProcessStart();
+// The most memory that the process ever held.
+double PeakRssMib();
+
+// Measures training: pass it to Train as a hook, and ask it afterwards. It may be passed to several
+// calls of Train; the speed is then that of all.
+class TrainingSpeedHook : public SessionRunHook {
+ public:
+  // Clocks for tests.
+  explicit TrainingSpeedHook(Clock clock = SteadyClock(),
+                             Clock since_start = SecondsSinceProcessStart)
+      : clock_(std::move(clock)), since_start_(std::move(since_start)) {}
+
+  // Examples of all replicas per second, from the end of a call's first run (which compiles) to the
+  // end of its last, all that lies between included. NaN if no call had two runs.
+  double examples_per_second() const;
+  // From the start of the program to the end of its first run: one step locally, one loop of
+  // iterations_per_loop on shards. NaN before.
+  double first_step_seconds() const;
+
+  absl::Status AfterCreateSession(Session& session) override;
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+
+ private:
+  const Clock clock_;
+  const Clock since_start_;
+  std::optional<double> first_step_seconds_;
+  std::optional<double> last_run_end_;  // of this call
+  double seconds_ = 0;
+  double num_examples_ = 0;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_REPORT_H_

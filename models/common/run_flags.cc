@@ -1,0 +1,56 @@
+#include "models/common/run_flags.h"
+
+#include <glog/logging.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+DEFINE_string(model_dir, "", "where checkpoints and event files go; empty: a temporary folder");
+DEFINE_bool(use_tpu, true, "run on --num_shards replicas; false: on this machine's CPU as one");
+DEFINE_string(iterations, "50",
+              "steps of one loop on the replicas, between two looks of the hooks; or a time: 30s");
+DEFINE_int64(num_shards, 8, "replicas: the cores of the TPU");
+DEFINE_string(tpu, "", "name or grpc address of the TPU; empty: replicas in this process");
+DEFINE_string(tpu_zone, "", "zone of the TPU; empty: found by itself");
+DEFINE_string(gcp_project, "", "project of the TPU; empty: found by itself");
+DEFINE_string(master, "", "grpc address of the TPU's master, in place of --tpu");
+
+// RunConfig's. The defaults shown are RunConfig's own.
+DEFINE_int64(seed, 0, "seed of initial values, shuffling and dropout (a fixed one if not given)");
+DEFINE_int64(save_checkpoints_steps, 0,
+             "steps between checkpoints, in place of --save_checkpoints_secs");
+DEFINE_int64(save_checkpoints_secs, 600, "seconds between checkpoints");
+DEFINE_int64(save_summary_steps, 100, "steps between summaries; 0: none");
+DEFINE_int64(log_step_count_steps, 100, "steps between log lines; 0: none");
+DEFINE_int64(keep_checkpoint_max, 5, "how many checkpoints to keep; 0: all");
+
+namespace estimator {
+namespace {
+
+bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
+
+}  // namespace
+
+tpu::RunConfig RunConfigFromFlags() {
+  if (!FLAGS_tpu.empty() || !FLAGS_master.empty()) {
+    LOG(WARNING) << "--tpu and --master: no TPU is reached over the network; with --use_tpu, "
+                 << FLAGS_num_shards << " replicas run in this process";
+  }
+  tpu::RunConfig config;
+  if (!FLAGS_model_dir.empty()) config.model_dir = FLAGS_model_dir;
+  if (WasGiven("seed")) config.tf_random_seed = FLAGS_seed;
+  if (WasGiven("save_checkpoints_steps"))
+    config.save_checkpoints_steps = FLAGS_save_checkpoints_steps;
+  if (WasGiven("save_checkpoints_secs")) config.save_checkpoints_secs = FLAGS_save_checkpoints_secs;
+  config.save_summary_steps = FLAGS_save_summary_steps;
+  config.log_step_count_steps = FLAGS_log_step_count_steps;
+  if (FLAGS_log_step_count_steps == 0) config.log_step_count_steps = std::nullopt;
+  config.keep_checkpoint_max = FLAGS_keep_checkpoint_max;
+  config.master = FLAGS_master;
+  config.tpu_config.iterations_per_loop = FLAGS_iterations;
+  config.tpu_config.num_shards = FLAGS_num_shards;
+  return config;
+}
+
+}  // namespace estimator

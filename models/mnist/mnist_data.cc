@@ -1,0 +1,130 @@
+#include "models/mnist/mnist_data.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/data/idx.h"
+
+namespace estimator::mnist {
+namespace {
+
+constexpr const char* kTrainImages = "train-images-idx3-ubyte";
+constexpr const char* kTrainLabels = "train-labels-idx1-ubyte";
+constexpr const char* kTestImages = "t10k-images-idx3-ubyte";
+constexpr const char* kTestLabels = "t10k-labels-idx1-ubyte";
+
+// Where test examples begin in the endless set; training examples stand before.
+constexpr uint64_t kFirstTestIndex = uint64_t{1} << 40;
+
+// The path of a file or of its .gz; "" if there is neither.
+std::string FindFile(absl::string_view data_dir, absl::string_view name) {
+  for (const absl::string_view suffix : {"", ".gz"}) {
+    std::string path = JoinPath(data_dir, absl::StrCat(name, suffix));
+    if (FileExists(path)) return path;
+  }
+  return "";
+}
+
+absl::Status CheckFiles(absl::string_view data_dir) {
+  const std::vector<absl::string_view> names = {kTrainImages, kTrainLabels, kTestImages,
+                                                kTestLabels};
+  std::string problem;
+  if (!IsDirectory(data_dir)) {
+    problem = absl::StrCat("no such directory: '", data_dir, "'");
+  } else {
+    std::vector<absl::string_view> missing;
+    for (const absl::string_view name : names) {
+      if (FindFile(data_dir, name).empty()) missing.push_back(name);
+    }
+    if (missing.empty()) return absl::OkStatus();
+    problem = absl::StrCat("'", data_dir, "' has no ", absl::StrJoin(missing, ", no "));
+  }
+  return absl::NotFoundError(
+      absl::StrCat("data_dir: ", problem, ". MNIST is the four files ", absl::StrJoin(names, ", "),
+                   ", each plain or as .gz. Without a data_dir, digits are drawn instead."));
+}
+
+// A problem of one example, or of two files that do not fit.
+absl::StatusOr<DigitSet> ReadSet(absl::string_view data_dir, absl::string_view images_name,
+                                 absl::string_view labels_name) {
+  const std::string images_path = FindFile(data_dir, images_name);
+  const std::string labels_path = FindFile(data_dir, labels_name);
+  EST_ASSIGN_OR_RETURN(const Array images, ReadIdx(images_path));
+  EST_ASSIGN_OR_RETURN(const Array labels, ReadIdx(labels_path));
+  const Shape& shape = images.shape();
+  if (images.dtype() != DType::kUint8 || shape.rank() != 3 || shape[1] != kImageSide ||
+      shape[2] != kImageSide) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        images_path, ": expected images u8 [N,28,28], the file has ", images.TypeString()));
+  }
+  if (labels.dtype() != DType::kUint8 || labels.shape().rank() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(labels_path, ": expected labels u8 [N], the file has ", labels.TypeString()));
+  }
+  if (shape[0] != labels.shape()[0]) {
+    return absl::InvalidArgumentError(absl::StrCat(images_path, " has ", shape[0], " images, but ",
+                                                   labels_path, " has ", labels.shape()[0],
+                                                   " labels. They do not belong together."));
+  }
+  if (shape[0] == 0) return absl::InvalidArgumentError(absl::StrCat(images_path, " has no images"));
+  const absl::Span<const uint8_t> values = labels.values<uint8_t>();
+  const auto bad = std::find_if(values.begin(), values.end(),
+                                [](uint8_t label) { return label >= kNumClasses; });
+  if (bad != values.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(labels_path, ": record ", bad - values.begin(),
+                                                   " has label ", *bad, ", which is not in [0, ",
+                                                   kNumClasses, ")"));
+  }
+  return DigitSet{.images = images, .labels = labels.Cast(DType::kInt32)};
+}
+
+}  // namespace
+
+absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir) {
+  EST_RETURN_IF_ERROR(CheckFiles(data_dir));
+  MnistData data;
+  EST_ASSIGN_OR_RETURN(data.train, ReadSet(data_dir, kTrainImages, kTrainLabels));
+  EST_ASSIGN_OR_RETURN(data.test, ReadSet(data_dir, kTestImages, kTestLabels));
+  return data;
+}
+
+MnistData DrawMnist(const DrawOptions& options) {
+  return {.train = DrawDigits(options.seed, 0, options.num_train),
+          .test = DrawDigits(options.seed, kFirstTestIndex, options.num_test)};
+}
+
+absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, const DrawOptions& options) {
+  if (!data_dir.empty()) {
+    EST_ASSIGN_OR_RETURN(MnistData data, ReadMnist(data_dir));
+    LOG(INFO) << "MNIST of " << data_dir << ": " << data.train.labels.num_elements()
+              << " training and " << data.test.labels.num_elements() << " test images";
+    return data;
+  }
+  LOG(INFO) << "No data_dir: drawing " << options.num_train << " training and " << options.num_test
+            << " test digits (seed " << options.seed << "); these are not MNIST's";
+  return DrawMnist(options);
+}
+
+Dataset MnistDataset(const DigitSet& set, Mode mode, int64_t batch_size) {
+  const Dataset examples =
+      Dataset::FromTensorSlices({.features = {{"image", set.images}}, .labels = set.labels});
+  if (mode != Mode::kTrain) return examples.Batch(batch_size).Prefetch(2);
+  return examples.Shuffle(set.labels.num_elements())
+      .Repeat()
+      .Batch(batch_size, {.drop_remainder = true})
+      .Prefetch(2);
+}
+
+DigitSet FirstExamples(const DigitSet& set, int64_t count) {
+  const int64_t end = std::min(count, set.labels.num_elements());
+  return {.images = set.images.Slice(0, end), .labels = set.labels.Slice(0, end)};
+}
+
+}  // namespace estimator::mnist

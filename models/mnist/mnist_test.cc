@@ -1,0 +1,76 @@
+#include "models/mnist/mnist.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+
+namespace estimator::mnist {
+namespace {
+
+Tensor Images(int64_t n) { return Constant(Array(DType::kUint8, Shape({n, 28, 28}))); }
+
+int CountOps(const Graph& graph, absl::string_view op) {
+  int count = 0;
+  for (const auto& node : graph.nodes()) count += node->op() == op;
+  return count;
+}
+
+TEST(MnistNetwork, VariablesHaveTensorFlowsNamesAndShapes) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor logits = Inference(Images(8), Mode::kTrain);
+  ASSERT_TRUE(graph.status().ok()) << graph.status();
+  EXPECT_EQ(logits.spec().ToString(), "f32 [8,10]");
+  std::map<std::string, std::string> variables;
+  int64_t num_parameters = 0;
+  for (const Variable& variable : graph.TrainableVariables()) {
+    variables[variable.name()] = variable.spec().ToString();
+    num_parameters += variable.shape().num_elements();
+  }
+  const std::map<std::string, std::string> expected = {
+      {"conv2d/kernel", "f32 [5,5,1,32]"},    {"conv2d/bias", "f32 [32]"},
+      {"conv2d_1/kernel", "f32 [5,5,32,64]"}, {"conv2d_1/bias", "f32 [64]"},
+      {"dense/kernel", "f32 [3136,1024]"},    {"dense/bias", "f32 [1024]"},
+      {"dense_1/kernel", "f32 [1024,10]"},    {"dense_1/bias", "f32 [10]"},
+  };
+  EXPECT_EQ(variables, expected);
+  EXPECT_EQ(num_parameters, 3274634);
+}
+
+TEST(MnistNetwork, DropsOutInTrainingOnly) {
+  for (const Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
+    Graph graph;
+    const GraphScope scope(graph);
+    Inference(Images(2), mode);
+    ASSERT_TRUE(graph.status().ok()) << graph.status();
+    int num_dropout = 0;
+    for (const auto& node : graph.nodes()) num_dropout += absl::StartsWith(node->name(), "dropout");
+    EXPECT_EQ(num_dropout > 0, mode == Mode::kTrain) << ModeName(mode);
+    EXPECT_EQ(CountOps(graph, "Conv2D"), 2);
+    EXPECT_EQ(CountOps(graph, "MaxPool"), 2);
+    EXPECT_EQ(CountOps(graph, "MatMul"), 2);
+  }
+}
+
+TEST(MnistNetwork, TakesFlatImagesToo) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor logits = Inference(Constant(Array(DType::kUint8, Shape({3, 784}))), Mode::kEval);
+  ASSERT_TRUE(graph.status().ok()) << graph.status();
+  EXPECT_EQ(logits.spec().ToString(), "f32 [3,10]");
+}
+
+TEST(MnistNetwork, ImagesOfAnotherSizeAreAnError) {
+  Graph graph;
+  const GraphScope scope(graph);
+  Inference(Constant(Array(DType::kUint8, Shape({3, 783}))), Mode::kEval);
+  EXPECT_EQ(graph.status().code(), absl::StatusCode::kInvalidArgument) << graph.status();
+}
+
+}  // namespace
+}  // namespace estimator::mnist

@@ -1,0 +1,131 @@
+// Runs the program as a user does: on small IDX files, a few steps, and with mistakes.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/data/idx.h"
+#include "models/mnist/digits.h"
+
+namespace estimator::mnist {
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;  // stdout and stderr
+};
+
+class MnistTpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    WriteSet("train", DrawDigits(1, 0, 300));
+    WriteSet("t10k", DrawDigits(1, 1000, 50));
+  }
+  void WriteSet(const std::string& name, const DigitSet& set) {
+    ASSERT_TRUE(WriteIdx(data_.File(name + "-images-idx3-ubyte"), set.images).ok());
+    const Array labels = set.labels.Cast(DType::kUint8);
+    ASSERT_TRUE(WriteIdx(data_.File(name + "-labels-idx1-ubyte"), labels).ok());
+  }
+  // The program with the small files and `flags`, which come last and win.
+  Outcome Program(const std::string& flags) const {
+    const std::string command = absl::StrCat("models/mnist/mnist_tpu --data_dir=", data_.path(),
+                                             " --model_dir=", work_.File("m"),
+                                             " --batch_size=32 --train_steps=4 ", flags, " 2>&1");
+    Outcome outcome;
+    FILE* const pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) return outcome;
+    char buffer[4096];
+    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe))
+      outcome.output.append(buffer, n);
+    const int status = pclose(pipe);
+    if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+    return outcome;
+  }
+  static void ExpectParts(const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts) {
+      EXPECT_TRUE(absl::StrContains(text, part)) << "lacks: " << part << "\n" << text;
+    }
+  }
+
+  TempDir data_;
+  TempDir work_;
+};
+
+TEST_F(MnistTpuTest, TrainsEvaluatesAndPredictsOnTheCpu) {
+  const Outcome run = Program(absl::StrCat("--use_tpu=false --result_json=", work_.File("r.json")));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"evaluated 50 examples at step 4", "accuracy", "test image 4 is a",
+                           absl::StrCat("tensorboard --logdir=", work_.File("m"))});
+  EXPECT_TRUE(FileExists(work_.File("m/model.ckpt-4.index")));
+  const absl::StatusOr<std::string> json = ReadFile(work_.File("r.json"));
+  ASSERT_TRUE(json.ok()) << json.status();
+  ExpectParts(*json,
+              {"\"accuracy\": ", "\"loss\": ", "\"global_step\": 4", "\"examples_evaluated\": 50",
+               "\"images_per_second\": ", "\"first_step_seconds\": ", "\"peak_rss_mib\": "});
+}
+
+TEST_F(MnistTpuTest, RunsOnShards) {
+  const Outcome run = Program("--use_tpu --num_shards=4 --iterations=2 --momentum=0.9");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"evaluated 50 examples at step 4", "test image 4 is a"});
+}
+
+TEST_F(MnistTpuTest, AModelThatIsTrainedAlreadyIsOnlyEvaluatedAndUsed) {
+  ASSERT_EQ(Program("--use_tpu=false --eval_steps=0 --enable_predict=false").exit_code, 0);
+  const absl::StatusOr<std::string> before = ReadFile(work_.File("m/checkpoint"));
+  const Outcome again = Program("--use_tpu=false");
+  ASSERT_EQ(again.exit_code, 0) << again.output;
+  ExpectParts(again.output,
+              {"Skipping training", "evaluated 50 examples at step 4", "test image 0 is a"});
+  EXPECT_EQ(*before, *ReadFile(work_.File("m/checkpoint")));
+}
+
+TEST_F(MnistTpuTest, GoesOnWhereItStopped) {
+  ASSERT_EQ(Program("--use_tpu=false --train_steps=2 --eval_steps=0").exit_code, 0);
+  const Outcome more = Program("--use_tpu=false --eval_steps=1");
+  ASSERT_EQ(more.exit_code, 0) << more.output;
+  ExpectParts(more.output, {"evaluated 32 examples at step 4"});
+}
+
+TEST_F(MnistTpuTest, MistakesGiveOneClearMessageAndLeaveNoModel) {
+  struct Mistake {
+    std::string flags;
+    std::vector<std::string> parts;
+  };
+  ASSERT_TRUE(WriteFileAtomically(work_.File("file"), "not a directory").ok());
+  const std::vector<Mistake> mistakes = {
+      {"--train_steps=0", {"steps", "0"}},
+      {"--learning_rate=-0.1", {"learning_rate", "positive", "-0.1"}},
+      {"--use_tpu --batch_size=30 --num_shards=8", {"30", "8"}},
+      {"--batch_size=0", {"batch_size"}},
+      {absl::StrCat("--model_dir=", work_.File("file/m")), {work_.File("file")}},
+      {"--data_dir=/no/such/place", {"/no/such/place", "train-images-idx3-ubyte"}},
+      {"--save_checkpoints_steps=5 --save_checkpoints_secs=5", {"save_checkpoints"}},
+      {"--trainsteps=5", {"did you mean --train_steps"}},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const Outcome run = Program(mistake.flags);
+    EXPECT_GT(run.exit_code, 0) << mistake.flags << "\n" << run.output;
+    EXPECT_LT(run.exit_code, 128) << mistake.flags << "\n" << run.output;
+    ExpectParts(run.output, mistake.parts);
+    EXPECT_FALSE(FileExists(work_.File("m/checkpoint"))) << mistake.flags;
+  }
+}
+
+TEST_F(MnistTpuTest, ALabelOutOfRangeIsNamedWithItsRecord) {
+  DigitSet set = DrawDigits(1, 0, 40);
+  set.labels.data<int32_t>()[17] = 12;
+  WriteSet("train", set);
+  const Outcome run = Program("");
+  EXPECT_EQ(run.exit_code, 1);
+  ExpectParts(run.output, {"train-labels-idx1-ubyte", "record 17 has label 12"});
+}
+
+}  // namespace
+}  // namespace estimator::mnist
