@@ -1,0 +1,136 @@
+// A network with real ops and kernels: fused programs train as the reference kernels do.
+#include <gtest/gtest.h>
+
+#include "estimator/array/compare.h"
+#include "estimator/base/random.h"
+#include "estimator/graph/gradients.h"
+#include "estimator/ops/activations.h"
+#include "estimator/ops/bias.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/conv.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/matmul.h"
+#include "estimator/ops/pooling.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_ops.h"
+#include "estimator/ops/softmax.h"
+#include "estimator/runtime/cpu_backend.h"
+
+namespace estimator {
+namespace {
+
+constexpr int64_t kBatch = 4;
+
+Array Numbers(const Shape& shape, int seed, float scale) {
+  Array array(DType::kFloat32, shape);
+  Philox philox(static_cast<uint64_t>(seed));
+  for (float& value : array.values<float>())
+    value = scale * (2 * UniformFloat(philox.Next4()[0]) - 1);
+  return array;
+}
+
+// conv 3x3x8, relu, pool, dense 10: the block of MNIST's network, with momentum by hand.
+struct Network {
+  Graph graph;
+  GraphScope scope{graph};
+  Tensor images = Placeholder(DType::kFloat32, {kBatch, 8, 8, 3});
+  Tensor labels = Placeholder(DType::kInt32, {kBatch});
+  Tensor loss;
+  Operation train;
+
+  static Variable Weights(absl::string_view name, const Shape& shape, float scale) {
+    const int seed = static_cast<int>(shape.num_elements());
+    return GetVariable(name, shape, {.initializer = [=](const Shape& s, DType) {
+                         return Constant(Numbers(s, seed, scale));
+                       }});
+  }
+
+  Network() {
+    const Variable kernel = Weights("conv/kernel", {3, 3, 3, 8}, 0.3f),
+                   conv_bias = Weights("conv/bias", {8}, 0.1f);
+    const Variable dense = Weights("dense/kernel", {128, 10}, 0.2f),
+                   bias = Weights("dense/bias", {10}, 0.1f);
+    const Tensor features = MaxPool(Relu(BiasAdd(Conv2D(images, kernel), conv_bias)));
+    const Tensor logits = BiasAdd(MatMul(Reshape(features, {kBatch, 128}), dense), bias);
+    loss = ReduceMean(SparseSoftmaxCrossEntropyWithLogits(labels, logits));
+    const std::vector<Variable> variables = {kernel, conv_bias, dense, bias};
+    const std::vector<Tensor> gradients = Gradients(loss, variables);
+    std::vector<Operation> updates;
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const Variable momentum =
+          Weights(absl::StrCat(variables[i].name(), "/Momentum"), variables[i].shape(), 0);
+      const Tensor next = momentum * 0.9f + gradients[i];
+      updates.push_back(Assign(momentum, next));
+      updates.push_back(Assign(variables[i], variables[i] - next * 0.05f));
+    }
+    train = Group(updates);
+  }
+  ProgramSpec spec() const {
+    return {.feeds = {images, labels}, .fetches = {loss}, .updates = {train}};
+  }
+};
+
+// The losses of `steps` steps; the variables stay in `store`.
+absl::StatusOr<std::vector<float>> Train(const Network& network, VariableStore& store,
+                                         CompileOptions options, int steps) {
+  EXPECT_TRUE(InitializeVariables(network.graph, store).ok());
+  const std::unique_ptr<Backend> backend = MakeCpuBackend(store, options);
+  const auto executable = backend->Compile(network.graph, network.spec());
+  if (!executable.ok()) return executable.status();
+  std::vector<float> losses;
+  int step = 0;
+  const auto infeed = [&step]() -> absl::StatusOr<std::optional<StepFeeds>> {
+    ++step;
+    return StepFeeds{
+        {Numbers({kBatch, 8, 8, 3}, step, 1), Array::Of<int32_t>({kBatch}, {1, 3, 5, 7})}};
+  };
+  const auto ran =
+      (*executable)->RunLoop(steps, infeed, [&losses](int64_t, const StepFetches& fetches) {
+        losses.push_back(fetches[0][0].scalar<float>());
+        return absl::OkStatus();
+      });
+  if (!ran.ok()) return ran.status();
+  return losses;
+}
+
+TEST(Network, FusedProgramsTrainAsTheReferenceDoes) {
+  const Network network;
+  ASSERT_TRUE(network.graph.status().ok()) << network.graph.status();
+  VariableStore fast_store, plain_store;
+  const auto fast = Train(network, fast_store, {}, 20);
+  const auto plain =
+      Train(network, plain_store, {.fastest = KernelTier::kReference, .fuse = false}, 20);
+  ASSERT_TRUE(fast.ok()) << fast.status();
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_LT(fast->back(), 0.5f * fast->front());
+  for (size_t i = 0; i < fast->size(); ++i)
+    EXPECT_NEAR((*fast)[i], (*plain)[i], 1e-4) << "step " << i;
+  for (const std::string& name : fast_store.Names()) {
+    const Difference difference = Compare(*fast_store.Get(name), *plain_store.Get(name),
+                                          {.relative = 1e-3, .absolute = 1e-4});
+    EXPECT_TRUE(difference.equal) << name << ": " << difference.report;
+  }
+}
+
+TEST(Network, CheckedKernelsAgree) {
+  const Network network;
+  VariableStore store;
+  const auto losses = Train(network, store, {.check_kernels = true}, 3);
+  EXPECT_TRUE(losses.ok()) << losses.status();
+}
+
+TEST(Network, BlocksAreFusedAndVariablesUpdatedInPlace) {
+  const Network network;
+  const auto program = Program::Compile(network.graph, network.spec(), {.single_replica = true});
+  ASSERT_TRUE(program.ok()) << program.status();
+  const std::string text = (*program)->ToString();
+  for (const char* op :
+       {"_FusedConv2D(", "_FusedMatMul(", "_MaxPoolWithArgmax(", "_MaxPoolGradWithArgmax("}) {
+    EXPECT_NE(text.find(op), std::string::npos) << op << " is missing in\n" << text;
+  }
+  EXPECT_EQ(text.find(" = copy("), std::string::npos) << text;
+  EXPECT_EQ(text.find(" ReluGrad("), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,62 @@
+#include "estimator/runtime/variable_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(VariableStore, StorageIsZeroAndStaysInPlace) {
+  VariableStore store;
+  const auto allocated = store.Allocate("w", {DType::kFloat32, {2}});
+  ASSERT_TRUE(allocated.ok());
+  EXPECT_THAT((*allocated)->values<float>(), ElementsAre(0, 0));
+  EXPECT_FALSE(store.initialized("w"));
+  const void* bytes = (*allocated)->raw();
+  ASSERT_TRUE(store.Set("w", Array::Of<float>({2}, {3, 4})).ok());
+  EXPECT_TRUE(store.initialized("w"));
+  EXPECT_EQ(store.Peek("w")->raw(), bytes);
+  EXPECT_THAT((*allocated)->values<float>(), ElementsAre(3, 4));
+}
+
+TEST(VariableStore, GetCopiesAndSetCopies) {
+  VariableStore store;
+  Array value = Array::Of<float>({1}, {1});
+  ASSERT_TRUE(store.Set("w", value).ok());
+  value.data<float>()[0] = 2;
+  Array copy = *store.Get("w");
+  EXPECT_EQ(copy.data<float>()[0], 1);
+  copy.data<float>()[0] = 3;
+  EXPECT_EQ(store.Peek("w")->data<float>()[0], 1);
+}
+
+TEST(VariableStore, AnotherTypeOrShapeIsAnErrorThatNamesBoth) {
+  VariableStore store;
+  ASSERT_TRUE(store.Set("w", Array::Of<float>({1}, {1})).ok());
+  const absl::Status status = store.Set("w", Array::Of<float>({2}, {1, 2}));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("'w' is f32 [2] in this model, the store holds it as f32 [1]"));
+}
+
+TEST(VariableStore, AMissingNameGetsASuggestion) {
+  VariableStore store;
+  ASSERT_TRUE(store.Set("dense/kernel", Array::Scalar(1.0f)).ok());
+  const auto value = store.Get("dense/kernal");
+  EXPECT_EQ(value.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(value.status().message()), HasSubstr("did you mean 'dense/kernel'?"));
+}
+
+TEST(VariableStore, NamesAreSortedAndBytesAdded) {
+  VariableStore store;
+  ASSERT_TRUE(store.Set("b", Array::Of<float>({2}, {1, 2})).ok());
+  ASSERT_TRUE(store.Set("a", Array::Scalar<int64_t>(1)).ok());
+  EXPECT_THAT(store.Names(), ElementsAre("a", "b"));
+  EXPECT_EQ(store.TotalBytes(), 16u);
+}
+
+}  // namespace
+}  // namespace estimator
