@@ -137,7 +137,7 @@ TEST_F(OptimizerOpsTest, AnOperandOfAnotherShapeOrTypeIsNamed) {
   GraphScope scope(other);
   EXPECT_FALSE(ApplyGradientDescent(Ones({2}), Constant(0.1), Ones({2})).valid());
   EXPECT_EQ(other.status().message(),
-            "ApplyGradientDescent: alpha is float64, var is float32: Cast it (f32 [2], f64 [] and f32 [2])");
+            "ApplyGradientDescent: alpha is float64, var is float32: Cast it (f32 [2] and f64 [] and f32 [2])");
 }
 
 }  // namespace
