@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "estimator/kernels/fused/tier_testing.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -18,7 +19,7 @@ Attrs BatchNormAttrs(bool is_training, float factor = 1.0f) {
 TEST(FusedBatchNorm, ForwardMatchesTheReferenceInTrainingAndInference) {
   const Shape shape{6, 9, 10, 19}, channels{19};
   for (const Attrs& attrs : {BatchNormAttrs(true), BatchNormAttrs(true, 0.1f), BatchNormAttrs(false)}) {
-    ExpectMatchesReference({.op = "FusedBatchNormV3",
+    EXPECT_MATCHES_REFERENCE({.op = "FusedBatchNormV3",
                             .attrs = attrs,
                             .outputs = {F32(shape), F32(channels), F32(channels), F32(channels), F32(channels), F32({0})}},
                            {RandomArray(shape, 1, 2, 5), RandomArray(channels, 2), RandomArray(channels, 3),
@@ -30,7 +31,7 @@ TEST(FusedBatchNorm, ForwardMatchesTheReferenceInTrainingAndInference) {
 TEST(FusedBatchNorm, ALargeMeanCostsNoAccuracy) {
   const Shape shape{512, 8}, channels{8};
   // y is of the size of 1, x - mean is exact to 1e-4 of its own size at a mean of 1000.
-  ExpectMatchesReference({.op = "FusedBatchNormV3",
+  EXPECT_MATCHES_REFERENCE({.op = "FusedBatchNormV3",
                           .attrs = BatchNormAttrs(true),
                           .outputs = {F32(shape), F32(channels), F32(channels), F32(channels), F32(channels), F32({0})}},
                          {RandomArray(shape, 1, 999, 1001), RandomArray(channels, 2, 1, 2), RandomArray(channels, 3),
@@ -42,7 +43,7 @@ TEST(FusedBatchNorm, GradientMatchesTheReferenceInTrainingAndInference) {
   const Shape shape{6, 9, 10, 19}, channels{19};
   for (const bool is_training : {true, false}) {
     // d_scale is a sum of 540 terms of up to 3: its error is 1e-4 at most.
-    ExpectMatchesReference(
+    EXPECT_MATCHES_REFERENCE(
         {.op = "FusedBatchNormGradV3",
          .attrs = BatchNormAttrs(is_training),
          .outputs = {F32(shape), F32(channels), F32(channels), F32({0}), F32({0})}},

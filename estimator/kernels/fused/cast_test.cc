@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "estimator/kernels/fused/tier_testing.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -12,12 +13,12 @@ TEST(FusedCast, EachPairMatchesTheReferenceBitForBit) {
   Array wide = RandomArray({30000}, 1, -1000, 1000);
   wide.data<float>()[0] = std::numeric_limits<float>::quiet_NaN();
   wide.data<float>()[1] = std::numeric_limits<float>::infinity();
-  ExpectMatchesReference({.op = "Cast",
+  EXPECT_MATCHES_REFERENCE({.op = "Cast",
                           .attrs = CastAttrs(DType::kFloat32, DType::kBfloat16),
                           .outputs = {{DType::kBfloat16, {30000}}}},
                          {wide}, KernelTier::kFused, {});
   for (const DType from : {DType::kBfloat16, DType::kUint8, DType::kBool, DType::kInt32}) {
-    ExpectMatchesReference(
+    EXPECT_MATCHES_REFERENCE(
         {.op = "Cast", .attrs = CastAttrs(from, DType::kFloat32), .outputs = {{DType::kFloat32, {30000}}}},
         {RandomArray({30000}, 2, 0, 255).Cast(from)}, KernelTier::kFused, {});
   }

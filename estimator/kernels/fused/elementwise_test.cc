@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/kernels/fused/tier_testing.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -52,18 +53,18 @@ void ExpectNear(const Array& actual, const Array& expected, Tolerance tolerance)
 TEST(FusedElementwise, UnaryOpsMatchTheReference) {
   const Array any = RandomArray({kSize}, 1, -20, 20), positive = RandomArray({kSize}, 2, 1e-6f, 30);
   for (const char* op : {"Neg", "Abs", "Square", "Relu", "Relu6"}) {
-    ExpectMatchesReference({.op = op, .outputs = {F32({kSize})}}, {any}, KernelTier::kFused, {});
+    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {any}, KernelTier::kFused, {});
   }
   for (const char* op : {"Exp", "Tanh", "Sigmoid"}) {
-    ExpectMatchesReference({.op = op, .outputs = {F32({kSize})}}, {any}, KernelTier::kFused, kFunction);
+    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {any}, KernelTier::kFused, kFunction);
   }
-  ExpectMatchesReference({.op = "Tanh", .outputs = {F32({kSize})}}, {RandomArray({kSize}, 3, -0.01f, 0.01f)},
+  EXPECT_MATCHES_REFERENCE({.op = "Tanh", .outputs = {F32({kSize})}}, {RandomArray({kSize}, 3, -0.01f, 0.01f)},
                          KernelTier::kFused, kFunction);
   for (const char* op : {"Sqrt", "Rsqrt"}) {
-    ExpectMatchesReference({.op = op, .outputs = {F32({kSize})}}, {positive}, KernelTier::kFused, kArithmetic);
+    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {positive}, KernelTier::kFused, kArithmetic);
   }
   // Near 1 the logarithm vanishes, and with it the meaning of a relative error.
-  ExpectMatchesReference({.op = "Log", .outputs = {F32({kSize})}}, {positive}, KernelTier::kFused,
+  EXPECT_MATCHES_REFERENCE({.op = "Log", .outputs = {F32({kSize})}}, {positive}, KernelTier::kFused,
                          {.relative = 5e-7, .absolute = 3e-7});
 }
 
@@ -71,15 +72,15 @@ TEST(FusedElementwise, BinaryOpsMatchTheReferenceWithScalarsOnEitherSide) {
   const Array a = RandomArray({3, kSize}, 1), b = RandomArray({3, kSize}, 2), scalar = Array::Scalar(0.37f);
   for (const char* op : {"AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum"}) {
     for (const auto& inputs : {std::vector<Array>{a, b}, {a, scalar}, {scalar, a}}) {
-      ExpectMatchesReference({.op = op, .outputs = {F32({3, kSize})}}, inputs, KernelTier::kFused, kArithmetic);
+      EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({3, kSize})}}, inputs, KernelTier::kFused, kArithmetic);
     }
   }
   for (const char* op : {"ReluGrad", "Relu6Grad", "TanhGrad", "SigmoidGrad"}) {
-    ExpectMatchesReference({.op = op, .outputs = {F32({3, kSize})}}, {a, b}, KernelTier::kFused, kArithmetic);
+    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({3, kSize})}}, {a, b}, KernelTier::kFused, kArithmetic);
   }
   for (const char* op : {"Greater", "GreaterEqual", "Less", "LessEqual"}) {
     for (const auto& inputs : {std::vector<Array>{a, b}, {a, a}, {a, scalar}}) {
-      ExpectMatchesReference({.op = op, .outputs = {{DType::kBool, {3, kSize}}}}, inputs, KernelTier::kFused, {});
+      EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {{DType::kBool, {3, kSize}}}}, inputs, KernelTier::kFused, {});
     }
   }
 }
@@ -87,10 +88,10 @@ TEST(FusedElementwise, BinaryOpsMatchTheReferenceWithScalarsOnEitherSide) {
 TEST(FusedElementwise, SelectTakesBoolInputsAndScalars) {
   const Array a = RandomArray({kSize}, 1), b = RandomArray({kSize}, 2);
   const Array condition = Reference("Greater", {a, b}, DType::kBool);
-  ExpectMatchesReference({.op = "SelectV2", .outputs = {F32({kSize})}}, {condition, a, b}, KernelTier::kFused, {});
-  ExpectMatchesReference({.op = "SelectV2", .outputs = {F32({kSize})}}, {condition, a, Array::Scalar(0.0f)},
+  EXPECT_MATCHES_REFERENCE({.op = "SelectV2", .outputs = {F32({kSize})}}, {condition, a, b}, KernelTier::kFused, {});
+  EXPECT_MATCHES_REFERENCE({.op = "SelectV2", .outputs = {F32({kSize})}}, {condition, a, Array::Scalar(0.0f)},
                          KernelTier::kFused, {});
-  ExpectMatchesReference({.op = "SelectV2", .outputs = {F32({kSize})}}, {Array::Scalar(true), a, b},
+  EXPECT_MATCHES_REFERENCE({.op = "SelectV2", .outputs = {F32({kSize})}}, {Array::Scalar(true), a, b},
                          KernelTier::kFused, {});
 }
 

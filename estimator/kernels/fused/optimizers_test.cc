@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "estimator/kernels/fused/tier_testing.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -16,13 +17,13 @@ Array Number(float value) { return Array::Scalar(value); }
 std::vector<TensorSpec> States(size_t n) { return std::vector<TensorSpec>(n, {DType::kFloat32, {kSize}}); }
 
 TEST(FusedOptimizers, GradientDescentMatchesTheReference) {
-  ExpectMatchesReference({.op = "ApplyGradientDescent", .outputs = States(1)}, {State(1), Number(0.05f), Gradient()},
+  EXPECT_MATCHES_REFERENCE({.op = "ApplyGradientDescent", .outputs = States(1)}, {State(1), Number(0.05f), Gradient()},
                          KernelTier::kFused, kContraction);
 }
 
 TEST(FusedOptimizers, MomentumMatchesTheReferencePlainAndNesterov) {
   for (const bool nesterov : {false, true}) {
-    ExpectMatchesReference({.op = "ApplyMomentum", .attrs = {{"use_nesterov", nesterov}}, .outputs = States(2)},
+    EXPECT_MATCHES_REFERENCE({.op = "ApplyMomentum", .attrs = {{"use_nesterov", nesterov}}, .outputs = States(2)},
                            {State(1), State(2), Number(0.05f), Gradient(), Number(0.9f)}, KernelTier::kFused,
                            kContraction);
   }
@@ -30,7 +31,7 @@ TEST(FusedOptimizers, MomentumMatchesTheReferencePlainAndNesterov) {
 
 TEST(FusedOptimizers, AdamMatchesTheReferencePlainAndNesterov) {
   for (const bool nesterov : {false, true}) {
-    ExpectMatchesReference({.op = "ApplyAdam", .attrs = {{"use_nesterov", nesterov}}, .outputs = States(3)},
+    EXPECT_MATCHES_REFERENCE({.op = "ApplyAdam", .attrs = {{"use_nesterov", nesterov}}, .outputs = States(3)},
                            {State(1), State(2), State(3), Number(0.729f), Number(0.997f), Number(0.001f), Number(0.9f),
                             Number(0.999f), Number(1e-8f), Gradient()},
                            KernelTier::kFused, kContraction);
@@ -38,7 +39,7 @@ TEST(FusedOptimizers, AdamMatchesTheReferencePlainAndNesterov) {
 }
 
 TEST(FusedOptimizers, RmsPropMatchesTheReference) {
-  ExpectMatchesReference({.op = "ApplyRMSProp", .outputs = States(3)},
+  EXPECT_MATCHES_REFERENCE({.op = "ApplyRMSProp", .outputs = States(3)},
                          {State(1), State(2), State(3), Number(0.01f), Number(0.9f), Number(0.8f), Number(1e-10f),
                           Gradient()},
                          KernelTier::kFused, kContraction);
@@ -46,7 +47,7 @@ TEST(FusedOptimizers, RmsPropMatchesTheReference) {
 
 TEST(FusedOptimizers, AdagradMatchesTheReferenceWithAndWithoutSlotUpdate) {
   for (const bool update : {false, true}) {
-    ExpectMatchesReference({.op = "ApplyAdagrad", .attrs = {{"update_slots", update}}, .outputs = States(2)},
+    EXPECT_MATCHES_REFERENCE({.op = "ApplyAdagrad", .attrs = {{"update_slots", update}}, .outputs = States(2)},
                            {State(1), State(2), Number(0.01f), Gradient()}, KernelTier::kFused, kContraction);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "estimator/kernels/fused/tier_testing.h"
 #include "estimator/kernels/window.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -50,7 +51,7 @@ TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
 
 TEST(FusedPooling, MaxPoolMatchesTheReferenceBitForBit) {
   for (const Case& c : Cases()) {
-    ExpectMatchesReference({.op = "MaxPool", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {RandomArray(c.input, 1)},
+    EXPECT_MATCHES_REFERENCE({.op = "MaxPool", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {RandomArray(c.input, 1)},
                            KernelTier::kFused, {});
   }
 }
@@ -60,7 +61,7 @@ TEST(FusedPooling, MaxPoolGradGoesToTheFirstOfEqualMaxima) {
     const Array x = Ties(c.input), dy = RandomArray(c.output(), 2);
     const auto y = RunReferenceKernel({.op = "MaxPool", .name = "p", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {x});
     ASSERT_TRUE(y.ok()) << y.status();
-    ExpectMatchesReference({.op = "MaxPoolGrad", .attrs = c.attrs(), .outputs = {F32(c.input)}}, {x, (*y)[0], dy},
+    EXPECT_MATCHES_REFERENCE({.op = "MaxPoolGrad", .attrs = c.attrs(), .outputs = {F32(c.input)}}, {x, (*y)[0], dy},
                            KernelTier::kFused, kSummationOrder);
   }
 }
@@ -97,11 +98,11 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
 
 TEST(FusedPooling, AvgPoolAndItsGradientMatchTheReference) {
   for (const Case& c : Cases()) {
-    ExpectMatchesReference({.op = "AvgPool", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {RandomArray(c.input, 1)},
+    EXPECT_MATCHES_REFERENCE({.op = "AvgPool", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {RandomArray(c.input, 1)},
                            KernelTier::kFused, kSummationOrder);
     Array sizes(DType::kInt32, {4});
     for (int i = 0; i < 4; ++i) sizes.data<int32_t>()[i] = static_cast<int32_t>(c.input[i]);
-    ExpectMatchesReference({.op = "AvgPoolGrad", .attrs = c.attrs(), .outputs = {F32(c.input)}},
+    EXPECT_MATCHES_REFERENCE({.op = "AvgPoolGrad", .attrs = c.attrs(), .outputs = {F32(c.input)}},
                            {sizes, RandomArray(c.output(), 2)}, KernelTier::kFused, kSummationOrder);
   }
 }

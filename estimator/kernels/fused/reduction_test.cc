@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "estimator/kernels/fused/tier_testing.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -29,7 +30,7 @@ TEST(FusedReduction, SumAndMeanMatchTheReference) {
   for (const Case& c : Cases()) {
     for (const char* op : {"Sum", "Mean"}) {
       SCOPED_TRACE(c.input.ToString());
-      ExpectMatchesReference({.op = op, .attrs = {{"keep_dims", false}}, .outputs = {{DType::kFloat32, c.output}}},
+      EXPECT_MATCHES_REFERENCE({.op = op, .attrs = {{"keep_dims", false}}, .outputs = {{DType::kFloat32, c.output}}},
                              {RandomArray(c.input, 1), Axes(c.axes)}, KernelTier::kFused, kSums);
     }
   }
@@ -44,7 +45,7 @@ TEST(FusedReduction, ReducedAxesThatAreNotNeighboursAreLeftToTheReference) {
 
 TEST(FusedReduction, L2LossMatchesTheReference) {
   for (const Shape& shape : {Shape{3136, 32}, Shape{5}}) {
-    ExpectMatchesReference({.op = "L2Loss", .outputs = {{DType::kFloat32, {}}}}, {RandomArray(shape, 1)},
+    EXPECT_MATCHES_REFERENCE({.op = "L2Loss", .outputs = {{DType::kFloat32, {}}}}, {RandomArray(shape, 1)},
                            KernelTier::kFused, {.relative = 2e-6});
   }
 }

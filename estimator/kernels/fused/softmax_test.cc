@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "estimator/kernels/fused/tier_testing.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -16,7 +17,7 @@ std::vector<Shape> Shapes() { return {{1024, 10}, {5, 1}, {3, 4, 1001}, {7}}; }
 TEST(FusedSoftmax, SoftmaxAndLogSoftmaxMatchTheReference) {
   for (const Shape& shape : Shapes()) {
     for (const char* op : {"Softmax", "LogSoftmax"}) {
-      ExpectMatchesReference({.op = op, .outputs = {{DType::kFloat32, shape}}}, {RandomArray(shape, 1, -20, 20)},
+      EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {{DType::kFloat32, shape}}}, {RandomArray(shape, 1, -20, 20)},
                              KernelTier::kFused, kExponentials);
     }
   }
@@ -26,7 +27,7 @@ TEST(FusedSoftmax, CrossEntropiesMatchTheReferenceInLossAndGradient) {
   for (const Shape& shape : {Shape{1024, 10}, Shape{33, 1001}, Shape{4, 1}}) {
     const Array logits = RandomArray(shape, 1, -20, 20);
     const std::vector<TensorSpec> outputs = {{DType::kFloat32, {shape[0]}}, {DType::kFloat32, shape}};
-    ExpectMatchesReference({.op = "SoftmaxCrossEntropyWithLogits", .outputs = outputs},
+    EXPECT_MATCHES_REFERENCE({.op = "SoftmaxCrossEntropyWithLogits", .outputs = outputs},
                            {logits, RandomArray(shape, 2, 0, 0.01f)}, KernelTier::kFused, kExponentials);
     Array labels32(DType::kInt32, {shape[0]}), labels64(DType::kInt64, {shape[0]});
     for (int64_t r = 0; r < shape[0]; ++r) {
@@ -34,7 +35,7 @@ TEST(FusedSoftmax, CrossEntropiesMatchTheReferenceInLossAndGradient) {
       labels64.data<int64_t>()[r] = r * 7 % shape[1];
     }
     for (const Array& labels : {labels32, labels64}) {
-      ExpectMatchesReference({.op = "SparseSoftmaxCrossEntropyWithLogits", .outputs = outputs}, {logits, labels},
+      EXPECT_MATCHES_REFERENCE({.op = "SparseSoftmaxCrossEntropyWithLogits", .outputs = outputs}, {logits, labels},
                              KernelTier::kFused, kExponentials);
     }
   }
@@ -42,7 +43,7 @@ TEST(FusedSoftmax, CrossEntropiesMatchTheReferenceInLossAndGradient) {
 
 TEST(FusedSoftmax, HugeLogitsDoNotOverflow) {
   const Array logits = Array::Of<float>({2, 3}, {1e30f, 0, -1e30f, 300, 299, 298});
-  ExpectMatchesReference({.op = "Softmax", .outputs = {{DType::kFloat32, {2, 3}}}}, {logits}, KernelTier::kFused,
+  EXPECT_MATCHES_REFERENCE({.op = "Softmax", .outputs = {{DType::kFloat32, {2, 3}}}}, {logits}, KernelTier::kFused,
                          kExponentials);
 }
 

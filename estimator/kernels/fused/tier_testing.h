@@ -4,14 +4,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <typeinfo>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/random.h"
 #include "estimator/kernels/kernel.h"
-#include "gtest/gtest.h"
 
 namespace estimator {
 
@@ -47,26 +48,29 @@ inline bool TierAccepts(const KernelSpec& spec, KernelTier tier) {
   return typeid(a) != typeid(b);
 }
 
-// The tier takes the spec, agrees with the reference within the tolerance (one for all outputs), and gives
-// the same bits a second time. `outputs` 0: all.
-inline void ExpectMatchesReference(const KernelSpec& incomplete, const std::vector<Array>& inputs, KernelTier tier,
-                                   Tolerance tolerance, size_t outputs = 0) {
+// Empty if the tier takes the spec, agrees with the reference within the tolerance (one for all outputs), and
+// gives the same bits a second time; else what is wrong. num_outputs 0: all.
+inline std::string DifferenceFromReference(const KernelSpec& incomplete, const std::vector<Array>& inputs,
+                                           KernelTier tier, Tolerance tolerance, size_t num_outputs = 0) {
   const KernelSpec spec = CompleteSpec(incomplete, inputs);
-  SCOPED_TRACE(spec.op + " {" + spec.attrs.ToString() + "}");
-  EXPECT_TRUE(TierAccepts(spec, tier));
+  const std::string what = absl::StrCat(spec.op, " {", spec.attrs.ToString(), "}: ");
+  if (!TierAccepts(spec, tier)) return what + "left to the reference tier";
   const auto actual = RunKernel(spec, inputs, tier);
   const auto again = RunKernel(spec, inputs, tier);
   const auto expected = RunReferenceKernel(spec, inputs);
-  ASSERT_TRUE(actual.ok()) << actual.status();
-  ASSERT_TRUE(again.ok()) << again.status();
-  ASSERT_TRUE(expected.ok()) << expected.status();
-  for (size_t i = 0; i < (outputs == 0 ? expected->size() : outputs); ++i) {
-    SCOPED_TRACE("output " + std::to_string(i));
-    const Difference difference = Compare((*actual)[i], (*expected)[i], tolerance);
-    EXPECT_TRUE(difference.equal) << difference.report;
-    EXPECT_TRUE(SameBits((*actual)[i], (*again)[i]));
+  for (const auto* result : {&actual, &again, &expected}) {
+    if (!result->ok()) return what + result->status().ToString();
   }
+  for (size_t i = 0; i < (num_outputs == 0 ? expected->size() : num_outputs); ++i) {
+    const Difference difference = Compare((*actual)[i], (*expected)[i], tolerance);
+    if (!difference.equal) return absl::StrCat(what, "output ", i, ": ", difference.report);
+    if (!SameBits((*actual)[i], (*again)[i])) return absl::StrCat(what, "output ", i, " differs from run to run");
+  }
+  return "";
 }
+
+// For files that include gtest.
+#define EXPECT_MATCHES_REFERENCE(...) EXPECT_EQ(::estimator::DifferenceFromReference(__VA_ARGS__), "")
 
 }  // namespace estimator
 

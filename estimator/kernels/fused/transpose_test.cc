@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "estimator/kernels/fused/tier_testing.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -20,7 +21,7 @@ TEST(FusedTranspose, EveryKindOfPermutationMatchesTheReferenceBitForBit) {
     Shape output;
     for (const int32_t axis : c.permutation) output.push_back(c.input[axis]);
     SCOPED_TRACE(c.input.ToString() + " -> " + output.ToString());
-    ExpectMatchesReference(
+    EXPECT_MATCHES_REFERENCE(
         {.op = "Transpose", .outputs = {{DType::kFloat32, output}}},
         {RandomArray(c.input, 1),
          Array::FromSpan<int32_t>({static_cast<int64_t>(c.permutation.size())}, c.permutation)},

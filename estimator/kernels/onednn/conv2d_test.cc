@@ -5,6 +5,7 @@
 #include "estimator/kernels/fused/tier_testing.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
 #include "estimator/kernels/window.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -55,12 +56,12 @@ void ExpectAllThreeMatch(const Case& c, const std::string& op, const std::string
   SCOPED_TRACE(c.input.ToString() + " " + c.filter.ToString());
   const Shape output = OutputOf(c, depthwise);
   const Array x = RandomArray(c.input, 1), filter = RandomArray(c.filter, 2), dy = RandomArray(output, 3);
-  ExpectMatchesReference({.op = op, .attrs = c.attrs, .outputs = {{DType::kFloat32, output}}}, {x, filter},
+  EXPECT_MATCHES_REFERENCE({.op = op, .attrs = c.attrs, .outputs = {{DType::kFloat32, output}}}, {x, filter},
                          KernelTier::kOneDnn, kSummationOrder);
-  ExpectMatchesReference(
+  EXPECT_MATCHES_REFERENCE(
       {.op = gradient_prefix + "BackpropInput", .attrs = c.attrs, .outputs = {{DType::kFloat32, c.input}}},
       {Sizes(c.input), filter, dy}, KernelTier::kOneDnn, kSummationOrder);
-  ExpectMatchesReference(
+  EXPECT_MATCHES_REFERENCE(
       {.op = gradient_prefix + "BackpropFilter", .attrs = c.attrs, .outputs = {{DType::kFloat32, c.filter}}},
       {x, Sizes(c.filter), dy}, KernelTier::kOneDnn, kSummationOrder);
 }
@@ -71,7 +72,7 @@ TEST(OneDnnConv2D, ForwardAndBothGradientsMatchTheReference) {
 
 TEST(OneDnnConv2D, DilatedForwardMatchesTheReference) {
   const Case c{{2, 10, 11, 8}, {3, 3, 8, 16}, ConvAttrs(1, "SAME", 2)};
-  ExpectMatchesReference({.op = "Conv2D", .attrs = c.attrs, .outputs = {{DType::kFloat32, OutputOf(c, false)}}},
+  EXPECT_MATCHES_REFERENCE({.op = "Conv2D", .attrs = c.attrs, .outputs = {{DType::kFloat32, OutputOf(c, false)}}},
                          {RandomArray(c.input, 1), RandomArray(c.filter, 2)}, KernelTier::kOneDnn, kSummationOrder);
 }
 

@@ -4,6 +4,7 @@
 
 #include "estimator/kernels/fused/tier_testing.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
+#include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
@@ -16,7 +17,7 @@ TEST(OneDnnMatMul, AllTranspositionsMatchTheReference) {
     for (const bool transpose_b : {false, true}) {
       const Shape a = transpose_a ? Shape{300, 17} : Shape{17, 300};
       const Shape b = transpose_b ? Shape{10, 300} : Shape{300, 10};
-      ExpectMatchesReference({.op = "MatMul",
+      EXPECT_MATCHES_REFERENCE({.op = "MatMul",
                               .attrs = {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}},
                               .outputs = {{DType::kFloat32, {17, 10}}}},
                              {RandomArray(a, 1), RandomArray(b, 2)}, KernelTier::kOneDnn, kSummationOrder);
@@ -25,7 +26,7 @@ TEST(OneDnnMatMul, AllTranspositionsMatchTheReference) {
 }
 
 TEST(OneDnnMatMul, AShapeWhoseSecondOperandIsTurnedFirstMatchesTheReference) {
-  ExpectMatchesReference({.op = "MatMul",
+  EXPECT_MATCHES_REFERENCE({.op = "MatMul",
                           .attrs = {{"transpose_a", false}, {"transpose_b", false}},
                           .outputs = {{DType::kFloat32, {128, 512}}}},
                          {RandomArray({128, 300}, 1), RandomArray({300, 512}, 2)}, KernelTier::kOneDnn, kSummationOrder);
@@ -34,13 +35,13 @@ TEST(OneDnnMatMul, AShapeWhoseSecondOperandIsTurnedFirstMatchesTheReference) {
 TEST(OneDnnMatMul, BatchedWithBroadcastAxesMatchesTheReference) {
   const Attrs plain{{"adj_x", false}, {"adj_y", false}};
   const Attrs transposed{{"adj_x", false}, {"adj_y", true}};
-  ExpectMatchesReference({.op = "BatchMatMulV2", .attrs = plain, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
+  EXPECT_MATCHES_REFERENCE({.op = "BatchMatMulV2", .attrs = plain, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
                          {RandomArray({2, 3, 5, 8}, 1), RandomArray({2, 3, 8, 7}, 2)}, KernelTier::kOneDnn,
                          kSummationOrder);
-  ExpectMatchesReference({.op = "BatchMatMulV2", .attrs = transposed, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
+  EXPECT_MATCHES_REFERENCE({.op = "BatchMatMulV2", .attrs = transposed, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
                          {RandomArray({2, 3, 5, 8}, 1), RandomArray({2, 3, 7, 8}, 2)}, KernelTier::kOneDnn,
                          kSummationOrder);
-  ExpectMatchesReference({.op = "BatchMatMulV2", .attrs = plain, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
+  EXPECT_MATCHES_REFERENCE({.op = "BatchMatMulV2", .attrs = plain, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
                          {RandomArray({2, 1, 5, 8}, 1), RandomArray({3, 8, 7}, 2)}, KernelTier::kOneDnn,
                          kSummationOrder);
 }
