@@ -1,5 +1,6 @@
 #include "estimator/runtime/passes/simplify.h"
 
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ class Simplifier {
       : module_(module), single_replica_(single_replica) {}
 
   void Run() {
+    ReadActivations();
     readers_ = Readers(module_);
     to_.resize(module_.nodes.size());
     for (size_t n = 0; n < to_.size(); ++n) {
@@ -61,6 +63,24 @@ class Simplifier {
  private:
   Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
   const TensorSpec& spec(Value value) const { return module_.spec(value); }
+
+  // The gradient of Relu passes where x > 0, which is where Relu(x) > 0: reading that, it does not
+  // keep x alive, and x can be fused away.
+  void ReadActivations() {
+    std::map<Value, Value> relu_of;
+    for (size_t n = 0; n < module_.nodes.size(); ++n) {
+      const Node& node = module_.nodes[n];
+      if (node.kind == Node::Kind::kOp && node.op == "Relu") {
+        relu_of.emplace(node.inputs[0], Value{static_cast<int>(n), 0});
+      }
+    }
+    for (Node& node : module_.nodes) {
+      if (node.kind != Node::Kind::kOp || node.op != "ReluGrad") continue;
+      const auto it = relu_of.find(node.inputs[1]);
+      if (it != relu_of.end()) node.inputs[1] = it->second;
+    }
+    Compact(module_);
+  }
 
   // Node n is `value` in other words. Their dtypes are equal; a differing shape becomes a Reshape.
   void Becomes(int n, Value value) {

@@ -110,6 +110,14 @@ TEST_F(SimplifyTest, ReductionsOfOneElementAreReshapes) {
   EXPECT_EQ(b_.node(result).op, "Reshape");
 }
 
+TEST_F(SimplifyTest, TheGradientOfReluReadsItsOutput) {
+  const Value x = b_.Feed({3}), dy = b_.Feed({3});
+  b_.Fetch(b_.Op("ReluGrad", {dy, x}, {3}));
+  b_.Fetch(b_.Op("Relu", {x}, {3}));
+  Simplify(b_.module, false);
+  EXPECT_EQ(Only(b_.module, "ReluGrad").inputs[1], b_.module.fetches[1]);
+}
+
 TEST_F(SimplifyTest, ASumOverOneReplicaIsItsInput) {
   const Value x = b_.Feed({3});
   EXPECT_TRUE(IsFeed(Simplified(b_.Op("CrossReplicaSum", {x}, {3}), /*single_replica=*/true)));
