@@ -129,7 +129,7 @@ TEST_F(OptimizerTest, OneOptimizerAppliedTwiceSharesItsSlots) {
   train::Momentum optimizer(0.1, 0.9);
   optimizer.Minimize(ReduceSum(Square(w)));
   optimizer.Minimize(ReduceSum(w));
-  EXPECT_EQ(VariableNames(graph_), (std::vector<std::string>{"w", "global_step", "w/Momentum"}));
+  EXPECT_EQ(VariableNames(graph_), (std::vector<std::string>{"w", "w/Momentum", "global_step"}));
 }
 
 TEST_F(OptimizerTest, UpdatedValueIsWhatTheVariableWillBe) {
