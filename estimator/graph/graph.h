@@ -93,7 +93,8 @@ class Graph {
   struct Sharding {
     int num_shards = 1;
     bool wrap_optimizer = false;  // wrap a bare optimizer in CrossShardOptimizer
-    bool wrapped = false;         // some optimizer emitted CrossReplicaSum
+    bool wrapped = false;         // some optimizer summed gradients over the shards
+    bool wrapped_by_hand = false;  // a CrossShardOptimizer of the model's did
   };
   Sharding& sharding() { return sharding_; }
   const Sharding& sharding() const { return sharding_; }

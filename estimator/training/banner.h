@@ -1,0 +1,31 @@
+// What people see before the first step.
+#ifndef ESTIMATOR_TRAINING_BANNER_H_
+#define ESTIMATOR_TRAINING_BANNER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "estimator/runtime/backend.h"
+#include "estimator/training/built_model.h"
+#include "estimator/training/run_config.h"
+#include "estimator/training/strategy.h"
+
+namespace estimator {
+
+struct TrainingBanner {
+  const Strategy& strategy;
+  const RunConfig& config;
+  const BuiltModel& model;
+  const ExecutableInfo& info;
+  std::string input;
+  int64_t examples_per_step = 0;
+  int64_t start_step = 0;
+};
+
+// Lines of "name: value": backend, replicas and batch, parameters, planned memory, seed, input, files.
+std::string FormatTrainingBanner(const TrainingBanner& banner);
+void LogTrainingBanner(const TrainingBanner& banner);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_BANNER_H_

@@ -1,0 +1,110 @@
+#include "estimator/training/built_model.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/ops/constant.h"
+
+namespace estimator {
+
+std::string InputSlot::ToString() const {
+  const char* what = is_label ? "labels" : "features";
+  return name.empty() ? what : absl::StrCat(what, "['", name, "']");
+}
+
+std::vector<InputSlot> SlotsOf(const Element& element, Mode mode) {
+  std::vector<InputSlot> slots;
+  for (const auto& [name, array] : element.features) {
+    slots.push_back({.is_label = false, .name = name, .spec = {array.dtype(), array.shape()}});
+  }
+  if (mode == Mode::kPredict) return slots;
+  for (const auto& [name, array] : element.labels) {
+    slots.push_back({.is_label = true, .name = name, .spec = {array.dtype(), array.shape()}});
+  }
+  return slots;
+}
+
+absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots, const Element& element) {
+  std::vector<Array> feeds;
+  feeds.reserve(slots.size());
+  for (const InputSlot& slot : slots) {
+    const ArrayMap& arrays = slot.is_label ? element.labels : element.features;
+    const auto found = arrays.find(slot.name);
+    if (found == arrays.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input_fn gave no ", slot.ToString(), " in this element; earlier ones had it as ",
+                       slot.spec.ToString()));
+    }
+    const TensorSpec given{found->second.dtype(), found->second.shape()};
+    if (!(given == slot.spec)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          slot.ToString(), " is ", given.ToString(), ", the model was built for ", slot.spec.ToString(),
+          ": shapes are static; give Batch a .drop_remainder, or make every element of one shape"));
+    }
+    feeds.push_back(found->second);
+  }
+  return feeds;
+}
+
+int64_t NumRows(const Element& element) {
+  for (const ArrayMap* arrays : {&element.features, &element.labels}) {
+    for (const auto& [name, array] : *arrays) {
+      if (array.shape().rank() > 0) return array.shape().dim(0);
+    }
+  }
+  return 0;
+}
+
+namespace {
+
+// TensorFlow's GraphDef has no word for a nameless input; slots show up in the graph under these names.
+std::string PlaceholderName(const InputSlot& slot) {
+  const char* what = slot.is_label ? "labels" : "features";
+  if (slot.name.empty()) return what;
+  std::string name = absl::StrCat(what, "/", slot.name);
+  for (char& c : name) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains("_./-", absl::string_view(&c, 1))) c = '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy, const Element& element,
+                                                       const BuildOptions& options) {
+  auto model = std::make_unique<BuiltModel>();
+  model->graph = std::make_unique<Graph>();
+  Graph& graph = *model->graph;
+  graph.set_seed(options.seed);
+  graph.sharding() = {.num_shards = options.num_replicas, .wrap_optimizer = options.num_replicas > 1};
+  model->slots = SlotsOf(element, options.mode);
+  model->batch_size = NumRows(element);
+
+  const GraphScope scope(graph);
+  GetOrCreateGlobalStep();
+  std::map<std::string, Tensor> features, labels;
+  for (const InputSlot& slot : model->slots) {
+    const Tensor placeholder = Placeholder(slot.spec.dtype, slot.spec.shape, PlaceholderName(slot));
+    model->placeholders.push_back(placeholder);
+    (slot.is_label ? labels : features)[slot.name] = placeholder;
+  }
+  absl::StatusOr<ModelSpec> spec =
+      strategy.CallModelFn(Features(&graph, "features", std::move(features)), Labels(&graph, "labels", std::move(labels)),
+                           options.mode, model->batch_size);
+  // The graph's first error is nearer to its cause than what the spec made of invalid handles.
+  EST_RETURN_IF_ERROR(graph.status());
+  if (!spec.ok()) return spec.status();
+  model->spec = *std::move(spec);
+  if (model->spec.mode != options.mode) {
+    return absl::InvalidArgumentError(absl::StrCat("model_fn was called for mode ", ModeName(options.mode),
+                                                   " and returned a spec for mode ", ModeName(model->spec.mode)));
+  }
+  EST_RETURN_IF_ERROR(ValidateModelSpec(graph, model->spec));
+  return model;
+}
+
+}  // namespace estimator

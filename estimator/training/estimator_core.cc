@@ -1,0 +1,81 @@
+#include "estimator/training/estimator_core.h"
+
+#include <stdlib.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+absl::StatusOr<std::string> MakeTemporaryModelDir() {
+  const char* parent = getenv("TMPDIR");
+  std::string pattern = absl::StrCat(parent != nullptr ? parent : "/tmp", "/estimator-XXXXXX");
+  if (mkdtemp(pattern.data()) == nullptr) {
+    return absl::UnavailableError(absl::StrCat("cannot make a temporary model_dir ", pattern, "; set RunConfig.model_dir"));
+  }
+  LOG(WARNING) << "Using temporary folder as model directory: " << pattern;
+  return pattern;
+}
+
+absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& model_dir) {
+  EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir));
+  if (!latest.has_value()) {
+    return absl::NotFoundError(absl::StrCat("no checkpoint in ", model_dir, "; train first"));
+  }
+  return BundleReader::Open(*latest);
+}
+
+}  // namespace
+
+EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config, absl::Status construction)
+    : config_(std::move(config)), status_(std::move(construction)), strategy_(std::move(strategy)) {
+  status_.Update(config_.Validate());
+  if (!config_.model_dir.has_value()) {
+    absl::StatusOr<std::string> temporary = status_.ok() ? MakeTemporaryModelDir() : std::string();
+    status_.Update(temporary.status());
+    config_.model_dir = temporary.ok() ? *temporary : "";
+  }
+  if (!status_.ok()) return;
+  trainer_ = std::make_unique<Trainer>(*strategy_, config_);
+  evaluator_ = std::make_unique<Evaluator>(*strategy_, config_);
+  predictor_ = std::make_unique<Predictor>(*strategy_, config_);
+}
+
+EstimatorCore::~EstimatorCore() = default;
+
+absl::Status EstimatorCore::Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options) {
+  EST_RETURN_IF_ERROR(status_);
+  return trainer_->Train(input_fn, length, options);
+}
+
+absl::StatusOr<EvalResult> EstimatorCore::Evaluate(const InputFn& input_fn, const EvaluateOptions& options) {
+  EST_RETURN_IF_ERROR(status_);
+  return evaluator_->Evaluate(input_fn, options, trainer_->state());
+}
+
+Predictions EstimatorCore::Predict(const InputFn& input_fn, PredictOptions options) {
+  if (!status_.ok()) return Predictor::Failed(status_);
+  return predictor_->Predict(input_fn, std::move(options), trainer_->state());
+}
+
+absl::StatusOr<std::optional<std::string>> EstimatorCore::LatestCheckpoint() const {
+  return estimator::LatestCheckpoint(model_dir());
+}
+
+absl::StatusOr<std::vector<std::string>> EstimatorCore::GetVariableNames() const {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, OpenLatest(model_dir()));
+  return reader->names();
+}
+
+absl::StatusOr<Array> EstimatorCore::GetVariableValue(const std::string& name) const {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, OpenLatest(model_dir()));
+  return reader->Read(name);
+}
+
+}  // namespace estimator

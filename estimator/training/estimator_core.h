@@ -1,0 +1,57 @@
+// EstimatorCore: what Estimator and TPUEstimator share: one strategy, one RunConfig, and the three
+// loops over them.
+#ifndef ESTIMATOR_TRAINING_ESTIMATOR_CORE_H_
+#define ESTIMATOR_TRAINING_ESTIMATOR_CORE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/array/array.h"
+#include "estimator/training/eval_result.h"
+#include "estimator/training/evaluator.h"
+#include "estimator/training/predictor.h"
+#include "estimator/training/run_config.h"
+#include "estimator/training/strategy.h"
+#include "estimator/training/train_length.h"
+#include "estimator/training/trainer.h"
+
+namespace estimator {
+
+// Not thread-safe.
+class EstimatorCore {
+ public:
+  // An error of `config`, or `construction` if it is one, is what every call returns.
+  EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config, absl::Status construction = absl::OkStatus());
+  ~EstimatorCore();
+
+  absl::Status Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options);
+  absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
+  Predictions Predict(const InputFn& input_fn, PredictOptions options);
+
+  const absl::Status& status() const { return status_; }
+  const RunConfig& config() const { return config_; }
+  const std::string& model_dir() const { return *config_.model_dir; }
+  // The prefix of the newest whole checkpoint; nullopt before training.
+  absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const;
+  // Sorted. Errors: NOT_FOUND before training.
+  absl::StatusOr<std::vector<std::string>> GetVariableNames() const;
+  // From the newest checkpoint. Errors: NOT_FOUND naming the nearest variable.
+  absl::StatusOr<Array> GetVariableValue(const std::string& name) const;
+  std::string EvalDir(const std::string& name = "") const { return estimator::EvalDir(model_dir(), name); }
+
+ private:
+  RunConfig config_;
+  absl::Status status_;
+  std::unique_ptr<Strategy> strategy_;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<Predictor> predictor_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_ESTIMATOR_CORE_H_

@@ -1,0 +1,27 @@
+#include "estimator/training/eval_result.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace estimator {
+
+double EvalResult::operator[](absl::string_view name) const {
+  const auto found = values.find(std::string(name));
+  if (found == values.end() || found->second.num_elements() != 1) return std::numeric_limits<double>::quiet_NaN();
+  return found->second.AsDouble();
+}
+
+int64_t EvalResult::global_step() const {
+  const auto found = values.find("global_step");
+  return found == values.end() ? 0 : found->second.scalar<int64_t>();
+}
+
+std::string EvalResult::ToString() const {
+  return absl::StrJoin(values, ", ", [](std::string* out, const auto& entry) {
+    absl::StrAppend(out, entry.first, " = ", entry.second.ToString());
+  });
+}
+
+}  // namespace estimator

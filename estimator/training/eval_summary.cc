@@ -1,0 +1,25 @@
+#include "estimator/training/eval_summary.h"
+
+#include "estimator/base/status.h"
+#include "estimator/summary/event_file_writer.h"
+
+namespace estimator {
+
+absl::Status WriteEvalSummary(const std::string& eval_dir, const EvalResult& result) {
+  EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer, EventFileWriter::ForDirectory(eval_dir));
+  const int64_t step = result.global_step();
+  for (const auto& [name, value] : result.values) {
+    if (name == "global_step") continue;
+    if (value.dtype() != DType::kString && value.num_elements() == 1) {
+      EST_RETURN_IF_ERROR(writer->AddScalar(name, static_cast<float>(value.AsDouble()), step));
+    } else {
+      EST_RETURN_IF_ERROR(writer->AddTensor(name, value, step));
+    }
+  }
+  if (!result.checkpoint_path.empty()) {
+    EST_RETURN_IF_ERROR(writer->AddTensor("checkpoint_path", Array::String(result.checkpoint_path), step));
+  }
+  return writer->Flush();
+}
+
+}  // namespace estimator

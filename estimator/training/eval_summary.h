@@ -1,0 +1,18 @@
+// Writes an evaluation's results where TensorBoard looks for them.
+#ifndef ESTIMATOR_TRAINING_EVAL_SUMMARY_H_
+#define ESTIMATOR_TRAINING_EVAL_SUMMARY_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "estimator/training/eval_result.h"
+
+namespace estimator {
+
+// At the evaluated step, into an event file of `eval_dir`: every scalar metric and `loss`; an array as a
+// tensor summary; `checkpoint_path`, where there was one, as a string tensor. `global_step` is no tag.
+absl::Status WriteEvalSummary(const std::string& eval_dir, const EvalResult& result);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_EVAL_SUMMARY_H_

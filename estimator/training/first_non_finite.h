@@ -1,0 +1,20 @@
+// Finds where a NaN or an Inf comes from.
+#ifndef ESTIMATOR_TRAINING_FIRST_NON_FINITE_H_
+#define ESTIMATOR_TRAINING_FIRST_NON_FINITE_H_
+
+#include <string>
+
+#include "estimator/runtime/backend.h"
+#include "estimator/training/built_model.h"
+
+namespace estimator {
+
+// Runs the step that `feeds` were for once more, without updates, with every floating tensor of the
+// graph fetched, and names the first in forward order that has a value which is not finite:
+//   "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]"
+// REQUIRES: the variables are those from before the step.
+std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend, const StepFeeds& feeds);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_FIRST_NON_FINITE_H_

@@ -1,0 +1,62 @@
+#include "estimator/training/hooks/logging_tensor_hook.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "glog/logging.h"
+
+namespace estimator {
+
+LoggingTensorHook::LoggingTensorHook(Options options)
+    : options_(std::move(options)),
+      only_at_end_(options_.at_end && !options_.every_n_iter && !options_.every_n_secs),
+      timer_({.every_steps = options_.every_n_iter, .every_secs = options_.every_n_secs}, options_.clock) {}
+
+absl::Status LoggingTensorHook::Begin(Graph&) {
+  timer_.Reset();
+  iteration_ = 0;
+  for (const auto& [tag, tensor] : options_.tensors) {
+    if (!tensor.valid()) return absl::InvalidArgumentError(absl::StrCat("LoggingTensorHook: '", tag, "' is not a tensor"));
+  }
+  if (only_at_end_) return absl::OkStatus();
+  return Cadence{options_.every_n_iter, options_.every_n_secs}.Validate("LoggingTensorHook (every_n_iter, every_n_secs)");
+}
+
+std::vector<Tensor> LoggingTensorHook::BeforeRun(RunContext&) {
+  std::vector<Tensor> tensors;
+  for (const auto& [tag, tensor] : options_.tensors) tensors.push_back(tensor);
+  return tensors;
+}
+
+absl::Status LoggingTensorHook::AfterRun(RunContext&, const RunValues& values) {
+  size_t i = 0;
+  for (const auto& [tag, tensor] : options_.tensors) latest_[tag] = values.results[i++];
+  if (!only_at_end_ && timer_.ShouldTriggerForStep(iteration_)) Print();
+  ++iteration_;
+  return absl::OkStatus();
+}
+
+absl::Status LoggingTensorHook::End(Session&) {
+  if (options_.at_end && !latest_.empty()) Print();
+  return absl::OkStatus();
+}
+
+void LoggingTensorHook::Print() {
+  const auto elapsed = timer_.UpdateLastTriggeredStep(iteration_);
+  std::string line;
+  if (options_.formatter) {
+    line = options_.formatter(latest_);
+  } else {
+    line = absl::StrJoin(latest_, ", ", [](std::string* out, const auto& entry) {
+      absl::StrAppend(out, entry.first, " = ", entry.second.ToString());
+    });
+    if (elapsed.has_value()) absl::StrAppendFormat(&line, " (%.3f sec)", elapsed->seconds);
+  }
+  if (options_.sink) {
+    options_.sink(line);
+  } else {
+    LOG(INFO) << line;
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,49 @@
+// LoggingTensorHook: prints tensors every so often.
+#ifndef ESTIMATOR_TRAINING_HOOKS_LOGGING_TENSOR_HOOK_H_
+#define ESTIMATOR_TRAINING_HOOKS_LOGGING_TENSOR_HOOK_H_
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "estimator/training/hook.h"
+#include "estimator/training/hooks/timer.h"
+
+namespace estimator {
+
+// Counts runs, not global steps: run 1, then every so many. From the second line on it says how long
+// the runs since the last one took.
+// Source: TF 2.15 tf.estimator.LoggingTensorHook.
+class LoggingTensorHook : public SessionRunHook {
+ public:
+  using Values = std::map<std::string, Array>;
+  struct Options {
+    std::map<std::string, Tensor> tensors = {};  // by the tag to print
+    std::optional<int64_t> every_n_iter = std::nullopt;
+    std::optional<double> every_n_secs = std::nullopt;
+    bool at_end = false;  // and, without a cadence, only then
+    std::function<std::string(const Values&)> formatter = nullptr;
+    // Where lines go; the log if null.
+    std::function<void(const std::string&)> sink = nullptr;
+    Clock clock = SteadyClock();
+  };
+  explicit LoggingTensorHook(Options options);
+
+  absl::Status Begin(Graph& graph) override;
+  std::vector<Tensor> BeforeRun(RunContext& context) override;
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+  absl::Status End(Session& session) override;
+
+ private:
+  void Print();
+
+  const Options options_;
+  const bool only_at_end_;
+  SecondOrStepTimer timer_;
+  int64_t iteration_ = 0;
+  Values latest_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_HOOKS_LOGGING_TENSOR_HOOK_H_

@@ -1,0 +1,75 @@
+#include "estimator/training/hooks/progress_hook.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "estimator/base/strings.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr double kTerminalSecs = 0.5;  // often enough to look alive, seldom enough to read
+
+}  // namespace
+
+ProgressHook::ProgressHook(Options options)
+    : options_(std::move(options)),
+      terminal_(options_.terminal.value_or(isatty(STDERR_FILENO) != 0)),
+      log_timer_({.every_steps = options_.every_steps, .every_secs = std::nullopt}, options_.clock),
+      terminal_timer_({.every_steps = std::nullopt, .every_secs = kTerminalSecs}, options_.clock) {}
+
+absl::Status ProgressHook::AfterCreateSession(Session& session) {
+  examples_per_step_ = session.examples_per_step();
+  log_timer_.UpdateLastTriggeredStep(session.global_step());
+  terminal_timer_.UpdateLastTriggeredStep(session.global_step());
+  return absl::OkStatus();
+}
+
+std::vector<Tensor> ProgressHook::BeforeRun(RunContext&) { return {options_.loss}; }
+
+std::string ProgressHook::Line(int64_t step, double steps_per_second) const {
+  const bool has_target = options_.target_step != std::numeric_limits<int64_t>::max();
+  std::string line = absl::StrCat("step ", step, has_target ? absl::StrCat("/", options_.target_step) : "");
+  absl::StrAppendFormat(&line, ", loss = %.5g", loss_);
+  if (steps_per_second <= 0) return line;
+  if (examples_per_step_ > 0) {
+    absl::StrAppendFormat(&line, ", %.0f examples/s", steps_per_second * static_cast<double>(examples_per_step_));
+  } else {
+    absl::StrAppendFormat(&line, ", %.3g steps/s", steps_per_second);
+  }
+  if (has_target && step < options_.target_step) {
+    absl::StrAppend(&line, ", ", HumanDuration(static_cast<double>(options_.target_step - step) / steps_per_second), " left");
+  }
+  return line;
+}
+
+absl::Status ProgressHook::AfterRun(RunContext&, const RunValues& values) {
+  loss_ = values.results[0].AsDouble();
+  SecondOrStepTimer& timer = terminal_ ? terminal_timer_ : log_timer_;
+  if (!timer.ShouldTriggerForStep(values.global_step)) return absl::OkStatus();
+  const auto elapsed = timer.UpdateLastTriggeredStep(values.global_step);
+  const double rate = elapsed && elapsed->seconds > 0 ? static_cast<double>(elapsed->steps) / elapsed->seconds : 0;
+  const std::string line = Line(values.global_step, rate);
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", line.c_str());
+    std::fflush(stderr);
+    line_open_ = true;
+  } else {
+    LOG(INFO) << line;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProgressHook::End(Session& session) {
+  if (line_open_) std::fputc('\n', stderr);
+  line_open_ = false;
+  LOG(INFO) << "loss for final step " << session.global_step() << ": " << absl::StrFormat("%.6g", loss_);
+  return absl::OkStatus();
+}
+
+}  // namespace estimator

@@ -1,0 +1,38 @@
+// StepCounterHook: how fast training goes, for TensorBoard: `global_step/sec` and `examples/sec`.
+#ifndef ESTIMATOR_TRAINING_HOOKS_STEP_COUNTER_HOOK_H_
+#define ESTIMATOR_TRAINING_HOOKS_STEP_COUNTER_HOOK_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "estimator/training/hook.h"
+#include "estimator/training/hooks/timer.h"
+
+namespace estimator {
+
+// The first time it is due only starts the clock. Warns, at most five times, when global_step does
+// not move.
+// Source: TF 2.15 tf.estimator.StepCounterHook, and TPUEstimator's ExamplesPerSecondHook.
+class StepCounterHook : public SessionRunHook {
+ public:
+  struct Options {
+    Cadence cadence = {.every_steps = 100, .every_secs = std::nullopt};
+    std::string output_dir = "";  // empty: the model directory
+    Clock clock = SteadyClock();
+  };
+  explicit StepCounterHook(Options options);
+
+  absl::Status Begin(Graph& graph) override;
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+
+ private:
+  const Options options_;
+  SecondOrStepTimer timer_;
+  int num_warnings_ = 0;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_HOOKS_STEP_COUNTER_HOOK_H_

@@ -1,0 +1,42 @@
+#include "estimator/training/hooks/timer.h"
+
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+
+namespace estimator {
+
+Clock SteadyClock() {
+  return [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+}
+
+absl::Status Cadence::Validate(absl::string_view who) const {
+  if (every_steps.has_value() == every_secs.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        who, ": exactly one of every_steps and every_secs must be given, not ", every_steps ? "both" : "neither"));
+  }
+  if (every_steps.value_or(1) <= 0 || every_secs.value_or(1) <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        who, ": the cadence must be > 0, given ",
+        every_steps ? absl::StrCat(*every_steps, " steps") : absl::StrCat(*every_secs, " seconds")));
+  }
+  return absl::OkStatus();
+}
+
+bool SecondOrStepTimer::ShouldTriggerForStep(int64_t step) const {
+  if (!last_step_.has_value()) return true;
+  if (*last_step_ == step) return false;
+  if (cadence_.every_secs.has_value()) return clock_() >= last_time_ + *cadence_.every_secs;
+  return step >= *last_step_ + *cadence_.every_steps;
+}
+
+std::optional<SecondOrStepTimer::Elapsed> SecondOrStepTimer::UpdateLastTriggeredStep(int64_t step) {
+  const double now = clock_();
+  std::optional<Elapsed> elapsed;
+  if (last_step_.has_value()) elapsed = Elapsed{now - last_time_, step - *last_step_};
+  last_time_ = now;
+  last_step_ = step;
+  return elapsed;
+}
+
+}  // namespace estimator

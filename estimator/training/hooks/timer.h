@@ -1,0 +1,53 @@
+// SecondOrStepTimer: when it is time again.
+#ifndef ESTIMATOR_TRAINING_HOOKS_TIMER_H_
+#define ESTIMATOR_TRAINING_HOOKS_TIMER_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace estimator {
+
+// Seconds of a steady clock; tests put their own in place.
+using Clock = std::function<double()>;
+Clock SteadyClock();
+
+struct Cadence {
+  std::optional<int64_t> every_steps = std::nullopt;
+  std::optional<double> every_secs = std::nullopt;
+  // Errors: INVALID_ARGUMENT unless exactly one is given, and positive.
+  absl::Status Validate(absl::string_view who) const;
+};
+
+// Fires the first time it is asked, then at step >= last + every_steps or at time >= last +
+// every_secs, and never twice for one step. REQUIRES: a valid cadence.
+// Source: TF 2.15 basic_session_run_hooks.SecondOrStepTimer.
+class SecondOrStepTimer {
+ public:
+  explicit SecondOrStepTimer(Cadence cadence, Clock clock = SteadyClock())
+      : cadence_(cadence), clock_(std::move(clock)) {}
+
+  bool ShouldTriggerForStep(int64_t step) const;
+  struct Elapsed {
+    double seconds = 0;
+    int64_t steps = 0;
+  };
+  // nullopt the first time.
+  std::optional<Elapsed> UpdateLastTriggeredStep(int64_t step);
+  std::optional<int64_t> last_triggered_step() const { return last_step_; }
+  void Reset() { last_step_.reset(); }
+
+ private:
+  Cadence cadence_;
+  Clock clock_;
+  std::optional<int64_t> last_step_;
+  double last_time_ = 0;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_HOOKS_TIMER_H_

@@ -1,0 +1,40 @@
+#include "estimator/training/hooks/timer.h"
+
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+// Behaviour J1.
+TEST(Cadence, NeedsExactlyOneOfStepsAndSeconds) {
+  EXPECT_FALSE((Cadence{std::nullopt, std::nullopt}).Validate("x").ok());
+  EXPECT_FALSE((Cadence{10, 1.0}).Validate("x").ok());
+  EXPECT_FALSE((Cadence{0, std::nullopt}).Validate("x").ok());
+  EXPECT_TRUE((Cadence{10, std::nullopt}).Validate("x").ok());
+}
+
+// Behaviour J1.
+TEST(SecondOrStepTimer, FiresFirstAndNeverTwiceOnOneStep) {
+  SecondOrStepTimer timer({.every_steps = 3, .every_secs = std::nullopt});
+  EXPECT_TRUE(timer.ShouldTriggerForStep(1));
+  EXPECT_FALSE(timer.UpdateLastTriggeredStep(1).has_value());
+  EXPECT_FALSE(timer.ShouldTriggerForStep(1));
+  EXPECT_FALSE(timer.ShouldTriggerForStep(3));
+  EXPECT_TRUE(timer.ShouldTriggerForStep(4));
+  EXPECT_EQ(timer.UpdateLastTriggeredStep(4)->steps, 3);
+}
+
+TEST(SecondOrStepTimer, CountsSeconds) {
+  double now = 100;
+  SecondOrStepTimer timer({.every_steps = std::nullopt, .every_secs = 2}, [&now] { return now; });
+  timer.UpdateLastTriggeredStep(1);
+  now = 101.9;
+  EXPECT_FALSE(timer.ShouldTriggerForStep(2));
+  now = 102;
+  EXPECT_TRUE(timer.ShouldTriggerForStep(2));
+  EXPECT_FALSE(timer.ShouldTriggerForStep(1));
+  EXPECT_DOUBLE_EQ(timer.UpdateLastTriggeredStep(2)->seconds, 2);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,49 @@
+#include "estimator/training/model_cache.h"
+
+#include <utility>
+
+#include "estimator/base/status.h"
+
+namespace estimator {
+
+ModelCache::ModelCache(const Strategy& strategy, Mode mode, std::optional<int64_t> seed)
+    : strategy_(strategy),
+      mode_(mode),
+      seed_(seed),
+      backend_(strategy.MakeBackend(mode, state_.store())),
+      single_backend_(strategy.MakeSingleBackend(state_.store())) {}
+
+absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
+  const std::vector<InputSlot> slots = SlotsOf(input.replicas[0], mode_);
+  Backend* backend = input.full ? backend_.get() : single_backend_.get();
+  for (const auto& entry : entries_) {
+    if (entry->backend == backend && entry->model->slots == slots) return entry.get();
+  }
+  auto entry = std::make_unique<Entry>();
+  entry->backend = backend;
+  EST_ASSIGN_OR_RETURN(entry->model, BuildModel(strategy_, input.replicas[0],
+                                                {.mode = mode_, .seed = seed_, .num_replicas = backend->num_replicas()}));
+  std::vector<Operation> updates;
+  for (const auto& [name, metric] : entry->model->spec.eval_metric_ops) updates.push_back(metric.update);
+  entry->step = std::make_unique<CompiledStep>(*entry->model, *backend, std::move(updates));
+  entries_.push_back(std::move(entry));
+  return entries_.back().get();
+}
+
+absl::Status ModelCache::EnsureVariables(const BuiltModel& model, const std::string& checkpoint,
+                                         const ModelState& trained) {
+  if (has_values_ && !checkpoint.empty() && state_.checkpoint() == checkpoint) return absl::OkStatus();
+  const Scaffold scaffold = model.spec.scaffold_fn ? model.spec.scaffold_fn() : Scaffold();
+  has_values_ = false;
+  if (checkpoint.empty()) {
+    EST_RETURN_IF_ERROR(state_.InitializeFresh(*model.graph, scaffold));
+  } else if (trained.checkpoint() == checkpoint && scaffold.restore_names.empty()) {
+    EST_RETURN_IF_ERROR(state_.CopyFrom(*model.graph, trained));
+  } else {
+    EST_RETURN_IF_ERROR(state_.Restore(*model.graph, checkpoint, scaffold.restore_names));
+  }
+  has_values_ = true;
+  return absl::OkStatus();
+}
+
+}  // namespace estimator

@@ -1,0 +1,50 @@
+// ModelCache: the models of evaluation and prediction, one for each input shape: that of full
+// batches, and that of the last, smaller one.
+#ifndef ESTIMATOR_TRAINING_MODEL_CACHE_H_
+#define ESTIMATOR_TRAINING_MODEL_CACHE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/training/built_model.h"
+#include "estimator/training/compiled_step.h"
+#include "estimator/training/model_state.h"
+#include "estimator/training/strategy.h"
+
+namespace estimator {
+
+// Built models and their compiled steps over one set of variables. Not thread-safe.
+class ModelCache {
+ public:
+  ModelCache(const Strategy& strategy, Mode mode, std::optional<int64_t> seed);
+
+  struct Entry {
+    std::unique_ptr<BuiltModel> model;
+    std::unique_ptr<CompiledStep> step;
+    Backend* backend = nullptr;
+  };
+  // The entry for this input, built where it is new. In eval, the step updates the model's own metrics.
+  absl::StatusOr<Entry*> For(const StepInput& input);
+  // Gives the variables of `graph` the values of `checkpoint`: from `trained` where that is in step with it,
+  // else from disk; empty: first values.
+  absl::Status EnsureVariables(const BuiltModel& model, const std::string& checkpoint, const ModelState& trained);
+  ModelState& state() { return state_; }
+
+ private:
+  const Strategy& strategy_;
+  const Mode mode_;
+  const std::optional<int64_t> seed_;
+  ModelState state_;
+  bool has_values_ = false;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Backend> single_backend_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_MODEL_CACHE_H_

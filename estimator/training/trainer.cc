@@ -1,0 +1,310 @@
+#include "estimator/training/trainer.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/interrupt.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/checkpoint/load.h"
+#include "estimator/training/banner.h"
+#include "estimator/training/default_hooks.h"
+#include "estimator/training/first_non_finite.h"
+#include "estimator/training/replica_reduce.h"
+#include "glog/logging.h"
+
+namespace estimator {
+
+// What the hooks of one Train call see.
+class Trainer::TrainSession : public Session {
+ public:
+  TrainSession(Trainer& trainer, int64_t examples_per_step)
+      : trainer_(trainer), examples_per_step_(examples_per_step) {}
+
+  const Graph& graph() const override { return *trainer_.model_->graph; }
+  VariableStore& variables() override { return trainer_.state_.store(); }
+  int64_t global_step() const override { return trainer_.state_.global_step(); }
+  const std::string& model_dir() const override { return trainer_.model_dir_; }
+  int64_t steps_per_run() const override { return trainer_.strategy_.iterations_per_loop(); }
+  int64_t examples_per_step() const override { return examples_per_step_; }
+  absl::StatusOr<std::string> SaveCheckpoint() override { return trainer_.SaveCheckpoint(); }
+  int64_t restored_step() const override { return trainer_.restored_step_; }
+  std::string FirstNonFiniteTensor() override {
+    return estimator::FirstNonFiniteTensor(*trainer_.model_, *trainer_.backend_, last_feeds);
+  }
+
+  StepFeeds last_feeds;  // of the step that ran last
+
+ private:
+  Trainer& trainer_;
+  const int64_t examples_per_step_;
+};
+
+// The state of one Train call.
+struct Trainer::Loop {
+  TrainSession& session;
+  const Hooks& hooks;
+  int64_t target_step;
+  bool input_ended = false;
+  bool stop_requested = false;
+  bool loss_not_finite = false;
+  absl::Status input_error;
+};
+
+Trainer::Trainer(Strategy& strategy, RunConfig config)
+    : strategy_(strategy),
+      config_(std::move(config)),
+      model_dir_(*config_.model_dir),
+      backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
+      saver_(SaverOptions{.keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
+                          .keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours,
+                          .now_secs = nullptr}) {}
+
+Trainer::~Trainer() = default;
+
+absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options) {
+  EST_RETURN_IF_ERROR(length.Validate());
+  EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kTrain));
+  EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir_));
+  const std::string checkpoint = latest.value_or("");
+  if (length.max_steps().has_value() && latest.has_value()) {
+    EST_ASSIGN_OR_RETURN(const int64_t step, LoadGlobalStep(checkpoint));
+    if (step >= *length.max_steps()) {
+      LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps() << ") has already been reached: "
+                << checkpoint << " is at step " << step;
+      return absl::OkStatus();
+    }
+  }
+  EST_RETURN_IF_ERROR(CreateDirectories(model_dir_));
+  EST_RETURN_IF_ERROR(OpenInputAt(input_fn, checkpoint));
+  EST_ASSIGN_OR_RETURN(const StepInput* first, input_->Peek());
+  if (first == nullptr) {
+    LOG(WARNING) << "Training with no steps: the input is empty or at its end (" << input_->Describe() << ")";
+    return absl::OkStatus();
+  }
+  EST_RETURN_IF_ERROR(EnsureModel(*first));
+  TrainSession session(*this, first->num_examples);
+
+  // What Begin adds to the graph must be compiled; variables that the checkpoint lacks must be known.
+  const int64_t start_on_disk = checkpoint.empty() ? 0 : StepOfPrefix(checkpoint);
+  EST_ASSIGN_OR_RETURN(const Hooks hooks,
+                       MakeTrainHooks({.config = config_, .model = *model_, .user_hooks = options.hooks,
+                                       .saving_listeners = options.saving_listeners,
+                                       .target_step = length.TargetFrom(std::max<int64_t>(start_on_disk, 0))}));
+  for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->Begin(*model_->graph));
+  EST_RETURN_IF_ERROR(model_->graph->status());
+  EST_RETURN_IF_ERROR(EnsureVariables(checkpoint));
+  if (step_->num_fetches() == 0) {
+    step_->Fetch(model_->spec.loss);
+    EST_ASSIGN_OR_RETURN(const Executable* executable, step_->executable());
+    LogTrainingBanner({.strategy = strategy_, .config = config_, .model = *model_, .info = executable->info(),
+                       .input = input_->Describe(), .examples_per_step = first->num_examples,
+                       .start_step = state_.global_step()});
+  }
+  for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->AfterCreateSession(session));
+
+  Loop loop{.session = session, .hooks = hooks, .target_step = length.TargetFrom(state_.global_step()),
+            .input_error = absl::OkStatus()};
+  const absl::Status status = RunSteps(loop);
+  if (!loop.input_error.ok() && !config_.disable_checkpoints && state_.checkpoint().empty()) {
+    EST_ASSIGN_OR_RETURN(const std::string saved, SaveCheckpoint());
+    return absl::Status(loop.input_error.code(),
+                        absl::StrCat(loop.input_error.message(), " (all steps up to ", state_.global_step(),
+                                     " are saved in ", saved, ")"));
+  }
+  EST_RETURN_IF_ERROR(status);
+  for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->End(session));
+  if (InterruptRequested()) {
+    return absl::CancelledError(absl::StrCat("interrupted at step ", state_.global_step(),
+                                             state_.checkpoint().empty()
+                                                 ? "; checkpoints are off, nothing was saved"
+                                                 : absl::StrCat("; saved in ", state_.checkpoint(),
+                                                                ". The next start goes on from there")));
+  }
+  return absl::OkStatus();
+}
+
+// An input that is open already goes on where it stands if it is the same one and the model in
+// memory is in step with the newest checkpoint.
+absl::Status Trainer::OpenInputAt(const InputFn& input_fn, const std::string& checkpoint) {
+  const bool goes_on = input_ != nullptr && input_identity_ == input_fn.identity() && !checkpoint.empty() &&
+                       state_.checkpoint() == checkpoint;
+  if (goes_on) return absl::OkStatus();
+  input_ = nullptr;
+  SetDefaultSeed(config_.tf_random_seed);
+  absl::StatusOr<std::unique_ptr<Feeder>> feeder = strategy_.OpenInput(Mode::kTrain, input_fn);
+  SetDefaultSeed(std::nullopt);
+  if (!feeder.ok()) return feeder.status();
+  input_ = std::make_unique<OpenInput>(*std::move(feeder));
+  input_identity_ = input_fn.identity();
+  if (checkpoint.empty()) return absl::OkStatus();
+  const std::string path = InputStatePath(checkpoint);
+  if (!FileExists(path)) return absl::OkStatus();  // TensorFlow's own checkpoint
+  EST_ASSIGN_OR_RETURN(const std::string saved, ReadFile(path));
+  const absl::Status restored = input_->RestoreState(saved);
+  if (absl::IsInvalidArgument(restored)) {
+    LOG(WARNING) << "The input starts at its beginning: " << path << " is the position of another input ("
+                 << restored.message() << ")";
+    return absl::OkStatus();
+  }
+  return restored;
+}
+
+namespace {
+
+// Replicas that never exchange gradients would drift apart without anybody seeing it.
+absl::Status CheckGradientsAreSummed(const Graph& graph) {
+  const Graph::Sharding& sharding = graph.sharding();
+  if (sharding.num_shards <= 1 || sharding.wrapped_by_hand) return absl::OkStatus();
+  if (sharding.wrapped) {
+    LOG(INFO) << "The optimizer sums its gradients over " << sharding.num_shards
+              << " shards as CrossShardOptimizer does: model_fn left it bare";
+    return absl::OkStatus();
+  }
+  for (const auto& node : graph.nodes()) {
+    if (node->op() == "CrossReplicaSum") return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "no gradient is summed over the ", sharding.num_shards,
+      " shards, so each would train a model of its own; build train_op with an optimizer's Minimize or ApplyGradients, "
+      "or with tpu::CrossShardOptimizer"));
+}
+
+}  // namespace
+
+absl::Status Trainer::EnsureModel(const StepInput& first) {
+  if (model_ != nullptr && model_->slots == SlotsOf(first.replicas[0], Mode::kTrain)) return absl::OkStatus();
+  step_ = nullptr;
+  EST_ASSIGN_OR_RETURN(model_, BuildModel(strategy_, first.replicas[0],
+                                          {.mode = Mode::kTrain, .seed = config_.tf_random_seed,
+                                           .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
+  std::vector<Operation> updates = model_->graph->update_ops();
+  updates.push_back(model_->spec.train_op);
+  step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
+  return CheckGradientsAreSummed(*model_->graph);
+}
+
+absl::Status Trainer::EnsureVariables(const std::string& checkpoint) {
+  const Scaffold scaffold = model_->spec.scaffold_fn ? model_->spec.scaffold_fn() : Scaffold();
+  EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
+  if (checkpoint.empty()) {
+    restored_step_ = -1;
+    return state_.InitializeFresh(*model_->graph, scaffold);
+  }
+  if (state_.checkpoint() != checkpoint) {
+    LOG(INFO) << "Restoring parameters from " << checkpoint;
+    EST_RETURN_IF_ERROR(state_.Restore(*model_->graph, checkpoint, scaffold.restore_names));
+  }
+  restored_step_ = state_.global_step();
+  return absl::OkStatus();
+}
+
+absl::Status Trainer::RunSteps(Loop& loop) {
+  while (!loop.stop_requested && !loop.input_ended && !InterruptRequested()) {
+    const int64_t step = state_.global_step();
+    if (step >= loop.target_step) break;
+    const int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
+    EST_RETURN_IF_ERROR(RunOnce(loop, num_steps));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
+  const int64_t start_step = state_.global_step();
+  RunContext context(loop.session, start_step);
+  const size_t loss = step_->Fetch(model_->spec.loss);
+  std::vector<size_t> host_call;
+  if (model_->spec.host_call.has_value()) {
+    for (const Tensor& tensor : model_->spec.host_call->tensors) host_call.push_back(step_->Fetch(tensor));
+  }
+  std::vector<std::vector<size_t>> wanted;  // per hook
+  for (const auto& hook : loop.hooks) {
+    std::vector<size_t> fetches;
+    for (const Tensor& tensor : hook->BeforeRun(context)) fetches.push_back(step_->Fetch(tensor));
+    wanted.push_back(std::move(fetches));
+  }
+  EST_RETURN_IF_ERROR(model_->graph->status());
+  EST_ASSIGN_OR_RETURN(Executable * executable, step_->executable());
+
+  const auto start = std::chrono::steady_clock::now();
+  std::map<size_t, Array> results;
+  const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+    const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+      EST_ASSIGN_OR_RETURN(std::optional<StepInput> input, input_->Next());
+      if (!input.has_value()) {
+        loop.input_ended = true;
+        return std::optional<StepFeeds>();
+      }
+      EST_ASSIGN_OR_RETURN(loop.session.last_feeds, step_->Feeds(*input));
+      return std::optional<StepFeeds>(loop.session.last_feeds);
+    };
+    absl::StatusOr<std::optional<StepFeeds>> feeds = next();
+    if (!feeds.ok()) loop.input_error = feeds.status();
+    return feeds;
+  };
+  const bool broadcast = strategy_.broadcast(Mode::kTrain);
+  const Outfeed outfeed = [&](int64_t step, const StepFetches& fetches) -> absl::Status {
+    if (model_->spec.host_call.has_value() && step % strategy_.host_call_every_n_steps() == 0) {
+      std::vector<Array> values;
+      for (const size_t fetch : host_call) values.push_back(ReduceReplicas(FetchOfReplicas(fetches, fetch, broadcast)));
+      EST_RETURN_IF_ERROR(model_->spec.host_call->fn(values));
+    }
+    const Array loss_value = ReduceReplicas(FetchOfReplicas(fetches, loss, broadcast));
+    loop.loss_not_finite = !std::isfinite(loss_value.AsDouble());
+    bool last = step + 1 == num_steps || loop.loss_not_finite;
+    if (!last) {
+      // A failing input shows itself at the next infeed.
+      const absl::StatusOr<const StepInput*> next = input_->Peek();
+      last = !next.ok() || *next == nullptr;
+    }
+    if (last) {
+      for (const std::vector<size_t>& fetch_list : wanted) {
+        for (const size_t fetch : fetch_list) {
+          if (results.count(fetch) == 0) results[fetch] = ReduceReplicas(FetchOfReplicas(fetches, fetch, broadcast));
+        }
+      }
+      results[loss] = loss_value;
+    }
+    // The updates of this step would put the NaN into every variable.
+    return loop.loss_not_finite ? absl::AbortedError("the loss is not finite") : absl::OkStatus();
+  };
+  state_.MarkChanged();
+  const absl::StatusOr<int64_t> ran = executable->RunLoop(num_steps, infeed, outfeed);
+  if (!ran.ok() && !loop.loss_not_finite) return ran.status();
+  if (ran.ok() && *ran == 0) return absl::OkStatus();  // the input ended before the first step
+  if (ran.ok() && state_.global_step() == start_step) {
+    return absl::FailedPreconditionError(
+        "train_op does not advance global_step, so training would never end; Optimizer::Minimize advances it, and "
+        "so does AssignAdd(GetOrCreateGlobalStep(), ...) in the Group that you return");
+  }
+  RunValues values{.results = {}, .global_step = state_.global_step(), .num_steps = ran.ok() ? *ran : 0,
+                   .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  strategy_.ObserveRun(values.num_steps, values.seconds);
+  for (size_t i = 0; i < loop.hooks.size(); ++i) {
+    values.results.clear();
+    for (const size_t fetch : wanted[i]) values.results.push_back(results[fetch]);
+    EST_RETURN_IF_ERROR(loop.hooks[i]->AfterRun(context, values));
+  }
+  loop.stop_requested = context.stop_requested() || loop.loss_not_finite;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
+  std::map<std::string, Array> values;  // sharing the store's bytes
+  for (const Variable& variable : model_->graph->variables()) {
+    if (!variable.local()) values[variable.name()] = *state_.store().Peek(variable.name());
+  }
+  EST_ASSIGN_OR_RETURN(const std::string input_state, input_->SaveState());
+  EST_ASSIGN_OR_RETURN(const std::string prefix,
+                       saver_.Save(model_dir_, state_.global_step(), values, SaverExtras{.input_state = input_state, .meta_graph = std::nullopt}));
+  state_.set_checkpoint(prefix);
+  return prefix;
+}
+
+}  // namespace estimator

@@ -1,0 +1,55 @@
+// CrossShardOptimizer: sums another optimizer's gradients over the replicas.
+//
+//   tpu::CrossShardOptimizer(train::Momentum(0.1, 0.9)).Minimize(loss)
+//
+// ComputeGradients scales the loss by 1/shards for Reduction::kMean, ApplyGradients sums: see
+// estimator/nn/cross_shard.h. With one replica (use_tpu = false) it is the wrapped optimizer itself. Where a
+// model_fn leaves its optimizer bare, the training loop does the same by itself; never twice.
+#ifndef TPU_CROSS_SHARD_OPTIMIZER_H_
+#define TPU_CROSS_SHARD_OPTIMIZER_H_
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "estimator/nn/cross_shard.h"
+#include "estimator/nn/reduction.h"
+#include "estimator/nn/train/optimizer.h"
+
+namespace estimator::tpu {
+
+// Groups of replicas that are summed by themselves; empty: all together. Their union is
+// [0, num_shards), and all have one size.
+using GroupAssignment = std::vector<std::vector<int64_t>>;
+
+// Source: TF 2.15 tf.compat.v1.tpu.CrossShardOptimizer.
+class CrossShardOptimizer : public train::Optimizer {
+ public:
+  template <typename Wrapped, typename = std::enable_if_t<std::is_base_of_v<train::Optimizer, Wrapped> &&
+                                                          !std::is_same_v<Wrapped, CrossShardOptimizer>>>
+  explicit CrossShardOptimizer(Wrapped optimizer, Reduction reduction = Reduction::kMean, GroupAssignment groups = {})
+      : CrossShardOptimizer(std::make_shared<Wrapped>(std::move(optimizer)), reduction, std::move(groups), 0) {}
+
+  // Errors (kept by the graph): those of the wrapped optimizer; INVALID_ARGUMENT for another reduction
+  // than kMean and kSum, or groups that are not as above.
+  std::vector<train::GradientAndVariable> ComputeGradients(const Tensor& loss,
+                                                           const std::vector<Variable>& variables = {}) override;
+  Operation ApplyGradients(const std::vector<train::GradientAndVariable>& grads_and_vars,
+                           const train::ApplyOptions& options = {}) override;
+
+ protected:
+  // Never called: ApplyGradients hands everything to the wrapped optimizer.
+  std::vector<Operation> ApplyDense(const Tensor&, const Variable&) override { return {}; }
+
+ private:
+  CrossShardOptimizer(std::shared_ptr<train::Optimizer> optimizer, Reduction reduction, GroupAssignment groups, int);
+
+  std::shared_ptr<train::Optimizer> optimizer_;
+  Reduction reduction_;
+  GroupAssignment groups_;
+};
+
+}  // namespace estimator::tpu
+
+#endif  // TPU_CROSS_SHARD_OPTIMIZER_H_

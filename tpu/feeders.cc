@@ -1,0 +1,231 @@
+#include "tpu/feeders.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/numbers.h"
+#include "estimator/base/status.h"
+#include "estimator/training/built_model.h"
+
+namespace estimator::tpu {
+namespace {
+
+// Rows [begin, end) of every array.
+absl::StatusOr<ArrayMap> SliceRows(const ArrayMap& arrays, int64_t begin, int64_t end, int64_t num_rows, const char* what) {
+  ArrayMap part;
+  for (const auto& [name, array] : arrays) {
+    if (array.shape().rank() == 0 || array.shape().dim(0) != num_rows) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          what, "['", name, "'] is ", array.TypeString(), "; to be split over the replicas it needs the batch of ",
+          num_rows, " on axis 0"));
+    }
+    part[name] = array.Slice(begin, end);
+  }
+  return part;
+}
+
+absl::StatusOr<Element> SliceElement(const Element& element, int64_t begin, int64_t end, int64_t num_rows) {
+  Element part;
+  EST_ASSIGN_OR_RETURN(part.features, SliceRows(element.features, begin, end, num_rows, "features"));
+  EST_ASSIGN_OR_RETURN(part.labels, SliceRows(element.labels, begin, end, num_rows, "labels"));
+  return part;
+}
+
+ArrayMap JoinRows(const std::vector<Element>& elements, ArrayMap Element::*member) {
+  ArrayMap joined;
+  for (const auto& [name, first] : elements[0].*member) {
+    std::vector<Array> parts;
+    for (const Element& element : elements) parts.push_back((element.*member).at(name));
+    joined[name] = Concatenate(parts);
+  }
+  return joined;
+}
+
+absl::Status WrongBatch(absl::string_view what, int64_t wanted, int64_t given) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "input_fn gave a batch of ", given, " rows, ", what, " takes ", wanted,
+      ": batch by params.batch_size; in training also set .drop_remainder or Repeat() first, since shapes are static"));
+}
+
+// The common part: some iterators, whose states are saved together.
+class IteratorsFeeder : public Feeder {
+ public:
+  IteratorsFeeder(std::string description, std::vector<std::unique_ptr<Iterator>> iterators)
+      : description_(std::move(description)), iterators_(std::move(iterators)) {}
+
+  // "<size> <bytes>" of each state in turn.
+  absl::StatusOr<std::string> SaveState() override {
+    std::string all;
+    for (const auto& iterator : iterators_) {
+      EST_ASSIGN_OR_RETURN(const std::string state, iterator->SaveState());
+      absl::StrAppend(&all, state.size(), " ", state);
+    }
+    return all;
+  }
+  absl::Status RestoreState(absl::string_view state) override {
+    std::vector<std::string> parts;
+    while (!state.empty()) {
+      const size_t space = state.find(' ');
+      size_t size = 0;
+      if (space == absl::string_view::npos || !absl::SimpleAtoi(state.substr(0, space), &size) ||
+          size > state.size() - space - 1) {
+        return absl::InvalidArgumentError("not the state of a sharded input");
+      }
+      parts.emplace_back(state.substr(space + 1, size));
+      state.remove_prefix(space + 1 + size);
+    }
+    if (parts.size() != iterators_.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the state is of ", parts.size(), " inputs, this run has ", iterators_.size()));
+    }
+    for (size_t i = 0; i < parts.size(); ++i) EST_RETURN_IF_ERROR(iterators_[i]->RestoreState(parts[i]));
+    return absl::OkStatus();
+  }
+  std::string Describe() const override { return description_; }
+
+ protected:
+  Iterator& iterator(size_t i = 0) { return *iterators_[i]; }
+  size_t num_iterators() const { return iterators_.size(); }
+
+ private:
+  const std::string description_;
+  const std::vector<std::unique_ptr<Iterator>> iterators_;
+};
+
+StepInput WholeRemainder(Element element, int64_t num_rows) {
+  StepInput input;
+  input.replicas.push_back(std::move(element));
+  input.num_examples = num_rows;
+  input.full = false;
+  return input;
+}
+
+class SplitFeeder : public IteratorsFeeder {
+ public:
+  SplitFeeder(Mode mode, int num_replicas, int64_t global_batch, std::string description,
+              std::vector<std::unique_ptr<Iterator>> iterators)
+      : IteratorsFeeder(std::move(description), std::move(iterators)),
+        mode_(mode), num_replicas_(num_replicas), global_batch_(global_batch) {}
+
+  absl::StatusOr<std::optional<StepInput>> Next() override {
+    EST_ASSIGN_OR_RETURN(std::optional<Element> element, iterator().Next());
+    if (!element.has_value()) return std::optional<StepInput>();
+    const int64_t num_rows = NumRows(*element);
+    if (num_rows != global_batch_) {
+      if (mode_ == Mode::kTrain || num_rows > global_batch_) return WrongBatch("a step", global_batch_, num_rows);
+      return std::optional<StepInput>(WholeRemainder(*std::move(element), num_rows));
+    }
+    StepInput input;
+    input.num_examples = num_rows;
+    const int64_t part = num_rows / num_replicas_;
+    for (int64_t i = 0; i < num_replicas_; ++i) {
+      EST_ASSIGN_OR_RETURN(Element slice, SliceElement(*element, i * part, (i + 1) * part, num_rows));
+      input.replicas.push_back(std::move(slice));
+    }
+    return std::optional<StepInput>(std::move(input));
+  }
+
+ private:
+  const Mode mode_;
+  const int num_replicas_;
+  const int64_t global_batch_;
+};
+
+class ConsecutiveFeeder : public IteratorsFeeder {
+ public:
+  ConsecutiveFeeder(Mode mode, int num_replicas, int64_t replica_batch, std::string description,
+                    std::vector<std::unique_ptr<Iterator>> iterators)
+      : IteratorsFeeder(std::move(description), std::move(iterators)),
+        mode_(mode), num_replicas_(num_replicas), replica_batch_(replica_batch) {}
+
+  absl::StatusOr<std::optional<StepInput>> Next() override {
+    StepInput input;
+    for (int i = 0; i < num_replicas_; ++i) {
+      // One iterator for all replicas, or one for each.
+      EST_ASSIGN_OR_RETURN(std::optional<Element> element, iterator(num_iterators() == 1 ? 0 : static_cast<size_t>(i)).Next());
+      if (!element.has_value()) break;
+      const int64_t num_rows = NumRows(*element);
+      if (num_rows > replica_batch_ || (num_rows < replica_batch_ && mode_ == Mode::kTrain)) {
+        return WrongBatch("a replica", replica_batch_, num_rows);
+      }
+      input.num_examples += num_rows;
+      input.replicas.push_back(*std::move(element));
+      if (num_rows < replica_batch_) break;
+    }
+    if (input.num_examples == replica_batch_ * num_replicas_) return std::optional<StepInput>(std::move(input));
+    // Training drops what does not fill a step.
+    if (input.replicas.empty() || mode_ == Mode::kTrain) return std::optional<StepInput>();
+    Element joined{JoinRows(input.replicas, &Element::features), JoinRows(input.replicas, &Element::labels)};
+    return std::optional<StepInput>(WholeRemainder(std::move(joined), input.num_examples));
+  }
+
+ private:
+  const Mode mode_;
+  const int num_replicas_;
+  const int64_t replica_batch_;
+};
+
+class BroadcastFeeder : public IteratorsFeeder {
+ public:
+  BroadcastFeeder(Mode mode, int num_replicas, int64_t global_batch, std::string description,
+                  std::vector<std::unique_ptr<Iterator>> iterators)
+      : IteratorsFeeder(std::move(description), std::move(iterators)),
+        mode_(mode), num_replicas_(num_replicas), global_batch_(global_batch) {}
+
+  absl::StatusOr<std::optional<StepInput>> Next() override {
+    EST_ASSIGN_OR_RETURN(std::optional<Element> element, iterator().Next());
+    if (!element.has_value()) return std::optional<StepInput>();
+    const int64_t num_rows = NumRows(*element);
+    if (num_rows != global_batch_) {
+      if (mode_ == Mode::kTrain || num_rows > global_batch_) return WrongBatch("a step", global_batch_, num_rows);
+      return std::optional<StepInput>(WholeRemainder(*std::move(element), num_rows));
+    }
+    StepInput input;
+    input.num_examples = num_rows;
+    input.replicas.assign(static_cast<size_t>(num_replicas_), *element);
+    return std::optional<StepInput>(std::move(input));
+  }
+
+ private:
+  const Mode mode_;
+  const int num_replicas_;
+  const int64_t global_batch_;
+};
+
+absl::StatusOr<std::vector<std::unique_ptr<Iterator>>> Open(const std::vector<Dataset>& datasets) {
+  std::vector<std::unique_ptr<Iterator>> iterators;
+  for (const Dataset& dataset : datasets) {
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<Iterator> iterator, dataset.MakeIterator());
+    iterators.push_back(std::move(iterator));
+  }
+  return iterators;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Feeder>> MakeSplitFeeder(Mode mode, const Dataset& dataset, int num_replicas,
+                                                        int64_t global_batch) {
+  EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
+  return std::make_unique<SplitFeeder>(mode, num_replicas, global_batch, dataset.Describe(), std::move(iterators));
+}
+
+absl::StatusOr<std::unique_ptr<Feeder>> MakeConsecutiveFeeder(Mode mode, const Dataset& dataset, int num_replicas,
+                                                              int64_t replica_batch) {
+  EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
+  return std::make_unique<ConsecutiveFeeder>(mode, num_replicas, replica_batch, dataset.Describe(), std::move(iterators));
+}
+
+absl::StatusOr<std::unique_ptr<Feeder>> MakePerShardFeeder(const std::vector<Dataset>& datasets, int64_t replica_batch) {
+  EST_ASSIGN_OR_RETURN(auto iterators, Open(datasets));
+  return std::make_unique<ConsecutiveFeeder>(Mode::kTrain, static_cast<int>(datasets.size()), replica_batch,
+                                             absl::StrCat(datasets.size(), " x ", datasets[0].Describe()),
+                                             std::move(iterators));
+}
+
+absl::StatusOr<std::unique_ptr<Feeder>> MakeBroadcastFeeder(Mode mode, const Dataset& dataset, int num_replicas,
+                                                            int64_t global_batch) {
+  EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
+  return std::make_unique<BroadcastFeeder>(mode, num_replicas, global_batch, dataset.Describe(), std::move(iterators));
+}
+
+}  // namespace estimator::tpu

@@ -1,0 +1,90 @@
+#include "tpu/feeders.h"
+
+#include "gtest/gtest.h"
+
+namespace estimator::tpu {
+namespace {
+
+std::vector<int64_t> Values(const Element& element) {
+  const Array& array = element.features.at("");
+  return {array.values<int64_t>().begin(), array.values<int64_t>().end()};
+}
+
+using Ints = std::vector<int64_t>;
+
+std::unique_ptr<Feeder> Checked(absl::StatusOr<std::unique_ptr<Feeder>> feeder) {
+  EXPECT_TRUE(feeder.ok()) << feeder.status();
+  return *std::move(feeder);
+}
+
+TEST(SplitFeeder, SplitsABatchEvenlyAndSharesItsBytes) {
+  const auto feeder = Checked(MakeSplitFeeder(Mode::kTrain, Dataset::Range(0, 8).Batch(4), 2, 4));
+  const StepInput input = **feeder->Next();
+  ASSERT_EQ(input.replicas.size(), 2u);
+  EXPECT_EQ(Values(input.replicas[0]), (Ints{0, 1}));
+  EXPECT_EQ(Values(input.replicas[1]), (Ints{2, 3}));
+  EXPECT_EQ(input.num_examples, 4);
+  const char* first = static_cast<const char*>(input.replicas[0].features.at("").raw());
+  EXPECT_EQ(input.replicas[1].features.at("").raw(), first + 16);
+}
+
+TEST(SplitFeeder, KeepsTheLastSmallerBatchWholeInEvaluation) {
+  const auto feeder = Checked(MakeSplitFeeder(Mode::kEval, Dataset::Range(0, 7).Batch(4), 2, 4));
+  EXPECT_TRUE((**feeder->Next()).full);
+  const StepInput rest = **feeder->Next();
+  EXPECT_FALSE(rest.full);
+  EXPECT_EQ(Values(rest.replicas[0]), (Ints{4, 5, 6}));
+  EXPECT_FALSE((*feeder->Next()).has_value());
+}
+
+TEST(SplitFeeder, RefusesAnotherBatchSizeInTraining) {
+  const auto feeder = Checked(MakeSplitFeeder(Mode::kTrain, Dataset::Range(0, 7).Batch(3), 2, 4));
+  const absl::Status status = feeder->Next().status();
+  EXPECT_NE(status.message().find("a batch of 3 rows, a step takes 4"), absl::string_view::npos) << status;
+}
+
+TEST(ConsecutiveFeeder, GivesReplicasBatchesInTurn) {
+  const auto feeder = Checked(MakeConsecutiveFeeder(Mode::kTrain, Dataset::Range(0, 10).Batch(2), 2, 2));
+  EXPECT_EQ(Values((**feeder->Next()).replicas[1]), (Ints{2, 3}));
+  EXPECT_EQ(Values((**feeder->Next()).replicas[0]), (Ints{4, 5}));
+  EXPECT_FALSE((*feeder->Next()).has_value()) << "half a step is dropped in training";
+}
+
+TEST(ConsecutiveFeeder, JoinsWhatDoesNotFillAStepInEvaluation) {
+  const auto feeder = Checked(MakeConsecutiveFeeder(Mode::kEval, Dataset::Range(0, 7).Batch(2), 2, 2));
+  ASSERT_TRUE((*feeder->Next())->full);
+  const StepInput rest = **feeder->Next();
+  EXPECT_FALSE(rest.full);
+  EXPECT_EQ(Values(rest.replicas[0]), (Ints{4, 5, 6}));
+}
+
+TEST(PerShardFeeder, HasADatasetForEachReplica) {
+  const auto feeder = Checked(MakePerShardFeeder({Dataset::Range(0, 4).Batch(2), Dataset::Range(10, 14).Batch(2)}, 2));
+  const StepInput input = **feeder->Next();
+  EXPECT_EQ(Values(input.replicas[0]), (Ints{0, 1}));
+  EXPECT_EQ(Values(input.replicas[1]), (Ints{10, 11}));
+}
+
+TEST(BroadcastFeeder, GivesEveryReplicaTheWhole) {
+  const auto feeder = Checked(MakeBroadcastFeeder(Mode::kTrain, Dataset::Range(0, 4).Batch(4), 3, 4));
+  const StepInput input = **feeder->Next();
+  ASSERT_EQ(input.replicas.size(), 3u);
+  EXPECT_EQ(Values(input.replicas[2]), (Ints{0, 1, 2, 3}));
+  EXPECT_EQ(input.num_examples, 4);
+}
+
+TEST(Feeders, GoOnFromASavedPosition) {
+  const std::vector<Dataset> datasets = {Dataset::Range(0, 8).Batch(2), Dataset::Range(10, 18).Batch(2)};
+  const auto feeder = Checked(MakePerShardFeeder(datasets, 2));
+  ASSERT_TRUE(feeder->Next().ok());
+  const std::string state = *feeder->SaveState();
+  const auto again = Checked(MakePerShardFeeder(datasets, 2));
+  ASSERT_TRUE(again->RestoreState(state).ok());
+  EXPECT_EQ(Values((**again->Next()).replicas[1]), (Ints{12, 13}));
+  EXPECT_FALSE(again->RestoreState("nonsense").ok());
+  const auto other = Checked(MakeSplitFeeder(Mode::kTrain, datasets[0], 2, 2));
+  EXPECT_FALSE(other->RestoreState(state).ok());
+}
+
+}  // namespace
+}  // namespace estimator::tpu

@@ -1,0 +1,120 @@
+#include "tpu/sharded_strategy.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/runtime/cpu_backend.h"
+#include "tpu/feeders.h"
+#include "tpu/shards_backend.h"
+
+namespace estimator::tpu {
+namespace {
+
+const char* BatchSizeName(Mode mode) {
+  return mode == Mode::kTrain ? "train_batch_size" : mode == Mode::kEval ? "eval_batch_size" : "predict_batch_size";
+}
+
+class ShardedStrategy : public Strategy {
+ public:
+  ShardedStrategy(ModelCall model_call, ShardedStrategyOptions options)
+      : model_call_(std::move(model_call)), options_(std::move(options)) {
+    const IterationsPerLoop& loop = options_.tpu_config.iterations_per_loop;
+    if (loop.in_seconds()) tuner_.emplace(static_cast<double>(loop.value()));
+  }
+
+  std::string name() const override { return absl::StrCat(options_.tpu_config.replicas(), " in-process shards"); }
+  int num_replicas(Mode mode) const override {
+    return RunsOnReplicas(mode) ? static_cast<int>(options_.tpu_config.replicas()) : 1;
+  }
+  int64_t iterations_per_loop() const override {
+    return tuner_.has_value() ? tuner_->iterations() : options_.tpu_config.iterations_per_loop.value();
+  }
+  void ObserveRun(int64_t num_steps, double seconds) override {
+    if (tuner_.has_value()) tuner_->Observe(num_steps, seconds);
+  }
+  int64_t host_call_every_n_steps() const override { return options_.tpu_config.experimental_host_call_every_n_steps; }
+  int64_t batch_size(Mode mode) const override { return options_.batch_sizes.of(mode); }
+  bool broadcast(Mode mode) const override { return InputMode(mode) == InputPipelineConfig::BROADCAST; }
+
+  absl::Status Validate(Mode mode) const override {
+    const int64_t batch = batch_size(mode);
+    if (batch <= 0) {
+      return absl::InvalidArgumentError(absl::StrCat(BatchSizeName(mode), " must be given to run on replicas"));
+    }
+    if (InputMode(mode) != InputPipelineConfig::BROADCAST && batch % num_replicas(mode) != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          mode == Mode::kTrain ? "train" : mode == Mode::kEval ? "eval" : "predict", " batch size ", batch,
+          " must be divisible by number of replicas ", num_replicas(mode), "; ", batch - batch % num_replicas(mode), " or ",
+          batch + num_replicas(mode) - batch % num_replicas(mode), " is"));
+    }
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<Backend> MakeBackend(Mode mode, VariableStore& store) const override {
+    if (!RunsOnReplicas(mode)) return MakeSingleBackend(store);
+    return MakeShardsBackend(store, num_replicas(mode), options_.compile_options);
+  }
+  std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const override {
+    return MakeCpuBackend(store, options_.compile_options);
+  }
+
+  absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode, const InputFn& input_fn) const override {
+    const int64_t batch = batch_size(mode);
+    const int replicas = num_replicas(mode);
+    const auto dataset = [&](int64_t batch_size, int64_t invocation = 0, int64_t num_invocations = 1) {
+      return input_fn({.mode = mode, .batch_size = batch_size, .invocation = invocation, .num_invocations = num_invocations});
+    };
+    switch (InputMode(mode)) {
+      case InputPipelineConfig::PER_SHARD_V1: {
+        std::vector<Dataset> datasets;
+        for (int i = 0; i < replicas; ++i) {
+          EST_ASSIGN_OR_RETURN(Dataset one, dataset(batch / replicas, i, replicas));
+          datasets.push_back(std::move(one));
+        }
+        return MakePerShardFeeder(datasets, batch / replicas);
+      }
+      case InputPipelineConfig::PER_HOST_V2: {
+        EST_ASSIGN_OR_RETURN(const Dataset all, dataset(batch / replicas));
+        return MakeConsecutiveFeeder(mode, all, replicas, batch / replicas);
+      }
+      case InputPipelineConfig::BROADCAST: {
+        EST_ASSIGN_OR_RETURN(const Dataset all, dataset(batch));
+        return MakeBroadcastFeeder(mode, all, replicas, batch);
+      }
+      case InputPipelineConfig::PER_HOST_V1:
+      case InputPipelineConfig::SLICED: break;
+    }
+    EST_ASSIGN_OR_RETURN(const Dataset all, dataset(batch));
+    return MakeSplitFeeder(mode, all, replicas, batch);
+  }
+
+  absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels, Mode mode,
+                                        int64_t batch_size) const override {
+    return model_call_(features, labels, mode, batch_size);
+  }
+
+ private:
+  bool RunsOnReplicas(Mode mode) const { return mode != Mode::kEval || options_.eval_on_tpu; }
+  InputPipelineConfig InputMode(Mode mode) const {
+    const InputPipelineConfig training = options_.tpu_config.per_host_input_for_training;
+    if (mode == Mode::kTrain) return training;
+    if (!RunsOnReplicas(mode)) return InputPipelineConfig::PER_HOST_V1;
+    if (options_.tpu_config.eval_training_input_configuration == InputPipelineConfig::SLICED) return InputPipelineConfig::SLICED;
+    return training == InputPipelineConfig::PER_SHARD_V1 ? InputPipelineConfig::PER_HOST_V1 : training;
+  }
+
+  const ModelCall model_call_;
+  const ShardedStrategyOptions options_;
+  std::optional<IterationsTuner> tuner_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeShardedStrategy(ModelCall model_call, ShardedStrategyOptions options) {
+  return std::make_unique<ShardedStrategy>(std::move(model_call), std::move(options));
+}
+
+}  // namespace estimator::tpu

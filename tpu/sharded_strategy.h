@@ -1,0 +1,26 @@
+// ShardedStrategy: how TPUEstimator runs with use_tpu = true: N replicas, in this process.
+#ifndef TPU_SHARDED_STRATEGY_H_
+#define TPU_SHARDED_STRATEGY_H_
+
+#include <memory>
+
+#include "estimator/runtime/program.h"
+#include "estimator/training/local_strategy.h"
+#include "estimator/training/strategy.h"
+#include "tpu/tpu_config.h"
+
+namespace estimator::tpu {
+
+struct ShardedStrategyOptions {
+  TPUConfig tpu_config = {};
+  BatchSizes batch_sizes = {};   // global; 0: not given
+  bool eval_on_tpu = true;  // false: evaluation runs unsharded
+  CompileOptions compile_options = {};
+};
+
+// Batch arithmetic and input modes after TF 2.15's _InternalTPUContext.
+std::unique_ptr<Strategy> MakeShardedStrategy(ModelCall model_call, ShardedStrategyOptions options);
+
+}  // namespace estimator::tpu
+
+#endif  // TPU_SHARDED_STRATEGY_H_

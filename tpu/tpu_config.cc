@@ -1,0 +1,39 @@
+#include "tpu/tpu_config.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+
+namespace estimator::tpu {
+
+absl::Status TPUConfig::Validate() const {
+  std::vector<std::string> violations;
+  if (!iterations_per_loop.status().ok()) violations.emplace_back(iterations_per_loop.status().message());
+  if (num_shards.has_value() && *num_shards <= 0) {
+    violations.push_back(absl::StrCat("num_shards must be > 0, given ", *num_shards));
+  }
+  const int training = static_cast<int>(per_host_input_for_training);
+  if (training < 1 || training > 4) {
+    violations.push_back(absl::StrCat(
+        "per_host_input_for_training must be PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2 or BROADCAST, given ", training));
+  }
+  if (eval_training_input_configuration != InputPipelineConfig::PER_HOST_V1 &&
+      eval_training_input_configuration != InputPipelineConfig::SLICED) {
+    violations.push_back("eval_training_input_configuration must be PER_HOST_V1 or SLICED");
+  }
+  if (experimental_host_call_every_n_steps < 1) {
+    violations.push_back(absl::StrCat("experimental_host_call_every_n_steps must be >= 1, given ",
+                                      experimental_host_call_every_n_steps));
+  }
+  if (violations.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("TPUConfig: ", absl::StrJoin(violations, "; ")));
+}
+
+absl::Status RunConfig::Validate() const {
+  EST_RETURN_IF_ERROR(estimator::RunConfig::Validate());
+  return tpu_config.Validate();
+}
+
+}  // namespace estimator::tpu

@@ -1,0 +1,36 @@
+#include "tpu/tpu_config.h"
+
+#include "gtest/gtest.h"
+
+namespace estimator::tpu {
+namespace {
+
+TEST(TPUConfig, DefaultsAreTensorFlowsAndEightShards) {
+  const TPUConfig config;
+  EXPECT_EQ(config.iterations_per_loop.value(), 2);
+  EXPECT_EQ(config.replicas(), 8);
+  EXPECT_TRUE(config.Validate().ok());
+}
+
+// Behaviours K2 and K3.
+TEST(TPUConfig, ListsAllThatIsOutOfRange) {
+  TPUConfig config{.iterations_per_loop = "0s", .num_shards = 0};
+  config.per_host_input_for_training = static_cast<InputPipelineConfig>(9);  // TensorFlow takes it silently
+  const std::string message(config.Validate().message());
+  for (const char* part : {"iterations_per_loop", "num_shards must be > 0, given 0", "per_host_input_for_training"}) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+}
+
+TEST(RunConfig, ChecksItsOwnFieldsAndTPUConfigs) {
+  RunConfig config;
+  EXPECT_TRUE(config.Validate().ok());
+  config.tpu_config = {.iterations_per_loop = 50, .num_shards = -8};
+  EXPECT_FALSE(config.Validate().ok());
+  config.tpu_config = {};
+  config.save_summary_steps = -1;
+  EXPECT_FALSE(config.Validate().ok());
+}
+
+}  // namespace
+}  // namespace estimator::tpu

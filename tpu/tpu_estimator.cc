@@ -1,0 +1,40 @@
+#include "tpu/tpu_estimator.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+
+namespace estimator::tpu {
+
+absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn, const Params& params) {
+  EST_RETURN_IF_ERROR(settings.config.Validate());
+  std::vector<std::string> violations;
+  if (!has_model_fn) violations.push_back("model_fn must be given");
+  if (params.batch_size != 0) {
+    violations.push_back("params.batch_size is filled in by the framework and must be left alone; give train_batch_size, "
+                         "eval_batch_size and predict_batch_size instead");
+  }
+  const auto check = [&](const char* name, int64_t value, bool required) {
+    if (value < 0 || (required && value == 0)) {
+      violations.push_back(value < 0 ? absl::StrCat(name, " must be > 0, given ", value)
+                                     : absl::StrCat(name, " must be given when use_tpu is true"));
+    }
+  };
+  check("train_batch_size", settings.batch_sizes.train, settings.use_tpu);
+  check("eval_batch_size", settings.batch_sizes.eval, false);
+  check("predict_batch_size", settings.batch_sizes.predict, false);
+  if (violations.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("TPUEstimator: ", absl::StrJoin(violations, "; ")));
+}
+
+std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings) {
+  if (!settings.use_tpu) {
+    return MakeLocalStrategy(std::move(model_call), settings.batch_sizes, settings.compile_options);
+  }
+  return MakeShardedStrategy(std::move(model_call), {.tpu_config = settings.config.tpu_config,
+                                                     .batch_sizes = settings.batch_sizes,
+                                                     .eval_on_tpu = settings.eval_on_tpu,
+                                                     .compile_options = settings.compile_options});
+}
+
+}  // namespace estimator::tpu

@@ -1,0 +1,149 @@
+// TPUEstimator: one model_fn and one input_fn, run locally (use_tpu = false) or on replicas.
+//
+//   struct MnistParams : tpu::Params { double learning_rate = 0.05; };
+//   tpu::TPUEstimator<MnistParams> estimator({.model_fn = ModelFn, .config = config, .use_tpu = FLAGS_use_tpu,
+//                                             .train_batch_size = 1024, .eval_batch_size = 1000});
+//   absl::Status trained = estimator.Train(TrainInput, MaxSteps(1000));
+#ifndef TPU_TPU_ESTIMATOR_H_
+#define TPU_TPU_ESTIMATOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "estimator/estimator.h"
+#include "tpu/cross_shard_optimizer.h"
+#include "tpu/sharded_strategy.h"
+#include "tpu/tpu_config.h"
+#include "tpu/tpu_estimator_spec.h"
+
+namespace estimator::tpu {
+
+// What replicas a call is for. The framework fills it in.
+struct TPUContext {
+  int num_replicas = 1;
+  int num_hosts = 1;
+  int current_host = 0;       // input_fn only
+  int64_t invocation = 0;     // input_fn only: which of num_invocations calls this is
+  int64_t num_invocations = 1;
+};
+
+// What a model's params struct inherits. The framework fills these in before every call of model_fn and
+// input_fn; the user leaves them alone.
+struct Params {
+  int64_t batch_size = 0;  // rows that this call is for; 0 where no batch size was given
+  bool use_tpu = false;
+  TPUContext context;
+};
+
+// What the template below has to say, for any Params.
+struct TPUEstimatorSettings {
+  RunConfig config = {};
+  bool use_tpu = true;
+  BatchSizes batch_sizes = {};
+  bool eval_on_tpu = true;
+  CompileOptions compile_options = {};
+};
+
+// Errors: INVALID_ARGUMENT listing everything that is missing or out of range.
+absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn, const Params& params);
+std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings);
+
+// Source: TF 2.15 tf.compat.v1.estimator.tpu.TPUEstimator. A configuration that is wrong is reported by
+// every call. Not thread-safe.
+template <typename P = Params>
+class TPUEstimator {
+ public:
+  static_assert(std::is_base_of_v<Params, P>, "the params struct must inherit tpu::Params");
+  using ModelFn = std::function<TPUEstimatorSpec(const Features&, const Labels&, Mode, const P&)>;
+  using InputFnType = std::function<absl::StatusOr<Dataset>(const P&)>;
+
+  struct Options {
+    ModelFn model_fn = nullptr;
+    RunConfig config = {};
+    P params = {};
+    bool use_tpu = true;
+    std::optional<int64_t> train_batch_size = std::nullopt;
+    std::optional<int64_t> eval_batch_size = std::nullopt;
+    std::optional<int64_t> predict_batch_size = std::nullopt;
+    bool eval_on_tpu = true;
+    CompileOptions compile_options = {};
+  };
+
+  explicit TPUEstimator(Options options)
+      : options_(std::make_shared<const Options>(std::move(options))),
+        core_(MakeStrategy(BindModelFn(options_), Settings()), options_->config,
+              ValidateSettings(Settings(), options_->model_fn != nullptr, options_->params)) {}
+
+  // Source: TF 2.15 Estimator.train. `length`: Steps(n), MaxSteps(n), or none: until the input ends.
+  absl::Status Train(const InputFnType& input_fn, TrainLength length = {}, const TrainOptions& options = {}) {
+    return core_.Train(Input(input_fn), length, options);
+  }
+  // Every example of the input is scored once; see EvaluateOptions.
+  absl::StatusOr<EvalResult> Evaluate(const InputFnType& input_fn, const EvaluateOptions& options = {}) {
+    return core_.Evaluate(Input(input_fn), options);
+  }
+  // Lazy: nothing runs before the first Next().
+  Predictions Predict(const InputFnType& input_fn, PredictOptions options = {}) {
+    return core_.Predict(Input(input_fn), std::move(options));
+  }
+
+  // An input that keeps its place: passed to Train again, it goes on where it stood.
+  InputFn Input(const InputFnType& input_fn) const {
+    return InputFn([input_fn, all = options_](const InputFn::Call& call) {
+      P params = all->params;
+      Fill(*all, call.mode, call.batch_size, params);
+      params.context.invocation = call.invocation;
+      params.context.num_invocations = call.num_invocations;
+      return input_fn(params);
+    });
+  }
+  absl::Status Train(const InputFn& input, TrainLength length = {}, const TrainOptions& options = {}) {
+    return core_.Train(input, length, options);
+  }
+
+  const RunConfig& config() const { return options_->config; }
+  const std::string& model_dir() const { return core_.model_dir(); }
+  absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const { return core_.LatestCheckpoint(); }
+  absl::StatusOr<std::vector<std::string>> GetVariableNames() const { return core_.GetVariableNames(); }
+  absl::StatusOr<Array> GetVariableValue(const std::string& name) const { return core_.GetVariableValue(name); }
+  std::string EvalDir(const std::string& name = "") const { return core_.EvalDir(name); }
+
+ private:
+  TPUEstimatorSettings Settings() const {
+    return {.config = options_->config,
+            .use_tpu = options_->use_tpu,
+            .batch_sizes = {.train = options_->train_batch_size.value_or(0),
+                            .eval = options_->eval_batch_size.value_or(0),
+                            .predict = options_->predict_batch_size.value_or(0)},
+            .eval_on_tpu = options_->eval_on_tpu,
+            .compile_options = options_->compile_options};
+  }
+  static void Fill(const Options& all, Mode mode, int64_t batch_size, Params& params) {
+    params.batch_size = batch_size;
+    params.use_tpu = all.use_tpu && (mode != Mode::kEval || all.eval_on_tpu);
+    params.context.num_replicas = params.use_tpu ? static_cast<int>(all.config.tpu_config.replicas()) : 1;
+  }
+  static ModelCall BindModelFn(std::shared_ptr<const Options> all) {
+    return [all = std::move(all)](const Features& features, const Labels& labels, Mode mode,
+                                  int64_t batch_size) -> absl::StatusOr<ModelSpec> {
+      P params = all->params;
+      Fill(*all, mode, batch_size, params);
+      const TPUEstimatorSpec spec = all->model_fn(features, labels, mode, params);
+      if (!spec.status().ok()) return spec.status();
+      return spec.spec();
+    };
+  }
+
+  const std::shared_ptr<const Options> options_;
+  EstimatorCore core_;
+};
+
+}  // namespace estimator::tpu
+
+#endif  // TPU_TPU_ESTIMATOR_H_

@@ -1,0 +1,76 @@
+#include "tpu/tpu_estimator.h"
+
+#include <cmath>
+
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "gtest/gtest.h"
+
+namespace estimator::tpu {
+namespace {
+
+struct LineParams : Params {
+  double learning_rate = 0.1;
+};
+
+// y = 3 x + 1, and a step away from it with every example number.
+Dataset Points(const LineParams& params) {
+  constexpr int64_t kCount = 20;  // five training batches; three full evaluation batches and two rows more
+  Array x(DType::kFloat32, {kCount, 1}), y(DType::kFloat32, {kCount, 1});
+  for (int64_t i = 0; i < kCount; ++i) {
+    x.data<float>()[i] = static_cast<float>(i) / kCount;
+    y.data<float>()[i] = 3 * x.data<float>()[i] + 1 + (i % 2 == 0 ? 0.01f : -0.01f);
+  }
+  return Dataset::FromTensorSlices({.features = {{"x", x}}, .labels = y}).Batch(params.batch_size);
+}
+Dataset TrainPoints(const LineParams& params) { return Points(params).Repeat(); }
+
+MetricMap LineMetrics(const Tensor& labels, const Tensor& predictions) {
+  return {{"mae", metrics::MeanAbsoluteError(labels, predictions)}};
+}
+
+TPUEstimatorSpec LineModel(const Features& features, const Tensor& labels, Mode mode, const LineParams& params) {
+  const Tensor line = layers::Dense(features["x"], {.units = 1, .kernel_initializer = initializers::Zeros()});
+  if (mode == Mode::kPredict) return TPUEstimatorSpec::Predict({{"y", line}});
+  const Tensor loss = losses::MeanSquaredError(labels, line);
+  if (mode == Mode::kEval) return TPUEstimatorSpec::Eval(loss, {LineMetrics, {labels, line}});
+  return TPUEstimatorSpec::Train(loss, CrossShardOptimizer(train::GradientDescent(params.learning_rate)).Minimize(loss));
+}
+
+class TPUEstimatorTest : public testing::Test {
+ protected:
+  TPUEstimator<LineParams>::Options Options(bool use_tpu, const std::string& dir) {
+    RunConfig config;
+    config.model_dir = JoinPath(dir_.path(), dir);
+    config.tpu_config = {.iterations_per_loop = 5, .num_shards = 2};
+    return {.model_fn = LineModel, .config = config, .params = {}, .use_tpu = use_tpu,
+            .train_batch_size = 4, .eval_batch_size = 6, .predict_batch_size = 6};
+  }
+  TempDir dir_;
+};
+
+TEST_F(TPUEstimatorTest, TrainsEvaluatesAndPredictsTheSameOnTheCpuAndOnShards) {
+  TPUEstimator<LineParams> cpu(Options(false, "cpu")), shards(Options(true, "shards"));
+  for (auto* estimator : {&cpu, &shards}) {
+    const absl::Status trained = estimator->Train(TrainPoints, MaxSteps(23));
+    ASSERT_TRUE(trained.ok()) << trained;
+    EXPECT_EQ(estimator->GetVariableValue("global_step")->scalar<int64_t>(), 23);
+  }
+  const absl::StatusOr<EvalResult> a = cpu.Evaluate(Points), b = shards.Evaluate(Points);
+  ASSERT_TRUE(a.ok()) << a.status();
+  ASSERT_TRUE(b.ok()) << b.status();
+  EXPECT_EQ(a->num_examples, 20);
+  EXPECT_EQ(b->num_examples, 20);
+  EXPECT_NEAR((*a)["loss"], (*b)["loss"], 1e-5 * (*a)["loss"]);
+  EXPECT_NEAR((*a)["mae"], (*b)["mae"], 1e-5 * (*a)["mae"]);
+  EXPECT_EQ(a->global_step(), 23);
+  const auto rows_a = cpu.Predict(Points).All(), rows_b = shards.Predict(Points).All();
+  ASSERT_TRUE(rows_a.ok()) << rows_a.status();
+  ASSERT_TRUE(rows_b.ok()) << rows_b.status();
+  ASSERT_EQ(rows_a->size(), 20u);
+  ASSERT_EQ(rows_b->size(), 20u);
+  for (size_t i = 0; i < 20; ++i) EXPECT_NEAR((*rows_a)[i].at("y").AsDouble(), (*rows_b)[i].at("y").AsDouble(), 1e-5);
+}
+
+}  // namespace
+}  // namespace estimator::tpu
