@@ -10,7 +10,7 @@
 #include "estimator/nn/layers/normalization.h"
 #include "estimator/nn/layers/pooling.h"
 #include "estimator/nn/regularizers.h"
-#include "estimator/nn/testing_step.h"
+#include "estimator/nn/testing/step.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"

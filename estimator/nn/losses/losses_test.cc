@@ -2,7 +2,7 @@
 #include "estimator/nn/losses/losses.h"
 
 #include "estimator/graph/gradients.h"
-#include "estimator/nn/testing_step.h"
+#include "estimator/nn/testing/step.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 #include "estimator/nn/metrics/auc.h"
 #include "estimator/nn/metrics/confusion.h"
 #include "estimator/nn/metrics/mean.h"
-#include "estimator/nn/testing_step.h"
+#include "estimator/nn/testing/step.h"
 #include "estimator/ops/constant.h"
 #include "gtest/gtest.h"
 

@@ -1,7 +1,7 @@
 #include "estimator/nn/train/exponential_moving_average.h"
 
 #include "estimator/nn/layers/normalization.h"
-#include "estimator/nn/testing_step.h"
+#include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/gradient_descent.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"

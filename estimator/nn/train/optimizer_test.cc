@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimator/nn/moving_average.h"
-#include "estimator/nn/testing_step.h"
+#include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/gradient_descent.h"
 #include "estimator/nn/train/momentum.h"
 #include "estimator/ops/constant.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/nn/testing_step.h"
+#include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/adadelta.h"
 #include "estimator/nn/train/adagrad.h"
 #include "estimator/nn/train/adam.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimator/graph/graph.h"
-#include "estimator/nn/testing_step.h"
+#include "estimator/nn/testing/step.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/testing/eval.h"

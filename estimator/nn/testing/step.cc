@@ -1,4 +1,4 @@
-#include "estimator/nn/testing_step.h"
+#include "estimator/nn/testing/step.h"
 
 #include "absl/strings/match.h"
 #include "estimator/ops/testing/eval.h"
