@@ -1,8 +1,10 @@
 #include "estimator/nn/testing/step.h"
 
+#include <cmath>
+
 #include "absl/strings/match.h"
 #include "estimator/ops/testing/eval.h"
-#include "gtest/gtest.h"
+#include "glog/logging.h"
 
 namespace estimator::testing {
 
@@ -16,8 +18,8 @@ std::map<Tensor, Array> Stepper::Feeds(const std::map<Tensor, Array>& feeds) con
 }
 
 void Stepper::Run(const Operation& operation, const std::map<Tensor, Array>& feeds, int num_steps) {
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
-  ASSERT_TRUE(operation.valid());
+  CHECK(graph_.status().ok()) << graph_.status();
+  CHECK(operation.valid());
   const std::vector<Node*> updates = CollectAssigns({operation});
   std::vector<Tensor> fetches;
   for (const Node* update : updates) {
@@ -26,7 +28,7 @@ void Stepper::Run(const Operation& operation, const std::map<Tensor, Array>& fee
   }
   for (int step = 0; step < num_steps; ++step) {
     const absl::StatusOr<std::vector<Array>> fetched = EvalAll(fetches, Feeds(feeds));
-    ASSERT_TRUE(fetched.ok()) << fetched.status();
+    CHECK(fetched.ok()) << fetched.status();
     for (size_t i = 0; i < updates.size(); ++i) {
       Array value = (*fetched)[2 * i].Clone();
       if (updates[i]->op() == "AssignAdd") {
@@ -45,14 +47,14 @@ void Stepper::Run(const Operation& operation, const std::map<Tensor, Array>& fee
 
 Array Stepper::Eval(const Tensor& tensor, const std::map<Tensor, Array>& feeds) {
   const absl::StatusOr<Array> value = testing::Eval(tensor, Feeds(feeds));
-  EXPECT_TRUE(value.ok()) << value.status();
-  return value.ok() ? *value : Array();
+  CHECK(value.ok()) << value.status();
+  return *value;
 }
 
 Array Stepper::Value(absl::string_view name) {
   const std::optional<Variable> variable = graph_.FindVariable(name);
-  EXPECT_TRUE(variable.has_value()) << "no variable " << name;
-  return variable.has_value() ? Eval(variable->read()) : Array();
+  CHECK(variable.has_value()) << "no variable " << name;
+  return Eval(variable->read());
 }
 
 std::vector<double> Doubles(const Array& array) {
@@ -63,16 +65,18 @@ std::vector<double> Doubles(const Array& array) {
 
 void ExpectNear(const Array& actual, const std::vector<double>& expected, double tolerance) {
   const std::vector<double> values = Doubles(actual);
-  ASSERT_EQ(values.size(), expected.size()) << actual.ToString();
+  CHECK_EQ(values.size(), expected.size()) << actual.ToString();
   for (size_t i = 0; i < values.size(); ++i) {
-    EXPECT_NEAR(values[i], expected[i], tolerance) << "element " << i << " of " << actual.ToString();
+    CHECK(std::abs(values[i] - expected[i]) <= tolerance)
+        << "element " << i << " is " << values[i] << ", not " << expected[i] << " within " << tolerance << ", in "
+        << actual.ToString();
   }
 }
 
 void ExpectError(const Graph& graph, const std::vector<std::string>& parts) {
-  ASSERT_FALSE(graph.status().ok());
+  CHECK(!graph.status().ok()) << "the graph holds no error";
   for (const std::string& part : parts) {
-    EXPECT_TRUE(absl::StrContains(graph.status().message(), part)) << part << " is not in: " << graph.status();
+    CHECK(absl::StrContains(graph.status().message(), part)) << part << " is not in: " << graph.status();
   }
 }
 

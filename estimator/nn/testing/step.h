@@ -13,7 +13,7 @@
 
 namespace estimator::testing {
 
-// The variables of a graph, kept between steps. An error fails the test that runs.
+// The variables of a graph, kept between steps. An error ends the test with its message.
 class Stepper {
  public:
   explicit Stepper(Graph& graph) : graph_(graph) {}
@@ -21,7 +21,7 @@ class Stepper {
   // One step: all of `operation`'s updates, computed from the values before it.
   void Run(const Operation& operation, const std::map<Tensor, Array>& feeds = {}, int num_steps = 1);
   Array Eval(const Tensor& tensor, const std::map<Tensor, Array>& feeds = {});
-  // By name; an empty Array, and a failure, if there is no such variable.
+  // By name. REQUIRES: there is such a variable.
   Array Value(absl::string_view variable);
 
  private:
@@ -33,9 +33,9 @@ class Stepper {
 
 // An array's elements as doubles.
 std::vector<double> Doubles(const Array& array);
-// Fails the test unless every element is within `tolerance` of what is expected.
+// Ends the test unless every element is within `tolerance` of what is expected.
 void ExpectNear(const Array& actual, const std::vector<double>& expected, double tolerance = 1e-6);
-// Fails the test unless the graph holds an error whose message contains each part.
+// Ends the test unless the graph holds an error whose message contains each part.
 void ExpectError(const Graph& graph, const std::vector<std::string>& parts);
 // Names of the graph's variables, in creation order.
 std::vector<std::string> VariableNames(const Graph& graph);
