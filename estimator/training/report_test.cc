@@ -57,7 +57,7 @@ TEST(EvaluationTable, HasALineForEachMetric) {
             "metric     value\n"
             "accuracy   0.9791\n"
             "loss       0.0625\n"
-            "per_class  [0.5 1]\n");
+            "per_class  [0.5, 1]\n");
 }
 
 TEST(EvaluationTable, GivesTinyNumbersTheirDigits) {
