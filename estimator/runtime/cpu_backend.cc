@@ -28,9 +28,12 @@ class CpuExecutable : public Executable {
                                                        " replicas, the CPU backend runs 1"));
       }
       EST_RETURN_IF_ERROR(RunStep((*feeds)[0]));
-      if (!outfeed) continue;
-      fetches_[0] = run_->fetches();
-      EST_RETURN_IF_ERROR(outfeed(step, fetches_));
+      if (outfeed) {
+        fetches_[0] = run_->fetches();
+        EST_RETURN_IF_ERROR(outfeed(step, fetches_));
+      }
+      EST_RETURN_IF_ERROR(run_->ApplyUpdates());
+      ++num_runs_;
     }
     return num_steps;
   }
@@ -44,8 +47,6 @@ class CpuExecutable : public Executable {
     for (int segment = 0; segment < program_->num_segments(); ++segment) {
       EST_RETURN_IF_ERROR(run_->RunSegment(segment, global_step));
     }
-    EST_RETURN_IF_ERROR(run_->ApplyUpdates());
-    ++num_runs_;
     return absl::OkStatus();
   }
 
