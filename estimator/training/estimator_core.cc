@@ -1,6 +1,6 @@
 #include "estimator/training/estimator_core.h"
 
-#include <stdlib.h>
+#include <cstdlib>
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #include "estimator/training/report.h"
 
 #include <sys/resource.h>
-#include <time.h>
+#include <ctime>
 #include <unistd.h>
 
 #include <cmath>

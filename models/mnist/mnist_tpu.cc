@@ -87,6 +87,10 @@ absl::Status Run() {
     return absl::InvalidArgumentError(
         absl::StrCat("--learning_rate must be positive, given ", FLAGS_learning_rate));
   }
+  if (!(FLAGS_momentum >= 0 && FLAGS_momentum < 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--momentum must be in [0, 1), given ", FLAGS_momentum));
+  }
   EST_ASSIGN_OR_RETURN(const mnist::MnistData data, mnist::LoadMnist(FLAGS_data_dir));
   MnistParams params;
   params.learning_rate = FLAGS_learning_rate;

@@ -102,6 +102,7 @@ TEST_F(MnistTpuTest, MistakesGiveOneClearMessageAndLeaveNoModel) {
   const std::vector<Mistake> mistakes = {
       {"--train_steps=0", {"steps", "0"}},
       {"--learning_rate=-0.1", {"learning_rate", "positive", "-0.1"}},
+      {"--momentum=1", {"momentum", "[0, 1)", "given 1"}},
       {"--use_tpu --batch_size=30 --num_shards=8", {"30", "8"}},
       {"--batch_size=0", {"batch_size"}},
       {absl::StrCat("--model_dir=", work_.File("file/m")), {work_.File("file")}},
