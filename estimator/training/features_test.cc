@@ -1,5 +1,6 @@
 #include "estimator/training/features.h"
 
+#include "estimator/ops/constant.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -7,36 +8,35 @@ namespace {
 
 class FeaturesTest : public testing::Test {
  protected:
-  Tensor Global() {
+  Tensor Input() {
     const GraphScope scope(graph_);
-    return GetVariable(absl::StrCat("v", count_++), {}, {.dtype = DType::kInt32});
+    return Placeholder(DType::kInt32, {}, "input");
   }
   Graph graph_;
-  int count_ = 0;
 };
 
 TEST_F(FeaturesTest, GiveTensorsByName) {
-  const Tensor image = Global();
+  const Tensor image = Input();
   const Features features(&graph_, "features", {{"image", image}});
   EXPECT_EQ(features["image"], image);
   EXPECT_TRUE(features.has("image"));
 }
 
 TEST_F(FeaturesTest, AnUnknownNameListsWhatIsThere) {
-  const Features features(&graph_, "features", {{"image", Global()}, {"weight", Global()}});
+  const Features features(&graph_, "features", {{"image", Input()}, {"weight", Input()}});
   EXPECT_FALSE(features["imgae"].valid());
   EXPECT_EQ(graph_.status().message(),
             "features has no 'imgae'; input_fn gives 'image', 'weight'. Did you mean 'image'?");
 }
 
 TEST_F(FeaturesTest, OneTensorConverts) {
-  const Tensor label = Global();
+  const Tensor label = Input();
   const Tensor converted = Labels(&graph_, "labels", {{"", label}});
   EXPECT_EQ(converted, label);
 }
 
 TEST_F(FeaturesTest, SeveralTensorsDoNotConvertSilently) {
-  const Tensor converted = Labels(&graph_, "labels", {{"a", Global()}, {"b", Global()}});
+  const Tensor converted = Labels(&graph_, "labels", {{"a", Input()}, {"b", Input()}});
   EXPECT_FALSE(converted.valid());
   EXPECT_NE(graph_.status().message().find("gives 2: 'a', 'b'"), absl::string_view::npos) << graph_.status();
 }
