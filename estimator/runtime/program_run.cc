@@ -8,6 +8,7 @@
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/program.h"
 #include "estimator/runtime/program_impl.h"
+#include "estimator/runtime/trace.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -59,6 +60,7 @@ struct ProgramRun::State {
   void Bind();
   void BindFetches();
   absl::Status RunInstruction(size_t i);
+  absl::Status RunInstruction(size_t i, Trace* trace);  // null: not traced
   absl::Status RunChecked(size_t i, const ir::Node& node);
 };
 
@@ -224,6 +226,20 @@ absl::Status ProgramRun::State::RunInstruction(size_t i) {
   return status.ok() ? status : Annotate(status, node.name);
 }
 
+absl::Status ProgramRun::State::RunInstruction(size_t i, Trace* trace) {
+  if (trace == nullptr) return RunInstruction(i);
+  const int64_t start = TraceClockMicros();
+  const absl::Status status = RunInstruction(i);
+  const ir::Node& node =
+      impl->module.nodes[static_cast<size_t>(impl->code.instructions[i].node)];
+  trace->events.push_back({.name = node.name,
+                           .op = node.op,
+                           .replica = replica,
+                           .start_us = start,
+                           .duration_us = TraceClockMicros() - start});
+  return status;
+}
+
 absl::Status ProgramRun::State::RunChecked(size_t i, const ir::Node& node) {
   const KernelSpec spec = ir::SpecOf(impl->module, node);
   const auto wrap = [](const TensorSpec& tensor, const void* bytes) {
@@ -247,11 +263,12 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
     state.BindFetches();
   }
   state.step = {.step = global_step, .replica = state.replica, .num_replicas = state.num_replicas};
+  const std::shared_ptr<Trace> trace = ThreadTrace();
   const ir::Code::Segment& code = state.impl->code.segments[static_cast<size_t>(segment)];
   for (int i = code.begin; i < code.end; ++i) {
     if (state.replica > 0 && state.impl->code.instructions[static_cast<size_t>(i)].only_updates)
       continue;
-    EST_RETURN_IF_ERROR(state.RunInstruction(static_cast<size_t>(i)));
+    EST_RETURN_IF_ERROR(state.RunInstruction(static_cast<size_t>(i), trace.get()));
   }
   return absl::OkStatus();
 }
@@ -261,8 +278,9 @@ void* ProgramRun::buffer(int number) { return state_->address[static_cast<size_t
 absl::Status ProgramRun::ApplyUpdates() {
   State& state = *state_;
   const ir::Module& module = state.impl->module;
+  const std::shared_ptr<Trace> trace = ThreadTrace();
   for (size_t i = static_cast<size_t>(state.impl->code.updates_begin); i < state.args.size(); ++i) {
-    EST_RETURN_IF_ERROR(state.RunInstruction(i));
+    EST_RETURN_IF_ERROR(state.RunInstruction(i, trace.get()));
   }
   for (const int u : state.impl->schedule.copies) {
     const ir::Update& update = module.updates[static_cast<size_t>(u)];

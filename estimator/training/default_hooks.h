@@ -15,10 +15,11 @@ struct TrainHookOptions {
   const BuiltModel& model;
   Hooks user_hooks;
   SavingListeners saving_listeners;
+  bool write_graph = false;  // graph.pbtxt and the graph event, if the config wants them
   int64_t target_step = 0;  // for the progress line's time left; INT64_MAX: until the input ends
 };
 
-// Saver, spec.training_chief_hooks, step counter, summary saver, the user's, NaN guard, progress and
+// Saver, graph writer, spec.training_chief_hooks, step counter, summary saver, the user's, NaN guard, progress and
 // loss lines, spec.training_hooks. A CheckpointSaverHook of the user's replaces the default one.
 // Errors: INVALID_ARGUMENT for a null hook or listener, or for listeners without any saver.
 // Source: TF 2.15 Estimator._train_with_estimator_spec.

@@ -1,0 +1,136 @@
+#include "estimator/graphdef/graph_def.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/graphdef/attr_rules.h"
+#include "estimator/graphdef/tensor_proto.h"
+#include "estimator/proto/graph.pb.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr size_t kMaxTextConstantBytes = 1024;
+
+bool IsUpdateRule(const Node& node) { return absl::StartsWith(node.op(), "Apply") && node.num_outputs() > 0; }
+bool IsAssign(const Node& node) { return node.op() == "Assign" || node.op() == "AssignAdd"; }
+
+// The variable that input k of an update rule is the value of; null if it is some other value.
+const Node* StateVariable(const Node& rule, int k) {
+  const Node* read = rule.input(k).node();
+  if (read->op() == "VariableV2") return read;
+  const bool reads = read->op() == "Identity" && read->input(0).node()->op() == "VariableV2";
+  return reads ? read->input(0).node() : nullptr;
+}
+
+void AddInputs(const Node& node, proto::NodeDef* def) {
+  std::vector<std::string> after;  // control inputs, which come last
+  std::set<std::string> seen;
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    const Tensor& input = node.input(i);
+    const Node& from = *input.node();
+    const Node* variable = nullptr;
+    if (IsUpdateRule(node) && i < node.num_outputs()) {
+      variable = StateVariable(node, i);
+    } else if (IsUpdateRule(from) && input.output() > 0) {
+      variable = StateVariable(from, input.output());
+      if (variable != nullptr) after.push_back(from.name());
+    }
+    if (variable != nullptr) {
+      def->add_input(variable->name());
+    } else {
+      def->add_input(input.output() == 0 ? from.name() : absl::StrCat(from.name(), ":", input.output()));
+    }
+  }
+  for (const Operation& control : node.control_inputs()) after.push_back(control.node()->name());
+  for (const std::string& name : after) {
+    if (seen.insert(name).second) def->add_input(absl::StrCat("^", name));
+  }
+}
+
+struct AttrWriter {
+  proto::AttrValue* out;
+  size_t max_constant_bytes;
+
+  void operator()(bool value) const { out->set_b(value); }
+  void operator()(int64_t value) const { out->set_i(value); }
+  void operator()(float value) const { out->set_f(value); }
+  void operator()(const std::string& value) const { out->set_s(value); }
+  void operator()(DType value) const { out->set_type(static_cast<proto::DataType>(value)); }
+  void operator()(const Shape& value) const { WriteShapeProto(value, out->mutable_shape()); }
+  void operator()(const Array& value) const {
+    WriteTensorProto(value, value.num_bytes() <= max_constant_bytes, out->mutable_tensor());
+  }
+  void operator()(const std::vector<int64_t>& values) const {
+    auto* list = out->mutable_list();
+    for (const int64_t value : values) list->add_i(value);
+  }
+  void operator()(const std::vector<float>& values) const {
+    auto* list = out->mutable_list();
+    for (const float value : values) list->add_f(value);
+  }
+  void operator()(const std::vector<std::string>& values) const {
+    auto* list = out->mutable_list();
+    for (const std::string& value : values) list->add_s(value);
+  }
+};
+
+// As TensorFlow sees them: an update rule gives the variable alone, an Assign gives it too.
+std::vector<Shape> OutputShapes(const Node& node) {
+  if (IsAssign(node)) return {node.input(0).shape()};
+  std::vector<Shape> shapes;
+  for (const TensorSpec& spec : node.outputs()) shapes.push_back(spec.shape);
+  if (IsUpdateRule(node)) shapes.resize(1);
+  return shapes;
+}
+
+proto::GraphDef MakeGraphDef(const Graph& graph, size_t max_constant_bytes) {
+  proto::GraphDef def;
+  def.mutable_versions()->set_producer(kGraphDefProducer);
+  def.mutable_versions()->set_min_consumer(kGraphDefMinConsumer);
+  for (const auto& node : graph.nodes()) {
+    proto::NodeDef* out = def.add_node();
+    out->set_name(node->name());
+    out->set_op(TensorFlowOp(node->op()));
+    AddInputs(*node, out);
+    const Attrs attrs = TensorFlowAttrs(*node);
+    for (const auto& [name, value] : attrs.values()) {
+      std::visit(AttrWriter{&(*out->mutable_attr())[name], max_constant_bytes}, value);
+    }
+    const std::vector<Shape> shapes = OutputShapes(*node);
+    if (shapes.empty()) continue;
+    auto* list = (*out->mutable_attr())["_output_shapes"].mutable_list();
+    for (const Shape& shape : shapes) WriteShapeProto(shape, list->add_shape());
+  }
+  return def;
+}
+
+}  // namespace
+
+std::string GraphToGraphDef(const Graph& graph) {
+  const proto::GraphDef def = MakeGraphDef(graph, std::numeric_limits<size_t>::max());
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);  // the order of attributes
+  CHECK(def.SerializeToCodedStream(&coded));
+  coded.Trim();
+  return bytes;
+}
+
+std::string GraphToText(const Graph& graph) {
+  std::string text;
+  CHECK(google::protobuf::TextFormat::PrintToString(MakeGraphDef(graph, kMaxTextConstantBytes), &text));
+  return text;
+}
+
+}  // namespace estimator

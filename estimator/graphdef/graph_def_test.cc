@@ -1,0 +1,120 @@
+#include "estimator/graphdef/graph_def.h"
+
+#include <google/protobuf/text_format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "estimator/ops/activations.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/matmul.h"
+#include "estimator/ops/optimizer_ops.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/proto/graph.pb.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class GraphDefTest : public ::testing::Test {
+ protected:
+  proto::GraphDef Def() {
+    EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+    proto::GraphDef def;
+    EXPECT_TRUE(def.ParseFromString(GraphToGraphDef(graph_)));
+    return def;
+  }
+  proto::NodeDef Find(const std::string& name) {
+    const proto::GraphDef def = Def();
+    for (const proto::NodeDef& node : def.node()) {
+      if (node.name() == name) return node;
+    }
+    ADD_FAILURE() << "no node " << name;
+    return {};
+  }
+  static std::vector<std::string> Inputs(const proto::NodeDef& node) { return {node.input().begin(), node.input().end()}; }
+
+  Graph graph_;
+  GraphScope scope_{graph_};
+};
+
+TEST_F(GraphDefTest, NodesHaveTensorFlowsOpsInputsAttributesAndShapes) {
+  const Tensor x = Placeholder(DType::kFloat32, {8, 4}, "x");
+  MatMul(x, Constant(Array(DType::kFloat32, {4, 2}), "w"), {}, "dense");
+  const proto::NodeDef node = Find("dense");
+  EXPECT_EQ(node.op(), "MatMul");
+  EXPECT_THAT(Inputs(node), ElementsAre("x", "w"));
+  EXPECT_EQ(node.attr().at("T").type(), proto::DT_FLOAT);
+  EXPECT_FALSE(node.attr().at("transpose_b").b());
+  ASSERT_EQ(node.attr().at("_output_shapes").list().shape_size(), 1);
+  EXPECT_EQ(node.attr().at("_output_shapes").list().shape(0).dim(0).size(), 8);
+  EXPECT_EQ(Find("x").attr().at("dtype").type(), proto::DT_FLOAT);
+  EXPECT_EQ(Find("x").attr().at("shape").shape().dim(1).size(), 4);
+  EXPECT_EQ(Def().versions().producer(), kGraphDefProducer);
+}
+
+TEST_F(GraphDefTest, DTypesOfInputsAndLengthsOfListsAreAttributes) {
+  const Tensor x = Placeholder(DType::kFloat32, {8, 4}, "x");
+  Concat({x, x, x}, 1, "joined");
+  ReduceSum(x, {1}, false, "total");
+  EXPECT_EQ(Find("joined").attr().at("N").i(), 3);
+  EXPECT_EQ(Find("joined").attr().at("Tidx").type(), proto::DT_INT32);
+  EXPECT_EQ(Find("total").attr().at("Tidx").type(), proto::DT_INT32);
+  EXPECT_FALSE(Find("total").attr().at("keep_dims").b());
+}
+
+TEST_F(GraphDefTest, OutputsAfterTheFirstAndControlInputsAreNamed) {
+  const Tensor x = Placeholder(DType::kFloat32, {8, 4}, "x");
+  const std::vector<Tensor> parts = Split(x, 2, 1, "parts");
+  Relu(parts[1]);
+  const Variable v = GetVariable("v", {}, {});
+  Group({Assign(v, Constant(Array::Scalar(1.0f)), "set")}, "all");
+  EXPECT_THAT(Inputs(Find("Relu")), ElementsAre("parts:1"));
+  EXPECT_THAT(Inputs(Find("all")), ElementsAre("^set"));
+  EXPECT_EQ(Find("set").attr().at("_output_shapes").list().shape_size(), 1);
+}
+
+TEST_F(GraphDefTest, AnUpdateRuleTakesTheVariablesThemselves) {
+  const Variable w = GetVariable("w", {3}, {});
+  const Variable slot = GetVariable("w/Momentum", {3}, {.trainable = false});
+  const Tensor rate = Constant(Array::Scalar(0.1f), "rate");
+  const VarAccum updated = ApplyMomentum(w, slot, rate, Constant(Array(DType::kFloat32, {3}), "grad"), rate, false, "rule");
+  Assign(w, updated.var, "set_w");
+  Assign(slot, updated.accum, "set_slot");
+  EXPECT_THAT(Inputs(Find("rule")), ElementsAre("w", "w/Momentum", "rate", "grad", "rate"));
+  EXPECT_EQ(Find("rule").attr().at("_output_shapes").list().shape_size(), 1);
+  EXPECT_THAT(Inputs(Find("set_w")), ElementsAre("w", "rule"));
+  EXPECT_THAT(Inputs(Find("set_slot")), ElementsAre("w/Momentum", "w/Momentum", "^rule"));
+}
+
+TEST_F(GraphDefTest, ConstantsAreWholeInTheBytesAndLargeOnesLeftOutOfTheText) {
+  Constant(Array::Of<float>({2}, {1, 2}), "small");
+  Constant(Array(DType::kFloat32, {257}), "large");
+  Constant(Array::Scalar<int64_t>(7), "seven");
+  Constant(Array::Of<std::string>({2}, {"a", "b"}), "words");
+  EXPECT_EQ(Find("small").attr().at("value").tensor().tensor_content().size(), 8u);
+  EXPECT_EQ(Find("large").attr().at("value").tensor().tensor_content().size(), 257u * 4);
+  EXPECT_EQ(Find("seven").attr().at("value").tensor().int64_val(0), 7);
+  EXPECT_EQ(Find("words").attr().at("value").tensor().string_val(1), "b");
+  proto::GraphDef text;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(GraphToText(graph_), &text));
+  EXPECT_EQ(text.node(0).attr().at("value").tensor().tensor_content().size(), 8u);
+  EXPECT_EQ(text.node(1).attr().at("value").tensor().tensor_content().size(), 0u);
+  EXPECT_EQ(text.node(1).attr().at("value").tensor().tensor_shape().dim(0).size(), 257);
+}
+
+TEST_F(GraphDefTest, TheSameGraphGivesTheSameBytes) {
+  const Tensor x = Placeholder(DType::kFloat32, {8, 4}, "x");
+  ReduceSum(Relu(x), {0}, true);
+  EXPECT_EQ(GraphToGraphDef(graph_), GraphToGraphDef(graph_));
+  EXPECT_THAT(GraphToText(graph_), HasSubstr("op: \"Relu\""));
+  EXPECT_THAT(GraphToText(graph_), Not(HasSubstr("Softmax")));
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,64 @@
+#include "estimator/runtime/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/testing_ops.h"
+
+namespace estimator {
+namespace {
+
+using testing::F32;
+
+class TraceTest : public ::testing::Test {
+ protected:
+  void RunStep() {
+    const Tensor x = testing::Placeholder({2, 2});
+    const Variable v = testing::MakeVariable("v", F32({2, 2}, {1, 1, 1, 1}));
+    const Tensor product = testing::MatMul(x, v);
+    ASSERT_TRUE(InitializeVariables(graph_, store_).ok());
+    const auto backend = MakeCpuBackend(store_, {.fuse = false});
+    ASSERT_TRUE(RunOnce(*backend, graph_,
+                        {.feeds = {x}, .fetches = {product}, .updates = {Assign(v, testing::Add(v, product))}},
+                        {F32({2, 2}, {1, 2, 3, 4})})
+                    .ok());
+  }
+
+  Graph graph_;
+  GraphScope scope_{graph_};
+  VariableStore store_;
+};
+
+TEST_F(TraceTest, EveryInstructionOfAStepIsTimed) {
+  const auto trace = std::make_shared<Trace>();
+  SetThreadTrace(trace);
+  RunStep();
+  SetThreadTrace(nullptr);
+  std::vector<std::string> ops;
+  int64_t now = 0;
+  for (const TraceEvent& event : trace->events) {
+    ops.push_back(event.op);
+    EXPECT_FALSE(event.name.empty());
+    EXPECT_GE(event.start_us, now);
+    EXPECT_GE(event.duration_us, 0);
+    now = event.start_us + event.duration_us;
+  }
+  EXPECT_NE(std::find(ops.begin(), ops.end(), "MatMul"), ops.end());
+}
+
+TEST_F(TraceTest, EndsWhenTheHolderLetsGo) {
+  auto trace = std::make_shared<Trace>();
+  SetThreadTrace(trace);
+  EXPECT_EQ(ThreadTrace(), trace);
+  trace.reset();
+  EXPECT_EQ(ThreadTrace(), nullptr);
+  RunStep();
+}
+
+}  // namespace
+}  // namespace estimator

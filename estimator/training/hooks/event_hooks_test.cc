@@ -1,0 +1,238 @@
+// StepCounterHook, SummarySaverHook and GraphWriterHook, by the event files that they write.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/summary.h"
+#include "estimator/proto/event.pb.h"
+#include "estimator/proto/graph.pb.h"
+#include "estimator/records/tfrecord.h"
+#include "estimator/summary/event_file_writer.h"
+#include "estimator/summary/event_reader.h"
+#include "estimator/training/hooks/graph_writer_hook.h"
+#include "estimator/training/hooks/step_counter_hook.h"
+#include "estimator/training/hooks/summary_saver_hook.h"
+#include "estimator/training/hooks/testing/captured_log.h"
+#include "estimator/training/hooks/testing/fake_session.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+// What tells a file that was replaced from one that was not.
+uint64_t InodeOf(const std::string& path) {
+  struct stat found = {};
+  EXPECT_EQ(stat(path.c_str(), &found), 0) << path;
+  return found.st_ino;
+}
+
+// A session in a folder of its own; each step takes half a second.
+class EventHooksTest : public ::testing::Test {
+ protected:
+  EventHooksTest() {
+    session_.dir = dir_.path();
+    session_.during_run = [this] { now_ += 0.5 * static_cast<double>(session_.steps_a_run); };
+  }
+  ~EventHooksTest() override { EXPECT_TRUE(CloseAllEventFileWriters().ok()); }
+
+  Clock FakeClock() {
+    return [this] { return now_; };
+  }
+  void Runs(SessionRunHook& hook, int count) {
+    for (int run = 0; run < count; ++run) ASSERT_TRUE(session_.Run(hook).ok());
+  }
+  // The steps at which a tag was written, with its values.
+  std::map<int64_t, double> Written(const std::string& tag, const std::string& directory = "") {
+    EXPECT_TRUE(CloseAllEventFileWriters().ok());
+    std::map<int64_t, double> by_step;
+    const auto scalars = ReadScalars(directory.empty() ? dir_.path() : directory);
+    EXPECT_TRUE(scalars.ok()) << scalars.status();
+    for (const auto& [step, tags] : *scalars) {
+      const auto found = tags.find(tag);
+      if (found != tags.end()) by_step[step] = found->second;
+    }
+    return by_step;
+  }
+  std::vector<int64_t> Steps(const std::string& tag) {
+    std::vector<int64_t> steps;
+    for (const auto& [step, value] : Written(tag)) steps.push_back(step);
+    return steps;
+  }
+
+  TempDir dir_;
+  testing::FakeSession session_;
+  double now_ = 100;
+};
+
+// Behaviour J7: the first time only starts the clock.
+TEST_F(EventHooksTest, StepCounterEveryTenRecordsElevenAndTwentyOne) {
+  StepCounterHook hook({.cadence = {.every_steps = 10, .every_secs = std::nullopt}, .clock = FakeClock()});
+  session_.examples = 64;
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 30);
+  EXPECT_THAT(Written("global_step/sec"), ElementsAre(Pair(11, 2.0), Pair(21, 2.0)));
+  EXPECT_THAT(Written("examples/sec"), ElementsAre(Pair(11, 128.0), Pair(21, 128.0)));
+}
+
+TEST_F(EventHooksTest, StepCounterWritesNoExamplesWhereTheirNumberIsUnknown) {
+  StepCounterHook hook({.cadence = {.every_steps = 1, .every_secs = std::nullopt}, .clock = FakeClock()});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 3);
+  EXPECT_THAT(Steps("global_step/sec"), ElementsAre(2, 3));
+  EXPECT_THAT(Steps("examples/sec"), IsEmpty());
+}
+
+// Behaviour J7.
+TEST_F(EventHooksTest, StepCounterWarnsFiveTimesWhenTheStepIsStuck) {
+  StepCounterHook hook({.cadence = {.every_steps = 1, .every_secs = std::nullopt}, .clock = FakeClock()});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 1);
+  const testing::CapturedLog log;
+  session_.steps_a_run = 0;
+  Runs(hook, 8);
+  EXPECT_THAT(log.warnings, SizeIs(5));
+  EXPECT_THAT(log.warnings[0], HasSubstr("global_step (1) has not moved"));
+}
+
+// Behaviour J8.
+TEST_F(EventHooksTest, StepCounterWithFiveStepsARunEveryTenRecordsFifteenAndTwentyFive) {
+  session_.steps_a_run = 5;
+  StepCounterHook hook({.cadence = {.every_steps = 10, .every_secs = std::nullopt}, .clock = FakeClock()});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 5);
+  EXPECT_THAT(Written("global_step/sec"), ElementsAre(Pair(15, 2.0), Pair(25, 2.0)));
+}
+
+// Behaviour J8.
+TEST_F(EventHooksTest, StepCounterWithFiveStepsARunEveryFiveRecordsEachRunAfterTheFirst) {
+  session_.steps_a_run = 5;
+  StepCounterHook hook({.cadence = {.every_steps = 5, .every_secs = std::nullopt}, .clock = FakeClock()});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 4);
+  EXPECT_THAT(Steps("global_step/sec"), ElementsAre(10, 15, 20));
+}
+
+// Behaviour J7.
+TEST_F(EventHooksTest, StepCounterEverySecondsGoesByTheClock) {
+  StepCounterHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 2}, .clock = FakeClock()});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 10);
+  EXPECT_THAT(Steps("global_step/sec"), ElementsAre(5, 9));
+}
+
+// Behaviour J9.
+TEST_F(EventHooksTest, SummariesEveryEightAreOfOneNineSeventeenTwentyFive) {
+  const GraphScope scope(session_.fake_graph);
+  const Tensor loss = Constant(0.0f);
+  session_.value = [this](const Tensor&) { return Array::Scalar(static_cast<float>(session_.step) / 2); };
+  SummarySaverHook hook({.cadence = {.every_steps = 8, .every_secs = std::nullopt}, .loss = loss, .clock = FakeClock()});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 30);
+  ASSERT_TRUE(hook.End(session_).ok());
+  EXPECT_THAT(Written("loss"), ElementsAre(Pair(1, 0.5), Pair(9, 4.5), Pair(17, 8.5), Pair(25, 12.5)));
+}
+
+// Behaviour J9.
+TEST_F(EventHooksTest, SummariesEveryTwoSeconds) {
+  const GraphScope scope(session_.fake_graph);
+  SummarySaverHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 2}, .loss = Constant(0.0f), .clock = FakeClock()});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 10);
+  EXPECT_THAT(Steps("loss"), ElementsAre(1, 5, 9));
+}
+
+TEST_F(EventHooksTest, EverySummaryOfTheModelIsWrittenByItsKind) {
+  const GraphScope scope(session_.fake_graph);
+  const Tensor number = Constant(3.0f), weights = Constant(Array::Of<float>({3}, {1, 2, 3})),
+               image = Constant(Array(DType::kUint8, {2, 4, 4, 1}));
+  summary::Scalar("rate", number);
+  summary::Histogram("weights", weights);
+  summary::Image("digits", image, 2);
+  session_.value = [&](const Tensor& tensor) {
+    return tensor == image ? Array(DType::kUint8, {2, 4, 4, 1}) : tensor == weights ? Array::Of<float>({3}, {1, 2, 3}) : Array::Scalar(3.0f);
+  };
+  SummarySaverHook hook({.loss = number, .output_dir = dir_.File("logs")});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 1);
+  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+  const auto files = ListDirectory(dir_.File("logs"));
+  ASSERT_TRUE(files.ok()) << files.status();
+  ASSERT_THAT(*files, SizeIs(1));
+  std::map<std::string, SummaryRecord::Kind> kinds;
+  const auto records = ReadEventFile(JoinPath(dir_.File("logs"), (*files)[0]));
+  ASSERT_TRUE(records.ok()) << records.status();
+  for (const SummaryRecord& record : *records) kinds[record.tag] = record.kind;
+  EXPECT_THAT(kinds, UnorderedElementsAre(
+                         Pair("loss", SummaryRecord::Kind::kScalar), Pair("rate", SummaryRecord::Kind::kScalar),
+                         Pair("weights", SummaryRecord::Kind::kHistogram), Pair("digits/image/0", SummaryRecord::Kind::kImage),
+                         Pair("digits/image/1", SummaryRecord::Kind::kImage)));
+}
+
+TEST_F(EventHooksTest, ALossOfTheModelsOwnIsNotWrittenTwice) {
+  const GraphScope scope(session_.fake_graph);
+  const Tensor loss = Constant(0.0f);
+  summary::Scalar("loss", loss);
+  SummarySaverHook hook({.loss = loss});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  RunContext context(session_, 0);
+  EXPECT_THAT(hook.BeforeRun(context), SizeIs(1));
+}
+
+TEST_F(EventHooksTest, GraphWriterWritesTheTextAndAnEventThatHoldTheGraph) {
+  const GraphScope scope(session_.fake_graph);
+  Exp(Constant(1.0f));
+  GraphWriterHook hook;
+  ASSERT_TRUE(session_.Start(hook).ok());
+  EXPECT_THAT(ReadFile(dir_.File("graph.pbtxt")).value(), HasSubstr("op: \"Exp\""));
+  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+
+  const std::vector<std::string> files = ListDirectory(dir_.path()).value();
+  std::vector<std::string> ops;
+  for (const std::string& file : files) {
+    if (file == "graph.pbtxt") continue;
+    const auto reader = TFRecordReader::Open(dir_.File(file)).value();
+    while (true) {
+      const auto record = reader->Next();
+      ASSERT_TRUE(record.ok()) << record.status();
+      if (!record->has_value()) break;
+      proto::Event event;
+      ASSERT_TRUE(event.ParseFromString(**record));
+      proto::GraphDef graph;
+      ASSERT_TRUE(graph.ParseFromString(event.graph_def()));
+      for (const proto::NodeDef& node : graph.node()) ops.push_back(node.op());
+    }
+  }
+  EXPECT_THAT(ops, ElementsAre("Const", "Exp"));  // once
+}
+
+TEST_F(EventHooksTest, GraphWriterLeavesAFileThatSaysTheSameAlone) {
+  const GraphScope scope(session_.fake_graph);
+  Constant(1.0f);
+  GraphWriterHook hook;
+  ASSERT_TRUE(session_.Start(hook).ok());
+  const std::string path = dir_.File("graph.pbtxt");
+  const uint64_t inode = InodeOf(path);
+  ASSERT_TRUE(session_.Start(hook).ok());
+  EXPECT_EQ(InodeOf(path), inode);  // a new file would have been renamed into place
+  Constant(2.0f);
+  ASSERT_TRUE(session_.Start(hook).ok());
+  EXPECT_NE(InodeOf(path), inode);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,23 @@
+#include "estimator/training/hooks/graph_writer_hook.h"
+
+#include <memory>
+#include <string>
+
+#include "estimator/base/file.h"
+#include "estimator/base/path.h"
+#include "estimator/base/status.h"
+#include "estimator/graphdef/graph_def.h"
+#include "estimator/summary/event_file_writer.h"
+
+namespace estimator {
+
+absl::Status GraphWriterHook::AfterCreateSession(Session& session) {
+  const std::string path = JoinPath(session.model_dir(), "graph.pbtxt");
+  const std::string text = GraphToText(session.graph());
+  const absl::StatusOr<std::string> present = ReadFile(path);
+  if (!present.ok() || *present != text) EST_RETURN_IF_ERROR(WriteFileAtomically(path, text));
+  EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer, EventFileWriter::ForDirectory(session.model_dir()));
+  return writer->AddGraph(GraphToGraphDef(session.graph()), session.global_step());
+}
+
+}  // namespace estimator

@@ -1,0 +1,100 @@
+#include "estimator/training/hooks/profiler_hook.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/training/hooks/testing/fake_session.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A session whose steps are one op of 30 us each, where they are traced.
+class ProfilerHookTest : public ::testing::Test {
+ protected:
+  ProfilerHookTest() {
+    session_.dir = dir_.path();
+    session_.during_run = [this] {
+      now_ += 1;
+      const std::shared_ptr<Trace> trace = ThreadTrace();
+      if (trace == nullptr) return;
+      ++num_traced_;
+      trace->events.push_back({.name = "dense/MatMul", .op = "MatMul", .replica = 0, .start_us = 1000, .duration_us = 30});
+    };
+  }
+  std::vector<std::string> Files() { return ListDirectory(dir_.path()).value(); }
+
+  TempDir dir_;
+  testing::FakeSession session_;
+  double now_ = 0;
+  int num_traced_ = 0;
+};
+
+// Behaviour J10.
+TEST_F(ProfilerHookTest, EveryTwoStepsWritesRunsTwoAndFourAndNeverTheFirst) {
+  ProfilerHook hook({.cadence = {.every_steps = 2, .every_secs = std::nullopt}});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  ASSERT_TRUE(session_.Run(hook).ok());
+  EXPECT_THAT(Files(), IsEmpty());
+  ASSERT_TRUE(session_.Run(hook).ok());
+  EXPECT_THAT(Files(), ElementsAre("timeline-2.json"));
+  ASSERT_TRUE(session_.Run(hook).ok());
+  EXPECT_THAT(Files(), ElementsAre("timeline-2.json"));
+  ASSERT_TRUE(session_.Run(hook).ok());
+  EXPECT_THAT(Files(), ElementsAre("timeline-2.json", "timeline-4.json"));
+  EXPECT_EQ(num_traced_, 2);  // the others cost nothing
+}
+
+// Behaviour J10.
+TEST_F(ProfilerHookTest, EveryThreeSecondsGoesByTheClock) {
+  ProfilerHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 3}, .output_dir = dir_.File("profile"),
+                     .clock = [this] { return now_; }});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  for (int run = 0; run < 8; ++run) ASSERT_TRUE(session_.Run(hook).ok());
+  // Armed at t = 1; a run that begins at t >= 4 is traced: the fifth, from t = 4 to 5; then at t >= 8.
+  EXPECT_THAT(ListDirectory(dir_.File("profile")).value(), ElementsAre("timeline-5.json"));
+}
+
+// Behaviours J8 and J10.
+TEST_F(ProfilerHookTest, WithFiveStepsARunItWritesTheRunsThatComeToTheCadence) {
+  session_.steps_a_run = 5;
+  ProfilerHook hook({.cadence = {.every_steps = 10, .every_secs = std::nullopt}});
+  ASSERT_TRUE(session_.Start(hook).ok());
+  for (int run = 0; run < 4; ++run) ASSERT_TRUE(session_.Run(hook).ok());
+  EXPECT_THAT(Files(), ElementsAre("timeline-10.json", "timeline-20.json"));
+}
+
+TEST_F(ProfilerHookTest, NothingIsTracedAfterARunThatFailed) {
+  {
+    ProfilerHook hook({.cadence = {.every_steps = 1, .every_secs = std::nullopt}});
+    ASSERT_TRUE(session_.Start(hook).ok());
+    ASSERT_TRUE(session_.Run(hook).ok());
+    RunContext context(session_, session_.step);
+    hook.BeforeRun(context);  // and no AfterRun
+    EXPECT_NE(ThreadTrace(), nullptr);
+  }
+  EXPECT_EQ(ThreadTrace(), nullptr);
+}
+
+TEST(TraceToChromeJson, IsWhatChromeReads) {
+  Trace trace;
+  trace.events.push_back({.name = "a/\"b\"", .op = "MatMul", .replica = 1, .start_us = 1000, .duration_us = 30});
+  trace.events.push_back({.name = "c", .op = "Relu", .replica = 1, .start_us = 1040, .duration_us = 2});
+  const std::string json = TraceToChromeJson(trace);
+  EXPECT_THAT(json, HasSubstr(R"({"name": "MatMul", "cat": "Op", "ph": "X", "pid": 0, "tid": 1, "ts": 0, "dur": 30, )"
+                              R"("args": {"name": "a/\"b\"", "op": "MatMul"}})"));
+  EXPECT_THAT(json, HasSubstr(R"("ts": 40, "dur": 2)"));
+  EXPECT_THAT(json, HasSubstr(R"("args": {"name": "replica 1"})"));
+}
+
+}  // namespace
+}  // namespace estimator

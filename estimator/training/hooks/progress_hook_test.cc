@@ -1,0 +1,91 @@
+#include "estimator/training/hooks/progress_hook.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "estimator/ops/constant.h"
+#include "estimator/training/hooks/testing/captured_log.h"
+#include "estimator/training/hooks/testing/fake_session.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kNoTarget = std::numeric_limits<int64_t>::max();
+
+// Each step takes half a second; the loss is 0.5.
+class ProgressHookTest : public ::testing::Test {
+ protected:
+  ProgressHookTest() {
+    const GraphScope scope(session_.fake_graph);
+    loss_ = Constant(1.0f);
+    session_.during_run = [this] { now_ += 0.5; };
+  }
+  ProgressHook Make(int64_t every_steps, int64_t target_step, bool terminal = false) {
+    return ProgressHook({.loss = loss_, .every_steps = every_steps, .target_step = target_step, .terminal = terminal,
+                         .clock = [this] { return now_; }});
+  }
+  void Runs(SessionRunHook& hook, int count) {
+    for (int run = 0; run < count; ++run) ASSERT_TRUE(session_.Run(hook).ok());
+  }
+
+  testing::FakeSession session_;
+  Tensor loss_;
+  double now_ = 0;
+};
+
+TEST_F(ProgressHookTest, LogsStepLossSpeedAndTimeLeft) {
+  session_.examples = 10;
+  ProgressHook hook = Make(2, 10);
+  ASSERT_TRUE(session_.Start(hook).ok());
+  const testing::CapturedLog log;
+  Runs(hook, 4);
+  ASSERT_EQ(log.infos.size(), 2u);
+  EXPECT_THAT(log.infos[0], HasSubstr("step 2/10, loss = 0.5, 20 examples/s, "));
+  EXPECT_THAT(log.infos[0], HasSubstr(" left"));
+  EXPECT_THAT(log.infos[1], HasSubstr("step 4/10, loss = 0.5, 20 examples/s, "));
+}
+
+TEST_F(ProgressHookTest, TheLastLineIsTheLossOfTheFinalStep) {
+  ProgressHook hook = Make(100, 10);
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 3);
+  const testing::CapturedLog log;
+  ASSERT_TRUE(hook.End(session_).ok());
+  EXPECT_THAT(log.infos, ElementsAre("loss for final step 3: 0.5"));
+}
+
+TEST_F(ProgressHookTest, LeavesOutWhatIsNotKnown) {
+  ProgressHook hook = Make(100, kNoTarget);
+  ASSERT_TRUE(session_.Start(hook).ok());
+  Runs(hook, 1);
+  EXPECT_EQ(hook.Line(7, 0), "step 7, loss = 0.5");
+  EXPECT_EQ(hook.Line(7, 2), "step 7, loss = 0.5, 2 steps/s");
+}
+
+TEST_F(ProgressHookTest, NothingIsLeftAtTheTarget) {
+  ProgressHook hook = Make(100, 10);
+  ASSERT_TRUE(session_.Start(hook).ok());
+  EXPECT_EQ(hook.Line(10, 2), "step 10/10, loss = 0, 2 steps/s");
+}
+
+TEST_F(ProgressHookTest, InATerminalOneLineRenewsItself) {
+  ProgressHook hook = Make(1, 10, /*terminal=*/true);
+  ASSERT_TRUE(session_.Start(hook).ok());
+  const testing::CapturedLog log;
+  ::testing::internal::CaptureStderr();
+  Runs(hook, 2);
+  const std::string shown = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(shown, HasSubstr("\r\033[Kstep 1/10"));
+  EXPECT_THAT(shown, HasSubstr("\r\033[Kstep 2/10"));
+  EXPECT_THAT(log.infos, IsEmpty());
+}
+
+}  // namespace
+}  // namespace estimator
