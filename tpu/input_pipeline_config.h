@@ -1,4 +1,4 @@
-// How batches reach the replicas. Names and numbers are TensorFlow's.
+// InputPipelineConfig: how batches reach the replicas. Names and numbers are TensorFlow's.
 #ifndef TPU_INPUT_PIPELINE_CONFIG_H_
 #define TPU_INPUT_PIPELINE_CONFIG_H_
 

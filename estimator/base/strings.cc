@@ -53,7 +53,8 @@ int EditDistance(absl::string_view a, absl::string_view b) {
 std::optional<std::string> NearestName(absl::string_view name,
                                        const std::vector<std::string>& candidates) {
   const std::string lower = absl::AsciiStrToLower(name);
-  int limit = std::max(1, static_cast<int>(name.size()) / 3) + 1;
+  // Two swapped letters are two edits, in a short name as in a long one.
+  int limit = (name.size() >= 4 ? std::max(2, static_cast<int>(name.size()) / 3) : 1) + 1;
   std::optional<std::string> nearest;
   for (const std::string& candidate : candidates) {
     const int distance = EditDistance(lower, absl::AsciiStrToLower(candidate));

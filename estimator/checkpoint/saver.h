@@ -1,4 +1,4 @@
-// Saves checkpoints of a run into its model directory, and deletes the old ones.
+// Saver: saves checkpoints of a run into its model directory, and deletes the old ones.
 #ifndef ESTIMATOR_CHECKPOINT_SAVER_H_
 #define ESTIMATOR_CHECKPOINT_SAVER_H_
 

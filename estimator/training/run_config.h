@@ -1,4 +1,4 @@
-// RunConfig: how a run goes, apart from the model. Fields and defaults are TensorFlow's.
+// RunConfig: how a run goes, apart from its model. Fields and defaults are TensorFlow's.
 #ifndef ESTIMATOR_TRAINING_RUN_CONFIG_H_
 #define ESTIMATOR_TRAINING_RUN_CONFIG_H_
 
@@ -32,6 +32,10 @@ struct RunConfig {
 
   // Errors: INVALID_ARGUMENT listing every field that is out of range.
   absl::Status Validate() const;
+  // A cadence of 0 switches checkpoints off, as in TensorFlow.
+  bool SavesCheckpoints() const {
+    return !disable_checkpoints && save_checkpoints_steps != 0 && save_checkpoints_secs != 0;
+  }
   // Seconds between checkpoints when neither field is set.
   static constexpr int64_t kDefaultSaveCheckpointsSecs = 600;
 };

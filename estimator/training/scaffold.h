@@ -1,4 +1,4 @@
-// Scaffold: the parts of a run that a model may replace.
+// Scaffold: those parts of a run that a model may replace.
 #ifndef ESTIMATOR_TRAINING_SCAFFOLD_H_
 #define ESTIMATOR_TRAINING_SCAFFOLD_H_
 

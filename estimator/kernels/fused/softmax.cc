@@ -104,13 +104,13 @@ std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
 }
 
 template <typename Label>
-std::unique_ptr<Kernel> MakeSparse(const KernelSpec& spec, const Rows& rows) {
-  return MakeFusedKernel([rows, name = spec.name](const KernelArgs& args) {
+std::unique_ptr<Kernel> MakeSparse(const Rows& rows) {
+  return MakeFusedKernel([rows](const KernelArgs& args) {
     const Label* const labels = args.in<Label>(1);
     for (int64_t r = 0; r < rows.chunks.items; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= rows.classes) {
-        return absl::InvalidArgumentError(absl::StrCat(name, ": row ", r, " has label ", label, ", but there are ",
+        return absl::InvalidArgumentError(absl::StrCat("row ", r, " has label ", label, ", but there are ",
                                                        rows.classes, " classes: labels lie in [0, ", rows.classes,
                                                        ")"));
       }
@@ -136,8 +136,8 @@ std::unique_ptr<Kernel> MakeSparseCrossEntropy(const KernelSpec& spec) {
   const Rows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
   switch (spec.inputs[1].dtype) {
-    case DType::kInt32: return MakeSparse<int32_t>(spec, rows);
-    case DType::kInt64: return MakeSparse<int64_t>(spec, rows);
+    case DType::kInt32: return MakeSparse<int32_t>(rows);
+    case DType::kInt64: return MakeSparse<int64_t>(rows);
     default: return nullptr;
   }
 }

@@ -1,4 +1,4 @@
-// SecondOrStepTimer: when it is time again.
+// SecondOrStepTimer: tells when it is time again.
 #ifndef ESTIMATOR_TRAINING_HOOKS_TIMER_H_
 #define ESTIMATOR_TRAINING_HOOKS_TIMER_H_
 
