@@ -11,6 +11,8 @@ venv=${1:-$HOME/.cache/estimator-interop}
 checks=(
   "check_checkpoint.py //estimator/checkpoint:bundle_tool"
   "check_events.py //estimator/summary:event_tool"
+  "check_mnist.py //models/mnist:mnist_tpu"
+  "check_graph.py //tools:graph_tool"
 )
 
 if [[ ! -x "$venv/bin/python" ]]; then
