@@ -6,13 +6,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/graphdef/attr_rules.h"
 #include "estimator/graphdef/tensor_proto.h"
+#include "estimator/graphdef/update_order.h"
 #include "estimator/proto/graph.pb.h"
 #include "glog/logging.h"
 
@@ -21,18 +22,8 @@ namespace {
 
 constexpr size_t kMaxTextConstantBytes = 1024;
 
-bool IsUpdateRule(const Node& node) { return absl::StartsWith(node.op(), "Apply") && node.num_outputs() > 0; }
-bool IsAssign(const Node& node) { return node.op() == "Assign" || node.op() == "AssignAdd"; }
-
-// The variable that input k of an update rule is the value of; null if it is some other value.
-const Node* StateVariable(const Node& rule, int k) {
-  const Node* read = rule.input(k).node();
-  if (read->op() == "VariableV2") return read;
-  const bool reads = read->op() == "Identity" && read->input(0).node()->op() == "VariableV2";
-  return reads ? read->input(0).node() : nullptr;
-}
-
-void AddInputs(const Node& node, proto::NodeDef* def) {
+// readers: nodes that must have run before this one.
+void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto::NodeDef* def) {
   std::vector<std::string> after;  // control inputs, which come last
   std::set<std::string> seen;
   for (int i = 0; i < node.num_inputs(); ++i) {
@@ -51,6 +42,7 @@ void AddInputs(const Node& node, proto::NodeDef* def) {
       def->add_input(input.output() == 0 ? from.name() : absl::StrCat(from.name(), ":", input.output()));
     }
   }
+  for (const Node* reader : readers) after.push_back(reader->name());
   for (const Operation& control : node.control_inputs()) after.push_back(control.node()->name());
   for (const std::string& name : after) {
     if (seen.insert(name).second) def->add_input(absl::StrCat("^", name));
@@ -97,11 +89,12 @@ proto::GraphDef MakeGraphDef(const Graph& graph, size_t max_constant_bytes) {
   proto::GraphDef def;
   def.mutable_versions()->set_producer(kGraphDefProducer);
   def.mutable_versions()->set_min_consumer(kGraphDefMinConsumer);
+  std::map<const Node*, std::vector<const Node*>> readers = ReadersBeforeUpdates(graph);
   for (const auto& node : graph.nodes()) {
     proto::NodeDef* out = def.add_node();
     out->set_name(node->name());
     out->set_op(TensorFlowOp(node->op()));
-    AddInputs(*node, out);
+    AddInputs(*node, readers[node.get()], out);
     const Attrs attrs = TensorFlowAttrs(*node);
     for (const auto& [name, value] : attrs.values()) {
       std::visit(AttrWriter{&(*out->mutable_attr())[name], max_constant_bytes}, value);

@@ -1,10 +1,12 @@
 // Writes a graph as TensorFlow's GraphDef, which TensorBoard shows and TensorFlow imports.
 //
-// Op names, attributes and node names are TensorFlow's already. Two things differ, and are put into
-// TensorFlow's form:
+// Op names, attributes and node names are TensorFlow's already. What differs is put into TensorFlow's form, so that
+// TensorFlow can import the graph and go on training it:
 // - An optimizer's update rule (`ApplyMomentum`) reads values here and gives new ones; in TensorFlow it takes
 //   the variables themselves and changes them. So its state inputs `w/read` are written as `w`, and what uses its
 //   output k > 0 uses the variable k, after the rule (`^rule`).
+// - Here a step reads variables as they stood when it began; there an update comes after (`^reader`) what reads its
+//   variable.
 // - `Assign` has an output there, the variable.
 #ifndef ESTIMATOR_GRAPHDEF_GRAPH_DEF_H_
 #define ESTIMATOR_GRAPHDEF_GRAPH_DEF_H_

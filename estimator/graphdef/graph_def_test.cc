@@ -9,6 +9,7 @@
 #include "estimator/ops/activations.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/optimizer_ops.h"
 #include "estimator/ops/reduction.h"
@@ -90,6 +91,26 @@ TEST_F(GraphDefTest, AnUpdateRuleTakesTheVariablesThemselves) {
   EXPECT_EQ(Find("rule").attr().at("_output_shapes").list().shape_size(), 1);
   EXPECT_THAT(Inputs(Find("set_w")), ElementsAre("w", "rule"));
   EXPECT_THAT(Inputs(Find("set_slot")), ElementsAre("w/Momentum", "w/Momentum", "^rule"));
+}
+
+TEST_F(GraphDefTest, UpdatesComeAfterWhatReadsTheirVariables) {
+  const Variable w = GetVariable("w", {3}, {});
+  const Tensor reader = Exp(w, "reader");
+  const Tensor updated = ApplyGradientDescent(w, Constant(1.0f, "rate"), Constant(Array(DType::kFloat32, {3}), "grad"), "rule");
+  Exp(updated, "later");
+  Assign(w, updated, "set");
+  EXPECT_THAT(Inputs(Find("rule")), ElementsAre("w", "rate", "grad", "^reader"));
+  EXPECT_THAT(Inputs(Find("set")), ElementsAre("w", "rule"));
+  EXPECT_EQ(Inputs(Find("w/Assign")).size(), 2u);
+  const Variable count = GetVariable("count", {3}, {});
+  Exp(count, "count_reader");
+  AssignAdd(count, reader, "add");
+  EXPECT_THAT(Inputs(Find("add")), ElementsAre("count", "reader", "^count_reader"));
+  const Variable rate = GetVariable("decayed_rate", {}, {});
+  const Variable v = GetVariable("v", {3}, {});
+  ApplyGradientDescent(v, rate, Constant(Array(DType::kFloat32, {3}), "grad"), "rule_of_v");
+  Assign(rate, Constant(0.5f, "half"), "decay");
+  EXPECT_THAT(Inputs(Find("decay")), ElementsAre("decayed_rate", "half", "^rule_of_v"));
 }
 
 TEST_F(GraphDefTest, ConstantsAreWholeInTheBytesAndLargeOnesLeftOutOfTheText) {
