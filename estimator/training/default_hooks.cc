@@ -5,6 +5,7 @@
 
 #include "estimator/base/status.h"
 #include "estimator/training/hooks/checkpoint_saver_hook.h"
+#include "estimator/training/hooks/graph_writer_hook.h"
 #include "estimator/training/hooks/nan_tensor_hook.h"
 #include "estimator/training/hooks/progress_hook.h"
 #include "estimator/training/hooks/step_counter_hook.h"
@@ -17,11 +18,6 @@ Cadence CheckpointCadence(const RunConfig& config) {
   if (config.save_checkpoints_steps.value_or(0) > 0) return {.every_steps = config.save_checkpoints_steps, .every_secs = std::nullopt};
   const int64_t secs = config.save_checkpoints_secs.value_or(RunConfig::kDefaultSaveCheckpointsSecs);
   return {.every_steps = std::nullopt, .every_secs = static_cast<double>(secs)};
-}
-
-bool SavesCheckpoints(const RunConfig& config) {
-  // A cadence of 0 switches checkpoints off, as in TensorFlow.
-  return !config.disable_checkpoints && config.save_checkpoints_steps != 0 && config.save_checkpoints_secs != 0;
 }
 
 }  // namespace
@@ -44,7 +40,7 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
     }
   }
   const bool has_own_saver = saver != nullptr;
-  if (!has_own_saver && SavesCheckpoints(options.config)) {
+  if (!has_own_saver && options.config.SavesCheckpoints()) {
     saver = std::make_shared<CheckpointSaverHook>(
         CheckpointSaverHook::Options{.cadence = CheckpointCadence(options.config), .listeners = {}});
   }
@@ -58,6 +54,7 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   Hooks hooks;
   const auto append = [&hooks](const Hooks& more) { hooks.insert(hooks.end(), more.begin(), more.end()); };
   if (saver != nullptr && !has_own_saver) hooks.push_back(saver);
+  if (options.write_graph && options.config.checkpoint_save_graph_def) hooks.push_back(std::make_shared<GraphWriterHook>());
   append(spec.training_chief_hooks);
   const std::optional<int64_t>& log_steps = options.config.log_step_count_steps;
   if (log_steps.has_value()) {

@@ -48,6 +48,7 @@ EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig confi
 }
 
 EstimatorCore::~EstimatorCore() = default;
+EstimatorCore::EstimatorCore(EstimatorCore&&) noexcept = default;
 
 absl::Status EstimatorCore::Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options) {
   EST_RETURN_IF_ERROR(status_);

@@ -27,6 +27,7 @@ class EstimatorCore {
   // An error of `config`, or `construction` if it is one, is what every call returns.
   EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config, absl::Status construction = absl::OkStatus());
   ~EstimatorCore();
+  EstimatorCore(EstimatorCore&&) noexcept;  // so that a function may return an estimator
 
   absl::Status Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options);
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);

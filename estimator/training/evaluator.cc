@@ -77,7 +77,7 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn, const Ev
   } else {
     EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir_));
     pass.checkpoint = latest.value_or("");
-    if (pass.checkpoint.empty()) {
+    if (pass.checkpoint.empty() && !trained.AheadOf("")) {
       LOG(INFO) << "Could not find trained model in " << model_dir_ << ": evaluating freshly initialized variables";
     }
   }
@@ -90,7 +90,7 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn, const Ev
   }
   EST_ASSIGN_OR_RETURN(pass.first, models_.For(*first));
   const BuiltModel& model = *pass.first->model;
-  EST_RETURN_IF_ERROR(models_.EnsureVariables(model, pass.checkpoint, trained));
+  EST_RETURN_IF_ERROR(models_.EnsureVariables(model, pass.checkpoint, options.checkpoint_path ? nullptr : &trained));
   EST_RETURN_IF_ERROR(InitializeVariables(*model.graph, models_.state().store(), /*only_local=*/true));
   if (model.spec.eval_metrics.has_value()) {
     if (host_metrics_ == nullptr) host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);

@@ -31,15 +31,18 @@ absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
 }
 
 absl::Status ModelCache::EnsureVariables(const BuiltModel& model, const std::string& checkpoint,
-                                         const ModelState& trained) {
-  if (has_values_ && !checkpoint.empty() && state_.checkpoint() == checkpoint) return absl::OkStatus();
+                                         const ModelState* trained) {
+  const bool ahead = trained != nullptr && trained->AheadOf(checkpoint);
+  if (!ahead && has_values_ && !checkpoint.empty() && state_.checkpoint() == checkpoint) return absl::OkStatus();
   const Scaffold scaffold = model.spec.scaffold_fn ? model.spec.scaffold_fn() : Scaffold();
   has_values_ = false;
-  if (checkpoint.empty()) {
+  if (ahead) {
+    EST_RETURN_IF_ERROR(state_.CopyFrom(*model.graph, *trained, scaffold.restore_names));
+  } else if (checkpoint.empty()) {
     EST_RETURN_IF_ERROR(state_.InitializeFresh(*model.graph, scaffold));
-  } else if (trained.checkpoint() == checkpoint && scaffold.restore_names.empty()) {
-    EST_RETURN_IF_ERROR(state_.CopyFrom(*model.graph, trained));
-  } else {
+  } else if (trained == nullptr || trained->checkpoint() != checkpoint ||
+             !state_.CopyFrom(*model.graph, *trained, scaffold.restore_names).ok()) {
+    // Also where a variable does not fit: the table of mismatches comes from here.
     EST_RETURN_IF_ERROR(state_.Restore(*model.graph, checkpoint, scaffold.restore_names));
   }
   has_values_ = true;

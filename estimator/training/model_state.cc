@@ -26,26 +26,47 @@ absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
   using Values = std::map<std::string, Array>;
   EST_ASSIGN_OR_RETURN(const Values values, RestoreVariables(*reader, wanted));
   for (const auto& [name, stored] : stored_names) EST_RETURN_IF_ERROR(store_.Set(name, values.at(stored)));
-  checkpoint_ = prefix;
+  set_checkpoint(prefix);
   return absl::OkStatus();
 }
 
 absl::Status ModelState::InitializeFresh(const Graph& graph, const Scaffold& scaffold) {
+  bool holds_values = false;
+  for (const Variable& variable : graph.variables()) {
+    holds_values |= !variable.local() && store_.initialized(variable.name());
+  }
   EST_RETURN_IF_ERROR(InitializeVariables(graph, store_));
-  checkpoint_.clear();
+  if (holds_values) {  // of a run whose model_dir was removed since
+    VariableStore fresh;
+    EST_RETURN_IF_ERROR(InitializeVariables(graph, fresh));
+    for (const Variable& variable : graph.variables()) {
+      if (!variable.local()) EST_RETURN_IF_ERROR(store_.Set(variable.name(), *fresh.Peek(variable.name())));
+    }
+  }
+  set_checkpoint("");
   return scaffold.init_fn ? scaffold.init_fn(store_) : absl::OkStatus();
 }
 
-absl::Status ModelState::CopyFrom(const Graph& graph, const ModelState& other) {
+absl::Status ModelState::CopyFrom(const Graph& graph, const ModelState& other,
+                                  const std::map<std::string, std::string>& restore_names) {
+  std::map<std::string, const Array*> values;
   for (const Variable& variable : graph.variables()) {
     if (variable.local()) continue;
-    const Array* value = other.store_.Peek(variable.name());
-    if (value == nullptr || !other.store_.initialized(variable.name())) {
-      return absl::NotFoundError(absl::StrCat("variable '", variable.name(), "' has no value in memory"));
+    const auto renamed = restore_names.find(variable.name());
+    const std::string& name = renamed == restore_names.end() ? variable.name() : renamed->second;
+    const Array* value = other.store_.Peek(name);
+    if (value == nullptr || !other.store_.initialized(name)) {
+      return absl::NotFoundError(absl::StrCat("variable '", name, "' has no value in memory"));
     }
-    EST_RETURN_IF_ERROR(store_.Set(variable.name(), *value));
+    const TensorSpec there{value->dtype(), value->shape()};
+    if (!(there == variable.spec())) {
+      return absl::InvalidArgumentError(absl::StrCat("variable '", name, "' is ", there.ToString(), " in memory, ",
+                                                     variable.spec().ToString(), " in this model"));
+    }
+    values[variable.name()] = value;
   }
-  checkpoint_ = other.checkpoint_;
+  for (const auto& [name, value] : values) EST_RETURN_IF_ERROR(store_.Set(name, *value));
+  set_checkpoint(other.checkpoint_);
   return absl::OkStatus();
 }
 

@@ -21,9 +21,20 @@ class ModelState {
   const VariableStore& store() const { return store_; }
   // The checkpoint whose values the store has; empty if none.
   const std::string& checkpoint() const { return checkpoint_; }
-  void set_checkpoint(std::string prefix) { checkpoint_ = std::move(prefix); }
+  void set_checkpoint(std::string prefix) {
+    checkpoint_ = origin_ = std::move(prefix);
+    changed_ = false;
+  }
   // Values change without a checkpoint: a step has run.
-  void MarkChanged() { checkpoint_.clear(); }
+  void MarkChanged() {
+    checkpoint_.clear();
+    changed_ = true;
+  }
+  // No checkpoints are written: the values here are the only ones.
+  void set_only_in_memory(bool only_in_memory) { only_in_memory_ = only_in_memory; }
+  // Whether training has gone on from `newest` (the newest checkpoint in model_dir; "" if there is none) and
+  // what it learnt is only here.
+  bool AheadOf(const std::string& newest) const { return only_in_memory_ && changed_ && origin_ == newest; }
 
   // Gives every variable of `graph` that is not local its value from the checkpoint.
   // `restore_names` as in Scaffold.
@@ -31,10 +42,12 @@ class ModelState {
   // DATA_LOSS for a corrupt file. The store is then as it was.
   absl::Status Restore(const Graph& graph, const std::string& prefix,
                        const std::map<std::string, std::string>& restore_names = {});
-  // First values, then scaffold.init_fn.
+  // First values, in place of any that are here, then scaffold.init_fn.
   absl::Status InitializeFresh(const Graph& graph, const Scaffold& scaffold);
-  // The same values as `other`, for the variables of `graph`.
-  absl::Status CopyFrom(const Graph& graph, const ModelState& other);
+  // The same values as `other`, for the variables of `graph`. `restore_names` as in Scaffold.
+  // Errors: NOT_FOUND or INVALID_ARGUMENT for a variable that `other` does not have so; nothing is copied then.
+  absl::Status CopyFrom(const Graph& graph, const ModelState& other,
+                        const std::map<std::string, std::string>& restore_names = {});
 
   // 0 where there is no global_step yet.
   int64_t global_step() const;
@@ -42,6 +55,9 @@ class ModelState {
  private:
   VariableStore store_;
   std::string checkpoint_;
+  std::string origin_;  // the newest checkpoint that was restored or saved
+  bool changed_ = false;
+  bool only_in_memory_ = false;
 };
 
 }  // namespace estimator

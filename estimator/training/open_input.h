@@ -22,15 +22,22 @@ class OpenInput {
   // The next step, without using it up; null at the end. Valid until the next call of anything here.
   absl::StatusOr<const StepInput*> Peek();
   absl::StatusOr<std::optional<StepInput>> Next();
-  // The position of the next step that Next will give, whether or not it was looked at.
+  // The step that Next gave last was not used after all: SaveState tells its position, until the next call of
+  // Next. (Next itself goes on behind it.)
+  void MarkLastUnused() { use_last_position_ = true; }
+  // The position of the next step that Next will give, whether or not it was looked at. After an error of
+  // the input: the position of the step that could not be read.
   absl::StatusOr<std::string> SaveState();
   absl::Status RestoreState(absl::string_view state);
   std::string Describe() const { return feeder_->Describe(); }
 
  private:
+  absl::StatusOr<std::optional<StepInput>> Read();
+
   const std::unique_ptr<Feeder> feeder_;
   std::optional<StepInput> peeked_;
-  std::string state_before_peeked_;
+  std::string last_position_;  // of the step that Next gave last, or that Peek looked at, or that failed
+  bool use_last_position_ = false;
 };
 
 }  // namespace estimator

@@ -40,5 +40,42 @@ TEST(OpenInput, TheEndIsNull) {
   EXPECT_FALSE((*input->Next()).has_value());
 }
 
+TEST(OpenInput, AStepThatWasNotUsedComesAgainFromTheSavedState) {
+  const auto input = Open();
+  ASSERT_TRUE(input->Next().ok());
+  ASSERT_TRUE(input->Peek().ok());
+  ASSERT_TRUE(input->Next().ok());
+  input->MarkLastUnused();
+  const auto again = Open();
+  ASSERT_TRUE(again->RestoreState(*input->SaveState()).ok());
+  EXPECT_EQ(ValueOf(**again->Next()), 1);
+  EXPECT_EQ(ValueOf(**input->Next()), 2);
+  ASSERT_TRUE(again->RestoreState(*input->SaveState()).ok());
+  EXPECT_EQ(ValueOf(**again->Next()), 3);
+}
+
+// An iterator that has failed cannot tell where it stands.
+TEST(OpenInput, AfterAnErrorTheSavedStateIsThatOfTheStepThatFailed) {
+  for (const bool peeks : {false, true}) {
+    const auto fails = std::make_shared<bool>(true);
+    const Dataset dataset = Dataset::Range(0, 5).Batch(1).Map([fails](const Element& element) -> absl::StatusOr<Element> {
+      if (*fails && element.features.at("").data<int64_t>()[0] == 2) return absl::DataLossError("damaged");
+      return element;
+    });
+    OpenInput input(*MakeSingleFeeder(Mode::kTrain, dataset));
+    ASSERT_TRUE(input.Next().ok());
+    ASSERT_TRUE(input.Next().ok());
+    if (peeks) {
+      EXPECT_EQ(input.Peek().status().message(), "damaged");
+    }
+    EXPECT_FALSE(input.Next().ok());
+    const absl::StatusOr<std::string> state = input.SaveState();
+    ASSERT_TRUE(state.ok()) << state.status();
+    *fails = false;
+    ASSERT_TRUE(input.RestoreState(*state).ok());
+    EXPECT_EQ(ValueOf(**input.Next()), 2);
+  }
+}
+
 }  // namespace
 }  // namespace estimator

@@ -95,7 +95,7 @@ absl::Status Predictions::State::Open() {
   } else {
     EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(predictor.model_dir_));
     checkpoint = latest.value_or("");
-    if (checkpoint.empty()) {
+    if (checkpoint.empty() && !trained.AheadOf("")) {
       LOG(INFO) << "Could not find trained model in " << predictor.model_dir_ << ": predicting with freshly initialized variables";
     }
   }
@@ -107,7 +107,7 @@ absl::Status Predictions::State::Open() {
     return absl::OkStatus();
   }
   EST_ASSIGN_OR_RETURN(first, predictor.models_.For(*peeked));
-  EST_RETURN_IF_ERROR(predictor.models_.EnsureVariables(*first->model, checkpoint, trained));
+  EST_RETURN_IF_ERROR(predictor.models_.EnsureVariables(*first->model, checkpoint, options.checkpoint_path ? nullptr : &trained));
   session = std::make_unique<PredictSession>(*first->model->graph, predictor.models_.state(), predictor.model_dir_,
                                              peeked->num_examples);
   hooks = options.hooks;
@@ -126,6 +126,11 @@ absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
   EST_ASSIGN_OR_RETURN(const auto selected, Select(entry->model->spec.predictions, options.predict_keys));
   std::map<std::string, size_t> fetches_by_name;
   for (const auto& [name, tensor] : selected) fetches_by_name[name] = step.Fetch(tensor);
+  const std::optional<HostCall>& host_call = entry->model->spec.host_call;
+  std::vector<size_t> host_call_fetches;
+  if (host_call) {
+    for (const Tensor& tensor : host_call->tensors) host_call_fetches.push_back(step.Fetch(tensor));
+  }
   RunContext context(*session, predictor.models_.state().global_step());
   std::vector<std::vector<size_t>> hook_fetches;
   for (const auto& hook : hooks) {
@@ -141,7 +146,12 @@ absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
   std::vector<RunValues> hook_values(hooks.size());
   batch.clear();
   const bool broadcast = predictor.strategy_.broadcast(Mode::kPredict);
-  const Outfeed outfeed = [&](int64_t, const StepFetches& fetches) {
+  const Outfeed outfeed = [&](int64_t, const StepFetches& fetches) -> absl::Status {
+    if (host_call) {
+      std::vector<Array> values;
+      for (const size_t index : host_call_fetches) values.push_back(ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));
+      EST_RETURN_IF_ERROR(host_call->fn(values));
+    }
     for (const auto& [name, index] : fetches_by_name) batch[name] = ReduceReplicas(FetchOfReplicas(fetches, index, broadcast));
     for (size_t i = 0; i < hooks.size(); ++i) {
       for (const size_t index : hook_fetches[i]) hook_values[i].results.push_back(ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));

@@ -64,39 +64,57 @@ Trainer::Trainer(Strategy& strategy, RunConfig config)
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
       saver_(SaverOptions{.keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
                           .keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours,
-                          .now_secs = nullptr}) {}
+                          .now_secs = nullptr}) {
+  state_.set_only_in_memory(!config_.SavesCheckpoints());
+}
 
 Trainer::~Trainer() = default;
 
 absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options) {
+  const absl::Status status = TrainOnce(input_fn, length, options);
+  if (status.ok() || absl::IsCancelled(status)) return status;
+  // The input is ahead of what was trained, and a graph with an error stays unusable: the next call opens and
+  // builds them again.
+  input_ = nullptr;
+  if (model_ != nullptr && !model_->graph->status().ok()) {
+    step_ = nullptr;
+    model_ = nullptr;
+  }
+  return status;
+}
+
+absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options) {
   EST_RETURN_IF_ERROR(length.Validate());
   EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kTrain));
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir_));
   const std::string checkpoint = latest.value_or("");
-  if (length.max_steps().has_value() && latest.has_value()) {
-    EST_ASSIGN_OR_RETURN(const int64_t step, LoadGlobalStep(checkpoint));
-    if (step >= *length.max_steps()) {
-      LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps() << ") has already been reached: "
-                << checkpoint << " is at step " << step;
-      return absl::OkStatus();
-    }
+  const bool ahead = state_.AheadOf(checkpoint);
+  int64_t start_step = 0;
+  if (ahead) {
+    start_step = state_.global_step();
+  } else if (latest.has_value()) {
+    EST_ASSIGN_OR_RETURN(start_step, LoadGlobalStep(checkpoint));
+  }
+  if (length.max_steps().has_value() && start_step >= *length.max_steps()) {
+    LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps() << ") has already been reached: "
+              << (ahead ? "training" : checkpoint) << " is at step " << start_step;
+    return absl::OkStatus();
   }
   EST_RETURN_IF_ERROR(CreateDirectories(model_dir_));
-  EST_RETURN_IF_ERROR(OpenInputAt(input_fn, checkpoint));
-  EST_ASSIGN_OR_RETURN(const StepInput* first, input_->Peek());
+  EST_ASSIGN_OR_RETURN(const StepInput* first, FirstInput(input_fn, checkpoint));
   if (first == nullptr) {
-    LOG(WARNING) << "Training with no steps: the input is empty or at its end (" << input_->Describe() << ")";
+    LOG(WARNING) << "Training with no steps: the input is empty (" << input_->Describe() << ")";
     return absl::OkStatus();
   }
   EST_RETURN_IF_ERROR(EnsureModel(*first));
   TrainSession session(*this, first->num_examples);
 
   // What Begin adds to the graph must be compiled; variables that the checkpoint lacks must be known.
-  const int64_t start_on_disk = checkpoint.empty() ? 0 : StepOfPrefix(checkpoint);
   EST_ASSIGN_OR_RETURN(const Hooks hooks,
                        MakeTrainHooks({.config = config_, .model = *model_, .user_hooks = options.hooks,
                                        .saving_listeners = options.saving_listeners,
-                                       .target_step = length.TargetFrom(std::max<int64_t>(start_on_disk, 0))}));
+                                       .write_graph = step_->num_fetches() == 0,  // a model's first call
+                                       .target_step = length.TargetFrom(start_step)}));
   for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->Begin(*model_->graph));
   EST_RETURN_IF_ERROR(model_->graph->status());
   EST_RETURN_IF_ERROR(EnsureVariables(checkpoint));
@@ -112,7 +130,7 @@ absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length, 
   Loop loop{.session = session, .hooks = hooks, .target_step = length.TargetFrom(state_.global_step()),
             .input_error = absl::OkStatus()};
   const absl::Status status = RunSteps(loop);
-  if (!loop.input_error.ok() && !config_.disable_checkpoints && state_.checkpoint().empty()) {
+  if (!loop.input_error.ok() && config_.SavesCheckpoints() && state_.checkpoint().empty()) {
     EST_ASSIGN_OR_RETURN(const std::string saved, SaveCheckpoint());
     return absl::Status(loop.input_error.code(),
                         absl::StrCat(loop.input_error.message(), " (all steps up to ", state_.global_step(),
@@ -130,12 +148,7 @@ absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length, 
   return absl::OkStatus();
 }
 
-// An input that is open already goes on where it stands if it is the same one and the model in
-// memory is in step with the newest checkpoint.
-absl::Status Trainer::OpenInputAt(const InputFn& input_fn, const std::string& checkpoint) {
-  const bool goes_on = input_ != nullptr && input_identity_ == input_fn.identity() && !checkpoint.empty() &&
-                       state_.checkpoint() == checkpoint;
-  if (goes_on) return absl::OkStatus();
+absl::Status Trainer::OpenInputAtStart(const InputFn& input_fn) {
   input_ = nullptr;
   SetDefaultSeed(config_.tf_random_seed);
   absl::StatusOr<std::unique_ptr<Feeder>> feeder = strategy_.OpenInput(Mode::kTrain, input_fn);
@@ -143,17 +156,42 @@ absl::Status Trainer::OpenInputAt(const InputFn& input_fn, const std::string& ch
   if (!feeder.ok()) return feeder.status();
   input_ = std::make_unique<OpenInput>(*std::move(feeder));
   input_identity_ = input_fn.identity();
-  if (checkpoint.empty()) return absl::OkStatus();
+  return absl::OkStatus();
+}
+
+// False: the checkpoint has no position for this input, which stays at its beginning.
+absl::StatusOr<bool> Trainer::RestoreInput(const std::string& checkpoint) {
   const std::string path = InputStatePath(checkpoint);
-  if (!FileExists(path)) return absl::OkStatus();  // TensorFlow's own checkpoint
+  if (!FileExists(path)) return false;  // TensorFlow's own checkpoint
   EST_ASSIGN_OR_RETURN(const std::string saved, ReadFile(path));
   const absl::Status restored = input_->RestoreState(saved);
   if (absl::IsInvalidArgument(restored)) {
     LOG(WARNING) << "The input starts at its beginning: " << path << " is the position of another input ("
                  << restored.message() << ")";
-    return absl::OkStatus();
+    return false;
   }
-  return restored;
+  EST_RETURN_IF_ERROR(restored);
+  return true;
+}
+
+// An input that is open already goes on where it stands if it is the same one and the model in
+// memory is in step with the newest checkpoint, or ahead of it. Null: the input is empty.
+absl::StatusOr<const StepInput*> Trainer::FirstInput(const InputFn& input_fn, const std::string& checkpoint) {
+  const bool ahead = state_.AheadOf(checkpoint);
+  const bool in_step = ahead || (!checkpoint.empty() && state_.checkpoint() == checkpoint);
+  bool moved = input_ != nullptr && input_identity_ == input_fn.identity() && in_step;
+  if (!moved) {
+    EST_RETURN_IF_ERROR(OpenInputAtStart(input_fn));
+    if (!ahead && !checkpoint.empty()) {
+      EST_ASSIGN_OR_RETURN(moved, RestoreInput(checkpoint));
+    }
+  }
+  EST_ASSIGN_OR_RETURN(const StepInput* first, input_->Peek());
+  if (first != nullptr || !moved) return first;
+  // Programs that train an epoch a call rely on it.
+  LOG(INFO) << "The input was read to its end before; it begins anew";
+  EST_RETURN_IF_ERROR(OpenInputAtStart(input_fn));
+  return input_->Peek();
 }
 
 namespace {
@@ -181,18 +219,25 @@ absl::Status CheckGradientsAreSummed(const Graph& graph) {
 absl::Status Trainer::EnsureModel(const StepInput& first) {
   if (model_ != nullptr && model_->slots == SlotsOf(first.replicas[0], Mode::kTrain)) return absl::OkStatus();
   step_ = nullptr;
-  EST_ASSIGN_OR_RETURN(model_, BuildModel(strategy_, first.replicas[0],
-                                          {.mode = Mode::kTrain, .seed = config_.tf_random_seed,
-                                           .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
+  model_ = nullptr;
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<BuiltModel> model,
+                       BuildModel(strategy_, first.replicas[0], {.mode = Mode::kTrain, .seed = config_.tf_random_seed,
+                                                                 .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
+  EST_RETURN_IF_ERROR(CheckGradientsAreSummed(*model->graph));
+  model_ = std::move(model);
   std::vector<Operation> updates = model_->graph->update_ops();
   updates.push_back(model_->spec.train_op);
   step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
-  return CheckGradientsAreSummed(*model_->graph);
+  return absl::OkStatus();
 }
 
 absl::Status Trainer::EnsureVariables(const std::string& checkpoint) {
   const Scaffold scaffold = model_->spec.scaffold_fn ? model_->spec.scaffold_fn() : Scaffold();
   EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
+  if (state_.AheadOf(checkpoint)) {
+    restored_step_ = -1;
+    return InitializeVariables(*model_->graph, state_.store());
+  }
   if (checkpoint.empty()) {
     restored_step_ = -1;
     return state_.InitializeFresh(*model_->graph, scaffold);
@@ -274,8 +319,9 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
     // The updates of this step would put the NaN into every variable.
     return loop.loss_not_finite ? absl::AbortedError("the loss is not finite") : absl::OkStatus();
   };
-  state_.MarkChanged();
   const absl::StatusOr<int64_t> ran = executable->RunLoop(num_steps, infeed, outfeed);
+  if (!ran.ok() || *ran > 0) state_.MarkChanged();
+  if (!loop.input_error.ok() || loop.loss_not_finite) input_->MarkLastUnused();
   if (!ran.ok() && !loop.loss_not_finite) return ran.status();
   if (ran.ok() && *ran == 0) return absl::OkStatus();  // the input ended before the first step
   if (ran.ok() && state_.global_step() == start_step) {
@@ -283,7 +329,7 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
         "train_op does not advance global_step, so training would never end; Optimizer::Minimize advances it, and "
         "so does AssignAdd(GetOrCreateGlobalStep(), ...) in the Group that you return");
   }
-  RunValues values{.results = {}, .global_step = state_.global_step(), .num_steps = ran.ok() ? *ran : 0,
+  RunValues values{.results = {}, .global_step = state_.global_step(), .num_steps = ran.ok() ? *ran : state_.global_step() - start_step,
                    .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
   strategy_.ObserveRun(values.num_steps, values.seconds);
   for (size_t i = 0; i < loop.hooks.size(); ++i) {

@@ -1,0 +1,87 @@
+// What an Estimator makes of its options.
+#include <cstdlib>
+#include <memory>
+
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/training/testing/tiny_model.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat(); };
+
+// Behaviour A1.
+TEST(EstimatorConstruction, WithoutAModelDirATemporaryOneIsMade) {
+  const TempDir dir;
+  setenv("TMPDIR", dir.path().c_str(), 1);
+  auto options = TinyOptions("");
+  options.config.model_dir = std::nullopt;
+  const Estimator<TinyParams> estimator(options);
+  EXPECT_THAT(estimator.model_dir(), StartsWith(dir.path() + "/"));
+  EXPECT_TRUE(IsDirectory(estimator.model_dir()));
+  EXPECT_EQ(estimator.config().model_dir, estimator.model_dir());
+}
+
+// Behaviours A3 and B5: every call returns what is wrong with the construction.
+TEST(EstimatorConstruction, AMissingModelFnAndABadConfigAreReportedByEveryCall) {
+  const TempDir dir;
+  auto options = TinyOptions(dir.File("m"));
+  options.model_fn = nullptr;
+  Estimator<TinyParams> without(options);
+  EXPECT_EQ(without.Train(Endless, Steps(1)).message(), "model_fn must be given");
+  EXPECT_EQ(without.Evaluate(Endless).status().message(), "model_fn must be given");
+  EXPECT_EQ(without.Predict(Endless).Next().status().message(), "model_fn must be given");
+  Estimator<TinyParams> nowhere(TinyOptions(""));
+  EXPECT_THAT(std::string(nowhere.Train(Endless, Steps(1)).message()), HasSubstr("model_dir must be non-empty when it is given"));
+}
+
+// Behaviour A5.
+TEST(EstimatorConstruction, ParamsAreCopiedIn) {
+  const TempDir dir;
+  auto options = TinyOptions(dir.File("m"));
+  options.params.hidden_units = 3;
+  Estimator<TinyParams> estimator(options);
+  options.params.hidden_units = 5;
+  EXPECT_EQ(estimator.params().hidden_units, 3);
+  ASSERT_TRUE(estimator.Train(Endless, Steps(1)).ok());
+  EXPECT_EQ(estimator.GetVariableValue("dense/kernel")->shape(), (Shape{2, 3}));
+}
+
+// Behaviour A6.
+TEST(EstimatorConstruction, CallableObjectsServeAsModelFnAndInputFn) {
+  struct Model {
+    int64_t hidden_units;
+    EstimatorSpec operator()(const Features& features, const Labels& labels, Mode mode, TinyParams params) const {
+      params.hidden_units = hidden_units;
+      return TinyModel(features, labels, mode, params);
+    }
+  };
+  struct Input {
+    int64_t batch_size;
+    absl::StatusOr<Dataset> operator()(const TinyParams&) const { return TinyDataset(batch_size).Repeat(); }
+  };
+  const TempDir dir;
+  auto options = TinyOptions(dir.File("m"));
+  options.model_fn = Model{6};
+  Estimator<TinyParams> estimator(options);
+  ASSERT_TRUE(estimator.Train(Input{5}, Steps(1)).ok());
+  EXPECT_EQ(estimator.GetVariableValue("dense/kernel")->shape(), (Shape{2, 6}));
+}
+
+// Behaviour B3, at the estimator.
+TEST(EstimatorConstruction, AConfigOutOfRangeIsNamed) {
+  const TempDir dir;
+  auto options = TinyOptions(dir.File("m"));
+  options.config.keep_checkpoint_max = -1;
+  Estimator<TinyParams> estimator(options);
+  EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1)).message()), HasSubstr("keep_checkpoint_max must be >= 0, given -1"));
+}
+
+}  // namespace
+}  // namespace estimator

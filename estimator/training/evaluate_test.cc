@@ -1,0 +1,196 @@
+// Evaluate: exact, whatever the batch size; names, checkpoints, hooks.
+#include <cmath>
+#include <memory>
+
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_ops.h"
+#include "estimator/summary/event_reader.h"
+#include "estimator/training/testing/tiny_model.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat(); };
+constexpr auto Once = [](const TinyParams&) { return TinyDataset(4); };
+
+class EvaluateTest : public ::testing::Test {
+ protected:
+  Estimator<TinyParams> Trained(const std::string& name, int64_t steps) {
+    Estimator<TinyParams> estimator(TinyOptions(dir_.File(name)));
+    const absl::Status trained = estimator.Train(Endless, Steps(steps));
+    EXPECT_TRUE(trained.ok()) << trained;
+    return estimator;
+  }
+  TempDir dir_;
+};
+
+// The loss is the mean of the feature.
+EstimatorSpec MeanModel(const Features& features, const Labels&, Mode, const TinyParams&) {
+  return EstimatorSpec::Eval(ReduceMean(features["x"]));
+}
+
+// Behaviour E1.
+TEST_F(EvaluateTest, TheLossIsTheMeanOverTheInput) {
+  auto options = TinyOptions(dir_.File("m"));
+  options.model_fn = MeanModel;
+  Estimator<TinyParams> estimator(options);
+  const auto of = [&](std::vector<float> values) {
+    const Array x = Array::FromSpan<float>({static_cast<int64_t>(values.size())}, absl::MakeConstSpan(values));
+    const auto result = estimator.Evaluate([x](const TinyParams&) { return Dataset::FromTensorSlices({.features = {{"x", x}}, .labels = {}}).Batch(1); });
+    EXPECT_TRUE(result.ok()) << result.status();
+    return (*result)["loss"];
+  };
+  EXPECT_EQ(of({2, 4, 6, 8, 10}), 6);
+  EXPECT_EQ(of({11, 22}), 16.5);
+}
+
+TEST_F(EvaluateTest, EveryExampleCountsOnceForEveryBatchSize) {
+  Estimator<TinyParams> estimator = Trained("m", 8);
+  double loss = 0, mae = 0;
+  for (const int64_t batch_size : {20, 1, 3, 7, 16}) {
+    const auto recorder = std::make_shared<RunRecorder>();
+    const auto result = estimator.Evaluate([&](const TinyParams&) { return TinyDataset(batch_size); }, {.hooks = {recorder}});
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->num_examples, 20);
+    EXPECT_EQ(result->num_steps, (20 + batch_size - 1) / batch_size);
+    if (batch_size == 20) {
+      loss = (*result)["loss"];
+      mae = (*result)["mae"];
+    }
+    EXPECT_NEAR((*result)["loss"], loss, 1e-6 * loss) << "batches of " << batch_size;
+    EXPECT_NEAR((*result)["mae"], mae, 1e-6 * mae) << "batches of " << batch_size;
+    // Behaviour E5: a hook is called once a step, for the last, smaller batch as well.
+    EXPECT_EQ(static_cast<int64_t>(recorder->losses.size()), result->num_steps);
+    EXPECT_EQ(recorder->num_begins, 1);
+    EXPECT_EQ(recorder->num_ends, 1);
+  }
+  // Metrics start from zero each time.
+  EXPECT_NEAR((*estimator.Evaluate(Once))["mae"], mae, 1e-6 * mae);
+}
+
+// Behaviour E2.
+TEST_F(EvaluateTest, GlobalStepIsReturned) {
+  Estimator<TinyParams> estimator = Trained("m", 3);
+  const auto result = estimator.Evaluate(Once);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->global_step(), 3);
+  EXPECT_THAT(result->ToString(), HasSubstr("global_step = 3"));
+  EXPECT_TRUE(std::isnan((*result)["no such metric"]));
+}
+
+// Behaviour E3.
+TEST_F(EvaluateTest, WithoutACheckpointTheInitialValuesAreEvaluated) {
+  Estimator<TinyParams> fresh(TinyOptions(dir_.File("fresh")));
+  const auto result = fresh.Evaluate(Once);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->global_step(), 0);
+  EXPECT_EQ(result->checkpoint_path, "");
+  Estimator<TinyParams> trained = Trained("m", 1);
+  const auto at_zero = trained.Evaluate(Once, {.checkpoint_path = dir_.File("m/model.ckpt-0")});
+  ASSERT_TRUE(at_zero.ok()) << at_zero.status();
+  EXPECT_EQ((*at_zero)["loss"], (*result)["loss"]);
+}
+
+// Behaviour E4, and F7 for the path.
+TEST_F(EvaluateTest, ACheckpointOfAnotherEstimatorServesAndOneThatIsNoneIsRefused) {
+  Estimator<TinyParams> trained = Trained("m", 6);
+  Estimator<TinyParams> other(TinyOptions(dir_.File("other")));
+  const auto there = trained.Evaluate(Once), here = other.Evaluate(Once, {.checkpoint_path = dir_.File("m/model.ckpt-6")});
+  ASSERT_TRUE(here.ok()) << here.status();
+  EXPECT_EQ((*here)["loss"], (*there)["loss"]);
+  EXPECT_EQ(here->global_step(), 6);
+  EXPECT_EQ(here->checkpoint_path, dir_.File("m/model.ckpt-6"));
+  const auto none = other.Evaluate(Once, {.checkpoint_path = dir_.File("m/model.ckpt-7")});
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("checkpoint_path"));
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("model.ckpt-7"));
+}
+
+TEST_F(EvaluateTest, FollowsTrainingFromCallToCall) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  Estimator<TinyParams> reader(TinyOptions(dir_.File("m")));  // reads from disk what the other has in memory
+  for (int64_t step = 2; step <= 6; step += 2) {
+    ASSERT_TRUE(estimator.Train(Endless, Steps(2)).ok());
+    const auto own = estimator.Evaluate(Once), read = reader.Evaluate(Once);
+    ASSERT_TRUE(own.ok() && read.ok());
+    EXPECT_EQ(own->global_step(), step);
+    EXPECT_EQ((*own)["loss"], (*read)["loss"]);
+  }
+}
+
+// Behaviour E5.
+TEST_F(EvaluateTest, StepsLimitItAndMustBePositive) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  EXPECT_EQ(estimator.Evaluate(Once, {.steps = 0}).status().message(), "Must specify steps > 0, given: 0");
+  EXPECT_EQ(estimator.Evaluate(Once, {.steps = -1}).status().message(), "Must specify steps > 0, given: -1");
+  EXPECT_THAT(std::string(estimator.Evaluate(Once, {.hooks = {nullptr}}).status().message()), HasSubstr("null"));
+  const auto result = estimator.Evaluate(Endless, {.steps = 3});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->num_steps, 3);
+  EXPECT_EQ(result->num_examples, 12);
+}
+
+TEST_F(EvaluateTest, AnEmptyInputIsAnError) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  const auto result = estimator.Evaluate([](const TinyParams&) { return TinyDataset(4).Take(0); });
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("the evaluation input is empty"));
+}
+
+// Behaviours E6 (of what is here: checkpoint_path) and E9.
+TEST_F(EvaluateTest, WritesScalarsAndTheCheckpointsPathToTheEvalDir) {
+  Estimator<TinyParams> estimator = Trained("m", 3);
+  EXPECT_EQ(estimator.EvalDir(), dir_.File("m/eval"));
+  EXPECT_EQ(estimator.EvalDir("foo"), dir_.File("m/eval_foo"));
+  const auto result = estimator.Evaluate(Once, {.name = "foo"});
+  ASSERT_TRUE(result.ok()) << result.status();
+  const auto scalars = ReadScalars(estimator.EvalDir("foo"));
+  ASSERT_TRUE(scalars.ok()) << scalars.status();
+  ASSERT_EQ(scalars->size(), 1u);
+  EXPECT_EQ(scalars->count(3), 1u);
+  EXPECT_FLOAT_EQ(static_cast<float>(scalars->at(3).at("mae")), static_cast<float>((*result)["mae"]));
+  EXPECT_EQ(scalars->at(3).count("global_step"), 0u);
+  bool has_path = false;
+  const std::vector<std::string> paths = *Glob(JoinPath(estimator.EvalDir("foo"), "*"));
+  for (const std::string& path : paths) {
+    const std::vector<SummaryRecord> records = *ReadEventFile(path);
+    for (const SummaryRecord& record : records) {
+      if (record.tag == "checkpoint_path") has_path = record.bytes.find(dir_.File("m/model.ckpt-3")) != std::string::npos;
+    }
+  }
+  EXPECT_TRUE(has_path);
+  EXPECT_FALSE(FileExists(estimator.EvalDir()));
+}
+
+// Behaviour E8.
+TEST_F(EvaluateTest, VariablesHaveNamesAndValuesAfterTrainingOnly) {
+  Estimator<TinyParams> fresh(TinyOptions(dir_.File("fresh")));
+  EXPECT_EQ(fresh.GetVariableNames().status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(fresh.GetVariableValue("dense/kernel").status().message()), HasSubstr("train first"));
+  Estimator<TinyParams> trained = Trained("m", 1);
+  EXPECT_THAT(*trained.GetVariableNames(),
+              ElementsAre("dense/bias", "dense/bias/Momentum", "dense/kernel", "dense/kernel/Momentum", "dense_1/bias",
+                          "dense_1/bias/Momentum", "dense_1/kernel", "dense_1/kernel/Momentum", "global_step"));
+  EXPECT_EQ(trained.GetVariableValue("dense/kernel")->shape(), (Shape{2, 4}));
+  EXPECT_THAT(std::string(trained.GetVariableValue("dense/kernal").status().message()), HasSubstr("dense/kernel"));
+}
+
+// Behaviour C2: a loss of shape [1] is a scalar.
+TEST_F(EvaluateTest, ALossOfShapeOneIsAScalar) {
+  auto options = TinyOptions(dir_.File("m"));
+  options.model_fn = [](const Features& features, const Labels&, Mode, const TinyParams&) {
+    return EstimatorSpec::Eval(Reshape(ReduceMean(features["x"]), Shape{1}));
+  };
+  Estimator<TinyParams> estimator(options);
+  const auto result = estimator.Evaluate(Once);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->values.at("loss").shape().rank(), 0);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,76 @@
+// Programs with a loop of their own around Train and Evaluate: a round costs milliseconds and leaks nothing.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "estimator/base/temp_dir.h"
+#include "estimator/training/testing/tiny_model.h"
+#include "glog/logging.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+int64_t ResidentBytes() {
+  long total = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  const int read = std::fscanf(file, "%ld %ld", &total, &resident);
+  std::fclose(file);
+  return read == 2 ? static_cast<int64_t>(resident) * sysconf(_SC_PAGESIZE) : 0;
+}
+
+struct Calls {
+  int models = 0;
+  int train_inputs = 0;
+};
+
+// `rounds` of one step and an evaluation; the last three quarters of them must not make the process grow.
+void RunRounds(bool checkpoints, int rounds) {
+  const int log_level = FLAGS_minloglevel;
+  FLAGS_minloglevel = google::GLOG_WARNING;
+  const TempDir dir;
+  Calls calls;
+  auto options = TinyOptions(dir.File("m"));
+  if (!checkpoints) options.config.save_checkpoints_steps = 0;
+  options.model_fn = [&calls](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+    ++calls.models;
+    return TinyModel(features, labels, mode, params);
+  };
+  Estimator<TinyParams> estimator(options);
+  const InputFn train = estimator.Input([&calls](const TinyParams&) {
+    ++calls.train_inputs;
+    return Dataset::FromTensorSlices(TinyExamples()).Shuffle(20).Repeat().Batch(4);
+  });
+  const auto recorder = std::make_shared<RunRecorder>();
+  int64_t resident_after_warm_up = 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (int round = 0; round < rounds; ++round) {
+    if (round == rounds / 4) resident_after_warm_up = ResidentBytes();
+    const absl::Status trained = estimator.Train(train, Steps(1), {.hooks = {recorder}});
+    ASSERT_TRUE(trained.ok()) << trained;
+    const auto result = estimator.Evaluate([](const TinyParams&) { return TinyDataset(8); });
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_EQ(result->global_step(), round + 1);
+    ASSERT_EQ(result->num_examples, 20);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const int64_t growth = ResidentBytes() - resident_after_warm_up;
+  ::testing::Test::RecordProperty("milliseconds_per_round", std::to_string(1000 * seconds / rounds));
+  std::printf("%s checkpoints: %.2f ms a round, %ld bytes more in %d rounds\n", checkpoints ? "with" : "without",
+              1000 * seconds / rounds, static_cast<long>(growth), rounds - rounds / 4);
+  EXPECT_LT(growth, 1 << 20);
+  EXPECT_EQ(calls.models, 3) << "one to train; to evaluate, one for full batches and one for the rest";
+  EXPECT_EQ(calls.train_inputs, 1) << "the open input goes on";
+  EXPECT_EQ(recorder->steps.back(), rounds);
+  FLAGS_minloglevel = log_level;
+}
+
+TEST(RepeatedCalls, AThousandRoundsWithoutCheckpointsReuseProgramsAndInput) { RunRounds(false, 1000); }
+
+TEST(RepeatedCalls, RoundsWithCheckpointsReuseProgramsAndInput) { RunRounds(true, 100); }
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,154 @@
+// Killed at any instant and started again, a run goes on to the same bits.
+#include <memory>
+
+#include "estimator/base/fault_injection.h"
+#include "estimator/base/file.h"
+#include "estimator/base/interrupt.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/training/testing/tiny_model.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Shuffled anew in every pass; batches cross the passes' ends.
+Dataset Shuffled(const TinyParams&) {
+  return Dataset::FromTensorSlices(TinyExamples()).Shuffle(20).Repeat().Batch(6).Prefetch(2);
+}
+
+Estimator<TinyParams>::Options WithDropout(const std::string& dir) {
+  auto options = TinyOptions(dir);
+  options.params.dropout = 0.4;
+  return options;
+}
+
+std::string FinalBits(const Estimator<TinyParams>& estimator) {
+  return *CheckpointBits(**estimator.LatestCheckpoint());
+}
+
+class ResumeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Estimator<TinyParams> whole(WithDropout(dir_.File("whole")));
+    const absl::Status trained = whole.Train(Shuffled, MaxSteps(10));
+    ASSERT_TRUE(trained.ok()) << trained;
+    whole_bits_ = FinalBits(whole);
+  }
+  void TearDown() override { ClearInterrupt(); }
+  TempDir dir_;
+  std::string whole_bits_;
+};
+
+// What a kill after step 5 leaves.
+TEST_F(ResumeTest, GoesOnFromACheckpointToTheSameBits) {
+  const std::string from = dir_.File("whole"), to = dir_.File("copy");
+  ASSERT_TRUE(CreateDirectories(to).ok());
+  const std::vector<std::string> paths = *Glob(JoinPath(from, "model.ckpt-5.*"));
+  for (const std::string& path : paths) {
+    ASSERT_TRUE(WriteFileAtomically(JoinPath(to, std::string(Basename(path))), *ReadFile(path)).ok());
+  }
+  ASSERT_TRUE(WriteFileAtomically(JoinPath(to, "checkpoint"), "model_checkpoint_path: \"model.ckpt-5\"\n").ok());
+  Estimator<TinyParams> resumed(WithDropout(to));
+  const auto recorder = std::make_shared<RunRecorder>();
+  ASSERT_TRUE(resumed.Train(Shuffled, MaxSteps(10), {.hooks = {recorder}}).ok());
+  EXPECT_EQ(recorder->steps.front(), 6);
+  EXPECT_EQ(FinalBits(resumed), whole_bits_);
+}
+
+TEST_F(ResumeTest, SeveralCallsGiveTheBitsOfOne) {
+  Estimator<TinyParams> estimator(WithDropout(dir_.File("calls")));
+  const InputFn input = estimator.Input(Shuffled);
+  ASSERT_TRUE(estimator.Train(input, Steps(3)).ok());
+  ASSERT_TRUE(estimator.Train(input, Steps(4)).ok());  // goes on with the open input
+  ASSERT_TRUE(estimator.Train(Shuffled, Steps(3)).ok());  // opens it anew, at its position
+  EXPECT_EQ(FinalBits(estimator), whole_bits_);
+}
+
+TEST_F(ResumeTest, ACrashAtAnyInstantOfSavingCostsStepsButNoBits) {
+  int num_crashes = 0;
+  for (int operations = 0; operations < 400; operations += 7) {
+    const std::string dir = dir_.File("crash" + std::to_string(operations));
+    absl::Status crashed;
+    {
+      const ScopedFaultInjector faults(CrashAfter(operations));
+      Estimator<TinyParams> estimator(WithDropout(dir));
+      crashed = estimator.Train(Shuffled, MaxSteps(10));
+    }
+    if (!crashed.ok()) ++num_crashes;
+    Estimator<TinyParams> restarted(WithDropout(dir));
+    const absl::Status trained = restarted.Train(Shuffled, MaxSteps(10));
+    ASSERT_TRUE(trained.ok()) << trained << " after a crash behind " << operations << " operations";
+    EXPECT_EQ(FinalBits(restarted), whole_bits_) << "after a crash behind " << operations << " operations";
+    if (crashed.ok()) break;
+  }
+  EXPECT_GE(num_crashes, 3);
+}
+
+class Interrupter : public SessionRunHook {
+  absl::Status AfterRun(RunContext&, const RunValues& values) override {
+    if (values.global_step == 7) RequestInterruptForTest();
+    return absl::OkStatus();
+  }
+};
+
+TEST_F(ResumeTest, AnInterruptSavesSaysSoAndTheNextStartGoesOn) {
+  const std::string dir = dir_.File("interrupted");
+  {
+    Estimator<TinyParams> estimator(WithDropout(dir));
+    const auto recorder = std::make_shared<RunRecorder>();
+    const absl::Status status = estimator.Train(Shuffled, MaxSteps(10), {.hooks = {std::make_shared<Interrupter>(), recorder}});
+    EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("interrupted at step 7; saved in " + dir + "/model.ckpt-7"));
+    EXPECT_EQ(recorder->num_ends, 1) << "an interrupt is a clean stop";
+  }
+  ClearInterrupt();
+  Estimator<TinyParams> restarted(WithDropout(dir));
+  ASSERT_TRUE(restarted.Train(Shuffled, MaxSteps(10)).ok());
+  EXPECT_EQ(FinalBits(restarted), whole_bits_);
+}
+
+TEST_F(ResumeTest, AnInterruptWithoutCheckpointsSaysThatNothingWasSaved) {
+  auto options = WithDropout(dir_.File("unsaved"));
+  options.config.save_checkpoints_steps = 0;
+  Estimator<TinyParams> estimator(options);
+  const absl::Status status = estimator.Train(Shuffled, MaxSteps(10), {.hooks = {std::make_shared<Interrupter>()}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("interrupted at step 7; checkpoints are off, nothing was saved"));
+}
+
+// Gives an error once, at step 8: a file that cannot be read just now.
+TEST_F(ResumeTest, AnErrorOfTheInputSavesTheStepsBeforeAndTheNextCallGoesOnAtThatExample) {
+  const auto fails = std::make_shared<bool>(true);
+  const auto flaky = [fails](const TinyParams& params) {
+    const auto count = std::make_shared<int>(0);
+    return Shuffled(params).Map([fails, count](const Element& element) -> absl::StatusOr<Element> {
+      if (*fails && ++*count == 8) return absl::DataLossError("record 43 is damaged");
+      return element;
+    });
+  };
+  Estimator<TinyParams> estimator(WithDropout(dir_.File("flaky")));
+  const InputFn input = estimator.Input(flaky);
+  const auto recorder = std::make_shared<RunRecorder>();
+  const absl::Status status = estimator.Train(input, MaxSteps(10), {.hooks = {recorder}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("record 43 is damaged"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("(all steps up to 7 are saved in " + dir_.File("flaky") + "/model.ckpt-7)"));
+  EXPECT_EQ(recorder->num_ends, 0) << "no clean stop";
+  *fails = false;
+  const absl::Status trained = estimator.Train(input, MaxSteps(10));
+  ASSERT_TRUE(trained.ok()) << trained;
+  EXPECT_EQ(FinalBits(estimator), whole_bits_);
+}
+
+TEST_F(ResumeTest, AnotherInputStartsAtItsBeginning) {
+  Estimator<TinyParams> estimator(WithDropout(dir_.File("other")));
+  ASSERT_TRUE(estimator.Train(Shuffled, MaxSteps(5)).ok());
+  ASSERT_TRUE(estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, MaxSteps(8)).ok());
+  EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 8);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,283 @@
+// Train: how long it goes on, what it saves, what it calls. Errors are in train_errors_test.cc, resuming in
+// resume_test.cc.
+#include <memory>
+
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/load.h"
+#include "estimator/runtime/variable_store.h"
+#include "estimator/summary/event_reader.h"
+#include "estimator/training/testing/tiny_model.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat(); };
+
+class TrainTest : public ::testing::Test {
+ protected:
+  std::string Dir(const std::string& name = "m") { return dir_.File(name); }
+  int64_t StepOf(const Estimator<TinyParams>& estimator) {
+    const absl::StatusOr<Array> step = estimator.GetVariableValue("global_step");
+    return step.ok() ? step->scalar<int64_t>() : -1;
+  }
+  static float LoadedBias(const std::string& prefix) {
+    const absl::StatusOr<Array> bias = LoadVariable(prefix, "dense_1/bias");
+    return bias.ok() ? bias->data<float>()[0] : -1;
+  }
+  TempDir dir_;
+};
+
+// Behaviour D1.
+TEST_F(TrainTest, StepsAddUpAndMaxStepsIsAbsolute) {
+  Estimator<TinyParams> adds(TinyOptions(Dir()));
+  ASSERT_TRUE(adds.Train(Endless, Steps(5)).ok());
+  EXPECT_EQ(StepOf(adds), 5);
+  ASSERT_TRUE(adds.Train(Endless, Steps(5)).ok());
+  EXPECT_EQ(StepOf(adds), 10);
+
+  Estimator<TinyParams> absolute(TinyOptions(Dir("absolute")));
+  const auto recorder = std::make_shared<RunRecorder>();
+  ASSERT_TRUE(absolute.Train(Endless, MaxSteps(5)).ok());
+  ASSERT_TRUE(absolute.Train(Endless, MaxSteps(5), {.hooks = {recorder}}).ok());
+  EXPECT_EQ(StepOf(absolute), 5);
+  EXPECT_EQ(recorder->num_begins, 0) << "nothing is touched";
+}
+
+// Behaviour D2.
+TEST_F(TrainTest, TheStateFileIsRelativeSoAMovedModelDirGoesOn) {
+  {
+    Estimator<TinyParams> estimator(TinyOptions(Dir()));
+    ASSERT_TRUE(estimator.Train(Endless, Steps(5)).ok());
+  }
+  const std::string state = *ReadFile(CheckpointStatePath(Dir()));
+  EXPECT_THAT(state, HasSubstr("\"model.ckpt-0\""));
+  EXPECT_THAT(state, HasSubstr("model_checkpoint_path: \"model.ckpt-5\""));
+  EXPECT_THAT(state, Not(HasSubstr(Dir())));
+  ASSERT_TRUE(RenameFile(Dir(), Dir("moved")).ok());
+  Estimator<TinyParams> moved(TinyOptions(Dir("moved")));
+  ASSERT_TRUE(moved.Train(Endless, MaxSteps(10)).ok());
+  EXPECT_EQ(StepOf(moved), 10);
+}
+
+class CountingListener : public CheckpointSaverListener {
+ public:
+  std::vector<int64_t> before, after;
+  int num_begins = 0, num_ends = 0;
+  absl::Status Begin() override {
+    ++num_begins;
+    return absl::OkStatus();
+  }
+  absl::Status BeforeSave(Session&, int64_t step) override {
+    before.push_back(step);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<bool> AfterSave(Session&, int64_t step) override {
+    after.push_back(step);
+    return false;
+  }
+  absl::Status End(Session&, int64_t) override {
+    ++num_ends;
+    return absl::OkStatus();
+  }
+};
+
+// Behaviour D4.
+TEST_F(TrainTest, ListenersSeeTheFirstTheRegularAndTheLastSave) {
+  auto options = TinyOptions(Dir());
+  options.config.save_checkpoints_steps = 10;
+  Estimator<TinyParams> estimator(options);
+  const auto listener = std::make_shared<CountingListener>();
+  ASSERT_TRUE(estimator.Train(Endless, Steps(26), {.saving_listeners = {listener}}).ok());
+  EXPECT_THAT(listener->before, ElementsAre(0, 10, 20, 26));
+  EXPECT_THAT(listener->after, ElementsAre(0, 10, 20, 26));
+  EXPECT_EQ(listener->num_begins, 1);
+  EXPECT_EQ(listener->num_ends, 1);
+}
+
+// Behaviour D5.
+TEST_F(TrainTest, ListenersWithoutASaverAndNullHooksAreRefused) {
+  auto options = TinyOptions(Dir());
+  options.config.save_checkpoints_steps = std::nullopt;
+  options.config.disable_checkpoints = true;
+  Estimator<TinyParams> unsaved(options);
+  const auto listener = std::make_shared<CountingListener>();
+  EXPECT_THAT(std::string(unsaved.Train(Endless, Steps(1), {.saving_listeners = {listener}}).message()),
+              HasSubstr("There should be a CheckpointSaverHook to use saving_listeners"));
+  Estimator<TinyParams> estimator(TinyOptions(Dir()));
+  EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1), {.hooks = {nullptr}}).message()),
+              HasSubstr("one is null"));
+  EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1), {.saving_listeners = {nullptr}}).message()),
+              HasSubstr("saving_listeners must be CheckpointSaverListener instances; one is null"));
+}
+
+// Behaviour D8.
+TEST_F(TrainTest, TheLossIsInTheEventFile) {
+  auto options = TinyOptions(Dir());
+  options.config.save_summary_steps = 1;
+  Estimator<TinyParams> estimator(options);
+  const auto recorder = std::make_shared<RunRecorder>();
+  ASSERT_TRUE(estimator.Train(Endless, Steps(3), {.hooks = {recorder}}).ok());
+  const auto scalars = ReadScalars(Dir());
+  ASSERT_TRUE(scalars.ok()) << scalars.status();
+  ASSERT_EQ(scalars->size(), 3u);
+  for (int64_t step = 1; step <= 3; ++step) {
+    EXPECT_FLOAT_EQ(static_cast<float>(scalars->at(step).at("loss")),
+                    static_cast<float>(recorder->losses[static_cast<size_t>(step - 1)]));
+  }
+}
+
+// Behaviour D9.
+TEST_F(TrainTest, TheSeedAndGlobalStepAreThereBeforeModelFnRuns) {
+  auto options = TinyOptions(Dir());
+  int num_calls = 0;
+  options.model_fn = [&num_calls](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+    ++num_calls;
+    EXPECT_EQ(Graph::Current().seed(), 7);
+    EXPECT_TRUE(Graph::Current().GlobalStep().has_value());
+    return TinyModel(features, labels, mode, params);
+  };
+  Estimator<TinyParams> estimator(options);
+  ASSERT_TRUE(estimator.Train(Endless, Steps(1)).ok());
+  EXPECT_EQ(num_calls, 1);
+}
+
+// Behaviour D13.
+TEST_F(TrainTest, InitFnRunsOnAFreshStartOnlyAndTheSpecsHooksAreCalled) {
+  const auto chief = std::make_shared<RunRecorder>(), own = std::make_shared<RunRecorder>();
+  int num_inits = 0;
+  auto options = TinyOptions(Dir());
+  options.model_fn = [&](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+    ModelSpec spec = TinyModel(features, labels, mode, params).spec();
+    EstimatorSpecOptions more{.training_chief_hooks = {chief}, .training_hooks = {own}};
+    more.scaffold.init_fn = [&num_inits](VariableStore& store) {
+      ++num_inits;
+      return store.Set("dense_1/bias", Array::Of<float>({1}, {42.0f}));
+    };
+    return EstimatorSpec::Train(spec.loss, spec.train_op, more);
+  };
+  Estimator<TinyParams> estimator(options);
+  ASSERT_TRUE(estimator.Train(Endless, Steps(2)).ok());
+  EXPECT_EQ(LoadedBias(Dir() + "/model.ckpt-0"), 42.0f);
+  ASSERT_TRUE(estimator.Train(Endless, Steps(1)).ok());
+  Estimator<TinyParams> restarted(options);
+  ASSERT_TRUE(restarted.Train(Endless, Steps(1)).ok());
+  EXPECT_EQ(num_inits, 1);
+  EXPECT_THAT(chief->steps, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(own->steps, ElementsAre(1, 2, 3, 4));
+}
+
+// Without steps, training goes on to the input's end; many programs train one pass over the data a call.
+TEST_F(TrainTest, WithoutStepsACallTrainsOnePassAndTheNextCallAnother) {
+  Estimator<TinyParams> estimator(TinyOptions(Dir()));
+  const auto epoch = [](const TinyParams&) { return TinyDataset(4); };
+  ASSERT_TRUE(estimator.Train(epoch).ok());
+  EXPECT_EQ(StepOf(estimator), 5);
+  ASSERT_TRUE(estimator.Train(epoch).ok());
+  EXPECT_EQ(StepOf(estimator), 10);
+  const InputFn kept = estimator.Input(epoch);
+  ASSERT_TRUE(estimator.Train(kept).ok());
+  ASSERT_TRUE(estimator.Train(kept).ok());
+  EXPECT_EQ(StepOf(estimator), 20);
+}
+
+TEST_F(TrainTest, AnEmptyInputTrainsNoStep) {
+  Estimator<TinyParams> estimator(TinyOptions(Dir()));
+  EXPECT_TRUE(estimator.Train([](const TinyParams&) { return TinyDataset(4).Take(0); }, Steps(3)).ok());
+  EXPECT_FALSE(estimator.LatestCheckpoint()->has_value());
+}
+
+TEST_F(TrainTest, AHookThatAsksForAStopEndsTheLoopAndTheStepIsSaved) {
+  class Stopper : public SessionRunHook {
+    absl::Status AfterRun(RunContext& context, const RunValues& values) override {
+      if (values.global_step == 7) context.RequestStop();
+      return absl::OkStatus();
+    }
+  };
+  Estimator<TinyParams> estimator(TinyOptions(Dir()));
+  ASSERT_TRUE(estimator.Train(Endless, Steps(100), {.hooks = {std::make_shared<Stopper>()}}).ok());
+  EXPECT_EQ(StepOf(estimator), 7);
+}
+
+TEST_F(TrainTest, WithoutCheckpointsASecondCallGoesOnWithTheLiveVariablesAndTheOpenInput) {
+  const auto recorder = std::make_shared<RunRecorder>(), straight = std::make_shared<RunRecorder>();
+  auto options = TinyOptions(Dir());
+  options.config.save_checkpoints_steps = std::nullopt;
+  options.config.disable_checkpoints = true;
+  Estimator<TinyParams> estimator(options);
+  const InputFn input = estimator.Input(Endless);
+  ASSERT_TRUE(estimator.Train(input, Steps(3), {.hooks = {recorder}}).ok());
+  ASSERT_TRUE(estimator.Train(input, Steps(4), {.hooks = {recorder}}).ok());
+  ASSERT_TRUE(estimator.Train(input, MaxSteps(7), {.hooks = {recorder}}).ok());
+  EXPECT_THAT(recorder->steps, ElementsAre(1, 2, 3, 4, 5, 6, 7));
+  Estimator<TinyParams> whole(options);
+  ASSERT_TRUE(whole.Train(Endless, Steps(7), {.hooks = {straight}}).ok());
+  EXPECT_EQ(recorder->losses, straight->losses);
+  EXPECT_FALSE(estimator.LatestCheckpoint()->has_value());
+
+  // What was learnt is what is evaluated and used for predictions.
+  const auto once = [](const TinyParams&) { return TinyDataset(20); };
+  const auto result = estimator.Evaluate(once);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->global_step(), 7);
+  EXPECT_LT((*result)["loss"], recorder->losses[0]);
+  const auto rows = estimator.Predict(once).All(), same = whole.Predict(once).All();
+  ASSERT_TRUE(rows.ok() && same.ok());
+  EXPECT_EQ((*rows)[3].at("y").AsDouble(), (*same)[3].at("y").AsDouble());
+}
+
+TEST_F(TrainTest, WithoutCheckpointsTrainingGoesOnFromWhereItLeftAnOlderOne) {
+  Estimator<TinyParams> saved(TinyOptions(Dir()));
+  ASSERT_TRUE(saved.Train(Endless, Steps(5)).ok());
+  auto options = TinyOptions(Dir());
+  options.config.save_checkpoints_steps = 0;  // as TensorFlow switches them off
+  Estimator<TinyParams> unsaved(options);
+  const auto recorder = std::make_shared<RunRecorder>();
+  ASSERT_TRUE(unsaved.Train(Endless, Steps(2), {.hooks = {recorder}}).ok());
+  ASSERT_TRUE(unsaved.Train(Endless, Steps(2), {.hooks = {recorder}}).ok());
+  EXPECT_THAT(recorder->steps, ElementsAre(6, 7, 8, 9));
+  const auto result = unsaved.Evaluate([](const TinyParams&) { return TinyDataset(20); });
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->global_step(), 9);
+  const auto old = unsaved.Evaluate([](const TinyParams&) { return TinyDataset(20); },
+                                    {.checkpoint_path = Dir() + "/model.ckpt-5"});
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_EQ(old->global_step(), 5) << "a checkpoint that is named is what counts";
+  EXPECT_EQ(StepOf(unsaved), 5) << "on disk";
+}
+
+TEST_F(TrainTest, ARemovedModelDirMeansANewStart) {
+  Estimator<TinyParams> estimator(TinyOptions(Dir()));
+  const auto first = std::make_shared<RunRecorder>(), second = std::make_shared<RunRecorder>();
+  ASSERT_TRUE(estimator.Train(Endless, Steps(5), {.hooks = {first}}).ok());
+  ASSERT_TRUE(RemoveDirectoryRecursively(Dir()).ok());
+  ASSERT_TRUE(estimator.Train(Endless, Steps(5), {.hooks = {second}}).ok());
+  EXPECT_EQ(second->steps, first->steps);
+  EXPECT_EQ(second->losses, first->losses);
+}
+
+TEST_F(TrainTest, TheSameSeedGivesTheSameBitsAndAnotherSeedOthers) {
+  std::vector<std::string> bits;
+  for (const int64_t seed : {7, 7, 8}) {
+    auto options = TinyOptions(Dir(std::to_string(bits.size())));
+    options.config.tf_random_seed = seed;
+    options.params.dropout = 0.4;
+    Estimator<TinyParams> estimator(options);
+    const absl::Status trained = estimator.Train(
+        [](const TinyParams&) { return Dataset::FromTensorSlices(TinyExamples()).Shuffle(20).Repeat().Batch(6); }, Steps(12));
+    ASSERT_TRUE(trained.ok()) << trained;
+    bits.push_back(*CheckpointBits(**estimator.LatestCheckpoint()));
+  }
+  EXPECT_EQ(bits[0], bits[1]);
+  EXPECT_NE(bits[0], bits[2]);
+}
+
+}  // namespace
+}  // namespace estimator
