@@ -1,0 +1,275 @@
+// Evaluation and prediction on replicas: exact, whatever the batch size and the number of shards.
+#include <map>
+#include <memory>
+
+#include "estimator/base/temp_dir.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tpu/testing/tiny_tpu_model.h"
+
+namespace estimator::tpu {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class TPUEvalTest : public ::testing::Test {
+ protected:
+  // All estimators of a test share one model_dir, trained for 4 steps.
+  void SetUp() override {
+    TinyTPUEstimator estimator(Options(2));
+    const absl::Status trained = estimator.Train(TinyTrainInput, Steps(4));
+    ASSERT_TRUE(trained.ok()) << trained;
+  }
+  TinyTPUEstimator::Options Options(int shards) { return TinyTPUOptions(dir_.File("m"), shards, 4); }
+  std::string EvaluateError(const TinyTPUEstimator::ModelFn& model_fn) {
+    auto options = Options(2);
+    options.model_fn = model_fn;
+    TinyTPUEstimator estimator(options);
+    return std::string(estimator.Evaluate(TinyEvalInput).status().message());
+  }
+  TempDir dir_;
+};
+
+TEST_F(TPUEvalTest, LossMetricsAndPredictionsAreTheSameForEveryBatchSizeAndShardCount) {
+  double loss = 0, mae = 0;
+  std::vector<double> rows;
+  for (const int shards : {0, 1, 2, 4}) {
+    for (const int64_t batch : {20, 1, 3, 7, 4, 16}) {
+      if (shards > 1 && batch % shards != 0) continue;
+      SCOPED_TRACE(std::to_string(shards) + " shards, batches of " + std::to_string(batch));
+      auto options = Options(shards);
+      options.eval_batch_size = options.predict_batch_size = batch;
+      TinyTPUEstimator estimator(options);
+      const auto result = estimator.Evaluate(TinyEvalInput);
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_EQ(result->num_examples, 20);
+      EXPECT_EQ(result->global_step(), 4);
+      const auto predictions = estimator.Predict(TinyEvalInput).All();
+      ASSERT_TRUE(predictions.ok()) << predictions.status();
+      ASSERT_EQ(predictions->size(), 20u);
+      if (rows.empty()) {
+        loss = (*result)["loss"];
+        mae = (*result)["mae"];
+        for (const Prediction& row : *predictions) rows.push_back(row.at("y").AsDouble());
+      }
+      EXPECT_NEAR((*result)["loss"], loss, 1e-6 * loss);
+      EXPECT_NEAR((*result)["mae"], mae, 1e-6 * mae);
+      for (size_t i = 0; i < 20; ++i) EXPECT_NEAR((*predictions)[i].at("y").AsDouble(), rows[i], 1e-6) << "row " << i;
+    }
+  }
+}
+
+// Behaviour L5, and the modes of training.
+TEST_F(TPUEvalTest, InputModesGiveTheSameResult) {
+  const double loss = (*TinyTPUEstimator(Options(0)).Evaluate(TinyEvalInput))["loss"];
+  using Config = InputPipelineConfig;
+  struct Case { Config training, eval; int64_t input_batch, model_batch; };
+  for (const Case& c : {Case{Config::PER_HOST_V1, Config::PER_HOST_V1, 8, 2}, Case{Config::PER_HOST_V2, Config::PER_HOST_V1, 2, 2},
+                        Case{Config::PER_SHARD_V1, Config::PER_HOST_V1, 8, 2}, Case{Config::BROADCAST, Config::PER_HOST_V1, 8, 8},
+                        Case{Config::PER_HOST_V2, Config::SLICED, 8, 2}}) {
+    SCOPED_TRACE(std::to_string(static_cast<int>(c.training)) + " " + std::to_string(static_cast<int>(c.eval)));
+    auto options = Options(4);
+    options.config.tpu_config.per_host_input_for_training = c.training;
+    options.config.tpu_config.eval_training_input_configuration = c.eval;
+    std::vector<int64_t> model_batches;
+    options.model_fn = [&](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+      model_batches.push_back(params.batch_size);
+      return TinyTPUModel(features, labels, mode, params);
+    };
+    TinyTPUEstimator estimator(options);
+    int num_calls = 0;
+    const auto result = estimator.Evaluate([&](const Params& params) {
+      ++num_calls;
+      EXPECT_EQ(params.batch_size, c.input_batch);
+      return TinyEvalInput(params);
+    });
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(num_calls, 1);
+    EXPECT_EQ(result->num_examples, 20);
+    EXPECT_NEAR((*result)["loss"], loss, 1e-6 * loss);
+    ASSERT_EQ(model_batches.size(), 2u) << "full batches, and the last, smaller one";
+    EXPECT_EQ(model_batches[0], c.model_batch);
+    EXPECT_EQ(model_batches[1], 4);
+    EXPECT_EQ(estimator.Predict(TinyEvalInput).All()->size(), 20u);
+  }
+}
+
+// Behaviour M5.
+TEST_F(TPUEvalTest, BatchSizesMustBeGivenOnReplicas) {
+  auto options = Options(2);
+  options.eval_batch_size = options.predict_batch_size = std::nullopt;
+  TinyTPUEstimator estimator(options);
+  EXPECT_THAT(std::string(estimator.Evaluate(TinyEvalInput).status().message()), HasSubstr("eval_batch_size must be given"));
+  EXPECT_THAT(std::string(estimator.Predict(TinyEvalInput).Next().status().message()), HasSubstr("predict_batch_size must be given"));
+}
+
+// Behaviour M7 (a hook sees every step here; TensorFlow runs them all at once).
+TEST_F(TPUEvalTest, StepsAreCountedWithAndWithoutMetrics) {
+  for (const bool metrics : {true, false}) {
+    auto options = Options(2);
+    options.model_fn = [metrics](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+      const TPUEstimatorSpec spec = TinyTPUModel(features, labels, mode, params);
+      return metrics ? spec : TPUEstimatorSpec::Eval(spec.spec().loss);
+    };
+    TinyTPUEstimator estimator(options);
+    for (const int64_t steps : {2, 6}) {
+      const auto recorder = std::make_shared<RunRecorder>();
+      const auto result = estimator.Evaluate(TinyTrainInput, {.steps = steps, .hooks = {recorder}});
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_EQ(result->num_steps, steps);
+      EXPECT_EQ(static_cast<int64_t>(recorder->steps.size()), steps);
+      EXPECT_EQ(result->values.count("mae"), metrics ? 1u : 0u);
+    }
+  }
+}
+
+// Behaviour M8.
+TEST_F(TPUEvalTest, MetricsAsAListAndAsADictAgreeOnReplicasAndLocally) {
+  std::vector<double> values;
+  for (const int shards : {0, 2}) {
+    for (const int form : {0, 1, 2}) {
+      auto options = Options(shards);
+      options.model_fn = [form](const Features& features, const Labels& labels, Mode, const Params&) {
+        const Tensor y = TinyNetwork(features, false, 0), truth = labels, loss = TinyLoss(labels, y);
+        if (form == 0) return TPUEstimatorSpec::Eval(loss, {TinyMetrics, {truth, y}});
+        if (form == 1) {
+          return TPUEstimatorSpec::Eval(loss, {[](const std::vector<Tensor>& all) { return TinyMetrics(all[0], all[1]); }, {truth, y}});
+        }
+        const std::map<std::string, Tensor> named = {{"predictions", y}, {"labels", truth}};
+        return TPUEstimatorSpec::Eval(loss, {[](const std::map<std::string, Tensor>& all) {
+                                               return TinyMetrics(all.at("labels"), all.at("predictions"));
+                                             }, named});
+      };
+      TinyTPUEstimator estimator(options);
+      const auto result = estimator.Evaluate(TinyEvalInput);
+      ASSERT_TRUE(result.ok()) << result.status();
+      values.push_back((*result)["mae"]);
+      EXPECT_NEAR(values.back(), values[0], 1e-6 * values[0]) << shards << " shards, form " << form;
+    }
+  }
+}
+
+TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
+  EXPECT_THAT(EvaluateError([](const Features& features, const Labels& labels, Mode, const Params&) {
+                const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
+                return TPUEstimatorSpec::Eval(loss, {TinyMetrics, {loss, loss}});
+              }),
+              AllOf(HasSubstr("tensor 0 of eval_metrics ('tiny_loss:0') is a scalar; it must keep the batch axis"),
+                    HasSubstr("tensor 1 of eval_metrics")));
+  EXPECT_THAT(EvaluateError([](const Features& features, const Labels& labels, Mode, const Params&) {
+                const Tensor y = TinyNetwork(features, false, 0);
+                return TPUEstimatorSpec::Eval(TinyLoss(labels, y), {TinyMetrics, {y}});
+              }),
+              HasSubstr("eval_metrics: the function takes 2 tensors, 1 are given"));
+  for (const std::string name : {"loss", "global_step"}) {
+    EXPECT_THAT(EvaluateError([name](const Features& features, const Labels& labels, Mode, const Params&) {
+                  const Tensor y = TinyNetwork(features, false, 0);
+                  return TPUEstimatorSpec::Eval(TinyLoss(labels, y), {[name](const std::vector<Tensor>& all) {
+                                                  return MetricMap{{name, metrics::Mean(all[0])}};
+                                                }, {y}});
+                }),
+                HasSubstr("eval_metrics: '" + name + "' is a name that evaluation adds by itself"));
+  }
+}
+
+TEST_F(TPUEvalTest, EvalOnTpuFalseRunsOneReplicaWithTheWholeBatch) {
+  auto options = Options(2);
+  options.eval_on_tpu = false;
+  options.eval_batch_size = 7;  // need not be divisible
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+    if (mode == Mode::kEval) {
+      EXPECT_FALSE(params.use_tpu);
+      EXPECT_EQ(params.context.num_replicas, 1);
+    }
+    return TinyTPUModel(features, labels, mode, params);
+  };
+  TinyTPUEstimator estimator(options);
+  const auto result = estimator.Evaluate(TinyEvalInput), on_shards = TinyTPUEstimator(Options(2)).Evaluate(TinyEvalInput);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->num_steps, 3);
+  EXPECT_NEAR((*result)["loss"], (*on_shards)["loss"], 1e-6 * (*on_shards)["loss"]);
+}
+
+// Behaviour M9, with TensorFlow's numbers: 24 samples, batch 16, 2 replicas.
+TEST_F(TPUEvalTest, PredictsEverySampleOnce) {
+  auto options = Options(2);
+  options.predict_batch_size = 16;
+  options.config.tpu_config.per_host_input_for_training = InputPipelineConfig::PER_HOST_V2;
+  TinyTPUEstimator shards(options), local(Options(0));
+  const auto input = [](const Params& params) { return TinyDataset(params.batch_size, 24); };
+  const auto a = shards.Predict(input).All(), b = local.Predict(input).All();
+  ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
+  ASSERT_EQ(a->size(), 24u);
+  for (size_t i = 0; i < 24; ++i) EXPECT_NEAR((*a)[i].at("y").AsDouble(), (*b)[i].at("y").AsDouble(), 1e-6);
+}
+
+// Behaviours M6 and section 2.11: hooks of the spec, and host_call in evaluation and prediction.
+TEST_F(TPUEvalTest, TheSpecsHooksAndHostCallRunInEvaluationAndPrediction) {
+  const auto eval_hook = std::make_shared<RunRecorder>(), predict_hook = std::make_shared<RunRecorder>();
+  std::vector<int64_t> rows;
+  auto options = Options(2);
+  options.model_fn = [&](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+    const ModelSpec spec = TinyTPUModel(features, labels, mode, params).spec();
+    const HostCall call{[&rows](const std::vector<Array>& values) {
+                          rows.push_back(values[0].shape().dim(0));
+                          return absl::OkStatus();
+                        },
+                        {features["x"]}};
+    if (mode == Mode::kEval) return TPUEstimatorSpec::Eval(spec.loss, {}, {.host_call = call, .evaluation_hooks = {eval_hook}});
+    return TPUEstimatorSpec::Predict(spec.predictions, {.host_call = call, .prediction_hooks = {predict_hook}});
+  };
+  TinyTPUEstimator estimator(options);
+  ASSERT_TRUE(estimator.Evaluate(TinyEvalInput).ok());
+  EXPECT_EQ(rows, (std::vector<int64_t>{8, 8, 4})) << "joined over the replicas";
+  EXPECT_EQ(eval_hook->steps.size(), 3u);
+  rows.clear();
+  ASSERT_TRUE(estimator.Predict(TinyEvalInput).All().ok());
+  EXPECT_EQ(rows, (std::vector<int64_t>{8, 8, 4}));
+  EXPECT_EQ(predict_hook->steps.size(), 3u);
+}
+
+// Behaviour M12: training keeps averages of its variables, evaluation reads those in place of the variables.
+TEST_F(TPUEvalTest, ScaffoldFnRestoresMovingAverages) {
+  for (const int shards : {0, 2}) {
+    for (const bool checkpoints : {true, false}) {
+      SCOPED_TRACE(std::to_string(shards) + (checkpoints ? " shards, from disk" : " shards, from memory"));
+      auto options = TinyTPUOptions(dir_.File("ema" + std::to_string(shards) + (checkpoints ? "d" : "m")), shards, 2);
+      if (!checkpoints) options.config.save_checkpoints_steps = 0;
+      bool averages = false;
+      int num_scaffolds = 0;
+      options.model_fn = [&](const Features& features, const Labels& labels, Mode mode, const Params&) {
+        const Tensor loss = TinyLoss(labels, TinyNetwork(features, false, 0));
+        if (mode == Mode::kTrain) {
+          const Operation step = train::GradientDescent(0.2).Minimize(loss);
+          train::ExponentialMovingAverage ema(0.5);
+          return TPUEstimatorSpec::Train(loss, Group({step, ema.Apply({}, step)}));
+        }
+        TPUEstimatorSpecOptions more;
+        more.scaffold_fn = [&averages, &num_scaffolds, names = Graph::Current().TrainableVariables()] {
+          ++num_scaffolds;
+          Scaffold scaffold;
+          for (const Variable& variable : names) {
+            if (averages) scaffold.restore_names[variable.name()] = variable.name() + "/ExponentialMovingAverage";
+          }
+          return scaffold;
+        };
+        return TPUEstimatorSpec::Eval(loss, {}, more);
+      };
+      TinyTPUEstimator estimator(options);
+      ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(6)).ok());
+      const auto plain = estimator.Evaluate(TinyEvalInput);
+      ASSERT_TRUE(plain.ok()) << plain.status();
+      EXPECT_GE(num_scaffolds, 1);
+      averages = true;
+      TinyTPUEstimator reader(options);
+      const auto averaged = checkpoints ? reader.Evaluate(TinyEvalInput) : estimator.Evaluate(TinyEvalInput);
+      ASSERT_TRUE(averaged.ok()) << averaged.status();
+      EXPECT_NE((*averaged)["loss"], (*plain)["loss"]);
+      EXPECT_EQ(averaged->global_step(), 6);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace estimator::tpu
