@@ -10,6 +10,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/training/eval_summary.h"
+#include "estimator/training/forward_session.h"
 #include "estimator/training/open_input.h"
 #include "estimator/training/replica_reduce.h"
 #include "glog/logging.h"
@@ -20,35 +21,11 @@ std::string EvalDir(const std::string& model_dir, const std::string& name) {
   return JoinPath(model_dir, name.empty() ? "eval" : absl::StrCat("eval_", name));
 }
 
-// Hooks of an evaluation see one run per batch.
-class Evaluator::EvalSession : public Session {
- public:
-  EvalSession(const Graph& graph, ModelState& state, const std::string& model_dir, int64_t examples_per_step)
-      : graph_(graph), state_(state), model_dir_(model_dir), examples_per_step_(examples_per_step) {}
-  const Graph& graph() const override { return graph_; }
-  VariableStore& variables() override { return state_.store(); }
-  int64_t global_step() const override { return state_.global_step(); }
-  const std::string& model_dir() const override { return model_dir_; }
-  int64_t steps_per_run() const override { return 1; }
-  int64_t examples_per_step() const override { return examples_per_step_; }
-  absl::StatusOr<std::string> SaveCheckpoint() override {
-    return absl::FailedPreconditionError("an evaluation writes no checkpoints");
-  }
-  int64_t restored_step() const override { return state_.global_step(); }
-  std::string FirstNonFiniteTensor() override { return "(looked for in training only)"; }
-
- private:
-  const Graph& graph_;
-  ModelState& state_;
-  const std::string& model_dir_;
-  const int64_t examples_per_step_;
-};
-
 // One call of Evaluate.
 struct Evaluator::Pass {
   const EvaluateOptions& options;
   Hooks hooks;
-  std::unique_ptr<EvalSession> session;
+  std::unique_ptr<ForwardSession> session;
   ModelCache::Entry* first = nullptr;
   std::string checkpoint;
   double loss_sum = 0;
@@ -96,7 +73,7 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn, const Ev
     if (host_metrics_ == nullptr) host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);
     EST_RETURN_IF_ERROR(host_metrics_->Reset());
   }
-  pass.session = std::make_unique<EvalSession>(*model.graph, models_.state(), model_dir_, first->num_examples);
+  pass.session = std::make_unique<ForwardSession>(*model.graph, models_.state(), model_dir_, first->num_examples);
   pass.hooks = options.hooks;
   pass.hooks.insert(pass.hooks.end(), model.spec.evaluation_hooks.begin(), model.spec.evaluation_hooks.end());
   for (const auto& hook : pass.hooks) {

@@ -46,7 +46,6 @@ class Evaluator {
                                       const ModelState& trained);
 
  private:
-  class EvalSession;
   struct Pass;
 
   absl::Status RunBatch(Pass& pass, StepInput input);

@@ -8,35 +8,13 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/training/forward_session.h"
 #include "estimator/training/open_input.h"
 #include "estimator/training/replica_reduce.h"
 #include "glog/logging.h"
 
 namespace estimator {
 namespace {
-
-class PredictSession : public Session {
- public:
-  PredictSession(const Graph& graph, ModelState& state, const std::string& model_dir, int64_t examples_per_step)
-      : graph_(graph), state_(state), model_dir_(model_dir), examples_per_step_(examples_per_step) {}
-  const Graph& graph() const override { return graph_; }
-  VariableStore& variables() override { return state_.store(); }
-  int64_t global_step() const override { return state_.global_step(); }
-  const std::string& model_dir() const override { return model_dir_; }
-  int64_t steps_per_run() const override { return 1; }
-  int64_t examples_per_step() const override { return examples_per_step_; }
-  absl::StatusOr<std::string> SaveCheckpoint() override {
-    return absl::FailedPreconditionError("a prediction writes no checkpoints");
-  }
-  int64_t restored_step() const override { return state_.global_step(); }
-  std::string FirstNonFiniteTensor() override { return "(looked for in training only)"; }
-
- private:
-  const Graph& graph_;
-  ModelState& state_;
-  const std::string& model_dir_;
-  const int64_t examples_per_step_;
-};
 
 // The predictions that `keys` ask for; all of them without any.
 absl::StatusOr<std::map<std::string, Tensor>> Select(const std::map<std::string, Tensor>& predictions,
@@ -67,7 +45,7 @@ struct Predictions::State {
   PredictOptions options;
   const ModelState& trained;
   std::unique_ptr<OpenInput> input;
-  std::unique_ptr<PredictSession> session;
+  std::unique_ptr<ForwardSession> session;
   ModelCache::Entry* first = nullptr;
   Hooks hooks;
   Prediction batch;
@@ -108,7 +86,7 @@ absl::Status Predictions::State::Open() {
   }
   EST_ASSIGN_OR_RETURN(first, predictor.models_.For(*peeked));
   EST_RETURN_IF_ERROR(predictor.models_.EnsureVariables(*first->model, checkpoint, options.checkpoint_path ? nullptr : &trained));
-  session = std::make_unique<PredictSession>(*first->model->graph, predictor.models_.state(), predictor.model_dir_,
+  session = std::make_unique<ForwardSession>(*first->model->graph, predictor.models_.state(), predictor.model_dir_,
                                              peeked->num_examples);
   hooks = options.hooks;
   hooks.insert(hooks.end(), first->model->spec.prediction_hooks.begin(), first->model->spec.prediction_hooks.end());
