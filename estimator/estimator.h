@@ -4,8 +4,13 @@
 
 #include "estimator/array/array.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/checkpoints_iterator.h"
+#include "estimator/checkpoint/load.h"
 #include "estimator/data/dataset.h"
+#include "estimator/data/example_builder.h"
+#include "estimator/data/file_datasets.h"
 #include "estimator/data/idx.h"
+#include "estimator/data/parse_example.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/initializers.h"
@@ -67,5 +72,6 @@
 #include "estimator/training/hooks/step_counter_hook.h"
 #include "estimator/training/hooks/stop_at_step_hook.h"
 #include "estimator/training/hooks/summary_saver_hook.h"
+#include "estimator/training/report.h"
 
 #endif  // ESTIMATOR_ESTIMATOR_H_
