@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/numbers.h"
 #include "estimator/base/status.h"
+#include "estimator/data/iterator_state.h"
 #include "estimator/training/built_model.h"
 
 namespace estimator::tpu {
@@ -53,32 +53,25 @@ class IteratorsFeeder : public Feeder {
   IteratorsFeeder(std::string description, std::vector<std::unique_ptr<Iterator>> iterators)
       : description_(std::move(description)), iterators_(std::move(iterators)) {}
 
-  // "<size> <bytes>" of each state in turn.
+  // One iterator: its own state, so that a run on shards goes on locally, and the other way round. Several: all of
+  // them, sealed under the description of the whole. On disk: do not change.
   absl::StatusOr<std::string> SaveState() override {
-    std::string all;
+    if (iterators_.size() == 1) return iterators_[0]->SaveState();
+    StateWriter all;
     for (const auto& iterator : iterators_) {
       EST_ASSIGN_OR_RETURN(const std::string state, iterator->SaveState());
-      absl::StrAppend(&all, state.size(), " ", state);
+      all.Bytes(state);
     }
-    return all;
+    return SealState(description_, all.bytes());
   }
   absl::Status RestoreState(absl::string_view state) override {
-    std::vector<std::string> parts;
-    while (!state.empty()) {
-      const size_t space = state.find(' ');
-      size_t size = 0;
-      if (space == absl::string_view::npos || !absl::SimpleAtoi(state.substr(0, space), &size) ||
-          size > state.size() - space - 1) {
-        return absl::InvalidArgumentError("not the state of a sharded input");
-      }
-      parts.emplace_back(state.substr(space + 1, size));
-      state.remove_prefix(space + 1 + size);
+    if (iterators_.size() == 1) return iterators_[0]->RestoreState(state);
+    EST_ASSIGN_OR_RETURN(const absl::string_view parts, UnsealState(description_, state));
+    StateReader reader(parts);
+    for (const auto& iterator : iterators_) {
+      EST_ASSIGN_OR_RETURN(const absl::string_view part, reader.Bytes());
+      EST_RETURN_IF_ERROR(iterator->RestoreState(part));
     }
-    if (parts.size() != iterators_.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the state is of ", parts.size(), " inputs, this run has ", iterators_.size()));
-    }
-    for (size_t i = 0; i < parts.size(); ++i) EST_RETURN_IF_ERROR(iterators_[i]->RestoreState(parts[i]));
     return absl::OkStatus();
   }
   std::string Describe() const override { return description_; }

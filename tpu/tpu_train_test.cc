@@ -323,6 +323,61 @@ TEST_F(TPUTrainTest, ANaNInOneReplicaInTheMiddleOfALoopNamesStepTensorAndReplica
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 0) << "only the first checkpoint is there";
 }
 
+// Behaviour L6.
+TEST_F(TPUTrainTest, FeaturesAndLabelsMayHaveManyNamesAndLabelsMayBeMissing) {
+  for (const bool labelled : {true, false}) {
+    for (const int shards : {0, 4}) {
+      auto options = TinyTPUOptions(Dir(), shards);
+      options.model_fn = [labelled](const Features& features, const Labels& labels, Mode, const Params& params) {
+        EXPECT_EQ(features.size(), 10u);
+        EXPECT_EQ(labels.size(), labelled ? 2u : 0u);
+        std::vector<Tensor> columns;
+        for (const auto& [name, tensor] : features) {
+          EXPECT_EQ(tensor.dim(0), params.batch_size);
+          columns.push_back(Reshape(tensor, {-1, 1}));
+        }
+        const Tensor y = layers::Dense(AddN(columns), {.units = 1});
+        const Tensor loss = labelled ? losses::MeanSquaredError(labels["b"], y) : ReduceMean(Square(y));
+        return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.01).Minimize(loss));
+      };
+      TinyTPUEstimator estimator(options);
+      const absl::Status trained = estimator.Train([labelled](const Params& params) {
+        Element all;
+        const Array y = *TinyExamples(24).labels.Only();
+        for (int i = 0; i < 10; ++i) all.features["small" + std::to_string(i)] = i % 2 == 0 ? y : y.Reshaped({24});
+        if (labelled) all.labels = {{"a", y}, {"b", y}};
+        return Dataset::FromTensorSlices(all).Batch(params.batch_size).Repeat();
+      }, Steps(2));
+      EXPECT_TRUE(trained.ok()) << trained;
+    }
+  }
+}
+
+TEST_F(TPUTrainTest, AFeatureWithoutABatchAxisCannotBeSplit) {
+  EXPECT_THAT(TrainError(TinyTPUOptions(Dir(), 4), [](const Params& params) {
+                return TinyDataset(params.batch_size, 24).Repeat().Map([](const Element& element) -> absl::StatusOr<Element> {
+                  Element with = element;
+                  with.features["z"] = Array::Scalar(1.0f);
+                  return with;
+                });
+              }),
+              HasSubstr("features['z'] is f32 []; to be split over the replicas it needs the batch of 8 on axis 0"));
+}
+
+// Moving averages are updates of the graph's own: nobody can forget them.
+TEST_F(TPUTrainTest, BatchNormsAveragesMoveOnShardsWithoutBeingAskedFor) {
+  auto options = TinyTPUOptions(Dir(), 2);
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode, const Params&) {
+    const Tensor normal = layers::BatchNormalization(features["x"], {.training = mode == Mode::kTrain});
+    const Tensor loss = TinyLoss(labels, layers::Dense(normal, {.units = 1}));
+    return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.01).Minimize(loss));
+  };
+  TinyTPUEstimator estimator(options);
+  ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(3)).ok());
+  EXPECT_NE(estimator.GetVariableValue("batch_normalization/moving_mean")->AsDouble(0), 0);
+  EXPECT_NE(estimator.GetVariableValue("batch_normalization/moving_variance")->AsDouble(0), 1);
+}
+
 TEST_F(TPUTrainTest, AFiniteInputEndsTrainingCleanly) {
   TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2, 2));
   const absl::Status trained = estimator.Train([](const Params& params) { return TinyDataset(params.batch_size, 24); }, Steps(100));

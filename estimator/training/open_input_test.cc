@@ -66,7 +66,7 @@ TEST(OpenInput, AfterAnErrorTheSavedStateIsThatOfTheStepThatFailed) {
     ASSERT_TRUE(input.Next().ok());
     ASSERT_TRUE(input.Next().ok());
     if (peeks) {
-      EXPECT_EQ(input.Peek().status().message(), "damaged");
+      EXPECT_FALSE(input.Peek().ok());
     }
     EXPECT_FALSE(input.Next().ok());
     const absl::StatusOr<std::string> state = input.SaveState();

@@ -58,10 +58,11 @@ TEST_F(ResumeTest, GoesOnFromACheckpointToTheSameBits) {
   EXPECT_EQ(FinalBits(resumed), whole_bits_);
 }
 
-TEST_F(ResumeTest, SeveralCallsGiveTheBitsOfOne) {
+TEST_F(ResumeTest, SeveralCallsWithEvaluationsBetweenGiveTheBitsOfOne) {
   Estimator<TinyParams> estimator(WithDropout(dir_.File("calls")));
   const InputFn input = estimator.Input(Shuffled);
   ASSERT_TRUE(estimator.Train(input, Steps(3)).ok());
+  ASSERT_TRUE(estimator.Evaluate([](const TinyParams&) { return TinyDataset(8); }).ok());
   ASSERT_TRUE(estimator.Train(input, Steps(4)).ok());  // goes on with the open input
   ASSERT_TRUE(estimator.Train(Shuffled, Steps(3)).ok());  // opens it anew, at its position
   EXPECT_EQ(FinalBits(estimator), whole_bits_);

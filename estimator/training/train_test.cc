@@ -227,7 +227,9 @@ TEST_F(TrainTest, WithoutCheckpointsASecondCallGoesOnWithTheLiveVariablesAndTheO
   const auto result = estimator.Evaluate(once);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->global_step(), 7);
-  EXPECT_LT((*result)["loss"], recorder->losses[0]);
+  Estimator<TinyParams> saved(TinyOptions(Dir("saved")));
+  ASSERT_TRUE(saved.Train(Endless, Steps(7)).ok());
+  EXPECT_EQ((*result)["loss"], (*saved.Evaluate(once))["loss"]);
   const auto rows = estimator.Predict(once).All(), same = whole.Predict(once).All();
   ASSERT_TRUE(rows.ok() && same.ok());
   EXPECT_EQ((*rows)[3].at("y").AsDouble(), (*same)[3].at("y").AsDouble());
@@ -251,6 +253,18 @@ TEST_F(TrainTest, WithoutCheckpointsTrainingGoesOnFromWhereItLeftAnOlderOne) {
   ASSERT_TRUE(old.ok()) << old.status();
   EXPECT_EQ(old->global_step(), 5) << "a checkpoint that is named is what counts";
   EXPECT_EQ(StepOf(unsaved), 5) << "on disk";
+}
+
+// The model is built anew for the new shape, over the same variables.
+TEST_F(TrainTest, AnInputWithAnotherBatchSizeGoesOnWithTheSameVariables) {
+  Estimator<TinyParams> estimator(TinyOptions(Dir()));
+  const auto recorder = std::make_shared<RunRecorder>();
+  for (const int64_t batch_size : {4, 5, 4}) {
+    const absl::Status trained = estimator.Train([batch_size](const TinyParams&) { return TinyDataset(batch_size).Repeat(); },
+                                                 Steps(2), {.hooks = {recorder}});
+    ASSERT_TRUE(trained.ok()) << trained;
+  }
+  EXPECT_THAT(recorder->steps, ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
 TEST_F(TrainTest, ARemovedModelDirMeansANewStart) {

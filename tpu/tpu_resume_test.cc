@@ -1,0 +1,107 @@
+// Runs on replicas that stop and go on, call after call and process after process.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "estimator/base/temp_dir.h"
+#include "gtest/gtest.h"
+#include "tpu/testing/tiny_tpu_model.h"
+
+namespace estimator::tpu {
+namespace {
+
+// Each replica of PER_SHARD_V1 shuffles a part of its own.
+Dataset Shuffled(const Params& params) {
+  return Dataset::FromTensorSlices(TinyExamples(48))
+      .Shard(params.context.num_invocations, params.context.invocation)
+      .Shuffle(48)
+      .Repeat()
+      .Batch(params.batch_size);
+}
+
+std::string FinalBits(const TinyTPUEstimator& estimator) { return *CheckpointBits(**estimator.LatestCheckpoint()); }
+
+TEST(TPUResume, SeveralProcessesAndCallsGiveTheBitsOfOneInEveryInputMode) {
+  const TempDir dir;
+  for (const auto mode : {InputPipelineConfig::PER_SHARD_V1, InputPipelineConfig::PER_HOST_V1, InputPipelineConfig::PER_HOST_V2,
+                          InputPipelineConfig::BROADCAST}) {
+    SCOPED_TRACE(static_cast<int>(mode));
+    const auto options = [&](const char* name) {
+      auto result = TinyTPUOptions(dir.File(name + std::to_string(static_cast<int>(mode))), 4, 3);
+      result.config.tpu_config.per_host_input_for_training = mode;
+      return result;
+    };
+    TinyTPUEstimator whole(options("whole"));
+    const absl::Status trained = whole.Train(Shuffled, MaxSteps(12));
+    ASSERT_TRUE(trained.ok()) << trained;
+    {
+      TinyTPUEstimator first(options("parts"));
+      ASSERT_TRUE(first.Train(Shuffled, Steps(3)).ok());
+      ASSERT_TRUE(first.Evaluate(TinyEvalInput).ok());
+      ASSERT_TRUE(first.Train(Shuffled, Steps(2)).ok());
+    }
+    TinyTPUEstimator second(options("parts"));
+    ASSERT_TRUE(second.Train(Shuffled, MaxSteps(12)).ok());
+    EXPECT_EQ(FinalBits(second), FinalBits(whole));
+  }
+}
+
+// Behaviour M14: the variables have the same names and layouts, however they were trained.
+TEST(TPUResume, ARunGoesOnWithAnotherNumberOfShardsAndAPlainEstimatorReadsIt) {
+  const TempDir dir;
+  TinyTPUEstimator shards(TinyTPUOptions(dir.File("m"), 4)), local(TinyTPUOptions(dir.File("m"), 0)), straight(TinyTPUOptions(dir.File("s"), 0));
+  ASSERT_TRUE(shards.Train(TinyTrainInput, Steps(5)).ok());
+  ASSERT_TRUE(local.Train(TinyTrainInput, Steps(5)).ok());
+  ASSERT_TRUE(straight.Train(TinyTrainInput, Steps(10)).ok());
+  const auto a = local.Evaluate(TinyEvalInput), b = straight.Evaluate(TinyEvalInput);
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_NEAR((*a)["loss"], (*b)["loss"], 1e-5 * (*b)["loss"]) << "the input's position is the same for both";
+  EXPECT_EQ(a->global_step(), 10);
+  // Where the position cannot be the same one, the input starts at its beginning.
+  auto per_shard = TinyTPUOptions(dir.File("m"), 2);
+  per_shard.config.tpu_config.per_host_input_for_training = InputPipelineConfig::PER_SHARD_V1;
+  ASSERT_TRUE(TinyTPUEstimator(per_shard).Train(TinyTrainInput, Steps(2)).ok());
+  ASSERT_TRUE(TinyTPUEstimator(TinyTPUOptions(dir.File("m"), 0)).Train(TinyTrainInput, Steps(2)).ok());
+  EXPECT_EQ(local.GetVariableValue("global_step")->scalar<int64_t>(), 14);
+  Estimator<TinyParams> plain(TinyOptions(dir.File("plain")));
+  const auto read = plain.Evaluate([](const TinyParams&) { return TinyDataset(7); }, {.checkpoint_path = dir.File("m/model.ckpt-10")});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_NEAR((*read)["loss"], (*a)["loss"], 1e-6 * (*a)["loss"]);
+}
+
+int64_t ResidentBytes() {
+  long total = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  const int read = std::fscanf(file, "%ld %ld", &total, &resident);
+  std::fclose(file);
+  return read == 2 ? static_cast<int64_t>(resident) * sysconf(_SC_PAGESIZE) : 0;
+}
+
+TEST(TPUResume, AThousandRoundsOnShardsReuseProgramsAndLeakNothing) {
+  const TempDir dir;
+  constexpr int kRounds = 1000;
+  int num_models = 0;
+  auto options = TinyTPUOptions(dir.File("m"), 2);
+  options.config.save_checkpoints_steps = 0;
+  options.model_fn = [&num_models](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+    ++num_models;
+    return TinyTPUModel(features, labels, mode, params);
+  };
+  TinyTPUEstimator estimator(options);
+  const InputFn train = estimator.Input(TinyTrainInput);
+  int64_t resident_after_warm_up = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    if (round == kRounds / 4) resident_after_warm_up = ResidentBytes();
+    ASSERT_TRUE(estimator.Train(train, Steps(1)).ok());
+    const auto result = estimator.Evaluate(TinyEvalInput);
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_EQ(result->global_step(), round + 1);
+  }
+  EXPECT_LT(ResidentBytes() - resident_after_warm_up, 1 << 20);
+  EXPECT_EQ(num_models, 3);
+}
+
+}  // namespace
+}  // namespace estimator::tpu
