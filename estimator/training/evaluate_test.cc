@@ -4,6 +4,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/summary/event_reader.h"
@@ -178,6 +179,29 @@ TEST_F(EvaluateTest, VariablesHaveNamesAndValuesAfterTrainingOnly) {
                           "dense_1/bias/Momentum", "dense_1/kernel", "dense_1/kernel/Momentum", "global_step"));
   EXPECT_EQ(trained.GetVariableValue("dense/kernel")->shape(), (Shape{2, 4}));
   EXPECT_THAT(std::string(trained.GetVariableValue("dense/kernal").status().message()), HasSubstr("dense/kernel"));
+}
+
+// Behaviour E7 (a metric is a tensor here, never a nested tuple).
+TEST_F(EvaluateTest, AVectorMetricIsReturnedWholeAndStoredAsATensor) {
+  auto options = TinyOptions(dir_.File("m"));
+  options.model_fn = [](const Features& features, const Labels&, Mode, const TinyParams&) {
+    const Variable sums = GetVariable("sums", {2}, {.initializer = [](const Shape& shape, DType dtype) { return Zeros(shape, dtype); },
+                                                    .trainable = false, .local = true});
+    const metrics::Metric columns{.value = sums, .update = AssignAdd(sums, ReduceSum(features["x"], 0))};
+    return EstimatorSpec::Eval(ReduceMean(features["x"]), {{"columns", columns}});
+  };
+  Estimator<TinyParams> estimator(options);
+  const auto result = estimator.Evaluate([](const TinyParams&) { return TinyDataset(7); });
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->values.at("columns").shape(), (Shape{2}));
+  EXPECT_NEAR(result->values.at("columns").AsDouble(0), 9.5, 1e-5) << "0 + 0.05 + ... + 0.95";
+  bool stored = false;
+  const std::vector<std::string> paths = *Glob(JoinPath(estimator.EvalDir(), "*"));
+  for (const std::string& path : paths) {
+    const std::vector<SummaryRecord> records = *ReadEventFile(path);
+    for (const SummaryRecord& record : records) stored |= record.tag == "columns" && record.kind == SummaryRecord::Kind::kTensor;
+  }
+  EXPECT_TRUE(stored);
 }
 
 // Behaviour C2: a loss of shape [1] is a scalar.

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_format.h"
 
 namespace estimator {
 
@@ -33,6 +35,9 @@ absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
 absl::Status ModelCache::EnsureVariables(const BuiltModel& model, const std::string& checkpoint,
                                          const ModelState* trained) {
   const bool ahead = trained != nullptr && trained->AheadOf(checkpoint);
+  // A model_dir that was removed and trained again has other values under the same name.
+  const double written = checkpoint.empty() ? 0 : FileModifiedTimeSeconds(IndexPath(checkpoint)).value_or(0);
+  if (written != std::exchange(written_, written)) has_values_ = false;
   if (!ahead && has_values_ && !checkpoint.empty() && state_.checkpoint() == checkpoint) return absl::OkStatus();
   const Scaffold scaffold = model.spec.scaffold_fn ? model.spec.scaffold_fn() : Scaffold();
   has_values_ = false;

@@ -41,6 +41,7 @@ class ModelCache {
   const std::optional<int64_t> seed_;
   ModelState state_;
   bool has_values_ = false;
+  double written_ = 0;  // when the checkpoint of these values was, in seconds since 1970
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Backend> single_backend_;
   std::vector<std::unique_ptr<Entry>> entries_;

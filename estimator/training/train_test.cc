@@ -275,6 +275,14 @@ TEST_F(TrainTest, ARemovedModelDirMeansANewStart) {
   ASSERT_TRUE(estimator.Train(Endless, Steps(5), {.hooks = {second}}).ok());
   EXPECT_EQ(second->steps, first->steps);
   EXPECT_EQ(second->losses, first->losses);
+  // Nor is an evaluation's copy of the removed run's variables used for the new run.
+  const auto once = [](const TinyParams&) { return TinyDataset(20); };
+  const double before = (*estimator.Evaluate(once))["loss"];
+  ASSERT_TRUE(RemoveDirectoryRecursively(Dir()).ok());
+  ASSERT_TRUE(estimator.Train([](const TinyParams&) { return TinyDataset(3).Repeat(); }, Steps(5)).ok());
+  const auto after = estimator.Evaluate(once);
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_NE((*after)["loss"], before);
 }
 
 TEST_F(TrainTest, TheSameSeedGivesTheSameBitsAndAnotherSeedOthers) {
