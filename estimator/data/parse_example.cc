@@ -105,7 +105,11 @@ absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* f
     EST_RETURN_IF_ERROR(CheckKind(name, *feature, dtype));
     num_values = NumValues(*feature);
   }
-  const int64_t row_size = std::max<int64_t>(1, row.num_elements());
+  if (!row.fully_known() || row.num_elements() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Key: ", name, ".  A row is ", row.ToString(), "; its sizes must be known and positive"));
+  }
+  const int64_t row_size = row.num_elements();
   if (num_values % row_size != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("Key: ", name, ".  Number of ", KindName(dtype), " values is ", num_values,

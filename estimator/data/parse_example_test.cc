@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
 #include "estimator/data/example_builder.h"
 
@@ -104,6 +105,15 @@ TEST(DecodeRaw, ReadsLittleEndianNumbers) {
                     Array::Of<uint8_t>({2, 2}, {'a', 'b', 'c', 'd'})).report, "");
   EXPECT_FALSE(DecodeRaw(Array::String("abc"), DType::kInt16).ok());
   EXPECT_FALSE(DecodeRaw(Array::Of<std::string>({2}, {"ab", "c"}), DType::kUint8).ok());
+}
+
+TEST(ParseExample, RowsWithoutASizeAreRefused) {
+  for (const Shape& row : {Shape{0}, Shape{2, Shape::kUnknownDim}}) {
+    EXPECT_TRUE(absl::StrContains(
+        ErrorOf({{"box", FixedLenSequenceFeature{.dtype = DType::kFloat32, .shape = row}}}),
+        absl::StrCat("Key: box.  A row is ", row.ToString())))
+        << row;
+  }
 }
 
 }  // namespace
