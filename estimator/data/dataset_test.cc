@@ -170,6 +170,22 @@ TEST(Dataset, PaddedBatchPadsToTheLongest) {
       "element 2: array \"t\" is i64 [3,1], larger than the padded shape [2,1] in axis 0"));
 }
 
+TEST(Dataset, PaddedBatchLosesNoArraySilently) {
+  const Dataset dataset = Dataset::Range(0, 3).Map([](const Element& e) -> absl::StatusOr<Element> {
+    Element named{.features = {{"t", *e.features.Only()}}, .labels = {}};
+    if (NumberOf(e) == 2) named.features["extra"] = Array::Scalar<int64_t>(1);
+    return named;
+  });
+  EXPECT_TRUE(absl::StrContains(FirstError(dataset.PaddedBatch(3)).message(),
+                                "element 2 has an array \"extra\", which element 0"));
+  EXPECT_TRUE(absl::StrContains(
+      FirstError(dataset.PaddedBatch(2, {.padding_values = {{"tt", 1}}})).message(),
+      "padding_values names \"tt\", but the elements are t i64 []"));
+  EXPECT_TRUE(absl::StrContains(
+      FirstError(dataset.PaddedBatch(2, {.padded_shapes = {{"tt", {}}}})).message(),
+      "padded_shapes names \"tt\""));
+}
+
 TEST(Dataset, ParallelMapKeepsTheOrder) {
   const Dataset stream = Dataset::FromGenerator(
       [](int64_t i) -> absl::StatusOr<std::optional<Element>> {

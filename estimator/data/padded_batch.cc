@@ -28,6 +28,37 @@ void CopyToCorner(const T* from, const Shape& shape, T* to, const Shape& padded)
   }
 }
 
+// Errors: an option, or a row after the first, names an array that row 0 lacks: it would be lost.
+absl::Status CheckNames(absl::Span<const Element> rows, const PaddedBatchOptions& options,
+                        int64_t first_ordinal) {
+  const Element& first = rows[0];
+  const auto unknown = [&](const std::string& name) {
+    return first.features.count(name) == 0 && first.labels.count(name) == 0;
+  };
+  for (const auto& [name, shape] : options.padded_shapes) {
+    if (!unknown(name)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: padded_shapes names \"", name,
+                                                   "\", but the elements are ", first.ToString()));
+  }
+  for (const auto& [name, value] : options.padding_values) {
+    if (!unknown(name)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: padding_values names \"", name,
+                                                   "\", but the elements are ", first.ToString()));
+  }
+  for (size_t i = 1; i < rows.size(); ++i) {
+    for (const auto member : {&Element::features, &Element::labels}) {
+      for (const auto& [name, array] : rows[i].*member) {
+        if ((first.*member).count(name) > 0) continue;
+        return absl::InvalidArgumentError(
+            absl::StrCat("PaddedBatch: element ", first_ordinal + static_cast<int64_t>(i),
+                         " has an array \"", name, "\", which element ", first_ordinal,
+                         " of the batch lacks; every element needs the same names"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 // The name's padded shape, from the request and the largest of the rows.
 absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Element::*member,
                                   const std::string& name, const PaddedBatchOptions& options,
@@ -113,6 +144,7 @@ class PaddedBatchIterator final : public NodeIterator {
     }
     const auto num_rows = static_cast<int64_t>(rows.size());
     if (num_rows == 0 || (options_.drop_remainder && num_rows < batch_size_)) return std::nullopt;
+    EST_RETURN_IF_ERROR(CheckNames(rows, options_, returned_));
     Element batch;
     for (const auto member : {&Element::features, &Element::labels}) {
       for (const auto& [name, array] : rows[0].*member) {
