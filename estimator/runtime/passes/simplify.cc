@@ -1,5 +1,6 @@
 #include "estimator/runtime/passes/simplify.h"
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -173,6 +174,7 @@ class Simplifier {
     if (!(spec(x) == at(n).outputs[0])) return;
     const Array* c = module_.constant(inner.inputs[static_cast<size_t>(other)]);
     const float factor = c->data<float>()[0] * module_.constant(d)->data<float>()[0];
+    if (!std::isnormal(factor)) return;  // x * c * d need not overflow or vanish where c * d does
     const std::string name = absl::StrCat(at(n).name, "/factor");
     at(n).inputs = {x, {static_cast<int>(module_.nodes.size()), 0}};
     module_.nodes.push_back(MakeConstant(Array::Scalar(factor), name));

@@ -78,6 +78,17 @@ TEST_F(SimplifyTest, ScalarFactorsBecomeOne) {
   EXPECT_EQ(b_.module.constant(b_.node(result).inputs[1])->scalar<float>(), 6);
 }
 
+TEST_F(SimplifyTest, FactorsWhoseProductOverflowsOrVanishesStay) {
+  const Value x = b_.Feed({3});
+  Value y = b_.Op("Mul", {x, b_.Scalar(1e30f)}, {3});
+  y = b_.Op("Mul", {y, b_.Scalar(1e30f)}, {3});
+  b_.Fetch(y);
+  Value z = b_.Op("Mul", {x, b_.Scalar(1e-30f)}, {3});
+  z = b_.Op("Mul", {z, b_.Scalar(1e-30f)}, {3});
+  Simplified(z);
+  EXPECT_EQ(Count(b_.module, "Mul"), 4);
+}
+
 TEST_F(SimplifyTest, AProductThatOthersReadStays) {
   const Value x = b_.Feed({3});
   const Value half = b_.Op("Mul", {x, b_.Scalar(0.5f)}, {3});
