@@ -60,7 +60,7 @@ Tensor SoftmaxCrossEntropy(const Tensor& onehot_labels, const Tensor& logits, co
   const NameScope scope(kName, GraphFor({logits, onehot_labels}));
   const LabelsAndPredictions pair = Match(onehot_labels, logits, kName);
   if (!pair.labels.valid()) return pair.labels;
-  const double classes = static_cast<double>(logits.dim(-1));
+  const double classes = logits.rank() == 0 ? 1 : static_cast<double>(logits.dim(-1));
   const Tensor labels = StopGradient(Smooth(pair.labels, options.label_smoothing, 1 / classes, kName));
   return ComputeWeightedLoss(SoftmaxCrossEntropyWithLogits(labels, pair.predictions), Common(options));
 }

@@ -104,6 +104,11 @@ TEST_F(Losses, FloatingClassNumbersAreRefused) {
   ExpectError(graph_, {"f32 [2]", "f32 [2,3]", "i32 or i64"});
 }
 
+TEST_F(Losses, ScalarLogitsAreRefused) {
+  losses::SoftmaxCrossEntropy(Constant(1.f), Constant(2.f));
+  ExpectError(graph_, {"softmax_cross_entropy_loss", "rank 0"});
+}
+
 TEST_F(Losses, WeightsThatDoNotBroadcastAreRefused) {
   losses::MeanSquaredError(labels_, predictions_, {.weights = Constant({3, 1}, {1.f, 1.f, 1.f})});
   ExpectError(graph_, {"f32 [3,1]", "f32 [2,3]"});
