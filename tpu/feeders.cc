@@ -31,6 +31,25 @@ absl::StatusOr<Element> SliceElement(const Element& element, int64_t begin, int6
   return part;
 }
 
+// Errors: the batches differ in their names or, but for the rows, in their types: they cannot be joined.
+absl::Status CheckAlike(const ArrayMap& first, const ArrayMap& other, const char* what) {
+  const auto row = [](const Array& array) {
+    return array.shape().rank() == 0 ? Shape{} : Shape(absl::MakeConstSpan(array.shape().dims()).subspan(1));
+  };
+  for (const auto& [name, array] : first) {
+    const auto found = other.find(name);
+    if (found != other.end() && array.shape().rank() > 0 && found->second.shape().rank() > 0 &&
+        found->second.dtype() == array.dtype() && row(found->second) == row(array)) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, "['", name, "'] is ", array.TypeString(), " in one batch of input_fn and ",
+        found == other.end() ? "missing" : found->second.TypeString(),
+        " in the next; shapes are static: pad or resize every example to one shape"));
+  }
+  return absl::OkStatus();
+}
+
 ArrayMap JoinRows(const std::vector<Element>& elements, ArrayMap Element::*member) {
   ArrayMap joined;
   for (const auto& [name, first] : elements[0].*member) {
@@ -148,6 +167,10 @@ class ConsecutiveFeeder : public IteratorsFeeder {
     if (input.num_examples == replica_batch_ * num_replicas_) return std::optional<StepInput>(std::move(input));
     // Training drops what does not fill a step.
     if (input.replicas.empty() || mode_ == Mode::kTrain) return std::optional<StepInput>();
+    for (const Element& element : input.replicas) {
+      EST_RETURN_IF_ERROR(CheckAlike(input.replicas[0].features, element.features, "features"));
+      EST_RETURN_IF_ERROR(CheckAlike(input.replicas[0].labels, element.labels, "labels"));
+    }
     Element joined{JoinRows(input.replicas, &Element::features), JoinRows(input.replicas, &Element::labels)};
     return std::optional<StepInput>(WholeRemainder(std::move(joined), input.num_examples));
   }

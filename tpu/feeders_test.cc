@@ -58,6 +58,18 @@ TEST(ConsecutiveFeeder, JoinsWhatDoesNotFillAStepInEvaluation) {
   EXPECT_EQ(Values(rest.replicas[0]), (Ints{4, 5, 6}));
 }
 
+TEST(ConsecutiveFeeder, RefusesToJoinBatchesOfDifferentShapes) {
+  const auto batches = [](const Element& e) -> absl::StatusOr<Element> {
+    const int64_t n = e.features.at("").scalar<int64_t>();
+    return Element{.features = Array(DType::kFloat32, {n == 0 ? 2 : 1, 3 + n}), .labels = {}};
+  };
+  const auto feeder = Checked(MakeConsecutiveFeeder(Mode::kEval, Dataset::Range(0, 2).Map(batches), 2, 2));
+  const absl::Status status = feeder->Next().status();
+  EXPECT_NE(status.message().find("f32 [2,3] in one batch of input_fn and f32 [1,4] in the next"),
+            absl::string_view::npos)
+      << status;
+}
+
 TEST(PerShardFeeder, HasADatasetForEachReplica) {
   const auto feeder = Checked(MakePerShardFeeder({Dataset::Range(0, 4).Batch(2), Dataset::Range(10, 14).Batch(2)}, 2));
   const StepInput input = **feeder->Next();
