@@ -1,4 +1,5 @@
-// One include for users of the framework: ops, layers, losses, optimizers, metrics, input and Estimator.
+// One include for users of the framework: ops, layers, losses, optimizers, metrics, input and
+// Estimator.
 #ifndef ESTIMATOR_ESTIMATOR_H_
 #define ESTIMATOR_ESTIMATOR_H_
 

@@ -1,7 +1,8 @@
-// Builds a graph with most ops, gradients and optimizers, runs it, and writes it down, for check_graph.py:
+// Builds a graph with most ops, gradients and optimizers, runs it, and writes it down, for
+// check_graph.py:
 //   graph_tool DIRECTORY
-// writes graph.pb (the GraphDef) and `values`, a bundle of `value/<tensor>`, and of every variable `before/<name>` and,
-// when all train ops have run once, `after/<name>`.
+// writes graph.pb (the GraphDef) and `values`, a bundle of `value/<tensor>`, and of every variable
+// `before/<name>` and, when all train ops have run once, `after/<name>`.
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -19,21 +20,30 @@ namespace estimator {
 namespace {
 
 Tensor Weights(const std::string& name, const Shape& shape) {
-  return GetVariable(name, shape, {.initializer = initializers::RandomUniform({.minval = 0.1, .maxval = 0.9}), .trainable = false});
+  return GetVariable(name, shape,
+                     {.initializer = initializers::RandomUniform({.minval = 0.1, .maxval = 0.9}),
+                      .trainable = false});
 }
 
 void BuildElementwise() {
   const NameScope scope("elementwise");
   const Tensor x = Weights("ew_x", {3, 4}), y = Weights("ew_y", {4});
   const Tensor n = Cast(x * 10.0f, DType::kInt32), m = Cast(y * 5.0f + 1.0f, DType::kInt32);
-  for (const auto& op : {Abs, Negate, Sign, Square, Sqrt, Rsqrt, Exp, Expm1, Log, Log1p, Sin, Cos, Tan, Erf, Floor, Ceil, Round, Reciprocal}) op(x * 3.0f, "unary");
-  for (const auto& op : {Add, Subtract, Multiply, Divide, DivideNoNan, Maximum, Minimum, Pow, SquaredDifference, Atan2}) op(x, y, "binary");
+  for (const auto& op : {Abs, Negate, Sign, Square, Sqrt, Rsqrt, Exp, Expm1, Log, Log1p, Sin, Cos,
+                         Tan, Erf, Floor, Ceil, Round, Reciprocal})
+    op(x * 3.0f, "unary");
+  for (const auto& op : {Add, Subtract, Multiply, Divide, DivideNoNan, Maximum, Minimum, Pow,
+                         SquaredDifference, Atan2})
+    op(x, y, "binary");
   for (const auto& op : {FloorDiv, FloorMod, TruncateDiv}) op(n, m, "integer");
-  for (const auto& op : {Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual}) op(n, m, "compare");
+  for (const auto& op : {Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual})
+    op(n, m, "compare");
   const Tensor less = Less(x, y), finite = IsFinite(Log(x));
   LogicalAnd(less, finite), LogicalOr(less, LogicalNot(finite)), IsNan(x), IsInf(x);
   Where(less, x, y), AddN({x, x, x}), ClipByValue(x, 0.2f, 0.6f);
-  for (const auto& op : {Relu, Relu6, Elu, Selu, Softplus, Softsign, Sigmoid, Tanh, Swish, Gelu, GeluApproximate}) op(x - 0.5f);
+  for (const auto& op :
+       {Relu, Relu6, Elu, Selu, Softplus, Softsign, Sigmoid, Tanh, Swish, Gelu, GeluApproximate})
+    op(x - 0.5f);
   LeakyRelu(x - 0.5f, 0.1f);
 }
 
@@ -41,16 +51,25 @@ void BuildShapes() {
   const NameScope scope("shapes");
   const Tensor x = Weights("sh_x", {2, 3, 4});
   const Tensor ids = Constant(Array::Of<int32_t>({3}, {1, 0, 1}));
-  ShapeOf(x), SizeOf(x), RankOf(x), Reshape(x, {4, 6}), ExpandDims(x, 1), Squeeze(ExpandDims(x, 0)), BroadcastTo(x, {5, 2, 3, 4});
-  EnsureShape(x, {2, 3, 4}), Transpose(x, {2, 0, 1}), Concat({x, x}, 1), Split(x, 2, 2), Split(x, std::vector<int64_t>{1, 3}, 2);
-  Stack({x, x}, 1), Unstack(x, 1), Reverse(x, {1}), Tile(x, {1, 2, 1}), Slice(x, {0, 1, 1}, {2, 2, 3});
-  StridedSlice(x, {Slicing::At(1), Slicing::Span(0, 3, 2)}), Pad(x, {{0, 1}, {1, 1}, {2, 0}}), Pad(x, {{0, 1}, {1, 1}, {2, 0}}, 7);
+  ShapeOf(x), SizeOf(x), RankOf(x), Reshape(x, {4, 6}), ExpandDims(x, 1), Squeeze(ExpandDims(x, 0)),
+      BroadcastTo(x, {5, 2, 3, 4});
+  EnsureShape(x, {2, 3, 4}), Transpose(x, {2, 0, 1}), Concat({x, x}, 1), Split(x, 2, 2),
+      Split(x, std::vector<int64_t>{1, 3}, 2);
+  Stack({x, x}, 1), Unstack(x, 1), Reverse(x, {1}), Tile(x, {1, 2, 1}),
+      Slice(x, {0, 1, 1}, {2, 2, 3});
+  StridedSlice(x, {Slicing::At(1), Slicing::Span(0, 3, 2)}), Pad(x, {{0, 1}, {1, 1}, {2, 0}}),
+      Pad(x, {{0, 1}, {1, 1}, {2, 0}}, 7);
   MirrorPad(x, {{0, 0}, {1, 1}, {2, 0}}, MirrorMode::kReflect), Gather(x, ids), Gather(x, ids, 2);
-  GatherNd(x, Constant(Array::Of<int32_t>({2, 2}, {0, 1, 1, 2}))), ScatterNd(Constant(Array::Of<int32_t>({2, 1}, {0, 3})), Reshape(x, {2, 12}), {5, 12});
-  UnsortedSegmentSum(Reshape(x, {3, 8}), ids, 2), OneHot(ids, 4), ArgMax(x, 2), ArgMin(x, 1), TopK(x, 2), Cumsum(x, 1), MatrixBandPart(x, 1, 0);
-  InTopK(ids, Reshape(x, {3, 8}), 3), Constant(Array::Of<int64_t>({2}, {1, 2})), Fill({2, 3}, Constant(1.5f));
-  for (const auto& op : {ReduceSum, ReduceMean, ReduceProd, ReduceMax, ReduceMin}) op(x, {1}, true, "reduce");
-  ReduceAll(Less(x, 0.95f)), ReduceAny(Less(x, 0.2f)), ReduceLogSumExp(x, 1), L2Loss(x), Norm(x), Einsum("abc,adc->abd", {x, x});
+  GatherNd(x, Constant(Array::Of<int32_t>({2, 2}, {0, 1, 1, 2}))),
+      ScatterNd(Constant(Array::Of<int32_t>({2, 1}, {0, 3})), Reshape(x, {2, 12}), {5, 12});
+  UnsortedSegmentSum(Reshape(x, {3, 8}), ids, 2), OneHot(ids, 4), ArgMax(x, 2), ArgMin(x, 1),
+      TopK(x, 2), Cumsum(x, 1), MatrixBandPart(x, 1, 0);
+  InTopK(ids, Reshape(x, {3, 8}), 3), Constant(Array::Of<int64_t>({2}, {1, 2})),
+      Fill({2, 3}, Constant(1.5f));
+  for (const auto& op : {ReduceSum, ReduceMean, ReduceProd, ReduceMax, ReduceMin})
+    op(x, {1}, true, "reduce");
+  ReduceAll(Less(x, 0.95f)), ReduceAny(Less(x, 0.2f)), ReduceLogSumExp(x, 1), L2Loss(x), Norm(x),
+      Einsum("abc,adc->abd", {x, x});
   RandomUniformInt({4}, 0, 9), RandomNormal({4}), TruncatedNormal({4});
 }
 
@@ -58,10 +77,15 @@ void BuildShapes() {
 Tensor BuildNetwork() {
   const Tensor images = Weights("images", {4, 8, 8, 3});
   const Tensor labels = Constant(Array::Of<int32_t>({4}, {0, 2, 1, 2}), "labels");
-  Tensor x = layers::Conv2D(images, {.filters = 4, .kernel_size = 3, .padding = Padding::kSame, .activation = Relu});
-  x = layers::MaxPooling2D(layers::BatchNormalization(x, {.training = true}), {.pool_size = 2, .strides = 2});
-  x = layers::SeparableConv2D(x, {.filters = 6, .kernel_size = 3, .padding = Padding::kSame, .activation = Tanh});
-  x = layers::AveragePooling2D(layers::Conv2DTranspose(x, {.filters = 5, .kernel_size = 2, .strides = 2}), {.pool_size = 2, .strides = 2});
+  Tensor x = layers::Conv2D(
+      images, {.filters = 4, .kernel_size = 3, .padding = Padding::kSame, .activation = Relu});
+  x = layers::MaxPooling2D(layers::BatchNormalization(x, {.training = true}),
+                           {.pool_size = 2, .strides = 2});
+  x = layers::SeparableConv2D(
+      x, {.filters = 6, .kernel_size = 3, .padding = Padding::kSame, .activation = Tanh});
+  x = layers::AveragePooling2D(
+      layers::Conv2DTranspose(x, {.filters = 5, .kernel_size = 2, .strides = 2}),
+      {.pool_size = 2, .strides = 2});
   x = layers::LayerNorm(layers::Dense(layers::Flatten(x), {.units = 7, .activation = Gelu}));
   const Tensor rows = layers::Embedding(labels, {.input_dim = 3, .output_dim = 7});
   x = layers::Dropout(Concat({x, rows}, 1), {.rate = 0.3, .training = true});
@@ -70,19 +94,24 @@ Tensor BuildNetwork() {
 
 std::vector<Operation> BuildTraining() {
   std::vector<Operation> train_ops;
-  const auto add = [&](const std::string& name, const std::function<Operation(const Tensor&, const train::MinimizeOptions&)>& minimize) {
-    const size_t begin = Graph::Current().variables().size();
-    const VariableScope scope(name);
-    const Tensor loss = BuildNetwork();
-    std::vector<Variable> own;
-    const std::vector<Variable> all = Graph::Current().variables();
-    for (size_t i = begin; i < all.size(); ++i) {
-      if (all[i].trainable()) own.push_back(all[i]);
-    }
-    train_ops.push_back(minimize(loss, {.var_list = own, .increment_global_step = train_ops.empty()}));
-  };
+  const auto add =
+      [&](const std::string& name,
+          const std::function<Operation(const Tensor&, const train::MinimizeOptions&)>& minimize) {
+        const size_t begin = Graph::Current().variables().size();
+        const VariableScope scope(name);
+        const Tensor loss = BuildNetwork();
+        std::vector<Variable> own;
+        const std::vector<Variable> all = Graph::Current().variables();
+        for (size_t i = begin; i < all.size(); ++i) {
+          if (all[i].trainable()) own.push_back(all[i]);
+        }
+        train_ops.push_back(
+            minimize(loss, {.var_list = own, .increment_global_step = train_ops.empty()}));
+      };
   const auto with = [](auto optimizer) {
-    return [optimizer](const Tensor& loss, const train::MinimizeOptions& options) mutable { return optimizer.Minimize(loss, options); };
+    return [optimizer](const Tensor& loss, const train::MinimizeOptions& options) mutable {
+      return optimizer.Minimize(loss, options);
+    };
   };
   add("sgd", with(train::GradientDescent(0.1)));
   add("momentum", with(train::Momentum(0.1, 0.9)));
@@ -95,8 +124,10 @@ std::vector<Operation> BuildTraining() {
   return train_ops;
 }
 
-absl::Status AddVariables(const VariableStore& store, const std::string& prefix, BundleWriter& writer) {
-  for (const std::string& name : store.Names()) EST_RETURN_IF_ERROR(writer.Add(absl::StrCat(prefix, name), *store.Peek(name)));
+absl::Status AddVariables(const VariableStore& store, const std::string& prefix,
+                          BundleWriter& writer) {
+  for (const std::string& name : store.Names())
+    EST_RETURN_IF_ERROR(writer.Add(absl::StrCat(prefix, name), *store.Peek(name)));
   return absl::OkStatus();
 }
 
@@ -116,15 +147,20 @@ absl::Status Run(const std::string& directory) {
   std::vector<Tensor> fetches;
   for (const auto& node : graph.nodes()) {
     const bool changes = node->op().rfind("Apply", 0) == 0 || node->op() == "VariableV2";
-    for (int i = 0; !changes && i < node->num_outputs(); ++i) fetches.emplace_back(&graph, node.get(), i);
+    for (int i = 0; !changes && i < node->num_outputs(); ++i)
+      fetches.emplace_back(&graph, node.get(), i);
   }
   VariableStore store;
   EST_RETURN_IF_ERROR(InitializeVariables(graph, store));
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> writer, BundleWriter::Open(JoinPath(directory, "values")));
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> writer,
+                       BundleWriter::Open(JoinPath(directory, "values")));
   EST_RETURN_IF_ERROR(AddVariables(store, "before/", *writer));
   const std::unique_ptr<Backend> backend = MakeCpuBackend(store);
-  EST_ASSIGN_OR_RETURN(const std::vector<Array> values, RunOnce(*backend, graph, {.feeds = {}, .fetches = fetches, .updates = updates}));
-  for (size_t i = 0; i < fetches.size(); ++i) EST_RETURN_IF_ERROR(writer->Add(absl::StrCat("value/", fetches[i].name()), values[i]));
+  EST_ASSIGN_OR_RETURN(
+      const std::vector<Array> values,
+      RunOnce(*backend, graph, {.feeds = {}, .fetches = fetches, .updates = updates}));
+  for (size_t i = 0; i < fetches.size(); ++i)
+    EST_RETURN_IF_ERROR(writer->Add(absl::StrCat("value/", fetches[i].name()), values[i]));
   EST_RETURN_IF_ERROR(AddVariables(store, "after/", *writer));
   return writer->Finish();
 }

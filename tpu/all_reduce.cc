@@ -10,7 +10,8 @@ namespace {
 
 template <typename T>
 void Sum(int64_t count, const std::vector<const void*>& inputs, const std::vector<void*>& outputs) {
-  using Wide = std::conditional_t<std::is_same_v<T, Bfloat16> || std::is_same_v<T, Float16>, float, T>;
+  using Wide =
+      std::conditional_t<std::is_same_v<T, Bfloat16> || std::is_same_v<T, Float16>, float, T>;
   // A block fits in L1 with the sums, so every input is read once.
   constexpr int64_t kBlock = 1024;
   const int64_t num_blocks = (count + kBlock - 1) / kBlock;
@@ -23,7 +24,8 @@ void Sum(int64_t count, const std::vector<const void*>& inputs, const std::vecto
     for (int64_t i = 0; i < size; ++i) sums[i] = static_cast<Wide>(first[i]);
     for (size_t replica = 1; replica < inputs.size(); ++replica) {
       const T* in = static_cast<const T*>(inputs[replica]) + begin;
-      for (int64_t i = 0; i < size; ++i) sums[i] = static_cast<Wide>(sums[i] + static_cast<Wide>(in[i]));
+      for (int64_t i = 0; i < size; ++i)
+        sums[i] = static_cast<Wide>(sums[i] + static_cast<Wide>(in[i]));
     }
     for (void* output : outputs) {
       T* out = static_cast<T*>(output) + begin;
@@ -45,7 +47,8 @@ absl::Status AllReduceSum(const TensorSpec& spec, const std::vector<const void*>
     }
   });
   if (done) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("CrossReplicaSum of ", spec.ToString(), ": only numbers are summed"));
+  return absl::UnimplementedError(
+      absl::StrCat("CrossReplicaSum of ", spec.ToString(), ": only numbers are summed"));
 }
 
 }  // namespace estimator::tpu

@@ -9,9 +9,9 @@
 
 namespace estimator::tpu {
 
-// Element i of every output becomes the sum of element i of all inputs, in their order (16-bit floats
-// are summed in float32). An output may be the input of the same replica.
-// Errors: UNIMPLEMENTED for strings and bools.
+// Element i of every output becomes the sum of element i of all inputs, in their order (16-bit
+// floats are summed in float32). An output may be the input of the same replica. Errors:
+// UNIMPLEMENTED for strings and bools.
 absl::Status AllReduceSum(const TensorSpec& spec, const std::vector<const void*>& inputs,
                           const std::vector<void*>& outputs);
 

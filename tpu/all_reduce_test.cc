@@ -31,13 +31,16 @@ TEST(AllReduceSum, SumsInReplicaOrderIntoEveryOutputInPlace) {
 TEST(AllReduceSum, SumsBfloat16InFloat32) {
   std::vector<Bfloat16> ones(1, Bfloat16(1.0f)), big(1, Bfloat16(256.0f)), out(1);
   // 256 + 1 + 1 in bfloat16 steps would stay at 256.
-  ASSERT_TRUE(AllReduceSum({DType::kBfloat16, {1}}, {big.data(), ones.data(), ones.data()}, {out.data()}).ok());
+  ASSERT_TRUE(
+      AllReduceSum({DType::kBfloat16, {1}}, {big.data(), ones.data(), ones.data()}, {out.data()})
+          .ok());
   EXPECT_EQ(static_cast<float>(out[0]), 258.0f);
 }
 
 TEST(AllReduceSum, RefusesWhatIsNoNumber) {
   bool flag = true;
-  EXPECT_EQ(AllReduceSum({DType::kBool, {}}, {&flag}, {&flag}).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(AllReduceSum({DType::kBool, {}}, {&flag}, {&flag}).code(),
+            absl::StatusCode::kUnimplemented);
 }
 
 }  // namespace

@@ -13,47 +13,53 @@ absl::Status CheckGroups(const GroupAssignment& groups, int num_shards) {
   std::set<int64_t> seen;
   for (const std::vector<int64_t>& group : groups) {
     if (group.size() != groups[0].size()) {
-      return absl::InvalidArgumentError("CrossShardOptimizer: all groups of group_assignment must have one size");
+      return absl::InvalidArgumentError(
+          "CrossShardOptimizer: all groups of group_assignment must have one size");
     }
     for (const int64_t replica : group) {
       if (replica < 0 || replica >= num_shards || !seen.insert(replica).second) {
-        return absl::InvalidArgumentError(absl::StrCat("CrossShardOptimizer: group_assignment names replica ", replica,
-                                                       " twice or outside [0, ", num_shards, ")"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("CrossShardOptimizer: group_assignment names replica ", replica,
+                         " twice or outside [0, ", num_shards, ")"));
       }
     }
   }
   if (!groups.empty() && static_cast<int>(seen.size()) != num_shards) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("CrossShardOptimizer: group_assignment names ", seen.size(), " of ", num_shards, " replicas"));
+    return absl::InvalidArgumentError(absl::StrCat("CrossShardOptimizer: group_assignment names ",
+                                                   seen.size(), " of ", num_shards, " replicas"));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-CrossShardOptimizer::CrossShardOptimizer(std::shared_ptr<train::Optimizer> optimizer, Reduction reduction,
-                                         GroupAssignment groups, int)
+CrossShardOptimizer::CrossShardOptimizer(std::shared_ptr<train::Optimizer> optimizer,
+                                         Reduction reduction, GroupAssignment groups, int)
     : Optimizer(optimizer->name(), optimizer->learning_rate()),
       optimizer_(std::move(optimizer)),
       reduction_(reduction),
       groups_(std::move(groups)) {}
 
-std::vector<train::GradientAndVariable> CrossShardOptimizer::ComputeGradients(const Tensor& loss,
-                                                                              const std::vector<Variable>& variables) {
+std::vector<train::GradientAndVariable> CrossShardOptimizer::ComputeGradients(
+    const Tensor& loss, const std::vector<Variable>& variables) {
   const CrossShardScope scope;
   Graph* graph = loss.graph();
-  if (graph == nullptr || graph->sharding().num_shards <= 1) return optimizer_->ComputeGradients(loss, variables);
+  if (graph == nullptr || graph->sharding().num_shards <= 1)
+    return optimizer_->ComputeGradients(loss, variables);
   const int num_shards = graph->sharding().num_shards;
-  if (const absl::Status status = CheckGroups(groups_, num_shards); !status.ok()) graph->Fail(status);
+  if (const absl::Status status = CheckGroups(groups_, num_shards); !status.ok())
+    graph->Fail(status);
   const int64_t group_size = groups_.empty() ? num_shards : static_cast<int64_t>(groups_[0].size());
   return optimizer_->ComputeGradients(ScaleLossForShards(loss, reduction_, group_size), variables);
 }
 
-Operation CrossShardOptimizer::ApplyGradients(const std::vector<train::GradientAndVariable>& grads_and_vars,
-                                              const train::ApplyOptions& options) {
+Operation CrossShardOptimizer::ApplyGradients(
+    const std::vector<train::GradientAndVariable>& grads_and_vars,
+    const train::ApplyOptions& options) {
   const CrossShardScope scope;
   Graph* graph = grads_and_vars.empty() ? nullptr : grads_and_vars[0].variable.graph();
-  if (graph == nullptr || graph->sharding().num_shards <= 1) return optimizer_->ApplyGradients(grads_and_vars, options);
+  if (graph == nullptr || graph->sharding().num_shards <= 1)
+    return optimizer_->ApplyGradients(grads_and_vars, options);
   graph->sharding().wrapped_by_hand = true;
   return optimizer_->ApplyGradients(SumGradientsOverShards(grads_and_vars, groups_), options);
 }

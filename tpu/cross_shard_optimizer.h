@@ -3,8 +3,9 @@
 //   tpu::CrossShardOptimizer(train::Momentum(0.1, 0.9)).Minimize(loss)
 //
 // ComputeGradients scales the loss by 1/shards for Reduction::kMean, ApplyGradients sums: see
-// estimator/nn/cross_shard.h. With one replica (use_tpu = false) it is the wrapped optimizer itself. Where a
-// model_fn leaves its optimizer bare, the training loop does the same by itself; never twice.
+// estimator/nn/cross_shard.h. With one replica (use_tpu = false) it is the wrapped optimizer
+// itself. Where a model_fn leaves its optimizer bare, the training loop does the same by itself;
+// never twice.
 #ifndef TPU_CROSS_SHARD_OPTIMIZER_H_
 #define TPU_CROSS_SHARD_OPTIMIZER_H_
 
@@ -26,15 +27,18 @@ using GroupAssignment = std::vector<std::vector<int64_t>>;
 // Source: TF 2.15 tf.compat.v1.tpu.CrossShardOptimizer.
 class CrossShardOptimizer : public train::Optimizer {
  public:
-  template <typename Wrapped, typename = std::enable_if_t<std::is_base_of_v<train::Optimizer, Wrapped> &&
-                                                          !std::is_same_v<Wrapped, CrossShardOptimizer>>>
-  explicit CrossShardOptimizer(Wrapped optimizer, Reduction reduction = Reduction::kMean, GroupAssignment groups = {})
-      : CrossShardOptimizer(std::make_shared<Wrapped>(std::move(optimizer)), reduction, std::move(groups), 0) {}
+  template <typename Wrapped,
+            typename = std::enable_if_t<std::is_base_of_v<train::Optimizer, Wrapped> &&
+                                        !std::is_same_v<Wrapped, CrossShardOptimizer>>>
+  explicit CrossShardOptimizer(Wrapped optimizer, Reduction reduction = Reduction::kMean,
+                               GroupAssignment groups = {})
+      : CrossShardOptimizer(std::make_shared<Wrapped>(std::move(optimizer)), reduction,
+                            std::move(groups), 0) {}
 
-  // Errors (kept by the graph): those of the wrapped optimizer; INVALID_ARGUMENT for another reduction
-  // than kMean and kSum, or groups that are not as above.
-  std::vector<train::GradientAndVariable> ComputeGradients(const Tensor& loss,
-                                                           const std::vector<Variable>& variables = {}) override;
+  // Errors (kept by the graph): those of the wrapped optimizer; INVALID_ARGUMENT for another
+  // reduction than kMean and kSum, or groups that are not as above.
+  std::vector<train::GradientAndVariable> ComputeGradients(
+      const Tensor& loss, const std::vector<Variable>& variables = {}) override;
   Operation ApplyGradients(const std::vector<train::GradientAndVariable>& grads_and_vars,
                            const train::ApplyOptions& options = {}) override;
 
@@ -43,7 +47,8 @@ class CrossShardOptimizer : public train::Optimizer {
   std::vector<Operation> ApplyDense(const Tensor&, const Variable&) override { return {}; }
 
  private:
-  CrossShardOptimizer(std::shared_ptr<train::Optimizer> optimizer, Reduction reduction, GroupAssignment groups, int);
+  CrossShardOptimizer(std::shared_ptr<train::Optimizer> optimizer, Reduction reduction,
+                      GroupAssignment groups, int);
 
   std::shared_ptr<train::Optimizer> optimizer_;
   Reduction reduction_;

@@ -11,30 +11,35 @@ namespace estimator::tpu {
 namespace {
 
 // Rows [begin, end) of every array.
-absl::StatusOr<ArrayMap> SliceRows(const ArrayMap& arrays, int64_t begin, int64_t end, int64_t num_rows, const char* what) {
+absl::StatusOr<ArrayMap> SliceRows(const ArrayMap& arrays, int64_t begin, int64_t end,
+                                   int64_t num_rows, const char* what) {
   ArrayMap part;
   for (const auto& [name, array] : arrays) {
     if (array.shape().rank() == 0 || array.shape().dim(0) != num_rows) {
       return absl::InvalidArgumentError(absl::StrCat(
-          what, "['", name, "'] is ", array.TypeString(), "; to be split over the replicas it needs the batch of ",
-          num_rows, " on axis 0"));
+          what, "['", name, "'] is ", array.TypeString(),
+          "; to be split over the replicas it needs the batch of ", num_rows, " on axis 0"));
     }
     part[name] = array.Slice(begin, end);
   }
   return part;
 }
 
-absl::StatusOr<Element> SliceElement(const Element& element, int64_t begin, int64_t end, int64_t num_rows) {
+absl::StatusOr<Element> SliceElement(const Element& element, int64_t begin, int64_t end,
+                                     int64_t num_rows) {
   Element part;
-  EST_ASSIGN_OR_RETURN(part.features, SliceRows(element.features, begin, end, num_rows, "features"));
+  EST_ASSIGN_OR_RETURN(part.features,
+                       SliceRows(element.features, begin, end, num_rows, "features"));
   EST_ASSIGN_OR_RETURN(part.labels, SliceRows(element.labels, begin, end, num_rows, "labels"));
   return part;
 }
 
-// Errors: the batches differ in their names or, but for the rows, in their types: they cannot be joined.
+// Errors: the batches differ in their names or, but for the rows, in their types: they cannot be
+// joined.
 absl::Status CheckAlike(const ArrayMap& first, const ArrayMap& other, const char* what) {
   const auto row = [](const Array& array) {
-    return array.shape().rank() == 0 ? Shape{} : Shape(absl::MakeConstSpan(array.shape().dims()).subspan(1));
+    return array.shape().rank() == 0 ? Shape{}
+                                     : Shape(absl::MakeConstSpan(array.shape().dims()).subspan(1));
   };
   for (const auto& [name, array] : first) {
     const auto found = other.find(name);
@@ -61,9 +66,10 @@ ArrayMap JoinRows(const std::vector<Element>& elements, ArrayMap Element::*membe
 }
 
 absl::Status WrongBatch(absl::string_view what, int64_t wanted, int64_t given) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "input_fn gave a batch of ", given, " rows, ", what, " takes ", wanted,
-      ": batch by params.batch_size; in training also set .drop_remainder or Repeat() first, since shapes are static"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("input_fn gave a batch of ", given, " rows, ", what, " takes ", wanted,
+                   ": batch by params.batch_size; in training also set .drop_remainder or Repeat() "
+                   "first, since shapes are static"));
 }
 
 // The common part: some iterators, whose states are saved together.
@@ -72,8 +78,8 @@ class IteratorsFeeder : public Feeder {
   IteratorsFeeder(std::string description, std::vector<std::unique_ptr<Iterator>> iterators)
       : description_(std::move(description)), iterators_(std::move(iterators)) {}
 
-  // One iterator: its own state, so that a run on shards goes on locally, and the other way round. Several: all of
-  // them, sealed under the description of the whole. On disk: do not change.
+  // One iterator: its own state, so that a run on shards goes on locally, and the other way round.
+  // Several: all of them, sealed under the description of the whole. On disk: do not change.
   absl::StatusOr<std::string> SaveState() override {
     if (iterators_.size() == 1) return iterators_[0]->SaveState();
     StateWriter all;
@@ -117,21 +123,25 @@ class SplitFeeder : public IteratorsFeeder {
   SplitFeeder(Mode mode, int num_replicas, int64_t global_batch, std::string description,
               std::vector<std::unique_ptr<Iterator>> iterators)
       : IteratorsFeeder(std::move(description), std::move(iterators)),
-        mode_(mode), num_replicas_(num_replicas), global_batch_(global_batch) {}
+        mode_(mode),
+        num_replicas_(num_replicas),
+        global_batch_(global_batch) {}
 
   absl::StatusOr<std::optional<StepInput>> Next() override {
     EST_ASSIGN_OR_RETURN(std::optional<Element> element, iterator().Next());
     if (!element.has_value()) return std::optional<StepInput>();
     const int64_t num_rows = NumRows(*element);
     if (num_rows != global_batch_) {
-      if (mode_ == Mode::kTrain || num_rows > global_batch_) return WrongBatch("a step", global_batch_, num_rows);
+      if (mode_ == Mode::kTrain || num_rows > global_batch_)
+        return WrongBatch("a step", global_batch_, num_rows);
       return std::optional<StepInput>(WholeRemainder(*std::move(element), num_rows));
     }
     StepInput input;
     input.num_examples = num_rows;
     const int64_t part = num_rows / num_replicas_;
     for (int64_t i = 0; i < num_replicas_; ++i) {
-      EST_ASSIGN_OR_RETURN(Element slice, SliceElement(*element, i * part, (i + 1) * part, num_rows));
+      EST_ASSIGN_OR_RETURN(Element slice,
+                           SliceElement(*element, i * part, (i + 1) * part, num_rows));
       input.replicas.push_back(std::move(slice));
     }
     return std::optional<StepInput>(std::move(input));
@@ -148,13 +158,16 @@ class ConsecutiveFeeder : public IteratorsFeeder {
   ConsecutiveFeeder(Mode mode, int num_replicas, int64_t replica_batch, std::string description,
                     std::vector<std::unique_ptr<Iterator>> iterators)
       : IteratorsFeeder(std::move(description), std::move(iterators)),
-        mode_(mode), num_replicas_(num_replicas), replica_batch_(replica_batch) {}
+        mode_(mode),
+        num_replicas_(num_replicas),
+        replica_batch_(replica_batch) {}
 
   absl::StatusOr<std::optional<StepInput>> Next() override {
     StepInput input;
     for (int i = 0; i < num_replicas_; ++i) {
       // One iterator for all replicas, or one for each.
-      EST_ASSIGN_OR_RETURN(std::optional<Element> element, iterator(num_iterators() == 1 ? 0 : static_cast<size_t>(i)).Next());
+      EST_ASSIGN_OR_RETURN(std::optional<Element> element,
+                           iterator(num_iterators() == 1 ? 0 : static_cast<size_t>(i)).Next());
       if (!element.has_value()) break;
       const int64_t num_rows = NumRows(*element);
       if (num_rows > replica_batch_ || (num_rows < replica_batch_ && mode_ == Mode::kTrain)) {
@@ -164,14 +177,16 @@ class ConsecutiveFeeder : public IteratorsFeeder {
       input.replicas.push_back(*std::move(element));
       if (num_rows < replica_batch_) break;
     }
-    if (input.num_examples == replica_batch_ * num_replicas_) return std::optional<StepInput>(std::move(input));
+    if (input.num_examples == replica_batch_ * num_replicas_)
+      return std::optional<StepInput>(std::move(input));
     // Training drops what does not fill a step.
     if (input.replicas.empty() || mode_ == Mode::kTrain) return std::optional<StepInput>();
     for (const Element& element : input.replicas) {
       EST_RETURN_IF_ERROR(CheckAlike(input.replicas[0].features, element.features, "features"));
       EST_RETURN_IF_ERROR(CheckAlike(input.replicas[0].labels, element.labels, "labels"));
     }
-    Element joined{JoinRows(input.replicas, &Element::features), JoinRows(input.replicas, &Element::labels)};
+    Element joined{JoinRows(input.replicas, &Element::features),
+                   JoinRows(input.replicas, &Element::labels)};
     return std::optional<StepInput>(WholeRemainder(std::move(joined), input.num_examples));
   }
 
@@ -186,14 +201,17 @@ class BroadcastFeeder : public IteratorsFeeder {
   BroadcastFeeder(Mode mode, int num_replicas, int64_t global_batch, std::string description,
                   std::vector<std::unique_ptr<Iterator>> iterators)
       : IteratorsFeeder(std::move(description), std::move(iterators)),
-        mode_(mode), num_replicas_(num_replicas), global_batch_(global_batch) {}
+        mode_(mode),
+        num_replicas_(num_replicas),
+        global_batch_(global_batch) {}
 
   absl::StatusOr<std::optional<StepInput>> Next() override {
     EST_ASSIGN_OR_RETURN(std::optional<Element> element, iterator().Next());
     if (!element.has_value()) return std::optional<StepInput>();
     const int64_t num_rows = NumRows(*element);
     if (num_rows != global_batch_) {
-      if (mode_ == Mode::kTrain || num_rows > global_batch_) return WrongBatch("a step", global_batch_, num_rows);
+      if (mode_ == Mode::kTrain || num_rows > global_batch_)
+        return WrongBatch("a step", global_batch_, num_rows);
       return std::optional<StepInput>(WholeRemainder(*std::move(element), num_rows));
     }
     StepInput input;
@@ -219,29 +237,35 @@ absl::StatusOr<std::vector<std::unique_ptr<Iterator>>> Open(const std::vector<Da
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Feeder>> MakeSplitFeeder(Mode mode, const Dataset& dataset, int num_replicas,
-                                                        int64_t global_batch) {
+absl::StatusOr<std::unique_ptr<Feeder>> MakeSplitFeeder(Mode mode, const Dataset& dataset,
+                                                        int num_replicas, int64_t global_batch) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
-  return std::make_unique<SplitFeeder>(mode, num_replicas, global_batch, dataset.Describe(), std::move(iterators));
+  return std::make_unique<SplitFeeder>(mode, num_replicas, global_batch, dataset.Describe(),
+                                       std::move(iterators));
 }
 
-absl::StatusOr<std::unique_ptr<Feeder>> MakeConsecutiveFeeder(Mode mode, const Dataset& dataset, int num_replicas,
+absl::StatusOr<std::unique_ptr<Feeder>> MakeConsecutiveFeeder(Mode mode, const Dataset& dataset,
+                                                              int num_replicas,
                                                               int64_t replica_batch) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
-  return std::make_unique<ConsecutiveFeeder>(mode, num_replicas, replica_batch, dataset.Describe(), std::move(iterators));
-}
-
-absl::StatusOr<std::unique_ptr<Feeder>> MakePerShardFeeder(const std::vector<Dataset>& datasets, int64_t replica_batch) {
-  EST_ASSIGN_OR_RETURN(auto iterators, Open(datasets));
-  return std::make_unique<ConsecutiveFeeder>(Mode::kTrain, static_cast<int>(datasets.size()), replica_batch,
-                                             absl::StrCat(datasets.size(), " x ", datasets[0].Describe()),
+  return std::make_unique<ConsecutiveFeeder>(mode, num_replicas, replica_batch, dataset.Describe(),
                                              std::move(iterators));
 }
 
-absl::StatusOr<std::unique_ptr<Feeder>> MakeBroadcastFeeder(Mode mode, const Dataset& dataset, int num_replicas,
+absl::StatusOr<std::unique_ptr<Feeder>> MakePerShardFeeder(const std::vector<Dataset>& datasets,
+                                                           int64_t replica_batch) {
+  EST_ASSIGN_OR_RETURN(auto iterators, Open(datasets));
+  return std::make_unique<ConsecutiveFeeder>(
+      Mode::kTrain, static_cast<int>(datasets.size()), replica_batch,
+      absl::StrCat(datasets.size(), " x ", datasets[0].Describe()), std::move(iterators));
+}
+
+absl::StatusOr<std::unique_ptr<Feeder>> MakeBroadcastFeeder(Mode mode, const Dataset& dataset,
+                                                            int num_replicas,
                                                             int64_t global_batch) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
-  return std::make_unique<BroadcastFeeder>(mode, num_replicas, global_batch, dataset.Describe(), std::move(iterators));
+  return std::make_unique<BroadcastFeeder>(mode, num_replicas, global_batch, dataset.Describe(),
+                                           std::move(iterators));
 }
 
 }  // namespace estimator::tpu

@@ -40,18 +40,21 @@ TEST(SplitFeeder, KeepsTheLastSmallerBatchWholeInEvaluation) {
 TEST(SplitFeeder, RefusesAnotherBatchSizeInTraining) {
   const auto feeder = Checked(MakeSplitFeeder(Mode::kTrain, Dataset::Range(0, 7).Batch(3), 2, 4));
   const absl::Status status = feeder->Next().status();
-  EXPECT_NE(status.message().find("a batch of 3 rows, a step takes 4"), absl::string_view::npos) << status;
+  EXPECT_NE(status.message().find("a batch of 3 rows, a step takes 4"), absl::string_view::npos)
+      << status;
 }
 
 TEST(ConsecutiveFeeder, GivesReplicasBatchesInTurn) {
-  const auto feeder = Checked(MakeConsecutiveFeeder(Mode::kTrain, Dataset::Range(0, 10).Batch(2), 2, 2));
+  const auto feeder =
+      Checked(MakeConsecutiveFeeder(Mode::kTrain, Dataset::Range(0, 10).Batch(2), 2, 2));
   EXPECT_EQ(Values((**feeder->Next()).replicas[1]), (Ints{2, 3}));
   EXPECT_EQ(Values((**feeder->Next()).replicas[0]), (Ints{4, 5}));
   EXPECT_FALSE((*feeder->Next()).has_value()) << "half a step is dropped in training";
 }
 
 TEST(ConsecutiveFeeder, JoinsWhatDoesNotFillAStepInEvaluation) {
-  const auto feeder = Checked(MakeConsecutiveFeeder(Mode::kEval, Dataset::Range(0, 7).Batch(2), 2, 2));
+  const auto feeder =
+      Checked(MakeConsecutiveFeeder(Mode::kEval, Dataset::Range(0, 7).Batch(2), 2, 2));
   ASSERT_TRUE((*feeder->Next())->full);
   const StepInput rest = **feeder->Next();
   EXPECT_FALSE(rest.full);
@@ -63,7 +66,8 @@ TEST(ConsecutiveFeeder, RefusesToJoinBatchesOfDifferentShapes) {
     const int64_t n = e.features.at("").scalar<int64_t>();
     return Element{.features = Array(DType::kFloat32, {n == 0 ? 2 : 1, 3 + n}), .labels = {}};
   };
-  const auto feeder = Checked(MakeConsecutiveFeeder(Mode::kEval, Dataset::Range(0, 2).Map(batches), 2, 2));
+  const auto feeder =
+      Checked(MakeConsecutiveFeeder(Mode::kEval, Dataset::Range(0, 2).Map(batches), 2, 2));
   const absl::Status status = feeder->Next().status();
   EXPECT_NE(status.message().find("f32 [2,3] in one batch of input_fn and f32 [1,4] in the next"),
             absl::string_view::npos)
@@ -71,14 +75,16 @@ TEST(ConsecutiveFeeder, RefusesToJoinBatchesOfDifferentShapes) {
 }
 
 TEST(PerShardFeeder, HasADatasetForEachReplica) {
-  const auto feeder = Checked(MakePerShardFeeder({Dataset::Range(0, 4).Batch(2), Dataset::Range(10, 14).Batch(2)}, 2));
+  const auto feeder = Checked(
+      MakePerShardFeeder({Dataset::Range(0, 4).Batch(2), Dataset::Range(10, 14).Batch(2)}, 2));
   const StepInput input = **feeder->Next();
   EXPECT_EQ(Values(input.replicas[0]), (Ints{0, 1}));
   EXPECT_EQ(Values(input.replicas[1]), (Ints{10, 11}));
 }
 
 TEST(BroadcastFeeder, GivesEveryReplicaTheWhole) {
-  const auto feeder = Checked(MakeBroadcastFeeder(Mode::kTrain, Dataset::Range(0, 4).Batch(4), 3, 4));
+  const auto feeder =
+      Checked(MakeBroadcastFeeder(Mode::kTrain, Dataset::Range(0, 4).Batch(4), 3, 4));
   const StepInput input = **feeder->Next();
   ASSERT_EQ(input.replicas.size(), 3u);
   EXPECT_EQ(Values(input.replicas[2]), (Ints{0, 1, 2, 3}));
@@ -86,7 +92,8 @@ TEST(BroadcastFeeder, GivesEveryReplicaTheWhole) {
 }
 
 TEST(Feeders, GoOnFromASavedPosition) {
-  const std::vector<Dataset> datasets = {Dataset::Range(0, 8).Batch(2), Dataset::Range(10, 18).Batch(2)};
+  const std::vector<Dataset> datasets = {Dataset::Range(0, 8).Batch(2),
+                                         Dataset::Range(10, 18).Batch(2)};
   const auto feeder = Checked(MakePerShardFeeder(datasets, 2));
   ASSERT_TRUE(feeder->Next().ok());
   const std::string state = *feeder->SaveState();

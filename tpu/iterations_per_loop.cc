@@ -10,8 +10,10 @@ namespace estimator::tpu {
 namespace {
 
 absl::Status Invalid(absl::string_view given) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "iterations_per_loop must be a number of steps >= 1, or a time as '30s', '10m' or '1h'; given '", given, "'"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("iterations_per_loop must be a number of steps >= 1, or a time as '30s', '10m' "
+                   "or '1h'; given '",
+                   given, "'"));
 }
 
 }  // namespace
@@ -25,12 +27,17 @@ IterationsPerLoop::IterationsPerLoop(absl::string_view text) {
   int64_t unit_seconds = 1;
   if (!digits.empty() && !(digits.back() >= '0' && digits.back() <= '9')) {
     in_seconds_ = true;
-    unit_seconds = digits.back() == 's' ? 1 : digits.back() == 'm' ? 60 : digits.back() == 'h' ? 3600 : 0;
+    unit_seconds = digits.back() == 's'   ? 1
+                   : digits.back() == 'm' ? 60
+                   : digits.back() == 'h' ? 3600
+                                          : 0;
     digits.remove_suffix(1);
   }
-  const bool well_formed = !digits.empty() && digits[0] != '0' &&
-                           std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!well_formed || unit_seconds == 0 || !absl::SimpleAtoi(digits, &value_)) {
+  const bool well_formed =
+      !digits.empty() && digits[0] != '0' &&
+      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  constexpr int64_t kMost = int64_t{1} << 40;  // far beyond any run, and safe to multiply
+  if (!well_formed || unit_seconds == 0 || !absl::SimpleAtoi(digits, &value_) || value_ > kMost) {
     status_ = Invalid(text);
     return;
   }
@@ -47,11 +54,13 @@ void IterationsTuner::Observe(int64_t steps, double seconds) {
   double variance = 0;
   for (const double value : step_seconds_) variance += (value - mean) * (value - mean);
   const double deviation = std::sqrt(variance / static_cast<double>(step_seconds_.size()));
-  const bool near_target = std::abs(seconds - target_seconds_) <= 0.1 * target_seconds_ ||
-                           std::abs(mean * static_cast<double>(steps) - target_seconds_) <= 0.05 * target_seconds_;
+  const bool near_target =
+      std::abs(seconds - target_seconds_) <= 0.1 * target_seconds_ ||
+      std::abs(mean * static_cast<double>(steps) - target_seconds_) <= 0.05 * target_seconds_;
   settled_ = near_target && deviation < 0.03 && step_seconds_.size() == kWindow;
   // The small part keeps 10 steps of 0.1 s from becoming 9.
-  if (!settled_) iterations_ = std::max<int64_t>(1, static_cast<int64_t>(target_seconds_ / mean + 1e-6));
+  if (!settled_)
+    iterations_ = std::max<int64_t>(1, static_cast<int64_t>(target_seconds_ / mean + 1e-6));
 }
 
 }  // namespace estimator::tpu

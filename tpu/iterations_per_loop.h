@@ -14,11 +14,12 @@ namespace estimator::tpu {
 // From 50, "50", "30s", "10m" or "1h".
 class IterationsPerLoop {
  public:
-  IterationsPerLoop(int64_t steps);           // NOLINT: {.iterations_per_loop = 50}
-  IterationsPerLoop(int steps) : IterationsPerLoop(static_cast<int64_t>(steps)) {}  // NOLINT
-  IterationsPerLoop(absl::string_view text);  // NOLINT
+  IterationsPerLoop(int64_t steps);  // NOLINT: {.iterations_per_loop = 50}
+  IterationsPerLoop(int steps) : IterationsPerLoop(static_cast<int64_t>(steps)) {}     // NOLINT
+  IterationsPerLoop(absl::string_view text);                                           // NOLINT
   IterationsPerLoop(const char* text) : IterationsPerLoop(absl::string_view(text)) {}  // NOLINT
-  IterationsPerLoop(const std::string& text) : IterationsPerLoop(absl::string_view(text)) {}  // NOLINT
+  IterationsPerLoop(const std::string& text)
+      : IterationsPerLoop(absl::string_view(text)) {}  // NOLINT
 
   // Errors: INVALID_ARGUMENT for what is none of the forms, or not positive.
   const absl::Status& status() const { return status_; }
@@ -31,9 +32,9 @@ class IterationsPerLoop {
   int64_t value_ = 0;
 };
 
-// Finds how many steps make a loop of `target_seconds`: starts at 1, then target / mean step time of the
-// last 20 loops, until that has settled.
-// Source: TF 2.15 tpu_estimator's IterationsPerLoop auto-tuner (iteration_count_estimator).
+// Finds how many steps make a loop of `target_seconds`: starts at 1, then target / mean step time
+// of the last 20 loops, until that has settled. Source: TF 2.15 tpu_estimator's IterationsPerLoop
+// auto-tuner (iteration_count_estimator).
 class IterationsTuner {
  public:
   // REQUIRES: target_seconds > 0.

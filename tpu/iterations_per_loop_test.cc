@@ -17,7 +17,8 @@ TEST(IterationsPerLoop, TakesStepsAndTimes) {
 
 // Behaviour K2; TensorFlow also lets "10|" pass.
 TEST(IterationsPerLoop, RefusesTheRest) {
-  for (const char* text : {"0", "-1", "01", "0s", "-1h", "", "s", "10|", "1.5", "99999999999999999999"}) {
+  for (const char* text : {"0", "-1", "01", "0s", "-1h", "", "s", "10|", "1.5",
+                           "99999999999999999999", "9223372036854775807h"}) {
     EXPECT_FALSE(IterationsPerLoop(text).status().ok()) << text;
   }
   EXPECT_FALSE(IterationsPerLoop(0).status().ok());
@@ -45,7 +46,8 @@ TEST(IterationsTuner, IgnoresWhatIsNotATime) {
 
 TEST(IterationsTuner, SettlesAndForgetsOldLoops) {
   IterationsTuner tuner(1.0);
-  for (int i = 0; i < 30; ++i) tuner.Observe(tuner.iterations(), 0.1 * static_cast<double>(tuner.iterations()));
+  for (int i = 0; i < 30; ++i)
+    tuner.Observe(tuner.iterations(), 0.1 * static_cast<double>(tuner.iterations()));
   EXPECT_EQ(tuner.iterations(), 10);
   tuner.Observe(10, 100);  // one slow loop does not move a settled one
   EXPECT_EQ(tuner.iterations(), 10);

@@ -14,7 +14,9 @@ namespace estimator::tpu {
 namespace {
 
 const char* BatchSizeName(Mode mode) {
-  return mode == Mode::kTrain ? "train_batch_size" : mode == Mode::kEval ? "eval_batch_size" : "predict_batch_size";
+  return mode == Mode::kTrain  ? "train_batch_size"
+         : mode == Mode::kEval ? "eval_batch_size"
+                               : "predict_batch_size";
 }
 
 class ShardedStrategy : public Strategy {
@@ -25,29 +27,42 @@ class ShardedStrategy : public Strategy {
     if (loop.in_seconds()) tuner_.emplace(static_cast<double>(loop.value()));
   }
 
-  std::string name() const override { return absl::StrCat(options_.tpu_config.replicas(), " in-process shards"); }
+  std::string name() const override {
+    return absl::StrCat(options_.tpu_config.replicas(), " in-process shards");
+  }
   int num_replicas(Mode mode) const override {
     return RunsOnReplicas(mode) ? static_cast<int>(options_.tpu_config.replicas()) : 1;
   }
   int64_t iterations_per_loop() const override {
-    return tuner_.has_value() ? tuner_->iterations() : options_.tpu_config.iterations_per_loop.value();
+    return tuner_.has_value() ? tuner_->iterations()
+                              : options_.tpu_config.iterations_per_loop.value();
   }
   void ObserveRun(int64_t num_steps, double seconds) override {
     if (tuner_.has_value()) tuner_->Observe(num_steps, seconds);
   }
-  int64_t host_call_every_n_steps() const override { return options_.tpu_config.experimental_host_call_every_n_steps; }
+  int64_t host_call_every_n_steps() const override {
+    return options_.tpu_config.experimental_host_call_every_n_steps;
+  }
   int64_t batch_size(Mode mode) const override { return options_.batch_sizes.of(mode); }
-  bool broadcast(Mode mode) const override { return InputMode(mode) == InputPipelineConfig::BROADCAST; }
+  bool broadcast(Mode mode) const override {
+    return InputMode(mode) == InputPipelineConfig::BROADCAST;
+  }
 
   absl::Status Validate(Mode mode) const override {
     const int64_t batch = batch_size(mode);
     if (batch <= 0) {
-      return absl::InvalidArgumentError(absl::StrCat(BatchSizeName(mode), " must be given to run on replicas"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(BatchSizeName(mode), " must be given to run on replicas"));
     }
     if (InputMode(mode) != InputPipelineConfig::BROADCAST && batch % num_replicas(mode) != 0) {
       return absl::InvalidArgumentError(absl::StrCat(
-          mode == Mode::kTrain ? "train" : mode == Mode::kEval ? "eval" : "predict", " batch size ", batch,
-          " must be divisible by number of replicas ", num_replicas(mode), "; ", batch - batch % num_replicas(mode), " or ",
+          mode == Mode::kTrain  ? "train"
+          : mode == Mode::kEval ? "eval"
+                                : "predict",
+          " batch size ", batch, " must be divisible by number of replicas ", num_replicas(mode),
+          "; ",
+          batch > num_replicas(mode) ? absl::StrCat(batch - batch % num_replicas(mode), " or ")
+                                     : "",
           batch + num_replicas(mode) - batch % num_replicas(mode), " is"));
     }
     return absl::OkStatus();
@@ -61,11 +76,16 @@ class ShardedStrategy : public Strategy {
     return MakeCpuBackend(store, options_.compile_options);
   }
 
-  absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode, const InputFn& input_fn) const override {
+  absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
+                                                    const InputFn& input_fn) const override {
     const int64_t batch = batch_size(mode);
     const int replicas = num_replicas(mode);
-    const auto dataset = [&](int64_t batch_size, int64_t invocation = 0, int64_t num_invocations = 1) {
-      return input_fn({.mode = mode, .batch_size = batch_size, .invocation = invocation, .num_invocations = num_invocations});
+    const auto dataset = [&](int64_t batch_size, int64_t invocation = 0,
+                             int64_t num_invocations = 1) {
+      return input_fn({.mode = mode,
+                       .batch_size = batch_size,
+                       .invocation = invocation,
+                       .num_invocations = num_invocations});
     };
     switch (InputMode(mode)) {
       case InputPipelineConfig::PER_SHARD_V1: {
@@ -85,7 +105,8 @@ class ShardedStrategy : public Strategy {
         return MakeBroadcastFeeder(mode, all, replicas, batch);
       }
       case InputPipelineConfig::PER_HOST_V1:
-      case InputPipelineConfig::SLICED: break;
+      case InputPipelineConfig::SLICED:
+        break;
     }
     EST_ASSIGN_OR_RETURN(const Dataset all, dataset(batch));
     return MakeSplitFeeder(mode, all, replicas, batch);
@@ -102,8 +123,10 @@ class ShardedStrategy : public Strategy {
     const InputPipelineConfig training = options_.tpu_config.per_host_input_for_training;
     if (mode == Mode::kTrain) return training;
     if (!RunsOnReplicas(mode)) return InputPipelineConfig::PER_HOST_V1;
-    if (options_.tpu_config.eval_training_input_configuration == InputPipelineConfig::SLICED) return InputPipelineConfig::SLICED;
-    return training == InputPipelineConfig::PER_SHARD_V1 ? InputPipelineConfig::PER_HOST_V1 : training;
+    if (options_.tpu_config.eval_training_input_configuration == InputPipelineConfig::SLICED)
+      return InputPipelineConfig::SLICED;
+    return training == InputPipelineConfig::PER_SHARD_V1 ? InputPipelineConfig::PER_HOST_V1
+                                                         : training;
   }
 
   const ModelCall model_call_;
@@ -113,7 +136,8 @@ class ShardedStrategy : public Strategy {
 
 }  // namespace
 
-std::unique_ptr<Strategy> MakeShardedStrategy(ModelCall model_call, ShardedStrategyOptions options) {
+std::unique_ptr<Strategy> MakeShardedStrategy(ModelCall model_call,
+                                              ShardedStrategyOptions options) {
   return std::make_unique<ShardedStrategy>(std::move(model_call), std::move(options));
 }
 

@@ -13,8 +13,8 @@ namespace estimator::tpu {
 
 struct ShardedStrategyOptions {
   TPUConfig tpu_config = {};
-  BatchSizes batch_sizes = {};   // global; 0: not given
-  bool eval_on_tpu = true;  // false: evaluation runs unsharded
+  BatchSizes batch_sizes = {};  // global; 0: not given
+  bool eval_on_tpu = true;      // false: evaluation runs unsharded
   CompileOptions compile_options = {};
 };
 

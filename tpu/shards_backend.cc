@@ -14,12 +14,17 @@ namespace {
 
 class ShardsExecutable : public Executable {
  public:
-  ShardsExecutable(std::shared_ptr<const Program> program, std::vector<std::unique_ptr<ProgramRun>> runs)
-      : program_(std::move(program)), runs_(std::move(runs)), info_(program_->info()), fetches_(runs_.size()) {
+  ShardsExecutable(std::shared_ptr<const Program> program,
+                   std::vector<std::unique_ptr<ProgramRun>> runs)
+      : program_(std::move(program)),
+        runs_(std::move(runs)),
+        info_(program_->info()),
+        fetches_(runs_.size()) {
     info_.num_replicas = static_cast<int>(runs_.size());
   }
 
-  absl::StatusOr<int64_t> RunLoop(int64_t num_steps, const Infeed& infeed, const Outfeed& outfeed) override {
+  absl::StatusOr<int64_t> RunLoop(int64_t num_steps, const Infeed& infeed,
+                                  const Outfeed& outfeed) override {
     EST_RETURN_IF_ERROR(runs_[0]->CheckInitialized());
     for (int64_t step = 0; step < num_steps; ++step) {
       std::optional<StepFeeds> feeds = StepFeeds(runs_.size());
@@ -43,14 +48,15 @@ class ShardsExecutable : public Executable {
  private:
   absl::Status RunStep(const StepFeeds& feeds) {
     if (feeds.size() != runs_.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the input is split for ", feeds.size(), " replicas, this backend runs ", runs_.size()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the input is split for ", feeds.size(), " replicas, this backend runs ", runs_.size()));
     }
     for (size_t i = 0; i < runs_.size(); ++i) EST_RETURN_IF_ERROR(runs_[i]->SetFeeds(feeds[i]));
     const int64_t global_step = runs_[0]->GlobalStep().value_or(num_runs_);
     for (int segment = 0; segment < program_->num_segments(); ++segment) {
       for (const auto& run : runs_) EST_RETURN_IF_ERROR(run->RunSegment(segment, global_step));
-      for (const Collective& collective : program_->collectives(segment)) EST_RETURN_IF_ERROR(Reduce(collective));
+      for (const Collective& collective : program_->collectives(segment))
+        EST_RETURN_IF_ERROR(Reduce(collective));
     }
     return absl::OkStatus();
   }
@@ -83,7 +89,8 @@ class ShardsExecutable : public Executable {
 
 class ShardsBackend : public Backend {
  public:
-  ShardsBackend(VariableStore& store, int num_replicas, CompileOptions options) : store_(store), options_(options) {
+  ShardsBackend(VariableStore& store, int num_replicas, CompileOptions options)
+      : store_(store), options_(options) {
     options_.single_replica = false;
     for (int i = 0; i < num_replicas; ++i) arenas_.push_back(std::make_shared<Arena>());
   }
@@ -92,12 +99,15 @@ class ShardsBackend : public Backend {
   int num_replicas() const override { return static_cast<int>(arenas_.size()); }
   VariableStore& variables() override { return store_; }
 
-  absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph, const ProgramSpec& spec) override {
-    EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program, Program::Compile(graph, spec, options_));
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph,
+                                                      const ProgramSpec& spec) override {
+    EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                         Program::Compile(graph, spec, options_));
     std::vector<std::unique_ptr<ProgramRun>> runs;
     for (int i = 0; i < num_replicas(); ++i) {
-      EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,
-                           ProgramRun::Create(program, store_, i, num_replicas(), arenas_[static_cast<size_t>(i)]));
+      EST_ASSIGN_OR_RETURN(
+          std::unique_ptr<ProgramRun> run,
+          ProgramRun::Create(program, store_, i, num_replicas(), arenas_[static_cast<size_t>(i)]));
       runs.push_back(std::move(run));
     }
     return std::make_unique<ShardsExecutable>(std::move(program), std::move(runs));
@@ -111,7 +121,8 @@ class ShardsBackend : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeShardsBackend(VariableStore& store, int num_replicas, CompileOptions options) {
+std::unique_ptr<Backend> MakeShardsBackend(VariableStore& store, int num_replicas,
+                                           CompileOptions options) {
   return std::make_unique<ShardsBackend>(store, num_replicas, options);
 }
 

@@ -10,10 +10,11 @@
 
 namespace estimator::tpu {
 
-// Replicas take turns, each on all cores, from one collective to the next; sums are taken in replica
-// order, so the bits do not depend on timing. Replica 0's updates are the ones that count.
+// Replicas take turns, each on all cores, from one collective to the next; sums are taken in
+// replica order, so the bits do not depend on timing. Replica 0's updates are the ones that count.
 // `store` outlives the backend. REQUIRES: num_replicas >= 1.
-std::unique_ptr<Backend> MakeShardsBackend(VariableStore& store, int num_replicas, CompileOptions options = {});
+std::unique_ptr<Backend> MakeShardsBackend(VariableStore& store, int num_replicas,
+                                           CompileOptions options = {});
 
 }  // namespace estimator::tpu
 

@@ -10,14 +10,17 @@ namespace estimator::tpu {
 
 absl::Status TPUConfig::Validate() const {
   std::vector<std::string> violations;
-  if (!iterations_per_loop.status().ok()) violations.emplace_back(iterations_per_loop.status().message());
+  if (!iterations_per_loop.status().ok())
+    violations.emplace_back(iterations_per_loop.status().message());
   if (num_shards.has_value() && *num_shards <= 0) {
     violations.push_back(absl::StrCat("num_shards must be > 0, given ", *num_shards));
   }
   const int training = static_cast<int>(per_host_input_for_training);
   if (training < 1 || training > 4) {
-    violations.push_back(absl::StrCat(
-        "per_host_input_for_training must be PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2 or BROADCAST, given ", training));
+    violations.push_back(
+        absl::StrCat("per_host_input_for_training must be PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2 "
+                     "or BROADCAST, given ",
+                     training));
   }
   if (eval_training_input_configuration != InputPipelineConfig::PER_HOST_V1 &&
       eval_training_input_configuration != InputPipelineConfig::SLICED) {

@@ -15,9 +15,11 @@ TEST(TPUConfig, DefaultsAreTensorFlowsAndEightShards) {
 // Behaviours K2 and K3.
 TEST(TPUConfig, ListsAllThatIsOutOfRange) {
   TPUConfig config{.iterations_per_loop = "0s", .num_shards = 0};
-  config.per_host_input_for_training = static_cast<InputPipelineConfig>(9);  // TensorFlow takes it silently
+  config.per_host_input_for_training =
+      static_cast<InputPipelineConfig>(9);  // TensorFlow takes it silently
   const std::string message(config.Validate().message());
-  for (const char* part : {"iterations_per_loop", "num_shards must be > 0, given 0", "per_host_input_for_training"}) {
+  for (const char* part :
+       {"iterations_per_loop", "num_shards must be > 0, given 0", "per_host_input_for_training"}) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
   }
 }

@@ -6,13 +6,16 @@
 
 namespace estimator::tpu {
 
-absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn, const Params& params) {
+absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn,
+                              const Params& params) {
   EST_RETURN_IF_ERROR(settings.config.Validate());
   std::vector<std::string> violations;
   if (!has_model_fn) violations.push_back("model_fn must be given");
   if (params.batch_size != 0) {
-    violations.push_back("params.batch_size is filled in by the framework and must be left alone; give train_batch_size, "
-                         "eval_batch_size and predict_batch_size instead");
+    violations.push_back(
+        "params.batch_size is filled in by the framework and must be left alone; give "
+        "train_batch_size, "
+        "eval_batch_size and predict_batch_size instead");
   }
   const auto check = [&](const char* name, int64_t value, bool required) {
     if (value < 0 || (required && value == 0)) {
@@ -24,7 +27,8 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
   check("eval_batch_size", settings.batch_sizes.eval, false);
   check("predict_batch_size", settings.batch_sizes.predict, false);
   if (violations.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("TPUEstimator: ", absl::StrJoin(violations, "; ")));
+  return absl::InvalidArgumentError(
+      absl::StrCat("TPUEstimator: ", absl::StrJoin(violations, "; ")));
 }
 
 std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings) {

@@ -1,7 +1,8 @@
 // TPUEstimator: one model_fn and one input_fn, run locally (use_tpu = false) or on replicas.
 //
 //   struct MnistParams : tpu::Params { double learning_rate = 0.05; };
-//   tpu::TPUEstimator<MnistParams> estimator({.model_fn = ModelFn, .config = config, .use_tpu = FLAGS_use_tpu,
+//   tpu::TPUEstimator<MnistParams> estimator({.model_fn = ModelFn, .config = config, .use_tpu =
+//   FLAGS_use_tpu,
 //                                             .train_batch_size = 1024, .eval_batch_size = 1000});
 //   absl::Status trained = estimator.Train(TrainInput, MaxSteps(1000));
 #ifndef TPU_TPU_ESTIMATOR_H_
@@ -28,13 +29,13 @@ namespace estimator::tpu {
 struct TPUContext {
   int num_replicas = 1;
   int num_hosts = 1;
-  int current_host = 0;       // input_fn only
-  int64_t invocation = 0;     // input_fn only: which of num_invocations calls this is
+  int current_host = 0;    // input_fn only
+  int64_t invocation = 0;  // input_fn only: which of num_invocations calls this is
   int64_t num_invocations = 1;
 };
 
-// What a model's params struct inherits. The framework fills these in before every call of model_fn and
-// input_fn; the user leaves them alone.
+// What a model's params struct inherits. The framework fills these in before every call of model_fn
+// and input_fn; the user leaves them alone.
 struct Params {
   int64_t batch_size = 0;  // rows that this call is for; 0 where no batch size was given
   bool use_tpu = false;
@@ -51,11 +52,12 @@ struct TPUEstimatorSettings {
 };
 
 // Errors: INVALID_ARGUMENT listing everything that is missing or out of range.
-absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn, const Params& params);
+absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn,
+                              const Params& params);
 std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings);
 
-// Source: TF 2.15 tf.compat.v1.estimator.tpu.TPUEstimator. A configuration that is wrong is reported by
-// every call. Not thread-safe.
+// Source: TF 2.15 tf.compat.v1.estimator.tpu.TPUEstimator. A configuration that is wrong is
+// reported by every call. Not thread-safe.
 template <typename P = Params>
 class TPUEstimator {
  public:
@@ -80,12 +82,15 @@ class TPUEstimator {
         core_(MakeStrategy(BindModelFn(options_), Settings()), options_->config,
               ValidateSettings(Settings(), options_->model_fn != nullptr, options_->params)) {}
 
-  // Source: TF 2.15 Estimator.train. `length`: Steps(n), MaxSteps(n), or none: until the input ends.
-  absl::Status Train(const InputFnType& input_fn, TrainLength length = {}, const TrainOptions& options = {}) {
+  // Source: TF 2.15 Estimator.train. `length`: Steps(n), MaxSteps(n), or none: until the input
+  // ends.
+  absl::Status Train(const InputFnType& input_fn, TrainLength length = {},
+                     const TrainOptions& options = {}) {
     return core_.Train(Input(input_fn), length, options);
   }
   // Every example of the input is scored once; see EvaluateOptions.
-  absl::StatusOr<EvalResult> Evaluate(const InputFnType& input_fn, const EvaluateOptions& options = {}) {
+  absl::StatusOr<EvalResult> Evaluate(const InputFnType& input_fn,
+                                      const EvaluateOptions& options = {}) {
     return core_.Evaluate(Input(input_fn), options);
   }
   // Lazy: nothing runs before the first Next().
@@ -93,25 +98,35 @@ class TPUEstimator {
     return core_.Predict(Input(input_fn), std::move(options));
   }
 
-  // An input that keeps its place: passed to Train again, it goes on where it stood.
+  // An input that keeps its place: passed to Train again, it goes on where it stood. A plain
+  // function does so by itself; a lambda only through this.
   InputFn Input(const InputFnType& input_fn) const {
-    return InputFn([input_fn, all = options_](const InputFn::Call& call) {
-      P params = all->params;
-      Fill(*all, call.mode, call.batch_size, params);
-      params.context.invocation = call.invocation;
-      params.context.num_invocations = call.num_invocations;
-      return input_fn(params);
-    });
+    return InputFn(
+        [input_fn, all = options_](const InputFn::Call& call) {
+          P params = all->params;
+          Fill(*all, call.mode, call.batch_size, params);
+          params.context.invocation = call.invocation;
+          params.context.num_invocations = call.num_invocations;
+          return input_fn(params);
+        },
+        FunctionIdentity<P>(input_fn));
   }
-  absl::Status Train(const InputFn& input, TrainLength length = {}, const TrainOptions& options = {}) {
+  absl::Status Train(const InputFn& input, TrainLength length = {},
+                     const TrainOptions& options = {}) {
     return core_.Train(input, length, options);
   }
 
   const RunConfig& config() const { return options_->config; }
   const std::string& model_dir() const { return core_.model_dir(); }
-  absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const { return core_.LatestCheckpoint(); }
-  absl::StatusOr<std::vector<std::string>> GetVariableNames() const { return core_.GetVariableNames(); }
-  absl::StatusOr<Array> GetVariableValue(const std::string& name) const { return core_.GetVariableValue(name); }
+  absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const {
+    return core_.LatestCheckpoint();
+  }
+  absl::StatusOr<std::vector<std::string>> GetVariableNames() const {
+    return core_.GetVariableNames();
+  }
+  absl::StatusOr<Array> GetVariableValue(const std::string& name) const {
+    return core_.GetVariableValue(name);
+  }
   std::string EvalDir(const std::string& name = "") const { return core_.EvalDir(name); }
 
  private:
@@ -127,7 +142,8 @@ class TPUEstimator {
   static void Fill(const Options& all, Mode mode, int64_t batch_size, Params& params) {
     params.batch_size = batch_size;
     params.use_tpu = all.use_tpu && (mode != Mode::kEval || all.eval_on_tpu);
-    params.context.num_replicas = params.use_tpu ? static_cast<int>(all.config.tpu_config.replicas()) : 1;
+    params.context.num_replicas =
+        params.use_tpu ? static_cast<int>(all.config.tpu_config.replicas()) : 1;
   }
   static ModelCall BindModelFn(std::shared_ptr<const Options> all) {
     return [all = std::move(all)](const Features& features, const Labels& labels, Mode mode,

@@ -16,11 +16,12 @@
 
 namespace estimator::tpu {
 
-// A function that builds metrics on the host, and the replicas' tensors that it takes, each with the
-// batch on axis 0:
-//   {TestMetrics, {labels, logits}}                 MetricMap TestMetrics(const Tensor& labels, const Tensor& logits)
-//   {TestMetrics, {labels, logits}}                 MetricMap TestMetrics(const std::vector<Tensor>& tensors)
-//   {TestMetrics, {{"labels", labels}, ...}}        MetricMap TestMetrics(const std::map<std::string, Tensor>&)
+// A function that builds metrics on the host, and the replicas' tensors that it takes, each with
+// the batch on axis 0:
+//   {TestMetrics, {labels, logits}}                 MetricMap TestMetrics(const Tensor& labels,
+//   const Tensor& logits) {TestMetrics, {labels, logits}}                 MetricMap
+//   TestMetrics(const std::vector<Tensor>& tensors) {TestMetrics, {{"labels", labels}, ...}}
+//   MetricMap TestMetrics(const std::map<std::string, Tensor>&)
 class EvalMetrics {
  public:
   using ListFn = std::function<MetricMap(const std::vector<Tensor>&)>;
@@ -28,20 +29,26 @@ class EvalMetrics {
 
   EvalMetrics() = default;  // none
   // A function of as many tensors as are given.
-  template <typename... Args, typename = std::enable_if_t<(std::is_convertible_v<const Tensor&, Args> && ...)>>
+  template <typename... Args,
+            typename = std::enable_if_t<(std::is_convertible_v<const Tensor&, Args> && ...)>>
   EvalMetrics(MetricMap (*fn)(Args...), std::vector<Tensor> tensors) {
     if (tensors.size() != sizeof...(Args)) {
-      status_ = absl::InvalidArgumentError(absl::StrCat("eval_metrics: the function takes ", sizeof...(Args),
-                                                        " tensors, ", tensors.size(), " are given"));
+      status_ = absl::InvalidArgumentError(absl::StrCat("eval_metrics: the function takes ",
+                                                        sizeof...(Args), " tensors, ",
+                                                        tensors.size(), " are given"));
       return;
     }
-    metrics_ = {[fn](const std::vector<Tensor>& args) { return Call(fn, args, std::index_sequence_for<Args...>()); },
+    metrics_ = {[fn](const std::vector<Tensor>& args) {
+                  return Call(fn, args, std::index_sequence_for<Args...>());
+                },
                 std::move(tensors)};
   }
-  template <typename Fn, typename = std::enable_if_t<std::is_invocable_r_v<MetricMap, Fn, const std::vector<Tensor>&>>>
-  EvalMetrics(Fn fn, std::vector<Tensor> tensors) : metrics_{ListFn(std::move(fn)), std::move(tensors)} {}
-  template <typename Fn,
-            typename = std::enable_if_t<std::is_invocable_r_v<MetricMap, Fn, const std::map<std::string, Tensor>&>>>
+  template <typename Fn, typename = std::enable_if_t<
+                             std::is_invocable_r_v<MetricMap, Fn, const std::vector<Tensor>&>>>
+  EvalMetrics(Fn fn, std::vector<Tensor> tensors)
+      : metrics_{ListFn(std::move(fn)), std::move(tensors)} {}
+  template <typename Fn, typename = std::enable_if_t<std::is_invocable_r_v<
+                             MetricMap, Fn, const std::map<std::string, Tensor>&>>>
   EvalMetrics(Fn fn, const std::map<std::string, Tensor>& tensors) {
     std::vector<std::string> names;
     for (const auto& [name, tensor] : tensors) {
@@ -60,7 +67,8 @@ class EvalMetrics {
 
  private:
   template <typename... Args, size_t... I>
-  static MetricMap Call(MetricMap (*fn)(Args...), [[maybe_unused]] const std::vector<Tensor>& args, std::index_sequence<I...>) {
+  static MetricMap Call(MetricMap (*fn)(Args...), [[maybe_unused]] const std::vector<Tensor>& args,
+                        std::index_sequence<I...>) {
     return fn(args[I]...);
   }
 
@@ -81,7 +89,8 @@ struct TPUEstimatorSpecOptions {
 // Source: TF 2.15 tf.compat.v1.estimator.tpu.TPUEstimatorSpec.
 class TPUEstimatorSpec {
  public:
-  static TPUEstimatorSpec Train(const Tensor& loss, const Operation& train_op, TPUEstimatorSpecOptions options = {}) {
+  static TPUEstimatorSpec Train(const Tensor& loss, const Operation& train_op,
+                                TPUEstimatorSpecOptions options = {}) {
     TPUEstimatorSpec result(Mode::kTrain, std::move(options));
     result.spec_.loss = loss;
     result.spec_.train_op = train_op;
@@ -95,7 +104,8 @@ class TPUEstimatorSpec {
     if (eval_metrics.metrics().fn) result.spec_.eval_metrics = eval_metrics.metrics();
     return result;
   }
-  static TPUEstimatorSpec Predict(std::map<std::string, Tensor> predictions, TPUEstimatorSpecOptions options = {}) {
+  static TPUEstimatorSpec Predict(std::map<std::string, Tensor> predictions,
+                                  TPUEstimatorSpecOptions options = {}) {
     TPUEstimatorSpec result(Mode::kPredict, std::move(options));
     result.spec_.predictions = std::move(predictions);
     return result;

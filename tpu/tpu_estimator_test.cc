@@ -15,7 +15,8 @@ struct LineParams : Params {
 
 // y = 3 x + 1, and a step away from it with every example number.
 Dataset Points(const LineParams& params) {
-  constexpr int64_t kCount = 20;  // five training batches; three full evaluation batches and two rows more
+  constexpr int64_t kCount =
+      20;  // five training batches; three full evaluation batches and two rows more
   Array x(DType::kFloat32, {kCount, 1}), y(DType::kFloat32, {kCount, 1});
   for (int64_t i = 0; i < kCount; ++i) {
     x.data<float>()[i] = static_cast<float>(i) / kCount;
@@ -29,12 +30,15 @@ MetricMap LineMetrics(const Tensor& labels, const Tensor& predictions) {
   return {{"mae", metrics::MeanAbsoluteError(labels, predictions)}};
 }
 
-TPUEstimatorSpec LineModel(const Features& features, const Tensor& labels, Mode mode, const LineParams& params) {
-  const Tensor line = layers::Dense(features["x"], {.units = 1, .kernel_initializer = initializers::Zeros()});
+TPUEstimatorSpec LineModel(const Features& features, const Tensor& labels, Mode mode,
+                           const LineParams& params) {
+  const Tensor line =
+      layers::Dense(features["x"], {.units = 1, .kernel_initializer = initializers::Zeros()});
   if (mode == Mode::kPredict) return TPUEstimatorSpec::Predict({{"y", line}});
   const Tensor loss = losses::MeanSquaredError(labels, line);
   if (mode == Mode::kEval) return TPUEstimatorSpec::Eval(loss, {LineMetrics, {labels, line}});
-  return TPUEstimatorSpec::Train(loss, CrossShardOptimizer(train::GradientDescent(params.learning_rate)).Minimize(loss));
+  return TPUEstimatorSpec::Train(
+      loss, CrossShardOptimizer(train::GradientDescent(params.learning_rate)).Minimize(loss));
 }
 
 class TPUEstimatorTest : public testing::Test {
@@ -43,8 +47,13 @@ class TPUEstimatorTest : public testing::Test {
     RunConfig config;
     config.model_dir = JoinPath(dir_.path(), dir);
     config.tpu_config = {.iterations_per_loop = 5, .num_shards = 2};
-    return {.model_fn = LineModel, .config = config, .params = {}, .use_tpu = use_tpu,
-            .train_batch_size = 4, .eval_batch_size = 6, .predict_batch_size = 6};
+    return {.model_fn = LineModel,
+            .config = config,
+            .params = {},
+            .use_tpu = use_tpu,
+            .train_batch_size = 4,
+            .eval_batch_size = 6,
+            .predict_batch_size = 6};
   }
   TempDir dir_;
 };
@@ -69,7 +78,8 @@ TEST_F(TPUEstimatorTest, TrainsEvaluatesAndPredictsTheSameOnTheCpuAndOnShards) {
   ASSERT_TRUE(rows_b.ok()) << rows_b.status();
   ASSERT_EQ(rows_a->size(), 20u);
   ASSERT_EQ(rows_b->size(), 20u);
-  for (size_t i = 0; i < 20; ++i) EXPECT_NEAR((*rows_a)[i].at("y").AsDouble(), (*rows_b)[i].at("y").AsDouble(), 1e-5);
+  for (size_t i = 0; i < 20; ++i)
+    EXPECT_NEAR((*rows_a)[i].at("y").AsDouble(), (*rows_b)[i].at("y").AsDouble(), 1e-5);
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ class TPUEvalTest : public ::testing::Test {
     const absl::Status trained = estimator.Train(TinyTrainInput, Steps(4));
     ASSERT_TRUE(trained.ok()) << trained;
   }
-  TinyTPUEstimator::Options Options(int shards) { return TinyTPUOptions(dir_.File("m"), shards, 4); }
+  TinyTPUEstimator::Options Options(int shards) {
+    return TinyTPUOptions(dir_.File("m"), shards, 4);
+  }
   std::string EvaluateError(const TinyTPUEstimator::ModelFn& model_fn) {
     auto options = Options(2);
     options.model_fn = model_fn;
@@ -55,7 +57,8 @@ TEST_F(TPUEvalTest, LossMetricsAndPredictionsAreTheSameForEveryBatchSizeAndShard
       }
       EXPECT_NEAR((*result)["loss"], loss, 1e-6 * loss);
       EXPECT_NEAR((*result)["mae"], mae, 1e-6 * mae);
-      for (size_t i = 0; i < 20; ++i) EXPECT_NEAR((*predictions)[i].at("y").AsDouble(), rows[i], 1e-6) << "row " << i;
+      for (size_t i = 0; i < 20; ++i)
+        EXPECT_NEAR((*predictions)[i].at("y").AsDouble(), rows[i], 1e-6) << "row " << i;
     }
   }
 }
@@ -64,16 +67,23 @@ TEST_F(TPUEvalTest, LossMetricsAndPredictionsAreTheSameForEveryBatchSizeAndShard
 TEST_F(TPUEvalTest, InputModesGiveTheSameResult) {
   const double loss = (*TinyTPUEstimator(Options(0)).Evaluate(TinyEvalInput))["loss"];
   using Config = InputPipelineConfig;
-  struct Case { Config training, eval; int64_t input_batch, model_batch; };
-  for (const Case& c : {Case{Config::PER_HOST_V1, Config::PER_HOST_V1, 8, 2}, Case{Config::PER_HOST_V2, Config::PER_HOST_V1, 2, 2},
-                        Case{Config::PER_SHARD_V1, Config::PER_HOST_V1, 8, 2}, Case{Config::BROADCAST, Config::PER_HOST_V1, 8, 8},
+  struct Case {
+    Config training, eval;
+    int64_t input_batch, model_batch;
+  };
+  for (const Case& c : {Case{Config::PER_HOST_V1, Config::PER_HOST_V1, 8, 2},
+                        Case{Config::PER_HOST_V2, Config::PER_HOST_V1, 2, 2},
+                        Case{Config::PER_SHARD_V1, Config::PER_HOST_V1, 8, 2},
+                        Case{Config::BROADCAST, Config::PER_HOST_V1, 8, 8},
                         Case{Config::PER_HOST_V2, Config::SLICED, 8, 2}}) {
-    SCOPED_TRACE(std::to_string(static_cast<int>(c.training)) + " " + std::to_string(static_cast<int>(c.eval)));
+    SCOPED_TRACE(std::to_string(static_cast<int>(c.training)) + " " +
+                 std::to_string(static_cast<int>(c.eval)));
     auto options = Options(4);
     options.config.tpu_config.per_host_input_for_training = c.training;
     options.config.tpu_config.eval_training_input_configuration = c.eval;
     std::vector<int64_t> model_batches;
-    options.model_fn = [&](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+    options.model_fn = [&](const Features& features, const Labels& labels, Mode mode,
+                           const Params& params) {
       model_batches.push_back(params.batch_size);
       return TinyTPUModel(features, labels, mode, params);
     };
@@ -100,15 +110,18 @@ TEST_F(TPUEvalTest, BatchSizesMustBeGivenOnReplicas) {
   auto options = Options(2);
   options.eval_batch_size = options.predict_batch_size = std::nullopt;
   TinyTPUEstimator estimator(options);
-  EXPECT_THAT(std::string(estimator.Evaluate(TinyEvalInput).status().message()), HasSubstr("eval_batch_size must be given"));
-  EXPECT_THAT(std::string(estimator.Predict(TinyEvalInput).Next().status().message()), HasSubstr("predict_batch_size must be given"));
+  EXPECT_THAT(std::string(estimator.Evaluate(TinyEvalInput).status().message()),
+              HasSubstr("eval_batch_size must be given"));
+  EXPECT_THAT(std::string(estimator.Predict(TinyEvalInput).Next().status().message()),
+              HasSubstr("predict_batch_size must be given"));
 }
 
 // Behaviour M7 (a hook sees every step here; TensorFlow runs them all at once).
 TEST_F(TPUEvalTest, StepsAreCountedWithAndWithoutMetrics) {
   for (const bool metrics : {true, false}) {
     auto options = Options(2);
-    options.model_fn = [metrics](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+    options.model_fn = [metrics](const Features& features, const Labels& labels, Mode mode,
+                                 const Params& params) {
       const TPUEstimatorSpec spec = TinyTPUModel(features, labels, mode, params);
       return metrics ? spec : TPUEstimatorSpec::Eval(spec.spec().loss);
     };
@@ -130,16 +143,22 @@ TEST_F(TPUEvalTest, MetricsAsAListAndAsADictAgreeOnReplicasAndLocally) {
   for (const int shards : {0, 2}) {
     for (const int form : {0, 1, 2}) {
       auto options = Options(shards);
-      options.model_fn = [form](const Features& features, const Labels& labels, Mode, const Params&) {
-        const Tensor y = TinyNetwork(features, false, 0), truth = labels, loss = TinyLoss(labels, y);
+      options.model_fn = [form](const Features& features, const Labels& labels, Mode,
+                                const Params&) {
+        const Tensor y = TinyNetwork(features, false, 0), truth = labels,
+                     loss = TinyLoss(labels, y);
         if (form == 0) return TPUEstimatorSpec::Eval(loss, {TinyMetrics, {truth, y}});
         if (form == 1) {
-          return TPUEstimatorSpec::Eval(loss, {[](const std::vector<Tensor>& all) { return TinyMetrics(all[0], all[1]); }, {truth, y}});
+          return TPUEstimatorSpec::Eval(
+              loss, {[](const std::vector<Tensor>& all) { return TinyMetrics(all[0], all[1]); },
+                     {truth, y}});
         }
         const std::map<std::string, Tensor> named = {{"predictions", y}, {"labels", truth}};
         return TPUEstimatorSpec::Eval(loss, {[](const std::map<std::string, Tensor>& all) {
-                                               return TinyMetrics(all.at("labels"), all.at("predictions"));
-                                             }, named});
+                                               return TinyMetrics(all.at("labels"),
+                                                                  all.at("predictions"));
+                                             },
+                                             named});
       };
       TinyTPUEstimator estimator(options);
       const auto result = estimator.Evaluate(TinyEvalInput);
@@ -151,25 +170,32 @@ TEST_F(TPUEvalTest, MetricsAsAListAndAsADictAgreeOnReplicasAndLocally) {
 }
 
 TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
-  EXPECT_THAT(EvaluateError([](const Features& features, const Labels& labels, Mode, const Params&) {
-                const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
-                return TPUEstimatorSpec::Eval(loss, {TinyMetrics, {loss, loss}});
-              }),
-              AllOf(HasSubstr("tensor 0 of eval_metrics ('tiny_loss:0') is a scalar; it must keep the batch axis"),
-                    HasSubstr("tensor 1 of eval_metrics")));
-  EXPECT_THAT(EvaluateError([](const Features& features, const Labels& labels, Mode, const Params&) {
-                const Tensor y = TinyNetwork(features, false, 0);
-                return TPUEstimatorSpec::Eval(TinyLoss(labels, y), {TinyMetrics, {y}});
-              }),
-              HasSubstr("eval_metrics: the function takes 2 tensors, 1 are given"));
+  EXPECT_THAT(
+      EvaluateError([](const Features& features, const Labels& labels, Mode, const Params&) {
+        const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
+        return TPUEstimatorSpec::Eval(loss, {TinyMetrics, {loss, loss}});
+      }),
+      AllOf(
+          HasSubstr(
+              "tensor 0 of eval_metrics ('tiny_loss:0') is a scalar; it must keep the batch axis"),
+          HasSubstr("tensor 1 of eval_metrics")));
+  EXPECT_THAT(
+      EvaluateError([](const Features& features, const Labels& labels, Mode, const Params&) {
+        const Tensor y = TinyNetwork(features, false, 0);
+        return TPUEstimatorSpec::Eval(TinyLoss(labels, y), {TinyMetrics, {y}});
+      }),
+      HasSubstr("eval_metrics: the function takes 2 tensors, 1 are given"));
   for (const std::string name : {"loss", "global_step"}) {
-    EXPECT_THAT(EvaluateError([name](const Features& features, const Labels& labels, Mode, const Params&) {
-                  const Tensor y = TinyNetwork(features, false, 0);
-                  return TPUEstimatorSpec::Eval(TinyLoss(labels, y), {[name](const std::vector<Tensor>& all) {
-                                                  return MetricMap{{name, metrics::Mean(all[0])}};
-                                                }, {y}});
-                }),
-                HasSubstr("eval_metrics: '" + name + "' is a name that evaluation adds by itself"));
+    EXPECT_THAT(
+        EvaluateError([name](const Features& features, const Labels& labels, Mode, const Params&) {
+          const Tensor y = TinyNetwork(features, false, 0);
+          return TPUEstimatorSpec::Eval(TinyLoss(labels, y),
+                                        {[name](const std::vector<Tensor>& all) {
+                                           return MetricMap{{name, metrics::Mean(all[0])}};
+                                         },
+                                         {y}});
+        }),
+        HasSubstr("eval_metrics: '" + name + "' is a name that evaluation adds by itself"));
   }
 }
 
@@ -177,7 +203,8 @@ TEST_F(TPUEvalTest, EvalOnTpuFalseRunsOneReplicaWithTheWholeBatch) {
   auto options = Options(2);
   options.eval_on_tpu = false;
   options.eval_batch_size = 7;  // need not be divisible
-  options.model_fn = [](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const Params& params) {
     if (mode == Mode::kEval) {
       EXPECT_FALSE(params.use_tpu);
       EXPECT_EQ(params.context.num_replicas, 1);
@@ -185,7 +212,8 @@ TEST_F(TPUEvalTest, EvalOnTpuFalseRunsOneReplicaWithTheWholeBatch) {
     return TinyTPUModel(features, labels, mode, params);
   };
   TinyTPUEstimator estimator(options);
-  const auto result = estimator.Evaluate(TinyEvalInput), on_shards = TinyTPUEstimator(Options(2)).Evaluate(TinyEvalInput);
+  const auto result = estimator.Evaluate(TinyEvalInput),
+             on_shards = TinyTPUEstimator(Options(2)).Evaluate(TinyEvalInput);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->num_steps, 3);
   EXPECT_NEAR((*result)["loss"], (*on_shards)["loss"], 1e-6 * (*on_shards)["loss"]);
@@ -201,23 +229,29 @@ TEST_F(TPUEvalTest, PredictsEverySampleOnce) {
   const auto a = shards.Predict(input).All(), b = local.Predict(input).All();
   ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
   ASSERT_EQ(a->size(), 24u);
-  for (size_t i = 0; i < 24; ++i) EXPECT_NEAR((*a)[i].at("y").AsDouble(), (*b)[i].at("y").AsDouble(), 1e-6);
+  for (size_t i = 0; i < 24; ++i)
+    EXPECT_NEAR((*a)[i].at("y").AsDouble(), (*b)[i].at("y").AsDouble(), 1e-6);
 }
 
 // Behaviours M6 and section 2.11: hooks of the spec, and host_call in evaluation and prediction.
 TEST_F(TPUEvalTest, TheSpecsHooksAndHostCallRunInEvaluationAndPrediction) {
-  const auto eval_hook = std::make_shared<RunRecorder>(), predict_hook = std::make_shared<RunRecorder>();
+  const auto eval_hook = std::make_shared<RunRecorder>(),
+             predict_hook = std::make_shared<RunRecorder>();
   std::vector<int64_t> rows;
   auto options = Options(2);
-  options.model_fn = [&](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+  options.model_fn = [&](const Features& features, const Labels& labels, Mode mode,
+                         const Params& params) {
     const ModelSpec spec = TinyTPUModel(features, labels, mode, params).spec();
     const HostCall call{[&rows](const std::vector<Array>& values) {
                           rows.push_back(values[0].shape().dim(0));
                           return absl::OkStatus();
                         },
                         {features["x"]}};
-    if (mode == Mode::kEval) return TPUEstimatorSpec::Eval(spec.loss, {}, {.host_call = call, .evaluation_hooks = {eval_hook}});
-    return TPUEstimatorSpec::Predict(spec.predictions, {.host_call = call, .prediction_hooks = {predict_hook}});
+    if (mode == Mode::kEval)
+      return TPUEstimatorSpec::Eval(spec.loss, {},
+                                    {.host_call = call, .evaluation_hooks = {eval_hook}});
+    return TPUEstimatorSpec::Predict(spec.predictions,
+                                     {.host_call = call, .prediction_hooks = {predict_hook}});
   };
   TinyTPUEstimator estimator(options);
   ASSERT_TRUE(estimator.Evaluate(TinyEvalInput).ok());
@@ -229,16 +263,20 @@ TEST_F(TPUEvalTest, TheSpecsHooksAndHostCallRunInEvaluationAndPrediction) {
   EXPECT_EQ(predict_hook->steps.size(), 3u);
 }
 
-// Behaviour M12: training keeps averages of its variables, evaluation reads those in place of the variables.
+// Behaviour M12: training keeps averages of its variables, evaluation reads those in place of the
+// variables.
 TEST_F(TPUEvalTest, ScaffoldFnRestoresMovingAverages) {
   for (const int shards : {0, 2}) {
     for (const bool checkpoints : {true, false}) {
-      SCOPED_TRACE(std::to_string(shards) + (checkpoints ? " shards, from disk" : " shards, from memory"));
-      auto options = TinyTPUOptions(dir_.File("ema" + std::to_string(shards) + (checkpoints ? "d" : "m")), shards, 2);
+      SCOPED_TRACE(std::to_string(shards) +
+                   (checkpoints ? " shards, from disk" : " shards, from memory"));
+      auto options = TinyTPUOptions(
+          dir_.File("ema" + std::to_string(shards) + (checkpoints ? "d" : "m")), shards, 2);
       if (!checkpoints) options.config.save_checkpoints_steps = 0;
       bool averages = false;
       int num_scaffolds = 0;
-      options.model_fn = [&](const Features& features, const Labels& labels, Mode mode, const Params&) {
+      options.model_fn = [&](const Features& features, const Labels& labels, Mode mode,
+                             const Params&) {
         const Tensor loss = TinyLoss(labels, TinyNetwork(features, false, 0));
         if (mode == Mode::kTrain) {
           const Operation step = train::GradientDescent(0.2).Minimize(loss);
@@ -246,11 +284,14 @@ TEST_F(TPUEvalTest, ScaffoldFnRestoresMovingAverages) {
           return TPUEstimatorSpec::Train(loss, Group({step, ema.Apply({}, step)}));
         }
         TPUEstimatorSpecOptions more;
-        more.scaffold_fn = [&averages, &num_scaffolds, names = Graph::Current().TrainableVariables()] {
+        more.scaffold_fn = [&averages, &num_scaffolds,
+                            names = Graph::Current().TrainableVariables()] {
           ++num_scaffolds;
           Scaffold scaffold;
           for (const Variable& variable : names) {
-            if (averages) scaffold.restore_names[variable.name()] = variable.name() + "/ExponentialMovingAverage";
+            if (averages)
+              scaffold.restore_names[variable.name()] =
+                  variable.name() + "/ExponentialMovingAverage";
           }
           return scaffold;
         };
@@ -263,7 +304,8 @@ TEST_F(TPUEvalTest, ScaffoldFnRestoresMovingAverages) {
       EXPECT_GE(num_scaffolds, 1);
       averages = true;
       TinyTPUEstimator reader(options);
-      const auto averaged = checkpoints ? reader.Evaluate(TinyEvalInput) : estimator.Evaluate(TinyEvalInput);
+      const auto averaged =
+          checkpoints ? reader.Evaluate(TinyEvalInput) : estimator.Evaluate(TinyEvalInput);
       ASSERT_TRUE(averaged.ok()) << averaged.status();
       EXPECT_NE((*averaged)["loss"], (*plain)["loss"]);
       EXPECT_EQ(averaged->global_step(), 6);

@@ -20,12 +20,14 @@ Dataset Shuffled(const Params& params) {
       .Batch(params.batch_size);
 }
 
-std::string FinalBits(const TinyTPUEstimator& estimator) { return *CheckpointBits(**estimator.LatestCheckpoint()); }
+std::string FinalBits(const TinyTPUEstimator& estimator) {
+  return *CheckpointBits(**estimator.LatestCheckpoint());
+}
 
 TEST(TPUResume, SeveralProcessesAndCallsGiveTheBitsOfOneInEveryInputMode) {
   const TempDir dir;
-  for (const auto mode : {InputPipelineConfig::PER_SHARD_V1, InputPipelineConfig::PER_HOST_V1, InputPipelineConfig::PER_HOST_V2,
-                          InputPipelineConfig::BROADCAST}) {
+  for (const auto mode : {InputPipelineConfig::PER_SHARD_V1, InputPipelineConfig::PER_HOST_V1,
+                          InputPipelineConfig::PER_HOST_V2, InputPipelineConfig::BROADCAST}) {
     SCOPED_TRACE(static_cast<int>(mode));
     const auto options = [&](const char* name) {
       auto result = TinyTPUOptions(dir.File(name + std::to_string(static_cast<int>(mode))), 4, 3);
@@ -50,22 +52,26 @@ TEST(TPUResume, SeveralProcessesAndCallsGiveTheBitsOfOneInEveryInputMode) {
 // Behaviour M14: the variables have the same names and layouts, however they were trained.
 TEST(TPUResume, ARunGoesOnWithAnotherNumberOfShardsAndAPlainEstimatorReadsIt) {
   const TempDir dir;
-  TinyTPUEstimator shards(TinyTPUOptions(dir.File("m"), 4)), local(TinyTPUOptions(dir.File("m"), 0)), straight(TinyTPUOptions(dir.File("s"), 0));
+  TinyTPUEstimator shards(TinyTPUOptions(dir.File("m"), 4)),
+      local(TinyTPUOptions(dir.File("m"), 0)), straight(TinyTPUOptions(dir.File("s"), 0));
   ASSERT_TRUE(shards.Train(TinyTrainInput, Steps(5)).ok());
   ASSERT_TRUE(local.Train(TinyTrainInput, Steps(5)).ok());
   ASSERT_TRUE(straight.Train(TinyTrainInput, Steps(10)).ok());
   const auto a = local.Evaluate(TinyEvalInput), b = straight.Evaluate(TinyEvalInput);
   ASSERT_TRUE(a.ok() && b.ok());
-  EXPECT_NEAR((*a)["loss"], (*b)["loss"], 1e-5 * (*b)["loss"]) << "the input's position is the same for both";
+  EXPECT_NEAR((*a)["loss"], (*b)["loss"], 1e-5 * (*b)["loss"])
+      << "the input's position is the same for both";
   EXPECT_EQ(a->global_step(), 10);
   // Where the position cannot be the same one, the input starts at its beginning.
   auto per_shard = TinyTPUOptions(dir.File("m"), 2);
   per_shard.config.tpu_config.per_host_input_for_training = InputPipelineConfig::PER_SHARD_V1;
   ASSERT_TRUE(TinyTPUEstimator(per_shard).Train(TinyTrainInput, Steps(2)).ok());
-  ASSERT_TRUE(TinyTPUEstimator(TinyTPUOptions(dir.File("m"), 0)).Train(TinyTrainInput, Steps(2)).ok());
+  ASSERT_TRUE(
+      TinyTPUEstimator(TinyTPUOptions(dir.File("m"), 0)).Train(TinyTrainInput, Steps(2)).ok());
   EXPECT_EQ(local.GetVariableValue("global_step")->scalar<int64_t>(), 14);
   Estimator<TinyParams> plain(TinyOptions(dir.File("plain")));
-  const auto read = plain.Evaluate([](const TinyParams&) { return TinyDataset(7); }, {.checkpoint_path = dir.File("m/model.ckpt-10")});
+  const auto read = plain.Evaluate([](const TinyParams&) { return TinyDataset(7); },
+                                   {.checkpoint_path = dir.File("m/model.ckpt-10")});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_NEAR((*read)["loss"], (*a)["loss"], 1e-6 * (*a)["loss"]);
 }
@@ -85,7 +91,8 @@ TEST(TPUResume, AThousandRoundsOnShardsReuseProgramsAndLeakNothing) {
   int num_models = 0;
   auto options = TinyTPUOptions(dir.File("m"), 2);
   options.config.save_checkpoints_steps = 0;
-  options.model_fn = [&num_models](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+  options.model_fn = [&num_models](const Features& features, const Labels& labels, Mode mode,
+                                   const Params& params) {
     ++num_models;
     return TinyTPUModel(features, labels, mode, params);
   };

@@ -31,13 +31,17 @@ class TPUTrainTest : public ::testing::Test {
     EXPECT_TRUE(trained.ok()) << trained;
     return recorder->losses;
   }
-  static void ExpectSameLosses(const std::vector<double>& a, const std::vector<double>& b, double relative) {
+  static void ExpectSameLosses(const std::vector<double>& a, const std::vector<double>& b,
+                               double relative) {
     ASSERT_EQ(a.size(), b.size());
-    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], relative * b[i]) << "step " << i + 1;
+    for (size_t i = 0; i < a.size(); ++i)
+      EXPECT_NEAR(a[i], b[i], relative * b[i]) << "step " << i + 1;
   }
-  std::string TrainError(const TinyTPUEstimator::Options& options, const TinyTPUEstimator::InputFnType& input_fn = TinyTrainInput) {
+  std::string TrainError(const TinyTPUEstimator::Options& options,
+                         const TinyTPUEstimator::InputFnType& input_fn = TinyTrainInput) {
     TinyTPUEstimator estimator(options);
-    const absl::Status first = estimator.Train(input_fn, Steps(2)), second = estimator.Train(input_fn, Steps(2));
+    const absl::Status first = estimator.Train(input_fn, Steps(2)),
+                       second = estimator.Train(input_fn, Steps(2));
     EXPECT_FALSE(first.ok());
     EXPECT_EQ(first, second) << "the second call fails as the first does";
     return std::string(first.message());
@@ -71,13 +75,16 @@ TEST_F(TPUTrainTest, TheLastLoopIsShortened) {
 // Behaviour M2.
 TEST_F(TPUTrainTest, StepsMustBePositive) {
   TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2));
-  EXPECT_EQ(estimator.Train(TinyTrainInput, Steps(-1)).message(), "Must specify steps > 0, given: -1");
-  EXPECT_EQ(estimator.Evaluate(TinyEvalInput, {.steps = 0}).status().message(), "Must specify steps > 0, given: 0");
+  EXPECT_EQ(estimator.Train(TinyTrainInput, Steps(-1)).message(),
+            "Must specify steps > 0, given: -1");
+  EXPECT_EQ(estimator.Evaluate(TinyEvalInput, {.steps = 0}).status().message(),
+            "Must specify steps > 0, given: 0");
 }
 
 TEST_F(TPUTrainTest, OneShardAndSeveralGiveTheSameLosses) {
   const std::vector<double> local = Losses(TinyTPUOptions(Dir(), 0), 20);
-  for (const int shards : {1, 2, 4, 8}) ExpectSameLosses(Losses(TinyTPUOptions(Dir(), shards), 20), local, 1e-5);
+  for (const int shards : {1, 2, 4, 8})
+    ExpectSameLosses(Losses(TinyTPUOptions(Dir(), shards), 20), local, 1e-5);
 }
 
 TEST_F(TPUTrainTest, TheSameSeedGivesTheSameBitsOnShardsWhateverTheLoop) {
@@ -117,7 +124,8 @@ TinyTPUEstimator::Options Wrapped(const std::string& dir, int shards, const std:
       std::vector<Operation> updates = {AssignAdd(GetOrCreateGlobalStep(), Constant<int64_t>(1))};
       const std::vector<Variable> variables = Graph::Current().TrainableVariables();
       const std::vector<Tensor> gradients = Gradients(loss, variables);
-      for (size_t i = 0; i < variables.size(); ++i) updates.push_back(AssignAdd(variables[i], Multiply(gradients[i], -0.1)));
+      for (size_t i = 0; i < variables.size(); ++i)
+        updates.push_back(AssignAdd(variables[i], Multiply(gradients[i], -0.1)));
       train_op = Group(updates);
     }
     return TPUEstimatorSpec::Train(loss, train_op);
@@ -142,18 +150,21 @@ TEST_F(TPUTrainTest, WrappingByHandByTheLoopAndLocallyGivesTheSameNumbersNeverTw
 
 TEST_F(TPUTrainTest, GradientsThatNobodySumsAreRefusedOnShardsOnly) {
   EXPECT_THAT(TrainError(Wrapped(Dir(), 4, "unsummed")),
-              AllOf(HasSubstr("no gradient is summed over the 4 shards"), HasSubstr("tpu::CrossShardOptimizer")));
+              AllOf(HasSubstr("no gradient is summed over the 4 shards"),
+                    HasSubstr("tpu::CrossShardOptimizer")));
   Losses(Wrapped(Dir(), 0, "unsummed"), 2);
   Losses(Wrapped(Dir(), 1, "unsummed"), 2);
 }
 
-// Behaviour M13, with the numbers of TensorFlow's test: 42 steps in loops of 21, a record every 5 steps.
+// Behaviour M13, with the numbers of TensorFlow's test: 42 steps in loops of 21, a record every 5
+// steps.
 TEST_F(TPUTrainTest, HostCallRunsAtEveryStepOrEveryNthOfALoop) {
   const auto records = [&](int shards, int64_t every_n) {
     auto options = TinyTPUOptions(Dir(), shards, 21);
     options.config.tpu_config.experimental_host_call_every_n_steps = every_n;
     std::vector<int64_t> steps;
-    options.model_fn = [&steps](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+    options.model_fn = [&steps](const Features& features, const Labels& labels, Mode mode,
+                                const Params& params) {
       const ModelSpec spec = TinyTPUModel(features, labels, mode, params).spec();
       const HostCall record{[&steps](const std::vector<Array>& values) {
                               const int64_t step = values[0].data<int64_t>()[0];
@@ -176,7 +187,8 @@ TEST_F(TPUTrainTest, HostCallRunsAtEveryStepOrEveryNthOfALoop) {
 TEST_F(TPUTrainTest, AScalarInHostCallIsRefusedAndItsErrorStopsTraining) {
   const auto with = [&](bool scalar) {
     auto options = TinyTPUOptions(Dir(), 2);
-    options.model_fn = [scalar](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+    options.model_fn = [scalar](const Features& features, const Labels& labels, Mode mode,
+                                const Params& params) {
       const ModelSpec spec = TinyTPUModel(features, labels, mode, params).spec();
       const Tensor step = GetOrCreateGlobalStep();
       const HostCall call{[](const std::vector<Array>& values) {
@@ -192,15 +204,19 @@ TEST_F(TPUTrainTest, AScalarInHostCallIsRefusedAndItsErrorStopsTraining) {
   EXPECT_EQ(TrainError(with(false)), "host broke");
 }
 
-// Behaviour L1 in training, and that every mode gives the run of PER_HOST_V1 where it feeds the same examples.
+// Behaviour L1 in training, and that every mode gives the run of PER_HOST_V1 where it feeds the
+// same examples.
 TEST_F(TPUTrainTest, InputModesCallInputFnAsOftenAndWithTheBatchThatTensorFlowDoes) {
   using Mode_ = InputPipelineConfig;
-  struct Call { int64_t batch_size, invocation, num_invocations; };
+  struct Call {
+    int64_t batch_size, invocation, num_invocations;
+  };
   const std::vector<double> expected = Losses(TinyTPUOptions(Dir(), 0), 6);
   const auto run = [&](Mode_ mode, int64_t model_batch) {
     auto options = TinyTPUOptions(Dir(), 4);
     options.config.tpu_config.per_host_input_for_training = mode;
-    options.model_fn = [model_batch](const Features& features, const Labels& labels, Mode m, const Params& params) {
+    options.model_fn = [model_batch](const Features& features, const Labels& labels, Mode m,
+                                     const Params& params) {
       EXPECT_EQ(params.batch_size, model_batch);
       EXPECT_EQ(features["x"].dim(0), model_batch);
       EXPECT_TRUE(params.use_tpu);
@@ -209,13 +225,15 @@ TEST_F(TPUTrainTest, InputModesCallInputFnAsOftenAndWithTheBatchThatTensorFlowDo
     };
     std::vector<Call> calls;
     const std::vector<double> losses = Losses(options, 6, [&](const Params& params) {
-      calls.push_back({params.batch_size, params.context.invocation, params.context.num_invocations});
+      calls.push_back(
+          {params.batch_size, params.context.invocation, params.context.num_invocations});
       Dataset all = Dataset::FromTensorSlices(TinyExamples(24));
       if (params.context.num_invocations == 1) return all.Batch(params.batch_size).Repeat();
       // The rows that the even split of a batch of 8 gives to this replica.
       const int64_t mine = params.context.invocation;
       std::vector<Dataset> parts;
-      for (int64_t batch = 0; batch < 3; ++batch) parts.push_back(all.Skip(8 * batch + 2 * mine).Take(2));
+      for (int64_t batch = 0; batch < 3; ++batch)
+        parts.push_back(all.Skip(8 * batch + 2 * mine).Take(2));
       return Dataset::Concatenate(parts).Batch(params.batch_size).Repeat();
     });
     ExpectSameLosses(losses, expected, 1e-5);
@@ -246,19 +264,23 @@ TEST_F(TPUTrainTest, ABatchThatTheReplicasDoNotDivideIsRefusedExceptInBroadcast)
   TinyTPUEstimator estimator(options);
   EXPECT_EQ(estimator.Train(TinyTrainInput, Steps(1)).message(),
             "train batch size 127 must be divisible by number of replicas 8; 120 or 128 is");
-  EXPECT_THAT(std::string(estimator.Evaluate(TinyEvalInput).status().message()), HasSubstr("eval batch size 127 must be divisible"));
-  EXPECT_THAT(std::string(estimator.Predict(TinyEvalInput).Next().status().message()), HasSubstr("predict batch size 127 must be divisible"));
+  EXPECT_THAT(std::string(estimator.Evaluate(TinyEvalInput).status().message()),
+              HasSubstr("eval batch size 127 must be divisible"));
+  EXPECT_THAT(std::string(estimator.Predict(TinyEvalInput).Next().status().message()),
+              HasSubstr("predict batch size 127 must be divisible"));
   options.config.tpu_config.per_host_input_for_training = InputPipelineConfig::BROADCAST;
   options.train_batch_size = options.eval_batch_size = 7;
   TinyTPUEstimator broadcast(options);
-  const absl::Status trained = broadcast.Train([](const Params& params) { return TinyDataset(params.batch_size, 21).Repeat(); }, Steps(2));
+  const absl::Status trained = broadcast.Train(
+      [](const Params& params) { return TinyDataset(params.batch_size, 21).Repeat(); }, Steps(2));
   EXPECT_TRUE(trained.ok()) << trained;
   EXPECT_EQ(broadcast.Evaluate(TinyEvalInput)->num_examples, 20);
 }
 
 TEST_F(TPUTrainTest, ABatchOfAnotherSizeThanDeclaredNamesBoth) {
-  EXPECT_THAT(TrainError(TinyTPUOptions(Dir(), 4), [](const Params&) { return TinyDataset(6).Repeat(); }),
-              HasSubstr("input_fn gave a batch of 6 rows, a step takes 8: batch by params.batch_size"));
+  EXPECT_THAT(
+      TrainError(TinyTPUOptions(Dir(), 4), [](const Params&) { return TinyDataset(6).Repeat(); }),
+      HasSubstr("input_fn gave a batch of 6 rows, a step takes 8: batch by params.batch_size"));
 }
 
 // Behaviour K1.
@@ -266,15 +288,17 @@ TEST_F(TPUTrainTest, BatchSizesBelongToTheEstimatorNotToParams) {
   auto options = TinyTPUOptions(Dir(), 2);
   options.params.batch_size = 8;
   options.train_batch_size = std::nullopt;
-  EXPECT_THAT(TrainError(options), AllOf(HasSubstr("params.batch_size is filled in by the framework"),
-                                         HasSubstr("train_batch_size must be given when use_tpu is true")));
+  EXPECT_THAT(TrainError(options),
+              AllOf(HasSubstr("params.batch_size is filled in by the framework"),
+                    HasSubstr("train_batch_size must be given when use_tpu is true")));
 }
 
 // Behaviour M6.
 TEST_F(TPUTrainTest, TheSpecsHooksAreCalledOnceALoop) {
   auto options = TinyTPUOptions(Dir(), 2, 4);
   const auto hook = std::make_shared<RunRecorder>();
-  options.model_fn = [hook](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+  options.model_fn = [hook](const Features& features, const Labels& labels, Mode mode,
+                            const Params& params) {
     const ModelSpec spec = TinyTPUModel(features, labels, mode, params).spec();
     return TPUEstimatorSpec::Train(spec.loss, spec.train_op, {.training_hooks = {hook}});
   };
@@ -292,7 +316,8 @@ TEST_F(TPUTrainTest, AnInterruptFinishesTheLoopAndSaves) {
   };
   const auto options = TinyTPUOptions(Dir(), 2, 4);
   TinyTPUEstimator estimator(options);
-  const absl::Status status = estimator.Train(TinyTrainInput, MaxSteps(20), {.hooks = {std::make_shared<Interrupter>()}});
+  const absl::Status status =
+      estimator.Train(TinyTrainInput, MaxSteps(20), {.hooks = {std::make_shared<Interrupter>()}});
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
   EXPECT_THAT(std::string(status.message()), HasSubstr("interrupted at step 8; saved in"));
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 8);
@@ -300,12 +325,14 @@ TEST_F(TPUTrainTest, AnInterruptFinishesTheLoopAndSaves) {
   TinyTPUEstimator restarted(options), whole(TinyTPUOptions(Dir(), 2, 4));
   ASSERT_TRUE(restarted.Train(TinyTrainInput, MaxSteps(20)).ok());
   ASSERT_TRUE(whole.Train(TinyTrainInput, MaxSteps(20)).ok());
-  EXPECT_EQ(*CheckpointBits(**restarted.LatestCheckpoint()), *CheckpointBits(**whole.LatestCheckpoint()));
+  EXPECT_EQ(*CheckpointBits(**restarted.LatestCheckpoint()),
+            *CheckpointBits(**whole.LatestCheckpoint()));
 }
 
 TEST_F(TPUTrainTest, ANaNInOneReplicaInTheMiddleOfALoopNamesStepTensorAndReplica) {
   auto options = TinyTPUOptions(Dir(), 4, 5);
-  options.model_fn = [](const Features& features, const Labels& labels, Mode mode, const Params& params) {
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const Params& params) {
     const Tensor logs = Log(features["x"], "logs");
     const Tensor loss = TinyLoss(labels, layers::Dense(logs, {.units = 1}));
     if (mode == Mode::kEval) return TPUEstimatorSpec::Eval(loss);
@@ -313,14 +340,22 @@ TEST_F(TPUTrainTest, ANaNInOneReplicaInTheMiddleOfALoopNamesStepTensorAndReplica
     static_cast<void>(params);
   };
   TinyTPUEstimator estimator(options);
-  const absl::Status status = estimator.Train([](const Params& params) {
-    Array x(DType::kFloat32, {24, 1});
-    for (int64_t i = 0; i < 24; ++i) x.data<float>()[i] = i == 21 ? -1.0f : 1.0f + static_cast<float>(i);
-    return Dataset::FromTensorSlices({.features = {{"x", x}}, .labels = TinyExamples(24).labels}).Batch(params.batch_size).Repeat();
-  }, Steps(10));
-  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("NaN loss during training, at step 3"),
-                                                   HasSubstr("logs:0 (f32 [2,1]) is NaN at [1,0] on replica 2")));
-  EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 0) << "only the first checkpoint is there";
+  const absl::Status status = estimator.Train(
+      [](const Params& params) {
+        Array x(DType::kFloat32, {24, 1});
+        for (int64_t i = 0; i < 24; ++i)
+          x.data<float>()[i] = i == 21 ? -1.0f : 1.0f + static_cast<float>(i);
+        return Dataset::FromTensorSlices(
+                   {.features = {{"x", x}}, .labels = TinyExamples(24).labels})
+            .Batch(params.batch_size)
+            .Repeat();
+      },
+      Steps(10));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("NaN loss during training, at step 3"),
+                    HasSubstr("logs:0 (f32 [2,1]) is NaN at [1,0] on replica 2")));
+  EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 0)
+      << "only the first checkpoint is there";
 }
 
 // Behaviour L6.
@@ -328,7 +363,8 @@ TEST_F(TPUTrainTest, FeaturesAndLabelsMayHaveManyNamesAndLabelsMayBeMissing) {
   for (const bool labelled : {true, false}) {
     for (const int shards : {0, 4}) {
       auto options = TinyTPUOptions(Dir(), shards);
-      options.model_fn = [labelled](const Features& features, const Labels& labels, Mode, const Params& params) {
+      options.model_fn = [labelled](const Features& features, const Labels& labels, Mode,
+                                    const Params& params) {
         EXPECT_EQ(features.size(), 10u);
         EXPECT_EQ(labels.size(), labelled ? 2u : 0u);
         std::vector<Tensor> columns;
@@ -337,38 +373,47 @@ TEST_F(TPUTrainTest, FeaturesAndLabelsMayHaveManyNamesAndLabelsMayBeMissing) {
           columns.push_back(Reshape(tensor, {-1, 1}));
         }
         const Tensor y = layers::Dense(AddN(columns), {.units = 1});
-        const Tensor loss = labelled ? losses::MeanSquaredError(labels["b"], y) : ReduceMean(Square(y));
+        const Tensor loss =
+            labelled ? losses::MeanSquaredError(labels["b"], y) : ReduceMean(Square(y));
         return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.01).Minimize(loss));
       };
       TinyTPUEstimator estimator(options);
-      const absl::Status trained = estimator.Train([labelled](const Params& params) {
-        Element all;
-        const Array y = *TinyExamples(24).labels.Only();
-        for (int i = 0; i < 10; ++i) all.features["small" + std::to_string(i)] = i % 2 == 0 ? y : y.Reshaped({24});
-        if (labelled) all.labels = {{"a", y}, {"b", y}};
-        return Dataset::FromTensorSlices(all).Batch(params.batch_size).Repeat();
-      }, Steps(2));
+      const absl::Status trained = estimator.Train(
+          [labelled](const Params& params) {
+            Element all;
+            const Array y = *TinyExamples(24).labels.Only();
+            for (int i = 0; i < 10; ++i)
+              all.features["small" + std::to_string(i)] = i % 2 == 0 ? y : y.Reshaped({24});
+            if (labelled) all.labels = {{"a", y}, {"b", y}};
+            return Dataset::FromTensorSlices(all).Batch(params.batch_size).Repeat();
+          },
+          Steps(2));
       EXPECT_TRUE(trained.ok()) << trained;
     }
   }
 }
 
 TEST_F(TPUTrainTest, AFeatureWithoutABatchAxisCannotBeSplit) {
-  EXPECT_THAT(TrainError(TinyTPUOptions(Dir(), 4), [](const Params& params) {
-                return TinyDataset(params.batch_size, 24).Repeat().Map([](const Element& element) -> absl::StatusOr<Element> {
-                  Element with = element;
-                  with.features["z"] = Array::Scalar(1.0f);
-                  return with;
-                });
-              }),
-              HasSubstr("features['z'] is f32 []; to be split over the replicas it needs the batch of 8 on axis 0"));
+  EXPECT_THAT(TrainError(TinyTPUOptions(Dir(), 4),
+                         [](const Params& params) {
+                           return TinyDataset(params.batch_size, 24)
+                               .Repeat()
+                               .Map([](const Element& element) -> absl::StatusOr<Element> {
+                                 Element with = element;
+                                 with.features["z"] = Array::Scalar(1.0f);
+                                 return with;
+                               });
+                         }),
+              HasSubstr("features['z'] is f32 []; to be split over the replicas it needs the batch "
+                        "of 8 on axis 0"));
 }
 
 // Moving averages are updates of the graph's own: nobody can forget them.
 TEST_F(TPUTrainTest, BatchNormsAveragesMoveOnShardsWithoutBeingAskedFor) {
   auto options = TinyTPUOptions(Dir(), 2);
   options.model_fn = [](const Features& features, const Labels& labels, Mode mode, const Params&) {
-    const Tensor normal = layers::BatchNormalization(features["x"], {.training = mode == Mode::kTrain});
+    const Tensor normal =
+        layers::BatchNormalization(features["x"], {.training = mode == Mode::kTrain});
     const Tensor loss = TinyLoss(labels, layers::Dense(normal, {.units = 1}));
     return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.01).Minimize(loss));
   };
@@ -380,7 +425,8 @@ TEST_F(TPUTrainTest, BatchNormsAveragesMoveOnShardsWithoutBeingAskedFor) {
 
 TEST_F(TPUTrainTest, AFiniteInputEndsTrainingCleanly) {
   TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2, 2));
-  const absl::Status trained = estimator.Train([](const Params& params) { return TinyDataset(params.batch_size, 24); }, Steps(100));
+  const absl::Status trained = estimator.Train(
+      [](const Params& params) { return TinyDataset(params.batch_size, 24); }, Steps(100));
   EXPECT_TRUE(trained.ok()) << trained;
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 3);
 }

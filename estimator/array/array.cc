@@ -32,8 +32,10 @@ To ConvertElement(From value) {
   } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
     const double number = static_cast<double>(value);
     if (std::isnan(number)) return 0;
-    if (number <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-    if (number >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if (number <= static_cast<double>(std::numeric_limits<To>::min()))
+      return std::numeric_limits<To>::min();
+    if (number >= static_cast<double>(std::numeric_limits<To>::max()))
+      return std::numeric_limits<To>::max();
     return static_cast<To>(number);
   } else if constexpr (std::is_same_v<To, Bfloat16> || std::is_same_v<To, Float16>) {
     return To(static_cast<float>(value));
@@ -46,7 +48,8 @@ std::string ElementToString(const Array& array, int64_t i) {
   if (array.dtype() == DType::kString) {
     const std::string& text = array.data<std::string>()[i];
     const bool is_long = text.size() > 40;
-    return absl::StrCat("'", absl::CEscape(absl::string_view(text).substr(0, 40)), is_long ? "..." : "", "'");
+    return absl::StrCat("'", absl::CEscape(absl::string_view(text).substr(0, 40)),
+                        is_long ? "..." : "", "'");
   }
   if (array.dtype() == DType::kBool) return array.data<bool>()[i] ? "true" : "false";
   if (IsInteger(array.dtype())) {
@@ -67,7 +70,9 @@ void AppendAxis(const Array& array, int axis, int64_t offset, int edge, std::str
   const bool abbreviate = size > 2 * edge + 1;
   out->append("[");
   for (int64_t i = 0; i < size; ++i) {
-    if (i > 0) out->append(is_last ? ", " : absl::StrCat(",\n", std::string(static_cast<size_t>(axis) + 1, ' ')));
+    if (i > 0)
+      out->append(is_last ? ", "
+                          : absl::StrCat(",\n", std::string(static_cast<size_t>(axis) + 1, ' ')));
     if (abbreviate && i == edge) {
       out->append("...");
       i = size - edge - 1;
@@ -102,7 +107,8 @@ Array Array::Wrap(DType dtype, Shape shape, void* bytes, std::shared_ptr<void> o
 }
 
 void Array::CheckType(DType requested) const {
-  CHECK(requested == dtype_) << "array of " << DTypeName(dtype_) << " read as " << DTypeName(requested);
+  CHECK(requested == dtype_) << "array of " << DTypeName(dtype_) << " read as "
+                             << DTypeName(requested);
 }
 
 void Array::CheckSingle() const {
@@ -111,9 +117,8 @@ void Array::CheckSingle() const {
 
 double Array::AsDouble(int64_t i) const {
   double result = 0;
-  const bool numeric = VisitNumeric(dtype_, [&](auto tag) {
-    result = static_cast<double>(data<decltype(tag)>()[i]);
-  });
+  const bool numeric = VisitNumeric(
+      dtype_, [&](auto tag) { result = static_cast<double>(data<decltype(tag)>()[i]); });
   CHECK(numeric) << "AsDouble of " << DTypeName(dtype_);
   return result;
 }
@@ -157,10 +162,13 @@ Array Array::Cast(DType dtype) const {
   Array result(dtype, shape_);
   const bool numeric = VisitNumeric(dtype_, [&](auto from) {
     const auto* in = data<decltype(from)>();
-    CHECK(VisitNumeric(dtype, [&](auto to) {
-      auto* out = result.data<decltype(to)>();
-      for (int64_t i = 0; i < num_elements(); ++i) out[i] = ConvertElement<decltype(to)>(in[i]);
-    })) << "cast to " << DTypeName(dtype);
+    CHECK(VisitNumeric(dtype,
+                       [&](auto to) {
+                         auto* out = result.data<decltype(to)>();
+                         for (int64_t i = 0; i < num_elements(); ++i)
+                           out[i] = ConvertElement<decltype(to)>(in[i]);
+                       }))
+        << "cast to " << DTypeName(dtype);
   });
   CHECK(numeric) << "cast from " << DTypeName(dtype_);
   return result;
@@ -183,12 +191,15 @@ Array CopyParts(absl::Span<const Array> parts, Shape shape) {
   Array result(parts[0].dtype(), std::move(shape));
   int64_t offset = 0;
   for (const Array& part : parts) {
-    CHECK(part.dtype() == result.dtype()) << "joining " << part.TypeString() << " to " << result.TypeString();
+    CHECK(part.dtype() == result.dtype())
+        << "joining " << part.TypeString() << " to " << result.TypeString();
     if (part.dtype() == DType::kString) {
-      std::copy_n(part.data<std::string>(), part.num_elements(), result.data<std::string>() + offset);
+      std::copy_n(part.data<std::string>(), part.num_elements(),
+                  result.data<std::string>() + offset);
     } else if (part.num_bytes() > 0) {
-      std::memcpy(static_cast<char*>(result.raw()) + static_cast<size_t>(offset) * DTypeSize(part.dtype()),
-                  part.raw(), part.num_bytes());
+      std::memcpy(
+          static_cast<char*>(result.raw()) + static_cast<size_t>(offset) * DTypeSize(part.dtype()),
+          part.raw(), part.num_bytes());
     }
     offset += part.num_elements();
   }

@@ -41,7 +41,9 @@ class Attrs {
     return get<std::vector<int64_t>>(name);
   }
 
-  void Set(absl::string_view name, AttrValue value) { values_[std::string(name)] = std::move(value); }
+  void Set(absl::string_view name, AttrValue value) {
+    values_[std::string(name)] = std::move(value);
+  }
   const std::map<std::string, AttrValue>& values() const { return values_; }
   // Equal names, types and values (Arrays by their bits).
   friend bool operator==(const Attrs& a, const Attrs& b);

@@ -6,8 +6,11 @@ namespace estimator {
 namespace {
 
 TEST(Attrs, ReadByTypeAndPrintInNameOrder) {
-  const Attrs attrs = {{"padding", std::string("SAME")}, {"strides", std::vector<int64_t>{1, 2, 2, 1}},
-                       {"epsilon", 0.5f}, {"T", DType::kFloat32}, {"keep", true}};
+  const Attrs attrs = {{"padding", std::string("SAME")},
+                       {"strides", std::vector<int64_t>{1, 2, 2, 1}},
+                       {"epsilon", 0.5f},
+                       {"T", DType::kFloat32},
+                       {"keep", true}};
   EXPECT_EQ(attrs.s("padding"), "SAME");
   EXPECT_EQ(attrs.ints("strides")[1], 2);
   EXPECT_EQ(attrs.f("epsilon"), 0.5f);

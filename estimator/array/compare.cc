@@ -25,7 +25,8 @@ void CompareStrings(const Array& actual, const Array& expected, Difference* diff
     if (a == b) continue;
     if (difference->num_different++ == 0) {
       difference->worst_index = i;
-      difference->report = absl::StrCat("; first at ", IndexString(actual.shape(), i), ": '", a, "' is not '", b, "'");
+      difference->report = absl::StrCat("; first at ", IndexString(actual.shape(), i), ": '", a,
+                                        "' is not '", b, "'");
     }
   }
 }
@@ -67,9 +68,10 @@ Difference Compare(const Array& actual, const Array& expected, Tolerance toleran
   }
   difference.equal = difference.num_different == 0;
   if (!difference.equal) {
-    difference.report = absl::StrFormat("%d of %d elements differ%s (%s, rtol %g, atol %g)",
-                                        difference.num_different, actual.num_elements(), difference.report,
-                                        actual.TypeString(), tolerance.relative, tolerance.absolute);
+    difference.report =
+        absl::StrFormat("%d of %d elements differ%s (%s, rtol %g, atol %g)",
+                        difference.num_different, actual.num_elements(), difference.report,
+                        actual.TypeString(), tolerance.relative, tolerance.absolute);
   }
   return difference;
 }

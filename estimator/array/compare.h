@@ -16,13 +16,14 @@ struct Tolerance {
 
 struct Difference {
   bool equal = true;
-  int64_t num_different = 0;    // elements beyond the tolerance
-  int64_t worst_index = -1;     // row-major; -1 when equal
+  int64_t num_different = 0;  // elements beyond the tolerance
+  int64_t worst_index = -1;   // row-major; -1 when equal
   double max_absolute = 0;
   double max_relative = 0;
   // Empty when equal; else both types, how many differ, and the worst element with its
   // index in every axis and both values:
-  //   "3 of 48 elements differ; worst at [1,0,7]: 0.25 is not 0.5 (f32 [2,3,8], rtol 1e-05, atol 0)"
+  //   "3 of 48 elements differ; worst at [1,0,7]: 0.25 is not 0.5 (f32 [2,3,8], rtol 1e-05, atol
+  //   0)"
   std::string report;
 };
 

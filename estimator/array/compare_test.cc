@@ -32,11 +32,13 @@ TEST(Compare, NaNEqualsOnlyNaN) {
 }
 
 TEST(Compare, AnotherTypeIsADifference) {
-  EXPECT_EQ(Compare(Array(DType::kFloat32, {2}), Array(DType::kFloat64, {2})).report, "f32 [2] is not f64 [2]");
+  EXPECT_EQ(Compare(Array(DType::kFloat32, {2}), Array(DType::kFloat64, {2})).report,
+            "f32 [2] is not f64 [2]");
 }
 
 TEST(Compare, StringsShowTheFirstDifference) {
-  const Difference d = Compare(Array::Of<std::string>({2}, {"a", "b"}), Array::Of<std::string>({2}, {"a", "c"}));
+  const Difference d =
+      Compare(Array::Of<std::string>({2}, {"a", "b"}), Array::Of<std::string>({2}, {"a", "c"}));
   EXPECT_NE(d.report.find("'b' is not 'c'"), std::string::npos) << d.report;
 }
 

@@ -47,9 +47,9 @@ std::ostream& operator<<(std::ostream& out, DType dtype);
 // DTypeOf<float>::value == DType::kFloat32. Strings are std::string.
 template <typename T>
 struct DTypeOf;
-#define EST_DTYPE_OF(cpp_type, dtype) \
-  template <>                         \
-  struct DTypeOf<cpp_type> {          \
+#define EST_DTYPE_OF(cpp_type, dtype)            \
+  template <>                                    \
+  struct DTypeOf<cpp_type> {                     \
     static constexpr DType value = DType::dtype; \
   }
 EST_DTYPE_OF(float, kFloat32);
@@ -74,18 +74,39 @@ inline constexpr DType kDTypeOf = DTypeOf<T>::value;
 template <typename Fn>
 bool VisitNumeric(DType dtype, Fn&& fn) {
   switch (dtype) {
-    case DType::kFloat32: fn(float{}); return true;
-    case DType::kFloat64: fn(double{}); return true;
-    case DType::kInt32: fn(int32_t{}); return true;
-    case DType::kUint8: fn(uint8_t{}); return true;
-    case DType::kInt16: fn(int16_t{}); return true;
-    case DType::kInt8: fn(int8_t{}); return true;
-    case DType::kInt64: fn(int64_t{}); return true;
-    case DType::kBool: fn(bool{}); return true;
-    case DType::kBfloat16: fn(Bfloat16{}); return true;
-    case DType::kFloat16: fn(Float16{}); return true;
+    case DType::kFloat32:
+      fn(float{});
+      return true;
+    case DType::kFloat64:
+      fn(double{});
+      return true;
+    case DType::kInt32:
+      fn(int32_t{});
+      return true;
+    case DType::kUint8:
+      fn(uint8_t{});
+      return true;
+    case DType::kInt16:
+      fn(int16_t{});
+      return true;
+    case DType::kInt8:
+      fn(int8_t{});
+      return true;
+    case DType::kInt64:
+      fn(int64_t{});
+      return true;
+    case DType::kBool:
+      fn(bool{});
+      return true;
+    case DType::kBfloat16:
+      fn(Bfloat16{});
+      return true;
+    case DType::kFloat16:
+      fn(Float16{});
+      return true;
     case DType::kString:
-    case DType::kInvalid: return false;
+    case DType::kInvalid:
+      return false;
   }
   return false;
 }

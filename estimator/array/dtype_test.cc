@@ -24,8 +24,8 @@ TEST(DType, AnUnknownNameListsTheKnownOnes) {
 
 TEST(Bfloat16, RoundsToNearestEven) {
   EXPECT_EQ(Bfloat16(1.0f).bits, 0x3f80);
-  EXPECT_EQ(Bfloat16(1.00390625f).bits, 0x3f80);    // halfway, down to even
-  EXPECT_EQ(Bfloat16(1.01171875f).bits, 0x3f82);    // halfway, up to even
+  EXPECT_EQ(Bfloat16(1.00390625f).bits, 0x3f80);  // halfway, down to even
+  EXPECT_EQ(Bfloat16(1.01171875f).bits, 0x3f82);  // halfway, up to even
   EXPECT_EQ(Bfloat16(std::numeric_limits<float>::max()).bits, 0x7f80);
   EXPECT_TRUE(std::isnan(static_cast<float>(Bfloat16(NAN))));
 }
@@ -34,8 +34,8 @@ TEST(Float16, RoundsToNearestEvenAcrossItsRange) {
   EXPECT_EQ(FloatToHalfBits(1.0f), 0x3c00);
   EXPECT_EQ(FloatToHalfBits(-2.0f), 0xc000);
   EXPECT_EQ(FloatToHalfBits(65504.0f), 0x7bff);
-  EXPECT_EQ(FloatToHalfBits(65520.0f), 0x7c00);        // rounds to infinity
-  EXPECT_EQ(FloatToHalfBits(5.9604645e-8f), 0x0001);   // the smallest subnormal
+  EXPECT_EQ(FloatToHalfBits(65520.0f), 0x7c00);       // rounds to infinity
+  EXPECT_EQ(FloatToHalfBits(5.9604645e-8f), 0x0001);  // the smallest subnormal
   EXPECT_EQ(FloatToHalfBits(1e-9f), 0x0000);
   EXPECT_TRUE(std::isnan(HalfBitsToFloat(FloatToHalfBits(NAN))));
 }

@@ -15,7 +15,8 @@ float HalfBitsToFloat(uint16_t bits);
 // The upper half of a float32: 1 sign, 8 exponent, 7 mantissa bits.
 inline uint16_t FloatToBfloat16Bits(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((bits >> 16) | 0x40u);  // NaN stays NaN
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return static_cast<uint16_t>((bits >> 16) | 0x40u);  // NaN stays NaN
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 inline float Bfloat16BitsToFloat(uint16_t bits) {
@@ -24,14 +25,14 @@ inline float Bfloat16BitsToFloat(uint16_t bits) {
 
 struct Bfloat16 {
   Bfloat16() = default;
-  Bfloat16(float value) : bits(FloatToBfloat16Bits(value)) {}  // NOLINT: a number is a number
+  Bfloat16(float value) : bits(FloatToBfloat16Bits(value)) {}   // NOLINT: a number is a number
   operator float() const { return Bfloat16BitsToFloat(bits); }  // NOLINT
   uint16_t bits = 0;
 };
 
 struct Float16 {
   Float16() = default;
-  Float16(float value) : bits(FloatToHalfBits(value)) {}  // NOLINT
+  Float16(float value) : bits(FloatToHalfBits(value)) {}    // NOLINT
   operator float() const { return HalfBitsToFloat(bits); }  // NOLINT
   uint16_t bits = 0;
 };

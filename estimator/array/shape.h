@@ -26,8 +26,12 @@ class Shape {
   explicit Shape(absl::Span<const int64_t> dims) : dims_(dims.begin(), dims.end()) {}
 
   int rank() const { return static_cast<int>(dims_.size()); }
-  // REQUIRES: -rank <= axis < rank. A negative axis counts from the end.
-  int64_t dim(int axis) const { return dims_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)]; }
+  // A negative axis counts from the end. Of an axis that there is not: kUnknownDim, which every op
+  // refuses by name; the shape of an invalid Tensor has no axes.
+  int64_t dim(int axis) const {
+    const int i = axis < 0 ? axis + rank() : axis;
+    return i >= 0 && i < rank() ? dims_[static_cast<size_t>(i)] : kUnknownDim;
+  }
   int64_t operator[](int axis) const { return dim(axis); }
   const std::vector<int64_t>& dims() const { return dims_; }
   // The product of the sizes; 1 for a scalar. REQUIRES: fully known.

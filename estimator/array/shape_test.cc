@@ -14,6 +14,8 @@ TEST(Shape, CountsElementsAndPrints) {
   EXPECT_EQ((TensorSpec{DType::kFloat32, Shape{8, 10}}).ToString(), "f32 [8,10]");
   EXPECT_EQ((Shape{2, 3, 4}).strides(), (std::vector<int64_t>{12, 4, 1}));
   EXPECT_EQ((Shape{2, 3, 4}).dim(-1), 4);
+  EXPECT_EQ((Shape{2, 3, 4}).dim(3), Shape::kUnknownDim);
+  EXPECT_EQ(Shape{}[0], Shape::kUnknownDim);
 }
 
 TEST(BroadcastShapes, FollowsNumPy) {

@@ -5,8 +5,9 @@
 //                                       any number of data shards, strings as in string_tensor.h
 //   model.ckpt-50.index                 a sorted table (leveldb's) from key to message:
 //     ""          -> BundleHeaderProto: number of shards, endianness, version
-//     name        -> BundleEntryProto: dtype, shape, shard, offset, size, masked crc32c of the bytes
-//     slice key   -> BundleEntryProto of one slice of a partitioned tensor; the entry under the
+//     name        -> BundleEntryProto: dtype, shape, shard, offset, size, masked crc32c of the
+//     bytes slice key   -> BundleEntryProto of one slice of a partitioned tensor; the entry under
+//     the
 //                    tensor's name then has the full shape and lists the slices
 // Our own, beside them: model.ckpt-50.input, the state of the input iterators.
 //
@@ -15,7 +16,8 @@
 // where Num is a length byte and that many big-endian bytes; String escapes 00 as 00 ff and ff as
 // ff 00 and ends in 00 01; Signed is a prefix code that sorts as the numbers do. A whole axis has
 // start 0 and length -1.
-// Source: TF 2.15 tensorflow/core/util/tensor_bundle, saved_tensor_slice_util, lib/strings/ordered_code.
+// Source: TF 2.15 tensorflow/core/util/tensor_bundle, saved_tensor_slice_util,
+// lib/strings/ordered_code.
 #ifndef ESTIMATOR_CHECKPOINT_BUNDLE_FORMAT_H_
 #define ESTIMATOR_CHECKPOINT_BUNDLE_FORMAT_H_
 

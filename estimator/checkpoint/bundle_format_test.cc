@@ -29,13 +29,16 @@ TEST(BundleFormat, SliceKeyIsTensorFlows) {
 }
 
 TEST(BundleFormat, SliceKeyEscapesNamesAndSortsLargeNumbers) {
-  EXPECT_EQ(SliceKey("a\x00\xff"s, {}), "\x00" "a\x00\xff\xff\x00\x00\x01\x00"s);
+  EXPECT_EQ(SliceKey("a\x00\xff"s, {}),
+            "\x00"
+            "a\x00\xff\xff\x00\x00\x01\x00"s);
   // -1 is one byte; 64 is the first that takes two, 8192 the first that takes three.
   EXPECT_EQ(SliceKey("v", {{}}), "\x00v\x00\x01\x01\x01\x80\x7f"s);
   EXPECT_EQ(SliceKey("v", {{.start = 63, .length = 64}}), "\x00v\x00\x01\x01\x01\xbf\xc0\x40"s);
   EXPECT_EQ(SliceKey("v", {{.start = 8191, .length = 8192}}),
             "\x00v\x00\x01\x01\x01\xdf\xff\xe0\x20\x00"s);
-  EXPECT_LT(SliceKey("v", {{.start = 127, .length = 1}}), SliceKey("v", {{.start = 128, .length = 1}}));
+  EXPECT_LT(SliceKey("v", {{.start = 127, .length = 1}}),
+            SliceKey("v", {{.start = 128, .length = 1}}));
 }
 
 }  // namespace

@@ -32,9 +32,8 @@ absl::Status ParseHeader(absl::string_view path, const std::string& value, Bundl
         path, ": written on a big-endian machine; load and save it with TensorFlow on a PC first"));
   }
   if (header.version().min_consumer() > kBundleVersion) {
-    return absl::UnimplementedError(absl::StrCat(path, ": bundle version ",
-                                                 header.version().producer(),
-                                                 " is newer than this reader's 1"));
+    return absl::UnimplementedError(absl::StrCat(
+        path, ": bundle version ", header.version().producer(), " is newer than this reader's 1"));
   }
   if (header.num_shards() < 1) {
     return Corrupt(path, absl::StrCat("the header says ", header.num_shards(), " data shards"));
@@ -90,7 +89,8 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
       __builtin_add_overflow(entry.offset, entry.size, &end)) {
     return Corrupt(where, absl::StrCat("at offset ", entry.offset, ", of ", entry.size, " bytes"));
   }
-  if (DTypeSize(entry.spec.dtype) > 0 && static_cast<size_t>(entry.size) != entry.spec.num_bytes()) {
+  if (DTypeSize(entry.spec.dtype) > 0 &&
+      static_cast<size_t>(entry.size) != entry.spec.num_bytes()) {
     return Corrupt(where, absl::StrCat(entry.spec.ToString(), " is ", entry.spec.num_bytes(),
                                        " bytes, the index says ", entry.size));
   }
@@ -164,7 +164,8 @@ absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
   if (!FileExists(path)) {
     if (FileExists(prefix) && !IsDirectory(prefix)) {
       return absl::UnimplementedError(absl::StrCat(
-          prefix, ": a checkpoint in TensorFlow's old V1 format, or no checkpoint at all; there is no ",
+          prefix,
+          ": a checkpoint in TensorFlow's old V1 format, or no checkpoint at all; there is no ",
           path, ". Load it with TensorFlow and save it with a tf.train.Saver of today"));
     }
     return absl::NotFoundError(absl::StrCat("no checkpoint ", prefix, ": there is no ", path));

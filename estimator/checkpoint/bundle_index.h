@@ -38,9 +38,9 @@ struct BundleIndex {
   std::map<std::string, BundleEntry> slices;   // by slice key
 };
 
-// Guarantees of the result: sizes and offsets are not negative and do not overflow; a tensor of a known dtype
-// has as many bytes as its spec says; the slices of a partitioned tensor are there, have its dtype, lie
-// inside of it, do not overlap, and cover it; shards are in [0, num_shards).
+// Guarantees of the result: sizes and offsets are not negative and do not overflow; a tensor of a
+// known dtype has as many bytes as its spec says; the slices of a partitioned tensor are there,
+// have its dtype, lie inside of it, do not overlap, and cover it; shards are in [0, num_shards).
 // Errors: NOT_FOUND, DATA_LOSS, UNIMPLEMENTED as in BundleReader::Open.
 absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix);
 

@@ -80,8 +80,8 @@ absl::Status BundleReader::Rep::OpenShard(absl::string_view name, const BundleEn
     const std::string path = DataPath(prefix, entry.shard, index.num_shards);
     auto opened = RandomAccessFile::Open(path);
     if (absl::IsNotFound(opened.status())) {
-      return absl::DataLossError(absl::StrCat(IndexPath(prefix), ": ", name, " is in ", path,
-                                              ", which is not there"));
+      return absl::DataLossError(
+          absl::StrCat(IndexPath(prefix), ": ", name, " is in ", path, ", which is not there"));
     }
     EST_RETURN_IF_ERROR(opened.status());
     file = *std::move(opened);
@@ -161,9 +161,9 @@ absl::Status BundleReader::Rep::ReadEntry(absl::string_view name, const BundleEn
   char* const bytes = static_cast<char*>(value->raw());
   EST_RETURN_IF_ERROR(ReadBytes(name, entry, bytes, &crc));
   if (crc != expected) {
-    return Corrupt(name, entry, absl::StrCat("crc32c is ", absl::Hex(crc, absl::kZeroPad8),
-                                             ", the index says ",
-                                             absl::Hex(expected, absl::kZeroPad8)));
+    return Corrupt(name, entry,
+                   absl::StrCat("crc32c is ", absl::Hex(crc, absl::kZeroPad8), ", the index says ",
+                                absl::Hex(expected, absl::kZeroPad8)));
   }
   if (entry.spec.dtype == DType::kBool) {
     // A byte that is neither 0 nor 1 is no bool in C++.

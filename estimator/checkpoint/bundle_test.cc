@@ -25,9 +25,9 @@ using Values = std::map<std::string, Array>;
 
 Values AllDTypes() {
   Values values;
-  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kUint8,
-                            DType::kInt16, DType::kInt8, DType::kInt64, DType::kBool,
-                            DType::kBfloat16, DType::kFloat16}) {
+  for (const DType dtype :
+       {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kUint8, DType::kInt16, DType::kInt8,
+        DType::kInt64, DType::kBool, DType::kBfloat16, DType::kFloat16}) {
     values[absl::StrCat("layer/", DTypeName(dtype))] =
         Array::Of<float>({2, 3}, {0, 1, 2, 3, 100, 1}).Cast(dtype);
   }
@@ -82,7 +82,8 @@ TEST(Bundle, RoundTripsEveryDTypeScalarsAndEmptyTensors) {
 TEST(Bundle, RoundTripsManyVariablesOverSeveralTableBlocks) {
   const TempDir dir;
   Values values;
-  for (int i = 0; i < 2000; ++i) values[absl::StrCat("block/layer_", i, "/kernel")] = Array::Scalar<int32_t>(i);
+  for (int i = 0; i < 2000; ++i)
+    values[absl::StrCat("block/layer_", i, "/kernel")] = Array::Scalar<int32_t>(i);
   ASSERT_TRUE(Write(dir.File("m"), values).ok());
   EXPECT_TRUE(Same(ReadAll(dir.File("m")).value(), values));
 }
@@ -90,15 +91,20 @@ TEST(Bundle, RoundTripsManyVariablesOverSeveralTableBlocks) {
 TEST(Bundle, PutsPartitionedVariablesTogether) {
   const TempDir dir;
   const auto writer = BundleWriter::Open(dir.File("m")).value();
-  ASSERT_TRUE(writer->AddSlice("v", {3, 4}, {{0, 2}, {}}, Array::Of<float>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})).ok());
-  ASSERT_TRUE(writer->AddSlice("v", {3, 4}, {{2, 1}, {0, 3}}, Array::Of<float>({1, 3}, {8, 9, 10})).ok());
+  ASSERT_TRUE(
+      writer
+          ->AddSlice("v", {3, 4}, {{0, 2}, {}}, Array::Of<float>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7}))
+          .ok());
+  ASSERT_TRUE(
+      writer->AddSlice("v", {3, 4}, {{2, 1}, {0, 3}}, Array::Of<float>({1, 3}, {8, 9, 10})).ok());
   ASSERT_TRUE(writer->AddSlice("v", {3, 4}, {{2, 1}, {3, 1}}, Array::Of<float>({1, 1}, {11})).ok());
   ASSERT_TRUE(writer->AddSlice("t", {2}, {{0, 1}}, Array::Of<std::string>({1}, {"a"})).ok());
   ASSERT_TRUE(writer->AddSlice("t", {2}, {{1, 1}}, Array::Of<std::string>({1}, {"b"})).ok());
   ASSERT_TRUE(writer->Finish().ok());
   const Values read = ReadAll(dir.File("m")).value();
   ASSERT_EQ(read.size(), 2u);
-  EXPECT_TRUE(SameBits(read.at("v"), Array::Of<float>({3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})));
+  EXPECT_TRUE(
+      SameBits(read.at("v"), Array::Of<float>({3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})));
   EXPECT_TRUE(SameBits(read.at("t"), Array::Of<std::string>({2}, {"a", "b"})));
 }
 
@@ -107,7 +113,8 @@ TEST(Bundle, SlicesThatOverlapOrLeaveAGapAreDataLoss) {
   for (const int64_t start : {0, 1, 2}) {
     const auto writer = BundleWriter::Open(dir.File("m")).value();
     ASSERT_TRUE(writer->AddSlice("v", {4}, {{0, 2}}, Array(DType::kFloat32, {2})).ok());
-    const absl::Status second = writer->AddSlice("v", {4}, {{start, 2}}, Array(DType::kFloat32, {2}));
+    const absl::Status second =
+        writer->AddSlice("v", {4}, {{start, 2}}, Array(DType::kFloat32, {2}));
     EXPECT_EQ(second.ok(), start != 0);  // the same slice twice
     if (!second.ok()) continue;
     ASSERT_TRUE(writer->Finish().ok());
@@ -118,7 +125,8 @@ TEST(Bundle, SlicesThatOverlapOrLeaveAGapAreDataLoss) {
   ASSERT_TRUE(writer->AddSlice("v", {4}, {{0, 2}}, Array(DType::kFloat32, {2})).ok());
   ASSERT_TRUE(writer->Finish().ok());
   const absl::Status status = BundleReader::Open(dir.File("g")).status();
-  EXPECT_TRUE(absl::StrContains(status.message(), "v: its 1 slices hold 2 of 4 elements")) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "v: its 1 slices hold 2 of 4 elements"))
+      << status;
 }
 
 TEST(Bundle, WrongNamesAndSlicesAreRefused) {
@@ -128,22 +136,27 @@ TEST(Bundle, WrongNamesAndSlicesAreRefused) {
   ASSERT_TRUE(writer->Add("a", value).ok());
   EXPECT_EQ(writer->Add("a", value).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(writer->Add("", value).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(writer->Add(absl::string_view("\0a", 2), value).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(writer->Add(absl::string_view("\0a", 2), value).code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(writer->Add("b", Array()).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(writer->AddSlice("c", {4}, {{3, 2}}, Array(DType::kFloat32, {2})).code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(BundleWriter::Open(dir.path() + "/").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(BundleWriter::Open(dir.path() + "/").status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(Bundle, NothingIsLeftBehindWithoutFinish) {
   const TempDir dir;
-  { ASSERT_TRUE(BundleWriter::Open(dir.File("m")).value()->Add("a", Array::Scalar<float>(1)).ok()); }
+  {
+    ASSERT_TRUE(BundleWriter::Open(dir.File("m")).value()->Add("a", Array::Scalar<float>(1)).ok());
+  }
   EXPECT_TRUE(ListDirectory(dir.path())->empty());
 }
 
 TEST(Bundle, ReplacingAtEveryInstantLeavesTheOldOrTheNewCheckpoint) {
   const Values old_values = {{"a", Array::Of<float>({2}, {1, 2})}};
-  const Values new_values = {{"a", Array::Of<float>({2}, {3, 4})}, {"b", Array::Scalar<bool>(true)}};
+  const Values new_values = {{"a", Array::Of<float>({2}, {3, 4})},
+                             {"b", Array::Scalar<bool>(true)}};
   bool done = false;
   int num_old = 0;
   for (int n = 0; !done; ++n) {
@@ -195,13 +208,15 @@ TEST(Bundle, EveryFlippedBitOfTheIndexIsAnErrorOrChangesNothing) {
   EXPECT_GE(num_errors, (static_cast<int>(index.size()) - kMetaBlockBytes - kFooterBytes) * 8);
   for (size_t size = 0; size < index.size(); ++size) {
     ASSERT_TRUE(Replace(IndexPath(dir.File("m")), index.substr(0, size)).ok());
-    EXPECT_EQ(BundleReader::Open(dir.File("m")).status().code(), absl::StatusCode::kDataLoss) << size;
+    EXPECT_EQ(BundleReader::Open(dir.File("m")).status().code(), absl::StatusCode::kDataLoss)
+        << size;
   }
 }
 
 TEST(Bundle, EveryFlippedBitOfTheDataIsDataLossNamingFileVariableAndOffset) {
   const TempDir dir;
-  ASSERT_TRUE(Write(dir.File("m"), {{"a", Array::Of<float>({2}, {1, 2})}, {"b", Array::String("x")}}).ok());
+  ASSERT_TRUE(
+      Write(dir.File("m"), {{"a", Array::Of<float>({2}, {1, 2})}, {"b", Array::String("x")}}).ok());
   const std::string path = DataPath(dir.File("m"), 0, 1);
   const std::string data = ReadFile(path).value();
   const auto reader = BundleReader::Open(dir.File("m")).value();
@@ -211,20 +226,26 @@ TEST(Bundle, EveryFlippedBitOfTheDataIsDataLossNamingFileVariableAndOffset) {
     ASSERT_TRUE(Replace(path, damaged).ok());
     const absl::Status status = BundleReader::Open(dir.File("m")).value()->VerifyContents();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << bit;
-    EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat(path, bit < 64 ? ": a (8 bytes at offset 0)" : ": b (6 bytes at offset 8)"))) << status;
+    EXPECT_TRUE(absl::StrContains(
+        status.message(),
+        absl::StrCat(path, bit < 64 ? ": a (8 bytes at offset 0)" : ": b (6 bytes at offset 8)")))
+        << status;
   }
   EXPECT_TRUE(reader->VerifyContents().ok());  // it holds the file that was renamed away
   ASSERT_TRUE(Replace(path, data.substr(0, 12)).ok());
-  EXPECT_TRUE(absl::StrContains(BundleReader::Open(dir.File("m")).status().message(), "b (6 bytes at offset 8): the file ends at 12"));
+  EXPECT_TRUE(absl::StrContains(BundleReader::Open(dir.File("m")).status().message(),
+                                "b (6 bytes at offset 8): the file ends at 12"));
   ASSERT_TRUE(RemoveFile(path).ok());
-  EXPECT_TRUE(absl::StrContains(BundleReader::Open(dir.File("m")).status().message(), "which is not there"));
+  EXPECT_TRUE(absl::StrContains(BundleReader::Open(dir.File("m")).status().message(),
+                                "which is not there"));
 }
 
 TEST(Bundle, AMissingCheckpointAndAMissingVariableAreNotFound) {
   const TempDir dir;
   EXPECT_EQ(BundleReader::Open(dir.File("m")).status().code(), absl::StatusCode::kNotFound);
   ASSERT_TRUE(Write(dir.File("m"), {{"dense/kernel", Array::Scalar<float>(1)}}).ok());
-  const absl::Status status = BundleReader::Open(dir.File("m")).value()->Read("dense/kernl").status();
+  const absl::Status status =
+      BundleReader::Open(dir.File("m")).value()->Read("dense/kernl").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_TRUE(absl::StrContains(status.message(), "did you mean dense/kernel?")) << status;
 }

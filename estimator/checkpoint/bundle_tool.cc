@@ -1,7 +1,8 @@
 // Writes and reads checkpoints for the check against TensorFlow (tools/verify_interop.sh).
 //
-//   bundle_tool write PREFIX      a checkpoint with every dtype, scalars, empty tensors, a partition
-//   bundle_tool print PREFIX      each variable: name, type, and the sum of its numbers or its text
+//   bundle_tool write PREFIX      a checkpoint with every dtype, scalars, empty tensors, a
+//   partition bundle_tool print PREFIX      each variable: name, type, and the sum of its numbers
+//   or its text
 #include <iostream>
 #include <string>
 #include <vector>
@@ -20,9 +21,9 @@ namespace {
 
 absl::Status Write(const std::string& prefix) {
   EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(prefix));
-  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kUint8,
-                            DType::kInt16, DType::kInt8, DType::kInt64, DType::kBool,
-                            DType::kBfloat16, DType::kFloat16}) {
+  for (const DType dtype :
+       {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kUint8, DType::kInt16, DType::kInt8,
+        DType::kInt64, DType::kBool, DType::kBfloat16, DType::kFloat16}) {
     const Array value = Array::Of<float>({2, 3}, {0, 1, 2, 3, 4, 5}).Cast(dtype);
     EST_RETURN_IF_ERROR(writer->Add(DTypeName(dtype), value));
   }
@@ -30,8 +31,8 @@ absl::Status Write(const std::string& prefix) {
   EST_RETURN_IF_ERROR(writer->Add("empty", Array(DType::kFloat32, {0, 4})));
   EST_RETURN_IF_ERROR(
       writer->Add("string", Array::Of<std::string>({3}, {"", "hello", std::string(200, 'x')})));
-  EST_RETURN_IF_ERROR(writer->AddSlice("part", {3, 2}, {{0, 2}, {}},
-                                       Array::Of<float>({2, 2}, {0, 1, 2, 3})));
+  EST_RETURN_IF_ERROR(
+      writer->AddSlice("part", {3, 2}, {{0, 2}, {}}, Array::Of<float>({2, 2}, {0, 1, 2, 3})));
   EST_RETURN_IF_ERROR(
       writer->AddSlice("part", {3, 2}, {{2, 1}, {}}, Array::Of<float>({1, 2}, {4, 5})));
   return writer->Finish();

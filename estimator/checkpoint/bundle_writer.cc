@@ -44,9 +44,9 @@ absl::Status CheckExtents(absl::string_view name, const Shape& full_shape,
            extent.start <= full_shape.dim(axis) - expected.dim(axis);
   }
   if (fits && expected == value.shape()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      name, ": a slice of ", value.TypeString(), " does not fit its extents in ",
-      full_shape.ToString()));
+  return absl::InvalidArgumentError(absl::StrCat(name, ": a slice of ", value.TypeString(),
+                                                 " does not fit its extents in ",
+                                                 full_shape.ToString()));
 }
 
 using Table = std::map<std::string, std::string>;
@@ -142,8 +142,8 @@ absl::Status BundleWriter::AddEntry(const std::string& key, absl::string_view na
                                     const Array& value) {
   if (finished_) return absl::FailedPreconditionError(absl::StrCat(prefix_, " is finished"));
   if (name.empty() || name[0] == '\0') {
-    return absl::InvalidArgumentError(absl::StrCat(
-        prefix_, ": a variable needs a name that does not begin with a zero byte"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(prefix_, ": a variable needs a name that does not begin with a zero byte"));
   }
   if (!value.valid()) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": an array without a dtype"));

@@ -18,11 +18,10 @@
 namespace estimator {
 
 // Streams tensors into a temporary data file; Finish writes the index and renames both into place.
-// At every instant the prefix names the old checkpoint, whole, or the new one, or none; also where a
-// checkpoint of the same prefix is replaced, whose data file then stands until the new index does.
-// A checkpoint with the same contents is left as it is.
-// Without Finish nothing of the prefix changes, and the temporary file goes with the writer.
-// Not thread-safe.
+// At every instant the prefix names the old checkpoint, whole, or the new one, or none; also where
+// a checkpoint of the same prefix is replaced, whose data file then stands until the new index
+// does. A checkpoint with the same contents is left as it is. Without Finish nothing of the prefix
+// changes, and the temporary file goes with the writer. Not thread-safe.
 class BundleWriter {
  public:
   // Errors: of the file system, with the path; the directory must be there.
@@ -32,7 +31,8 @@ class BundleWriter {
   BundleWriter& operator=(const BundleWriter&) = delete;
 
   // Any dtype but kInvalid, any shape, empty ones too.
-  // Errors: INVALID_ARGUMENT for an empty name, one that begins with a zero byte, or one given twice.
+  // Errors: INVALID_ARGUMENT for an empty name, one that begins with a zero byte, or one given
+  // twice.
   absl::Status Add(absl::string_view name, const Array& value);
 
   // One part of a partitioned variable of full_shape; all its parts are to be added.

@@ -19,7 +19,8 @@ constexpr char kStateFileName[] = "checkpoint";
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
-    if (text.empty()) text = absl::StrCat("line ", line + 1, ", column ", column + 1, ": ", message);
+    if (text.empty())
+      text = absl::StrCat("line ", line + 1, ", column ", column + 1, ": ", message);
   }
   std::string text;
 };

@@ -11,8 +11,9 @@
 namespace estimator {
 
 struct CheckpointsIteratorOptions {
-  double min_interval_secs = 0;        // at least so long between two checkpoints
-  std::optional<double> timeout_secs = std::nullopt;  // for one new checkpoint; nullopt waits for ever
+  double min_interval_secs = 0;  // at least so long between two checkpoints
+  std::optional<double> timeout_secs =
+      std::nullopt;  // for one new checkpoint; nullopt waits for ever
   // Asked at a timeout: true ends the iteration, false waits on. Empty: a timeout ends it.
   std::function<bool()> timeout_fn = nullptr;
   double poll_secs = 1;  // between two looks
@@ -21,15 +22,16 @@ struct CheckpointsIteratorOptions {
   std::function<void(double seconds)> sleep = nullptr;
 };
 
-// Not thread-safe. A checkpoint that is replaced by a newer one before Next is called is passed over.
-// Source: TF 2.15 tf.train.checkpoints_iterator.
+// Not thread-safe. A checkpoint that is replaced by a newer one before Next is called is passed
+// over. Source: TF 2.15 tf.train.checkpoints_iterator.
 class CheckpointsIterator {
  public:
-  explicit CheckpointsIterator(absl::string_view directory, CheckpointsIteratorOptions options = {});
+  explicit CheckpointsIterator(absl::string_view directory,
+                               CheckpointsIteratorOptions options = {});
 
-  // Waits for a checkpoint that is not the last one returned; its prefix. nullopt at the timeout, or once
-  // the process is asked to stop (base/interrupt.h). A directory that is not there yet is waited for;
-  // damaged checkpoints are logged and waited out.
+  // Waits for a checkpoint that is not the last one returned; its prefix. nullopt at the timeout,
+  // or once the process is asked to stop (base/interrupt.h). A directory that is not there yet is
+  // waited for; damaged checkpoints are logged and waited out.
   std::optional<std::string> Next();
 
  private:

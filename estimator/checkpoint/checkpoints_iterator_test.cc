@@ -14,15 +14,16 @@ class CheckpointsIteratorTest : public testing::Test {
  protected:
   CheckpointsIteratorOptions Options() {
     return {.now_secs = [this] { return now_; },
-            .sleep = [this](double seconds) {
-              now_ += seconds;
-              // The training run beside us saves at its times.
-              if (now_ >= next_save_) {
-                ++step_;
-                next_save_ += 10;
-                ASSERT_TRUE(saver_.Save(dir_.path(), step_, {}).ok());
-              }
-            }};
+            .sleep =
+                [this](double seconds) {
+                  now_ += seconds;
+                  // The training run beside us saves at its times.
+                  if (now_ >= next_save_) {
+                    ++step_;
+                    next_save_ += 10;
+                    ASSERT_TRUE(saver_.Save(dir_.path(), step_, {}).ok());
+                  }
+                }};
   }
   std::string Prefix(int step) { return dir_.File(absl::StrCat("model.ckpt-", step)); }
 

@@ -108,8 +108,8 @@ absl::StatusOr<Entries> ReadEntries(absl::string_view path, absl::string_view by
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     std::string key = iterator->key().ToString();
     if (!entries.empty() && key <= entries.back().first) {
-      return Corrupt(path, absl::StrCat("the keys after \"", entries.back().first,
-                                        "\" are not in order"));
+      return Corrupt(
+          path, absl::StrCat("the keys after \"", entries.back().first, "\" are not in order"));
     }
     entries.emplace_back(std::move(key), iterator->value().ToString());
   }

@@ -74,7 +74,8 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view di
   // A writer may commit and delete between our two looks: as long as the state changes, look again.
   for (int attempt = 0; state.ok() && attempt < 10; ++attempt) {
     if (CheckCheckpoint(state->model_checkpoint_path).ok()) return state->model_checkpoint_path;
-    const std::string before = std::exchange(state, GetCheckpointState(directory))->model_checkpoint_path;
+    const std::string before =
+        std::exchange(state, GetCheckpointState(directory))->model_checkpoint_path;
     if (state.ok() && state->model_checkpoint_path == before) break;
   }
   EST_ASSIGN_OR_RETURN(const Prefixes in_directory, PrefixesByStep(directory));
@@ -88,7 +89,8 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view di
       Warn(absl::StrCat("there are checkpoints in ", directory, " (", in_directory.front(),
                         "), but no file ", CheckpointStatePath(directory),
                         ": they are not used. To use one, write into that file: "
-                        "model_checkpoint_path: \"", Basename(in_directory.front()), "\""),
+                        "model_checkpoint_path: \"",
+                        Basename(in_directory.front()), "\""),
            warnings);
     }
     return std::nullopt;
@@ -102,8 +104,9 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view di
   if (whole) {
     Warn(absl::StrCat("going back to checkpoint ", *whole, ": ", why), warnings);
   } else if (some_exist) {
-    return absl::DataLossError(absl::StrCat(
-        "no checkpoint in ", directory, " is whole; use another directory, or move them away: ", why));
+    return absl::DataLossError(
+        absl::StrCat("no checkpoint in ", directory,
+                     " is whole; use another directory, or move them away: ", why));
   } else {
     Warn(absl::StrCat("no checkpoint in ", directory, ": ", why), warnings);
   }

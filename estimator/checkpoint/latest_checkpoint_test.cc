@@ -54,7 +54,8 @@ TEST_F(LatestCheckpointTest, GoesBackToTheNewestWholeOneAndSaysSo) {
 
 TEST_F(LatestCheckpointTest, AGarbledStateFileFallsBackToTheHighestStep) {
   SaveSteps({9, 10});
-  for (const char* text : {"\x01\xff", "model_checkpoint_path: ", "all_model_checkpoint_paths: \"x\""}) {
+  for (const char* text :
+       {"\x01\xff", "model_checkpoint_path: ", "all_model_checkpoint_paths: \"x\""}) {
     warnings_.clear();
     ASSERT_TRUE(WriteFileAtomically(CheckpointStatePath(dir_.path()), text).ok());
     EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));

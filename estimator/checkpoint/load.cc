@@ -8,7 +8,8 @@
 
 namespace estimator {
 
-absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(absl::string_view directory_or_prefix) {
+absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(
+    absl::string_view directory_or_prefix) {
   if (!IsDirectory(directory_or_prefix)) {
     return BundleReader::Open(absl::StripSuffix(directory_or_prefix, ".index"));
   }

@@ -1,4 +1,5 @@
-// Looks into checkpoints without a graph: tf.train's load_checkpoint, list_variables, load_variable.
+// Looks into checkpoints without a graph: tf.train's load_checkpoint, list_variables,
+// load_variable.
 #ifndef ESTIMATOR_CHECKPOINT_LOAD_H_
 #define ESTIMATOR_CHECKPOINT_LOAD_H_
 
@@ -16,9 +17,9 @@
 
 namespace estimator {
 
-// Everywhere below: a model directory, whose latest checkpoint is meant, or a checkpoint's prefix; the
-// name of its .index file does as well.
-// Errors: NOT_FOUND if there is no checkpoint; as BundleReader::Open.
+// Everywhere below: a model directory, whose latest checkpoint is meant, or a checkpoint's prefix;
+// the name of its .index file does as well. Errors: NOT_FOUND if there is no checkpoint; as
+// BundleReader::Open.
 
 absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(absl::string_view directory_or_prefix);
 

@@ -67,9 +67,9 @@ absl::Status CheckRestorable(const BundleReader& reader,
                                : CureOfShape(here.shape, there.shape)});
   }
   if (rows.size() == 1) return absl::OkStatus();
-  const std::string text = absl::StrCat(
-      "checkpoint ", reader.prefix(), " does not fit: ", rows.size() - 1, " of ", wanted.size(),
-      " variables differ\n", FormatTable(rows));
+  const std::string text =
+      absl::StrCat("checkpoint ", reader.prefix(), " does not fit: ", rows.size() - 1, " of ",
+                   wanted.size(), " variables differ\n", FormatTable(rows));
   return missing ? absl::NotFoundError(text) : absl::InvalidArgumentError(text);
 }
 

@@ -13,10 +13,10 @@
 
 namespace estimator {
 
-// Whether the checkpoint has every wanted variable with its dtype and shape. What it has beyond them is
-// fine. An i32 scalar serves for an i64 one: some programs keep global_step so.
-// Errors: NOT_FOUND if a variable is missing, else INVALID_ARGUMENT; one table of all mismatches:
-// variable, here, there, the nearest name in the checkpoint, and the likely cure.
+// Whether the checkpoint has every wanted variable with its dtype and shape. What it has beyond
+// them is fine. An i32 scalar serves for an i64 one: some programs keep global_step so. Errors:
+// NOT_FOUND if a variable is missing, else INVALID_ARGUMENT; one table of all mismatches: variable,
+// here, there, the nearest name in the checkpoint, and the likely cure.
 absl::Status CheckRestorable(const BundleReader& reader,
                              const std::map<std::string, TensorSpec>& wanted);
 

@@ -28,7 +28,8 @@ class RestoreTest : public testing::Test {
 
 TEST_F(RestoreTest, ASubsetIsFineAndAnInt32StepServesForInt64) {
   const auto reader = LoadCheckpoint(dir_.path()).value();
-  const auto values = RestoreVariables(*reader, {{"global_step", {DType::kInt64, {}}}, {"dense/bias", {DType::kFloat32, {10}}}});
+  const auto values = RestoreVariables(
+      *reader, {{"global_step", {DType::kInt64, {}}}, {"dense/bias", {DType::kFloat32, {10}}}});
   ASSERT_TRUE(values.ok()) << values.status();
   EXPECT_EQ(values->at("global_step").scalar<int64_t>(), 7);
   EXPECT_EQ(LoadGlobalStep(dir_.path()).value(), 7);
@@ -37,13 +38,15 @@ TEST_F(RestoreTest, ASubsetIsFineAndAnInt32StepServesForInt64) {
 
 TEST_F(RestoreTest, OneTableNamesEveryMismatch) {
   const auto reader = LoadCheckpoint(dir_.File("model.ckpt-7.index")).value();
-  const absl::Status status = CheckRestorable(*reader, {{"conv2d_1/kernel", {DType::kFloat32, {3, 3, 1, 8}}},
-                                                        {"dense/kernel", {DType::kFloat32, {10, 4}}},
-                                                        {"dense/bias", {DType::kBfloat16, {10}}},
-                                                        {"global_step", {DType::kInt64, {}}}});
+  const absl::Status status =
+      CheckRestorable(*reader, {{"conv2d_1/kernel", {DType::kFloat32, {3, 3, 1, 8}}},
+                                {"dense/kernel", {DType::kFloat32, {10, 4}}},
+                                {"dense/bias", {DType::kBfloat16, {10}}},
+                                {"global_step", {DType::kInt64, {}}}});
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   const std::string text(status.message());
-  for (const char* part : {"3 of 4 variables differ", "conv2d/kernel", "f32 [10,4]", "f32 [4,10]", "transposed", "bf16 [10]", "another dtype", "renamed"}) {
+  for (const char* part : {"3 of 4 variables differ", "conv2d/kernel", "f32 [10,4]", "f32 [4,10]",
+                           "transposed", "bf16 [10]", "another dtype", "renamed"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(text.find("global_step"), std::string::npos);
@@ -51,7 +54,8 @@ TEST_F(RestoreTest, OneTableNamesEveryMismatch) {
 
 TEST_F(RestoreTest, WrongShapesAloneAreInvalidArguments) {
   const auto reader = LoadCheckpoint(dir_.path()).value();
-  EXPECT_EQ(CheckRestorable(*reader, {{"dense/bias", {DType::kFloat32, {11}}}}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckRestorable(*reader, {{"dense/bias", {DType::kFloat32, {11}}}}).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(RestoreTest, ListsAndLoadsVariablesWithoutAGraph) {

@@ -72,15 +72,16 @@ absl::Status Saver::Recover(absl::string_view directory) {
   } else if (!absl::IsNotFound(state.status())) {
     LOG(WARNING) << state.status().message() << "; older checkpoints stay and are not counted";
   }
-  const double from = recovered.last_preserved_timestamp > 0 ? recovered.last_preserved_timestamp : now;
+  const double from =
+      recovered.last_preserved_timestamp > 0 ? recovered.last_preserved_timestamp : now;
   next_preserved_secs_ = from + options_.keep_checkpoint_every_n_hours * kSecondsPerHour;
   state_ = std::move(recovered);
   directory_ = std::string(directory);
   return absl::OkStatus();
 }
 
-// Takes those that are to be deleted off the list. Source: TF 2.15 Saver._MaybeDeleteOldCheckpoints,
-// which deletes one at most.
+// Takes those that are to be deleted off the list. Source: TF 2.15
+// Saver._MaybeDeleteOldCheckpoints, which deletes one at most.
 std::vector<std::string> Saver::TakeOverLimit() {
   std::vector<std::string> removed;
   auto& paths = state_.all_model_checkpoint_paths;
@@ -89,7 +90,8 @@ std::vector<std::string> Saver::TakeOverLimit() {
   while (limit > 0 && paths.size() > limit) {
     if (times.front() > next_preserved_secs_) {
       state_.last_preserved_timestamp = times.front();
-      next_preserved_secs_ = times.front() + options_.keep_checkpoint_every_n_hours * kSecondsPerHour;
+      next_preserved_secs_ =
+          times.front() + options_.keep_checkpoint_every_n_hours * kSecondsPerHour;
     } else {
       removed.push_back(paths.front());
     }
@@ -126,9 +128,10 @@ absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t glo
                                         const std::map<std::string, Array>& variables,
                                         const SaverExtras& extras) {
   if (options_.keep_checkpoint_max < 0 || options_.keep_checkpoint_every_n_hours <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "keep_checkpoint_max must be >= 0, is ", options_.keep_checkpoint_max,
-        "; keep_checkpoint_every_n_hours must be > 0, is ", options_.keep_checkpoint_every_n_hours));
+    return absl::InvalidArgumentError(
+        absl::StrCat("keep_checkpoint_max must be >= 0, is ", options_.keep_checkpoint_max,
+                     "; keep_checkpoint_every_n_hours must be > 0, is ",
+                     options_.keep_checkpoint_every_n_hours));
   }
   if (global_step < 0) {
     return absl::InvalidArgumentError(absl::StrCat("global_step is ", global_step));
@@ -136,8 +139,7 @@ absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t glo
   if (state_.model_checkpoint_path.empty() || directory != directory_) {
     EST_RETURN_IF_ERROR(Recover(directory));
   }
-  const std::string prefix =
-      JoinPath(directory, absl::StrCat(options_.basename, "-", global_step));
+  const std::string prefix = JoinPath(directory, absl::StrCat(options_.basename, "-", global_step));
   EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(prefix));
   for (const auto& [name, value] : variables) EST_RETURN_IF_ERROR(writer->Add(name, value));
   EST_RETURN_IF_ERROR(WriteOrRemove(InputStatePath(prefix), extras.input_state));
@@ -149,7 +151,8 @@ absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t glo
 
 absl::Status RemoveCheckpoint(absl::string_view prefix) {
   // The index first: without it, the rest is no checkpoint.
-  std::vector<std::string> paths = {IndexPath(prefix), InputStatePath(prefix), MetaGraphPath(prefix)};
+  std::vector<std::string> paths = {IndexPath(prefix), InputStatePath(prefix),
+                                    MetaGraphPath(prefix)};
   EST_ASSIGN_OR_RETURN(const auto names, List(Dirname(prefix)));
   for (const std::string& name : names) {
     if (absl::StartsWith(name, absl::StrCat(Basename(prefix), ".data-"))) {

@@ -29,8 +29,10 @@ struct SaverOptions {
 
 // What is saved beside the variables; nullopt leaves the file out.
 struct SaverExtras {
-  std::optional<std::string> input_state = std::nullopt;  // model.ckpt-N.input: the state of the input iterators
-  std::optional<std::string> meta_graph = std::nullopt;   // model.ckpt-N.meta: a serialized MetaGraphDef
+  std::optional<std::string> input_state =
+      std::nullopt;  // model.ckpt-N.input: the state of the input iterators
+  std::optional<std::string> meta_graph =
+      std::nullopt;  // model.ckpt-N.meta: a serialized MetaGraphDef
 };
 
 // One saver a run and directory; no other writes there at the same time. Not thread-safe.
@@ -38,12 +40,13 @@ class Saver {
  public:
   explicit Saver(SaverOptions options = {});
 
-  // Saves <directory>/model.ckpt-<global_step> and returns this prefix. Arrays share their bytes: nothing is
-  // copied. The order is: data, input state, meta graph, index, then the state file, which commits; then old checkpoints
-  // are deleted. Killed at any instant, LatestCheckpoint finds a whole checkpoint: this or the one before.
-  // The first call recovers the list of checkpoints from the state file and removes what a killed
-  // run left half-written. A step that is saved again takes the place of its old checkpoint.
-  // Errors: of the file system, with the path. The directory is made if need be.
+  // Saves <directory>/model.ckpt-<global_step> and returns this prefix. Arrays share their bytes:
+  // nothing is copied. The order is: data, input state, meta graph, index, then the state file,
+  // which commits; then old checkpoints are deleted. Killed at any instant, LatestCheckpoint finds
+  // a whole checkpoint: this or the one before. The first call recovers the list of checkpoints
+  // from the state file and removes what a killed run left half-written. A step that is saved again
+  // takes the place of its old checkpoint. Errors: of the file system, with the path. The directory
+  // is made if need be.
   absl::StatusOr<std::string> Save(absl::string_view directory, int64_t global_step,
                                    const std::map<std::string, Array>& variables,
                                    const SaverExtras& extras = {});

@@ -44,7 +44,9 @@ TEST(Saver, D2StateFileListsRelativeNamesAndTheDirectoryCanMove) {
   const std::string text = ReadFile(CheckpointStatePath(model_dir)).value();
   EXPECT_EQ(text.find("model_checkpoint_path: \"model.ckpt-5\"\n"
                       "all_model_checkpoint_paths: \"model.ckpt-0\"\n"
-                      "all_model_checkpoint_paths: \"model.ckpt-5\"\n"), 0u) << text;
+                      "all_model_checkpoint_paths: \"model.ckpt-5\"\n"),
+            0u)
+      << text;
   ASSERT_TRUE(RenameFile(model_dir, dir.File("moved")).ok());
   const auto latest = LatestCheckpoint(dir.File("moved")).value();
   EXPECT_EQ(StepIn(*latest), 5);
@@ -55,7 +57,10 @@ TEST(Saver, KeepsTheNewestAndDeletesAllThatAreOver) {
   const TempDir dir;
   {
     Saver all({.keep_checkpoint_max = 0});
-    for (int step = 1; step <= 6; ++step) ASSERT_TRUE(all.Save(dir.path(), step, Variables(step), {.input_state = "i", .meta_graph = "m"}).ok());
+    for (int step = 1; step <= 6; ++step)
+      ASSERT_TRUE(
+          all.Save(dir.path(), step, Variables(step), {.input_state = "i", .meta_graph = "m"})
+              .ok());
     EXPECT_EQ(all.checkpoints().size(), 6u);
   }
   EXPECT_EQ(GetCheckpointState(dir.path())->all_model_checkpoint_paths.size(), 6u);
@@ -80,20 +85,25 @@ TEST(Saver, KeepsOneEverySoManyHoursForGoodAlsoAcrossRestarts) {
   const TempDir dir;
   double now = 1e9;
   for (int step = 0; step < 10; ++step) {  // one every half hour, each by a new run
-    Saver saver({.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1, .basename = "model.ckpt",
+    Saver saver({.keep_checkpoint_max = 1,
+                 .keep_checkpoint_every_n_hours = 1,
+                 .basename = "model.ckpt",
                  .now_secs = [&] { return now; }});
     ASSERT_TRUE(saver.Save(dir.path(), step, Variables(step)).ok());
     now += 1800;
   }
   // Nothing is preserved before the first hour of a run is over: each run here is younger.
   EXPECT_EQ(Indexes(dir), Names{"model.ckpt-9.index"});
-  Saver saver({.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1, .basename = "model.ckpt",
+  Saver saver({.keep_checkpoint_max = 1,
+               .keep_checkpoint_every_n_hours = 1,
+               .basename = "model.ckpt",
                .now_secs = [&] { return now; }});
   for (int step = 10; step < 20; ++step) {
     ASSERT_TRUE(saver.Save(dir.path(), step, Variables(step)).ok());
     now += 1800;
   }
-  EXPECT_EQ(Indexes(dir), (Names{"model.ckpt-13.index", "model.ckpt-16.index", "model.ckpt-19.index"}));
+  EXPECT_EQ(Indexes(dir),
+            (Names{"model.ckpt-13.index", "model.ckpt-16.index", "model.ckpt-19.index"}));
 }
 
 TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
@@ -121,14 +131,16 @@ TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
     ASSERT_TRUE(after.Save(dir.path(), 40, Variables(40)).ok());
     const Names names = ListDirectory(dir.path()).value();
     for (const std::string& name : names) EXPECT_NE(name[0], '.') << n;
-    for (const std::string& name : Indexes(dir)) EXPECT_EQ(StepIn(dir.File(name.substr(0, 13))) % 10, 0);
+    for (const std::string& name : Indexes(dir))
+      EXPECT_EQ(StepIn(dir.File(name.substr(0, 13))) % 10, 0);
     EXPECT_GE(Indexes(dir).size(), 2u) << n;
   }
 }
 
 TEST(Saver, WrongOptionsAreRefused) {
   const TempDir dir;
-  EXPECT_EQ(Saver({.keep_checkpoint_max = -1}).Save(dir.path(), 0, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Saver({.keep_checkpoint_max = -1}).Save(dir.path(), 0, {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Saver().Save(dir.path(), -1, {}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 

@@ -77,7 +77,8 @@ absl::Status DecodeStrings(absl::string_view bytes, uint32_t crc32c,
     position += lengths[i];
   }
   if (position != bytes.size()) {
-    return Corrupt(position, absl::StrCat(bytes.size() - position, " bytes follow the last string"));
+    return Corrupt(position,
+                   absl::StrCat(bytes.size() - position, " bytes follow the last string"));
   }
   return absl::OkStatus();
 }

@@ -4,8 +4,8 @@
 //   u32      masked crc32c of the lengths, each taken as a u32 (as a u64 if it is 2^32 or more)
 //   bytes    of the strings, one after another
 // The crc32c of the whole, which the index holds, is over: the lengths as u32 or u64, then the four
-// bytes of the masked crc above, then the bytes of the strings. So it is not that of the stored bytes.
-// Source: TF 2.15 tensorflow/core/util/tensor_bundle (WriteStringTensor, ReadStringTensor).
+// bytes of the masked crc above, then the bytes of the strings. So it is not that of the stored
+// bytes. Source: TF 2.15 tensorflow/core/util/tensor_bundle (WriteStringTensor, ReadStringTensor).
 #ifndef ESTIMATOR_CHECKPOINT_STRING_TENSOR_H_
 #define ESTIMATOR_CHECKPOINT_STRING_TENSOR_H_
 

@@ -16,7 +16,8 @@ inline void AppendVarint(uint64_t value, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-// Reads at *position and moves it past the varint. False if no whole one of at most 64 bits is there.
+// Reads at *position and moves it past the varint. False if no whole one of at most 64 bits is
+// there.
 inline bool ReadVarint(absl::string_view bytes, size_t* position, uint64_t* value) {
   *value = 0;
   for (int shift = 0; shift <= 63 && *position < bytes.size(); shift += 7) {

@@ -74,8 +74,8 @@ class BatchIterator final : public NodeIterator {
 
  private:
   bool Ends(size_t num_rows) const {
-    return num_rows == 0 || (batching_.drop_remainder &&
-                             static_cast<int64_t>(num_rows) < batching_.batch_size);
+    return num_rows == 0 ||
+           (batching_.drop_remainder && static_cast<int64_t>(num_rows) < batching_.batch_size);
   }
   absl::StatusOr<std::optional<Element>> GatherNext(IndexStream* stream) {
     indices_.clear();
@@ -98,8 +98,9 @@ class BatchIterator final : public NodeIterator {
     if (Ends(rows.size())) return std::nullopt;
     const int64_t first = returned_ * batching_.batch_size;
     EST_ASSIGN_OR_RETURN(Element batch, StackRows(rows, [first](size_t row) {
-      return absl::StrCat("element ", first + static_cast<int64_t>(row), " of Batch's input");
-    }));
+                           return absl::StrCat("element ", first + static_cast<int64_t>(row),
+                                               " of Batch's input");
+                         }));
     return batch;
   }
 

@@ -88,14 +88,13 @@ ExpandFn WithSeed(std::function<absl::StatusOr<Dataset>(const Element&)> fn) {
 
 }  // namespace
 
-Dataset Dataset::FromTensorSlices(Element arrays) { 
+Dataset Dataset::FromTensorSlices(Element arrays) {
   return Dataset(SlicesNode(std::move(arrays), "Slices", "FromTensorSlices"));
 }
 Dataset Dataset::FromTensors(Element element) { return Dataset(TensorsNode(std::move(element))); }
 Dataset Dataset::Range(int64_t begin, int64_t end) { return Dataset(RangeNode(begin, end)); }
-Dataset Dataset::FromGenerator(
-    std::function<absl::StatusOr<std::optional<Element>>(int64_t)> fn,
-    std::optional<int64_t> size) {
+Dataset Dataset::FromGenerator(std::function<absl::StatusOr<std::optional<Element>>(int64_t)> fn,
+                               std::optional<int64_t> size) {
   return Dataset(GeneratorNode(std::move(fn), size));
 }
 Dataset Dataset::Zip(Dataset features, Dataset labels) {
@@ -152,9 +151,8 @@ Dataset Dataset::Take(int64_t count) const {
   });
 }
 Dataset Dataset::Skip(int64_t count) const {
-  return AtLeast(0, count, "Skip: count", node_, [&] {
-    return SliceNode(node_, absl::StrCat("Skip(", count, ")"), count, 1, -1);
-  });
+  return AtLeast(0, count, "Skip: count", node_,
+                 [&] { return SliceNode(node_, absl::StrCat("Skip(", count, ")"), count, 1, -1); });
 }
 Dataset Dataset::Shard(int64_t num_shards, int64_t index) const {
   return Then(node_, [&] {
@@ -162,8 +160,8 @@ Dataset Dataset::Shard(int64_t num_shards, int64_t index) const {
       return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
           "Shard: index ", index, " of ", num_shards, " shards; it must be in [0, num_shards)")));
     }
-    return SliceNode(node_, absl::StrCat("Shard(", num_shards, ", ", index, ")"), index,
-                     num_shards, -1);
+    return SliceNode(node_, absl::StrCat("Shard(", num_shards, ", ", index, ")"), index, num_shards,
+                     -1);
   });
 }
 Dataset Dataset::FlatMap(std::function<absl::StatusOr<Dataset>(const Element&)> fn) const {

@@ -78,7 +78,7 @@ class Dataset {
  public:
   // One element per row of axis 0. All arrays have the same number of rows.
   static Dataset FromTensorSlices(Element arrays);
-  static Dataset FromTensors(Element element);  // one element
+  static Dataset FromTensors(Element element);       // one element
   static Dataset Range(int64_t begin, int64_t end);  // i64 scalars
   // Rows of a user's own generator: called with the index 0, 1, ...; nullopt ends it. Must be a
   // pure function of the index, so that a position can be restored.

@@ -30,9 +30,9 @@ class InOrderStream final : public IndexStream {
   absl::Status Restore(StateReader& state) override {
     EST_ASSIGN_OR_RETURN(const int64_t position, state.Int());
     if (position < 0 || position > source()->size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the saved input position is element ", position,
-                       " of a source that has only ", source()->size(), " now"));
+      return absl::InvalidArgumentError(absl::StrCat("the saved input position is element ",
+                                                     position, " of a source that has only ",
+                                                     source()->size(), " now"));
     }
     position_ = position;
     return absl::OkStatus();

@@ -1,11 +1,11 @@
 // Every kind of pipeline, at every position: save, restore in a fresh iterator, and the rest is the
 // same, element for element.
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -77,14 +77,19 @@ std::vector<Pipeline> Pipelines() {
     add("Skip", [](Dataset d) { return d.Skip(9); });
     add("Shard", [](Dataset d) { return d.Repeat(2).Shard(3, 1); });
     add("Zip", [](Dataset d) { return Dataset::Zip(d.Shuffle(4), Indexed()); });
-    add("ZipIndexedBatch", [](Dataset d) { return Dataset::Zip(d, Indexed()).Shuffle(8).Batch(3); });
+    add("ZipIndexedBatch",
+        [](Dataset d) { return Dataset::Zip(d, Indexed()).Shuffle(8).Batch(3); });
     add("Concatenate", [](Dataset d) { return Dataset::Concatenate({d.Take(5), Stream(), d}); });
     add("FlatMap", [](Dataset d) { return d.Take(7).FlatMap(Countdown).Repeat(2); });
     add("Interleave", [](Dataset d) {
       return d.Take(9).Shuffle(4).Interleave(Countdown, {.cycle_length = 3, .block_length = 2});
     });
   }
-  all.push_back({"Tensors", [] { return Dataset::FromTensors({.features = Array::Scalar<int64_t>(3), .labels = {}}).Repeat(4); }});
+  all.push_back({"Tensors", [] {
+                   return Dataset::FromTensors(
+                              {.features = Array::Scalar<int64_t>(3), .labels = {}})
+                       .Repeat(4);
+                 }});
   all.push_back({"SizedGenerator", [] {
                    return Dataset::FromGenerator(
                               [](int64_t i) -> absl::StatusOr<std::optional<Element>> {
@@ -103,7 +108,8 @@ std::string NextText(Iterator& iterator) {
   if (!element->has_value()) return "end";
   std::string text;
   for (const ArrayMap* map : {&(*element)->features, &(*element)->labels}) {
-    for (const auto& [name, array] : *map) absl::StrAppend(&text, name, "=", array.ToString(100), ";");
+    for (const auto& [name, array] : *map)
+      absl::StrAppend(&text, name, "=", array.ToString(100), ";");
   }
   return text;
 }
@@ -175,9 +181,13 @@ TEST(IteratorState, ThatIsDamagedIsRefused) {
 }
 
 TEST(IteratorState, OfAWholeShuffleIsSmallHoweverLongTheSource) {
-  const auto iterator =
-      Dataset::Range(0, int64_t{1} << 40).Shuffle(int64_t{1} << 40).Repeat().Batch(64).Prefetch(2)
-          .MakeIterator().value();
+  const auto iterator = Dataset::Range(0, int64_t{1} << 40)
+                            .Shuffle(int64_t{1} << 40)
+                            .Repeat()
+                            .Batch(64)
+                            .Prefetch(2)
+                            .MakeIterator()
+                            .value();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(iterator->Next().ok());
   const std::string state = iterator->SaveState().value();
   EXPECT_LT(state.size(), 200u);

@@ -1,5 +1,7 @@
 #include "estimator/data/dataset.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -8,8 +10,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -59,9 +59,9 @@ Numbers UpTo(int64_t n) {
 }
 
 TEST(Dataset, SlicesHaveOneElementPerRow) {
-  const Dataset dataset = Dataset::FromTensorSlices(
-      {.features = {{"x", Array::Of<float>({2, 2}, {1, 2, 3, 4})}},
-       .labels = Array::Of<int32_t>({2}, {7, 8})});
+  const Dataset dataset =
+      Dataset::FromTensorSlices({.features = {{"x", Array::Of<float>({2, 2}, {1, 2, 3, 4})}},
+                                 .labels = Array::Of<int32_t>({2}, {7, 8})});
   EXPECT_EQ(dataset.Cardinality(), 2);
   const auto iterator = dataset.MakeIterator().value();
   iterator->Next().value();
@@ -115,8 +115,8 @@ TEST(Dataset, BatchKeepsOrDropsTheRemainder) {
   const auto iterator = Dataset::Range(0, 5).Batch(2).MakeIterator().value();
   std::vector<std::string> types;
   while (const auto batch = iterator->Next().value()) types.push_back(batch->ToString());
-  EXPECT_EQ(types, (std::vector<std::string>{"features i64 [2]", "features i64 [2]",
-                                             "features i64 [1]"}));
+  EXPECT_EQ(types,
+            (std::vector<std::string>{"features i64 [2]", "features i64 [2]", "features i64 [1]"}));
   EXPECT_EQ(Values(Dataset::Range(0, 5).Batch(2, {.drop_remainder = true})), UpTo(4));
   EXPECT_EQ(Values(Dataset::Range(0, 5).Repeat(2).Batch(3, {.drop_remainder = true})),
             (Numbers{0, 1, 2, 3, 4, 0, 1, 2, 3}));
@@ -127,9 +127,8 @@ TEST(Dataset, GatheredBatchesEqualStackedBatches) {
   for (int64_t i = 0; i < images.num_elements(); ++i) images.data<float>()[i] = 0.5f * i;
   Array names(DType::kString, {50});
   for (int64_t i = 0; i < 50; ++i) names.data<std::string>()[i] = absl::StrCat("n", i);
-  const Dataset source =
-      Dataset::FromTensorSlices({.features = {{"image", images}, {"name", names}},
-                                 .labels = Array(DType::kInt32, {50})});
+  const Dataset source = Dataset::FromTensorSlices(
+      {.features = {{"image", images}, {"name", names}}, .labels = Array(DType::kInt32, {50})});
   const auto keep = [](const Element&) { return absl::StatusOr<bool>(true); };
   const auto order = [](const Dataset& d) { return d.Repeat(3).Shuffle(20, {.seed = 3}); };
   const auto fast = order(source).Batch(8).MakeIterator().value();
@@ -149,10 +148,11 @@ TEST(Dataset, ShapesThatDifferInABatchAreNamed) {
   const Dataset ragged = Dataset::Range(1, 4).Map([](const Element& e) -> absl::StatusOr<Element> {
     return Element{.features = {{"tokens", Array(DType::kInt64, {NumberOf(e)})}}, .labels = {}};
   });
-  EXPECT_EQ(FirstError(ragged.Batch(3)).message(),
-            "Batch: features[\"tokens\"] differs within a batch: i64 [2] in element 1 of Range(1, 4) "
-            "(element 1 of the batch), i64 [1] in element 0 of Range(1, 4) (element 0); make them "
-            "equal in Map, or use PaddedBatch");
+  EXPECT_EQ(
+      FirstError(ragged.Batch(3)).message(),
+      "Batch: features[\"tokens\"] differs within a batch: i64 [2] in element 1 of Range(1, 4) "
+      "(element 1 of the batch), i64 [1] in element 0 of Range(1, 4) (element 0); make them "
+      "equal in Map, or use PaddedBatch");
 }
 
 TEST(Dataset, PaddedBatchPadsToTheLongest) {
@@ -163,8 +163,9 @@ TEST(Dataset, PaddedBatchPadsToTheLongest) {
   });
   EXPECT_EQ(Values(ragged.PaddedBatch(3, {.padding_values = {{"t", -1}}})),
             (Numbers{1, -1, -1, 2, 2, -1, 3, 3, 3}));
-  EXPECT_EQ(Values(ragged.PaddedBatch(2, {.padded_shapes = {{"t", {3, 2}}}, .drop_remainder = true})),
-            (Numbers{1, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0}));
+  EXPECT_EQ(
+      Values(ragged.PaddedBatch(2, {.padded_shapes = {{"t", {3, 2}}}, .drop_remainder = true})),
+      (Numbers{1, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0}));
   EXPECT_TRUE(absl::StrContains(
       FirstError(ragged.PaddedBatch(3, {.padded_shapes = {{"t", {2, 1}}}})).message(),
       "element 2: array \"t\" is i64 [3,1], larger than the padded shape [2,1] in axis 0"));
@@ -187,8 +188,8 @@ TEST(Dataset, PaddedBatchLosesNoArraySilently) {
 }
 
 TEST(Dataset, ParallelMapKeepsTheOrder) {
-  const Dataset stream = Dataset::FromGenerator(
-      [](int64_t i) -> absl::StatusOr<std::optional<Element>> {
+  const Dataset stream =
+      Dataset::FromGenerator([](int64_t i) -> absl::StatusOr<std::optional<Element>> {
         return i < 100 ? std::optional<Element>(Number(i)) : std::nullopt;
       });
   Numbers expected = UpTo(100);
@@ -294,9 +295,9 @@ TEST(Dataset, DefaultSeedDecidesShufflesWithoutOne) {
 TEST(Dataset, ZipPairsFeaturesWithLabelsAndEndsWithTheShorter) {
   const Dataset features = Dataset::Range(0, 3), labels = Dataset::Range(10, 20);
   for (const Dataset& zipped :
-       {Dataset::Zip(features, labels), Dataset::Zip(features.Filter([](const Element&) {
-          return absl::StatusOr<bool>(true);
-        }), labels)}) {
+       {Dataset::Zip(features, labels),
+        Dataset::Zip(features.Filter([](const Element&) { return absl::StatusOr<bool>(true); }),
+                     labels)}) {
     const auto iterator = zipped.MakeIterator().value();
     int count = 0;
     while (const auto element = iterator->Next().value()) {
@@ -320,9 +321,7 @@ TEST(Dataset, ConcatenateRunsOneAfterTheOther) {
 TEST(Dataset, InterleaveHasTensorFlowsOrder) {
   // The example in tf.data.Dataset.interleave's documentation (2.15).
   const Dataset dataset = Dataset::Range(1, 6).Interleave(
-      [](const Element& e) -> absl::StatusOr<Dataset> {
-        return Dataset::FromTensors(e).Repeat(6);
-      },
+      [](const Element& e) -> absl::StatusOr<Dataset> { return Dataset::FromTensors(e).Repeat(6); },
       {.cycle_length = 2, .block_length = 4});
   EXPECT_EQ(Values(dataset), (Numbers{1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 3, 3, 3,
                                       3, 4, 4, 4, 4, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5}));
@@ -350,8 +349,9 @@ TEST(Dataset, AnIteratorThatIsDroppedStopsItsThreads) {
 
 TEST(Dataset, DescribesItself) {
   const Dataset range = Dataset::Range(0, 9);
-  EXPECT_EQ(Dataset::Zip(range, range).Map(TimesTen).Shuffle(9).Repeat().Batch(4).Prefetch(2).Describe(),
-            "Zip(Range(0, 9), Range(0, 9)) > Map > Shuffle(9) > Repeat > Batch(4) > Prefetch(2)");
+  EXPECT_EQ(
+      Dataset::Zip(range, range).Map(TimesTen).Shuffle(9).Repeat().Batch(4).Prefetch(2).Describe(),
+      "Zip(Range(0, 9), Range(0, 9)) > Map > Shuffle(9) > Repeat > Batch(4) > Prefetch(2)");
 }
 
 TEST(Dataset, ErrorsOfBuildingAreKeptUntilTheIterator) {

@@ -21,8 +21,7 @@ class ExampleBuilder {
   std::string Serialize() const;
 
  private:
-  using Values =
-      std::variant<std::vector<int64_t>, std::vector<float>, std::vector<std::string>>;
+  using Values = std::variant<std::vector<int64_t>, std::vector<float>, std::vector<std::string>>;
   std::map<std::string, Values> features_;
 };
 

@@ -28,8 +28,8 @@ Dataset TFRecordDataset(std::vector<std::string> files, FileDatasetOptions optio
 Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions options = {});
 
 struct FixedLengthRecordOptions {
-  int64_t header_bytes = 0;  // skipped at the beginning of every file
-  int64_t footer_bytes = 0;  // and at its end
+  int64_t header_bytes = 0;                      // skipped at the beginning of every file
+  int64_t footer_bytes = 0;                      // and at its end
   Compression compression = Compression::kNone;  // a compressed file is read at once
 };
 

@@ -1,9 +1,9 @@
 #include "estimator/data/file_datasets.h"
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -49,8 +49,7 @@ class FileDatasets : public testing::Test {
   }
   std::string WriteRecords(const std::string& name, const Strings& records,
                            Compression compression = Compression::kNone) {
-    const auto writer =
-        TFRecordWriter::Open(dir_.File(name), {.compression = compression}).value();
+    const auto writer = TFRecordWriter::Open(dir_.File(name), {.compression = compression}).value();
     for (const std::string& record : records) EXPECT_TRUE(writer->Write(record).ok());
     EXPECT_TRUE(writer->Close().ok());
     return dir_.File(name);
@@ -77,10 +76,8 @@ TEST_F(FileDatasets, MapErrorsNameTheRecord) {
     return absl::InvalidArgumentError("not good");
   };
   for (const int parallel : {1, 3}) {
-    const auto iterator = TFRecordDataset({file})
-                              .Map(check, {.num_parallel_calls = parallel})
-                              .MakeIterator()
-                              .value();
+    const auto iterator =
+        TFRecordDataset({file}).Map(check, {.num_parallel_calls = parallel}).MakeIterator().value();
     EXPECT_TRUE(iterator->Next().ok());
     EXPECT_TRUE(iterator->Next().ok());
     EXPECT_EQ(iterator->Next().status().message(),
@@ -102,16 +99,16 @@ TEST_F(FileDatasets, FixedLengthRecordsSkipHeaderAndFooter) {
   EXPECT_EQ(dataset.Cardinality(), 3);
   EXPECT_EQ(ValuesWithResume(dataset), (Strings{"aa", "bb", "cc"}));
   EXPECT_EQ(ValuesWithResume(dataset.Shuffle(3).Repeat(2)).size(), 6u);
-  const std::string packed =
-      Write("z", Compress("HHaabbF", Compression::kGzip).value());
-  EXPECT_EQ(ValuesWithResume(FixedLengthRecordDataset(
-                {packed}, 2,
-                {.header_bytes = 2, .footer_bytes = 1, .compression = Compression::kGzip})),
-            (Strings{"aa", "bb"}));
-  EXPECT_EQ(FixedLengthRecordDataset(files, 3, {.header_bytes = 2}).MakeIterator().status().message(),
-            dir_.File("a") +
-                ": its 7 bytes are not a header of 2, records of 3 and a footer of 0 bytes: 2 bytes "
-                "are left over");
+  const std::string packed = Write("z", Compress("HHaabbF", Compression::kGzip).value());
+  EXPECT_EQ(
+      ValuesWithResume(FixedLengthRecordDataset(
+          {packed}, 2, {.header_bytes = 2, .footer_bytes = 1, .compression = Compression::kGzip})),
+      (Strings{"aa", "bb"}));
+  EXPECT_EQ(
+      FixedLengthRecordDataset(files, 3, {.header_bytes = 2}).MakeIterator().status().message(),
+      dir_.File("a") +
+          ": its 7 bytes are not a header of 2, records of 3 and a footer of 0 bytes: 2 bytes "
+          "are left over");
 }
 
 TEST_F(FileDatasets, AllMissingFilesAreNamed) {

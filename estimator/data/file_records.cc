@@ -63,8 +63,8 @@ class FileRecordsIterator final : public NodeIterator {
     EST_ASSIGN_OR_RETURN(position.index, state.Int());
     if (file > files_->paths.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(files_->label, ": the saved input position is in file ", file, ", but there are only ",
-                       files_->paths.size(), " now"));
+          absl::StrCat(files_->label, ": the saved input position is in file ", file,
+                       ", but there are only ", files_->paths.size(), " now"));
     }
     file_ = file;
     if (file_ == files_->paths.size() || position.offset == 0) return absl::OkStatus();
@@ -116,8 +116,11 @@ class FileRecords final : public DatasetNode {
 NodePtr FileRecordsNode(std::string label, std::string kind, std::vector<std::string> files,
                         OpenRecordsFn open) {
   if (absl::Status status = CheckFilesExist(label, files); !status.ok()) return ErrorNode(status);
-  return std::make_shared<FileRecords>(std::make_shared<const Files>(Files{
-      .label = std::move(label), .kind = std::move(kind), .paths = std::move(files), .open = std::move(open)}));
+  return std::make_shared<FileRecords>(
+      std::make_shared<const Files>(Files{.label = std::move(label),
+                                          .kind = std::move(kind),
+                                          .paths = std::move(files),
+                                          .open = std::move(open)}));
 }
 
 absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::string>& files) {
@@ -127,8 +130,7 @@ absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::stri
     if (!FileExists(file)) missing.push_back(file);
   }
   if (missing.empty()) return absl::OkStatus();
-  return absl::NotFoundError(
-      absl::StrCat(what, ": no such file: ", absl::StrJoin(missing, ", ")));
+  return absl::NotFoundError(absl::StrCat(what, ": no such file: ", absl::StrJoin(missing, ", ")));
 }
 
 }  // namespace estimator

@@ -30,7 +30,8 @@ class RecordSource {
   virtual absl::Status Seek(RecordPosition position) = 0;
 };
 
-using OpenRecordsFn = std::function<absl::StatusOr<std::unique_ptr<RecordSource>>(const std::string&)>;
+using OpenRecordsFn =
+    std::function<absl::StatusOr<std::unique_ptr<RecordSource>>(const std::string&)>;
 
 // kind: "record", "line": for messages.
 NodePtr FileRecordsNode(std::string label, std::string kind, std::vector<std::string> files,

@@ -64,10 +64,10 @@ class FixedLengthRecords final : public RandomAccess {
 absl::StatusOr<NodePtr> Open(const std::vector<std::string>& paths, int64_t record_bytes,
                              const FixedLengthRecordOptions& options) {
   if (record_bytes < 1 || options.header_bytes < 0 || options.footer_bytes < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "FixedLengthRecordDataset: record_bytes is ", record_bytes, ", header_bytes ",
-        options.header_bytes, ", footer_bytes ", options.footer_bytes,
-        "; the first must be positive, the others not negative"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("FixedLengthRecordDataset: record_bytes is ", record_bytes, ", header_bytes ",
+                     options.header_bytes, ", footer_bytes ", options.footer_bytes,
+                     "; the first must be positive, the others not negative"));
   }
   EST_RETURN_IF_ERROR(CheckFilesExist("FixedLengthRecordDataset", paths));
   std::vector<RecordFile> files;

@@ -65,8 +65,8 @@ absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) 
   const auto* const type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                         [&](const IdxType& t) { return t.code == raw[2]; });
   if (type == std::end(kTypes)) {
-    return absl::DataLossError(absl::StrFormat("%s: not an IDX file: type 0x%02x; expected one of %s",
-                                               path, raw[2], TypesForMessage()));
+    return absl::DataLossError(absl::StrFormat(
+        "%s: not an IDX file: type 0x%02x; expected one of %s", path, raw[2], TypesForMessage()));
   }
   const size_t rank = raw[3];
   const size_t header_bytes = kMagicBytes + rank * kSizeBytes;
@@ -87,10 +87,10 @@ absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) 
   const auto expected = static_cast<uint64_t>(data_bytes);
   const size_t found = bytes.size() - header_bytes;
   if (found != expected) {
-    return absl::DataLossError(absl::StrCat(
-        path, ": ", found < expected ? "truncated" : "too long", ": its header says ",
-        DTypeShortName(type->dtype), " ", shape.ToString(), ": expected ", expected,
-        " bytes of data, found ", found));
+    return absl::DataLossError(absl::StrCat(path, ": ", found < expected ? "truncated" : "too long",
+                                            ": its header says ", DTypeShortName(type->dtype), " ",
+                                            shape.ToString(), ": expected ", expected,
+                                            " bytes of data, found ", found));
   }
   Array array(type->dtype, std::move(shape));
   CopySwapped(bytes.data() + header_bytes, found, DTypeSize(type->dtype),
@@ -111,8 +111,8 @@ absl::StatusOr<Array> ReadIdx(absl::string_view path) {
 Dataset IdxDataset(absl::string_view path) {
   absl::StatusOr<Array> array = ReadIdx(path);
   if (!array.ok()) return Dataset(ErrorNode(array.status()));
-  return Dataset(SlicesNode({.features = *std::move(array), .labels = {}}, "Idx",
-                            std::string(path)));
+  return Dataset(
+      SlicesNode({.features = *std::move(array), .labels = {}}, "Idx", std::string(path)));
 }
 
 absl::Status WriteIdx(absl::string_view path, const Array& array) {

@@ -1,8 +1,8 @@
 #include "estimator/data/idx.h"
 
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "absl/strings/match.h"
 #include "estimator/array/compare.h"

@@ -136,8 +136,7 @@ class InterleaveIterator final : public NodeIterator {
       return absl::InvalidArgumentError(
           "Interleave: the input ends before the saved position: it has changed since");
     }
-    EST_ASSIGN_OR_RETURN(slot.iterator,
-                         interleaving_.Open(*element, slot.ordinal, input->Where()));
+    EST_ASSIGN_OR_RETURN(slot.iterator, interleaving_.Open(*element, slot.ordinal, input->Where()));
     ++num_open_;
     return RestoreNested(*slot.iterator, state);
   }
@@ -157,8 +156,8 @@ class Interleave final : public DatasetNode {
  public:
   explicit Interleave(Interleaving interleaving) : interleaving_(std::move(interleaving)) {}
   std::string Label() const override {
-    return absl::StrCat("Interleave(", interleaving_.cycle_length, ", ",
-                        interleaving_.block_length, ")");
+    return absl::StrCat("Interleave(", interleaving_.cycle_length, ", ", interleaving_.block_length,
+                        ")");
   }
   std::vector<NodePtr> inputs() const override { return {interleaving_.input}; }
   int64_t Cardinality() const override { return interleaving_.input->Cardinality() == 0 ? 0 : -1; }

@@ -76,8 +76,9 @@ absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
     stored |= static_cast<uint32_t>(static_cast<unsigned char>(sealed[body.size() + i])) << (8 * i);
   }
   if (UnmaskCrc32c(stored) != Crc32c(body)) {
-    return absl::DataLossError(absl::StrCat("the saved input position is damaged: the crc32c of its ",
-                                            sealed.size(), " bytes does not match"));
+    return absl::DataLossError(
+        absl::StrCat("the saved input position is damaged: the crc32c of its ", sealed.size(),
+                     " bytes does not match"));
   }
   if (body[kMagic.size()] != kVersion) {
     return absl::InvalidArgumentError(

@@ -1,8 +1,8 @@
 #include "estimator/data/iterator_state.h"
 
-#include <limits>
-
 #include <gtest/gtest.h>
+
+#include <limits>
 
 namespace estimator {
 namespace {
@@ -27,14 +27,19 @@ TEST(IteratorState, ReadsWhatItWrites) {
 }
 
 TEST(IteratorState, BytesLongerThanTheRestAreRefused) {
-  EXPECT_FALSE(StateReader("\x05" "abc").Bytes().ok());
+  EXPECT_FALSE(StateReader("\x05"
+                           "abc")
+                   .Bytes()
+                   .ok());
 }
 
 TEST(IteratorState, BytesOnDiskStayAsTheyAre) {
   StateWriter writer;
   writer.Int(300);
   EXPECT_EQ(writer.bytes(), "\xac\x02");
-  EXPECT_EQ(SealState("Range", "xy").substr(0, 13), std::string("EITR\x01\x05" "Rangexy", 13));
+  EXPECT_EQ(SealState("Range", "xy").substr(0, 13), std::string("EITR\x01\x05"
+                                                                "Rangexy",
+                                                                13));
 }
 
 }  // namespace

@@ -211,7 +211,8 @@ class Map final : public DatasetNode {
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(context));
     const IndexStream* stream = input->AsIndexStream();
     if (stream != nullptr && (context.wants_indices || num_parallel_calls_ == 1)) {
-      auto source = stream->source() == input_->random_access() ? source_ : Mapped(stream->source());
+      auto source =
+          stream->source() == input_->random_access() ? source_ : Mapped(stream->source());
       return std::make_unique<MappedStream>(std::move(input), std::move(source));
     }
     if (num_parallel_calls_ == 1) return std::make_unique<SerialMap>(std::move(input), fn_);

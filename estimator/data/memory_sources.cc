@@ -133,8 +133,8 @@ NodePtr SlicesNode(Element arrays, std::string label, std::string source) {
       }
       if (first_name != nullptr && array.shape()[0] != size) {
         return ErrorNode(absl::InvalidArgumentError(
-            absl::StrCat(source, ": array \"", name, "\" has ", array.shape()[0],
-                         " rows, array \"", *first_name, "\" has ", size)));
+            absl::StrCat(source, ": array \"", name, "\" has ", array.shape()[0], " rows, array \"",
+                         *first_name, "\" has ", size)));
       }
       first_name = &name;
       size = array.shape()[0];

@@ -75,25 +75,26 @@ absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Eleme
     };
     const auto found = (rows[i].*member).find(name);
     if (found == (rows[i].*member).end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(where(), "there is no array \"", name, "\", which others in the batch have"));
+      return absl::InvalidArgumentError(absl::StrCat(where(), "there is no array \"", name,
+                                                     "\", which others in the batch have"));
     }
     const Array& array = found->second;
     if (array.dtype() != (rows[0].*member).at(name).dtype() ||
         array.shape().rank() != padded.rank()) {
       return absl::InvalidArgumentError(
           absl::StrCat(where(), "array \"", name, "\" is ", array.TypeString(), ", but ",
-                       (rows[0].*member).at(name).TypeString(),
-                       " in element ", first_ordinal, "; padded to ", padded.ToString()));
+                       (rows[0].*member).at(name).TypeString(), " in element ", first_ordinal,
+                       "; padded to ", padded.ToString()));
     }
     for (int axis = 0; axis < padded.rank(); ++axis) {
       const int64_t size = array.shape()[axis];
       if (padded[axis] == Shape::kUnknownDim) {
         largest.set_dim(axis, std::max(largest[axis], size));
       } else if (size > padded[axis]) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            where(), "array \"", name, "\" is ", array.TypeString(), ", larger than the padded shape ",
-            padded.ToString(), " in axis ", axis, "; raise it in padded_shapes, or cut it in Map"));
+        return absl::InvalidArgumentError(
+            absl::StrCat(where(), "array \"", name, "\" is ", array.TypeString(),
+                         ", larger than the padded shape ", padded.ToString(), " in axis ", axis,
+                         "; raise it in padded_shapes, or cut it in Map"));
       }
     }
   }
@@ -151,9 +152,8 @@ class PaddedBatchIterator final : public NodeIterator {
         EST_ASSIGN_OR_RETURN(const Shape padded,
                              PaddedShape(rows, member, name, options_, returned_));
         const auto value = options_.padding_values.find(name);
-        (batch.*member)[name] =
-            PadAndStack(rows, member, name, padded,
-                        value == options_.padding_values.end() ? 0 : value->second);
+        (batch.*member)[name] = PadAndStack(
+            rows, member, name, padded, value == options_.padding_values.end() ? 0 : value->second);
       }
     }
     returned_ += num_rows;

@@ -15,20 +15,28 @@ namespace {
 // The type of a list in an Example, or of what a spec reads from it.
 absl::string_view KindName(const proto::Feature& feature) {
   switch (feature.kind_case()) {
-    case proto::Feature::kBytesList: return "string";
-    case proto::Feature::kFloatList: return "float";
-    case proto::Feature::kInt64List: return "int64";
-    case proto::Feature::KIND_NOT_SET: break;
+    case proto::Feature::kBytesList:
+      return "string";
+    case proto::Feature::kFloatList:
+      return "float";
+    case proto::Feature::kInt64List:
+      return "int64";
+    case proto::Feature::KIND_NOT_SET:
+      break;
   }
   return "none";
 }
 absl::string_view KindName(DType dtype) {
   switch (dtype) {
-    case DType::kString: return "string";
-    case DType::kFloat32: return "float";
+    case DType::kString:
+      return "string";
+    case DType::kFloat32:
+      return "float";
     case DType::kInt32:
-    case DType::kInt64: return "int64";
-    default: return "";
+    case DType::kInt64:
+      return "int64";
+    default:
+      return "";
   }
 }
 
@@ -64,11 +72,13 @@ absl::Status CopyValues(const std::string& name, const proto::Feature& feature, 
       std::copy(feature.int64_list().value().begin(), feature.int64_list().value().end(),
                 out->data<int64_t>());
       return absl::OkStatus();
-    default: break;
+    default:
+      break;
   }
   int32_t* to = out->data<int32_t>();
   for (const int64_t value : feature.int64_list().value()) {
-    if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max()) {
+    if (value < std::numeric_limits<int32_t>::min() ||
+        value > std::numeric_limits<int32_t>::max()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "Key: ", name, ".  The value ", value, " does not fit int32; read the feature as int64"));
     }
@@ -81,9 +91,9 @@ absl::StatusOr<Array> ParseFixed(const std::string& name, const proto::Feature* 
                                  const FixedLenFeature& spec) {
   if (feature == nullptr) {
     if (spec.default_value) return *spec.default_value;
-    return absl::InvalidArgumentError(
-        absl::StrCat("Feature: ", name, " (data type: ", KindName(spec.dtype),
-                     ") is required but could not be found."));
+    return absl::InvalidArgumentError(absl::StrCat("Feature: ", name,
+                                                   " (data type: ", KindName(spec.dtype),
+                                                   ") is required but could not be found."));
   }
   EST_RETURN_IF_ERROR(CheckKind(name, *feature, spec.dtype));
   if (NumValues(*feature) != spec.shape.num_elements()) {
@@ -97,8 +107,8 @@ absl::StatusOr<Array> ParseFixed(const std::string& name, const proto::Feature* 
 }
 
 // num_rows: how many rows there are without the padding.
-absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* feature,
-                                DType dtype, const Shape& row, int64_t max_length, double padding,
+absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* feature, DType dtype,
+                                const Shape& row, int64_t max_length, double padding,
                                 int64_t* num_rows) {
   int64_t num_values = 0;
   if (feature != nullptr) {
@@ -106,8 +116,8 @@ absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* f
     num_values = NumValues(*feature);
   }
   if (!row.fully_known() || row.num_elements() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Key: ", name, ".  A row is ", row.ToString(), "; its sizes must be known and positive"));
+    return absl::InvalidArgumentError(absl::StrCat("Key: ", name, ".  A row is ", row.ToString(),
+                                                   "; its sizes must be known and positive"));
   }
   const int64_t row_size = row.num_elements();
   if (num_values % row_size != 0) {
@@ -156,9 +166,8 @@ absl::StatusOr<ArrayMap> ParseSingleExample(absl::string_view serialized,
     if (const auto* fixed = std::get_if<FixedLenFeature>(&spec)) {
       EST_ASSIGN_OR_RETURN(out[name], ParseFixed(name, feature, *fixed));
     } else if (const auto* rows = std::get_if<FixedLenSequenceFeature>(&spec)) {
-      EST_ASSIGN_OR_RETURN(out[name],
-                           ParseRows(name, feature, rows->dtype, rows->shape, rows->max_length,
-                                     rows->default_value, &num_rows));
+      EST_ASSIGN_OR_RETURN(out[name], ParseRows(name, feature, rows->dtype, rows->shape,
+                                                rows->max_length, rows->default_value, &num_rows));
     } else {
       const auto& values = std::get<VarLenFeature>(spec);
       EST_ASSIGN_OR_RETURN(out[name], ParseRows(name, feature, values.dtype, {}, values.max_length,
@@ -199,9 +208,9 @@ absl::StatusOr<Array> DecodeRaw(const Array& strings, DType dtype) {
   const absl::Span<const std::string> values = strings.values<std::string>();
   const size_t bytes = values.empty() ? 0 : values[0].size();
   if (bytes % size != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("DecodeRaw: input of ", bytes, " bytes is not a multiple of ", size,
-                     ", the size of ", DTypeName(dtype)));
+    return absl::InvalidArgumentError(absl::StrCat("DecodeRaw: input of ", bytes,
+                                                   " bytes is not a multiple of ", size,
+                                                   ", the size of ", DTypeName(dtype)));
   }
   Shape shape = strings.shape();
   shape.push_back(static_cast<int64_t>(bytes / size));

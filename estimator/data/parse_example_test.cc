@@ -1,9 +1,9 @@
 #include "estimator/data/parse_example.h"
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -74,9 +74,11 @@ TEST(ParseExample, ErrorsHaveTensorFlowsWords) {
   EXPECT_TRUE(absl::StrContains(ParseSingleExample("\xff\xff", {}).status().message(),
                                 "Could not parse example input"));
   const std::string large = ExampleBuilder().Ints("x", {int64_t{1} << 40}).Serialize();
-  EXPECT_TRUE(absl::StrContains(
-      ParseSingleExample(large, {{"x", FixedLenFeature{.dtype = DType::kInt32}}}).status().message(),
-      "does not fit int32"));
+  EXPECT_TRUE(
+      absl::StrContains(ParseSingleExample(large, {{"x", FixedLenFeature{.dtype = DType::kInt32}}})
+                            .status()
+                            .message(),
+                        "does not fit int32"));
 }
 
 TEST(ParseExample, IsAMapFunctionThatSplitsOffLabels) {
@@ -100,9 +102,13 @@ TEST(ExampleBuilder, BytesAreTensorFlows) {
 TEST(DecodeRaw, ReadsLittleEndianNumbers) {
   const std::string bytes("\x01\x02\xff\xff", 4);
   EXPECT_EQ(Compare(DecodeRaw(Array::String(bytes), DType::kInt16).value(),
-                    Array::Of<int16_t>({2}, {0x0201, -1})).report, "");
+                    Array::Of<int16_t>({2}, {0x0201, -1}))
+                .report,
+            "");
   EXPECT_EQ(Compare(DecodeRaw(Array::Of<std::string>({2}, {"ab", "cd"}), DType::kUint8).value(),
-                    Array::Of<uint8_t>({2, 2}, {'a', 'b', 'c', 'd'})).report, "");
+                    Array::Of<uint8_t>({2, 2}, {'a', 'b', 'c', 'd'}))
+                .report,
+            "");
   EXPECT_FALSE(DecodeRaw(Array::String("abc"), DType::kInt16).ok());
   EXPECT_FALSE(DecodeRaw(Array::Of<std::string>({2}, {"ab", "c"}), DType::kUint8).ok());
 }

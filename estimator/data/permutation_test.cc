@@ -1,10 +1,10 @@
 #include "estimator/data/permutation.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <map>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace estimator {
 namespace {
@@ -44,7 +44,7 @@ TEST(Permutation, LargeOnesMoveNeighboursApart) {
     sum += static_cast<double>(permutation.At(i)) / static_cast<double>(size);
     if (permutation.At(i) < permutation.At(i + 1)) ++ascents;
   }
-  EXPECT_NEAR(sum / kSamples, 0.5, 0.03);                 // six standard deviations (0.0046)
+  EXPECT_NEAR(sum / kSamples, 0.5, 0.03);  // six standard deviations (0.0046)
   EXPECT_NEAR(ascents, kSamples / 2, 150);
 }
 

@@ -42,9 +42,9 @@ absl::Status PositionLog::Restore(NodeIterator& input, StateReader& state) {
   EST_ASSIGN_OR_RETURN(const int64_t skip, state.Int());
   EST_ASSIGN_OR_RETURN(const int64_t skipped, input.Skip(skip));
   if (skipped == skip) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("the saved input position is ", skip, " elements on, but the input ends after ",
-                   skipped, ": it has changed since"));
+  return absl::InvalidArgumentError(absl::StrCat("the saved input position is ", skip,
+                                                 " elements on, but the input ends after ", skipped,
+                                                 ": it has changed since"));
 }
 
 absl::StatusOr<std::string> PositionLog::StateOf(const NodeIterator& input) {

@@ -38,7 +38,8 @@ class BatchMemory {
       }
     }
     if (block == nullptr) {
-      const size_t rounded = (bytes + Array::kAlignment - 1) / Array::kAlignment * Array::kAlignment;
+      const size_t rounded =
+          (bytes + Array::kAlignment - 1) / Array::kAlignment * Array::kAlignment;
       block = std::aligned_alloc(Array::kAlignment, rounded);
     }
     return std::shared_ptr<void>(block, [this, bytes](void* dropped) { Drop(dropped, bytes); });
@@ -68,9 +69,7 @@ Shape WithRows(int64_t rows, const Shape& row) {
   return Shape(std::move(dims));
 }
 
-Shape RowShape(const Shape& shape) {
-  return Shape(absl::MakeConstSpan(shape.dims()).subspan(1));
-}
+Shape RowShape(const Shape& shape) { return Shape(absl::MakeConstSpan(shape.dims()).subspan(1)); }
 
 void CopyRowOf(const Array& row, int64_t index, Array& column) {
   const auto elements = static_cast<size_t>(row.num_elements());

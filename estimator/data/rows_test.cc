@@ -1,10 +1,10 @@
 #include "estimator/data/rows.h"
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"

@@ -1,9 +1,9 @@
 #include "estimator/data/thread_pool.h"
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace estimator {
 namespace {

@@ -26,10 +26,16 @@ class Evaluator {
     const Node& node = *tensor.node();
     if (node.op() == "Const") return node.attrs().get<Array>("value");
     if (node.def().stateful) return std::nullopt;
-    KernelSpec spec{.op = node.op(), .name = node.name(), .attrs = node.attrs(), .inputs = {}, .outputs = node.outputs(), .constants = {}};
+    KernelSpec spec{.op = node.op(),
+                    .name = node.name(),
+                    .attrs = node.attrs(),
+                    .inputs = {},
+                    .outputs = node.outputs(),
+                    .constants = {}};
     std::vector<Array> inputs;
     // The value of Shape, Size and Rank needs only the static shape of what they look at.
-    const bool needs_shape_only = node.op() == "Shape" || node.op() == "Size" || node.op() == "Rank";
+    const bool needs_shape_only =
+        node.op() == "Shape" || node.op() == "Size" || node.op() == "Rank";
     for (const Tensor& input : node.inputs()) {
       spec.inputs.push_back(input.spec());
       if (needs_shape_only) continue;
@@ -51,7 +57,8 @@ class Evaluator {
     Array output(spec.outputs[0].dtype, spec.outputs[0].shape);
     const std::vector<const void*> in = {nullptr};
     const std::vector<void*> out = {output.raw()};
-    const absl::Status status = (*kernel)->Run({.inputs = in, .outputs = out, .scratch = nullptr, .step = {}});
+    const absl::Status status =
+        (*kernel)->Run({.inputs = in, .outputs = out, .scratch = nullptr, .step = {}});
     return status.ok() ? std::optional<Array>(output) : std::nullopt;
   }
 

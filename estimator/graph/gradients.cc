@@ -43,14 +43,15 @@ Tensor SumOf(Graph& graph, const std::vector<Tensor>& parts) {
 
 Tensor OnesFor(Graph& graph, const Tensor& y) {
   if (y.rank() > 0) return graph.AddOp("OnesLike", {y}, {}, "grad_ys");
-  return graph.AddOp("Const", {}, {{"value", Array::Scalar(1.0).Cast(y.dtype())}, {"dtype", y.dtype()}}, "grad_ys");
+  return graph.AddOp("Const", {},
+                     {{"value", Array::Scalar(1.0).Cast(y.dtype())}, {"dtype", y.dtype()}},
+                     "grad_ys");
 }
 
 class Differentiator {
  public:
   Differentiator(Graph& graph, const std::vector<Tensor>& xs, const std::vector<Tensor>& ys)
-      : graph_(graph), between_(NodesBetween(xs, ys)) {
-  }
+      : graph_(graph), between_(NodesBetween(xs, ys)) {}
 
   void Seed(const Tensor& y, const Tensor& grad) { parts_[y].push_back(grad); }
 
@@ -87,7 +88,8 @@ class Differentiator {
     if (node.def().gradient == nullptr) {
       graph_.Fail(absl::UnimplementedError(
           absl::StrCat("no gradient is defined for op ", node.op(), " ('", node.name(),
-                       "'), which lies between the loss and a variable; StopGradient its result if none is wanted")));
+                       "'), which lies between the loss and a variable; StopGradient its result if "
+                       "none is wanted")));
       return false;
     }
     const NameScope scope(absl::StrCat(node.name(), "_grad"), graph_);
@@ -98,8 +100,9 @@ class Differentiator {
       const Tensor& grad = input_grads[i];
       if (!grad.valid() || between_.count(input.node()) == 0) continue;
       if (!(grad.spec() == input.spec())) {
-        graph_.Fail(absl::InternalError(absl::StrCat("the gradient of ", node.op(), " for input ", i, " is ",
-                                                     grad.spec().ToString(), ", not ", input.spec().ToString())));
+        graph_.Fail(absl::InternalError(absl::StrCat("the gradient of ", node.op(), " for input ",
+                                                     i, " is ", grad.spec().ToString(), ", not ",
+                                                     input.spec().ToString())));
         return false;
       }
       parts_[input].push_back(grad);
@@ -128,7 +131,8 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
     if (!tensor.valid()) return none;
     if (!IsFloating(tensor.dtype())) {
       graph.Fail(absl::InvalidArgumentError(absl::StrCat("Gradients: y '", tensor.name(), "' is ",
-                                                         tensor.spec().ToString(), "; it must be floating")));
+                                                         tensor.spec().ToString(),
+                                                         "; it must be floating")));
       return none;
     }
   }
@@ -139,8 +143,9 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
   for (size_t i = 0; i < ys.size(); ++i) {
     const bool given = !grad_ys.empty() && grad_ys[i].valid();
     if (given && !(grad_ys[i].spec() == ys[i].spec())) {
-      graph.Fail(absl::InvalidArgumentError(absl::StrCat("Gradients: grad_ys[", i, "] is ", grad_ys[i].spec().ToString(),
-                                                         ", y is ", ys[i].spec().ToString())));
+      graph.Fail(absl::InvalidArgumentError(absl::StrCat("Gradients: grad_ys[", i, "] is ",
+                                                         grad_ys[i].spec().ToString(), ", y is ",
+                                                         ys[i].spec().ToString())));
       return none;
     }
     differentiator.Seed(ys[i], given ? grad_ys[i] : OnesFor(graph, ys[i]));

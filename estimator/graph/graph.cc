@@ -89,9 +89,10 @@ Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs att
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].valid()) {
       // The handle's own graph holds the reason, unless the handle never was a tensor.
-      if (inputs[i].graph() != nullptr && inputs[i].graph() != this) return fail(inputs[i].graph()->status());
-      return fail(absl::InvalidArgumentError(
-          absl::StrCat(where, ": input ", i, " of ", op, " is not a tensor (a default-constructed handle)")));
+      if (inputs[i].graph() != nullptr && inputs[i].graph() != this)
+        return fail(inputs[i].graph()->status());
+      return fail(absl::InvalidArgumentError(absl::StrCat(
+          where, ": input ", i, " of ", op, " is not a tensor (a default-constructed handle)")));
     }
     if (inputs[i].graph() != this) {
       return fail(absl::InvalidArgumentError(
@@ -102,9 +103,9 @@ Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs att
   const OpDef* def = FindOp(op);
   if (def == nullptr) {
     const std::optional<std::string> nearest = NearestName(op, RegisteredOps());
-    return fail(absl::UnimplementedError(absl::StrCat(
-        where, ": no op '", op, "' is registered",
-        nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "")));
+    return fail(absl::UnimplementedError(
+        absl::StrCat(where, ": no op '", op, "' is registered",
+                     nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "")));
   }
   if (def->num_inputs >= 0 && static_cast<size_t>(def->num_inputs) != inputs.size()) {
     return fail(absl::InvalidArgumentError(
@@ -112,8 +113,9 @@ Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs att
   }
   absl::StatusOr<std::vector<TensorSpec>> outputs = def->shape(ShapeContext{inputs, attrs});
   if (!outputs.ok()) {
-    return fail(absl::Status(outputs.status().code(),
-                             absl::StrCat(where, ": ", outputs.status().message(), " (", InputTypes(inputs), ")")));
+    return fail(absl::Status(
+        outputs.status().code(),
+        absl::StrCat(where, ": ", outputs.status().message(), " (", InputTypes(inputs), ")")));
   }
   auto node = std::make_unique<Node>();
   node->id_ = static_cast<int>(nodes_.size());
@@ -126,8 +128,8 @@ Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs att
   node->outputs_ = *std::move(outputs);
   for (const TensorSpec& output : node->outputs_) {
     if (!output.shape.fully_known()) {
-      return fail(absl::InvalidArgumentError(
-          absl::StrCat(where, ": the result ", output.ToString(), " has an unknown size; shapes are static")));
+      return fail(absl::InvalidArgumentError(absl::StrCat(
+          where, ": the result ", output.ToString(), " has an unknown size; shapes are static")));
     }
   }
   nodes_by_name_[node->name_] = node.get();
@@ -135,7 +137,8 @@ Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs att
   return nodes_.back().get();
 }
 
-Tensor Graph::AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs, absl::string_view name) {
+Tensor Graph::AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs,
+                    absl::string_view name) {
   return Tensor(this, AddNode(op, std::move(inputs), std::move(attrs), name), 0);
 }
 
@@ -147,16 +150,18 @@ Node* Graph::FindNode(absl::string_view name) const {
 Tensor Graph::FindTensor(absl::string_view name) {
   const size_t colon = name.rfind(':');
   int output = 0;
-  if (colon != absl::string_view::npos && !absl::SimpleAtoi(name.substr(colon + 1), &output)) output = -1;
+  if (colon != absl::string_view::npos && !absl::SimpleAtoi(name.substr(colon + 1), &output))
+    output = -1;
   Node* node = FindNode(name.substr(0, colon));
-  if (node == nullptr || output < 0 || output >= node->num_outputs()) return Tensor(this, nullptr, 0);
+  if (node == nullptr || output < 0 || output >= node->num_outputs())
+    return Tensor(this, nullptr, 0);
   return Tensor(this, node, output);
 }
 
 // Source: TF 2.15 random_seed.get_seed.
 std::pair<int64_t, int64_t> Graph::OpSeeds(std::optional<int64_t> op_seed) const {
-  const std::pair<int64_t, int64_t> seeds = {
-      seed_.value_or(kDefaultGraphSeed), op_seed.value_or(static_cast<int64_t>(nodes_.size()))};
+  const std::pair<int64_t, int64_t> seeds = {seed_.value_or(kDefaultGraphSeed),
+                                             op_seed.value_or(static_cast<int64_t>(nodes_.size()))};
   // (0, 0) would mean "no seed" to TensorFlow's kernels.
   if (seeds.first == 0 && seeds.second == 0) return {0, (int64_t{1} << 31) - 1};
   return seeds;
@@ -184,7 +189,8 @@ Graph& GraphFor(const std::vector<Tensor>& inputs) {
   return Graph::Current();
 }
 
-Tensor AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs, absl::string_view name) {
+Tensor AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs,
+             absl::string_view name) {
   Graph& graph = GraphFor(inputs);
   return graph.AddOp(op, std::move(inputs), std::move(attrs), name);
 }

@@ -92,8 +92,8 @@ class Graph {
   // training loop before model_fn is called): what CrossShardOptimizer reads.
   struct Sharding {
     int num_shards = 1;
-    bool wrap_optimizer = false;  // wrap a bare optimizer in CrossShardOptimizer
-    bool wrapped = false;         // some optimizer summed gradients over the shards
+    bool wrap_optimizer = false;   // wrap a bare optimizer in CrossShardOptimizer
+    bool wrapped = false;          // some optimizer summed gradients over the shards
     bool wrapped_by_hand = false;  // a CrossShardOptimizer of the model's did
   };
   Sharding& sharding() { return sharding_; }

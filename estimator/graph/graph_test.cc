@@ -50,7 +50,8 @@ TEST(GraphErrors, AnUnknownOpNamesTheNearest) {
   Graph graph;
   graph.AddOp("Identitty", {Const(graph, 1)});
   EXPECT_EQ(graph.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_NE(graph.status().message().find("did you mean 'Identity'?"), absl::string_view::npos) << graph.status();
+  EXPECT_NE(graph.status().message().find("did you mean 'Identity'?"), absl::string_view::npos)
+      << graph.status();
 }
 
 TEST(GraphErrors, TensorsOfAnotherGraphAreRefused) {
@@ -76,6 +77,17 @@ TEST(GraphSeeds, FollowTensorFlowsRule) {
   EXPECT_EQ(graph.OpSeeds(std::nullopt), (std::pair<int64_t, int64_t>(7, 1)));
   graph.set_seed(0);
   EXPECT_EQ(graph.OpSeeds(0), (std::pair<int64_t, int64_t>(0, 2147483647)));
+}
+
+TEST(Graph, ASizeThatThereIsNotIsAnErrorNotACrash) {
+  Graph graph;
+  const GraphScope scope(graph);
+  EXPECT_EQ(Tensor(&graph, nullptr, 0).dim(-1), 1);
+  EXPECT_TRUE(graph.status().ok()) << "whoever made the handle invalid has said why";
+  const Tensor scalar =
+      graph.AddOp("Const", {}, {{"value", Array::Scalar(1.0f)}, {"dtype", DType::kFloat32}}, "x");
+  EXPECT_EQ(scalar.dim(1), 1);
+  EXPECT_EQ(graph.status().message(), "there is no axis 1 in 'x:0', f32 []");
 }
 
 }  // namespace

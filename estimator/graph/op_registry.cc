@@ -38,13 +38,14 @@ absl::StatusOr<std::vector<int64_t>> ShapeContext::ConstantInts(int i) const {
   const Tensor& tensor = inputs[static_cast<size_t>(i)];
   const std::optional<Array> value = ConstantValue(tensor);
   if (!value.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "input ", i, " ('", tensor.name(),
-        "') must be a constant: shapes are static, and it depends on an input, a variable or a random op"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("input ", i, " ('", tensor.name(),
+                     "') must be a constant: shapes are static, and it depends on an input, a "
+                     "variable or a random op"));
   }
   if (!IsInteger(value->dtype())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input ", i, " ('", tensor.name(), "') must be integers, not ", value->TypeString()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "input ", i, " ('", tensor.name(), "') must be integers, not ", value->TypeString()));
   }
   const Array ints = value->Cast(DType::kInt64);
   return std::vector<int64_t>(ints.values<int64_t>().begin(), ints.values<int64_t>().end());

@@ -37,7 +37,8 @@ using ShapeFn = std::function<absl::StatusOr<std::vector<TensorSpec>>(const Shap
 
 // grads: one per output of `node`; invalid where nothing depends on that output.
 // Returns one per input; an invalid Tensor means "no gradient flows".
-using GradientFn = std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& grads)>;
+using GradientFn =
+    std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& grads)>;
 
 struct OpDef {
   std::string name;

@@ -1,6 +1,7 @@
 #include "estimator/graph/tensor.h"
 
 #include "absl/strings/str_cat.h"
+#include "estimator/graph/graph.h"
 #include "estimator/graph/node.h"
 
 namespace estimator {
@@ -8,6 +9,15 @@ namespace estimator {
 const TensorSpec& Tensor::spec() const {
   static const TensorSpec* const kNone = new TensorSpec();
   return valid() ? node_->outputs()[static_cast<size_t>(output_)] : *kNone;
+}
+
+int64_t Tensor::dim(int axis) const {
+  if (axis >= -rank() && axis < rank()) return shape().dim(axis);
+  if (valid()) {
+    graph_->Fail(absl::InvalidArgumentError(
+        absl::StrCat("there is no axis ", axis, " in '", name(), "', ", spec().ToString())));
+  }
+  return 1;
 }
 
 std::string Tensor::name() const {

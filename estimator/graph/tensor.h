@@ -31,7 +31,9 @@ class Tensor {
   DType dtype() const { return spec().dtype; }
   const Shape& shape() const { return spec().shape; }
   int rank() const { return shape().rank(); }
-  int64_t dim(int axis) const { return shape().dim(axis); }
+  // Of an axis that there is not: 1, and the graph keeps the error. Of an invalid handle: 1, so
+  // that model code that computes with sizes lives to see the error that made the handle invalid.
+  int64_t dim(int axis) const;
 
   // "dense/BiasAdd:0", or "<invalid>".
   std::string name() const;

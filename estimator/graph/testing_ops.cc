@@ -6,7 +6,9 @@
 namespace estimator {
 namespace {
 
-absl::StatusOr<std::vector<TensorSpec>> Same(const ShapeContext& c) { return std::vector<TensorSpec>{c.input(0)}; }
+absl::StatusOr<std::vector<TensorSpec>> Same(const ShapeContext& c) {
+  return std::vector<TensorSpec>{c.input(0)};
+}
 
 absl::StatusOr<std::vector<TensorSpec>> SameTwo(const ShapeContext& c) {
   if (c.input(0) == c.input(1)) return std::vector<TensorSpec>{c.input(0)};
@@ -25,11 +27,16 @@ absl::StatusOr<std::vector<TensorSpec>> FedSpec(const ShapeContext& c) {
 EST_REGISTER_OP({.name = "Const", .num_inputs = 0, .shape = ValueSpec});
 EST_REGISTER_OP({.name = "Placeholder", .num_inputs = 0, .shape = FedSpec, .stateful = true});
 EST_REGISTER_OP({.name = "AddN", .num_inputs = -1, .shape = Same});
-EST_REGISTER_OP({.name = "Identity", .num_inputs = 1, .shape = Same,
+EST_REGISTER_OP({.name = "Identity",
+                 .num_inputs = 1,
+                 .shape = Same,
                  .gradient = [](const Node&, const std::vector<Tensor>& grads) { return grads; }});
-EST_REGISTER_OP({.name = "Mul", .num_inputs = 2, .shape = SameTwo,
+EST_REGISTER_OP({.name = "Mul",
+                 .num_inputs = 2,
+                 .shape = SameTwo,
                  .gradient = [](const Node& node, const std::vector<Tensor>& grads) {
-                   return std::vector<Tensor>{AddOp("Mul", {grads[0], node.input(1)}), AddOp("Mul", {grads[0], node.input(0)})};
+                   return std::vector<Tensor>{AddOp("Mul", {grads[0], node.input(1)}),
+                                              AddOp("Mul", {grads[0], node.input(0)})};
                  }});
 EST_REGISTER_OP({.name = "Opaque", .num_inputs = 1, .shape = Same});
 EST_REGISTER_OP({.name = "Cut", .num_inputs = 1, .shape = Same, .not_differentiable = true});
@@ -49,8 +56,10 @@ KernelFactory Elementwise(Fn fn) {
     });
   };
 }
-EST_REGISTER_KERNEL("AddN", KernelTier::kReference, Elementwise([](float a, float b) { return a + b; }));
-EST_REGISTER_KERNEL("Mul", KernelTier::kReference, Elementwise([](float a, float b) { return a * b; }));
+EST_REGISTER_KERNEL("AddN", KernelTier::kReference,
+                    Elementwise([](float a, float b) { return a + b; }));
+EST_REGISTER_KERNEL("Mul", KernelTier::kReference,
+                    Elementwise([](float a, float b) { return a * b; }));
 
 }  // namespace
 }  // namespace estimator

@@ -35,14 +35,20 @@ absl::StatusOr<std::vector<TensorSpec>> VariableShape(const ShapeContext& contex
 
 absl::StatusOr<std::vector<TensorSpec>> AssignShape(const ShapeContext& context) {
   if (context.input(0) == context.input(1)) return std::vector<TensorSpec>{};
-  return absl::InvalidArgumentError(absl::StrCat("variable '", context.inputs[0].node()->name(), "' is ",
-                                                 context.input(0).ToString(), ", its new value is ",
-                                                 context.input(1).ToString()));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "variable '", context.inputs[0].node()->name(), "' is ", context.input(0).ToString(),
+      ", its new value is ", context.input(1).ToString()));
 }
 
-absl::StatusOr<std::vector<TensorSpec>> NoOutputs(const ShapeContext&) { return std::vector<TensorSpec>{}; }
+absl::StatusOr<std::vector<TensorSpec>> NoOutputs(const ShapeContext&) {
+  return std::vector<TensorSpec>{};
+}
 
-EST_REGISTER_OP({.name = "VariableV2", .num_inputs = 0, .shape = VariableShape, .not_differentiable = true, .stateful = true});
+EST_REGISTER_OP({.name = "VariableV2",
+                 .num_inputs = 0,
+                 .shape = VariableShape,
+                 .not_differentiable = true,
+                 .stateful = true});
 EST_REGISTER_OP({.name = "Assign", .num_inputs = 2, .shape = AssignShape, .stateful = true});
 EST_REGISTER_OP({.name = "AssignAdd", .num_inputs = 2, .shape = AssignShape, .stateful = true});
 EST_REGISTER_OP({.name = "NoOp", .num_inputs = 0, .shape = NoOutputs, .stateful = true});
@@ -51,20 +57,26 @@ EST_REGISTER_OP({.name = "NoOp", .num_inputs = 0, .shape = NoOutputs, .stateful 
 // TF 2.15 init_ops.GlorotUniform; zeros for what is not floating.
 Tensor DefaultInitialValue(Graph& graph, const Shape& shape, DType dtype) {
   const auto constant = [&](double value) {
-    return graph.AddOp("Const", {}, {{"value", Array::Scalar(value).Cast(dtype)}, {"dtype", dtype}}, "value");
+    return graph.AddOp("Const", {}, {{"value", Array::Scalar(value).Cast(dtype)}, {"dtype", dtype}},
+                       "value");
   };
   Array dims(DType::kInt32, Shape{shape.rank()});
-  for (int i = 0; i < shape.rank(); ++i) dims.data<int32_t>()[i] = static_cast<int32_t>(shape.dim(i));
-  const Tensor shape_tensor = graph.AddOp("Const", {}, {{"value", dims}, {"dtype", DType::kInt32}}, "shape");
+  for (int i = 0; i < shape.rank(); ++i)
+    dims.data<int32_t>()[i] = static_cast<int32_t>(shape.dim(i));
+  const Tensor shape_tensor =
+      graph.AddOp("Const", {}, {{"value", dims}, {"dtype", DType::kInt32}}, "shape");
   if (!IsFloating(dtype)) return graph.AddOp("Fill", {shape_tensor, constant(0)}, {}, "zeros");
   double receptive = 1;
   for (int i = 0; i + 2 < shape.rank(); ++i) receptive *= static_cast<double>(shape.dim(i));
-  const double fan_in = shape.rank() == 0 ? 1 : receptive * static_cast<double>(shape.dim(shape.rank() == 1 ? 0 : -2));
+  const double fan_in =
+      shape.rank() == 0 ? 1
+                        : receptive * static_cast<double>(shape.dim(shape.rank() == 1 ? 0 : -2));
   const double fan_out = shape.rank() == 0 ? 1 : receptive * static_cast<double>(shape.dim(-1));
   const double limit = std::sqrt(6.0 / std::max(1.0, fan_in + fan_out));
   const auto [seed, seed2] = graph.OpSeeds(std::nullopt);
   const Tensor uniform =
-      graph.AddOp("RandomUniform", {shape_tensor}, {{"dtype", dtype}, {"seed", seed}, {"seed2", seed2}}, "RandomUniform");
+      graph.AddOp("RandomUniform", {shape_tensor},
+                  {{"dtype", dtype}, {"seed", seed}, {"seed2", seed2}}, "RandomUniform");
   const Tensor scaled = graph.AddOp("Mul", {uniform, constant(2 * limit)}, {}, "mul");
   return graph.AddOp("AddV2", {scaled, constant(-limit)});
 }
@@ -74,8 +86,9 @@ std::string ReuseAdvice(const Graph& graph, const std::string& name) {
   for (const Variable& variable : graph.variables()) names.push_back(variable.name());
   if (names.empty()) return "the graph has no variables yet";
   const std::optional<std::string> nearest = NearestName(name, names);
-  return nearest.has_value() ? absl::StrCat("did you mean '", *nearest, "'?")
-                             : absl::StrCat("the graph has ", names.size(), " variables, none of a like name");
+  return nearest.has_value()
+             ? absl::StrCat("did you mean '", *nearest, "'?")
+             : absl::StrCat("the graph has ", names.size(), " variables, none of a like name");
 }
 
 }  // namespace
@@ -103,17 +116,19 @@ Variable GetVariable(absl::string_view name, const Shape& shape, const VariableO
   const TensorSpec spec{options.dtype, shape};
   if (const std::optional<Variable> existing = graph.FindVariable(full)) {
     if (scope.reuse == Reuse::kFalse) {
-      return fail(absl::StrCat("variable '", full,
-                               "' already exists; to share it, open its VariableScope with .reuse = Reuse::kTrue"));
+      return fail(absl::StrCat(
+          "variable '", full,
+          "' already exists; to share it, open its VariableScope with .reuse = Reuse::kTrue"));
     }
     if (!(existing->spec() == spec)) {
-      return fail(absl::StrCat("variable '", full, "' is ", existing->spec().ToString(), ", asked for again as ",
-                               spec.ToString()));
+      return fail(absl::StrCat("variable '", full, "' is ", existing->spec().ToString(),
+                               ", asked for again as ", spec.ToString()));
     }
     return *existing;
   }
   if (scope.reuse == Reuse::kTrue) {
-    return fail(absl::StrCat("variable '", full, "' does not exist, and its scope says Reuse::kTrue; ",
+    return fail(absl::StrCat("variable '", full,
+                             "' does not exist, and its scope says Reuse::kTrue; ",
                              ReuseAdvice(graph, full)));
   }
   if (!shape.fully_known()) {
@@ -125,7 +140,8 @@ Variable GetVariable(absl::string_view name, const Shape& shape, const VariableO
   variable.local_ = options.local;
   {
     const AbsoluteNameScope root(graph, "");
-    variable.node_ = graph.AddNode("VariableV2", {}, {{"dtype", options.dtype}, {"shape", shape}}, full);
+    variable.node_ =
+        graph.AddNode("VariableV2", {}, {{"dtype", options.dtype}, {"shape", shape}}, full);
   }
   if (variable.node_ == nullptr) return fail(absl::StrCat("variable '", full, "' cannot be built"));
   {
@@ -134,11 +150,12 @@ Variable GetVariable(absl::string_view name, const Shape& shape, const VariableO
     const Initializer& initializer = options.initializer ? options.initializer : scope.initializer;
     {
       const NameScope initializer_scope("Initializer", graph);
-      variable.initial_value_ =
-          initializer ? initializer(shape, options.dtype) : DefaultInitialValue(graph, shape, options.dtype);
+      variable.initial_value_ = initializer ? initializer(shape, options.dtype)
+                                            : DefaultInitialValue(graph, shape, options.dtype);
     }
     if (variable.initial_value_.valid() && !(variable.initial_value_.spec() == spec)) {
-      return fail(absl::StrCat("variable '", full, "' is ", spec.ToString(), ", but its initializer gives ",
+      return fail(absl::StrCat("variable '", full, "' is ", spec.ToString(),
+                               ", but its initializer gives ",
                                variable.initial_value_.spec().ToString()));
     }
     graph.AddNode("Assign", {Tensor(&graph, variable.node_, 0), variable.initial_value_});
@@ -158,10 +175,11 @@ Variable GetOrCreateGlobalStep() {
   if (const std::optional<Variable> existing = graph.GlobalStep()) return *existing;
   const std::string prefix = std::exchange(graph.variable_scope().prefix, "");
   const Initializer zero = [&graph](const Shape&, DType) {
-    return graph.AddOp("Const", {}, {{"value", Array::Scalar<int64_t>(0)}, {"dtype", DType::kInt64}}, "zeros");
+    return graph.AddOp("Const", {},
+                       {{"value", Array::Scalar<int64_t>(0)}, {"dtype", DType::kInt64}}, "zeros");
   };
-  const Variable global_step =
-      GetVariable("global_step", {}, {.dtype = DType::kInt64, .initializer = zero, .trainable = false});
+  const Variable global_step = GetVariable(
+      "global_step", {}, {.dtype = DType::kInt64, .initializer = zero, .trainable = false});
   graph.variable_scope().prefix = prefix;
   return global_step;
 }
@@ -207,7 +225,8 @@ std::string VariableScope::UniqueDefaultName(absl::string_view default_name) {
 
 namespace {
 
-Operation Update(absl::string_view op, const Variable& variable, const Tensor& value, absl::string_view name) {
+Operation Update(absl::string_view op, const Variable& variable, const Tensor& value,
+                 absl::string_view name) {
   Graph* graph = variable.graph() != nullptr ? variable.graph() : value.graph();
   if (graph == nullptr) graph = &Graph::Current();
   if (!variable.valid()) {
@@ -252,7 +271,8 @@ std::vector<Node*> CollectAssigns(absl::Span<const Operation> operations) {
     const std::vector<Operation>& inner = operation.node()->control_inputs();
     pending.insert(pending.end(), inner.begin(), inner.end());
   }
-  std::sort(assigns.begin(), assigns.end(), [](const Node* a, const Node* b) { return a->id() < b->id(); });
+  std::sort(assigns.begin(), assigns.end(),
+            [](const Node* a, const Node* b) { return a->id() < b->id(); });
   return assigns;
 }
 

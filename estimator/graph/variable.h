@@ -59,9 +59,11 @@ class Variable {
 
 struct VariableOptions {
   DType dtype = DType::kFloat32;
-  // None: the scope's, and without one glorot_uniform for floats and zeros for integers, as in TensorFlow.
+  // None: the scope's, and without one glorot_uniform for floats and zeros for integers, as in
+  // TensorFlow.
   Initializer initializer = nullptr;
-  Regularizer regularizer = nullptr;  // None: the scope's. Its value joins graph.regularization_losses()
+  Regularizer regularizer =
+      nullptr;  // None: the scope's. Its value joins graph.regularization_losses()
   bool trainable = true;
   bool local = false;
 };
@@ -70,7 +72,8 @@ struct VariableOptions {
 // Errors (kept by the graph): INVALID_ARGUMENT if it exists and reuse is off, if it does not
 // exist and reuse is on (naming the nearest), or if shape or dtype differ from the existing one.
 // Source: TF 2.15 tf.compat.v1.get_variable.
-Variable GetVariable(absl::string_view name, const Shape& shape, const VariableOptions& options = {});
+Variable GetVariable(absl::string_view name, const Shape& shape,
+                     const VariableOptions& options = {});
 
 // The int64 scalar `global_step`, created at zero where it does not exist.
 Variable GetOrCreateGlobalStep();

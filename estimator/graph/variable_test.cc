@@ -7,7 +7,8 @@ namespace estimator {
 namespace {
 
 Tensor Zeros(const Shape& shape, DType dtype) {
-  return Graph::Current().AddOp("Const", {}, {{"value", Array(dtype, shape)}, {"dtype", dtype}}, "zeros");
+  return Graph::Current().AddOp("Const", {}, {{"value", Array(dtype, shape)}, {"dtype", dtype}},
+                                "zeros");
 }
 
 class VariableTest : public testing::Test {
@@ -22,7 +23,8 @@ class VariableTest : public testing::Test {
 TEST_F(VariableTest, NodesHaveTensorFlowsNames) {
   const VariableScope scope("conv2d");
   EXPECT_EQ(Get("kernel").name(), "conv2d/kernel");
-  for (const char* name : {"conv2d/kernel", "conv2d/kernel/read", "conv2d/kernel/Assign", "conv2d/kernel/Initializer/zeros"}) {
+  for (const char* name : {"conv2d/kernel", "conv2d/kernel/read", "conv2d/kernel/Assign",
+                           "conv2d/kernel/Initializer/zeros"}) {
     EXPECT_NE(graph_.FindNode(name), nullptr) << name;
   }
 }
@@ -49,7 +51,8 @@ TEST_F(VariableTest, DefaultScopeNamesCountUpAndRestartInsideAReusedScope) {
 TEST_F(VariableTest, AskingTwiceWithoutReuseNamesTheCure) {
   Get("w");
   EXPECT_FALSE(Get("w").valid());
-  EXPECT_NE(graph_.status().message().find("Reuse::kTrue"), absl::string_view::npos) << graph_.status();
+  EXPECT_NE(graph_.status().message().find("Reuse::kTrue"), absl::string_view::npos)
+      << graph_.status();
 }
 
 TEST_F(VariableTest, ReusingWhatIsNotThereNamesTheNearest) {
@@ -60,10 +63,14 @@ TEST_F(VariableTest, ReusingWhatIsNotThereNamesTheNearest) {
 }
 
 TEST_F(VariableTest, AnotherShapeOnReuseIsRefused) {
-  { const VariableScope scope("a"); Get("w", {2}); }
+  {
+    const VariableScope scope("a");
+    Get("w", {2});
+  }
   const VariableScope scope("a", {.reuse = Reuse::kAuto});
   Get("w", {3});
-  EXPECT_NE(graph_.status().message().find("f32 [2], asked for again as f32 [3]"), absl::string_view::npos)
+  EXPECT_NE(graph_.status().message().find("f32 [2], asked for again as f32 [3]"),
+            absl::string_view::npos)
       << graph_.status();
 }
 
@@ -72,7 +79,8 @@ TEST_F(VariableTest, AssignChecksTheShape) {
   EXPECT_TRUE(Assign(w, w).valid());
   EXPECT_FALSE(Assign(w, Zeros({3}, DType::kFloat32)).valid());
   EXPECT_NE(graph_.status().message().find("variable 'w' is f32 [2], its new value is f32 [3]"),
-            absl::string_view::npos) << graph_.status();
+            absl::string_view::npos)
+      << graph_.status();
 }
 
 TEST_F(VariableTest, GroupsCollectEachAssignOnce) {

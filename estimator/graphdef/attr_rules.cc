@@ -13,8 +13,9 @@ namespace {
 
 using RuleMap = std::map<absl::string_view, absl::string_view>;
 
-// Words NAME=WHAT. WHAT is iK, the dtype of input K; last, that of the last input; oK, that of output K; or a
-// number: ins, of inputs; ins-1; outs, of outputs. An op with inputs that is not listed has "T=i0".
+// Words NAME=WHAT. WHAT is iK, the dtype of input K; last, that of the last input; oK, that of
+// output K; or a number: ins, of inputs; ins-1; outs, of outputs. An op with inputs that is not
+// listed has "T=i0".
 const RuleMap& Rules() {
   static const RuleMap* const kRules = new RuleMap({
       {"AddN", "T=i0 N=ins"},
@@ -87,7 +88,8 @@ AttrValue ValueOf(const Node& node, absl::string_view what) {
   if (what == "last") return node.input(node.num_inputs() - 1).dtype();
   int index = 0;
   CHECK(absl::SimpleAtoi(what.substr(1), &index)) << what;
-  return what[0] == 'i' ? node.input(index).dtype() : node.outputs()[static_cast<size_t>(index)].dtype;
+  return what[0] == 'i' ? node.input(index).dtype()
+                        : node.outputs()[static_cast<size_t>(index)].dtype;
 }
 
 }  // namespace
@@ -95,7 +97,9 @@ AttrValue ValueOf(const Node& node, absl::string_view what) {
 Attrs TensorFlowAttrs(const Node& node) {
   Attrs attrs = node.attrs();
   const auto rule = Rules().find(node.op());
-  const absl::string_view words = rule != Rules().end() ? rule->second : node.num_inputs() > 0 ? "T=i0" : "";
+  const absl::string_view words = rule != Rules().end()   ? rule->second
+                                  : node.num_inputs() > 0 ? "T=i0"
+                                                          : "";
   for (const absl::string_view word : absl::StrSplit(words, ' ', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(word, '=');
     if (!attrs.has(parts.first)) attrs.Set(parts.first, ValueOf(node, parts.second));
@@ -103,6 +107,8 @@ Attrs TensorFlowAttrs(const Node& node) {
   return attrs;
 }
 
-std::string TensorFlowOp(absl::string_view op) { return op == "ReplicaId" ? "XlaReplicaId" : std::string(op); }
+std::string TensorFlowOp(absl::string_view op) {
+  return op == "ReplicaId" ? "XlaReplicaId" : std::string(op);
+}
 
 }  // namespace estimator

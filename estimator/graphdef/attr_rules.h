@@ -11,8 +11,8 @@
 
 namespace estimator {
 
-// The node's own attributes and the implied ones, by TensorFlow's names. What the node says itself wins.
-// Source: the op definitions of TF 2.15.
+// The node's own attributes and the implied ones, by TensorFlow's names. What the node says itself
+// wins. Source: the op definitions of TF 2.15.
 Attrs TensorFlowAttrs(const Node& node);
 
 // TensorFlow's name of an op: the op itself, but for the few that TensorFlow calls otherwise.

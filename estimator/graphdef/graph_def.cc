@@ -39,7 +39,8 @@ void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto:
     if (variable != nullptr) {
       def->add_input(variable->name());
     } else {
-      def->add_input(input.output() == 0 ? from.name() : absl::StrCat(from.name(), ":", input.output()));
+      def->add_input(input.output() == 0 ? from.name()
+                                         : absl::StrCat(from.name(), ":", input.output()));
     }
   }
   for (const Node* reader : readers) after.push_back(reader->name());
@@ -122,7 +123,8 @@ std::string GraphToGraphDef(const Graph& graph) {
 
 std::string GraphToText(const Graph& graph) {
   std::string text;
-  CHECK(google::protobuf::TextFormat::PrintToString(MakeGraphDef(graph, kMaxTextConstantBytes), &text));
+  CHECK(google::protobuf::TextFormat::PrintToString(MakeGraphDef(graph, kMaxTextConstantBytes),
+                                                    &text));
   return text;
 }
 

@@ -1,11 +1,13 @@
 // Writes a graph as TensorFlow's GraphDef, which TensorBoard shows and TensorFlow imports.
 //
-// Op names, attributes and node names are TensorFlow's already. What differs is put into TensorFlow's form, so that
-// TensorFlow can import the graph and go on training it:
-// - An optimizer's update rule (`ApplyMomentum`) reads values here and gives new ones; in TensorFlow it takes
-//   the variables themselves and changes them. So its state inputs `w/read` are written as `w`, and what uses its
-//   output k > 0 uses the variable k, after the rule (`^rule`).
-// - Here a step reads variables as they stood when it began; there an update comes after (`^reader`) what reads its
+// Op names, attributes and node names are TensorFlow's already. What differs is put into
+// TensorFlow's form, so that TensorFlow can import the graph and go on training it:
+// - An optimizer's update rule (`ApplyMomentum`) reads values here and gives new ones; in
+// TensorFlow it takes
+//   the variables themselves and changes them. So its state inputs `w/read` are written as `w`, and
+//   what uses its output k > 0 uses the variable k, after the rule (`^rule`).
+// - Here a step reads variables as they stood when it began; there an update comes after
+// (`^reader`) what reads its
 //   variable.
 // - `Assign` has an output there, the variable.
 #ifndef ESTIMATOR_GRAPHDEF_GRAPH_DEF_H_
@@ -21,12 +23,12 @@ namespace estimator {
 inline constexpr int kGraphDefProducer = 1645;
 inline constexpr int kGraphDefMinConsumer = 12;
 
-// The serialized GraphDef, the same bytes for the same graph. Every node has its attributes, the implied
-// dtype attributes (`T`), and `_output_shapes`; constants are whole.
+// The serialized GraphDef, the same bytes for the same graph. Every node has its attributes, the
+// implied dtype attributes (`T`), and `_output_shapes`; constants are whole.
 std::string GraphToGraphDef(const Graph& graph);
 
-// The same as text: graph.pbtxt. Constants of more than 1024 bytes are left out: their dtype and shape stand, and
-// TensorFlow reads them as zeros.
+// The same as text: graph.pbtxt. Constants of more than 1024 bytes are left out: their dtype and
+// shape stand, and TensorFlow reads them as zeros.
 std::string GraphToText(const Graph& graph);
 
 }  // namespace estimator

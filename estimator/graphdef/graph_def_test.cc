@@ -1,7 +1,7 @@
 #include "estimator/graphdef/graph_def.h"
 
-#include <google/protobuf/text_format.h>
 #include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -38,7 +38,9 @@ class GraphDefTest : public ::testing::Test {
     ADD_FAILURE() << "no node " << name;
     return {};
   }
-  static std::vector<std::string> Inputs(const proto::NodeDef& node) { return {node.input().begin(), node.input().end()}; }
+  static std::vector<std::string> Inputs(const proto::NodeDef& node) {
+    return {node.input().begin(), node.input().end()};
+  }
 
   Graph graph_;
   GraphScope scope_{graph_};
@@ -84,7 +86,8 @@ TEST_F(GraphDefTest, AnUpdateRuleTakesTheVariablesThemselves) {
   const Variable w = GetVariable("w", {3}, {});
   const Variable slot = GetVariable("w/Momentum", {3}, {.trainable = false});
   const Tensor rate = Constant(Array::Scalar(0.1f), "rate");
-  const VarAccum updated = ApplyMomentum(w, slot, rate, Constant(Array(DType::kFloat32, {3}), "grad"), rate, false, "rule");
+  const VarAccum updated = ApplyMomentum(
+      w, slot, rate, Constant(Array(DType::kFloat32, {3}), "grad"), rate, false, "rule");
   Assign(w, updated.var, "set_w");
   Assign(slot, updated.accum, "set_slot");
   EXPECT_THAT(Inputs(Find("rule")), ElementsAre("w", "w/Momentum", "rate", "grad", "rate"));
@@ -96,7 +99,8 @@ TEST_F(GraphDefTest, AnUpdateRuleTakesTheVariablesThemselves) {
 TEST_F(GraphDefTest, UpdatesComeAfterWhatReadsTheirVariables) {
   const Variable w = GetVariable("w", {3}, {});
   const Tensor reader = Exp(w, "reader");
-  const Tensor updated = ApplyGradientDescent(w, Constant(1.0f, "rate"), Constant(Array(DType::kFloat32, {3}), "grad"), "rule");
+  const Tensor updated = ApplyGradientDescent(
+      w, Constant(1.0f, "rate"), Constant(Array(DType::kFloat32, {3}), "grad"), "rule");
   Exp(updated, "later");
   Assign(w, updated, "set");
   EXPECT_THAT(Inputs(Find("rule")), ElementsAre("w", "rate", "grad", "^reader"));

@@ -18,12 +18,23 @@ void WriteTensorProto(const Array& value, bool contents, proto::TensorProto* out
   }
   if (value.num_elements() == 1) {
     switch (value.dtype()) {
-      case DType::kFloat32: out->add_float_val(value.scalar<float>()); return;
-      case DType::kFloat64: out->add_double_val(value.scalar<double>()); return;
-      case DType::kInt32: out->add_int_val(value.scalar<int32_t>()); return;
-      case DType::kInt64: out->add_int64_val(value.scalar<int64_t>()); return;
-      case DType::kBool: out->add_bool_val(value.scalar<bool>()); return;
-      default: break;
+      case DType::kFloat32:
+        out->add_float_val(value.scalar<float>());
+        return;
+      case DType::kFloat64:
+        out->add_double_val(value.scalar<double>());
+        return;
+      case DType::kInt32:
+        out->add_int_val(value.scalar<int32_t>());
+        return;
+      case DType::kInt64:
+        out->add_int64_val(value.scalar<int64_t>());
+        return;
+      case DType::kBool:
+        out->add_bool_val(value.scalar<bool>());
+        return;
+      default:
+        break;
     }
   }
   out->set_tensor_content(value.raw(), value.num_bytes());

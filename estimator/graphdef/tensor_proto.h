@@ -9,8 +9,8 @@ namespace estimator {
 
 void WriteShapeProto(const Shape& shape, proto::TensorShapeProto* out);
 
-// As tf.make_tensor_proto does: one number in its typed field, several as tensor_content, strings in string_val.
-// Without `contents`, dtype and shape alone.
+// As tf.make_tensor_proto does: one number in its typed field, several as tensor_content, strings
+// in string_val. Without `contents`, dtype and shape alone.
 void WriteTensorProto(const Array& value, bool contents, proto::TensorProto* out);
 
 }  // namespace estimator

@@ -17,7 +17,8 @@ bool IsAlias(const Node& node) {
 
 class Readers {
  public:
-  explicit Readers(const Graph& graph) : consumers_(graph.nodes().size()), depends_(graph.nodes().size(), false) {
+  explicit Readers(const Graph& graph)
+      : consumers_(graph.nodes().size()), depends_(graph.nodes().size(), false) {
     for (const auto& node : graph.nodes()) {
       for (const Tensor& input : node->inputs()) {
         const size_t from = Index(*input.node());
@@ -36,12 +37,14 @@ class Readers {
       for (const Node* consumer : consumers_[Index(*value)]) {
         if (IsAlias(*consumer)) {
           pending.push_back(consumer);
-        } else if (IsUpdateRule(*consumer) ? rules : !depends_[Index(*consumer)] && !IsAssign(*consumer)) {
+        } else if (IsUpdateRule(*consumer) ? rules
+                                           : !depends_[Index(*consumer)] && !IsAssign(*consumer)) {
           readers.push_back(consumer);
         }
       }
     }
-    std::sort(readers.begin(), readers.end(), [](const Node* a, const Node* b) { return a->id() < b->id(); });
+    std::sort(readers.begin(), readers.end(),
+              [](const Node* a, const Node* b) { return a->id() < b->id(); });
     readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
     return readers;
   }
@@ -55,7 +58,9 @@ class Readers {
 
 }  // namespace
 
-bool IsUpdateRule(const Node& node) { return absl::StartsWith(node.op(), "Apply") && node.num_outputs() > 0; }
+bool IsUpdateRule(const Node& node) {
+  return absl::StartsWith(node.op(), "Apply") && node.num_outputs() > 0;
+}
 
 bool IsAssign(const Node& node) { return node.op() == "Assign" || node.op() == "AssignAdd"; }
 
@@ -68,14 +73,16 @@ const Node* StateVariable(const Node& rule, int k) {
 
 std::map<const Node*, std::vector<const Node*>> ReadersBeforeUpdates(const Graph& graph) {
   std::set<Tensor> initial_values;
-  for (const Variable& variable : graph.variables()) initial_values.insert(variable.initial_value());
+  for (const Variable& variable : graph.variables())
+    initial_values.insert(variable.initial_value());
   const Readers readers(graph);
   std::map<const Node*, std::vector<const Node*>> before;
   for (const auto& node : graph.nodes()) {
     std::vector<const Node*> variables;
     if (IsUpdateRule(*node)) {
       for (int k = 0; k < node->num_outputs(); ++k) variables.push_back(StateVariable(*node, k));
-    } else if (IsAssign(*node) && initial_values.count(node->input(1)) == 0 && !IsUpdateRule(*node->input(1).node())) {
+    } else if (IsAssign(*node) && initial_values.count(node->input(1)) == 0 &&
+               !IsUpdateRule(*node->input(1).node())) {
       variables.push_back(node->input(0).node());
     }
     for (const Node* variable : variables) {

@@ -27,7 +27,7 @@ namespace estimator {
 
 // All that is known of an op when its kernel is built.
 struct KernelSpec {
-  std::string op;    // TensorFlow's op name: "Conv2D"
+  std::string op;         // TensorFlow's op name: "Conv2D"
   std::string name = {};  // the node's name, for messages
   Attrs attrs = {};
   std::vector<TensorSpec> inputs = {};
@@ -61,7 +61,8 @@ struct KernelArgs {
   }
 };
 
-// Built once, run once a step, by one thread at a time (it may use the process's OpenMP team inside).
+// Built once, run once a step, by one thread at a time (it may use the process's OpenMP team
+// inside).
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -69,7 +70,8 @@ class Kernel {
   // element and the value. No allocation here.
   virtual absl::Status Run(const KernelArgs& args) = 0;
   virtual size_t scratch_bytes() const { return 0; }
-  // The input whose buffer `output` may be written over (element i read before it is written), or -1.
+  // The input whose buffer `output` may be written over (element i read before it is written), or
+  // -1.
   virtual int AliasInput(int /*output*/) const { return -1; }
 };
 
@@ -104,7 +106,7 @@ absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<
 // The library needs alwayslink = True.
 #define EST_REGISTER_KERNEL(...) EST_REGISTER_KERNEL_AT(__COUNTER__, __VA_ARGS__)
 #define EST_REGISTER_KERNEL_AT(counter, ...) EST_REGISTER_KERNEL_AT2(counter, __VA_ARGS__)
-#define EST_REGISTER_KERNEL_AT2(counter, ...) \
+#define EST_REGISTER_KERNEL_AT2(counter, ...)                      \
   [[maybe_unused]] static const bool kernel_registered_##counter = \
       ::estimator::RegisterKernel(__VA_ARGS__)
 

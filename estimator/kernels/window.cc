@@ -12,12 +12,12 @@ namespace {
 
 absl::Status CheckFour(const std::vector<int64_t>& values, absl::string_view what) {
   if (values.size() != 4) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " has ", values.size(), " numbers, expected 4 (batch, rows, columns, channels)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, " has ", values.size(), " numbers, expected 4 (batch, rows, columns, channels)"));
   }
   if (values[0] != 1 || values[3] != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " along batch and channels must be 1, got ", values[0], " and ", values[3]));
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, " along batch and channels must be 1, got ", values[0], " and ", values[3]));
   }
   return absl::OkStatus();
 }
@@ -27,8 +27,9 @@ absl::Status CheckFour(const std::vector<int64_t>& values, absl::string_view wha
 absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride, int64_t dilation,
                                   absl::string_view padding, int64_t before, int64_t after) {
   if (kernel < 1 || stride < 1 || dilation < 1) {
-    return absl::InvalidArgumentError(absl::StrCat("window size ", kernel, ", stride ", stride, " and dilation ",
-                                                   dilation, " must all be at least 1"));
+    return absl::InvalidArgumentError(absl::StrCat("window size ", kernel, ", stride ", stride,
+                                                   " and dilation ", dilation,
+                                                   " must all be at least 1"));
   }
   Window w{.input = input, .kernel = kernel, .stride = stride, .dilation = dilation};
   const int64_t extent = (kernel - 1) * dilation + 1;
@@ -47,13 +48,14 @@ absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride,
     w.pad_before = before;
     w.pad_after = after;
   } else if (padding != "VALID") {
-    return absl::InvalidArgumentError(absl::StrCat("padding is '", padding, "', expected SAME, VALID or EXPLICIT"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("padding is '", padding, "', expected SAME, VALID or EXPLICIT"));
   }
   const int64_t padded = input + w.pad_before + w.pad_after;
   if (padded < extent) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a window of ", extent, " does not fit into ", padded, " with padding ", padding,
-                     padding == "VALID" ? "; use SAME, or a smaller window" : ""));
+        absl::StrCat("a window of ", extent, " does not fit into ", padded, " with padding ",
+                     padding, padding == "VALID" ? "; use SAME, or a smaller window" : ""));
   }
   w.output = (padded - extent) / stride + 1;
   return w;
@@ -62,8 +64,9 @@ absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride,
 absl::StatusOr<Window2D> MakeWindow2D(const Attrs& attrs, const Shape& input, int64_t kernel_rows,
                                       int64_t kernel_columns) {
   if (attrs.has("data_format") && attrs.s("data_format") != "NHWC") {
-    return absl::InvalidArgumentError(absl::StrCat("data_format is ", attrs.s("data_format"),
-                                                   ", only NHWC is supported: transpose the input to NHWC"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("data_format is ", attrs.s("data_format"),
+                     ", only NHWC is supported: transpose the input to NHWC"));
   }
   const std::vector<int64_t>& strides = attrs.ints("strides");
   EST_RETURN_IF_ERROR(CheckFour(strides, "strides"));
@@ -80,18 +83,18 @@ absl::StatusOr<Window2D> MakeWindow2D(const Attrs& attrs, const Shape& input, in
     }
   }
   Window2D result;
-  EST_ASSIGN_OR_RETURN(result.rows, MakeWindow(input.dim(1), kernel_rows, strides[1], dilations[1], padding,
-                                               pads[2], pads[3]));
-  EST_ASSIGN_OR_RETURN(result.columns, MakeWindow(input.dim(2), kernel_columns, strides[2], dilations[2],
-                                                  padding, pads[4], pads[5]));
+  EST_ASSIGN_OR_RETURN(result.rows, MakeWindow(input.dim(1), kernel_rows, strides[1], dilations[1],
+                                               padding, pads[2], pads[3]));
+  EST_ASSIGN_OR_RETURN(result.columns, MakeWindow(input.dim(2), kernel_columns, strides[2],
+                                                  dilations[2], padding, pads[4], pads[5]));
   return result;
 }
 
-absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& input, const Shape& filter,
-                                              bool depthwise) {
+absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& input,
+                                              const Shape& filter, bool depthwise) {
   if (input.rank() != 4) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input has rank ", input.rank(), ", expected 4 (batch, rows, columns, channels)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "input has rank ", input.rank(), ", expected 4 (batch, rows, columns, channels)"));
   }
   if (filter.rank() != 4) {
     return absl::InvalidArgumentError(
@@ -101,7 +104,8 @@ absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& i
     return absl::InvalidArgumentError(
         absl::StrCat("input has ", input.dim(3), " channels, kernel expects ", filter.dim(2)));
   }
-  EST_ASSIGN_OR_RETURN(const Window2D windows, MakeWindow2D(attrs, input, filter.dim(0), filter.dim(1)));
+  EST_ASSIGN_OR_RETURN(const Window2D windows,
+                       MakeWindow2D(attrs, input, filter.dim(0), filter.dim(1)));
   ConvGeometry g;
   g.batch = input.dim(0);
   g.in_channels = input.dim(3);

@@ -52,7 +52,8 @@ TEST(Window, AWindowThatDoesNotFitIsNamedWithTheCure) {
 }
 
 TEST(ConvGeometry, DepthwiseMultipliesChannels) {
-  const Attrs attrs{{"strides", std::vector<int64_t>{1, 2, 1, 1}}, {"padding", std::string("SAME")}};
+  const Attrs attrs{{"strides", std::vector<int64_t>{1, 2, 1, 1}},
+                    {"padding", std::string("SAME")}};
   const ConvGeometry g = *MakeConvGeometry(attrs, {8, 10, 9, 4}, {3, 3, 4, 2}, /*depthwise=*/true);
   EXPECT_EQ(g.output(), (Shape{8, 5, 9, 8}));
   EXPECT_EQ(g.input(), (Shape{8, 10, 9, 4}));

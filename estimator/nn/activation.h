@@ -20,8 +20,9 @@ class Activation {
   Activation() = default;
   Activation(std::nullptr_t) {}  // NOLINT: as Python's None
   template <typename Fn>
-  requires(!std::same_as<std::remove_cvref_t<Fn>, Activation> && std::is_invocable_r_v<Tensor, Fn&, const Tensor&>)
-  Activation(Fn fn) : fn_(std::move(fn)) {}  // NOLINT: by design
+  requires(!std::same_as<std::remove_cvref_t<Fn>, Activation> &&
+           std::is_invocable_r_v<Tensor, Fn&, const Tensor&>) Activation(Fn fn)
+      : fn_(std::move(fn)) {}  // NOLINT: by design
   // An op function whose default arguments a pointer does not carry.
   Activation(Tensor (*fn)(const Tensor&, absl::string_view))  // NOLINT
       : fn_([fn](const Tensor& x) { return fn(x, ""); }) {}

@@ -37,7 +37,8 @@ std::vector<train::GradientAndVariable> SumGradientsOverShards(
     const std::vector<train::GradientAndVariable>& grads_and_vars,
     const std::vector<std::vector<int64_t>>& groups = {});
 
-// While it lives, optimizers that this thread calls neither scale nor sum: an outer one has done it.
+// While it lives, optimizers that this thread calls neither scale nor sum: an outer one has done
+// it.
 class CrossShardScope {
  public:
   CrossShardScope();

@@ -35,8 +35,8 @@ Initializer Constant(const Array& value) {
   return [value](const Shape& shape, DType dtype) {
     if (!(value.shape() == shape)) {
       return Graph::Current().Fail(absl::InvalidArgumentError(
-          absl::StrCat("the constant initializer is ", value.TypeString(), ", the variable has shape ",
-                       shape.ToString())));
+          absl::StrCat("the constant initializer is ", value.TypeString(),
+                       ", the variable has shape ", shape.ToString())));
     }
     return estimator::Constant(value.dtype() == dtype ? value : value.Cast(dtype));
   };
@@ -44,19 +44,22 @@ Initializer Constant(const Array& value) {
 
 Initializer RandomUniform(UniformOptions options) {
   return [options](const Shape& shape, DType dtype) {
-    return estimator::RandomUniform(shape, options.minval, options.maxval, {.dtype = dtype, .seed = options.seed});
+    return estimator::RandomUniform(shape, options.minval, options.maxval,
+                                    {.dtype = dtype, .seed = options.seed});
   };
 }
 
 Initializer RandomNormal(NormalOptions options) {
   return [options](const Shape& shape, DType dtype) {
-    return estimator::RandomNormal(shape, options.mean, options.stddev, {.dtype = dtype, .seed = options.seed});
+    return estimator::RandomNormal(shape, options.mean, options.stddev,
+                                   {.dtype = dtype, .seed = options.seed});
   };
 }
 
 Initializer TruncatedNormal(NormalOptions options) {
   return [options](const Shape& shape, DType dtype) {
-    return estimator::TruncatedNormal(shape, options.mean, options.stddev, {.dtype = dtype, .seed = options.seed});
+    return estimator::TruncatedNormal(shape, options.mean, options.stddev,
+                                      {.dtype = dtype, .seed = options.seed});
   };
 }
 
@@ -65,7 +68,8 @@ std::pair<double, double> ComputeFans(const Shape& shape) {
   if (shape.rank() == 1) return {shape.dim(0), shape.dim(0)};
   double receptive = 1;
   for (int i = 0; i + 2 < shape.rank(); ++i) receptive *= static_cast<double>(shape.dim(i));
-  return {receptive * static_cast<double>(shape.dim(-2)), receptive * static_cast<double>(shape.dim(-1))};
+  return {receptive * static_cast<double>(shape.dim(-2)),
+          receptive * static_cast<double>(shape.dim(-1))};
 }
 
 Initializer VarianceScaling(VarianceScalingOptions options) {
@@ -83,14 +87,16 @@ Initializer VarianceScaling(VarianceScalingOptions options) {
       }
       case Distribution::kUntruncatedNormal:
         return estimator::RandomNormal(shape, 0, std::sqrt(variance), random);
-      case Distribution::kTruncatedNormal: break;
+      case Distribution::kTruncatedNormal:
+        break;
     }
     return estimator::TruncatedNormal(shape, 0, std::sqrt(variance) / kTruncatedStddev, random);
   };
 }
 
 Initializer GlorotUniform(std::optional<int64_t> seed) {
-  return VarianceScaling({.mode = FanMode::kFanAvg, .distribution = Distribution::kUniform, .seed = seed});
+  return VarianceScaling(
+      {.mode = FanMode::kFanAvg, .distribution = Distribution::kUniform, .seed = seed});
 }
 Initializer GlorotNormal(std::optional<int64_t> seed) {
   return VarianceScaling({.mode = FanMode::kFanAvg, .seed = seed});
@@ -98,7 +104,9 @@ Initializer GlorotNormal(std::optional<int64_t> seed) {
 Initializer HeUniform(std::optional<int64_t> seed) {
   return VarianceScaling({.scale = 2, .distribution = Distribution::kUniform, .seed = seed});
 }
-Initializer HeNormal(std::optional<int64_t> seed) { return VarianceScaling({.scale = 2, .seed = seed}); }
+Initializer HeNormal(std::optional<int64_t> seed) {
+  return VarianceScaling({.scale = 2, .seed = seed});
+}
 Initializer LecunUniform(std::optional<int64_t> seed) {
   return VarianceScaling({.distribution = Distribution::kUniform, .seed = seed});
 }

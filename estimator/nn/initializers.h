@@ -1,5 +1,6 @@
 // Initializers: first values of variables, as tf.compat.v1.initializers.
-//   layers::Dense(x, {.units = 10, .kernel_initializer = initializers::TruncatedNormal({.stddev = 0.02})});
+//   layers::Dense(x, {.units = 10, .kernel_initializer = initializers::TruncatedNormal({.stddev =
+//   0.02})});
 #ifndef ESTIMATOR_NN_INITIALIZERS_H_
 #define ESTIMATOR_NN_INITIALIZERS_H_
 
@@ -46,20 +47,23 @@ struct VarianceScalingOptions {
   Distribution distribution = Distribution::kTruncatedNormal;
   std::optional<int64_t> seed = std::nullopt;
 };
-// Numbers of variance scale / n, where n is the number of inputs (outputs, or their mean) of a unit.
-//   uniform: U(-l, l), l = sqrt(3 scale / n).  normal: stddev = sqrt(scale / n), for the truncated one
-//   divided by 0.8796..., the standard deviation that cutting at 2 leaves.
+// Numbers of variance scale / n, where n is the number of inputs (outputs, or their mean) of a
+// unit.
+//   uniform: U(-l, l), l = sqrt(3 scale / n).  normal: stddev = sqrt(scale / n), for the truncated
+//   one divided by 0.8796..., the standard deviation that cutting at 2 leaves.
 // Source: TF 2.15 init_ops.VarianceScaling.
 Initializer VarianceScaling(VarianceScalingOptions options = {});
 
 Initializer GlorotUniform(std::optional<int64_t> seed = std::nullopt);  // 1, fan avg, uniform
-Initializer GlorotNormal(std::optional<int64_t> seed = std::nullopt);   // 1, fan avg, truncated normal
-Initializer HeUniform(std::optional<int64_t> seed = std::nullopt);      // 2, fan in, uniform
-Initializer HeNormal(std::optional<int64_t> seed = std::nullopt);       // 2, fan in, truncated normal
-Initializer LecunUniform(std::optional<int64_t> seed = std::nullopt);   // 1, fan in, uniform
-Initializer LecunNormal(std::optional<int64_t> seed = std::nullopt);    // 1, fan in, truncated normal
+Initializer GlorotNormal(
+    std::optional<int64_t> seed = std::nullopt);                    // 1, fan avg, truncated normal
+Initializer HeUniform(std::optional<int64_t> seed = std::nullopt);  // 2, fan in, uniform
+Initializer HeNormal(std::optional<int64_t> seed = std::nullopt);   // 2, fan in, truncated normal
+Initializer LecunUniform(std::optional<int64_t> seed = std::nullopt);  // 1, fan in, uniform
+Initializer LecunNormal(std::optional<int64_t> seed = std::nullopt);  // 1, fan in, truncated normal
 
-// (fan in, fan out) of a weight: [inputs, outputs], or [..., inputs, outputs] with a receptive field.
+// (fan in, fan out) of a weight: [inputs, outputs], or [..., inputs, outputs] with a receptive
+// field.
 std::pair<double, double> ComputeFans(const Shape& shape);
 
 }  // namespace estimator::initializers

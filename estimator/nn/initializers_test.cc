@@ -61,9 +61,10 @@ TEST(Initializers, HeNormalHasVarianceTwoByFanInAndIsCutAtTwoSigma) {
 }
 
 TEST(Initializers, UntruncatedNormalReachesBeyondTwoSigma) {
-  const Moments m = Draw(
-      initializers::VarianceScaling({.scale = 1, .distribution = initializers::Distribution::kUntruncatedNormal}),
-      {100, 400});
+  const Moments m =
+      Draw(initializers::VarianceScaling(
+               {.scale = 1, .distribution = initializers::Distribution::kUntruncatedNormal}),
+           {100, 400});
   EXPECT_NEAR(m.stddev, 0.1, 0.002);
   EXPECT_GT(m.largest, 0.3);
 }
@@ -77,9 +78,12 @@ TEST(Initializers, TruncatedNormalOfBert) {
 TEST(Initializers, ConstantsFillTheShape) {
   Graph graph;
   const GraphScope scope(graph);
-  ExpectNear(*testing::Eval(initializers::Constant(0.25)({3}, DType::kFloat32)), {0.25, 0.25, 0.25});
+  ExpectNear(*testing::Eval(initializers::Constant(0.25)({3}, DType::kFloat32)),
+             {0.25, 0.25, 0.25});
   ExpectNear(*testing::Eval(initializers::Ones()({2}, DType::kInt64)), {1, 1});
-  ExpectNear(*testing::Eval(initializers::Constant(Array::Of<double>({2}, {1, 2}))({2}, DType::kFloat32)), {1, 2});
+  ExpectNear(
+      *testing::Eval(initializers::Constant(Array::Of<double>({2}, {1, 2}))({2}, DType::kFloat32)),
+      {1, 2});
   initializers::Constant(Array::Of<float>({2}, {1, 2}))({3}, DType::kFloat32);
   ExpectError(graph, {"f32 [2]", "[3]"});
 }

@@ -20,22 +20,26 @@ bool Broadcasts(const Shape& weights, const Shape& values) {
 
 }  // namespace
 
-LabelsAndPredictions MatchShapes(const Tensor& labels, const Tensor& predictions, absl::string_view who) {
+LabelsAndPredictions MatchShapes(const Tensor& labels, const Tensor& predictions,
+                                 absl::string_view who) {
   Graph& graph = GraphFor({predictions, labels});
   const LabelsAndPredictions invalid = {Tensor(&graph, nullptr, 0), Tensor(&graph, nullptr, 0)};
   if (!labels.valid() || !predictions.valid()) {
-    graph.Fail(absl::InvalidArgumentError(absl::StrCat(who, ": ", labels.valid() ? "predictions" : "labels",
-                                                       " are not a tensor (a default-constructed handle)")));
+    graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat(who, ": ", labels.valid() ? "predictions" : "labels",
+                     " are not a tensor (a default-constructed handle)")));
     return invalid;
   }
   LabelsAndPredictions pair = {labels, predictions};
-  if (labels.rank() == predictions.rank() + 1 && labels.dim(-1) == 1) pair.labels = Squeeze(labels, {-1});
+  if (labels.rank() == predictions.rank() + 1 && labels.dim(-1) == 1)
+    pair.labels = Squeeze(labels, {-1});
   if (predictions.rank() == labels.rank() + 1 && predictions.dim(-1) == 1) {
     pair.predictions = Squeeze(predictions, {-1});
   }
   if (pair.labels.shape() == pair.predictions.shape()) return pair;
-  graph.Fail(absl::InvalidArgumentError(absl::StrCat(who, ": labels are ", labels.spec().ToString(), ", predictions ",
-                                                     predictions.spec().ToString(), "; their shapes must be equal")));
+  graph.Fail(absl::InvalidArgumentError(
+      absl::StrCat(who, ": labels are ", labels.spec().ToString(), ", predictions ",
+                   predictions.spec().ToString(), "; their shapes must be equal")));
   return invalid;
 }
 

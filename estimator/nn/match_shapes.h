@@ -1,4 +1,5 @@
-// Labels, predictions and weights brought to one shape, as tf.losses and tf.metrics do. Not for users.
+// Labels, predictions and weights brought to one shape, as tf.losses and tf.metrics do. Not for
+// users.
 #ifndef ESTIMATOR_NN_MATCH_SHAPES_H_
 #define ESTIMATOR_NN_MATCH_SHAPES_H_
 
@@ -17,12 +18,12 @@ struct LabelsAndPredictions {
 // lacks is dropped. Both are invalid after an error, which names the two:
 // "mean_squared_error: labels are f32 [8,2], predictions f32 [8]; their shapes must be equal".
 // Source: TF 2.15 confusion_matrix.remove_squeezable_dimensions.
-LabelsAndPredictions MatchShapes(const Tensor& labels, const Tensor& predictions, absl::string_view who);
+LabelsAndPredictions MatchShapes(const Tensor& labels, const Tensor& predictions,
+                                 absl::string_view who);
 
-// The weights in the values' dtype: a scalar, or of the values' rank with sizes that are 1 or equal. An
-// axis of size 1 is dropped or added at the end.
-// Errors: INVALID_ARGUMENT naming both types; returns an invalid tensor.
-// Source: TF 2.15 weights_broadcast_ops.
+// The weights in the values' dtype: a scalar, or of the values' rank with sizes that are 1 or
+// equal. An axis of size 1 is dropped or added at the end. Errors: INVALID_ARGUMENT naming both
+// types; returns an invalid tensor. Source: TF 2.15 weights_broadcast_ops.
 Tensor MatchWeights(const Operand& weights, const Tensor& values, absl::string_view who);
 
 }  // namespace estimator

@@ -31,7 +31,8 @@ Operation AssignMovingAverage(const Variable& variable, const Tensor& value, con
     }
   }
   // One minus a number is taken in double, as Python does, before it is rounded to the dtype.
-  const Tensor step = decay.is_number() ? (start - value) * (1 - decay.number()) : (start - value) * (1 - decay.tensor());
+  const Tensor step = decay.is_number() ? (start - value) * (1 - decay.number())
+                                        : (start - value) * (1 - decay.tensor());
   return Assign(variable, start - step, "AssignMovingAvg");
 }
 

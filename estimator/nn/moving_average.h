@@ -10,8 +10,8 @@ namespace estimator {
 
 // variable <- variable - (variable - value) * (1 - decay), at the end of the step.
 //   value: of the variable's type.  decay: a number or a scalar.
-// An update of the same variable that already is in graph.update_ops() comes first: the new one starts
-// from its result and takes its place there, so that a layer applied twice counts twice.
+// An update of the same variable that already is in graph.update_ops() comes first: the new one
+// starts from its result and takes its place there, so that a layer applied twice counts twice.
 // Source: TF 2.15 moving_averages.assign_moving_average, zero_debias = False.
 Operation AssignMovingAverage(const Variable& variable, const Tensor& value, const Operand& decay);
 

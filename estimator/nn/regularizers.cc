@@ -15,7 +15,9 @@ Regularizer L2(double scale) {
 }
 
 Regularizer L1L2(double scale_l1, double scale_l2) {
-  return [l1 = L1(scale_l1), l2 = L2(scale_l2)](const Tensor& variable) { return l1(variable) + l2(variable); };
+  return [l1 = L1(scale_l1), l2 = L2(scale_l2)](const Tensor& variable) {
+    return l1(variable) + l2(variable);
+  };
 }
 
 }  // namespace estimator::regularizers

@@ -28,16 +28,19 @@ bool RegisterByFeatures(const char* name, const char* grad_name, GradientFn grad
               .gradient = [grad_name](const Node& node, const Tensors& grads) -> Tensors {
                 return {AddOp(grad_name, {grads[0], node.input(0)}, node.attrs())};
               }});
-  return RegisterOp(
-      {.name = grad_name, .num_inputs = 2, .shape = SameFloating, .gradient = std::move(grad_gradient)});
+  return RegisterOp({.name = grad_name,
+                     .num_inputs = 2,
+                     .shape = SameFloating,
+                     .gradient = std::move(grad_gradient)});
 }
 
 // Piecewise linear ones: the gradient op is linear in its first operand, and its derivative by the
 // features is zero.
 bool RegisterPiecewise(const char* name, const char* grad_name) {
-  return RegisterByFeatures(name, grad_name, [grad_name](const Node& node, const Tensors& grads) -> Tensors {
-    return {AddOp(grad_name, {grads[0], node.input(1)}, node.attrs()), Tensor()};
-  });
+  return RegisterByFeatures(
+      name, grad_name, [grad_name](const Node& node, const Tensors& grads) -> Tensors {
+        return {AddOp(grad_name, {grads[0], node.input(1)}, node.attrs()), Tensor()};
+      });
 }
 
 // Activations whose gradient op reads the outputs: Grad(gradient, y).
@@ -48,13 +51,14 @@ bool RegisterByOutputs(const char* name, const char* grad_name) {
               .gradient = [grad_name](const Node& node, const Tensors& grads) -> Tensors {
                 return {AddOp(grad_name, {grads[0], Output(node, grads)})};
               }});
-  return RegisterOp({.name = grad_name,
-                     .num_inputs = 2,
-                     .shape = SameFloating,
-                     .gradient = [grad_name](const Node& node, const Tensors& grads) -> Tensors {
-                       const Tensor &gradient = node.input(0), &y = node.input(1);
-                       return {AddOp(grad_name, {grads[0], y}), Where(Less(y, 0), grads[0] * gradient, 0)};
-                     }});
+  return RegisterOp(
+      {.name = grad_name,
+       .num_inputs = 2,
+       .shape = SameFloating,
+       .gradient = [grad_name](const Node& node, const Tensors& grads) -> Tensors {
+         const Tensor &gradient = node.input(0), &y = node.input(1);
+         return {AddOp(grad_name, {grads[0], y}), Where(Less(y, 0), grads[0] * gradient, 0)};
+       }});
 }
 
 // Sigmoid and tanh: Grad(y, gradient), the other way round. second(y) = d(Grad / gradient) / dy.
@@ -65,13 +69,14 @@ bool RegisterSigmoidal(const char* name, const char* grad_name, Tensor (*second)
               .gradient = [grad_name](const Node& node, const Tensors& grads) -> Tensors {
                 return {AddOp(grad_name, {Output(node, grads), grads[0]})};
               }});
-  return RegisterOp({.name = grad_name,
-                     .num_inputs = 2,
-                     .shape = SameFloating,
-                     .gradient = [grad_name, second](const Node& node, const Tensors& grads) -> Tensors {
-                       const Tensor &y = node.input(0), &gradient = node.input(1);
-                       return {grads[0] * gradient * second(y), AddOp(grad_name, {y, grads[0]})};
-                     }});
+  return RegisterOp(
+      {.name = grad_name,
+       .num_inputs = 2,
+       .shape = SameFloating,
+       .gradient = [grad_name, second](const Node& node, const Tensors& grads) -> Tensors {
+         const Tensor &y = node.input(0), &gradient = node.input(1);
+         return {grads[0] * gradient * second(y), AddOp(grad_name, {y, grads[0]})};
+       }});
 }
 
 [[maybe_unused]] const bool registered[] = {
@@ -106,7 +111,9 @@ Tensor Softplus(const Tensor& x) { return AddOp("Softplus", {x}); }
 Tensor Softsign(const Tensor& x) { return AddOp("Softsign", {x}); }
 Tensor Sigmoid(const Tensor& x) { return AddOp("Sigmoid", {x}); }
 Tensor Tanh(const Tensor& x) { return AddOp("Tanh", {x}); }
-Tensor LeakyRelu(const Tensor& x, float alpha) { return AddOp("LeakyRelu", {x}, {{"alpha", alpha}}); }
+Tensor LeakyRelu(const Tensor& x, float alpha) {
+  return AddOp("LeakyRelu", {x}, {{"alpha", alpha}});
+}
 
 Tensor Swish(const Tensor& x) {
   const NameScope scope("swish", GraphFor({x}));

@@ -1,9 +1,8 @@
 #include "estimator/ops/activations.h"
 
-#include <functional>
-
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,8 +43,10 @@ const std::vector<Case>& Cases() {
       {"Tanh", Tanh, &goldens::kTanh, &goldens::kTanhGrad},
       {"Swish", Swish, &goldens::kSwish, &goldens::kSwishGrad},
       {"Gelu", Gelu, &goldens::kGelu, &goldens::kGeluGrad},
-      {"GeluApproximate", GeluApproximate, &goldens::kGeluApproximate, &goldens::kGeluApproximateGrad},
-      {"LeakyRelu", [](const Tensor& x) { return LeakyRelu(x); }, &goldens::kLeakyRelu, &goldens::kLeakyReluGrad},
+      {"GeluApproximate", GeluApproximate, &goldens::kGeluApproximate,
+       &goldens::kGeluApproximateGrad},
+      {"LeakyRelu", [](const Tensor& x) { return LeakyRelu(x); }, &goldens::kLeakyRelu,
+       &goldens::kLeakyReluGrad},
   };
   return *cases;
 }
@@ -72,7 +73,8 @@ TEST_F(ActivationsTest, EqualTensorFlowsWithTheirGradients) {
 TEST_F(ActivationsTest, GradientMatchesFiniteDifferences) {
   const Array x = Array::Of<double>({7}, {-2.5, -1, -0.3, 0.2, 0.9, 3, 6.5});
   for (const Case& c : Cases()) {
-    EXPECT_EQ(CheckGradients([&](const std::vector<Tensor>& in) { return c.fn(in[0]); }, {x}), absl::OkStatus())
+    EXPECT_EQ(CheckGradients([&](const std::vector<Tensor>& in) { return c.fn(in[0]); }, {x}),
+              absl::OkStatus())
         << c.name;
   }
 }
@@ -84,7 +86,8 @@ TEST_F(ActivationsTest, SecondGradientMatchesFiniteDifferences) {
       const Tensor y = c.fn(in[0]);
       return Gradients({y}, {in[0]}, {in[1]})[0];
     };
-    EXPECT_EQ(CheckGradients(first, {x, Array::Of<double>({7}, {1, -2, 3, 0.5, -1, 2, 1})}), absl::OkStatus())
+    EXPECT_EQ(CheckGradients(first, {x, Array::Of<double>({7}, {1, -2, 3, 0.5, -1, 2, 1})}),
+              absl::OkStatus())
         << c.name;
   }
 }

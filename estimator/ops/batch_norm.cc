@@ -20,21 +20,23 @@ using Tensors = std::vector<Tensor>;
 // The type of scale, offset and moments.
 DType ParameterType(DType x) { return x == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
 
-absl::Status CheckParameter(const TensorSpec& x, const TensorSpec& parameter, absl::string_view what) {
+absl::Status CheckParameter(const TensorSpec& x, const TensorSpec& parameter,
+                            absl::string_view what) {
   const DType dtype = ParameterType(x.dtype);
   if (parameter.dtype != dtype) {
     return absl::InvalidArgumentError(
         absl::StrCat(what, " is ", DTypeName(parameter.dtype), ", expected ", DTypeName(dtype)));
   }
   if (parameter.shape == Shape{x.shape.dim(-1)}) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " is ", parameter.shape.ToString(), ", but x has ", x.shape.dim(-1), " channels"));
+  return absl::InvalidArgumentError(absl::StrCat(what, " is ", parameter.shape.ToString(),
+                                                 ", but x has ", x.shape.dim(-1), " channels"));
 }
 
 absl::Status CheckInput(const TensorSpec& x, absl::string_view what) {
   EST_RETURN_IF_ERROR(CheckFloating(x, what));
   if (x.shape.rank() >= 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(what, " has rank ", x.shape.rank(), ", expected 2 or more"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, " has rank ", x.shape.rank(), ", expected 2 or more"));
 }
 
 // x, scale, offset, mean, variance -> y, batch_mean, batch_variance, reserve_space_1 to 3.
@@ -74,7 +76,9 @@ EST_REGISTER_OP({.name = "FusedBatchNormV3",
                  .gradient = [](const Node& node, const Tensors& grads) -> Tensors {
                    if (!grads[0].valid()) return {};
                    Graph* const graph = grads[0].graph();
-                   const auto output = [&](int i) { return Tensor(graph, const_cast<Node*>(&node), i); };
+                   const auto output = [&](int i) {
+                     return Tensor(graph, const_cast<Node*>(&node), i);
+                   };
                    const bool training = node.attrs().b("is_training");
                    const Tensors d = AddOpN("FusedBatchNormGradV3", 5,
                                             {grads[0], node.input(0), node.input(1),
@@ -98,17 +102,19 @@ FusedBatchNormOutputs FusedBatchNorm(const Tensor& x, const Tensor& scale, const
     if (given.valid() || given.graph() != nullptr) return given;
     return ConstantIn(graph, Array(ParameterType(x.dtype()), {0}));
   };
-  const Tensors outputs = AddOpN("FusedBatchNormV3", 6, {x, scale, offset, moment(mean), moment(variance)},
-                                 {{"epsilon", options.epsilon},
-                                  {"is_training", options.is_training},
-                                  {"exponential_avg_factor", options.exponential_avg_factor},
-                                  {"data_format", std::string("NHWC")}},
-                                 name);
+  const Tensors outputs =
+      AddOpN("FusedBatchNormV3", 6, {x, scale, offset, moment(mean), moment(variance)},
+             {{"epsilon", options.epsilon},
+              {"is_training", options.is_training},
+              {"exponential_avg_factor", options.exponential_avg_factor},
+              {"data_format", std::string("NHWC")}},
+             name);
   return {.y = outputs[0], .batch_mean = outputs[1], .batch_variance = outputs[2]};
 }
 
-Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& offset,
-                          const Tensor& scale, float epsilon, absl::string_view name) {
+Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
+                          const Tensor& offset, const Tensor& scale, float epsilon,
+                          absl::string_view name) {
   const NameScope scope(name, GraphFor({x}));
   const auto given = [](const Tensor& t) { return t.valid() || t.graph() != nullptr; };
   Tensor factor = Rsqrt(variance + epsilon);
@@ -117,7 +123,8 @@ Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& var
   return x * factor + shift;
 }
 
-Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float epsilon, absl::string_view name) {
+Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float epsilon,
+                 absl::string_view name) {
   const NameScope scope(name, GraphFor({x}));
   const MeanAndVariance moments = Moments(x, -1, /*keepdims=*/true);
   return BatchNormalization(x, moments.mean, moments.variance, beta, gamma, epsilon);

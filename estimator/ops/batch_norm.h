@@ -29,14 +29,16 @@ struct FusedBatchNormOutputs {
 // Errors: INVALID_ARGUMENT if sizes or types differ, or if inference has no mean and variance.
 // Source: TF 2.15 tf.compat.v1.nn.fused_batch_norm, FusedBatchNormV3 (any rank from 2 on here).
 FusedBatchNormOutputs FusedBatchNorm(const Tensor& x, const Tensor& scale, const Tensor& offset,
-                                     const FusedBatchNormOptions& options = {}, const Tensor& mean = {},
-                                     const Tensor& variance = {}, absl::string_view name = "");
+                                     const FusedBatchNormOptions& options = {},
+                                     const Tensor& mean = {}, const Tensor& variance = {},
+                                     absl::string_view name = "");
 
 // The same from any mean and variance, composed: gradients flow to all of them.
 //   mean, variance: broadcast against x.  offset or scale may be left out.
 // Source: TF 2.15 tf.nn.batch_normalization.
-Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& offset,
-                          const Tensor& scale, float epsilon, absl::string_view name = "batchnorm");
+Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
+                          const Tensor& offset, const Tensor& scale, float epsilon,
+                          absl::string_view name = "batchnorm");
 
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta, moments of each row along the last axis.
 //   x: [..., C].  gamma, beta: [C].  Source: Ba et al. 2016; tf.keras.layers.LayerNormalization.

@@ -39,7 +39,8 @@ TEST_F(BatchNormTest, TrainingEqualsTensorFlows) {
   ExpectGolden(out.y, goldens::kBatchNormTrainingY);
   ExpectGolden(out.batch_mean, goldens::kBatchNormTrainingMean);
   ExpectGolden(out.batch_variance, goldens::kBatchNormTrainingVariance);
-  const std::vector<Tensor> d = Gradients({out.y}, {x, scale, offset}, {Constant(Pattern({2, 2, 2, 3}, 3))});
+  const std::vector<Tensor> d =
+      Gradients({out.y}, {x, scale, offset}, {Constant(Pattern({2, 2, 2, 3}, 3))});
   ExpectGolden(d[0], goldens::kBatchNormTrainingDx);
   ExpectGolden(d[1], goldens::kBatchNormTrainingDscale);
   ExpectGolden(d[2], goldens::kBatchNormTrainingDoffset);
@@ -52,22 +53,25 @@ TEST_F(BatchNormTest, InferenceEqualsTensorFlows) {
   ExpectGolden(out.y, goldens::kBatchNormInferenceY);
   ExpectGolden(out.batch_mean, goldens::kBatchNormInferenceMean);
   ExpectGolden(out.batch_variance, goldens::kBatchNormInferenceVariance);
-  const std::vector<Tensor> d = Gradients({out.y}, {x, scale, offset}, {Constant(Pattern({2, 2, 2, 3}, 3))});
+  const std::vector<Tensor> d =
+      Gradients({out.y}, {x, scale, offset}, {Constant(Pattern({2, 2, 2, 3}, 3))});
   ExpectGolden(d[0], goldens::kBatchNormInferenceDx);
   ExpectGolden(d[1], goldens::kBatchNormInferenceDscale);
   ExpectGolden(d[2], goldens::kBatchNormInferenceDoffset);
 }
 
 TEST_F(BatchNormTest, AFactorMixesTheGivenMomentsWithTheBatchs) {
-  const FusedBatchNormOutputs out = FusedBatchNorm(X(), scale_value(), offset_value(),
-                                                   {.exponential_avg_factor = 0.25f}, mean_value(), variance_value());
+  const FusedBatchNormOutputs out =
+      FusedBatchNorm(X(), scale_value(), offset_value(), {.exponential_avg_factor = 0.25f},
+                     mean_value(), variance_value());
   ExpectGolden(out.batch_mean, goldens::kBatchNormMovingMean);
   ExpectGolden(out.batch_variance, goldens::kBatchNormMovingVariance);
   ExpectGolden(out.y, goldens::kBatchNormTrainingY);
 }
 
 TEST_F(BatchNormTest, GradientMatchesFiniteDifferences) {
-  const Array x = Scrambled({2, 3, 2}, -1, 1), scale = Scrambled({2}, 0.5, 2), offset = Scrambled({2}, -1, 1);
+  const Array x = Scrambled({2, 3, 2}, -1, 1), scale = Scrambled({2}, 0.5, 2),
+              offset = Scrambled({2}, -1, 1);
   for (const bool training : {true, false}) {
     const auto fn = [&](const std::vector<Tensor>& in) {
       return FusedBatchNorm(in[0], in[1], in[2], {.is_training = training}, Constant({0.25, -0.5}),
@@ -82,19 +86,23 @@ TEST_F(BatchNormTest, ComposedFormFollowsGivenMomentsWithGradientsToAll) {
   const auto fn = [](const std::vector<Tensor>& in) {
     return BatchNormalization(in[0], in[1], in[2], in[3], in[4], 1e-3f);
   };
-  EXPECT_EQ(CheckGradients(fn, {Scrambled({3, 2}, -1, 1), Scrambled({2}, -1, 1), Scrambled({2}, 1, 2),
-                                Scrambled({2}, -1, 1), Scrambled({2}, 0.5, 2)}),
-            absl::OkStatus());
+  EXPECT_EQ(
+      CheckGradients(fn, {Scrambled({3, 2}, -1, 1), Scrambled({2}, -1, 1), Scrambled({2}, 1, 2),
+                          Scrambled({2}, -1, 1), Scrambled({2}, 0.5, 2)}),
+      absl::OkStatus());
   const Tensor composed =
       BatchNormalization(X(), mean_value(), variance_value(), offset_value(), scale_value(), 1e-3f);
   ExpectGolden(composed, goldens::kBatchNormInferenceY);
 }
 
 TEST_F(BatchNormTest, LayerNormEqualsTensorFlows) {
-  ExpectGolden(LayerNorm(Constant(Pattern({4, 3}, 1)), scale_value(), offset_value(), 1e-3f), goldens::kLayerNorm);
+  ExpectGolden(LayerNorm(Constant(Pattern({4, 3}, 1)), scale_value(), offset_value(), 1e-3f),
+               goldens::kLayerNorm);
   const auto fn = [](const std::vector<Tensor>& in) { return LayerNorm(in[0], in[1], in[2]); };
-  EXPECT_EQ(CheckGradients(fn, {Scrambled({2, 4}, -1, 1), Scrambled({4}, 0.5, 2), Scrambled({4}, -1, 1)}, 1e-5),
-            absl::OkStatus());
+  EXPECT_EQ(
+      CheckGradients(fn, {Scrambled({2, 4}, -1, 1), Scrambled({4}, 0.5, 2), Scrambled({4}, -1, 1)},
+                     1e-5),
+      absl::OkStatus());
 }
 
 TEST_F(BatchNormTest, L2NormalizeEqualsTensorFlows) {
@@ -114,7 +122,8 @@ TEST_F(BatchNormTest, Bfloat16InputsHaveFloat32Parameters) {
 TEST_F(BatchNormTest, AScaleOfAnotherSizeIsAnError) {
   EXPECT_FALSE(FusedBatchNorm(X(), Ones({4}), Ones({3}), {}, {}, {}, "bn").y.valid());
   EXPECT_EQ(graph_.status().message(),
-            "bn: scale is [4], but x has 3 channels (f32 [2,2,2,3] and f32 [4] and f32 [3] and f32 [0] and f32 [0])");
+            "bn: scale is [4], but x has 3 channels (f32 [2,2,2,3] and f32 [4] and f32 [3] and f32 "
+            "[0] and f32 [0])");
 }
 
 TEST_F(BatchNormTest, InferenceWithoutMomentsIsAnError) {

@@ -22,7 +22,8 @@ const Attrs& Nhwc() {
 absl::Status CheckChannels(const TensorSpec& x, absl::string_view what) {
   EST_RETURN_IF_ERROR(CheckFloating(x, what));
   if (x.shape.rank() >= 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(what, " has rank ", x.shape.rank(), ", expected 2 or more"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, " has rank ", x.shape.rank(), ", expected 2 or more"));
 }
 
 absl::StatusOr<std::vector<TensorSpec>> BiasAddShape(const ShapeContext& c) {
@@ -31,7 +32,8 @@ absl::StatusOr<std::vector<TensorSpec>> BiasAddShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckRank(c.input(1), 1, "bias"));
   const int64_t channels = c.input(0).shape.dim(-1), bias = c.input(1).shape.dim(0);
   if (channels != bias) {
-    return absl::InvalidArgumentError(absl::StrCat("input has ", channels, " channels, bias has ", bias));
+    return absl::InvalidArgumentError(
+        absl::StrCat("input has ", channels, " channels, bias has ", bias));
   }
   return std::vector<TensorSpec>{c.input(0)};
 }
@@ -39,7 +41,8 @@ absl::StatusOr<std::vector<TensorSpec>> BiasAddShape(const ShapeContext& c) {
 EST_REGISTER_OP({.name = "BiasAdd",
                  .num_inputs = 2,
                  .shape = BiasAddShape,
-                 .gradient = [](const Node&, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                 .gradient = [](const Node&,
+                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
                    return {grads[0], BiasAddGrad(grads[0])};
                  }});
 EST_REGISTER_OP({.name = "BiasAddGrad",
@@ -48,7 +51,8 @@ EST_REGISTER_OP({.name = "BiasAddGrad",
                    EST_RETURN_IF_ERROR(CheckChannels(c.input(0), "out_backprop"));
                    return std::vector<TensorSpec>{{c.input(0).dtype, {c.input(0).shape.dim(-1)}}};
                  },
-                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                 .gradient = [](const Node& node,
+                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
                    return {BroadcastTo(grads[0], node.input(0).shape())};
                  }});
 

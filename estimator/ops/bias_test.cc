@@ -43,14 +43,16 @@ TEST_F(BiasTest, SumsOfManyElementsKeepTheirPrecision) {
 
 TEST_F(BiasTest, GradientMatchesFiniteDifferences) {
   const auto fn = [](const std::vector<Tensor>& in) { return BiasAdd(in[0], in[1]); };
-  EXPECT_EQ(CheckGradients(fn, {Scrambled({2, 3, 2}, -1, 1), Scrambled({2}, -1, 1)}), absl::OkStatus());
+  EXPECT_EQ(CheckGradients(fn, {Scrambled({2, 3, 2}, -1, 1), Scrambled({2}, -1, 1)}),
+            absl::OkStatus());
   const auto grad = [](const std::vector<Tensor>& in) { return BiasAddGrad(in[0]); };
   EXPECT_EQ(CheckGradients(grad, {Scrambled({2, 3, 2}, -1, 1)}), absl::OkStatus());
 }
 
 TEST_F(BiasTest, ABiasOfAnotherSizeIsAnErrorWithBothTypes) {
   EXPECT_FALSE(BiasAdd(Ones({8, 10}), Ones({12})).valid());
-  EXPECT_EQ(graph_.status().message(), "BiasAdd: input has 10 channels, bias has 12 (f32 [8,10] and f32 [12])");
+  EXPECT_EQ(graph_.status().message(),
+            "BiasAdd: input has 10 channels, bias has 12 (f32 [8,10] and f32 [12])");
 }
 
 }  // namespace

@@ -41,14 +41,14 @@ Tensor ShapeInput(Graph& graph, const Shape& shape, absl::string_view name) {
   return ConstantIn(graph, Array::FromSpan<int32_t>({shape.rank()}, dims), name);
 }
 
-Tensor InputGradient(const Family& family, const Shape& input, const Tensor& filter, const Tensor& out_backprop,
-                     const Attrs& attrs, absl::string_view name = "") {
+Tensor InputGradient(const Family& family, const Shape& input, const Tensor& filter,
+                     const Tensor& out_backprop, const Attrs& attrs, absl::string_view name = "") {
   const Tensor sizes = ShapeInput(GraphFor({out_backprop, filter}), input, "input_sizes");
   return AddOp(family.input, {sizes, filter, out_backprop}, attrs, name);
 }
 
-Tensor FilterGradient(const Family& family, const Tensor& x, const Shape& filter, const Tensor& out_backprop,
-                      const Attrs& attrs, absl::string_view name = "") {
+Tensor FilterGradient(const Family& family, const Tensor& x, const Shape& filter,
+                      const Tensor& out_backprop, const Attrs& attrs, absl::string_view name = "") {
   const Tensor sizes = ShapeInput(GraphFor({x, out_backprop}), filter, "filter_sizes");
   return AddOp(family.filter, {x, sizes, out_backprop}, attrs, name);
 }
@@ -56,12 +56,13 @@ Tensor FilterGradient(const Family& family, const Tensor& x, const Shape& filter
 absl::StatusOr<std::vector<TensorSpec>> ForwardShape(const ShapeContext& c, const Family& family) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
   EST_RETURN_IF_ERROR(CheckSameDType(c));
-  EST_ASSIGN_OR_RETURN(const ConvGeometry g,
-                       MakeConvGeometry(c.attrs, c.input(0).shape, c.input(1).shape, family.depthwise));
+  EST_ASSIGN_OR_RETURN(const ConvGeometry g, MakeConvGeometry(c.attrs, c.input(0).shape,
+                                                              c.input(1).shape, family.depthwise));
   return std::vector<TensorSpec>{{c.input(0).dtype, g.output()}};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> InputGradientShape(const ShapeContext& c, const Family& family) {
+absl::StatusOr<std::vector<TensorSpec>> InputGradientShape(const ShapeContext& c,
+                                                           const Family& family) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantInts(0));
   const Shape input(sizes);
   EST_RETURN_IF_ERROR(CheckFloating(c.input(1), "filter"));
@@ -70,20 +71,23 @@ absl::StatusOr<std::vector<TensorSpec>> InputGradientShape(const ShapeContext& c
   }
   EST_ASSIGN_OR_RETURN(const ConvGeometry g,
                        MakeConvGeometry(c.attrs, input, c.input(1).shape, family.depthwise));
-  EST_RETURN_IF_ERROR(CheckShape(c.input(2), g.output(),
-                                 absl::StrCat("for an input of ", input.ToString(), ", out_backprop")));
+  EST_RETURN_IF_ERROR(
+      CheckShape(c.input(2), g.output(),
+                 absl::StrCat("for an input of ", input.ToString(), ", out_backprop")));
   return std::vector<TensorSpec>{{c.input(1).dtype, input}};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> FilterGradientShape(const ShapeContext& c, const Family& family) {
+absl::StatusOr<std::vector<TensorSpec>> FilterGradientShape(const ShapeContext& c,
+                                                            const Family& family) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantInts(1));
   const Shape filter(sizes);
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
   EST_RETURN_IF_ERROR(CheckSameDType(c, {2}));
   EST_ASSIGN_OR_RETURN(const ConvGeometry g,
                        MakeConvGeometry(c.attrs, c.input(0).shape, filter, family.depthwise));
-  EST_RETURN_IF_ERROR(CheckShape(c.input(2), g.output(),
-                                 absl::StrCat("for a filter of ", filter.ToString(), ", out_backprop")));
+  EST_RETURN_IF_ERROR(
+      CheckShape(c.input(2), g.output(),
+                 absl::StrCat("for a filter of ", filter.ToString(), ", out_backprop")));
   return std::vector<TensorSpec>{{c.input(0).dtype, filter}};
 }
 
@@ -92,7 +96,8 @@ bool RegisterFamily(const Family& family) {
   RegisterOp({.name = family.forward,
               .num_inputs = 2,
               .shape = [&family](const ShapeContext& c) { return ForwardShape(c, family); },
-              .gradient = [&family](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+              .gradient = [&family](const Node& node,
+                                    const std::vector<Tensor>& grads) -> std::vector<Tensor> {
                 const Tensor &x = node.input(0), &filter = node.input(1);
                 return {InputGradient(family, x.shape(), filter, grads[0], node.attrs()),
                         FilterGradient(family, x, filter.shape(), grads[0], node.attrs())};
@@ -100,16 +105,20 @@ bool RegisterFamily(const Family& family) {
   RegisterOp({.name = family.input,
               .num_inputs = 3,
               .shape = [&family](const ShapeContext& c) { return InputGradientShape(c, family); },
-              .gradient = [&family](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+              .gradient = [&family](const Node& node,
+                                    const std::vector<Tensor>& grads) -> std::vector<Tensor> {
                 const Tensor &filter = node.input(1), &out_backprop = node.input(2);
-                return {Tensor(), FilterGradient(family, grads[0], filter.shape(), out_backprop, node.attrs()),
-                        Forward(family, grads[0], filter, node.attrs())};
+                return {
+                    Tensor(),
+                    FilterGradient(family, grads[0], filter.shape(), out_backprop, node.attrs()),
+                    Forward(family, grads[0], filter, node.attrs())};
               }});
   return RegisterOp(
       {.name = family.filter,
        .num_inputs = 3,
        .shape = [&family](const ShapeContext& c) { return FilterGradientShape(c, family); },
-       .gradient = [&family](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+       .gradient = [&family](const Node& node,
+                             const std::vector<Tensor>& grads) -> std::vector<Tensor> {
          const Tensor &x = node.input(0), &out_backprop = node.input(2);
          return {InputGradient(family, x.shape(), grads[0], out_backprop, node.attrs()), Tensor(),
                  Forward(family, x, grads[0], node.attrs())};
@@ -135,8 +144,10 @@ Tensor Conv2DBackpropFilter(const Tensor& x, const Shape& filter, const Tensor& 
   return FilterGradient(kConv, x, filter, out_backprop, AttrsOf(options), options.name);
 }
 
-Tensor Conv2DTranspose(const Tensor& x, const Tensor& filter, const Shape& output, const Conv2DOptions& options) {
-  const NameScope scope(options.name.empty() ? "conv2d_transpose" : options.name, GraphFor({x, filter}));
+Tensor Conv2DTranspose(const Tensor& x, const Tensor& filter, const Shape& output,
+                       const Conv2DOptions& options) {
+  const NameScope scope(options.name.empty() ? "conv2d_transpose" : options.name,
+                        GraphFor({x, filter}));
   return InputGradient(kConv, output, filter, x, AttrsOf(options));
 }
 
@@ -144,18 +155,20 @@ Tensor DepthwiseConv2dNative(const Tensor& x, const Tensor& filter, const Conv2D
   return Forward(kDepthwise, x, filter, AttrsOf(options), options.name);
 }
 
-Tensor DepthwiseConv2dNativeBackpropInput(const Shape& input, const Tensor& filter, const Tensor& out_backprop,
+Tensor DepthwiseConv2dNativeBackpropInput(const Shape& input, const Tensor& filter,
+                                          const Tensor& out_backprop,
                                           const Conv2DOptions& options) {
   return InputGradient(kDepthwise, input, filter, out_backprop, AttrsOf(options), options.name);
 }
 
-Tensor DepthwiseConv2dNativeBackpropFilter(const Tensor& x, const Shape& filter, const Tensor& out_backprop,
+Tensor DepthwiseConv2dNativeBackpropFilter(const Tensor& x, const Shape& filter,
+                                           const Tensor& out_backprop,
                                            const Conv2DOptions& options) {
   return FilterGradient(kDepthwise, x, filter, out_backprop, AttrsOf(options), options.name);
 }
 
-Tensor SeparableConv2d(const Tensor& x, const Tensor& depthwise_filter, const Tensor& pointwise_filter,
-                       const Conv2DOptions& options) {
+Tensor SeparableConv2d(const Tensor& x, const Tensor& depthwise_filter,
+                       const Tensor& pointwise_filter, const Conv2DOptions& options) {
   const NameScope scope(options.name.empty() ? "separable_conv2d" : options.name,
                         GraphFor({x, depthwise_filter, pointwise_filter}));
   Conv2DOptions depthwise = options;

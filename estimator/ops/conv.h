@@ -22,7 +22,8 @@ struct Conv2DOptions {
   std::string name = "";
 };
 
-// Cross-correlation: out[n,p,q,o] = sum_{r,s,c} x[n, p*stride+r*dilation-pad, ..., c] * filter[r,s,c,o].
+// Cross-correlation: out[n,p,q,o] = sum_{r,s,c} x[n, p*stride+r*dilation-pad, ..., c] *
+// filter[r,s,c,o].
 //   x: [N, H, W, C].  filter: [R, S, C, O], of x's floating type.  Returns [N, P, Q, O].
 // Errors: INVALID_ARGUMENT if a rank is not 4, if channels differ, or if a window does not fit.
 // Source: TF 2.15 tf.nn.conv2d.
@@ -48,17 +49,20 @@ Tensor Conv2DTranspose(const Tensor& x, const Tensor& filter, const Shape& outpu
 // Each channel is convolved by itself, with M filters: out[..., c*M+m].
 //   x: [N, H, W, C].  filter: [R, S, C, M].  Returns [N, P, Q, C*M].
 // Source: TF 2.15 tf.nn.depthwise_conv2d.
-Tensor DepthwiseConv2dNative(const Tensor& x, const Tensor& filter, const Conv2DOptions& options = {});
-Tensor DepthwiseConv2dNativeBackpropInput(const Shape& input, const Tensor& filter, const Tensor& out_backprop,
+Tensor DepthwiseConv2dNative(const Tensor& x, const Tensor& filter,
+                             const Conv2DOptions& options = {});
+Tensor DepthwiseConv2dNativeBackpropInput(const Shape& input, const Tensor& filter,
+                                          const Tensor& out_backprop,
                                           const Conv2DOptions& options = {});
-Tensor DepthwiseConv2dNativeBackpropFilter(const Tensor& x, const Shape& filter, const Tensor& out_backprop,
+Tensor DepthwiseConv2dNativeBackpropFilter(const Tensor& x, const Shape& filter,
+                                           const Tensor& out_backprop,
                                            const Conv2DOptions& options = {});
 
 // A depthwise convolution (with the options), then a pointwise one of stride 1.
 //   depthwise_filter: [R, S, C, M].  pointwise_filter: [1, 1, C*M, O].
 // Source: TF 2.15 tf.nn.separable_conv2d.
-Tensor SeparableConv2d(const Tensor& x, const Tensor& depthwise_filter, const Tensor& pointwise_filter,
-                       const Conv2DOptions& options = {});
+Tensor SeparableConv2d(const Tensor& x, const Tensor& depthwise_filter,
+                       const Tensor& pointwise_filter, const Conv2DOptions& options = {});
 
 }  // namespace estimator
 

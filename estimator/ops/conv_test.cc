@@ -29,21 +29,23 @@ class ConvTest : public ::testing::Test {
   Tensor DepthwiseFilter() { return Constant(Pattern({3, 2, 3, 2}, 2)); }
 
   // A convolution and its two gradient ops against TensorFlow's.
-  void ExpectConv(const Conv2DOptions& options, const std::vector<float>& y, const std::vector<float>& input,
-                  const std::vector<float>& filter) {
+  void ExpectConv(const Conv2DOptions& options, const std::vector<float>& y,
+                  const std::vector<float>& input, const std::vector<float>& filter) {
     const Tensor out = Conv2D(X(), Filter(), options);
     ExpectGolden(out, y);
     const Tensor g = Constant(Pattern(out.shape(), 3));
     ExpectGolden(Conv2DBackpropInput(X().shape(), Filter(), g, options), input);
     ExpectGolden(Conv2DBackpropFilter(X(), Filter().shape(), g, options), filter);
   }
-  void ExpectDepthwise(const Conv2DOptions& options, const std::vector<float>& y, const std::vector<float>& input,
-                       const std::vector<float>& filter) {
+  void ExpectDepthwise(const Conv2DOptions& options, const std::vector<float>& y,
+                       const std::vector<float>& input, const std::vector<float>& filter) {
     const Tensor out = DepthwiseConv2dNative(X(), DepthwiseFilter(), options);
     ExpectGolden(out, y);
     const Tensor g = Constant(Pattern(out.shape(), 3));
-    ExpectGolden(DepthwiseConv2dNativeBackpropInput(X().shape(), DepthwiseFilter(), g, options), input);
-    ExpectGolden(DepthwiseConv2dNativeBackpropFilter(X(), DepthwiseFilter().shape(), g, options), filter);
+    ExpectGolden(DepthwiseConv2dNativeBackpropInput(X().shape(), DepthwiseFilter(), g, options),
+                 input);
+    ExpectGolden(DepthwiseConv2dNativeBackpropFilter(X(), DepthwiseFilter().shape(), g, options),
+                 filter);
   }
 
   Graph graph_;
@@ -51,22 +53,26 @@ class ConvTest : public ::testing::Test {
 };
 
 TEST_F(ConvTest, AddsUpProductsByHand) {
-  // Rows 1 2 3 / 4 5 6 / 7 8 9 with the kernel 1 0 / 0 1: each pixel plus the one below to its right.
+  // Rows 1 2 3 / 4 5 6 / 7 8 9 with the kernel 1 0 / 0 1: each pixel plus the one below to its
+  // right.
   const Tensor x = Constant({1, 3, 3, 1}, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f, 9.f});
   const Tensor filter = Constant({2, 2, 1, 1}, {1.f, 0.f, 0.f, 1.f});
   EXPECT_EQ(Compare(*Eval(Conv2D(x, filter, {.padding = Padding::kValid})),
                     Array::Of<float>({1, 2, 2, 1}, {6, 8, 12, 14}))
                 .report,
             "");
-  EXPECT_EQ(Compare(*Eval(Conv2D(x, filter, {.strides = {2, 2}})), Array::Of<float>({1, 2, 2, 1}, {6, 3, 7, 9})).report,
+  EXPECT_EQ(Compare(*Eval(Conv2D(x, filter, {.strides = {2, 2}})),
+                    Array::Of<float>({1, 2, 2, 1}, {6, 3, 7, 9}))
+                .report,
             "");
 }
 
 TEST_F(ConvTest, EqualsTensorFlowsWithItsGradientOps) {
   ExpectConv({}, goldens::kConvSame, goldens::kConvSameInput, goldens::kConvSameFilter);
-  ExpectConv({.strides = {2}}, goldens::kConvStrided, goldens::kConvStridedInput, goldens::kConvStridedFilter);
-  ExpectConv({.strides = {1, 2}, .padding = Padding::kValid}, goldens::kConvValid, goldens::kConvValidInput,
-             goldens::kConvValidFilter);
+  ExpectConv({.strides = {2}}, goldens::kConvStrided, goldens::kConvStridedInput,
+             goldens::kConvStridedFilter);
+  ExpectConv({.strides = {1, 2}, .padding = Padding::kValid}, goldens::kConvValid,
+             goldens::kConvValidInput, goldens::kConvValidFilter);
 }
 
 TEST_F(ConvTest, DilationAndExplicitPaddingEqualTensorFlows) {
@@ -77,7 +83,8 @@ TEST_F(ConvTest, DilationAndExplicitPaddingEqualTensorFlows) {
 }
 
 TEST_F(ConvTest, DepthwiseEqualsTensorFlowsWithItsGradientOps) {
-  ExpectDepthwise({}, goldens::kDepthwiseSame, goldens::kDepthwiseSameInput, goldens::kDepthwiseSameFilter);
+  ExpectDepthwise({}, goldens::kDepthwiseSame, goldens::kDepthwiseSameInput,
+                  goldens::kDepthwiseSameFilter);
   ExpectDepthwise({.strides = {2, 2}}, goldens::kDepthwiseStrided, goldens::kDepthwiseStridedInput,
                   goldens::kDepthwiseStridedFilter);
   ExpectDepthwise({.strides = {2, 2}, .padding = Padding::kValid}, goldens::kDepthwiseValid,
@@ -87,7 +94,8 @@ TEST_F(ConvTest, DepthwiseEqualsTensorFlowsWithItsGradientOps) {
 TEST_F(ConvTest, Bfloat16RoundsTheSumOnce) {
   const auto bf16 = [](const Array& a) { return Constant(a.Cast(DType::kBfloat16)); };
   const Array exact = *Eval(Conv2D(X(), Filter()));  // eighths are exact in both types
-  const Array actual = *Eval(Conv2D(bf16(Pattern({2, 5, 4, 3}, 1)), bf16(Pattern({3, 2, 3, 4}, 2))));
+  const Array actual =
+      *Eval(Conv2D(bf16(Pattern({2, 5, 4, 3}, 1)), bf16(Pattern({3, 2, 3, 4}, 2))));
   EXPECT_EQ(Compare(actual, exact.Cast(DType::kBfloat16)).report, "");
 }
 
@@ -99,11 +107,15 @@ TEST_F(ConvTest, GradientMatchesFiniteDifferences) {
                                             {.dilations = {2, 1}}};
   for (const Conv2DOptions& options : cases) {
     const Array x = Scrambled({1, 5, 4, 2}, -1, 1);
-    EXPECT_EQ(CheckGradients([&](const std::vector<Tensor>& in) { return Conv2D(in[0], in[1], options); },
-                             {x, Scrambled({2, 3, 2, 2}, -1, 1)}),
-              absl::OkStatus());
-    EXPECT_EQ(CheckGradients([&](const std::vector<Tensor>& in) { return DepthwiseConv2dNative(in[0], in[1], options); },
-                             {x, Scrambled({2, 3, 2, 2}, -1, 1)}),
+    EXPECT_EQ(
+        CheckGradients([&](const std::vector<Tensor>& in) { return Conv2D(in[0], in[1], options); },
+                       {x, Scrambled({2, 3, 2, 2}, -1, 1)}),
+        absl::OkStatus());
+    EXPECT_EQ(CheckGradients(
+                  [&](const std::vector<Tensor>& in) {
+                    return DepthwiseConv2dNative(in[0], in[1], options);
+                  },
+                  {x, Scrambled({2, 3, 2, 2}, -1, 1)}),
               absl::OkStatus());
   }
 }
@@ -112,49 +124,62 @@ TEST_F(ConvTest, GradientOpsHaveGradients) {
   const Conv2DOptions options = {.strides = {2, 1}};
   const Array filter = Scrambled({2, 3, 2, 3}, -1, 1), g = Scrambled({1, 2, 3, 3}, -1, 1);
   EXPECT_EQ(CheckGradients(
-                [&](const std::vector<Tensor>& in) { return Conv2DBackpropInput({1, 4, 3, 2}, in[0], in[1], options); },
+                [&](const std::vector<Tensor>& in) {
+                  return Conv2DBackpropInput({1, 4, 3, 2}, in[0], in[1], options);
+                },
                 {filter, g}),
             absl::OkStatus());
-  EXPECT_EQ(CheckGradients([&](const std::vector<Tensor>& in) {
-              return Conv2DBackpropFilter(in[0], {2, 3, 2, 3}, in[1], options);
-            }, {Scrambled({1, 4, 3, 2}, -1, 1), g}),
+  EXPECT_EQ(CheckGradients(
+                [&](const std::vector<Tensor>& in) {
+                  return Conv2DBackpropFilter(in[0], {2, 3, 2, 3}, in[1], options);
+                },
+                {Scrambled({1, 4, 3, 2}, -1, 1), g}),
             absl::OkStatus());
 }
 
 TEST_F(ConvTest, TransposeWritesEachPixelTimesTheFilter) {
-  const Tensor x = Constant({1, 1, 2, 1}, {1.f, 10.f}), filter = Constant({1, 3, 1, 1}, {1.f, 2.f, 3.f});
-  const Tensor y = Conv2DTranspose(x, filter, {1, 1, 5, 1}, {.strides = {1, 2}, .padding = Padding::kValid});
+  const Tensor x = Constant({1, 1, 2, 1}, {1.f, 10.f}),
+               filter = Constant({1, 3, 1, 1}, {1.f, 2.f, 3.f});
+  const Tensor y =
+      Conv2DTranspose(x, filter, {1, 1, 5, 1}, {.strides = {1, 2}, .padding = Padding::kValid});
   EXPECT_EQ(Compare(*Eval(y), Array::Of<float>({1, 1, 5, 1}, {1, 2, 13, 20, 30})).report, "");
   const auto fn = [](const std::vector<Tensor>& in) {
     return Conv2DTranspose(in[0], in[1], {1, 4, 4, 2}, {.strides = {2, 2}});
   };
-  EXPECT_EQ(CheckGradients(fn, {Scrambled({1, 2, 2, 3}, -1, 1), Scrambled({3, 3, 2, 3}, -1, 1)}), absl::OkStatus());
+  EXPECT_EQ(CheckGradients(fn, {Scrambled({1, 2, 2, 3}, -1, 1), Scrambled({3, 3, 2, 3}, -1, 1)}),
+            absl::OkStatus());
 }
 
 TEST_F(ConvTest, SeparableIsDepthwiseThenPointwise) {
   const Tensor pointwise = Constant(Pattern({1, 1, 6, 2}, 4));
   const Tensor y = SeparableConv2d(X(), DepthwiseFilter(), pointwise, {.strides = {2, 2}});
-  const Tensor by_hand = Conv2D(DepthwiseConv2dNative(X(), DepthwiseFilter(), {.strides = {2, 2}}), pointwise);
+  const Tensor by_hand =
+      Conv2D(DepthwiseConv2dNative(X(), DepthwiseFilter(), {.strides = {2, 2}}), pointwise);
   EXPECT_EQ(Compare(*Eval(y), *Eval(by_hand)).report, "");
 }
 
 TEST_F(ConvTest, ChannelsThatDifferAreAnErrorWithBothTypes) {
   EXPECT_FALSE(Conv2D(Ones({8, 32, 32, 3}), Ones({5, 5, 4, 64}), {.name = "conv2d_1"}).valid());
   EXPECT_EQ(graph_.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(graph_.status().message(),
-            "conv2d_1: input has 3 channels, kernel expects 4 (f32 [8,32,32,3] and f32 [5,5,4,64])");
+  EXPECT_EQ(
+      graph_.status().message(),
+      "conv2d_1: input has 3 channels, kernel expects 4 (f32 [8,32,32,3] and f32 [5,5,4,64])");
 }
 
 TEST_F(ConvTest, AFlatInputIsAnErrorNamingTheRank) {
   EXPECT_FALSE(Conv2D(Ones({8, 784}), Ones({5, 5, 1, 32})).valid());
   EXPECT_EQ(graph_.status().message(),
-            "Conv2D: input has rank 2, expected 4 (batch, rows, columns, channels) (f32 [8,784] and f32 [5,5,1,32])");
+            "Conv2D: input has rank 2, expected 4 (batch, rows, columns, channels) (f32 [8,784] "
+            "and f32 [5,5,1,32])");
 }
 
 TEST_F(ConvTest, ATransposeToAnImpossibleSizeIsAnError) {
-  EXPECT_FALSE(Conv2DTranspose(Ones({1, 2, 2, 1}), Ones({3, 3, 1, 1}), {1, 8, 8, 1}, {.strides = {2, 2}}).valid());
-  EXPECT_TRUE(absl::StrContains(graph_.status().message(),
-                                "for an input of [1,8,8,1], out_backprop is [1,2,2,1], expected [1,4,4,1]"))
+  EXPECT_FALSE(
+      Conv2DTranspose(Ones({1, 2, 2, 1}), Ones({3, 3, 1, 1}), {1, 8, 8, 1}, {.strides = {2, 2}})
+          .valid());
+  EXPECT_TRUE(
+      absl::StrContains(graph_.status().message(),
+                        "for an input of [1,8,8,1], out_backprop is [1,2,2,1], expected [1,4,4,1]"))
       << graph_.status();
 }
 

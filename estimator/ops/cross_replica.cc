@@ -17,9 +17,11 @@ namespace {
 absl::StatusOr<std::vector<TensorSpec>> CrossReplicaSumShape(const ShapeContext& c) {
   const DType dtype = c.input(0).dtype;
   if (!IsFloating(dtype) && !IsInteger(dtype)) {
-    return absl::InvalidArgumentError(absl::StrCat("input is ", DTypeName(dtype), ", expected a number: Cast it"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("input is ", DTypeName(dtype), ", expected a number: Cast it"));
   }
-  EST_RETURN_IF_ERROR(CheckRank(c.input(1), 2, "group_assignment", "(groups, replicas of a group)"));
+  EST_RETURN_IF_ERROR(
+      CheckRank(c.input(1), 2, "group_assignment", "(groups, replicas of a group)"));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> replicas, c.ConstantInts(1));
   std::set<int64_t> seen;
   for (const int64_t replica : replicas) {
@@ -34,7 +36,8 @@ absl::StatusOr<std::vector<TensorSpec>> CrossReplicaSumShape(const ShapeContext&
 EST_REGISTER_OP({.name = "CrossReplicaSum",
                  .num_inputs = 2,
                  .shape = CrossReplicaSumShape,
-                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                 .gradient = [](const Node& node,
+                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
                    return {AddOp("CrossReplicaSum", {grads[0], node.input(1)}), Tensor()};
                  },
                  .stateful = true});
@@ -48,22 +51,27 @@ EST_REGISTER_OP({.name = "ReplicaId",
 
 }  // namespace
 
-Tensor CrossReplicaSum(const Tensor& x, const std::vector<std::vector<int64_t>>& groups, absl::string_view name) {
+Tensor CrossReplicaSum(const Tensor& x, const std::vector<std::vector<int64_t>>& groups,
+                       absl::string_view name) {
   Graph& graph = GraphFor({x});
   const size_t size = groups.empty() ? 0 : groups[0].size();
   std::vector<int32_t> replicas;
   for (const std::vector<int64_t>& group : groups) {
     if (group.size() != size || group.empty()) {
-      return graph.Fail(absl::InvalidArgumentError(absl::StrCat("CrossReplicaSum: groups must have one size, got ",
-                                                                size, " and ", group.size(), " replicas")));
+      return graph.Fail(absl::InvalidArgumentError(
+          absl::StrCat("CrossReplicaSum: groups must have one size, got ", size, " and ",
+                       group.size(), " replicas")));
     }
     replicas.insert(replicas.end(), group.begin(), group.end());
   }
   const Shape shape{static_cast<int64_t>(groups.size()), static_cast<int64_t>(size)};
-  const Tensor assignment = ConstantIn(graph, Array::FromSpan<int32_t>(shape, replicas), "group_assignment");
+  const Tensor assignment =
+      ConstantIn(graph, Array::FromSpan<int32_t>(shape, replicas), "group_assignment");
   return graph.AddOp("CrossReplicaSum", {x, assignment}, {}, name);
 }
 
-Tensor ReplicaId(absl::string_view name) { return Graph::Current().AddOp("ReplicaId", {}, {}, name); }
+Tensor ReplicaId(absl::string_view name) {
+  return Graph::Current().AddOp("ReplicaId", {}, {}, name);
+}
 
 }  // namespace estimator

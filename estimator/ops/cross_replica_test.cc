@@ -27,13 +27,16 @@ class CrossReplicaTest : public ::testing::Test {
 };
 
 TEST_F(CrossReplicaTest, OneReplicaSumsToItself) {
-  EXPECT_EQ(Compare(*Eval(CrossReplicaSum(Constant({1.f, 2.f}))), Array::Of<float>({2}, {1, 2})).report, "");
+  EXPECT_EQ(
+      Compare(*Eval(CrossReplicaSum(Constant({1.f, 2.f}))), Array::Of<float>({2}, {1, 2})).report,
+      "");
 }
 
 TEST_F(CrossReplicaTest, GroupsAreAnInputAsInTensorFlow) {
   const Tensor sum = CrossReplicaSum(Ones({2}), {{0, 1}, {2, 3}});
   EXPECT_EQ(sum.node()->op(), "CrossReplicaSum");
-  EXPECT_EQ(Compare(*Eval(sum.node()->input(1)), Array::Of<int32_t>({2, 2}, {0, 1, 2, 3})).report, "");
+  EXPECT_EQ(Compare(*Eval(sum.node()->input(1)), Array::Of<int32_t>({2, 2}, {0, 1, 2, 3})).report,
+            "");
   EXPECT_EQ(CrossReplicaSum(Ones({2})).node()->input(1).shape(), (Shape{0, 0}));
 }
 
@@ -62,7 +65,8 @@ TEST_F(CrossReplicaTest, GroupsThatOverlapOrDifferInSizeAreErrors) {
   Graph other;
   GraphScope scope(other);
   EXPECT_FALSE(CrossReplicaSum(Ones({2}), {{0, 1}, {2}}).valid());
-  EXPECT_EQ(other.status().message(), "CrossReplicaSum: groups must have one size, got 2 and 1 replicas");
+  EXPECT_EQ(other.status().message(),
+            "CrossReplicaSum: groups must have one size, got 2 and 1 replicas");
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ absl::Status Malformed(absl::string_view equation, absl::string_view why) {
 }
 
 // One operand's labels, with "..." written out as num_ellipsis digits.
-absl::StatusOr<std::string> ExpandLabels(absl::string_view equation, absl::string_view part, int num_ellipsis) {
+absl::StatusOr<std::string> ExpandLabels(absl::string_view equation, absl::string_view part,
+                                         int num_ellipsis) {
   std::string labels;
   const size_t dots = part.find("...");
   for (size_t i = 0; i < part.size(); ++i) {
@@ -70,7 +71,8 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
   if (sides.size() > 2) return Malformed(equation, "more than one '->'");
   const std::vector<std::string> parts = absl::StrSplit(sides[0], ',');
   if (parts.size() != tensors.size()) {
-    return Malformed(equation, absl::StrCat("names ", parts.size(), " operands, got ", tensors.size()));
+    return Malformed(equation,
+                     absl::StrCat("names ", parts.size(), " operands, got ", tensors.size()));
   }
   Equation result;
   int most_ellipsis = 0;
@@ -80,8 +82,8 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
     const int named = static_cast<int>(parts[i].size()) - (dots ? 3 : 0);
     const int rank = tensors[i].rank();
     if (dots ? rank < named : rank != named) {
-      return Malformed(equation, absl::StrCat("'", parts[i], "' has ", named, " axes, but operand ", i, " is ",
-                                              tensors[i].spec().ToString()));
+      return Malformed(equation, absl::StrCat("'", parts[i], "' has ", named, " axes, but operand ",
+                                              i, " is ", tensors[i].spec().ToString()));
     }
     const int num_ellipsis = dots ? rank - named : 0;
     if (num_ellipsis > 10) return Malformed(equation, "'...' stands for more than 10 axes");
@@ -93,9 +95,11 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
       const auto [found, is_new] = sizes.emplace(label, size);
       if (is_new || found->second == size) continue;
       // Only the axes of "..." broadcast.
-      if (!absl::ascii_isdigit(static_cast<unsigned char>(label)) || (size != 1 && found->second != 1)) {
-        return Malformed(equation, absl::StrCat("'", std::string(1, label), "' is ", found->second, " and ", size,
-                                                " (operand ", i, " is ", tensors[i].spec().ToString(), ")"));
+      if (!absl::ascii_isdigit(static_cast<unsigned char>(label)) ||
+          (size != 1 && found->second != 1)) {
+        return Malformed(equation, absl::StrCat("'", std::string(1, label), "' is ", found->second,
+                                                " and ", size, " (operand ", i, " is ",
+                                                tensors[i].spec().ToString(), ")"));
       }
       found->second = std::max(found->second, size);
     }
@@ -105,16 +109,18 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
     EST_ASSIGN_OR_RETURN(result.output, ExpandLabels(equation, sides[1], most_ellipsis));
     for (const char label : result.output) {
       if (sizes.count(label) > 0) continue;
-      return Malformed(equation, absl::StrCat("the result has '", std::string(1, label), "', no operand has it"));
+      return Malformed(equation, absl::StrCat("the result has '", std::string(1, label),
+                                              "', no operand has it"));
     }
     return result;
   }
-  for (int axis = most_ellipsis - 1; axis >= 0; --axis) result.output += static_cast<char>('0' + axis);
+  for (int axis = most_ellipsis - 1; axis >= 0; --axis)
+    result.output += static_cast<char>('0' + axis);
   for (const auto& [label, size] : sizes) {
     if (absl::ascii_isdigit(static_cast<unsigned char>(label))) continue;
-    if (std::count_if(result.inputs.begin(), result.inputs.end(), [label = label](const std::string& labels) {
-          return Has(labels, label);
-        }) == 1) {
+    if (std::count_if(result.inputs.begin(), result.inputs.end(),
+                      [label = label](const std::string& labels) { return Has(labels, label); }) ==
+        1) {
       result.output += label;
     }
   }
@@ -150,7 +156,8 @@ Named DropStretched(const Named& x, const Named& other) {
   std::string labels;
   for (size_t axis = 0; axis < x.labels.size(); ++axis) {
     const char label = x.labels[axis];
-    if (x.tensor.dim(static_cast<int>(axis)) == 1 && Has(other.labels, label) && other.size(label) != 1) {
+    if (x.tensor.dim(static_cast<int>(axis)) == 1 && Has(other.labels, label) &&
+        other.size(label) != 1) {
       axes.push_back(static_cast<int64_t>(axis));
     } else {
       labels += label;
@@ -180,8 +187,10 @@ Named Combine(Named a, Named b, const std::string& keep) {
     if (!Has(a.labels, label)) free_b += label;
   }
   // An operand that is stored the other way round needs no transposition of its own.
-  const bool transpose_a = a.labels == batch + summed + free_a && !summed.empty() && !free_a.empty();
-  const bool transpose_b = b.labels == batch + free_b + summed && !summed.empty() && !free_b.empty();
+  const bool transpose_a =
+      a.labels == batch + summed + free_a && !summed.empty() && !free_a.empty();
+  const bool transpose_b =
+      b.labels == batch + free_b + summed && !summed.empty() && !free_b.empty();
   a = Ordered(a, transpose_a ? batch + summed + free_a : batch + free_a + summed);
   b = Ordered(b, transpose_b ? batch + free_b + summed : batch + summed + free_b);
   const int64_t rows = Product(a, free_a), inner = Product(a, summed), columns = Product(b, free_b);
@@ -205,7 +214,8 @@ Named Combine(Named a, Named b, const std::string& keep) {
 
 }  // namespace
 
-Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs, absl::string_view name) {
+Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs,
+              absl::string_view name) {
   Graph& graph = GraphFor(inputs);
   for (const Tensor& input : inputs) {
     if (!input.valid()) return graph.AddOp("Identity", {input}, {}, name);  // keeps the reason

@@ -11,14 +11,16 @@
 
 namespace estimator {
 
-// Einsum("bij,bjk->bik", {x, y}): one letter an axis; letters that the result lacks are summed over.
+// Einsum("bij,bjk->bik", {x, y}): one letter an axis; letters that the result lacks are summed
+// over.
 // "..." stands for any leading axes, which broadcast. Without "->" the result has the letters that
 // occur once, in alphabetical order. More than two operands are combined from left to right.
-// Errors: INVALID_ARGUMENT if the equation does not parse, if an operand's rank is not its number of
-// letters, if a letter has two sizes, if the result names a letter that no operand has, or if an
+// Errors: INVALID_ARGUMENT if the equation does not parse, if an operand's rank is not its number
+// of letters, if a letter has two sizes, if the result names a letter that no operand has, or if an
 // operand has a letter twice (a diagonal).
 // Source: TF 2.15 tf.einsum.
-Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs, absl::string_view name = "einsum");
+Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs,
+              absl::string_view name = "einsum");
 
 // Sums products over a's axes a_axes and b's axes b_axes, pairwise; the result has a's other axes,
 // then b's. Errors: INVALID_ARGUMENT if an axis is out of range, or if sizes of a pair differ.
@@ -26,7 +28,8 @@ Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs, abs
 Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a_axes,
                  const std::vector<int64_t>& b_axes, absl::string_view name = "Tensordot");
 // The last num_axes of a with the first of b: 1 is a matrix product, 0 an outer one.
-Tensor Tensordot(const Tensor& a, const Tensor& b, int num_axes, absl::string_view name = "Tensordot");
+Tensor Tensordot(const Tensor& a, const Tensor& b, int num_axes,
+                 absl::string_view name = "Tensordot");
 
 }  // namespace estimator
 

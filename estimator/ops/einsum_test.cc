@@ -22,8 +22,8 @@ using testing::Scrambled;
 class EinsumTest : public ::testing::Test {
  protected:
   // The sum of products as its definition says, over all values of all letters. a, b: f64.
-  static Array Defined(const std::string& a_labels, const std::string& b_labels, const std::string& out_labels,
-                       const Array& a, const Array& b) {
+  static Array Defined(const std::string& a_labels, const std::string& b_labels,
+                       const std::string& out_labels, const Array& a, const Array& b) {
     std::string letters;
     std::vector<int64_t> sizes;
     const auto add = [&](const std::string& labels, const Shape& shape) {
@@ -41,7 +41,8 @@ class EinsumTest : public ::testing::Test {
     std::vector<int64_t> at(letters.size(), 0);
     const auto offset = [&](const std::string& labels) {
       int64_t index = 0;
-      for (const char label : labels) index = index * sizes[letters.find(label)] + at[letters.find(label)];
+      for (const char label : labels)
+        index = index * sizes[letters.find(label)] + at[letters.find(label)];
       return index;
     };
     while (true) {
@@ -53,16 +54,20 @@ class EinsumTest : public ::testing::Test {
     }
   }
 
-  void ExpectDefined(const std::string& a, const std::string& b, const std::string& out, const Shape& a_shape,
-                     const Shape& b_shape) {
+  void ExpectDefined(const std::string& a, const std::string& b, const std::string& out,
+                     const Shape& a_shape, const Shape& b_shape) {
     const Array x = Scrambled(a_shape, -1, 1), y = Scrambled(b_shape, -2, 1);
     const std::string equation = a + "," + b + "->" + out;
     const Tensor result = Einsum(equation, {Constant(x), Constant(y)});
     ASSERT_TRUE(result.valid()) << graph_.status();
-    EXPECT_EQ(Compare(*Eval(result), Defined(a, b, out, x, y), {.relative = 1e-12, .absolute = 1e-12}).report, "")
+    EXPECT_EQ(
+        Compare(*Eval(result), Defined(a, b, out, x, y), {.relative = 1e-12, .absolute = 1e-12})
+            .report,
+        "")
         << equation;
-    EXPECT_EQ(CheckGradients([&](const std::vector<Tensor>& in) { return Einsum(equation, in); }, {x, y}),
-              absl::OkStatus())
+    EXPECT_EQ(
+        CheckGradients([&](const std::vector<Tensor>& in) { return Einsum(equation, in); }, {x, y}),
+        absl::OkStatus())
         << equation;
   }
 
@@ -91,12 +96,15 @@ TEST_F(EinsumTest, OuterProductsAndLettersOfOneOperand) {
 
 TEST_F(EinsumTest, OneOperandIsSummedAndTransposed) {
   const Tensor x = Constant({2, 3}, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f});
-  EXPECT_EQ(Compare(*Eval(Einsum("ij->ji", {x})), Array::Of<float>({3, 2}, {1, 4, 2, 5, 3, 6})).report, "");
+  EXPECT_EQ(
+      Compare(*Eval(Einsum("ij->ji", {x})), Array::Of<float>({3, 2}, {1, 4, 2, 5, 3, 6})).report,
+      "");
   EXPECT_EQ(Compare(*Eval(Einsum("ij->j", {x})), Array::Of<float>({3}, {5, 7, 9})).report, "");
 }
 
 TEST_F(EinsumTest, ThreeOperandsAreCombinedFromTheLeft) {
-  const Array a = Scrambled({2, 3}, -1, 1), b = Scrambled({3, 4}, -1, 1), c = Scrambled({4, 2}, -1, 1);
+  const Array a = Scrambled({2, 3}, -1, 1), b = Scrambled({3, 4}, -1, 1),
+              c = Scrambled({4, 2}, -1, 1);
   const Array ab = Defined("ij", "jk", "ik", a, b);
   const Array expected = Defined("ik", "kl", "li", ab, c);
   const Tensor result = Einsum("ij,jk,kl->li", {Constant(a), Constant(b), Constant(c)});
@@ -131,8 +139,8 @@ TEST_F(EinsumTest, ALetterWithTwoSizesIsAnErrorNamingIt) {
 
 TEST_F(EinsumTest, MalformedEquationsAreErrors) {
   const std::vector<std::pair<std::string, std::vector<Tensor>>> bad = {
-      {"ij->ij->i", {Ones({2, 2})}}, {"ij", {Ones({2})}},      {"ij,jk->ik", {Ones({2, 2})}},
-      {"ii->i", {Ones({2, 2})}},     {"i->k", {Ones({2})}},    {"i+->i", {Ones({2, 2})}},
+      {"ij->ij->i", {Ones({2, 2})}}, {"ij", {Ones({2})}},   {"ij,jk->ik", {Ones({2, 2})}},
+      {"ii->i", {Ones({2, 2})}},     {"i->k", {Ones({2})}}, {"i+->i", {Ones({2, 2})}},
   };
   for (const auto& [equation, inputs] : bad) {
     Graph graph;
@@ -146,7 +154,9 @@ TEST_F(EinsumTest, MalformedEquationsAreErrors) {
 
 TEST_F(EinsumTest, TensordotSumsPairsOfAxes) {
   const Array a = Scrambled({2, 3, 4}, -1, 1), b = Scrambled({4, 3, 2}, -1, 1);
-  const auto fn = [](const std::vector<Tensor>& in) { return Tensordot(in[0], in[1], {1, -1}, {1, 0}); };
+  const auto fn = [](const std::vector<Tensor>& in) {
+    return Tensordot(in[0], in[1], {1, -1}, {1, 0});
+  };
   EXPECT_EQ(Compare(*Eval(fn({Constant(a), Constant(b)})), Defined("ijk", "kjl", "il", a, b),
                     {.relative = 1e-12, .absolute = 1e-12})
                 .report,

@@ -13,20 +13,22 @@ namespace estimator {
 namespace {
 
 // A product under either op, whose attributes differ in their names alone.
-Tensor Product(absl::string_view op, const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b,
-               absl::string_view name = "") {
+Tensor Product(absl::string_view op, const Tensor& a, const Tensor& b, bool transpose_a,
+               bool transpose_b, absl::string_view name = "") {
   if (op == "MatMul") {
     return AddOp(op, {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}}, name);
   }
   return AddOp(op, {a, b}, {{"adj_x", transpose_a}, {"adj_y", transpose_b}}, name);
 }
 
-absl::StatusOr<Shape> ProductShape(const TensorSpec& a, const TensorSpec& b, bool transpose_a, bool transpose_b) {
-  const int64_t inner_a = a.shape.dim(transpose_a ? -2 : -1), inner_b = b.shape.dim(transpose_b ? -1 : -2);
+absl::StatusOr<Shape> ProductShape(const TensorSpec& a, const TensorSpec& b, bool transpose_a,
+                                   bool transpose_b) {
+  const int64_t inner_a = a.shape.dim(transpose_a ? -2 : -1),
+                inner_b = b.shape.dim(transpose_b ? -1 : -2);
   if (inner_a != inner_b) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("inner sizes differ: ", inner_a, transpose_a ? " rows of a (transposed)" : " columns of a", ", ",
-                     inner_b, transpose_b ? " columns of b (transposed)" : " rows of b"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "inner sizes differ: ", inner_a, transpose_a ? " rows of a (transposed)" : " columns of a",
+        ", ", inner_b, transpose_b ? " columns of b (transposed)" : " rows of b"));
   }
   return Shape{a.shape.dim(transpose_a ? -1 : -2), b.shape.dim(transpose_b ? -2 : -1)};
 }
@@ -34,8 +36,8 @@ absl::StatusOr<Shape> ProductShape(const TensorSpec& a, const TensorSpec& b, boo
 absl::Status CheckTypes(const ShapeContext& c) {
   const DType dtype = c.input(0).dtype;
   if (!IsFloating(dtype) && dtype != DType::kInt32 && dtype != DType::kInt64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a is ", DTypeName(dtype), ", expected a floating type, int32 or int64: Cast it"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a is ", DTypeName(dtype), ", expected a floating type, int32 or int64: Cast it"));
   }
   return CheckSameDType(c);
 }
@@ -44,8 +46,9 @@ absl::StatusOr<std::vector<TensorSpec>> MatMulShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckTypes(c));
   EST_RETURN_IF_ERROR(CheckRank(c.input(0), 2, "a"));
   EST_RETURN_IF_ERROR(CheckRank(c.input(1), 2, "b"));
-  EST_ASSIGN_OR_RETURN(const Shape shape, ProductShape(c.input(0), c.input(1), c.attrs.b("transpose_a"),
-                                                       c.attrs.b("transpose_b")));
+  EST_ASSIGN_OR_RETURN(
+      const Shape shape,
+      ProductShape(c.input(0), c.input(1), c.attrs.b("transpose_a"), c.attrs.b("transpose_b")));
   return std::vector<TensorSpec>{{c.input(0).dtype, shape}};
 }
 
@@ -57,13 +60,14 @@ absl::StatusOr<std::vector<TensorSpec>> BatchMatMulShape(const ShapeContext& c) 
   EST_RETURN_IF_ERROR(CheckTypes(c));
   for (int i = 0; i < 2; ++i) {
     if (c.input(i).shape.rank() < 2) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(i == 0 ? "x" : "y", " has rank ", c.input(i).shape.rank(), ", expected 2 or more"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          i == 0 ? "x" : "y", " has rank ", c.input(i).shape.rank(), ", expected 2 or more"));
     }
   }
-  EST_ASSIGN_OR_RETURN(const Shape matrix,
-                       ProductShape(c.input(0), c.input(1), c.attrs.b("adj_x"), c.attrs.b("adj_y")));
-  EST_ASSIGN_OR_RETURN(Shape shape, BroadcastShapes(LeadingAxes(c.input(0).shape), LeadingAxes(c.input(1).shape)));
+  EST_ASSIGN_OR_RETURN(const Shape matrix, ProductShape(c.input(0), c.input(1), c.attrs.b("adj_x"),
+                                                        c.attrs.b("adj_y")));
+  EST_ASSIGN_OR_RETURN(
+      Shape shape, BroadcastShapes(LeadingAxes(c.input(0).shape), LeadingAxes(c.input(1).shape)));
   shape.push_back(matrix.dim(0));
   shape.push_back(matrix.dim(1));
   return std::vector<TensorSpec>{{c.input(0).dtype, shape}};
@@ -89,18 +93,21 @@ EST_REGISTER_OP({.name = "BatchMatMulV2",
                  .num_inputs = 2,
                  .shape = BatchMatMulShape,
                  .gradient = [](const Node& node, const std::vector<Tensor>& grads) {
-                   return ProductGradient(node, grads[0], node.attrs().b("adj_x"), node.attrs().b("adj_y"));
+                   return ProductGradient(node, grads[0], node.attrs().b("adj_x"),
+                                          node.attrs().b("adj_y"));
                  }});
 
 }  // namespace
 
-Tensor MatMul(const Tensor& a, const Tensor& b, const MatMulOptions& options, absl::string_view name) {
+Tensor MatMul(const Tensor& a, const Tensor& b, const MatMulOptions& options,
+              absl::string_view name) {
   const bool batched = a.rank() > 2 || b.rank() > 2;
-  return Product(batched ? "BatchMatMulV2" : "MatMul", a, b, options.transpose_a, options.transpose_b,
-                 name.empty() ? "MatMul" : name);
+  return Product(batched ? "BatchMatMulV2" : "MatMul", a, b, options.transpose_a,
+                 options.transpose_b, name.empty() ? "MatMul" : name);
 }
 
-Tensor BatchMatMulV2(const Tensor& x, const Tensor& y, const BatchMatMulOptions& options, absl::string_view name) {
+Tensor BatchMatMulV2(const Tensor& x, const Tensor& y, const BatchMatMulOptions& options,
+                     absl::string_view name) {
   return Product("BatchMatMulV2", x, y, options.adj_x, options.adj_y, name);
 }
 

@@ -1,6 +1,5 @@
 #include "estimator/ops/matmul.h"
 
-#include "estimator/ops/math_unary.h"
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,6 +8,7 @@
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/math_unary.h"
 #include "estimator/ops/testdata/neural_ops/goldens.h"
 #include "estimator/ops/testdata/neural_ops/pattern.h"
 #include "estimator/ops/testing/eval.h"
@@ -27,14 +27,16 @@ class MatMulTest : public ::testing::Test {
 };
 
 TEST_F(MatMulTest, MultipliesTwoMatricesHoweverTheyAreStored) {
-  const Tensor a = Constant({2, 3}, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f}), at = Constant({3, 2}, {1.f, 4.f, 2.f, 5.f, 3.f, 6.f});
+  const Tensor a = Constant({2, 3}, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f}),
+               at = Constant({3, 2}, {1.f, 4.f, 2.f, 5.f, 3.f, 6.f});
   const Tensor b = Constant({3, 2}, {7.f, 8.f, 9.f, 10.f, 11.f, 12.f});
   const Tensor bt = Constant({2, 3}, {7.f, 9.f, 11.f, 8.f, 10.f, 12.f});
   const Array expected = Array::Of<float>({2, 2}, {58, 64, 139, 154});
   const std::vector<Tensor> products = {MatMul(a, b), MatMul(at, b, {.transpose_a = true}),
                                         MatMul(a, bt, {.transpose_b = true}),
                                         MatMul(at, bt, {.transpose_a = true, .transpose_b = true})};
-  for (const Tensor& product : products) EXPECT_EQ(Compare(*Eval(product), expected).report, "") << product.name();
+  for (const Tensor& product : products)
+    EXPECT_EQ(Compare(*Eval(product), expected).report, "") << product.name();
 }
 
 TEST_F(MatMulTest, ManyRowsAreTheSumsOfProducts) {
@@ -43,7 +45,8 @@ TEST_F(MatMulTest, ManyRowsAreTheSumsOfProducts) {
   for (int64_t i = 0; i < 7; ++i) {
     for (int64_t j = 0; j < 6; ++j) {
       float sum = 0;  // exact: all are sixty-fourths
-      for (int64_t k = 0; k < 5; ++k) sum += a.data<float>()[i * 5 + k] * b.data<float>()[k * 6 + j];
+      for (int64_t k = 0; k < 5; ++k)
+        sum += a.data<float>()[i * 5 + k] * b.data<float>()[k * 6 + j];
       EXPECT_EQ(product.data<float>()[i * 6 + j], sum) << i << "," << j;
     }
   }
@@ -83,7 +86,9 @@ TEST_F(MatMulTest, GradientMatchesFiniteDifferencesForEveryTransposition) {
         return MatMul(in[0], in[1], {.transpose_a = ta, .transpose_b = tb});
       };
       const Shape a = ta ? Shape{3, 2} : Shape{2, 3}, b = tb ? Shape{4, 3} : Shape{3, 4};
-      EXPECT_EQ(CheckGradients(product, {Scrambled(a, -1, 1), Scrambled(b, -2, 1)}), absl::OkStatus()) << ta << tb;
+      EXPECT_EQ(CheckGradients(product, {Scrambled(a, -1, 1), Scrambled(b, -2, 1)}),
+                absl::OkStatus())
+          << ta << tb;
     }
   }
 }
@@ -94,21 +99,26 @@ TEST_F(MatMulTest, BatchGradientMatchesFiniteDifferencesAndSumsOverBroadcastAxes
       const auto product = [&](const std::vector<Tensor>& in) {
         return BatchMatMulV2(in[0], in[1], {.adj_x = ax, .adj_y = ay});
       };
-      const Shape x = ax ? Shape{2, 1, 3, 2} : Shape{2, 1, 2, 3}, y = ay ? Shape{2, 2, 3} : Shape{2, 3, 2};
-      EXPECT_EQ(CheckGradients(product, {Scrambled(x, -1, 1), Scrambled(y, -2, 1)}), absl::OkStatus()) << ax << ay;
+      const Shape x = ax ? Shape{2, 1, 3, 2} : Shape{2, 1, 2, 3},
+                  y = ay ? Shape{2, 2, 3} : Shape{2, 3, 2};
+      EXPECT_EQ(CheckGradients(product, {Scrambled(x, -1, 1), Scrambled(y, -2, 1)}),
+                absl::OkStatus())
+          << ax << ay;
     }
   }
 }
 
 TEST_F(MatMulTest, DifferentInnerSizesAreAnErrorWithBothTypes) {
   EXPECT_FALSE(MatMul(Ones({2, 3}), Ones({4, 5}), {}, "logits").valid());
-  EXPECT_EQ(graph_.status().message(), "logits: inner sizes differ: 3 columns of a, 4 rows of b (f32 [2,3] and f32 [4,5])");
+  EXPECT_EQ(graph_.status().message(),
+            "logits: inner sizes differ: 3 columns of a, 4 rows of b (f32 [2,3] and f32 [4,5])");
 }
 
 TEST_F(MatMulTest, DifferentTypesAreAnError) {
   EXPECT_FALSE(MatMul(Ones({2, 3}), Ones({3, 5}, DType::kFloat64)).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "MatMul: input 1 is float64, input 0 is float32: Cast one of them (f32 [2,3] and f64 [3,5])");
+  EXPECT_EQ(
+      graph_.status().message(),
+      "MatMul: input 1 is float64, input 0 is float32: Cast one of them (f32 [2,3] and f64 [3,5])");
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ struct VarAccum {
 // accum' = accum * momentum + grad
 // var'   = var - lr * accum', or with Nesterov var - lr * (grad + momentum * accum')
 VarAccum ApplyMomentum(const Tensor& var, const Tensor& accum, const Tensor& lr, const Tensor& grad,
-                       const Tensor& momentum, bool use_nesterov = false, absl::string_view name = "");
+                       const Tensor& momentum, bool use_nesterov = false,
+                       absl::string_view name = "");
 
 struct AdamState {
   Tensor var;
@@ -43,8 +44,8 @@ struct AdamRates {
 // m' = m + (grad - m) * (1 - beta1);  v' = v + (grad^2 - v) * (1 - beta2)
 // var' = var - lr * sqrt(1 - beta2_power) / (1 - beta1_power) * m' / (sqrt(v') + epsilon)
 // With Nesterov grad * (1 - beta1) + beta1 * m' stands for m' in the last line.
-AdamState ApplyAdam(const AdamState& state, const AdamRates& rates, const Tensor& grad, bool use_nesterov = false,
-                    absl::string_view name = "");
+AdamState ApplyAdam(const AdamState& state, const AdamRates& rates, const Tensor& grad,
+                    bool use_nesterov = false, absl::string_view name = "");
 
 struct RMSPropRates {
   Tensor lr;
@@ -69,8 +70,9 @@ struct CenteredRMSPropState {
   Tensor mom;
 };
 // As RMSProp, with mg' = mg + (grad - mg) * (1 - rho), and ms' - mg'^2 in the place of ms' in mom'.
-CenteredRMSPropState ApplyCenteredRMSProp(const CenteredRMSPropState& state, const RMSPropRates& rates,
-                                          const Tensor& grad, absl::string_view name = "");
+CenteredRMSPropState ApplyCenteredRMSProp(const CenteredRMSPropState& state,
+                                          const RMSPropRates& rates, const Tensor& grad,
+                                          absl::string_view name = "");
 
 // accum' = accum + grad^2 (with update_slots);  var' = var - lr * grad / sqrt(accum')
 VarAccum ApplyAdagrad(const Tensor& var, const Tensor& accum, const Tensor& lr, const Tensor& grad,
@@ -100,14 +102,16 @@ struct FtrlRates {
 };
 // accum' = accum + grad^2
 // linear' = linear + grad - (accum'^-lr_power - accum^-lr_power) / lr * var
-// var' = (l1 * sign(linear') - linear') / (accum'^-lr_power / lr + 2 * l2) if |linear'| > l1, else 0
+// var' = (l1 * sign(linear') - linear') / (accum'^-lr_power / lr + 2 * l2) if |linear'| > l1, else
+// 0
 FtrlState ApplyFtrl(const FtrlState& state, const Tensor& grad, const FtrlRates& rates,
                     absl::string_view name = "");
 
 // accum' = accum + grad^2;  rate = lr / sqrt(accum');  p = var - rate * grad
 // var' = sign(p) * max(|p| - rate * l1, 0) / (1 + rate * l2)
-VarAccum ApplyProximalAdagrad(const Tensor& var, const Tensor& accum, const Tensor& lr, const Tensor& l1,
-                              const Tensor& l2, const Tensor& grad, absl::string_view name = "");
+VarAccum ApplyProximalAdagrad(const Tensor& var, const Tensor& accum, const Tensor& lr,
+                              const Tensor& l1, const Tensor& l2, const Tensor& grad,
+                              absl::string_view name = "");
 
 }  // namespace estimator
 

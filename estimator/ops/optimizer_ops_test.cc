@@ -1,10 +1,9 @@
 #include "estimator/ops/optimizer_ops.h"
 
-#include <cmath>
-#include <functional>
-
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -48,71 +47,108 @@ class OptimizerOpsTest : public ::testing::Test {
 };
 
 TEST_F(OptimizerOpsTest, GradientDescentEqualsTensorFlows) {
-  ExpectSteps(0, [](const State& s, int, const Tensor& g) -> State {
-    return {ApplyGradientDescent(s[0], C(0.1), g)};
-  }, goldens::kApplyGradientDescent);
+  ExpectSteps(
+      0,
+      [](const State& s, int, const Tensor& g) -> State {
+        return {ApplyGradientDescent(s[0], C(0.1), g)};
+      },
+      goldens::kApplyGradientDescent);
 }
 
 TEST_F(OptimizerOpsTest, MomentumEqualsTensorFlows) {
   for (const bool nesterov : {false, true}) {
-    ExpectSteps(1, [&](const State& s, int, const Tensor& g) -> State {
-      const VarAccum next = ApplyMomentum(s[0], s[1], C(0.1), g, C(0.9), nesterov);
-      return {next.var, next.accum};
-    }, nesterov ? goldens::kApplyMomentumNesterov : goldens::kApplyMomentum);
+    ExpectSteps(
+        1,
+        [&](const State& s, int, const Tensor& g) -> State {
+          const VarAccum next = ApplyMomentum(s[0], s[1], C(0.1), g, C(0.9), nesterov);
+          return {next.var, next.accum};
+        },
+        nesterov ? goldens::kApplyMomentumNesterov : goldens::kApplyMomentum);
   }
 }
 
 TEST_F(OptimizerOpsTest, AdamEqualsTensorFlows) {
   for (const bool nesterov : {false, true}) {
-    ExpectSteps(2, [&](const State& s, int t, const Tensor& g) -> State {
-      const AdamRates rates = {.beta1_power = C(std::pow(0.9, t + 1)), .beta2_power = C(std::pow(0.99, t + 1)),
-                               .lr = C(0.1), .beta1 = C(0.9), .beta2 = C(0.99), .epsilon = C(1e-3)};
-      const AdamState next = ApplyAdam({s[0], s[1], s[2]}, rates, g, nesterov);
-      return {next.var, next.m, next.v};
-    }, nesterov ? goldens::kApplyAdamNesterov : goldens::kApplyAdam);
+    ExpectSteps(
+        2,
+        [&](const State& s, int t, const Tensor& g) -> State {
+          const AdamRates rates = {.beta1_power = C(std::pow(0.9, t + 1)),
+                                   .beta2_power = C(std::pow(0.99, t + 1)),
+                                   .lr = C(0.1),
+                                   .beta1 = C(0.9),
+                                   .beta2 = C(0.99),
+                                   .epsilon = C(1e-3)};
+          const AdamState next = ApplyAdam({s[0], s[1], s[2]}, rates, g, nesterov);
+          return {next.var, next.m, next.v};
+        },
+        nesterov ? goldens::kApplyAdamNesterov : goldens::kApplyAdam);
   }
 }
 
 TEST_F(OptimizerOpsTest, RMSPropEqualsTensorFlows) {
   const RMSPropRates rates = {.lr = C(0.1), .rho = C(0.9), .momentum = C(0.5), .epsilon = C(1e-3)};
-  ExpectSteps(2, [&](const State& s, int, const Tensor& g) -> State {
-    const RMSPropState next = ApplyRMSProp({s[0], s[1], s[2]}, rates, g);
-    return {next.var, next.ms, next.mom};
-  }, goldens::kApplyRMSProp);
-  ExpectSteps(3, [&](const State& s, int, const Tensor& g) -> State {
-    const CenteredRMSPropState next = ApplyCenteredRMSProp({s[0], s[1], s[2], s[3]}, rates, g);
-    return {next.var, next.mg, next.ms, next.mom};
-  }, goldens::kApplyCenteredRMSProp);
+  ExpectSteps(
+      2,
+      [&](const State& s, int, const Tensor& g) -> State {
+        const RMSPropState next = ApplyRMSProp({s[0], s[1], s[2]}, rates, g);
+        return {next.var, next.ms, next.mom};
+      },
+      goldens::kApplyRMSProp);
+  ExpectSteps(
+      3,
+      [&](const State& s, int, const Tensor& g) -> State {
+        const CenteredRMSPropState next = ApplyCenteredRMSProp({s[0], s[1], s[2], s[3]}, rates, g);
+        return {next.var, next.mg, next.ms, next.mom};
+      },
+      goldens::kApplyCenteredRMSProp);
 }
 
 TEST_F(OptimizerOpsTest, AdagradAndItsRelativesEqualTensorFlows) {
-  ExpectSteps(1, [](const State& s, int, const Tensor& g) -> State {
-    const VarAccum next = ApplyAdagrad(s[0], s[1], C(0.1), g);
-    return {next.var, next.accum};
-  }, goldens::kApplyAdagrad);
-  ExpectSteps(1, [](const State& s, int, const Tensor& g) -> State {
-    const VarAccum next = ApplyProximalAdagrad(s[0], s[1], C(0.1), C(0.25), C(0.5), g);
-    return {next.var, next.accum};
-  }, goldens::kApplyProximalAdagrad);
-  ExpectSteps(2, [](const State& s, int, const Tensor& g) -> State {
-    const AdadeltaState next = ApplyAdadelta({s[0], s[1], s[2]}, C(0.1), C(0.9), C(1e-3), g);
-    return {next.var, next.accum, next.accum_update};
-  }, goldens::kApplyAdadelta);
+  ExpectSteps(
+      1,
+      [](const State& s, int, const Tensor& g) -> State {
+        const VarAccum next = ApplyAdagrad(s[0], s[1], C(0.1), g);
+        return {next.var, next.accum};
+      },
+      goldens::kApplyAdagrad);
+  ExpectSteps(
+      1,
+      [](const State& s, int, const Tensor& g) -> State {
+        const VarAccum next = ApplyProximalAdagrad(s[0], s[1], C(0.1), C(0.25), C(0.5), g);
+        return {next.var, next.accum};
+      },
+      goldens::kApplyProximalAdagrad);
+  ExpectSteps(
+      2,
+      [](const State& s, int, const Tensor& g) -> State {
+        const AdadeltaState next = ApplyAdadelta({s[0], s[1], s[2]}, C(0.1), C(0.9), C(1e-3), g);
+        return {next.var, next.accum, next.accum_update};
+      },
+      goldens::kApplyAdadelta);
 }
 
 TEST_F(OptimizerOpsTest, FtrlEqualsTensorFlowsForAnyPower) {
   for (const double power : {-0.5, -0.75}) {
-    ExpectSteps(2, [&](const State& s, int, const Tensor& g) -> State {
-      const FtrlState next = ApplyFtrl({s[0], s[1], s[2]}, g, {C(0.1), C(0.25), C(0.5), C(power)});
-      return {next.var, next.accum, next.linear};
-    }, power == -0.5 ? goldens::kApplyFtrl : goldens::kApplyFtrlPower);
+    ExpectSteps(
+        2,
+        [&](const State& s, int, const Tensor& g) -> State {
+          const FtrlState next =
+              ApplyFtrl({s[0], s[1], s[2]}, g, {C(0.1), C(0.25), C(0.5), C(power)});
+          return {next.var, next.accum, next.linear};
+        },
+        power == -0.5 ? goldens::kApplyFtrl : goldens::kApplyFtrlPower);
   }
 }
 
 TEST_F(OptimizerOpsTest, NewStateMayTakeThePlaceOfTheOld) {
-  const KernelSpec spec = {.op = "ApplyMomentum", .name = "m", .attrs = {{"use_nesterov", true}},
-                           .inputs = {{DType::kFloat32, {2}}, {DType::kFloat32, {2}}, {DType::kFloat32, {}},
-                                      {DType::kFloat32, {2}}, {DType::kFloat32, {}}},
+  const KernelSpec spec = {.op = "ApplyMomentum",
+                           .name = "m",
+                           .attrs = {{"use_nesterov", true}},
+                           .inputs = {{DType::kFloat32, {2}},
+                                      {DType::kFloat32, {2}},
+                                      {DType::kFloat32, {}},
+                                      {DType::kFloat32, {2}},
+                                      {DType::kFloat32, {}}},
                            .outputs = {{DType::kFloat32, {2}}, {DType::kFloat32, {2}}},
                            .constants = {}};
   const auto kernel = CreateKernel(spec, KernelTier::kReference);
@@ -132,12 +168,14 @@ TEST_F(OptimizerOpsTest, NewStateMayTakeThePlaceOfTheOld) {
 
 TEST_F(OptimizerOpsTest, AnOperandOfAnotherShapeOrTypeIsNamed) {
   EXPECT_FALSE(ApplyMomentum(Ones({2}), Ones({2}), C(0.1), Ones({3}), C(0.9)).var.valid());
-  EXPECT_EQ(graph_.status().message().substr(0, 39), "ApplyMomentum: grad is [3], expected [2") << graph_.status();
+  EXPECT_EQ(graph_.status().message().substr(0, 39), "ApplyMomentum: grad is [3], expected [2")
+      << graph_.status();
   Graph other;
   GraphScope scope(other);
   EXPECT_FALSE(ApplyGradientDescent(Ones({2}), Constant(0.1), Ones({2})).valid());
   EXPECT_EQ(other.status().message(),
-            "ApplyGradientDescent: alpha is float64, var is float32: Cast it (f32 [2] and f64 [] and f32 [2])");
+            "ApplyGradientDescent: alpha is float64, var is float32: Cast it (f32 [2] and f64 [] "
+            "and f32 [2])");
 }
 
 }  // namespace

@@ -11,7 +11,9 @@ namespace estimator {
 enum class Padding { kSame, kValid };
 
 // TensorFlow's attribute: "SAME", "VALID".
-inline std::string PaddingName(Padding padding) { return padding == Padding::kSame ? "SAME" : "VALID"; }
+inline std::string PaddingName(Padding padding) {
+  return padding == Padding::kSame ? "SAME" : "VALID";
+}
 
 }  // namespace estimator
 

@@ -21,8 +21,8 @@ Attrs AttrsOf(const PoolOptions& options) {
 
 absl::StatusOr<Shape> PooledShape(const Attrs& attrs, const Shape& input) {
   if (input.rank() != 4) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input has rank ", input.rank(), ", expected 4 (batch, rows, columns, channels)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "input has rank ", input.rank(), ", expected 4 (batch, rows, columns, channels)"));
   }
   const std::vector<int64_t>& ksize = attrs.ints("ksize");
   if (ksize.size() != 4 || ksize[0] != 1 || ksize[3] != 1) {
@@ -56,16 +56,19 @@ absl::StatusOr<std::vector<TensorSpec>> AvgPoolGradShape(const ShapeContext& c) 
   return std::vector<TensorSpec>{{c.input(1).dtype, input}};
 }
 
-Tensor AvgPoolGradOf(const Shape& input, const Tensor& grad, const Attrs& attrs, absl::string_view name = "") {
+Tensor AvgPoolGradOf(const Shape& input, const Tensor& grad, const Attrs& attrs,
+                     absl::string_view name = "") {
   const std::vector<int32_t> dims(input.dims().begin(), input.dims().end());
-  const Tensor sizes = ConstantIn(GraphFor({grad}), Array::FromSpan<int32_t>({input.rank()}, dims), "orig_input_shape");
+  const Tensor sizes = ConstantIn(GraphFor({grad}), Array::FromSpan<int32_t>({input.rank()}, dims),
+                                  "orig_input_shape");
   return AddOp("AvgPoolGrad", {sizes, grad}, attrs, name);
 }
 
 EST_REGISTER_OP({.name = "MaxPool",
                  .num_inputs = 1,
                  .shape = PoolShape,
-                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                 .gradient = [](const Node& node,
+                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
                    const Tensor y(grads[0].graph(), const_cast<Node*>(&node), 0);
                    return {AddOp("MaxPoolGrad", {node.input(0), y, grads[0]}, node.attrs())};
                  }});
@@ -73,13 +76,15 @@ EST_REGISTER_OP({.name = "MaxPoolGrad", .num_inputs = 3, .shape = MaxPoolGradSha
 EST_REGISTER_OP({.name = "AvgPool",
                  .num_inputs = 1,
                  .shape = PoolShape,
-                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                 .gradient = [](const Node& node,
+                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
                    return {AvgPoolGradOf(node.input(0).shape(), grads[0], node.attrs())};
                  }});
 EST_REGISTER_OP({.name = "AvgPoolGrad",
                  .num_inputs = 2,
                  .shape = AvgPoolGradShape,
-                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+                 .gradient = [](const Node& node,
+                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
                    return {Tensor(), AddOp("AvgPool", {grads[0]}, node.attrs())};
                  }});
 
@@ -93,7 +98,8 @@ Tensor AvgPool(const Tensor& x, const PoolOptions& options) {
   return AddOp("AvgPool", {x}, AttrsOf(options), options.name);
 }
 
-Tensor MaxPoolGrad(const Tensor& x, const Tensor& y, const Tensor& grad, const PoolOptions& options) {
+Tensor MaxPoolGrad(const Tensor& x, const Tensor& y, const Tensor& grad,
+                   const PoolOptions& options) {
   return AddOp("MaxPoolGrad", {x, y, grad}, AttrsOf(options), options.name);
 }
 

@@ -30,7 +30,8 @@ Tensor AvgPool(const Tensor& x, const PoolOptions& options = {});
 
 // TensorFlow's gradient ops, as the gradients of the two above build them.
 //   x: what was pooled, y: the result, grad: the gradient of y.  Returns x's shape.
-Tensor MaxPoolGrad(const Tensor& x, const Tensor& y, const Tensor& grad, const PoolOptions& options = {});
+Tensor MaxPoolGrad(const Tensor& x, const Tensor& y, const Tensor& grad,
+                   const PoolOptions& options = {});
 //   input: the shape of what was pooled.
 Tensor AvgPoolGrad(const Shape& input, const Tensor& grad, const PoolOptions& options = {});
 

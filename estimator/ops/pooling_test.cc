@@ -27,8 +27,9 @@ class PoolingTest : public ::testing::Test {
 
   // Both pools and their gradient ops against TensorFlow's. The pattern has many equal elements, so
   // the choice among them shows.
-  void ExpectPools(const PoolOptions& options, const std::vector<float>& max, const std::vector<float>& max_grad,
-                   const std::vector<float>& avg, const std::vector<float>& avg_grad) {
+  void ExpectPools(const PoolOptions& options, const std::vector<float>& max,
+                   const std::vector<float>& max_grad, const std::vector<float>& avg,
+                   const std::vector<float>& avg_grad) {
     const Tensor y = MaxPool(X(), options);
     const Tensor g = Constant(Pattern(y.shape(), 3));
     ExpectGolden(y, max);
@@ -52,8 +53,9 @@ TEST_F(PoolingTest, EqualsTensorFlowsWithItsGradientOps) {
               goldens::kAvgPoolValidGrad);
   ExpectPools({.ksize = {3}, .strides = {2}, .padding = Padding::kSame}, goldens::kMaxPoolSame,
               goldens::kMaxPoolSameGrad, goldens::kAvgPoolSame, goldens::kAvgPoolSameGrad);
-  ExpectPools({.ksize = {3, 2}, .strides = {1, 1}, .padding = Padding::kSame}, goldens::kMaxPoolOverlap,
-              goldens::kMaxPoolOverlapGrad, goldens::kAvgPoolOverlap, goldens::kAvgPoolOverlapGrad);
+  ExpectPools({.ksize = {3, 2}, .strides = {1, 1}, .padding = Padding::kSame},
+              goldens::kMaxPoolOverlap, goldens::kMaxPoolOverlapGrad, goldens::kAvgPoolOverlap,
+              goldens::kAvgPoolOverlapGrad);
 }
 
 TEST_F(PoolingTest, GradientOfAMaximumGoesToTheFirstOfEquals) {
@@ -73,10 +75,12 @@ TEST_F(PoolingTest, GradientMatchesFiniteDifferences) {
   const Array x = Scrambled({1, 5, 4, 2}, -1, 1);
   for (const PoolOptions& options : std::vector<PoolOptions>{
            {}, {.ksize = {3, 2}, .strides = {1, 2}, .padding = Padding::kSame}}) {
-    EXPECT_EQ(CheckGradients([&](const std::vector<Tensor>& in) { return MaxPool(in[0], options); }, {x}),
-              absl::OkStatus());
-    EXPECT_EQ(CheckGradients([&](const std::vector<Tensor>& in) { return AvgPool(in[0], options); }, {x}),
-              absl::OkStatus());
+    EXPECT_EQ(
+        CheckGradients([&](const std::vector<Tensor>& in) { return MaxPool(in[0], options); }, {x}),
+        absl::OkStatus());
+    EXPECT_EQ(
+        CheckGradients([&](const std::vector<Tensor>& in) { return AvgPool(in[0], options); }, {x}),
+        absl::OkStatus());
   }
   const auto grad = [](const std::vector<Tensor>& in) { return AvgPoolGrad({1, 4, 4, 1}, in[0]); };
   EXPECT_EQ(CheckGradients(grad, {Scrambled({1, 2, 2, 1}, -1, 1)}), absl::OkStatus());
@@ -92,7 +96,8 @@ TEST_F(PoolingTest, GlobalPoolsReduceRowsAndColumns) {
 TEST_F(PoolingTest, AWindowLargerThanTheImageIsAnError) {
   EXPECT_FALSE(MaxPool(Ones({8, 1, 1, 64}), {.name = "pool3"}).valid());
   EXPECT_EQ(graph_.status().message(),
-            "pool3: a window of 2 does not fit into 1 with padding VALID; use SAME, or a smaller window (f32 [8,1,1,64])");
+            "pool3: a window of 2 does not fit into 1 with padding VALID; use SAME, or a smaller "
+            "window (f32 [8,1,1,64])");
 }
 
 TEST_F(PoolingTest, AFlatInputIsAnErrorNamingTheRank) {

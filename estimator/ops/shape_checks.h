@@ -15,7 +15,8 @@ namespace estimator {
 // and its types, which the graph adds.
 
 // "labels has rank 2, expected 1". hint goes in parentheses: "(batch, rows, columns, channels)".
-absl::Status CheckRank(const TensorSpec& spec, int rank, absl::string_view what, absl::string_view hint = "");
+absl::Status CheckRank(const TensorSpec& spec, int rank, absl::string_view what,
+                       absl::string_view hint = "");
 // Input i has the dtype of input 0 for every i in inputs; all where inputs is empty.
 absl::Status CheckSameDType(const ShapeContext& c, const std::vector<int>& inputs = {});
 // float32, float64, bfloat16 or float16.

@@ -32,7 +32,8 @@ Tensor Output(const Node& node, const Tensors& grads, int i) {
 
 absl::StatusOr<std::vector<TensorSpec>> SoftmaxShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "logits"));
-  if (c.input(0).shape.rank() < 1) return absl::InvalidArgumentError("logits is a scalar, expected rank 1 or more");
+  if (c.input(0).shape.rank() < 1)
+    return absl::InvalidArgumentError("logits is a scalar, expected rank 1 or more");
   return std::vector<TensorSpec>{c.input(0)};
 }
 
@@ -49,9 +50,9 @@ absl::StatusOr<std::vector<TensorSpec>> SparseCrossEntropyShape(const ShapeConte
   EST_RETURN_IF_ERROR(CheckRank(c.input(0), 2, "logits", "(batch, classes)"));
   const TensorSpec& labels = c.input(1);
   if (labels.dtype != DType::kInt32 && labels.dtype != DType::kInt64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("labels is ", DTypeName(labels.dtype), ", expected int32 or int64: Cast it, or use ",
-                     "SoftmaxCrossEntropyWithLogits if these are one-hot labels"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "labels is ", DTypeName(labels.dtype), ", expected int32 or int64: Cast it, or use ",
+        "SoftmaxCrossEntropyWithLogits if these are one-hot labels"));
   }
   EST_RETURN_IF_ERROR(CheckShape(labels, {c.input(0).shape.dim(0)}, "labels"));
   return std::vector<TensorSpec>{{c.input(0).dtype, {c.input(0).shape.dim(0)}}, c.input(0)};
@@ -90,7 +91,8 @@ EST_REGISTER_OP({.name = "SoftmaxCrossEntropyWithLogits",
                  .shape = CrossEntropyShape,
                  .gradient = [](const Node& node, const Tensors& grads) -> Tensors {
                    Tensor labels;
-                   if (grads[0].valid()) labels = -ExpandDims(grads[0], -1) * LogSoftmax(node.input(0));
+                   if (grads[0].valid())
+                     labels = -ExpandDims(grads[0], -1) * LogSoftmax(node.input(0));
                    if (grads[1].valid()) labels = labels.valid() ? labels - grads[1] : -grads[1];
                    return {LogitsGradient(node, grads), labels};
                  }});
@@ -106,8 +108,8 @@ EST_REGISTER_OP({.name = "SparseSoftmaxCrossEntropyWithLogits",
 absl::StatusOr<std::vector<int64_t>> ToLast(const Tensor& x, int axis, absl::string_view name) {
   const int rank = x.rank();
   if (axis < -rank || axis >= rank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, ": axis ", axis, " is not in [", -rank, ", ", rank, ") (", x.spec().ToString(), ")"));
+    return absl::InvalidArgumentError(absl::StrCat(name, ": axis ", axis, " is not in [", -rank,
+                                                   ", ", rank, ") (", x.spec().ToString(), ")"));
   }
   const int from = axis < 0 ? axis + rank : axis;
   if (from == rank - 1) return std::vector<int64_t>();
@@ -141,12 +143,13 @@ Tensor LogSoftmax(const Tensor& logits, int axis, absl::string_view name) {
   return AlongAxis("LogSoftmax", logits, axis, name);
 }
 
-Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, int axis, absl::string_view name) {
+Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, int axis,
+                                     absl::string_view name) {
   Graph& graph = GraphFor({logits, labels});
   const char* const op = "SoftmaxCrossEntropyWithLogits";
   // A plain pair of matrices, or one that is wrong: the op's rule says how.
-  if (!logits.valid() || !labels.valid() || logits.rank() == 0 || !(labels.shape() == logits.shape()) ||
-      (logits.rank() == 2 && (axis == -1 || axis == 1))) {
+  if (!logits.valid() || !labels.valid() || logits.rank() == 0 ||
+      !(labels.shape() == logits.shape()) || (logits.rank() == 2 && (axis == -1 || axis == 1))) {
     return AddOpN(op, 2, {logits, labels}, {}, name)[0];
   }
   const auto perm = ToLast(logits, axis, name);
@@ -169,7 +172,8 @@ Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
   return Transpose(loss, order);
 }
 
-Tensor SparseSoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, absl::string_view name) {
+Tensor SparseSoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
+                                           absl::string_view name) {
   const char* const op = "SparseSoftmaxCrossEntropyWithLogits";
   if (!logits.valid() || !labels.valid() || logits.rank() < 1 || logits.rank() == 2 ||
       !(labels.shape() == WithoutLast(logits.shape()))) {
@@ -180,12 +184,14 @@ Tensor SparseSoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& l
   return Reshape(AddOpN(op, 2, {flat, Reshape(labels, Shape{-1})})[0], labels.shape());
 }
 
-Tensor SigmoidCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, absl::string_view name) {
+Tensor SigmoidCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
+                                     absl::string_view name) {
   Graph& graph = GraphFor({logits, labels});
   const NameScope scope(name, graph);
   if (logits.valid() && labels.valid() && !(labels.spec() == logits.spec())) {
-    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
-        "labels and logits differ: ", labels.spec().ToString(), " and ", logits.spec().ToString())));
+    return graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat("labels and logits differ: ", labels.spec().ToString(), " and ",
+                     logits.spec().ToString())));
   }
   const Tensor positive = GreaterEqual(logits, 0);
   const Tensor relu = Where(positive, logits, 0);

@@ -26,8 +26,9 @@ Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
 // Errors: INVALID_ARGUMENT if labels has not logits' shape without its last axis; at run time, if a
 // label is out of range, naming its row.
 // Source: TF 2.15 tf.nn.sparse_softmax_cross_entropy_with_logits.
-Tensor SparseSoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
-                                           absl::string_view name = "SparseSoftmaxCrossEntropyWithLogits");
+Tensor SparseSoftmaxCrossEntropyWithLogits(
+    const Tensor& labels, const Tensor& logits,
+    absl::string_view name = "SparseSoftmaxCrossEntropyWithLogits");
 
 // Each element by itself: max(x, 0) - x * z + log(1 + exp(-|x|)).
 //   labels (z), logits (x): one floating type.  Returns it.

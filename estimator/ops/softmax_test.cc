@@ -1,9 +1,8 @@
 #include "estimator/ops/softmax.h"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -32,7 +31,9 @@ class SoftmaxTest : public ::testing::Test {
     for (float& x : logits.values<float>()) x *= 8;
     return Constant(logits);
   }
-  Tensor Labels() { return Constant({3, 4}, {1.f, 0.f, 0.f, 0.f, 0.f, 0.5f, 0.25f, 0.25f, 0.f, 0.f, 0.f, 1.f}); }
+  Tensor Labels() {
+    return Constant({3, 4}, {1.f, 0.f, 0.f, 0.f, 0.f, 0.5f, 0.25f, 0.25f, 0.f, 0.f, 0.f, 1.f});
+  }
 
   Graph graph_;
   GraphScope scope_{graph_};
@@ -43,7 +44,8 @@ TEST_F(SoftmaxTest, EqualsTensorFlows) {
   ExpectGolden(Softmax(Logits(), 0), goldens::kSoftmaxAxis0);
   ExpectGolden(LogSoftmax(Logits()), goldens::kLogSoftmax);
   ExpectGolden(SoftmaxCrossEntropyWithLogits(Labels(), Logits()), goldens::kCrossEntropy);
-  ExpectGolden(SparseSoftmaxCrossEntropyWithLogits(Constant({2, 0, 3}), Logits()), goldens::kSparseCrossEntropy);
+  ExpectGolden(SparseSoftmaxCrossEntropyWithLogits(Constant({2, 0, 3}), Logits()),
+               goldens::kSparseCrossEntropy);
   ExpectGolden(SigmoidCrossEntropyWithLogits(Labels(), Logits()), goldens::kSigmoidCrossEntropy);
 }
 
@@ -55,8 +57,10 @@ TEST_F(SoftmaxTest, TheSecondOutputIsTheGradientForLogits) {
 TEST_F(SoftmaxTest, LargeLogitsDoNotOverflow) {
   const Tensor x = Constant({1, 3}, {1000.f, 1000.f, -1000.f});
   EXPECT_EQ(Compare(*Eval(Softmax(x)), Array::Of<float>({1, 3}, {0.5, 0.5, 0})).report, "");
-  EXPECT_NEAR(Eval(SparseSoftmaxCrossEntropyWithLogits(Constant({2}), x))->AsDouble(), 2000 + std::log(2), 1e-3);
-  EXPECT_EQ(Eval(SigmoidCrossEntropyWithLogits(Constant({1.f}), Constant({-1000.f})))->AsDouble(), 1000);
+  EXPECT_NEAR(Eval(SparseSoftmaxCrossEntropyWithLogits(Constant({2}), x))->AsDouble(),
+              2000 + std::log(2), 1e-3);
+  EXPECT_EQ(Eval(SigmoidCrossEntropyWithLogits(Constant({1.f}), Constant({-1000.f})))->AsDouble(),
+            1000);
 }
 
 TEST_F(SoftmaxTest, HigherRanksAndOtherAxesAreRowsToo) {
@@ -94,11 +98,18 @@ TEST_F(SoftmaxTest, GradientMatchesFiniteDifferences) {
   EXPECT_EQ(check([](In in) { return LogSoftmax(in[0]); }, {x}), absl::OkStatus());
   EXPECT_EQ(check([](In in) { return LogSoftmax(in[0], 0); }, {y}), absl::OkStatus());
   // Rows of labels that sum to 1: only there is TensorFlow's gradient the derivative.
-  EXPECT_EQ(check([&](In in) { return SoftmaxCrossEntropyWithLogits(Constant(z), in[0]); }, {x}), absl::OkStatus());
-  EXPECT_EQ(check([&](In in) { return SoftmaxCrossEntropyWithLogits(in[0], Constant(x)); }, {z}), absl::OkStatus());
-  EXPECT_EQ(check([](In in) { return SparseSoftmaxCrossEntropyWithLogits(Constant({2, 0}), in[0]); }, {x}),
+  EXPECT_EQ(check([&](In in) { return SoftmaxCrossEntropyWithLogits(Constant(z), in[0]); }, {x}),
             absl::OkStatus());
-  EXPECT_EQ(check([](In in) { return SigmoidCrossEntropyWithLogits(in[0], in[1]); }, {z, x}), absl::OkStatus());
+  EXPECT_EQ(check([&](In in) { return SoftmaxCrossEntropyWithLogits(in[0], Constant(x)); }, {z}),
+            absl::OkStatus());
+  EXPECT_EQ(check(
+                [](In in) {
+                  return SparseSoftmaxCrossEntropyWithLogits(Constant({2, 0}), in[0]);
+                },
+                {x}),
+            absl::OkStatus());
+  EXPECT_EQ(check([](In in) { return SigmoidCrossEntropyWithLogits(in[0], in[1]); }, {z, x}),
+            absl::OkStatus());
 }
 
 TEST_F(SoftmaxTest, SecondGradientOfACrossEntropyMatchesFiniteDifferences) {
@@ -106,35 +117,42 @@ TEST_F(SoftmaxTest, SecondGradientOfACrossEntropyMatchesFiniteDifferences) {
     const Tensor loss = SparseSoftmaxCrossEntropyWithLogits(Constant({2, 0}), in[0]);
     return Gradients({loss}, {in[0]}, {in[1]})[0];
   };
-  EXPECT_EQ(CheckGradients(first, {Scrambled({2, 3}, -1, 1), Array::Of<double>({2}, {0.5, -2})}), absl::OkStatus());
+  EXPECT_EQ(CheckGradients(first, {Scrambled({2, 3}, -1, 1), Array::Of<double>({2}, {0.5, -2})}),
+            absl::OkStatus());
 }
 
 TEST_F(SoftmaxTest, ALabelOutOfRangeIsNamedWithItsRow) {
   const Tensor logits = Ones({3, 10});
-  const absl::Status large = Eval(SparseSoftmaxCrossEntropyWithLogits(Constant({1, 10, 2}), logits, "xent")).status();
-  EXPECT_TRUE(absl::StrContains(large.message(),
-                                "xent: row 1 has label 10, but there are 10 classes: labels lie in [0, 10)"))
+  const absl::Status large =
+      Eval(SparseSoftmaxCrossEntropyWithLogits(Constant({1, 10, 2}), logits, "xent")).status();
+  EXPECT_TRUE(absl::StrContains(
+      large.message(), "xent: row 1 has label 10, but there are 10 classes: labels lie in [0, 10)"))
       << large;
   const Tensor labels = Constant(Array::Of<int64_t>({3}, {1, 2, -1}));
   const absl::Status negative = Eval(SparseSoftmaxCrossEntropyWithLogits(labels, logits)).status();
-  EXPECT_TRUE(absl::StrContains(negative.message(), "row 2 has label -1, but there are 10 classes")) << negative;
+  EXPECT_TRUE(absl::StrContains(negative.message(), "row 2 has label -1, but there are 10 classes"))
+      << negative;
 }
 
 TEST_F(SoftmaxTest, LabelsOfAnotherShapeAreAnError) {
-  EXPECT_FALSE(SparseSoftmaxCrossEntropyWithLogits(Constant({1, 2, 3, 4}), Ones({3, 10}), "xent").valid());
-  EXPECT_EQ(graph_.status().message(), "xent: labels is [4], expected [3] (f32 [3,10] and i32 [4])");
+  EXPECT_FALSE(
+      SparseSoftmaxCrossEntropyWithLogits(Constant({1, 2, 3, 4}), Ones({3, 10}), "xent").valid());
+  EXPECT_EQ(graph_.status().message(),
+            "xent: labels is [4], expected [3] (f32 [3,10] and i32 [4])");
 }
 
 TEST_F(SoftmaxTest, OneHotLabelsForTheSparseLossAreAnErrorWithTheCure) {
   EXPECT_FALSE(SparseSoftmaxCrossEntropyWithLogits(Ones({3, 10}), Ones({3, 10}), "xent").valid());
   EXPECT_EQ(graph_.status().message(),
-            "xent: labels is float32, expected int32 or int64: Cast it, or use SoftmaxCrossEntropyWithLogits if these "
+            "xent: labels is float32, expected int32 or int64: Cast it, or use "
+            "SoftmaxCrossEntropyWithLogits if these "
             "are one-hot labels (f32 [3,10] and f32 [3,10])");
 }
 
 TEST_F(SoftmaxTest, SigmoidLabelsOfAnotherTypeAreAnErrorWithBothTypes) {
   EXPECT_FALSE(SigmoidCrossEntropyWithLogits(Ones({3, 1}), Ones({3})).valid());
-  EXPECT_EQ(graph_.status().message(), "logistic_loss: labels and logits differ: f32 [3,1] and f32 [3]");
+  EXPECT_EQ(graph_.status().message(),
+            "logistic_loss: labels and logits differ: f32 [3,1] and f32 [3]");
 }
 
 }  // namespace

@@ -35,8 +35,7 @@ class PlainStream final : public ByteStream {
         return done + some;
       }
       buffer_.resize(static_cast<size_t>(kBufferBytes));
-      EST_ASSIGN_OR_RETURN(const size_t some,
-                           file_->Read(offset_, buffer_.size(), buffer_.data()));
+      EST_ASSIGN_OR_RETURN(const size_t some, file_->Read(offset_, buffer_.size(), buffer_.data()));
       buffer_.resize(some);
       buffer_begin_ = offset_;
       if (some == 0) break;
@@ -45,8 +44,8 @@ class PlainStream final : public ByteStream {
   }
   absl::Status Seek(int64_t offset) override {
     if (offset < 0 || offset > file_->size()) {
-      return absl::OutOfRangeError(absl::StrCat(path_, ": offset ", offset, " is beyond its ",
-                                                file_->size(), " bytes"));
+      return absl::OutOfRangeError(
+          absl::StrCat(path_, ": offset ", offset, " is beyond its ", file_->size(), " bytes"));
     }
     offset_ = offset;
     return absl::OkStatus();
@@ -69,8 +68,8 @@ class InflatedStream final : public ByteStream {
   absl::Status Init() {
     constexpr int kWindowBits = 15, kGzipWindowBits = 16 + 15;
     stream_ = {};
-    if (inflateInit2(&stream_, compression_ == Compression::kGzip ? kGzipWindowBits
-                                                                  : kWindowBits) != Z_OK) {
+    if (inflateInit2(&stream_,
+                     compression_ == Compression::kGzip ? kGzipWindowBits : kWindowBits) != Z_OK) {
       return absl::ResourceExhaustedError("zlib: no memory to decompress");
     }
     return absl::OkStatus();
@@ -130,8 +129,8 @@ class InflatedStream final : public ByteStream {
   }
   absl::Status Corrupt(absl::string_view why) const {
     return absl::DataLossError(absl::StrCat(path_, ": ", CompressionName(compression_),
-                                            " data is corrupt before byte ", file_->offset(),
-                                            " (", offset_, " decompressed): ", why));
+                                            " data is corrupt before byte ", file_->offset(), " (",
+                                            offset_, " decompressed): ", why));
   }
 
   std::unique_ptr<PlainStream> file_;

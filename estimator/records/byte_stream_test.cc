@@ -1,8 +1,8 @@
 #include "estimator/records/byte_stream.h"
 
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "absl/strings/match.h"
 #include "estimator/base/file.h"

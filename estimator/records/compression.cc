@@ -11,8 +11,8 @@
 namespace estimator {
 namespace {
 
-constexpr int kWindowBits = 15;       // zlib's largest window
-constexpr int kGzipWindowBits = 16;   // added: a GZIP header instead of a ZLIB one
+constexpr int kWindowBits = 15;      // zlib's largest window
+constexpr int kGzipWindowBits = 16;  // added: a GZIP header instead of a ZLIB one
 constexpr size_t kChunkBytes = 1 << 20;
 
 int WindowBits(Compression compression) {
@@ -28,9 +28,12 @@ uInt Piece(size_t bytes) {
 
 absl::string_view CompressionName(Compression compression) {
   switch (compression) {
-    case Compression::kGzip: return "GZIP";
-    case Compression::kZlib: return "ZLIB";
-    case Compression::kNone: break;
+    case Compression::kGzip:
+      return "GZIP";
+    case Compression::kZlib:
+      return "ZLIB";
+    case Compression::kNone:
+      break;
   }
   return "";
 }
@@ -61,8 +64,8 @@ absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression comp
     result = inflate(&stream, Z_NO_FLUSH);
     used += given - stream.avail_in;
     out.append(chunk.data(), chunk.size() - stream.avail_out);
-    const bool starved = result == Z_BUF_ERROR || (result == Z_OK && used == bytes.size() &&
-                                                   stream.avail_out > 0);
+    const bool starved =
+        result == Z_BUF_ERROR || (result == Z_OK && used == bytes.size() && stream.avail_out > 0);
     if (starved || (result != Z_OK && result != Z_STREAM_END)) {
       const std::string detail = stream.msg != nullptr ? stream.msg : "no more data";
       inflateEnd(&stream);

@@ -17,7 +17,8 @@ absl::string_view CompressionName(Compression compression);
 bool LooksLikeGzip(absl::string_view bytes);
 
 // Both copy with kNone.
-// Errors: DATA_LOSS, naming `source` and the byte offset, if the bytes are corrupt or end too early.
+// Errors: DATA_LOSS, naming `source` and the byte offset, if the bytes are corrupt or end too
+// early.
 absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression compression,
                                        absl::string_view source);
 // level: 0 (none) to 9 (smallest); -1: zlib's default, 6.

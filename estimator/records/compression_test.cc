@@ -1,8 +1,8 @@
 #include "estimator/records/compression.h"
 
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "absl/strings/match.h"
 

@@ -60,8 +60,8 @@ absl::StatusOr<int64_t> TFRecordReader::ReadLength() {
   }
   const absl::string_view length_bytes(header, kLengthBytes);
   if (!CrcMatches(length_bytes, header + kLengthBytes)) {
-    const bool gzip = position_.offset == 0 && compression_ == Compression::kNone &&
-                      LooksLikeGzip(length_bytes);
+    const bool gzip =
+        position_.offset == 0 && compression_ == Compression::kNone && LooksLikeGzip(length_bytes);
     return DataLoss(absl::StrCat(
         "the crc32c of its length does not match: ",
         gzip ? "this is a GZIP file; read it with .compression = Compression::kGzip"
@@ -100,8 +100,7 @@ absl::StatusOr<std::optional<std::string>> TFRecordReader::Next() {
 absl::StatusOr<bool> TFRecordReader::Skip() {
   EST_ASSIGN_OR_RETURN(const int64_t length, ReadLength());
   if (length < 0) return false;
-  const int64_t end =
-      position_.offset + static_cast<int64_t>(kHeaderBytes + kCrcBytes) + length;
+  const int64_t end = position_.offset + static_cast<int64_t>(kHeaderBytes + kCrcBytes) + length;
   const absl::Status seek = stream_->Seek(end);
   if (!seek.ok()) return DataLoss(absl::StrCat("truncated: ", seek.message()));
   position_ = {.offset = end, .index = position_.index + 1};
@@ -145,8 +144,8 @@ absl::Status TFRecordWriter::Flush() {
 
 absl::Status TFRecordWriter::Close() {
   if (options_.compression != Compression::kNone) {
-    EST_ASSIGN_OR_RETURN(const std::string bytes, Compress(pending_, options_.compression,
-                                                           options_.compression_level));
+    EST_ASSIGN_OR_RETURN(const std::string bytes,
+                         Compress(pending_, options_.compression, options_.compression_level));
     EST_RETURN_IF_ERROR(file_->Append(bytes));
   }
   return file_->Close();

@@ -1,9 +1,9 @@
 #include "estimator/records/tfrecord.h"
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
 #include "estimator/base/file.h"
@@ -87,9 +87,9 @@ TEST(TFRecord, EveryDamagedByteIsFound) {
   }
   std::string damaged = whole;
   damaged[19 + 12] = 'T';
-  EXPECT_EQ(read_all(damaged).message(),
-            dir.File("d") +
-                ": record 1 at byte 19: the crc32c of its 3 bytes does not match: damaged");
+  EXPECT_EQ(
+      read_all(damaged).message(),
+      dir.File("d") + ": record 1 at byte 19: the crc32c of its 3 bytes does not match: damaged");
 }
 
 TEST(TFRecord, AGzipFileReadAsPlainIsExplained) {

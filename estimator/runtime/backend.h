@@ -35,9 +35,9 @@ using StepFetches = std::vector<std::vector<Array>>;
 
 // Gives the next step's input, or nullopt at the end of the input.
 using Infeed = std::function<absl::StatusOr<std::optional<StepFeeds>>()>;
-// Called once per step, in order, from the thread that runs the loop, before the step's updates take
-// effect. `step` counts from 0 in this RunLoop. An error ends the loop, and the step then changes no
-// variable: a loss that is not finite stops a run before it has spoiled the weights.
+// Called once per step, in order, from the thread that runs the loop, before the step's updates
+// take effect. `step` counts from 0 in this RunLoop. An error ends the loop, and the step then
+// changes no variable: a loss that is not finite stops a run before it has spoiled the weights.
 using Outfeed = std::function<absl::Status(int64_t step, const StepFetches& fetches)>;
 
 // What compiling found out, for banners and reports.

@@ -230,8 +230,7 @@ absl::Status ProgramRun::State::RunInstruction(size_t i, Trace* trace) {
   if (trace == nullptr) return RunInstruction(i);
   const int64_t start = TraceClockMicros();
   const absl::Status status = RunInstruction(i);
-  const ir::Node& node =
-      impl->module.nodes[static_cast<size_t>(impl->code.instructions[i].node)];
+  const ir::Node& node = impl->module.nodes[static_cast<size_t>(impl->code.instructions[i].node)];
   trace->events.push_back({.name = node.name,
                            .op = node.op,
                            .replica = replica,

@@ -15,7 +15,9 @@ std::shared_ptr<Trace> ThreadTrace() { return thread_trace.lock(); }
 
 int64_t TraceClockMicros() {
   using std::chrono::duration_cast;
-  return duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace estimator

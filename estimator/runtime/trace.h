@@ -1,4 +1,5 @@
-// Trace: how long each instruction of a step took. Off, it costs a look at a thread-local pointer per segment.
+// Trace: how long each instruction of a step took. Off, it costs a look at a thread-local pointer
+// per segment.
 #ifndef ESTIMATOR_RUNTIME_TRACE_H_
 #define ESTIMATOR_RUNTIME_TRACE_H_
 
@@ -22,8 +23,8 @@ struct Trace {
   std::vector<TraceEvent> events;  // in the order in which they ran
 };
 
-// From now on, programs that run on this thread append to `trace`, as long as somebody else holds it; null, or
-// the last holder letting go, ends that.
+// From now on, programs that run on this thread append to `trace`, as long as somebody else holds
+// it; null, or the last holder letting go, ends that.
 void SetThreadTrace(const std::shared_ptr<Trace>& trace);
 // What programs on this thread append to; null: nothing.
 std::shared_ptr<Trace> ThreadTrace();

@@ -23,10 +23,12 @@ class TraceTest : public ::testing::Test {
     const Tensor product = testing::MatMul(x, v);
     ASSERT_TRUE(InitializeVariables(graph_, store_).ok());
     const auto backend = MakeCpuBackend(store_, {.fuse = false});
-    ASSERT_TRUE(RunOnce(*backend, graph_,
-                        {.feeds = {x}, .fetches = {product}, .updates = {Assign(v, testing::Add(v, product))}},
-                        {F32({2, 2}, {1, 2, 3, 4})})
-                    .ok());
+    ASSERT_TRUE(
+        RunOnce(
+            *backend, graph_,
+            {.feeds = {x}, .fetches = {product}, .updates = {Assign(v, testing::Add(v, product))}},
+            {F32({2, 2}, {1, 2, 3, 4})})
+            .ok());
   }
 
   Graph graph_;

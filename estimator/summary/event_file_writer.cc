@@ -47,7 +47,8 @@ std::string HostName() {
 // A name that is not taken: two writers of one second and directory are two files.
 std::string NewPath(absl::string_view directory, absl::string_view suffix) {
   const std::string base = JoinPath(
-      directory, absl::StrCat("events.out.tfevents.", absl::ToUnixSeconds(absl::Now()), ".", HostName()));
+      directory,
+      absl::StrCat("events.out.tfevents.", absl::ToUnixSeconds(absl::Now()), ".", HostName()));
   std::string path = absl::StrCat(base, suffix);
   for (int i = 1; FileExists(path); ++i) path = absl::StrCat(base, ".", i, suffix);
   return path;
@@ -109,8 +110,8 @@ absl::Status EventFileWriter::AddSummary(absl::string_view serialized_summary, i
   proto::Event event = NewEvent(step);
   if (!event.mutable_summary()->ParseFromArray(serialized_summary.data(),
                                                static_cast<int>(serialized_summary.size()))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "step ", step, ": ", serialized_summary.size(), " bytes that are not a Summary"));
+    return absl::InvalidArgumentError(absl::StrCat("step ", step, ": ", serialized_summary.size(),
+                                                   " bytes that are not a Summary"));
   }
   return Write(event.SerializeAsString());
 }
@@ -119,7 +120,8 @@ absl::Status EventFileWriter::AddScalar(absl::string_view tag, float value, int6
   return AddSummary(ScalarSummary(tag, value), step);
 }
 
-absl::Status EventFileWriter::AddHistogram(absl::string_view tag, const Array& values, int64_t step) {
+absl::Status EventFileWriter::AddHistogram(absl::string_view tag, const Array& values,
+                                           int64_t step) {
   EST_ASSIGN_OR_RETURN(const std::string summary, HistogramSummary(tag, values));
   return AddSummary(summary, step);
 }
@@ -162,8 +164,7 @@ absl::Status EventFileWriter::AddRunMetadata(absl::string_view tag, absl::string
 absl::Status EventFileWriter::AddSessionLog(SessionStatus status, int64_t step,
                                             absl::string_view checkpoint_path) {
   proto::Event event = NewEvent(step);
-  event.mutable_session_log()->set_status(
-      static_cast<proto::SessionLog::SessionStatus>(status));
+  event.mutable_session_log()->set_status(static_cast<proto::SessionLog::SessionStatus>(status));
   event.mutable_session_log()->set_checkpoint_path(std::string(checkpoint_path));
   return Write(event.SerializeAsString());
 }

@@ -1,5 +1,5 @@
-// Writes event files, which TensorBoard shows: TFRecord files (records/tfrecord.h) of serialized Event
-// messages (proto/event.proto), the first with file_version "brain.Event:2".
+// Writes event files, which TensorBoard shows: TFRecord files (records/tfrecord.h) of serialized
+// Event messages (proto/event.proto), the first with file_version "brain.Event:2".
 #ifndef ESTIMATOR_SUMMARY_EVENT_FILE_WRITER_H_
 #define ESTIMATOR_SUMMARY_EVENT_FILE_WRITER_H_
 
@@ -19,8 +19,9 @@ namespace estimator {
 // On disk: do not change.
 enum class SessionStatus { kStart = 1, kStop = 2, kCheckpoint = 3 };
 
-// One file `events.out.tfevents.<secs>.<host>[suffix]`. Thread-safe. Events are buffered until Flush, and
-// flushed when the writer goes. The first error is kept, and every later call returns it too.
+// One file `events.out.tfevents.<secs>.<host>[suffix]`. Thread-safe. Events are buffered until
+// Flush, and flushed when the writer goes. The first error is kept, and every later call returns it
+// too.
 class EventFileWriter {
  public:
   // Makes the directory if need be, and the file, with its first record.

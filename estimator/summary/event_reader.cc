@@ -59,7 +59,8 @@ absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(
   for (const std::string& path : paths) {
     EST_ASSIGN_OR_RETURN(const auto records, ReadEventFile(path));
     for (const SummaryRecord& record : records) {
-      if (record.kind == SummaryRecord::Kind::kScalar) scalars[record.step][record.tag] = record.scalar;
+      if (record.kind == SummaryRecord::Kind::kScalar)
+        scalars[record.step][record.tag] = record.scalar;
     }
   }
   return scalars;

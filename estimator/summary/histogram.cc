@@ -40,7 +40,8 @@ Histogram MakeHistogram(const Array& values) {
       const auto value = static_cast<double>(element);
       if (!std::isfinite(value)) continue;
       const auto above = std::upper_bound(limits.begin(), limits.end(), value);
-      const auto bucket = std::min<size_t>(static_cast<size_t>(above - limits.begin()), limits.size() - 1);
+      const auto bucket =
+          std::min<size_t>(static_cast<size_t>(above - limits.begin()), limits.size() - 1);
       counts[bucket] += 1;
       histogram.min = std::min(histogram.min, value);
       histogram.max = std::max(histogram.max, value);

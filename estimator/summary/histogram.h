@@ -19,8 +19,9 @@ struct Histogram {
   std::vector<double> buckets;  // as many
 };
 
-// Counts the elements in TensorFlow's buckets: limits 1e-12 * 1.1^k up to 1e20, the same below zero,
-// zero itself, and the largest double. Runs of empty buckets are merged into one. NaN and infinities are left out.
+// Counts the elements in TensorFlow's buckets: limits 1e-12 * 1.1^k up to 1e20, the same below
+// zero, zero itself, and the largest double. Runs of empty buckets are merged into one. NaN and
+// infinities are left out.
 //   values: numeric, of any shape. An empty histogram has one bucket, which is empty.
 // Source: TF 2.15 tsl/lib/histogram.
 Histogram MakeHistogram(const Array& values);

@@ -17,8 +17,8 @@ std::string ScalarSummary(absl::string_view tag, float value);
 // Errors: INVALID_ARGUMENT for strings.
 absl::StatusOr<std::string> HistogramSummary(absl::string_view tag, const Array& values);
 
-// images: u8 or f32 [batch, height, width, channels]; see image.h. The first max_outputs get the tags
-// "tag/image/0", "tag/image/1", ...; a single one "tag/image".
+// images: u8 or f32 [batch, height, width, channels]; see image.h. The first max_outputs get the
+// tags "tag/image/0", "tag/image/1", ...; a single one "tag/image".
 absl::StatusOr<std::string> ImageSummary(absl::string_view tag, const Array& images,
                                          int max_outputs = 3);
 // One image [height, width, channels] under the tag itself.

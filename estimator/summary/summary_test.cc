@@ -69,9 +69,12 @@ TEST(Image, FloatsAreScaledAsInTensorFlow) {
 }
 
 TEST(Image, OtherShapesAndDTypesAreRefused) {
-  EXPECT_EQ(EncodePng(Array(DType::kFloat32, {4, 4})).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(EncodePng(Array(DType::kInt32, {4, 4, 3})).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(EncodePng(Array(DType::kUint8, {4, 4, 2})).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(EncodePng(Array(DType::kFloat32, {4, 4})).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(EncodePng(Array(DType::kInt32, {4, 4, 3})).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(EncodePng(Array(DType::kUint8, {4, 4, 2})).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(EventFile, EveryKindOfValueComesBack) {
@@ -83,7 +86,8 @@ TEST(EventFile, EveryKindOfValueComesBack) {
   ASSERT_TRUE(writer->AddHistogram("w", Array::Of<float>({2}, {1, 2}), 2).ok());
   ASSERT_TRUE(writer->AddImage("digit", Array(DType::kUint8, {4, 4, 1}), 3).ok());
   ASSERT_TRUE(writer->AddText("note", "**hi**", 4).ok());
-  EXPECT_EQ(writer->AddHistogram("s", Array::String("x"), 5).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(writer->AddHistogram("s", Array::String("x"), 5).code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(writer->AddSummary("\xff\xff", 5).code(), absl::StatusCode::kInvalidArgument);
   ASSERT_TRUE(writer->AddSummary(*ImageSummary("m", Array(DType::kFloat32, {5, 2, 2, 3})), 6).ok());
   ASSERT_TRUE(writer->Flush().ok());

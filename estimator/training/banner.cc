@@ -16,24 +16,30 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
     ++num_variables;
   }
   const int replicas = banner.info.num_replicas;
-  const std::string batch =
-      replicas == 1 ? absl::StrCat(banner.examples_per_step)
-                    : absl::StrCat(banner.examples_per_step, " (", replicas, " x ", banner.model.batch_size, ")");
+  const std::string batch = replicas == 1 ? absl::StrCat(banner.examples_per_step)
+                                          : absl::StrCat(banner.examples_per_step, " (", replicas,
+                                                         " x ", banner.model.batch_size, ")");
   const int64_t memory = banner.info.planned_peak_bytes * replicas;
   const std::vector<std::vector<std::string>> rows = {
       {"backend:", banner.strategy.name()},
       {"batch:", batch},
-      {"parameters:", absl::StrCat(HumanCount(static_cast<double>(num_parameters)), " in ", num_variables, " variables")},
+      {"parameters:", absl::StrCat(HumanCount(static_cast<double>(num_parameters)), " in ",
+                                   num_variables, " variables")},
       {"memory:", absl::StrCat(HumanBytes(memory), " planned for a step")},
-      {"program:", absl::StrCat(banner.info.num_instructions, " instructions, ", banner.info.num_fused_nodes, " ops fused")},
-      {"seed:", banner.config.tf_random_seed ? absl::StrCat(*banner.config.tf_random_seed) : "the default, fixed"},
+      {"program:", absl::StrCat(banner.info.num_instructions, " instructions, ",
+                                banner.info.num_fused_nodes, " ops fused")},
+      {"seed:", banner.config.tf_random_seed ? absl::StrCat(*banner.config.tf_random_seed)
+                                             : "the default, fixed"},
       {"input:", banner.input},
       {"model_dir:", banner.config.model_dir.value_or("")},
-      {"start:", banner.start_step == 0 ? "a new run" : absl::StrCat("goes on after step ", banner.start_step)},
+      {"start:", banner.start_step == 0 ? "a new run"
+                                        : absl::StrCat("goes on after step ", banner.start_step)},
   };
   return FormatTable(rows);
 }
 
-void LogTrainingBanner(const TrainingBanner& banner) { LOG(INFO) << "Training\n" << FormatTrainingBanner(banner); }
+void LogTrainingBanner(const TrainingBanner& banner) {
+  LOG(INFO) << "Training\n" << FormatTrainingBanner(banner);
+}
 
 }  // namespace estimator

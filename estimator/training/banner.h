@@ -22,7 +22,8 @@ struct TrainingBanner {
   int64_t start_step = 0;
 };
 
-// Lines of "name: value": backend, replicas and batch, parameters, planned memory, seed, input, files.
+// Lines of "name: value": backend, replicas and batch, parameters, planned memory, seed, input,
+// files.
 std::string FormatTrainingBanner(const TrainingBanner& banner);
 void LogTrainingBanner(const TrainingBanner& banner);
 

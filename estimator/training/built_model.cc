@@ -28,21 +28,23 @@ std::vector<InputSlot> SlotsOf(const Element& element, Mode mode) {
   return slots;
 }
 
-absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots, const Element& element) {
+absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots,
+                                           const Element& element) {
   std::vector<Array> feeds;
   feeds.reserve(slots.size());
   for (const InputSlot& slot : slots) {
     const ArrayMap& arrays = slot.is_label ? element.labels : element.features;
     const auto found = arrays.find(slot.name);
     if (found == arrays.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("input_fn gave no ", slot.ToString(), " in this element; earlier ones had it as ",
-                       slot.spec.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat("input_fn gave no ", slot.ToString(),
+                                                     " in this element; earlier ones had it as ",
+                                                     slot.spec.ToString()));
     }
     const TensorSpec given{found->second.dtype(), found->second.shape()};
     if (!(given == slot.spec)) {
       return absl::InvalidArgumentError(absl::StrCat(
-          slot.ToString(), " is ", given.ToString(), ", the model was built for ", slot.spec.ToString(),
+          slot.ToString(), " is ", given.ToString(), ", the model was built for ",
+          slot.spec.ToString(),
           ": shapes are static; give Batch a .drop_remainder, or make every element of one shape"));
     }
     feeds.push_back(found->second);
@@ -61,26 +63,31 @@ int64_t NumRows(const Element& element) {
 
 namespace {
 
-// TensorFlow's GraphDef has no word for a nameless input; slots show up in the graph under these names.
+// TensorFlow's GraphDef has no word for a nameless input; slots show up in the graph under these
+// names.
 std::string PlaceholderName(const InputSlot& slot) {
   const char* what = slot.is_label ? "labels" : "features";
   if (slot.name.empty()) return what;
   std::string name = absl::StrCat(what, "/", slot.name);
   for (char& c : name) {
-    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains("_./-", absl::string_view(&c, 1))) c = '_';
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) &&
+        !absl::StrContains("_./-", absl::string_view(&c, 1)))
+      c = '_';
   }
   return name;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy, const Element& element,
+absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
+                                                       const Element& element,
                                                        const BuildOptions& options) {
   auto model = std::make_unique<BuiltModel>();
   model->graph = std::make_unique<Graph>();
   Graph& graph = *model->graph;
   graph.set_seed(options.seed);
-  graph.sharding() = {.num_shards = options.num_replicas, .wrap_optimizer = options.num_replicas > 1};
+  graph.sharding() = {.num_shards = options.num_replicas,
+                      .wrap_optimizer = options.num_replicas > 1};
   model->slots = SlotsOf(element, options.mode);
   model->batch_size = NumRows(element);
 
@@ -92,16 +99,17 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
     model->placeholders.push_back(placeholder);
     (slot.is_label ? labels : features)[slot.name] = placeholder;
   }
-  absl::StatusOr<ModelSpec> spec =
-      strategy.CallModelFn(Features(&graph, "features", std::move(features)), Labels(&graph, "labels", std::move(labels)),
-                           options.mode, model->batch_size);
+  absl::StatusOr<ModelSpec> spec = strategy.CallModelFn(
+      Features(&graph, "features", std::move(features)),
+      Labels(&graph, "labels", std::move(labels)), options.mode, model->batch_size);
   // The graph's first error is nearer to its cause than what the spec made of invalid handles.
   EST_RETURN_IF_ERROR(graph.status());
   if (!spec.ok()) return spec.status();
   model->spec = *std::move(spec);
   if (model->spec.mode != options.mode) {
-    return absl::InvalidArgumentError(absl::StrCat("model_fn was called for mode ", ModeName(options.mode),
-                                                   " and returned a spec for mode ", ModeName(model->spec.mode)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("model_fn was called for mode ", ModeName(options.mode),
+                     " and returned a spec for mode ", ModeName(model->spec.mode)));
   }
   EST_RETURN_IF_ERROR(ValidateModelSpec(graph, model->spec));
   return model;

@@ -33,7 +33,8 @@ struct InputSlot {
 std::vector<InputSlot> SlotsOf(const Element& element, Mode mode);
 // The element's arrays in slot order.
 // Errors: INVALID_ARGUMENT naming the slot, what it takes and what came: shapes are static.
-absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots, const Element& element);
+absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots,
+                                           const Element& element);
 
 struct BuiltModel {
   std::unique_ptr<Graph> graph;
@@ -50,9 +51,10 @@ struct BuildOptions {
   int num_replicas = 1;
 };
 
-// Calls model_fn in a fresh graph that has the seed, the global step, sharding and a placeholder for
-// every array of `element`, and checks what it returned.
-absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy, const Element& element,
+// Calls model_fn in a fresh graph that has the seed, the global step, sharding and a placeholder
+// for every array of `element`, and checks what it returned.
+absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
+                                                       const Element& element,
                                                        const BuildOptions& options);
 
 // Rows of an element: the size of axis 0 of its first array with a rank; 0 where none has one.

@@ -16,13 +16,13 @@ struct TrainHookOptions {
   Hooks user_hooks;
   SavingListeners saving_listeners;
   bool write_graph = false;  // graph.pbtxt and the graph event, if the config wants them
-  int64_t target_step = 0;  // for the progress line's time left; INT64_MAX: until the input ends
+  int64_t target_step = 0;   // for the progress line's time left; INT64_MAX: until the input ends
 };
 
-// Saver, graph writer, spec.training_chief_hooks, step counter, summary saver, the user's, NaN guard, progress and
-// loss lines, spec.training_hooks. A CheckpointSaverHook of the user's replaces the default one.
-// Errors: INVALID_ARGUMENT for a null hook or listener, or for listeners without any saver.
-// Source: TF 2.15 Estimator._train_with_estimator_spec.
+// Saver, graph writer, spec.training_chief_hooks, step counter, summary saver, the user's, NaN
+// guard, progress and loss lines, spec.training_hooks. A CheckpointSaverHook of the user's replaces
+// the default one. Errors: INVALID_ARGUMENT for a null hook or listener, or for listeners without
+// any saver. Source: TF 2.15 Estimator._train_with_estimator_spec.
 absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options);
 
 }  // namespace estimator

@@ -47,8 +47,12 @@ class DefaultHooksTest : public ::testing::Test {
     model_.spec.loss = Constant(1.0f);
   }
   absl::StatusOr<Hooks> Make(bool write_graph = true) {
-    return MakeTrainHooks({.config = config_, .model = model_, .user_hooks = user_hooks_, .saving_listeners = listeners_,
-                           .write_graph = write_graph, .target_step = 10});
+    return MakeTrainHooks({.config = config_,
+                           .model = model_,
+                           .user_hooks = user_hooks_,
+                           .saving_listeners = listeners_,
+                           .write_graph = write_graph,
+                           .target_step = 10});
   }
   std::vector<std::string> Kinds(bool write_graph = true) {
     std::vector<std::string> kinds;
@@ -69,13 +73,16 @@ TEST_F(DefaultHooksTest, StandInTensorFlowsOrder) {
   user_hooks_ = {std::make_shared<UserHook>()};
   model_.spec.training_chief_hooks = {std::make_shared<ChiefHook>()};
   model_.spec.training_hooks = {std::make_shared<ModelHook>()};
-  EXPECT_THAT(Kinds(), ElementsAre("saver", "graph", "chief", "counter", "summaries", "user", "nan", "progress", "model"));
+  EXPECT_THAT(Kinds(), ElementsAre("saver", "graph", "chief", "counter", "summaries", "user", "nan",
+                                   "progress", "model"));
 }
 
 TEST_F(DefaultHooksTest, TheGraphIsWrittenWhereItIsNewAndWanted) {
-  EXPECT_THAT(Kinds(/*write_graph=*/false), ElementsAre("saver", "counter", "summaries", "nan", "progress"));
+  EXPECT_THAT(Kinds(/*write_graph=*/false),
+              ElementsAre("saver", "counter", "summaries", "nan", "progress"));
   config_.checkpoint_save_graph_def = false;
-  EXPECT_THAT(Kinds(/*write_graph=*/true), ElementsAre("saver", "counter", "summaries", "nan", "progress"));
+  EXPECT_THAT(Kinds(/*write_graph=*/true),
+              ElementsAre("saver", "counter", "summaries", "nan", "progress"));
 }
 
 TEST_F(DefaultHooksTest, WhatTheConfigSwitchesOffIsLeftOut) {
@@ -87,7 +94,8 @@ TEST_F(DefaultHooksTest, WhatTheConfigSwitchesOffIsLeftOut) {
 }
 
 TEST_F(DefaultHooksTest, ASaverOfTheUsersTakesThePlaceOfTheDefaultOne) {
-  user_hooks_ = {std::make_shared<CheckpointSaverHook>(CheckpointSaverHook::Options{.cadence = {.every_steps = 5, .every_secs = std::nullopt}})};
+  user_hooks_ = {std::make_shared<CheckpointSaverHook>(
+      CheckpointSaverHook::Options{.cadence = {.every_steps = 5, .every_secs = std::nullopt}})};
   EXPECT_THAT(Kinds(), ElementsAre("graph", "counter", "summaries", "saver", "nan", "progress"));
 }
 

@@ -1,7 +1,7 @@
 // Estimator: trains, evaluates and predicts with a model_fn and an input_fn, on this machine's CPU.
 //
-//   Estimator<Params> estimator({.model_fn = ModelFn, .config = {.model_dir = "/tmp/m"}, .params = {...}});
-//   absl::Status trained = estimator.Train(TrainInput, MaxSteps(1000));
+//   Estimator<Params> estimator({.model_fn = ModelFn, .config = {.model_dir = "/tmp/m"}, .params =
+//   {...}}); absl::Status trained = estimator.Train(TrainInput, MaxSteps(1000));
 //   absl::StatusOr<EvalResult> result = estimator.Evaluate(EvalInput);
 #ifndef ESTIMATOR_TRAINING_ESTIMATOR_H_
 #define ESTIMATOR_TRAINING_ESTIMATOR_H_
@@ -46,32 +46,44 @@ class Estimator {
                 return model_fn(features, labels, mode, *params).spec();
               }),
               options.config,
-              options.model_fn ? absl::OkStatus() : absl::InvalidArgumentError("model_fn must be given")) {}
+              options.model_fn ? absl::OkStatus()
+                               : absl::InvalidArgumentError("model_fn must be given")) {}
 
-  absl::Status Train(const InputFnType& input_fn, TrainLength length = {}, const TrainOptions& options = {}) {
+  absl::Status Train(const InputFnType& input_fn, TrainLength length = {},
+                     const TrainOptions& options = {}) {
     return core_.Train(Input(input_fn), length, options);
   }
-  absl::StatusOr<EvalResult> Evaluate(const InputFnType& input_fn, const EvaluateOptions& options = {}) {
+  absl::StatusOr<EvalResult> Evaluate(const InputFnType& input_fn,
+                                      const EvaluateOptions& options = {}) {
     return core_.Evaluate(Input(input_fn), options);
   }
   Predictions Predict(const InputFnType& input_fn, PredictOptions options = {}) {
     return core_.Predict(Input(input_fn), std::move(options));
   }
 
-  // An input that keeps its place: passed to Train again, it goes on where it stood.
+  // An input that keeps its place: passed to Train again, it goes on where it stood. A plain
+  // function does so by itself; a lambda only through this.
   InputFn Input(const InputFnType& input_fn) const {
-    return InputFn([input_fn, params = params_](const InputFn::Call&) { return input_fn(*params); });
+    return InputFn([input_fn, params = params_](const InputFn::Call&) { return input_fn(*params); },
+                   FunctionIdentity<Params>(input_fn));
   }
-  absl::Status Train(const InputFn& input, TrainLength length = {}, const TrainOptions& options = {}) {
+  absl::Status Train(const InputFn& input, TrainLength length = {},
+                     const TrainOptions& options = {}) {
     return core_.Train(input, length, options);
   }
 
   const RunConfig& config() const { return core_.config(); }
   const std::string& model_dir() const { return core_.model_dir(); }
   const Params& params() const { return *params_; }
-  absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const { return core_.LatestCheckpoint(); }
-  absl::StatusOr<std::vector<std::string>> GetVariableNames() const { return core_.GetVariableNames(); }
-  absl::StatusOr<Array> GetVariableValue(const std::string& name) const { return core_.GetVariableValue(name); }
+  absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const {
+    return core_.LatestCheckpoint();
+  }
+  absl::StatusOr<std::vector<std::string>> GetVariableNames() const {
+    return core_.GetVariableNames();
+  }
+  absl::StatusOr<Array> GetVariableValue(const std::string& name) const {
+    return core_.GetVariableValue(name);
+  }
   std::string EvalDir(const std::string& name = "") const { return core_.EvalDir(name); }
 
  private:

@@ -38,7 +38,8 @@ TEST(EstimatorConstruction, AMissingModelFnAndABadConfigAreReportedByEveryCall) 
   EXPECT_EQ(without.Evaluate(Endless).status().message(), "model_fn must be given");
   EXPECT_EQ(without.Predict(Endless).Next().status().message(), "model_fn must be given");
   Estimator<TinyParams> nowhere(TinyOptions(""));
-  EXPECT_THAT(std::string(nowhere.Train(Endless, Steps(1)).message()), HasSubstr("model_dir must be non-empty when it is given"));
+  EXPECT_THAT(std::string(nowhere.Train(Endless, Steps(1)).message()),
+              HasSubstr("model_dir must be non-empty when it is given"));
 }
 
 // Behaviour A5.
@@ -57,14 +58,17 @@ TEST(EstimatorConstruction, ParamsAreCopiedIn) {
 TEST(EstimatorConstruction, CallableObjectsServeAsModelFnAndInputFn) {
   struct Model {
     int64_t hidden_units;
-    EstimatorSpec operator()(const Features& features, const Labels& labels, Mode mode, TinyParams params) const {
+    EstimatorSpec operator()(const Features& features, const Labels& labels, Mode mode,
+                             TinyParams params) const {
       params.hidden_units = hidden_units;
       return TinyModel(features, labels, mode, params);
     }
   };
   struct Input {
     int64_t batch_size;
-    absl::StatusOr<Dataset> operator()(const TinyParams&) const { return TinyDataset(batch_size).Repeat(); }
+    absl::StatusOr<Dataset> operator()(const TinyParams&) const {
+      return TinyDataset(batch_size).Repeat();
+    }
   };
   const TempDir dir;
   auto options = TinyOptions(dir.File("m"));
@@ -80,7 +84,8 @@ TEST(EstimatorConstruction, AConfigOutOfRangeIsNamed) {
   auto options = TinyOptions(dir.File("m"));
   options.config.keep_checkpoint_max = -1;
   Estimator<TinyParams> estimator(options);
-  EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1)).message()), HasSubstr("keep_checkpoint_max must be >= 0, given -1"));
+  EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1)).message()),
+              HasSubstr("keep_checkpoint_max must be >= 0, given -1"));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "estimator/training/estimator_core.h"
 
 #include <cstdlib>
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +16,8 @@ absl::StatusOr<std::string> MakeTemporaryModelDir() {
   const char* parent = getenv("TMPDIR");
   std::string pattern = absl::StrCat(parent != nullptr ? parent : "/tmp", "/estimator-XXXXXX");
   if (mkdtemp(pattern.data()) == nullptr) {
-    return absl::UnavailableError(absl::StrCat("cannot make a temporary model_dir ", pattern, "; set RunConfig.model_dir"));
+    return absl::UnavailableError(
+        absl::StrCat("cannot make a temporary model_dir ", pattern, "; set RunConfig.model_dir"));
   }
   LOG(WARNING) << "Using temporary folder as model directory: " << pattern;
   return pattern;
@@ -33,7 +33,8 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& mode
 
 }  // namespace
 
-EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config, absl::Status construction)
+EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config,
+                             absl::Status construction)
     : config_(std::move(config)), status_(std::move(construction)), strategy_(std::move(strategy)) {
   status_.Update(config_.Validate());
   if (!config_.model_dir.has_value()) {
@@ -50,12 +51,14 @@ EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig confi
 EstimatorCore::~EstimatorCore() = default;
 EstimatorCore::EstimatorCore(EstimatorCore&&) noexcept = default;
 
-absl::Status EstimatorCore::Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options) {
+absl::Status EstimatorCore::Train(const InputFn& input_fn, const TrainLength& length,
+                                  const TrainOptions& options) {
   EST_RETURN_IF_ERROR(status_);
   return trainer_->Train(input_fn, length, options);
 }
 
-absl::StatusOr<EvalResult> EstimatorCore::Evaluate(const InputFn& input_fn, const EvaluateOptions& options) {
+absl::StatusOr<EvalResult> EstimatorCore::Evaluate(const InputFn& input_fn,
+                                                   const EvaluateOptions& options) {
   EST_RETURN_IF_ERROR(status_);
   return evaluator_->Evaluate(input_fn, options, trainer_->state());
 }

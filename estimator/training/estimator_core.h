@@ -25,11 +25,13 @@ namespace estimator {
 class EstimatorCore {
  public:
   // An error of `config`, or `construction` if it is one, is what every call returns.
-  EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config, absl::Status construction = absl::OkStatus());
+  EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config,
+                absl::Status construction = absl::OkStatus());
   ~EstimatorCore();
   EstimatorCore(EstimatorCore&&) noexcept;  // so that a function may return an estimator
 
-  absl::Status Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options);
+  absl::Status Train(const InputFn& input_fn, const TrainLength& length,
+                     const TrainOptions& options);
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
   Predictions Predict(const InputFn& input_fn, PredictOptions options);
 
@@ -42,7 +44,9 @@ class EstimatorCore {
   absl::StatusOr<std::vector<std::string>> GetVariableNames() const;
   // From the newest checkpoint. Errors: NOT_FOUND naming the nearest variable.
   absl::StatusOr<Array> GetVariableValue(const std::string& name) const;
-  std::string EvalDir(const std::string& name = "") const { return estimator::EvalDir(model_dir(), name); }
+  std::string EvalDir(const std::string& name = "") const {
+    return estimator::EvalDir(model_dir(), name);
+  }
 
  private:
   RunConfig config_;

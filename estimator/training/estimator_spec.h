@@ -13,7 +13,8 @@ namespace estimator {
 // The fields that a mode may add. They are kept in every mode and used where the mode has a use.
 struct EstimatorSpecOptions {
   MetricMap eval_metric_ops = {};
-  Hooks training_chief_hooks = {}, training_hooks = {}, evaluation_hooks = {}, prediction_hooks = {};
+  Hooks training_chief_hooks = {}, training_hooks = {}, evaluation_hooks = {},
+        prediction_hooks = {};
   Scaffold scaffold = {};
 };
 
@@ -22,19 +23,22 @@ struct EstimatorSpecOptions {
 // Source: TF 2.15 tf.estimator.EstimatorSpec.
 class EstimatorSpec {
  public:
-  static EstimatorSpec Train(const Tensor& loss, const Operation& train_op, EstimatorSpecOptions options = {}) {
+  static EstimatorSpec Train(const Tensor& loss, const Operation& train_op,
+                             EstimatorSpecOptions options = {}) {
     ModelSpec spec = Common(Mode::kTrain, std::move(options));
     spec.loss = loss;
     spec.train_op = train_op;
     return EstimatorSpec(std::move(spec));
   }
-  static EstimatorSpec Eval(const Tensor& loss, MetricMap eval_metric_ops = {}, EstimatorSpecOptions options = {}) {
+  static EstimatorSpec Eval(const Tensor& loss, MetricMap eval_metric_ops = {},
+                            EstimatorSpecOptions options = {}) {
     options.eval_metric_ops.merge(eval_metric_ops);
     ModelSpec spec = Common(Mode::kEval, std::move(options));
     spec.loss = loss;
     return EstimatorSpec(std::move(spec));
   }
-  static EstimatorSpec Predict(std::map<std::string, Tensor> predictions, EstimatorSpecOptions options = {}) {
+  static EstimatorSpec Predict(std::map<std::string, Tensor> predictions,
+                               EstimatorSpecOptions options = {}) {
     ModelSpec spec = Common(Mode::kPredict, std::move(options));
     spec.predictions = std::move(predictions);
     return EstimatorSpec(std::move(spec));

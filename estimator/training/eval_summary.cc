@@ -6,7 +6,8 @@
 namespace estimator {
 
 absl::Status WriteEvalSummary(const std::string& eval_dir, const EvalResult& result) {
-  EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer, EventFileWriter::ForDirectory(eval_dir));
+  EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer,
+                       EventFileWriter::ForDirectory(eval_dir));
   const int64_t step = result.global_step();
   for (const auto& [name, value] : result.values) {
     if (name == "global_step") continue;
@@ -17,7 +18,8 @@ absl::Status WriteEvalSummary(const std::string& eval_dir, const EvalResult& res
     }
   }
   if (!result.checkpoint_path.empty()) {
-    EST_RETURN_IF_ERROR(writer->AddTensor("checkpoint_path", Array::String(result.checkpoint_path), step));
+    EST_RETURN_IF_ERROR(
+        writer->AddTensor("checkpoint_path", Array::String(result.checkpoint_path), step));
   }
   return writer->Flush();
 }

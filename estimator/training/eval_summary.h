@@ -9,8 +9,9 @@
 
 namespace estimator {
 
-// At the evaluated step, into an event file of `eval_dir`: every scalar metric and `loss`; an array as a
-// tensor summary; `checkpoint_path`, where there was one, as a string tensor. `global_step` is no tag.
+// At the evaluated step, into an event file of `eval_dir`: every scalar metric and `loss`; an array
+// as a tensor summary; `checkpoint_path`, where there was one, as a string tensor. `global_step` is
+// no tag.
 absl::Status WriteEvalSummary(const std::string& eval_dir, const EvalResult& result);
 
 }  // namespace estimator

@@ -31,15 +31,18 @@ absl::Status CheckNeedsNoInput(const std::vector<Tensor>& tensors) {
     if (!tensor.valid()) return absl::InvalidArgumentError("a tensor to evaluate is not valid");
     const Node* placeholder = FindPlaceholder(tensor);
     if (placeholder == nullptr) continue;
-    return absl::OutOfRangeError(absl::StrCat(
-        tensor.name(), " needs the input '", placeholder->name(), "' (", placeholder->outputs()[0].ToString(),
-        "), and outside of a run there is no batch: evaluate what depends on variables and constants alone, or ask for "
-        "it in BeforeRun and keep what AfterRun is given"));
+    return absl::OutOfRangeError(
+        absl::StrCat(tensor.name(), " needs the input '", placeholder->name(), "' (",
+                     placeholder->outputs()[0].ToString(),
+                     "), and outside of a run there is no batch: evaluate what depends on "
+                     "variables and constants alone, or ask for "
+                     "it in BeforeRun and keep what AfterRun is given"));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Array>> EvaluateTensors(Session& session, const std::vector<Tensor>& tensors) {
+absl::StatusOr<std::vector<Array>> EvaluateTensors(Session& session,
+                                                   const std::vector<Tensor>& tensors) {
   EST_RETURN_IF_ERROR(CheckNeedsNoInput(tensors));
   const std::unique_ptr<Backend> backend = MakeCpuBackend(session.variables());
   return RunOnce(*backend, session.graph(), {.feeds = {}, .fetches = tensors, .updates = {}});

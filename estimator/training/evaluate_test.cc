@@ -43,8 +43,11 @@ TEST_F(EvaluateTest, TheLossIsTheMeanOverTheInput) {
   options.model_fn = MeanModel;
   Estimator<TinyParams> estimator(options);
   const auto of = [&](std::vector<float> values) {
-    const Array x = Array::FromSpan<float>({static_cast<int64_t>(values.size())}, absl::MakeConstSpan(values));
-    const auto result = estimator.Evaluate([x](const TinyParams&) { return Dataset::FromTensorSlices({.features = {{"x", x}}, .labels = {}}).Batch(1); });
+    const Array x =
+        Array::FromSpan<float>({static_cast<int64_t>(values.size())}, absl::MakeConstSpan(values));
+    const auto result = estimator.Evaluate([x](const TinyParams&) {
+      return Dataset::FromTensorSlices({.features = {{"x", x}}, .labels = {}}).Batch(1);
+    });
     EXPECT_TRUE(result.ok()) << result.status();
     return (*result)["loss"];
   };
@@ -57,7 +60,8 @@ TEST_F(EvaluateTest, EveryExampleCountsOnceForEveryBatchSize) {
   double loss = 0, mae = 0;
   for (const int64_t batch_size : {20, 1, 3, 7, 16}) {
     const auto recorder = std::make_shared<RunRecorder>();
-    const auto result = estimator.Evaluate([&](const TinyParams&) { return TinyDataset(batch_size); }, {.hooks = {recorder}});
+    const auto result = estimator.Evaluate(
+        [&](const TinyParams&) { return TinyDataset(batch_size); }, {.hooks = {recorder}});
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->num_examples, 20);
     EXPECT_EQ(result->num_steps, (20 + batch_size - 1) / batch_size);
@@ -103,7 +107,8 @@ TEST_F(EvaluateTest, WithoutACheckpointTheInitialValuesAreEvaluated) {
 TEST_F(EvaluateTest, ACheckpointOfAnotherEstimatorServesAndOneThatIsNoneIsRefused) {
   Estimator<TinyParams> trained = Trained("m", 6);
   Estimator<TinyParams> other(TinyOptions(dir_.File("other")));
-  const auto there = trained.Evaluate(Once), here = other.Evaluate(Once, {.checkpoint_path = dir_.File("m/model.ckpt-6")});
+  const auto there = trained.Evaluate(Once),
+             here = other.Evaluate(Once, {.checkpoint_path = dir_.File("m/model.ckpt-6")});
   ASSERT_TRUE(here.ok()) << here.status();
   EXPECT_EQ((*here)["loss"], (*there)["loss"]);
   EXPECT_EQ(here->global_step(), 6);
@@ -115,7 +120,8 @@ TEST_F(EvaluateTest, ACheckpointOfAnotherEstimatorServesAndOneThatIsNoneIsRefuse
 
 TEST_F(EvaluateTest, FollowsTrainingFromCallToCall) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
-  Estimator<TinyParams> reader(TinyOptions(dir_.File("m")));  // reads from disk what the other has in memory
+  Estimator<TinyParams> reader(
+      TinyOptions(dir_.File("m")));  // reads from disk what the other has in memory
   for (int64_t step = 2; step <= 6; step += 2) {
     ASSERT_TRUE(estimator.Train(Endless, Steps(2)).ok());
     const auto own = estimator.Evaluate(Once), read = reader.Evaluate(Once);
@@ -128,9 +134,12 @@ TEST_F(EvaluateTest, FollowsTrainingFromCallToCall) {
 // Behaviour E5.
 TEST_F(EvaluateTest, StepsLimitItAndMustBePositive) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
-  EXPECT_EQ(estimator.Evaluate(Once, {.steps = 0}).status().message(), "Must specify steps > 0, given: 0");
-  EXPECT_EQ(estimator.Evaluate(Once, {.steps = -1}).status().message(), "Must specify steps > 0, given: -1");
-  EXPECT_THAT(std::string(estimator.Evaluate(Once, {.hooks = {nullptr}}).status().message()), HasSubstr("null"));
+  EXPECT_EQ(estimator.Evaluate(Once, {.steps = 0}).status().message(),
+            "Must specify steps > 0, given: 0");
+  EXPECT_EQ(estimator.Evaluate(Once, {.steps = -1}).status().message(),
+            "Must specify steps > 0, given: -1");
+  EXPECT_THAT(std::string(estimator.Evaluate(Once, {.hooks = {nullptr}}).status().message()),
+              HasSubstr("null"));
   const auto result = estimator.Evaluate(Endless, {.steps = 3});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->num_steps, 3);
@@ -154,14 +163,16 @@ TEST_F(EvaluateTest, WritesScalarsAndTheCheckpointsPathToTheEvalDir) {
   ASSERT_TRUE(scalars.ok()) << scalars.status();
   ASSERT_EQ(scalars->size(), 1u);
   EXPECT_EQ(scalars->count(3), 1u);
-  EXPECT_FLOAT_EQ(static_cast<float>(scalars->at(3).at("mae")), static_cast<float>((*result)["mae"]));
+  EXPECT_FLOAT_EQ(static_cast<float>(scalars->at(3).at("mae")),
+                  static_cast<float>((*result)["mae"]));
   EXPECT_EQ(scalars->at(3).count("global_step"), 0u);
   bool has_path = false;
   const std::vector<std::string> paths = *Glob(JoinPath(estimator.EvalDir("foo"), "*"));
   for (const std::string& path : paths) {
     const std::vector<SummaryRecord> records = *ReadEventFile(path);
     for (const SummaryRecord& record : records) {
-      if (record.tag == "checkpoint_path") has_path = record.bytes.find(dir_.File("m/model.ckpt-3")) != std::string::npos;
+      if (record.tag == "checkpoint_path")
+        has_path = record.bytes.find(dir_.File("m/model.ckpt-3")) != std::string::npos;
     }
   }
   EXPECT_TRUE(has_path);
@@ -172,22 +183,29 @@ TEST_F(EvaluateTest, WritesScalarsAndTheCheckpointsPathToTheEvalDir) {
 TEST_F(EvaluateTest, VariablesHaveNamesAndValuesAfterTrainingOnly) {
   Estimator<TinyParams> fresh(TinyOptions(dir_.File("fresh")));
   EXPECT_EQ(fresh.GetVariableNames().status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(fresh.GetVariableValue("dense/kernel").status().message()), HasSubstr("train first"));
+  EXPECT_THAT(std::string(fresh.GetVariableValue("dense/kernel").status().message()),
+              HasSubstr("train first"));
   Estimator<TinyParams> trained = Trained("m", 1);
   EXPECT_THAT(*trained.GetVariableNames(),
-              ElementsAre("dense/bias", "dense/bias/Momentum", "dense/kernel", "dense/kernel/Momentum", "dense_1/bias",
-                          "dense_1/bias/Momentum", "dense_1/kernel", "dense_1/kernel/Momentum", "global_step"));
+              ElementsAre("dense/bias", "dense/bias/Momentum", "dense/kernel",
+                          "dense/kernel/Momentum", "dense_1/bias", "dense_1/bias/Momentum",
+                          "dense_1/kernel", "dense_1/kernel/Momentum", "global_step"));
   EXPECT_EQ(trained.GetVariableValue("dense/kernel")->shape(), (Shape{2, 4}));
-  EXPECT_THAT(std::string(trained.GetVariableValue("dense/kernal").status().message()), HasSubstr("dense/kernel"));
+  EXPECT_THAT(std::string(trained.GetVariableValue("dense/kernal").status().message()),
+              HasSubstr("dense/kernel"));
 }
 
 // Behaviour E7 (a metric is a tensor here, never a nested tuple).
 TEST_F(EvaluateTest, AVectorMetricIsReturnedWholeAndStoredAsATensor) {
   auto options = TinyOptions(dir_.File("m"));
   options.model_fn = [](const Features& features, const Labels&, Mode, const TinyParams&) {
-    const Variable sums = GetVariable("sums", {2}, {.initializer = [](const Shape& shape, DType dtype) { return Zeros(shape, dtype); },
-                                                    .trainable = false, .local = true});
-    const metrics::Metric columns{.value = sums, .update = AssignAdd(sums, ReduceSum(features["x"], 0))};
+    const Variable sums = GetVariable(
+        "sums", {2},
+        {.initializer = [](const Shape& shape, DType dtype) { return Zeros(shape, dtype); },
+         .trainable = false,
+         .local = true});
+    const metrics::Metric columns{.value = sums,
+                                  .update = AssignAdd(sums, ReduceSum(features["x"], 0))};
     return EstimatorSpec::Eval(ReduceMean(features["x"]), {{"columns", columns}});
   };
   Estimator<TinyParams> estimator(options);
@@ -199,7 +217,8 @@ TEST_F(EvaluateTest, AVectorMetricIsReturnedWholeAndStoredAsATensor) {
   const std::vector<std::string> paths = *Glob(JoinPath(estimator.EvalDir(), "*"));
   for (const std::string& path : paths) {
     const std::vector<SummaryRecord> records = *ReadEventFile(path);
-    for (const SummaryRecord& record : records) stored |= record.tag == "columns" && record.kind == SummaryRecord::Kind::kTensor;
+    for (const SummaryRecord& record : records)
+      stored |= record.tag == "columns" && record.kind == SummaryRecord::Kind::kTensor;
   }
   EXPECT_TRUE(stored);
 }

@@ -37,14 +37,18 @@ struct Evaluator::Pass {
 };
 
 Evaluator::Evaluator(const Strategy& strategy, const RunConfig& config)
-    : strategy_(strategy), model_dir_(*config.model_dir), models_(strategy, Mode::kEval, config.tf_random_seed) {}
+    : strategy_(strategy),
+      model_dir_(*config.model_dir),
+      models_(strategy, Mode::kEval, config.tf_random_seed) {}
 
 Evaluator::~Evaluator() = default;
 
-absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn, const EvaluateOptions& options,
+absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
+                                               const EvaluateOptions& options,
                                                const ModelState& trained) {
   if (options.steps.has_value() && *options.steps <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("Must specify steps > 0, given: ", *options.steps));
+    return absl::InvalidArgumentError(
+        absl::StrCat("Must specify steps > 0, given: ", *options.steps));
   }
   EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kEval));
   Pass pass{.options = options, .hooks = {}, .session = nullptr, .checkpoint = ""};
@@ -55,7 +59,8 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn, const Ev
     EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir_));
     pass.checkpoint = latest.value_or("");
     if (pass.checkpoint.empty() && !trained.AheadOf("")) {
-      LOG(INFO) << "Could not find trained model in " << model_dir_ << ": evaluating freshly initialized variables";
+      LOG(INFO) << "Could not find trained model in " << model_dir_
+                << ": evaluating freshly initialized variables";
     }
   }
   const auto start = std::chrono::steady_clock::now();
@@ -63,19 +68,25 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn, const Ev
   OpenInput input(std::move(feeder));
   EST_ASSIGN_OR_RETURN(const StepInput* first, input.Peek());
   if (first == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("the evaluation input is empty: ", input.Describe()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the evaluation input is empty: ", input.Describe()));
   }
   EST_ASSIGN_OR_RETURN(pass.first, models_.For(*first));
   const BuiltModel& model = *pass.first->model;
-  EST_RETURN_IF_ERROR(models_.EnsureVariables(model, pass.checkpoint, options.checkpoint_path ? nullptr : &trained));
-  EST_RETURN_IF_ERROR(InitializeVariables(*model.graph, models_.state().store(), /*only_local=*/true));
+  EST_RETURN_IF_ERROR(models_.EnsureVariables(model, pass.checkpoint,
+                                              options.checkpoint_path ? nullptr : &trained));
+  EST_RETURN_IF_ERROR(
+      InitializeVariables(*model.graph, models_.state().store(), /*only_local=*/true));
   if (model.spec.eval_metrics.has_value()) {
-    if (host_metrics_ == nullptr) host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);
+    if (host_metrics_ == nullptr)
+      host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);
     EST_RETURN_IF_ERROR(host_metrics_->Reset());
   }
-  pass.session = std::make_unique<ForwardSession>(*model.graph, models_.state(), model_dir_, first->num_examples);
+  pass.session = std::make_unique<ForwardSession>(*model.graph, models_.state(), model_dir_,
+                                                  first->num_examples);
   pass.hooks = options.hooks;
-  pass.hooks.insert(pass.hooks.end(), model.spec.evaluation_hooks.begin(), model.spec.evaluation_hooks.end());
+  pass.hooks.insert(pass.hooks.end(), model.spec.evaluation_hooks.begin(),
+                    model.spec.evaluation_hooks.end());
   for (const auto& hook : pass.hooks) {
     if (hook == nullptr) return absl::InvalidArgumentError("a hook given to Evaluate is null");
     EST_RETURN_IF_ERROR(hook->Begin(*model.graph));
@@ -99,8 +110,9 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn, const Ev
   EST_ASSIGN_OR_RETURN(EvalResult result, Finish(pass));
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   LOG(INFO) << "evaluated " << result.num_examples
-            << (pass.input_ended ? absl::StrCat(" of ", result.num_examples, " examples")
-                                 : absl::StrCat(" examples in ", result.num_steps, " steps; the input has more"))
+            << (pass.input_ended
+                    ? absl::StrCat(" of ", result.num_examples, " examples")
+                    : absl::StrCat(" examples in ", result.num_steps, " steps; the input has more"))
             << absl::StrFormat(" in %.2f s", result.seconds) << " at step " << result.global_step();
   EST_RETURN_IF_ERROR(WriteEvalSummary(EvalDir(model_dir_, options.name), result));
   return result;
@@ -111,15 +123,18 @@ absl::Status Evaluator::RunBatch(Pass& pass, StepInput input) {
   CompiledStep& step = *entry->step;
   const ModelSpec& spec = entry->model->spec;
   // A second model, for the last batch, has local variables of the same names: the same totals.
-  if (entry != pass.first) EST_RETURN_IF_ERROR(InitializeVariables(*entry->model->graph, models_.state().store()));
+  if (entry != pass.first)
+    EST_RETURN_IF_ERROR(InitializeVariables(*entry->model->graph, models_.state().store()));
 
   const size_t loss = step.Fetch(spec.loss);
   std::vector<size_t> metric_fetches, host_call_fetches;
   if (spec.eval_metrics) {
-    for (const Tensor& tensor : spec.eval_metrics->tensors) metric_fetches.push_back(step.Fetch(tensor));
+    for (const Tensor& tensor : spec.eval_metrics->tensors)
+      metric_fetches.push_back(step.Fetch(tensor));
   }
   if (spec.host_call) {
-    for (const Tensor& tensor : spec.host_call->tensors) host_call_fetches.push_back(step.Fetch(tensor));
+    for (const Tensor& tensor : spec.host_call->tensors)
+      host_call_fetches.push_back(step.Fetch(tensor));
   }
   RunContext context(*pass.session, models_.state().global_step());
   std::vector<std::vector<size_t>> hook_fetches;
@@ -127,8 +142,12 @@ absl::Status Evaluator::RunBatch(Pass& pass, StepInput input) {
     std::vector<size_t> fetches;
     for (const Tensor& tensor : hook->BeforeRun(context)) {
       // Hooks hold tensors of the first model; the second has the same names.
-      const Tensor here = entry == pass.first ? tensor : entry->model->graph->FindTensor(tensor.name());
-      if (!here.valid()) return absl::InvalidArgumentError(absl::StrCat("a hook asks for '", tensor.name(), "', which the model of the last, smaller batch does not have"));
+      const Tensor here =
+          entry == pass.first ? tensor : entry->model->graph->FindTensor(tensor.name());
+      if (!here.valid())
+        return absl::InvalidArgumentError(
+            absl::StrCat("a hook asks for '", tensor.name(),
+                         "', which the model of the last, smaller batch does not have"));
       fetches.push_back(step.Fetch(here));
     }
     hook_fetches.push_back(std::move(fetches));
@@ -139,7 +158,8 @@ absl::Status Evaluator::RunBatch(Pass& pass, StepInput input) {
   const bool broadcast = strategy_.broadcast(Mode::kEval);
   const auto joined = [broadcast](const StepFetches& fetches, const std::vector<size_t>& indices) {
     std::vector<Array> values;
-    for (const size_t index : indices) values.push_back(ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));
+    for (const size_t index : indices)
+      values.push_back(ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));
     return values;
   };
   std::vector<RunValues> values(pass.hooks.size());
@@ -147,13 +167,20 @@ absl::Status Evaluator::RunBatch(Pass& pass, StepInput input) {
     const double weight = input.num_examples > 0 ? static_cast<double>(input.num_examples) : 1.0;
     pass.loss_sum += weight * ReduceReplicas(FetchOfReplicas(fetches, loss, broadcast)).AsDouble();
     pass.loss_weight += weight;
-    if (spec.eval_metrics) EST_RETURN_IF_ERROR(host_metrics_->Update(joined(fetches, metric_fetches)));
+    if (spec.eval_metrics)
+      EST_RETURN_IF_ERROR(host_metrics_->Update(joined(fetches, metric_fetches)));
     if (spec.host_call) EST_RETURN_IF_ERROR(spec.host_call->fn(joined(fetches, host_call_fetches)));
     for (size_t i = 0; i < values.size(); ++i) values[i].results = joined(fetches, hook_fetches[i]);
     return absl::OkStatus();
   };
-  EST_RETURN_IF_ERROR(executable->RunLoop(
-      1, [&]() -> absl::StatusOr<std::optional<StepFeeds>> { return std::optional<StepFeeds>(feeds); }, outfeed).status());
+  EST_RETURN_IF_ERROR(executable
+                          ->RunLoop(
+                              1,
+                              [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+                                return std::optional<StepFeeds>(feeds);
+                              },
+                              outfeed)
+                          .status());
   pass.num_examples += input.num_examples;
   ++pass.num_steps;
   for (size_t i = 0; i < pass.hooks.size(); ++i) {
@@ -168,7 +195,9 @@ absl::Status Evaluator::RunBatch(Pass& pass, StepInput input) {
 absl::StatusOr<EvalResult> Evaluator::Finish(Pass& pass) {
   EvalResult result;
   const ModelSpec& spec = pass.first->model->spec;
-  EST_ASSIGN_OR_RETURN(result.values, FetchMetricValues(*pass.first->backend, *pass.first->model->graph, spec.eval_metric_ops));
+  EST_ASSIGN_OR_RETURN(
+      result.values,
+      FetchMetricValues(*pass.first->backend, *pass.first->model->graph, spec.eval_metric_ops));
   if (spec.eval_metrics) {
     EST_ASSIGN_OR_RETURN(MetricValues host_values, host_metrics_->Values());
     result.values.merge(host_values);

@@ -38,10 +38,9 @@ class Evaluator {
   ~Evaluator();
 
   // `trained`: the trainer's variables, to copy from where they are what is asked for.
-  // Errors: INVALID_ARGUMENT for steps <= 0, an empty input or a checkpoint that is not one; those of
-  // the input and the model.
-  // Source: TF 2.15 Estimator.evaluate. `loss` is the mean over examples (TensorFlow's is the mean over
-  // batches, which depends on the batch size).
+  // Errors: INVALID_ARGUMENT for steps <= 0, an empty input or a checkpoint that is not one; those
+  // of the input and the model. Source: TF 2.15 Estimator.evaluate. `loss` is the mean over
+  // examples (TensorFlow's is the mean over batches, which depends on the batch size).
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options,
                                       const ModelState& trained);
 

@@ -27,21 +27,23 @@ Tensor TensorMap::operator[](absl::string_view name) const {
   const auto found = tensors_.find(std::string(name));
   if (found != tensors_.end()) return found->second;
   if (tensors_.size() == 1 && tensors_.count("") > 0) {
-    return Fail(graph_, absl::StrCat(what_, " is one tensor without a name; '", name, "' was asked for"));
+    return Fail(graph_,
+                absl::StrCat(what_, " is one tensor without a name; '", name, "' was asked for"));
   }
   std::vector<std::string> names;
   for (const auto& [known, tensor] : tensors_) names.push_back(known);
   const std::optional<std::string> nearest = NearestName(name, names);
-  return Fail(graph_, absl::StrCat(what_, " has no '", name, "'; input_fn gives ",
-                                   names.empty() ? "none" : QuotedNames(tensors_),
-                                   nearest ? absl::StrCat(". Did you mean '", *nearest, "'?") : ""));
+  return Fail(graph_,
+              absl::StrCat(what_, " has no '", name, "'; input_fn gives ",
+                           names.empty() ? "none" : QuotedNames(tensors_),
+                           nearest ? absl::StrCat(". Did you mean '", *nearest, "'?") : ""));
 }
 
 TensorMap::operator Tensor() const {
   if (tensors_.size() == 1) return tensors_.begin()->second;
   if (tensors_.empty()) return Tensor();
-  return Fail(graph_, absl::StrCat("model_fn takes ", what_, " as one tensor, but input_fn gives ", tensors_.size(),
-                                   ": ", QuotedNames(tensors_)));
+  return Fail(graph_, absl::StrCat("model_fn takes ", what_, " as one tensor, but input_fn gives ",
+                                   tensors_.size(), ": ", QuotedNames(tensors_)));
 }
 
 }  // namespace estimator

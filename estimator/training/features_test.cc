@@ -38,7 +38,8 @@ TEST_F(FeaturesTest, OneTensorConverts) {
 TEST_F(FeaturesTest, SeveralTensorsDoNotConvertSilently) {
   const Tensor converted = Labels(&graph_, "labels", {{"a", Input()}, {"b", Input()}});
   EXPECT_FALSE(converted.valid());
-  EXPECT_NE(graph_.status().message().find("gives 2: 'a', 'b'"), absl::string_view::npos) << graph_.status();
+  EXPECT_NE(graph_.status().message().find("gives 2: 'a', 'b'"), absl::string_view::npos)
+      << graph_.status();
 }
 
 TEST_F(FeaturesTest, NoLabelsConvertToNoTensorWithoutAnError) {

@@ -16,7 +16,8 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
   std::set<const Node*> needed;
   std::vector<const Node*> pending;
   if (model.spec.loss.valid()) pending.push_back(model.spec.loss.node());
-  for (const Node* assign : CollectAssigns({model.spec.train_op})) pending.push_back(assign->input(1).node());
+  for (const Node* assign : CollectAssigns({model.spec.train_op}))
+    pending.push_back(assign->input(1).node());
   while (!pending.empty()) {
     const Node* node = pending.back();
     pending.pop_back();
@@ -25,10 +26,12 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
   }
   std::vector<Tensor> tensors;
   for (const auto& node : model.graph->nodes()) {
-    if (needed.count(node.get()) == 0 || node->op() == "Const" || node->op() == "VariableV2") continue;
+    if (needed.count(node.get()) == 0 || node->op() == "Const" || node->op() == "VariableV2")
+      continue;
     for (int i = 0; i < node->num_outputs(); ++i) {
       const Tensor output(model.graph.get(), node.get(), i);
-      if (IsFloating(output.dtype()) && output.shape().num_elements() > 0) tensors.push_back(output);
+      if (IsFloating(output.dtype()) && output.shape().num_elements() > 0)
+        tensors.push_back(output);
     }
   }
   return tensors;
@@ -44,32 +47,42 @@ std::optional<std::string> DescribeNonFinite(const Tensor& tensor, const Array& 
       index.push_back(rest / stride);
       rest %= stride;
     }
-    return absl::StrCat(tensor.name(), " (", tensor.spec().ToString(), ") is ", std::isnan(element) ? "NaN" : "Inf",
-                        value.shape().rank() > 0 ? absl::StrCat(" at ", Shape(std::move(index)).ToString()) : "");
+    return absl::StrCat(
+        tensor.name(), " (", tensor.spec().ToString(), ") is ", std::isnan(element) ? "NaN" : "Inf",
+        value.shape().rank() > 0 ? absl::StrCat(" at ", Shape(std::move(index)).ToString()) : "");
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend, const StepFeeds& feeds) {
+std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
+                                 const StepFeeds& feeds) {
   const std::vector<Tensor> tensors = FloatingTensors(model);
-  auto executable = backend.Compile(*model.graph, {.feeds = model.placeholders, .fetches = tensors, .updates = {}});
+  auto executable = backend.Compile(
+      *model.graph, {.feeds = model.placeholders, .fetches = tensors, .updates = {}});
   if (!executable.ok()) return absl::StrCat("(not found: ", executable.status().message(), ")");
   std::string found = "(no tensor is, when the step is run again)";
-  const absl::StatusOr<int64_t> steps = (*executable)->RunLoop(
-      1, [&]() -> absl::StatusOr<std::optional<StepFeeds>> { return std::optional<StepFeeds>(feeds); },
-      [&](int64_t, const StepFetches& fetches) {
-        for (size_t i = 0; i < tensors.size(); ++i) {
-          for (size_t replica = 0; replica < fetches.size(); ++replica) {
-            const std::optional<std::string> text = DescribeNonFinite(tensors[i], fetches[replica][i]);
-            if (!text.has_value()) continue;
-            found = fetches.size() == 1 ? *text : absl::StrCat(*text, " on replica ", replica);
-            return absl::OkStatus();
-          }
-        }
-        return absl::OkStatus();
-      });
+  const absl::StatusOr<int64_t> steps =
+      (*executable)
+          ->RunLoop(
+              1,
+              [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+                return std::optional<StepFeeds>(feeds);
+              },
+              [&](int64_t, const StepFetches& fetches) {
+                for (size_t i = 0; i < tensors.size(); ++i) {
+                  for (size_t replica = 0; replica < fetches.size(); ++replica) {
+                    const std::optional<std::string> text =
+                        DescribeNonFinite(tensors[i], fetches[replica][i]);
+                    if (!text.has_value()) continue;
+                    found =
+                        fetches.size() == 1 ? *text : absl::StrCat(*text, " on replica ", replica);
+                    return absl::OkStatus();
+                  }
+                }
+                return absl::OkStatus();
+              });
   if (!steps.ok()) return absl::StrCat("(not found: ", steps.status().message(), ")");
   return found;
 }

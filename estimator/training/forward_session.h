@@ -1,4 +1,5 @@
-// ForwardSession: what the hooks of an evaluation or a prediction see: one run per batch, nothing saved.
+// ForwardSession: what the hooks of an evaluation or a prediction see: one run per batch, nothing
+// saved.
 #ifndef ESTIMATOR_TRAINING_FORWARD_SESSION_H_
 #define ESTIMATOR_TRAINING_FORWARD_SESSION_H_
 
@@ -17,7 +18,10 @@ class ForwardSession : public Session {
  public:
   ForwardSession(const Graph& graph, ModelState& state, const std::string& model_dir,
                  int64_t examples_per_step)
-      : graph_(graph), state_(state), model_dir_(model_dir), examples_per_step_(examples_per_step) {}
+      : graph_(graph),
+        state_(state),
+        model_dir_(model_dir),
+        examples_per_step_(examples_per_step) {}
 
   const Graph& graph() const override { return graph_; }
   VariableStore& variables() override { return state_.store(); }

@@ -34,19 +34,22 @@ class Session {
   virtual int64_t steps_per_run() const = 0;
   // Examples of one step over all replicas; 0 where unknown.
   virtual int64_t examples_per_step() const = 0;
-  // Writes a checkpoint of the current state (variables, slots, input position); returns its prefix.
+  // Writes a checkpoint of the current state (variables, slots, input position); returns its
+  // prefix.
   virtual absl::StatusOr<std::string> SaveCheckpoint() = 0;
   // The global step that the variables were restored from; -1 after a fresh start.
   virtual int64_t restored_step() const = 0;
   // After a step with a NaN or Inf: the first tensor in forward order that has one, as
-  // "dense/MatMul:0 (f32 [8,10]) has a NaN at [3,2]". Variables are still those from before the step.
+  // "dense/MatMul:0 (f32 [8,10]) has a NaN at [3,2]". Variables are still those from before the
+  // step.
   virtual std::string FirstNonFiniteTensor() = 0;
 };
 
 // One run's context.
 class RunContext {
  public:
-  RunContext(Session& session, int64_t global_step) : session_(session), global_step_(global_step) {}
+  RunContext(Session& session, int64_t global_step)
+      : session_(session), global_step_(global_step) {}
   Session& session() const { return session_; }
   int64_t global_step() const { return global_step_; }  // before the run
   // The loop ends after this run, cleanly.
@@ -76,7 +79,8 @@ class SessionRunHook {
   virtual absl::Status Begin(Graph& /*graph*/) { return absl::OkStatus(); }
   // Variables have their values.
   virtual absl::Status AfterCreateSession(Session& /*session*/) { return absl::OkStatus(); }
-  // The tensors whose values AfterRun wants. Best the same every time: a new one compiles the step anew.
+  // The tensors whose values AfterRun wants. Best the same every time: a new one compiles the step
+  // anew.
   virtual std::vector<Tensor> BeforeRun(RunContext& /*context*/) { return {}; }
   virtual absl::Status AfterRun(RunContext& /*context*/, const RunValues& /*values*/) {
     return absl::OkStatus();
@@ -91,10 +95,16 @@ class CheckpointSaverListener {
  public:
   virtual ~CheckpointSaverListener() = default;
   virtual absl::Status Begin() { return absl::OkStatus(); }
-  virtual absl::Status BeforeSave(Session& /*session*/, int64_t /*global_step*/) { return absl::OkStatus(); }
+  virtual absl::Status BeforeSave(Session& /*session*/, int64_t /*global_step*/) {
+    return absl::OkStatus();
+  }
   // True stops training.
-  virtual absl::StatusOr<bool> AfterSave(Session& /*session*/, int64_t /*global_step*/) { return false; }
-  virtual absl::Status End(Session& /*session*/, int64_t /*global_step*/) { return absl::OkStatus(); }
+  virtual absl::StatusOr<bool> AfterSave(Session& /*session*/, int64_t /*global_step*/) {
+    return false;
+  }
+  virtual absl::Status End(Session& /*session*/, int64_t /*global_step*/) {
+    return absl::OkStatus();
+  }
 };
 
 using SavingListeners = std::vector<std::shared_ptr<CheckpointSaverListener>>;

@@ -25,7 +25,9 @@ class SingleFeeder : public Feeder {
     return std::optional<StepInput>(std::move(input));
   }
   absl::StatusOr<std::string> SaveState() override { return iterator_->SaveState(); }
-  absl::Status RestoreState(absl::string_view state) override { return iterator_->RestoreState(state); }
+  absl::Status RestoreState(absl::string_view state) override {
+    return iterator_->RestoreState(state);
+  }
   std::string Describe() const override { return description_; }
 
  private:
@@ -38,7 +40,9 @@ class SingleFeeder : public Feeder {
 class LocalStrategy : public Strategy {
  public:
   LocalStrategy(ModelCall model_call, BatchSizes batch_sizes, CompileOptions compile_options)
-      : model_call_(std::move(model_call)), batch_sizes_(batch_sizes), compile_options_(compile_options) {}
+      : model_call_(std::move(model_call)),
+        batch_sizes_(batch_sizes),
+        compile_options_(compile_options) {}
 
   std::string name() const override { return "CPU"; }
   int num_replicas(Mode) const override { return 1; }
@@ -52,8 +56,10 @@ class LocalStrategy : public Strategy {
   std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const override {
     return MakeCpuBackend(store, compile_options_);
   }
-  absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode, const InputFn& input_fn) const override {
-    EST_ASSIGN_OR_RETURN(const Dataset dataset, input_fn({.mode = mode, .batch_size = batch_sizes_.of(mode)}));
+  absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
+                                                    const InputFn& input_fn) const override {
+    EST_ASSIGN_OR_RETURN(const Dataset dataset,
+                         input_fn({.mode = mode, .batch_size = batch_sizes_.of(mode)}));
     return MakeSingleFeeder(mode, dataset);
   }
   absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels, Mode mode,

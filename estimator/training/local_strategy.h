@@ -11,14 +11,18 @@
 
 namespace estimator {
 
-// Calls the user's model_fn, with params as this mode sees them, and turns what it returns into a ModelSpec.
-using ModelCall = std::function<absl::StatusOr<ModelSpec>(const Features&, const Labels&, Mode, int64_t batch_size)>;
+// Calls the user's model_fn, with params as this mode sees them, and turns what it returns into a
+// ModelSpec.
+using ModelCall = std::function<absl::StatusOr<ModelSpec>(const Features&, const Labels&, Mode,
+                                                          int64_t batch_size)>;
 
 struct BatchSizes {
   int64_t train = 0;  // 0: none was named
   int64_t eval = 0;
   int64_t predict = 0;
-  int64_t of(Mode mode) const { return mode == Mode::kTrain ? train : mode == Mode::kEval ? eval : predict; }
+  int64_t of(Mode mode) const {
+    return mode == Mode::kTrain ? train : mode == Mode::kEval ? eval : predict;
+  }
 };
 
 std::unique_ptr<Strategy> MakeLocalStrategy(ModelCall model_call, BatchSizes batch_sizes = {},

@@ -9,13 +9,16 @@
 
 namespace estimator {
 
-absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& graph, const MetricMap& metrics) {
+absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& graph,
+                                               const MetricMap& metrics) {
   std::vector<Tensor> fetches;
   for (const auto& [name, metric] : metrics) fetches.push_back(metric.value);
   if (fetches.empty()) return MetricValues();
-  absl::StatusOr<std::vector<Array>> fetched = RunOnce(backend, graph, {.feeds = {}, .fetches = fetches, .updates = {}});
+  absl::StatusOr<std::vector<Array>> fetched =
+      RunOnce(backend, graph, {.feeds = {}, .fetches = fetches, .updates = {}});
   if (!fetched.ok()) {
-    return Annotate(fetched.status(), "a metric's value may depend on its own totals only, not on the batch");
+    return Annotate(fetched.status(),
+                    "a metric's value may depend on its own totals only, not on the batch");
   }
   MetricValues values;
   size_t i = 0;
@@ -42,7 +45,8 @@ absl::Status MetricAccumulator::Reset() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(const std::vector<Array>& values) {
+absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
+    const std::vector<Array>& values) {
   std::vector<TensorSpec> specs;
   for (const Array& value : values) specs.push_back({value.dtype(), value.shape()});
   for (const auto& program : programs_) {
@@ -53,32 +57,40 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(co
   const GraphScope scope(program->graph);
   std::vector<Tensor> placeholders;
   for (size_t i = 0; i < specs.size(); ++i) {
-    placeholders.push_back(Placeholder(specs[i].dtype, specs[i].shape, absl::StrCat("eval_metrics_", i)));
+    placeholders.push_back(
+        Placeholder(specs[i].dtype, specs[i].shape, absl::StrCat("eval_metrics_", i)));
   }
   program->metrics = fn_(placeholders);
   EST_RETURN_IF_ERROR(Annotate(program->graph.status(), "eval_metrics"));
   std::vector<Operation> updates;
   for (const auto& [name, metric] : program->metrics) {
-    if (name == "loss" || name == "global_step" || !metric.value.valid() || !metric.update.valid()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "eval_metrics: '", name, "' ",
-          name == "loss" || name == "global_step"
-              ? "is a name that evaluation adds by itself; choose another"
-              : "is not a metric; return (value, update) pairs, as metrics::Mean and its like build them"));
+    if (name == "loss" || name == "global_step" || !metric.value.valid() ||
+        !metric.update.valid()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("eval_metrics: '", name, "' ",
+                       name == "loss" || name == "global_step"
+                           ? "is a name that evaluation adds by itself; choose another"
+                           : "is not a metric; return (value, update) pairs, as metrics::Mean and "
+                             "its like build them"));
     }
     updates.push_back(metric.update);
   }
   // Totals that an earlier batch size has filled already stay as they are.
-  EST_RETURN_IF_ERROR(programs_.empty() ? InitializeVariables(program->graph, totals_, /*only_local=*/true)
-                                        : InitializeVariables(program->graph, totals_));
-  EST_ASSIGN_OR_RETURN(program->update, backend_->Compile(program->graph, {.feeds = placeholders, .fetches = {}, .updates = updates}));
+  EST_RETURN_IF_ERROR(programs_.empty()
+                          ? InitializeVariables(program->graph, totals_, /*only_local=*/true)
+                          : InitializeVariables(program->graph, totals_));
+  EST_ASSIGN_OR_RETURN(program->update, backend_->Compile(program->graph, {.feeds = placeholders,
+                                                                           .fetches = {},
+                                                                           .updates = updates}));
   programs_.push_back(std::move(program));
   return programs_.back().get();
 }
 
 absl::Status MetricAccumulator::Update(const std::vector<Array>& values) {
   EST_ASSIGN_OR_RETURN(HostProgram * program, ProgramFor(values));
-  const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> { return std::optional<StepFeeds>(StepFeeds{values}); };
+  const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+    return std::optional<StepFeeds>(StepFeeds{values});
+  };
   return program->update->RunLoop(1, infeed, nullptr).status();
 }
 

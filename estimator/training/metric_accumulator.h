@@ -23,7 +23,8 @@ using metrics::MetricMap;
 using MetricValues = std::map<std::string, Array>;
 
 // Fetches every metric's value once, from a graph whose local variables are in the backend's store.
-absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& graph, const MetricMap& metrics);
+absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& graph,
+                                               const MetricMap& metrics);
 
 // Holds one small host program for each batch size, all over the same totals. Not thread-safe.
 class MetricAccumulator {

@@ -23,10 +23,13 @@ absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
   }
   auto entry = std::make_unique<Entry>();
   entry->backend = backend;
-  EST_ASSIGN_OR_RETURN(entry->model, BuildModel(strategy_, input.replicas[0],
-                                                {.mode = mode_, .seed = seed_, .num_replicas = backend->num_replicas()}));
+  EST_ASSIGN_OR_RETURN(
+      entry->model,
+      BuildModel(strategy_, input.replicas[0],
+                 {.mode = mode_, .seed = seed_, .num_replicas = backend->num_replicas()}));
   std::vector<Operation> updates;
-  for (const auto& [name, metric] : entry->model->spec.eval_metric_ops) updates.push_back(metric.update);
+  for (const auto& [name, metric] : entry->model->spec.eval_metric_ops)
+    updates.push_back(metric.update);
   entry->step = std::make_unique<CompiledStep>(*entry->model, *backend, std::move(updates));
   entries_.push_back(std::move(entry));
   return entries_.back().get();
@@ -36,9 +39,11 @@ absl::Status ModelCache::EnsureVariables(const BuiltModel& model, const std::str
                                          const ModelState* trained) {
   const bool ahead = trained != nullptr && trained->AheadOf(checkpoint);
   // A model_dir that was removed and trained again has other values under the same name.
-  const double written = checkpoint.empty() ? 0 : FileModifiedTimeSeconds(IndexPath(checkpoint)).value_or(0);
+  const double written =
+      checkpoint.empty() ? 0 : FileModifiedTimeSeconds(IndexPath(checkpoint)).value_or(0);
   if (written != std::exchange(written_, written)) has_values_ = false;
-  if (!ahead && has_values_ && !checkpoint.empty() && state_.checkpoint() == checkpoint) return absl::OkStatus();
+  if (!ahead && has_values_ && !checkpoint.empty() && state_.checkpoint() == checkpoint)
+    return absl::OkStatus();
   const Scaffold scaffold = model.spec.scaffold_fn ? model.spec.scaffold_fn() : Scaffold();
   has_values_ = false;
   if (ahead) {

@@ -27,12 +27,15 @@ class ModelCache {
     std::unique_ptr<CompiledStep> step;
     Backend* backend = nullptr;
   };
-  // The entry for this input, built where it is new. In eval, the step updates the model's own metrics.
+  // The entry for this input, built where it is new. In eval, the step updates the model's own
+  // metrics.
   absl::StatusOr<Entry*> For(const StepInput& input);
-  // Gives the variables of `graph` the values of `checkpoint`: from `trained` where that is in step with it,
-  // else from disk; empty: first values. Where training writes no checkpoints and has gone on from this one
-  // (or from nothing), what it learnt counts; null: the caller named a checkpoint, and gets that.
-  absl::Status EnsureVariables(const BuiltModel& model, const std::string& checkpoint, const ModelState* trained);
+  // Gives the variables of `graph` the values of `checkpoint`: from `trained` where that is in step
+  // with it, else from disk; empty: first values. Where training writes no checkpoints and has gone
+  // on from this one (or from nothing), what it learnt counts; null: the caller named a checkpoint,
+  // and gets that.
+  absl::Status EnsureVariables(const BuiltModel& model, const std::string& checkpoint,
+                               const ModelState* trained);
   ModelState& state() { return state_; }
 
  private:

@@ -15,17 +15,20 @@ class Violations {
   }
   absl::Status ToStatus(Mode mode) const {
     if (messages_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("the spec that model_fn returned for mode ", ModeName(mode),
-                                                   " is not usable: ", absl::StrJoin(messages_, "; ")));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the spec that model_fn returned for mode ", ModeName(mode),
+                     " is not usable: ", absl::StrJoin(messages_, "; ")));
   }
 
  private:
   std::vector<std::string> messages_;
 };
 
-void CheckGraph(const Graph& graph, absl::string_view what, const Tensor& tensor, Violations& violations) {
+void CheckGraph(const Graph& graph, absl::string_view what, const Tensor& tensor,
+                Violations& violations) {
   if (tensor.valid() && tensor.graph() != &graph) {
-    violations.Add(what, " ('", tensor.name(), "') must be from the graph that model_fn was called in");
+    violations.Add(what, " ('", tensor.name(),
+                   "') must be from the graph that model_fn was called in");
   }
 }
 
@@ -50,8 +53,9 @@ void CheckMetric(const std::string& name, const Metric& metric, Violations& viol
     violations.Add("a metric may not be called '", name, "': evaluation adds it by itself");
   }
   if (!metric.value.valid() || !metric.update.valid()) {
-    violations.Add("metric '", name, "' has no ", metric.value.valid() ? "update" : "value",
-                   "; a metric is a (value, update) pair as metrics::Mean returns it, not a tensor");
+    violations.Add(
+        "metric '", name, "' has no ", metric.value.valid() ? "update" : "value",
+        "; a metric is a (value, update) pair as metrics::Mean returns it, not a tensor");
   }
 }
 
@@ -77,8 +81,9 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
         if (!tensor.valid()) {
           violations.Add("tensor ", i, " of eval_metrics is not a tensor");
         } else if (tensor.rank() == 0) {
-          violations.Add("tensor ", i, " of eval_metrics ('", tensor.name(),
-                         "') is a scalar; it must keep the batch axis: replicas are joined on axis 0");
+          violations.Add(
+              "tensor ", i, " of eval_metrics ('", tensor.name(),
+              "') is a scalar; it must keep the batch axis: replicas are joined on axis 0");
         }
         CheckGraph(graph, "a tensor of eval_metrics", tensor, violations);
       }
@@ -90,7 +95,9 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
       if (!tensor.valid()) {
         violations.Add("a tensor of host_call is not a tensor");
       } else if (tensor.rank() == 0) {
-        violations.Add("tensor '", tensor.name(), "' of host_call is a scalar; reshape it to [1]: replicas are joined on axis 0");
+        violations.Add(
+            "tensor '", tensor.name(),
+            "' of host_call is a scalar; reshape it to [1]: replicas are joined on axis 0");
       }
       CheckGraph(graph, "a tensor of host_call", tensor, violations);
     }

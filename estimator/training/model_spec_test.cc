@@ -20,7 +20,9 @@ class ModelSpecTest : public ::testing::Test {
     ModelSpec spec = given.spec();
     return Error(spec);
   }
-  std::string Error(ModelSpec& spec) { return std::string(ValidateModelSpec(graph_, spec).message()); }
+  std::string Error(ModelSpec& spec) {
+    return std::string(ValidateModelSpec(graph_, spec).message());
+  }
 
   Graph graph_;
   const GraphScope scope_{graph_};
@@ -31,11 +33,14 @@ class ModelSpecTest : public ::testing::Test {
 // Behaviour C1.
 TEST_F(ModelSpecTest, EveryModeNamesWhatIsMissing) {
   EXPECT_EQ(Error(EstimatorSpec::Train(loss_, train_op_)), "");
-  EXPECT_THAT(Error(EstimatorSpec::Train(Tensor(), Operation())),
-              AllOf(HasSubstr("mode train"), HasSubstr("Missing loss."), HasSubstr("Missing train_op.")));
-  EXPECT_THAT(Error(EstimatorSpec::Eval(Tensor())), AllOf(HasSubstr("mode eval"), HasSubstr("Missing loss.")));
+  EXPECT_THAT(
+      Error(EstimatorSpec::Train(Tensor(), Operation())),
+      AllOf(HasSubstr("mode train"), HasSubstr("Missing loss."), HasSubstr("Missing train_op.")));
+  EXPECT_THAT(Error(EstimatorSpec::Eval(Tensor())),
+              AllOf(HasSubstr("mode eval"), HasSubstr("Missing loss.")));
   EXPECT_THAT(Error(EstimatorSpec::Predict({})), HasSubstr("Missing predictions."));
-  EXPECT_THAT(Error(EstimatorSpec::Predict({{"y", Tensor()}})), HasSubstr("prediction 'y' is not a tensor"));
+  EXPECT_THAT(Error(EstimatorSpec::Predict({{"y", Tensor()}})),
+              HasSubstr("prediction 'y' is not a tensor"));
 }
 
 // Behaviour C2.
@@ -43,8 +48,10 @@ TEST_F(ModelSpecTest, ALossIsAFloatingScalarOfThisGraph) {
   ModelSpec one = EstimatorSpec::Eval(Constant({1.0f})).spec();
   EXPECT_EQ(Error(one), "");
   EXPECT_EQ(one.loss.rank(), 0) << "shape [1] becomes a scalar";
-  EXPECT_THAT(Error(EstimatorSpec::Eval(Constant({1.0f, 2.0f}))), HasSubstr("Loss must be scalar, given f32 [2]"));
-  EXPECT_THAT(Error(EstimatorSpec::Eval(Constant(1))), HasSubstr("Loss must be a floating scalar, given i32 []"));
+  EXPECT_THAT(Error(EstimatorSpec::Eval(Constant({1.0f, 2.0f}))),
+              HasSubstr("Loss must be scalar, given f32 [2]"));
+  EXPECT_THAT(Error(EstimatorSpec::Eval(Constant(1))),
+              HasSubstr("Loss must be a floating scalar, given i32 []"));
   Graph other;
   const GraphScope other_scope(other);
   EXPECT_THAT(Error(EstimatorSpec::Eval(Constant(1.0f, "elsewhere"))),
@@ -57,19 +64,26 @@ TEST_F(ModelSpecTest, ALossIsAFloatingScalarOfThisGraph) {
 TEST_F(ModelSpecTest, AMetricIsAPairWithANameOfItsOwn) {
   const metrics::Metric metric = metrics::Mean(loss_);
   EXPECT_EQ(Error(EstimatorSpec::Eval(loss_, {{"mean", metric}})), "");
-  EXPECT_THAT(Error(EstimatorSpec::Eval(loss_, {{"m", {.value = loss_, .update = Operation()}}})), HasSubstr("metric 'm' has no update"));
-  EXPECT_THAT(Error(EstimatorSpec::Eval(loss_, {{"m", {.value = Tensor(), .update = metric.update}}})), HasSubstr("metric 'm' has no value"));
-  EXPECT_THAT(Error(EstimatorSpec::Eval(loss_, {{"loss", metric}, {"global_step", metric}})),
-              AllOf(HasSubstr("may not be called 'loss'"), HasSubstr("may not be called 'global_step'")));
+  EXPECT_THAT(Error(EstimatorSpec::Eval(loss_, {{"m", {.value = loss_, .update = Operation()}}})),
+              HasSubstr("metric 'm' has no update"));
+  EXPECT_THAT(
+      Error(EstimatorSpec::Eval(loss_, {{"m", {.value = Tensor(), .update = metric.update}}})),
+      HasSubstr("metric 'm' has no value"));
+  EXPECT_THAT(
+      Error(EstimatorSpec::Eval(loss_, {{"loss", metric}, {"global_step", metric}})),
+      AllOf(HasSubstr("may not be called 'loss'"), HasSubstr("may not be called 'global_step'")));
 }
 
 // What the host gets keeps a batch axis, since replicas are joined on it.
 TEST_F(ModelSpecTest, TensorsForTheHostKeepTheBatchAxis) {
   ModelSpec spec = EstimatorSpec::Eval(loss_).spec();
-  spec.eval_metrics = HostMetrics{[](const std::vector<Tensor>&) { return MetricMap(); }, {Constant({1.0f}), loss_, Tensor()}};
+  spec.eval_metrics = HostMetrics{[](const std::vector<Tensor>&) { return MetricMap(); },
+                                  {Constant({1.0f}), loss_, Tensor()}};
   spec.host_call = HostCall{nullptr, {loss_, Tensor()}};
-  EXPECT_THAT(Error(spec), AllOf(HasSubstr("tensor 1 of eval_metrics"), HasSubstr("is a scalar; it must keep the batch axis"),
-                                 HasSubstr("tensor 2 of eval_metrics is not a tensor"), HasSubstr("host_call has no function"),
+  EXPECT_THAT(Error(spec), AllOf(HasSubstr("tensor 1 of eval_metrics"),
+                                 HasSubstr("is a scalar; it must keep the batch axis"),
+                                 HasSubstr("tensor 2 of eval_metrics is not a tensor"),
+                                 HasSubstr("host_call has no function"),
                                  HasSubstr("of host_call is a scalar; reshape it to [1]"),
                                  HasSubstr("a tensor of host_call is not a tensor")));
 }

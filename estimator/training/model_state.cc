@@ -14,7 +14,7 @@ namespace estimator {
 absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
                                  const std::map<std::string, std::string>& restore_names) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
-  std::map<std::string, TensorSpec> wanted;        // by the name in the checkpoint
+  std::map<std::string, TensorSpec> wanted;         // by the name in the checkpoint
   std::map<std::string, std::string> stored_names;  // by the variable's name
   for (const Variable& variable : graph.variables()) {
     if (variable.local()) continue;
@@ -25,7 +25,8 @@ absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
   }
   using Values = std::map<std::string, Array>;
   EST_ASSIGN_OR_RETURN(const Values values, RestoreVariables(*reader, wanted));
-  for (const auto& [name, stored] : stored_names) EST_RETURN_IF_ERROR(store_.Set(name, values.at(stored)));
+  for (const auto& [name, stored] : stored_names)
+    EST_RETURN_IF_ERROR(store_.Set(name, values.at(stored)));
   set_checkpoint(prefix);
   return absl::OkStatus();
 }
@@ -40,7 +41,8 @@ absl::Status ModelState::InitializeFresh(const Graph& graph, const Scaffold& sca
     VariableStore fresh;
     EST_RETURN_IF_ERROR(InitializeVariables(graph, fresh));
     for (const Variable& variable : graph.variables()) {
-      if (!variable.local()) EST_RETURN_IF_ERROR(store_.Set(variable.name(), *fresh.Peek(variable.name())));
+      if (!variable.local())
+        EST_RETURN_IF_ERROR(store_.Set(variable.name(), *fresh.Peek(variable.name())));
     }
   }
   set_checkpoint("");
@@ -60,8 +62,9 @@ absl::Status ModelState::CopyFrom(const Graph& graph, const ModelState& other,
     }
     const TensorSpec there{value->dtype(), value->shape()};
     if (!(there == variable.spec())) {
-      return absl::InvalidArgumentError(absl::StrCat("variable '", name, "' is ", there.ToString(), " in memory, ",
-                                                     variable.spec().ToString(), " in this model"));
+      return absl::InvalidArgumentError(absl::StrCat("variable '", name, "' is ", there.ToString(),
+                                                     " in memory, ", variable.spec().ToString(),
+                                                     " in this model"));
     }
     values[variable.name()] = value;
   }

@@ -32,9 +32,11 @@ class ModelState {
   }
   // No checkpoints are written: the values here are the only ones.
   void set_only_in_memory(bool only_in_memory) { only_in_memory_ = only_in_memory; }
-  // Whether training has gone on from `newest` (the newest checkpoint in model_dir; "" if there is none) and
-  // what it learnt is only here.
-  bool AheadOf(const std::string& newest) const { return only_in_memory_ && changed_ && origin_ == newest; }
+  // Whether training has gone on from `newest` (the newest checkpoint in model_dir; "" if there is
+  // none) and what it learnt is only here.
+  bool AheadOf(const std::string& newest) const {
+    return only_in_memory_ && changed_ && origin_ == newest;
+  }
 
   // Gives every variable of `graph` that is not local its value from the checkpoint.
   // `restore_names` as in Scaffold.
@@ -45,7 +47,8 @@ class ModelState {
   // First values, in place of any that are here, then scaffold.init_fn.
   absl::Status InitializeFresh(const Graph& graph, const Scaffold& scaffold);
   // The same values as `other`, for the variables of `graph`. `restore_names` as in Scaffold.
-  // Errors: NOT_FOUND or INVALID_ARGUMENT for a variable that `other` does not have so; nothing is copied then.
+  // Errors: NOT_FOUND or INVALID_ARGUMENT for a variable that `other` does not have so; nothing is
+  // copied then.
   absl::Status CopyFrom(const Graph& graph, const ModelState& other,
                         const std::map<std::string, std::string>& restore_names = {});
 

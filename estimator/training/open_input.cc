@@ -4,7 +4,8 @@
 
 namespace estimator {
 
-// A position is small and costs little: it is kept before every step, since an iterator that has failed has none.
+// A position is small and costs little: it is kept before every step, since an iterator that has
+// failed has none.
 absl::StatusOr<std::optional<StepInput>> OpenInput::Read() {
   absl::StatusOr<std::string> position = feeder_->SaveState();
   if (position.ok()) last_position_ = *std::move(position);

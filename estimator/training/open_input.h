@@ -19,14 +19,15 @@ class OpenInput {
  public:
   explicit OpenInput(std::unique_ptr<Feeder> feeder) : feeder_(std::move(feeder)) {}
 
-  // The next step, without using it up; null at the end. Valid until the next call of anything here.
+  // The next step, without using it up; null at the end. Valid until the next call of anything
+  // here.
   absl::StatusOr<const StepInput*> Peek();
   absl::StatusOr<std::optional<StepInput>> Next();
-  // The step that Next gave last was not used after all: SaveState tells its position, until the next call of
-  // Next. (Next itself goes on behind it.)
+  // The step that Next gave last was not used after all: SaveState tells its position, until the
+  // next call of Next. (Next itself goes on behind it.)
   void MarkLastUnused() { use_last_position_ = true; }
-  // The position of the next step that Next will give, whether or not it was looked at. After an error of
-  // the input: the position of the step that could not be read.
+  // The position of the next step that Next will give, whether or not it was looked at. After an
+  // error of the input: the position of the step that could not be read.
   absl::StatusOr<std::string> SaveState();
   absl::Status RestoreState(absl::string_view state);
   std::string Describe() const { return feeder_->Describe(); }
@@ -36,7 +37,8 @@ class OpenInput {
 
   const std::unique_ptr<Feeder> feeder_;
   std::optional<StepInput> peeked_;
-  std::string last_position_;  // of the step that Next gave last, or that Peek looked at, or that failed
+  std::string
+      last_position_;  // of the step that Next gave last, or that Peek looked at, or that failed
   bool use_last_position_ = false;
 };
 

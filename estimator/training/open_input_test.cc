@@ -12,7 +12,9 @@ std::unique_ptr<OpenInput> Open() {
   return std::make_unique<OpenInput>(*std::move(feeder));
 }
 
-int64_t ValueOf(const StepInput& input) { return input.replicas[0].features.at("").data<int64_t>()[0]; }
+int64_t ValueOf(const StepInput& input) {
+  return input.replicas[0].features.at("").data<int64_t>()[0];
+}
 
 TEST(OpenInput, LookingAtAStepDoesNotUseItUp) {
   const auto input = Open();
@@ -58,10 +60,12 @@ TEST(OpenInput, AStepThatWasNotUsedComesAgainFromTheSavedState) {
 TEST(OpenInput, AfterAnErrorTheSavedStateIsThatOfTheStepThatFailed) {
   for (const bool peeks : {false, true}) {
     const auto fails = std::make_shared<bool>(true);
-    const Dataset dataset = Dataset::Range(0, 5).Batch(1).Map([fails](const Element& element) -> absl::StatusOr<Element> {
-      if (*fails && element.features.at("").data<int64_t>()[0] == 2) return absl::DataLossError("damaged");
-      return element;
-    });
+    const Dataset dataset = Dataset::Range(0, 5).Batch(1).Map(
+        [fails](const Element& element) -> absl::StatusOr<Element> {
+          if (*fails && element.features.at("").data<int64_t>()[0] == 2)
+            return absl::DataLossError("damaged");
+          return element;
+        });
     OpenInput input(*MakeSingleFeeder(Mode::kTrain, dataset));
     ASSERT_TRUE(input.Next().ok());
     ASSERT_TRUE(input.Next().ok());

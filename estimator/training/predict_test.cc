@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "estimator/base/temp_dir.h"
-#include "estimator/ops/reduction.h"
 #include "estimator/ops/math_binary.h"
+#include "estimator/ops/reduction.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -28,15 +28,18 @@ class PredictTest : public ::testing::Test {
 // Behaviour F1.
 TEST_F(PredictTest, NothingRunsBeforeTheFirstPullAndHooksRunOnceABatch) {
   int num_models = 0, num_inputs = 0;
-  Estimator<TinyParams> estimator = With([&](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
-    ++num_models;
-    return TinyModel(features, labels, mode, params);
-  });
+  Estimator<TinyParams> estimator = With(
+      [&](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+        ++num_models;
+        return TinyModel(features, labels, mode, params);
+      });
   const auto recorder = std::make_shared<RunRecorder>();
-  Predictions predictions = estimator.Predict([&](const TinyParams&) {
-    ++num_inputs;
-    return TinyDataset(8);
-  }, {.hooks = {recorder}});
+  Predictions predictions = estimator.Predict(
+      [&](const TinyParams&) {
+        ++num_inputs;
+        return TinyDataset(8);
+      },
+      {.hooks = {recorder}});
   EXPECT_EQ(num_models + num_inputs + recorder->num_begins, 0);
   ASSERT_TRUE(predictions.Next().ok());
   EXPECT_EQ(recorder->steps.size(), 1u);
@@ -49,12 +52,17 @@ TEST_F(PredictTest, NothingRunsBeforeTheFirstPullAndHooksRunOnceABatch) {
 // Behaviour F2; and rows in order for every batch size.
 TEST_F(PredictTest, GivesOneRowAnExampleInOrderForEveryBatchSize) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
-  ASSERT_TRUE(estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, Steps(4)).ok());
+  ASSERT_TRUE(
+      estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, Steps(4)).ok());
   std::vector<float> expected;
   for (const int64_t batch_size : {20, 1, 3, 7}) {
-    const auto rows = estimator.Predict([&](const TinyParams&) {
-      return Dataset::FromTensorSlices({.features = TinyExamples().features, .labels = {}}).Batch(batch_size);  // features only
-    }).All();
+    const auto rows =
+        estimator
+            .Predict([&](const TinyParams&) {
+              return Dataset::FromTensorSlices({.features = TinyExamples().features, .labels = {}})
+                  .Batch(batch_size);  // features only
+            })
+            .All();
     ASSERT_TRUE(rows.ok()) << rows.status();
     ASSERT_EQ(rows->size(), 20u);
     for (size_t i = 0; i < rows->size(); ++i) {
@@ -70,21 +78,24 @@ TEST_F(PredictTest, GivesOneRowAnExampleInOrderForEveryBatchSize) {
 
 // Behaviour F2.
 TEST_F(PredictTest, ABareTensorHasRowsWithoutAName) {
-  Estimator<TinyParams> estimator = With([](const Features& features, const Labels&, Mode, const TinyParams&) {
-    return EstimatorSpec::Predict({{"", features["x"]}});
-  });
+  Estimator<TinyParams> estimator =
+      With([](const Features& features, const Labels&, Mode, const TinyParams&) {
+        return EstimatorSpec::Predict({{"", features["x"]}});
+      });
   const auto rows = estimator.Predict(Once).All();
   ASSERT_TRUE(rows.ok()) << rows.status();
   ASSERT_EQ(rows->size(), 20u);
   EXPECT_EQ((*rows)[7].at("").data<float>()[0], 0.35f);
   // Behaviour F4.
-  EXPECT_THAT(std::string(estimator.Predict(Once, {.predict_keys = {"y"}}).Next().status().message()),
-              HasSubstr("predict_keys need predictions with names"));
+  EXPECT_THAT(
+      std::string(estimator.Predict(Once, {.predict_keys = {"y"}}).Next().status().message()),
+      HasSubstr("predict_keys need predictions with names"));
 }
 
 // Behaviour F3.
 TEST_F(PredictTest, RowsNeedOneBatchLengthAndWholeBatchesDoNot) {
-  Estimator<TinyParams> estimator = With([](const Features& features, const Labels&, Mode, const TinyParams&) {
+  Estimator<TinyParams> estimator = With([](const Features& features, const Labels&, Mode,
+                                            const TinyParams&) {
     return EstimatorSpec::Predict({{"rows", features["x"]}, {"sums", ReduceSum(features["x"], 0)}});
   });
   EXPECT_THAT(std::string(estimator.Predict(Once).Next().status().message()),
@@ -106,20 +117,22 @@ TEST_F(PredictTest, PredictKeysFilterAndMustMatch) {
   EXPECT_EQ((*row)->count("twice"), 1u);
   Predictions none = estimator.Predict(Once, {.predict_keys = {"thrice"}});
   const absl::Status first = none.Next().status(), second = none.Next().status();
-  EXPECT_THAT(std::string(first.message()), HasSubstr("which has twice, y; predict_keys are thrice"));
+  EXPECT_THAT(std::string(first.message()),
+              HasSubstr("which has twice, y; predict_keys are thrice"));
   EXPECT_EQ(first, second) << "an error repeats";
 }
 
 // Behaviour F5.
 TEST_F(PredictTest, TheModelSeesPredictModeAndNoLabelsEvenIfTheInputHasThem) {
   int num_calls = 0;
-  Estimator<TinyParams> estimator = With([&](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
-    EXPECT_EQ(mode, Mode::kPredict);
-    EXPECT_TRUE(labels.empty());
-    EXPECT_FALSE(Tensor(labels).valid());
-    ++num_calls;
-    return TinyModel(features, labels, mode, params);
-  });
+  Estimator<TinyParams> estimator = With(
+      [&](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+        EXPECT_EQ(mode, Mode::kPredict);
+        EXPECT_TRUE(labels.empty());
+        EXPECT_FALSE(Tensor(labels).valid());
+        ++num_calls;
+        return TinyModel(features, labels, mode, params);
+      });
   EXPECT_EQ(estimator.Predict(Once).All()->size(), 20u);
   EXPECT_EQ(num_calls, 2) << "full batches, and the last, smaller one";
   EXPECT_EQ(estimator.Predict(Once).All()->size(), 20u);
@@ -130,21 +143,25 @@ TEST_F(PredictTest, TheModelSeesPredictModeAndNoLabelsEvenIfTheInputHasThem) {
 TEST_F(PredictTest, WithoutACheckpointInitialValuesCountAndAPathThatIsNoneIsRefused) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
   EXPECT_EQ(estimator.Predict(Once).All()->size(), 20u);
-  const absl::Status status = estimator.Predict(Once, {.checkpoint_path = dir_.File("none/model.ckpt-1")}).Next().status();
+  const absl::Status status =
+      estimator.Predict(Once, {.checkpoint_path = dir_.File("none/model.ckpt-1")}).Next().status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("checkpoint_path"));
 }
 
 // Behaviour C1.
 TEST_F(PredictTest, MissingPredictionsAreNamed) {
-  Estimator<TinyParams> estimator = With([](const Features&, const Labels&, Mode, const TinyParams&) {
-    return EstimatorSpec::Predict({});
-  });
-  EXPECT_THAT(std::string(estimator.Predict(Once).Next().status().message()), HasSubstr("Missing predictions."));
+  Estimator<TinyParams> estimator =
+      With([](const Features&, const Labels&, Mode, const TinyParams&) {
+        return EstimatorSpec::Predict({});
+      });
+  EXPECT_THAT(std::string(estimator.Predict(Once).Next().status().message()),
+              HasSubstr("Missing predictions."));
 }
 
 TEST_F(PredictTest, AnEmptyInputHasNoRows) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
-  Predictions predictions = estimator.Predict([](const TinyParams&) { return TinyDataset(4).Take(0); });
+  Predictions predictions =
+      estimator.Predict([](const TinyParams&) { return TinyDataset(4).Take(0); });
   EXPECT_FALSE(predictions.Next()->has_value());
   EXPECT_FALSE(predictions.Next()->has_value());
 }

@@ -17,11 +17,12 @@ namespace estimator {
 namespace {
 
 // The predictions that `keys` ask for; all of them without any.
-absl::StatusOr<std::map<std::string, Tensor>> Select(const std::map<std::string, Tensor>& predictions,
-                                                     const std::vector<std::string>& keys) {
+absl::StatusOr<std::map<std::string, Tensor>> Select(
+    const std::map<std::string, Tensor>& predictions, const std::vector<std::string>& keys) {
   if (keys.empty()) return predictions;
   if (predictions.size() == 1 && predictions.count("") > 0) {
-    return absl::InvalidArgumentError("predict_keys need predictions with names; the spec has one bare tensor");
+    return absl::InvalidArgumentError(
+        "predict_keys need predictions with names; the spec has one bare tensor");
   }
   std::map<std::string, Tensor> selected;
   std::vector<std::string> names;
@@ -30,9 +31,9 @@ absl::StatusOr<std::map<std::string, Tensor>> Select(const std::map<std::string,
     if (std::find(keys.begin(), keys.end(), name) != keys.end()) selected[name] = tensor;
   }
   if (selected.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("Expected to run at least one output from predictions, which has ",
-                                                   absl::StrJoin(names, ", "), "; predict_keys are ",
-                                                   absl::StrJoin(keys, ", ")));
+    return absl::InvalidArgumentError(
+        absl::StrCat("Expected to run at least one output from predictions, which has ",
+                     absl::StrJoin(names, ", "), "; predict_keys are ", absl::StrJoin(keys, ", ")));
   }
   return selected;
 }
@@ -71,13 +72,16 @@ absl::Status Predictions::State::Open() {
     EST_RETURN_IF_ERROR(Annotate(CheckCheckpoint(*options.checkpoint_path), "checkpoint_path"));
     checkpoint = *options.checkpoint_path;
   } else {
-    EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(predictor.model_dir_));
+    EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest,
+                         LatestCheckpoint(predictor.model_dir_));
     checkpoint = latest.value_or("");
     if (checkpoint.empty() && !trained.AheadOf("")) {
-      LOG(INFO) << "Could not find trained model in " << predictor.model_dir_ << ": predicting with freshly initialized variables";
+      LOG(INFO) << "Could not find trained model in " << predictor.model_dir_
+                << ": predicting with freshly initialized variables";
     }
   }
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<Feeder> feeder, strategy.OpenInput(Mode::kPredict, input_fn));
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<Feeder> feeder,
+                       strategy.OpenInput(Mode::kPredict, input_fn));
   input = std::make_unique<OpenInput>(std::move(feeder));
   EST_ASSIGN_OR_RETURN(const StepInput* peeked, input->Peek());
   if (peeked == nullptr) {
@@ -85,11 +89,13 @@ absl::Status Predictions::State::Open() {
     return absl::OkStatus();
   }
   EST_ASSIGN_OR_RETURN(first, predictor.models_.For(*peeked));
-  EST_RETURN_IF_ERROR(predictor.models_.EnsureVariables(*first->model, checkpoint, options.checkpoint_path ? nullptr : &trained));
-  session = std::make_unique<ForwardSession>(*first->model->graph, predictor.models_.state(), predictor.model_dir_,
-                                             peeked->num_examples);
+  EST_RETURN_IF_ERROR(predictor.models_.EnsureVariables(
+      *first->model, checkpoint, options.checkpoint_path ? nullptr : &trained));
+  session = std::make_unique<ForwardSession>(*first->model->graph, predictor.models_.state(),
+                                             predictor.model_dir_, peeked->num_examples);
   hooks = options.hooks;
-  hooks.insert(hooks.end(), first->model->spec.prediction_hooks.begin(), first->model->spec.prediction_hooks.end());
+  hooks.insert(hooks.end(), first->model->spec.prediction_hooks.begin(),
+               first->model->spec.prediction_hooks.end());
   for (const auto& hook : hooks) {
     if (hook == nullptr) return absl::InvalidArgumentError("a hook given to Predict is null");
     EST_RETURN_IF_ERROR(hook->Begin(*first->model->graph));
@@ -101,7 +107,8 @@ absl::Status Predictions::State::Open() {
 absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
   EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, predictor.models_.For(step_input));
   CompiledStep& step = *entry->step;
-  EST_ASSIGN_OR_RETURN(const auto selected, Select(entry->model->spec.predictions, options.predict_keys));
+  EST_ASSIGN_OR_RETURN(const auto selected,
+                       Select(entry->model->spec.predictions, options.predict_keys));
   std::map<std::string, size_t> fetches_by_name;
   for (const auto& [name, tensor] : selected) fetches_by_name[name] = step.Fetch(tensor);
   const std::optional<HostCall>& host_call = entry->model->spec.host_call;
@@ -127,17 +134,27 @@ absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
   const Outfeed outfeed = [&](int64_t, const StepFetches& fetches) -> absl::Status {
     if (host_call) {
       std::vector<Array> values;
-      for (const size_t index : host_call_fetches) values.push_back(ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));
+      for (const size_t index : host_call_fetches)
+        values.push_back(ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));
       EST_RETURN_IF_ERROR(host_call->fn(values));
     }
-    for (const auto& [name, index] : fetches_by_name) batch[name] = ReduceReplicas(FetchOfReplicas(fetches, index, broadcast));
+    for (const auto& [name, index] : fetches_by_name)
+      batch[name] = ReduceReplicas(FetchOfReplicas(fetches, index, broadcast));
     for (size_t i = 0; i < hooks.size(); ++i) {
-      for (const size_t index : hook_fetches[i]) hook_values[i].results.push_back(ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));
+      for (const size_t index : hook_fetches[i])
+        hook_values[i].results.push_back(
+            ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));
     }
     return absl::OkStatus();
   };
-  EST_RETURN_IF_ERROR(executable->RunLoop(
-      1, [&]() -> absl::StatusOr<std::optional<StepFeeds>> { return std::optional<StepFeeds>(feeds); }, outfeed).status());
+  EST_RETURN_IF_ERROR(executable
+                          ->RunLoop(
+                              1,
+                              [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+                                return std::optional<StepFeeds>(feeds);
+                              },
+                              outfeed)
+                          .status());
   for (size_t i = 0; i < hooks.size(); ++i) {
     hook_values[i].global_step = context.global_step();
     hook_values[i].num_steps = 1;
@@ -149,13 +166,15 @@ absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
   if (!options.yield_single_examples) return absl::OkStatus();
   for (const auto& [name, array] : batch) {
     if (array.shape().rank() == 0) {
-      return absl::InvalidArgumentError(absl::StrCat("prediction '", name, "' is a scalar; it has no row per example"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("prediction '", name, "' is a scalar; it has no row per example"));
     }
     if (num_rows < 0) num_rows = array.shape().dim(0);
     if (array.shape().dim(0) != num_rows) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Batch length of predictions should be same. '", name, "' has batch length ", array.shape().dim(0),
-          ", others have ", num_rows, "; or ask for whole batches with .yield_single_examples = false"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("Batch length of predictions should be same. '", name, "' has batch length ",
+                       array.shape().dim(0), ", others have ", num_rows,
+                       "; or ask for whole batches with .yield_single_examples = false"));
     }
   }
   return absl::OkStatus();
@@ -203,14 +222,26 @@ absl::StatusOr<std::vector<Prediction>> Predictions::All() {
 }
 
 Predictor::Predictor(const Strategy& strategy, const RunConfig& config)
-    : strategy_(strategy), model_dir_(*config.model_dir), models_(strategy, Mode::kPredict, config.tf_random_seed) {}
+    : strategy_(strategy),
+      model_dir_(*config.model_dir),
+      models_(strategy, Mode::kPredict, config.tf_random_seed) {}
 
-Predictions Predictor::Predict(const InputFn& input_fn, PredictOptions options, const ModelState& trained) {
-  return Predictions(std::unique_ptr<Predictions::State>(new Predictions::State{
-      .predictor = *this, .input_fn = input_fn, .options = std::move(options), .trained = trained,
-      .input = nullptr, .session = nullptr, .hooks = {}, .batch = {}}), absl::OkStatus());
+Predictions Predictor::Predict(const InputFn& input_fn, PredictOptions options,
+                               const ModelState& trained) {
+  return Predictions(
+      std::unique_ptr<Predictions::State>(new Predictions::State{.predictor = *this,
+                                                                 .input_fn = input_fn,
+                                                                 .options = std::move(options),
+                                                                 .trained = trained,
+                                                                 .input = nullptr,
+                                                                 .session = nullptr,
+                                                                 .hooks = {},
+                                                                 .batch = {}}),
+      absl::OkStatus());
 }
 
-Predictions Predictor::Failed(absl::Status status) { return Predictions(nullptr, std::move(status)); }
+Predictions Predictor::Failed(absl::Status status) {
+  return Predictions(nullptr, std::move(status));
+}
 
 }  // namespace estimator

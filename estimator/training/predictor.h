@@ -27,7 +27,8 @@ struct PredictOptions {
   bool yield_single_examples = true;
 };
 
-// Named arrays of one example (without the batch axis), or of one batch; a bare tensor has the name "".
+// Named arrays of one example (without the batch axis), or of one batch; a bare tensor has the name
+// "".
 using Prediction = std::map<std::string, Array>;
 
 // Not thread-safe. The estimator that made it outlives it.
@@ -35,8 +36,8 @@ class Predictions {
  public:
   // The next row (or batch); nullopt at the end. The first call builds the model and reads the
   // checkpoint; nothing runs before.
-  // Errors: those of the input and the model; INVALID_ARGUMENT if no predict_keys match, or if rows are
-  // asked for and predictions differ in their first axis. An error repeats.
+  // Errors: those of the input and the model; INVALID_ARGUMENT if no predict_keys match, or if rows
+  // are asked for and predictions differ in their first axis. An error repeats.
   absl::StatusOr<std::optional<Prediction>> Next();
   // What is left, all at once.
   absl::StatusOr<std::vector<Prediction>> All();

@@ -1,4 +1,5 @@
-// Programs with a loop of their own around Train and Evaluate: a round costs milliseconds and leaks nothing.
+// Programs with a loop of their own around Train and Evaluate: a round costs milliseconds and leaks
+// nothing.
 #include <unistd.h>
 
 #include <chrono>
@@ -27,7 +28,8 @@ struct Calls {
   int train_inputs = 0;
 };
 
-// `rounds` of one step and an evaluation; the last three quarters of them must not make the process grow.
+// `rounds` of one step and an evaluation; the last three quarters of them must not make the process
+// grow.
 void RunRounds(bool checkpoints, int rounds) {
   const int log_level = FLAGS_minloglevel;
   FLAGS_minloglevel = google::GLOG_WARNING;
@@ -35,7 +37,8 @@ void RunRounds(bool checkpoints, int rounds) {
   Calls calls;
   auto options = TinyOptions(dir.File("m"));
   if (!checkpoints) options.config.save_checkpoints_steps = 0;
-  options.model_fn = [&calls](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+  options.model_fn = [&calls](const Features& features, const Labels& labels, Mode mode,
+                              const TinyParams& params) {
     ++calls.models;
     return TinyModel(features, labels, mode, params);
   };
@@ -56,19 +59,25 @@ void RunRounds(bool checkpoints, int rounds) {
     ASSERT_EQ(result->global_step(), round + 1);
     ASSERT_EQ(result->num_examples, 20);
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const int64_t growth = ResidentBytes() - resident_after_warm_up;
-  ::testing::Test::RecordProperty("milliseconds_per_round", std::to_string(1000 * seconds / rounds));
-  std::printf("%s checkpoints: %.2f ms a round, %ld bytes more in %d rounds\n", checkpoints ? "with" : "without",
-              1000 * seconds / rounds, static_cast<long>(growth), rounds - rounds / 4);
+  ::testing::Test::RecordProperty("milliseconds_per_round",
+                                  std::to_string(1000 * seconds / rounds));
+  std::printf("%s checkpoints: %.2f ms a round, %ld bytes more in %d rounds\n",
+              checkpoints ? "with" : "without", 1000 * seconds / rounds, static_cast<long>(growth),
+              rounds - rounds / 4);
   EXPECT_LT(growth, 1 << 20);
-  EXPECT_EQ(calls.models, 3) << "one to train; to evaluate, one for full batches and one for the rest";
+  EXPECT_EQ(calls.models, 3)
+      << "one to train; to evaluate, one for full batches and one for the rest";
   EXPECT_EQ(calls.train_inputs, 1) << "the open input goes on";
   EXPECT_EQ(recorder->steps.back(), rounds);
   FLAGS_minloglevel = log_level;
 }
 
-TEST(RepeatedCalls, AThousandRoundsWithoutCheckpointsReuseProgramsAndInput) { RunRounds(false, 1000); }
+TEST(RepeatedCalls, AThousandRoundsWithoutCheckpointsReuseProgramsAndInput) {
+  RunRounds(false, 1000);
+}
 
 TEST(RepeatedCalls, RoundsWithCheckpointsReuseProgramsAndInput) { RunRounds(true, 100); }
 

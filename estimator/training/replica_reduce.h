@@ -14,7 +14,8 @@ namespace estimator {
 Array ReduceReplicas(const std::vector<Array>& values);
 
 // Fetch `index` of every replica; of replica 0 alone where all replicas compute the same.
-std::vector<Array> FetchOfReplicas(const StepFetches& fetches, size_t index, bool broadcast = false);
+std::vector<Array> FetchOfReplicas(const StepFetches& fetches, size_t index,
+                                   bool broadcast = false);
 
 }  // namespace estimator
 

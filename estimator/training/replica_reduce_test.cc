@@ -10,11 +10,13 @@ TEST(ReduceReplicas, FloatingScalarsAreMeans) {
 }
 
 TEST(ReduceReplicas, OtherScalarsAreReplicaZeros) {
-  EXPECT_EQ(ReduceReplicas({Array::Scalar<int64_t>(7), Array::Scalar<int64_t>(9)}).scalar<int64_t>(), 7);
+  EXPECT_EQ(
+      ReduceReplicas({Array::Scalar<int64_t>(7), Array::Scalar<int64_t>(9)}).scalar<int64_t>(), 7);
 }
 
 TEST(ReduceReplicas, BatchesAreJoinedInReplicaOrder) {
-  const Array joined = ReduceReplicas({Array::Of<float>({1, 2}, {1, 2}), Array::Of<float>({1, 2}, {3, 4})});
+  const Array joined =
+      ReduceReplicas({Array::Of<float>({1, 2}, {1, 2}), Array::Of<float>({1, 2}, {3, 4})});
   EXPECT_EQ(joined.ToString(), "[[1, 2],\n [3, 4]]");
 }
 

@@ -1,10 +1,10 @@
 #include "estimator/training/report.h"
 
 #include <sys/resource.h>
-#include <ctime>
 #include <unistd.h>
 
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "absl/strings/numbers.h"

@@ -48,9 +48,12 @@ TEST_F(ResumeTest, GoesOnFromACheckpointToTheSameBits) {
   ASSERT_TRUE(CreateDirectories(to).ok());
   const std::vector<std::string> paths = *Glob(JoinPath(from, "model.ckpt-5.*"));
   for (const std::string& path : paths) {
-    ASSERT_TRUE(WriteFileAtomically(JoinPath(to, std::string(Basename(path))), *ReadFile(path)).ok());
+    ASSERT_TRUE(
+        WriteFileAtomically(JoinPath(to, std::string(Basename(path))), *ReadFile(path)).ok());
   }
-  ASSERT_TRUE(WriteFileAtomically(JoinPath(to, "checkpoint"), "model_checkpoint_path: \"model.ckpt-5\"\n").ok());
+  ASSERT_TRUE(
+      WriteFileAtomically(JoinPath(to, "checkpoint"), "model_checkpoint_path: \"model.ckpt-5\"\n")
+          .ok());
   Estimator<TinyParams> resumed(WithDropout(to));
   const auto recorder = std::make_shared<RunRecorder>();
   ASSERT_TRUE(resumed.Train(Shuffled, MaxSteps(10), {.hooks = {recorder}}).ok());
@@ -63,7 +66,7 @@ TEST_F(ResumeTest, SeveralCallsWithEvaluationsBetweenGiveTheBitsOfOne) {
   const InputFn input = estimator.Input(Shuffled);
   ASSERT_TRUE(estimator.Train(input, Steps(3)).ok());
   ASSERT_TRUE(estimator.Evaluate([](const TinyParams&) { return TinyDataset(8); }).ok());
-  ASSERT_TRUE(estimator.Train(input, Steps(4)).ok());  // goes on with the open input
+  ASSERT_TRUE(estimator.Train(input, Steps(4)).ok());     // goes on with the open input
   ASSERT_TRUE(estimator.Train(Shuffled, Steps(3)).ok());  // opens it anew, at its position
   EXPECT_EQ(FinalBits(estimator), whole_bits_);
 }
@@ -82,7 +85,8 @@ TEST_F(ResumeTest, ACrashAtAnyInstantOfSavingCostsStepsButNoBits) {
     Estimator<TinyParams> restarted(WithDropout(dir));
     const absl::Status trained = restarted.Train(Shuffled, MaxSteps(10));
     ASSERT_TRUE(trained.ok()) << trained << " after a crash behind " << operations << " operations";
-    EXPECT_EQ(FinalBits(restarted), whole_bits_) << "after a crash behind " << operations << " operations";
+    EXPECT_EQ(FinalBits(restarted), whole_bits_)
+        << "after a crash behind " << operations << " operations";
     if (crashed.ok()) break;
   }
   EXPECT_GE(num_crashes, 3);
@@ -100,9 +104,11 @@ TEST_F(ResumeTest, AnInterruptSavesSaysSoAndTheNextStartGoesOn) {
   {
     Estimator<TinyParams> estimator(WithDropout(dir));
     const auto recorder = std::make_shared<RunRecorder>();
-    const absl::Status status = estimator.Train(Shuffled, MaxSteps(10), {.hooks = {std::make_shared<Interrupter>(), recorder}});
+    const absl::Status status = estimator.Train(
+        Shuffled, MaxSteps(10), {.hooks = {std::make_shared<Interrupter>(), recorder}});
     EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-    EXPECT_THAT(std::string(status.message()), HasSubstr("interrupted at step 7; saved in " + dir + "/model.ckpt-7"));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("interrupted at step 7; saved in " + dir + "/model.ckpt-7"));
     EXPECT_EQ(recorder->num_ends, 1) << "an interrupt is a clean stop";
   }
   ClearInterrupt();
@@ -115,9 +121,11 @@ TEST_F(ResumeTest, AnInterruptWithoutCheckpointsSaysThatNothingWasSaved) {
   auto options = WithDropout(dir_.File("unsaved"));
   options.config.save_checkpoints_steps = 0;
   Estimator<TinyParams> estimator(options);
-  const absl::Status status = estimator.Train(Shuffled, MaxSteps(10), {.hooks = {std::make_shared<Interrupter>()}});
+  const absl::Status status =
+      estimator.Train(Shuffled, MaxSteps(10), {.hooks = {std::make_shared<Interrupter>()}});
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("interrupted at step 7; checkpoints are off, nothing was saved"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("interrupted at step 7; checkpoints are off, nothing was saved"));
 }
 
 // Gives an error once, at step 8: a file that cannot be read just now.
@@ -136,7 +144,8 @@ TEST_F(ResumeTest, AnErrorOfTheInputSavesTheStepsBeforeAndTheNextCallGoesOnAtTha
   const absl::Status status = estimator.Train(input, MaxSteps(10), {.hooks = {recorder}});
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr("record 43 is damaged"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("(all steps up to 7 are saved in " + dir_.File("flaky") + "/model.ckpt-7)"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("(all steps up to 7 are saved in " +
+                                                       dir_.File("flaky") + "/model.ckpt-7)"));
   EXPECT_EQ(recorder->num_ends, 0) << "no clean stop";
   *fails = false;
   const absl::Status trained = estimator.Train(input, MaxSteps(10));
@@ -147,7 +156,8 @@ TEST_F(ResumeTest, AnErrorOfTheInputSavesTheStepsBeforeAndTheNextCallGoesOnAtTha
 TEST_F(ResumeTest, AnotherInputStartsAtItsBeginning) {
   Estimator<TinyParams> estimator(WithDropout(dir_.File("other")));
   ASSERT_TRUE(estimator.Train(Shuffled, MaxSteps(5)).ok());
-  ASSERT_TRUE(estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, MaxSteps(8)).ok());
+  ASSERT_TRUE(
+      estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, MaxSteps(8)).ok());
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 8);
 }
 

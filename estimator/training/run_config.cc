@@ -9,7 +9,8 @@ namespace estimator {
 
 absl::Status RunConfig::Validate() const {
   std::vector<std::string> violations;
-  const auto at_least = [&](absl::string_view field, const std::optional<int64_t>& value, int64_t least) {
+  const auto at_least = [&](absl::string_view field, const std::optional<int64_t>& value,
+                            int64_t least) {
     if (value.has_value() && *value < least) {
       violations.push_back(absl::StrCat(field, " must be >= ", least, ", given ", *value));
     }
@@ -26,8 +27,8 @@ absl::Status RunConfig::Validate() const {
     violations.push_back("save_checkpoints_steps and save_checkpoints_secs cannot be both set");
   }
   if (!(keep_checkpoint_every_n_hours > 0)) {
-    violations.push_back(
-        absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ", keep_checkpoint_every_n_hours));
+    violations.push_back(absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ",
+                                      keep_checkpoint_every_n_hours));
   }
   if (violations.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("RunConfig: ", absl::StrJoin(violations, "; ")));

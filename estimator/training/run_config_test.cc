@@ -36,8 +36,9 @@ TEST(RunConfig, EveryValueOutOfRangeIsNamedAtOnce) {
   config.keep_checkpoint_every_n_hours = 0;
   config.log_step_count_steps = 0;
   const std::string message(config.Validate().message());
-  for (const char* field : {"model_dir", "save_summary_steps", "keep_checkpoint_max must be >= 0, given -2",
-                            "keep_checkpoint_every_n_hours", "log_step_count_steps"}) {
+  for (const char* field :
+       {"model_dir", "save_summary_steps", "keep_checkpoint_max must be >= 0, given -2",
+        "keep_checkpoint_every_n_hours", "log_step_count_steps"}) {
     EXPECT_NE(message.find(field), std::string::npos) << field << " in: " << message;
   }
 }

@@ -26,8 +26,8 @@ struct StepInput {
   std::vector<Element> replicas;
   // Examples of this step, over all replicas; 0 where elements have no batch axis.
   int64_t num_examples = 0;
-  // False for a last, smaller batch (eval and predict only): it stands whole in replicas[0], and runs
-  // through a program of its size on one replica.
+  // False for a last, smaller batch (eval and predict only): it stands whole in replicas[0], and
+  // runs through a program of its size on one replica.
   bool full = true;
 };
 
@@ -50,20 +50,38 @@ class InputFn {
   struct Call {
     Mode mode = Mode::kTrain;
     int64_t batch_size = 0;
-    int64_t invocation = 0;       // of num_invocations, for input modes that call several times
+    int64_t invocation = 0;  // of num_invocations, for input modes that call several times
     int64_t num_invocations = 1;
   };
   using Fn = std::function<absl::StatusOr<Dataset>(const Call&)>;
 
   InputFn() = default;
-  explicit InputFn(Fn fn) : fn_(std::make_shared<Fn>(std::move(fn))) {}
+  // `identity`: what tells this input from others; null: this object and its copies.
+  explicit InputFn(Fn fn, const void* identity = nullptr)
+      : fn_(std::make_shared<Fn>(std::move(fn))),
+        identity_(identity == nullptr ? fn_.get() : identity) {}
   bool valid() const { return fn_ != nullptr; }
   absl::StatusOr<Dataset> operator()(const Call& call) const { return (*fn_)(call); }
-  const void* identity() const { return fn_.get(); }
+  const void* identity() const { return identity_; }
 
  private:
   std::shared_ptr<const Fn> fn_;
+  const void* identity_ = nullptr;
 };
+
+// The identity of a user's input_fn that is a plain function: the function. Null for lambdas and
+// other objects, which cannot be told apart.
+template <typename Params>
+const void* FunctionIdentity(
+    const std::function<absl::StatusOr<Dataset>(const Params&)>& input_fn) {
+  if (const auto* plain = input_fn.template target<Dataset (*)(const Params&)>()) {
+    return reinterpret_cast<const void*>(*plain);
+  }
+  if (const auto* plain = input_fn.template target<absl::StatusOr<Dataset> (*)(const Params&)>()) {
+    return reinterpret_cast<const void*>(*plain);
+  }
+  return nullptr;
+}
 
 class Strategy {
  public:
@@ -89,12 +107,13 @@ class Strategy {
   virtual std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const = 0;
 
   // Calls input_fn as often as the input mode says.
-  virtual absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode, const InputFn& input_fn) const = 0;
+  virtual absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
+                                                            const InputFn& input_fn) const = 0;
   // Calls model_fn in the current graph, which has the seed, the global step and sharding() set.
   //   batch_size: rows that this model sees: of one replica, or of the last, smaller batch.
   // Errors: those of the spec itself; errors of ops are the graph's.
-  virtual absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels, Mode mode,
-                                                int64_t batch_size) const = 0;
+  virtual absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels,
+                                                Mode mode, int64_t batch_size) const = 0;
 };
 
 }  // namespace estimator

@@ -40,11 +40,13 @@ std::map<std::string, std::string> Contents(const std::string& pattern) {
 class TrainErrorsTest : public ::testing::Test {
  protected:
   // The message of Train with this model; the second call gives the same.
-  std::string TrainError(const ModelFn& model_fn, const Estimator<TinyParams>::InputFnType& input_fn = Endless) {
+  std::string TrainError(const ModelFn& model_fn,
+                         const Estimator<TinyParams>::InputFnType& input_fn = Endless) {
     auto options = TinyOptions(dir_.File("m"));
     options.model_fn = model_fn;
     Estimator<TinyParams> estimator(options);
-    const absl::Status first = estimator.Train(input_fn, Steps(3)), second = estimator.Train(input_fn, Steps(3));
+    const absl::Status first = estimator.Train(input_fn, Steps(3)),
+                       second = estimator.Train(input_fn, Steps(3));
     EXPECT_FALSE(first.ok());
     EXPECT_EQ(first.ToString(), second.ToString());
     return std::string(first.message());
@@ -53,7 +55,8 @@ class TrainErrorsTest : public ::testing::Test {
     auto options = TinyOptions(dir_.File("m"));
     options.model_fn = model_fn;
     Estimator<TinyParams> estimator(options);
-    return std::string(estimator.Evaluate([](const TinyParams&) { return TinyDataset(4); }).status().message());
+    return std::string(
+        estimator.Evaluate([](const TinyParams&) { return TinyDataset(4); }).status().message());
   }
   TempDir dir_;
 };
@@ -63,18 +66,21 @@ TEST_F(TrainErrorsTest, StepsMustBePositive) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
   EXPECT_EQ(estimator.Train(Endless, Steps(0)).message(), "Must specify steps > 0, given: 0");
   EXPECT_EQ(estimator.Train(Endless, Steps(-1)).message(), "Must specify steps > 0, given: -1");
-  EXPECT_EQ(estimator.Train(Endless, MaxSteps(0)).message(), "Must specify max_steps > 0, given: 0");
-  EXPECT_EQ(estimator.Train(Endless, MaxSteps(-1)).message(), "Must specify max_steps > 0, given: -1");
+  EXPECT_EQ(estimator.Train(Endless, MaxSteps(0)).message(),
+            "Must specify max_steps > 0, given: 0");
+  EXPECT_EQ(estimator.Train(Endless, MaxSteps(-1)).message(),
+            "Must specify max_steps > 0, given: -1");
   EXPECT_FALSE(FileExists(dir_.File("m"))) << "nothing was touched";
 }
 
 TEST_F(TrainErrorsTest, WrongShapesNameTheOpAndBothShapes) {
-  EXPECT_THAT(TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-                const Tensor y = MatMul(features["x"], Zeros({3, 1}));
-                const Tensor loss = losses::MeanSquaredError(labels, y);
-                return EstimatorSpec::Train(loss, Minimize(loss));
-              }),
-              AllOf(HasSubstr("MatMul"), HasSubstr("[4,2]"), HasSubstr("[3,1]")));
+  EXPECT_THAT(
+      TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+        const Tensor y = MatMul(features["x"], Zeros({3, 1}));
+        const Tensor loss = losses::MeanSquaredError(labels, y);
+        return EstimatorSpec::Train(loss, Minimize(loss));
+      }),
+      AllOf(HasSubstr("MatMul"), HasSubstr("[4,2]"), HasSubstr("[3,1]")));
 }
 
 // Behaviour C1.
@@ -82,12 +88,13 @@ TEST_F(TrainErrorsTest, AMissingLossAndTrainOpAreBothNamed) {
   EXPECT_THAT(TrainError([](const Features&, const Labels&, Mode, const TinyParams&) {
                 return EstimatorSpec::Train(Tensor(), Operation());
               }),
-              AllOf(HasSubstr("the spec that model_fn returned for mode train is not usable"), HasSubstr("Missing loss."),
-                    HasSubstr("Missing train_op.")));
-  EXPECT_THAT(TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-                return EstimatorSpec::Train(TinyLoss(labels, TinyNetwork(features, true, 0)), Operation());
-              }),
-              HasSubstr("Missing train_op."));
+              AllOf(HasSubstr("the spec that model_fn returned for mode train is not usable"),
+                    HasSubstr("Missing loss."), HasSubstr("Missing train_op.")));
+  EXPECT_THAT(
+      TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+        return EstimatorSpec::Train(TinyLoss(labels, TinyNetwork(features, true, 0)), Operation());
+      }),
+      HasSubstr("Missing train_op."));
 }
 
 // Behaviour C2.
@@ -100,42 +107,51 @@ TEST_F(TrainErrorsTest, ALossOfTwoElementsIsRefused) {
 }
 
 TEST_F(TrainErrorsTest, ALossThatNoVariableReachesIsRefused) {
-  EXPECT_THAT(TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-                TinyNetwork(features, true, 0);
-                const Tensor loss = ReduceMean(labels);
-                return EstimatorSpec::Train(loss, Minimize(loss));
-              }),
-              AllOf(HasSubstr("a loss that no variable reaches"), HasSubstr("'dense/kernel'")));
+  EXPECT_THAT(
+      TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+        TinyNetwork(features, true, 0);
+        const Tensor loss = ReduceMean(labels);
+        return EstimatorSpec::Train(loss, Minimize(loss));
+      }),
+      AllOf(HasSubstr("a loss that no variable reaches"), HasSubstr("'dense/kernel'")));
 }
 
 TEST_F(TrainErrorsTest, AMisspelledFeatureGetsTheNamesAndTheNearest) {
-  EXPECT_THAT(TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-                const Tensor loss = losses::MeanSquaredError(labels, layers::Dense(features["X"], {.units = 1}));
-                return EstimatorSpec::Train(loss, Minimize(loss));
-              }),
-              AllOf(HasSubstr("features has no 'X'; input_fn gives 'x'"), HasSubstr("Did you mean 'x'?")));
+  EXPECT_THAT(
+      TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+        const Tensor loss =
+            losses::MeanSquaredError(labels, layers::Dense(features["X"], {.units = 1}));
+        return EstimatorSpec::Train(loss, Minimize(loss));
+      }),
+      AllOf(HasSubstr("features has no 'X'; input_fn gives 'x'"), HasSubstr("Did you mean 'x'?")));
 }
 
 TEST_F(TrainErrorsTest, ASpecForAnotherModeIsRefused) {
-  EXPECT_THAT(TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-                return EstimatorSpec::Eval(TinyLoss(labels, TinyNetwork(features, true, 0)));
-              }),
-              HasSubstr("model_fn was called for mode train and returned a spec for mode eval"));
+  EXPECT_THAT(
+      TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+        return EstimatorSpec::Eval(TinyLoss(labels, TinyNetwork(features, true, 0)));
+      }),
+      HasSubstr("model_fn was called for mode train and returned a spec for mode eval"));
 }
 
 TEST_F(TrainErrorsTest, ATrainOpThatDoesNotAdvanceGlobalStepIsRefused) {
-  EXPECT_THAT(TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-                const Tensor loss = TinyLoss(labels, TinyNetwork(features, true, 0));
-                return EstimatorSpec::Train(loss, train::GradientDescent(0.1).Minimize(loss, {.increment_global_step = false}));
-              }),
-              HasSubstr("train_op does not advance global_step, so training would never end"));
+  EXPECT_THAT(
+      TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+        const Tensor loss = TinyLoss(labels, TinyNetwork(features, true, 0));
+        return EstimatorSpec::Train(
+            loss, train::GradientDescent(0.1).Minimize(loss, {.increment_global_step = false}));
+      }),
+      HasSubstr("train_op does not advance global_step, so training would never end"));
 }
 
 // Behaviour D7.
 TEST_F(TrainErrorsTest, SeveralLabelsDoNotConvertToOne) {
   const auto two_labels = [](const TinyParams&) {
     const Element all = TinyExamples();
-    return Dataset::FromTensorSlices({.features = all.features, .labels = {{"a", *all.labels.Only()}, {"b", *all.labels.Only()}}}).Batch(4);
+    return Dataset::FromTensorSlices(
+               {.features = all.features,
+                .labels = {{"a", *all.labels.Only()}, {"b", *all.labels.Only()}}})
+        .Batch(4);
   };
   EXPECT_THAT(TrainError(TinyModel, two_labels),
               HasSubstr("model_fn takes labels as one tensor, but input_fn gives 2: 'a', 'b'"));
@@ -144,25 +160,31 @@ TEST_F(TrainErrorsTest, SeveralLabelsDoNotConvertToOne) {
 TEST_F(TrainErrorsTest, ABatchOfAnotherSizeIsRefusedAndTheStepsBeforeAreSaved) {
   auto options = TinyOptions(dir_.File("m"));
   Estimator<TinyParams> estimator(options);
-  const absl::Status status = estimator.Train([](const TinyParams&) { return TinyDataset(6).Repeat(); }, Steps(5));
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("features['x'] is f32 [2,2], the model was built for f32 [6,2]: shapes are static"),
-                    HasSubstr("drop_remainder"), HasSubstr("(all steps up to 3 are saved in")));
+  const absl::Status status =
+      estimator.Train([](const TinyParams&) { return TinyDataset(6).Repeat(); }, Steps(5));
+  EXPECT_THAT(
+      std::string(status.message()),
+      AllOf(HasSubstr(
+                "features['x'] is f32 [2,2], the model was built for f32 [6,2]: shapes are static"),
+            HasSubstr("drop_remainder"), HasSubstr("(all steps up to 3 are saved in")));
 }
 
 // Behaviour C3, and E2 for the other name.
 TEST_F(TrainErrorsTest, MetricsMustBePairsWithNamesOfTheirOwn) {
   const auto with = [](const std::string& name, bool updated) {
-    return [name, updated](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-      const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
-      metrics::Metric metric = metrics::MeanAbsoluteError(labels, y);
-      if (!updated) metric = {.value = loss, .update = Operation()};
-      return EstimatorSpec::Eval(loss, {{name, metric}});
-    };
+    return
+        [name, updated](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+          const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
+          metrics::Metric metric = metrics::MeanAbsoluteError(labels, y);
+          if (!updated) metric = {.value = loss, .update = Operation()};
+          return EstimatorSpec::Eval(loss, {{name, metric}});
+        };
   };
-  EXPECT_THAT(EvaluateError(with("mae", false)), HasSubstr("metric 'mae' has no update; a metric is a (value, update) pair"));
+  EXPECT_THAT(EvaluateError(with("mae", false)),
+              HasSubstr("metric 'mae' has no update; a metric is a (value, update) pair"));
   EXPECT_THAT(EvaluateError(with("loss", true)), HasSubstr("a metric may not be called 'loss'"));
-  EXPECT_THAT(EvaluateError(with("global_step", true)), HasSubstr("a metric may not be called 'global_step'"));
+  EXPECT_THAT(EvaluateError(with("global_step", true)),
+              HasSubstr("a metric may not be called 'global_step'"));
 }
 
 // Behaviour D12.
@@ -178,9 +200,10 @@ TEST_F(TrainErrorsTest, ACheckpointOfAnotherNetworkGetsATableAndStaysAsItIs) {
   for (const absl::Status& status : {other.Train(Endless, Steps(5)), other.Train(Endless, Steps(5)),
                                      other.Evaluate(Endless, {.steps = 1}).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(status.message()),
-                AllOf(HasSubstr("does not fit"), HasSubstr("dense/kernel"), HasSubstr("f32 [2,8]"), HasSubstr("f32 [2,4]"),
-                      HasSubstr("dense_1/kernel"), HasSubstr("another model_dir")));
+    EXPECT_THAT(
+        std::string(status.message()),
+        AllOf(HasSubstr("does not fit"), HasSubstr("dense/kernel"), HasSubstr("f32 [2,8]"),
+              HasSubstr("f32 [2,4]"), HasSubstr("dense_1/kernel"), HasSubstr("another model_dir")));
   }
   EXPECT_EQ(Contents(dir_.File("m/*")), before);
 }
@@ -195,7 +218,8 @@ TEST_F(TrainErrorsTest, AModelDirThatCannotBeMadeIsNamed) {
 }
 
 // The logarithm of row 5, in the second batch, is NaN.
-EstimatorSpec LogModel(const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+EstimatorSpec LogModel(const Features& features, const Labels& labels, Mode mode,
+                       const TinyParams& params) {
   const Tensor logs = Log(features["positive"], "logs");
   const Tensor y = layers::Dense(logs, {.units = 1});
   const Tensor loss = TinyLoss(labels, y);
@@ -205,8 +229,12 @@ EstimatorSpec LogModel(const Features& features, const Labels& labels, Mode mode
 
 Dataset WithOne(float bad) {
   Array positive(DType::kFloat32, {20, 1});
-  for (int64_t i = 0; i < 20; ++i) positive.data<float>()[i] = i == 5 ? bad : 1 + 0.1f * static_cast<float>(i);
-  return Dataset::FromTensorSlices({.features = {{"positive", positive}}, .labels = TinyExamples().labels}).Batch(4).Repeat();
+  for (int64_t i = 0; i < 20; ++i)
+    positive.data<float>()[i] = i == 5 ? bad : 1 + 0.1f * static_cast<float>(i);
+  return Dataset::FromTensorSlices(
+             {.features = {{"positive", positive}}, .labels = TinyExamples().labels})
+      .Batch(4)
+      .Repeat();
 }
 
 // Behaviour D6.
@@ -216,11 +244,12 @@ TEST_F(TrainErrorsTest, ANaNLossNamesTheStepAndTheFirstTensorAndSparesTheVariabl
   options.config.save_checkpoints_steps = 1;
   Estimator<TinyParams> estimator(options);
   const auto recorder = std::make_shared<RunRecorder>();
-  const absl::Status status =
-      estimator.Train([](const TinyParams&) { return WithOne(-1); }, Steps(10), {.hooks = {recorder}});
+  const absl::Status status = estimator.Train([](const TinyParams&) { return WithOne(-1); },
+                                              Steps(10), {.hooks = {recorder}});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("NaN loss during training, at step 2"), HasSubstr("logs:0 (f32 [4,1]) is NaN at [1,0]")));
+              AllOf(HasSubstr("NaN loss during training, at step 2"),
+                    HasSubstr("logs:0 (f32 [4,1]) is NaN at [1,0]")));
   EXPECT_EQ(recorder->losses.size(), 2u) << "user hooks see the step before the guard does";
   EXPECT_TRUE(std::isnan(recorder->losses[1]));
   EXPECT_EQ(recorder->num_ends, 0);
@@ -228,36 +257,45 @@ TEST_F(TrainErrorsTest, ANaNLossNamesTheStepAndTheFirstTensorAndSparesTheVariabl
   const std::vector<std::string> names = *estimator.GetVariableNames();
   for (const std::string& name : names) {
     const Array value = *estimator.GetVariableValue(name);
-    for (int64_t i = 0; i < value.num_elements(); ++i) EXPECT_TRUE(std::isfinite(value.AsDouble(i))) << name;
+    for (int64_t i = 0; i < value.num_elements(); ++i)
+      EXPECT_TRUE(std::isfinite(value.AsDouble(i))) << name;
   }
   // The batch was not trained on: it comes again.
-  EXPECT_THAT(std::string(estimator.Train([](const TinyParams&) { return WithOne(-1); }, Steps(10)).message()),
-              HasSubstr("NaN loss during training, at step 2"));
+  EXPECT_THAT(
+      std::string(
+          estimator.Train([](const TinyParams&) { return WithOne(-1); }, Steps(10)).message()),
+      HasSubstr("NaN loss during training, at step 2"));
 }
 
 TEST_F(TrainErrorsTest, AnInfiniteLossStopsAsWell) {
   auto options = TinyOptions(dir_.File("m"));
   options.model_fn = LogModel;
   Estimator<TinyParams> estimator(options);
-  const absl::Status status = estimator.Train([](const TinyParams&) { return WithOne(0); }, Steps(10));
+  const absl::Status status =
+      estimator.Train([](const TinyParams&) { return WithOne(0); }, Steps(10));
   EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("Inf loss during training, at step 2"), HasSubstr("logs:0 (f32 [4,1]) is Inf at [1,0]")));
+              AllOf(HasSubstr("Inf loss during training, at step 2"),
+                    HasSubstr("logs:0 (f32 [4,1]) is Inf at [1,0]")));
 }
 
 TEST_F(TrainErrorsTest, AnErrorOfInputFnIsReturnedAsItIs) {
-  EXPECT_EQ(TrainError(TinyModel, [](const TinyParams&) -> absl::StatusOr<Dataset> {
-              return absl::NotFoundError("no such data_dir");
-            }),
+  EXPECT_EQ(TrainError(TinyModel,
+                       [](const TinyParams&) -> absl::StatusOr<Dataset> {
+                         return absl::NotFoundError("no such data_dir");
+                       }),
             "no such data_dir");
 }
 
 TEST_F(TrainErrorsTest, AnErrorOfAHookStopsWithoutItsEnd) {
   class Failing : public SessionRunHook {
-    absl::Status AfterRun(RunContext&, const RunValues&) override { return absl::InternalError("hook broke"); }
+    absl::Status AfterRun(RunContext&, const RunValues&) override {
+      return absl::InternalError("hook broke");
+    }
   };
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
   const auto recorder = std::make_shared<RunRecorder>();
-  const absl::Status status = estimator.Train(Endless, Steps(3), {.hooks = {recorder, std::make_shared<Failing>()}});
+  const absl::Status status =
+      estimator.Train(Endless, Steps(3), {.hooks = {recorder, std::make_shared<Failing>()}});
   EXPECT_EQ(status.message(), "hook broke");
   EXPECT_EQ(recorder->num_ends, 0);
   // The next call goes on from the checkpoint, not from the step that was not saved.

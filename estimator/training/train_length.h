@@ -26,7 +26,7 @@ struct MaxSteps {
 class TrainLength {
  public:
   TrainLength() = default;
-  TrainLength(Steps steps) : steps_(steps.value) {}              // NOLINT: Train(input_fn, Steps(100))
+  TrainLength(Steps steps) : steps_(steps.value) {}  // NOLINT: Train(input_fn, Steps(100))
   TrainLength(MaxSteps max_steps) : max_steps_(max_steps.value) {}  // NOLINT
 
   std::optional<int64_t> steps() const { return steps_; }
@@ -42,7 +42,8 @@ class TrainLength {
       return absl::InvalidArgumentError(absl::StrCat("Must specify steps > 0, given: ", *steps_));
     }
     if (max_steps_ && *max_steps_ <= 0) {
-      return absl::InvalidArgumentError(absl::StrCat("Must specify max_steps > 0, given: ", *max_steps_));
+      return absl::InvalidArgumentError(
+          absl::StrCat("Must specify max_steps > 0, given: ", *max_steps_));
     }
     return absl::OkStatus();
   }

@@ -1,5 +1,5 @@
-// Train: how long it goes on, what it saves, what it calls. Errors are in train_errors_test.cc, resuming in
-// resume_test.cc.
+// Train: how long it goes on, what it saves, what it calls. Errors are in train_errors_test.cc,
+// resuming in resume_test.cc.
 #include <memory>
 
 #include "estimator/base/file.h"
@@ -109,13 +109,15 @@ TEST_F(TrainTest, ListenersWithoutASaverAndNullHooksAreRefused) {
   options.config.disable_checkpoints = true;
   Estimator<TinyParams> unsaved(options);
   const auto listener = std::make_shared<CountingListener>();
-  EXPECT_THAT(std::string(unsaved.Train(Endless, Steps(1), {.saving_listeners = {listener}}).message()),
-              HasSubstr("There should be a CheckpointSaverHook to use saving_listeners"));
+  EXPECT_THAT(
+      std::string(unsaved.Train(Endless, Steps(1), {.saving_listeners = {listener}}).message()),
+      HasSubstr("There should be a CheckpointSaverHook to use saving_listeners"));
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
   EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1), {.hooks = {nullptr}}).message()),
               HasSubstr("one is null"));
-  EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1), {.saving_listeners = {nullptr}}).message()),
-              HasSubstr("saving_listeners must be CheckpointSaverListener instances; one is null"));
+  EXPECT_THAT(
+      std::string(estimator.Train(Endless, Steps(1), {.saving_listeners = {nullptr}}).message()),
+      HasSubstr("saving_listeners must be CheckpointSaverListener instances; one is null"));
 }
 
 // Behaviour D8.
@@ -138,7 +140,8 @@ TEST_F(TrainTest, TheLossIsInTheEventFile) {
 TEST_F(TrainTest, TheSeedAndGlobalStepAreThereBeforeModelFnRuns) {
   auto options = TinyOptions(Dir());
   int num_calls = 0;
-  options.model_fn = [&num_calls](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+  options.model_fn = [&num_calls](const Features& features, const Labels& labels, Mode mode,
+                                  const TinyParams& params) {
     ++num_calls;
     EXPECT_EQ(Graph::Current().seed(), 7);
     EXPECT_TRUE(Graph::Current().GlobalStep().has_value());
@@ -154,7 +157,8 @@ TEST_F(TrainTest, InitFnRunsOnAFreshStartOnlyAndTheSpecsHooksAreCalled) {
   const auto chief = std::make_shared<RunRecorder>(), own = std::make_shared<RunRecorder>();
   int num_inits = 0;
   auto options = TinyOptions(Dir());
-  options.model_fn = [&](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+  options.model_fn = [&](const Features& features, const Labels& labels, Mode mode,
+                         const TinyParams& params) {
     ModelSpec spec = TinyModel(features, labels, mode, params).spec();
     EstimatorSpecOptions more{.training_chief_hooks = {chief}, .training_hooks = {own}};
     more.scaffold.init_fn = [&num_inits](VariableStore& store) {
@@ -174,7 +178,8 @@ TEST_F(TrainTest, InitFnRunsOnAFreshStartOnlyAndTheSpecsHooksAreCalled) {
   EXPECT_THAT(own->steps, ElementsAre(1, 2, 3, 4));
 }
 
-// Without steps, training goes on to the input's end; many programs train one pass over the data a call.
+// Without steps, training goes on to the input's end; many programs train one pass over the data a
+// call.
 TEST_F(TrainTest, WithoutStepsACallTrainsOnePassAndTheNextCallAnother) {
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
   const auto epoch = [](const TinyParams&) { return TinyDataset(4); };
@@ -190,7 +195,8 @@ TEST_F(TrainTest, WithoutStepsACallTrainsOnePassAndTheNextCallAnother) {
 
 TEST_F(TrainTest, AnEmptyInputTrainsNoStep) {
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
-  EXPECT_TRUE(estimator.Train([](const TinyParams&) { return TinyDataset(4).Take(0); }, Steps(3)).ok());
+  EXPECT_TRUE(
+      estimator.Train([](const TinyParams&) { return TinyDataset(4).Take(0); }, Steps(3)).ok());
   EXPECT_FALSE(estimator.LatestCheckpoint()->has_value());
 }
 
@@ -260,8 +266,9 @@ TEST_F(TrainTest, AnInputWithAnotherBatchSizeGoesOnWithTheSameVariables) {
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
   const auto recorder = std::make_shared<RunRecorder>();
   for (const int64_t batch_size : {4, 5, 4}) {
-    const absl::Status trained = estimator.Train([batch_size](const TinyParams&) { return TinyDataset(batch_size).Repeat(); },
-                                                 Steps(2), {.hooks = {recorder}});
+    const absl::Status trained = estimator.Train(
+        [batch_size](const TinyParams&) { return TinyDataset(batch_size).Repeat(); }, Steps(2),
+        {.hooks = {recorder}});
     ASSERT_TRUE(trained.ok()) << trained;
   }
   EXPECT_THAT(recorder->steps, ElementsAre(1, 2, 3, 4, 5, 6));
@@ -279,7 +286,8 @@ TEST_F(TrainTest, ARemovedModelDirMeansANewStart) {
   const auto once = [](const TinyParams&) { return TinyDataset(20); };
   const double before = (*estimator.Evaluate(once))["loss"];
   ASSERT_TRUE(RemoveDirectoryRecursively(Dir()).ok());
-  ASSERT_TRUE(estimator.Train([](const TinyParams&) { return TinyDataset(3).Repeat(); }, Steps(5)).ok());
+  ASSERT_TRUE(
+      estimator.Train([](const TinyParams&) { return TinyDataset(3).Repeat(); }, Steps(5)).ok());
   const auto after = estimator.Evaluate(once);
   ASSERT_TRUE(after.ok()) << after.status();
   EXPECT_NE((*after)["loss"], before);
@@ -293,7 +301,10 @@ TEST_F(TrainTest, TheSameSeedGivesTheSameBitsAndAnotherSeedOthers) {
     options.params.dropout = 0.4;
     Estimator<TinyParams> estimator(options);
     const absl::Status trained = estimator.Train(
-        [](const TinyParams&) { return Dataset::FromTensorSlices(TinyExamples()).Shuffle(20).Repeat().Batch(6); }, Steps(12));
+        [](const TinyParams&) {
+          return Dataset::FromTensorSlices(TinyExamples()).Shuffle(20).Repeat().Batch(6);
+        },
+        Steps(12));
     ASSERT_TRUE(trained.ok()) << trained;
     bits.push_back(*CheckpointBits(**estimator.LatestCheckpoint()));
   }

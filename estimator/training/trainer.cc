@@ -62,19 +62,21 @@ Trainer::Trainer(Strategy& strategy, RunConfig config)
       config_(std::move(config)),
       model_dir_(*config_.model_dir),
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
-      saver_(SaverOptions{.keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
-                          .keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours,
-                          .now_secs = nullptr}) {
+      saver_(SaverOptions{
+          .keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
+          .keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours,
+          .now_secs = nullptr}) {
   state_.set_only_in_memory(!config_.SavesCheckpoints());
 }
 
 Trainer::~Trainer() = default;
 
-absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options) {
+absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
+                            const TrainOptions& options) {
   const absl::Status status = TrainOnce(input_fn, length, options);
   if (status.ok() || absl::IsCancelled(status)) return status;
-  // The input is ahead of what was trained, and a graph with an error stays unusable: the next call opens and
-  // builds them again.
+  // The input is ahead of what was trained, and a graph with an error stays unusable: the next call
+  // opens and builds them again.
   input_ = nullptr;
   if (model_ != nullptr && !model_->graph->status().ok()) {
     step_ = nullptr;
@@ -83,7 +85,8 @@ absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length, 
   return status;
 }
 
-absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options) {
+absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& length,
+                                const TrainOptions& options) {
   EST_RETURN_IF_ERROR(length.Validate());
   EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kTrain));
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir_));
@@ -96,8 +99,9 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
     EST_ASSIGN_OR_RETURN(start_step, LoadGlobalStep(checkpoint));
   }
   if (length.max_steps().has_value() && start_step >= *length.max_steps()) {
-    LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps() << ") has already been reached: "
-              << (ahead ? "training" : checkpoint) << " is at step " << start_step;
+    LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps()
+              << ") has already been reached: " << (ahead ? "training" : checkpoint)
+              << " is at step " << start_step;
     return absl::OkStatus();
   }
   EST_RETURN_IF_ERROR(CreateDirectories(model_dir_));
@@ -109,41 +113,51 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
   EST_RETURN_IF_ERROR(EnsureModel(*first));
   TrainSession session(*this, first->num_examples);
 
-  // What Begin adds to the graph must be compiled; variables that the checkpoint lacks must be known.
-  EST_ASSIGN_OR_RETURN(const Hooks hooks,
-                       MakeTrainHooks({.config = config_, .model = *model_, .user_hooks = options.hooks,
-                                       .saving_listeners = options.saving_listeners,
-                                       .write_graph = step_->num_fetches() == 0,  // a model's first call
-                                       .target_step = length.TargetFrom(start_step)}));
+  // What Begin adds to the graph must be compiled; variables that the checkpoint lacks must be
+  // known.
+  EST_ASSIGN_OR_RETURN(
+      const Hooks hooks,
+      MakeTrainHooks({.config = config_,
+                      .model = *model_,
+                      .user_hooks = options.hooks,
+                      .saving_listeners = options.saving_listeners,
+                      .write_graph = step_->num_fetches() == 0,  // a model's first call
+                      .target_step = length.TargetFrom(start_step)}));
   for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->Begin(*model_->graph));
   EST_RETURN_IF_ERROR(model_->graph->status());
   EST_RETURN_IF_ERROR(EnsureVariables(checkpoint));
   if (step_->num_fetches() == 0) {
     step_->Fetch(model_->spec.loss);
     EST_ASSIGN_OR_RETURN(const Executable* executable, step_->executable());
-    LogTrainingBanner({.strategy = strategy_, .config = config_, .model = *model_, .info = executable->info(),
-                       .input = input_->Describe(), .examples_per_step = first->num_examples,
+    LogTrainingBanner({.strategy = strategy_,
+                       .config = config_,
+                       .model = *model_,
+                       .info = executable->info(),
+                       .input = input_->Describe(),
+                       .examples_per_step = first->num_examples,
                        .start_step = state_.global_step()});
   }
   for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->AfterCreateSession(session));
 
-  Loop loop{.session = session, .hooks = hooks, .target_step = length.TargetFrom(state_.global_step()),
+  Loop loop{.session = session,
+            .hooks = hooks,
+            .target_step = length.TargetFrom(state_.global_step()),
             .input_error = absl::OkStatus()};
   const absl::Status status = RunSteps(loop);
   if (!loop.input_error.ok() && config_.SavesCheckpoints() && state_.checkpoint().empty()) {
     EST_ASSIGN_OR_RETURN(const std::string saved, SaveCheckpoint());
     return absl::Status(loop.input_error.code(),
-                        absl::StrCat(loop.input_error.message(), " (all steps up to ", state_.global_step(),
-                                     " are saved in ", saved, ")"));
+                        absl::StrCat(loop.input_error.message(), " (all steps up to ",
+                                     state_.global_step(), " are saved in ", saved, ")"));
   }
   EST_RETURN_IF_ERROR(status);
   for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->End(session));
   if (InterruptRequested()) {
-    return absl::CancelledError(absl::StrCat("interrupted at step ", state_.global_step(),
-                                             state_.checkpoint().empty()
-                                                 ? "; checkpoints are off, nothing was saved"
-                                                 : absl::StrCat("; saved in ", state_.checkpoint(),
-                                                                ". The next start goes on from there")));
+    return absl::CancelledError(absl::StrCat(
+        "interrupted at step ", state_.global_step(),
+        state_.checkpoint().empty() ? "; checkpoints are off, nothing was saved"
+                                    : absl::StrCat("; saved in ", state_.checkpoint(),
+                                                   ". The next start goes on from there")));
   }
   return absl::OkStatus();
 }
@@ -166,8 +180,8 @@ absl::StatusOr<bool> Trainer::RestoreInput(const std::string& checkpoint) {
   EST_ASSIGN_OR_RETURN(const std::string saved, ReadFile(path));
   const absl::Status restored = input_->RestoreState(saved);
   if (absl::IsInvalidArgument(restored)) {
-    LOG(WARNING) << "The input starts at its beginning: " << path << " is the position of another input ("
-                 << restored.message() << ")";
+    LOG(WARNING) << "The input starts at its beginning: " << path
+                 << " is the position of another input (" << restored.message() << ")";
     return false;
   }
   EST_RETURN_IF_ERROR(restored);
@@ -176,7 +190,8 @@ absl::StatusOr<bool> Trainer::RestoreInput(const std::string& checkpoint) {
 
 // An input that is open already goes on where it stands if it is the same one and the model in
 // memory is in step with the newest checkpoint, or ahead of it. Null: the input is empty.
-absl::StatusOr<const StepInput*> Trainer::FirstInput(const InputFn& input_fn, const std::string& checkpoint) {
+absl::StatusOr<const StepInput*> Trainer::FirstInput(const InputFn& input_fn,
+                                                     const std::string& checkpoint) {
   const bool ahead = state_.AheadOf(checkpoint);
   const bool in_step = ahead || (!checkpoint.empty() && state_.checkpoint() == checkpoint);
   bool moved = input_ != nullptr && input_identity_ == input_fn.identity() && in_step;
@@ -208,21 +223,25 @@ absl::Status CheckGradientsAreSummed(const Graph& graph) {
   for (const auto& node : graph.nodes()) {
     if (node->op() == "CrossReplicaSum") return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "no gradient is summed over the ", sharding.num_shards,
-      " shards, so each would train a model of its own; build train_op with an optimizer's Minimize or ApplyGradients, "
-      "or with tpu::CrossShardOptimizer"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no gradient is summed over the ", sharding.num_shards,
+                   " shards, so each would train a model of its own; build train_op with an "
+                   "optimizer's Minimize or ApplyGradients, "
+                   "or with tpu::CrossShardOptimizer"));
 }
 
 }  // namespace
 
 absl::Status Trainer::EnsureModel(const StepInput& first) {
-  if (model_ != nullptr && model_->slots == SlotsOf(first.replicas[0], Mode::kTrain)) return absl::OkStatus();
+  if (model_ != nullptr && model_->slots == SlotsOf(first.replicas[0], Mode::kTrain))
+    return absl::OkStatus();
   step_ = nullptr;
   model_ = nullptr;
   EST_ASSIGN_OR_RETURN(std::unique_ptr<BuiltModel> model,
-                       BuildModel(strategy_, first.replicas[0], {.mode = Mode::kTrain, .seed = config_.tf_random_seed,
-                                                                 .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
+                       BuildModel(strategy_, first.replicas[0],
+                                  {.mode = Mode::kTrain,
+                                   .seed = config_.tf_random_seed,
+                                   .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
   EST_RETURN_IF_ERROR(CheckGradientsAreSummed(*model->graph));
   model_ = std::move(model);
   std::vector<Operation> updates = model_->graph->update_ops();
@@ -266,7 +285,8 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   const size_t loss = step_->Fetch(model_->spec.loss);
   std::vector<size_t> host_call;
   if (model_->spec.host_call.has_value()) {
-    for (const Tensor& tensor : model_->spec.host_call->tensors) host_call.push_back(step_->Fetch(tensor));
+    for (const Tensor& tensor : model_->spec.host_call->tensors)
+      host_call.push_back(step_->Fetch(tensor));
   }
   std::vector<std::vector<size_t>> wanted;  // per hook
   for (const auto& hook : loop.hooks) {
@@ -297,7 +317,8 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   const Outfeed outfeed = [&](int64_t step, const StepFetches& fetches) -> absl::Status {
     if (model_->spec.host_call.has_value() && step % strategy_.host_call_every_n_steps() == 0) {
       std::vector<Array> values;
-      for (const size_t fetch : host_call) values.push_back(ReduceReplicas(FetchOfReplicas(fetches, fetch, broadcast)));
+      for (const size_t fetch : host_call)
+        values.push_back(ReduceReplicas(FetchOfReplicas(fetches, fetch, broadcast)));
       EST_RETURN_IF_ERROR(model_->spec.host_call->fn(values));
     }
     const Array loss_value = ReduceReplicas(FetchOfReplicas(fetches, loss, broadcast));
@@ -311,7 +332,8 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
     if (last) {
       for (const std::vector<size_t>& fetch_list : wanted) {
         for (const size_t fetch : fetch_list) {
-          if (results.count(fetch) == 0) results[fetch] = ReduceReplicas(FetchOfReplicas(fetches, fetch, broadcast));
+          if (results.count(fetch) == 0)
+            results[fetch] = ReduceReplicas(FetchOfReplicas(fetches, fetch, broadcast));
         }
       }
       results[loss] = loss_value;
@@ -326,11 +348,15 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   if (ran.ok() && *ran == 0) return absl::OkStatus();  // the input ended before the first step
   if (ran.ok() && state_.global_step() == start_step) {
     return absl::FailedPreconditionError(
-        "train_op does not advance global_step, so training would never end; Optimizer::Minimize advances it, and "
+        "train_op does not advance global_step, so training would never end; Optimizer::Minimize "
+        "advances it, and "
         "so does AssignAdd(GetOrCreateGlobalStep(), ...) in the Group that you return");
   }
-  RunValues values{.results = {}, .global_step = state_.global_step(), .num_steps = ran.ok() ? *ran : state_.global_step() - start_step,
-                   .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  RunValues values{
+      .results = {},
+      .global_step = state_.global_step(),
+      .num_steps = ran.ok() ? *ran : state_.global_step() - start_step,
+      .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
   strategy_.ObserveRun(values.num_steps, values.seconds);
   for (size_t i = 0; i < loop.hooks.size(); ++i) {
     values.results.clear();
@@ -347,8 +373,10 @@ absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
     if (!variable.local()) values[variable.name()] = *state_.store().Peek(variable.name());
   }
   EST_ASSIGN_OR_RETURN(const std::string input_state, input_->SaveState());
-  EST_ASSIGN_OR_RETURN(const std::string prefix,
-                       saver_.Save(model_dir_, state_.global_step(), values, SaverExtras{.input_state = input_state, .meta_graph = std::nullopt}));
+  EST_ASSIGN_OR_RETURN(
+      const std::string prefix,
+      saver_.Save(model_dir_, state_.global_step(), values,
+                  SaverExtras{.input_state = input_state, .meta_graph = std::nullopt}));
   state_.set_checkpoint(prefix);
   return prefix;
 }

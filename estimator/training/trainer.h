@@ -32,13 +32,15 @@ class Trainer {
   Trainer(Strategy& strategy, RunConfig config);
   ~Trainer();
 
-  // Source: TF 2.15 Estimator.train; upstream defects 16, 17, 21 and 22 of that code are not copied:
-  // an error of the input saves first, the input position is part of a checkpoint, a restored step is
-  // not saved again, and the NaN guard stops at Inf as well. Without checkpoints, a second call goes on with
-  // the variables in memory. An input that was read to its end before begins anew.
-  // Errors: CANCELLED after an interrupt, when all is saved; those of the input (after a save), of the
-  // model, of hooks; INVALID_ARGUMENT naming step and first tensor for a loss that is not finite.
-  absl::Status Train(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options);
+  // Source: TF 2.15 Estimator.train; upstream defects 16, 17, 21 and 22 of that code are not
+  // copied: an error of the input saves first, the input position is part of a checkpoint, a
+  // restored step is not saved again, and the NaN guard stops at Inf as well. Without checkpoints,
+  // a second call goes on with the variables in memory. An input that was read to its end before
+  // begins anew. Errors: CANCELLED after an interrupt, when all is saved; those of the input (after
+  // a save), of the model, of hooks; INVALID_ARGUMENT naming step and first tensor for a loss that
+  // is not finite.
+  absl::Status Train(const InputFn& input_fn, const TrainLength& length,
+                     const TrainOptions& options);
 
   // What evaluation may copy instead of reading it back from disk.
   const ModelState& state() const { return state_; }
@@ -47,10 +49,12 @@ class Trainer {
   class TrainSession;
   struct Loop;
 
-  absl::Status TrainOnce(const InputFn& input_fn, const TrainLength& length, const TrainOptions& options);
+  absl::Status TrainOnce(const InputFn& input_fn, const TrainLength& length,
+                         const TrainOptions& options);
   absl::Status OpenInputAtStart(const InputFn& input_fn);
   absl::StatusOr<bool> RestoreInput(const std::string& checkpoint);
-  absl::StatusOr<const StepInput*> FirstInput(const InputFn& input_fn, const std::string& checkpoint);
+  absl::StatusOr<const StepInput*> FirstInput(const InputFn& input_fn,
+                                              const std::string& checkpoint);
   absl::Status EnsureModel(const StepInput& first);
   absl::Status EnsureVariables(const std::string& checkpoint);
   absl::Status RunSteps(Loop& loop);

@@ -4,6 +4,7 @@
 //   mnist_tpu --data_dir=$HOME/mnist --model_dir=/tmp/mnist  on eight shards, with MNIST
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -95,7 +96,7 @@ absl::Status Run() {
   MnistParams params;
   params.learning_rate = FLAGS_learning_rate;
   params.momentum = FLAGS_momentum;
-  params.decay_steps = std::floor(100000.0 / static_cast<double>(FLAGS_batch_size));
+  params.decay_steps = std::max(1.0, std::floor(100000.0 / static_cast<double>(FLAGS_batch_size)));
   MnistEstimator estimator({.model_fn = ModelFn,
                             .config = RunConfigFromFlags(),
                             .params = params,

@@ -1,6 +1,6 @@
-// FusedBatchNormV3 and its gradient in f32, per channel of the last axis, on all threads. Formulas as in the
-// reference tier (TF 2.15 fused_batch_norm_op.cc); the variance is the mean square distance from the mean, in
-// a second pass, so that a large mean costs no accuracy.
+// FusedBatchNormV3 and its gradient in f32, per channel of the last axis, on all threads. Formulas
+// as in the reference tier (TF 2.15 fused_batch_norm_op.cc); the variance is the mean square
+// distance from the mean, in a second pass, so that a large mean costs no accuracy.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -55,7 +55,8 @@ void Moments(const Sizes& s, double factor, const ColumnSums<1>& sums, const Ker
     double new_mean = mean[c], new_variance = total[c] / count * correction;
     if (factor != 1) {
       new_mean = (1 - factor) * static_cast<double>(args.in<float>(3)[c]) + factor * new_mean;
-      new_variance = (1 - factor) * static_cast<double>(args.in<float>(4)[c]) + factor * new_variance;
+      new_variance =
+          (1 - factor) * static_cast<double>(args.in<float>(4)[c]) + factor * new_variance;
     }
     args.out<float>(1)[c] = static_cast<float>(new_mean);
     args.out<float>(2)[c] = static_cast<float>(new_variance);
@@ -65,7 +66,8 @@ void Moments(const Sizes& s, double factor, const ColumnSums<1>& sums, const Ker
 std::unique_ptr<Kernel> MakeBatchNorm(const KernelSpec& spec) {
   const Sizes s = SizesOf(spec, spec.inputs[0]);
   if (s.channels == 0) return nullptr;
-  const double factor = spec.attrs.has("exponential_avg_factor") ? spec.attrs.f("exponential_avg_factor") : 1.0;
+  const double factor =
+      spec.attrs.has("exponential_avg_factor") ? spec.attrs.f("exponential_avg_factor") : 1.0;
   const ColumnSums<1> sums(s.rows, s.channels);
   const size_t affine_floats = static_cast<size_t>(2 * s.channels);
   const size_t sums_bytes = (sums.bytes() + 63) / 64 * 64;
@@ -83,7 +85,8 @@ std::unique_ptr<Kernel> MakeBatchNorm(const KernelSpec& spec) {
         float* const a = reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
         const float *const mean = args.out<float>(3), *const variance = args.out<float>(4);
         for (int64_t c = 0; c < s.channels; ++c) {
-          a[c] = static_cast<float>(args.in<float>(1)[c] / std::sqrt(static_cast<double>(variance[c]) + s.epsilon));
+          a[c] = static_cast<float>(args.in<float>(1)[c] /
+                                    std::sqrt(static_cast<double>(variance[c]) + s.epsilon));
         }
         ParallelFor(sums.chunks(), [&](int, int64_t begin, int64_t end) {
           const float* const offset = args.in<float>(2);
@@ -101,7 +104,8 @@ std::unique_ptr<Kernel> MakeBatchNorm(const KernelSpec& spec) {
 
 // Inputs dy, x, scale, mean, variance (saved); outputs dx, d_scale, d_offset.
 //   d_offset = sum dy;  d_scale = sum dy * z, z = (x - mean) / sqrt(variance + epsilon)
-//   training: dx = scale / sqrt(variance + epsilon) * (dy - mean(dy) - z * mean(dy * z)); else without means
+//   training: dx = scale / sqrt(variance + epsilon) * (dy - mean(dy) - z * mean(dy * z)); else
+//   without means
 std::unique_ptr<Kernel> MakeBatchNormGrad(const KernelSpec& spec) {
   const Sizes s = SizesOf(spec, spec.inputs[1]);
   if (s.channels == 0) return nullptr;
@@ -120,7 +124,8 @@ std::unique_ptr<Kernel> MakeBatchNormGrad(const KernelSpec& spec) {
             run_x[c] += g[c] * (values[c] - mean[c]);
           }
         });
-        const double *const sum = sums.total(args.scratch), *const sum_x = sums.total(args.scratch, 1);
+        const double *const sum = sums.total(args.scratch), *const sum_x =
+                                                                sums.total(args.scratch, 1);
         // dx = a * dy + b * (x - mean) + d.
         float* const a = reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
         float *const b = a + s.channels, *const d = b + s.channels;
@@ -139,7 +144,8 @@ std::unique_ptr<Kernel> MakeBatchNormGrad(const KernelSpec& spec) {
             const float *const g = dy + r * s.channels, *const values = x + r * s.channels;
             float* const dx = args.out<float>(0) + r * s.channels;
 #pragma omp simd
-            for (int64_t c = 0; c < s.channels; ++c) dx[c] = a[c] * g[c] + b[c] * (values[c] - mean[c]) + d[c];
+            for (int64_t c = 0; c < s.channels; ++c)
+              dx[c] = a[c] * g[c] + b[c] * (values[c] - mean[c]) + d[c];
           }
         });
         return absl::OkStatus();

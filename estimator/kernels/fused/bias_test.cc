@@ -6,18 +6,20 @@ namespace {
 
 TEST(FusedBias, BiasAddMatchesTheReferenceBitForBit) {
   EXPECT_MATCHES_REFERENCE({.op = "BiasAdd",
-                          .attrs = {{"data_format", std::string("NHWC")}},
-                          .outputs = {{DType::kFloat32, {7, 9, 11, 33}}}},
-                         {RandomArray({7, 9, 11, 33}, 1), RandomArray({33}, 2)}, KernelTier::kFused, {});
+                            .attrs = {{"data_format", std::string("NHWC")}},
+                            .outputs = {{DType::kFloat32, {7, 9, 11, 33}}}},
+                           {RandomArray({7, 9, 11, 33}, 1), RandomArray({33}, 2)},
+                           KernelTier::kFused, {});
 }
 
 // Runs of 64 rows are summed in f32, of values below 1.
 TEST(FusedBias, BiasAddGradMatchesTheReference) {
   for (const Shape& shape : {Shape{16, 28, 28, 32}, Shape{1024, 10}, Shape{3, 1}}) {
     EXPECT_MATCHES_REFERENCE({.op = "BiasAddGrad",
-                            .attrs = {{"data_format", std::string("NHWC")}},
-                            .outputs = {{DType::kFloat32, {shape[-1]}}}},
-                           {RandomArray(shape, 1)}, KernelTier::kFused, {.relative = 1e-6, .absolute = 2e-5});
+                              .attrs = {{"data_format", std::string("NHWC")}},
+                              .outputs = {{DType::kFloat32, {shape[-1]}}}},
+                             {RandomArray(shape, 1)}, KernelTier::kFused,
+                             {.relative = 1e-6, .absolute = 2e-5});
   }
 }
 

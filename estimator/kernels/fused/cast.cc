@@ -27,11 +27,16 @@ std::unique_ptr<Kernel> ChooseCast(const KernelSpec& spec) {
   if (from == DType::kFloat32 && to == DType::kBfloat16) return MakeCast<float, Bfloat16>(spec);
   if (to != DType::kFloat32) return nullptr;
   switch (from) {
-    case DType::kBfloat16: return MakeCast<Bfloat16, float>(spec);
-    case DType::kUint8: return MakeCast<uint8_t, float>(spec);
-    case DType::kBool: return MakeCast<uint8_t, float>(spec);  // stored as 0 or 1
-    case DType::kInt32: return MakeCast<int32_t, float>(spec);
-    default: return nullptr;
+    case DType::kBfloat16:
+      return MakeCast<Bfloat16, float>(spec);
+    case DType::kUint8:
+      return MakeCast<uint8_t, float>(spec);
+    case DType::kBool:
+      return MakeCast<uint8_t, float>(spec);  // stored as 0 or 1
+    case DType::kInt32:
+      return MakeCast<int32_t, float>(spec);
+    default:
+      return nullptr;
   }
 }
 

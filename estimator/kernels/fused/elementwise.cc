@@ -51,8 +51,10 @@ std::unique_ptr<Kernel> ElementwiseKernel::CreateSingle(const KernelSpec& spec) 
 }
 
 bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::string>& ops,
-                              const std::vector<int64_t>& args, const std::vector<int64_t>& outputs) {
-  if (ops.empty() || args.size() != 3 * ops.size() || outputs.empty() || outputs.size() != spec.outputs.size()) {
+                              const std::vector<int64_t>& args,
+                              const std::vector<int64_t>& outputs) {
+  if (ops.empty() || args.size() != 3 * ops.size() || outputs.empty() ||
+      outputs.size() != spec.outputs.size()) {
     return false;
   }
   const int64_t n = spec.outputs[0].shape.num_elements();
@@ -177,7 +179,8 @@ void ElementwiseKernel::ChooseAliases(const KernelSpec& spec, const std::vector<
 
 // Per chunk: the tile slots, then one pointer per value.
 size_t ElementwiseKernel::ChunkScratchBytes() const {
-  const size_t bytes = static_cast<size_t>(num_slots_) * kTile * sizeof(float) + values_.size() * sizeof(float*);
+  const size_t bytes =
+      static_cast<size_t>(num_slots_) * kTile * sizeof(float) + values_.size() * sizeof(float*);
   return (bytes + 63) / 64 * 64;
 }
 
@@ -185,15 +188,20 @@ size_t ElementwiseKernel::scratch_bytes() const {
   return ChunkScratchBytes() * static_cast<size_t>(chunks_.count);
 }
 
-void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begin, int64_t end) const {
-  char* const scratch = static_cast<char*>(args.scratch) + ChunkScratchBytes() * static_cast<size_t>(chunk);
+void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begin,
+                                 int64_t end) const {
+  char* const scratch =
+      static_cast<char*>(args.scratch) + ChunkScratchBytes() * static_cast<size_t>(chunk);
   float* const slots = reinterpret_cast<float*>(scratch);
-  float** const tiles = reinterpret_cast<float**>(scratch + static_cast<size_t>(num_slots_) * kTile * sizeof(float));
-  for (size_t v = 0; v < values_.size(); ++v) tiles[v] = values_[v].slot < 0 ? nullptr : slots + values_[v].slot * kTile;
+  float** const tiles =
+      reinterpret_cast<float**>(scratch + static_cast<size_t>(num_slots_) * kTile * sizeof(float));
+  for (size_t v = 0; v < values_.size(); ++v)
+    tiles[v] = values_[v].slot < 0 ? nullptr : slots + values_[v].slot * kTile;
   for (const Scalar& scalar : scalars_) {
     float* const tile = tiles[scalar.value];
     const bool is_mask = values_[static_cast<size_t>(scalar.value)].is_mask;
-    const float x = is_mask ? (*args.in<uint8_t>(scalar.input) != 0 ? kTrue : 0.0f) : *args.in<float>(scalar.input);
+    const float x = is_mask ? (*args.in<uint8_t>(scalar.input) != 0 ? kTrue : 0.0f)
+                            : *args.in<float>(scalar.input);
     std::fill(tile, tile + std::min(kTile, end - begin), x);
   }
   for (int64_t i = begin; i < end; i += kTile) {
@@ -207,7 +215,9 @@ void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begi
     }
     for (int input : mask_inputs_) WidenMask(args.in<uint8_t>(input) + i, tiles[input], n);
     for (const Op& op : ops_) {
-      const auto operand = [&](int k) -> const float* { return op.operands[k] < 0 ? nullptr : tiles[op.operands[k]]; };
+      const auto operand = [&](int k) -> const float* {
+        return op.operands[k] < 0 ? nullptr : tiles[op.operands[k]];
+      };
       RunTile(op.op, operand(0), operand(1), operand(2), tiles[op.result], static_cast<size_t>(n));
     }
     for (const Copy& copy : copies_) {
@@ -222,13 +232,15 @@ void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begi
 }
 
 absl::Status ElementwiseKernel::Run(const KernelArgs& args) {
-  ParallelFor(chunks_, [&](int chunk, int64_t begin, int64_t end) { RunChunk(args, chunk, begin, end); });
+  ParallelFor(chunks_,
+              [&](int chunk, int64_t begin, int64_t end) { RunChunk(args, chunk, begin, end); });
   return absl::OkStatus();
 }
 
 namespace {
 
-#define EST_REGISTER_SINGLE(name) EST_REGISTER_KERNEL(name, KernelTier::kFused, ElementwiseKernel::CreateSingle)
+#define EST_REGISTER_SINGLE(name) \
+  EST_REGISTER_KERNEL(name, KernelTier::kFused, ElementwiseKernel::CreateSingle)
 EST_REGISTER_SINGLE("AddV2");
 EST_REGISTER_SINGLE("Sub");
 EST_REGISTER_SINGLE("Mul");

@@ -4,11 +4,12 @@
 //   ops      TensorFlow op names in order of evaluation (tile_ops.h has the list)
 //   args     three value indices for each op, padded with -1
 //   outputs  the value indices that are the op's outputs, in order
-// Value k < num_inputs is input k; value num_inputs + j is the result of op j. An input has the outputs'
-// shape, or one element. Values are f32; results of comparisons and SelectV2's first operand are bool.
+// Value k < num_inputs is input k; value num_inputs + j is the result of op j. An input has the
+// outputs' shape, or one element. Values are f32; results of comparisons and SelectV2's first
+// operand are bool.
 //
-// The chain is evaluated tile by tile: each op runs over one tile of each value before the next op does,
-// so that intermediate values never leave the L1 cache.
+// The chain is evaluated tile by tile: each op runs over one tile of each value before the next op
+// does, so that intermediate values never leave the L1 cache.
 #ifndef ESTIMATOR_KERNELS_FUSED_ELEMENTWISE_H_
 #define ESTIMATOR_KERNELS_FUSED_ELEMENTWISE_H_
 
@@ -24,8 +25,8 @@ namespace estimator::fused {
 
 class ElementwiseKernel final : public Kernel {
  public:
-  // From a _FusedElementwise spec. Null for an op that is not in the list, another dtype, or shapes that
-  // need broadcasting beyond the above.
+  // From a _FusedElementwise spec. Null for an op that is not in the list, another dtype, or shapes
+  // that need broadcasting beyond the above.
   static std::unique_ptr<Kernel> Create(const KernelSpec& spec);
   // A single op of the list as a chain of one.
   static std::unique_ptr<Kernel> CreateSingle(const KernelSpec& spec);
@@ -41,10 +42,11 @@ class ElementwiseKernel final : public Kernel {
   struct Value {
     bool is_mask = false;
     Place place = Place::kSlot;
-    int slot = -1;     // of the tile slots, for kSlot
-    int buffer = -1;   // kBuffer: index of the input or output
+    int slot = -1;    // of the tile slots, for kSlot
+    int buffer = -1;  // kBuffer: index of the input or output
     bool is_output_buffer = false;
-    int last_use = -1;  // the last op that reads it; num_ops if it is copied to an output at the end
+    int last_use =
+        -1;  // the last op that reads it; num_ops if it is copied to an output at the end
   };
   struct Op {
     TileOp op = TileOp::kAddV2;
@@ -55,14 +57,15 @@ class ElementwiseKernel final : public Kernel {
     int input = 0;
     int value = 0;
   };
-  struct Copy {  // an output that is not computed in place: a bool, an input, or a value given twice
+  struct Copy {  // an output that is not computed in place: a bool, an input, or a value given
+                 // twice
     int output = 0;
     int value = 0;
   };
 
   ElementwiseKernel() = default;
-  bool Build(const KernelSpec& spec, const std::vector<std::string>& ops, const std::vector<int64_t>& args,
-             const std::vector<int64_t>& outputs);
+  bool Build(const KernelSpec& spec, const std::vector<std::string>& ops,
+             const std::vector<int64_t>& args, const std::vector<int64_t>& outputs);
   void PlaceOutputs(const KernelSpec& spec, const std::vector<int64_t>& outputs);
   void AssignSlots();
   void ChooseAliases(const KernelSpec& spec, const std::vector<int64_t>& outputs);

@@ -11,30 +11,36 @@
 namespace estimator {
 namespace {
 
-// Documented in tile_ops.h: 4 units in the last place, 6e-8 each, and as much again from the reference.
+// Documented in tile_ops.h: 4 units in the last place, 6e-8 each, and as much again from the
+// reference.
 constexpr Tolerance kFunction{.relative = 5e-7, .absolute = 1e-30};
 // One rounding more or less where the compiler contracts a product and a sum.
 constexpr Tolerance kArithmetic{.relative = 3e-7, .absolute = 1e-7};
 
-constexpr int64_t kSize = 2 * 8192 * 2 + 37;  // several tiles on two threads, and a rest of no full vector
+constexpr int64_t kSize =
+    2 * 8192 * 2 + 37;  // several tiles on two threads, and a rest of no full vector
 
 TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
 
-KernelSpec Fused(std::vector<std::string> ops, std::vector<int64_t> args, std::vector<int64_t> outputs,
-                 std::vector<TensorSpec> specs) {
+KernelSpec Fused(std::vector<std::string> ops, std::vector<int64_t> args,
+                 std::vector<int64_t> outputs, std::vector<TensorSpec> specs) {
   return {.op = "_FusedElementwise",
           .name = "fused",
-          .attrs = {{"ops", std::move(ops)}, {"args", std::move(args)}, {"outputs", std::move(outputs)}},
+          .attrs = {{"ops", std::move(ops)},
+                    {"args", std::move(args)},
+                    {"outputs", std::move(outputs)}},
           .outputs = std::move(specs)};
 }
 
 // One op by the reference tier.
-Array Reference(const std::string& op, const std::vector<Array>& inputs, DType dtype = DType::kFloat32) {
+Array Reference(const std::string& op, const std::vector<Array>& inputs,
+                DType dtype = DType::kFloat32) {
   Shape shape;
   for (const Array& input : inputs) {
     if (input.shape().rank() > 0) shape = input.shape();
   }
-  const auto result = RunReferenceKernel({.op = op, .name = op, .outputs = {{dtype, shape}}}, inputs);
+  const auto result =
+      RunReferenceKernel({.op = op, .name = op, .outputs = {{dtype, shape}}}, inputs);
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? (*result)[0] : Array(dtype, shape);
 }
@@ -56,31 +62,37 @@ TEST(FusedElementwise, UnaryOpsMatchTheReference) {
     EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {any}, KernelTier::kFused, {});
   }
   for (const char* op : {"Exp", "Tanh", "Sigmoid"}) {
-    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {any}, KernelTier::kFused, kFunction);
+    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {any}, KernelTier::kFused,
+                             kFunction);
   }
-  EXPECT_MATCHES_REFERENCE({.op = "Tanh", .outputs = {F32({kSize})}}, {RandomArray({kSize}, 3, -0.01f, 0.01f)},
-                         KernelTier::kFused, kFunction);
+  EXPECT_MATCHES_REFERENCE({.op = "Tanh", .outputs = {F32({kSize})}},
+                           {RandomArray({kSize}, 3, -0.01f, 0.01f)}, KernelTier::kFused, kFunction);
   for (const char* op : {"Sqrt", "Rsqrt"}) {
-    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {positive}, KernelTier::kFused, kArithmetic);
+    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {positive}, KernelTier::kFused,
+                             kArithmetic);
   }
   // Near 1 the logarithm vanishes, and with it the meaning of a relative error.
   EXPECT_MATCHES_REFERENCE({.op = "Log", .outputs = {F32({kSize})}}, {positive}, KernelTier::kFused,
-                         {.relative = 5e-7, .absolute = 3e-7});
+                           {.relative = 5e-7, .absolute = 3e-7});
 }
 
 TEST(FusedElementwise, BinaryOpsMatchTheReferenceWithScalarsOnEitherSide) {
-  const Array a = RandomArray({3, kSize}, 1), b = RandomArray({3, kSize}, 2), scalar = Array::Scalar(0.37f);
+  const Array a = RandomArray({3, kSize}, 1), b = RandomArray({3, kSize}, 2),
+              scalar = Array::Scalar(0.37f);
   for (const char* op : {"AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum"}) {
     for (const auto& inputs : {std::vector<Array>{a, b}, {a, scalar}, {scalar, a}}) {
-      EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({3, kSize})}}, inputs, KernelTier::kFused, kArithmetic);
+      EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({3, kSize})}}, inputs, KernelTier::kFused,
+                               kArithmetic);
     }
   }
   for (const char* op : {"ReluGrad", "Relu6Grad", "TanhGrad", "SigmoidGrad"}) {
-    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({3, kSize})}}, {a, b}, KernelTier::kFused, kArithmetic);
+    EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({3, kSize})}}, {a, b}, KernelTier::kFused,
+                             kArithmetic);
   }
   for (const char* op : {"Greater", "GreaterEqual", "Less", "LessEqual"}) {
     for (const auto& inputs : {std::vector<Array>{a, b}, {a, a}, {a, scalar}}) {
-      EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {{DType::kBool, {3, kSize}}}}, inputs, KernelTier::kFused, {});
+      EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {{DType::kBool, {3, kSize}}}}, inputs,
+                               KernelTier::kFused, {});
     }
   }
 }
@@ -88,20 +100,23 @@ TEST(FusedElementwise, BinaryOpsMatchTheReferenceWithScalarsOnEitherSide) {
 TEST(FusedElementwise, SelectTakesBoolInputsAndScalars) {
   const Array a = RandomArray({kSize}, 1), b = RandomArray({kSize}, 2);
   const Array condition = Reference("Greater", {a, b}, DType::kBool);
-  EXPECT_MATCHES_REFERENCE({.op = "SelectV2", .outputs = {F32({kSize})}}, {condition, a, b}, KernelTier::kFused, {});
-  EXPECT_MATCHES_REFERENCE({.op = "SelectV2", .outputs = {F32({kSize})}}, {condition, a, Array::Scalar(0.0f)},
-                         KernelTier::kFused, {});
-  EXPECT_MATCHES_REFERENCE({.op = "SelectV2", .outputs = {F32({kSize})}}, {Array::Scalar(true), a, b},
-                         KernelTier::kFused, {});
+  EXPECT_MATCHES_REFERENCE({.op = "SelectV2", .outputs = {F32({kSize})}}, {condition, a, b},
+                           KernelTier::kFused, {});
+  EXPECT_MATCHES_REFERENCE({.op = "SelectV2", .outputs = {F32({kSize})}},
+                           {condition, a, Array::Scalar(0.0f)}, KernelTier::kFused, {});
+  EXPECT_MATCHES_REFERENCE({.op = "SelectV2", .outputs = {F32({kSize})}},
+                           {Array::Scalar(true), a, b}, KernelTier::kFused, {});
 }
 
 TEST(FusedElementwise, FunctionsAreWholeAtTheEndsOfTheirRanges) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  const Array ends = Array::Of<float>({8}, {-kInfinity, kInfinity, kNan, 0.0f, -0.0f, -200.0f, 200.0f, 88.5f});
+  const Array ends =
+      Array::Of<float>({8}, {-kInfinity, kInfinity, kNan, 0.0f, -0.0f, -200.0f, 200.0f, 88.5f});
   for (const char* op : {"Exp", "Log", "Tanh", "Sigmoid", "Relu", "Relu6", "Sqrt", "Rsqrt"}) {
     SCOPED_TRACE(op);
-    ExpectNear(RunFused({.op = op, .name = op, .outputs = {F32({8})}}, {ends})[0], Reference(op, {ends}), kFunction);
+    ExpectNear(RunFused({.op = op, .name = op, .outputs = {F32({8})}}, {ends})[0],
+               Reference(op, {ends}), kFunction);
   }
   const Array others = Array::Of<float>({8}, {1, 2, 3, kNan, 5, 6, kNan, 8});
   for (const char* op : {"Maximum", "Minimum"}) {
@@ -112,12 +127,14 @@ TEST(FusedElementwise, FunctionsAreWholeAtTheEndsOfTheirRanges) {
 }
 
 TEST(FusedElementwise, AChainWithSeveralOutputsEqualsItsOpsOneByOne) {
-  // t = tanh(a * b + s); m = t > a; y = select(m, t, a) - b. Outputs: y, t, m, a (an input as it is), y again.
+  // t = tanh(a * b + s); m = t > a; y = select(m, t, a) - b. Outputs: y, t, m, a (an input as it
+  // is), y again.
   const Shape shape{5, kSize};
   const Array a = RandomArray(shape, 1), b = RandomArray(shape, 2), s = Array::Scalar(0.25f);
-  const KernelSpec spec = Fused({"Mul", "AddV2", "Tanh", "Greater", "SelectV2", "Sub"},
-                                {0, 1, -1, 3, 2, -1, 4, -1, -1, 5, 0, -1, 6, 5, 0, 7, 1, -1}, {8, 5, 6, 0, 8},
-                                {F32(shape), F32(shape), {DType::kBool, shape}, F32(shape), F32(shape)});
+  const KernelSpec spec =
+      Fused({"Mul", "AddV2", "Tanh", "Greater", "SelectV2", "Sub"},
+            {0, 1, -1, 3, 2, -1, 4, -1, -1, 5, 0, -1, 6, 5, 0, 7, 1, -1}, {8, 5, 6, 0, 8},
+            {F32(shape), F32(shape), {DType::kBool, shape}, F32(shape), F32(shape)});
   const std::vector<Array> actual = RunFused(spec, {a, b, s});
   const Array t = Reference("Tanh", {Reference("AddV2", {Reference("Mul", {a, b}), s})});
   ExpectNear(actual[1], t, kFunction);
@@ -145,7 +162,8 @@ TEST(FusedElementwise, ALongChainReusesItsTiles) {
   const Array zero(DType::kFloat32, {kSize});
   Array hundred(DType::kFloat32, {kSize});
   for (float& x : hundred.values<float>()) x = 100.0f;
-  ExpectNear(RunFused(Fused(ops, args, {101}, {F32({kSize})}), {zero, Array::Scalar(1.0f)})[0], hundred, {});
+  ExpectNear(RunFused(Fused(ops, args, {101}, {F32({kSize})}), {zero, Array::Scalar(1.0f)})[0],
+             hundred, {});
 }
 
 TEST(FusedElementwise, AnOutputIsAliasedOnlyToAnInputThatNoLaterOpReads) {
@@ -163,22 +181,30 @@ TEST(FusedElementwise, AnOutputIsAliasedOnlyToAnInputThatNoLaterOpReads) {
   Array scratch(DType::kUint8, Shape{static_cast<int64_t>((*kernel)->scratch_bytes())});
   const std::vector<const void*> in = {y.raw(), u.raw()};
   const std::vector<void*> out = {u.raw(), y.raw()};
-  ASSERT_TRUE((*kernel)->Run({.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}}).ok());
+  ASSERT_TRUE(
+      (*kernel)->Run({.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}}).ok());
   ExpectNear(u, Reference("AddV2", {a, b}), {});
   ExpectNear(y, Reference("Mul", {Reference("AddV2", {a, b}), a}), {});
 }
 
 TEST(FusedElementwise, UnknownOpsBroadcastingAndOtherDtypesAreRefused) {
   const Array x = RandomArray({4, 3}, 1);
-  EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"Erf"}, {0, -1, -1}, {1}, {F32({4, 3})}), {x}), KernelTier::kFused).ok());
-  EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"AddV2"}, {0, 1, -1}, {2}, {F32({4, 3})}), {x, RandomArray({3}, 2)}),
+  EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"Erf"}, {0, -1, -1}, {1}, {F32({4, 3})}), {x}),
+                            KernelTier::kFused)
+                   .ok());
+  EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"AddV2"}, {0, 1, -1}, {2}, {F32({4, 3})}),
+                                         {x, RandomArray({3}, 2)}),
                             KernelTier::kFused)
                    .ok());
   // An operand that is computed later, and a number where a truth value belongs.
-  EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"Neg"}, {1, -1, -1}, {1}, {F32({4, 3})}), {x}), KernelTier::kFused).ok());
-  EXPECT_FALSE(
-      CreateKernel(CompleteSpec(Fused({"SelectV2"}, {0, 0, 0}, {1}, {F32({4, 3})}), {x}), KernelTier::kFused).ok());
-  const KernelSpec row = CompleteSpec({.op = "AddV2", .outputs = {F32({4, 3})}}, {x, RandomArray({3}, 2)});
+  EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"Neg"}, {1, -1, -1}, {1}, {F32({4, 3})}), {x}),
+                            KernelTier::kFused)
+                   .ok());
+  EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"SelectV2"}, {0, 0, 0}, {1}, {F32({4, 3})}), {x}),
+                            KernelTier::kFused)
+                   .ok());
+  const KernelSpec row =
+      CompleteSpec({.op = "AddV2", .outputs = {F32({4, 3})}}, {x, RandomArray({3}, 2)});
   EXPECT_FALSE(TierAccepts(row, KernelTier::kFused));
 }
 

@@ -1,5 +1,5 @@
-// The optimizers' updates in f32 on all threads, in one sweep over memory. Output i may be written over
-// state input i. Formulas: as in the reference tier (TF 2.15 training_ops.cc).
+// The optimizers' updates in f32 on all threads, in one sweep over memory. Output i may be written
+// over state input i. Formulas: as in the reference tier (TF 2.15 training_ops.cc).
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,8 @@ namespace {
 template <typename Update>
 class UpdateKernel final : public Kernel {
  public:
-  UpdateKernel(Update update, int64_t size) : update_(std::move(update)), chunks_(MakeChunks(size)) {}
+  UpdateKernel(Update update, int64_t size)
+      : update_(std::move(update)), chunks_(MakeChunks(size)) {}
   absl::Status Run(const KernelArgs& args) override {
     ParallelFor(chunks_, [&](int, int64_t begin, int64_t end) { update_(args, begin, end); });
     return absl::OkStatus();
@@ -30,7 +31,8 @@ class UpdateKernel final : public Kernel {
 template <typename Update>
 std::unique_ptr<Kernel> MakeUpdate(const KernelSpec& spec, Update update) {
   if (spec.inputs[0].dtype != DType::kFloat32) return nullptr;
-  return std::make_unique<UpdateKernel<Update>>(std::move(update), spec.outputs[0].shape.num_elements());
+  return std::make_unique<UpdateKernel<Update>>(std::move(update),
+                                                spec.outputs[0].shape.num_elements());
 }
 
 float Scalar(const KernelArgs& args, int i) { return *args.in<float>(i); }
@@ -48,9 +50,11 @@ std::unique_ptr<Kernel> MakeApplyGradientDescent(const KernelSpec& spec) {
 
 // var, accum, lr, grad, momentum
 std::unique_ptr<Kernel> MakeApplyMomentum(const KernelSpec& spec) {
-  return MakeUpdate(spec, [nesterov = spec.attrs.b("use_nesterov")](const KernelArgs& args, int64_t begin, int64_t end) {
+  return MakeUpdate(spec, [nesterov = spec.attrs.b("use_nesterov")](const KernelArgs& args,
+                                                                    int64_t begin, int64_t end) {
     const float rate = Scalar(args, 2), momentum = Scalar(args, 4);
-    const float *const var = args.in<float>(0), *const accum = args.in<float>(1), *const gradient = args.in<float>(3);
+    const float *const var = args.in<float>(0), *const accum = args.in<float>(1),
+                       *const gradient = args.in<float>(3);
     float *const new_var = args.out<float>(0), *const new_accum = args.out<float>(1);
     if (nesterov) {
 #pragma omp simd
@@ -72,12 +76,15 @@ std::unique_ptr<Kernel> MakeApplyMomentum(const KernelSpec& spec) {
 
 // var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad
 std::unique_ptr<Kernel> MakeApplyAdam(const KernelSpec& spec) {
-  return MakeUpdate(spec, [nesterov = spec.attrs.b("use_nesterov")](const KernelArgs& args, int64_t begin, int64_t end) {
+  return MakeUpdate(spec, [nesterov = spec.attrs.b("use_nesterov")](const KernelArgs& args,
+                                                                    int64_t begin, int64_t end) {
     const float alpha = Scalar(args, 5) * std::sqrt(1 - Scalar(args, 4)) / (1 - Scalar(args, 3));
     const float beta1 = Scalar(args, 6), beta2 = Scalar(args, 7), epsilon = Scalar(args, 8);
-    const float *const var = args.in<float>(0), *const m = args.in<float>(1), *const v = args.in<float>(2);
+    const float *const var = args.in<float>(0), *const m = args.in<float>(1),
+                       *const v = args.in<float>(2);
     const float* const gradient = args.in<float>(9);
-    float *const new_var = args.out<float>(0), *const new_m = args.out<float>(1), *const new_v = args.out<float>(2);
+    float *const new_var = args.out<float>(0), *const new_m = args.out<float>(1),
+                 *const new_v = args.out<float>(2);
     // The direction is gradient * (1 - beta1) + beta1 * m with Nesterov, else m.
     const float of_gradient = nesterov ? 1 - beta1 : 0.0f, of_m = nesterov ? beta1 : 1.0f;
 #pragma omp simd
@@ -85,7 +92,8 @@ std::unique_ptr<Kernel> MakeApplyAdam(const KernelSpec& spec) {
       const float g = gradient[e];
       const float first = m[e] + (g - m[e]) * (1 - beta1);
       const float second = v[e] + (g * g - v[e]) * (1 - beta2);
-      new_var[e] = var[e] - (g * of_gradient + first * of_m) * alpha / (std::sqrt(second) + epsilon);
+      new_var[e] =
+          var[e] - (g * of_gradient + first * of_m) * alpha / (std::sqrt(second) + epsilon);
       new_m[e] = first;
       new_v[e] = second;
     }
@@ -95,10 +103,13 @@ std::unique_ptr<Kernel> MakeApplyAdam(const KernelSpec& spec) {
 // var, ms, mom, lr, rho, momentum, epsilon, grad
 std::unique_ptr<Kernel> MakeApplyRMSProp(const KernelSpec& spec) {
   return MakeUpdate(spec, [](const KernelArgs& args, int64_t begin, int64_t end) {
-    const float rate = Scalar(args, 3), rho = Scalar(args, 4), momentum = Scalar(args, 5), epsilon = Scalar(args, 6);
-    const float *const var = args.in<float>(0), *const ms = args.in<float>(1), *const mom = args.in<float>(2);
+    const float rate = Scalar(args, 3), rho = Scalar(args, 4), momentum = Scalar(args, 5),
+                epsilon = Scalar(args, 6);
+    const float *const var = args.in<float>(0), *const ms = args.in<float>(1),
+                       *const mom = args.in<float>(2);
     const float* const gradient = args.in<float>(7);
-    float *const new_var = args.out<float>(0), *const new_ms = args.out<float>(1), *const new_mom = args.out<float>(2);
+    float *const new_var = args.out<float>(0), *const new_ms = args.out<float>(1),
+                 *const new_mom = args.out<float>(2);
 #pragma omp simd
     for (int64_t e = begin; e < end; ++e) {
       const float g = gradient[e];
@@ -113,10 +124,11 @@ std::unique_ptr<Kernel> MakeApplyRMSProp(const KernelSpec& spec) {
 
 // var, accum, lr, grad
 std::unique_ptr<Kernel> MakeApplyAdagrad(const KernelSpec& spec) {
-  return MakeUpdate(spec, [factor = spec.attrs.b("update_slots") ? 1.0f : 0.0f](const KernelArgs& args, int64_t begin,
-                                                                                int64_t end) {
+  return MakeUpdate(spec, [factor = spec.attrs.b("update_slots") ? 1.0f : 0.0f](
+                              const KernelArgs& args, int64_t begin, int64_t end) {
     const float rate = Scalar(args, 2);
-    const float *const var = args.in<float>(0), *const accum = args.in<float>(1), *const gradient = args.in<float>(3);
+    const float *const var = args.in<float>(0), *const accum = args.in<float>(1),
+                       *const gradient = args.in<float>(3);
     float *const new_var = args.out<float>(0), *const new_accum = args.out<float>(1);
 #pragma omp simd
     for (int64_t e = begin; e < end; ++e) {

@@ -43,7 +43,8 @@ void ParallelFor(const Chunks& chunks, Fn&& fn) {
     return;
   }
 #pragma omp parallel for schedule(static, 1) num_threads(chunks.count)
-  for (int chunk = 0; chunk < chunks.count; ++chunk) fn(chunk, chunks.begin(chunk), chunks.end(chunk));
+  for (int chunk = 0; chunk < chunks.count; ++chunk)
+    fn(chunk, chunks.begin(chunk), chunks.end(chunk));
 }
 
 // Every kernel of this tier that is a function; a type of its own, so that tests can tell the tier.
@@ -64,7 +65,8 @@ class FusedKernel : public Kernel {
   const Options options_;
 };
 
-inline std::unique_ptr<Kernel> MakeFusedKernel(FusedKernel::Function run, FusedKernel::Options options = {}) {
+inline std::unique_ptr<Kernel> MakeFusedKernel(FusedKernel::Function run,
+                                               FusedKernel::Options options = {}) {
   return std::make_unique<FusedKernel>(std::move(run), options);
 }
 

@@ -1,8 +1,10 @@
 // Pooling in f32 on NHWC, on all threads: one image is one thread's.
 //   MaxPool, MaxPoolGrad, AvgPool, AvgPoolGrad: as TensorFlow has them.
-//   _MaxPoolWithArgmax: x [N,H,W,C] -> y [N,P,Q,C], argmax u8 [N,P,Q,C]: the tap r * ksize_w + s of the first
+//   _MaxPoolWithArgmax: x [N,H,W,C] -> y [N,P,Q,C], argmax u8 [N,P,Q,C]: the tap r * ksize_w + s of
+//   the first
 //     maximum in its window, row by row. At most 256 taps.
-//   _MaxPoolGradWithArgmax: argmax, dy[, y] -> dx of attribute input_shape. With y, the gradient passes only
+//   _MaxPoolGradWithArgmax: argmax, dy[, y] -> dx of attribute input_shape. With y, the gradient
+//   passes only
 //     where y > 0: the gradient of Relu before the pool, without a pass of its own.
 #include <algorithm>
 #include <cstdint>
@@ -38,19 +40,22 @@ struct Pool {
 
 // input: what is pooled.  pooled: the result. Nullopt where this tier does not do it.
 std::optional<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const TensorSpec& pooled) {
-  if (pooled.dtype != DType::kFloat32 || input.rank() != 4 || input.num_elements() == 0) return std::nullopt;
+  if (pooled.dtype != DType::kFloat32 || input.rank() != 4 || input.num_elements() == 0)
+    return std::nullopt;
   const std::vector<int64_t>& ksize = spec.attrs.ints("ksize");
   if (ksize.size() != 4 || ksize[0] != 1 || ksize[3] != 1) return std::nullopt;
   const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
-  if (!windows.ok() || windows->rows.dilation != 1 || windows->columns.dilation != 1) return std::nullopt;
-  if (pooled.shape != Shape{input[0], windows->rows.output, windows->columns.output, input[3]}) return std::nullopt;
+  if (!windows.ok() || windows->rows.dilation != 1 || windows->columns.dilation != 1)
+    return std::nullopt;
+  if (pooled.shape != Shape{input[0], windows->rows.output, windows->columns.output, input[3]})
+    return std::nullopt;
   Pool pool{.channels = input[3], .rows = windows->rows, .columns = windows->columns};
   pool.images = MakeChunks(input[0], pool.in_image());
   return pool;
 }
 
-// Calls fn(p, q, output, r0, r1, s0, s1) for every window of one image: output is its offset in elements,
-// [r0, r1) and [s0, s1) its taps that are not padding.
+// Calls fn(p, q, output, r0, r1, s0, s1) for every window of one image: output is its offset in
+// elements, [r0, r1) and [s0, s1) its taps that are not padding.
 template <typename Fn>
 void ForEachWindow(const Pool& pool, Fn&& fn) {
   for (int64_t p = 0; p < pool.rows.output; ++p) {
@@ -70,7 +75,8 @@ int64_t TapOffset(const Pool& pool, int64_t p, int64_t q, int64_t r, int64_t s) 
 // argmax may be null.
 void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
   const int64_t channels = pool.channels;
-  ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+  ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
+                          int64_t s1) {
     float* const best = y + output;
     if (pool.taps() == 4 && r1 - r0 == 2 && s1 - s0 == 2) {  // 2x2, the common case, in one go
       const float* const a = x + TapOffset(pool, p, q, 0, 0);
@@ -123,11 +129,13 @@ void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
 }
 
 // Scatters dy by argmax. y may be null.
-void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, const float* y, float* dx) {
+void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, const float* y,
+                      float* dx) {
   const int64_t channels = pool.channels;
   const bool tiles = pool.tiles(), overlaps = pool.overlaps();
   if (!tiles) std::fill(dx, dx + pool.in_image(), 0.0f);
-  ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+  ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
+                          int64_t s1) {
     const uint8_t* const which = argmax + output;
     const float* const gradient = dy + output;
     const float* const pooled = y == nullptr ? nullptr : y + output;
@@ -143,7 +151,8 @@ void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, 
           }
         } else if (pooled == nullptr) {
 #pragma omp simd
-          for (int64_t i = 0; i < channels; ++i) to[i] = static_cast<int32_t>(which[i]) == tap ? gradient[i] : 0.0f;
+          for (int64_t i = 0; i < channels; ++i)
+            to[i] = static_cast<int32_t>(which[i]) == tap ? gradient[i] : 0.0f;
         } else {
 #pragma omp simd
           for (int64_t i = 0; i < channels; ++i) {
@@ -159,7 +168,8 @@ void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, 
 // Finds each window's first element that equals its maximum, as an argmax for MaxPoolGradImage.
 void FindArgmax(const Pool& pool, const float* x, const float* y, uint8_t* argmax) {
   const int64_t channels = pool.channels;
-  ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+  ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
+                          int64_t s1) {
     const float* const best = y + output;
     uint8_t* const which = argmax + output;
     // Backwards, so that the first one in reading order wins.
@@ -169,7 +179,8 @@ void FindArgmax(const Pool& pool, const float* x, const float* y, uint8_t* argma
         const auto tap = static_cast<uint8_t>(r * pool.columns.kernel + s);
         const bool last = r == r1 - 1 && s == s1 - 1;
 #pragma omp simd
-        for (int64_t i = 0; i < channels; ++i) which[i] = last || value[i] == best[i] ? tap : which[i];
+        for (int64_t i = 0; i < channels; ++i)
+          which[i] = last || value[i] == best[i] ? tap : which[i];
       }
     }
   });
@@ -187,11 +198,13 @@ std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   const bool with_argmax = spec.outputs.size() == 2;
   if (!pool.has_value() || (with_argmax && pool->taps() > 256)) return nullptr;
-  if (with_argmax && spec.outputs[1] != TensorSpec{DType::kUint8, spec.outputs[0].shape}) return nullptr;
+  if (with_argmax && spec.outputs[1] != TensorSpec{DType::kUint8, spec.outputs[0].shape})
+    return nullptr;
   return MakeFusedKernel([pool = *pool, with_argmax](const KernelArgs& args) {
     ForEachImage(pool, [&](int, int64_t n) {
       uint8_t* const argmax = with_argmax ? args.out<uint8_t>(1) + n * pool.out_image() : nullptr;
-      MaxPoolImage(pool, args.in<float>(0) + n * pool.in_image(), args.out<float>(0) + n * pool.out_image(), argmax);
+      MaxPoolImage(pool, args.in<float>(0) + n * pool.in_image(),
+                   args.out<float>(0) + n * pool.out_image(), argmax);
     });
     return absl::OkStatus();
   });
@@ -224,7 +237,8 @@ std::unique_ptr<Kernel> MakeMaxPoolGradWithArgmax(const KernelSpec& spec) {
     ForEachImage(pool, [&](int, int64_t n) {
       const int64_t out = n * pool.out_image();
       MaxPoolGradImage(pool, args.in<uint8_t>(0) + out, args.in<float>(1) + out,
-                       relu ? args.in<float>(2) + out : nullptr, args.out<float>(0) + n * pool.in_image());
+                       relu ? args.in<float>(2) + out : nullptr,
+                       args.out<float>(0) + n * pool.in_image());
     });
     return absl::OkStatus();
   });
@@ -237,7 +251,8 @@ std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& spec) {
     ForEachImage(pool, [&](int, int64_t n) {
       const float* const x = args.in<float>(0) + n * pool.in_image();
       float* const y = args.out<float>(0) + n * pool.out_image();
-      ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+      ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1,
+                              int64_t s0, int64_t s1) {
         float* const sum = y + output;
         std::fill(sum, sum + pool.channels, 0.0f);
         for (int64_t r = r0; r < r1; ++r) {
@@ -265,7 +280,8 @@ std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& spec) {
       const float* const dy = args.in<float>(1) + n * pool.out_image();
       float* const dx = args.out<float>(0) + n * pool.in_image();
       std::fill(dx, dx + pool.in_image(), 0.0f);
-      ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0, int64_t s1) {
+      ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1,
+                              int64_t s0, int64_t s1) {
         const float* const gradient = dy + output;
         const float share = 1.0f / static_cast<float>((r1 - r0) * (s1 - s0));
         for (int64_t r = r0; r < r1; ++r) {

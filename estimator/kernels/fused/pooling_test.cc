@@ -32,11 +32,11 @@ struct Case {
 };
 
 std::vector<Case> Cases() {
-  return {{{8, 28, 28, 32}, 2, 2, "SAME"},   // exact tiles
-          {{3, 7, 9, 5}, 2, 2, "SAME"},      // windows cut off at the edge
-          {{3, 7, 9, 5}, 2, 2, "VALID"},     // a row and a column in no window
-          {{2, 11, 11, 17}, 3, 2, "SAME"},   // overlapping
-          {{2, 9, 9, 8}, 2, 3, "VALID"},     // gaps
+  return {{{8, 28, 28, 32}, 2, 2, "SAME"},  // exact tiles
+          {{3, 7, 9, 5}, 2, 2, "SAME"},     // windows cut off at the edge
+          {{3, 7, 9, 5}, 2, 2, "VALID"},    // a row and a column in no window
+          {{2, 11, 11, 17}, 3, 2, "SAME"},  // overlapping
+          {{2, 9, 9, 8}, 2, 3, "VALID"},    // gaps
           {{4, 7, 7, 16}, 7, 7, "VALID"}};
 }
 
@@ -51,18 +51,19 @@ TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
 
 TEST(FusedPooling, MaxPoolMatchesTheReferenceBitForBit) {
   for (const Case& c : Cases()) {
-    EXPECT_MATCHES_REFERENCE({.op = "MaxPool", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {RandomArray(c.input, 1)},
-                           KernelTier::kFused, {});
+    EXPECT_MATCHES_REFERENCE({.op = "MaxPool", .attrs = c.attrs(), .outputs = {F32(c.output())}},
+                             {RandomArray(c.input, 1)}, KernelTier::kFused, {});
   }
 }
 
 TEST(FusedPooling, MaxPoolGradGoesToTheFirstOfEqualMaxima) {
   for (const Case& c : Cases()) {
     const Array x = Ties(c.input), dy = RandomArray(c.output(), 2);
-    const auto y = RunReferenceKernel({.op = "MaxPool", .name = "p", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {x});
+    const auto y = RunReferenceKernel(
+        {.op = "MaxPool", .name = "p", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {x});
     ASSERT_TRUE(y.ok()) << y.status();
-    EXPECT_MATCHES_REFERENCE({.op = "MaxPoolGrad", .attrs = c.attrs(), .outputs = {F32(c.input)}}, {x, (*y)[0], dy},
-                           KernelTier::kFused, kSummationOrder);
+    EXPECT_MATCHES_REFERENCE({.op = "MaxPoolGrad", .attrs = c.attrs(), .outputs = {F32(c.input)}},
+                             {x, (*y)[0], dy}, KernelTier::kFused, kSummationOrder);
   }
 }
 
@@ -76,7 +77,8 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
                                   {x}, KernelTier::kFused);
     ASSERT_TRUE(pooled.ok()) << pooled.status();
     const Array &y = (*pooled)[0], &argmax = (*pooled)[1];
-    const KernelSpec grad{.op = "MaxPoolGrad", .name = "g", .attrs = c.attrs(), .outputs = {F32(c.input)}};
+    const KernelSpec grad{
+        .op = "MaxPoolGrad", .name = "g", .attrs = c.attrs(), .outputs = {F32(c.input)}};
     const auto expected = RunReferenceKernel(grad, {x, y, dy});
     ASSERT_TRUE(expected.ok()) << expected.status();
     KernelSpec fused = grad;
@@ -89,7 +91,8 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
 
     // With y, as if Relu had come before the pool.
     const auto with_relu = RunKernel(fused, {argmax, dy, y}, KernelTier::kFused);
-    const auto relu_grad = RunReferenceKernel({.op = "ReluGrad", .name = "r", .outputs = {F32(c.input)}}, {(*expected)[0], x});
+    const auto relu_grad = RunReferenceKernel(
+        {.op = "ReluGrad", .name = "r", .outputs = {F32(c.input)}}, {(*expected)[0], x});
     ASSERT_TRUE(with_relu.ok() && relu_grad.ok());
     const Difference relu_difference = Compare((*with_relu)[0], (*relu_grad)[0], kSummationOrder);
     EXPECT_TRUE(relu_difference.equal) << relu_difference.report;
@@ -98,12 +101,13 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
 
 TEST(FusedPooling, AvgPoolAndItsGradientMatchTheReference) {
   for (const Case& c : Cases()) {
-    EXPECT_MATCHES_REFERENCE({.op = "AvgPool", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {RandomArray(c.input, 1)},
-                           KernelTier::kFused, kSummationOrder);
+    EXPECT_MATCHES_REFERENCE({.op = "AvgPool", .attrs = c.attrs(), .outputs = {F32(c.output())}},
+                             {RandomArray(c.input, 1)}, KernelTier::kFused, kSummationOrder);
     Array sizes(DType::kInt32, {4});
     for (int i = 0; i < 4; ++i) sizes.data<int32_t>()[i] = static_cast<int32_t>(c.input[i]);
     EXPECT_MATCHES_REFERENCE({.op = "AvgPoolGrad", .attrs = c.attrs(), .outputs = {F32(c.input)}},
-                           {sizes, RandomArray(c.output(), 2)}, KernelTier::kFused, kSummationOrder);
+                             {sizes, RandomArray(c.output(), 2)}, KernelTier::kFused,
+                             kSummationOrder);
   }
 }
 

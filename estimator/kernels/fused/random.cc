@@ -1,9 +1,10 @@
 // RandomUniform in f32: the reference tier's bits, with Philox run on many counters side by side.
+#include "estimator/base/random.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 
-#include "estimator/base/random.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/kernel.h"
 
@@ -22,8 +23,8 @@ struct Stream {
   uint64_t counter_high = 0;
 };
 
-// Results first .. first + kLanes - 1 of the stream as uniform floats, four each, in order. A result's
-// counter does not carry into the upper half: Run sees to that.
+// Results first .. first + kLanes - 1 of the stream as uniform floats, four each, in order. A
+// result's counter does not carry into the upper half: Run sees to that.
 void UniformLanes(const Stream& stream, uint64_t first, float* out) {
   constexpr uint64_t kM0 = 0xd2511f53, kM1 = 0xcd9e8d57;
   constexpr uint32_t kW0 = 0x9e3779b9, kW1 = 0xbb67ae85;
@@ -61,16 +62,17 @@ void UniformLanes(const Stream& stream, uint64_t first, float* out) {
 std::unique_ptr<Kernel> MakeRandomUniform(const KernelSpec& spec) {
   if (spec.outputs[0].dtype != DType::kFloat32) return nullptr;
   const int64_t size = spec.outputs[0].shape.num_elements();
-  const auto seed = static_cast<uint64_t>(spec.attrs.i("seed")), seed2 = static_cast<uint64_t>(spec.attrs.i("seed2"));
+  const auto seed = static_cast<uint64_t>(spec.attrs.i("seed")),
+             seed2 = static_cast<uint64_t>(spec.attrs.i("seed2"));
   constexpr int64_t kBlock = 4 * kLanes;
   const Chunks chunks = MakeChunks((size + kBlock - 1) / kBlock, kBlock);
   return MakeFusedKernel([size, seed, seed2, chunks](const KernelArgs& args) {
     const auto replica = static_cast<uint64_t>(args.step.replica);
     // Steps times elements stay far below 2^56, so the lower half never overflows.
-    const Stream stream{
-        .key = replica == 0 ? seed : HashSeed(seed, replica),
-        .counter_low = static_cast<uint64_t>(args.step.step) * kReservedPerElement * static_cast<uint64_t>(size),
-        .counter_high = seed2};
+    const Stream stream{.key = replica == 0 ? seed : HashSeed(seed, replica),
+                        .counter_low = static_cast<uint64_t>(args.step.step) * kReservedPerElement *
+                                       static_cast<uint64_t>(size),
+                        .counter_high = seed2};
     float* const out = args.out<float>(0);
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block) {

@@ -1,5 +1,5 @@
-// Sum, Mean and L2Loss in f32 on all threads. The reduced axes must be neighbours (all, leading, trailing,
-// or in the middle as in a global pool), so that x is [outer, reduced, inner].
+// Sum, Mean and L2Loss in f32 on all threads. The reduced axes must be neighbours (all, leading,
+// trailing, or in the middle as in a global pool), so that x is [outer, reduced, inner].
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -53,7 +53,8 @@ std::unique_ptr<Kernel> MakeRowSums(const Extents& e, double factor) {
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
         const float* const x = args.in<float>(0) + o * e.reduced;
-        args.out<float>(0)[o] = static_cast<float>(factor * SumRange(0, e.reduced, [x](int64_t i) { return x[i]; }));
+        args.out<float>(0)[o] =
+            static_cast<float>(factor * SumRange(0, e.reduced, [x](int64_t i) { return x[i]; }));
       }
     });
     return absl::OkStatus();
@@ -91,7 +92,8 @@ std::unique_ptr<Kernel> MakeColumnSums(const Extents& e, double factor) {
           for (int64_t c = 0; c < e.inner; ++c) run[c] += values[c];
         });
         const double* const total = sums.total(args.scratch);
-        for (int64_t c = 0; c < e.inner; ++c) args.out<float>(0)[c] = static_cast<float>(factor * total[c]);
+        for (int64_t c = 0; c < e.inner; ++c)
+          args.out<float>(0)[c] = static_cast<float>(factor * total[c]);
         return absl::OkStatus();
       },
       {.scratch_bytes = sums.bytes()});
@@ -125,7 +127,8 @@ std::unique_ptr<Kernel> MakeReduction(const KernelSpec& spec) {
   const std::optional<Extents> e = FindExtents(spec);
   if (!e.has_value()) return nullptr;
   const double factor = mean ? 1.0 / static_cast<double>(e->reduced) : 1.0;
-  if (e->inner == 1 && e->outer == 1) return MakeTotal(e->reduced, factor, [](float x) { return x; });
+  if (e->inner == 1 && e->outer == 1)
+    return MakeTotal(e->reduced, factor, [](float x) { return x; });
   if (e->inner == 1) return MakeRowSums(*e, factor);
   if (e->outer == 1) return MakeColumnSums(*e, factor);
   return MakeManyColumnSums(*e, factor);
@@ -133,10 +136,12 @@ std::unique_ptr<Kernel> MakeReduction(const KernelSpec& spec) {
 
 EST_REGISTER_KERNEL("Sum", KernelTier::kFused, MakeReduction<false>);
 EST_REGISTER_KERNEL("Mean", KernelTier::kFused, MakeReduction<true>);
-EST_REGISTER_KERNEL("L2Loss", KernelTier::kFused, [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
-  if (spec.inputs[0].dtype != DType::kFloat32) return nullptr;
-  return MakeTotal(spec.inputs[0].shape.num_elements(), 0.5, [](float x) { return x * x; });
-});
+EST_REGISTER_KERNEL("L2Loss", KernelTier::kFused,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      if (spec.inputs[0].dtype != DType::kFloat32) return nullptr;
+                      return MakeTotal(spec.inputs[0].shape.num_elements(), 0.5,
+                                       [](float x) { return x * x; });
+                    });
 
 }  // namespace
 }  // namespace estimator::fused

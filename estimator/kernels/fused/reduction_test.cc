@@ -14,9 +14,14 @@ struct Case {
 };
 
 std::vector<Case> Cases() {
-  return {{{1024, 33}, {0, 1}, {}},          {{1024, 33}, {0}, {33}},       {{1024, 33}, {1}, {1024}},
-          {{8, 7, 7, 64}, {1, 2}, {8, 64}},  {{8, 7, 7, 64}, {-1}, {8, 7, 7}}, {{200, 100, 3}, {0, 1}, {3}},
-          {{100000}, {0}, {}},               {{5, 6}, {}, {5, 6}}};
+  return {{{1024, 33}, {0, 1}, {}},
+          {{1024, 33}, {0}, {33}},
+          {{1024, 33}, {1}, {1024}},
+          {{8, 7, 7, 64}, {1, 2}, {8, 64}},
+          {{8, 7, 7, 64}, {-1}, {8, 7, 7}},
+          {{200, 100, 3}, {0, 1}, {3}},
+          {{100000}, {0}, {}},
+          {{5, 6}, {}, {5, 6}}};
 }
 
 Array Axes(const std::vector<int32_t>& axes) {
@@ -30,23 +35,24 @@ TEST(FusedReduction, SumAndMeanMatchTheReference) {
   for (const Case& c : Cases()) {
     for (const char* op : {"Sum", "Mean"}) {
       SCOPED_TRACE(c.input.ToString());
-      EXPECT_MATCHES_REFERENCE({.op = op, .attrs = {{"keep_dims", false}}, .outputs = {{DType::kFloat32, c.output}}},
-                             {RandomArray(c.input, 1), Axes(c.axes)}, KernelTier::kFused, kSums);
+      EXPECT_MATCHES_REFERENCE(
+          {.op = op, .attrs = {{"keep_dims", false}}, .outputs = {{DType::kFloat32, c.output}}},
+          {RandomArray(c.input, 1), Axes(c.axes)}, KernelTier::kFused, kSums);
     }
   }
 }
 
 TEST(FusedReduction, ReducedAxesThatAreNotNeighboursAreLeftToTheReference) {
-  const KernelSpec spec =
-      CompleteSpec({.op = "Sum", .attrs = {{"keep_dims", false}}, .outputs = {{DType::kFloat32, {3}}}},
-                   {RandomArray({2, 3, 4}, 1), Axes({0, 2})});
+  const KernelSpec spec = CompleteSpec(
+      {.op = "Sum", .attrs = {{"keep_dims", false}}, .outputs = {{DType::kFloat32, {3}}}},
+      {RandomArray({2, 3, 4}, 1), Axes({0, 2})});
   EXPECT_FALSE(TierAccepts(spec, KernelTier::kFused));
 }
 
 TEST(FusedReduction, L2LossMatchesTheReference) {
   for (const Shape& shape : {Shape{3136, 32}, Shape{5}}) {
-    EXPECT_MATCHES_REFERENCE({.op = "L2Loss", .outputs = {{DType::kFloat32, {}}}}, {RandomArray(shape, 1)},
-                           KernelTier::kFused, {.relative = 2e-6});
+    EXPECT_MATCHES_REFERENCE({.op = "L2Loss", .outputs = {{DType::kFloat32, {}}}},
+                             {RandomArray(shape, 1)}, KernelTier::kFused, {.relative = 2e-6});
   }
 }
 

@@ -1,5 +1,5 @@
-// Softmax, LogSoftmax and the softmax cross entropies in f32 along the last axis, on all threads: rows stay
-// in L1 while their maximum, exponentials and sum are taken.
+// Softmax, LogSoftmax and the softmax cross entropies in f32 along the last axis, on all threads:
+// rows stay in L1 while their maximum, exponentials and sum are taken.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -110,9 +110,9 @@ std::unique_ptr<Kernel> MakeSparse(const Rows& rows) {
     for (int64_t r = 0; r < rows.chunks.items; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= rows.classes) {
-        return absl::InvalidArgumentError(absl::StrCat("row ", r, " has label ", label, ", but there are ",
-                                                       rows.classes, " classes: labels lie in [0, ", rows.classes,
-                                                       ")"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("row ", r, " has label ", label, ", but there are ", rows.classes,
+                         " classes: labels lie in [0, ", rows.classes, ")"));
       }
     }
     ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
@@ -136,16 +136,20 @@ std::unique_ptr<Kernel> MakeSparseCrossEntropy(const KernelSpec& spec) {
   const Rows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
   switch (spec.inputs[1].dtype) {
-    case DType::kInt32: return MakeSparse<int32_t>(rows);
-    case DType::kInt64: return MakeSparse<int64_t>(rows);
-    default: return nullptr;
+    case DType::kInt32:
+      return MakeSparse<int32_t>(rows);
+    case DType::kInt64:
+      return MakeSparse<int64_t>(rows);
+    default:
+      return nullptr;
   }
 }
 
 EST_REGISTER_KERNEL("Softmax", KernelTier::kFused, MakeSoftmax);
 EST_REGISTER_KERNEL("LogSoftmax", KernelTier::kFused, MakeLogSoftmax);
 EST_REGISTER_KERNEL("SoftmaxCrossEntropyWithLogits", KernelTier::kFused, MakeCrossEntropy);
-EST_REGISTER_KERNEL("SparseSoftmaxCrossEntropyWithLogits", KernelTier::kFused, MakeSparseCrossEntropy);
+EST_REGISTER_KERNEL("SparseSoftmaxCrossEntropyWithLogits", KernelTier::kFused,
+                    MakeSparseCrossEntropy);
 
 }  // namespace
 }  // namespace estimator::fused

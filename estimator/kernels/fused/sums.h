@@ -1,5 +1,6 @@
-// Sums over many floats that are fast, exact to a few units in the last place of float32, and in an order
-// that depends on the number of chunks only: short runs in float32 (vectorised), runs together in float64.
+// Sums over many floats that are fast, exact to a few units in the last place of float32, and in an
+// order that depends on the number of chunks only: short runs in float32 (vectorised), runs
+// together in float64.
 #ifndef ESTIMATOR_KERNELS_FUSED_SUMS_H_
 #define ESTIMATOR_KERNELS_FUSED_SUMS_H_
 
@@ -26,13 +27,14 @@ double SumRange(int64_t begin, int64_t end, Term&& term) {
   return total;
 }
 
-// Sums over the rows of matrices [rows, columns], kSums of them at once, each chunk of rows by its own
-// thread. Usage: scratch of bytes() in the kernel; Run; then total(scratch, s)[column].
+// Sums over the rows of matrices [rows, columns], kSums of them at once, each chunk of rows by its
+// own thread. Usage: scratch of bytes() in the kernel; Run; then total(scratch, s)[column].
 template <int kSums>
 class ColumnSums {
  public:
   ColumnSums() = default;
-  ColumnSums(int64_t rows, int64_t columns) : chunks_(MakeChunks(rows, columns)), columns_(columns) {}
+  ColumnSums(int64_t rows, int64_t columns)
+      : chunks_(MakeChunks(rows, columns)), columns_(columns) {}
 
   const Chunks& chunks() const { return chunks_; }
   size_t bytes() const {

@@ -48,10 +48,11 @@ inline bool TierAccepts(const KernelSpec& spec, KernelTier tier) {
   return typeid(a) != typeid(b);
 }
 
-// Empty if the tier takes the spec, agrees with the reference within the tolerance (one for all outputs), and
-// gives the same bits a second time; else what is wrong. num_outputs 0: all.
-inline std::string DifferenceFromReference(const KernelSpec& incomplete, const std::vector<Array>& inputs,
-                                           KernelTier tier, Tolerance tolerance, size_t num_outputs = 0) {
+// Empty if the tier takes the spec, agrees with the reference within the tolerance (one for all
+// outputs), and gives the same bits a second time; else what is wrong. num_outputs 0: all.
+inline std::string DifferenceFromReference(const KernelSpec& incomplete,
+                                           const std::vector<Array>& inputs, KernelTier tier,
+                                           Tolerance tolerance, size_t num_outputs = 0) {
   const KernelSpec spec = CompleteSpec(incomplete, inputs);
   const std::string what = absl::StrCat(spec.op, " {", spec.attrs.ToString(), "}: ");
   if (!TierAccepts(spec, tier)) return what + "left to the reference tier";
@@ -64,13 +65,15 @@ inline std::string DifferenceFromReference(const KernelSpec& incomplete, const s
   for (size_t i = 0; i < (num_outputs == 0 ? expected->size() : num_outputs); ++i) {
     const Difference difference = Compare((*actual)[i], (*expected)[i], tolerance);
     if (!difference.equal) return absl::StrCat(what, "output ", i, ": ", difference.report);
-    if (!SameBits((*actual)[i], (*again)[i])) return absl::StrCat(what, "output ", i, " differs from run to run");
+    if (!SameBits((*actual)[i], (*again)[i]))
+      return absl::StrCat(what, "output ", i, " differs from run to run");
   }
   return "";
 }
 
 // For files that include gtest.
-#define EXPECT_MATCHES_REFERENCE(...) EXPECT_EQ(::estimator::DifferenceFromReference(__VA_ARGS__), "")
+#define EXPECT_MATCHES_REFERENCE(...) \
+  EXPECT_EQ(::estimator::DifferenceFromReference(__VA_ARGS__), "")
 
 }  // namespace estimator
 

@@ -6,10 +6,9 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/fused/tile_ops.cc"
 #define HWY_DISABLE_PCLMUL_AES  // not in x86-64-v3, not used: makes AVX2 the baseline
-#include "hwy/foreach_target.h"
-
-#include "hwy/highway.h"
 #include "hwy/contrib/math/math-inl.h"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace estimator::fused {
@@ -33,7 +32,8 @@ HWY_INLINE void Map(const float* a, const float* b, const float* c, float* out, 
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) apply(a + i, b + i, c + i, out + i);
   if (i == n) return;
-  HWY_ALIGN float ta[hn::MaxLanes(d)] = {}, tb[hn::MaxLanes(d)] = {}, tc[hn::MaxLanes(d)] = {}, to[hn::MaxLanes(d)];
+  HWY_ALIGN float ta[hn::MaxLanes(d)] = {}, tb[hn::MaxLanes(d)] = {}, tc[hn::MaxLanes(d)] = {},
+                  to[hn::MaxLanes(d)];
   for (size_t j = i; j < n; ++j) {
     ta[j - i] = a[j];
     if constexpr (kOperands > 1) tb[j - i] = b[j];
@@ -85,12 +85,12 @@ HWY_INLINE V ToVector(M mask) {
   return hn::VecFromMask(D(), mask);
 }
 
-#define EST_TILE_CASE(name, operands, expression)                                       \
-  case TileOp::name:                                                                    \
-    Map<operands>(a, b, c, out, n, [](V x, V y, V z) HWY_ATTR {                         \
-      (void)x, (void)y, (void)z;                                                        \
-      return expression;                                                                \
-    });                                                                                 \
+#define EST_TILE_CASE(name, operands, expression)               \
+  case TileOp::name:                                            \
+    Map<operands>(a, b, c, out, n, [](V x, V y, V z) HWY_ATTR { \
+      (void)x, (void)y, (void)z;                                \
+      return expression;                                        \
+    });                                                         \
     break
 
 void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n) {
@@ -113,12 +113,14 @@ void RunTile(TileOp op, const float* a, const float* b, const float* c, float* o
     EST_TILE_CASE(kTanh, 1, Tanh(x));
     EST_TILE_CASE(kSigmoid, 1, Sigmoid(x));
     EST_TILE_CASE(kRelu, 1, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()), x));
-    EST_TILE_CASE(kRelu6, 1,
-                  hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()),
-                                 hn::IfThenElse(hn::Gt(x, hn::Set(D(), 6.0f)), hn::Set(D(), 6.0f), x)));
+    EST_TILE_CASE(
+        kRelu6, 1,
+        hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()),
+                       hn::IfThenElse(hn::Gt(x, hn::Set(D(), 6.0f)), hn::Set(D(), 6.0f), x)));
     EST_TILE_CASE(kReluGrad, 2, hn::IfThenElseZero(hn::Gt(y, hn::Zero(D())), x));
-    EST_TILE_CASE(kRelu6Grad, 2,
-                  hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(D())), hn::Lt(y, hn::Set(D(), 6.0f))), x));
+    EST_TILE_CASE(
+        kRelu6Grad, 2,
+        hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(D())), hn::Lt(y, hn::Set(D(), 6.0f))), x));
     EST_TILE_CASE(kTanhGrad, 2, hn::Mul(y, hn::NegMulAdd(x, x, hn::Set(D(), 1.0f))));
     EST_TILE_CASE(kSigmoidGrad, 2, hn::Mul(hn::Mul(y, x), hn::Sub(hn::Set(D(), 1.0f), x)));
     EST_TILE_CASE(kGreater, 2, ToVector(hn::Gt(x, y)));

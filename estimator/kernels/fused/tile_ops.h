@@ -3,8 +3,8 @@
 //
 // Truth values are masks: a float whose 32 bits are all ones (true) or all zeros (false).
 // Accuracy, in units in the last place of the exact result: the four rules, Sqrt, comparisons and
-// everything made of one of them 0.5; Rsqrt 1; Exp 2; Log 4; Tanh 4; Sigmoid 4; TanhGrad and SigmoidGrad
-// 2 of their largest term. Results below 2^-126 may be flushed to zero by Exp.
+// everything made of one of them 0.5; Rsqrt 1; Exp 2; Log 4; Tanh 4; Sigmoid 4; TanhGrad and
+// SigmoidGrad 2 of their largest term. Results below 2^-126 may be flushed to zero by Exp.
 #ifndef ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
 #define ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
 
@@ -17,13 +17,31 @@
 namespace estimator::fused {
 
 enum class TileOp : uint8_t {
-  kAddV2, kSub, kMul, kRealDiv, kMaximum, kMinimum,
-  kNeg, kAbs, kSquare, kSqrt, kRsqrt, kExp, kLog, kTanh, kSigmoid, kRelu, kRelu6,
+  kAddV2,
+  kSub,
+  kMul,
+  kRealDiv,
+  kMaximum,
+  kMinimum,
+  kNeg,
+  kAbs,
+  kSquare,
+  kSqrt,
+  kRsqrt,
+  kExp,
+  kLog,
+  kTanh,
+  kSigmoid,
+  kRelu,
+  kRelu6,
   kReluGrad,     // (dy, x): dy where x > 0
   kRelu6Grad,    // (dy, x): dy where 0 < x < 6
   kTanhGrad,     // (y, dy): dy * (1 - y * y)
   kSigmoidGrad,  // (y, dy): dy * y * (1 - y)
-  kGreater, kGreaterEqual, kLess, kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kLess,
+  kLessEqual,
   kSelectV2,  // (mask, a, b)
 };
 

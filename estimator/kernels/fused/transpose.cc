@@ -41,8 +41,8 @@ std::vector<Axis> MergedAxes(const Shape& in, const std::vector<int64_t>& permut
 }
 
 // A plane of rows x columns: out[r * out_row + c] = in[r + c * in_column], in squares that fit L1.
-void TransposePlane(const uint32_t* in, uint32_t* out, int64_t rows, int64_t columns, int64_t out_row,
-                    int64_t in_column) {
+void TransposePlane(const uint32_t* in, uint32_t* out, int64_t rows, int64_t columns,
+                    int64_t out_row, int64_t in_column) {
   constexpr int64_t kSquare = 16;  // one cache line of 4-byte elements
   for (int64_t r0 = 0; r0 < rows; r0 += kSquare) {
     const int64_t r1 = std::min(rows, r0 + kSquare);
@@ -57,7 +57,8 @@ void TransposePlane(const uint32_t* in, uint32_t* out, int64_t rows, int64_t col
 
 std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
   const TensorSpec& in = spec.inputs[0];
-  if (DTypeSize(in.dtype) != 4 || in.shape.num_elements() == 0 || in.shape.rank() == 0) return nullptr;
+  if (DTypeSize(in.dtype) != 4 || in.shape.num_elements() == 0 || in.shape.rank() == 0)
+    return nullptr;
   if (spec.constants.size() < 2 || !spec.constants[1].has_value()) return nullptr;
   const Array& given = *spec.constants[1];
   if (given.num_elements() != in.shape.rank()) return nullptr;
@@ -69,12 +70,14 @@ std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
     permutation.push_back(axis);
   }
   std::vector<Axis> axes = MergedAxes(in.shape, permutation);
-  // The last output axis, and the one along which the input is contiguous: the plane. The rest is looped over.
+  // The last output axis, and the one along which the input is contiguous: the plane. The rest is
+  // looped over.
   const Axis last = axes.back();
   axes.pop_back();
   Axis rows{1, 1, 0};
   if (last.in_stride != 1) {
-    const auto contiguous = std::find_if(axes.begin(), axes.end(), [](const Axis& a) { return a.in_stride == 1; });
+    const auto contiguous =
+        std::find_if(axes.begin(), axes.end(), [](const Axis& a) { return a.in_stride == 1; });
     if (contiguous == axes.end()) return nullptr;
     rows = *contiguous;
     axes.erase(contiguous);
@@ -83,23 +86,28 @@ std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
   int64_t planes = 1;
   for (const Axis& axis : axes) planes *= axis.size;
   const bool split_rows = planes < omp_get_max_threads() && rows.size > 1;
-  const Chunks chunks = split_rows ? MakeChunks(rows.size, planes * last.size) : MakeChunks(planes, rows.size * last.size);
+  const Chunks chunks = split_rows ? MakeChunks(rows.size, planes * last.size)
+                                   : MakeChunks(planes, rows.size * last.size);
   return MakeFusedKernel([axes, last, rows, planes, split_rows, chunks](const KernelArgs& args) {
     const uint32_t* const from = args.in<uint32_t>(0);
     uint32_t* const to = args.out<uint32_t>(0);
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-      const int64_t first_row = split_rows ? begin : 0, num_rows = split_rows ? end - begin : rows.size;
+      const int64_t first_row = split_rows ? begin : 0,
+                    num_rows = split_rows ? end - begin : rows.size;
       for (int64_t plane = split_rows ? 0 : begin; plane < (split_rows ? planes : end); ++plane) {
-        int64_t rest = plane, in_offset = first_row * rows.in_stride, out_offset = first_row * rows.out_stride;
+        int64_t rest = plane, in_offset = first_row * rows.in_stride,
+                out_offset = first_row * rows.out_stride;
         for (size_t i = axes.size(); i-- > 0;) {
           in_offset += rest % axes[i].size * axes[i].in_stride;
           out_offset += rest % axes[i].size * axes[i].out_stride;
           rest /= axes[i].size;
         }
         if (last.in_stride == 1) {
-          std::memcpy(to + out_offset, from + in_offset, static_cast<size_t>(last.size) * sizeof(uint32_t));
+          std::memcpy(to + out_offset, from + in_offset,
+                      static_cast<size_t>(last.size) * sizeof(uint32_t));
         } else {
-          TransposePlane(from + in_offset, to + out_offset, num_rows, last.size, rows.out_stride, last.in_stride);
+          TransposePlane(from + in_offset, to + out_offset, num_rows, last.size, rows.out_stride,
+                         last.in_stride);
         }
       }
     });

@@ -13,10 +13,11 @@ struct Case {
 };
 
 TEST(FusedTranspose, EveryKindOfPermutationMatchesTheReferenceBitForBit) {
-  const std::vector<Case> cases = {
-      {{200, 133}, {1, 0}},           {{2, 3, 50, 70}, {0, 1, 3, 2}}, {{4, 60, 5, 64}, {0, 2, 1, 3}},
-      {{3, 14, 15, 7}, {0, 3, 1, 2}}, {{3, 7, 14, 15}, {0, 2, 3, 1}}, {{5, 6, 7}, {2, 1, 0}},
-      {{5, 6, 7}, {0, 1, 2}},         {{1, 6, 1, 7}, {3, 2, 1, 0}},   {{2, 3, 4, 5}, {3, 1, 0, 2}}};
+  const std::vector<Case> cases = {{{200, 133}, {1, 0}},           {{2, 3, 50, 70}, {0, 1, 3, 2}},
+                                   {{4, 60, 5, 64}, {0, 2, 1, 3}}, {{3, 14, 15, 7}, {0, 3, 1, 2}},
+                                   {{3, 7, 14, 15}, {0, 2, 3, 1}}, {{5, 6, 7}, {2, 1, 0}},
+                                   {{5, 6, 7}, {0, 1, 2}},         {{1, 6, 1, 7}, {3, 2, 1, 0}},
+                                   {{2, 3, 4, 5}, {3, 1, 0, 2}}};
   for (const Case& c : cases) {
     Shape output;
     for (const int32_t axis : c.permutation) output.push_back(c.input[axis]);

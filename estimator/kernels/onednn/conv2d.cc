@@ -1,5 +1,5 @@
-// Conv2D, _FusedConv2D and DepthwiseConv2dNative by oneDNN. Activations stay in plain NHWC; the filter is
-// reordered in scratch to the layout that oneDNN likes.
+// Conv2D, _FusedConv2D and DepthwiseConv2dNative by oneDNN. Activations stay in plain NHWC; the
+// filter is reordered in scratch to the layout that oneDNN likes.
 //   _FusedConv2D: inputs x, filter, bias[, side]; y = act(conv(x, filter) + bias + side); fused_ops
 //   {"BiasAdd"} or {"BiasAdd", "Relu"}. With a side input, its buffer may become the output.
 #include <memory>
@@ -37,18 +37,21 @@ std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
     return nullptr;
   }
   const memory::desc bias =
-      fused.bias ? memory::desc({spec.outputs[0].shape[3]}, DataType(spec.inputs[0].dtype), memory::format_tag::x)
+      fused.bias ? memory::desc({spec.outputs[0].shape[3]}, DataType(spec.inputs[0].dtype),
+                                memory::format_tag::x)
                  : memory::desc();
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     dnnl::convolution_forward::primitive_desc desc(
-        {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, conv->input, conv->any_filter,
-         bias, conv->output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
+        {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, conv->input,
+         conv->any_filter, bias, conv->output, conv->strides, conv->dilations, conv->pad_before,
+         conv->pad_after},
         Attributes(fused, side), CpuEngine());
     if (!SkipReference(desc)) return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     std::vector<Argument> arguments = {
         {DNNL_ARG_SRC, desc.src_desc(), Input(0)},
-        {DNNL_ARG_WEIGHTS, desc.weights_desc(), chain->InLayout(Input(1), conv->filter, desc.weights_desc())},
+        {DNNL_ARG_WEIGHTS, desc.weights_desc(),
+         chain->InLayout(Input(1), conv->filter, desc.weights_desc())},
         {DNNL_ARG_DST, desc.dst_desc(), Output(0)}};
     if (fused.bias) arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), Input(2)});
     if (side) {
@@ -61,7 +64,8 @@ std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
   });
 }
 
-EST_REGISTER_KERNEL("Conv2D", KernelTier::kOneDnn, [](const KernelSpec& spec) { return MakeConv2D(spec, false); });
+EST_REGISTER_KERNEL("Conv2D", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) { return MakeConv2D(spec, false); });
 EST_REGISTER_KERNEL("_FusedConv2D", KernelTier::kOneDnn,
                     [](const KernelSpec& spec) { return MakeConv2D(spec, false); });
 EST_REGISTER_KERNEL("DepthwiseConv2dNative", KernelTier::kOneDnn,

@@ -1,7 +1,8 @@
 // The gradients of Conv2D and DepthwiseConv2dNative by oneDNN.
 //   ...BackpropInput:  input_sizes, filter [KH,KW,C,O], dy [N,OH,OW,O] -> dx [N,H,W,C].
 //   ...BackpropFilter: x [N,H,W,C], filter_sizes, dy [N,OH,OW,O] -> dfilter [KH,KW,C,O].
-// The sizes are read off the output's static shape. Dilated windows are left to the reference kernel.
+// The sizes are read off the output's static shape. Dilated windows are left to the reference
+// kernel.
 #include <memory>
 #include <optional>
 
@@ -18,8 +19,8 @@ std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec, bool depthwise
   if (!conv.has_value() || conv->dilated()) return nullptr;
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     dnnl::convolution_backward_data::primitive_desc desc(
-        {dnnl::algorithm::convolution_direct, conv->input, conv->any_filter, conv->output, conv->strides,
-         conv->dilations, conv->pad_before, conv->pad_after},
+        {dnnl::algorithm::convolution_direct, conv->input, conv->any_filter, conv->output,
+         conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
     if (!SkipReference(desc)) return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
@@ -40,13 +41,14 @@ std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec, bool depthwis
   if (!conv.has_value() || conv->dilated()) return nullptr;
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     dnnl::convolution_backward_weights::primitive_desc desc(
-        {dnnl::algorithm::convolution_direct, conv->input, conv->any_filter, conv->output, conv->strides,
-         conv->dilations, conv->pad_before, conv->pad_after},
+        {dnnl::algorithm::convolution_direct, conv->input, conv->any_filter, conv->output,
+         conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
     if (!SkipReference(desc)) return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     const bool plain = desc.diff_weights_desc() == conv->filter;
-    const Operand filter = plain ? Output(0) : chain->AddScratch(desc.diff_weights_desc().get_size());
+    const Operand filter =
+        plain ? Output(0) : chain->AddScratch(desc.diff_weights_desc().get_size());
     chain->AddStep(dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(),
                    {{DNNL_ARG_SRC, desc.src_desc(), Input(0)},
                     {DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(2)},

@@ -10,17 +10,18 @@
 namespace estimator {
 namespace {
 
-// Both sum the same products in f32 in another order: an error of a few units in the last place for each of
-// the K products of a sum, K <= 3200 here, with terms below 1.
+// Both sum the same products in f32 in another order: an error of a few units in the last place for
+// each of the K products of a sum, K <= 3200 here, with terms below 1.
 constexpr Tolerance kSummationOrder{.relative = 1e-5, .absolute = 2e-4};
 
 Attrs ConvAttrs(int64_t stride, const std::string& padding, int64_t dilation = 1) {
-  return Attrs{{"strides", std::vector<int64_t>{1, stride, stride, 1}},
-               {"dilations", std::vector<int64_t>{1, dilation, dilation, 1}},
-               {"padding", padding},
-               {"explicit_paddings", padding == "EXPLICIT" ? std::vector<int64_t>{0, 0, 2, 1, 0, 3, 0, 0}
-                                                           : std::vector<int64_t>{}},
-               {"data_format", std::string("NHWC")}};
+  return Attrs{
+      {"strides", std::vector<int64_t>{1, stride, stride, 1}},
+      {"dilations", std::vector<int64_t>{1, dilation, dilation, 1}},
+      {"padding", padding},
+      {"explicit_paddings", padding == "EXPLICIT" ? std::vector<int64_t>{0, 0, 2, 1, 0, 3, 0, 0}
+                                                  : std::vector<int64_t>{}},
+      {"data_format", std::string("NHWC")}};
 }
 
 struct Case {
@@ -31,10 +32,10 @@ struct Case {
 
 std::vector<Case> Cases() {
   return {
-      {{4, 28, 28, 1}, {5, 5, 1, 32}, ConvAttrs(1, "SAME")},    // MNIST's
+      {{4, 28, 28, 1}, {5, 5, 1, 32}, ConvAttrs(1, "SAME")},  // MNIST's
       {{2, 14, 14, 32}, {5, 5, 32, 64}, ConvAttrs(1, "SAME")},
       {{2, 9, 7, 3}, {3, 2, 3, 8}, ConvAttrs(2, "SAME")},
-      {{3, 8, 9, 5}, {3, 3, 5, 7}, ConvAttrs(2, "VALID")},       // the stride leaves a column unread
+      {{3, 8, 9, 5}, {3, 3, 5, 7}, ConvAttrs(2, "VALID")},  // the stride leaves a column unread
       {{2, 6, 6, 16}, {1, 1, 16, 24}, ConvAttrs(1, "VALID")},
       {{2, 6, 7, 4}, {3, 3, 4, 8}, ConvAttrs(1, "EXPLICIT")},
   };
@@ -52,18 +53,22 @@ Array Sizes(const Shape& shape) {
   return sizes;
 }
 
-void ExpectAllThreeMatch(const Case& c, const std::string& op, const std::string& gradient_prefix, bool depthwise) {
+void ExpectAllThreeMatch(const Case& c, const std::string& op, const std::string& gradient_prefix,
+                         bool depthwise) {
   SCOPED_TRACE(c.input.ToString() + " " + c.filter.ToString());
   const Shape output = OutputOf(c, depthwise);
-  const Array x = RandomArray(c.input, 1), filter = RandomArray(c.filter, 2), dy = RandomArray(output, 3);
-  EXPECT_MATCHES_REFERENCE({.op = op, .attrs = c.attrs, .outputs = {{DType::kFloat32, output}}}, {x, filter},
-                         KernelTier::kOneDnn, kSummationOrder);
-  EXPECT_MATCHES_REFERENCE(
-      {.op = gradient_prefix + "BackpropInput", .attrs = c.attrs, .outputs = {{DType::kFloat32, c.input}}},
-      {Sizes(c.input), filter, dy}, KernelTier::kOneDnn, kSummationOrder);
-  EXPECT_MATCHES_REFERENCE(
-      {.op = gradient_prefix + "BackpropFilter", .attrs = c.attrs, .outputs = {{DType::kFloat32, c.filter}}},
-      {x, Sizes(c.filter), dy}, KernelTier::kOneDnn, kSummationOrder);
+  const Array x = RandomArray(c.input, 1), filter = RandomArray(c.filter, 2),
+              dy = RandomArray(output, 3);
+  EXPECT_MATCHES_REFERENCE({.op = op, .attrs = c.attrs, .outputs = {{DType::kFloat32, output}}},
+                           {x, filter}, KernelTier::kOneDnn, kSummationOrder);
+  EXPECT_MATCHES_REFERENCE({.op = gradient_prefix + "BackpropInput",
+                            .attrs = c.attrs,
+                            .outputs = {{DType::kFloat32, c.input}}},
+                           {Sizes(c.input), filter, dy}, KernelTier::kOneDnn, kSummationOrder);
+  EXPECT_MATCHES_REFERENCE({.op = gradient_prefix + "BackpropFilter",
+                            .attrs = c.attrs,
+                            .outputs = {{DType::kFloat32, c.filter}}},
+                           {x, Sizes(c.filter), dy}, KernelTier::kOneDnn, kSummationOrder);
 }
 
 TEST(OneDnnConv2D, ForwardAndBothGradientsMatchTheReference) {
@@ -72,15 +77,16 @@ TEST(OneDnnConv2D, ForwardAndBothGradientsMatchTheReference) {
 
 TEST(OneDnnConv2D, DilatedForwardMatchesTheReference) {
   const Case c{{2, 10, 11, 8}, {3, 3, 8, 16}, ConvAttrs(1, "SAME", 2)};
-  EXPECT_MATCHES_REFERENCE({.op = "Conv2D", .attrs = c.attrs, .outputs = {{DType::kFloat32, OutputOf(c, false)}}},
-                         {RandomArray(c.input, 1), RandomArray(c.filter, 2)}, KernelTier::kOneDnn, kSummationOrder);
+  EXPECT_MATCHES_REFERENCE(
+      {.op = "Conv2D", .attrs = c.attrs, .outputs = {{DType::kFloat32, OutputOf(c, false)}}},
+      {RandomArray(c.input, 1), RandomArray(c.filter, 2)}, KernelTier::kOneDnn, kSummationOrder);
 }
 
 TEST(OneDnnConv2D, DilatedGradientsAreLeftToTheReference) {
   const Case c{{2, 10, 11, 8}, {3, 3, 8, 16}, ConvAttrs(1, "SAME", 2)};
-  const KernelSpec spec =
-      CompleteSpec({.op = "Conv2DBackpropInput", .attrs = c.attrs, .outputs = {{DType::kFloat32, c.input}}},
-                   {Sizes(c.input), RandomArray(c.filter, 1), RandomArray(OutputOf(c, false), 2)});
+  const KernelSpec spec = CompleteSpec(
+      {.op = "Conv2DBackpropInput", .attrs = c.attrs, .outputs = {{DType::kFloat32, c.input}}},
+      {Sizes(c.input), RandomArray(c.filter, 1), RandomArray(OutputOf(c, false), 2)});
   EXPECT_FALSE(TierAccepts(spec, KernelTier::kOneDnn));
 }
 
@@ -94,9 +100,11 @@ TEST(OneDnnConv2D, DepthwiseMatchesTheReference) {
 TEST(OneDnnConv2D, FusedBiasReluAndSideInputMatchTheUnfusedChain) {
   const Case c{{2, 14, 14, 32}, {5, 5, 32, 64}, ConvAttrs(1, "SAME")};
   const Shape output = OutputOf(c, false);
-  const Array x = RandomArray(c.input, 1), filter = RandomArray(c.filter, 2), bias = RandomArray({64}, 3);
+  const Array x = RandomArray(c.input, 1), filter = RandomArray(c.filter, 2),
+              bias = RandomArray({64}, 3);
   const Array side = RandomArray(output, 4);
-  const KernelSpec conv{.op = "Conv2D", .name = "conv", .attrs = c.attrs, .outputs = {{DType::kFloat32, output}}};
+  const KernelSpec conv{
+      .op = "Conv2D", .name = "conv", .attrs = c.attrs, .outputs = {{DType::kFloat32, output}}};
   const auto plain = RunReferenceKernel(conv, {x, filter});
   ASSERT_TRUE(plain.ok()) << plain.status();
   for (const bool relu : {false, true}) {
@@ -116,7 +124,8 @@ TEST(OneDnnConv2D, FusedBiasReluAndSideInputMatchTheUnfusedChain) {
       const auto actual = RunKernel(fused, inputs, KernelTier::kOneDnn);
       ASSERT_TRUE(actual.ok()) << actual.status();
       const Difference difference = Compare((*actual)[0], expected, kSummationOrder);
-      EXPECT_TRUE(difference.equal) << "relu " << relu << " side " << with_side << ": " << difference.report;
+      EXPECT_TRUE(difference.equal)
+          << "relu " << relu << " side " << with_side << ": " << difference.report;
     }
   }
 }
@@ -129,15 +138,24 @@ TEST(OneDnnConv2D, MnistShapesUseCompiledImplementationsNotOneDnnsReference) {
       const TensorSpec y{DType::kFloat32, OutputOf(c, false)}, sizes{DType::kInt32, Shape{4}};
       const std::vector<KernelSpec> specs = {
           {.op = "Conv2D", .name = "y", .attrs = c.attrs, .inputs = {x, filter}, .outputs = {y}},
-          {.op = "Conv2DBackpropInput", .name = "dx", .attrs = c.attrs, .inputs = {sizes, filter, y}, .outputs = {x}},
-          {.op = "Conv2DBackpropFilter", .name = "df", .attrs = c.attrs, .inputs = {x, sizes, y}, .outputs = {filter}},
+          {.op = "Conv2DBackpropInput",
+           .name = "dx",
+           .attrs = c.attrs,
+           .inputs = {sizes, filter, y},
+           .outputs = {x}},
+          {.op = "Conv2DBackpropFilter",
+           .name = "df",
+           .attrs = c.attrs,
+           .inputs = {x, sizes, y},
+           .outputs = {filter}},
       };
       for (const KernelSpec& spec : specs) {
         const auto kernel = CreateKernel(spec);
         ASSERT_TRUE(kernel.ok()) << kernel.status();
         const auto* chain = dynamic_cast<const onednn::PrimitiveChain*>(kernel->get());
         ASSERT_NE(chain, nullptr) << spec.op;
-        EXPECT_TRUE(chain->implementation().rfind("jit", 0) == 0 || chain->implementation().rfind("brg", 0) == 0)
+        EXPECT_TRUE(chain->implementation().rfind("jit", 0) == 0 ||
+                    chain->implementation().rfind("brg", 0) == 0)
             << spec.op << " " << c.input << ": " << chain->implementation();
       }
     }

@@ -9,8 +9,8 @@ using dnnl::memory;
 
 namespace {
 
-// oneDNN wants the padding after to be exactly what the last window reads; it may be negative, where a
-// stride leaves elements unread.
+// oneDNN wants the padding after to be exactly what the last window reads; it may be negative,
+// where a stride leaves elements unread.
 int64_t PaddingRead(const Window& w) {
   return (w.output - 1) * w.stride + (w.kernel - 1) * w.dilation + 1 - w.input - w.pad_before;
 }
@@ -20,10 +20,12 @@ int64_t PaddingRead(const Window& w) {
 std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorSpec& input,
                                                const TensorSpec& filter, const TensorSpec& output,
                                                bool depthwise) {
-  if (!SupportedType(input.dtype) || filter.dtype != input.dtype || output.dtype != input.dtype) return std::nullopt;
+  if (!SupportedType(input.dtype) || filter.dtype != input.dtype || output.dtype != input.dtype)
+    return std::nullopt;
   if (input.shape.num_elements() == 0 || filter.shape.num_elements() == 0) return std::nullopt;
   const auto geometry = MakeConvGeometry(attrs, input.shape, filter.shape, depthwise);
-  if (!geometry.ok() || geometry->output() != output.shape || output.shape.num_elements() == 0) return std::nullopt;
+  if (!geometry.ok() || geometry->output() != output.shape || output.shape.num_elements() == 0)
+    return std::nullopt;
   const Window& rows = geometry->rows;
   const Window& columns = geometry->columns;
 
@@ -32,11 +34,12 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
   conv.input = NhwcLayout(input);
   conv.output = NhwcLayout(output);
   const Shape& f = filter.shape;
-  const memory::dims dims = depthwise ? memory::dims{f[2], f[3], 1, f[0], f[1]}  // {G, O/G, I/G, H, W}
-                                      : memory::dims{f[3], f[2], f[0], f[1]};    // {O, I, H, W}
+  const memory::dims dims = depthwise ? memory::dims{f[2], f[3], 1, f[0], f[1]}
+                                      // {G, O/G, I/G, H, W}
+                                      : memory::dims{f[3], f[2], f[0], f[1]};  // {O, I, H, W}
   const int64_t tap = f[2] * f[3];
-  const memory::dims filter_strides =
-      depthwise ? memory::dims{f[3], 1, 1, f[1] * tap, tap} : memory::dims{1, f[3], f[1] * tap, tap};
+  const memory::dims filter_strides = depthwise ? memory::dims{f[3], 1, 1, f[1] * tap, tap}
+                                                : memory::dims{1, f[3], f[1] * tap, tap};
   conv.filter = memory::desc(dims, type, filter_strides);
   conv.any_filter = memory::desc(dims, type, memory::format_tag::any);
   conv.strides = {rows.stride, columns.stride};
@@ -48,8 +51,8 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
 
 dnnl::convolution_forward::primitive_desc ForwardHint(const Convolution& conv) {
   return dnnl::convolution_forward::primitive_desc(
-      {dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, conv.input, conv.any_filter,
-       conv.output, conv.strides, conv.dilations, conv.pad_before, conv.pad_after},
+      {dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, conv.input,
+       conv.any_filter, conv.output, conv.strides, conv.dilations, conv.pad_before, conv.pad_after},
       UserScratchpad(), CpuEngine());
 }
 

@@ -17,9 +17,9 @@ struct Convolution {
   bool dilated() const { return dilations[0] > 0 || dilations[1] > 0; }
 };
 
-// input [N,H,W,C], filter [KH,KW,C,O] (depthwise: [KH,KW,C,M], output channel c * M + m), output [N,OH,OW,O].
-// Returns nullopt where the tier does not do it: mixed or unsupported dtypes, grouped filters, an empty
-// tensor, attributes that MakeConvGeometry refuses.
+// input [N,H,W,C], filter [KH,KW,C,O] (depthwise: [KH,KW,C,M], output channel c * M + m), output
+// [N,OH,OW,O]. Returns nullopt where the tier does not do it: mixed or unsupported dtypes, grouped
+// filters, an empty tensor, attributes that MakeConvGeometry refuses.
 std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorSpec& input,
                                                const TensorSpec& filter, const TensorSpec& output,
                                                bool depthwise);

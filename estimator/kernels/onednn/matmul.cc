@@ -1,4 +1,5 @@
-// MatMul, _FusedMatMul and BatchMatMulV2 by oneDNN's matmul. Transposed operands are strides, never copies.
+// MatMul, _FusedMatMul and BatchMatMulV2 by oneDNN's matmul. Transposed operands are strides, never
+// copies.
 //   _FusedMatMul: inputs a, b, bias; fused_ops {"BiasAdd"} or {"BiasAdd", "Relu"}.
 //   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow.
 #include <memory>
@@ -12,11 +13,13 @@ using dnnl::memory;
 
 bool Flag(const Attrs& attrs, const char* name) { return attrs.has(name) && attrs.b(name); }
 
-// The last two axes of `shape`, transposed if asked; the batch axes padded with leading ones to `rank`.
+// The last two axes of `shape`, transposed if asked; the batch axes padded with leading ones to
+// `rank`.
 memory::desc MatrixLayout(const TensorSpec& spec, bool transpose, int rank) {
   const Shape& shape = spec.shape;
   const std::vector<int64_t> shape_strides = shape.strides();
-  memory::dims dims(static_cast<size_t>(rank), 1), strides(static_cast<size_t>(rank), shape.num_elements());
+  memory::dims dims(static_cast<size_t>(rank), 1),
+      strides(static_cast<size_t>(rank), shape.num_elements());
   const size_t offset = static_cast<size_t>(rank - shape.rank());
   for (size_t i = 0; i < shape_strides.size(); ++i) {
     dims[offset + i] = shape[static_cast<int>(i)];
@@ -29,9 +32,9 @@ memory::desc MatrixLayout(const TensorSpec& spec, bool transpose, int rank) {
   return memory::desc(dims, DataType(spec.dtype), strides);
 }
 
-// oneDNN 2.6's f32 product for AVX2 runs at half its rate where 1/M + 1/N >= 0.0038 and B is not transposed.
-// From about 96 rows on, turning B in scratch first costs less: [128,3136] x [3136,1024] on one core takes 14 ms
-// instead of 19, with 256 rows 25 instead of 36.
+// oneDNN 2.6's f32 product for AVX2 runs at half its rate where 1/M + 1/N >= 0.0038 and B is not
+// transposed. From about 96 rows on, turning B in scratch first costs less: [128,3136] x
+// [3136,1024] on one core takes 14 ms instead of 19, with 256 rows 25 instead of 36.
 bool BetterTurned(const TensorSpec& a, const TensorSpec& c, bool transpose_b) {
   if (a.dtype != DType::kFloat32 || transpose_b || a.shape.rank() != 2) return false;
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
@@ -51,26 +54,32 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
   const int rank = c.shape.rank();
   if (rank < 2 || rank > 6 || a.shape.rank() < 2 || b.shape.rank() < 2) return nullptr;
   if (a.shape.num_elements() == 0 || b.shape.num_elements() == 0) return nullptr;
-  if (fused.bias && (spec.inputs[2].dtype != a.dtype || spec.inputs[2].shape != Shape{c.shape[-1]})) return nullptr;
+  if (fused.bias && (spec.inputs[2].dtype != a.dtype || spec.inputs[2].shape != Shape{c.shape[-1]}))
+    return nullptr;
 
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     const memory::desc a_layout = MatrixLayout(a, transpose_a, rank);
     const memory::desc given_b = MatrixLayout(b, transpose_b, rank);
     const memory::desc b_layout =
-        BetterTurned(a, c, transpose_b) ? memory::desc(given_b.dims(), given_b.data_type(), memory::format_tag::ba) : given_b;
+        BetterTurned(a, c, transpose_b)
+            ? memory::desc(given_b.dims(), given_b.data_type(), memory::format_tag::ba)
+            : given_b;
     const memory::desc c_layout = MatrixLayout(c, false, rank);
     memory::dims bias_dims(static_cast<size_t>(rank), 1);
     bias_dims.back() = c.shape[-1];
     const memory::desc bias_layout =
-        fused.bias ? memory::desc(bias_dims, DataType(a.dtype), memory::dims(bias_dims.size(), 1)) : memory::desc();
-    dnnl::matmul::primitive_desc desc(fused.bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
-                                                 : dnnl::matmul::desc(a_layout, b_layout, c_layout),
-                                      FusedAttributes(fused), CpuEngine());
+        fused.bias ? memory::desc(bias_dims, DataType(a.dtype), memory::dims(bias_dims.size(), 1))
+                   : memory::desc();
+    dnnl::matmul::primitive_desc desc(
+        fused.bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
+                   : dnnl::matmul::desc(a_layout, b_layout, c_layout),
+        FusedAttributes(fused), CpuEngine());
     if (!SkipReference(desc)) return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
-    std::vector<Argument> arguments = {{DNNL_ARG_SRC, a_layout, Input(0)},
-                                       {DNNL_ARG_WEIGHTS, b_layout, chain->InLayout(Input(1), given_b, b_layout)},
-                                       {DNNL_ARG_DST, c_layout, Output(0)}};
+    std::vector<Argument> arguments = {
+        {DNNL_ARG_SRC, a_layout, Input(0)},
+        {DNNL_ARG_WEIGHTS, b_layout, chain->InLayout(Input(1), given_b, b_layout)},
+        {DNNL_ARG_DST, c_layout, Output(0)}};
     if (fused.bias) arguments.push_back({DNNL_ARG_BIAS, bias_layout, Input(2)});
     chain->AddStep(dnnl::matmul(desc), desc.scratchpad_desc(), arguments);
     chain->set_implementation(desc.impl_info_str());
@@ -90,7 +99,6 @@ std::unique_ptr<Kernel> MakeBatched(const KernelSpec& spec) {
 
 EST_REGISTER_KERNEL("MatMul", KernelTier::kOneDnn, MakeDense);
 EST_REGISTER_KERNEL("_FusedMatMul", KernelTier::kOneDnn, MakeDense);
-EST_REGISTER_KERNEL("BatchMatMul", KernelTier::kOneDnn, MakeBatched);
 EST_REGISTER_KERNEL("BatchMatMulV2", KernelTier::kOneDnn, MakeBatched);
 
 }  // namespace

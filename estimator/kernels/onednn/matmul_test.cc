@@ -17,40 +17,47 @@ TEST(OneDnnMatMul, AllTranspositionsMatchTheReference) {
     for (const bool transpose_b : {false, true}) {
       const Shape a = transpose_a ? Shape{300, 17} : Shape{17, 300};
       const Shape b = transpose_b ? Shape{10, 300} : Shape{300, 10};
-      EXPECT_MATCHES_REFERENCE({.op = "MatMul",
-                              .attrs = {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}},
-                              .outputs = {{DType::kFloat32, {17, 10}}}},
-                             {RandomArray(a, 1), RandomArray(b, 2)}, KernelTier::kOneDnn, kSummationOrder);
+      EXPECT_MATCHES_REFERENCE(
+          {.op = "MatMul",
+           .attrs = {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}},
+           .outputs = {{DType::kFloat32, {17, 10}}}},
+          {RandomArray(a, 1), RandomArray(b, 2)}, KernelTier::kOneDnn, kSummationOrder);
     }
   }
 }
 
 TEST(OneDnnMatMul, AShapeWhoseSecondOperandIsTurnedFirstMatchesTheReference) {
   EXPECT_MATCHES_REFERENCE({.op = "MatMul",
-                          .attrs = {{"transpose_a", false}, {"transpose_b", false}},
-                          .outputs = {{DType::kFloat32, {128, 512}}}},
-                         {RandomArray({128, 300}, 1), RandomArray({300, 512}, 2)}, KernelTier::kOneDnn, kSummationOrder);
+                            .attrs = {{"transpose_a", false}, {"transpose_b", false}},
+                            .outputs = {{DType::kFloat32, {128, 512}}}},
+                           {RandomArray({128, 300}, 1), RandomArray({300, 512}, 2)},
+                           KernelTier::kOneDnn, kSummationOrder);
 }
 
 TEST(OneDnnMatMul, BatchedWithBroadcastAxesMatchesTheReference) {
   const Attrs plain{{"adj_x", false}, {"adj_y", false}};
   const Attrs transposed{{"adj_x", false}, {"adj_y", true}};
-  EXPECT_MATCHES_REFERENCE({.op = "BatchMatMulV2", .attrs = plain, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
-                         {RandomArray({2, 3, 5, 8}, 1), RandomArray({2, 3, 8, 7}, 2)}, KernelTier::kOneDnn,
-                         kSummationOrder);
-  EXPECT_MATCHES_REFERENCE({.op = "BatchMatMulV2", .attrs = transposed, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
-                         {RandomArray({2, 3, 5, 8}, 1), RandomArray({2, 3, 7, 8}, 2)}, KernelTier::kOneDnn,
-                         kSummationOrder);
-  EXPECT_MATCHES_REFERENCE({.op = "BatchMatMulV2", .attrs = plain, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
-                         {RandomArray({2, 1, 5, 8}, 1), RandomArray({3, 8, 7}, 2)}, KernelTier::kOneDnn,
-                         kSummationOrder);
+  EXPECT_MATCHES_REFERENCE(
+      {.op = "BatchMatMulV2", .attrs = plain, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
+      {RandomArray({2, 3, 5, 8}, 1), RandomArray({2, 3, 8, 7}, 2)}, KernelTier::kOneDnn,
+      kSummationOrder);
+  EXPECT_MATCHES_REFERENCE(
+      {.op = "BatchMatMulV2", .attrs = transposed, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
+      {RandomArray({2, 3, 5, 8}, 1), RandomArray({2, 3, 7, 8}, 2)}, KernelTier::kOneDnn,
+      kSummationOrder);
+  EXPECT_MATCHES_REFERENCE(
+      {.op = "BatchMatMulV2", .attrs = plain, .outputs = {{DType::kFloat32, {2, 3, 5, 7}}}},
+      {RandomArray({2, 1, 5, 8}, 1), RandomArray({3, 8, 7}, 2)}, KernelTier::kOneDnn,
+      kSummationOrder);
 }
 
 TEST(OneDnnMatMul, FusedBiasAndReluMatchTheUnfusedChain) {
-  const Array a = RandomArray({9, 64}, 1), b = RandomArray({64, 12}, 2), bias = RandomArray({12}, 3);
+  const Array a = RandomArray({9, 64}, 1), b = RandomArray({64, 12}, 2),
+              bias = RandomArray({12}, 3);
   const Attrs attrs{{"transpose_a", false}, {"transpose_b", false}};
-  const auto plain =
-      RunReferenceKernel({.op = "MatMul", .name = "m", .attrs = attrs, .outputs = {{DType::kFloat32, {9, 12}}}}, {a, b});
+  const auto plain = RunReferenceKernel(
+      {.op = "MatMul", .name = "m", .attrs = attrs, .outputs = {{DType::kFloat32, {9, 12}}}},
+      {a, b});
   ASSERT_TRUE(plain.ok()) << plain.status();
   for (const bool relu : {false, true}) {
     Array expected = (*plain)[0].Clone();
@@ -59,9 +66,10 @@ TEST(OneDnnMatMul, FusedBiasAndReluMatchTheUnfusedChain) {
       y += bias.data<float>()[i % 12];
       if (relu) y = std::max(y, 0.0f);
     }
-    KernelSpec fused{.op = "_FusedMatMul", .name = "f", .attrs = attrs, .outputs = {{DType::kFloat32, {9, 12}}}};
-    fused.attrs.Set("fused_ops",
-                    relu ? std::vector<std::string>{"BiasAdd", "Relu"} : std::vector<std::string>{"BiasAdd"});
+    KernelSpec fused{
+        .op = "_FusedMatMul", .name = "f", .attrs = attrs, .outputs = {{DType::kFloat32, {9, 12}}}};
+    fused.attrs.Set("fused_ops", relu ? std::vector<std::string>{"BiasAdd", "Relu"}
+                                      : std::vector<std::string>{"BiasAdd"});
     const auto actual = RunKernel(fused, {a, b, bias}, KernelTier::kOneDnn);
     ASSERT_TRUE(actual.ok()) << actual.status();
     const Difference difference = Compare((*actual)[0], expected, kSummationOrder);
@@ -76,16 +84,20 @@ TEST(OneDnnMatMul, MnistShapesDoNotUseOneDnnsReference) {
   };
   for (const int64_t n : {128, 1024}) {
     const Dense cases[] = {
-        {{n, 3136}, {3136, 1024}, {n, 1024}, false, false}, {{n, 1024}, {3136, 1024}, {n, 3136}, false, true},
-        {{n, 3136}, {n, 1024}, {3136, 1024}, true, false},  {{n, 1024}, {1024, 10}, {n, 10}, false, false},
-        {{n, 10}, {1024, 10}, {n, 1024}, false, true},      {{n, 1024}, {n, 10}, {1024, 10}, true, false},
+        {{n, 3136}, {3136, 1024}, {n, 1024}, false, false},
+        {{n, 1024}, {3136, 1024}, {n, 3136}, false, true},
+        {{n, 3136}, {n, 1024}, {3136, 1024}, true, false},
+        {{n, 1024}, {1024, 10}, {n, 10}, false, false},
+        {{n, 10}, {1024, 10}, {n, 1024}, false, true},
+        {{n, 1024}, {n, 10}, {1024, 10}, true, false},
     };
     for (const Dense& dense : cases) {
-      const auto kernel = CreateKernel({.op = "MatMul",
-                                        .name = "m",
-                                        .attrs = {{"transpose_a", dense.transpose_a}, {"transpose_b", dense.transpose_b}},
-                                        .inputs = {{DType::kFloat32, dense.a}, {DType::kFloat32, dense.b}},
-                                        .outputs = {{DType::kFloat32, dense.c}}});
+      const auto kernel = CreateKernel(
+          {.op = "MatMul",
+           .name = "m",
+           .attrs = {{"transpose_a", dense.transpose_a}, {"transpose_b", dense.transpose_b}},
+           .inputs = {{DType::kFloat32, dense.a}, {DType::kFloat32, dense.b}},
+           .outputs = {{DType::kFloat32, dense.c}}});
       ASSERT_TRUE(kernel.ok()) << kernel.status();
       const auto* chain = dynamic_cast<const onednn::PrimitiveChain*>(kernel->get());
       ASSERT_NE(chain, nullptr);

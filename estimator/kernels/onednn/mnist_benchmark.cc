@@ -1,6 +1,8 @@
-// Times the kernels of one training step of the MNIST network (conv 5x5x32 same, pool 2, conv 5x5x64 same,
-// pool 2, dense 1024, dense 10; forward, backward, gradient descent) through the kernel interface.
-//   mnist_benchmark [BATCH=1024] [ROUNDS=5]     prints milliseconds an op (the best round) and images/s
+// Times the kernels of one training step of the MNIST network (conv 5x5x32 same, pool 2, conv
+// 5x5x64 same, pool 2, dense 1024, dense 10; forward, backward, gradient descent) through the
+// kernel interface.
+//   mnist_benchmark [BATCH=1024] [ROUNDS=5]     prints milliseconds an op (the best round) and
+//   images/s
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -59,7 +61,8 @@ class Bench {
       if (round > 0 && seconds < best) best = seconds;  // the first round touches the pages
     }
     total_ += best;
-    std::printf("%-36s %-16s %8.2f ms\n", spec.op.c_str(), spec.outputs[0].shape.ToString().c_str(), best * 1e3);
+    std::printf("%-36s %-16s %8.2f ms\n", spec.op.c_str(), spec.outputs[0].shape.ToString().c_str(),
+                best * 1e3);
   }
   double total() const { return total_; }
 
@@ -70,34 +73,75 @@ class Bench {
 
 void ConvBlock(Bench& bench, int64_t batch, int64_t size, int64_t in, int64_t out, bool first) {
   const TensorSpec x = F32({batch, size, size, in}), y = F32({batch, size, size, out});
-  const TensorSpec pooled = F32({batch, size / 2, size / 2, out}), filter = F32({5, 5, in, out}), bias = F32({out});
+  const TensorSpec pooled = F32({batch, size / 2, size / 2, out}), filter = F32({5, 5, in, out}),
+                   bias = F32({out});
   const TensorSpec argmax{DType::kUint8, pooled.shape}, sizes{DType::kInt32, {4}};
   const std::vector<std::string> fused_ops = {"BiasAdd", "Relu"};
-  bench.Add({.op = "_FusedConv2D", .name = "y", .attrs = With(WindowAttrs(1), "fused_ops", fused_ops),
-             .inputs = {x, filter, bias}, .outputs = {y}});
-  bench.Add({.op = "_MaxPoolWithArgmax", .name = "p", .attrs = WindowAttrs(2), .inputs = {y}, .outputs = {pooled, argmax}});
-  bench.Add({.op = "_MaxPoolGradWithArgmax", .name = "dp", .attrs = With(WindowAttrs(2), "input_shape", y.shape.dims()),
-             .inputs = {argmax, pooled, pooled}, .outputs = {y}});
-  bench.Add({.op = "BiasAddGrad", .name = "db", .attrs = WindowAttrs(1), .inputs = {y}, .outputs = {bias}});
-  bench.Add({.op = "Conv2DBackpropFilter", .name = "df", .attrs = WindowAttrs(1), .inputs = {x, sizes, y}, .outputs = {filter}});
+  bench.Add({.op = "_FusedConv2D",
+             .name = "y",
+             .attrs = With(WindowAttrs(1), "fused_ops", fused_ops),
+             .inputs = {x, filter, bias},
+             .outputs = {y}});
+  bench.Add({.op = "_MaxPoolWithArgmax",
+             .name = "p",
+             .attrs = WindowAttrs(2),
+             .inputs = {y},
+             .outputs = {pooled, argmax}});
+  bench.Add({.op = "_MaxPoolGradWithArgmax",
+             .name = "dp",
+             .attrs = With(WindowAttrs(2), "input_shape", y.shape.dims()),
+             .inputs = {argmax, pooled, pooled},
+             .outputs = {y}});
+  bench.Add({.op = "BiasAddGrad",
+             .name = "db",
+             .attrs = WindowAttrs(1),
+             .inputs = {y},
+             .outputs = {bias}});
+  bench.Add({.op = "Conv2DBackpropFilter",
+             .name = "df",
+             .attrs = WindowAttrs(1),
+             .inputs = {x, sizes, y},
+             .outputs = {filter}});
   if (!first) {
-    bench.Add({.op = "Conv2DBackpropInput", .name = "dx", .attrs = WindowAttrs(1), .inputs = {sizes, filter, y}, .outputs = {x}});
+    bench.Add({.op = "Conv2DBackpropInput",
+               .name = "dx",
+               .attrs = WindowAttrs(1),
+               .inputs = {sizes, filter, y},
+               .outputs = {x}});
   }
-  bench.Add({.op = "ApplyGradientDescent", .name = "u", .inputs = {filter, F32({}), filter}, .outputs = {filter}});
+  bench.Add({.op = "ApplyGradientDescent",
+             .name = "u",
+             .inputs = {filter, F32({}), filter},
+             .outputs = {filter}});
 }
 
 void DenseBlock(Bench& bench, int64_t batch, int64_t in, int64_t out, bool relu) {
-  const TensorSpec x = F32({batch, in}), y = F32({batch, out}), kernel = F32({in, out}), bias = F32({out});
+  const TensorSpec x = F32({batch, in}), y = F32({batch, out}), kernel = F32({in, out}),
+                   bias = F32({out});
   const auto attrs = [](bool a, bool b) { return Attrs{{"transpose_a", a}, {"transpose_b", b}}; };
   std::vector<std::string> fused_ops = {"BiasAdd"};
   if (relu) fused_ops.push_back("Relu");
-  bench.Add({.op = "_FusedMatMul", .name = "y", .attrs = With(attrs(false, false), "fused_ops", fused_ops),
-             .inputs = {x, kernel, bias}, .outputs = {y}});
+  bench.Add({.op = "_FusedMatMul",
+             .name = "y",
+             .attrs = With(attrs(false, false), "fused_ops", fused_ops),
+             .inputs = {x, kernel, bias},
+             .outputs = {y}});
   if (relu) bench.Add({.op = "ReluGrad", .name = "r", .inputs = {y, y}, .outputs = {y}});
   bench.Add({.op = "BiasAddGrad", .name = "db", .inputs = {y}, .outputs = {bias}});
-  bench.Add({.op = "MatMul", .name = "dk", .attrs = attrs(true, false), .inputs = {x, y}, .outputs = {kernel}});
-  bench.Add({.op = "MatMul", .name = "dx", .attrs = attrs(false, true), .inputs = {y, kernel}, .outputs = {x}});
-  bench.Add({.op = "ApplyGradientDescent", .name = "u", .inputs = {kernel, F32({}), kernel}, .outputs = {kernel}});
+  bench.Add({.op = "MatMul",
+             .name = "dk",
+             .attrs = attrs(true, false),
+             .inputs = {x, y},
+             .outputs = {kernel}});
+  bench.Add({.op = "MatMul",
+             .name = "dx",
+             .attrs = attrs(false, true),
+             .inputs = {y, kernel},
+             .outputs = {x}});
+  bench.Add({.op = "ApplyGradientDescent",
+             .name = "u",
+             .inputs = {kernel, F32({}), kernel},
+             .outputs = {kernel}});
 }
 
 int Main(int argc, char** argv) {
@@ -106,13 +150,18 @@ int Main(int argc, char** argv) {
   ConvBlock(bench, batch, 28, 1, 32, /*first=*/true);
   ConvBlock(bench, batch, 14, 32, 64, /*first=*/false);
   DenseBlock(bench, batch, 3136, 1024, /*relu=*/true);
-  bench.Add({.op = "RandomUniform", .name = "mask", .attrs = {{"seed", int64_t{1}}, {"seed2", int64_t{2}}},
-             .inputs = {{DType::kInt32, {2}}}, .outputs = {F32({batch, 1024})}});
+  bench.Add({.op = "RandomUniform",
+             .name = "mask",
+             .attrs = {{"seed", int64_t{1}}, {"seed2", int64_t{2}}},
+             .inputs = {{DType::kInt32, {2}}},
+             .outputs = {F32({batch, 1024})}});
   DenseBlock(bench, batch, 1024, 10, /*relu=*/false);
-  bench.Add({.op = "SparseSoftmaxCrossEntropyWithLogits", .name = "loss",
-             .inputs = {F32({batch, 10}), {DType::kInt32, {batch}}}, .outputs = {F32({batch}), F32({batch, 10})}});
-  std::printf("batch %lld: %.1f ms, %.0f images/s\n", static_cast<long long>(batch), bench.total() * 1e3,
-              static_cast<double>(batch) / bench.total());
+  bench.Add({.op = "SparseSoftmaxCrossEntropyWithLogits",
+             .name = "loss",
+             .inputs = {F32({batch, 10}), {DType::kInt32, {batch}}},
+             .outputs = {F32({batch}), F32({batch, 10})}});
+  std::printf("batch %lld: %.1f ms, %.0f images/s\n", static_cast<long long>(batch),
+              bench.total() * 1e3, static_cast<double>(batch) / bench.total());
   return 0;
 }
 

@@ -13,9 +13,12 @@ constexpr size_t kAlignment = 64;
 void* Address(const KernelArgs& args, const Operand& operand) {
   switch (operand.place) {
     // oneDNN's handles are not const; primitives only read their sources.
-    case Operand::Place::kInput: return const_cast<void*>(args.inputs[operand.value]);
-    case Operand::Place::kOutput: return args.outputs[operand.value];
-    case Operand::Place::kScratch: return static_cast<char*>(args.scratch) + operand.value;
+    case Operand::Place::kInput:
+      return const_cast<void*>(args.inputs[operand.value]);
+    case Operand::Place::kOutput:
+      return args.outputs[operand.value];
+    case Operand::Place::kScratch:
+      return static_cast<char*>(args.scratch) + operand.value;
   }
   return nullptr;
 }
@@ -90,12 +93,11 @@ absl::Status PrimitiveChain::Run(const KernelArgs& args) {
       // No stream: padding is not written here; the primitives write their own.
       dnnl_memory_set_data_handle_v2(step.args[i].memory, Address(args, step.operands[i]), nullptr);
     }
-    const dnnl_status_t status =
-        dnnl_primitive_execute(step.primitive.get(), stream_.get(),
-                               static_cast<int>(step.args.size()), step.args.data());
+    const dnnl_status_t status = dnnl_primitive_execute(
+        step.primitive.get(), stream_.get(), static_cast<int>(step.args.size()), step.args.data());
     if (status != dnnl_success) {
-      return absl::InternalError(
-          absl::StrCat(name_, ": oneDNN's ", implementation_, " failed with status ", static_cast<int>(status)));
+      return absl::InternalError(absl::StrCat(name_, ": oneDNN's ", implementation_,
+                                              " failed with status ", static_cast<int>(status)));
     }
   }
   dnnl_stream_wait(stream_.get());

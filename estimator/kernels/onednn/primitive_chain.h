@@ -1,8 +1,8 @@
 // A kernel that is a short chain of oneDNN primitives: reorders, the primitive itself, reorders.
 //
 // Everything is built in the factory. Run only points the memory objects at the step's buffers and
-// executes, through oneDNN's C interface: it neither allocates nor throws. Scratchpads and reordered
-// filters live in the kernel's scratch, which the runtime plans.
+// executes, through oneDNN's C interface: it neither allocates nor throws. Scratchpads and
+// reordered filters live in the kernel's scratch, which the runtime plans.
 #ifndef ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
 #define ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
 
@@ -53,10 +53,13 @@ class PrimitiveChain final : public Kernel {
   // Copies bytes between buffers; does nothing where the two are the same buffer.
   void AddCopy(Operand from, Operand to, size_t bytes);
   // The operand in layout `wanted`: itself if it is so already, else a copy in scratch.
-  Operand InLayout(Operand operand, const dnnl::memory::desc& have, const dnnl::memory::desc& wanted);
+  Operand InLayout(Operand operand, const dnnl::memory::desc& have,
+                   const dnnl::memory::desc& wanted);
 
   // The implementation of the last AddStep's primitive, "jit:avx2", for tests; set by the builder.
-  void set_implementation(std::string implementation) { implementation_ = std::move(implementation); }
+  void set_implementation(std::string implementation) {
+    implementation_ = std::move(implementation);
+  }
   const std::string& implementation() const { return implementation_; }
 
   absl::Status Run(const KernelArgs& args) override;
@@ -67,10 +70,10 @@ class PrimitiveChain final : public Kernel {
  private:
   struct Step {
     dnnl::primitive primitive;
-    std::vector<dnnl::memory> memories;        // owners of the handles in `args`
+    std::vector<dnnl::memory> memories;  // owners of the handles in `args`
     std::vector<dnnl_exec_arg_t> args;
-    std::vector<Operand> operands;             // one per args element; a copy's from and to
-    size_t copy_bytes = 0;                     // a copy, no primitive, if not 0
+    std::vector<Operand> operands;  // one per args element; a copy's from and to
+    size_t copy_bytes = 0;          // a copy, no primitive, if not 0
   };
 
   std::string name_;

@@ -34,11 +34,16 @@ using Accumulator = typename AccumulatorOf<T>::type;
 template <typename Fn>
 auto VisitFloating(DType dtype, Fn&& fn) -> decltype(fn(float{})) {
   switch (dtype) {
-    case DType::kFloat32: return fn(float{});
-    case DType::kFloat64: return fn(double{});
-    case DType::kBfloat16: return fn(Bfloat16{});
-    case DType::kFloat16: return fn(Float16{});
-    default: return nullptr;
+    case DType::kFloat32:
+      return fn(float{});
+    case DType::kFloat64:
+      return fn(double{});
+    case DType::kBfloat16:
+      return fn(Bfloat16{});
+    case DType::kFloat16:
+      return fn(Float16{});
+    default:
+      return nullptr;
   }
 }
 

@@ -1,5 +1,6 @@
 // Activations and their gradient ops, element by element.
-// Formulas and operand orders: TF 2.15 relu_op_functor.h, softplus_op.h, softsign_op.h, cwise_ops.h.
+// Formulas and operand orders: TF 2.15 relu_op_functor.h, softplus_op.h, softsign_op.h,
+// cwise_ops.h.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -68,41 +69,53 @@ Acc SoftplusOf(Acc x) {
 }
 
 // relu(NaN) is NaN, as in TensorFlow.
-EST_REGISTER_KERNEL("Relu", KernelTier::kReference, Unary([](auto x) { return x < 0 ? decltype(x){0} : x; }));
-EST_REGISTER_KERNEL("ReluGrad", KernelTier::kReference,
-                    Binary([](auto gradient, auto x) { return x > 0 ? gradient : decltype(x){0}; }));
-EST_REGISTER_KERNEL("Relu6", KernelTier::kReference,
-                    Unary([](auto x) { return x < 0 ? decltype(x){0} : x > 6 ? decltype(x){6} : x; }));
-EST_REGISTER_KERNEL("Relu6Grad", KernelTier::kReference,
-                    Binary([](auto gradient, auto x) { return x > 0 && x < 6 ? gradient : decltype(x){0}; }));
-EST_REGISTER_KERNEL("Elu", KernelTier::kReference, Unary([](auto x) { return x < 0 ? std::expm1(x) : x; }));
-EST_REGISTER_KERNEL("EluGrad", KernelTier::kReference,
-                    Binary([](auto gradient, auto y) { return y < 0 ? gradient * (y + 1) : gradient; }));
+EST_REGISTER_KERNEL("Relu", KernelTier::kReference,
+                    Unary([](auto x) { return x < 0 ? decltype(x){0} : x; }));
+EST_REGISTER_KERNEL("ReluGrad", KernelTier::kReference, Binary([](auto gradient, auto x) {
+                      return x > 0 ? gradient : decltype(x){0};
+                    }));
+EST_REGISTER_KERNEL("Relu6", KernelTier::kReference, Unary([](auto x) {
+                      return x < 0 ? decltype(x){0} : x > 6 ? decltype(x){6} : x;
+                    }));
+EST_REGISTER_KERNEL("Relu6Grad", KernelTier::kReference, Binary([](auto gradient, auto x) {
+                      return x > 0 && x < 6 ? gradient : decltype(x){0};
+                    }));
+EST_REGISTER_KERNEL("Elu", KernelTier::kReference,
+                    Unary([](auto x) { return x < 0 ? std::expm1(x) : x; }));
+EST_REGISTER_KERNEL("EluGrad", KernelTier::kReference, Binary([](auto gradient, auto y) {
+                      return y < 0 ? gradient * (y + 1) : gradient;
+                    }));
 EST_REGISTER_KERNEL("Selu", KernelTier::kReference, Unary([](auto x) {
                       using Acc = decltype(x);
-                      return x < 0 ? static_cast<Acc>(kScaleAlpha) * std::expm1(x) : static_cast<Acc>(kScale) * x;
+                      return x < 0 ? static_cast<Acc>(kScaleAlpha) * std::expm1(x)
+                                   : static_cast<Acc>(kScale) * x;
                     }));
 EST_REGISTER_KERNEL("SeluGrad", KernelTier::kReference, Binary([](auto gradient, auto y) {
                       using Acc = decltype(y);
                       return y < 0 ? gradient * (y + static_cast<Acc>(kScaleAlpha))
                                    : gradient * static_cast<Acc>(kScale);
                     }));
-EST_REGISTER_KERNEL("Softplus", KernelTier::kReference, Unary([](auto x) { return SoftplusOf(x); }));
+EST_REGISTER_KERNEL("Softplus", KernelTier::kReference,
+                    Unary([](auto x) { return SoftplusOf(x); }));
 EST_REGISTER_KERNEL("SoftplusGrad", KernelTier::kReference,
                     Binary([](auto gradient, auto x) { return gradient / (std::exp(-x) + 1); }));
-EST_REGISTER_KERNEL("Softsign", KernelTier::kReference, Unary([](auto x) { return x / (std::abs(x) + 1); }));
+EST_REGISTER_KERNEL("Softsign", KernelTier::kReference,
+                    Unary([](auto x) { return x / (std::abs(x) + 1); }));
 EST_REGISTER_KERNEL("SoftsignGrad", KernelTier::kReference, Binary([](auto gradient, auto x) {
                       const auto d = std::abs(x) + 1;
                       return gradient / (d * d);
                     }));
-EST_REGISTER_KERNEL("Sigmoid", KernelTier::kReference, Unary([](auto x) { return 1 / (1 + std::exp(-x)); }));
+EST_REGISTER_KERNEL("Sigmoid", KernelTier::kReference,
+                    Unary([](auto x) { return 1 / (1 + std::exp(-x)); }));
 EST_REGISTER_KERNEL("SigmoidGrad", KernelTier::kReference,
                     Binary([](auto y, auto gradient) { return gradient * y * (1 - y); }));
 EST_REGISTER_KERNEL("Tanh", KernelTier::kReference, Unary([](auto x) { return std::tanh(x); }));
 EST_REGISTER_KERNEL("TanhGrad", KernelTier::kReference,
                     Binary([](auto y, auto gradient) { return gradient * (1 - y * y); }));
 EST_REGISTER_KERNEL("LeakyRelu", KernelTier::kReference, [](const KernelSpec& spec) {
-  return Unary([alpha = spec.attrs.f("alpha")](auto x) { return x > 0 ? x : x * static_cast<decltype(x)>(alpha); })(spec);
+  return Unary([alpha = spec.attrs.f("alpha")](auto x) {
+    return x > 0 ? x : x * static_cast<decltype(x)>(alpha);
+  })(spec);
 });
 EST_REGISTER_KERNEL("LeakyReluGrad", KernelTier::kReference, [](const KernelSpec& spec) {
   return Binary([alpha = spec.attrs.f("alpha")](auto gradient, auto x) {

@@ -43,7 +43,8 @@ void Forward(const Sizes& s, const KernelArgs& args) {
     const double count = static_cast<double>(std::max<int64_t>(s.rows, 1));
     std::fill(mean, mean + 2 * s.channels, 0.0);
     for (int64_t r = 0; r < s.rows; ++r) {
-      for (int64_t c = 0; c < s.channels; ++c) mean[c] += static_cast<double>(x[r * s.channels + c]);
+      for (int64_t c = 0; c < s.channels; ++c)
+        mean[c] += static_cast<double>(x[r * s.channels + c]);
     }
     for (int64_t c = 0; c < s.channels; ++c) mean[c] /= count;
     for (int64_t r = 0; r < s.rows; ++r) {
@@ -59,7 +60,8 @@ void Forward(const Sizes& s, const KernelArgs& args) {
       double new_mean = mean[c], new_variance = variance[c] * correction;
       if (s.factor != 1) {
         new_mean = (1 - s.factor) * static_cast<double>(args.in<U>(3)[c]) + s.factor * new_mean;
-        new_variance = (1 - s.factor) * static_cast<double>(args.in<U>(4)[c]) + s.factor * new_variance;
+        new_variance =
+            (1 - s.factor) * static_cast<double>(args.in<U>(4)[c]) + s.factor * new_variance;
       }
       batch_mean[c] = static_cast<U>(new_mean);
       batch_variance[c] = static_cast<U>(new_variance);
@@ -82,7 +84,8 @@ void Forward(const Sizes& s, const KernelArgs& args) {
     for (int64_t c = 0; c < s.channels; ++c) {
       const int64_t e = r * s.channels + c;
       const double normal = (static_cast<double>(x[e]) - mean[c]) * variance[c];
-      y[e] = static_cast<T>(static_cast<U>(normal * static_cast<double>(scale[c]) + static_cast<double>(offset[c])));
+      y[e] = static_cast<T>(
+          static_cast<U>(normal * static_cast<double>(scale[c]) + static_cast<double>(offset[c])));
     }
   }
 }
@@ -94,7 +97,8 @@ void Forward(const Sizes& s, const KernelArgs& args) {
 template <typename T, typename U = Accumulator<T>>
 void Backward(const Sizes& s, const KernelArgs& args) {
   const T *const dy = args.in<T>(0), *const x = args.in<T>(1);
-  const U *const scale = args.in<U>(2), *const mean = args.in<U>(3), *const variance = args.in<U>(4);
+  const U *const scale = args.in<U>(2), *const mean = args.in<U>(3),
+                 *const variance = args.in<U>(4);
   double* const sum = static_cast<double*>(args.scratch);
   double* const sum_z = sum + s.channels;
   double* const inverse = sum_z + s.channels;
@@ -107,7 +111,8 @@ void Backward(const Sizes& s, const KernelArgs& args) {
       const int64_t e = r * s.channels + c;
       const double gradient = static_cast<double>(dy[e]);
       sum[c] += gradient;
-      sum_z[c] += gradient * (static_cast<double>(x[e]) - static_cast<double>(mean[c])) * inverse[c];
+      sum_z[c] +=
+          gradient * (static_cast<double>(x[e]) - static_cast<double>(mean[c])) * inverse[c];
     }
   }
   for (int64_t c = 0; c < s.channels; ++c) {
@@ -126,24 +131,32 @@ void Backward(const Sizes& s, const KernelArgs& args) {
   }
 }
 
-EST_REGISTER_KERNEL("FusedBatchNormV3", KernelTier::kReference, [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
-  Sizes sizes = SizesOf(spec, 0);
-  sizes.factor = spec.attrs.f("exponential_avg_factor");
-  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    return MakeKernel([sizes](const KernelArgs& args) { return Forward<T>(sizes, args), absl::OkStatus(); },
-                      static_cast<size_t>(2 * sizes.channels) * sizeof(double));
-  });
-});
+EST_REGISTER_KERNEL("FusedBatchNormV3", KernelTier::kReference,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      Sizes sizes = SizesOf(spec, 0);
+                      sizes.factor = spec.attrs.f("exponential_avg_factor");
+                      return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
+                        using T = decltype(tag);
+                        return MakeKernel(
+                            [sizes](const KernelArgs& args) {
+                              return Forward<T>(sizes, args), absl::OkStatus();
+                            },
+                            static_cast<size_t>(2 * sizes.channels) * sizeof(double));
+                      });
+                    });
 
-EST_REGISTER_KERNEL("FusedBatchNormGradV3", KernelTier::kReference, [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
-  const Sizes sizes = SizesOf(spec, 1);
-  return VisitFloating(spec.inputs[1].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    return MakeKernel([sizes](const KernelArgs& args) { return Backward<T>(sizes, args), absl::OkStatus(); },
-                      static_cast<size_t>(3 * sizes.channels) * sizeof(double));
-  });
-});
+EST_REGISTER_KERNEL("FusedBatchNormGradV3", KernelTier::kReference,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      const Sizes sizes = SizesOf(spec, 1);
+                      return VisitFloating(spec.inputs[1].dtype, [&](auto tag) {
+                        using T = decltype(tag);
+                        return MakeKernel(
+                            [sizes](const KernelArgs& args) {
+                              return Backward<T>(sizes, args), absl::OkStatus();
+                            },
+                            static_cast<size_t>(3 * sizes.channels) * sizeof(double));
+                      });
+                    });
 
 }  // namespace
 }  // namespace estimator

@@ -22,7 +22,8 @@ std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
           T* const out = args.out<T>(0);
           for (int64_t r = 0; r < rows; ++r) {
             for (int64_t c = 0; c < channels; ++c) {
-              out[r * channels + c] = static_cast<T>(static_cast<Acc>(x[r * channels + c]) + static_cast<Acc>(bias[c]));
+              out[r * channels + c] =
+                  static_cast<T>(static_cast<Acc>(x[r * channels + c]) + static_cast<Acc>(bias[c]));
             }
           }
           return absl::OkStatus();
@@ -43,10 +44,12 @@ std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
           double* const sums = static_cast<double*>(args.scratch);
           std::fill(sums, sums + channels, 0.0);
           for (int64_t r = 0; r < rows; ++r) {
-            for (int64_t c = 0; c < channels; ++c) sums[c] += static_cast<double>(grad[r * channels + c]);
+            for (int64_t c = 0; c < channels; ++c)
+              sums[c] += static_cast<double>(grad[r * channels + c]);
           }
           T* const out = args.out<T>(0);
-          for (int64_t c = 0; c < channels; ++c) out[c] = static_cast<T>(static_cast<Accumulator<T>>(sums[c]));
+          for (int64_t c = 0; c < channels; ++c)
+            out[c] = static_cast<T>(static_cast<Accumulator<T>>(sums[c]));
           return absl::OkStatus();
         },
         static_cast<size_t>(channels) * sizeof(double));

@@ -28,13 +28,15 @@ void Forward(const ConvGeometry& g, const T* in, const T* filter, T* out, Acc* s
         for (int64_t o = 0; o < outs; ++o) sum[o] += x * static_cast<Acc>(row[o]);
       }
     });
-    for (int64_t e = 0; e < pixels * outs; ++e) out[n * pixels * outs + e] = static_cast<T>(sums[e]);
+    for (int64_t e = 0; e < pixels * outs; ++e)
+      out[n * pixels * outs + e] = static_cast<T>(sums[e]);
   }
 }
 
 // in_grad[n,y,x,c] = sum over the taps that read it of out_grad[n,p,q,o] * filter[r,s,c,o].
 template <typename T, typename Acc = Accumulator<T>>
-void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T* in_grad, Acc* sums) {
+void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T* in_grad,
+                   Acc* sums) {
   const int64_t channels = g.in_channels, outs = g.out_channels;
   const int64_t pixels = g.rows.input * g.columns.input;
   for (int64_t n = 0; n < g.batch; ++n) {
@@ -46,7 +48,8 @@ void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T*
         const T* const row = filter + (tap * channels + c) * outs;
         Acc dot = 0;
 #pragma omp simd reduction(+ : dot)
-        for (int64_t o = 0; o < outs; ++o) dot += static_cast<Acc>(gradient[o]) * static_cast<Acc>(row[o]);
+        for (int64_t o = 0; o < outs; ++o)
+          dot += static_cast<Acc>(gradient[o]) * static_cast<Acc>(row[o]);
         sum[c] += dot;
       }
     });
@@ -59,7 +62,8 @@ void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T*
 // filter_grad[r,s,c,o] = sum_{n,p,q} in[...] * out_grad[n,p,q,o], summed image by image: two levels
 // keep the rounding of long float32 sums small.
 template <typename T, typename Acc = Accumulator<T>>
-void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, T* filter_grad, Acc* scratch) {
+void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, T* filter_grad,
+                    Acc* scratch) {
   const int64_t channels = g.in_channels, outs = g.out_channels;
   const int64_t size = g.rows.kernel * g.columns.kernel * channels * outs;
   Acc* const total = scratch;
@@ -107,7 +111,8 @@ std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec) {
     const int64_t image = g.rows.input * g.columns.input * g.in_channels;
     return MakeKernel(
         [g](const KernelArgs& args) {
-          BackpropInput(g, args.in<T>(1), args.in<T>(2), args.out<T>(0), static_cast<Acc*>(args.scratch));
+          BackpropInput(g, args.in<T>(1), args.in<T>(2), args.out<T>(0),
+                        static_cast<Acc*>(args.scratch));
           return absl::OkStatus();
         },
         static_cast<size_t>(image) * sizeof(Acc));
@@ -124,7 +129,8 @@ std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
     const int64_t size = spec.outputs[0].shape.num_elements();
     return MakeKernel(
         [g](const KernelArgs& args) {
-          BackpropFilter(g, args.in<T>(0), args.in<T>(2), args.out<T>(0), static_cast<Acc*>(args.scratch));
+          BackpropFilter(g, args.in<T>(0), args.in<T>(2), args.out<T>(0),
+                         static_cast<Acc*>(args.scratch));
           return absl::OkStatus();
         },
         static_cast<size_t>(2 * size) * sizeof(Acc));

@@ -18,7 +18,8 @@ enum class Which { kForward, kInput, kFilter };
 //   in [N,H,W,C], filter [R,S,C,M], out [N,P,Q,C*M]; `result` is the operand that is computed, and
 //   `sums` holds one image of it (the filter: all of it).
 template <Which which, typename T, typename Acc = Accumulator<T>>
-void Depthwise(const ConvGeometry& g, const T* in, const T* filter, const T* out, T* result, Acc* sums) {
+void Depthwise(const ConvGeometry& g, const T* in, const T* filter, const T* out, T* result,
+               Acc* sums) {
   const int64_t channels = g.in_channels, multiplier = g.multiplier;
   const int64_t out_pixels = g.rows.output * g.columns.output;
   const int64_t in_pixels = g.rows.input * g.columns.input;
@@ -33,14 +34,15 @@ void Depthwise(const ConvGeometry& g, const T* in, const T* filter, const T* out
           const int64_t o = c * multiplier + m;
           if constexpr (which == Which::kForward) {
             sums[(output - n * out_pixels) * g.out_channels + o] +=
-                static_cast<Acc>(in[input * channels + c]) * static_cast<Acc>(filter[tap * g.out_channels + o]);
+                static_cast<Acc>(in[input * channels + c]) *
+                static_cast<Acc>(filter[tap * g.out_channels + o]);
           } else if constexpr (which == Which::kInput) {
             sums[(input - n * in_pixels) * channels + c] +=
                 static_cast<Acc>(out[output * g.out_channels + o]) *
                 static_cast<Acc>(filter[tap * g.out_channels + o]);
           } else {
-            sums[tap * g.out_channels + o] +=
-                static_cast<Acc>(in[input * channels + c]) * static_cast<Acc>(out[output * g.out_channels + o]);
+            sums[tap * g.out_channels + o] += static_cast<Acc>(in[input * channels + c]) *
+                                              static_cast<Acc>(out[output * g.out_channels + o]);
           }
         }
       }
@@ -80,7 +82,8 @@ std::unique_ptr<Kernel> MakeDepthwise(const KernelSpec& spec) {
   });
 }
 
-EST_REGISTER_KERNEL("DepthwiseConv2dNative", KernelTier::kReference, MakeDepthwise<Which::kForward>);
+EST_REGISTER_KERNEL("DepthwiseConv2dNative", KernelTier::kReference,
+                    MakeDepthwise<Which::kForward>);
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropInput", KernelTier::kReference,
                     MakeDepthwise<Which::kInput>);
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropFilter", KernelTier::kReference,

@@ -36,7 +36,8 @@ void MultiplyOne(const Sizes& s, const T* a, const T* b, T* out, void* scratch) 
     const int64_t rows = std::min(kRows, s.m - i0);
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t k = 0; k < s.k; ++k) {
-        a_rows[r * s.k + k] = static_cast<Acc>(s.transpose_a ? a[k * s.m + i0 + r] : a[(i0 + r) * s.k + k]);
+        a_rows[r * s.k + k] =
+            static_cast<Acc>(s.transpose_a ? a[k * s.m + i0 + r] : a[(i0 + r) * s.k + k]);
       }
     }
     std::fill(sums, sums + kRows * s.n, Acc{0});
@@ -82,8 +83,8 @@ Sizes SizesOf(const Shape& a, const Shape& out, bool transpose_a, bool transpose
 }
 
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
-  const Sizes sizes = SizesOf(spec.inputs[0].shape, spec.outputs[0].shape, spec.attrs.b("transpose_a"),
-                              spec.attrs.b("transpose_b"));
+  const Sizes sizes = SizesOf(spec.inputs[0].shape, spec.outputs[0].shape,
+                              spec.attrs.b("transpose_a"), spec.attrs.b("transpose_b"));
   return VisitMatMul(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     return MakeKernel(

@@ -46,7 +46,9 @@ KernelFactory Update(Make make) {
     return VisitFloating(spec.inputs[0].dtype, [&](auto tag) -> std::unique_ptr<Kernel> {
       using T = decltype(tag);
       const int64_t size = spec.outputs[0].shape.num_elements();
-      auto run = [update = make(spec), size](const KernelArgs& args) { update(Operands<T>{args}, size); };
+      auto run = [update = make(spec), size](const KernelArgs& args) {
+        update(Operands<T>{args}, size);
+      };
       return std::make_unique<UpdateKernel<decltype(run)>>(std::move(run));
     });
   };
@@ -59,141 +61,159 @@ Acc Sign(Acc x) {
 
 // var, alpha, delta
 EST_REGISTER_KERNEL("ApplyGradientDescent", KernelTier::kReference, Update([](const KernelSpec&) {
-  return [](auto o, int64_t size) {
-    const auto rate = o.scalar(1);
-    for (int64_t e = 0; e < size; ++e) o.Store(0, e, o.element(0, e) - o.element(2, e) * rate);
-  };
-}));
+                      return [](auto o, int64_t size) {
+                        const auto rate = o.scalar(1);
+                        for (int64_t e = 0; e < size; ++e)
+                          o.Store(0, e, o.element(0, e) - o.element(2, e) * rate);
+                      };
+                    }));
 
 // var, accum, lr, grad, momentum
 EST_REGISTER_KERNEL("ApplyMomentum", KernelTier::kReference, Update([](const KernelSpec& spec) {
-  return [nesterov = spec.attrs.b("use_nesterov")](auto o, int64_t size) {
-    const auto rate = o.scalar(2), momentum = o.scalar(4);
-    for (int64_t e = 0; e < size; ++e) {
-      const auto gradient = o.element(3, e);
-      const auto accum = o.element(1, e) * momentum + gradient;
-      const auto step = nesterov ? gradient * rate + accum * momentum * rate : accum * rate;
-      o.Store(0, e, o.element(0, e) - step);
-      o.Store(1, e, accum);
-    }
-  };
-}));
+                      return [nesterov = spec.attrs.b("use_nesterov")](auto o, int64_t size) {
+                        const auto rate = o.scalar(2), momentum = o.scalar(4);
+                        for (int64_t e = 0; e < size; ++e) {
+                          const auto gradient = o.element(3, e);
+                          const auto accum = o.element(1, e) * momentum + gradient;
+                          const auto step =
+                              nesterov ? gradient * rate + accum * momentum * rate : accum * rate;
+                          o.Store(0, e, o.element(0, e) - step);
+                          o.Store(1, e, accum);
+                        }
+                      };
+                    }));
 
 // var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad
-EST_REGISTER_KERNEL("ApplyAdam", KernelTier::kReference, Update([](const KernelSpec& spec) {
-  return [nesterov = spec.attrs.b("use_nesterov")](auto o, int64_t size) {
-    const auto alpha = o.scalar(5) * std::sqrt(1 - o.scalar(4)) / (1 - o.scalar(3));
-    const auto beta1 = o.scalar(6), beta2 = o.scalar(7), epsilon = o.scalar(8);
-    for (int64_t e = 0; e < size; ++e) {
-      const auto gradient = o.element(9, e);
-      const auto m = o.element(1, e) + (gradient - o.element(1, e)) * (1 - beta1);
-      const auto v = o.element(2, e) + (gradient * gradient - o.element(2, e)) * (1 - beta2);
-      const auto direction = nesterov ? gradient * (1 - beta1) + beta1 * m : m;
-      o.Store(0, e, o.element(0, e) - direction * alpha / (std::sqrt(v) + epsilon));
-      o.Store(1, e, m);
-      o.Store(2, e, v);
-    }
-  };
-}));
+EST_REGISTER_KERNEL(
+    "ApplyAdam", KernelTier::kReference, Update([](const KernelSpec& spec) {
+      return [nesterov = spec.attrs.b("use_nesterov")](auto o, int64_t size) {
+        const auto alpha = o.scalar(5) * std::sqrt(1 - o.scalar(4)) / (1 - o.scalar(3));
+        const auto beta1 = o.scalar(6), beta2 = o.scalar(7), epsilon = o.scalar(8);
+        for (int64_t e = 0; e < size; ++e) {
+          const auto gradient = o.element(9, e);
+          const auto m = o.element(1, e) + (gradient - o.element(1, e)) * (1 - beta1);
+          const auto v = o.element(2, e) + (gradient * gradient - o.element(2, e)) * (1 - beta2);
+          const auto direction = nesterov ? gradient * (1 - beta1) + beta1 * m : m;
+          o.Store(0, e, o.element(0, e) - direction * alpha / (std::sqrt(v) + epsilon));
+          o.Store(1, e, m);
+          o.Store(2, e, v);
+        }
+      };
+    }));
 
 // var, ms, mom, lr, rho, momentum, epsilon, grad
 EST_REGISTER_KERNEL("ApplyRMSProp", KernelTier::kReference, Update([](const KernelSpec&) {
-  return [](auto o, int64_t size) {
-    const auto rate = o.scalar(3), rho = o.scalar(4), momentum = o.scalar(5), epsilon = o.scalar(6);
-    for (int64_t e = 0; e < size; ++e) {
-      const auto gradient = o.element(7, e);
-      const auto ms = o.element(1, e) + (gradient * gradient - o.element(1, e)) * (1 - rho);
-      const auto mom = o.element(2, e) * momentum + gradient * rate / std::sqrt(ms + epsilon);
-      o.Store(0, e, o.element(0, e) - mom);
-      o.Store(1, e, ms);
-      o.Store(2, e, mom);
-    }
-  };
-}));
+                      return [](auto o, int64_t size) {
+                        const auto rate = o.scalar(3), rho = o.scalar(4), momentum = o.scalar(5),
+                                   epsilon = o.scalar(6);
+                        for (int64_t e = 0; e < size; ++e) {
+                          const auto gradient = o.element(7, e);
+                          const auto ms =
+                              o.element(1, e) + (gradient * gradient - o.element(1, e)) * (1 - rho);
+                          const auto mom = o.element(2, e) * momentum +
+                                           gradient * rate / std::sqrt(ms + epsilon);
+                          o.Store(0, e, o.element(0, e) - mom);
+                          o.Store(1, e, ms);
+                          o.Store(2, e, mom);
+                        }
+                      };
+                    }));
 
 // var, mg, ms, mom, lr, rho, momentum, epsilon, grad
 EST_REGISTER_KERNEL("ApplyCenteredRMSProp", KernelTier::kReference, Update([](const KernelSpec&) {
-  return [](auto o, int64_t size) {
-    const auto rate = o.scalar(4), rho = o.scalar(5), momentum = o.scalar(6), epsilon = o.scalar(7);
-    for (int64_t e = 0; e < size; ++e) {
-      const auto gradient = o.element(8, e);
-      const auto mg = o.element(1, e) + (gradient - o.element(1, e)) * (1 - rho);
-      const auto ms = o.element(2, e) + (gradient * gradient - o.element(2, e)) * (1 - rho);
-      const auto mom = o.element(3, e) * momentum + gradient * rate / std::sqrt(ms - mg * mg + epsilon);
-      o.Store(0, e, o.element(0, e) - mom);
-      o.Store(1, e, mg);
-      o.Store(2, e, ms);
-      o.Store(3, e, mom);
-    }
-  };
-}));
+                      return [](auto o, int64_t size) {
+                        const auto rate = o.scalar(4), rho = o.scalar(5), momentum = o.scalar(6),
+                                   epsilon = o.scalar(7);
+                        for (int64_t e = 0; e < size; ++e) {
+                          const auto gradient = o.element(8, e);
+                          const auto mg =
+                              o.element(1, e) + (gradient - o.element(1, e)) * (1 - rho);
+                          const auto ms =
+                              o.element(2, e) + (gradient * gradient - o.element(2, e)) * (1 - rho);
+                          const auto mom = o.element(3, e) * momentum +
+                                           gradient * rate / std::sqrt(ms - mg * mg + epsilon);
+                          o.Store(0, e, o.element(0, e) - mom);
+                          o.Store(1, e, mg);
+                          o.Store(2, e, ms);
+                          o.Store(3, e, mom);
+                        }
+                      };
+                    }));
 
 // var, accum, lr, grad
 EST_REGISTER_KERNEL("ApplyAdagrad", KernelTier::kReference, Update([](const KernelSpec& spec) {
-  return [update_slots = spec.attrs.b("update_slots")](auto o, int64_t size) {
-    const auto rate = o.scalar(2);
-    for (int64_t e = 0; e < size; ++e) {
-      const auto gradient = o.element(3, e);
-      const auto accum = update_slots ? o.element(1, e) + gradient * gradient : o.element(1, e);
-      o.Store(0, e, o.element(0, e) - gradient * rate / std::sqrt(accum));
-      o.Store(1, e, accum);
-    }
-  };
-}));
+                      return [update_slots = spec.attrs.b("update_slots")](auto o, int64_t size) {
+                        const auto rate = o.scalar(2);
+                        for (int64_t e = 0; e < size; ++e) {
+                          const auto gradient = o.element(3, e);
+                          const auto accum = update_slots ? o.element(1, e) + gradient * gradient
+                                                          : o.element(1, e);
+                          o.Store(0, e, o.element(0, e) - gradient * rate / std::sqrt(accum));
+                          o.Store(1, e, accum);
+                        }
+                      };
+                    }));
 
 // var, accum, accum_update, lr, rho, epsilon, grad
 EST_REGISTER_KERNEL("ApplyAdadelta", KernelTier::kReference, Update([](const KernelSpec&) {
-  return [](auto o, int64_t size) {
-    const auto rate = o.scalar(3), rho = o.scalar(4), epsilon = o.scalar(5);
-    for (int64_t e = 0; e < size; ++e) {
-      const auto gradient = o.element(6, e);
-      const auto accum = o.element(1, e) * rho + gradient * gradient * (1 - rho);
-      const auto update = std::sqrt(o.element(2, e) + epsilon) / std::sqrt(accum + epsilon) * gradient;
-      const auto accum_update = o.element(2, e) * rho + update * update * (1 - rho);
-      o.Store(0, e, o.element(0, e) - update * rate);
-      o.Store(1, e, accum);
-      o.Store(2, e, accum_update);
-    }
-  };
-}));
+                      return [](auto o, int64_t size) {
+                        const auto rate = o.scalar(3), rho = o.scalar(4), epsilon = o.scalar(5);
+                        for (int64_t e = 0; e < size; ++e) {
+                          const auto gradient = o.element(6, e);
+                          const auto accum =
+                              o.element(1, e) * rho + gradient * gradient * (1 - rho);
+                          const auto update = std::sqrt(o.element(2, e) + epsilon) /
+                                              std::sqrt(accum + epsilon) * gradient;
+                          const auto accum_update =
+                              o.element(2, e) * rho + update * update * (1 - rho);
+                          o.Store(0, e, o.element(0, e) - update * rate);
+                          o.Store(1, e, accum);
+                          o.Store(2, e, accum_update);
+                        }
+                      };
+                    }));
 
 // var, accum, linear, grad, lr, l1, l2, lr_power
-EST_REGISTER_KERNEL("ApplyFtrl", KernelTier::kReference, Update([](const KernelSpec&) {
-  return [](auto o, int64_t size) {
-    using Acc = typename decltype(o)::Acc;
-    const Acc rate = o.scalar(4), l1 = o.scalar(5), l2 = o.scalar(6), power = o.scalar(7);
-    const auto root = [power](Acc x) {
-      return power == Acc{-0.5} ? std::sqrt(x) : std::pow(x, -power);
-    };
-    for (int64_t e = 0; e < size; ++e) {
-      const Acc gradient = o.element(3, e);
-      const Acc accum = o.element(1, e) + gradient * gradient;
-      const Acc linear =
-          o.element(2, e) + gradient - (root(accum) - root(o.element(1, e))) / rate * o.element(0, e);
-      const Acc quadratic = root(accum) / rate + 2 * l2;
-      o.Store(0, e, std::abs(linear) > l1 ? (l1 * Sign(linear) - linear) / quadratic : Acc{0});
-      o.Store(1, e, accum);
-      o.Store(2, e, linear);
-    }
-  };
-}));
+EST_REGISTER_KERNEL(
+    "ApplyFtrl", KernelTier::kReference, Update([](const KernelSpec&) {
+      return [](auto o, int64_t size) {
+        using Acc = typename decltype(o)::Acc;
+        const Acc rate = o.scalar(4), l1 = o.scalar(5), l2 = o.scalar(6), power = o.scalar(7);
+        const auto root = [power](Acc x) {
+          return power == Acc{-0.5} ? std::sqrt(x) : std::pow(x, -power);
+        };
+        for (int64_t e = 0; e < size; ++e) {
+          const Acc gradient = o.element(3, e);
+          const Acc accum = o.element(1, e) + gradient * gradient;
+          const Acc linear = o.element(2, e) + gradient -
+                             (root(accum) - root(o.element(1, e))) / rate * o.element(0, e);
+          const Acc quadratic = root(accum) / rate + 2 * l2;
+          o.Store(0, e, std::abs(linear) > l1 ? (l1 * Sign(linear) - linear) / quadratic : Acc{0});
+          o.Store(1, e, accum);
+          o.Store(2, e, linear);
+        }
+      };
+    }));
 
 // var, accum, lr, l1, l2, grad
 EST_REGISTER_KERNEL("ApplyProximalAdagrad", KernelTier::kReference, Update([](const KernelSpec&) {
-  return [](auto o, int64_t size) {
-    using Acc = typename decltype(o)::Acc;
-    const Acc rate = o.scalar(2), l1 = o.scalar(3), l2 = o.scalar(4);
-    for (int64_t e = 0; e < size; ++e) {
-      const Acc gradient = o.element(5, e);
-      const Acc accum = o.element(1, e) + gradient * gradient;
-      const Acc scaled = rate / std::sqrt(accum);
-      const Acc proximal = o.element(0, e) - gradient * scaled;
-      const Acc shrunk = l1 > 0 ? Sign(proximal) * std::max(std::abs(proximal) - scaled * l1, Acc{0}) : proximal;
-      o.Store(0, e, shrunk / (1 + l2 * scaled));
-      o.Store(1, e, accum);
-    }
-  };
-}));
+                      return [](auto o, int64_t size) {
+                        using Acc = typename decltype(o)::Acc;
+                        const Acc rate = o.scalar(2), l1 = o.scalar(3), l2 = o.scalar(4);
+                        for (int64_t e = 0; e < size; ++e) {
+                          const Acc gradient = o.element(5, e);
+                          const Acc accum = o.element(1, e) + gradient * gradient;
+                          const Acc scaled = rate / std::sqrt(accum);
+                          const Acc proximal = o.element(0, e) - gradient * scaled;
+                          const Acc shrunk =
+                              l1 > 0 ? Sign(proximal) *
+                                           std::max(std::abs(proximal) - scaled * l1, Acc{0})
+                                     : proximal;
+                          o.Store(0, e, shrunk / (1 + l2 * scaled));
+                          o.Store(1, e, accum);
+                        }
+                      };
+                    }));
 
 }  // namespace
 }  // namespace estimator

@@ -79,7 +79,8 @@ void MaxPoolGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* 
         }
       });
     });
-    for (int64_t e = 0; e < pool.in_image(); ++e) in_grad[n * pool.in_image() + e] = static_cast<T>(sums[e]);
+    for (int64_t e = 0; e < pool.in_image(); ++e)
+      in_grad[n * pool.in_image() + e] = static_cast<T>(sums[e]);
   }
 }
 
@@ -118,7 +119,8 @@ void AvgPoolGrad(const Pool& pool, const T* grad, T* in_grad, Acc* sums) {
         }
       });
     });
-    for (int64_t e = 0; e < pool.in_image(); ++e) in_grad[n * pool.in_image() + e] = static_cast<T>(sums[e]);
+    for (int64_t e = 0; e < pool.in_image(); ++e)
+      in_grad[n * pool.in_image() + e] = static_cast<T>(sums[e]);
   }
 }
 
@@ -127,7 +129,10 @@ absl::StatusOr<Pool> PoolOf(const KernelSpec& spec, const Shape& input) {
   const auto& ksize = spec.attrs.ints("ksize");
   const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
   if (!windows.ok()) return windows.status();
-  return Pool{.batch = input.dim(0), .channels = input.dim(3), .rows = windows->rows, .columns = windows->columns};
+  return Pool{.batch = input.dim(0),
+              .channels = input.dim(3),
+              .rows = windows->rows,
+              .columns = windows->columns};
 }
 
 std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {

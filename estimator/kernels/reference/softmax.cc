@@ -101,9 +101,9 @@ std::unique_ptr<Kernel> MakeSparse(const KernelSpec& spec) {
     for (int64_t r = 0; r < sizes.rows; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= sizes.classes) {
-        return absl::InvalidArgumentError(absl::StrCat("row ", r, " has label ", label, ", but there are ",
-                                                       sizes.classes, " classes: labels lie in [0, ", sizes.classes,
-                                                       ")"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("row ", r, " has label ", label, ", but there are ", sizes.classes,
+                         " classes: labels lie in [0, ", sizes.classes, ")"));
       }
       const T* const x = args.in<T>(0) + r * sizes.classes;
       T* const backprop = args.out<T>(1) + r * sizes.classes;
@@ -122,9 +122,12 @@ std::unique_ptr<Kernel> MakeSparseCrossEntropy(const KernelSpec& spec) {
   return VisitFloating(spec.inputs[0].dtype, [&](auto tag) -> std::unique_ptr<Kernel> {
     using T = decltype(tag);
     switch (spec.inputs[1].dtype) {
-      case DType::kInt32: return MakeSparse<T, int32_t>(spec);
-      case DType::kInt64: return MakeSparse<T, int64_t>(spec);
-      default: return nullptr;
+      case DType::kInt32:
+        return MakeSparse<T, int32_t>(spec);
+      case DType::kInt64:
+        return MakeSparse<T, int64_t>(spec);
+      default:
+        return nullptr;
     }
   });
 }
@@ -132,7 +135,8 @@ std::unique_ptr<Kernel> MakeSparseCrossEntropy(const KernelSpec& spec) {
 EST_REGISTER_KERNEL("Softmax", KernelTier::kReference, MakeSoftmax<false>);
 EST_REGISTER_KERNEL("LogSoftmax", KernelTier::kReference, MakeSoftmax<true>);
 EST_REGISTER_KERNEL("SoftmaxCrossEntropyWithLogits", KernelTier::kReference, MakeCrossEntropy);
-EST_REGISTER_KERNEL("SparseSoftmaxCrossEntropyWithLogits", KernelTier::kReference, MakeSparseCrossEntropy);
+EST_REGISTER_KERNEL("SparseSoftmaxCrossEntropyWithLogits", KernelTier::kReference,
+                    MakeSparseCrossEntropy);
 
 }  // namespace
 }  // namespace estimator

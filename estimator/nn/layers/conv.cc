@@ -25,13 +25,15 @@ bool CheckSizes(const Tensor& x, const Options& options, absl::string_view layer
 
 template <typename Options>
 BiasAndActivation Rest(const Options& options) {
-  return {options.use_bias, options.bias_initializer, options.bias_regularizer, options.trainable, options.activation};
+  return {options.use_bias, options.bias_initializer, options.bias_regularizer, options.trainable,
+          options.activation};
 }
 
 Tensor DepthwiseKernel(const Tensor& x, const SeparableConv2DOptions& options) {
-  const Shape shape{options.kernel_size.height, options.kernel_size.width, x.dim(3), options.depth_multiplier};
-  return GetWeight("depthwise_kernel", shape, x, options.depthwise_initializer, options.depthwise_regularizer,
-                   options.trainable);
+  const Shape shape{options.kernel_size.height, options.kernel_size.width, x.dim(3),
+                    options.depth_multiplier};
+  return GetWeight("depthwise_kernel", shape, x, options.depthwise_initializer,
+                   options.depthwise_regularizer, options.trainable);
 }
 
 // Source: TF 2.15 keras conv_utils.deconv_output_length.
@@ -43,12 +45,14 @@ int64_t TransposedSize(int64_t size, int64_t kernel, int64_t stride, Padding pad
 
 Tensor Conv2D(const Tensor& x, const Conv2DOptions& options) {
   const LayerScope scope(options.name, "conv2d");
-  if (!CheckSizes(x, options, "conv2d") || !CheckPositive(options.filters, "conv2d", "filters")) return InvalidLike(x);
-  const Shape shape{options.kernel_size.height, options.kernel_size.width, x.dim(3), options.filters};
-  const Tensor kernel =
-      GetWeight("kernel", shape, x, options.kernel_initializer, options.kernel_regularizer, options.trainable);
-  const Tensor y =
-      estimator::Conv2D(x, kernel, OpOptions(options.strides, options.padding, options.dilation_rate));
+  if (!CheckSizes(x, options, "conv2d") || !CheckPositive(options.filters, "conv2d", "filters"))
+    return InvalidLike(x);
+  const Shape shape{options.kernel_size.height, options.kernel_size.width, x.dim(3),
+                    options.filters};
+  const Tensor kernel = GetWeight("kernel", shape, x, options.kernel_initializer,
+                                  options.kernel_regularizer, options.trainable);
+  const Tensor y = estimator::Conv2D(
+      x, kernel, OpOptions(options.strides, options.padding, options.dilation_rate));
   return AddBiasAndActivate(y, Rest(options));
 }
 
@@ -61,14 +65,18 @@ Tensor Conv2DTranspose(const Tensor& x, const Conv2DOptions& options) {
   const Size2D& size = options.kernel_size;
   if (options.dilation_rate.height != 1 || options.dilation_rate.width != 1) {
     return x.graph()->Fail(absl::UnimplementedError(
-        absl::StrCat("conv2d_transpose: dilation_rate must be 1, got ", options.dilation_rate.height, " and ",
-                     options.dilation_rate.width)));
+        absl::StrCat("conv2d_transpose: dilation_rate must be 1, got ",
+                     options.dilation_rate.height, " and ", options.dilation_rate.width)));
   }
-  const Tensor kernel = GetWeight("kernel", {size.height, size.width, options.filters, x.dim(3)}, x,
-                                  options.kernel_initializer, options.kernel_regularizer, options.trainable);
-  const Shape output{x.dim(0), TransposedSize(x.dim(1), size.height, options.strides.height, options.padding),
-                     TransposedSize(x.dim(2), size.width, options.strides.width, options.padding), options.filters};
-  const Tensor y = estimator::Conv2DTranspose(x, kernel, output, OpOptions(options.strides, options.padding, 1));
+  const Tensor kernel =
+      GetWeight("kernel", {size.height, size.width, options.filters, x.dim(3)}, x,
+                options.kernel_initializer, options.kernel_regularizer, options.trainable);
+  const Shape output{x.dim(0),
+                     TransposedSize(x.dim(1), size.height, options.strides.height, options.padding),
+                     TransposedSize(x.dim(2), size.width, options.strides.width, options.padding),
+                     options.filters};
+  const Tensor y =
+      estimator::Conv2DTranspose(x, kernel, output, OpOptions(options.strides, options.padding, 1));
   return AddBiasAndActivate(y, Rest(options));
 }
 
@@ -83,8 +91,8 @@ Tensor SeparableConv2D(const Tensor& x, const SeparableConv2DOptions& options) {
   const Tensor pointwise =
       GetWeight("pointwise_kernel", {1, 1, x.dim(3) * options.depth_multiplier, options.filters}, x,
                 options.pointwise_initializer, options.pointwise_regularizer, options.trainable);
-  const Tensor y = SeparableConv2d(x, depthwise, pointwise,
-                                   OpOptions(options.strides, options.padding, options.dilation_rate));
+  const Tensor y = SeparableConv2d(
+      x, depthwise, pointwise, OpOptions(options.strides, options.padding, options.dilation_rate));
   return AddBiasAndActivate(y, Rest(options));
 }
 
@@ -94,8 +102,9 @@ Tensor DepthwiseConv2D(const Tensor& x, const SeparableConv2DOptions& options) {
       !CheckPositive(options.depth_multiplier, "depthwise_conv2d", "depth_multiplier")) {
     return InvalidLike(x);
   }
-  const Tensor y = DepthwiseConv2dNative(x, DepthwiseKernel(x, options),
-                                         OpOptions(options.strides, options.padding, options.dilation_rate));
+  const Tensor y =
+      DepthwiseConv2dNative(x, DepthwiseKernel(x, options),
+                            OpOptions(options.strides, options.padding, options.dilation_rate));
   return AddBiasAndActivate(y, Rest(options));
 }
 

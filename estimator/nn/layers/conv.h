@@ -32,8 +32,8 @@ struct Conv2DOptions {
 // activation(conv(x, kernel) + bias).
 //   x: [N, H, W, C].  Returns [N, P, Q, filters].
 //   Variables: `<name>/kernel` [R, S, C, filters], `<name>/bias` [filters].
-// Errors: INVALID_ARGUMENT if x is not of rank 4, filters or a size is not positive, or no window fits.
-// Source: TF 2.15 tf.compat.v1.layers.conv2d.
+// Errors: INVALID_ARGUMENT if x is not of rank 4, filters or a size is not positive, or no window
+// fits. Source: TF 2.15 tf.compat.v1.layers.conv2d.
 Tensor Conv2D(const Tensor& x, const Conv2DOptions& options);
 
 // The transposed convolution: an output of H * stride rows with Padding::kSame, and of
@@ -63,13 +63,15 @@ struct SeparableConv2DOptions {
 };
 
 // A depthwise convolution, then a 1x1 one that mixes the channels.
-//   Variables: `<name>/depthwise_kernel` [R, S, C, M], `<name>/pointwise_kernel` [1, 1, C*M, filters],
+//   Variables: `<name>/depthwise_kernel` [R, S, C, M], `<name>/pointwise_kernel` [1, 1, C*M,
+//   filters],
 //   `<name>/bias` [filters]; default name separable_conv2d.
 // Source: TF 2.15 tf.compat.v1.layers.separable_conv2d.
 Tensor SeparableConv2D(const Tensor& x, const SeparableConv2DOptions& options);
 
 // The depthwise half alone. Returns [N, P, Q, C*M].
-//   Variables: `<name>/depthwise_kernel` [R, S, C, M], `<name>/bias` [C*M]; default name depthwise_conv2d.
+//   Variables: `<name>/depthwise_kernel` [R, S, C, M], `<name>/bias` [C*M]; default name
+//   depthwise_conv2d.
 // Source: TF 2.15 tf.keras.layers.DepthwiseConv2D.
 Tensor DepthwiseConv2D(const Tensor& x, const SeparableConv2DOptions& options);
 

@@ -30,8 +30,8 @@ Tensor Dropout(const Tensor& x, const DropoutOptions& options = {});
 Tensor Flatten(const Tensor& x, const std::string& name = "");
 
 struct EmbeddingOptions {
-  int64_t input_dim = 0;   // required: how many ids there are
-  int64_t output_dim = 0;  // required: numbers per id
+  int64_t input_dim = 0;                         // required: how many ids there are
+  int64_t output_dim = 0;                        // required: numbers per id
   Initializer embeddings_initializer = nullptr;  // none: uniform in [-0.05, 0.05)
   Regularizer embeddings_regularizer = nullptr;
   bool trainable = true;

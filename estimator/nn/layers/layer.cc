@@ -24,15 +24,15 @@ bool CheckRank(const Tensor& x, absl::string_view layer, int min_rank, int max_r
   }
   if (x.rank() >= min_rank && x.rank() <= max_rank) return true;
   x.graph()->Fail(absl::InvalidArgumentError(
-      absl::StrCat(layer, ": the input '", x.name(), "' is ", x.spec().ToString(), ", but must have rank ", min_rank,
-                   min_rank == max_rank ? "" : " or more")));
+      absl::StrCat(layer, ": the input '", x.name(), "' is ", x.spec().ToString(),
+                   ", but must have rank ", min_rank, min_rank == max_rank ? "" : " or more")));
   return false;
 }
 
 bool CheckPositive(int64_t value, absl::string_view layer, absl::string_view what) {
   if (value > 0) return true;
-  Graph::Current().Fail(
-      absl::InvalidArgumentError(absl::StrCat(layer, ": ", what, " must be given and positive, got ", value)));
+  Graph::Current().Fail(absl::InvalidArgumentError(
+      absl::StrCat(layer, ": ", what, " must be given and positive, got ", value)));
   return false;
 }
 
@@ -40,8 +40,8 @@ bool CheckPositive(const Size2D& size, absl::string_view layer, absl::string_vie
   return CheckPositive(size.height, layer, what) && CheckPositive(size.width, layer, what);
 }
 
-Tensor GetWeight(absl::string_view name, const Shape& shape, const Tensor& x, const Initializer& initializer,
-                 const Regularizer& regularizer, bool trainable) {
+Tensor GetWeight(absl::string_view name, const Shape& shape, const Tensor& x,
+                 const Initializer& initializer, const Regularizer& regularizer, bool trainable) {
   const Variable variable =
       GetVariable(name, shape,
                   {.dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32,
@@ -55,7 +55,8 @@ Tensor GetWeight(absl::string_view name, const Shape& shape, const Tensor& x, co
 Tensor AddBiasAndActivate(const Tensor& y, const BiasAndActivation& options) {
   Tensor result = y;
   if (options.use_bias && y.valid()) {
-    const Initializer initializer = options.bias_initializer ? options.bias_initializer : initializers::Zeros();
+    const Initializer initializer =
+        options.bias_initializer ? options.bias_initializer : initializers::Zeros();
     const Tensor bias =
         GetWeight("bias", {y.dim(-1)}, y, initializer, options.bias_regularizer, options.trainable);
     result = BiasAdd(y, bias);

@@ -32,8 +32,8 @@ class LayerScope {
   const VariableScope scope_;
 };
 
-// Whether x can be used: valid, and of rank `rank` (or at least `min_rank`). If not, the graph keeps
-// the reason.
+// Whether x can be used: valid, and of rank `rank` (or at least `min_rank`). If not, the graph
+// keeps the reason.
 bool CheckRank(const Tensor& x, absl::string_view layer, int min_rank, int max_rank);
 // Whether `value` is positive; if not, the graph keeps "dense: units must be positive, got 0".
 bool CheckPositive(int64_t value, absl::string_view layer, absl::string_view what);
@@ -42,10 +42,10 @@ bool CheckPositive(const Size2D& size, absl::string_view layer, absl::string_vie
 // The result of a layer that cannot be built.
 Tensor InvalidLike(const Tensor& x);
 
-// A variable for use beside x: f32 (f64 where x is f64), read in x's dtype. Weights stay in f32 when
-// the computation is bf16.
-Tensor GetWeight(absl::string_view name, const Shape& shape, const Tensor& x, const Initializer& initializer,
-                 const Regularizer& regularizer, bool trainable);
+// A variable for use beside x: f32 (f64 where x is f64), read in x's dtype. Weights stay in f32
+// when the computation is bf16.
+Tensor GetWeight(absl::string_view name, const Shape& shape, const Tensor& x,
+                 const Initializer& initializer, const Regularizer& regularizer, bool trainable);
 
 // BiasAdd with the variable `bias`, if use_bias, then the activation.
 struct BiasAndActivation {

@@ -29,7 +29,11 @@ using testing::VariableNames;
 class Layers : public ::testing::Test {
  protected:
   // 0, 1, 2, ... as one image of 4 by 4.
-  Tensor Image() { return Reshape(Constant({0.f, 1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f, 9.f, 10.f, 11.f, 12.f, 13.f, 14.f, 15.f}), Shape{1, 4, 4, 1}); }
+  Tensor Image() {
+    return Reshape(Constant({0.f, 1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f, 9.f, 10.f, 11.f, 12.f,
+                             13.f, 14.f, 15.f}),
+                   Shape{1, 4, 4, 1});
+  }
   // f32 [4,2]
   Tensor Rows() { return Constant({4, 2}, {1.f, 2.f, 3.f, 5.f, 0.f, -1.f, 4.f, 4.f}); }
 
@@ -40,9 +44,11 @@ class Layers : public ::testing::Test {
 
 TEST_F(Layers, TheMnistNetworkHasTensorFlowsVariables) {
   Tensor x = Placeholder(DType::kFloat32, {2, 28, 28, 1});
-  x = layers::Conv2D(x, {.filters = 32, .kernel_size = {5, 5}, .padding = Padding::kSame, .activation = Relu});
+  x = layers::Conv2D(
+      x, {.filters = 32, .kernel_size = {5, 5}, .padding = Padding::kSame, .activation = Relu});
   x = layers::MaxPooling2D(x, {.pool_size = 2, .strides = 2, .padding = Padding::kSame});
-  x = layers::Conv2D(x, {.filters = 64, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
+  x = layers::Conv2D(
+      x, {.filters = 64, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
   x = layers::MaxPooling2D(x, {.pool_size = 2, .strides = 2, .padding = Padding::kSame});
   x = layers::Flatten(x);
   x = layers::Dense(x, {.units = 1024, .activation = Relu});
@@ -50,16 +56,18 @@ TEST_F(Layers, TheMnistNetworkHasTensorFlowsVariables) {
   x = layers::Dense(x, {.units = 10});
   ASSERT_TRUE(graph_.status().ok()) << graph_.status();
   EXPECT_EQ(x.shape(), (Shape{2, 10}));
-  EXPECT_EQ(VariableNames(graph_),
-            (std::vector<std::string>{"conv2d/kernel", "conv2d/bias", "conv2d_1/kernel", "conv2d_1/bias",
-                                      "dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias"}));
+  EXPECT_EQ(
+      VariableNames(graph_),
+      (std::vector<std::string>{"conv2d/kernel", "conv2d/bias", "conv2d_1/kernel", "conv2d_1/bias",
+                                "dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias"}));
   EXPECT_EQ(graph_.FindVariable("conv2d/kernel")->shape(), (Shape{5, 5, 1, 32}));
   EXPECT_EQ(graph_.FindVariable("dense/kernel")->shape(), (Shape{3136, 1024}));
   EXPECT_NE(graph_.FindNode("conv2d/Conv2D"), nullptr);
   EXPECT_NE(graph_.FindNode("conv2d/Relu"), nullptr);
   EXPECT_NE(graph_.FindNode("max_pooling2d_1/MaxPool"), nullptr);
   EXPECT_NE(graph_.FindNode("dense/BiasAdd"), nullptr);
-  for (const Tensor& gradient : Gradients(ReduceSum(x), graph_.TrainableVariables())) EXPECT_TRUE(gradient.valid());
+  for (const Tensor& gradient : Gradients(ReduceSum(x), graph_.TrainableVariables()))
+    EXPECT_TRUE(gradient.valid());
 }
 
 TEST_F(Layers, ASecondEntryOfAReusingScopeSharesVariables) {
@@ -68,8 +76,9 @@ TEST_F(Layers, ASecondEntryOfAReusingScopeSharesVariables) {
     return layers::Dense(layers::Dense(Rows(), {.units = 2}), {.units = 3});
   };
   const Tensor a = tower(), b = tower();
-  EXPECT_EQ(VariableNames(graph_), (std::vector<std::string>{"tower/dense/kernel", "tower/dense/bias",
-                                                             "tower/dense_1/kernel", "tower/dense_1/bias"}));
+  EXPECT_EQ(VariableNames(graph_),
+            (std::vector<std::string>{"tower/dense/kernel", "tower/dense/bias",
+                                      "tower/dense_1/kernel", "tower/dense_1/bias"}));
   EXPECT_EQ(testing::Doubles(stepper_.Eval(a)), testing::Doubles(stepper_.Eval(b)));
 }
 
@@ -81,19 +90,21 @@ TEST_F(Layers, AGivenNameUsedTwiceIsAnError) {
 
 TEST_F(Layers, DenseOnRankThreeWorksAlongTheLastAxis) {
   // tf.compat.v1.layers.dense([2,2,2], 3, kernel = 0.5, bias = 1)
-  const Tensor y = layers::Dense(Reshape(Rows(), Shape{2, 2, 2}), {.units = 3,
-                                                                  .kernel_initializer = initializers::Constant(0.5),
-                                                                  .bias_initializer = initializers::Ones()});
+  const Tensor y = layers::Dense(Reshape(Rows(), Shape{2, 2, 2}),
+                                 {.units = 3,
+                                  .kernel_initializer = initializers::Constant(0.5),
+                                  .bias_initializer = initializers::Ones()});
   EXPECT_EQ(y.shape(), (Shape{2, 2, 3}));
   ExpectNear(stepper_.Eval(y), {2.5, 2.5, 2.5, 5, 5, 5, 0.5, 0.5, 0.5, 5, 5, 5});
 }
 
 TEST_F(Layers, DenseTakesALambdaOrNoActivation) {
   const DType dtype = DType::kFloat32;
-  const Tensor y = layers::Dense(Rows(), {.units = 1,
-                                          .activation = [](const Tensor& x) { return LeakyRelu(x, 0.5f); },
-                                          .use_bias = false,
-                                          .kernel_initializer = initializers::Ones()});
+  const Tensor y =
+      layers::Dense(Rows(), {.units = 1,
+                             .activation = [](const Tensor& x) { return LeakyRelu(x, 0.5f); },
+                             .use_bias = false,
+                             .kernel_initializer = initializers::Ones()});
   EXPECT_EQ(y.dtype(), dtype);
   ExpectNear(stepper_.Eval(y), {3, 8, -0.5, 8});
   EXPECT_EQ(VariableNames(graph_), std::vector<std::string>{"dense/kernel"});
@@ -101,38 +112,45 @@ TEST_F(Layers, DenseTakesALambdaOrNoActivation) {
 
 TEST_F(Layers, ConvolutionsOfRampsAndOnes) {
   // tf.compat.v1.layers.conv2d_transpose(ones [1,2,2,1], 1, 3, strides = 2, kernel = 1)
-  const Tensor transposed =
-      layers::Conv2DTranspose(Ones({1, 2, 2, 1}), {.filters = 1, .kernel_size = 3, .strides = 2,
-                                                   .kernel_initializer = initializers::Ones()});
-  ExpectNear(stepper_.Eval(transposed), {1, 1, 2, 1, 1, 1, 1, 2, 1, 1, 2, 2, 4, 2, 2, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1});
+  const Tensor transposed = layers::Conv2DTranspose(
+      Ones({1, 2, 2, 1}),
+      {.filters = 1, .kernel_size = 3, .strides = 2, .kernel_initializer = initializers::Ones()});
+  ExpectNear(stepper_.Eval(transposed),
+             {1, 1, 2, 1, 1, 1, 1, 2, 1, 1, 2, 2, 4, 2, 2, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1});
   // separable_conv2d([1,2,4,2], 1, 2, padding = "same", both kernels = 1)
-  const Tensor separable = layers::SeparableConv2D(
-      Reshape(Image(), Shape{1, 2, 4, 2}), {.filters = 1, .kernel_size = 2, .padding = Padding::kSame,
-                                            .depthwise_initializer = initializers::Ones(),
-                                            .pointwise_initializer = initializers::Ones()});
+  const Tensor separable = layers::SeparableConv2D(Reshape(Image(), Shape{1, 2, 4, 2}),
+                                                   {.filters = 1,
+                                                    .kernel_size = 2,
+                                                    .padding = Padding::kSame,
+                                                    .depthwise_initializer = initializers::Ones(),
+                                                    .pointwise_initializer = initializers::Ones()});
   ExpectNear(stepper_.Eval(separable), {44, 60, 76, 42, 38, 46, 54, 29});
-  const Tensor depthwise =
-      layers::DepthwiseConv2D(Reshape(Image(), Shape{1, 2, 4, 2}),
-                              {.kernel_size = {2, 4}, .depthwise_initializer = initializers::Ones()});
-  ExpectNear(stepper_.Eval(depthwise), {56, 64});  // sums of the even and of the odd numbers below 16
-  EXPECT_EQ(VariableNames(graph_),
-            (std::vector<std::string>{"conv2d_transpose/kernel", "conv2d_transpose/bias",
-                                      "separable_conv2d/depthwise_kernel", "separable_conv2d/pointwise_kernel",
-                                      "separable_conv2d/bias", "depthwise_conv2d/depthwise_kernel",
-                                      "depthwise_conv2d/bias"}));
+  const Tensor depthwise = layers::DepthwiseConv2D(
+      Reshape(Image(), Shape{1, 2, 4, 2}),
+      {.kernel_size = {2, 4}, .depthwise_initializer = initializers::Ones()});
+  ExpectNear(stepper_.Eval(depthwise),
+             {56, 64});  // sums of the even and of the odd numbers below 16
+  EXPECT_EQ(
+      VariableNames(graph_),
+      (std::vector<std::string>{"conv2d_transpose/kernel", "conv2d_transpose/bias",
+                                "separable_conv2d/depthwise_kernel",
+                                "separable_conv2d/pointwise_kernel", "separable_conv2d/bias",
+                                "depthwise_conv2d/depthwise_kernel", "depthwise_conv2d/bias"}));
 }
 
 TEST_F(Layers, PoolingOfARamp) {
   ExpectNear(stepper_.Eval(layers::MaxPooling2D(Image(), {.pool_size = 2})), {5, 7, 13, 15});
-  ExpectNear(stepper_.Eval(layers::AveragePooling2D(Image(), {.pool_size = 3, .strides = 1})), {5, 6, 9, 10});
+  ExpectNear(stepper_.Eval(layers::AveragePooling2D(Image(), {.pool_size = 3, .strides = 1})),
+             {5, 6, 9, 10});
   ExpectNear(stepper_.Eval(layers::GlobalAveragePooling2D(Image())), {7.5});
 }
 
 TEST_F(Layers, BatchNormalizationFollowsItsBatches) {
-  const Tensor fused = layers::BatchNormalization(Reshape(Rows(), Shape{2, 2, 1, 2}), {.training = true});
+  const Tensor fused =
+      layers::BatchNormalization(Reshape(Rows(), Shape{2, 2, 1, 2}), {.training = true});
   const Tensor plain = layers::BatchNormalization(Rows(), {.training = true});
   // tf.compat.v1.layers.batch_normalization(training = True), one run of UPDATE_OPS
-  const std::vector<double> expected = {-0.6323291, -0.2181971, 0.6323291,  1.0909855,
+  const std::vector<double> expected = {-0.6323291, -0.2181971, 0.6323291, 1.0909855,
                                         -1.2646582, -1.5273798, 1.2646582, 0.6545913};
   ExpectNear(stepper_.Eval(fused), expected);
   ExpectNear(stepper_.Eval(plain), expected);
@@ -146,8 +164,10 @@ TEST_F(Layers, BatchNormalizationFollowsItsBatches) {
 }
 
 TEST_F(Layers, BatchNormalizationOutsideOfTrainingReadsTheMovingAverages) {
-  const Tensor y = layers::BatchNormalization(Rows(), {.epsilon = 0, .moving_mean_initializer = initializers::Ones(),
-                                                       .moving_variance_initializer = initializers::Constant(4)});
+  const Tensor y = layers::BatchNormalization(
+      Rows(), {.epsilon = 0,
+               .moving_mean_initializer = initializers::Ones(),
+               .moving_variance_initializer = initializers::Constant(4)});
   ExpectNear(stepper_.Eval(y), {0, 0.5, 1, 2, -0.5, -1, 1.5, 1.5});
   EXPECT_TRUE(graph_.update_ops().empty());
 }
@@ -175,16 +195,20 @@ TEST_F(Layers, DropoutIsTheIdentityOutsideOfTraining) {
 }
 
 TEST_F(Layers, EmbeddingLooksUpRows) {
-  const Tensor y = layers::Embedding(Constant({2, 0}), {.input_dim = 3, .output_dim = 2,
-                                                        .embeddings_initializer = initializers::Constant(
-                                                            Array::Of<float>({3, 2}, {0, 1, 2, 3, 4, 5}))});
+  const Tensor y = layers::Embedding(
+      Constant({2, 0}), {.input_dim = 3,
+                         .output_dim = 2,
+                         .embeddings_initializer =
+                             initializers::Constant(Array::Of<float>({3, 2}, {0, 1, 2, 3, 4, 5}))});
   ExpectNear(stepper_.Eval(y), {4, 5, 0, 1});
   EXPECT_EQ(VariableNames(graph_), std::vector<std::string>{"embedding/embeddings"});
 }
 
 TEST_F(Layers, RegularizersJoinTheGraphsCollection) {
-  layers::Dense(Rows(), {.units = 3, .kernel_initializer = initializers::Constant(2),
-                         .bias_initializer = initializers::Constant(-1), .kernel_regularizer = regularizers::L2(0.1),
+  layers::Dense(Rows(), {.units = 3,
+                         .kernel_initializer = initializers::Constant(2),
+                         .bias_initializer = initializers::Constant(-1),
+                         .kernel_regularizer = regularizers::L2(0.1),
                          .bias_regularizer = regularizers::L1(0.5)});
   ASSERT_EQ(graph_.regularization_losses().size(), 2u);
   ExpectNear(stepper_.Eval(graph_.regularization_losses()[0]), {0.1 * 6 * 4 / 2});

@@ -16,10 +16,12 @@ namespace estimator::layers {
 namespace {
 
 // f32, or f64 beside x in f64: statistics are never kept in 16 bits.
-DType StatisticsType(const Tensor& x) { return x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
+DType StatisticsType(const Tensor& x) {
+  return x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+}
 
-Variable ChannelVariable(absl::string_view name, const Tensor& x, const Initializer& given, const Initializer& usual,
-                         const Regularizer& regularizer, bool trainable) {
+Variable ChannelVariable(absl::string_view name, const Tensor& x, const Initializer& given,
+                         const Initializer& usual, const Regularizer& regularizer, bool trainable) {
   return GetVariable(name, {x.dim(-1)},
                      {.dtype = StatisticsType(x),
                       .initializer = given ? given : usual,
@@ -27,10 +29,12 @@ Variable ChannelVariable(absl::string_view name, const Tensor& x, const Initiali
                       .trainable = trainable});
 }
 
-void FollowStatistics(const Variable& moving_mean, const Variable& moving_variance, const Tensor& mean,
-                      const Tensor& variance, double momentum) {
-  if (!moving_mean.valid() || !moving_variance.valid() || !mean.valid() || !variance.valid()) return;
-  for (const auto& [variable, value] : {std::pair(moving_mean, mean), std::pair(moving_variance, variance)}) {
+void FollowStatistics(const Variable& moving_mean, const Variable& moving_variance,
+                      const Tensor& mean, const Tensor& variance, double momentum) {
+  if (!moving_mean.valid() || !moving_variance.valid() || !mean.valid() || !variance.valid())
+    return;
+  for (const auto& [variable, value] :
+       {std::pair(moving_mean, mean), std::pair(moving_variance, variance)}) {
     const Operation update = AssignMovingAverage(variable, value, momentum);
     if (update.valid()) variable.graph()->update_ops().push_back(update);
   }
@@ -44,15 +48,17 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
   const Initializer zeros = initializers::Zeros(), ones = initializers::Ones();
   Variable gamma, beta;
   if (options.scale) {
-    gamma = ChannelVariable("gamma", x, options.gamma_initializer, ones, options.gamma_regularizer, options.trainable);
+    gamma = ChannelVariable("gamma", x, options.gamma_initializer, ones, options.gamma_regularizer,
+                            options.trainable);
   }
   if (options.center) {
-    beta = ChannelVariable("beta", x, options.beta_initializer, zeros, options.beta_regularizer, options.trainable);
+    beta = ChannelVariable("beta", x, options.beta_initializer, zeros, options.beta_regularizer,
+                           options.trainable);
   }
   const Variable moving_mean =
       ChannelVariable("moving_mean", x, options.moving_mean_initializer, zeros, nullptr, false);
-  const Variable moving_variance =
-      ChannelVariable("moving_variance", x, options.moving_variance_initializer, ones, nullptr, false);
+  const Variable moving_variance = ChannelVariable(
+      "moving_variance", x, options.moving_variance_initializer, ones, nullptr, false);
   if (!x.graph()->status().ok()) return InvalidLike(x);
 
   const DType dtype = StatisticsType(x);
@@ -61,9 +67,11 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
     const Tensor scale = options.scale ? gamma.read() : Ones({x.dim(3)}, dtype);
     const Tensor offset = options.center ? beta.read() : Zeros({x.dim(3)}, dtype);
     const FusedBatchNormOptions fused = {.epsilon = epsilon, .is_training = options.training};
-    if (!options.training) return FusedBatchNorm(x, scale, offset, fused, moving_mean, moving_variance).y;
+    if (!options.training)
+      return FusedBatchNorm(x, scale, offset, fused, moving_mean, moving_variance).y;
     const FusedBatchNormOutputs result = FusedBatchNorm(x, scale, offset, fused);
-    FollowStatistics(moving_mean, moving_variance, result.batch_mean, result.batch_variance, options.momentum);
+    FollowStatistics(moving_mean, moving_variance, result.batch_mean, result.batch_variance,
+                     options.momentum);
     return result.y;
   }
   Tensor mean = moving_mean, variance = moving_variance;
@@ -76,15 +84,17 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
     variance = moments.variance;
     FollowStatistics(moving_mean, moving_variance, mean, variance, options.momentum);
   }
-  const Tensor y = estimator::BatchNormalization(wide, mean, variance, options.center ? beta.read() : Tensor(),
-                                                 options.scale ? gamma.read() : Tensor(), epsilon);
+  const Tensor y =
+      estimator::BatchNormalization(wide, mean, variance, options.center ? beta.read() : Tensor(),
+                                    options.scale ? gamma.read() : Tensor(), epsilon);
   return Cast(y, x.dtype());
 }
 
 Tensor LayerNorm(const Tensor& x, const LayerNormOptions& options) {
   const LayerScope scope(options.name, "LayerNorm");
   if (!CheckRank(x, "LayerNorm", 1, 64)) return InvalidLike(x);
-  const int first = options.begin_norm_axis < 0 ? options.begin_norm_axis + x.rank() : options.begin_norm_axis;
+  const int first =
+      options.begin_norm_axis < 0 ? options.begin_norm_axis + x.rank() : options.begin_norm_axis;
   if (first < 0 || first >= x.rank()) {
     return x.graph()->Fail(absl::InvalidArgumentError(
         absl::StrCat("LayerNorm: begin_norm_axis ", options.begin_norm_axis, " is not an axis of ",
@@ -99,10 +109,9 @@ Tensor LayerNorm(const Tensor& x, const LayerNormOptions& options) {
   for (int axis = first; axis < x.rank(); ++axis) axes.push_back(axis);
   const Tensor wide = Cast(x, StatisticsType(x));
   const MeanAndVariance moments = Moments(wide, axes, /*keepdims=*/true);
-  const Tensor y = estimator::BatchNormalization(wide, moments.mean, moments.variance,
-                                                 options.center ? beta.read() : Tensor(),
-                                                 options.scale ? gamma.read() : Tensor(),
-                                                 static_cast<float>(options.epsilon));
+  const Tensor y = estimator::BatchNormalization(
+      wide, moments.mean, moments.variance, options.center ? beta.read() : Tensor(),
+      options.scale ? gamma.read() : Tensor(), static_cast<float>(options.epsilon));
   return Cast(y, x.dtype());
 }
 

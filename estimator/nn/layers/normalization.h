@@ -27,15 +27,16 @@ struct BatchNormalizationOptions {
 };
 
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta, with statistics over all axes but the last.
-//   x: [N, H, W, C] (one FusedBatchNormV3), or [N, ..., C].  Returns x's type. Computed in f32 for bf16.
-//   Variables: `<name>/gamma`, `beta`, `moving_mean`, `moving_variance`, each f32 [C].
-// The updates of the moving averages join graph.update_ops(), which every training step runs. For rank 4
-// the moving variance follows the batch's variance times N / (N - 1), as TensorFlow's fused op does.
-// Source: TF 2.15 tf.compat.v1.layers.batch_normalization.
+//   x: [N, H, W, C] (one FusedBatchNormV3), or [N, ..., C].  Returns x's type. Computed in f32 for
+//   bf16. Variables: `<name>/gamma`, `beta`, `moving_mean`, `moving_variance`, each f32 [C].
+// The updates of the moving averages join graph.update_ops(), which every training step runs. For
+// rank 4 the moving variance follows the batch's variance times N / (N - 1), as TensorFlow's fused
+// op does. Source: TF 2.15 tf.compat.v1.layers.batch_normalization.
 Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& options = {});
 
 struct LayerNormOptions {
-  int begin_norm_axis = 1;  // statistics over this axis and those after it; -1: the last alone (BERT)
+  int begin_norm_axis =
+      1;  // statistics over this axis and those after it; -1: the last alone (BERT)
   double epsilon = 1e-12;
   bool center = true;
   bool scale = true;

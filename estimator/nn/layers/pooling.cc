@@ -7,7 +7,8 @@ namespace {
 
 using PoolFn = Tensor (*)(const Tensor&, const PoolOptions&);
 
-Tensor Pool(const Tensor& x, const Pooling2DOptions& options, absl::string_view layer, PoolFn pool) {
+Tensor Pool(const Tensor& x, const Pooling2DOptions& options, absl::string_view layer,
+            PoolFn pool) {
   const LayerScope scope(options.name, layer);
   const Size2D strides = options.strides.value_or(options.pool_size);
   if (!CheckRank(x, layer, 4, 4) || !CheckPositive(options.pool_size, layer, "pool_size") ||

@@ -20,13 +20,18 @@ Tensor Weighted(const Tensor& losses, const Tensor& weights, Reduction reduction
   const Tensor every = BroadcastTo(weights, losses.shape());
   switch (reduction) {
     case Reduction::kNone:
-    case Reduction::kSum: return sum;
-    case Reduction::kSumOverBatchSize: return DivideNoNan(sum, ConstantLike(sum, count), "value");
-    case Reduction::kMean: return DivideNoNan(sum, ReduceSum(every), "value");
+    case Reduction::kSum:
+      return sum;
+    case Reduction::kSumOverBatchSize:
+      return DivideNoNan(sum, ConstantLike(sum, count), "value");
+    case Reduction::kMean:
+      return DivideNoNan(sum, ReduceSum(every), "value");
     case Reduction::kSumOverNonzeroWeights:
-    case Reduction::kSumByNonzeroWeights: break;
+    case Reduction::kSumByNonzeroWeights:
+      break;
   }
-  const Tensor num_present = ReduceSum(Cast(NotEqual(every, 0.0), losses.dtype()), ReduceAxes::All(), false, "num_present");
+  const Tensor num_present = ReduceSum(Cast(NotEqual(every, 0.0), losses.dtype()),
+                                       ReduceAxes::All(), false, "num_present");
   return DivideNoNan(sum, num_present, "value");
 }
 
@@ -66,7 +71,8 @@ Tensor GetRegularizationLoss(Graph& graph) {
 Tensor GetTotalLoss(bool add_regularization_losses, absl::string_view name, Graph& graph) {
   std::vector<Tensor> losses = graph.losses();
   if (add_regularization_losses) {
-    losses.insert(losses.end(), graph.regularization_losses().begin(), graph.regularization_losses().end());
+    losses.insert(losses.end(), graph.regularization_losses().begin(),
+                  graph.regularization_losses().end());
   }
   if (losses.empty()) {
     return graph.Fail(absl::InvalidArgumentError(

@@ -16,7 +16,8 @@ namespace estimator::losses {
 //   l[n] = log(sum_c exp(logits[n,c])) - logits[n,labels[n]], max-shifted.
 // A label out of range is an error at run time that names it and its row.
 // Source: TF 2.15 tf.compat.v1.losses.sparse_softmax_cross_entropy.
-Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const Options& options = {});
+Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits,
+                                 const Options& options = {});
 
 struct SmoothingOptions {
   std::optional<Operand> weights = std::nullopt;
@@ -25,9 +26,11 @@ struct SmoothingOptions {
   double label_smoothing = 0;  // in [0, 1)
 };
 // Softmax cross entropy with a distribution over the classes.
-//   onehot_labels, logits: [..., C].  Labels become labels * (1 - s) + s / C. No gradient flows to them.
+//   onehot_labels, logits: [..., C].  Labels become labels * (1 - s) + s / C. No gradient flows to
+//   them.
 // Source: TF 2.15 tf.compat.v1.losses.softmax_cross_entropy.
-Tensor SoftmaxCrossEntropy(const Tensor& onehot_labels, const Tensor& logits, const SmoothingOptions& options = {});
+Tensor SoftmaxCrossEntropy(const Tensor& onehot_labels, const Tensor& logits,
+                           const SmoothingOptions& options = {});
 // Cross entropy of independent yes-no classes.
 //   multi_class_labels: [...], in {0, 1} or between.  Labels become labels * (1 - s) + s / 2.
 // Source: TF 2.15 tf.compat.v1.losses.sigmoid_cross_entropy.
@@ -35,9 +38,11 @@ Tensor SigmoidCrossEntropy(const Tensor& multi_class_labels, const Tensor& logit
                            const SmoothingOptions& options = {});
 
 // (p - l)^2
-Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions, const Options& options = {});
+Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions,
+                        const Options& options = {});
 // |p - l|
-Tensor AbsoluteDifference(const Tensor& labels, const Tensor& predictions, const Options& options = {});
+Tensor AbsoluteDifference(const Tensor& labels, const Tensor& predictions,
+                          const Options& options = {});
 // max(0, 1 - (2 l - 1) logits), l in {0, 1}
 Tensor HingeLoss(const Tensor& labels, const Tensor& logits, const Options& options = {});
 
@@ -60,7 +65,8 @@ struct LogLossOptions {
 Tensor LogLoss(const Tensor& labels, const Tensor& predictions, const LogLossOptions& options = {});
 
 // 1 - sum_axis(p * l) of vectors that are already of length 1; the axis stays, with size 1.
-Tensor CosineDistance(const Tensor& labels, const Tensor& predictions, int axis, const Options& options = {});
+Tensor CosineDistance(const Tensor& labels, const Tensor& predictions, int axis,
+                      const Options& options = {});
 
 }  // namespace estimator::losses
 

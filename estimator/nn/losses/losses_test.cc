@@ -32,7 +32,8 @@ class Losses : public ::testing::Test {
 TEST_F(Losses, WeightsAndReductionsOfMeanSquaredError) {
   using losses::MeanSquaredError;
   Expect(MeanSquaredError(labels_, predictions_), {0.6416667});
-  Expect(MeanSquaredError(labels_, predictions_, {.weights = Constant({2, 1}, {1.f, 0.f})}), {0.12666667});
+  Expect(MeanSquaredError(labels_, predictions_, {.weights = Constant({2, 1}, {1.f, 0.f})}),
+         {0.12666667});
   Expect(MeanSquaredError(labels_, predictions_, {.weights = Constant({1.f, 0.f})}), {0.12666667});
   Expect(MeanSquaredError(labels_, predictions_, {.weights = 0.5}), {0.32083336});
   const auto reduced = [this](Reduction reduction) {
@@ -48,7 +49,9 @@ TEST_F(Losses, WeightsAndReductionsOfMeanSquaredError) {
 
 TEST_F(Losses, AllWeightsZeroGiveZero) {
   Expect(losses::MeanSquaredError(labels_, predictions_, {.weights = 0}), {0});
-  Expect(losses::MeanSquaredError(labels_, predictions_, {.weights = 0, .reduction = Reduction::kMean}), {0});
+  Expect(losses::MeanSquaredError(labels_, predictions_,
+                                  {.weights = 0, .reduction = Reduction::kMean}),
+         {0});
 }
 
 TEST_F(Losses, RegressionLosses) {
@@ -65,10 +68,13 @@ TEST_F(Losses, CrossEntropies) {
   Expect(losses::SigmoidCrossEntropy(binary_, predictions_), {0.59650445});
   Expect(losses::SigmoidCrossEntropy(binary_, predictions_, {.label_smoothing = 0.1}), {0.6215045});
   Expect(losses::SoftmaxCrossEntropy(one_hot_, predictions_), {0.6703178});
-  Expect(losses::SoftmaxCrossEntropy(one_hot_, predictions_, {.label_smoothing = 0.1}), {0.7403179});
+  Expect(losses::SoftmaxCrossEntropy(one_hot_, predictions_, {.label_smoothing = 0.1}),
+         {0.7403179});
   Expect(losses::SparseSoftmaxCrossEntropy(Constant({1, 0}), predictions_), {0.6703178});
-  Expect(losses::SparseSoftmaxCrossEntropy(Constant(Shape{2, 1}, {1, 0}), predictions_), {0.6703178});
-  Expect(losses::SparseSoftmaxCrossEntropy(Constant({1, 0}), predictions_, {.weights = Constant({1.f, 3.f})}),
+  Expect(losses::SparseSoftmaxCrossEntropy(Constant(Shape{2, 1}, {1, 0}), predictions_),
+         {0.6703178});
+  Expect(losses::SparseSoftmaxCrossEntropy(Constant({1, 0}), predictions_,
+                                           {.weights = Constant({1.f, 3.f})}),
          {0.92698467});
 }
 

@@ -13,40 +13,45 @@ namespace estimator::metrics {
 namespace {
 
 // hits / (hits + misses); a row counts as many of both as it has labels, or as k.
-Metric AtK(const Tensor& labels, const Tensor& predictions, int64_t k, const Options& options, bool recall) {
+Metric AtK(const Tensor& labels, const Tensor& predictions, int64_t k, const Options& options,
+           bool recall) {
   const std::string name = absl::StrCat(recall ? "recall" : "precision", "_at_", k);
   const MetricScope scope(options.name, name);
   Graph& graph = GraphFor({predictions, labels});
   const bool fits = labels.valid() && predictions.valid() && predictions.rank() == 2 &&
-                    (labels.rank() == 1 || labels.rank() == 2) && labels.dim(0) == predictions.dim(0) && k >= 1 &&
-                    k <= predictions.dim(1);
+                    (labels.rank() == 1 || labels.rank() == 2) &&
+                    labels.dim(0) == predictions.dim(0) && k >= 1 && k <= predictions.dim(1);
   if (!fits) {
-    return InvalidMetric(graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": labels are ", labels.spec().ToString(), ", predictions ",
-                     predictions.spec().ToString(), "; needs [N] or [N,L], and [N,C] with C >= ", k))));
+    return InvalidMetric(graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+        name, ": labels are ", labels.spec().ToString(), ", predictions ",
+        predictions.spec().ToString(), "; needs [N] or [N,L], and [N,C] with C >= ", k))));
   }
   const Variable hits = MetricScope::Sum(absl::StrCat("true_positive_at_", k));
   const Variable misses =
       MetricScope::Sum(absl::StrCat(recall ? "false_negative_at_" : "false_positive_at_", k));
   const int64_t rows = labels.dim(0), per_row = labels.rank() == 2 ? labels.dim(1) : 1;
   const Tensor best = Cast(TopK(predictions, k).indices, labels.dtype());  // [N, k]
-  const Tensor found = Equal(Reshape(best, Shape{rows, k, 1}), Reshape(labels, Shape{rows, 1, per_row}));
+  const Tensor found =
+      Equal(Reshape(best, Shape{rows, k, 1}), Reshape(labels, Shape{rows, 1, per_row}));
   const Tensor row_hits = ReduceSum(Cast(ReduceAny(found, 2), DType::kFloat64), 1);  // [N]
   const Tensor weights = FullWeights(options.weights, row_hits, name);
   if (!weights.valid()) return InvalidMetric(weights);
   const Tensor batch_hits = ReduceSum(row_hits * weights);
   const Tensor batch_total = ReduceSum(weights) * static_cast<double>(recall ? per_row : k);
   return {DivideNoNan(hits, hits.read() + misses.read(), "value"),
-          Group({AssignAdd(hits, batch_hits), AssignAdd(misses, batch_total - batch_hits)}, "update_op")};
+          Group({AssignAdd(hits, batch_hits), AssignAdd(misses, batch_total - batch_hits)},
+                "update_op")};
 }
 
 }  // namespace
 
-Metric RecallAtK(const Tensor& labels, const Tensor& predictions, int64_t k, const Options& options) {
+Metric RecallAtK(const Tensor& labels, const Tensor& predictions, int64_t k,
+                 const Options& options) {
   return AtK(labels, predictions, k, options, /*recall=*/true);
 }
 
-Metric PrecisionAtK(const Tensor& labels, const Tensor& predictions, int64_t k, const Options& options) {
+Metric PrecisionAtK(const Tensor& labels, const Tensor& predictions, int64_t k,
+                    const Options& options) {
   return AtK(labels, predictions, k, options, /*recall=*/false);
 }
 

@@ -22,7 +22,8 @@ std::vector<float> Thresholds(int64_t count) {
   constexpr double kBeyond = 1e-7;
   std::vector<float> thresholds = {static_cast<float>(0.0 - kBeyond)};
   for (int64_t i = 0; i + 2 < count; ++i) {
-    thresholds.push_back(static_cast<float>(static_cast<double>(i + 1) / static_cast<double>(count - 1)));
+    thresholds.push_back(
+        static_cast<float>(static_cast<double>(i + 1) / static_cast<double>(count - 1)));
   }
   thresholds.push_back(static_cast<float>(1.0 + kBeyond));
   return thresholds;
@@ -36,8 +37,8 @@ Metric Auc(const Tensor& labels, const Tensor& predictions, const AucOptions& op
   if (!pair.labels.valid()) return InvalidMetric(pair.labels);
   const int64_t n = options.num_thresholds;
   if (n < 2) {
-    return InvalidMetric(pair.labels.graph()->Fail(
-        absl::InvalidArgumentError(absl::StrCat("auc: num_thresholds must be 2 or more, got ", n))));
+    return InvalidMetric(pair.labels.graph()->Fail(absl::InvalidArgumentError(
+        absl::StrCat("auc: num_thresholds must be 2 or more, got ", n))));
   }
   const Variable true_positives = MetricScope::Sum("true_positives", {n});
   const Variable false_negatives = MetricScope::Sum("false_negatives", {n});
@@ -47,17 +48,19 @@ Metric Auc(const Tensor& labels, const Tensor& predictions, const AucOptions& op
   if (!weights.valid()) return InvalidMetric(weights);
 
   const Shape row{1, -1}, column{n, 1};
-  const Tensor positive_weights = Reshape(Cast(Cast(pair.labels, DType::kBool), DType::kFloat64) * weights, row);
+  const Tensor positive_weights =
+      Reshape(Cast(Cast(pair.labels, DType::kBool), DType::kFloat64) * weights, row);
   const Tensor negative_weights = Reshape(weights, row) - positive_weights;
   const Tensor above = Cast(Greater(Reshape(Cast(pair.predictions, DType::kFloat32), row),
                                     Reshape(Constant(Thresholds(n)), column)),
                             DType::kFloat64);  // [thresholds, N]
   const Tensor below = 1 - above;
-  const Operation update = Group({AssignAdd(true_positives, ReduceSum(above * positive_weights, 1)),
-                                  AssignAdd(false_positives, ReduceSum(above * negative_weights, 1)),
-                                  AssignAdd(false_negatives, ReduceSum(below * positive_weights, 1)),
-                                  AssignAdd(true_negatives, ReduceSum(below * negative_weights, 1))},
-                                 "update_op");
+  const Operation update =
+      Group({AssignAdd(true_positives, ReduceSum(above * positive_weights, 1)),
+             AssignAdd(false_positives, ReduceSum(above * negative_weights, 1)),
+             AssignAdd(false_negatives, ReduceSum(below * positive_weights, 1)),
+             AssignAdd(true_negatives, ReduceSum(below * negative_weights, 1))},
+            "update_op");
 
   const Tensor recall = (true_positives + kEpsilon) / (true_positives + false_negatives + kEpsilon);
   const Tensor false_rate = false_positives / (false_positives + true_negatives + kEpsilon);

@@ -17,7 +17,8 @@ struct AucOptions {
   int64_t num_thresholds = 200;
 };
 
-// The curve of recall over false positive rate at `num_thresholds` thresholds, integrated by trapezoids.
+// The curve of recall over false positive rate at `num_thresholds` thresholds, integrated by
+// trapezoids.
 //   labels: nonzero means yes.  predictions: floating, in [0, 1]; one shape.
 //   Variables: `auc/true_positives`, `false_negatives`, `true_negatives`, `false_positives`, each
 //   [num_thresholds].

@@ -17,7 +17,8 @@ namespace {
 // Labels, predictions and weights, ready to be counted.
 class Outcomes {
  public:
-  Outcomes(const Tensor& labels, const Tensor& predictions, const Options& options, absl::string_view who) {
+  Outcomes(const Tensor& labels, const Tensor& predictions, const Options& options,
+           absl::string_view who) {
     const LabelsAndPredictions pair = MatchShapes(labels, predictions, who);
     labels_ = pair.labels;
     if (!pair.labels.valid()) return;
@@ -41,16 +42,16 @@ class Outcomes {
   Tensor labels_, predictions_, weights_;
 };
 
-Metric CountOf(bool label, bool prediction, const char* name, const Tensor& labels, const Tensor& predictions,
-               const Options& options) {
+Metric CountOf(bool label, bool prediction, const char* name, const Tensor& labels,
+               const Tensor& predictions, const Options& options) {
   const MetricScope scope(options.name, name);
   const Outcomes outcomes(labels, predictions, options, name);
   return outcomes.valid() ? outcomes.Count(label, prediction) : outcomes.Invalid();
 }
 
 // a / (a + b) of true positives and one kind of error.
-Metric Share(bool label, bool prediction, const char* error_name, const char* name, const Tensor& labels,
-             const Tensor& predictions, const Options& options) {
+Metric Share(bool label, bool prediction, const char* error_name, const char* name,
+             const Tensor& labels, const Tensor& predictions, const Options& options) {
   const MetricScope scope(options.name, name);
   const Outcomes outcomes(labels, predictions, options, name);
   if (!outcomes.valid()) return outcomes.Invalid();
@@ -90,7 +91,8 @@ Metric Recall(const Tensor& labels, const Tensor& predictions, const Options& op
   return Share(true, false, "false_negatives", "recall", labels, predictions, options);
 }
 
-Metric MeanIou(const Tensor& labels, const Tensor& predictions, int64_t num_classes, const Options& options) {
+Metric MeanIou(const Tensor& labels, const Tensor& predictions, int64_t num_classes,
+               const Options& options) {
   const MetricScope scope(options.name, "mean_iou");
   const LabelsAndPredictions pair = MatchShapes(labels, predictions, "mean_iou");
   if (!pair.labels.valid()) return InvalidMetric(pair.labels);
@@ -100,12 +102,15 @@ Metric MeanIou(const Tensor& labels, const Tensor& predictions, int64_t num_clas
   const auto one_hot = [num_classes](const Tensor& classes) {
     return OneHot(Reshape(classes, Shape{-1}), num_classes, 1, 0, DType::kFloat64);  // [N, C]
   };
-  const Tensor batch = MatMul(one_hot(pair.labels), one_hot(pair.predictions) * Reshape(weights, Shape{-1, 1}),
-                              {.transpose_a = true});
-  const Tensor diagonal = ReduceSum(matrix * OneHot(Range(num_classes), num_classes, 1, 0, DType::kFloat64), 0);
+  const Tensor batch =
+      MatMul(one_hot(pair.labels), one_hot(pair.predictions) * Reshape(weights, Shape{-1, 1}),
+             {.transpose_a = true});
+  const Tensor diagonal =
+      ReduceSum(matrix * OneHot(Range(num_classes), num_classes, 1, 0, DType::kFloat64), 0);
   const Tensor either = ReduceSum(matrix, 0) + ReduceSum(matrix, 1) - diagonal;
   const Tensor seen = ReduceSum(Cast(Greater(either, 0.0), DType::kFloat64));
-  return {DivideNoNan(ReduceSum(DivideNoNan(diagonal, either)), seen, "value"), AssignAdd(matrix, batch, "update_op")};
+  return {DivideNoNan(ReduceSum(DivideNoNan(diagonal, either)), seen, "value"),
+          AssignAdd(matrix, batch, "update_op")};
 }
 
 }  // namespace estimator::metrics

@@ -1,5 +1,6 @@
 // Metrics of yes-no predictions, counted by outcome.
-//   labels, predictions: one shape, any dtype; nonzero means yes. Threshold probabilities first, or use Auc.
+//   labels, predictions: one shape, any dtype; nonzero means yes. Threshold probabilities first, or
+//   use Auc.
 // Errors: INVALID_ARGUMENT naming both types if shapes differ.
 #ifndef ESTIMATOR_NN_METRICS_CONFUSION_H_
 #define ESTIMATOR_NN_METRICS_CONFUSION_H_
@@ -26,9 +27,11 @@ Metric Precision(const Tensor& labels, const Tensor& predictions, const Options&
 Metric Recall(const Tensor& labels, const Tensor& predictions, const Options& options = {});
 
 // Mean over classes of intersection / union, of classes that were labelled or predicted.
-//   labels, predictions: i32 or i64, in [0, num_classes).  Variable: `mean_iou/total_confusion_matrix`.
+//   labels, predictions: i32 or i64, in [0, num_classes).  Variable:
+//   `mean_iou/total_confusion_matrix`.
 // Source: TF 2.15 tf.compat.v1.metrics.mean_iou.
-Metric MeanIou(const Tensor& labels, const Tensor& predictions, int64_t num_classes, const Options& options = {});
+Metric MeanIou(const Tensor& labels, const Tensor& predictions, int64_t num_classes,
+               const Options& options = {});
 
 }  // namespace estimator::metrics
 

@@ -58,15 +58,17 @@ Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const O
   const MetricScope scope(options.name, "mean_squared_error");
   const LabelsAndPredictions pair = Match(labels, predictions, "mean_squared_error");
   if (!pair.labels.valid()) return InvalidMetric(pair.labels);
-  return MeanOf(SquaredDifference(pair.predictions, pair.labels), options.weights, "mean_squared_error");
+  return MeanOf(SquaredDifference(pair.predictions, pair.labels), options.weights,
+                "mean_squared_error");
 }
 
-Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, const Options& options) {
+Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions,
+                            const Options& options) {
   const MetricScope scope(options.name, "root_mean_squared_error");
   const LabelsAndPredictions pair = Match(labels, predictions, "root_mean_squared_error");
   if (!pair.labels.valid()) return InvalidMetric(pair.labels);
-  Metric metric =
-      MeanOf(SquaredDifference(pair.predictions, pair.labels), options.weights, "root_mean_squared_error");
+  Metric metric = MeanOf(SquaredDifference(pair.predictions, pair.labels), options.weights,
+                         "root_mean_squared_error");
   if (metric.value.valid()) metric.value = Sqrt(metric.value);
   return metric;
 }
@@ -88,15 +90,19 @@ Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, int
   const MetricScope scope(options.name, "mean_accuracy");
   const LabelsAndPredictions pair = MatchShapes(labels, predictions, "mean_per_class_accuracy");
   if (!pair.labels.valid()) return InvalidMetric(pair.labels);
-  const Variable total = MetricScope::Sum("total", {num_classes}), count = MetricScope::Sum("count", {num_classes});
+  const Variable total = MetricScope::Sum("total", {num_classes}),
+                 count = MetricScope::Sum("count", {num_classes});
   const Tensor weights = FullWeights(options.weights, pair.labels, "mean_per_class_accuracy");
   if (!weights.valid()) return InvalidMetric(labels);
-  const Tensor correct = Cast(Equal(Cast(pair.predictions, pair.labels.dtype()), pair.labels), DType::kFloat64);
-  const Tensor classes = OneHot(Reshape(pair.labels, Shape{-1}), num_classes, 1, 0, DType::kFloat64);  // [N, C]
+  const Tensor correct =
+      Cast(Equal(Cast(pair.predictions, pair.labels.dtype()), pair.labels), DType::kFloat64);
+  const Tensor classes =
+      OneHot(Reshape(pair.labels, Shape{-1}), num_classes, 1, 0, DType::kFloat64);  // [N, C]
   const Tensor weighted = classes * Reshape(weights, Shape{-1, 1});
   const Tensor batch_total = ReduceSum(weighted * Reshape(correct, Shape{-1, 1}), 0);
   const Tensor value = ReduceMean(DivideNoNan(total, count), ReduceAxes::All(), false, "value");
-  return {value, Group({AssignAdd(total, batch_total), AssignAdd(count, ReduceSum(weighted, 0))}, "update_op")};
+  return {value, Group({AssignAdd(total, batch_total), AssignAdd(count, ReduceSum(weighted, 0))},
+                       "update_op")};
 }
 
 }  // namespace estimator::metrics

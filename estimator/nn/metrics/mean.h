@@ -14,24 +14,32 @@ namespace estimator::metrics {
 // Source: TF 2.15 tf.compat.v1.metrics.mean.
 Metric Mean(const Tensor& values, const Options& options = {});
 
-// The fraction of elements where predictions equal labels. Variables: `accuracy/total`, `accuracy/count`.
-//   labels, predictions: one shape (a last axis of size 1 apart), e.g. i32 [N] and ArgMax(logits, 1).
+// The fraction of elements where predictions equal labels. Variables: `accuracy/total`,
+// `accuracy/count`.
+//   labels, predictions: one shape (a last axis of size 1 apart), e.g. i32 [N] and ArgMax(logits,
+//   1).
 // Errors (of this and all below): INVALID_ARGUMENT naming both types if shapes differ.
 // Source: TF 2.15 tf.compat.v1.metrics.accuracy.
 Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Options& options = {});
 
 // Means over elements of (p - l)^2, its root, and |p - l|. Scopes as the names in snake_case.
-Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const Options& options = {});
-Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, const Options& options = {});
-Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const Options& options = {});
+Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions,
+                        const Options& options = {});
+Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions,
+                            const Options& options = {});
+Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions,
+                         const Options& options = {});
 
 // The fraction of rows whose label is among the k largest predictions ("top-5 accuracy").
 //   labels: i32 or i64 [N].  predictions: f32 [N, C].  Scope: in_top_k.
-Metric InTopK(const Tensor& labels, const Tensor& predictions, int64_t k, const Options& options = {});
+Metric InTopK(const Tensor& labels, const Tensor& predictions, int64_t k,
+              const Options& options = {});
 
 // The mean, over the classes seen, of the accuracy among the elements of that class.
-//   labels, predictions: i32 or i64, in [0, num_classes).  Variables: `mean_accuracy/total`, `count`.
-// Source: TF 2.15 tf.compat.v1.metrics.mean_per_class_accuracy (a class never seen counts 0 there, and here).
+//   labels, predictions: i32 or i64, in [0, num_classes).  Variables: `mean_accuracy/total`,
+//   `count`.
+// Source: TF 2.15 tf.compat.v1.metrics.mean_per_class_accuracy (a class never seen counts 0 there,
+// and here).
 Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, int64_t num_classes,
                             const Options& options = {});
 

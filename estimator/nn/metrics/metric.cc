@@ -13,7 +13,10 @@ MetricScope::MetricScope(absl::string_view name, absl::string_view default_name)
 
 Variable MetricScope::Sum(absl::string_view name, const Shape& shape) {
   return GetVariable(name, shape,
-                     {.dtype = DType::kFloat64, .initializer = initializers::Zeros(), .trainable = false, .local = true});
+                     {.dtype = DType::kFloat64,
+                      .initializer = initializers::Zeros(),
+                      .trainable = false,
+                      .local = true});
 }
 
 Metric InvalidMetric(const Tensor& like) {
@@ -21,7 +24,8 @@ Metric InvalidMetric(const Tensor& like) {
   return {Tensor(&graph, nullptr, 0), Operation(&graph, nullptr)};
 }
 
-Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values, absl::string_view metric) {
+Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values,
+                   absl::string_view metric) {
   if (!weights.has_value()) return Ones(values.shape(), DType::kFloat64);
   const Tensor matched = MatchWeights(*weights, Cast(values, DType::kFloat64), metric);
   return matched.valid() ? BroadcastTo(matched, values.shape()) : matched;

@@ -28,13 +28,14 @@ using MetricMap = std::map<std::string, Metric>;
 
 // What every metric takes.
 struct Options {
-  // A number or a tensor that broadcasts to the values (of their rank, sizes 1 or equal). Weight 0 leaves
-  // an element out. None: 1.
+  // A number or a tensor that broadcasts to the values (of their rank, sizes 1 or equal). Weight 0
+  // leaves an element out. None: 1.
   std::optional<Operand> weights = std::nullopt;
   std::string name = "";  // scope of its variables; none: accuracy, accuracy_1, ...
 };
 
-// For metrics of one's own: the scope, a local variable in it (f64, zeros), and a handle after an error.
+// For metrics of one's own: the scope, a local variable in it (f64, zeros), and a handle after an
+// error.
 class MetricScope {
  public:
   MetricScope(absl::string_view name, absl::string_view default_name);
@@ -46,7 +47,8 @@ class MetricScope {
 Metric InvalidMetric(const Tensor& like);
 
 // `weights` as f64, broadcast to the shape of `values`; invalid after an error. No weights: ones.
-Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values, absl::string_view metric);
+Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values,
+                   absl::string_view metric);
 
 }  // namespace estimator::metrics
 

@@ -22,11 +22,13 @@ using testing::VariableNames;
 class Metrics : public ::testing::Test {
  protected:
   // The value after one update per batch; labels and predictions are fed.
-  void Expect(const Metric& metric, double expected, const std::vector<std::pair<Array, Array>>& batches) {
+  void Expect(const Metric& metric, double expected,
+              const std::vector<std::pair<Array, Array>>& batches) {
     ASSERT_TRUE(graph_.status().ok()) << graph_.status();
     Stepper stepper(graph_);
     for (const auto& [labels, predictions] : batches) {
-      stepper.Run(metric.update, {{labels_, labels}, {predictions_, predictions}, {scores_, predictions}});
+      stepper.Run(metric.update,
+                  {{labels_, labels}, {predictions_, predictions}, {scores_, predictions}});
     }
     ExpectNear(stepper.Eval(metric.value), {expected}, 1e-6);
   }
@@ -36,8 +38,10 @@ class Metrics : public ::testing::Test {
   const Tensor labels_ = Placeholder(DType::kInt32, {6});
   const Tensor predictions_ = Placeholder(DType::kInt32, {6});
   const Tensor scores_ = Placeholder(DType::kFloat32, {4});
-  const Array l1_ = Array::Of<int32_t>({6}, {0, 1, 2, 2, 1, 0}), p1_ = Array::Of<int32_t>({6}, {0, 2, 2, 2, 1, 1});
-  const Array l2_ = Array::Of<int32_t>({6}, {1, 1, 0, 3, 3, 3}), p2_ = Array::Of<int32_t>({6}, {1, 1, 1, 3, 0, 0});
+  const Array l1_ = Array::Of<int32_t>({6}, {0, 1, 2, 2, 1, 0}),
+              p1_ = Array::Of<int32_t>({6}, {0, 2, 2, 2, 1, 1});
+  const Array l2_ = Array::Of<int32_t>({6}, {1, 1, 0, 3, 3, 3}),
+              p2_ = Array::Of<int32_t>({6}, {1, 1, 1, 3, 0, 0});
   const Tensor weights_ = Constant({1.f, 2.f, .5f, 0.f, 1.f, 3.f});
 };
 
@@ -47,8 +51,9 @@ TEST_F(Metrics, AccuracyCountsEqualElementsOverAllBatches) {
   Expect(accuracy, 0.5833333, {{l1_, p1_}, {l2_, p2_}});
   Expect(metrics::Accuracy(labels_, predictions_, {.weights = weights_}), 0.33333334, {{l1_, p1_}});
   Expect(accuracy, 0, {});
-  EXPECT_EQ(VariableNames(graph_), (std::vector<std::string>{"accuracy/total", "accuracy/count", "accuracy_1/total",
-                                                             "accuracy_1/count"}));
+  EXPECT_EQ(VariableNames(graph_),
+            (std::vector<std::string>{"accuracy/total", "accuracy/count", "accuracy_1/total",
+                                      "accuracy_1/count"}));
   EXPECT_TRUE(graph_.variables()[0].local());
   EXPECT_TRUE(graph_.TrainableVariables().empty());
 }
@@ -82,24 +87,30 @@ TEST_F(Metrics, OutcomesOfYesAndNo) {
 TEST_F(Metrics, PrecisionAndRecall) {
   Expect(metrics::Precision(labels_, predictions_), 0.7777778, {{l1_, p1_}, {l2_, p2_}});
   Expect(metrics::Recall(labels_, predictions_), 0.7777778, {{l1_, p1_}, {l2_, p2_}});
-  EXPECT_EQ(VariableNames(graph_),
-            (std::vector<std::string>{"precision/true_positives/count", "precision/false_positives/count",
-                                      "recall/true_positives/count", "recall/false_negatives/count"}));
-  Expect(metrics::Precision(labels_, predictions_, {.weights = weights_}), 0.53846157, {{l1_, p1_}});
+  EXPECT_EQ(
+      VariableNames(graph_),
+      (std::vector<std::string>{"precision/true_positives/count", "precision/false_positives/count",
+                                "recall/true_positives/count", "recall/false_negatives/count"}));
+  Expect(metrics::Precision(labels_, predictions_, {.weights = weights_}), 0.53846157,
+         {{l1_, p1_}});
 }
 
 TEST_F(Metrics, PerClassAccuracyAndIntersectionOverUnion) {
-  Expect(metrics::MeanPerClassAccuracy(labels_, predictions_, 4), 0.6041667, {{l1_, p1_}, {l2_, p2_}});
-  Expect(metrics::MeanPerClassAccuracy(labels_, predictions_, 3, {.weights = weights_}), 0.5277778, {{l1_, p1_}});
+  Expect(metrics::MeanPerClassAccuracy(labels_, predictions_, 4), 0.6041667,
+         {{l1_, p1_}, {l2_, p2_}});
+  Expect(metrics::MeanPerClassAccuracy(labels_, predictions_, 3, {.weights = weights_}), 0.5277778,
+         {{l1_, p1_}});
   Expect(metrics::MeanIou(labels_, predictions_, 4), 0.425, {{l1_, p1_}, {l2_, p2_}});
-  Expect(metrics::MeanIou(labels_, predictions_, 3, {.weights = weights_}), 0.20555556, {{l1_, p1_}});
+  Expect(metrics::MeanIou(labels_, predictions_, 3, {.weights = weights_}), 0.20555556,
+         {{l1_, p1_}});
 }
 
 TEST_F(Metrics, AreaUnderTheCurve) {
   const Tensor labels = Constant({0, 0, 1, 1});
   const Array scores = Array::Of<float>({4}, {.1f, .4f, .35f, .8f});
   Expect(metrics::Auc(labels, scores_), 0.74999976, {{l1_, scores}});
-  Expect(metrics::Auc(labels, scores_, {.weights = Constant({1.f, 2.f, 3.f, .5f})}), 0.42857146, {{l1_, scores}});
+  Expect(metrics::Auc(labels, scores_, {.weights = Constant({1.f, 2.f, 3.f, .5f})}), 0.42857146,
+         {{l1_, scores}});
   Expect(metrics::Auc(labels, scores_, {.num_thresholds = 5}), 0.87499964, {{l1_, scores}});
 }
 
@@ -109,7 +120,8 @@ TEST_F(Metrics, RecallAndPrecisionAtK) {
   const Tensor several = Constant(Shape{3, 2}, std::initializer_list<int64_t>{1, 2, 2, 1, 0, 2});
   Expect(metrics::RecallAtK(labels, scores, 2), 0.6666667, {{l1_, p1_}});
   Expect(metrics::PrecisionAtK(labels, scores, 2), 0.3333333, {{l1_, p1_}});
-  Expect(metrics::RecallAtK(labels, scores, 1, {.weights = Constant({1.f, 2.f, 3.f})}), 0.1666667, {{l1_, p1_}});
+  Expect(metrics::RecallAtK(labels, scores, 1, {.weights = Constant({1.f, 2.f, 3.f})}), 0.1666667,
+         {{l1_, p1_}});
   Expect(metrics::RecallAtK(several, scores, 2), 0.8333333, {{l1_, p1_}});
   Expect(metrics::PrecisionAtK(several, scores, 2), 0.8333333, {{l1_, p1_}});
   Expect(metrics::InTopK(labels, scores, 2), 0.6666667, {{l1_, p1_}});

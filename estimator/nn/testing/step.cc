@@ -59,7 +59,8 @@ Array Stepper::Value(absl::string_view name) {
 
 std::vector<double> Doubles(const Array& array) {
   std::vector<double> values;
-  for (int64_t i = 0; array.valid() && i < array.num_elements(); ++i) values.push_back(array.AsDouble(i));
+  for (int64_t i = 0; array.valid() && i < array.num_elements(); ++i)
+    values.push_back(array.AsDouble(i));
   return values;
 }
 
@@ -68,15 +69,16 @@ void ExpectNear(const Array& actual, const std::vector<double>& expected, double
   CHECK_EQ(values.size(), expected.size()) << actual.ToString();
   for (size_t i = 0; i < values.size(); ++i) {
     CHECK(std::abs(values[i] - expected[i]) <= tolerance)
-        << "element " << i << " is " << values[i] << ", not " << expected[i] << " within " << tolerance << ", in "
-        << actual.ToString();
+        << "element " << i << " is " << values[i] << ", not " << expected[i] << " within "
+        << tolerance << ", in " << actual.ToString();
   }
 }
 
 void ExpectError(const Graph& graph, const std::vector<std::string>& parts) {
   CHECK(!graph.status().ok()) << "the graph holds no error";
   for (const std::string& part : parts) {
-    CHECK(absl::StrContains(graph.status().message(), part)) << part << " is not in: " << graph.status();
+    CHECK(absl::StrContains(graph.status().message(), part))
+        << part << " is not in: " << graph.status();
   }
 }
 

@@ -1,4 +1,5 @@
-// For tests of this folder: runs training steps and metric updates with the reference kernels alone.
+// For tests of this folder: runs training steps and metric updates with the reference kernels
+// alone.
 #ifndef ESTIMATOR_NN_TESTING_STEP_H_
 #define ESTIMATOR_NN_TESTING_STEP_H_
 
@@ -19,7 +20,8 @@ class Stepper {
   explicit Stepper(Graph& graph) : graph_(graph) {}
 
   // One step: all of `operation`'s updates, computed from the values before it.
-  void Run(const Operation& operation, const std::map<Tensor, Array>& feeds = {}, int num_steps = 1);
+  void Run(const Operation& operation, const std::map<Tensor, Array>& feeds = {},
+           int num_steps = 1);
   Array Eval(const Tensor& tensor, const std::map<Tensor, Array>& feeds = {});
   // By name. REQUIRES: there is such a variable.
   Array Value(absl::string_view variable);

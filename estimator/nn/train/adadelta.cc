@@ -7,10 +7,11 @@ namespace estimator::train {
 std::vector<Operation> Adadelta::ApplyDense(const Tensor& gradient, const Variable& variable) {
   const Variable accum = GetSlot(variable, "accum", nullptr, name());
   const Variable accum_update = GetSlot(variable, "accum_update", nullptr, name());
-  const AdadeltaState next =
-      ApplyAdadelta({variable, accum, accum_update}, Rate(variable), Number(variable, options_.rho, "rho"),
-                    Number(variable, options_.epsilon, "epsilon"), gradient);
-  return {Assign(variable, next.var), Assign(accum, next.accum), Assign(accum_update, next.accum_update)};
+  const AdadeltaState next = ApplyAdadelta({variable, accum, accum_update}, Rate(variable),
+                                           Number(variable, options_.rho, "rho"),
+                                           Number(variable, options_.epsilon, "epsilon"), gradient);
+  return {Assign(variable, next.var), Assign(accum, next.accum),
+          Assign(accum_update, next.accum_update)};
 }
 
 }  // namespace estimator::train

@@ -1,7 +1,8 @@
 // Adadelta, slots `<variable>/Adadelta` (accum) and `<variable>/Adadelta_1` (accum_update):
 //   accum <- rho * accum + (1 - rho) * gradient^2
 //   update = sqrt(accum_update + epsilon) / sqrt(accum + epsilon) * gradient
-//   accum_update <- rho * accum_update + (1 - rho) * update^2;  variable <- variable - rate * update
+//   accum_update <- rho * accum_update + (1 - rho) * update^2;  variable <- variable - rate *
+//   update
 // Source: TF 2.15 tf.compat.v1.train.AdadeltaOptimizer.
 #ifndef ESTIMATOR_NN_TRAIN_ADADELTA_H_
 #define ESTIMATOR_NN_TRAIN_ADADELTA_H_
@@ -29,7 +30,6 @@ class Adadelta : public Optimizer {
  private:
   AdadeltaOptions options_;
 };
-
 
 }  // namespace estimator::train
 

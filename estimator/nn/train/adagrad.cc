@@ -6,8 +6,8 @@
 namespace estimator::train {
 
 std::vector<Operation> Adagrad::ApplyDense(const Tensor& gradient, const Variable& variable) {
-  const Variable accum =
-      GetSlot(variable, "accumulator", initializers::Constant(options_.initial_accumulator_value), name());
+  const Variable accum = GetSlot(
+      variable, "accumulator", initializers::Constant(options_.initial_accumulator_value), name());
   const VarAccum next = ApplyAdagrad(variable, accum, Rate(variable), gradient);
   return {Assign(variable, next.var), Assign(accum, next.accum)};
 }

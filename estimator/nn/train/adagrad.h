@@ -27,7 +27,6 @@ class Adagrad : public Optimizer {
   AdagradOptions options_;
 };
 
-
 }  // namespace estimator::train
 
 #endif  // ESTIMATOR_NN_TRAIN_ADAGRAD_H_

@@ -8,7 +8,8 @@ namespace estimator::train {
 
 void Adam::Prepare(const std::vector<Variable>& variables) {
   // f32 for f32 and 16-bit variables; of the first variable, as in TensorFlow.
-  const DType dtype = variables.front().dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const DType dtype =
+      variables.front().dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   beta1_power_ = GetNonSlot("beta1_power", options_.beta1, dtype);
   beta2_power_ = GetNonSlot("beta2_power", options_.beta2, dtype);
 }

@@ -36,7 +36,6 @@ class Adam : public Optimizer {
   Variable beta2_power_;
 };
 
-
 }  // namespace estimator::train
 
 #endif  // ESTIMATOR_NN_TRAIN_ADAM_H_

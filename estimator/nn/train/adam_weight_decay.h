@@ -28,7 +28,8 @@ struct AdamWeightDecayOptions {
 class AdamWeightDecay : public Optimizer {
  public:
   explicit AdamWeightDecay(Schedule learning_rate, AdamWeightDecayOptions options = {})
-      : Optimizer("AdamWeightDecayOptimizer", std::move(learning_rate)), options_(std::move(options)) {}
+      : Optimizer("AdamWeightDecayOptimizer", std::move(learning_rate)),
+        options_(std::move(options)) {}
 
  protected:
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
@@ -38,7 +39,8 @@ class AdamWeightDecay : public Optimizer {
 };
 
 // Whether a pattern (ECMAScript) is found in `name`.
-// Errors (kept by the current graph): INVALID_ARGUMENT naming a pattern that is no regular expression.
+// Errors (kept by the current graph): INVALID_ARGUMENT naming a pattern that is no regular
+// expression.
 bool MatchesAny(absl::string_view name, const std::vector<std::string>& patterns);
 
 }  // namespace estimator::train

@@ -16,7 +16,8 @@ Tensor ClipByNorm(const Tensor& x, double clip_norm, const ReduceAxes& axes) {
   return x * clip_norm / Maximum(norm, clip_norm);
 }
 
-ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm, const Tensor& use_norm) {
+ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm,
+                                     const Tensor& use_norm) {
   const NameScope scope("clip_by_global_norm", GraphFor(tensors));
   std::vector<Tensor> present;
   for (const Tensor& tensor : tensors) {
@@ -36,8 +37,8 @@ ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double 
 
 namespace train {
 
-std::vector<GradientAndVariable> ClipByGlobalNorm(const std::vector<GradientAndVariable>& grads_and_vars,
-                                                  double clip_norm) {
+std::vector<GradientAndVariable> ClipByGlobalNorm(
+    const std::vector<GradientAndVariable>& grads_and_vars, double clip_norm) {
   std::vector<Tensor> gradients;
   for (const GradientAndVariable& pair : grads_and_vars) gradients.push_back(pair.gradient);
   const ClippedByGlobalNorm clipped = estimator::ClipByGlobalNorm(gradients, clip_norm);

@@ -12,25 +12,25 @@
 
 namespace estimator {
 
-// x * clip_norm / max(norm, clip_norm), with the Euclidean norm over `axes` (each slice by itself), or
-// over all. Source: TF 2.15 tf.clip_by_norm.
+// x * clip_norm / max(norm, clip_norm), with the Euclidean norm over `axes` (each slice by itself),
+// or over all. Source: TF 2.15 tf.clip_by_norm.
 Tensor ClipByNorm(const Tensor& x, double clip_norm, const ReduceAxes& axes = ReduceAxes::All());
 
 struct ClippedByGlobalNorm {
   std::vector<Tensor> tensors;  // in the order given; invalid where none was
   Tensor global_norm;           // before clipping, f32 []
 };
-// Every tensor times clip_norm / max(global norm, clip_norm). If the norm is not finite, all become NaN,
-// so that the NaN guard sees it. `use_norm`: a norm that is known already.
-// Source: TF 2.15 tf.clip_by_global_norm.
+// Every tensor times clip_norm / max(global norm, clip_norm). If the norm is not finite, all become
+// NaN, so that the NaN guard sees it. `use_norm`: a norm that is known already. Source: TF 2.15
+// tf.clip_by_global_norm.
 ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm,
                                      const Tensor& use_norm = Tensor());
 
 namespace train {
 
 // The same for what ComputeGradients gives and ApplyGradients takes.
-std::vector<GradientAndVariable> ClipByGlobalNorm(const std::vector<GradientAndVariable>& grads_and_vars,
-                                                  double clip_norm);
+std::vector<GradientAndVariable> ClipByGlobalNorm(
+    const std::vector<GradientAndVariable>& grads_and_vars, double clip_norm);
 
 }  // namespace train
 }  // namespace estimator

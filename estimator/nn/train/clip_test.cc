@@ -23,7 +23,8 @@ class Clip : public ::testing::Test {
 };
 
 TEST_F(Clip, TheGlobalNormIsSharedOut) {
-  const ClippedByGlobalNorm clipped = ClipByGlobalNorm({Constant({3.f, 4.f}), Tensor(), Constant({12.f})}, 6.5);
+  const ClippedByGlobalNorm clipped =
+      ClipByGlobalNorm({Constant({3.f, 4.f}), Tensor(), Constant({12.f})}, 6.5);
   ExpectNear(*Eval(clipped.global_norm), {13});
   ExpectNear(*Eval(clipped.tensors[0]), {1.5, 2});
   EXPECT_FALSE(clipped.tensors[1].valid());

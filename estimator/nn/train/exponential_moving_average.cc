@@ -13,12 +13,14 @@
 
 namespace estimator::train {
 
-ExponentialMovingAverage::ExponentialMovingAverage(double decay, ExponentialMovingAverageOptions options)
+ExponentialMovingAverage::ExponentialMovingAverage(double decay,
+                                                   ExponentialMovingAverageOptions options)
     : decay_(decay), options_(std::move(options)) {}
 
 std::string ExponentialMovingAverage::AverageName(const Variable& variable) const {
   const auto found = averages_.find(variable.name());
-  return found != averages_.end() ? found->second : absl::StrCat(variable.name(), "/", options_.name);
+  return found != averages_.end() ? found->second
+                                  : absl::StrCat(variable.name(), "/", options_.name);
 }
 
 Variable ExponentialMovingAverage::Average(const Variable& variable) const {
@@ -27,7 +29,8 @@ Variable ExponentialMovingAverage::Average(const Variable& variable) const {
   return variable.graph()->FindVariable(found->second).value_or(Variable());
 }
 
-Operation ExponentialMovingAverage::Apply(const std::vector<Variable>& variables, const Operation& after) {
+Operation ExponentialMovingAverage::Apply(const std::vector<Variable>& variables,
+                                          const Operation& after) {
   Graph& graph = Graph::Current();
   const std::vector<Variable> chosen = variables.empty() ? graph.TrainableVariables() : variables;
   std::vector<Operation> before = graph.update_ops();
@@ -42,19 +45,22 @@ Operation ExponentialMovingAverage::Apply(const std::vector<Variable>& variables
   std::vector<Operation> updates;
   for (const Variable& variable : chosen) {
     if (!variable.valid() || !IsFloating(variable.dtype())) {
-      graph.Fail(absl::InvalidArgumentError(absl::StrCat(options_.name, ": variable '", variable.name(), "' is ",
-                                                         variable.spec().ToString(), ", but must be floating")));
+      graph.Fail(absl::InvalidArgumentError(
+          absl::StrCat(options_.name, ": variable '", variable.name(), "' is ",
+                       variable.spec().ToString(), ", but must be floating")));
       return Operation(&graph, nullptr);
     }
     Variable average = Average(variable);
     if (!average.valid()) {
       average = CreateSlot(
           variable, options_.name,
-          [&variable](const Shape&, DType) { return Identity(variable.initial_value()); }, variable.shape());
+          [&variable](const Shape&, DType) { return Identity(variable.initial_value()); },
+          variable.shape());
       if (!average.valid()) return Operation(&graph, nullptr);
       averages_[variable.name()] = average.name();
     }
-    const Tensor step = (average - UpdatedValue(done, variable)) * (1 - Cast(decay, variable.dtype()));
+    const Tensor step =
+        (average - UpdatedValue(done, variable)) * (1 - Cast(decay, variable.dtype()));
     updates.push_back(Assign(average, average - step));
   }
   return Group(updates, "averages");

@@ -20,25 +20,27 @@ struct ExponentialMovingAverageOptions {
   std::string name = "ExponentialMovingAverage";
 };
 
-// average <- average - (average - value) * (1 - decay); `<variable>/ExponentialMovingAverage` begins at
-// the variable's initial value. Source: TF 2.15 tf.compat.v1.train.ExponentialMovingAverage.
+// average <- average - (average - value) * (1 - decay); `<variable>/ExponentialMovingAverage`
+// begins at the variable's initial value. Source: TF 2.15
+// tf.compat.v1.train.ExponentialMovingAverage.
 class ExponentialMovingAverage {
  public:
   explicit ExponentialMovingAverage(double decay, ExponentialMovingAverageOptions options = {});
 
-  // Updates the averages (creating them) with the values that the variables have after `after` and the
-  // graph's own update_ops (batch norm) have run. variables: none: all trainable ones.
-  // The caller groups the result with `after`.
-  // Errors: INVALID_ARGUMENT if a variable is not floating.
-  Operation Apply(const std::vector<Variable>& variables = {}, const Operation& after = Operation());
+  // Updates the averages (creating them) with the values that the variables have after `after` and
+  // the graph's own update_ops (batch norm) have run. variables: none: all trainable ones. The
+  // caller groups the result with `after`. Errors: INVALID_ARGUMENT if a variable is not floating.
+  Operation Apply(const std::vector<Variable>& variables = {},
+                  const Operation& after = Operation());
 
   // The average of a variable; invalid before Apply has seen it.
   Variable Average(const Variable& variable) const;
   // "w/ExponentialMovingAverage"
   std::string AverageName(const Variable& variable) const;
-  // For evaluation: what to read from a checkpoint, by name there: averages for the variables given (none:
-  // all trainable ones), the plain name for all others. Source: variables_to_restore.
-  std::map<std::string, Variable> VariablesToRestore(const std::vector<Variable>& averaged = {}) const;
+  // For evaluation: what to read from a checkpoint, by name there: averages for the variables given
+  // (none: all trainable ones), the plain name for all others. Source: variables_to_restore.
+  std::map<std::string, Variable> VariablesToRestore(
+      const std::vector<Variable>& averaged = {}) const;
 
  private:
   double decay_;

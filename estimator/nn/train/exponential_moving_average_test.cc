@@ -17,7 +17,9 @@ using testing::Stepper;
 class ExponentialMovingAverage : public ::testing::Test {
  protected:
   Variable Weight() {
-    return GetVariable("w", {2}, {.initializer = [](const Shape&, DType) { return Constant({1.f, 2.f}); }});
+    return GetVariable("w", {2}, {.initializer = [](const Shape&, DType) {
+                         return Constant({1.f, 2.f});
+                       }});
   }
   Graph graph_;
   GraphScope scope_{graph_};

@@ -33,7 +33,6 @@ class Ftrl : public Optimizer {
   FtrlOptions options_;
 };
 
-
 }  // namespace estimator::train
 
 #endif  // ESTIMATOR_NN_TRAIN_FTRL_H_

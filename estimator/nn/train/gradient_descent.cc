@@ -4,7 +4,8 @@
 
 namespace estimator::train {
 
-std::vector<Operation> GradientDescent::ApplyDense(const Tensor& gradient, const Variable& variable) {
+std::vector<Operation> GradientDescent::ApplyDense(const Tensor& gradient,
+                                                   const Variable& variable) {
   return {Assign(variable, ApplyGradientDescent(variable, Rate(variable), gradient))};
 }
 

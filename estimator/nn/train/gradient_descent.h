@@ -12,7 +12,8 @@ namespace estimator::train {
 
 class GradientDescent : public Optimizer {
  public:
-  explicit GradientDescent(Schedule learning_rate) : Optimizer("GradientDescent", std::move(learning_rate)) {}
+  explicit GradientDescent(Schedule learning_rate)
+      : Optimizer("GradientDescent", std::move(learning_rate)) {}
 
  protected:
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;

@@ -19,24 +19,27 @@ namespace {
 std::string ListNames(const std::vector<Variable>& variables) {
   constexpr size_t kShown = 3;
   const size_t shown = std::min(kShown, variables.size());
-  std::string list = absl::StrJoin(absl::MakeSpan(variables).subspan(0, shown), ", ",
-                                   [](std::string* out, const Variable& v) { absl::StrAppend(out, "'", v.name(), "'"); });
+  std::string list = absl::StrJoin(
+      absl::MakeSpan(variables).subspan(0, shown), ", ",
+      [](std::string* out, const Variable& v) { absl::StrAppend(out, "'", v.name(), "'"); });
   if (variables.size() > shown) absl::StrAppend(&list, " and ", variables.size() - shown, " more");
   return list;
 }
 
 absl::Status CheckLoss(const Tensor& loss) {
   if (!loss.valid()) {
-    return absl::InvalidArgumentError("Minimize: the loss is not a tensor (a default-constructed handle)");
+    return absl::InvalidArgumentError(
+        "Minimize: the loss is not a tensor (a default-constructed handle)");
   }
   if (!IsFloating(loss.dtype())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Minimize: the loss '", loss.name(), "' is ", loss.spec().ToString(), ", but must be floating"));
-  }
-  if (loss.rank() != 0) {
     return absl::InvalidArgumentError(absl::StrCat("Minimize: the loss '", loss.name(), "' is ",
                                                    loss.spec().ToString(),
-                                                   ", but must be a scalar; take its ReduceMean or ReduceSum"));
+                                                   ", but must be floating"));
+  }
+  if (loss.rank() != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Minimize: the loss '", loss.name(), "' is ", loss.spec().ToString(),
+                     ", but must be a scalar; take its ReduceMean or ReduceSum"));
   }
   return absl::OkStatus();
 }
@@ -50,8 +53,8 @@ Operation Optimizer::Minimize(const Tensor& loss, const MinimizeOptions& options
   return ApplyGradients(grads_and_vars, {.increment_global_step = options.increment_global_step});
 }
 
-std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Tensor& loss,
-                                                             const std::vector<Variable>& variables) {
+std::vector<GradientAndVariable> Optimizer::ComputeGradients(
+    const Tensor& loss, const std::vector<Variable>& variables) {
   Graph& graph = GraphFor({loss});
   const GraphScope graph_scope(graph);
   if (absl::Status status = CheckLoss(loss); !status.ok()) {
@@ -60,13 +63,14 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Tensor& loss,
   }
   const std::vector<Variable> chosen = variables.empty() ? graph.TrainableVariables() : variables;
   if (chosen.empty()) {
-    graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("Minimize: nothing to train: the graph of loss '", loss.name(), "' has no trainable variable")));
+    graph.Fail(
+        absl::InvalidArgumentError(absl::StrCat("Minimize: nothing to train: the graph of loss '",
+                                                loss.name(), "' has no trainable variable")));
     return {};
   }
-  const Tensor scaled = WrapsBareOptimizers(graph)
-                            ? ScaleLossForShards(loss, Reduction::kMean, graph.sharding().num_shards)
-                            : loss;
+  const Tensor scaled = WrapsBareOptimizers(graph) ? ScaleLossForShards(loss, Reduction::kMean,
+                                                                        graph.sharding().num_shards)
+                                                   : loss;
   const std::vector<Tensor> gradients = Gradients(scaled, chosen);
   if (!graph.status().ok()) return {};
   std::vector<GradientAndVariable> pairs;
@@ -77,8 +81,8 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Tensor& loss,
   }
   if (!any) {
     graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("Minimize: a loss that no variable reaches: '", loss.name(), "' does not depend on ",
-                     ListNames(chosen), " through differentiable ops")));
+        absl::StrCat("Minimize: a loss that no variable reaches: '", loss.name(),
+                     "' does not depend on ", ListNames(chosen), " through differentiable ops")));
     return {};
   }
   return pairs;
@@ -98,16 +102,18 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
     variables.push_back(pair.variable);
     if (!pair.gradient.valid()) continue;
     if (!pair.variable.valid() || !(pair.gradient.spec() == pair.variable.spec())) {
-      graph.Fail(absl::InvalidArgumentError(absl::StrCat(
-          name_, ": the gradient of variable '", pair.variable.name(), "', ", pair.variable.spec().ToString(), ", is ",
-          pair.gradient.spec().ToString(), " ('", pair.gradient.name(), "'); types must be equal")));
+      graph.Fail(absl::InvalidArgumentError(
+          absl::StrCat(name_, ": the gradient of variable '", pair.variable.name(), "', ",
+                       pair.variable.spec().ToString(), ", is ", pair.gradient.spec().ToString(),
+                       " ('", pair.gradient.name(), "'); types must be equal")));
       return invalid;
     }
     pairs.push_back(pair);
   }
   if (pairs.empty()) {
-    graph.Fail(absl::InvalidArgumentError(absl::StrCat(
-        name_, ": no gradient for any variable", variables.empty() ? " (none was given)" : ": ", ListNames(variables))));
+    graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat(name_, ": no gradient for any variable",
+                     variables.empty() ? " (none was given)" : ": ", ListNames(variables))));
     return invalid;
   }
   variables.clear();
@@ -127,21 +133,24 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
   updates.insert(updates.end(), shared.begin(), shared.end());
   if (options.increment_global_step) {
     const Variable global_step = GetOrCreateGlobalStep();
-    updates.push_back(AssignAdd(global_step, Constant(Array::Scalar(1).Cast(global_step.dtype())), "global_step"));
+    updates.push_back(AssignAdd(global_step, Constant(Array::Scalar(1).Cast(global_step.dtype())),
+                                "global_step"));
   }
   rate_ = Tensor();
   if (!graph.status().ok()) return invalid;
   return Group(updates, "train_op");
 }
 
-Variable Optimizer::GetSlot(const Variable& variable, absl::string_view key, const Initializer& initializer,
-                            absl::string_view slot_name) {
+Variable Optimizer::GetSlot(const Variable& variable, absl::string_view key,
+                            const Initializer& initializer, absl::string_view slot_name) {
   std::string& name = slot_names_[absl::StrCat(variable.name(), "\n", key)];
   if (!name.empty()) {
-    if (const std::optional<Variable> existing = Graph::Current().FindVariable(name)) return *existing;
+    if (const std::optional<Variable> existing = Graph::Current().FindVariable(name))
+      return *existing;
   }
-  const Variable slot = CreateSlot(variable, slot_name.empty() ? key : slot_name,
-                                   initializer ? initializer : initializers::Zeros(), variable.shape());
+  const Variable slot =
+      CreateSlot(variable, slot_name.empty() ? key : slot_name,
+                 initializer ? initializer : initializers::Zeros(), variable.shape());
   if (slot.valid()) name = slot.name();
   return slot;
 }
@@ -149,11 +158,13 @@ Variable Optimizer::GetSlot(const Variable& variable, absl::string_view key, con
 Variable Optimizer::GetNonSlot(absl::string_view key, double initial_value, DType dtype) {
   std::string& name = slot_names_[absl::StrCat("\n", key)];
   if (!name.empty()) {
-    if (const std::optional<Variable> existing = Graph::Current().FindVariable(name)) return *existing;
+    if (const std::optional<Variable> existing = Graph::Current().FindVariable(name))
+      return *existing;
   }
   const std::string& prefix = Graph::Current().variable_scope().prefix;
-  const Variable variable = CreateAbsoluteVariable(UniqueVariableName(absl::StrCat(prefix, key)), {}, dtype,
-                                                   initializers::Constant(initial_value));
+  const Variable variable =
+      CreateAbsoluteVariable(UniqueVariableName(absl::StrCat(prefix, key)), {}, dtype,
+                             initializers::Constant(initial_value));
   if (variable.valid()) name = variable.name();
   return variable;
 }

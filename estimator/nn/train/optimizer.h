@@ -8,7 +8,8 @@
 //    public:
 //     explicit Decay(Schedule rate) : Optimizer("Decay", std::move(rate)) {}
 //    protected:
-//     std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override {
+//     std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override
+//     {
 //       const Variable m = GetSlot(variable, "m");
 //       const Tensor new_m = m * 0.9 + gradient;
 //       return {Assign(m, new_m), Assign(variable, variable - Rate(variable) * new_m)};
@@ -48,16 +49,16 @@ class Optimizer {
   // ComputeGradients, then ApplyGradients.
   Operation Minimize(const Tensor& loss, const MinimizeOptions& options = {});
 
-  // d loss / d variable for each variable (none given: all trainable ones). Where the training loop wraps
-  // bare optimizers (graph.sharding()), the loss is divided by the number of shards first.
-  // Errors: INVALID_ARGUMENT if the loss is not a floating scalar, if there is no variable, or if the
-  // loss does not depend on any of them.
-  virtual std::vector<GradientAndVariable> ComputeGradients(const Tensor& loss,
-                                                            const std::vector<Variable>& variables = {});
+  // d loss / d variable for each variable (none given: all trainable ones). Where the training loop
+  // wraps bare optimizers (graph.sharding()), the loss is divided by the number of shards first.
+  // Errors: INVALID_ARGUMENT if the loss is not a floating scalar, if there is no variable, or if
+  // the loss does not depend on any of them.
+  virtual std::vector<GradientAndVariable> ComputeGradients(
+      const Tensor& loss, const std::vector<Variable>& variables = {});
 
-  // One step's updates. Where the training loop wraps bare optimizers, gradients are summed over shards
-  // first. A pair whose gradient is invalid is passed over.
-  // Errors: INVALID_ARGUMENT if no gradient is left, or a gradient's type is not its variable's.
+  // One step's updates. Where the training loop wraps bare optimizers, gradients are summed over
+  // shards first. A pair whose gradient is invalid is passed over. Errors: INVALID_ARGUMENT if no
+  // gradient is left, or a gradient's type is not its variable's.
   virtual Operation ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,
                                    const ApplyOptions& options = {});
 
@@ -73,15 +74,16 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = default;
 
   // The state `key` of `variable`: created at the first call, found by later ones.
-  //   initializer: none: zeros.  slot_name: none: key. The variable is `<variable>/<slot_name>`, and where
-  //   that is taken (Adam has two slots called Adam) `<variable>/<slot_name>_1`, as in TensorFlow.
-  Variable GetSlot(const Variable& variable, absl::string_view key, const Initializer& initializer = nullptr,
-                   absl::string_view slot_name = "");
+  //   initializer: none: zeros.  slot_name: none: key. The variable is `<variable>/<slot_name>`,
+  //   and where that is taken (Adam has two slots called Adam) `<variable>/<slot_name>_1`, as in
+  //   TensorFlow.
+  Variable GetSlot(const Variable& variable, absl::string_view key,
+                   const Initializer& initializer = nullptr, absl::string_view slot_name = "");
   // A scalar of the optimizer's own, such as beta1_power, of the given variable's dtype.
   Variable GetNonSlot(absl::string_view name, double initial_value, DType dtype);
 
-  // Called by ApplyGradients, in this order, in the scope `name()`. Tensors that Prepare stores are good
-  // until Finish has returned.
+  // Called by ApplyGradients, in this order, in the scope `name()`. Tensors that Prepare stores are
+  // good until Finish has returned.
   virtual void Prepare(const std::vector<Variable>& /*variables*/) {}
   // The updates of one variable (and of its slots).
   virtual std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) = 0;

@@ -22,7 +22,9 @@ using testing::Stepper;
 using testing::VariableNames;
 
 Variable Weight(absl::string_view name = "w") {
-  return GetVariable(name, {2}, {.initializer = [](const Shape&, DType) { return Constant({1.f, -2.f}); }});
+  return GetVariable(name, {2}, {.initializer = [](const Shape&, DType) {
+                       return Constant({1.f, -2.f});
+                     }});
 }
 
 int CountOps(const Graph& graph, absl::string_view op) {
@@ -48,12 +50,13 @@ class HeavyBall : public train::Optimizer {
 class Wrapper : public train::Optimizer {
  public:
   template <typename Inner>
-  explicit Wrapper(Inner inner) : Optimizer("Wrapper", 0), inner_(std::make_shared<Inner>(std::move(inner))) {}
-  std::vector<train::GradientAndVariable> ComputeGradients(const Tensor& loss,
-                                                           const std::vector<Variable>& variables) override {
+  explicit Wrapper(Inner inner)
+      : Optimizer("Wrapper", 0), inner_(std::make_shared<Inner>(std::move(inner))) {}
+  std::vector<train::GradientAndVariable> ComputeGradients(
+      const Tensor& loss, const std::vector<Variable>& variables) override {
     const CrossShardScope scope;
-    return inner_->ComputeGradients(ScaleLossForShards(loss, Reduction::kMean, loss.graph()->sharding().num_shards),
-                                    variables);
+    return inner_->ComputeGradients(
+        ScaleLossForShards(loss, Reduction::kMean, loss.graph()->sharding().num_shards), variables);
   }
   Operation ApplyGradients(const std::vector<train::GradientAndVariable>& pairs,
                            const train::ApplyOptions& options) override {
@@ -120,8 +123,9 @@ TEST_F(OptimizerTest, SlotsHaveTensorFlowsNamesInsideAndOutsideOfScopes) {
   train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
   train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
   ASSERT_TRUE(graph_.status().ok()) << graph_.status();
-  EXPECT_EQ(VariableNames(graph_), (std::vector<std::string>{"train/w", "opt/train/w/Momentum", "train/w/Momentum",
-                                                             "train/w/Momentum_1"}));
+  EXPECT_EQ(VariableNames(graph_),
+            (std::vector<std::string>{"train/w", "opt/train/w/Momentum", "train/w/Momentum",
+                                      "train/w/Momentum_1"}));
 }
 
 TEST_F(OptimizerTest, OneOptimizerAppliedTwiceSharesItsSlots) {

@@ -1,5 +1,5 @@
-// Three steps of every optimizer from w = [1, -2, 3] with the gradient 2 c w, c = [0.5, -1, 2], against
-// TF 2.15 tf.compat.v1.train, and the names of its variables.
+// Three steps of every optimizer from w = [1, -2, 3] with the gradient 2 c w, c = [0.5, -1, 2],
+// against TF 2.15 tf.compat.v1.train, and the names of its variables.
 #include <string>
 #include <vector>
 
@@ -30,10 +30,12 @@ void ExpectAfterThreeSteps(train::Optimizer&& optimizer, const std::vector<doubl
                            const std::vector<std::string>& state) {
   Graph graph;
   const GraphScope scope(graph);
-  const Variable variable =
-      GetVariable("w", {3}, {.initializer = [](const Shape&, DType) { return Constant({1.f, -2.f, 3.f}); }});
+  const Variable variable = GetVariable("w", {3}, {.initializer = [](const Shape&, DType) {
+                                          return Constant({1.f, -2.f, 3.f});
+                                        }});
   GetOrCreateGlobalStep();
-  const Operation step = optimizer.Minimize(ReduceSum(Constant({.5f, -1.f, 2.f}) * Square(variable)));
+  const Operation step =
+      optimizer.Minimize(ReduceSum(Constant({.5f, -1.f, 2.f}) * Square(variable)));
   testing::Stepper stepper(graph);
   stepper.Run(step, {}, 3);
   ExpectNear(stepper.Value("w"), w, kTolerance);
@@ -44,15 +46,15 @@ void ExpectAfterThreeSteps(train::Optimizer&& optimizer, const std::vector<doubl
 }
 
 TEST(GradientDescent, UnderExponentialDecay) {
-  ExpectAfterThreeSteps(
-      train::GradientDescent(train::ExponentialDecay({.initial = 0.1, .decay_steps = 1, .decay_rate = 0.5})),
-      {0.83362496, -2.772, 1.296}, {});
+  ExpectAfterThreeSteps(train::GradientDescent(train::ExponentialDecay(
+                            {.initial = 0.1, .decay_steps = 1, .decay_rate = 0.5})),
+                        {0.83362496, -2.772, 1.296}, {});
 }
 
 TEST(Momentum, PlainAndNesterov) {
   ExpectAfterThreeSteps(train::Momentum(0.1, 0.9), {0.48599997, -4.644, -1.62}, {"w/Momentum"});
-  ExpectAfterThreeSteps(train::Momentum(0.1, 0.9, {.use_nesterov = true}), {0.327321, -6.441984, -1.2998879},
-                        {"w/Momentum"});
+  ExpectAfterThreeSteps(train::Momentum(0.1, 0.9, {.use_nesterov = true}),
+                        {0.327321, -6.441984, -1.2998879}, {"w/Momentum"});
 }
 
 TEST(Adam, CorrectsItsBias) {
@@ -63,8 +65,9 @@ TEST(Adam, CorrectsItsBias) {
 TEST(RMSProp, PlainAndCentered) {
   ExpectAfterThreeSteps(train::RMSProp(0.1, {.momentum = 0.9}), {0.48196572, -3.306888, 1.6029762},
                         {"w/RMSProp", "w/RMSProp_1"});
-  ExpectAfterThreeSteps(train::RMSProp(0.1, {.decay = 0.8, .momentum = 0.5, .epsilon = 1e-3, .centered = true}),
-                        {0.58584356, -2.8947692, 2.0945768}, {"w/RMSProp", "w/RMSProp_1", "w/RMSProp_2"});
+  ExpectAfterThreeSteps(
+      train::RMSProp(0.1, {.decay = 0.8, .momentum = 0.5, .epsilon = 1e-3, .centered = true}),
+      {0.58584356, -2.8947692, 2.0945768}, {"w/RMSProp", "w/RMSProp_1", "w/RMSProp_2"});
 }
 
 TEST(Adagrad, StartsFromItsAccumulator) {
@@ -72,7 +75,8 @@ TEST(Adagrad, StartsFromItsAccumulator) {
 }
 
 TEST(Adadelta, NeedsNoRate) {
-  ExpectAfterThreeSteps(train::Adadelta(1.0), {0.99864346, -2.001357, 2.9986432}, {"w/Adadelta", "w/Adadelta_1"});
+  ExpectAfterThreeSteps(train::Adadelta(1.0), {0.99864346, -2.001357, 2.9986432},
+                        {"w/Adadelta", "w/Adadelta_1"});
 }
 
 TEST(Ftrl, WithBothPenalties) {

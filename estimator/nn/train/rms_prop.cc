@@ -14,8 +14,10 @@ std::vector<Operation> RMSProp::ApplyDense(const Tensor& gradient, const Variabl
   if (options_.centered) {
     const Variable mg = GetSlot(variable, "mg", nullptr, name());
     const Variable mom = GetSlot(variable, "momentum", nullptr, name());
-    const CenteredRMSPropState next = ApplyCenteredRMSProp({variable, mg, ms, mom}, rates, gradient);
-    return {Assign(variable, next.var), Assign(ms, next.ms), Assign(mg, next.mg), Assign(mom, next.mom)};
+    const CenteredRMSPropState next =
+        ApplyCenteredRMSProp({variable, mg, ms, mom}, rates, gradient);
+    return {Assign(variable, next.var), Assign(ms, next.ms), Assign(mg, next.mg),
+            Assign(mom, next.mom)};
   }
   const Variable mom = GetSlot(variable, "momentum", nullptr, name());
   const RMSPropState next = ApplyRMSProp({variable, ms, mom}, rates, gradient);

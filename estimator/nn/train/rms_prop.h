@@ -1,5 +1,5 @@
-// RMSProp, slots `<variable>/RMSProp` (ms, at first ones) and `<variable>/RMSProp_1` (mom); centered,
-// `RMSProp_1` is mg and `RMSProp_2` mom:
+// RMSProp, slots `<variable>/RMSProp` (ms, at first ones) and `<variable>/RMSProp_1` (mom);
+// centered, `RMSProp_1` is mg and `RMSProp_2` mom:
 //   ms <- decay * ms + (1 - decay) * gradient^2
 //   mg <- decay * mg + (1 - decay) * gradient                                     (centered)
 //   mom <- momentum * mom + rate * gradient / sqrt(ms [- mg^2] + epsilon)
@@ -33,7 +33,6 @@ class RMSProp : public Optimizer {
  private:
   RMSPropOptions options_;
 };
-
 
 }  // namespace estimator::train
 

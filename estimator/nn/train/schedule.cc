@@ -38,8 +38,8 @@ namespace {
 // Keeps an error unless value > 0.
 bool CheckPositive(double value, absl::string_view schedule, absl::string_view field) {
   if (value > 0) return true;
-  Graph::Current().Fail(
-      absl::InvalidArgumentError(absl::StrCat(schedule, ": ", field, " must be positive, got ", value)));
+  Graph::Current().Fail(absl::InvalidArgumentError(
+      absl::StrCat(schedule, ": ", field, " must be positive, got ", value)));
   return false;
 }
 
@@ -91,11 +91,12 @@ Schedule PolynomialDecay(const PolynomialDecayOptions& o) {
 Schedule PiecewiseConstant(const PiecewiseConstantOptions& o) {
   return [o](const Tensor& step) {
     bool fits = o.values.size() == o.boundaries.size() + 1;
-    for (size_t i = 1; i < o.boundaries.size(); ++i) fits = fits && o.boundaries[i - 1] < o.boundaries[i];
+    for (size_t i = 1; i < o.boundaries.size(); ++i)
+      fits = fits && o.boundaries[i - 1] < o.boundaries[i];
     if (!fits) {
-      return Graph::Current().Fail(absl::InvalidArgumentError(
-          absl::StrCat("PiecewiseConstant: needs increasing boundaries and one value more than these, got ",
-                       o.boundaries.size(), " boundaries and ", o.values.size(), " values")));
+      return Graph::Current().Fail(absl::InvalidArgumentError(absl::StrCat(
+          "PiecewiseConstant: needs increasing boundaries and one value more than these, got ",
+          o.boundaries.size(), " boundaries and ", o.values.size(), " values")));
     }
     Tensor rate = ConstantLike(step, o.values.back());
     for (size_t i = o.boundaries.size(); i-- > 0;) {
@@ -141,7 +142,8 @@ Schedule NoamDecay(const NoamDecayOptions& o) {
   return [o](const Tensor& step) {
     if (!CheckPositive(o.warmup_steps, "NoamDecay", "warmup_steps")) return Invalid();
     const Tensor t = step + 1;
-    return Minimum(Rsqrt(t), t * std::pow(o.warmup_steps, -1.5)) * (o.scale / std::sqrt(o.model_size));
+    return Minimum(Rsqrt(t), t * std::pow(o.warmup_steps, -1.5)) *
+           (o.scale / std::sqrt(o.model_size));
   };
 }
 

@@ -1,7 +1,8 @@
 // Schedule: a learning rate that may change with global_step. Values are those of TF 2.15
 // tf.compat.v1.train.*_decay. Every formula below takes s, the step at which an update is made,
 // which is 0 for the first; it is computed in f32, from the int64 global_step.
-//   train::GradientDescent(train::ExponentialDecay({.initial = 0.05, .decay_steps = 97, .decay_rate = 0.95}))
+//   train::GradientDescent(train::ExponentialDecay({.initial = 0.05, .decay_steps = 97, .decay_rate
+//   = 0.95}))
 #ifndef ESTIMATOR_NN_TRAIN_SCHEDULE_H_
 #define ESTIMATOR_NN_TRAIN_SCHEDULE_H_
 
@@ -31,8 +32,9 @@ class Schedule {
   Schedule(const Tensor& rate) : tensor_(rate) {}  // NOLINT
   // Any function of the step.
   template <typename F>
-  requires(!std::same_as<std::remove_cvref_t<F>, Schedule> && std::is_invocable_r_v<Tensor, F&, const Tensor&>)
-  Schedule(F fn) : fn_(std::move(fn)) {}  // NOLINT
+  requires(!std::same_as<std::remove_cvref_t<F>, Schedule> &&
+           std::is_invocable_r_v<Tensor, F&, const Tensor&>) Schedule(F fn)
+      : fn_(std::move(fn)) {}  // NOLINT
 
   // The rate at `step` (f32 []).
   Tensor At(const Tensor& step) const;
@@ -77,7 +79,8 @@ struct PiecewiseConstantOptions {
   std::vector<double> values;       // one more
 };
 // values[i] for boundaries[i-1] < s <= boundaries[i].
-// Errors (kept by the graph): INVALID_ARGUMENT if the counts do not fit, or boundaries do not increase.
+// Errors (kept by the graph): INVALID_ARGUMENT if the counts do not fit, or boundaries do not
+// increase.
 Schedule PiecewiseConstant(const PiecewiseConstantOptions& options);
 
 struct CosineDecayOptions {
@@ -111,8 +114,8 @@ Schedule NoamDecay(const NoamDecayOptions& options);
 Schedule WarmUp(double warmup_steps, double peak, const Schedule& after);
 // Multiplies: rate * min(1, s / warmup_steps). Source: google-research/electra optimization.
 Schedule WarmUpScaled(double warmup_steps, const Schedule& rate);
-// `after` counted from the end of the warm-up: linear from `initial` to `peak` over warmup_steps, then
-// after.At(s - warmup_steps). Source: tensorflow/tpu resnet, lars_util.
+// `after` counted from the end of the warm-up: linear from `initial` to `peak` over warmup_steps,
+// then after.At(s - warmup_steps). Source: tensorflow/tpu resnet, lars_util.
 Schedule WarmUpThen(double warmup_steps, double initial, double peak, const Schedule& after);
 
 }  // namespace train

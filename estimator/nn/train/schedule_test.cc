@@ -16,7 +16,8 @@ namespace {
 using testing::ExpectError;
 
 // The rates at steps 0, 1, 5, 10, 11, 25 and 100.
-void ExpectRates(const Schedule& schedule, const std::vector<double>& expected, double tolerance = 1e-7) {
+void ExpectRates(const Schedule& schedule, const std::vector<double>& expected,
+                 double tolerance = 1e-7) {
   const std::vector<float> steps = {0, 1, 5, 10, 11, 25, 100};
   ASSERT_EQ(steps.size(), expected.size());
   Graph graph;
@@ -31,13 +32,15 @@ void ExpectRates(const Schedule& schedule, const std::vector<double>& expected, 
 TEST(Schedule, ExponentialDecayWithAndWithoutStairs) {
   ExpectRates(train::ExponentialDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}),
               {0.1, 0.0933033, 0.070710681, 0.05, 0.04665165, 0.01767767, 9.7656251e-05});
-  ExpectRates(train::ExponentialDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5, .staircase = true}),
+  ExpectRates(train::ExponentialDecay(
+                  {.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5, .staircase = true}),
               {0.1, 0.1, 0.1, 0.05, 0.05, 0.025, 9.7656251e-05});
 }
 
 TEST(Schedule, NaturalExponentialAndInverseTimeDecay) {
-  ExpectRates(train::NaturalExpDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}),
-              {0.1, 0.095122948, 0.077880077, 0.060653068, 0.057694983, 0.028650481, 0.00067379483});
+  ExpectRates(
+      train::NaturalExpDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}),
+      {0.1, 0.095122948, 0.077880077, 0.060653068, 0.057694983, 0.028650481, 0.00067379483});
   ExpectRates(train::InverseTimeDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}),
               {0.1, 0.095238104, 0.08, 0.06666667, 0.064516135, 0.044444446, 0.016666668});
 }
@@ -45,7 +48,8 @@ TEST(Schedule, NaturalExponentialAndInverseTimeDecay) {
 TEST(Schedule, PolynomialDecayEndsOrCycles) {
   ExpectRates(train::PolynomialDecay({.initial = 0.1, .decay_steps = 50, .end = 0.01, .power = 2}),
               {0.1, 0.096436009, 0.0829, 0.0676, 0.064755999, 0.0325, 0.01});
-  ExpectRates(train::PolynomialDecay({.initial = 0.1, .decay_steps = 10, .end = 0.01, .power = 2, .cycle = true}),
+  ExpectRates(train::PolynomialDecay(
+                  {.initial = 0.1, .decay_steps = 10, .end = 0.01, .power = 2, .cycle = true}),
               {0.1, 0.0829, 0.0325, 0.01, 0.028224999, 0.0125, 0.01});
 }
 
@@ -57,14 +61,17 @@ TEST(Schedule, PiecewiseConstantChangesAfterItsBoundaries) {
 TEST(Schedule, CosineDecayWithAndWithoutRestarts) {
   ExpectRates(train::CosineDecay({.initial = 0.1, .decay_steps = 50, .alpha = 0.1}),
               {0.1, 0.099911205, 0.097797543, 0.091405764, 0.089673094, 0.055, 0.01});
-  ExpectRates(train::CosineDecayRestarts({.initial = 0.1, .first_decay_steps = 10, .t_mul = 2, .m_mul = 0.5, .alpha = 0.1}),
-              {0.1, 0.097797543, 0.055, 0.055000003, 0.054722991, 0.016590098, 0.017777596});
+  ExpectRates(
+      train::CosineDecayRestarts(
+          {.initial = 0.1, .first_decay_steps = 10, .t_mul = 2, .m_mul = 0.5, .alpha = 0.1}),
+      {0.1, 0.097797543, 0.055, 0.055000003, 0.054722991, 0.016590098, 0.017777596});
 }
 
 TEST(Schedule, NoamDecayRisesThenFallsWithTheRootOfTheStep) {
   // 64^-0.5 * min(t^-0.5, t * 10^-1.5), t = step + 1
   ExpectRates(train::NoamDecay({.model_size = 64, .warmup_steps = 10}),
-              {0.0039528471, 0.0079056942, 0.023717082, 0.037688918, 0.036084392, 0.024514517, 0.012437965});
+              {0.0039528471, 0.0079056942, 0.023717082, 0.037688918, 0.036084392, 0.024514517,
+               0.012437965});
 }
 
 TEST(Schedule, WarmUpReplacesAsInBert) {
@@ -94,10 +101,12 @@ TEST(Schedule, ConstantsTensorsAndFunctionsAreSchedules) {
 TEST(Schedule, BuildReadsTheInt64GlobalStep) {
   Graph graph;
   const GraphScope scope(graph);
-  const Tensor rate = train::ExponentialDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}).Build();
+  const Tensor rate =
+      train::ExponentialDecay({.initial = 0.1, .decay_steps = 10, .decay_rate = 0.5}).Build();
   const Variable step = *graph.GlobalStep();
   EXPECT_EQ(step.dtype(), DType::kInt64);
-  testing::ExpectNear(*testing::Eval(rate, {{step.read(), Array::Scalar<int64_t>(10)}}), {0.05}, 1e-7);
+  testing::ExpectNear(*testing::Eval(rate, {{step.read(), Array::Scalar<int64_t>(10)}}), {0.05},
+                      1e-7);
 }
 
 TEST(Schedule, MistakesAreNamed) {

@@ -10,7 +10,8 @@ namespace estimator::train {
 std::string UniqueVariableName(absl::string_view name) {
   Graph& graph = Graph::Current();
   std::string unique(name);
-  for (int suffix = 1; graph.FindVariable(unique).has_value(); ++suffix) unique = absl::StrCat(name, "_", suffix);
+  for (int suffix = 1; graph.FindVariable(unique).has_value(); ++suffix)
+    unique = absl::StrCat(name, "_", suffix);
   return unique;
 }
 

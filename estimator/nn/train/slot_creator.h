@@ -11,8 +11,8 @@ namespace estimator::train {
 // `<name>`, or `<name>_1`, `<name>_2`, ... if the graph has a variable of that name.
 std::string UniqueVariableName(absl::string_view name);
 
-// A variable that is not trained, of primary's dtype, called `<primary>/<name>` (on disk: do not change),
-// made unique with _1, _2, ...; inside a variable scope its prefix stands before that.
+// A variable that is not trained, of primary's dtype, called `<primary>/<name>` (on disk: do not
+// change), made unique with _1, _2, ...; inside a variable scope its prefix stands before that.
 // Source: TF 2.15 slot_creator.create_slot_with_initializer.
 Variable CreateSlot(const Variable& primary, absl::string_view name, const Initializer& initializer,
                     const Shape& shape);

@@ -46,13 +46,15 @@ absl::Status CheckpointSaverHook::End(Session& session) {
 }
 
 absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, int64_t step) {
-  for (const auto& listener : options_.listeners) EST_RETURN_IF_ERROR(listener->BeforeSave(session, step));
+  for (const auto& listener : options_.listeners)
+    EST_RETURN_IF_ERROR(listener->BeforeSave(session, step));
   EST_ASSIGN_OR_RETURN(const std::string prefix, session.SaveCheckpoint());
   VLOG(1) << "Saved checkpoint for step " << step << " in " << prefix;
   bool stop = false;
   for (const auto& listener : options_.listeners) {
     EST_ASSIGN_OR_RETURN(const bool wants_stop, listener->AfterSave(session, step));
-    if (wants_stop) LOG(INFO) << "A CheckpointSaverListener requested that training be stopped at step " << step;
+    if (wants_stop)
+      LOG(INFO) << "A CheckpointSaverListener requested that training be stopped at step " << step;
     stop |= wants_stop;
   }
   return stop;

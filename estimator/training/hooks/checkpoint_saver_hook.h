@@ -10,9 +10,8 @@
 namespace estimator {
 
 // Saves when a run starts anew, then at the first run's end at which the cadence is due, and at the
-// end where the step has moved since. A step that was just restored is not saved again (TensorFlow's
-// writes it a second time).
-// Source: TF 2.15 tf.estimator.CheckpointSaverHook.
+// end where the step has moved since. A step that was just restored is not saved again
+// (TensorFlow's writes it a second time). Source: TF 2.15 tf.estimator.CheckpointSaverHook.
 class CheckpointSaverHook : public SessionRunHook {
  public:
   struct Options {

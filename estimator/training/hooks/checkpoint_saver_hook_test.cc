@@ -11,8 +11,8 @@ namespace estimator {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using testing::FakeSession;
+using ::testing::IsEmpty;
 
 CheckpointSaverHook EverySteps(int64_t steps) {
   return CheckpointSaverHook({.cadence = {.every_steps = steps, .every_secs = std::nullopt}});
@@ -20,8 +20,12 @@ CheckpointSaverHook EverySteps(int64_t steps) {
 
 struct CountingListener : CheckpointSaverListener {
   absl::Status Begin() override { return ++begins, absl::OkStatus(); }
-  absl::Status BeforeSave(Session&, int64_t step) override { return before.push_back(step), absl::OkStatus(); }
-  absl::StatusOr<bool> AfterSave(Session&, int64_t step) override { return after.push_back(step), step == stop_at; }
+  absl::Status BeforeSave(Session&, int64_t step) override {
+    return before.push_back(step), absl::OkStatus();
+  }
+  absl::StatusOr<bool> AfterSave(Session&, int64_t step) override {
+    return after.push_back(step), step == stop_at;
+  }
   absl::Status End(Session&, int64_t) override { return ++ends, absl::OkStatus(); }
   int begins = 0, ends = 0;
   std::vector<int64_t> before, after;
@@ -67,7 +71,8 @@ TEST(CheckpointSaverHook, DoesNotSaveARestoredStepAgain) {
 TEST(CheckpointSaverHook, SavesEveryTwoSeconds) {
   double now = 0;
   FakeSession session;
-  CheckpointSaverHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 2}, .clock = [&now] { return now; }});
+  CheckpointSaverHook hook(
+      {.cadence = {.every_steps = std::nullopt, .every_secs = 2}, .clock = [&now] { return now; }});
   ASSERT_TRUE(hook.Begin(session.fake_graph).ok());
   for (const double end : {0.0, 0.5, 2.5, 2.6, 2.7, 10.0}) {
     now = end;

@@ -81,7 +81,8 @@ class EventHooksTest : public ::testing::Test {
 
 // Behaviour J7: the first time only starts the clock.
 TEST_F(EventHooksTest, StepCounterEveryTenRecordsElevenAndTwentyOne) {
-  StepCounterHook hook({.cadence = {.every_steps = 10, .every_secs = std::nullopt}, .clock = FakeClock()});
+  StepCounterHook hook(
+      {.cadence = {.every_steps = 10, .every_secs = std::nullopt}, .clock = FakeClock()});
   session_.examples = 64;
   ASSERT_TRUE(session_.Start(hook).ok());
   Runs(hook, 30);
@@ -90,7 +91,8 @@ TEST_F(EventHooksTest, StepCounterEveryTenRecordsElevenAndTwentyOne) {
 }
 
 TEST_F(EventHooksTest, StepCounterWritesNoExamplesWhereTheirNumberIsUnknown) {
-  StepCounterHook hook({.cadence = {.every_steps = 1, .every_secs = std::nullopt}, .clock = FakeClock()});
+  StepCounterHook hook(
+      {.cadence = {.every_steps = 1, .every_secs = std::nullopt}, .clock = FakeClock()});
   ASSERT_TRUE(session_.Start(hook).ok());
   Runs(hook, 3);
   EXPECT_THAT(Steps("global_step/sec"), ElementsAre(2, 3));
@@ -99,7 +101,8 @@ TEST_F(EventHooksTest, StepCounterWritesNoExamplesWhereTheirNumberIsUnknown) {
 
 // Behaviour J7.
 TEST_F(EventHooksTest, StepCounterWarnsFiveTimesWhenTheStepIsStuck) {
-  StepCounterHook hook({.cadence = {.every_steps = 1, .every_secs = std::nullopt}, .clock = FakeClock()});
+  StepCounterHook hook(
+      {.cadence = {.every_steps = 1, .every_secs = std::nullopt}, .clock = FakeClock()});
   ASSERT_TRUE(session_.Start(hook).ok());
   Runs(hook, 1);
   const testing::CapturedLog log;
@@ -112,7 +115,8 @@ TEST_F(EventHooksTest, StepCounterWarnsFiveTimesWhenTheStepIsStuck) {
 // Behaviour J8.
 TEST_F(EventHooksTest, StepCounterWithFiveStepsARunEveryTenRecordsFifteenAndTwentyFive) {
   session_.steps_a_run = 5;
-  StepCounterHook hook({.cadence = {.every_steps = 10, .every_secs = std::nullopt}, .clock = FakeClock()});
+  StepCounterHook hook(
+      {.cadence = {.every_steps = 10, .every_secs = std::nullopt}, .clock = FakeClock()});
   ASSERT_TRUE(session_.Start(hook).ok());
   Runs(hook, 5);
   EXPECT_THAT(Written("global_step/sec"), ElementsAre(Pair(15, 2.0), Pair(25, 2.0)));
@@ -121,7 +125,8 @@ TEST_F(EventHooksTest, StepCounterWithFiveStepsARunEveryTenRecordsFifteenAndTwen
 // Behaviour J8.
 TEST_F(EventHooksTest, StepCounterWithFiveStepsARunEveryFiveRecordsEachRunAfterTheFirst) {
   session_.steps_a_run = 5;
-  StepCounterHook hook({.cadence = {.every_steps = 5, .every_secs = std::nullopt}, .clock = FakeClock()});
+  StepCounterHook hook(
+      {.cadence = {.every_steps = 5, .every_secs = std::nullopt}, .clock = FakeClock()});
   ASSERT_TRUE(session_.Start(hook).ok());
   Runs(hook, 4);
   EXPECT_THAT(Steps("global_step/sec"), ElementsAre(10, 15, 20));
@@ -129,7 +134,8 @@ TEST_F(EventHooksTest, StepCounterWithFiveStepsARunEveryFiveRecordsEachRunAfterT
 
 // Behaviour J7.
 TEST_F(EventHooksTest, StepCounterEverySecondsGoesByTheClock) {
-  StepCounterHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 2}, .clock = FakeClock()});
+  StepCounterHook hook(
+      {.cadence = {.every_steps = std::nullopt, .every_secs = 2}, .clock = FakeClock()});
   ASSERT_TRUE(session_.Start(hook).ok());
   Runs(hook, 10);
   EXPECT_THAT(Steps("global_step/sec"), ElementsAre(5, 9));
@@ -139,18 +145,25 @@ TEST_F(EventHooksTest, StepCounterEverySecondsGoesByTheClock) {
 TEST_F(EventHooksTest, SummariesEveryEightAreOfOneNineSeventeenTwentyFive) {
   const GraphScope scope(session_.fake_graph);
   const Tensor loss = Constant(0.0f);
-  session_.value = [this](const Tensor&) { return Array::Scalar(static_cast<float>(session_.step) / 2); };
-  SummarySaverHook hook({.cadence = {.every_steps = 8, .every_secs = std::nullopt}, .loss = loss, .clock = FakeClock()});
+  session_.value = [this](const Tensor&) {
+    return Array::Scalar(static_cast<float>(session_.step) / 2);
+  };
+  SummarySaverHook hook({.cadence = {.every_steps = 8, .every_secs = std::nullopt},
+                         .loss = loss,
+                         .clock = FakeClock()});
   ASSERT_TRUE(session_.Start(hook).ok());
   Runs(hook, 30);
   ASSERT_TRUE(hook.End(session_).ok());
-  EXPECT_THAT(Written("loss"), ElementsAre(Pair(1, 0.5), Pair(9, 4.5), Pair(17, 8.5), Pair(25, 12.5)));
+  EXPECT_THAT(Written("loss"),
+              ElementsAre(Pair(1, 0.5), Pair(9, 4.5), Pair(17, 8.5), Pair(25, 12.5)));
 }
 
 // Behaviour J9.
 TEST_F(EventHooksTest, SummariesEveryTwoSeconds) {
   const GraphScope scope(session_.fake_graph);
-  SummarySaverHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 2}, .loss = Constant(0.0f), .clock = FakeClock()});
+  SummarySaverHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 2},
+                         .loss = Constant(0.0f),
+                         .clock = FakeClock()});
   ASSERT_TRUE(session_.Start(hook).ok());
   Runs(hook, 10);
   EXPECT_THAT(Steps("loss"), ElementsAre(1, 5, 9));
@@ -164,7 +177,9 @@ TEST_F(EventHooksTest, EverySummaryOfTheModelIsWrittenByItsKind) {
   summary::Histogram("weights", weights);
   summary::Image("digits", image, 2);
   session_.value = [&](const Tensor& tensor) {
-    return tensor == image ? Array(DType::kUint8, {2, 4, 4, 1}) : tensor == weights ? Array::Of<float>({3}, {1, 2, 3}) : Array::Scalar(3.0f);
+    return tensor == image     ? Array(DType::kUint8, {2, 4, 4, 1})
+           : tensor == weights ? Array::Of<float>({3}, {1, 2, 3})
+                               : Array::Scalar(3.0f);
   };
   SummarySaverHook hook({.loss = number, .output_dir = dir_.File("logs")});
   ASSERT_TRUE(session_.Start(hook).ok());
@@ -177,10 +192,11 @@ TEST_F(EventHooksTest, EverySummaryOfTheModelIsWrittenByItsKind) {
   const auto records = ReadEventFile(JoinPath(dir_.File("logs"), (*files)[0]));
   ASSERT_TRUE(records.ok()) << records.status();
   for (const SummaryRecord& record : *records) kinds[record.tag] = record.kind;
-  EXPECT_THAT(kinds, UnorderedElementsAre(
-                         Pair("loss", SummaryRecord::Kind::kScalar), Pair("rate", SummaryRecord::Kind::kScalar),
-                         Pair("weights", SummaryRecord::Kind::kHistogram), Pair("digits/image/0", SummaryRecord::Kind::kImage),
-                         Pair("digits/image/1", SummaryRecord::Kind::kImage)));
+  EXPECT_THAT(kinds, UnorderedElementsAre(Pair("loss", SummaryRecord::Kind::kScalar),
+                                          Pair("rate", SummaryRecord::Kind::kScalar),
+                                          Pair("weights", SummaryRecord::Kind::kHistogram),
+                                          Pair("digits/image/0", SummaryRecord::Kind::kImage),
+                                          Pair("digits/image/1", SummaryRecord::Kind::kImage)));
 }
 
 TEST_F(EventHooksTest, ALossOfTheModelsOwnIsNotWrittenTwice) {

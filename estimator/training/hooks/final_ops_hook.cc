@@ -15,7 +15,8 @@ std::vector<Tensor> FinalOpsHook::Tensors() const {
 absl::Status FinalOpsHook::Begin(Graph&) {
   final_ops_values_.clear();
   const absl::Status status = CheckNeedsNoInput(Tensors());
-  if (absl::IsOutOfRange(status)) LOG(WARNING) << "FinalOpsHook: an op of final_ops needs data from the input";
+  if (absl::IsOutOfRange(status))
+    LOG(WARNING) << "FinalOpsHook: an op of final_ops needs data from the input";
   return status.ok() ? status : Annotate(status, "FinalOpsHook");
 }
 

@@ -11,13 +11,14 @@
 
 namespace estimator {
 
-// The tensors may depend on variables and constants, not on the input: there is no batch at the end. TensorFlow's
-// hook finds that out when training is over; this one refuses to begin.
-// Source: TF 2.15 tf.estimator.FinalOpsHook.
+// The tensors may depend on variables and constants, not on the input: there is no batch at the
+// end. TensorFlow's hook finds that out when training is over; this one refuses to begin. Source:
+// TF 2.15 tf.estimator.FinalOpsHook.
 class FinalOpsHook : public SessionRunHook {
  public:
   // final_ops: by a name of your choice.
-  explicit FinalOpsHook(std::map<std::string, Tensor> final_ops) : final_ops_(std::move(final_ops)) {}
+  explicit FinalOpsHook(std::map<std::string, Tensor> final_ops)
+      : final_ops_(std::move(final_ops)) {}
 
   // After a clean end; empty before.
   const std::map<std::string, Array>& final_ops_values() const { return final_ops_values_; }

@@ -38,7 +38,8 @@ TEST_F(FinalOpsHookTest, EvaluatesOnceAtTheEndWithTheVariablesAsTheyStandThen) {
   ASSERT_TRUE(session_.store.Set("w", Array::Of<float>({2}, {3, 4})).ok());
   const absl::Status ended = hook.End(session_);
   ASSERT_TRUE(ended.ok()) << ended;
-  ASSERT_TRUE(session_.store.Set("w", Array::Of<float>({2}, {9, 9})).ok());  // the values are copies
+  ASSERT_TRUE(
+      session_.store.Set("w", Array::Of<float>({2}, {9, 9})).ok());  // the values are copies
   EXPECT_THAT(hook.final_ops_values().at("w").values<float>(), ElementsAre(3, 4));
   EXPECT_THAT(hook.final_ops_values().at("twice").values<float>(), ElementsAre(6, 8));
 }
@@ -50,7 +51,8 @@ TEST_F(FinalOpsHookTest, AnOpThatPullsInputIsRefusedWithAWarningAndEndOfInput) {
   const testing::CapturedLog log;
   const absl::Status status = session_.Start(hook);
   EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
-  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("FinalOpsHook"), HasSubstr("'image' (f32 [2])")));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("FinalOpsHook"), HasSubstr("'image' (f32 [2])")));
   EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("needs data from the input")));
 }
 

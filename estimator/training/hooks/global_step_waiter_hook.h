@@ -15,9 +15,13 @@ namespace estimator {
 class GlobalStepWaiterHook : public SessionRunHook {
  public:
   // `sleep` (seconds) is a test's way in.
-  explicit GlobalStepWaiterHook(int64_t wait_until_step, std::function<void(double)> sleep = nullptr)
+  explicit GlobalStepWaiterHook(int64_t wait_until_step,
+                                std::function<void(double)> sleep = nullptr)
       : wait_until_step_(wait_until_step), sleep_(std::move(sleep)) {
-    if (!sleep_) sleep_ = [](double secs) { std::this_thread::sleep_for(std::chrono::duration<double>(secs)); };
+    if (!sleep_)
+      sleep_ = [](double secs) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(secs));
+      };
   }
 
   std::vector<Tensor> BeforeRun(RunContext& context) override {

@@ -16,7 +16,8 @@ absl::Status GraphWriterHook::AfterCreateSession(Session& session) {
   const std::string text = GraphToText(session.graph());
   const absl::StatusOr<std::string> present = ReadFile(path);
   if (!present.ok() || *present != text) EST_RETURN_IF_ERROR(WriteFileAtomically(path, text));
-  EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer, EventFileWriter::ForDirectory(session.model_dir()));
+  EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer,
+                       EventFileWriter::ForDirectory(session.model_dir()));
   return writer->AddGraph(GraphToGraphDef(session.graph()), session.global_step());
 }
 

@@ -69,11 +69,13 @@ TEST(HooksInTraining, FinalOpsAreThoseOfTheTrainedVariables) {
   const TempDir dir;
   auto options = TinyOptions(dir.path());
   std::shared_ptr<FinalOpsHook> final_ops;
-  options.model_fn = [&](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+  options.model_fn = [&](const Features& features, const Labels& labels, Mode mode,
+                         const TinyParams& params) {
     const EstimatorSpec tiny = TinyModel(features, labels, mode, params);
     final_ops = std::make_shared<FinalOpsHook>(
         std::map<std::string, Tensor>{{"kernel", *Graph::Current().FindVariable("dense/kernel")}});
-    return EstimatorSpec::Train(tiny.spec().loss, tiny.spec().train_op, {.training_hooks = {final_ops}});
+    return EstimatorSpec::Train(tiny.spec().loss, tiny.spec().train_op,
+                                {.training_hooks = {final_ops}});
   };
   Estimator<TinyParams> estimator(options);
   ASSERT_TRUE(estimator.Train(Endless, Steps(3)).ok());
@@ -87,9 +89,11 @@ TEST(HooksInTraining, TheProfilerWritesTheOpsOfRunsTwoAndFour) {
   const TempDir dir;
   Estimator<TinyParams> estimator(TinyOptions(dir.path()));
   const auto profiler = std::make_shared<ProfilerHook>(
-      ProfilerHook::Options{.cadence = {.every_steps = 2, .every_secs = std::nullopt}, .output_dir = dir.File("profile")});
+      ProfilerHook::Options{.cadence = {.every_steps = 2, .every_secs = std::nullopt},
+                            .output_dir = dir.File("profile")});
   ASSERT_TRUE(estimator.Train(Endless, Steps(5), {.hooks = {profiler}}).ok());
-  EXPECT_THAT(ListDirectory(dir.File("profile")).value(), ::testing::ElementsAre("timeline-2.json", "timeline-4.json"));
+  EXPECT_THAT(ListDirectory(dir.File("profile")).value(),
+              ::testing::ElementsAre("timeline-2.json", "timeline-4.json"));
   const std::string timeline = ReadFile(dir.File("profile/timeline-2.json")).value();
   EXPECT_THAT(timeline, HasSubstr("\"op\": \"MatMul\""));
   EXPECT_THAT(timeline, HasSubstr("\"name\": \"dense_1/"));

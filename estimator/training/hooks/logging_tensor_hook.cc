@@ -10,16 +10,20 @@ namespace estimator {
 LoggingTensorHook::LoggingTensorHook(Options options)
     : options_(std::move(options)),
       only_at_end_(options_.at_end && !options_.every_n_iter && !options_.every_n_secs),
-      timer_({.every_steps = options_.every_n_iter, .every_secs = options_.every_n_secs}, options_.clock) {}
+      timer_({.every_steps = options_.every_n_iter, .every_secs = options_.every_n_secs},
+             options_.clock) {}
 
 absl::Status LoggingTensorHook::Begin(Graph&) {
   timer_.Reset();
   iteration_ = 0;
   for (const auto& [tag, tensor] : options_.tensors) {
-    if (!tensor.valid()) return absl::InvalidArgumentError(absl::StrCat("LoggingTensorHook: '", tag, "' is not a tensor"));
+    if (!tensor.valid())
+      return absl::InvalidArgumentError(
+          absl::StrCat("LoggingTensorHook: '", tag, "' is not a tensor"));
   }
   if (only_at_end_) return absl::OkStatus();
-  return Cadence{options_.every_n_iter, options_.every_n_secs}.Validate("LoggingTensorHook (every_n_iter, every_n_secs)");
+  return Cadence{options_.every_n_iter, options_.every_n_secs}.Validate(
+      "LoggingTensorHook (every_n_iter, every_n_secs)");
 }
 
 std::vector<Tensor> LoggingTensorHook::BeforeRun(RunContext&) {

@@ -11,9 +11,8 @@
 
 namespace estimator {
 
-// Counts runs, not global steps: run 1, then every so many. From the second line on it says how long
-// the runs since the last one took.
-// Source: TF 2.15 tf.estimator.LoggingTensorHook.
+// Counts runs, not global steps: run 1, then every so many. From the second line on it says how
+// long the runs since the last one took. Source: TF 2.15 tf.estimator.LoggingTensorHook.
 class LoggingTensorHook : public SessionRunHook {
  public:
   using Values = std::map<std::string, Array>;

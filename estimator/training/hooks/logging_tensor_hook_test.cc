@@ -92,9 +92,10 @@ TEST_F(LoggingTensorHookTest, AtEndComesOnTopOfACadence) {
 
 // Behaviour J3.
 TEST_F(LoggingTensorHookTest, AFormatterWritesTheWholeLine) {
-  const auto hook = Make({.every_n_iter = 2, .formatter = [](const LoggingTensorHook::Values& values) {
-    return absl::StrCat("<", values.at("t").scalar<int64_t>(), ">");
-  }});
+  const auto hook =
+      Make({.every_n_iter = 2, .formatter = [](const LoggingTensorHook::Values& values) {
+              return absl::StrCat("<", values.at("t").scalar<int64_t>(), ">");
+            }});
   ASSERT_TRUE(session_.Start(*hook).ok());
   Runs(*hook, 4);
   EXPECT_THAT(lines_, ElementsAre("<1>", "<3>"));
@@ -102,7 +103,8 @@ TEST_F(LoggingTensorHookTest, AFormatterWritesTheWholeLine) {
 
 // Behaviour J3.
 TEST_F(LoggingTensorHookTest, RefusesCadencesThatAreNoCadence) {
-  for (const auto& hook : {Make({.every_n_iter = 0}), Make({.every_n_iter = -10}), Make({.every_n_iter = 5, .every_n_secs = 5}), Make({})}) {
+  for (const auto& hook : {Make({.every_n_iter = 0}), Make({.every_n_iter = -10}),
+                           Make({.every_n_iter = 5, .every_n_secs = 5}), Make({})}) {
     EXPECT_TRUE(absl::IsInvalidArgument(session_.Start(*hook)));
   }
 }

@@ -10,11 +10,12 @@ namespace estimator {
 absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& values) {
   const double loss = values.results[0].AsDouble();
   if (std::isfinite(loss)) return absl::OkStatus();
-  const std::string message = absl::StrCat(
-      std::isnan(loss) ? "NaN" : "Inf", " loss during training, at step ", values.global_step + 1, ": ",
-      context.session().FirstNonFiniteTensor(),
-      ", the first tensor that is not finite. The variables are those from before this step. A smaller learning "
-      "rate, gradient clipping, or a look at this batch's input are the usual cures");
+  const std::string message =
+      absl::StrCat(std::isnan(loss) ? "NaN" : "Inf", " loss during training, at step ",
+                   values.global_step + 1, ": ", context.session().FirstNonFiniteTensor(),
+                   ", the first tensor that is not finite. The variables are those from before "
+                   "this step. A smaller learning "
+                   "rate, gradient clipping, or a look at this batch's input are the usual cures");
   if (fail_on_nan_loss_) return absl::InvalidArgumentError(message);
   LOG(WARNING) << message << ". Training stops.";
   context.RequestStop();

@@ -14,8 +14,8 @@ class NanTensorHook : public SessionRunHook {
       : loss_(loss), fail_on_nan_loss_(fail_on_nan_loss) {}
 
   std::vector<Tensor> BeforeRun(RunContext&) override { return {loss_}; }
-  // Errors: INVALID_ARGUMENT naming the step and the tensor; or, without fail_on_nan_loss, a warning
-  // and a clean stop.
+  // Errors: INVALID_ARGUMENT naming the step and the tensor; or, without fail_on_nan_loss, a
+  // warning and a clean stop.
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
 
  private:

@@ -29,18 +29,23 @@ std::string Quoted(absl::string_view text) {
 }  // namespace
 
 std::string TraceToChromeJson(const Trace& trace) {
-  std::string json = "{\"traceEvents\": [\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, \"args\": {\"name\": \"ops\"}}";
+  std::string json =
+      "{\"traceEvents\": [\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, \"args\": "
+      "{\"name\": \"ops\"}}";
   std::set<int> replicas;
   for (const TraceEvent& event : trace.events) replicas.insert(event.replica);
   for (const int replica : replicas) {
-    absl::StrAppend(&json, ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 0, \"tid\": ", replica,
+    absl::StrAppend(&json,
+                    ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 0, \"tid\": ", replica,
                     ", \"args\": {\"name\": \"replica ", replica, "\"}}");
   }
   const int64_t origin = trace.events.empty() ? 0 : trace.events[0].start_us;
   for (const TraceEvent& event : trace.events) {
-    absl::StrAppend(&json, ",\n{\"name\": ", Quoted(event.op), ", \"cat\": \"Op\", \"ph\": \"X\", \"pid\": 0, \"tid\": ",
-                    event.replica, ", \"ts\": ", event.start_us - origin, ", \"dur\": ", event.duration_us,
-                    ", \"args\": {\"name\": ", Quoted(event.name), ", \"op\": ", Quoted(event.op), "}}");
+    absl::StrAppend(&json, ",\n{\"name\": ", Quoted(event.op),
+                    ", \"cat\": \"Op\", \"ph\": \"X\", \"pid\": 0, \"tid\": ", event.replica,
+                    ", \"ts\": ", event.start_us - origin, ", \"dur\": ", event.duration_us,
+                    ", \"args\": {\"name\": ", Quoted(event.name), ", \"op\": ", Quoted(event.op),
+                    "}}");
   }
   absl::StrAppend(&json, "\n]}\n");
   return json;
@@ -62,16 +67,20 @@ std::vector<Tensor> ProfilerHook::BeforeRun(RunContext& context) {
 }
 
 absl::Status ProfilerHook::AfterRun(RunContext& context, const RunValues& values) {
-  if (!timer_.last_triggered_step().has_value()) timer_.UpdateLastTriggeredStep(context.global_step());
+  if (!timer_.last_triggered_step().has_value())
+    timer_.UpdateLastTriggeredStep(context.global_step());
   if (trace_ == nullptr) return absl::OkStatus();
   const std::shared_ptr<Trace> trace = std::move(trace_);
   SetThreadTrace(nullptr);
   timer_.UpdateLastTriggeredStep(values.global_step);
-  const std::string& directory = options_.output_dir.empty() ? context.session().model_dir() : options_.output_dir;
+  const std::string& directory =
+      options_.output_dir.empty() ? context.session().model_dir() : options_.output_dir;
   EST_RETURN_IF_ERROR(CreateDirectories(directory));
-  const std::string path = JoinPath(directory, absl::StrCat("timeline-", values.global_step, ".json"));
+  const std::string path =
+      JoinPath(directory, absl::StrCat("timeline-", values.global_step, ".json"));
   EST_RETURN_IF_ERROR(WriteFileAtomically(path, TraceToChromeJson(*trace)));
-  LOG(INFO) << "Saved the timeline of the run up to step " << values.global_step << " into " << path;
+  LOG(INFO) << "Saved the timeline of the run up to step " << values.global_step << " into "
+            << path;
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
-// ProfilerHook: writes how long each op of a run took, for chrome://tracing and https://ui.perfetto.dev.
+// ProfilerHook: writes how long each op of a run took, for chrome://tracing and
+// https://ui.perfetto.dev.
 #ifndef ESTIMATOR_TRAINING_HOOKS_PROFILER_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_PROFILER_HOOK_H_
 
@@ -14,9 +15,8 @@
 
 namespace estimator {
 
-// A file `timeline-<global_step>.json` each time that the cadence is due, never for the first run, which compiles.
-// Runs in between cost nothing.
-// Source: TF 2.15 tf.estimator.ProfilerHook.
+// A file `timeline-<global_step>.json` each time that the cadence is due, never for the first run,
+// which compiles. Runs in between cost nothing. Source: TF 2.15 tf.estimator.ProfilerHook.
 class ProfilerHook : public SessionRunHook {
  public:
   struct Options {
@@ -24,7 +24,8 @@ class ProfilerHook : public SessionRunHook {
     std::string output_dir = "";  // made if need be; empty: the model directory
     Clock clock = SteadyClock();
   };
-  explicit ProfilerHook(Options options) : options_(std::move(options)), timer_(options_.cadence, options_.clock) {}
+  explicit ProfilerHook(Options options)
+      : options_(std::move(options)), timer_(options_.cadence, options_.clock) {}
 
   absl::Status Begin(Graph& graph) override;
   std::vector<Tensor> BeforeRun(RunContext& context) override;

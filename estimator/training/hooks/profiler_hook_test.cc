@@ -28,7 +28,11 @@ class ProfilerHookTest : public ::testing::Test {
       const std::shared_ptr<Trace> trace = ThreadTrace();
       if (trace == nullptr) return;
       ++num_traced_;
-      trace->events.push_back({.name = "dense/MatMul", .op = "MatMul", .replica = 0, .start_us = 1000, .duration_us = 30});
+      trace->events.push_back({.name = "dense/MatMul",
+                               .op = "MatMul",
+                               .replica = 0,
+                               .start_us = 1000,
+                               .duration_us = 30});
     };
   }
   std::vector<std::string> Files() { return ListDirectory(dir_.path()).value(); }
@@ -56,11 +60,13 @@ TEST_F(ProfilerHookTest, EveryTwoStepsWritesRunsTwoAndFourAndNeverTheFirst) {
 
 // Behaviour J10.
 TEST_F(ProfilerHookTest, EveryThreeSecondsGoesByTheClock) {
-  ProfilerHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 3}, .output_dir = dir_.File("profile"),
+  ProfilerHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 3},
+                     .output_dir = dir_.File("profile"),
                      .clock = [this] { return now_; }});
   ASSERT_TRUE(session_.Start(hook).ok());
   for (int run = 0; run < 8; ++run) ASSERT_TRUE(session_.Run(hook).ok());
-  // Armed at t = 1; a run that begins at t >= 4 is traced: the fifth, from t = 4 to 5; then at t >= 8.
+  // Armed at t = 1; a run that begins at t >= 4 is traced: the fifth, from t = 4 to 5; then at t
+  // >= 8.
   EXPECT_THAT(ListDirectory(dir_.File("profile")).value(), ElementsAre("timeline-5.json"));
 }
 
@@ -87,11 +93,16 @@ TEST_F(ProfilerHookTest, NothingIsTracedAfterARunThatFailed) {
 
 TEST(TraceToChromeJson, IsWhatChromeReads) {
   Trace trace;
-  trace.events.push_back({.name = "a/\"b\"", .op = "MatMul", .replica = 1, .start_us = 1000, .duration_us = 30});
-  trace.events.push_back({.name = "c", .op = "Relu", .replica = 1, .start_us = 1040, .duration_us = 2});
+  trace.events.push_back(
+      {.name = "a/\"b\"", .op = "MatMul", .replica = 1, .start_us = 1000, .duration_us = 30});
+  trace.events.push_back(
+      {.name = "c", .op = "Relu", .replica = 1, .start_us = 1040, .duration_us = 2});
   const std::string json = TraceToChromeJson(trace);
-  EXPECT_THAT(json, HasSubstr(R"({"name": "MatMul", "cat": "Op", "ph": "X", "pid": 0, "tid": 1, "ts": 0, "dur": 30, )"
-                              R"("args": {"name": "a/\"b\"", "op": "MatMul"}})"));
+  EXPECT_THAT(
+      json,
+      HasSubstr(
+          R"({"name": "MatMul", "cat": "Op", "ph": "X", "pid": 0, "tid": 1, "ts": 0, "dur": 30, )"
+          R"("args": {"name": "a/\"b\"", "op": "MatMul"}})"));
   EXPECT_THAT(json, HasSubstr(R"("ts": 40, "dur": 2)"));
   EXPECT_THAT(json, HasSubstr(R"("args": {"name": "replica 1"})"));
 }

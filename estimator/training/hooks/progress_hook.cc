@@ -34,16 +34,21 @@ std::vector<Tensor> ProgressHook::BeforeRun(RunContext&) { return {options_.loss
 
 std::string ProgressHook::Line(int64_t step, double steps_per_second) const {
   const bool has_target = options_.target_step != std::numeric_limits<int64_t>::max();
-  std::string line = absl::StrCat("step ", step, has_target ? absl::StrCat("/", options_.target_step) : "");
+  std::string line =
+      absl::StrCat("step ", step, has_target ? absl::StrCat("/", options_.target_step) : "");
   absl::StrAppendFormat(&line, ", loss = %.5g", loss_);
   if (steps_per_second <= 0) return line;
   if (examples_per_step_ > 0) {
-    absl::StrAppendFormat(&line, ", %.0f examples/s", steps_per_second * static_cast<double>(examples_per_step_));
+    absl::StrAppendFormat(&line, ", %.0f examples/s",
+                          steps_per_second * static_cast<double>(examples_per_step_));
   } else {
     absl::StrAppendFormat(&line, ", %.3g steps/s", steps_per_second);
   }
   if (has_target && step < options_.target_step) {
-    absl::StrAppend(&line, ", ", HumanDuration(static_cast<double>(options_.target_step - step) / steps_per_second), " left");
+    absl::StrAppend(
+        &line, ", ",
+        HumanDuration(static_cast<double>(options_.target_step - step) / steps_per_second),
+        " left");
   }
   return line;
 }
@@ -53,7 +58,8 @@ absl::Status ProgressHook::AfterRun(RunContext&, const RunValues& values) {
   SecondOrStepTimer& timer = terminal_ ? terminal_timer_ : log_timer_;
   if (!timer.ShouldTriggerForStep(values.global_step)) return absl::OkStatus();
   const auto elapsed = timer.UpdateLastTriggeredStep(values.global_step);
-  const double rate = elapsed && elapsed->seconds > 0 ? static_cast<double>(elapsed->steps) / elapsed->seconds : 0;
+  const double rate =
+      elapsed && elapsed->seconds > 0 ? static_cast<double>(elapsed->steps) / elapsed->seconds : 0;
   const std::string line = Line(values.global_step, rate);
   if (terminal_) {
     std::fprintf(stderr, "\r\033[K%s", line.c_str());
@@ -68,7 +74,8 @@ absl::Status ProgressHook::AfterRun(RunContext&, const RunValues& values) {
 absl::Status ProgressHook::End(Session& session) {
   if (line_open_) std::fputc('\n', stderr);
   line_open_ = false;
-  LOG(INFO) << "loss for final step " << session.global_step() << ": " << absl::StrFormat("%.6g", loss_);
+  LOG(INFO) << "loss for final step " << session.global_step() << ": "
+            << absl::StrFormat("%.6g", loss_);
   return absl::OkStatus();
 }
 

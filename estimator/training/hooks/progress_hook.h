@@ -19,8 +19,8 @@ class ProgressHook : public SessionRunHook {
   struct Options {
     Tensor loss = {};
     int64_t every_steps = 100;
-    int64_t target_step = 0;         // INT64_MAX: not known
-    std::optional<bool> terminal = std::nullopt;    // None: whether stderr is one
+    int64_t target_step = 0;                      // INT64_MAX: not known
+    std::optional<bool> terminal = std::nullopt;  // None: whether stderr is one
     Clock clock = SteadyClock();
   };
   explicit ProgressHook(Options options);

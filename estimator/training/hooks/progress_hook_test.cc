@@ -28,7 +28,10 @@ class ProgressHookTest : public ::testing::Test {
     session_.during_run = [this] { now_ += 0.5; };
   }
   ProgressHook Make(int64_t every_steps, int64_t target_step, bool terminal = false) {
-    return ProgressHook({.loss = loss_, .every_steps = every_steps, .target_step = target_step, .terminal = terminal,
+    return ProgressHook({.loss = loss_,
+                         .every_steps = every_steps,
+                         .target_step = target_step,
+                         .terminal = terminal,
                          .clock = [this] { return now_; }});
   }
   void Runs(SessionRunHook& hook, int count) {

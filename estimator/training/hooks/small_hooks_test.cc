@@ -18,8 +18,8 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::FakeSession;
+using ::testing::HasSubstr;
 
 // The step at which the hook stops a session.
 int64_t StopsAt(StopAtStepHook hook, int64_t from, int64_t steps_a_run = 1) {
@@ -27,12 +27,15 @@ int64_t StopsAt(StopAtStepHook hook, int64_t from, int64_t steps_a_run = 1) {
   session.step = from;
   session.steps_a_run = steps_a_run;
   EXPECT_TRUE(session.Start(hook).ok());
-  for (int run = 0; run < 100 && !session.stop_requested; ++run) EXPECT_TRUE(session.Run(hook).ok());
+  for (int run = 0; run < 100 && !session.stop_requested; ++run)
+    EXPECT_TRUE(session.Run(hook).ok());
   return session.step;
 }
 
 // Behaviour J2.
-TEST(StopAtStepHook, NumStepsCountFromTheStart) { EXPECT_EQ(StopsAt(StopAtStepHook({.num_steps = 10}), 5), 15); }
+TEST(StopAtStepHook, NumStepsCountFromTheStart) {
+  EXPECT_EQ(StopsAt(StopAtStepHook({.num_steps = 10}), 5), 15);
+}
 
 // Behaviour J2.
 TEST(StopAtStepHook, LastStepIsAbsolute) {
@@ -69,7 +72,8 @@ TEST_F(NanTensorHookTest, LetsANumberPass) {
 TEST_F(NanTensorHookTest, FailsAtANanNamingTheFirstTensorThatHasOne) {
   NanTensorHook hook(loss_);
   value_ = std::nanf("");
-  EXPECT_THAT(std::string(session_.Run(hook).message()), AllOf(HasSubstr("NaN loss"), HasSubstr("dense/MatMul:0")));
+  EXPECT_THAT(std::string(session_.Run(hook).message()),
+              AllOf(HasSubstr("NaN loss"), HasSubstr("dense/MatMul:0")));
 }
 
 TEST_F(NanTensorHookTest, FailsAtAnInf) {

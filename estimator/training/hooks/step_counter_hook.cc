@@ -6,7 +6,8 @@
 
 namespace estimator {
 
-StepCounterHook::StepCounterHook(Options options) : options_(std::move(options)), timer_(options_.cadence, options_.clock) {}
+StepCounterHook::StepCounterHook(Options options)
+    : options_(std::move(options)), timer_(options_.cadence, options_.clock) {}
 
 absl::Status StepCounterHook::Begin(Graph&) {
   timer_.Reset();
@@ -18,18 +19,23 @@ absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& val
   const int64_t step = values.global_step;
   if (timer_.last_triggered_step() == step && num_warnings_ < kMaxWarnings) {
     ++num_warnings_;
-    LOG(WARNING) << "global_step (" << step << ") has not moved since the last run; does train_op advance it?";
+    LOG(WARNING) << "global_step (" << step
+                 << ") has not moved since the last run; does train_op advance it?";
   }
   if (!timer_.ShouldTriggerForStep(step)) return absl::OkStatus();
   const auto elapsed = timer_.UpdateLastTriggeredStep(step);
   if (!elapsed.has_value() || elapsed->seconds <= 0) return absl::OkStatus();
   const double steps_per_second = static_cast<double>(elapsed->steps) / elapsed->seconds;
   const Session& session = context.session();
-  EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer,
-                       EventFileWriter::ForDirectory(options_.output_dir.empty() ? session.model_dir() : options_.output_dir));
-  EST_RETURN_IF_ERROR(writer->AddScalar("global_step/sec", static_cast<float>(steps_per_second), step));
+  EST_ASSIGN_OR_RETURN(
+      const std::shared_ptr<EventFileWriter> writer,
+      EventFileWriter::ForDirectory(options_.output_dir.empty() ? session.model_dir()
+                                                                : options_.output_dir));
+  EST_RETURN_IF_ERROR(
+      writer->AddScalar("global_step/sec", static_cast<float>(steps_per_second), step));
   if (session.examples_per_step() == 0) return absl::OkStatus();
-  const double examples_per_second = steps_per_second * static_cast<double>(session.examples_per_step());
+  const double examples_per_second =
+      steps_per_second * static_cast<double>(session.examples_per_step());
   return writer->AddScalar("examples/sec", static_cast<float>(examples_per_second), step);
 }
 

@@ -23,10 +23,12 @@ class StopAtStepHook : public SessionRunHook {
 
   absl::Status Begin(Graph&) override {
     if (options_.num_steps.has_value() != options_.last_step.has_value()) return absl::OkStatus();
-    return absl::InvalidArgumentError("StopAtStepHook: exactly one of num_steps and last_step must be given");
+    return absl::InvalidArgumentError(
+        "StopAtStepHook: exactly one of num_steps and last_step must be given");
   }
   absl::Status AfterCreateSession(Session& session) override {
-    last_step_ = options_.last_step.value_or(session.global_step() + options_.num_steps.value_or(0));
+    last_step_ =
+        options_.last_step.value_or(session.global_step() + options_.num_steps.value_or(0));
     return absl::OkStatus();
   }
   absl::Status AfterRun(RunContext& context, const RunValues& values) override {

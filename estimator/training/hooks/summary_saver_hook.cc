@@ -9,32 +9,41 @@
 namespace estimator {
 namespace {
 
-absl::Status WriteSummary(const SummaryRequest& request, const Array& value, int64_t step, EventFileWriter& writer) {
+absl::Status WriteSummary(const SummaryRequest& request, const Array& value, int64_t step,
+                          EventFileWriter& writer) {
   switch (request.kind) {
-    case SummaryRequest::Kind::kScalar: return writer.AddScalar(request.tag, static_cast<float>(value.AsDouble()), step);
-    case SummaryRequest::Kind::kHistogram: return writer.AddHistogram(request.tag, value, step);
-    case SummaryRequest::Kind::kImage: break;
+    case SummaryRequest::Kind::kScalar:
+      return writer.AddScalar(request.tag, static_cast<float>(value.AsDouble()), step);
+    case SummaryRequest::Kind::kHistogram:
+      return writer.AddHistogram(request.tag, value, step);
+    case SummaryRequest::Kind::kImage:
+      break;
   }
   const int64_t count = std::min<int64_t>(request.max_outputs, value.shape().dim(0));
   for (int64_t i = 0; i < count; ++i) {
     const Array image = value.Row(i);
-    const std::string tag = request.max_outputs == 1 ? absl::StrCat(request.tag, "/image") : absl::StrCat(request.tag, "/image/", i);
-    EST_RETURN_IF_ERROR(writer.AddImage(tag, image.dtype() == DType::kUint8 ? image : image.Cast(DType::kFloat32), step));
+    const std::string tag = request.max_outputs == 1 ? absl::StrCat(request.tag, "/image")
+                                                     : absl::StrCat(request.tag, "/image/", i);
+    EST_RETURN_IF_ERROR(writer.AddImage(
+        tag, image.dtype() == DType::kUint8 ? image : image.Cast(DType::kFloat32), step));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-SummarySaverHook::SummarySaverHook(Options options) : options_(std::move(options)), timer_(options_.cadence, options_.clock) {}
+SummarySaverHook::SummarySaverHook(Options options)
+    : options_(std::move(options)), timer_(options_.cadence, options_.clock) {}
 
 absl::Status SummarySaverHook::Begin(Graph& graph) {
   EST_RETURN_IF_ERROR(options_.cadence.Validate("SummarySaverHook"));
   timer_.Reset();
   requests_ = graph.summaries();
-  const bool has_loss = std::any_of(requests_.begin(), requests_.end(), [](const SummaryRequest& r) { return r.tag == "loss"; });
+  const bool has_loss = std::any_of(requests_.begin(), requests_.end(),
+                                    [](const SummaryRequest& r) { return r.tag == "loss"; });
   if (options_.loss.valid() && !has_loss) {
-    requests_.push_back({.kind = SummaryRequest::Kind::kScalar, .tag = "loss", .value = options_.loss});
+    requests_.push_back(
+        {.kind = SummaryRequest::Kind::kScalar, .tag = "loss", .value = options_.loss});
   }
   return absl::OkStatus();
 }
@@ -50,7 +59,8 @@ absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& va
   timer_.UpdateLastTriggeredStep(values.global_step);
   EST_ASSIGN_OR_RETURN(
       const std::shared_ptr<EventFileWriter> writer,
-      EventFileWriter::ForDirectory(options_.output_dir.empty() ? context.session().model_dir() : options_.output_dir));
+      EventFileWriter::ForDirectory(options_.output_dir.empty() ? context.session().model_dir()
+                                                                : options_.output_dir));
   for (size_t i = 0; i < requests_.size(); ++i) {
     EST_RETURN_IF_ERROR(WriteSummary(requests_[i], values.results[i], values.global_step, *writer));
   }
@@ -58,8 +68,10 @@ absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& va
 }
 
 absl::Status SummarySaverHook::End(Session& session) {
-  EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer,
-                       EventFileWriter::ForDirectory(options_.output_dir.empty() ? session.model_dir() : options_.output_dir));
+  EST_ASSIGN_OR_RETURN(
+      const std::shared_ptr<EventFileWriter> writer,
+      EventFileWriter::ForDirectory(options_.output_dir.empty() ? session.model_dir()
+                                                                : options_.output_dir));
   return writer->Flush();
 }
 

@@ -11,15 +11,15 @@
 
 namespace estimator {
 
-// Writes at the first run, then by the cadence: the scalar `loss`, and everything that the model asked for
-// with estimator::summary. On several replicas a floating scalar is their mean, an image the first of
-// replica 0's.
-// Source: TF 2.15 tf.estimator.SummarySaverHook.
+// Writes at the first run, then by the cadence: the scalar `loss`, and everything that the model
+// asked for with estimator::summary. On several replicas a floating scalar is their mean, an image
+// the first of replica 0's. Source: TF 2.15 tf.estimator.SummarySaverHook.
 class SummarySaverHook : public SessionRunHook {
  public:
   struct Options {
     Cadence cadence = {.every_steps = 100, .every_secs = std::nullopt};
-    Tensor loss = {};             // invalid: no `loss` is written, nor where the model has a summary of that name
+    Tensor loss =
+        {};  // invalid: no `loss` is written, nor where the model has a summary of that name
     std::string output_dir = "";  // empty: the model directory
     Clock clock = SteadyClock();
   };

@@ -7,18 +7,23 @@
 namespace estimator {
 
 Clock SteadyClock() {
-  return [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+  return [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
 }
 
 absl::Status Cadence::Validate(absl::string_view who) const {
   if (every_steps.has_value() == every_secs.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        who, ": exactly one of every_steps and every_secs must be given, not ", every_steps ? "both" : "neither"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(who, ": exactly one of every_steps and every_secs must be given, not ",
+                     every_steps ? "both" : "neither"));
   }
   if (every_steps.value_or(1) <= 0 || every_secs.value_or(1) <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        who, ": the cadence must be > 0, given ",
-        every_steps ? absl::StrCat(*every_steps, " steps") : absl::StrCat(*every_secs, " seconds")));
+    return absl::InvalidArgumentError(absl::StrCat(who, ": the cadence must be > 0, given ",
+                                                   every_steps
+                                                       ? absl::StrCat(*every_steps, " steps")
+                                                       : absl::StrCat(*every_secs, " seconds")));
   }
   return absl::OkStatus();
 }

@@ -32,8 +32,11 @@ Dataset TinyDataset(int64_t batch_size, int64_t num_examples) {
 }
 
 Tensor TinyNetwork(const Features& features, bool training, double dropout, int64_t hidden_units) {
-  const Tensor hidden = layers::Dense(features["x"], {.units = hidden_units, .activation = [](const Tensor& x) { return Relu(x); }});
-  const Tensor kept = dropout > 0 ? layers::Dropout(hidden, {.rate = dropout, .training = training}) : hidden;
+  const Tensor hidden =
+      layers::Dense(features["x"],
+                    {.units = hidden_units, .activation = [](const Tensor& x) { return Relu(x); }});
+  const Tensor kept =
+      dropout > 0 ? layers::Dropout(hidden, {.rate = dropout, .training = training}) : hidden;
   return layers::Dense(kept, {.units = 1});
 }
 
@@ -41,11 +44,14 @@ Tensor TinyLoss(const Tensor& labels, const Tensor& predictions) {
   return Identity(losses::MeanSquaredError(labels, predictions), "tiny_loss");
 }
 
-EstimatorSpec TinyModel(const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+EstimatorSpec TinyModel(const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
   const Tensor y = TinyNetwork(features, mode == Mode::kTrain, params.dropout, params.hidden_units);
-  if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"y", y}, {"twice", Multiply(y, 2.0)}});
+  if (mode == Mode::kPredict)
+    return EstimatorSpec::Predict({{"y", y}, {"twice", Multiply(y, 2.0)}});
   const Tensor loss = TinyLoss(labels, y);
-  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss, {{"mae", metrics::MeanAbsoluteError(labels, y)}});
+  if (mode == Mode::kEval)
+    return EstimatorSpec::Eval(loss, {{"mae", metrics::MeanAbsoluteError(labels, y)}});
   return EstimatorSpec::Train(loss, train::Momentum(params.learning_rate, 0.9).Minimize(loss));
 }
 
@@ -91,7 +97,8 @@ absl::StatusOr<std::string> CheckpointBits(const std::string& prefix) {
   for (const std::string& name : reader->names()) {
     EST_ASSIGN_OR_RETURN(const Array value, reader->Read(name));
     absl::StrAppend(&bits, name, ": ", value.TypeString(), " ",
-                    absl::string_view(static_cast<const char*>(value.raw()), value.num_bytes()), "\n");
+                    absl::string_view(static_cast<const char*>(value.raw()), value.num_bytes()),
+                    "\n");
   }
   return bits;
 }

@@ -1,4 +1,5 @@
-// A model whose step costs microseconds, with its input and a hook that watches it: for tests of the loops.
+// A model whose step costs microseconds, with its input and a hook that watches it: for tests of
+// the loops.
 #ifndef ESTIMATOR_TRAINING_TESTING_TINY_MODEL_H_
 #define ESTIMATOR_TRAINING_TESTING_TINY_MODEL_H_
 
@@ -24,11 +25,13 @@ Element TinyExamples(int64_t num_examples = 20);
 // One pass over them in batches; the last may be smaller.
 Dataset TinyDataset(int64_t batch_size, int64_t num_examples = 20);
 // f32 [n, 1]: dense/..., relu, dropout, dense_1/...
-Tensor TinyNetwork(const Features& features, bool training, double dropout, int64_t hidden_units = 4);
+Tensor TinyNetwork(const Features& features, bool training, double dropout,
+                   int64_t hidden_units = 4);
 // Mean squared error, named `tiny_loss`.
 Tensor TinyLoss(const Tensor& labels, const Tensor& predictions);
 // Momentum in training; the metric `mae` in evaluation; predictions `y` and `twice`.
-EstimatorSpec TinyModel(const Features& features, const Labels& labels, Mode mode, const TinyParams& params);
+EstimatorSpec TinyModel(const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params);
 
 // Quiet: no log lines, summaries or graph; a checkpoint every 5 steps; seed 7.
 RunConfig TinyConfig(const std::string& model_dir);
@@ -37,8 +40,8 @@ Estimator<TinyParams>::Options TinyOptions(const std::string& model_dir);
 // Watches `tiny_loss` in every run.
 class RunRecorder : public SessionRunHook {
  public:
-  std::vector<int64_t> steps;   // the global step after each run
-  std::vector<double> losses;   // of each run's last step
+  std::vector<int64_t> steps;  // the global step after each run
+  std::vector<double> losses;  // of each run's last step
   int num_begins = 0;
   int num_ends = 0;
 
@@ -51,7 +54,8 @@ class RunRecorder : public SessionRunHook {
   Tensor loss_;
 };
 
-// Every variable of a checkpoint, as "name: type bytes", for comparing bits. Errors: those of the reader.
+// Every variable of a checkpoint, as "name: type bytes", for comparing bits. Errors: those of the
+// reader.
 absl::StatusOr<std::string> CheckpointBits(const std::string& prefix);
 
 }  // namespace estimator

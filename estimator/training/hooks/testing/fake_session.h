@@ -30,16 +30,20 @@ class FakeSession : public Session {
     return absl::StrCat("model.ckpt-", step);
   }
   int64_t restored_step() const override { return restored; }
-  std::string FirstNonFiniteTensor() override { return "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]"; }
+  std::string FirstNonFiniteTensor() override {
+    return "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]";
+  }
 
-  // One run: BeforeRun, `steps_a_run` steps, AfterRun. `value` gives each tensor that the hook asks for.
+  // One run: BeforeRun, `steps_a_run` steps, AfterRun. `value` gives each tensor that the hook asks
+  // for.
   absl::Status Run(SessionRunHook& hook) {
     RunContext context(*this, step);
     const std::vector<Tensor> tensors = hook.BeforeRun(context);
     step += steps_a_run;
     if (during_run) during_run();
     RunValues values{.results = {}, .global_step = step, .num_steps = steps_a_run};
-    for (const Tensor& tensor : tensors) values.results.push_back(value ? value(tensor) : Array::Scalar(0.5f));
+    for (const Tensor& tensor : tensors)
+      values.results.push_back(value ? value(tensor) : Array::Scalar(0.5f));
     EST_RETURN_IF_ERROR(hook.AfterRun(context, values));
     stop_requested = context.stop_requested();
     return absl::OkStatus();
