@@ -56,7 +56,7 @@ absl::Status CheckRestorable(const BundleReader& reader,
       const auto nearest = NearestFree(reader, name, here, wanted);
       rows.push_back({name, here.ToString(), "-", nearest.value_or("-"),
                       nearest ? "renamed: map the one to the other, or use the old name"
-                              : "new here: warm start from it instead, or another model_dir"});
+                              : "new here: another model_dir, or the settings of that run"});
       continue;
     }
     const TensorSpec& there = found->second;

@@ -152,6 +152,10 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
   }
   EST_RETURN_IF_ERROR(status);
   for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->End(session));
+  if (loop.input_ended && !length.until_end()) {
+    LOG(WARNING) << "The input ended at step " << state_.global_step() << " of " << loop.target_step
+                 << "; Repeat() it to train on";
+  }
   if (InterruptRequested()) {
     return absl::CancelledError(absl::StrCat(
         "interrupted at step ", state_.global_step(),
@@ -184,7 +188,11 @@ absl::StatusOr<bool> Trainer::RestoreInput(const std::string& checkpoint) {
                  << " is the position of another input (" << restored.message() << ")";
     return false;
   }
-  EST_RETURN_IF_ERROR(restored);
+  if (!restored.ok()) {
+    return absl::Status(restored.code(),
+                        absl::StrCat(path, ": ", restored.message(),
+                                     ". Delete this file to start the input at its beginning"));
+  }
   return true;
 }
 

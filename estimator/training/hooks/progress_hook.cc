@@ -25,6 +25,7 @@ ProgressHook::ProgressHook(Options options)
 
 absl::Status ProgressHook::AfterCreateSession(Session& session) {
   examples_per_step_ = session.examples_per_step();
+  first_run_ = true;
   log_timer_.UpdateLastTriggeredStep(session.global_step());
   terminal_timer_.UpdateLastTriggeredStep(session.global_step());
   return absl::OkStatus();
@@ -56,7 +57,13 @@ std::string ProgressHook::Line(int64_t step, double steps_per_second) const {
 absl::Status ProgressHook::AfterRun(RunContext&, const RunValues& values) {
   loss_ = values.results[0].AsDouble();
   SecondOrStepTimer& timer = terminal_ ? terminal_timer_ : log_timer_;
-  if (!timer.ShouldTriggerForStep(values.global_step)) return absl::OkStatus();
+  if (!timer.ShouldTriggerForStep(values.global_step)) {
+    // A sign of life, and the loss to start from, long before the first line is due.
+    if (first_run_ && !terminal_) LOG(INFO) << Line(values.global_step, 0);
+    first_run_ = false;
+    return absl::OkStatus();
+  }
+  first_run_ = false;
   const auto elapsed = timer.UpdateLastTriggeredStep(values.global_step);
   const double rate =
       elapsed && elapsed->seconds > 0 ? static_cast<double>(elapsed->steps) / elapsed->seconds : 0;

@@ -11,7 +11,8 @@
 
 namespace estimator {
 
-// In a terminal, one line that renews itself; elsewhere a log line every `every_steps` steps:
+// In a terminal, one line that renews itself; elsewhere a log line after the first run and every
+// `every_steps` steps:
 //   step 400/1000, loss = 0.1234, 5210 examples/s, 2m 01s left
 // At the end: "loss for final step 1000: 0.0630".
 class ProgressHook : public SessionRunHook {
@@ -41,6 +42,7 @@ class ProgressHook : public SessionRunHook {
   int64_t examples_per_step_ = 0;
   double loss_ = 0;
   bool line_open_ = false;
+  bool first_run_ = true;
 };
 
 }  // namespace estimator

@@ -49,10 +49,11 @@ TEST_F(ProgressHookTest, LogsStepLossSpeedAndTimeLeft) {
   ASSERT_TRUE(session_.Start(hook).ok());
   const testing::CapturedLog log;
   Runs(hook, 4);
-  ASSERT_EQ(log.infos.size(), 2u);
-  EXPECT_THAT(log.infos[0], HasSubstr("step 2/10, loss = 0.5, 20 examples/s, "));
-  EXPECT_THAT(log.infos[0], HasSubstr(" left"));
-  EXPECT_THAT(log.infos[1], HasSubstr("step 4/10, loss = 0.5, 20 examples/s, "));
+  ASSERT_EQ(log.infos.size(), 3u);
+  EXPECT_EQ(log.infos[0], "step 1/10, loss = 0.5");
+  EXPECT_THAT(log.infos[1], HasSubstr("step 2/10, loss = 0.5, 20 examples/s, "));
+  EXPECT_THAT(log.infos[1], HasSubstr(" left"));
+  EXPECT_THAT(log.infos[2], HasSubstr("step 4/10, loss = 0.5, 20 examples/s, "));
 }
 
 TEST_F(ProgressHookTest, TheLastLineIsTheLossOfTheFinalStep) {
