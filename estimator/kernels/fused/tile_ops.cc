@@ -6,9 +6,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/fused/tile_ops.cc"
 #define HWY_DISABLE_PCLMUL_AES  // not in x86-64-v3, not used: makes AVX2 the baseline
-#include "hwy/contrib/math/math-inl.h"
+// The order matters: each includes this file or what the one before set up.
+// clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "hwy/contrib/math/math-inl.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace estimator::fused {
