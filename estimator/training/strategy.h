@@ -69,10 +69,11 @@ class InputFn {
   const void* identity_ = nullptr;
 };
 
-// The identity of a user's input_fn that is a plain function: the function. Null for lambdas and
-// other objects, which cannot be told apart.
+// The identity of a user's input_fn that is a plain function: the function. Not inlined: g++ 12
+// sees an uninitialized pointer in std::function::target where it can look through it. Null for
+// lambdas and other objects, which cannot be told apart.
 template <typename Params>
-const void* FunctionIdentity(
+[[gnu::noinline]] const void* FunctionIdentity(
     const std::function<absl::StatusOr<Dataset>(const Params&)>& input_fn) {
   if (const auto* plain = input_fn.template target<Dataset (*)(const Params&)>()) {
     return reinterpret_cast<const void*>(*plain);
