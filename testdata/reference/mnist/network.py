@@ -1,0 +1,29 @@
+"""The network of models/mnist with fewer filters and no dropout, for cases that only differ in their optimizer."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import reference_lib as lib  # noqa: E402
+from reference_lib import tf, tf1  # noqa: E402
+
+
+def loss(features, labels):
+    layers = tf1.layers
+    x = tf.cast(tf.reshape(features["image"], [-1, 28, 28, 1]), tf.float32) * (1 / 255)
+    x = layers.max_pooling2d(layers.conv2d(x, 4, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
+    x = layers.max_pooling2d(layers.conv2d(x, 8, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
+    x = layers.dense(layers.flatten(x), 16, activation=tf.nn.relu)
+    return tf1.losses.sparse_softmax_cross_entropy(labels, layers.dense(x, 10))
+
+
+def generate(case_file, make_optimizer, description, **options):
+    """A case of 50 steps: the network of this folder under the optimizer that make_optimizer() gives. It is called inside
+    the graph, so it may build a learning rate from tf1.train.get_global_step().
+    """
+
+    def model_fn(features, labels):
+        value = loss(features, labels)
+        return lib.Step(loss=value, train_op=make_optimizer().minimize(value, tf1.train.get_global_step()))
+
+    lib.generate(case_file, model_fn, description, shared=os.path.dirname(os.path.abspath(__file__)), **options)

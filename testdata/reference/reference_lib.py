@@ -1,0 +1,226 @@
+"""What the generate.py of every case shares: runs a model in TensorFlow 2.15.1 (graph mode, one thread) and writes what
+happened into the case's folder. README.md has the format.
+"""
+
+import hashlib
+import os
+import warnings
+
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # Eigen's kernels: no Winograd, whose errors are larger
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+tf1 = tf.compat.v1
+tf1.disable_v2_behavior()
+warnings.simplefilter("ignore")  # tf.layers is deprecated: that is the point
+tf1.logging.set_verbosity(tf1.logging.ERROR)
+
+VERSION = "2.15.1"
+# The ops whose outputs are recorded as forward tensors, unless a case chooses others.
+FORWARD_OPS = {"AvgPool", "BiasAdd", "Conv2D", "Elu", "FusedBatchNormV3", "MatMul", "MaxPool", "Mean", "Relu", "Softmax",
+               "Tanh"}
+
+
+class Step:
+    """What a case's model function returns. TRAIN: loss and train_op; EVAL: loss; PREDICT: predictions (a dict)."""
+
+    def __init__(self, loss=None, train_op=None, predictions=None):
+        self.loss, self.train_op, self.predictions = loss, train_op, predictions or {}
+
+
+def generate(case_file, model_fn, description, *, batches=None, shared=None, mode="TRAIN", num_steps=50,
+             initial=None, forward_ops=None, max_forward_elements=60000, rtol=None, variable_rtol=None):
+    """Writes the folder of the case whose generate.py is case_file.
+
+    model_fn(features, labels): builds the model and returns a Step. features and labels are a tensor each, or a dict of
+      them where batches has names below "features/", "labels/".
+    batches: {"features" | "features/<name>" | "labels" | "labels/<name>": array [batches, batch, ...]}.
+    shared: instead of batches: the folder of generate_shared whose initial checkpoint, batches, forward tensors and
+      gradients serve this case.
+    initial: {variable: array}: replaces values of the initializers, before anything is recorded.
+    rtol, variable_rtol: wider tolerances than the usual ones (1e-5, 1e-4), for a reason that the case states.
+    """
+    folder = _folder(case_file)
+    run = _Run(model_fn, _read_batches(shared) if shared else batches, mode)
+    with run.session() as session:
+        if shared:
+            initial = dict(_read_bundle(os.path.join(shared, "initial")), **(initial or {}))
+        run.initialize(session, initial)
+        expected = {}
+        if not shared:
+            run.save_initial(session, folder)
+            _write_bundle(os.path.join(folder, "batches"), batches)
+            expected.update(run.first_step(session, forward_ops or FORWARD_OPS, max_forward_elements))
+        expected.update(run.steps(session, num_steps))
+    _write_bundle(os.path.join(folder, "results"), expected)
+    relative = os.path.relpath(os.path.abspath(shared), folder) if shared else "."
+    lines = ["# Written by generate.py. Text form of replay/reference.proto.",
+             f'description: "{description}"', f'made_by: "TensorFlow {tf.__version__}"', f"mode: {mode}",
+             f"num_steps: {num_steps}", f'initial_checkpoint: "{os.path.normpath(os.path.join(relative, "initial"))}"',
+             f'batches: "{os.path.normpath(os.path.join(relative, "batches"))}"']
+    if shared:
+        lines.append(f'expected: "{os.path.normpath(os.path.join(relative, "step_1"))}"')
+    lines.append('expected: "results"')
+    lines += [f"{name}: {value:g}" for name, value in (("rtol", rtol), ("variable_rtol", variable_rtol)) if value]
+    with open(os.path.join(folder, "reference.textproto"), "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
+    _write_sums(folder)
+    if mode != "PREDICT":
+        loss = expected["loss"]
+        print(f"{os.path.basename(folder)}: loss {loss[0]:.6f} ... {loss[-1]:.6f}, {_size(folder)} bytes")
+
+
+def generate_shared(case_file, loss_fn, batches, forward_ops=None, max_forward_elements=60000):
+    """Writes what the cases of one network share: initial, batches, and step_1 (forward tensors and gradients).
+
+    loss_fn(features, labels): builds the network and returns its loss.
+    """
+    folder = _folder(case_file)
+    run = _Run(lambda features, labels: Step(loss=loss_fn(features, labels)), batches, "TRAIN")
+    with run.session() as session:
+        run.initialize(session, None)
+        run.save_initial(session, folder)
+        _write_bundle(os.path.join(folder, "batches"), batches)
+        _write_bundle(os.path.join(folder, "step_1"),
+                      run.first_step(session, forward_ops or FORWARD_OPS, max_forward_elements))
+    _write_sums(folder)
+    print(f"{os.path.basename(folder)}: {_size(folder)} bytes")
+
+
+class _Run:
+    """A model in a graph of its own."""
+
+    def __init__(self, model_fn, batches, mode):
+        assert tf.__version__ == VERSION, f"references are made by TensorFlow {VERSION}, this is {tf.__version__}"
+        self._batches = batches
+        self._mode = mode
+        self._graph = tf1.Graph()
+        with self._graph.as_default():
+            tf1.set_random_seed(1)
+            tf1.train.get_or_create_global_step()
+            self._feeds = {key: tf1.placeholder(array.dtype, array.shape[1:], key.replace("/", "_"))
+                           for key, array in batches.items()}
+            self._step = model_fn(self._argument("features"), self._argument("labels"))
+            self._variables = tf1.global_variables()
+            self._init = tf1.global_variables_initializer()
+            self._saver = tf1.train.Saver(self._variables)
+
+    def _argument(self, what):
+        named = {key[len(what) + 1:]: tensor for key, tensor in self._feeds.items() if key.startswith(what + "/")}
+        return named or self._feeds.get(what)
+
+    def _feed(self, step):
+        return {tensor: self._batches[key][step % len(self._batches[key])] for key, tensor in self._feeds.items()}
+
+    def session(self):
+        config = tf1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+        return tf1.Session(graph=self._graph, config=config)
+
+    def initialize(self, session, values):
+        session.run(self._init)
+        for variable in self._variables:
+            if values and variable.op.name in values:
+                variable.load(values[variable.op.name], session)
+        unknown = set(values or {}) - {variable.op.name for variable in self._variables}
+        assert not unknown, f"the model has no variables {sorted(unknown)}"
+
+    def save_initial(self, session, folder):
+        self._saver.save(session, os.path.join(folder, "initial"), write_meta_graph=False, write_state=False)
+
+    def first_step(self, session, forward_ops, max_elements):
+        """The forward tensors and gradients of the first step, without running its updates."""
+        outputs = [self._step.loss] if self._step.loss is not None else list(self._step.predictions.values())
+        fetches = {f"forward/{t.name.replace(':', '/')}": t
+                   for t in _forward_tensors(self._graph, outputs, forward_ops, max_elements)}
+        if self._mode == "TRAIN":
+            with self._graph.as_default():
+                variables = tf1.trainable_variables()
+                gradients = tf.gradients(self._step.loss, variables)
+            for variable, gradient in zip(variables, gradients):
+                if gradient is not None:
+                    with self._graph.as_default():
+                        fetches[f"gradient/{variable.op.name}"] = tf.convert_to_tensor(gradient)
+        return session.run(fetches, self._feed(0))
+
+    def steps(self, session, num_steps):
+        losses, predictions, norms, values = [], {key: [] for key in self._step.predictions}, {}, {}
+        names = [variable.op.name for variable in self._variables]
+        read = {variable.op.name: variable for variable in self._variables}
+        fetches = {"predictions": self._step.predictions}
+        if self._step.loss is not None:
+            fetches["loss"] = self._step.loss
+        if self._mode == "TRAIN":
+            fetches["train_op"] = self._step.train_op
+        expected = {}
+        for step in range(num_steps):
+            results = session.run(fetches, self._feed(step))
+            losses.append(results.get("loss"))
+            for key, value in results["predictions"].items():
+                predictions[key].append(value)
+            if self._mode != "TRAIN":
+                continue
+            assert np.isfinite(results["loss"]), f"step {step}: loss {results['loss']}"
+            values = session.run(read)
+            if step == 0:
+                expected.update({f"step_1/{name}": values[name] for name in names})
+            for name in names:
+                if values[name].dtype.kind == "f":
+                    norm = np.sqrt(np.sum(np.square(values[name].astype(np.float64))))
+                    norms.setdefault(name, []).append(norm)
+        if self._step.loss is not None:
+            expected["loss"] = np.array(losses, np.float32)
+        expected.update({f"prediction/{key}": np.stack(rows) for key, rows in predictions.items()})
+        expected.update({f"norm/{name}": np.array(norm, np.float64) for name, norm in norms.items()})
+        expected.update({f"final/{name}": values[name] for name in names if self._mode == "TRAIN"})
+        return expected
+
+
+def _forward_tensors(graph, outputs, forward_ops, max_elements):
+    """What outputs are computed from, of the given ops, in the order in which it was built."""
+    needed, pending = set(), [tensor.op for tensor in outputs]
+    while pending:
+        op = pending.pop()
+        if op not in needed:
+            needed.add(op)
+            pending.extend(tensor.op for tensor in op.inputs)
+    tensors = [op.outputs[0] for op in graph.get_operations() if op in needed and op.type in forward_ops]
+    return [t for t in tensors if t.dtype.is_floating and 1 < t.shape.num_elements() <= max_elements]
+
+
+def _folder(case_file):
+    return os.path.dirname(os.path.abspath(case_file))
+
+
+def _read_bundle(prefix):
+    reader = tf.train.load_checkpoint(prefix)
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+def _read_batches(folder):
+    return _read_bundle(os.path.join(folder, "batches"))
+
+
+def _write_bundle(prefix, arrays):
+    """A checkpoint of any names."""
+    names = sorted(arrays)
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        save = tf.raw_ops.SaveV2(prefix=prefix, tensor_names=names, shape_and_slices=[""] * len(names),
+                                 tensors=[tf.constant(arrays[name]) for name in names])
+        session.run(save)
+
+
+def _size(folder):
+    return sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder) if _is_result(name))
+
+
+def _is_result(name):
+    return name.endswith((".textproto", ".index", ".data-00000-of-00001"))
+
+
+def _write_sums(folder):
+    with open(os.path.join(folder, "SHA256SUMS"), "w", encoding="utf-8") as out:
+        for name in sorted(filter(_is_result, os.listdir(folder))):
+            with open(os.path.join(folder, name), "rb") as f:
+                out.write(f"{hashlib.sha256(f.read()).hexdigest()}  {name}\n")
