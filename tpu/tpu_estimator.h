@@ -117,6 +117,8 @@ class TPUEstimator {
   }
 
   const RunConfig& config() const { return options_->config; }
+  // What TF_CONFIG says of this process.
+  const TaskConfig& task() const { return core_.task(); }
   const std::string& model_dir() const { return core_.model_dir(); }
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const {
     return core_.LatestCheckpoint();

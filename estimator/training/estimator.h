@@ -73,6 +73,8 @@ class Estimator {
   }
 
   const RunConfig& config() const { return core_.config(); }
+  // What TF_CONFIG says of this process.
+  const TaskConfig& task() const { return core_.task(); }
   const std::string& model_dir() const { return core_.model_dir(); }
   const Params& params() const { return *params_; }
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const {

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/training/testing/tiny_model.h"
@@ -76,6 +77,33 @@ TEST(EstimatorConstruction, CallableObjectsServeAsModelFnAndInputFn) {
   Estimator<TinyParams> estimator(options);
   ASSERT_TRUE(estimator.Train(Input{5}, Steps(1)).ok());
   EXPECT_EQ(estimator.GetVariableValue("dense/kernel")->shape(), (Shape{2, 6}));
+}
+
+// Behaviours B5 and D10.
+TEST(EstimatorConstruction, TfConfigGivesTheModelDirAndSaysWhoMayTrain) {
+  const TempDir dir;
+  struct Environment {
+    explicit Environment(const std::string& json) { setenv("TF_CONFIG", json.c_str(), 1); }
+    ~Environment() { unsetenv("TF_CONFIG"); }
+  };
+  auto options = TinyOptions(dir.File("m"));
+  {
+    const Environment environment(absl::StrCat(R"({"model_dir": ")", dir.File("t"), R"("})"));
+    Estimator<TinyParams> differs(options);
+    EXPECT_THAT(std::string(differs.Train(Endless, Steps(1)).message()),
+                HasSubstr("but TF_CONFIG says"));
+    options.config.model_dir = std::nullopt;
+    const Estimator<TinyParams> estimator(options);
+    EXPECT_EQ(estimator.model_dir(), dir.File("t"));
+  }
+  const Environment environment(
+      R"({"cluster": {"chief": ["c:1"]}, "task": {"type": "evaluator", "index": 0}})");
+  options = TinyOptions(dir.File("m"));
+  Estimator<TinyParams> evaluator(options);
+  EXPECT_EQ(evaluator.task().task_type, "evaluator");
+  EXPECT_THAT(std::string(evaluator.Train(Endless, Steps(1)).message()),
+              HasSubstr("which does not train"));
+  EXPECT_FALSE(IsDirectory(dir.File("m")));
 }
 
 // Behaviour B3, at the estimator.

@@ -23,6 +23,18 @@ absl::StatusOr<std::string> MakeTemporaryModelDir() {
   return pattern;
 }
 
+// model_dir may stand in the program, in TF_CONFIG, or the same in both.
+absl::Status TakeModelDir(const TaskConfig& task, RunConfig& config) {
+  if (!task.model_dir.has_value()) return absl::OkStatus();
+  if (config.model_dir.has_value() && *config.model_dir != *task.model_dir) {
+    return absl::InvalidArgumentError(absl::StrCat("RunConfig.model_dir is ", *config.model_dir,
+                                                   ", but TF_CONFIG says ", *task.model_dir,
+                                                   "; give one of them, or the same in both"));
+  }
+  config.model_dir = task.model_dir;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& model_dir) {
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir));
   if (!latest.has_value()) {
@@ -36,7 +48,11 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& mode
 EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config,
                              absl::Status construction)
     : config_(std::move(config)), status_(std::move(construction)), strategy_(std::move(strategy)) {
+  absl::StatusOr<TaskConfig> task = TaskConfigFromEnvironment();
+  status_.Update(task.status());
+  if (task.ok()) task_ = *std::move(task);
   status_.Update(config_.Validate());
+  status_.Update(TakeModelDir(task_, config_));
   if (!config_.model_dir.has_value()) {
     absl::StatusOr<std::string> temporary = status_.ok() ? MakeTemporaryModelDir() : std::string();
     status_.Update(temporary.status());
@@ -54,6 +70,7 @@ EstimatorCore::EstimatorCore(EstimatorCore&&) noexcept = default;
 absl::Status EstimatorCore::Train(const InputFn& input_fn, const TrainLength& length,
                                   const TrainOptions& options) {
   EST_RETURN_IF_ERROR(status_);
+  EST_RETURN_IF_ERROR(CheckMayTrain(task_));
   return trainer_->Train(input_fn, length, options);
 }
 

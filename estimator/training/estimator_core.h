@@ -16,6 +16,7 @@
 #include "estimator/training/predictor.h"
 #include "estimator/training/run_config.h"
 #include "estimator/training/strategy.h"
+#include "estimator/training/tf_config.h"
 #include "estimator/training/train_length.h"
 #include "estimator/training/trainer.h"
 
@@ -24,7 +25,8 @@ namespace estimator {
 // Not thread-safe.
 class EstimatorCore {
  public:
-  // An error of `config`, or `construction` if it is one, is what every call returns.
+  // Reads TF_CONFIG. An error of `config`, of TF_CONFIG, or `construction` if it is one, is what
+  // every call returns.
   EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config,
                 absl::Status construction = absl::OkStatus());
   ~EstimatorCore();
@@ -37,6 +39,7 @@ class EstimatorCore {
 
   const absl::Status& status() const { return status_; }
   const RunConfig& config() const { return config_; }
+  const TaskConfig& task() const { return task_; }
   const std::string& model_dir() const { return *config_.model_dir; }
   // The prefix of the newest whole checkpoint; nullopt before training.
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const;
@@ -50,6 +53,7 @@ class EstimatorCore {
 
  private:
   RunConfig config_;
+  TaskConfig task_;
   absl::Status status_;
   std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<Trainer> trainer_;
