@@ -75,9 +75,9 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
       const bool whole = extent.has_length_case() != proto::TensorSliceProto::Extent::kLength;
       extents.push_back(whole ? SliceExtent()
                               : SliceExtent{.start = extent.start(), .length = extent.length()});
-      part.start.push_back(extents.back().start);
     }
     part.key = SliceKey(name, extents);
+    part.extents = std::move(extents);
     entry.slices.push_back(std::move(part));
   }
   if (!entry.slices.empty()) return entry;
@@ -89,10 +89,12 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
       __builtin_add_overflow(entry.offset, entry.size, &end)) {
     return Corrupt(where, absl::StrCat("at offset ", entry.offset, ", of ", entry.size, " bytes"));
   }
-  if (DTypeSize(entry.spec.dtype) > 0 &&
-      static_cast<size_t>(entry.size) != entry.spec.num_bytes()) {
-    return Corrupt(where, absl::StrCat(entry.spec.ToString(), " is ", entry.spec.num_bytes(),
-                                       " bytes, the index says ", entry.size));
+  const int64_t element_bytes = DTypeOnDiskSize(entry.dtype_on_disk);
+  if (element_bytes > 0 && entry.size != entry.spec.shape.num_elements() * element_bytes) {
+    return Corrupt(
+        where, absl::StrCat(DTypeOnDiskName(entry.dtype_on_disk), " ", entry.spec.shape.ToString(),
+                            " is ", entry.spec.shape.num_elements() * element_bytes,
+                            " bytes, the index says ", entry.size));
   }
   // A string takes one byte at least, for its length.
   if (entry.spec.dtype == DType::kString && entry.size < entry.spec.shape.num_elements()) {
@@ -101,12 +103,12 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
   return entry;
 }
 
-bool Overlap(const std::vector<int64_t>& start_a, const Shape& a,
-             const std::vector<int64_t>& start_b, const Shape& b) {
-  for (size_t axis = 0; axis < start_a.size(); ++axis) {
+bool Overlap(const std::vector<SliceExtent>& at_a, const Shape& a,
+             const std::vector<SliceExtent>& at_b, const Shape& b) {
+  for (size_t axis = 0; axis < at_a.size(); ++axis) {
     const int i = static_cast<int>(axis);
-    if (start_a[axis] >= start_b[axis] + b.dim(i)) return false;
-    if (start_b[axis] >= start_a[axis] + a.dim(i)) return false;
+    if (at_a[axis].start >= at_b[axis].start + b.dim(i)) return false;
+    if (at_b[axis].start >= at_a[axis].start + a.dim(i)) return false;
   }
   return true;
 }
@@ -125,9 +127,9 @@ absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
     const BundleEntry& part = found->second;
     bool fits = part.slices.empty() && part.dtype_on_disk == entry.dtype_on_disk &&
                 part.spec.shape.rank() == entry.spec.shape.rank() &&
-                static_cast<int>(slice.start.size()) == entry.spec.shape.rank();
+                static_cast<int>(slice.extents.size()) == entry.spec.shape.rank();
     for (int axis = 0; fits && axis < part.spec.shape.rank(); ++axis) {
-      const int64_t start = slice.start[static_cast<size_t>(axis)];
+      const int64_t start = slice.extents[static_cast<size_t>(axis)].start;
       fits = start >= 0 && part.spec.shape.dim(axis) <= entry.spec.shape.dim(axis) &&
              start <= entry.spec.shape.dim(axis) - part.spec.shape.dim(axis);
     }
@@ -137,7 +139,7 @@ absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
     }
     for (size_t i = 0; i < parts.size(); ++i) {
       if (part.spec.shape.num_elements() > 0 && parts[i]->spec.shape.num_elements() > 0 &&
-          Overlap(entry.slices[i].start, parts[i]->spec.shape, slice.start, part.spec.shape)) {
+          Overlap(entry.slices[i].extents, parts[i]->spec.shape, slice.extents, part.spec.shape)) {
         return Corrupt(where, absl::StrCat("slices ", i, " and ", parts.size(), " overlap"));
       }
     }
@@ -157,6 +159,42 @@ std::string DTypeOnDiskName(int dtype_on_disk) {
   const std::string& name = proto::DataType_Name(static_cast<proto::DataType>(dtype_on_disk));
   if (name.empty()) return absl::StrCat("dtype ", dtype_on_disk);
   return absl::AsciiStrToLower(absl::StripPrefix(name, "DT_"));
+}
+
+int DTypeOnDiskSize(int dtype_on_disk) {
+  if (const DType dtype = ToDType(dtype_on_disk); dtype != DType::kInvalid) {
+    return static_cast<int>(DTypeSize(dtype));
+  }
+  switch (dtype_on_disk) {
+    case proto::DT_QINT8:
+    case proto::DT_QUINT8:
+    case proto::DT_FLOAT8_E5M2:
+    case proto::DT_FLOAT8_E4M3FN:
+    case proto::DT_INT4:  // a byte each
+    case proto::DT_UINT4:
+      return 1;
+    case proto::DT_QINT16:
+    case proto::DT_QUINT16:
+    case proto::DT_UINT16:
+      return 2;
+    case proto::DT_QINT32:
+    case proto::DT_UINT32:
+      return 4;
+    case proto::DT_UINT64:
+    case proto::DT_COMPLEX64:
+      return 8;
+    case proto::DT_COMPLEX128:
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+std::vector<const BundleEntry*> BundleIndex::PartsOf(const BundleEntry& tensor) const {
+  if (tensor.slices.empty()) return {&tensor};
+  std::vector<const BundleEntry*> parts;
+  for (const BundleEntry::Slice& slice : tensor.slices) parts.push_back(&slices.at(slice.key));
+  return parts;
 }
 
 absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
@@ -179,11 +217,13 @@ absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
     const bool is_slice = key[0] == '\0';
     const std::string where = absl::StrCat(path, ": ", is_slice ? "a slice" : key);
     EST_ASSIGN_OR_RETURN(BundleEntry entry, ParseEntry(where, key, value, index.num_shards));
+    if (!is_slice) entry.variable = key;
     (is_slice ? index.slices : index.tensors).emplace(key, std::move(entry));
   }
   for (const auto& [name, entry] : index.tensors) {
     if (entry.slices.empty()) continue;
     EST_RETURN_IF_ERROR(CheckSlices(absl::StrCat(path, ": ", name), index, entry));
+    for (const auto& slice : entry.slices) index.slices.at(slice.key).variable = name;
   }
   return index;
 }

@@ -4,98 +4,73 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
-#include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/checkpoint/bundle_index.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/part_rows.h"
 #include "estimator/checkpoint/string_tensor.h"
 
 namespace estimator {
 namespace {
 
-// Read and checksummed while it is in the cache.
-constexpr size_t kPieceBytes = size_t{1} << 20;
-
-// Copies a dense part into a dense whole, row by row of the last axis.
-void CopyIntoSlice(const Array& part, const std::vector<int64_t>& start, Array* whole) {
-  const int rank = part.shape().rank();
-  if (part.num_elements() == 0) return;
-  const std::vector<int64_t> strides = whole->shape().strides();
-  const int64_t row = rank == 0 ? 1 : part.shape().dim(-1);
-  std::vector<int64_t> index(static_cast<size_t>(rank), 0);
-  for (int64_t from = 0; from < part.num_elements(); from += row) {
-    int64_t to = 0;
-    for (size_t axis = 0; axis < index.size(); ++axis) {
-      to += (start[axis] + index[axis]) * strides[axis];
-    }
-    if (part.dtype() == DType::kString) {
-      std::copy_n(part.data<std::string>() + from, row, whole->data<std::string>() + to);
-    } else {
-      const size_t size = DTypeSize(part.dtype());
-      std::memcpy(static_cast<char*>(whole->raw()) + static_cast<size_t>(to) * size,
-                  static_cast<const char*>(part.raw()) + static_cast<size_t>(from) * size,
-                  static_cast<size_t>(row) * size);
-    }
-    for (int axis = rank - 2; axis >= 0; --axis) {
-      if (++index[static_cast<size_t>(axis)] < part.shape().dim(axis)) break;
-      index[static_cast<size_t>(axis)] = 0;
-    }
+// Puts a part of strings, which are never many, into the whole.
+void PlaceStrings(const Array& part, const PartRows& rows, Array* whole) {
+  for (int64_t i = 0; i < rows.num_runs(); ++i) {
+    std::copy_n(part.data<std::string>() + i * rows.run(), rows.run(),
+                whole->data<std::string>() + rows.Begin(i));
   }
 }
+
+// Puts the bytes of a part, which come in pieces, where they belong in the whole.
+class Placer {
+ public:
+  Placer(const PartRows& rows, size_t element_bytes, char* whole)
+      : rows_(rows), element_bytes_(element_bytes), whole_(whole) {}
+
+  void Append(absl::string_view piece) {
+    const size_t run_bytes = static_cast<size_t>(rows_.run()) * element_bytes_;
+    while (!piece.empty()) {
+      const size_t in_run = position_ % run_bytes;
+      const size_t count = std::min(piece.size(), run_bytes - in_run);
+      const auto begin =
+          static_cast<size_t>(rows_.Begin(static_cast<int64_t>(position_ / run_bytes)));
+      std::memcpy(whole_ + begin * element_bytes_ + in_run, piece.data(), count);
+      position_ += count;
+      piece.remove_prefix(count);
+    }
+  }
+
+ private:
+  const PartRows& rows_;
+  const size_t element_bytes_;
+  char* const whole_;
+  size_t position_ = 0;  // bytes of the part that are in place
+};
 
 }  // namespace
 
 struct BundleReader::Rep {
   std::string prefix;
   BundleIndex index;
+  std::optional<BundleShards> shards;
   std::vector<std::string> names;
   std::map<std::string, TensorSpec> specs;
-  std::map<int, std::unique_ptr<RandomAccessFile>> shards;  // those that hold something
 
-  absl::Status OpenShards();
-  absl::Status OpenShard(absl::string_view name, const BundleEntry& entry);
+  absl::Status CheckSizes() const;
+  absl::Status Unsupported(absl::string_view name, const BundleEntry& entry) const;
   absl::StatusOr<const BundleEntry*> Find(absl::string_view name) const;
-  absl::Status ReadEntry(absl::string_view name, const BundleEntry& entry, Array* value) const;
-  absl::Status ReadBytes(absl::string_view name, const BundleEntry& entry, char* bytes,
-                         uint32_t* crc) const;
-  absl::Status Corrupt(absl::string_view name, const BundleEntry& entry,
-                       absl::string_view what) const;
+  absl::Status ReadStrings(const BundleEntry& entry, Array* value) const;
+  absl::Status ReadSlices(const BundleEntry& entry, Array* value) const;
 };
 
-absl::Status BundleReader::Rep::Corrupt(absl::string_view name, const BundleEntry& entry,
-                                        absl::string_view what) const {
-  return absl::DataLossError(absl::StrCat(DataPath(prefix, entry.shard, index.num_shards), ": ",
-                                          name, " (", entry.size, " bytes at offset ", entry.offset,
-                                          "): ", what));
-}
-
-absl::Status BundleReader::Rep::OpenShard(absl::string_view name, const BundleEntry& entry) {
-  if (!entry.slices.empty()) return absl::OkStatus();
-  std::unique_ptr<RandomAccessFile>& file = shards[entry.shard];
-  if (file == nullptr) {
-    const std::string path = DataPath(prefix, entry.shard, index.num_shards);
-    auto opened = RandomAccessFile::Open(path);
-    if (absl::IsNotFound(opened.status())) {
-      return absl::DataLossError(
-          absl::StrCat(IndexPath(prefix), ": ", name, " is in ", path, ", which is not there"));
-    }
-    EST_RETURN_IF_ERROR(opened.status());
-    file = *std::move(opened);
-  }
-  if (entry.offset + entry.size <= file->size()) return absl::OkStatus();
-  return Corrupt(name, entry, absl::StrCat("the file ends at ", file->size()));
-}
-
-absl::Status BundleReader::Rep::OpenShards() {
-  for (const auto& [name, entry] : index.tensors) EST_RETURN_IF_ERROR(OpenShard(name, entry));
-  for (const auto& [key, entry] : index.slices) EST_RETURN_IF_ERROR(OpenShard("a slice", entry));
-  // Slices that share bytes must not make us allocate more than there is.
-  int64_t total = 0;
-  for (const auto& [shard, file] : shards) total += file->size();
+// Slices that share bytes must not make us allocate more than there is.
+absl::Status BundleReader::Rep::CheckSizes() const {
+  const int64_t total = shards->total_bytes();
   for (const auto& [name, entry] : index.tensors) {
     if (entry.slices.empty() || entry.spec.num_bytes() <= static_cast<size_t>(total)) continue;
     return absl::DataLossError(absl::StrCat(IndexPath(prefix), ": ", name, " is ",
@@ -103,6 +78,14 @@ absl::Status BundleReader::Rep::OpenShards() {
                                             total, " bytes"));
   }
   return absl::OkStatus();
+}
+
+absl::Status BundleReader::Rep::Unsupported(absl::string_view name,
+                                            const BundleEntry& entry) const {
+  if (entry.spec.dtype != DType::kInvalid) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(prefix, ": ", name, " is of ",
+                                               DTypeOnDiskName(entry.dtype_on_disk),
+                                               ", which is not supported"));
 }
 
 absl::StatusOr<const BundleEntry*> BundleReader::Rep::Find(absl::string_view name) const {
@@ -115,59 +98,29 @@ absl::StatusOr<const BundleEntry*> BundleReader::Rep::Find(absl::string_view nam
                            : absl::StrCat("; it has ", names.size(), " others")));
 }
 
-absl::Status BundleReader::Rep::ReadBytes(absl::string_view name, const BundleEntry& entry,
-                                          char* bytes, uint32_t* crc) const {
-  const RandomAccessFile& file = *shards.at(entry.shard);
-  for (int64_t done = 0; done < entry.size;) {
-    const size_t count = std::min(kPieceBytes, static_cast<size_t>(entry.size - done));
-    const absl::Status status = file.ReadExactly(entry.offset + done, count, bytes + done);
-    if (absl::IsOutOfRange(status)) {
-      return Corrupt(name, entry, absl::StrCat("cut off after ", done, " bytes"));
-    }
-    EST_RETURN_IF_ERROR(Annotate(status, name));
-    *crc = ExtendCrc32c(*crc, bytes + done, count);
-    done += static_cast<int64_t>(count);
-  }
-  return absl::OkStatus();
+absl::Status BundleReader::Rep::ReadStrings(const BundleEntry& entry, Array* value) const {
+  std::string bytes(static_cast<size_t>(entry.size), '\0');
+  EST_RETURN_IF_ERROR(shards->ReadInto(entry, bytes.data()));
+  const absl::Status status =
+      DecodeStrings(bytes, UnmaskCrc32c(entry.masked_crc32c), value->values<std::string>());
+  return status.ok() ? status : shards->Corrupt(entry, status.message());
 }
 
-absl::Status BundleReader::Rep::ReadEntry(absl::string_view name, const BundleEntry& entry,
-                                          Array* value) const {
-  if (entry.spec.dtype == DType::kInvalid) {
-    return absl::UnimplementedError(absl::StrCat(prefix, ": ", name, " is of ",
-                                                 DTypeOnDiskName(entry.dtype_on_disk),
-                                                 ", which is not supported"));
-  }
-  if (value->dtype() != entry.spec.dtype || !(value->shape() == entry.spec.shape)) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": checkpoint ", prefix, " has ",
-                                                   entry.spec.ToString(), ", here it is ",
-                                                   value->TypeString()));
-  }
+absl::Status BundleReader::Rep::ReadSlices(const BundleEntry& entry, Array* value) const {
   for (const BundleEntry::Slice& slice : entry.slices) {
     const BundleEntry& part_entry = index.slices.at(slice.key);
-    Array part(part_entry.spec.dtype, part_entry.spec.shape);
-    EST_RETURN_IF_ERROR(ReadEntry(name, part_entry, &part));
-    CopyIntoSlice(part, slice.start, value);
-  }
-  if (!entry.slices.empty()) return absl::OkStatus();
-  uint32_t crc = 0;
-  const uint32_t expected = UnmaskCrc32c(entry.masked_crc32c);
-  if (entry.spec.dtype == DType::kString) {
-    std::string bytes(static_cast<size_t>(entry.size), '\0');
-    EST_RETURN_IF_ERROR(ReadBytes(name, entry, bytes.data(), &crc));
-    const absl::Status status = DecodeStrings(bytes, expected, value->values<std::string>());
-    return status.ok() ? status : Corrupt(name, entry, status.message());
-  }
-  char* const bytes = static_cast<char*>(value->raw());
-  EST_RETURN_IF_ERROR(ReadBytes(name, entry, bytes, &crc));
-  if (crc != expected) {
-    return Corrupt(name, entry,
-                   absl::StrCat("crc32c is ", absl::Hex(crc, absl::kZeroPad8), ", the index says ",
-                                absl::Hex(expected, absl::kZeroPad8)));
-  }
-  if (entry.spec.dtype == DType::kBool) {
-    // A byte that is neither 0 nor 1 is no bool in C++.
-    for (int64_t i = 0; i < entry.size; ++i) bytes[i] = bytes[i] != 0;
+    const PartRows rows(entry.spec.shape, slice.extents, part_entry.spec.shape);
+    if (entry.spec.dtype == DType::kString) {
+      Array part(DType::kString, part_entry.spec.shape);
+      EST_RETURN_IF_ERROR(ReadStrings(part_entry, &part));
+      PlaceStrings(part, rows, value);
+      continue;
+    }
+    Placer placer(rows, DTypeSize(entry.spec.dtype), static_cast<char*>(value->raw()));
+    EST_RETURN_IF_ERROR(shards->Read(part_entry, [&](absl::string_view piece) {
+      placer.Append(piece);
+      return absl::OkStatus();
+    }));
   }
   return absl::OkStatus();
 }
@@ -180,7 +133,8 @@ absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(absl::string_vi
     rep->names.push_back(name);
     rep->specs.emplace(name, entry.spec);
   }
-  EST_RETURN_IF_ERROR(rep->OpenShards());
+  EST_ASSIGN_OR_RETURN(rep->shards, BundleShards::Open(prefix, rep->index));
+  EST_RETURN_IF_ERROR(rep->CheckSizes());
   return std::unique_ptr<BundleReader>(new BundleReader(std::move(rep)));
 }
 
@@ -196,10 +150,8 @@ bool BundleReader::Has(absl::string_view name) const {
 
 absl::StatusOr<TensorSpec> BundleReader::Spec(absl::string_view name) const {
   EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, rep_->Find(name));
-  if (entry->spec.dtype != DType::kInvalid) return entry->spec;
-  return absl::UnimplementedError(absl::StrCat(rep_->prefix, ": ", name, " is of ",
-                                               DTypeOnDiskName(entry->dtype_on_disk),
-                                               ", which is not supported"));
+  EST_RETURN_IF_ERROR(rep_->Unsupported(name, *entry));
+  return entry->spec;
 }
 
 absl::StatusOr<Array> BundleReader::Read(absl::string_view name) const {
@@ -211,13 +163,35 @@ absl::StatusOr<Array> BundleReader::Read(absl::string_view name) const {
 
 absl::Status BundleReader::ReadInto(absl::string_view name, Array* value) const {
   EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, rep_->Find(name));
-  return rep_->ReadEntry(name, *entry, value);
+  EST_RETURN_IF_ERROR(rep_->Unsupported(name, *entry));
+  if (value->dtype() != entry->spec.dtype || !(value->shape() == entry->spec.shape)) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": checkpoint ", prefix(), " has ",
+                                                   entry->spec.ToString(), ", here it is ",
+                                                   value->TypeString()));
+  }
+  if (!entry->slices.empty()) {
+    EST_RETURN_IF_ERROR(rep_->ReadSlices(*entry, value));
+  } else if (entry->spec.dtype == DType::kString) {
+    return rep_->ReadStrings(*entry, value);
+  } else {
+    EST_RETURN_IF_ERROR(rep_->shards->ReadInto(*entry, static_cast<char*>(value->raw())));
+  }
+  if (entry->spec.dtype == DType::kBool) {
+    // A byte that is neither 0 nor 1 is no bool in C++.
+    char* const bytes = static_cast<char*>(value->raw());
+    for (size_t i = 0; i < value->num_bytes(); ++i) bytes[i] = bytes[i] != 0;
+  }
+  return absl::OkStatus();
 }
 
+const BundleIndex& BundleReader::index() const { return rep_->index; }
+const BundleShards& BundleReader::shards() const { return *rep_->shards; }
+
 absl::Status BundleReader::VerifyContents() const {
-  for (const auto& [name, spec] : rep_->specs) {
-    if (spec.dtype == DType::kInvalid) continue;
-    EST_RETURN_IF_ERROR(Read(name).status());
+  for (const auto& [name, entry] : rep_->index.tensors) {
+    for (const BundleEntry* const part : rep_->index.PartsOf(entry)) {
+      EST_RETURN_IF_ERROR(rep_->shards->Read(*part, nullptr));
+    }
   }
   return absl::OkStatus();
 }

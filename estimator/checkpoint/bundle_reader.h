@@ -12,6 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/tensor_spec.h"
+#include "estimator/checkpoint/bundle_index.h"
+#include "estimator/checkpoint/bundle_shards.h"
 
 namespace estimator {
 
@@ -45,8 +47,13 @@ class BundleReader {
   // Errors: INVALID_ARGUMENT if its dtype or shape differs (both are named).
   absl::Status ReadInto(absl::string_view name, Array* value) const;
 
-  // Reads every variable and verifies its crc32c; the first error, if any.
+  // Reads every variable, of any dtype, and verifies its crc32c; the first error, if any. Needs no
+  // memory for the values.
   absl::Status VerifyContents() const;
+
+  // For programs that stream: what is stored where, and its bytes.
+  const BundleIndex& index() const;
+  const BundleShards& shards() const;
 
  private:
   struct Rep;

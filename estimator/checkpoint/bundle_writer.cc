@@ -32,21 +32,21 @@ void SetShape(const Shape& shape, proto::TensorShapeProto* out) {
   for (const int64_t size : shape.dims()) out->add_dim()->set_size(size);
 }
 
-absl::Status CheckExtents(absl::string_view name, const Shape& full_shape,
-                          const std::vector<SliceExtent>& extents, const Array& value) {
-  Shape expected;
+// The shape of a slice. Errors: INVALID_ARGUMENT if it does not lie in the whole.
+absl::StatusOr<Shape> ShapeOfSlice(absl::string_view name, const Shape& full_shape,
+                                   const std::vector<SliceExtent>& extents) {
+  Shape shape;
   bool fits = static_cast<int>(extents.size()) == full_shape.rank();
   for (int axis = 0; fits && axis < full_shape.rank(); ++axis) {
     const SliceExtent& extent = extents[static_cast<size_t>(axis)];
     const bool whole = extent.length == SliceExtent::kWholeAxis;
-    expected.push_back(whole ? full_shape.dim(axis) : extent.length);
-    fits = extent.start >= 0 && expected.dim(axis) >= 0 && (!whole || extent.start == 0) &&
-           extent.start <= full_shape.dim(axis) - expected.dim(axis);
+    shape.push_back(whole ? full_shape.dim(axis) : extent.length);
+    fits = extent.start >= 0 && shape.dim(axis) >= 0 && (!whole || extent.start == 0) &&
+           extent.start <= full_shape.dim(axis) - shape.dim(axis);
   }
-  if (fits && expected == value.shape()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(name, ": a slice of ", value.TypeString(),
-                                                 " does not fit its extents in ",
-                                                 full_shape.ToString()));
+  if (fits) return shape;
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": the extents of a slice do not fit into ", full_shape.ToString()));
 }
 
 using Table = std::map<std::string, std::string>;
@@ -113,64 +113,92 @@ absl::Status BundleWriter::Discard() {
 }
 
 absl::Status BundleWriter::Add(absl::string_view name, const Array& value) {
-  return AddEntry(std::string(name), name, value);
+  return AddSlice(name, value.shape(), {}, value);
 }
 
 absl::Status BundleWriter::AddSlice(absl::string_view name, const Shape& full_shape,
                                     const std::vector<SliceExtent>& extents, const Array& value) {
-  EST_RETURN_IF_ERROR(CheckExtents(name, full_shape, extents, value));
-  auto found = entries_->by_key.find(std::string(name));
-  if (found == entries_->by_key.end()) {
-    proto::BundleEntryProto entry;
-    entry.set_dtype(static_cast<proto::DataType>(value.dtype()));
-    SetShape(full_shape, entry.mutable_shape());
-    found = entries_->by_key.emplace(name, std::move(entry)).first;
-  } else if (found->second.slices().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": given twice, whole and as a slice"));
+  if (!value.valid()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": an array without a dtype"));
   }
-  EST_RETURN_IF_ERROR(AddEntry(SliceKey(name, extents), name, value));
-  proto::TensorSliceProto* const slice = found->second.add_slices();
-  for (const SliceExtent& extent : extents) {
-    auto* const out = slice->add_extent();
-    out->set_start(extent.start);
-    if (extent.length != SliceExtent::kWholeAxis) out->set_length(extent.length);
+  Shape expected = full_shape;
+  if (!extents.empty()) {
+    EST_ASSIGN_OR_RETURN(expected, ShapeOfSlice(name, full_shape, extents));
   }
-  return absl::OkStatus();
+  if (!(expected == value.shape())) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": a slice of ", value.TypeString(),
+                                                   " does not fit its extents in ",
+                                                   full_shape.ToString()));
+  }
+  Stored stored{.dtype_on_disk = static_cast<int>(value.dtype()),
+                .shape = full_shape,
+                .extents = extents,
+                .crc32c = std::nullopt};
+  if (value.dtype() == DType::kString) {
+    const EncodedStrings strings = EncodeStrings(value.values<std::string>());
+    stored.crc32c = strings.crc32c;
+    return AddStored(name, stored, [&](const Append& append) { return append(strings.bytes); });
+  }
+  return AddStored(name, stored, [&](const Append& append) {
+    return append({static_cast<const char*>(value.raw()), value.num_bytes()});
+  });
 }
 
-absl::Status BundleWriter::AddEntry(const std::string& key, absl::string_view name,
-                                    const Array& value) {
+absl::StatusOr<std::string> BundleWriter::KeyOf(absl::string_view name, const Stored& stored) {
   if (finished_) return absl::FailedPreconditionError(absl::StrCat(prefix_, " is finished"));
   if (name.empty() || name[0] == '\0') {
     return absl::InvalidArgumentError(
         absl::StrCat(prefix_, ": a variable needs a name that does not begin with a zero byte"));
   }
-  if (!value.valid()) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": an array without a dtype"));
+  auto found = entries_->by_key.find(std::string(name));
+  const bool is_new = found == entries_->by_key.end();
+  std::string key(name);
+  if (!stored.extents.empty()) key = SliceKey(name, stored.extents);
+  const bool mixed = !is_new && found->second.slices().empty() != stored.extents.empty();
+  if (entries_->by_key.count(key) > 0 || mixed) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": given twice", mixed ? ", whole and as a slice" : ""));
   }
-  if (entries_->by_key.count(key) > 0) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": given twice"));
+  if (stored.extents.empty()) return key;
+  if (is_new) {
+    proto::BundleEntryProto whole;
+    whole.set_dtype(static_cast<proto::DataType>(stored.dtype_on_disk));
+    SetShape(stored.shape, whole.mutable_shape());
+    found = entries_->by_key.emplace(name, std::move(whole)).first;
   }
+  proto::TensorSliceProto* const slice = found->second.add_slices();
+  for (const SliceExtent& extent : stored.extents) {
+    auto* const out = slice->add_extent();
+    out->set_start(extent.start);
+    if (extent.length != SliceExtent::kWholeAxis) out->set_length(extent.length);
+  }
+  return key;
+}
+
+absl::Status BundleWriter::AddStored(
+    absl::string_view name, const Stored& stored,
+    const std::function<absl::Status(const Append& append)>& produce) {
+  Shape shape = stored.shape;
+  if (!stored.extents.empty()) {
+    EST_ASSIGN_OR_RETURN(shape, ShapeOfSlice(name, stored.shape, stored.extents));
+  }
+  EST_ASSIGN_OR_RETURN(const std::string key, KeyOf(name, stored));
   proto::BundleEntryProto entry;
-  entry.set_dtype(static_cast<proto::DataType>(value.dtype()));
-  SetShape(value.shape(), entry.mutable_shape());
+  entry.set_dtype(static_cast<proto::DataType>(stored.dtype_on_disk));
+  SetShape(shape, entry.mutable_shape());
   entry.set_offset(data_->size());
   uint32_t crc = 0;
-  if (value.dtype() == DType::kString) {
-    const EncodedStrings strings = EncodeStrings(value.values<std::string>());
-    crc = strings.crc32c;
-    EST_RETURN_IF_ERROR(data_->Append(strings.bytes));
-  } else {
-    const char* const bytes = static_cast<const char*>(value.raw());
-    for (size_t done = 0; done < value.num_bytes();) {
-      const size_t count = std::min(kPieceBytes, value.num_bytes() - done);
-      crc = ExtendCrc32c(crc, bytes + done, count);
-      EST_RETURN_IF_ERROR(data_->Append({bytes + done, count}));
-      done += count;
+  EST_RETURN_IF_ERROR(produce([&](absl::string_view bytes) -> absl::Status {
+    while (!bytes.empty()) {
+      const absl::string_view piece = bytes.substr(0, kPieceBytes);
+      if (!stored.crc32c) crc = ExtendCrc32c(crc, piece);
+      EST_RETURN_IF_ERROR(data_->Append(piece));
+      bytes.remove_prefix(piece.size());
     }
-  }
+    return absl::OkStatus();
+  }));
   entry.set_size(data_->size() - entry.offset());
-  entry.set_crc32c(MaskCrc32c(crc));
+  entry.set_crc32c(MaskCrc32c(stored.crc32c.value_or(crc)));
   entries_->by_key.emplace(key, std::move(entry));
   return absl::OkStatus();
 }

@@ -3,8 +3,10 @@
 #define ESTIMATOR_CHECKPOINT_BUNDLE_WRITER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/array/shape.h"
 #include "estimator/base/file.h"
 #include "estimator/checkpoint/bundle_format.h"
 
@@ -41,6 +44,21 @@ class BundleWriter {
   absl::Status AddSlice(absl::string_view name, const Shape& full_shape,
                         const std::vector<SliceExtent>& extents, const Array& value);
 
+  // What a value is whose bytes come in pieces, as they are to be stored.
+  struct Stored {
+    int dtype_on_disk = 0;                  // TensorFlow's number; may be one that has no DType
+    Shape shape = {};                       // of the variable
+    std::vector<SliceExtent> extents = {};  // one an axis; empty: not a slice
+    // Not masked. Strings and variants have to say it (stored_crc.h); of the bytes if nullopt.
+    std::optional<uint32_t> crc32c = std::nullopt;
+  };
+  using Append = std::function<absl::Status(absl::string_view piece)>;
+
+  // Stores what `produce` appends, without holding it. The number of bytes is not checked.
+  // Errors: INVALID_ARGUMENT as above; those of `produce`, after which the writer is of no use.
+  absl::Status AddStored(absl::string_view name, const Stored& stored,
+                         const std::function<absl::Status(const Append& append)>& produce);
+
   // Syncs the files, renames them into place, and syncs their directory. Once.
   absl::Status Finish();
 
@@ -48,7 +66,8 @@ class BundleWriter {
   struct Entries;  // by key: the messages of the index
 
   BundleWriter(std::string prefix, std::string temporary, std::unique_ptr<WritableFile> data);
-  absl::Status AddEntry(const std::string& key, absl::string_view name, const Array& value);
+  // The key under which the bytes of `stored` go; notes the slice under the variable's name.
+  absl::StatusOr<std::string> KeyOf(absl::string_view name, const Stored& stored);
   absl::Status Commit();
   absl::Status Discard();
   // Those of a checkpoint that was replaced, or whose replacement was killed.

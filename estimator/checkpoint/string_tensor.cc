@@ -7,10 +7,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/stored_crc.h"
 #include "estimator/checkpoint/varint.h"
 
 namespace estimator {
 namespace {
+
+// TensorFlow's DataType. On disk: do not change.
+constexpr int kStringOnDisk = 7;
 
 uint32_t ExtendByLength(uint32_t crc, uint64_t length) {
   if (length > std::numeric_limits<uint32_t>::max()) {
@@ -21,7 +26,7 @@ uint32_t ExtendByLength(uint32_t crc, uint64_t length) {
 }
 
 absl::Status Corrupt(size_t offset, absl::string_view what) {
-  return absl::DataLossError(absl::StrCat("byte ", offset, " of the strings: ", what));
+  return absl::DataLossError(absl::StrCat("byte ", offset, " of the value: ", what));
 }
 
 }  // namespace
@@ -52,23 +57,16 @@ absl::Status DecodeStrings(absl::string_view bytes, uint32_t crc32c,
   if (bytes.size() < values.size() + sizeof(uint32_t)) {
     return Corrupt(0, absl::StrCat(bytes.size(), " bytes cannot hold ", values.size(), " strings"));
   }
+  StoredCrc crc(kStringOnDisk, static_cast<int64_t>(values.size()));
+  EST_RETURN_IF_ERROR(crc.Append(bytes));
+  EST_RETURN_IF_ERROR(crc.Finish(crc32c));
   std::vector<uint64_t> lengths(values.size());
   size_t position = 0;
-  uint32_t crc = 0;
   for (uint64_t& length : lengths) {
     const size_t begin = position;
     if (!ReadVarint(bytes, &position, &length)) return Corrupt(begin, "not a length");
-    crc = ExtendByLength(crc, length);
   }
-  uint32_t masked = 0;
-  if (bytes.size() - position < sizeof(masked)) return Corrupt(position, "ends in the lengths");
-  std::memcpy(&masked, bytes.data() + position, sizeof(masked));
-  if (UnmaskCrc32c(masked) != crc) return Corrupt(position, "the crc32c of the lengths is wrong");
-  crc = ExtendCrc32c(crc, bytes.data() + position, sizeof(masked));
-  position += sizeof(masked);
-  if (ExtendCrc32c(crc, bytes.substr(position)) != crc32c) {
-    return Corrupt(position, "the crc32c of the strings is wrong");
-  }
+  position += sizeof(uint32_t);  // the crc of the lengths
   for (size_t i = 0; i < values.size(); ++i) {
     if (lengths[i] > bytes.size() - position) {
       return Corrupt(position, absl::StrCat("string ", i, " of ", lengths[i], " bytes is cut off"));

@@ -1,0 +1,98 @@
+#include "estimator/checkpoint/bundle_shards.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/stored_crc.h"
+
+namespace estimator {
+namespace {
+
+std::string NameOf(const BundleEntry& entry) {
+  return entry.variable.empty() ? "a slice of no variable" : entry.variable;
+}
+
+}  // namespace
+
+std::string BundleShards::Path(int shard) const { return DataPath(prefix_, shard, num_shards_); }
+
+int64_t BundleShards::total_bytes() const {
+  int64_t total = 0;
+  for (const auto& [shard, file] : files_) total += file->size();
+  return total;
+}
+
+absl::Status BundleShards::Corrupt(const BundleEntry& entry, absl::string_view what) const {
+  return absl::DataLossError(absl::StrCat(Path(entry.shard), ": ", NameOf(entry), " (", entry.size,
+                                          " bytes at offset ", entry.offset, "): ", what));
+}
+
+absl::Status BundleShards::OpenShard(const BundleEntry& entry) {
+  if (!entry.slices.empty()) return absl::OkStatus();
+  std::unique_ptr<RandomAccessFile>& file = files_[entry.shard];
+  if (file == nullptr) {
+    const std::string path = Path(entry.shard);
+    auto opened = RandomAccessFile::Open(path);
+    if (absl::IsNotFound(opened.status())) {
+      return absl::DataLossError(absl::StrCat(IndexPath(prefix_), ": ", NameOf(entry), " is in ",
+                                              path, " (", entry.size, " bytes at offset ",
+                                              entry.offset, "), which is not there"));
+    }
+    EST_RETURN_IF_ERROR(opened.status());
+    file = *std::move(opened);
+  }
+  if (entry.offset + entry.size <= file->size()) return absl::OkStatus();
+  return Corrupt(entry, absl::StrCat("the file ends at ", file->size()));
+}
+
+absl::StatusOr<BundleShards> BundleShards::Open(absl::string_view prefix,
+                                                const BundleIndex& index) {
+  BundleShards shards(prefix, index.num_shards);
+  for (const auto& [name, entry] : index.tensors) EST_RETURN_IF_ERROR(shards.OpenShard(entry));
+  for (const auto& [key, entry] : index.slices) EST_RETURN_IF_ERROR(shards.OpenShard(entry));
+  return shards;
+}
+
+absl::Status BundleShards::ReadRange(const BundleEntry& entry, int64_t begin, size_t n,
+                                     char* bytes) const {
+  const absl::Status status = files_.at(entry.shard)->ReadExactly(entry.offset + begin, n, bytes);
+  if (absl::IsOutOfRange(status)) {  // it was long enough when it was opened
+    return Corrupt(entry, absl::StrCat("cut off, ", n, " bytes after ", begin,
+                                       " of it are not there any more"));
+  }
+  return Annotate(status, NameOf(entry));
+}
+
+absl::Status BundleShards::ReadPieces(const BundleEntry& entry, char* whole,
+                                      const Sink& sink) const {
+  StoredCrc crc(entry.dtype_on_disk, entry.spec.shape.num_elements());
+  std::string buffer;
+  if (whole == nullptr) {
+    buffer.resize(std::min(kPieceBytes, static_cast<size_t>(entry.size)));
+  }
+  for (int64_t done = 0; done < entry.size;) {
+    const size_t count = std::min(kPieceBytes, static_cast<size_t>(entry.size - done));
+    char* const piece = whole == nullptr ? buffer.data() : whole + done;
+    EST_RETURN_IF_ERROR(ReadRange(entry, done, count, piece));
+    const absl::Status status = crc.Append({piece, count});
+    if (!status.ok()) return Corrupt(entry, status.message());
+    if (sink) EST_RETURN_IF_ERROR(sink({piece, count}));
+    done += static_cast<int64_t>(count);
+  }
+  const absl::Status status = crc.Finish(UnmaskCrc32c(entry.masked_crc32c));
+  return status.ok() ? status : Corrupt(entry, status.message());
+}
+
+absl::Status BundleShards::Read(const BundleEntry& entry, const Sink& sink) const {
+  return ReadPieces(entry, nullptr, sink);
+}
+
+absl::Status BundleShards::ReadInto(const BundleEntry& entry, char* bytes) const {
+  return ReadPieces(entry, bytes, nullptr);
+}
+
+}  // namespace estimator
