@@ -12,6 +12,7 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/crc32c.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/varint.h"
@@ -24,6 +25,8 @@ using Entries = std::vector<std::pair<std::string, std::string>>;
 // The end of every table: two block handles, padding, and this number. On disk: do not change.
 constexpr size_t kFooterBytes = 48;
 constexpr uint64_t kMagic = 0xdb4775248b80fb57u;
+// After every block: its type (a byte) and a masked crc32c.
+constexpr size_t kTrailerBytes = 5;
 
 leveldb::Slice ToSlice(absl::string_view text) { return {text.data(), text.size()}; }
 
@@ -70,25 +73,48 @@ absl::Status Corrupt(absl::string_view path, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(path, ": not a whole checkpoint index: ", what));
 }
 
-// The footer has no checksum, and leveldb allocates what its handles ask for.
+struct BlockHandle {
+  uint64_t offset = 0;
+  uint64_t size = 0;  // of the block, without its trailer
+};
+
+// The footer has no checksum, and leveldb allocates what its handles ask for and looks neither at
+// the padding nor into the meta block, where TensorFlow keeps nothing.
 absl::Status CheckFooter(absl::string_view path, absl::string_view bytes) {
   if (bytes.size() < kFooterBytes) {
     return Corrupt(path, absl::StrCat("it has only ", bytes.size(), " bytes"));
   }
-  const absl::string_view footer = bytes.substr(bytes.size() - kFooterBytes);
+  const uint64_t limit = bytes.size() - kFooterBytes;
+  const absl::string_view footer = bytes.substr(limit);
   uint64_t magic = 0;
   std::memcpy(&magic, footer.data() + kFooterBytes - sizeof(magic), sizeof(magic));
   if (magic != kMagic) return Corrupt(path, "its last 8 bytes are not a table's");
   size_t position = 0;
-  for (const char* const block : {"meta", "index"}) {
-    uint64_t offset = 0;
-    uint64_t size = 0;
-    const uint64_t limit = bytes.size() - kFooterBytes;
-    if (!ReadVarint(footer, &position, &offset) || !ReadVarint(footer, &position, &size) ||
-        offset > limit || size > limit - offset) {
-      return Corrupt(path, absl::StrCat("the footer's handle of the ", block,
+  BlockHandle meta, index;
+  for (const auto& [name, block] :
+       {std::make_pair("meta", &meta), std::make_pair("index", &index)}) {
+    if (!ReadVarint(footer, &position, &block->offset) ||
+        !ReadVarint(footer, &position, &block->size) || block->offset > limit ||
+        block->size > limit - block->offset ||
+        limit - block->offset - block->size < kTrailerBytes) {
+      return Corrupt(path, absl::StrCat("byte ", limit, ": the footer's handle of the ", name,
                                         " block points out of the file"));
     }
+  }
+  if (footer.find_first_not_of('\0', position) < kFooterBytes - sizeof(magic)) {
+    return Corrupt(path,
+                   absl::StrCat("byte ", limit + position, ": the footer's padding is not zero"));
+  }
+  if (index.offset + index.size + kTrailerBytes != limit ||
+      meta.offset + meta.size + kTrailerBytes != index.offset) {
+    return Corrupt(path, absl::StrCat("byte ", limit, ": the footer's handles do not meet"));
+  }
+  const size_t covered = meta.size + 1;  // the block and its type
+  uint32_t stored = 0;
+  std::memcpy(&stored, bytes.data() + meta.offset + covered, sizeof(stored));
+  if (UnmaskCrc32c(stored) != Crc32c(bytes.substr(meta.offset, covered))) {
+    return Corrupt(path, absl::StrCat("the crc32c of the meta block (", meta.size,
+                                      " bytes at offset ", meta.offset, ") is wrong"));
   }
   return absl::OkStatus();
 }

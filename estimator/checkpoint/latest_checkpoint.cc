@@ -1,6 +1,7 @@
 #include "estimator/checkpoint/latest_checkpoint.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -18,6 +19,7 @@ namespace estimator {
 namespace {
 
 using Prefixes = std::vector<std::string>;
+using CheckFn = std::function<absl::Status(const std::string& prefix)>;
 
 // The prefixes in a directory that end in a step, the newest step first.
 absl::StatusOr<Prefixes> PrefixesByStep(absl::string_view directory) {
@@ -48,10 +50,10 @@ void Warn(std::string text, std::vector<std::string>* warnings) {
 }
 
 // The first whole one of the candidates; the rest of what is wrong goes into `problems`.
-std::optional<std::string> FirstWhole(const Prefixes& candidates, Prefixes* problems,
-                                      bool* some_exist) {
+std::optional<std::string> FirstWhole(const Prefixes& candidates, const CheckFn& check,
+                                      Prefixes* problems, bool* some_exist) {
   for (const std::string& prefix : candidates) {
-    const absl::Status status = CheckCheckpoint(prefix);
+    const absl::Status status = check(prefix);
     if (status.ok()) return prefix;
     *some_exist |= !absl::IsNotFound(status);
     problems->emplace_back(status.message());
@@ -59,21 +61,17 @@ std::optional<std::string> FirstWhole(const Prefixes& candidates, Prefixes* prob
   return std::nullopt;
 }
 
-}  // namespace
-
-absl::Status CheckCheckpoint(absl::string_view prefix) {
-  return BundleReader::Open(prefix).status();
-}
-
-absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view directory,
-                                                            std::vector<std::string>* warnings) {
+// The newest checkpoint that passes `check`.
+absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view directory,
+                                                             const CheckFn& check,
+                                                             std::vector<std::string>* warnings) {
   if (!FileExists(directory)) return std::nullopt;
   Prefixes candidates;
   Prefixes problems;
   auto state = GetCheckpointState(directory);
   // A writer may commit and delete between our two looks: as long as the state changes, look again.
   for (int attempt = 0; state.ok() && attempt < 10; ++attempt) {
-    if (CheckCheckpoint(state->model_checkpoint_path).ok()) return state->model_checkpoint_path;
+    if (check(state->model_checkpoint_path).ok()) return state->model_checkpoint_path;
     const std::string before =
         std::exchange(state, GetCheckpointState(directory))->model_checkpoint_path;
     if (state.ok() && state->model_checkpoint_path == before) break;
@@ -99,7 +97,7 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view di
   }
   for (const std::string& prefix : in_directory) Add(prefix, &candidates);
   bool some_exist = false;
-  std::optional<std::string> whole = FirstWhole(candidates, &problems, &some_exist);
+  std::optional<std::string> whole = FirstWhole(candidates, check, &problems, &some_exist);
   const std::string why = absl::StrJoin(problems, "; ");
   if (whole) {
     Warn(absl::StrCat("going back to checkpoint ", *whole, ": ", why), warnings);
@@ -111,6 +109,43 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view di
     Warn(absl::StrCat("no checkpoint in ", directory, ": ", why), warnings);
   }
   return whole;
+}
+
+}  // namespace
+
+absl::Status CheckCheckpoint(absl::string_view prefix) {
+  return BundleReader::Open(prefix).status();
+}
+
+absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view directory,
+                                                            std::vector<std::string>* warnings) {
+  return NewestThatIsWhole(directory, CheckCheckpoint, warnings);
+}
+
+absl::Status NewestCheckpoint::Check(const std::string& prefix) const {
+  const auto known = damaged_.find(prefix);
+  if (known != damaged_.end() &&
+      FileModifiedTimeSeconds(IndexPath(prefix)).value_or(-1) == known->second.written) {
+    return known->second.status;
+  }
+  return CheckCheckpoint(prefix);
+}
+
+absl::StatusOr<std::optional<std::string>> NewestCheckpoint::Find() {
+  std::vector<std::string> warnings;
+  const auto found = NewestThatIsWhole(
+      directory_, [this](const std::string& prefix) { return Check(prefix); }, &warnings);
+  const std::string warning = absl::StrJoin(warnings, "; ");
+  LOG_IF(WARNING, !warning.empty() && warning != last_warning_) << warning;
+  last_warning_ = warning;
+  return found;
+}
+
+bool NewestCheckpoint::PassOver(const std::string& prefix, const absl::Status& status) {
+  if (prefix.empty() || !absl::IsDataLoss(status)) return false;
+  damaged_[prefix] = {.written = FileModifiedTimeSeconds(IndexPath(prefix)).value_or(-1),
+                      .status = status};
+  return true;
 }
 
 }  // namespace estimator

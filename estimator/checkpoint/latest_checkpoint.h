@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_CHECKPOINT_LATEST_CHECKPOINT_H_
 #define ESTIMATOR_CHECKPOINT_LATEST_CHECKPOINT_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,37 @@ absl::Status CheckCheckpoint(absl::string_view prefix);
 // TF 2.15 tf.train.latest_checkpoint, which gives up where this one falls back.
 absl::StatusOr<std::optional<std::string>> LatestCheckpoint(
     absl::string_view directory, std::vector<std::string>* warnings = nullptr);
+
+// The same for a program that then reads the checkpoint: bytes that are not those that were written
+// show themselves only there, and no file is read twice to find out. Not thread-safe.
+//
+//   for (;;) {
+//     EST_ASSIGN_OR_RETURN(const std::optional<std::string> prefix, newest.Find());
+//     const absl::Status status = Restore(*prefix);
+//     if (!newest.PassOver(*prefix, status)) return status;
+//   }
+class NewestCheckpoint {
+ public:
+  explicit NewestCheckpoint(absl::string_view directory) : directory_(directory) {}
+
+  // As LatestCheckpoint, without those that were passed over; whatever is wrong is logged once.
+  absl::StatusOr<std::optional<std::string>> Find();
+
+  // Reading `prefix` gave `status`. True if that means that the checkpoint is damaged (DATA_LOSS):
+  // Find then knows better, until the checkpoint is written anew. False for OK and other errors.
+  bool PassOver(const std::string& prefix, const absl::Status& status);
+
+ private:
+  struct Damage {
+    double written = 0;  // when its index was, in seconds since 1970
+    absl::Status status;
+  };
+  absl::Status Check(const std::string& prefix) const;
+
+  const std::string directory_;
+  std::map<std::string, Damage> damaged_;  // by prefix
+  std::string last_warning_;
+};
 
 }  // namespace estimator
 

@@ -78,5 +78,30 @@ TEST_F(LatestCheckpointTest, DeletedCheckpointsAreNoneButDamagedOnesAreAnError) 
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
 }
 
+TEST_F(LatestCheckpointTest, ACheckpointThatWasPassedOverCountsAgainWhenItIsWrittenAnew) {
+  SaveSteps({5, 10});
+  NewestCheckpoint newest(dir_.path());
+  EXPECT_EQ(newest.Find().value(), Prefix(10));
+  EXPECT_FALSE(newest.PassOver(Prefix(10), absl::OkStatus()));
+  EXPECT_FALSE(newest.PassOver(Prefix(10), absl::NotFoundError("no such variable")));
+  EXPECT_EQ(newest.Find().value(), Prefix(10));
+  ASSERT_TRUE(newest.PassOver(Prefix(10), absl::DataLossError("a wrong crc32c")));
+  EXPECT_EQ(newest.Find().value(), Prefix(5));
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
+  const Array other = Array::Of<float>({2}, {3, 4});
+  ASSERT_TRUE(Saver().Save(dir_.path(), 10, {{"w", other}}).ok());
+  EXPECT_EQ(newest.Find().value(), Prefix(10));
+}
+
+TEST_F(LatestCheckpointTest, WhereAllArePassedOverTheErrorHasEveryReason) {
+  SaveSteps({5, 10});
+  NewestCheckpoint newest(dir_.path());
+  ASSERT_TRUE(newest.PassOver(Prefix(10), absl::DataLossError("ten is bad")));
+  ASSERT_TRUE(newest.PassOver(Prefix(5), absl::DataLossError("five is bad")));
+  const absl::Status status = newest.Find().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("ten is bad; five is bad"), std::string::npos) << status;
+}
+
 }  // namespace
 }  // namespace estimator

@@ -73,14 +73,31 @@ absl::Status CheckRestorable(const BundleReader& reader,
   return missing ? absl::NotFoundError(text) : absl::InvalidArgumentError(text);
 }
 
+absl::Status RestoreInto(const BundleReader& reader, const std::vector<RestoreTarget>& targets) {
+  std::map<std::string, TensorSpec> wanted;
+  for (const auto& [name, value] : targets) wanted[name] = {value->dtype(), value->shape()};
+  EST_RETURN_IF_ERROR(CheckRestorable(reader, wanted));
+  for (const auto& [name, value] : targets) {
+    if (reader.specs().at(name).dtype == value->dtype()) {
+      EST_RETURN_IF_ERROR(reader.ReadInto(name, value));
+    } else {  // an i32 scalar for an i64 one
+      EST_ASSIGN_OR_RETURN(const Array stored, reader.Read(name));
+      value->data<int64_t>()[0] = stored.scalar<int32_t>();
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::map<std::string, Array>> RestoreVariables(
     const BundleReader& reader, const std::map<std::string, TensorSpec>& wanted) {
   EST_RETURN_IF_ERROR(CheckRestorable(reader, wanted));
   std::map<std::string, Array> values;
+  std::vector<RestoreTarget> targets;
   for (const auto& [name, spec] : wanted) {
-    EST_ASSIGN_OR_RETURN(Array value, reader.Read(name));
-    values[name] = value.dtype() == spec.dtype ? std::move(value) : value.Cast(spec.dtype);
+    const auto [value, inserted] = values.emplace(name, Array(spec.dtype, spec.shape));
+    targets.push_back({.name = name, .value = &value->second});
   }
+  EST_RETURN_IF_ERROR(RestoreInto(reader, targets));
   return values;
 }
 

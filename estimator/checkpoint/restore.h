@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -19,6 +20,17 @@ namespace estimator {
 // here, there, the nearest name in the checkpoint, and the likely cure.
 absl::Status CheckRestorable(const BundleReader& reader,
                              const std::map<std::string, TensorSpec>& wanted);
+
+// A variable of the checkpoint, and the array of the caller that takes its value.
+struct RestoreTarget {
+  std::string name;  // in the checkpoint
+  Array* value = nullptr;
+};
+
+// Reads every target where it lies: no second copy of a value is made. After the check above.
+// Errors: as CheckRestorable, and then nothing is written; as BundleReader::Read, and then the
+// contents of the targets are undefined.
+absl::Status RestoreInto(const BundleReader& reader, const std::vector<RestoreTarget>& targets);
 
 // The values of the wanted variables, after the check above.
 // Errors: as CheckRestorable, and as BundleReader::Read.

@@ -36,6 +36,21 @@ TEST_F(RestoreTest, ASubsetIsFineAndAnInt32StepServesForInt64) {
   EXPECT_EQ(LoadGlobalStep(dir_.File("none")).value(), 0);
 }
 
+TEST_F(RestoreTest, ReadsWhereTheTargetsLieAndWritesNothingWhereOneDoesNotFit) {
+  const auto reader = LoadCheckpoint(dir_.path()).value();
+  Array bias = Array(DType::kFloat32, {10}), step = Array::Scalar<int64_t>(-1);
+  bias.data<float>()[3] = 5;
+  const void* const bytes = bias.raw();
+  Array other(DType::kFloat32, {11});
+  EXPECT_EQ(RestoreInto(*reader, {{"dense/bias", &bias}, {"conv2d/kernel", &other}}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(bias.data<float>()[3], 5);
+  ASSERT_TRUE(RestoreInto(*reader, {{"dense/bias", &bias}, {"global_step", &step}}).ok());
+  EXPECT_EQ(bias.data<float>()[3], 0);
+  EXPECT_EQ(bias.raw(), bytes);
+  EXPECT_EQ(step.scalar<int64_t>(), 7);
+}
+
 TEST_F(RestoreTest, OneTableNamesEveryMismatch) {
   const auto reader = LoadCheckpoint(dir_.File("model.ckpt-7.index")).value();
   const absl::Status status =

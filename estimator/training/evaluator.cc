@@ -39,7 +39,7 @@ struct Evaluator::Pass {
 Evaluator::Evaluator(const Strategy& strategy, const RunConfig& config)
     : strategy_(strategy),
       model_dir_(*config.model_dir),
-      models_(strategy, Mode::kEval, config.tf_random_seed) {}
+      models_(strategy, Mode::kEval, *config.model_dir, config.tf_random_seed) {}
 
 Evaluator::~Evaluator() = default;
 
@@ -56,8 +56,7 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
     EST_RETURN_IF_ERROR(Annotate(CheckCheckpoint(*options.checkpoint_path), "checkpoint_path"));
     pass.checkpoint = *options.checkpoint_path;
   } else {
-    EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir_));
-    pass.checkpoint = latest.value_or("");
+    EST_ASSIGN_OR_RETURN(pass.checkpoint, models_.NewestOrNone());
     if (pass.checkpoint.empty() && !trained.AheadOf("")) {
       LOG(INFO) << "Could not find trained model in " << model_dir_
                 << ": evaluating freshly initialized variables";
@@ -73,8 +72,9 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
   }
   EST_ASSIGN_OR_RETURN(pass.first, models_.For(*first));
   const BuiltModel& model = *pass.first->model;
-  EST_RETURN_IF_ERROR(models_.EnsureVariables(model, pass.checkpoint,
-                                              options.checkpoint_path ? nullptr : &trained));
+  EST_ASSIGN_OR_RETURN(pass.checkpoint,
+                       models_.EnsureVariables(model, pass.checkpoint,
+                                               options.checkpoint_path ? nullptr : &trained));
   EST_RETURN_IF_ERROR(
       InitializeVariables(*model.graph, models_.state().store(), /*only_local=*/true));
   if (model.spec.eval_metrics.has_value()) {

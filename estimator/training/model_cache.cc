@@ -8,10 +8,12 @@
 
 namespace estimator {
 
-ModelCache::ModelCache(const Strategy& strategy, Mode mode, std::optional<int64_t> seed)
+ModelCache::ModelCache(const Strategy& strategy, Mode mode, const std::string& model_dir,
+                       std::optional<int64_t> seed)
     : strategy_(strategy),
       mode_(mode),
       seed_(seed),
+      newest_(model_dir),
       backend_(strategy.MakeBackend(mode, state_.store())),
       single_backend_(strategy.MakeSingleBackend(state_.store())) {}
 
@@ -35,8 +37,24 @@ absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
   return entries_.back().get();
 }
 
-absl::Status ModelCache::EnsureVariables(const BuiltModel& model, const std::string& checkpoint,
-                                         const ModelState* trained) {
+absl::StatusOr<std::string> ModelCache::NewestOrNone() {
+  EST_ASSIGN_OR_RETURN(const std::optional<std::string> newest, newest_.Find());
+  return newest.value_or("");
+}
+
+absl::StatusOr<std::string> ModelCache::EnsureVariables(const BuiltModel& model,
+                                                        std::string checkpoint,
+                                                        const ModelState* trained) {
+  while (true) {
+    const absl::Status status = Load(model, checkpoint, trained);
+    if (status.ok()) return checkpoint;
+    if (trained == nullptr || !newest_.PassOver(checkpoint, status)) return status;
+    EST_ASSIGN_OR_RETURN(checkpoint, NewestOrNone());
+  }
+}
+
+absl::Status ModelCache::Load(const BuiltModel& model, const std::string& checkpoint,
+                              const ModelState* trained) {
   const bool ahead = trained != nullptr && trained->AheadOf(checkpoint);
   // A model_dir that was removed and trained again has other values under the same name.
   const double written =

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/training/built_model.h"
 #include "estimator/training/compiled_step.h"
 #include "estimator/training/model_state.h"
@@ -20,7 +21,11 @@ namespace estimator {
 // Built models and their compiled steps over one set of variables. Not thread-safe.
 class ModelCache {
  public:
-  ModelCache(const Strategy& strategy, Mode mode, std::optional<int64_t> seed);
+  ModelCache(const Strategy& strategy, Mode mode, const std::string& model_dir,
+             std::optional<int64_t> seed);
+
+  // The newest checkpoint of model_dir that is not known to be damaged; empty if there is none.
+  absl::StatusOr<std::string> NewestOrNone();
 
   struct Entry {
     std::unique_ptr<BuiltModel> model;
@@ -33,15 +38,20 @@ class ModelCache {
   // Gives the variables of `graph` the values of `checkpoint`: from `trained` where that is in step
   // with it, else from disk; empty: first values. Where training writes no checkpoints and has gone
   // on from this one (or from nothing), what it learnt counts; null: the caller named a checkpoint,
-  // and gets that.
-  absl::Status EnsureVariables(const BuiltModel& model, const std::string& checkpoint,
-                               const ModelState* trained);
+  // and gets that. A newest checkpoint that turns out damaged gives way to the one before, with a
+  // warning. Returns the checkpoint that it was in the end.
+  absl::StatusOr<std::string> EnsureVariables(const BuiltModel& model, std::string checkpoint,
+                                              const ModelState* trained);
   ModelState& state() { return state_; }
 
  private:
+  absl::Status Load(const BuiltModel& model, const std::string& checkpoint,
+                    const ModelState* trained);
+
   const Strategy& strategy_;
   const Mode mode_;
   const std::optional<int64_t> seed_;
+  NewestCheckpoint newest_;
   ModelState state_;
   bool has_values_ = false;
   double written_ = 0;  // when the checkpoint of these values was, in seconds since 1970

@@ -14,19 +14,24 @@ namespace estimator {
 absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
                                  const std::map<std::string, std::string>& restore_names) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
-  std::map<std::string, TensorSpec> wanted;         // by the name in the checkpoint
-  std::map<std::string, std::string> stored_names;  // by the variable's name
+  std::map<std::string, TensorSpec> wanted;  // by the name in the checkpoint
+  std::vector<std::pair<std::string, Variable>> stored_names;
   for (const Variable& variable : graph.variables()) {
     if (variable.local()) continue;
     const auto renamed = restore_names.find(variable.name());
     const std::string& stored = renamed == restore_names.end() ? variable.name() : renamed->second;
-    stored_names[variable.name()] = stored;
+    stored_names.emplace_back(stored, variable);
     wanted[stored] = variable.spec();
   }
-  using Values = std::map<std::string, Array>;
-  EST_ASSIGN_OR_RETURN(const Values values, RestoreVariables(*reader, wanted));
-  for (const auto& [name, stored] : stored_names)
-    EST_RETURN_IF_ERROR(store_.Set(name, values.at(stored)));
+  EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted));  // before anything changes
+  std::vector<RestoreTarget> targets;
+  for (const auto& [stored, variable] : stored_names) {
+    EST_ASSIGN_OR_RETURN(Array * value, store_.Allocate(variable.name(), variable.spec()));
+    targets.push_back({.name = stored, .value = value});
+  }
+  set_checkpoint("");  // until all is read
+  EST_RETURN_IF_ERROR(RestoreInto(*reader, targets));
+  for (const auto& [stored, variable] : stored_names) store_.MarkInitialized(variable.name());
   set_checkpoint(prefix);
   return absl::OkStatus();
 }

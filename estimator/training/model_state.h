@@ -39,9 +39,10 @@ class ModelState {
   }
 
   // Gives every variable of `graph` that is not local its value from the checkpoint.
-  // `restore_names` as in Scaffold.
-  // Errors: INVALID_ARGUMENT with one table of all that is missing or of another shape or dtype;
-  // DATA_LOSS for a corrupt file. The store is then as it was.
+  // `restore_names` as in Scaffold. Values are read where they stay: memory for one copy of them.
+  // Errors: INVALID_ARGUMENT with one table of all that is missing or of another shape or dtype,
+  // with nothing changed; DATA_LOSS for a corrupt file, with the values undefined and checkpoint()
+  // empty.
   absl::Status Restore(const Graph& graph, const std::string& prefix,
                        const std::map<std::string, std::string>& restore_names = {});
   // First values, in place of any that are here, then scaffold.init_fn.

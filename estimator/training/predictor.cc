@@ -72,9 +72,7 @@ absl::Status Predictions::State::Open() {
     EST_RETURN_IF_ERROR(Annotate(CheckCheckpoint(*options.checkpoint_path), "checkpoint_path"));
     checkpoint = *options.checkpoint_path;
   } else {
-    EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest,
-                         LatestCheckpoint(predictor.model_dir_));
-    checkpoint = latest.value_or("");
+    EST_ASSIGN_OR_RETURN(checkpoint, predictor.models_.NewestOrNone());
     if (checkpoint.empty() && !trained.AheadOf("")) {
       LOG(INFO) << "Could not find trained model in " << predictor.model_dir_
                 << ": predicting with freshly initialized variables";
@@ -89,8 +87,10 @@ absl::Status Predictions::State::Open() {
     return absl::OkStatus();
   }
   EST_ASSIGN_OR_RETURN(first, predictor.models_.For(*peeked));
-  EST_RETURN_IF_ERROR(predictor.models_.EnsureVariables(
-      *first->model, checkpoint, options.checkpoint_path ? nullptr : &trained));
+  EST_RETURN_IF_ERROR(
+      predictor.models_
+          .EnsureVariables(*first->model, checkpoint, options.checkpoint_path ? nullptr : &trained)
+          .status());
   session = std::make_unique<ForwardSession>(*first->model->graph, predictor.models_.state(),
                                              predictor.model_dir_, peeked->num_examples);
   hooks = options.hooks;
@@ -224,7 +224,7 @@ absl::StatusOr<std::vector<Prediction>> Predictions::All() {
 Predictor::Predictor(const Strategy& strategy, const RunConfig& config)
     : strategy_(strategy),
       model_dir_(*config.model_dir),
-      models_(strategy, Mode::kPredict, config.tf_random_seed) {}
+      models_(strategy, Mode::kPredict, model_dir_, config.tf_random_seed) {}
 
 Predictions Predictor::Predict(const InputFn& input_fn, PredictOptions options,
                                const ModelState& trained) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +12,6 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_format.h"
-#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/banner.h"
 #include "estimator/training/default_hooks.h"
@@ -61,6 +61,7 @@ Trainer::Trainer(Strategy& strategy, RunConfig config)
     : strategy_(strategy),
       config_(std::move(config)),
       model_dir_(*config_.model_dir),
+      newest_(model_dir_),
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
       saver_(SaverOptions{
           .keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
@@ -89,32 +90,21 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
                                 const TrainOptions& options) {
   EST_RETURN_IF_ERROR(length.Validate());
   EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kTrain));
-  EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir_));
-  const std::string checkpoint = latest.value_or("");
-  const bool ahead = state_.AheadOf(checkpoint);
-  int64_t start_step = 0;
-  if (ahead) {
-    start_step = state_.global_step();
-  } else if (latest.has_value()) {
-    EST_ASSIGN_OR_RETURN(start_step, LoadGlobalStep(checkpoint));
-  }
-  if (length.max_steps().has_value() && start_step >= *length.max_steps()) {
+  EST_ASSIGN_OR_RETURN(const Start start, PrepareStart(input_fn, length));
+  const auto& [checkpoint, ahead, start_step, first, reached] = start;
+  if (reached) {
     LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps()
               << ") has already been reached: " << (ahead ? "training" : checkpoint)
               << " is at step " << start_step;
     return absl::OkStatus();
   }
-  EST_RETURN_IF_ERROR(CreateDirectories(model_dir_));
-  EST_ASSIGN_OR_RETURN(const StepInput* first, FirstInput(input_fn, checkpoint));
   if (first == nullptr) {
     LOG(WARNING) << "Training with no steps: the input is empty (" << input_->Describe() << ")";
     return absl::OkStatus();
   }
-  EST_RETURN_IF_ERROR(EnsureModel(*first));
   TrainSession session(*this, first->num_examples);
 
-  // What Begin adds to the graph must be compiled; variables that the checkpoint lacks must be
-  // known.
+  // What Begin adds to the graph must be compiled.
   EST_ASSIGN_OR_RETURN(
       const Hooks hooks,
       MakeTrainHooks({.config = config_,
@@ -125,7 +115,7 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
                       .target_step = length.TargetFrom(start_step)}));
   for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->Begin(*model_->graph));
   EST_RETURN_IF_ERROR(model_->graph->status());
-  EST_RETURN_IF_ERROR(EnsureVariables(checkpoint));
+  EST_RETURN_IF_ERROR(EnsureVariablesOfHooks(checkpoint));
   if (step_->num_fetches() == 0) {
     step_->Fetch(model_->spec.loss);
     EST_ASSIGN_OR_RETURN(const Executable* executable, step_->executable());
@@ -164,6 +154,34 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
                                                    ". The next start goes on from there")));
   }
   return absl::OkStatus();
+}
+
+// Input, model and variables, in step with the newest checkpoint that can be read.
+absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
+                                                     const TrainLength& length) {
+  while (true) {
+    EST_ASSIGN_OR_RETURN(const std::optional<std::string> newest, newest_.Find());
+    Start start{.checkpoint = newest.value_or("")};
+    start.ahead = state_.AheadOf(start.checkpoint);
+    if (start.ahead) {
+      start.step = state_.global_step();
+    } else if (newest.has_value()) {
+      const absl::StatusOr<int64_t> step = LoadGlobalStep(start.checkpoint);
+      if (newest_.PassOver(start.checkpoint, step.status())) continue;
+      EST_RETURN_IF_ERROR(step.status());
+      start.step = *step;
+    }
+    start.reached = length.max_steps().has_value() && start.step >= *length.max_steps();
+    if (start.reached) return start;
+    EST_RETURN_IF_ERROR(CreateDirectories(model_dir_));
+    EST_ASSIGN_OR_RETURN(start.first, FirstInput(input_fn, start.checkpoint));
+    if (start.first == nullptr) return start;
+    EST_RETURN_IF_ERROR(EnsureModel(*start.first));
+    const absl::Status restored = EnsureVariables(start.checkpoint);
+    if (newest_.PassOver(start.checkpoint, restored)) continue;
+    EST_RETURN_IF_ERROR(restored);
+    return start;
+  }
 }
 
 absl::Status Trainer::OpenInputAtStart(const InputFn& input_fn) {
@@ -275,6 +293,21 @@ absl::Status Trainer::EnsureVariables(const std::string& checkpoint) {
   }
   restored_step_ = state_.global_step();
   return absl::OkStatus();
+}
+
+// Those that the hooks have added since EnsureVariables.
+absl::Status Trainer::EnsureVariablesOfHooks(const std::string& checkpoint) {
+  EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
+  bool added = false;
+  for (const Variable& variable : model_->graph->variables()) {
+    added |= !state_.store().initialized(variable.name());
+  }
+  if (!added) return absl::OkStatus();
+  if (checkpoint.empty() || state_.AheadOf(checkpoint)) {
+    return InitializeVariables(*model_->graph, state_.store());
+  }
+  const Scaffold scaffold = model_->spec.scaffold_fn ? model_->spec.scaffold_fn() : Scaffold();
+  return state_.Restore(*model_->graph, checkpoint, scaffold.restore_names);
 }
 
 absl::Status Trainer::RunSteps(Loop& loop) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/saver.h"
 #include "estimator/training/built_model.h"
 #include "estimator/training/compiled_step.h"
@@ -34,7 +35,8 @@ class Trainer {
 
   // Source: TF 2.15 Estimator.train; upstream defects 16, 17, 21 and 22 of that code are not
   // copied: an error of the input saves first, the input position is part of a checkpoint, a
-  // restored step is not saved again, and the NaN guard stops at Inf as well. Without checkpoints,
+  // restored step is not saved again, and the NaN guard stops at Inf as well. Where the newest
+  // checkpoint turns out damaged while it is read, the one before is taken. Without checkpoints,
   // a second call goes on with the variables in memory. An input that was read to its end before
   // begins anew. Errors: CANCELLED after an interrupt, when all is saved; those of the input (after
   // a save), of the model, of hooks; INVALID_ARGUMENT naming step and first tensor for a loss that
@@ -49,14 +51,25 @@ class Trainer {
   class TrainSession;
   struct Loop;
 
+  // Where training goes on.
+  struct Start {
+    std::string checkpoint;  // empty: none
+    bool ahead = false;      // the variables in memory have learnt more than it
+    int64_t step = 0;
+    const StepInput* first = nullptr;  // null: the input is empty
+    bool reached = false;              // max_steps, already: nothing is opened then
+  };
+
   absl::Status TrainOnce(const InputFn& input_fn, const TrainLength& length,
                          const TrainOptions& options);
+  absl::StatusOr<Start> PrepareStart(const InputFn& input_fn, const TrainLength& length);
   absl::Status OpenInputAtStart(const InputFn& input_fn);
   absl::StatusOr<bool> RestoreInput(const std::string& checkpoint);
   absl::StatusOr<const StepInput*> FirstInput(const InputFn& input_fn,
                                               const std::string& checkpoint);
   absl::Status EnsureModel(const StepInput& first);
   absl::Status EnsureVariables(const std::string& checkpoint);
+  absl::Status EnsureVariablesOfHooks(const std::string& checkpoint);
   absl::Status RunSteps(Loop& loop);
   absl::Status RunOnce(Loop& loop, int64_t num_steps);
   absl::StatusOr<std::string> SaveCheckpoint();
@@ -64,6 +77,7 @@ class Trainer {
   Strategy& strategy_;
   const RunConfig config_;
   const std::string model_dir_;
+  NewestCheckpoint newest_;
   ModelState state_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BuiltModel> model_;

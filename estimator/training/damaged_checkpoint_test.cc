@@ -1,0 +1,110 @@
+// A newest checkpoint whose bytes are not those that were written: found while it is read, and the
+// one before takes its place.
+#include <memory>
+
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/training/hooks/testing/captured_log.h"
+#include "estimator/training/testing/tiny_model.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::estimator::testing::CapturedLog;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Dataset Endless(const TinyParams&) {
+  return Dataset::FromTensorSlices(TinyExamples()).Shuffle(20).Repeat().Batch(6);
+}
+Dataset Once(const TinyParams&) { return TinyDataset(8); }
+
+class DamagedCheckpointTest : public ::testing::Test {
+ protected:
+  // Checkpoints at steps 5 and 10.
+  void SetUp() override {
+    Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+    ASSERT_TRUE(estimator.Train(Endless, MaxSteps(10)).ok());
+  }
+  std::string Prefix(int step) const { return dir_.File(absl::StrCat("model.ckpt-", step)); }
+  // The first byte is a weight's, the last is global_step's.
+  void Flip(int step, bool last) {
+    const std::string path = DataPath(Prefix(step), 0, 1);
+    std::string bytes = *ReadFile(path);
+    char& byte = last ? bytes.back() : bytes.front();
+    byte = static_cast<char>(byte ^ 0x10);
+    ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  }
+
+  TempDir dir_;
+};
+
+class DamagedWhileTrainingTest : public DamagedCheckpointTest,
+                                 public ::testing::WithParamInterface<bool> {};
+
+TEST_P(DamagedWhileTrainingTest, TrainingGoesBackToTheOneBeforeAndOnToTheSameBits) {
+  Flip(10, GetParam());
+  const auto recorder = std::make_shared<RunRecorder>();
+  const CapturedLog log;
+  Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+  const absl::Status status = estimator.Train(Endless, MaxSteps(11), {.hooks = {recorder}});
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_FALSE(recorder->steps.empty());
+  EXPECT_EQ(recorder->steps.front(), 6);
+  EXPECT_EQ(recorder->num_begins, 1);
+  EXPECT_THAT(log.warnings,
+              ElementsAre(AllOf(HasSubstr("going back to checkpoint " + Prefix(5)),
+                                HasSubstr(DataPath(Prefix(10), 0, 1)), HasSubstr("crc32c is"),
+                                HasSubstr(GetParam() ? "global_step (8 bytes at offset"
+                                                     : "dense/bias (16 bytes at offset 0)"))));
+  Estimator<TinyParams> undamaged(TinyOptions(dir_.File("undamaged")));
+  ASSERT_TRUE(undamaged.Train(Endless, MaxSteps(11)).ok());
+  EXPECT_EQ(*CheckpointBits(Prefix(11)), *CheckpointBits(dir_.File("undamaged/model.ckpt-11")))
+      << "the input position went back too";
+}
+
+INSTANTIATE_TEST_SUITE_P(AWeightOrTheStep, DamagedWhileTrainingTest, ::testing::Bool());
+
+TEST_F(DamagedCheckpointTest, EvaluationAndPredictionGoBackTooAndSayItOnce) {
+  Flip(10, /*last=*/true);
+  const CapturedLog log;
+  Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+  for (int round = 0; round < 3; ++round) {
+    const auto result = estimator.Evaluate(Once);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->global_step(), 5);
+    EXPECT_EQ(result->checkpoint_path, Prefix(5));
+  }
+  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("going back to checkpoint")));
+  Estimator<TinyParams> other(TinyOptions(dir_.path()));
+  const auto from_five = other.Predict(Once, {.checkpoint_path = Prefix(5)}).Next();
+  const auto predicted = estimator.Predict(Once).Next();
+  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  EXPECT_EQ((*predicted)->at("y").AsDouble(), (*from_five)->at("y").AsDouble());
+}
+
+TEST_F(DamagedCheckpointTest, ACheckpointThatIsNamedIsNeverReplaced) {
+  Flip(10, /*last=*/true);
+  Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+  const auto result = estimator.Evaluate(Once, {.checkpoint_path = Prefix(10)});
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("crc32c"));
+}
+
+TEST_F(DamagedCheckpointTest, WithoutAWholeOneNothingIsTrainedOver) {
+  Flip(5, /*last=*/false);
+  Flip(10, /*last=*/true);
+  ASSERT_TRUE(RemoveFile(IndexPath(Prefix(0))).ok());
+  Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+  const absl::Status status = estimator.Train(Endless, MaxSteps(20));
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no checkpoint in"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("model.ckpt-5.data-00000-of-00001"));
+}
+
+}  // namespace
+}  // namespace estimator
