@@ -1,0 +1,95 @@
+#include "estimator/graphdef/import_check.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/strings.h"
+#include "estimator/graphdef/import_rules.h"
+#include "estimator/graphdef/tensor_proto.h"
+#include "estimator/proto/graph.pb.h"
+
+namespace estimator {
+namespace {
+
+// Ops that hand strings and resources on without looking at them, or look at the shape alone.
+bool TakesAnyType(absl::string_view op) {
+  for (const char* other :
+       {"Const", "Identity", "IdentityN", "Placeholder", "PlaceholderWithDefault", "ParseExample",
+        "ParseExampleV2", "Rank", "Shape", "ShapeN", "Size", "Snapshot", "StopGradient",
+        "VariableShape"}) {
+    if (op == other) return true;
+  }
+  return false;
+}
+
+std::optional<std::string> TypeProblem(const proto::NodeDef& node) {
+  // Sorted, so that the same graph gives the same message.
+  std::map<std::string, proto::DataType> types;
+  for (const auto& [name, value] : node.attr()) {
+    if (value.value_case() == proto::AttrValue::kType) types.emplace(name, value.type());
+    if (value.value_case() == proto::AttrValue::kPlaceholder)
+      return absl::StrCat("attribute ", name, " of a polymorphic function");
+  }
+  for (const auto& [name, type] : types) {
+    const DType dtype = ReadDType(type);
+    const bool known = dtype != DType::kInvalid && dtype != DType::kString;
+    const bool handed_on =
+        TakesAnyType(node.op()) && (dtype == DType::kString || type == proto::DT_RESOURCE);
+    if (known || handed_on) continue;
+    const std::string text = proto::DataType_Name(type);
+    return absl::StrCat("dtype ", text.empty() ? absl::StrCat(static_cast<int>(type)) : text);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> VariableProblem(const proto::NodeDef& node) {
+  const auto shape = node.attr().find("shape");
+  if (node.attr().count("dtype") == 0) return "without dtype";
+  if (shape == node.attr().end() || shape->second.shape().unknown_rank()) return "unknown shape";
+  const absl::StatusOr<Shape> known = ReadShapeProto(shape->second.shape());
+  if (known.ok() && known->fully_known()) return std::nullopt;
+  return "unknown shape";
+}
+
+}  // namespace
+
+bool IsVariableOp(absl::string_view op) {
+  return op == "VariableV2" || op == "Variable" || op == "VarHandleOp";
+}
+
+bool IsParseExampleOp(absl::string_view op) {
+  return op == "ParseExample" || op == "ParseExampleV2";
+}
+
+std::optional<std::string> ImportProblem(const proto::NodeDef& node) {
+  const std::string& op = node.op();
+  if (op == "Placeholder") return "not fed";
+  const bool own = op == "Const" || IsVariableOp(op) || IsParseExampleOp(op);
+  const ImportRule* const rule = FindImportRule(op);
+  if (rule == nullptr && !own) return "not supported";
+  if (std::optional<std::string> problem = TypeProblem(node)) return problem;
+  if (IsVariableOp(op)) return VariableProblem(node);
+  std::optional<std::string> problem;
+  if (rule != nullptr) ReadAttrs(*rule, node, problem);
+  return problem;
+}
+
+void ImportProblems::Add(absl::string_view op, std::string reason, absl::string_view node) {
+  Entry& entry = entries_[{std::string(op), std::move(reason)}];
+  if (entry.count++ == 0) entry.first = std::string(node);
+}
+
+absl::Status ImportProblems::status() const {
+  if (entries_.empty()) return absl::OkStatus();
+  std::vector<std::vector<std::string>> rows = {{"op", "reason", "nodes", "first node"}};
+  int count = 0;
+  for (const auto& [key, entry] : entries_) {
+    rows.push_back({key.first, key.second, absl::StrCat(entry.count), entry.first});
+    count += entry.count;
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      "what is to be computed needs ", count, " ", count == 1 ? "node" : "nodes",
+      " that cannot be imported; fetch less, or feed what they give:\n", FormatTable(rows)));
+}
+
+}  // namespace estimator

@@ -1,0 +1,45 @@
+// What an import needs and cannot have, gathered into one error.
+#ifndef ESTIMATOR_GRAPHDEF_IMPORT_CHECK_H_
+#define ESTIMATOR_GRAPHDEF_IMPORT_CHECK_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace estimator {
+
+namespace proto {
+class NodeDef;
+}  // namespace proto
+
+// Ops that ImportGraphDef builds itself, without a rule: constants, placeholders, variables and
+// tf.io.parse_example.
+bool IsVariableOp(absl::string_view op);
+bool IsParseExampleOp(absl::string_view op);
+
+// Why a node cannot be imported, if it cannot: "not supported", "data_format = NCHW",
+// "dtype DT_COMPLEX64".
+std::optional<std::string> ImportProblem(const proto::NodeDef& node);
+
+class ImportProblems {
+ public:
+  void Add(absl::string_view op, std::string reason, absl::string_view node);
+  // OK, or UNIMPLEMENTED with a table of op, reason, count, first node.
+  absl::Status status() const;
+
+ private:
+  struct Entry {
+    int count = 0;
+    std::string first;
+  };
+  std::map<std::pair<std::string, std::string>, Entry> entries_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_GRAPHDEF_IMPORT_CHECK_H_
