@@ -6,6 +6,7 @@
 #include "estimator/array/array.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/checkpoints_iterator.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/data/dataset.h"
 #include "estimator/data/example_builder.h"

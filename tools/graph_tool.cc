@@ -64,7 +64,7 @@ void BuildShapes() {
       ScatterNd(Constant(Array::Of<int32_t>({2, 1}, {0, 3})), Reshape(x, {2, 12}), {5, 12});
   UnsortedSegmentSum(Reshape(x, {3, 8}), ids, 2), OneHot(ids, 4), ArgMax(x, 2), ArgMin(x, 1),
       TopK(x, 2), Cumsum(x, 1), MatrixBandPart(x, 1, 0);
-  InTopK(ids, Reshape(x, {3, 8}), 3), Constant(Array::Of<int64_t>({2}, {1, 2})),
+  InTopK(Reshape(x, {3, 8}), ids, 3), Constant(Array::Of<int64_t>({2}, {1, 2})),
       Fill({2, 3}, Constant(1.5f));
   for (const auto& op : {ReduceSum, ReduceMean, ReduceProd, ReduceMax, ReduceMin})
     op(x, {1}, true, "reduce");

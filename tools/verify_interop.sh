@@ -13,6 +13,7 @@ checks=(
   "check_events.py //estimator/summary:event_tool"
   "check_mnist.py //models/mnist:mnist_tpu"
   "check_graph.py //tools:graph_tool"
+  "check_porting.py //docs:porting_example"
 )
 
 if [[ ! -x "$venv/bin/python" ]]; then

@@ -112,7 +112,7 @@ TopKResult TopK(const Tensor& x, int64_t k, bool sorted, absl::string_view name)
   return {outputs[0], outputs[1]};
 }
 
-Tensor InTopK(const Tensor& targets, const Tensor& predictions, int64_t k, absl::string_view name) {
+Tensor InTopK(const Tensor& predictions, const Tensor& targets, int64_t k, absl::string_view name) {
   return OpBuilder("InTopKV2", name)
       .Input(predictions)
       .Input(targets)

@@ -24,10 +24,11 @@ struct TopKResult {
 // tf.math.top_k along the last axis. The gradient flows to the chosen elements.
 TopKResult TopK(const Tensor& x, int64_t k, bool sorted = true, absl::string_view name = "TopKV2");
 
-// tf.math.in_top_k: whether fewer than k predictions of a row are larger than the target's.
+// tf.compat.v1.nn.in_top_k, and its order of arguments: whether fewer than k predictions of a row
+// are larger than the target's.
 //   predictions: f32 [N, C].  targets: i32 or i64 [N].  Returns bool [N]; false where the target is
 //   out of range or its prediction not finite.
-Tensor InTopK(const Tensor& targets, const Tensor& predictions, int64_t k,
+Tensor InTopK(const Tensor& predictions, const Tensor& targets, int64_t k,
               absl::string_view name = "InTopKV2");
 
 }  // namespace estimator

@@ -63,11 +63,11 @@ TEST(InTopK, CountsHowManyAreLarger) {
   const Tensor predictions = Constant({5, 3}, {3.0f, 2.0f, 1.0f, 3.0f, 2.0f, 1.0f, 2.0f, 2.0f, 2.0f,
                                                1.0f, 2.0f, 3.0f, 1.0f, inf, 0.0f});
   // Second of three; third; all equal; a class that is not there; an infinite prediction.
-  EXPECT_THAT(Doubles(InTopK(Constant({1, 2, 2, 3, 0}), predictions, 2)),
+  EXPECT_THAT(Doubles(InTopK(predictions, Constant({1, 2, 2, 3, 0}), 2)),
               ElementsAre(1, 0, 1, 0, 0));
-  EXPECT_THAT(ErrorOf([] { InTopK(Constant({1}), Zeros({2, 3}), 1); }), HasSubstr("[2]"));
+  EXPECT_THAT(ErrorOf([] { InTopK(Zeros({2, 3}), Constant({1}), 1); }), HasSubstr("[2]"));
   EXPECT_THAT(ErrorOf([] {
-                InTopK(Constant({1}), Zeros({1, 3}, DType::kFloat64), 1);
+                InTopK(Zeros({1, 3}, DType::kFloat64), Constant({1}), 1);
               }),
               HasSubstr("f64 [1,3]"));
 }

@@ -82,7 +82,7 @@ Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const 
 
 Metric InTopK(const Tensor& labels, const Tensor& predictions, int64_t k, const Options& options) {
   const MetricScope scope(options.name, "in_top_k");
-  return MeanOf(estimator::InTopK(labels, predictions, k), options.weights, "in_top_k");
+  return MeanOf(estimator::InTopK(predictions, labels, k), options.weights, "in_top_k");
 }
 
 Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, int64_t num_classes,

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Holds our public names against TensorFlow's: docs/api_names.md against testdata/api/tensorflow_2_15_1.txt.
+
+Every TensorFlow name is here under the mechanical name (`losses.huber_loss` is `losses::HuberLoss`), under
+another that the document's table "Other names" gives, or in its table "Not here" with a reason. The same
+holds for every optional argument of a function that the table "Options" gives a struct for;
+an argument is written `losses.huber_loss(weights)`.
+
+Usage: check_api_names.py test DOC LIST          fails with every name that is in none of the tables
+       check_api_names.py generate DOC LIST      C++ that compiles only if all names exist here
+"""
+import fnmatch
+import re
+import sys
+
+# TensorFlow's module -> our namespace.
+NAMESPACES = {
+    "estimator": "estimator", "estimator.export": "estimator", "estimator.experimental": "estimator",
+    "estimator.tpu": "estimator::tpu", "initializers": "estimator::initializers",
+    "layers": "estimator::layers", "losses": "estimator::losses", "math": "estimator",
+    "metrics": "estimator::metrics", "nn": "estimator", "tpu": "estimator::tpu", "train": "estimator::train",
+    "data": "estimator",
+}
+
+
+class Name:
+    """One line of TensorFlow's list."""
+
+    def __init__(self, line):
+        match = re.fullmatch(r"([\w.]+)(?:\((.*)\))?", line.strip())
+        if not match:
+            raise SystemExit(f"not a line of the list: {line!r}")
+        self.full = match.group(1)
+        self.callable = match.group(2) is not None
+        arguments = (match.group(2) or "").split(", ")
+        self.optional = [a[:-1] for a in arguments if a.endswith("=")]
+
+
+def read_list(path):
+    with open(path) as file:
+        return {name.full: name for name in (Name(line) for line in file if line.strip())}
+
+
+def read_tables(path):
+    """{heading: [[cell, ...], ...]} of the document's tables; code marks are taken off the first two cells."""
+    tables, heading = {}, ""
+    with open(path) as file:
+        for line in file:
+            if line.startswith("## "):
+                heading = line[3:].strip()
+            elif line.startswith("| `"):
+                cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+                tables.setdefault(heading, []).append([cell.strip("`") for cell in cells[:2]] + cells[2:])
+    return tables
+
+
+def camel(name):
+    """conv2d_transpose -> Conv2DTranspose."""
+    words = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    return re.sub(r"(\d)d(?![a-z])", r"\1D", words)
+
+
+class Document:
+    def __init__(self, path):
+        tables = read_tables(path)
+        self.other = {row[0]: row[1] for row in tables.get("Other names", [])}
+        self.options = {row[0]: row[1] for row in tables.get("Options", [])}
+        self.absent = [row[0] for row in tables.get("Not here", [])]
+        self.used = set()
+        for row in tables.get("Not here", []):
+            if len(row) < 2 or not row[1]:
+                raise SystemExit(f"{path}: {row[0]} is not here, but no reason is given")
+
+    def is_absent(self, name):
+        patterns = [p for p in self.absent if fnmatch.fnmatchcase(name, p)]
+        self.used.update(patterns)
+        return bool(patterns)
+
+    def ours(self, name, names):
+        """(our class or namespace, our name), or None where the name is not here."""
+        if name.full in self.other:
+            self.used.add(name.full)
+            return self.split(self.other[name.full])
+        if self.is_absent(name.full):
+            return None
+        owner, last = name.full.rsplit(".", 1)
+        if owner in names:  # a method or property
+            place = self.ours(names[owner], names)
+            if place is None:
+                return None
+            return "::".join(place), camel(last) if name.callable else last
+        return NAMESPACES[owner], camel(last)
+
+    @staticmethod
+    def split(text):
+        owner, _, last = text.rpartition("::")
+        return ("estimator::" + owner if owner else "estimator"), last
+
+
+def wanted(document, names):
+    """[(TensorFlow's name, our owner, our name)]; an owner that is a class holds a member."""
+    for name in names.values():
+        place = document.ours(name, names)
+        if place is not None:
+            yield name.full, *place
+        if name.full in document.options:
+            document.used.add(name.full)
+            struct = "estimator::" + document.options[name.full]
+            for argument in name.optional:
+                full = f"{name.full}({argument})"
+                if full in document.other:
+                    document.used.add(full)
+                    yield full, *document.split(document.other[full])
+                elif not document.is_absent(full):
+                    yield full, struct, argument
+
+
+def generate(document, names):
+    print('// Compiles if every name of docs/api_names.md is there. Made by tools/check_api_names.py.')
+    print('#include "estimator/estimator.h"\n#include "tpu/tpu_estimator.h"\n')
+    namespaces = set(NAMESPACES.values())
+    for index, (full, owner, last) in enumerate(wanted(document, names)):
+        print(f"// {full}")
+        if owner in namespaces and last.endswith(">"):
+            print(f"using T{index} = ::{owner}::{last};")
+        elif owner in namespaces:
+            print(f"namespace n{index} {{ using ::{owner}::{last}; }}")
+        elif last == owner.rsplit("::", 1)[-1]:
+            print(f"using T{index} = ::{owner};")
+        else:
+            print(f"struct S{index} : ::{owner} {{ using ::{owner}::{last}; }};")
+    print("int main() { return 0; }")
+
+
+def test(document, names):
+    count = len(list(wanted(document, names)))
+    problems = []
+    for row in list(document.other) + list(document.options) + document.absent:
+        if row not in document.used:
+            problems.append(f"docs/api_names.md: {row} is no name of TensorFlow's, or stands in two tables")
+    print(f"{len(names)} names of TensorFlow's; {count} names and fields are here")
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+def main(arguments):
+    if len(arguments) != 4 or arguments[1] not in ("test", "generate"):
+        raise SystemExit(__doc__)
+    document, names = Document(arguments[2]), read_list(arguments[3])
+    if arguments[1] == "generate":
+        generate(document, names)
+        return 0
+    return test(document, names)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
