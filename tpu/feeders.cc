@@ -118,10 +118,11 @@ StepInput WholeRemainder(Element element, int64_t num_rows) {
   return input;
 }
 
-class SplitFeeder : public IteratorsFeeder {
+// An iterator over batches of all replicas together.
+class GlobalBatchFeeder : public IteratorsFeeder {
  public:
-  SplitFeeder(Mode mode, int num_replicas, int64_t global_batch, std::string description,
-              std::vector<std::unique_ptr<Iterator>> iterators)
+  GlobalBatchFeeder(Mode mode, int num_replicas, int64_t global_batch, std::string description,
+                    std::vector<std::unique_ptr<Iterator>> iterators)
       : IteratorsFeeder(std::move(description), std::move(iterators)),
         mode_(mode),
         num_replicas_(num_replicas),
@@ -138,19 +139,47 @@ class SplitFeeder : public IteratorsFeeder {
     }
     StepInput input;
     input.num_examples = num_rows;
-    const int64_t part = num_rows / num_replicas_;
-    for (int64_t i = 0; i < num_replicas_; ++i) {
-      EST_ASSIGN_OR_RETURN(Element slice,
-                           SliceElement(*element, i * part, (i + 1) * part, num_rows));
-      input.replicas.push_back(std::move(slice));
-    }
+    EST_ASSIGN_OR_RETURN(input.replicas, Distribute(*element));
     return std::optional<StepInput>(std::move(input));
   }
+
+ protected:
+  // What each replica gets of a full batch.
+  virtual absl::StatusOr<std::vector<Element>> Distribute(const Element& batch) const = 0;
+  int num_replicas() const { return num_replicas_; }
+  int64_t global_batch() const { return global_batch_; }
 
  private:
   const Mode mode_;
   const int num_replicas_;
   const int64_t global_batch_;
+};
+
+class SplitFeeder : public GlobalBatchFeeder {
+ public:
+  using GlobalBatchFeeder::GlobalBatchFeeder;
+
+ protected:
+  absl::StatusOr<std::vector<Element>> Distribute(const Element& batch) const override {
+    const int64_t part = global_batch() / num_replicas();
+    std::vector<Element> parts;
+    for (int64_t i = 0; i < num_replicas(); ++i) {
+      EST_ASSIGN_OR_RETURN(Element slice,
+                           SliceElement(batch, i * part, (i + 1) * part, global_batch()));
+      parts.push_back(std::move(slice));
+    }
+    return parts;
+  }
+};
+
+class BroadcastFeeder : public GlobalBatchFeeder {
+ public:
+  using GlobalBatchFeeder::GlobalBatchFeeder;
+
+ protected:
+  absl::StatusOr<std::vector<Element>> Distribute(const Element& batch) const override {
+    return std::vector<Element>(static_cast<size_t>(num_replicas()), batch);
+  }
 };
 
 class ConsecutiveFeeder : public IteratorsFeeder {
@@ -194,36 +223,6 @@ class ConsecutiveFeeder : public IteratorsFeeder {
   const Mode mode_;
   const int num_replicas_;
   const int64_t replica_batch_;
-};
-
-class BroadcastFeeder : public IteratorsFeeder {
- public:
-  BroadcastFeeder(Mode mode, int num_replicas, int64_t global_batch, std::string description,
-                  std::vector<std::unique_ptr<Iterator>> iterators)
-      : IteratorsFeeder(std::move(description), std::move(iterators)),
-        mode_(mode),
-        num_replicas_(num_replicas),
-        global_batch_(global_batch) {}
-
-  absl::StatusOr<std::optional<StepInput>> Next() override {
-    EST_ASSIGN_OR_RETURN(std::optional<Element> element, iterator().Next());
-    if (!element.has_value()) return std::optional<StepInput>();
-    const int64_t num_rows = NumRows(*element);
-    if (num_rows != global_batch_) {
-      if (mode_ == Mode::kTrain || num_rows > global_batch_)
-        return WrongBatch("a step", global_batch_, num_rows);
-      return std::optional<StepInput>(WholeRemainder(*std::move(element), num_rows));
-    }
-    StepInput input;
-    input.num_examples = num_rows;
-    input.replicas.assign(static_cast<size_t>(num_replicas_), *element);
-    return std::optional<StepInput>(std::move(input));
-  }
-
- private:
-  const Mode mode_;
-  const int num_replicas_;
-  const int64_t global_batch_;
 };
 
 absl::StatusOr<std::vector<std::unique_ptr<Iterator>>> Open(const std::vector<Dataset>& datasets) {
