@@ -8,6 +8,9 @@
 namespace estimator {
 namespace {
 
+// What is folded is a short way from constants; a longer one may exhaust the stack.
+constexpr int kMaxDepth = 1000;
+
 class Evaluator {
  public:
   explicit Evaluator(int64_t max_elements) : max_elements_(max_elements) {}
@@ -16,7 +19,10 @@ class Evaluator {
     if (!tensor.valid() || tensor.shape().num_elements() > max_elements_) return std::nullopt;
     const auto done = values_.find(tensor);
     if (done != values_.end()) return done->second;
+    if (depth_ == kMaxDepth) return std::nullopt;
+    ++depth_;
     std::optional<Array> value = Compute(tensor);
+    --depth_;
     values_.emplace(tensor, value);
     return value;
   }
@@ -63,6 +69,7 @@ class Evaluator {
   }
 
   const int64_t max_elements_;
+  int depth_ = 0;
   std::map<Tensor, std::optional<Array>> values_;
 };
 

@@ -1,0 +1,272 @@
+#include "estimator/graphdef/import_graph_def.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/array/compare.h"
+#include "estimator/graph/constant_value.h"
+#include "estimator/graphdef/graph_def.h"
+#include "estimator/ops/activations.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/proto/graph.pb.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// node { name: "x" op: "Relu" input: "a" } for "x = Relu a".
+std::string Node(const std::string& name, const std::string& op,
+                 const std::vector<std::string>& inputs, const std::string& attrs = "") {
+  std::string text = absl::StrCat("node { name: '", name, "' op: '", op, "' ");
+  for (const std::string& input : inputs) absl::StrAppend(&text, "input: '", input, "' ");
+  return absl::StrCat(text, attrs, "}\n");
+}
+std::string Type(const std::string& name, const std::string& type) {
+  return absl::StrCat("attr { key: '", name, "' value { type: ", type, " } } ");
+}
+std::string Text(const std::string& name, const std::string& value) {
+  return absl::StrCat("attr { key: '", name, "' value { s: '", value, "' } } ");
+}
+std::string Int(const std::string& name, int64_t value) {
+  return absl::StrCat("attr { key: '", name, "' value { i: ", value, " } } ");
+}
+std::string Input(const std::string& name) {
+  return Node(name, "Placeholder", {}, Type("dtype", "DT_FLOAT"));
+}
+std::string Ints(const std::string& name, const std::vector<int>& values, bool scalar = false) {
+  std::string text = "attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { ";
+  if (!scalar) absl::StrAppend(&text, "dim { size: ", values.size(), " } ");
+  absl::StrAppend(&text, "} ");
+  for (const int value : values) absl::StrAppend(&text, "int_val: ", value, " ");
+  return Node(name, "Const", {}, absl::StrCat(Type("dtype", "DT_INT32"), text, "} } }"));
+}
+
+class ImportTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<ImportedGraph> Import(const std::string& text, const ImportOptions& options) {
+    proto::GraphDef def;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &def)) << text;
+    return ImportGraphDef(def, options, graph_);
+  }
+  std::string Error(const std::string& text, const ImportOptions& options) {
+    return std::string(Import(text, options).status().message());
+  }
+
+  Graph graph_;
+  const ImportOptions fed_ = {.feeds = {{"x", {DType::kFloat32, {2, 6}}}}, .fetches = {"y"}};
+};
+
+TEST_F(ImportTest, BuildsOnlyWhatTheFetchesNeed) {
+  const auto imported = Import(Input("x") + Node("y", "Relu", {"x", "^check"}) +
+                                   Node("check", "Assert", {"x"}) + Node("z", "NoSuchOp", {"y"}),
+                               fed_);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(imported->fetches[0].node()->op(), "Relu");
+  EXPECT_EQ(imported->fetches[0].spec().ToString(), "f32 [2,6]");
+  EXPECT_EQ(imported->feeds.at("x").name(), "x:0");
+  EXPECT_EQ(graph_.nodes().size(), 2u);
+}
+
+TEST_F(ImportTest, ComputesShapesFromTheShapesOfTheFeeds) {
+  const std::string slice = Int("begin_mask", 0) + Int("shrink_axis_mask", 1);
+  const auto imported =
+      Import(Input("x") + Node("shape", "Shape", {"x"}) + Ints("zero", {0}) + Ints("one", {1}) +
+                 Node("batch", "StridedSlice", {"shape", "zero", "one", "one"}, slice) +
+                 Ints("three", {3}, true) + Ints("left", {-1}, true) +
+                 Node("to", "Pack", {"batch", "three", "left"}, Int("N", 3)) +
+                 Node("y", "Reshape", {"x", "to"}),
+             fed_);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(imported->fetches[0].shape(), (Shape{2, 3, 2}));
+  EXPECT_EQ(imported->fetches[0].node()->input(1).node()->op(), "Const");
+}
+
+TEST_F(ImportTest, ListsAllThatIsNotSupportedAtOnce) {
+  const std::string conv = "attr { key: 'strides' value { list { i: [1, 1, 1, 1] } } } " +
+                           Text("padding", "SAME") + Text("data_format", "NCHW");
+  const auto imported =
+      Import(Input("x") + Input("other") + Node("a", "Unknown", {"x"}) +
+                 Node("b", "Unknown", {"a"}) + Node("c", "Conv2D", {"b", "x"}, conv) +
+                 Node("d", "Abs", {"c"}, Type("T", "DT_COMPLEX64")) +
+                 Node("e", "Split", {"d", "other"}) + Node("y", "AddN", {"e", "x"}),
+             fed_);
+  EXPECT_EQ(imported.status().code(), absl::StatusCode::kUnimplemented);
+  const std::string message(imported.status().message());
+  EXPECT_THAT(message, HasSubstr("6 nodes that cannot be imported"));
+  EXPECT_THAT(message, ::testing::ContainsRegex("Unknown +not supported +2 +b"));
+  EXPECT_THAT(message, ::testing::ContainsRegex("Conv2D +data_format = NCHW +1 +c"));
+  EXPECT_THAT(message, ::testing::ContainsRegex("Abs +dtype DT_COMPLEX64 +1 +d"));
+  EXPECT_THAT(message, ::testing::ContainsRegex("Split +without num_split +1 +e"));
+  EXPECT_THAT(message, ::testing::ContainsRegex("Placeholder +not fed +1 +other"));
+  EXPECT_TRUE(graph_.status().ok());
+}
+
+TEST_F(ImportTest, SaysWhatIsWrongWithAGraphThatIsNotWellFormed) {
+  EXPECT_THAT(Error(Input("x") + Node("y", "Relu", {"z"}) + Node("z", "Relu", {"y"}), fed_),
+              HasSubstr("' (Relu) depends on itself"));
+  EXPECT_THAT(
+      Error(Input("x") + Node("y", "Relu", {"hiden"}) + Node("hidden", "Relu", {"x"}), fed_),
+      HasSubstr("'y' (Relu): the graph has no node 'hiden'; did you mean 'hidden'?"));
+  EXPECT_THAT(Error(Input("x") + Node("y", "Relu", {"x"}) + Node("y", "Relu", {"x"}), fed_),
+              HasSubstr("two nodes are called 'y'"));
+  EXPECT_THAT(Error(Input("x") + Node("a", "Relu", {"x"}) + Node("y", "Relu", {"a:1"}), fed_),
+              HasSubstr("'a' (Relu) has no output 1"));
+  EXPECT_THAT(Error(Input("x") + Node("y", "Select", {"x"}), fed_),
+              HasSubstr("takes 3 inputs, not 1"));
+  EXPECT_THAT(Error(Input("x"), fed_), HasSubstr("fetch 'y': the graph has no node 'y'"));
+  EXPECT_THAT(Error(Node("y", "Const", {}), fed_), HasSubstr("feed 'x'"));
+  EXPECT_THAT(std::string(ImportSerializedGraphDef("\x0a", fed_, graph_).status().message()),
+              HasSubstr("no GraphDef"));
+}
+
+TEST_F(ImportTest, HoldsFeedsAgainstThePlaceholders) {
+  const std::string graph =
+      Node("x", "Placeholder", {},
+           Type("dtype", "DT_FLOAT") +
+               "attr { key: 'shape' value { shape { dim { size: -1 } dim { size: 3 } } } }") +
+      Node("y", "Relu", {"x"});
+  EXPECT_THAT(Error(graph, fed_), HasSubstr("feed 'x' is f32 [2,6], but the graph takes [?,3]"));
+  EXPECT_THAT(Error(graph, {.feeds = {{"x", {DType::kInt32, {2, 3}}}}, .fetches = {"y"}}),
+              HasSubstr("the graph takes DT_FLOAT"));
+  EXPECT_THAT(Error(graph, {.feeds = {{"x", {DType::kFloat32, {-1, 3}}}}, .fetches = {"y"}}),
+              HasSubstr("give the batch size"));
+  EXPECT_TRUE(Import(graph, {.feeds = {{"x", {DType::kFloat32, {7, 3}}}}, .fetches = {"y"}}).ok());
+}
+
+TEST_F(ImportTest, KeepsTheErrorOfAnOpWhoseShapesDoNotFit) {
+  const auto imported =
+      Import(Input("x") + Ints("to", {5}) + Node("y", "Reshape", {"x", "to"}), fed_);
+  EXPECT_THAT(std::string(imported.status().message()),
+              HasSubstr("y: cannot reshape [2,6], 12 elements, to [5]"));
+  EXPECT_EQ(graph_.status(), imported.status());
+}
+
+TEST_F(ImportTest, RefusesTensorsThatNobodyCouldHold) {
+  EXPECT_THAT(Error(Ints("dims", {2000000000, 2000000000}) + Ints("v", {1}, true) +
+                        Node("y", "Fill", {"dims", "v"}),
+                    {.fetches = {"y"}}),
+              HasSubstr("is too large"));
+  const std::string large =
+      "attr { key: 'value' value { tensor { dtype: DT_FLOAT float_val: 1 tensor_shape { dim { "
+      "size: 1000 } dim { size: 1000 } } } } }";
+  EXPECT_THAT(Error(Node("y", "Const", {}, large), {.fetches = {"y"}, .max_constant_bytes = 1000}),
+              HasSubstr("larger than 1000 bytes"));
+}
+
+TEST_F(ImportTest, PutsNodesUnderAPrefixAndTakesTensorsOfTheGraph) {
+  const GraphScope scope(graph_);
+  const Tensor ours = Constant(Array::Of<float>({2}, {-1, 2}), "ours");
+  const auto imported =
+      Import(Input("x") + Node("y", "Relu", {"x"}),
+             {.fetches = {"y"}, .input_map = {{"x", ours}}, .prefix = "imported"});
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_TRUE(SameBits(*ConstantValue(imported->fetches[0]), Array::Of<float>({2}, {0, 2})));
+  EXPECT_EQ(graph_.nodes()[1]->name(), "imported/y");
+  Graph other;
+  EXPECT_THAT(std::string(ImportSerializedGraphDef(GraphToGraphDef(graph_),
+                                                   {.input_map = {{"ours", ours}}}, other)
+                              .status()
+                              .message()),
+              HasSubstr("not a tensor of the graph imported into"));
+}
+
+TEST_F(ImportTest, ReadsTheGraphsThatWeWrite) {
+  Graph ours;
+  const GraphScope scope(ours);
+  const Tensor x = Placeholder(DType::kFloat32, {2, 6}, "x");
+  const Tensor y = ReduceSum(Relu(x) * 2.0f, {1}, true, "y");
+  const auto imported = ImportSerializedGraphDef(GraphToGraphDef(ours), fed_, graph_);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(imported->fetches[0].spec(), y.spec());
+  EXPECT_EQ(imported->fetches[0].node()->op(), "Sum");
+}
+
+TEST_F(ImportTest, InlinesFunctions) {
+  const std::string call = "attr { key: 'f' value { func { name: 'twice' } } }";
+  const std::string library =
+      "library { function { signature { name: 'twice' input_arg { name: 'v' type: DT_FLOAT } "
+      "output_arg { name: 'r' type: DT_FLOAT } output_arg { name: 'same' type: DT_FLOAT } } "
+      "node_def { name: 'sum' op: 'AddV2' input: 'v' input: 'v' } "
+      "ret { key: 'r' value: 'sum:z:0' } ret { key: 'same' value: 'v' } } }";
+  const auto imported = Import(Input("x") + Node("first", "PartitionedCall", {"x"}, call) +
+                                   Node("second", "StatefulPartitionedCall", {"first"}, call) +
+                                   Node("y", "Sub", {"second", "second:1"}) + library,
+                               fed_);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const estimator::Node& y = *imported->fetches[0].node();
+  EXPECT_EQ(y.input(0).node()->name(), "second/sum");
+  EXPECT_EQ(y.input(1).node()->name(), "first/sum");
+}
+
+TEST_F(ImportTest, RefusesFunctionsThatCallThemselves) {
+  const std::string call = "attr { key: 'f' value { func { name: 'f' } } }";
+  const std::string body =
+      "library { function { signature { name: 'f' input_arg { name: 'v' type: DT_FLOAT } "
+      "output_arg { name: 'r' type: DT_FLOAT } } node_def { name: 'again' op: 'PartitionedCall' "
+      "input: 'v' " +
+      call + " } ret { key: 'r' value: 'again:output:0' } } }";
+  EXPECT_THAT(Error(Input("x") + Node("y", "PartitionedCall", {"x"}, call) + body, fed_),
+              HasSubstr("'f'"));
+  EXPECT_THAT(Error(Input("x") + Node("y", "PartitionedCall", {}, call) +
+                        "library { function { signature { name: 'f' input_arg { name: 'v' } "
+                        "output_arg { name: 'r' } } ret { key: 'r' value: 'v' } } }",
+                    fed_),
+              HasSubstr("without its argument 'v'"));
+}
+
+TEST_F(ImportTest, BindsVariablesToTheirCheckpointNames) {
+  const std::string shape = "attr { key: 'shape' value { shape { dim { size: 6 } } } }";
+  const auto imported =
+      Import(Input("x") + Node("w", "VariableV2", {}, Type("dtype", "DT_FLOAT") + shape) +
+                 Node("w/read", "Identity", {"w"}) +
+                 Node("handle", "VarHandleOp", {},
+                      Type("dtype", "DT_FLOAT") + shape + Text("shared_name", "bias")) +
+                 Node("read", "ReadVariableOp", {"handle"}, Type("dtype", "DT_FLOAT")) +
+                 Node("sum", "AddV2", {"x", "w/read"}) + Node("y", "AddV2", {"sum", "read"}),
+             fed_);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  ASSERT_EQ(imported->variables.size(), 2u);
+  EXPECT_EQ(imported->variables[0].source.name, "w");
+  EXPECT_EQ(imported->variables[1].source.name, "bias");
+  EXPECT_EQ(imported->variables[1].variable.spec().ToString(), "f32 [6]");
+}
+
+TEST_F(ImportTest, SlicesWithEllipsisAndNewAxis) {
+  const auto shape = [this](int ellipsis, int new_axis, int shrink) {
+    const auto imported = Import(
+        Input("x") + Ints("begin", {0, 0, 1}) + Ints("end", {0, 0, 2}) + Ints("one", {1, 1, 1}) +
+            Node("y", "StridedSlice", {"x", "begin", "end", "one"},
+                 Int("ellipsis_mask", ellipsis) + Int("new_axis_mask", new_axis) +
+                     Int("shrink_axis_mask", shrink)),
+        {.feeds = {{"x", {DType::kFloat32, {2, 3, 4}}}}, .fetches = {"y"}});
+    EXPECT_TRUE(imported.ok()) << imported.status();
+    return imported.ok() ? imported->fetches[0].shape() : Shape{};
+  };
+  EXPECT_EQ(shape(1, 2, 4), (Shape{2, 3, 1}));        // x[..., newaxis, 1]
+  EXPECT_EQ(shape(2, 1, 0), (Shape{1, 2, 3, 1}));     // x[newaxis, ..., 1:2]
+  EXPECT_EQ(shape(4, 3, 0), (Shape{1, 1, 2, 3, 4}));  // x[newaxis, newaxis, ...]
+}
+
+TEST_F(ImportTest, SparseFeaturesOfExamplesAreListed) {
+  const std::string parse =
+      "attr { key: 'Tdense' value { list { } } } attr { key: 'dense_shapes' value { list { } } } " +
+      Int("num_sparse", 1);
+  EXPECT_THAT(Error(Node("x", "Placeholder", {}, Type("dtype", "DT_STRING")) +
+                        Node("parse", "ParseExampleV2", {"x", "x", "x", "x", "x"}, parse) +
+                        Node("y", "Identity", {"parse:1"}),
+                    {.feeds = {{"x", {DType::kString, {2}}}}, .fetches = {"y"}}),
+              ::testing::ContainsRegex("ParseExampleV2 +a sparse or ragged feature"));
+}
+
+}  // namespace
+}  // namespace estimator
