@@ -48,6 +48,7 @@ bool RegisterUpdate(const char* name, int num_states, const char* operands) {
     RegisterUpdate("ApplyAdagrad", 2, "var accum lr grad"),
     RegisterUpdate("ApplyAdadelta", 3, "var accum accum_update lr rho epsilon grad"),
     RegisterUpdate("ApplyFtrl", 3, "var accum linear grad lr l1 l2 lr_power"),
+    RegisterUpdate("ApplyFtrlV2", 3, "var accum linear grad lr l1 l2 l2_shrinkage lr_power"),
     RegisterUpdate("ApplyProximalAdagrad", 2, "var accum lr l1 l2 grad"),
 };
 
@@ -107,6 +108,14 @@ FtrlState ApplyFtrl(const FtrlState& s, const Tensor& grad, const FtrlRates& r,
                     absl::string_view name) {
   const std::vector<Tensor> out = AddOpN(
       "ApplyFtrl", 3, {s.var, s.accum, s.linear, grad, r.lr, r.l1, r.l2, r.lr_power}, {}, name);
+  return {out[0], out[1], out[2]};
+}
+
+FtrlState ApplyFtrlV2(const FtrlState& s, const Tensor& grad, const FtrlRates& r,
+                      const Tensor& l2_shrinkage, absl::string_view name) {
+  const std::vector<Tensor> out = AddOpN(
+      "ApplyFtrlV2", 3,
+      {s.var, s.accum, s.linear, grad, r.lr, r.l1, r.l2, l2_shrinkage, r.lr_power}, {}, name);
   return {out[0], out[1], out[2]};
 }
 

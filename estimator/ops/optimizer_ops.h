@@ -106,6 +106,9 @@ struct FtrlRates {
 // 0
 FtrlState ApplyFtrl(const FtrlState& state, const Tensor& grad, const FtrlRates& rates,
                     absl::string_view name = "");
+// The same with grad + 2 * l2_shrinkage * var in the place of grad in linear', not in accum'.
+FtrlState ApplyFtrlV2(const FtrlState& state, const Tensor& grad, const FtrlRates& rates,
+                      const Tensor& l2_shrinkage, absl::string_view name = "");
 
 // accum' = accum + grad^2;  rate = lr / sqrt(accum');  p = var - rate * grad
 // var' = sign(p) * max(|p| - rate * l1, 0) / (1 + rate * l2)

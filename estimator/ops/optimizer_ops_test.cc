@@ -140,6 +140,19 @@ TEST_F(OptimizerOpsTest, FtrlEqualsTensorFlowsForAnyPower) {
   }
 }
 
+TEST_F(OptimizerOpsTest, FtrlWithShrinkageEqualsTensorFlowsForAnyPower) {
+  for (const double power : {-0.5, -0.75}) {
+    ExpectSteps(
+        2,
+        [&](const State& s, int, const Tensor& g) -> State {
+          const FtrlState next =
+              ApplyFtrlV2({s[0], s[1], s[2]}, g, {C(0.1), C(0.25), C(0.5), C(power)}, C(0.3));
+          return {next.var, next.accum, next.linear};
+        },
+        power == -0.5 ? goldens::kApplyFtrlV2 : goldens::kApplyFtrlV2Power);
+  }
+}
+
 TEST_F(OptimizerOpsTest, NewStateMayTakeThePlaceOfTheOld) {
   const KernelSpec spec = {.op = "ApplyMomentum",
                            .name = "m",

@@ -173,27 +173,34 @@ EST_REGISTER_KERNEL("ApplyAdadelta", KernelTier::kReference, Update([](const Ker
                       };
                     }));
 
-// var, accum, linear, grad, lr, l1, l2, lr_power
-EST_REGISTER_KERNEL(
-    "ApplyFtrl", KernelTier::kReference, Update([](const KernelSpec&) {
-      return [](auto o, int64_t size) {
-        using Acc = typename decltype(o)::Acc;
-        const Acc rate = o.scalar(4), l1 = o.scalar(5), l2 = o.scalar(6), power = o.scalar(7);
-        const auto root = [power](Acc x) {
-          return power == Acc{-0.5} ? std::sqrt(x) : std::pow(x, -power);
-        };
-        for (int64_t e = 0; e < size; ++e) {
-          const Acc gradient = o.element(3, e);
-          const Acc accum = o.element(1, e) + gradient * gradient;
-          const Acc linear = o.element(2, e) + gradient -
-                             (root(accum) - root(o.element(1, e))) / rate * o.element(0, e);
-          const Acc quadratic = root(accum) / rate + 2 * l2;
-          o.Store(0, e, std::abs(linear) > l1 ? (l1 * Sign(linear) - linear) / quadratic : Acc{0});
-          o.Store(1, e, accum);
-          o.Store(2, e, linear);
-        }
-      };
-    }));
+// var, accum, linear, grad, lr, l1, l2, [l2_shrinkage,] lr_power
+template <typename O>
+void Ftrl(O o, int64_t size, bool shrinks) {
+  using Acc = typename O::Acc;
+  const Acc rate = o.scalar(4), l1 = o.scalar(5), l2 = o.scalar(6);
+  const Acc shrinkage = shrinks ? o.scalar(7) : Acc{0}, power = o.scalar(shrinks ? 8 : 7);
+  const auto root = [power](Acc x) {
+    return power == Acc{-0.5} ? std::sqrt(x) : std::pow(x, -power);
+  };
+  for (int64_t e = 0; e < size; ++e) {
+    const Acc var = o.element(0, e), gradient = o.element(3, e);
+    const Acc shrunk = shrinks ? gradient + var * (2 * shrinkage) : gradient;
+    const Acc accum = o.element(1, e) + gradient * gradient;
+    const Acc linear =
+        o.element(2, e) + (shrunk - (root(accum) - root(o.element(1, e))) / rate * var);
+    const Acc quadratic = root(accum) / rate + 2 * l2;
+    o.Store(0, e, std::abs(linear) > l1 ? (l1 * Sign(linear) - linear) / quadratic : Acc{0});
+    o.Store(1, e, accum);
+    o.Store(2, e, linear);
+  }
+}
+
+EST_REGISTER_KERNEL("ApplyFtrl", KernelTier::kReference, Update([](const KernelSpec&) {
+                      return [](auto o, int64_t size) { Ftrl(o, size, false); };
+                    }));
+EST_REGISTER_KERNEL("ApplyFtrlV2", KernelTier::kReference, Update([](const KernelSpec&) {
+                      return [](auto o, int64_t size) { Ftrl(o, size, true); };
+                    }));
 
 // var, accum, lr, l1, l2, grad
 EST_REGISTER_KERNEL("ApplyProximalAdagrad", KernelTier::kReference, Update([](const KernelSpec&) {

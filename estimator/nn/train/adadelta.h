@@ -1,12 +1,13 @@
 // Adadelta, slots `<variable>/Adadelta` (accum) and `<variable>/Adadelta_1` (accum_update):
 //   accum <- rho * accum + (1 - rho) * gradient^2
 //   update = sqrt(accum_update + epsilon) / sqrt(accum + epsilon) * gradient
-//   accum_update <- rho * accum_update + (1 - rho) * update^2;  variable <- variable - rate *
-//   update
+//   accum_update <- rho * accum_update + (1 - rho) * update^2
+//   variable <- variable - rate * update
 // Source: TF 2.15 tf.compat.v1.train.AdadeltaOptimizer.
 #ifndef ESTIMATOR_NN_TRAIN_ADADELTA_H_
 #define ESTIMATOR_NN_TRAIN_ADADELTA_H_
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,14 +18,16 @@ namespace estimator::train {
 struct AdadeltaOptions {
   double rho = 0.95;
   double epsilon = 1e-8;
+  std::string name = "Adadelta";  // of its ops and slots
 };
 
 class Adadelta : public Optimizer {
  public:
   explicit Adadelta(Schedule learning_rate = 0.001, AdadeltaOptions options = {})
-      : Optimizer("Adadelta", std::move(learning_rate)), options_(options) {}
+      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
+  absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
 
  private:

@@ -4,6 +4,7 @@
 #ifndef ESTIMATOR_NN_TRAIN_ADAGRAD_H_
 #define ESTIMATOR_NN_TRAIN_ADAGRAD_H_
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,15 +13,17 @@
 namespace estimator::train {
 
 struct AdagradOptions {
-  double initial_accumulator_value = 0.1;
+  double initial_accumulator_value = 0.1;  // > 0
+  std::string name = "Adagrad";            // of its ops and slots
 };
 
 class Adagrad : public Optimizer {
  public:
   explicit Adagrad(Schedule learning_rate, AdagradOptions options = {})
-      : Optimizer("Adagrad", std::move(learning_rate)), options_(options) {}
+      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
+  absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
 
  private:

@@ -1,22 +1,29 @@
 #include "estimator/nn/train/adam.h"
 
+#include "estimator/nn/train/option_checks.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/optimizer_ops.h"
 
 namespace estimator::train {
 
-void Adam::Prepare(const std::vector<Variable>& variables) {
-  // f32 for f32 and 16-bit variables; of the first variable, as in TensorFlow.
-  const DType dtype =
-      variables.front().dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  beta1_power_ = GetNonSlot("beta1_power", options_.beta1, dtype);
-  beta2_power_ = GetNonSlot("beta2_power", options_.beta2, dtype);
+absl::Status Adam::Validate() const {
+  return OptionChecks(name())
+      .Decay("beta1", options_.beta1)
+      .Decay("beta2", options_.beta2)
+      .NotNegative("epsilon", options_.epsilon)
+      .status();
+}
+
+void Adam::Prepare(const std::vector<Variable>&) {
+  // f32 whatever the variables are, as in TensorFlow.
+  beta1_power_ = GetNonSlot("beta1_power", options_.beta1);
+  beta2_power_ = GetNonSlot("beta2_power", options_.beta2);
 }
 
 std::vector<Operation> Adam::ApplyDense(const Tensor& gradient, const Variable& variable) {
-  const Variable m = GetSlot(variable, "m", nullptr, name());
-  const Variable v = GetSlot(variable, "v", nullptr, name());
+  const Variable m = GetSlot(variable, "m", {.name = name()});
+  const Variable v = GetSlot(variable, "v", {.name = name()});
   const AdamRates rates = {.beta1_power = Cast(beta1_power_, variable.dtype()),
                            .beta2_power = Cast(beta2_power_, variable.dtype()),
                            .lr = Rate(variable),

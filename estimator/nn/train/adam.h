@@ -7,6 +7,7 @@
 #ifndef ESTIMATOR_NN_TRAIN_ADAM_H_
 #define ESTIMATOR_NN_TRAIN_ADAM_H_
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,14 +19,16 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
+  std::string name = "Adam";  // of its ops and slots
 };
 
 class Adam : public Optimizer {
  public:
   explicit Adam(Schedule learning_rate = 0.001, AdamOptions options = {})
-      : Optimizer("Adam", std::move(learning_rate)), options_(options) {}
+      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
+  absl::Status Validate() const override;
   void Prepare(const std::vector<Variable>& variables) override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
   std::vector<Operation> Finish() override;

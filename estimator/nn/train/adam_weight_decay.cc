@@ -1,32 +1,28 @@
 #include "estimator/nn/train/adam_weight_decay.h"
 
-#include <regex>
-
-#include "absl/strings/str_cat.h"
-#include "estimator/graph/graph.h"
+#include "estimator/base/status.h"
+#include "estimator/nn/train/name_patterns.h"
+#include "estimator/nn/train/option_checks.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 
 namespace estimator::train {
 
-bool MatchesAny(absl::string_view name, const std::vector<std::string>& patterns) {
-  for (const std::string& pattern : patterns) {
-    try {
-      if (std::regex_search(name.begin(), name.end(), std::regex(pattern))) return true;
-    } catch (const std::regex_error& error) {
-      Graph::Current().Fail(absl::InvalidArgumentError(
-          absl::StrCat("'", pattern, "' is not a regular expression: ", error.what())));
-      return false;
-    }
-  }
-  return false;
+absl::Status AdamWeightDecay::Validate() const {
+  EST_RETURN_IF_ERROR(OptionChecks(name())
+                          .NotNegative("weight_decay_rate", options_.weight_decay_rate)
+                          .Decay("beta_1", options_.beta_1)
+                          .Decay("beta_2", options_.beta_2)
+                          .NotNegative("epsilon", options_.epsilon)
+                          .status());
+  return CheckPatterns("exclude_from_weight_decay", options_.exclude_from_weight_decay);
 }
 
 std::vector<Operation> AdamWeightDecay::ApplyDense(const Tensor& gradient,
                                                    const Variable& variable) {
   const Variable m = GetSlot(variable, "adam_m"), v = GetSlot(variable, "adam_v");
-  const Tensor next_m = options_.beta1 * m + (1 - options_.beta1) * gradient;
-  const Tensor next_v = options_.beta2 * v + (1 - options_.beta2) * Square(gradient);
+  const Tensor next_m = options_.beta_1 * m + (1 - options_.beta_1) * gradient;
+  const Tensor next_v = options_.beta_2 * v + (1 - options_.beta_2) * Square(gradient);
   Tensor update = next_m / (Sqrt(next_v) + options_.epsilon);
   if (options_.weight_decay_rate != 0 &&
       !MatchesAny(variable.name(), options_.exclude_from_weight_decay)) {

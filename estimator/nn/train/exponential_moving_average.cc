@@ -55,7 +55,7 @@ Operation ExponentialMovingAverage::Apply(const std::vector<Variable>& variables
       average = CreateSlot(
           variable, options_.name,
           [&variable](const Shape&, DType) { return Identity(variable.initial_value()); },
-          variable.shape());
+          variable.spec());
       if (!average.valid()) return Operation(&graph, nullptr);
       averages_[variable.name()] = average.name();
     }

@@ -1,12 +1,16 @@
 // FTRL-Proximal, slots `<variable>/Ftrl` (accum) and `<variable>/Ftrl_1` (linear):
-//   linear <- linear + gradient - ((accum + gradient^2)^-p - accum^-p) / rate * variable
+//   shrunk = gradient + 2 * l2_shrinkage * variable
+//   linear <- linear + shrunk - ((accum + gradient^2)^-p - accum^-p) / rate * variable
 //   accum <- accum + gradient^2
-//   variable <- (l1 * sign(linear) - linear) / (accum^-p / rate + 2 * l2) if |linear| > l1, else 0
-// with p = learning_rate_power.
-// Source: TF 2.15 tf.compat.v1.train.FtrlOptimizer.
+//   variable <- (l1 * sign(linear) - linear) / ((beta + accum^-p) / rate + 2 * l2)
+//     if |linear| > l1, else 0
+// with p = learning_rate_power. It does not start from the variable: where linear is 0 at first,
+// the first step moves the variable to where the gradient alone puts it.
+// Source: TF 2.15 tf.compat.v1.train.FtrlOptimizer; McMahan et al. 2013, "Ad click prediction".
 #ifndef ESTIMATOR_NN_TRAIN_FTRL_H_
 #define ESTIMATOR_NN_TRAIN_FTRL_H_
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,18 +19,24 @@
 namespace estimator::train {
 
 struct FtrlOptions {
-  double learning_rate_power = -0.5;
-  double initial_accumulator_value = 0.1;
-  double l1_regularization_strength = 0;
+  double learning_rate_power = -0.5;       // <= 0; 0: a rate that does not decay
+  double initial_accumulator_value = 0.1;  // >= 0
+  double l1_regularization_strength = 0;   // these four >= 0
   double l2_regularization_strength = 0;
+  double l2_shrinkage_regularization_strength = 0;
+  double beta = 0;
+  std::string name = "Ftrl";     // of its ops and, unless said below, slots
+  std::string accum_name = "";   // of the slot accum
+  std::string linear_name = "";  // of the slot linear
 };
 
 class Ftrl : public Optimizer {
  public:
   explicit Ftrl(Schedule learning_rate, FtrlOptions options = {})
-      : Optimizer("Ftrl", std::move(learning_rate)), options_(options) {}
+      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
+  absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
 
  private:

@@ -3,6 +3,7 @@
 #ifndef ESTIMATOR_NN_TRAIN_GRADIENT_DESCENT_H_
 #define ESTIMATOR_NN_TRAIN_GRADIENT_DESCENT_H_
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,10 +11,14 @@
 
 namespace estimator::train {
 
+struct GradientDescentOptions {
+  std::string name = "GradientDescent";  // of its ops
+};
+
 class GradientDescent : public Optimizer {
  public:
-  explicit GradientDescent(Schedule learning_rate)
-      : Optimizer("GradientDescent", std::move(learning_rate)) {}
+  explicit GradientDescent(Schedule learning_rate, const GradientDescentOptions& options = {})
+      : Optimizer(options.name, std::move(learning_rate)) {}
 
  protected:
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;

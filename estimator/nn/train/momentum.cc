@@ -1,15 +1,35 @@
 #include "estimator/nn/train/momentum.h"
 
+#include <optional>
+
+#include "estimator/nn/train/option_checks.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/math_unary.h"
 #include "estimator/ops/optimizer_ops.h"
 
 namespace estimator::train {
 
+absl::Status Momentum::Validate() const {
+  return OptionChecks(name()).NotNegative("momentum", momentum_.constant().value_or(0)).status();
+}
+
+void Momentum::Prepare(const std::vector<Variable>&) {
+  const std::optional<double> number = momentum_.constant();
+  momentum_tensor_ =
+      number.has_value() ? Constant(static_cast<float>(*number), "momentum") : momentum_.Build();
+}
+
 std::vector<Operation> Momentum::ApplyDense(const Tensor& gradient, const Variable& variable) {
-  const Variable accum = GetSlot(variable, "momentum", nullptr, name());
+  const Variable accum = GetSlot(variable, "momentum", {.name = name()});
   const VarAccum next =
       ApplyMomentum(variable, accum, Rate(variable), gradient,
-                    Number(variable, momentum_, "momentum"), options_.use_nesterov);
+                    Cast(momentum_tensor_, variable.dtype()), options_.use_nesterov);
   return {Assign(variable, next.var), Assign(accum, next.accum)};
+}
+
+std::vector<Operation> Momentum::Finish() {
+  momentum_tensor_ = Tensor();
+  return {};
 }
 
 }  // namespace estimator::train

@@ -6,6 +6,7 @@
 #ifndef ESTIMATOR_NN_TRAIN_MOMENTUM_H_
 #define ESTIMATOR_NN_TRAIN_MOMENTUM_H_
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,19 +16,27 @@ namespace estimator::train {
 
 struct MomentumOptions {
   bool use_nesterov = false;
+  std::string name = "Momentum";  // of its ops and slots
 };
 
 class Momentum : public Optimizer {
  public:
-  Momentum(Schedule learning_rate, double momentum, MomentumOptions options = {})
-      : Optimizer("Momentum", std::move(learning_rate)), momentum_(momentum), options_(options) {}
+  // momentum: a number, at least 0, or whatever a learning rate may be.
+  Momentum(Schedule learning_rate, Schedule momentum, MomentumOptions options = {})
+      : Optimizer(options.name, std::move(learning_rate)),
+        momentum_(std::move(momentum)),
+        options_(std::move(options)) {}
 
  protected:
+  absl::Status Validate() const override;
+  void Prepare(const std::vector<Variable>& variables) override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> Finish() override;
 
  private:
-  double momentum_;
+  Schedule momentum_;
   MomentumOptions options_;
+  Tensor momentum_tensor_;  // of the step being built
 };
 
 }  // namespace estimator::train

@@ -1,6 +1,7 @@
 #include "estimator/nn/train/optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -116,12 +117,17 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
                      variables.empty() ? " (none was given)" : ": ", ListNames(variables))));
     return invalid;
   }
+  if (absl::Status status = CheckOptions(); !status.ok()) {
+    graph.Fail(std::move(status));
+    return invalid;
+  }
   variables.clear();
   if (WrapsBareOptimizers(graph)) pairs = SumGradientsOverShards(pairs);
   for (const GradientAndVariable& pair : pairs) variables.push_back(pair.variable);
 
   std::vector<Operation> updates;
-  rate_ = learning_rate_.Build();
+  rates_ = StepRates(learning_rate_, variables);
+  non_slot_scope_ = graph.name_scope();
   const NameScope scope(name_, graph);
   Prepare(variables);
   for (const GradientAndVariable& pair : pairs) {
@@ -136,21 +142,32 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
     updates.push_back(AssignAdd(global_step, Constant(Array::Scalar(1).Cast(global_step.dtype())),
                                 "global_step"));
   }
-  rate_ = Tensor();
+  rates_ = StepRates();
   if (!graph.status().ok()) return invalid;
   return Group(updates, "train_op");
 }
 
+absl::Status Optimizer::CheckOptions() const {
+  if (name_.empty()) return absl::InvalidArgumentError("an optimizer's name must not be empty");
+  if (const std::optional<double> rate = learning_rate_.constant();
+      rate.has_value() && !std::isfinite(*rate)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name_, ": learning_rate is ", *rate, ", but must be finite"));
+  }
+  return Validate();
+}
+
 Variable Optimizer::GetSlot(const Variable& variable, absl::string_view key,
-                            const Initializer& initializer, absl::string_view slot_name) {
+                            const SlotOptions& options) {
   std::string& name = slot_names_[absl::StrCat(variable.name(), "\n", key)];
   if (!name.empty()) {
     if (const std::optional<Variable> existing = Graph::Current().FindVariable(name))
       return *existing;
   }
-  const Variable slot =
-      CreateSlot(variable, slot_name.empty() ? key : slot_name,
-                 initializer ? initializer : initializers::Zeros(), variable.shape());
+  const Variable slot = CreateSlot(
+      variable, options.name.empty() ? key : options.name,
+      options.initializer ? options.initializer : initializers::Zeros(),
+      {options.dtype.value_or(variable.dtype()), options.shape.value_or(variable.shape())});
   if (slot.valid()) name = slot.name();
   return slot;
 }
@@ -161,16 +178,16 @@ Variable Optimizer::GetNonSlot(absl::string_view key, double initial_value, DTyp
     if (const std::optional<Variable> existing = Graph::Current().FindVariable(name))
       return *existing;
   }
-  const std::string& prefix = Graph::Current().variable_scope().prefix;
   const Variable variable =
-      CreateAbsoluteVariable(UniqueVariableName(absl::StrCat(prefix, key)), {}, dtype,
+      CreateAbsoluteVariable(UniqueVariableName(absl::StrCat(non_slot_scope_, key)), {}, dtype,
                              initializers::Constant(initial_value));
   if (variable.valid()) name = variable.name();
   return variable;
 }
 
 Tensor Optimizer::Rate(const Variable& variable) const {
-  return rate_.valid() ? Cast(rate_, variable.dtype()) : rate_;
+  const Tensor rate = rates_.Of(variable);
+  return rate.valid() ? Cast(rate, variable.dtype()) : rate;
 }
 
 Tensor Optimizer::Number(const Variable& variable, double value, absl::string_view name) {

@@ -19,14 +19,19 @@
 #define ESTIMATOR_NN_TRAIN_OPTIMIZER_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "estimator/array/dtype.h"
+#include "estimator/array/shape.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/graph/variable.h"
 #include "estimator/nn/cross_shard.h"
+#include "estimator/nn/train/rate_by_name.h"
 #include "estimator/nn/train/schedule.h"
 
 namespace estimator::train {
@@ -38,6 +43,13 @@ struct MinimizeOptions {
 
 struct ApplyOptions {
   bool increment_global_step = true;
+};
+
+struct SlotOptions {
+  Initializer initializer = nullptr;          // none: zeros
+  std::string name = "";                      // "": the slot's key
+  std::optional<Shape> shape = std::nullopt;  // none: the variable's
+  std::optional<DType> dtype = std::nullopt;  // none: the variable's
 };
 
 // A value type in its subclasses: cheap to copy; holds no state but the names of its slots.
@@ -58,13 +70,13 @@ class Optimizer {
 
   // One step's updates. Where the training loop wraps bare optimizers, gradients are summed over
   // shards first. A pair whose gradient is invalid is passed over. Errors: INVALID_ARGUMENT if no
-  // gradient is left, or a gradient's type is not its variable's.
+  // gradient is left, if a gradient's type is not its variable's, or if Validate says so.
   virtual Operation ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,
                                    const ApplyOptions& options = {});
 
   // "Momentum": the scope of its ops and, in most subclasses, the name of its slots.
   const std::string& name() const { return name_; }
-  // The learning rate: build it again for a summary.
+  // The learning rate: build it again for a summary (not where it is train::RateByName).
   const Schedule& learning_rate() const { return learning_rate_; }
 
  protected:
@@ -73,14 +85,18 @@ class Optimizer {
   Optimizer(const Optimizer&) = default;
   Optimizer& operator=(const Optimizer&) = default;
 
-  // The state `key` of `variable`: created at the first call, found by later ones.
-  //   initializer: none: zeros.  slot_name: none: key. The variable is `<variable>/<slot_name>`,
-  //   and where that is taken (Adam has two slots called Adam) `<variable>/<slot_name>_1`, as in
-  //   TensorFlow.
+  // The state `key` of `variable`: created at the first call, found by later ones. It is
+  // `<variable>/<options.name>`, and where that is taken (Adam has two slots called Adam)
+  // `<variable>/<options.name>_1`, as in TensorFlow.
   Variable GetSlot(const Variable& variable, absl::string_view key,
-                   const Initializer& initializer = nullptr, absl::string_view slot_name = "");
-  // A scalar of the optimizer's own, such as beta1_power, of the given variable's dtype.
-  Variable GetNonSlot(absl::string_view name, double initial_value, DType dtype);
+                   const SlotOptions& options = {});
+  // A scalar of the optimizer's own, such as beta1_power: created at the first call as
+  // `<name scope of the caller of ApplyGradients><name>`, made unique with _1, as a tf.Variable.
+  Variable GetNonSlot(absl::string_view name, double initial_value, DType dtype = DType::kFloat32);
+
+  // Whether the options make sense: see OptionChecks. Asked once a call of ApplyGradients, whose
+  // graph keeps the error.
+  virtual absl::Status Validate() const { return absl::OkStatus(); }
 
   // Called by ApplyGradients, in this order, in the scope `name()`. Tensors that Prepare stores are
   // good until Finish has returned.
@@ -90,15 +106,18 @@ class Optimizer {
   // Updates that all variables share.
   virtual std::vector<Operation> Finish() { return {}; }
 
-  // The learning rate of this step in the variable's dtype: for ApplyDense.
+  // The learning rate of this step for this variable, in its dtype: for ApplyDense.
   Tensor Rate(const Variable& variable) const;
   // A number in the variable's dtype.
   static Tensor Number(const Variable& variable, double value, absl::string_view name);
 
  private:
+  absl::Status CheckOptions() const;
+
   std::string name_;
   Schedule learning_rate_;
-  Tensor rate_;                                    // of the step being built
+  StepRates rates_;                                // of the step being built
+  std::string non_slot_scope_;                     // of the same: "" or "a/b/"
   std::map<std::string, std::string> slot_names_;  // "<variable>\n<key>" -> variable's name
 };
 

@@ -8,6 +8,7 @@
 #ifndef ESTIMATOR_NN_TRAIN_RMS_PROP_H_
 #define ESTIMATOR_NN_TRAIN_RMS_PROP_H_
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,14 +21,16 @@ struct RMSPropOptions {
   double momentum = 0;
   double epsilon = 1e-10;
   bool centered = false;
+  std::string name = "RMSProp";  // of its ops and slots
 };
 
 class RMSProp : public Optimizer {
  public:
   explicit RMSProp(Schedule learning_rate, RMSPropOptions options = {})
-      : Optimizer("RMSProp", std::move(learning_rate)), options_(options) {}
+      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
+  absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
 
  private:

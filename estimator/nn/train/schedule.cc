@@ -16,6 +16,10 @@ namespace estimator {
 
 Tensor Schedule::At(const Tensor& step) const {
   if (constant_.has_value()) return Constant(static_cast<float>(*constant_), "learning_rate");
+  if (by_name_ != nullptr) {
+    return Graph::Current().Fail(absl::InvalidArgumentError(
+        "RateByName gives a rate for each variable: there is no single one; ask for a part of it"));
+  }
   if (!fn_) return tensor_;
   const Tensor rate = fn_(step);
   if (rate.valid() && !(rate.spec() == TensorSpec{DType::kFloat32, {}})) {

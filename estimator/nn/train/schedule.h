@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -17,6 +18,10 @@
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
+
+namespace train {
+struct NamedRate;
+}  // namespace train
 
 // A value; it builds its ops when an optimizer's Minimize asks for the rate.
 class Schedule {
@@ -36,17 +41,24 @@ class Schedule {
            std::is_invocable_r_v<Tensor, F&, const Tensor&>) Schedule(F fn)
       : fn_(std::move(fn)) {}  // NOLINT
 
+  // One for each part of a network: see train::RateByName.
+  explicit Schedule(std::shared_ptr<const std::vector<train::NamedRate>> by_name)
+      : by_name_(std::move(by_name)) {}
+
   // The rate at `step` (f32 []).
   Tensor At(const Tensor& step) const;
   // The rate of the current step, from global_step, which is created where it does not exist.
   Tensor Build() const;
 
   std::optional<double> constant() const { return constant_; }
+  // What train::RateByName was given, or null.
+  const std::vector<train::NamedRate>* by_name() const { return by_name_.get(); }
 
  private:
   std::optional<double> constant_;
   Tensor tensor_;
   Fn fn_;
+  std::shared_ptr<const std::vector<train::NamedRate>> by_name_;
 };
 
 namespace train {

@@ -28,10 +28,10 @@ Variable CreateAbsoluteVariable(absl::string_view name, const Shape& shape, DTyp
 }
 
 Variable CreateSlot(const Variable& primary, absl::string_view name, const Initializer& initializer,
-                    const Shape& shape) {
+                    const TensorSpec& spec) {
   const std::string prefix = Graph::Current().variable_scope().prefix;
   const std::string full = UniqueVariableName(absl::StrCat(prefix, primary.name(), "/", name));
-  return CreateAbsoluteVariable(full, shape, primary.dtype(), initializer);
+  return CreateAbsoluteVariable(full, spec.shape, spec.dtype, initializer);
 }
 
 }  // namespace estimator::train

@@ -4,6 +4,7 @@
 
 #include "absl/strings/string_view.h"
 #include "estimator/array/shape.h"
+#include "estimator/array/tensor_spec.h"
 #include "estimator/graph/variable.h"
 
 namespace estimator::train {
@@ -11,11 +12,11 @@ namespace estimator::train {
 // `<name>`, or `<name>_1`, `<name>_2`, ... if the graph has a variable of that name.
 std::string UniqueVariableName(absl::string_view name);
 
-// A variable that is not trained, of primary's dtype, called `<primary>/<name>` (on disk: do not
+// A variable that is not trained, called `<primary>/<name>` (on disk: do not
 // change), made unique with _1, _2, ...; inside a variable scope its prefix stands before that.
 // Source: TF 2.15 slot_creator.create_slot_with_initializer.
 Variable CreateSlot(const Variable& primary, absl::string_view name, const Initializer& initializer,
-                    const Shape& shape);
+                    const TensorSpec& spec);
 
 // A variable that is not trained, under exactly this name, whatever scope the caller stands in.
 Variable CreateAbsoluteVariable(absl::string_view name, const Shape& shape, DType dtype,

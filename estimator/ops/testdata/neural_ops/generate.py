@@ -156,6 +156,9 @@ def optimizers():
     for name, power in (("Ftrl", -0.5), ("FtrlPower", -0.75)):
         run(name, 2, lambda s, t, g: raw.ResourceApplyFtrl(var=s[0], accum=s[1], linear=s[2], grad=g, lr=0.1, l1=0.25,
                                                            l2=0.5, lr_power=power))
+    for name, power in (("FtrlV2", -0.5), ("FtrlV2Power", -0.75)):
+        run(name, 2, lambda s, t, g: raw.ResourceApplyFtrlV2(var=s[0], accum=s[1], linear=s[2], grad=g, lr=0.1, l1=0.25,
+                                                             l2=0.5, l2_shrinkage=0.3, lr_power=power))
     run("ProximalAdagrad", 1, lambda s, t, g: raw.ResourceApplyProximalAdagrad(var=s[0], accum=s[1], lr=0.1, l1=0.25,
                                                                                l2=0.5, grad=g))
 

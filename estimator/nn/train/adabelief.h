@@ -1,0 +1,50 @@
+// AdaBelief: Adam that divides by how far the gradient strays from its mean. Slots
+// `<variable>/AdaBeliefOptimizer` (m) and `<variable>/AdaBeliefOptimizer_1` (s), and beta1_power,
+// beta2_power, step:
+//   m <- beta_1 * m + (1 - beta_1) * gradient
+//   s <- beta_2 * s + (1 - beta_2) * (gradient - m)^2 + epsilon
+//   update = (m / (1 - beta_1^t)) / (sqrt(s / (1 - beta_2^t)) + epsilon)
+//   variable <- variable - rate * (update + weight_decay * variable)
+// t counts from 1. This is the paper's algorithm with decoupled weight decay: no rectification and
+// no AMSGrad, so a program of the TensorFlow package adabelief_tf ports with rectify=False.
+// Source: Zhuang et al. 2020, "AdaBelief Optimizer"; names of adabelief_tf 0.3 for TensorFlow 1.
+#ifndef ESTIMATOR_NN_TRAIN_ADABELIEF_H_
+#define ESTIMATOR_NN_TRAIN_ADABELIEF_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "estimator/nn/train/optimizer.h"
+
+namespace estimator::train {
+
+struct AdaBeliefOptions {
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-14;
+  double weight_decay = 0;
+  std::string name = "AdaBeliefOptimizer";  // of its ops and slots
+};
+
+class AdaBelief : public Optimizer {
+ public:
+  explicit AdaBelief(Schedule learning_rate = 0.001, AdaBeliefOptions options = {})
+      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
+
+ protected:
+  absl::Status Validate() const override;
+  void Prepare(const std::vector<Variable>& variables) override;
+  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> Finish() override;
+
+ private:
+  AdaBeliefOptions options_;
+  Variable beta1_power_;
+  Variable beta2_power_;
+  Variable step_;  // i32; nothing reads it here, adabelief_tf's checkpoints have it
+};
+
+}  // namespace estimator::train
+
+#endif  // ESTIMATOR_NN_TRAIN_ADABELIEF_H_

@@ -1,0 +1,51 @@
+// LAMB: Adam with weight decay whose step is scaled layer by layer, slots `<variable>/adam_m`,
+// `<variable>/adam_v`:
+//   m <- beta_1 * m + (1 - beta_1) * gradient
+//   v <- beta_2 * v + (1 - beta_2) * gradient^2
+//   update = m / (sqrt(v) + epsilon) + weight_decay_rate * variable
+//   variable <- variable - rate * |variable| / |update| * update, Euclidean norms
+// The quotient is 1 where a norm is 0. No bias correction (the paper's later versions have one).
+// Source: google-research/albert lamb_optimizer.LAMBOptimizer; You et al. 2019, "Large Batch
+// Optimization for Deep Learning: Training BERT in 76 minutes".
+#ifndef ESTIMATOR_NN_TRAIN_LAMB_H_
+#define ESTIMATOR_NN_TRAIN_LAMB_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "estimator/nn/train/optimizer.h"
+
+namespace estimator::train {
+
+struct LAMBOptions {
+  double weight_decay_rate = 0;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-6;
+  // Regular expressions, searched in the variable's name; ALBERT: {"LayerNorm", "layer_norm",
+  // "bias"}.
+  std::vector<std::string> exclude_from_weight_decay = {};
+  // None: those of exclude_from_weight_decay.
+  std::vector<std::string> exclude_from_layer_adaptation = {};
+  std::string name = "LAMBOptimizer";  // of its ops
+};
+
+class LAMB : public Optimizer {
+ public:
+  explicit LAMB(Schedule learning_rate, LAMBOptions options = {})
+      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
+
+ protected:
+  absl::Status Validate() const override;
+  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+
+ private:
+  bool Adapts(const Variable& variable) const;
+
+  LAMBOptions options_;
+};
+
+}  // namespace estimator::train
+
+#endif  // ESTIMATOR_NN_TRAIN_LAMB_H_

@@ -1,0 +1,39 @@
+// What an optimizer's Validate says of its options: every one that is out of range, in one message.
+//
+//   return OptionChecks(name()).NotNegative("epsilon", options_.epsilon).status();
+#ifndef ESTIMATOR_NN_TRAIN_OPTION_CHECKS_H_
+#define ESTIMATOR_NN_TRAIN_OPTION_CHECKS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace estimator::train {
+
+// NaN is out of every range.
+class OptionChecks {
+ public:
+  // owner: begins the message.
+  explicit OptionChecks(absl::string_view owner) : owner_(owner) {}
+
+  OptionChecks& Positive(absl::string_view option, double value);     // > 0
+  OptionChecks& NotNegative(absl::string_view option, double value);  // >= 0
+  OptionChecks& NotPositive(absl::string_view option, double value);  // <= 0
+  // The share of the old value that a moving average keeps, in [0, 1).
+  OptionChecks& Decay(absl::string_view option, double value);
+
+  // OK, or INVALID_ARGUMENT: "Ftrl: learning_rate_power is 0.5, but must be at most 0; ...".
+  absl::Status status() const;
+
+ private:
+  OptionChecks& Check(bool good, absl::string_view option, double value, absl::string_view range);
+
+  const std::string owner_;
+  std::vector<std::string> errors_;
+};
+
+}  // namespace estimator::train
+
+#endif  // ESTIMATOR_NN_TRAIN_OPTION_CHECKS_H_

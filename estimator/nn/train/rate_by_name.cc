@@ -1,0 +1,68 @@
+#include "estimator/nn/train/rate_by_name.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/graph/graph.h"
+
+namespace estimator::train {
+namespace {
+
+// The indices of the rates whose fragment `name` contains.
+std::vector<size_t> Matches(const std::vector<NamedRate>& rates, absl::string_view name) {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < rates.size(); ++i) {
+    if (absl::StrContains(name, rates[i].fragment)) found.push_back(i);
+  }
+  return found;
+}
+
+std::string QuotedFragments(const std::vector<NamedRate>& rates, const std::vector<size_t>& which) {
+  return absl::StrJoin(which, ", ", [&](std::string* out, size_t i) {
+    absl::StrAppend(out, "'", rates[i].fragment, "'");
+  });
+}
+
+}  // namespace
+
+Schedule RateByName(std::vector<NamedRate> rates) {
+  return Schedule(std::make_shared<const std::vector<NamedRate>>(std::move(rates)));
+}
+
+StepRates::StepRates(const Schedule& schedule, const std::vector<Variable>& variables) {
+  if (schedule.by_name() == nullptr) {
+    shared_ = schedule.Build();
+    return;
+  }
+  const std::vector<NamedRate>& rates = *schedule.by_name();
+  std::vector<std::string> errors;
+  std::map<size_t, Tensor> built;
+  for (const Variable& variable : variables) {
+    const std::vector<size_t> found = Matches(rates, variable.name());
+    if (found.size() != 1) {
+      errors.push_back(absl::StrCat("'", variable.name(), "' contains ",
+                                    found.empty() ? "none" : QuotedFragments(rates, found)));
+      continue;
+    }
+    const auto [rate, is_new] = built.emplace(found[0], Tensor());
+    if (is_new) rate->second = rates[found[0]].rate.Build();
+    by_name_[variable.name()] = rate->second;
+  }
+  if (errors.empty()) return;
+  std::vector<size_t> all;
+  for (size_t i = 0; i < rates.size(); ++i) all.push_back(i);
+  Graph::Current().Fail(absl::InvalidArgumentError(absl::StrCat(
+      "RateByName: each variable's name must contain exactly one of ", QuotedFragments(rates, all),
+      ", but ", absl::StrJoin(errors, "; "), ": add a fragment or make them longer")));
+}
+
+Tensor StepRates::Of(const Variable& variable) const {
+  if (shared_.valid()) return shared_;
+  const auto rate = by_name_.find(variable.name());
+  return rate == by_name_.end() ? Tensor() : rate->second;
+}
+
+}  // namespace estimator::train

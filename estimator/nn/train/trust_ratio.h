@@ -1,0 +1,15 @@
+// The quotient of norms by which LARS and LAMB scale a layer's step.
+#ifndef ESTIMATOR_NN_TRAIN_TRUST_RATIO_H_
+#define ESTIMATOR_NN_TRAIN_TRUST_RATIO_H_
+
+#include "estimator/graph/tensor.h"
+
+namespace estimator::train {
+
+// ratio where both norms are above 0, else 1: a layer that is zero, or has no gradient, is not
+// scaled. All are scalars of one floating dtype.
+Tensor TrustRatio(const Tensor& weight_norm, const Tensor& update_norm, const Tensor& ratio);
+
+}  // namespace estimator::train
+
+#endif  // ESTIMATOR_NN_TRAIN_TRUST_RATIO_H_
