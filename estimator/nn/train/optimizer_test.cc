@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/nn/initializers.h"
 #include "estimator/nn/moving_average.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/gradient_descent.h"
@@ -44,6 +45,32 @@ class HeavyBall : public train::Optimizer {
     const Tensor new_m = m * 0.5 + gradient;
     return {Assign(m, new_m), Assign(variable, variable - Rate(variable) * new_m)};
   }
+};
+
+// Averages in 64 bits, by column, with a counter of its own: all that a subclass may keep.
+class ColumnMeans : public train::Optimizer {
+ public:
+  ColumnMeans() : Optimizer("ColumnMeans", 0.5) {}
+
+ protected:
+  void Prepare(const std::vector<Variable>&) override {
+    count_ = GetNonSlot("count", 1, DType::kInt32);
+  }
+  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override {
+    const Variable mean = GetSlot(variable, "mean",
+                                  {.initializer = initializers::Constant(3),
+                                   .name = "Columns",
+                                   .shape = Shape{},
+                                   .dtype = DType::kFloat64});
+    const Tensor next =
+        mean + Cast(ReduceMean(gradient) * Cast(count_, DType::kFloat32), DType::kFloat64);
+    const Tensor step = Cast(GetOrCreateGlobalStep(), DType::kFloat32);
+    return {Assign(mean, next), Assign(variable, variable - Rate(variable) * step * gradient)};
+  }
+  std::vector<Operation> Finish() override { return {AssignAdd(count_, Constant(1))}; }
+
+ private:
+  Variable count_;
 };
 
 // Holds another optimizer, as CrossShardOptimizer does.
@@ -108,6 +135,22 @@ TEST_F(OptimizerTest, AnOptimizerOfTheUsersOwnKeepsItsSlots) {
   ExpectNear(stepper_.Value("w/m"), {1.5, 3});
   ExpectNear(stepper_.Value("w"), {1 - 0.1 - 0.15, -2 - 0.2 - 0.3});
   EXPECT_FALSE(graph_.FindVariable("w/m")->trainable());
+}
+
+TEST_F(OptimizerTest, AnOptimizerOfTheUsersOwnMayKeepSlotsOfAnyTypeAndVariablesOfItsOwn) {
+  const Variable w = Weight();
+  Operation step;
+  {
+    const NameScope scope("training", graph_);
+    step = ColumnMeans().Minimize(ReduceSum(w * Constant({1.f, 3.f})));
+  }
+  stepper_.Run(step, {}, 2);
+  EXPECT_EQ(VariableNames(graph_),
+            (std::vector<std::string>{"w", "training/count", "w/Columns", "global_step"}));
+  EXPECT_EQ(graph_.FindVariable("w/Columns")->dtype(), DType::kFloat64);
+  ExpectNear(stepper_.Value("training/count"), {3});
+  ExpectNear(stepper_.Value("w/Columns"), {3 + 2 * 1 + 2 * 2});
+  ExpectNear(stepper_.Value("w"), {1 - 0.5, -2 - 1.5});  // the first step, number 0, moves nothing
 }
 
 TEST_F(OptimizerTest, SlotsHaveTensorFlowsNamesInsideAndOutsideOfScopes) {

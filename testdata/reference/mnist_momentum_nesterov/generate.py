@@ -1,0 +1,11 @@
+"""The MNIST network under momentum that looks ahead."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mnist"))
+import network  # noqa: E402
+from reference_lib import tf1  # noqa: E402
+
+network.generate(__file__, lambda: tf1.train.MomentumOptimizer(0.02, 0.9, use_nesterov=True),
+                 "the MNIST network, Momentum(0.02, 0.9, use_nesterov)")

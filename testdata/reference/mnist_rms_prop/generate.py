@@ -1,0 +1,11 @@
+"""The MNIST network under RMSProp without momentum."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mnist"))
+import network  # noqa: E402
+from reference_lib import tf1  # noqa: E402
+
+network.generate(__file__, lambda: tf1.train.RMSPropOptimizer(0.01),
+                 "the MNIST network, RMSProp(0.01)")
