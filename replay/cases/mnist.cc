@@ -40,7 +40,7 @@ Cases MnistCases() {
       {"mnist_adadelta", Under(train::Adadelta(1.0, {.epsilon = 1e-5}))},
       {"mnist_adafactor", Under(train::Adafactor(0.02, {.beta1 = 0.9}))},
       {"mnist_adagrad", Under(train::Adagrad(0.02))},
-      {"mnist_adam", Under(train::Adam(0.002))},
+      {"mnist_adam", Under(train::Adam(0.001))},
       {"mnist_adam_weight_decay",
        Under(train::AdamWeightDecay(
            0.002, {.weight_decay_rate = 0.1, .exclude_from_weight_decay = {"bias"}}))},

