@@ -1,0 +1,30 @@
+// The main function of a fuzz target's test: runs the target over the files of its corpus, which
+// the arguments name. A crash or a failed CHECK is the failure. See est_fuzz_test.
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "estimator/base/file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const auto contents = estimator::ReadFile(argv[i]);
+    if (!contents.ok()) {
+      std::fprintf(stderr, "%s\n", contents.status().ToString().c_str());
+      return 1;
+    }
+    std::printf("%s\n", argv[i]);
+    std::fflush(stdout);
+    // Every beginning of a short file too.
+    const size_t first = contents->size() < 4096 ? 0 : contents->size();
+    for (size_t size = first; size <= contents->size(); ++size) {
+      // A copy of the right size: reading past it is seen under asan.
+      const std::string input = contents->substr(0, size);
+      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
+    }
+  }
+  std::printf("%d files replayed\n", argc - 1);
+  return argc > 1 ? 0 : 1;
+}

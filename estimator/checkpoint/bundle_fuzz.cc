@@ -1,0 +1,87 @@
+// Fuzzes the reader of checkpoints. The first byte says how the rest becomes one:
+//   even: chunk (u16 length, bytes): the index file; the rest is the data file
+//   odd:  chunk: the data file; then chunks of key and value, in turn, from which a whole index
+//         table is made. With 2 in the byte, the crcs of the entries are made right where they can
+//         be; with 4, the header is.
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "estimator/base/crc32c.h"
+#include "estimator/base/file.h"
+#include "estimator/base/fuzz_input.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/index_table.h"
+#include "estimator/proto/tensor_bundle.pb.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+void Write(const std::string& path, absl::string_view contents) {
+  const auto file = WritableFile::Open(path).value();
+  CHECK(file->Append(contents).ok());
+}
+
+void MendCrc(absl::string_view data, std::string* value) {
+  proto::BundleEntryProto entry;
+  if (!entry.ParseFromString(*value) || entry.offset() < 0 || entry.size() < 0 ||
+      static_cast<uint64_t>(entry.offset()) > data.size()) {
+    return;
+  }
+  entry.set_crc32c(MaskCrc32c(
+      Crc32c(data.substr(static_cast<size_t>(entry.offset()), static_cast<size_t>(entry.size())))));
+  value->clear();
+  entry.SerializeToString(value);
+}
+
+void Fuzz(FuzzInput input) {
+  static const TempDir* const directory = new TempDir;
+  const std::string prefix = directory->File("m");
+  const uint8_t mode = input.Byte();
+  const absl::string_view first = input.Chunk();
+  if (mode % 2 == 0) {
+    Write(IndexPath(prefix), first);
+    Write(DataPath(prefix, 0, 1), input.Rest());
+  } else {
+    Write(DataPath(prefix, 0, 1), first);
+    std::map<std::string, std::string> table;
+    while (!input.empty()) {
+      const std::string key(input.Chunk());
+      std::string value(input.Chunk());
+      if ((mode & 2) != 0 && !key.empty()) MendCrc(first, &value);
+      table.emplace(key, std::move(value));
+    }
+    if ((mode & 4) != 0) table[""] = "\x08\x01\x1a\x02\x08\x01";  // one shard, version 1
+    CHECK(WriteIndexTable(IndexPath(prefix), table).ok());
+  }
+  const auto reader = BundleReader::Open(prefix);
+  if (!reader.ok()) {
+    CHECK(absl::IsDataLoss(reader.status()) || absl::IsUnimplemented(reader.status()))
+        << reader.status();
+    return;
+  }
+  bool all_read = true;
+  for (const std::string& name : (*reader)->names()) {
+    const auto value = (*reader)->Read(name);
+    if (value.ok()) {
+      CHECK((*reader)->Spec(name)->shape == value->shape());
+    } else {
+      CHECK(absl::IsDataLoss(value.status()) || absl::IsUnimplemented(value.status()))
+          << value.status();
+    }
+    all_read &= value.ok() || absl::IsUnimplemented(value.status());
+  }
+  // Reading and streaming agree on what is damaged, save for dtypes that only stream.
+  CHECK(all_read || !(*reader)->VerifyContents().ok());
+}
+
+}  // namespace
+}  // namespace estimator
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  estimator::Fuzz({data, size});
+  return 0;
+}

@@ -1,0 +1,39 @@
+// Fuzzes the reader of event files. The first byte: 0 mod 2, the rest is the file; else it is
+// chunks (u16 length, bytes) of which records are made, crcs and all.
+#include <cstdint>
+#include <string>
+
+#include "estimator/base/file.h"
+#include "estimator/base/fuzz_input.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/records/tfrecord.h"
+#include "estimator/summary/event_reader.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+void Fuzz(FuzzInput input) {
+  FLAGS_minloglevel = google::GLOG_FATAL;  // a warning for each damaged file
+  static const TempDir* const directory = new TempDir;
+  const std::string path = directory->File("events.out.tfevents.1");
+  if (input.Byte() % 2 == 0) {
+    const auto file = WritableFile::Open(path).value();
+    CHECK(file->Append(input.Rest()).ok());
+  } else {
+    const auto writer = TFRecordWriter::Open(path).value();
+    while (!input.empty()) CHECK(writer->Write(input.Chunk()).ok());
+    CHECK(writer->Close().ok());
+  }
+  const auto records = ReadEventFile(path);
+  CHECK(records.ok()) << records.status();  // what is damaged is left out
+  CHECK(ReadScalars(directory->path()).ok());
+}
+
+}  // namespace
+}  // namespace estimator
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  estimator::Fuzz({data, size});
+  return 0;
+}

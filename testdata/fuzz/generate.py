@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Makes the seeds of the fuzz targets from files that TensorFlow writes.
+
+Usage: generate.py     with tensorflow-cpu 2.15.1; writes <target>/<seed> beside this script
+The containers are those that the comments of the *_fuzz.cc files describe.
+"""
+
+import os
+import struct
+import tempfile
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def save(target, name, contents):
+    os.makedirs(os.path.join(HERE, target), exist_ok=True)
+    with open(os.path.join(HERE, target, name), "wb") as file:
+        file.write(contents)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def chunk(contents):
+    return struct.pack("<H", len(contents)) + contents
+
+
+def varint(data, position):
+    value = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, position
+
+
+def table_entries(index):
+    """Key and value of every entry of a table of one uncompressed data block."""
+    footer = index[-48:]
+    position = 0
+    handles = []
+    for _ in range(4):
+        value, position = varint(footer, position)
+        handles.append(value)
+    block = index[: handles[0] - 5]  # up to the meta block
+    restarts = struct.unpack("<I", block[-4:])[0]
+    end = len(block) - 4 - 4 * restarts
+    position, key, entries = 0, b"", []
+    while position < end:
+        shared, position = varint(block, position)
+        fresh, position = varint(block, position)
+        size, position = varint(block, position)
+        key = key[:shared] + block[position : position + fresh]
+        position += fresh
+        entries.append((key, block[position : position + size]))
+        position += size
+    return entries, block
+
+
+def checkpoints(directory):
+    v1 = tf.compat.v1
+    cases = {
+        "dense": lambda: [v1.get_variable("dense/kernel", initializer=tf.ones([3, 2])),
+                          v1.get_variable("global_step", initializer=tf.constant(7, tf.int64))],
+        "partitioned": lambda: [v1.get_variable("part", shape=[5, 2], initializer=v1.ones_initializer(),
+                                                partitioner=v1.fixed_size_partitioner(2, axis=axis)) for axis in (0,)],
+        "strings": lambda: [v1.get_variable("text", initializer=tf.constant(["", "hello"])),
+                            v1.get_variable("complex", initializer=tf.constant([1j], tf.complex64)),
+                            v1.get_variable("flags", initializer=tf.constant([True, False]))],
+    }
+    for name, build in cases.items():
+        prefix = os.path.join(directory, name)
+        with tf.Graph().as_default(), v1.Session() as session:
+            build()
+            session.run(v1.global_variables_initializer())
+            v1.train.Saver().save(session, prefix, write_meta_graph=False)
+        index, data = read(prefix + ".index"), read(prefix + ".data-00000-of-00001")
+        entries, block = table_entries(index)
+        save("bundle", f"raw_{name}", b"\0" + chunk(index) + data)
+        fields = b"".join(chunk(key) + chunk(value) for key, value in entries)
+        save("bundle", f"entries_{name}", b"\x01" + chunk(data) + fields)
+        save("bundle", f"mended_{name}", b"\x07" + chunk(data) + fields)
+        save("index_table", f"raw_{name}", b"\0" + index)
+        save("index_table", f"data_block_{name}", b"\x01" + block)
+    # An index block of one entry, of a data block at offset 0; and the same by snappy, as a literal.
+    entry = b"\0\x03\x02zzz\0\x14" + struct.pack("<II", 0, 1)
+    save("index_table", "index_block", b"\x02" + entry)
+    save("index_table", "snappy", b"\x04" + bytes([len(entry), (len(entry) - 1) << 2]) + entry)
+
+
+def records(directory):
+    bodies = [b"", b"hello", b"x" * 300]
+    for mode, compression in enumerate(["", "GZIP", "ZLIB"]):
+        path = os.path.join(directory, "records" + compression)
+        with tf.io.TFRecordWriter(path, compression) as writer:
+            for body in bodies:
+                writer.write(body)
+        contents = bytearray(read(path))
+        if compression == "GZIP":
+            contents[4:8] = bytes(4)  # the time
+        save("tfrecord", "raw" + compression.lower(), bytes([mode]) + bytes(contents))
+        save("tfrecord", "chunks" + compression.lower(), bytes([mode | 12]) + b"".join(chunk(body) for body in bodies))
+
+
+def events(directory):
+    event = tf.compat.v1.Event
+    summary = tf.compat.v1.Summary
+    values = [
+        event(wall_time=1, file_version="brain.Event:2"),
+        event(wall_time=2, step=5, summary=summary(value=[summary.Value(tag="loss", simple_value=0.5)])),
+        event(wall_time=3, step=6, summary=summary(value=[
+            summary.Value(tag="text", tensor=tf.make_tensor_proto(["a"])),
+            summary.Value(tag="scalar", tensor=tf.make_tensor_proto(1.5)),
+            summary.Value(tag="half", tensor=tf.make_tensor_proto([2.0], tf.float64)),
+            summary.Value(tag="image", image=summary.Image(height=1, width=1, colorspace=1, encoded_image_string=b"png"))])),
+        event(wall_time=4, step=7, graph_def=b"graph"),
+    ]
+    path = os.path.join(directory, "events")
+    with tf.io.TFRecordWriter(path) as writer:
+        for value in values:
+            writer.write(value.SerializeToString())
+    save("event", "raw", b"\0" + read(path))
+    save("event", "chunks", b"\x01" + b"".join(chunk(value.SerializeToString()) for value in values))
+
+
+def examples():
+    def feature(**kwargs):
+        return tf.train.Feature(**{key: {"bytes_list": tf.train.BytesList, "float_list": tf.train.FloatList,
+                                         "int64_list": tf.train.Int64List}[key](value=value) for key, value in kwargs.items()})
+    full = {"image": feature(bytes_list=[b"abcd"]), "label": feature(int64_list=[3]), "floats": feature(float_list=[1, 2]),
+            "rows": feature(int64_list=[1, 2, 3, 4]), "any": feature(bytes_list=[b"a", b""]),
+            "var": feature(float_list=[1, 2, 3]), "var_any": feature(int64_list=[-1])}
+    for name, features in {"full": full, "empty": {}, "wrong": {"label": feature(float_list=[1]), "var": feature()}}.items():
+        example = tf.train.Example(features=tf.train.Features(feature=features))
+        save("parse_example", name, example.SerializeToString(deterministic=True))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        checkpoints(directory)
+        records(directory)
+        events(directory)
+    examples()
+
+
+if __name__ == "__main__":
+    main()
