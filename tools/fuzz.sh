@@ -19,7 +19,10 @@ work=$HOME/.cache/estimator-fuzz
 # A server of its own: another compiler would make the usual one begin anew.
 bazel=(bazel --output_base="$work/bazel")
 
-mapfile -t targets < <("${bazel[@]}" query 'attr(tags, "\bfuzz\b", kind(cc_binary, //...))' 2>/dev/null | sort)
+# Not //...: the convenience links of the usual server lie in the way of this one.
+packages=$(git grep -l '^est_fuzz_test(' -- '*BUILD' | sed 's|\(.*\)/BUILD|//\1:all|')
+mapfile -t targets < <("${bazel[@]}" query "attr(tags, fuzz, kind(cc_binary, set(${packages//$'\n'/ })))" 2>/dev/null | sort)
+((${#targets[@]})) || { echo "fuzz: bazel query finds no targets"; exit 1; }
 if (($#)); then
   wanted=()
   for name in "$@"; do

@@ -47,11 +47,12 @@ std::string UnknownFlagMessage(absl::string_view name) {
 
 // What is wrong with the command line, by gflags' own reading of it, which exits at the first
 // fault.
-std::vector<std::string> CommandLineProblems(int argc, char** argv) {
+std::vector<std::string> CommandLineProblems(int argc, char** argv, bool takes_arguments) {
   std::vector<std::string> problems;
   for (int i = 1; i < argc; ++i) {
     absl::string_view argument = argv[i];
     if (!absl::ConsumePrefix(&argument, "-") || argument.empty()) {
+      if (takes_arguments) continue;
       problems.push_back(
           absl::StrCat("unexpected argument \"", argv[i], "\"; flags begin with --"));
       continue;
@@ -110,14 +111,14 @@ void InitializeLogging(const char* program) {
   if (!google::IsGoogleLoggingInitialized()) google::InitGoogleLogging(program);
 }
 
-}  // namespace
+using Body = std::function<int(const std::vector<std::string>& arguments)>;
 
-int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
+int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
   if (HelpRequested(argc, argv)) {
     PrintHelp(argv[0]);
     return 0;
   }
-  const std::vector<std::string> problems = CommandLineProblems(argc, argv);
+  const std::vector<std::string> problems = CommandLineProblems(argc, argv, takes_arguments);
   for (const std::string& problem : problems) absl::FPrintF(stderr, "%s\n", problem);
   if (!problems.empty()) return kUsageExitCode;
 
@@ -125,15 +126,29 @@ int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
   InitializeLogging(argv[0]);
   InstallInterruptHandlers();
 
-  const absl::Status status = body();
+  const int code = body({argv + 1, argv + argc});
   google::FlushLogFiles(google::INFO);
-  if (status.ok()) return 0;
-  if (absl::IsCancelled(status) && InterruptRequested()) {
-    absl::FPrintF(stderr, "stopped: %s\n", status.message());
-    return kInterruptedExitCode;
-  }
-  absl::FPrintF(stderr, "error: %s\n", status.ToString());
-  return kErrorExitCode;
+  return code;
+}
+
+}  // namespace
+
+int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
+  const auto run = [&body](const std::vector<std::string>&) {
+    const absl::Status status = body();
+    if (status.ok()) return 0;
+    if (absl::IsCancelled(status) && InterruptRequested()) {
+      absl::FPrintF(stderr, "stopped: %s\n", status.message());
+      return kInterruptedExitCode;
+    }
+    absl::FPrintF(stderr, "error: %s\n", status.ToString());
+    return kErrorExitCode;
+  };
+  return RunMain(argc, argv, /*takes_arguments=*/false, run);
+}
+
+int MainWithArguments(int argc, char** argv, const Body& body) {
+  return RunMain(argc, argv, /*takes_arguments=*/true, body);
 }
 
 }  // namespace estimator

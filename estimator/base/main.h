@@ -9,6 +9,8 @@
 #include <absl/status/status.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace estimator {
 
@@ -21,6 +23,11 @@ inline constexpr int kUsageExitCode = 2;
 // stderr.
 // --help prints the program's own flags (--helpfull: all) and returns 0.
 int Main(int argc, char** argv, const std::function<absl::Status()>& body);
+
+// For a program with commands: what is no flag goes to body, in order, which returns the exit code.
+// Otherwise as Main.
+int MainWithArguments(int argc, char** argv,
+                      const std::function<int(const std::vector<std::string>& arguments)>& body);
 
 }  // namespace estimator
 

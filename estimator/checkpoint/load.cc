@@ -1,21 +1,38 @@
 #include "estimator/checkpoint/load.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file_system.h"
+#include "estimator/base/path.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "glog/logging.h"
 
 namespace estimator {
 
+absl::StatusOr<std::string> CheckpointPrefix(absl::string_view directory_or_prefix) {
+  if (!IsDirectory(directory_or_prefix)) {
+    return std::string(absl::StripSuffix(directory_or_prefix, ".index"));
+  }
+  std::string variables = JoinPath(directory_or_prefix, "variables", "variables");
+  if (FileExists(IndexPath(variables))) return variables;
+  std::vector<std::string> warnings;
+  EST_ASSIGN_OR_RETURN(const auto latest, LatestCheckpoint(directory_or_prefix, &warnings));
+  const std::string warning = absl::StrJoin(warnings, "; ");
+  if (latest) {
+    LOG_IF(WARNING, !warning.empty()) << warning;
+    return *latest;
+  }
+  return absl::NotFoundError(absl::StrCat("there is no checkpoint in ", directory_or_prefix,
+                                          warning.empty() ? "" : ": ", warning));
+}
+
 absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(
     absl::string_view directory_or_prefix) {
-  if (!IsDirectory(directory_or_prefix)) {
-    return BundleReader::Open(absl::StripSuffix(directory_or_prefix, ".index"));
-  }
-  EST_ASSIGN_OR_RETURN(const auto latest, LatestCheckpoint(directory_or_prefix));
-  if (latest) return BundleReader::Open(*latest);
-  return absl::NotFoundError(absl::StrCat("there is no checkpoint in ", directory_or_prefix));
+  EST_ASSIGN_OR_RETURN(const std::string prefix, CheckpointPrefix(directory_or_prefix));
+  return BundleReader::Open(prefix);
 }
 
 absl::StatusOr<std::vector<std::pair<std::string, TensorSpec>>> ListVariables(

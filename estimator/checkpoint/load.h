@@ -17,9 +17,12 @@
 
 namespace estimator {
 
-// Everywhere below: a model directory, whose latest checkpoint is meant, or a checkpoint's prefix;
-// the name of its .index file does as well. Errors: NOT_FOUND if there is no checkpoint; as
-// BundleReader::Open.
+// Everywhere below: a model directory, whose latest checkpoint is meant; a SavedModel's directory,
+// whose variables are; or a checkpoint's prefix, for which the name of its .index file does as
+// well. Errors: NOT_FOUND if there is no checkpoint; as BundleReader::Open.
+
+// What is meant. It need not be there if it is no directory.
+absl::StatusOr<std::string> CheckpointPrefix(absl::string_view directory_or_prefix);
 
 absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(absl::string_view directory_or_prefix);
 

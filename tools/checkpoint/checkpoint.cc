@@ -1,0 +1,231 @@
+// Looks into checkpoints of TensorFlow and of this framework, compares, converts and verifies them.
+// `--help` says how. Every command streams: memory does not grow with the size of a variable.
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "estimator/base/file.h"
+#include "estimator/base/interrupt.h"
+#include "estimator/base/main.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/load.h"
+#include "gflags/gflags.h"
+#include "tools/checkpoint/arguments.h"
+#include "tools/checkpoint/average.h"
+#include "tools/checkpoint/diff.h"
+#include "tools/checkpoint/inspect.h"
+#include "tools/checkpoint/rewrite.h"
+
+DEFINE_string(include, "", "only variables whose name this regular expression finds");
+DEFINE_string(exclude, "", "but not those whose name this one finds");
+DEFINE_double(rtol, 0, "diff: relative tolerance, of the value in B");
+DEFINE_double(atol, 0, "diff: absolute tolerance");
+DEFINE_bool(ignore_dtype, false, "diff: compare numbers of different dtypes");
+DEFINE_string(map, "", "rename: old=new,old2=new2 or a file of such lines; scopes too");
+DEFINE_string(to, "float32", "cast: to float32, bfloat16, float16 or float64");
+DEFINE_string(from, "", "cast: only from these, such as bfloat16,float16; empty: from all four");
+DEFINE_bool(force, false, "replace a checkpoint that is there");
+
+namespace estimator {
+namespace {
+
+constexpr char kUsage[] =
+    R"(checkpoint COMMAND CHECKPOINT ... [flags]
+
+  list     C              its variables                             --include --exclude
+  show     C NAME ...     type, place, statistics, values
+  diff     A B            what differs; exit code 1 if anything     --rtol --atol --ignore_dtype --include --exclude
+  verify   C              every crc32c; exit code 1 if damaged
+  rename   C OUT          a copy with other names, slots follow     --map --force
+  cast     C OUT          a copy in another floating dtype          --to --from --include --exclude --force
+  average  A B ... OUT    the mean of floating variables            --force
+  extract  C OUT NAME ... a copy of some variables                  --include --exclude --force
+
+A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest one), or a SavedModel.
+Exit code: 0; 1 for a difference or damage; 2 for an error.)";
+
+using Arguments = std::vector<std::string>;
+using Reader = std::unique_ptr<BundleReader>;
+
+NameFilter Filter() { return {.include = FLAGS_include, .exclude = FLAGS_exclude}; }
+
+// A finding that is no error.
+constexpr int kFound = 1;
+constexpr int kError = 2;
+
+absl::StatusOr<int> Print(const absl::StatusOr<std::string>& text) {
+  EST_RETURN_IF_ERROR(text.status());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
+absl::StatusOr<int> RunList(const Arguments& arguments) {
+  EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
+  return Print(List(*reader, Filter()));
+}
+
+absl::StatusOr<int> RunShow(const Arguments& arguments) {
+  EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    EST_RETURN_IF_ERROR(Print(Show(*reader, arguments[i])).status());
+  }
+  return 0;
+}
+
+absl::StatusOr<int> RunDiff(const Arguments& arguments) {
+  EST_ASSIGN_OR_RETURN(const Reader a, LoadCheckpoint(arguments[0]));
+  EST_ASSIGN_OR_RETURN(const Reader b, LoadCheckpoint(arguments[1]));
+  EST_ASSIGN_OR_RETURN(const DiffReport report, Diff(*a, *b,
+                                                     {.rtol = FLAGS_rtol,
+                                                      .atol = FLAGS_atol,
+                                                      .ignore_dtype = FLAGS_ignore_dtype,
+                                                      .filter = Filter()}));
+  std::fputs(report.text.c_str(), stdout);
+  return report.equal ? 0 : kFound;
+}
+
+absl::StatusOr<int> RunVerify(const Arguments& arguments) {
+  // Of a directory the newest as it stands in the state file: LoadCheckpoint would go back to a
+  // whole one.
+  std::string prefix = arguments[0];
+  const auto state = GetCheckpointState(prefix);
+  if (IsDirectory(prefix) && state.ok()) {
+    prefix = state->model_checkpoint_path;
+  } else {
+    EST_ASSIGN_OR_RETURN(prefix, CheckpointPrefix(prefix));
+  }
+  EST_ASSIGN_OR_RETURN(const VerifyReport report, Verify(prefix));
+  for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
+  std::fputs(report.summary.c_str(), stdout);
+  return report.damage.empty() ? 0 : kFound;
+}
+
+absl::StatusOr<int> RunRename(const Arguments& arguments) {
+  EST_ASSIGN_OR_RETURN(const NameMap map, NameMap::Parse(FLAGS_map));
+  EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
+  EST_RETURN_IF_ERROR(PrepareOutput(arguments[1], FLAGS_force));
+  return Print(Rename(*reader, map, arguments[1]));
+}
+
+absl::StatusOr<DType> FloatingDType(absl::string_view flag, const std::string& name) {
+  const auto dtype = DTypeFromName(name);
+  if (dtype.ok() && IsFloating(*dtype)) return *dtype;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, "=", name, " is none of float32, bfloat16, float16, float64"));
+}
+
+absl::StatusOr<int> RunCast(const Arguments& arguments) {
+  CastOptions options{.filter = Filter()};
+  EST_ASSIGN_OR_RETURN(options.to, FloatingDType("to", FLAGS_to));
+  for (const auto name : absl::StrSplit(FLAGS_from, ',', absl::SkipEmpty())) {
+    EST_ASSIGN_OR_RETURN(const DType from, FloatingDType("from", std::string(name)));
+    options.from.push_back(from);
+  }
+  EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
+  EST_RETURN_IF_ERROR(PrepareOutput(arguments[1], FLAGS_force));
+  return Print(Cast(*reader, options, arguments[1]));
+}
+
+absl::StatusOr<int> RunAverage(const Arguments& arguments) {
+  std::vector<Reader> readers;
+  for (size_t i = 0; i + 1 < arguments.size(); ++i) {
+    EST_ASSIGN_OR_RETURN(Reader reader, LoadCheckpoint(arguments[i]));
+    readers.push_back(std::move(reader));
+  }
+  EST_RETURN_IF_ERROR(PrepareOutput(arguments.back(), FLAGS_force));
+  return Print(Average(readers, arguments.back()));
+}
+
+absl::StatusOr<int> RunExtract(const Arguments& arguments) {
+  EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
+  EST_RETURN_IF_ERROR(PrepareOutput(arguments[1], FLAGS_force));
+  return Print(Extract(*reader, {arguments.begin() + 2, arguments.end()}, Filter(), arguments[1]));
+}
+
+struct Command {
+  std::string name;
+  size_t min_arguments;
+  size_t max_arguments;
+  std::vector<std::string> flags;
+  std::function<absl::StatusOr<int>(const Arguments& arguments)> run;
+};
+
+const std::vector<Command>& Commands() {
+  constexpr size_t kMany = 100000;
+  static const auto* const commands = new std::vector<Command>{
+      {"list", 1, 1, {"include", "exclude"}, RunList},
+      {"show", 2, kMany, {}, RunShow},
+      {"diff", 2, 2, {"rtol", "atol", "ignore_dtype", "include", "exclude"}, RunDiff},
+      {"verify", 1, 1, {}, RunVerify},
+      {"rename", 2, 2, {"map", "force"}, RunRename},
+      {"cast", 2, 2, {"to", "from", "include", "exclude", "force"}, RunCast},
+      {"average", 3, kMany, {"force"}, RunAverage},
+      {"extract", 2, kMany, {"include", "exclude", "force"}, RunExtract},
+  };
+  return *commands;
+}
+
+// A flag that the command would not look at is a mistake.
+absl::Status CheckFlags(const Command& command) {
+  std::vector<std::string> unused;
+  for (const char* const name :
+       {"include", "exclude", "rtol", "atol", "ignore_dtype", "map", "to", "from", "force"}) {
+    bool used = gflags::GetCommandLineFlagInfoOrDie(name).is_default;
+    for (const std::string& flag : command.flags) used |= flag == name;
+    if (!used) unused.push_back(absl::StrCat("--", name));
+  }
+  if (unused.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(command.name, " does not take ", absl::StrJoin(unused, ", ")));
+}
+
+absl::StatusOr<int> Dispatch(const Arguments& arguments) {
+  if (arguments.empty()) {
+    return absl::InvalidArgumentError("a command is missing; --help shows them");
+  }
+  std::vector<std::string> names;
+  for (const Command& command : Commands()) {
+    names.push_back(command.name);
+    if (command.name != arguments[0]) continue;
+    EST_RETURN_IF_ERROR(CheckFlags(command));
+    const Arguments rest(arguments.begin() + 1, arguments.end());
+    if (rest.size() >= command.min_arguments && rest.size() <= command.max_arguments) {
+      return command.run(rest);
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        command.name, " takes ", command.max_arguments > command.min_arguments ? "at least " : "",
+        command.min_arguments, " arguments, there are ", rest.size(), "; --help shows them"));
+  }
+  const auto nearest = NearestName(arguments[0], names);
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no command ", arguments[0], "; ",
+                   nearest ? absl::StrCat("did you mean ", *nearest, "?")
+                           : absl::StrCat("there are ", absl::StrJoin(names, ", "))));
+}
+
+int Run(const Arguments& arguments) {
+  const absl::StatusOr<int> code = Dispatch(arguments);
+  if (code.ok()) return *code;
+  if (absl::IsCancelled(code.status())) return kInterruptedExitCode;
+  std::fprintf(stderr, "error: %s\n", code.status().ToString().c_str());
+  return kError;
+}
+
+}  // namespace
+}  // namespace estimator
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage(estimator::kUsage);
+  return estimator::MainWithArguments(argc, argv, estimator::Run);
+}

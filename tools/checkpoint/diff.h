@@ -1,0 +1,34 @@
+// `checkpoint diff`: holds two checkpoints against each other, piece by piece.
+#ifndef TOOLS_CHECKPOINT_DIFF_H_
+#define TOOLS_CHECKPOINT_DIFF_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "tools/checkpoint/arguments.h"
+
+namespace estimator {
+
+struct DiffOptions {
+  // a and b are close if |a - b| <= atol + rtol * |b|; NaN is close to NaN.
+  double rtol = 0;
+  double atol = 0;
+  bool ignore_dtype = false;  // compare numbers of different dtypes
+  NameFilter filter = {};
+};
+
+struct DiffReport {
+  bool equal = true;
+  std::string text;  // a table of what differs, and a line that sums up
+};
+
+// Both crcs are verified on the way. An int32 global_step equals an int64 one of the same value.
+// Strings are compared as such; variants, as they are stored.
+// Errors: DATA_LOSS for a damaged file, as BundleReader.
+absl::StatusOr<DiffReport> Diff(const BundleReader& a, const BundleReader& b,
+                                const DiffOptions& options);
+
+}  // namespace estimator
+
+#endif  // TOOLS_CHECKPOINT_DIFF_H_

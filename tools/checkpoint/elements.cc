@@ -1,0 +1,179 @@
+#include "tools/checkpoint/elements.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "estimator/array/half.h"
+#include "estimator/checkpoint/bundle_index.h"
+#include "estimator/proto/types.pb.h"
+
+namespace estimator {
+namespace {
+
+// 1 sign, 4 exponent (bias 7), 3 mantissa bits; no infinity.
+Number Float8E4M3(uint8_t bits) {
+  const int exponent = (bits >> 3) & 15, mantissa = bits & 7;
+  if ((bits & 0x7f) == 0x7f) return std::numeric_limits<Number>::quiet_NaN();
+  const Number value = exponent == 0 ? std::ldexp(static_cast<Number>(mantissa), -9)
+                                     : std::ldexp(static_cast<Number>(8 + mantissa), exponent - 10);
+  return (bits & 0x80) != 0 ? -value : value;
+}
+
+// TensorFlow keeps four bits in a byte, the upper four undefined.
+struct Int4 {
+  uint8_t bits;
+  operator Number() const { return static_cast<Number>(((bits & 15) ^ 8) - 8); }  // NOLINT
+};
+struct Uint4 {
+  uint8_t bits;
+  operator Number() const { return static_cast<Number>(bits & 15); }  // NOLINT
+};
+struct Float8E5M2 {  // the upper half of a float16
+  uint8_t bits;
+  operator Number() const {  // NOLINT
+    return static_cast<Number>(HalfBitsToFloat(static_cast<uint16_t>(bits << 8)));
+  }
+};
+struct Float8E4M3Fn {
+  uint8_t bits;
+  operator Number() const { return Float8E4M3(bits); }  // NOLINT
+};
+
+template <typename T>
+void Decode(absl::string_view bytes, std::vector<Number>* numbers) {
+  numbers->resize(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < numbers->size(); ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    (*numbers)[i] = static_cast<Number>(value);
+  }
+}
+
+template <typename T>
+void Encode(const std::vector<Number>& numbers, std::string* bytes) {
+  bytes->resize(numbers.size() * sizeof(T));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    T value;
+    if constexpr (std::is_same_v<T, double>) {
+      value = static_cast<double>(numbers[i]);
+    } else {
+      value = T(static_cast<float>(numbers[i]));
+    }
+    std::memcpy(bytes->data() + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+std::string NumberText(int dtype_on_disk, Number number) {
+  if (IsFloatingOnDisk(dtype_on_disk)) return absl::StrFormat("%.6g", static_cast<double>(number));
+  return absl::StrFormat("%.0Lf", number);
+}
+
+}  // namespace
+
+int NumbersPerElement(int dtype_on_disk) {
+  if (DTypeOnDiskSize(dtype_on_disk) == 0) return 0;
+  const bool is_complex =
+      dtype_on_disk == proto::DT_COMPLEX64 || dtype_on_disk == proto::DT_COMPLEX128;
+  return is_complex ? 2 : 1;
+}
+
+bool IsFloatingOnDisk(int dtype_on_disk) {
+  switch (dtype_on_disk) {
+    case proto::DT_FLOAT8_E5M2:
+    case proto::DT_FLOAT8_E4M3FN:
+      return true;
+    default:
+      return CanEncode(dtype_on_disk);
+  }
+}
+
+bool CanEncode(int dtype_on_disk) {
+  switch (dtype_on_disk) {
+    case proto::DT_FLOAT:
+    case proto::DT_DOUBLE:
+    case proto::DT_BFLOAT16:
+    case proto::DT_HALF:
+    case proto::DT_COMPLEX64:
+    case proto::DT_COMPLEX128:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void DecodeElements(int dtype_on_disk, absl::string_view bytes, std::vector<Number>* numbers) {
+  switch (dtype_on_disk) {
+    case proto::DT_FLOAT:
+    case proto::DT_COMPLEX64:
+      return Decode<float>(bytes, numbers);
+    case proto::DT_DOUBLE:
+    case proto::DT_COMPLEX128:
+      return Decode<double>(bytes, numbers);
+    case proto::DT_BFLOAT16:
+      return Decode<Bfloat16>(bytes, numbers);
+    case proto::DT_HALF:
+      return Decode<Float16>(bytes, numbers);
+    case proto::DT_FLOAT8_E5M2:
+      return Decode<Float8E5M2>(bytes, numbers);
+    case proto::DT_FLOAT8_E4M3FN:
+      return Decode<Float8E4M3Fn>(bytes, numbers);
+    case proto::DT_INT4:
+      return Decode<Int4>(bytes, numbers);
+    case proto::DT_UINT4:
+      return Decode<Uint4>(bytes, numbers);
+    case proto::DT_INT8:
+    case proto::DT_QINT8:
+      return Decode<int8_t>(bytes, numbers);
+    case proto::DT_BOOL:  // a byte, whatever it holds
+    case proto::DT_UINT8:
+    case proto::DT_QUINT8:
+      return Decode<uint8_t>(bytes, numbers);
+    case proto::DT_INT16:
+    case proto::DT_QINT16:
+      return Decode<int16_t>(bytes, numbers);
+    case proto::DT_UINT16:
+    case proto::DT_QUINT16:
+      return Decode<uint16_t>(bytes, numbers);
+    case proto::DT_INT32:
+    case proto::DT_QINT32:
+      return Decode<int32_t>(bytes, numbers);
+    case proto::DT_UINT32:
+      return Decode<uint32_t>(bytes, numbers);
+    case proto::DT_INT64:
+      return Decode<int64_t>(bytes, numbers);
+    case proto::DT_UINT64:
+      return Decode<uint64_t>(bytes, numbers);
+    default:
+      numbers->clear();
+  }
+}
+
+void EncodeElements(int dtype_on_disk, const std::vector<Number>& numbers, std::string* bytes) {
+  switch (dtype_on_disk) {
+    case proto::DT_FLOAT:
+    case proto::DT_COMPLEX64:
+      return Encode<float>(numbers, bytes);
+    case proto::DT_DOUBLE:
+    case proto::DT_COMPLEX128:
+      return Encode<double>(numbers, bytes);
+    case proto::DT_BFLOAT16:
+      return Encode<Bfloat16>(numbers, bytes);
+    case proto::DT_HALF:
+      return Encode<Float16>(numbers, bytes);
+    default:
+      bytes->clear();
+  }
+}
+
+std::string ElementText(int dtype_on_disk, const Number* at) {
+  const std::string first = NumberText(dtype_on_disk, at[0]);
+  if (NumbersPerElement(dtype_on_disk) == 1) return first;
+  return absl::StrCat("(", first, std::signbit(at[1]) ? "" : "+", NumberText(dtype_on_disk, at[1]),
+                      "j)");
+}
+
+}  // namespace estimator

@@ -1,0 +1,71 @@
+#include "tools/checkpoint/inspect.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "estimator/array/array.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle_writer.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class InspectTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto writer = BundleWriter::Open(prefix_).value();
+    ASSERT_TRUE(writer->Add("a", Array::Of<float>({4}, {1, 0, NAN, 5})).ok());
+    ASSERT_TRUE(writer->Add("long", Array(DType::kInt32, {10, 10})).ok());
+    ASSERT_TRUE(writer->AddSlice("p", {2}, {{0, 1}}, Array::Of<float>({1}, {1})).ok());
+    ASSERT_TRUE(writer->AddSlice("p", {2}, {{1, 1}}, Array::Of<float>({1}, {2})).ok());
+    ASSERT_TRUE(writer->Add("s", Array::String("hello")).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+    reader_ = BundleReader::Open(prefix_).value();
+  }
+  const TempDir dir_;
+  const std::string prefix_ = dir_.File("m");
+  std::unique_ptr<BundleReader> reader_;
+};
+
+TEST_F(InspectTest, ListsEveryVariableAndTheTotals) {
+  EXPECT_THAT(*List(*reader_, {}), AllOf(HasSubstr("long      int32    [10,10]       100    400"),
+                                         HasSubstr("4 variables, 107 elements")));
+}
+
+TEST_F(InspectTest, ShowsPlaceStatisticsAndValues) {
+  EXPECT_THAT(*Show(*reader_, "a"),
+              AllOf(HasSubstr("16 bytes at offset 0"), HasSubstr("min 0  max 5  mean 2"),
+                    HasSubstr("NaN 1"), HasSubstr("values      1 0 nan 5")));
+  EXPECT_THAT(*Show(*reader_, "long"), HasSubstr("0 0 0 0 0 0 ... 0 0 0 0 0 0\n"));
+  EXPECT_THAT(*Show(*reader_, "p"), AllOf(HasSubstr("slice [1]"), HasSubstr("values      1 2")));
+  EXPECT_THAT(*Show(*reader_, "s"), HasSubstr("'hello'"));
+  EXPECT_EQ(Show(*reader_, "b").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(InspectTest, VerifyFindsAllDamageNotJustTheFirst) {
+  const std::string path = DataPath(prefix_, 0, 1);
+  EXPECT_THAT(Verify(prefix_)->damage, IsEmpty());
+  std::string bytes = ReadFile(path).value();
+  bytes[0] = 'x';
+  bytes[420] = 'x';  // the second slice of p
+  ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  EXPECT_THAT(Verify(prefix_)->damage,
+              ElementsAre(HasSubstr(path + ": a (16 bytes at offset 0): crc32c"),
+                          HasSubstr(path + ": p (4 bytes at offset 420): crc32c")));
+  ASSERT_TRUE(RemoveFile(path).ok());
+  EXPECT_THAT(Verify(prefix_)->damage, ElementsAre(HasSubstr("which is not there")));
+  EXPECT_EQ(Verify(dir_.File("none")).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,162 @@
+#include "tools/checkpoint/rewrite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/array/array.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+
+namespace estimator {
+namespace {
+
+// How a part is stored; without extents where it is a whole variable.
+BundleWriter::Stored StoredLike(const BundleEntry& variable, size_t part) {
+  return {.dtype_on_disk = variable.dtype_on_disk,
+          .shape = variable.spec.shape,
+          .extents =
+              variable.slices.empty() ? std::vector<SliceExtent>() : variable.slices[part].extents,
+          .crc32c = std::nullopt};
+}
+
+// The part's numbers in another dtype. Counts finite ones that become infinite.
+absl::Status CastPart(const BundleReader& reader, const BundleEntry& part, DType to,
+                      const BundleWriter::Append& append, int64_t* num_overflows) {
+  const size_t element_bytes = DTypeSize(part.spec.dtype);
+  return reader.shards().Read(part, [&](absl::string_view piece) -> absl::Status {
+    EST_RETURN_IF_ERROR(CheckInterrupt());
+    const auto count = static_cast<int64_t>(piece.size() / element_bytes);
+    // Cast only reads.
+    const Array from =
+        Array::Wrap(part.spec.dtype, {count}, const_cast<char*>(piece.data()), nullptr);
+    const Array cast = from.Cast(to);
+    if (DTypeSize(to) < element_bytes || to == DType::kFloat16) {
+      for (int64_t i = 0; i < count; ++i) {
+        *num_overflows += std::isinf(cast.AsDouble(i)) && !std::isinf(from.AsDouble(i));
+      }
+    }
+    return append({static_cast<const char*>(cast.raw()), cast.num_bytes()});
+  });
+}
+
+std::string Wrote(const std::string& output, size_t num_variables) {
+  return absl::StrCat("wrote ", output, ", ", num_variables, " variables\n");
+}
+
+// Other programs find the variables of such a checkpoint through a graph of objects.
+std::string ObjectGraphWarning(const BundleReader& reader) {
+  if (!reader.Has("_CHECKPOINTABLE_OBJECT_GRAPH")) return "";
+  return "note: this is a checkpoint of objects (tf.train.Checkpoint), whose "
+         "_CHECKPOINTABLE_OBJECT_GRAPH has the old names: TensorFlow finds the new ones by name "
+         "only (tf.train.load_checkpoint)\n";
+}
+
+}  // namespace
+
+absl::Status CopyVariable(const BundleReader& reader, const std::string& name,
+                          const std::string& new_name, BundleWriter& writer) {
+  const BundleEntry& entry = reader.index().tensors.at(name);
+  const std::vector<const BundleEntry*> parts = reader.index().PartsOf(entry);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    BundleWriter::Stored stored = StoredLike(entry, i);
+    stored.crc32c = UnmaskCrc32c(parts[i]->masked_crc32c);
+    EST_RETURN_IF_ERROR(writer.AddStored(new_name, stored, [&](const BundleWriter::Append& append) {
+      return reader.shards().Read(*parts[i], [&](absl::string_view piece) -> absl::Status {
+        EST_RETURN_IF_ERROR(CheckInterrupt());
+        return append(piece);
+      });
+    }));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Rename(const BundleReader& reader, const NameMap& map,
+                                   const std::string& output) {
+  EST_ASSIGN_OR_RETURN(const auto new_names, map.Apply(reader.names()));
+  EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(output));
+  std::vector<std::vector<std::string>> rows = {{"variable", "new name"}};
+  for (const auto& [name, new_name] : new_names) {
+    EST_RETURN_IF_ERROR(CopyVariable(reader, name, new_name, *writer));
+    if (name != new_name) rows.push_back({name, new_name});
+  }
+  EST_RETURN_IF_ERROR(writer->Finish());
+  return absl::StrCat(FormatTable(rows), Wrote(output, new_names.size()),
+                      ObjectGraphWarning(reader));
+}
+
+absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& options,
+                                 const std::string& output) {
+  EST_ASSIGN_OR_RETURN(const auto selected, SelectNames(reader, options.filter));
+  const std::set<std::string> names(selected.begin(), selected.end());
+  EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(output));
+  int num_cast = 0;
+  std::string notes;
+  for (const auto& [name, entry] : reader.index().tensors) {
+    const DType dtype = entry.spec.dtype;
+    const bool wanted = names.count(name) > 0 && IsFloating(dtype) && dtype != options.to &&
+                        (options.from.empty() || std::find(options.from.begin(), options.from.end(),
+                                                           dtype) != options.from.end());
+    if (!wanted) {
+      EST_RETURN_IF_ERROR(CopyVariable(reader, name, name, *writer));
+      continue;
+    }
+    ++num_cast;
+    int64_t num_overflows = 0;
+    const std::vector<const BundleEntry*> parts = reader.index().PartsOf(entry);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      BundleWriter::Stored stored = StoredLike(entry, i);
+      stored.dtype_on_disk = static_cast<int>(options.to);
+      EST_RETURN_IF_ERROR(writer->AddStored(name, stored, [&](const BundleWriter::Append& append) {
+        return CastPart(reader, *parts[i], options.to, append, &num_overflows);
+      }));
+    }
+    if (num_overflows > 0) {
+      absl::StrAppend(&notes, "warning: ", name, ": ", num_overflows, " of ",
+                      entry.spec.shape.num_elements(), " numbers are too large for ",
+                      DTypeName(options.to), " and became infinite\n");
+    }
+  }
+  EST_RETURN_IF_ERROR(writer->Finish());
+  return absl::StrCat(notes, "cast ", num_cast, " variables to ", DTypeName(options.to), "; ",
+                      Wrote(output, reader.names().size()));
+}
+
+absl::StatusOr<std::string> Extract(const BundleReader& reader,
+                                    const std::vector<std::string>& names, const NameFilter& filter,
+                                    const std::string& output) {
+  std::set<std::string> wanted;
+  std::vector<std::string> missing;
+  for (const std::string& name : names) {
+    wanted.insert(name);
+    if (reader.Has(name)) continue;
+    const auto nearest = NearestName(name, reader.names());
+    missing.push_back(
+        absl::StrCat(name, nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : ""));
+  }
+  if (!missing.empty()) {
+    return absl::NotFoundError(absl::StrCat("checkpoint ", reader.prefix(), " does not have ",
+                                            absl::StrJoin(missing, ", ")));
+  }
+  if (!filter.include.empty() || !filter.exclude.empty()) {
+    EST_ASSIGN_OR_RETURN(const auto selected, SelectNames(reader, filter));
+    wanted.insert(selected.begin(), selected.end());
+  }
+  if (wanted.empty()) {
+    return absl::InvalidArgumentError(
+        "name the variables to extract after the output, or --include or --exclude some");
+  }
+  EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(output));
+  for (const std::string& name : wanted) {
+    EST_RETURN_IF_ERROR(CopyVariable(reader, name, name, *writer));
+  }
+  EST_RETURN_IF_ERROR(writer->Finish());
+  return Wrote(output, wanted.size());
+}
+
+}  // namespace estimator

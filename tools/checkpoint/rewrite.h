@@ -1,0 +1,48 @@
+// Commands that write a new checkpoint from one: rename, cast, extract. Values go through in
+// pieces, their crc32c is verified on the way; partitioned variables stay partitioned; the new
+// checkpoint has one data file and stands under its name when it is whole.
+#ifndef TOOLS_CHECKPOINT_REWRITE_H_
+#define TOOLS_CHECKPOINT_REWRITE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "estimator/array/dtype.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/bundle_writer.h"
+#include "tools/checkpoint/arguments.h"
+
+namespace estimator {
+
+// Copies a variable of any dtype as it is stored, under a new name.
+absl::Status CopyVariable(const BundleReader& reader, const std::string& name,
+                          const std::string& new_name, BundleWriter& writer);
+
+// Each returns what it did, a line or more for people.
+
+// Every variable, renamed where `map` says so. Source: NameMap::Apply for errors.
+absl::StatusOr<std::string> Rename(const BundleReader& reader, const NameMap& map,
+                                   const std::string& output);
+
+struct CastOptions {
+  DType to = DType::kFloat32;    // float32, bfloat16, float16 or float64
+  std::vector<DType> from = {};  // empty: all four
+  NameFilter filter = {};        // the rest is copied
+};
+// As TensorFlow's Cast, rounded to the nearest even. Numbers that do not fit become infinities,
+// which are counted and said.
+absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& options,
+                                 const std::string& output);
+
+// The variables named, and those that pass the filter if there is one.
+absl::StatusOr<std::string> Extract(const BundleReader& reader,
+                                    const std::vector<std::string>& names, const NameFilter& filter,
+                                    const std::string& output);
+
+}  // namespace estimator
+
+#endif  // TOOLS_CHECKPOINT_REWRITE_H_

@@ -1,0 +1,151 @@
+// rename, cast, extract and average write checkpoints that hold what they should.
+#include "tools/checkpoint/rewrite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+
+#include "absl/strings/match.h"
+#include "estimator/array/array.h"
+#include "estimator/array/compare.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_writer.h"
+#include "tools/checkpoint/average.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kComplex64 = 8;
+
+class RewriteTest : public ::testing::Test {
+ protected:
+  // Numbers, strings, a partitioned variable, and one of a dtype that has no DType.
+  void Write(const std::string& name, float value) {
+    const auto writer = BundleWriter::Open(dir_.File(name)).value();
+    ASSERT_TRUE(writer->Add("dense/kernel", Array::Of<float>({2}, {value, 1e6f})).ok());
+    ASSERT_TRUE(writer->Add("half", Array::Of<float>({2}, {value, 3}).Cast(DType::kBfloat16)).ok());
+    ASSERT_TRUE(
+        writer->Add("global_step", Array::Scalar<int64_t>(static_cast<int64_t>(value))).ok());
+    ASSERT_TRUE(writer->Add("text", Array::Of<std::string>({2}, {"", "hello"})).ok());
+    ASSERT_TRUE(writer->AddSlice("part", {3}, {{0, 2}}, Array::Of<float>({2}, {value, 1})).ok());
+    ASSERT_TRUE(writer->AddSlice("part", {3}, {{2, 1}}, Array::Of<float>({1}, {2})).ok());
+    const float complex[] = {value, -1};
+    ASSERT_TRUE(writer
+                    ->AddStored("complex", {.dtype_on_disk = kComplex64, .shape = {}},
+                                [&](const BundleWriter::Append& append) {
+                                  return append({reinterpret_cast<const char*>(complex), 8});
+                                })
+                    .ok());
+    ASSERT_TRUE(writer->Finish().ok());
+  }
+  std::unique_ptr<BundleReader> Open(const std::string& name) {
+    auto reader = BundleReader::Open(dir_.File(name));
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    return reader.ok() && (*reader)->VerifyContents().ok() ? *std::move(reader) : nullptr;
+  }
+  const TempDir dir_;
+};
+
+TEST_F(RewriteTest, RenameKeepsEveryByteOfEveryDType) {
+  Write("a", 5);
+  const auto a = Open("a");
+  const auto text =
+      Rename(*a, *NameMap::Parse("dense=head,part=p/q,complex=c,text=t"), dir_.File("b"));
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_THAT(*text, HasSubstr("part          p/q"));
+  const auto b = Open("b");
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"dense/kernel", "head/kernel"}, {"half", "half"}, {"text", "t"}, {"part", "p/q"}}) {
+    EXPECT_TRUE(SameBits(*a->Read(from), *b->Read(to))) << from;
+  }
+  EXPECT_EQ(b->index().tensors.at("p/q").slices.size(), 2u);
+  EXPECT_EQ(b->index().tensors.at("c").masked_crc32c,
+            a->index().tensors.at("complex").masked_crc32c);
+}
+
+TEST_F(RewriteTest, RenameInPlaceReplacesTheCheckpoint) {
+  Write("a", 5);
+  const auto a = Open("a");
+  ASSERT_TRUE(Rename(*a, *NameMap::Parse("dense=head"), dir_.File("a")).ok());
+  EXPECT_TRUE(Open("a")->Has("head/kernel"));
+}
+
+TEST_F(RewriteTest, ADamagedSourceGivesNoCheckpoint) {
+  Write("a", 5);
+  const std::string path = dir_.File("a.data-00000-of-00001");
+  std::string bytes = ReadFile(path).value();
+  bytes[3] = static_cast<char>(bytes[3] ^ 1);
+  ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  const auto a = BundleReader::Open(dir_.File("a")).value();
+  const auto status = Rename(*a, *NameMap::Parse("half=h"), dir_.File("b")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ListDirectory(dir_.path())->size(), 2u) << "nothing of b is left";
+}
+
+TEST_F(RewriteTest, CastGoesToBfloat16AndBackAndLeavesTheRest) {
+  Write("a", 5);
+  ASSERT_TRUE(Cast(*Open("a"), {.to = DType::kBfloat16}, dir_.File("b")).ok());
+  const auto b = Open("b");
+  for (const char* const name : {"dense/kernel", "half", "part"}) {
+    EXPECT_EQ(b->Spec(name)->dtype, DType::kBfloat16) << name;
+  }
+  EXPECT_EQ(b->Spec("global_step")->dtype, DType::kInt64);
+  ASSERT_TRUE(
+      Cast(*b, {.from = {DType::kBfloat16}, .filter = {.exclude = "half"}}, dir_.File("c")).ok());
+  const auto c = Open("c");
+  EXPECT_TRUE(SameBits(*c->Read("part"), Array::Of<float>({3}, {5, 1, 2})));
+  EXPECT_EQ(c->Read("dense/kernel")->data<float>()[1], 999424.0f) << "1e6 in 8 bits";
+  EXPECT_EQ(c->Spec("half")->dtype, DType::kBfloat16);
+}
+
+TEST_F(RewriteTest, CastSaysWhatBecomesInfinite) {
+  Write("a", 5);
+  const auto text = Cast(*Open("a"), {.to = DType::kFloat16}, dir_.File("b"));
+  EXPECT_THAT(*text, HasSubstr("dense/kernel: 1 of 2 numbers are too large for float16"));
+}
+
+TEST_F(RewriteTest, ExtractTakesNamesAndWhatAFilterFinds) {
+  Write("a", 5);
+  const auto a = Open("a");
+  ASSERT_TRUE(Extract(*a, {"text"}, {.include = "^part|^half"}, dir_.File("b")).ok());
+  EXPECT_THAT(Open("b")->names(), ::testing::ElementsAre("half", "part", "text"));
+  EXPECT_THAT(std::string(Extract(*a, {"txt"}, {}, dir_.File("c")).status().message()),
+              HasSubstr("txt (did you mean text?)"));
+  EXPECT_EQ(Extract(*a, {}, {}, dir_.File("c")).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(RewriteTest, AverageIsTheMeanAndTheRestIsTheLastOnes) {
+  std::vector<std::unique_ptr<BundleReader>> readers;
+  for (const float value : {1.0f, 2.0f, 6.0f}) {
+    Write(absl::StrCat(value), value);
+    readers.push_back(Open(absl::StrCat(value)));
+  }
+  const auto text = Average(readers, dir_.File("mean"));
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_THAT(*text, HasSubstr("averaged 4 variables of 3 checkpoints; global_step, text as in"));
+  const auto mean = Open("mean");
+  EXPECT_TRUE(SameBits(*mean->Read("dense/kernel"), Array::Of<float>({2}, {3, 1e6f})));
+  EXPECT_TRUE(SameBits(*mean->Read("part"), Array::Of<float>({3}, {3, 1, 2})));
+  EXPECT_EQ(mean->Read("half")->AsDouble(0), 3);
+  EXPECT_EQ(mean->Read("global_step")->scalar<int64_t>(), 6);
+}
+
+TEST_F(RewriteTest, AverageRefusesOtherModelsWithOneTable) {
+  Write("a", 1);
+  ASSERT_TRUE(Extract(*Open("a"), {"text", "half"}, {}, dir_.File("b")).ok());
+  std::vector<std::unique_ptr<BundleReader>> readers;
+  readers.push_back(Open("a"));
+  readers.push_back(Open("b"));
+  const absl::Status status = Average(readers, dir_.File("mean")).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("4 variables differ"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("complex64 []"));
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,75 @@
+#include "tools/checkpoint/tensor_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "estimator/array/array.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_writer.h"
+
+namespace estimator {
+namespace {
+
+std::vector<float> ReadAll(TensorStream& stream, size_t piece) {
+  std::vector<float> values(static_cast<size_t>(stream.size()) / sizeof(float));
+  char* const bytes = reinterpret_cast<char*>(values.data());
+  const auto size = static_cast<size_t>(stream.size());
+  for (size_t done = 0; done < size; done += piece) {
+    EXPECT_TRUE(stream.Read(std::min(piece, size - done), bytes + done).ok());
+  }
+  return values;
+}
+
+TEST(TensorStream, GathersSlicesInRowMajorOrderInPiecesOfAnySize) {
+  const TempDir dir;
+  {
+    const auto writer = BundleWriter::Open(dir.File("m")).value();
+    ASSERT_TRUE(
+        writer->AddSlice("v", {2, 4}, {{0, 1}, {}}, Array::Of<float>({1, 4}, {0, 1, 2, 3})).ok());
+    ASSERT_TRUE(
+        writer->AddSlice("v", {2, 4}, {{1, 1}, {1, 3}}, Array::Of<float>({1, 3}, {5, 6, 7})).ok());
+    ASSERT_TRUE(
+        writer->AddSlice("v", {2, 4}, {{1, 1}, {0, 1}}, Array::Of<float>({1, 1}, {4})).ok());
+    ASSERT_TRUE(writer->Add("w", Array::Of<float>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+  }
+  const auto reader = BundleReader::Open(dir.File("m")).value();
+  for (const char* const name : {"v", "w"}) {
+    for (const size_t piece : {4u, 12u, 20u, 100u}) {
+      TensorStream stream = TensorStream::Open(*reader, name).value();
+      EXPECT_EQ(ReadAll(stream, piece), (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7})) << piece;
+    }
+  }
+}
+
+TEST(TensorStream, DamageIsFoundBeforeASliceIsUsedAndAtTheEndOfAWholeVariable) {
+  const TempDir dir;
+  {
+    const auto writer = BundleWriter::Open(dir.File("m")).value();
+    ASSERT_TRUE(writer->AddSlice("v", {1, 2}, {{}, {0, 1}}, Array::Of<float>({1, 1}, {0})).ok());
+    ASSERT_TRUE(writer->AddSlice("v", {1, 2}, {{}, {1, 1}}, Array::Of<float>({1, 1}, {1})).ok());
+    ASSERT_TRUE(writer->Add("w", Array::Of<float>({2}, {2, 3})).ok());
+    ASSERT_TRUE(writer->Add("s", Array::String("text")).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+  }
+  const std::string path = dir.File("m.data-00000-of-00001");
+  std::string bytes = ReadFile(path).value();
+  bytes[5] = 'x';  // of the second slice of v
+  bytes[9] = 'x';  // of w
+  ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  const auto reader = BundleReader::Open(dir.File("m")).value();
+  EXPECT_EQ(TensorStream::Open(*reader, "v").status().code(), absl::StatusCode::kDataLoss);
+  TensorStream stream = TensorStream::Open(*reader, "w").value();
+  char value[4];
+  EXPECT_TRUE(stream.Read(4, value).ok());
+  EXPECT_EQ(stream.Read(4, value).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(TensorStream::Open(*reader, "s").status().code(), absl::StatusCode::kUnimplemented);
+}
+
+}  // namespace
+}  // namespace estimator
