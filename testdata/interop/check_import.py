@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""SavedModels: what TensorFlow exports runs here and gives what TensorFlow computes, to 1e-5.
+
+Usage: check_import.py SAVED_MODEL_RUN     (built from //tools:saved_model_run)
+Makes the models of testdata/saved_models anew, and some of tf.keras.applications with random weights.
+Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Sixty layers of float32 sums in another order.
+DEEP = 2e-4
+
+
+def save(prefix, values):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        names = sorted(values)
+        session.run(tf.raw_ops.SaveV2(prefix=prefix, tensor_names=names, shape_and_slices=[""] * len(names),
+                                      tensors=[tf.constant(values[n]) for n in names]))
+
+
+def load(prefix):
+    reader = tf.compat.v1.train.NewCheckpointReader(prefix)
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+def check(tool, model, signature, inputs, outputs, rtol=1e-5):
+    with tempfile.TemporaryDirectory() as directory:
+        save(os.path.join(directory, "in"), inputs)
+        done = subprocess.run([tool, f"--dir={model}", f"--signature={signature}", f"--inputs={directory}/in",
+                               f"--outputs={directory}/out"], capture_output=True, text=True)
+        if done.returncode != 0:
+            return f"exit code {done.returncode}: {done.stderr.strip()[-2000:]}"
+        ours = load(os.path.join(directory, "out"))
+    if ours.keys() != outputs.keys():
+        return f"outputs {sorted(ours)}, TensorFlow has {sorted(outputs)}"
+    for name, theirs in outputs.items():
+        scale = float(np.max(np.abs(theirs))) if theirs.size else 1.0
+        if ours[name].shape != theirs.shape or ours[name].dtype != theirs.dtype:
+            return f"{name} is {ours[name].dtype} {ours[name].shape}, not {theirs.dtype} {theirs.shape}"
+        if not np.allclose(ours[name], theirs, rtol=rtol, atol=rtol * scale):
+            return f"{name} differs by {np.max(np.abs(ours[name] - theirs))}"
+    return None
+
+
+def generated(directory):
+    """(name, model, signature, inputs, outputs, tolerance) of every signature of testdata/saved_models."""
+    spec = importlib.util.spec_from_file_location(
+        "generate", os.path.join(HERE, "..", "saved_models", "generate.py"))
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    for case in generate.CASES:
+        if case.__name__ == "meta_graph":
+            continue
+        path = os.path.join(directory, case.__name__)
+        os.makedirs(path)
+        case(path)
+        signatures = {}
+        for name, value in load(os.path.join(path, "golden")).items():
+            signature, kind, key = name.split("/", 2)
+            signatures.setdefault(signature, {"input": {}, "output": {}})[kind][key] = value
+        for signature, values in signatures.items():
+            yield (case.__name__, os.path.join(path, "model"), signature, values["input"], values["output"], 1e-5)
+
+
+def applications(directory):
+    for make in (tf.keras.applications.ResNet50, tf.keras.applications.MobileNetV2, tf.keras.applications.InceptionV3):
+        tf.keras.backend.clear_session()
+        tf.keras.utils.set_random_seed(1)
+        size = 96
+        model = make(weights=None, input_shape=(size, size, 3), classes=10, classifier_activation=None)
+        path = os.path.join(directory, make.__name__)
+        tf.saved_model.save(model, path)
+        images = np.random.RandomState(1).uniform(-1, 1, (2, size, size, 3)).astype(np.float32)
+        serve = tf.saved_model.load(path).signatures["serving_default"]
+        (name,) = serve.structured_input_signature[1]
+        outputs = {k: v.numpy() for k, v in serve(**{name: tf.constant(images)}).items()}
+        yield make.__name__, path, "serving_default", {name: images}, outputs, DEEP
+
+
+def main():
+    tool = os.path.abspath(sys.argv[1])
+    failures = 0
+    with tempfile.TemporaryDirectory() as directory:
+        for source in (generated, applications):
+            for name, model, signature, inputs, outputs, rtol in source(directory):
+                problem = check(tool, model, signature, inputs, outputs, rtol)
+                print(f"{'passed' if problem is None else 'FAILED'}: {name}, {signature}{': ' if problem else ''}{problem or ''}")
+                failures += problem is not None
+    sys.exit(failures > 0)
+
+
+if __name__ == "__main__":
+    main()
