@@ -82,5 +82,6 @@
 #include "estimator/training/hooks/stop_at_step_hook.h"
 #include "estimator/training/hooks/summary_saver_hook.h"
 #include "estimator/training/report.h"
+#include "estimator/training/warm_start/init_from_checkpoint.h"
 
 #endif  // ESTIMATOR_ESTIMATOR_H_

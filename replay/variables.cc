@@ -27,11 +27,12 @@ std::string Nearest(const std::string& name, const std::vector<std::string>& can
   return NearestName(name, candidates).value_or("-");
 }
 
-// Variables that the initial checkpoint has, with this model's types.
-std::map<std::string, TensorSpec> Restorable(const Graph& graph, const Reference& reference) {
-  std::map<std::string, TensorSpec> wanted;
+// Variables that the initial checkpoint has.
+std::vector<WantedVariable> Restorable(const Graph& graph, const Reference& reference) {
+  std::vector<WantedVariable> wanted;
   for (const auto& [name, variable] : SavedVariables(graph)) {
-    if (reference.initial().Has(name)) wanted[name] = variable->spec();
+    if (reference.initial().Has(name))
+      wanted.push_back({.name = name, .spec = variable->spec(), .stored_name = name});
   }
   return wanted;
 }
@@ -74,10 +75,13 @@ absl::Status CheckVariables(const Graph& graph, const Reference& reference) {
 
 absl::Status SetInitialValues(const Graph& graph, const Reference& reference,
                               VariableStore& store) {
-  using Values = std::map<std::string, Array>;
-  EST_ASSIGN_OR_RETURN(const Values values,
-                       RestoreVariables(reference.initial(), Restorable(graph, reference)));
-  for (const auto& [name, value] : values) EST_RETURN_IF_ERROR(store.Set(name, value));
+  const std::vector<WantedVariable> wanted = Restorable(graph, reference);
+  EST_RETURN_IF_ERROR(CheckRestorable(reference.initial(), wanted));
+  for (const WantedVariable& variable : wanted) {
+    EST_ASSIGN_OR_RETURN(Array * value, store.Allocate(variable.name, variable.spec));
+    EST_RETURN_IF_ERROR(RestoreInto(reference.initial(), variable, value));
+    store.MarkInitialized(variable.name);
+  }
   return InitializeVariables(graph, store);
 }
 

@@ -15,6 +15,7 @@ checks=(
   "check_graph.py //tools:graph_tool"
   "check_import.py //tools:saved_model_run"
   "check_porting.py //docs:porting_example"
+  "check_warm_start.py //estimator/training/warm_start:warm_start_tool"
 )
 
 if [[ ! -x "$venv/bin/python" ]]; then

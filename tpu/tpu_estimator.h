@@ -74,12 +74,15 @@ class TPUEstimator {
     std::optional<int64_t> eval_batch_size = std::nullopt;
     std::optional<int64_t> predict_batch_size = std::nullopt;
     bool eval_on_tpu = true;
+    // A path, or WarmStartSettings: where variables begin while model_dir has no checkpoint.
+    WarmStartFrom warm_start_from = {};
     CompileOptions compile_options = {};
   };
 
   explicit TPUEstimator(Options options)
       : options_(std::make_shared<const Options>(std::move(options))),
         core_(MakeStrategy(BindModelFn(options_), Settings()), options_->config,
+              options_->warm_start_from,
               ValidateSettings(Settings(), options_->model_fn != nullptr, options_->params)) {}
 
   // Source: TF 2.15 Estimator.train. `length`: Steps(n), MaxSteps(n), or none: until the input

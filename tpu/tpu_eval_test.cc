@@ -267,49 +267,44 @@ TEST_F(TPUEvalTest, TheSpecsHooksAndHostCallRunInEvaluationAndPrediction) {
 // variables.
 TEST_F(TPUEvalTest, ScaffoldFnRestoresMovingAverages) {
   for (const int shards : {0, 2}) {
+    std::map<std::string, float> losses;  // the same from disk and from memory
     for (const bool checkpoints : {true, false}) {
-      SCOPED_TRACE(std::to_string(shards) +
-                   (checkpoints ? " shards, from disk" : " shards, from memory"));
-      auto options = TinyTPUOptions(
-          dir_.File("ema" + std::to_string(shards) + (checkpoints ? "d" : "m")), shards, 2);
-      if (!checkpoints) options.config.save_checkpoints_steps = 0;
-      bool averages = false;
-      int num_scaffolds = 0;
-      options.model_fn = [&](const Features& features, const Labels& labels, Mode mode,
-                             const Params&) {
-        const Tensor loss = TinyLoss(labels, TinyNetwork(features, false, 0));
-        if (mode == Mode::kTrain) {
-          const Operation step = train::GradientDescent(0.2).Minimize(loss);
-          train::ExponentialMovingAverage ema(0.5);
-          return TPUEstimatorSpec::Train(loss, Group({step, ema.Apply({}, step)}));
-        }
-        TPUEstimatorSpecOptions more;
-        more.scaffold_fn = [&averages, &num_scaffolds,
-                            names = Graph::Current().TrainableVariables()] {
-          ++num_scaffolds;
-          Scaffold scaffold;
-          for (const Variable& variable : names) {
-            if (averages)
-              scaffold.restore_names[variable.name()] =
-                  variable.name() + "/ExponentialMovingAverage";
+      for (const bool averages : {false, true}) {
+        const std::string name = absl::StrCat(shards, checkpoints ? "disk" : "memory", averages);
+        SCOPED_TRACE(name);
+        auto options = TinyTPUOptions(dir_.File(name), shards, 2);
+        if (!checkpoints) options.config.save_checkpoints_steps = 0;
+        int num_scaffolds = 0;
+        options.model_fn = [&](const Features& features, const Labels& labels, Mode mode,
+                               const Params&) {
+          const Tensor loss = TinyLoss(labels, TinyNetwork(features, false, 0));
+          const train::ExponentialMovingAverage shadow(0.5);
+          if (mode == Mode::kTrain) {
+            const Operation step = train::GradientDescent(0.2).Minimize(loss);
+            train::ExponentialMovingAverage ema(0.5);
+            return TPUEstimatorSpec::Train(loss, Group({step, ema.Apply({}, step)}));
           }
-          return scaffold;
+          TPUEstimatorSpecOptions more;
+          more.scaffold_fn = [averages, &num_scaffolds, shadow] {
+            ++num_scaffolds;
+            Scaffold scaffold;
+            if (averages) scaffold.restore_names = RestoreNames(shadow.VariablesToRestore());
+            return scaffold;
+          };
+          return TPUEstimatorSpec::Eval(loss, {}, more);
         };
-        return TPUEstimatorSpec::Eval(loss, {}, more);
-      };
-      TinyTPUEstimator estimator(options);
-      ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(6)).ok());
-      const auto plain = estimator.Evaluate(TinyEvalInput);
-      ASSERT_TRUE(plain.ok()) << plain.status();
-      EXPECT_GE(num_scaffolds, 1);
-      averages = true;
-      TinyTPUEstimator reader(options);
-      const auto averaged =
-          checkpoints ? reader.Evaluate(TinyEvalInput) : estimator.Evaluate(TinyEvalInput);
-      ASSERT_TRUE(averaged.ok()) << averaged.status();
-      EXPECT_NE((*averaged)["loss"], (*plain)["loss"]);
-      EXPECT_EQ(averaged->global_step(), 6);
+        TinyTPUEstimator estimator(options);
+        ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(6)).ok());
+        const auto result = estimator.Evaluate(TinyEvalInput);
+        ASSERT_TRUE(result.ok()) << result.status();
+        EXPECT_GE(num_scaffolds, 1);
+        EXPECT_EQ(result->global_step(), 6);
+        const auto [it, is_new] =
+            losses.emplace(averages ? "averaged" : "plain", (*result)["loss"]);
+        EXPECT_EQ(it->second, (*result)["loss"]);
+      }
     }
+    EXPECT_NE(losses["averaged"], losses["plain"]);
   }
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
@@ -18,87 +18,74 @@ bool Widens(const TensorSpec& there, const TensorSpec& here) {
 }
 
 // A name of the checkpoint that nobody wants: one with the same spec, or else any.
-std::optional<std::string> NearestFree(const BundleReader& reader, const std::string& name,
-                                       const TensorSpec& spec,
-                                       const std::map<std::string, TensorSpec>& wanted) {
+std::optional<std::string> NearestFree(const BundleReader& reader, const WantedVariable& variable,
+                                       const std::set<std::string>& taken) {
   std::vector<std::string> same;
   std::vector<std::string> free;
   for (const auto& [other, other_spec] : reader.specs()) {
-    if (wanted.count(other) > 0) continue;
+    if (taken.count(other) > 0) continue;
     free.push_back(other);
-    if (other_spec == spec) same.push_back(other);
+    if (other_spec == variable.spec) same.push_back(other);
   }
-  const std::optional<std::string> nearest = NearestName(name, same);
-  return nearest ? nearest : NearestName(name, free);
+  const std::optional<std::string> nearest = NearestName(variable.stored_name, same);
+  return nearest ? nearest : NearestName(variable.stored_name, free);
 }
 
-std::string CureOfShape(const Shape& here, const Shape& there) {
+std::string CureOfShape(const Shape& here, const Shape& there, const RestoreAdvice& advice) {
   std::vector<int64_t> a = here.dims();
   std::vector<int64_t> b = there.dims();
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
   if (a == b) return "transposed: the layouts differ";
   if (here.num_elements() == there.num_elements()) return "reshape it: as many elements";
-  return "another size of the network: use its flags, or another model_dir";
+  return advice.other_size;
 }
 
 }  // namespace
 
-absl::Status CheckRestorable(const BundleReader& reader,
-                             const std::map<std::string, TensorSpec>& wanted) {
+absl::Status CheckRestorable(const BundleReader& reader, const std::vector<WantedVariable>& wanted,
+                             const RestoreAdvice& advice) {
   std::vector<std::vector<std::string>> rows = {
       {"variable", "here", "checkpoint", "nearest", "likely cure"}};
+  std::set<std::string> taken;
+  for (const WantedVariable& variable : wanted) taken.insert(variable.stored_name);
   bool missing = false;
-  for (const auto& [name, here] : wanted) {
-    const auto found = reader.specs().find(name);
+  for (const WantedVariable& variable : wanted) {
+    const TensorSpec& here = variable.spec;
+    const std::string label =
+        variable.stored_name == variable.name
+            ? variable.name
+            : absl::StrCat(variable.name, " (there ", variable.stored_name, ")");
+    const auto found = reader.specs().find(variable.stored_name);
     if (found == reader.specs().end()) {
       missing = true;
-      const auto nearest = NearestFree(reader, name, here, wanted);
-      rows.push_back({name, here.ToString(), "-", nearest.value_or("-"),
-                      nearest ? "renamed: map the one to the other, or use the old name"
-                              : "new here: another model_dir, or the settings of that run"});
+      const auto nearest = NearestFree(reader, variable, taken);
+      rows.push_back({label, here.ToString(), "-", nearest.value_or("-"),
+                      nearest ? advice.renamed : advice.missing});
       continue;
     }
     const TensorSpec& there = found->second;
     if (there == here || Widens(there, here)) continue;
     const bool same_shape = there.shape == here.shape;
-    rows.push_back({name, here.ToString(), there.ToString(), name,
+    rows.push_back({label, here.ToString(), there.ToString(), variable.stored_name,
                     same_shape ? "another dtype: declare the variable with the checkpoint's"
-                               : CureOfShape(here.shape, there.shape)});
+                               : CureOfShape(here.shape, there.shape, advice)});
   }
   if (rows.size() == 1) return absl::OkStatus();
   const std::string text =
       absl::StrCat("checkpoint ", reader.prefix(), " does not fit: ", rows.size() - 1, " of ",
-                   wanted.size(), " variables differ\n", FormatTable(rows));
+                   wanted.size(), " variables differ\n", FormatTable(rows), advice.closing);
   return missing ? absl::NotFoundError(text) : absl::InvalidArgumentError(text);
 }
 
-absl::Status RestoreInto(const BundleReader& reader, const std::vector<RestoreTarget>& targets) {
-  std::map<std::string, TensorSpec> wanted;
-  for (const auto& [name, value] : targets) wanted[name] = {value->dtype(), value->shape()};
-  EST_RETURN_IF_ERROR(CheckRestorable(reader, wanted));
-  for (const auto& [name, value] : targets) {
-    if (reader.specs().at(name).dtype == value->dtype()) {
-      EST_RETURN_IF_ERROR(reader.ReadInto(name, value));
-    } else {  // an i32 scalar for an i64 one
-      EST_ASSIGN_OR_RETURN(const Array stored, reader.Read(name));
-      value->data<int64_t>()[0] = stored.scalar<int32_t>();
-    }
+absl::Status RestoreInto(const BundleReader& reader, const WantedVariable& wanted, Array* value) {
+  const auto found = reader.specs().find(wanted.stored_name);
+  if (found == reader.specs().end() || !Widens(found->second, wanted.spec)) {
+    return reader.ReadInto(wanted.stored_name, value);
   }
+  EST_ASSIGN_OR_RETURN(const Array narrow, reader.Read(wanted.stored_name));
+  value->data<int64_t>()[0] = narrow.scalar<int32_t>();
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::map<std::string, Array>> RestoreVariables(
-    const BundleReader& reader, const std::map<std::string, TensorSpec>& wanted) {
-  EST_RETURN_IF_ERROR(CheckRestorable(reader, wanted));
-  std::map<std::string, Array> values;
-  std::vector<RestoreTarget> targets;
-  for (const auto& [name, spec] : wanted) {
-    const auto [value, inserted] = values.emplace(name, Array(spec.dtype, spec.shape));
-    targets.push_back({.name = name, .value = &value->second});
-  }
-  EST_RETURN_IF_ERROR(RestoreInto(reader, targets));
-  return values;
 }
 
 }  // namespace estimator

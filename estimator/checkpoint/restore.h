@@ -2,40 +2,45 @@
 #ifndef ESTIMATOR_CHECKPOINT_RESTORE_H_
 #define ESTIMATOR_CHECKPOINT_RESTORE_H_
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "estimator/array/array.h"
 #include "estimator/array/tensor_spec.h"
 #include "estimator/checkpoint/bundle_reader.h"
 
 namespace estimator {
 
+// A variable of a program, and the name of its value in the checkpoint.
+struct WantedVariable {
+  std::string name;
+  TensorSpec spec;
+  std::string stored_name;
+};
+
+// What cures a mismatch, in the words of the settings that the caller's user has.
+struct RestoreAdvice {
+  // A variable that the checkpoint lacks, with and without one of a like name there.
+  std::string renamed = "renamed: map it in Scaffold::restore_names, or use the old name";
+  std::string missing = "new here: Scaffold::partial_restore, or another model_dir";
+  std::string other_size = "another size of the network: use its flags, or another model_dir";
+  // A sentence below the table.
+  std::string closing =
+      "To begin another run from the values that do fit: another model_dir, with warm_start_from "
+      "in the Estimator's options or train::InitFromCheckpoint in model_fn";
+};
+
 // Whether the checkpoint has every wanted variable with its dtype and shape. What it has beyond
 // them is fine. An i32 scalar serves for an i64 one: some programs keep global_step so. Errors:
 // NOT_FOUND if a variable is missing, else INVALID_ARGUMENT; one table of all mismatches: variable,
 // here, there, the nearest name in the checkpoint, and the likely cure.
-absl::Status CheckRestorable(const BundleReader& reader,
-                             const std::map<std::string, TensorSpec>& wanted);
+absl::Status CheckRestorable(const BundleReader& reader, const std::vector<WantedVariable>& wanted,
+                             const RestoreAdvice& advice = RestoreAdvice());
 
-// A variable of the checkpoint, and the array of the caller that takes its value.
-struct RestoreTarget {
-  std::string name;  // in the checkpoint
-  Array* value = nullptr;
-};
-
-// Reads every target where it lies: no second copy of a value is made. After the check above.
-// Errors: as CheckRestorable, and then nothing is written; as BundleReader::Read, and then the
-// contents of the targets are undefined.
-absl::Status RestoreInto(const BundleReader& reader, const std::vector<RestoreTarget>& targets);
-
-// The values of the wanted variables, after the check above.
-// Errors: as CheckRestorable, and as BundleReader::Read.
-absl::StatusOr<std::map<std::string, Array>> RestoreVariables(
-    const BundleReader& reader, const std::map<std::string, TensorSpec>& wanted);
+// Reads one variable that passed the check above into an array that is there, without a copy
+// between (but for the i32 scalar). Errors: as BundleReader::ReadInto.
+absl::Status RestoreInto(const BundleReader& reader, const WantedVariable& wanted, Array* value);
 
 }  // namespace estimator
 

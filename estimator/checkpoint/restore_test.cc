@@ -26,50 +26,78 @@ class RestoreTest : public testing::Test {
   const TempDir dir_;
 };
 
+// A variable that has the same name in the checkpoint.
+WantedVariable Wanted(const std::string& name, DType dtype, const Shape& shape) {
+  return {.name = name, .spec = {dtype, shape}, .stored_name = name};
+}
+
 TEST_F(RestoreTest, ASubsetIsFineAndAnInt32StepServesForInt64) {
   const auto reader = LoadCheckpoint(dir_.path()).value();
-  const auto values = RestoreVariables(
-      *reader, {{"global_step", {DType::kInt64, {}}}, {"dense/bias", {DType::kFloat32, {10}}}});
-  ASSERT_TRUE(values.ok()) << values.status();
-  EXPECT_EQ(values->at("global_step").scalar<int64_t>(), 7);
+  const WantedVariable step = Wanted("global_step", DType::kInt64, {});
+  const absl::Status fits =
+      CheckRestorable(*reader, {step, Wanted("dense/bias", DType::kFloat32, {10})});
+  ASSERT_TRUE(fits.ok()) << fits;
+  Array value(DType::kInt64, {});
+  ASSERT_TRUE(RestoreInto(*reader, step, &value).ok());
+  EXPECT_EQ(value.scalar<int64_t>(), 7);
   EXPECT_EQ(LoadGlobalStep(dir_.path()).value(), 7);
   EXPECT_EQ(LoadGlobalStep(dir_.File("none")).value(), 0);
 }
 
-TEST_F(RestoreTest, ReadsWhereTheTargetsLieAndWritesNothingWhereOneDoesNotFit) {
+TEST_F(RestoreTest, ReadsWhereTheValueLies) {
   const auto reader = LoadCheckpoint(dir_.path()).value();
-  Array bias = Array(DType::kFloat32, {10}), step = Array::Scalar<int64_t>(-1);
+  Array bias(DType::kFloat32, {10}), other(DType::kFloat32, {11});
   bias.data<float>()[3] = 5;
   const void* const bytes = bias.raw();
-  Array other(DType::kFloat32, {11});
-  EXPECT_EQ(RestoreInto(*reader, {{"dense/bias", &bias}, {"conv2d/kernel", &other}}).code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(bias.data<float>()[3], 5);
-  ASSERT_TRUE(RestoreInto(*reader, {{"dense/bias", &bias}, {"global_step", &step}}).ok());
+  ASSERT_TRUE(RestoreInto(*reader, Wanted("dense/bias", DType::kFloat32, {10}), &bias).ok());
   EXPECT_EQ(bias.data<float>()[3], 0);
   EXPECT_EQ(bias.raw(), bytes);
-  EXPECT_EQ(step.scalar<int64_t>(), 7);
+  EXPECT_EQ(RestoreInto(*reader, Wanted("dense/bias", DType::kFloat32, {11}), &other).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(RestoreTest, OneTableNamesEveryMismatch) {
   const auto reader = LoadCheckpoint(dir_.File("model.ckpt-7.index")).value();
   const absl::Status status =
-      CheckRestorable(*reader, {{"conv2d_1/kernel", {DType::kFloat32, {3, 3, 1, 8}}},
-                                {"dense/kernel", {DType::kFloat32, {10, 4}}},
-                                {"dense/bias", {DType::kBfloat16, {10}}},
-                                {"global_step", {DType::kInt64, {}}}});
+      CheckRestorable(*reader, {Wanted("conv2d_1/kernel", DType::kFloat32, {3, 3, 1, 8}),
+                                Wanted("dense/kernel", DType::kFloat32, {10, 4}),
+                                Wanted("dense/bias", DType::kBfloat16, {10}),
+                                Wanted("global_step", DType::kInt64, {})});
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   const std::string text(status.message());
-  for (const char* part : {"3 of 4 variables differ", "conv2d/kernel", "f32 [10,4]", "f32 [4,10]",
-                           "transposed", "bf16 [10]", "another dtype", "renamed"}) {
+  for (const char* part :
+       {"3 of 4 variables differ", "conv2d/kernel", "f32 [10,4]", "f32 [4,10]", "transposed",
+        "bf16 [10]", "another dtype", "Scaffold::restore_names", "warm_start_from"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(text.find("global_step"), std::string::npos);
 }
 
+TEST_F(RestoreTest, TheCureNamesTheSettingsOfTheCaller) {
+  const auto reader = LoadCheckpoint(dir_.path()).value();
+  const WantedVariable unlike = Wanted("embeddings", DType::kFloat32, {3});
+  EXPECT_NE(CheckRestorable(*reader, {unlike}).message().find("Scaffold::partial_restore"),
+            absl::string_view::npos);
+  const RestoreAdvice advice{.missing = "leave it out", .closing = "See the guide"};
+  const std::string text(CheckRestorable(*reader, {unlike}, advice).message());
+  EXPECT_NE(text.find("leave it out"), std::string::npos) << text;
+  EXPECT_NE(text.find("See the guide"), std::string::npos) << text;
+  EXPECT_EQ(text.find("partial_restore"), std::string::npos) << text;
+}
+
+TEST_F(RestoreTest, TwoVariablesOfOneValueAndAnotherNameAreBothHeldAgainstIt) {
+  const auto reader = LoadCheckpoint(dir_.path()).value();
+  const WantedVariable a{.name = "a", .spec = {DType::kFloat32, {10}}, .stored_name = "dense/bias"};
+  const WantedVariable b{.name = "b", .spec = {DType::kFloat32, {11}}, .stored_name = "dense/bias"};
+  EXPECT_TRUE(CheckRestorable(*reader, {a}).ok());
+  const std::string text(CheckRestorable(*reader, {a, b}).message());
+  EXPECT_NE(text.find("1 of 2 variables"), std::string::npos) << text;
+  EXPECT_NE(text.find("b (there dense/bias)"), std::string::npos) << text;
+}
+
 TEST_F(RestoreTest, WrongShapesAloneAreInvalidArguments) {
   const auto reader = LoadCheckpoint(dir_.path()).value();
-  EXPECT_EQ(CheckRestorable(*reader, {{"dense/bias", {DType::kFloat32, {11}}}}).code(),
+  EXPECT_EQ(CheckRestorable(*reader, {Wanted("dense/bias", DType::kFloat32, {11})}).code(),
             absl::StatusCode::kInvalidArgument);
 }
 

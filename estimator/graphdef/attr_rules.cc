@@ -58,6 +58,7 @@ const RuleMap& Rules() {
       {"RandomUniformInt", "T=i0 Tout=i1"},
       {"Range", "Tidx=i0"},
       {"Reshape", "T=i0 Tshape=i1"},
+      {"Restore", "dt=o0"},
       {"ReverseV2", "T=i0 Tidx=i1"},
       {"ScatterNd", "T=i1 Tindices=i0"},
       {"SelectV2", "T=i1"},

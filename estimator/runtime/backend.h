@@ -75,7 +75,10 @@ class Backend {
 };
 
 // Runs the initial values of `graph`'s variables that the store does not hold initialized yet.
-// With `only_local`, just the local ones (metric totals), and those always.
+// With `only_local`, just the local ones (metric totals), and those always. An initial value that
+// is built on that of another variable (a moving average) begins at the value that the store holds
+// of it, where it holds one: a restored or warm-started weight. Source: TF 2.15
+// Variable.initialized_value.
 absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool only_local = false);
 
 // Runs one step on `backend` and returns replica 0's fetches: for tests and tools.

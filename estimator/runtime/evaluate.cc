@@ -1,4 +1,6 @@
 // The helpers of backend.h: initial values, and single steps for tests and tools.
+#include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +18,31 @@ std::vector<Array> CloneAll(const std::vector<Array>& arrays) {
   return clones;
 }
 
+// The initial values, of variables that have a value in the store, that the fetches are built on.
+std::map<Tensor, const Variable*> InitializedBelow(const Graph& graph, const VariableStore& store,
+                                                   const std::vector<Tensor>& fetches) {
+  std::map<Tensor, const Variable*> initialized;
+  for (const Variable& variable : graph.variables()) {
+    if (store.initialized(variable.name())) initialized[variable.initial_value()] = &variable;
+  }
+  // A value that two variables share is not one that depends on the other variable.
+  for (const Tensor& fetch : fetches) initialized.erase(fetch);
+  std::map<Tensor, const Variable*> below;
+  std::set<const Node*> seen;
+  std::vector<Tensor> pending = fetches;
+  while (!pending.empty() && !initialized.empty()) {
+    const Tensor tensor = pending.back();
+    pending.pop_back();
+    const auto found = initialized.find(tensor);
+    if (found != initialized.end()) {
+      below.insert(*found);
+    } else if (seen.insert(tensor.node()).second) {
+      pending.insert(pending.end(), tensor.node()->inputs().begin(), tensor.node()->inputs().end());
+    }
+  }
+  return below;
+}
+
 }  // namespace
 
 absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool only_local) {
@@ -29,6 +56,11 @@ absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool 
   }
   EST_RETURN_IF_ERROR(graph.status());
   if (names.empty()) return absl::OkStatus();
+  std::vector<Array> feeds;
+  for (const auto& [initial_value, variable] : InitializedBelow(graph, store, spec.fetches)) {
+    spec.feeds.push_back(initial_value);
+    feeds.push_back(*store.Peek(variable->name()));
+  }
   // A step of the key 0, whatever global_step is: the same initial values in every run.
   EST_ASSIGN_OR_RETURN(const std::shared_ptr<const Program> program,
                        Program::Compile(graph, spec, {.single_replica = true}));
@@ -36,7 +68,7 @@ absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool 
                        ProgramRun::Create(program, store, 0, 1));
   EST_RETURN_IF_ERROR(
       Annotate(run->CheckInitialized(), "an initial value depends on another variable"));
-  EST_RETURN_IF_ERROR(run->SetFeeds({}));
+  EST_RETURN_IF_ERROR(run->SetFeeds(feeds));
   for (int segment = 0; segment < program->num_segments(); ++segment) {
     EST_RETURN_IF_ERROR(run->RunSegment(segment, 0));
   }

@@ -73,6 +73,11 @@ void VariableStore::MarkInitialized(absl::string_view name) {
   it->second.initialized = true;
 }
 
+void VariableStore::MarkUninitialized(absl::string_view name) {
+  const auto it = entries_.find(name);
+  if (it != entries_.end()) it->second.initialized = false;
+}
+
 std::vector<std::string> VariableStore::Names() const {
   std::vector<std::string> names;
   for (const auto& [name, entry] : entries_) names.push_back(name);

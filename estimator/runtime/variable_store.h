@@ -36,6 +36,8 @@ class VariableStore {
   bool initialized(absl::string_view name) const;
   // A program has written the live bytes. REQUIRES: Has(name).
   void MarkInitialized(absl::string_view name);
+  // Its value no longer counts; the storage stays. Of a name that is not there: nothing.
+  void MarkUninitialized(absl::string_view name);
   std::vector<std::string> Names() const;  // sorted
   size_t TotalBytes() const;
 

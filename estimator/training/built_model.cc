@@ -112,6 +112,8 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
                      " and returned a spec for mode ", ModeName(model->spec.mode)));
   }
   EST_RETURN_IF_ERROR(ValidateModelSpec(graph, model->spec));
+  if (model->spec.scaffold_fn) model->scaffold = model->spec.scaffold_fn();
+  EST_RETURN_IF_ERROR(graph.status());
   return model;
 }
 

@@ -41,6 +41,7 @@ struct BuiltModel {
   std::vector<InputSlot> slots;
   std::vector<Tensor> placeholders;  // one a slot
   ModelSpec spec;
+  Scaffold scaffold;       // what spec.scaffold_fn gave
   int64_t batch_size = 0;  // rows that this model sees
 };
 
@@ -52,7 +53,7 @@ struct BuildOptions {
 };
 
 // Calls model_fn in a fresh graph that has the seed, the global step, sharding and a placeholder
-// for every array of `element`, and checks what it returned.
+// for every array of `element`, checks what it returned, and calls its scaffold_fn there.
 absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
                                                        const Element& element,
                                                        const BuildOptions& options);

@@ -16,6 +16,7 @@
 #include "estimator/training/estimator_core.h"
 #include "estimator/training/estimator_spec.h"
 #include "estimator/training/local_strategy.h"
+#include "estimator/training/warm_start/warm_start_settings.h"
 
 namespace estimator {
 
@@ -36,6 +37,8 @@ class Estimator {
     ModelFn model_fn = nullptr;
     RunConfig config = {};
     Params params = {};
+    // A path, or WarmStartSettings: where variables begin while model_dir has no checkpoint.
+    WarmStartFrom warm_start_from = {};
   };
 
   explicit Estimator(Options options)
@@ -45,7 +48,7 @@ class Estimator {
                                     int64_t) -> absl::StatusOr<ModelSpec> {
                 return model_fn(features, labels, mode, *params).spec();
               }),
-              options.config,
+              options.config, options.warm_start_from,
               options.model_fn ? absl::OkStatus()
                                : absl::InvalidArgumentError("model_fn must be given")) {}
 

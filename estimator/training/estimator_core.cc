@@ -46,12 +46,14 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& mode
 }  // namespace
 
 EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config,
-                             absl::Status construction)
+                             const WarmStartFrom& warm_start_from, absl::Status construction)
     : config_(std::move(config)), status_(std::move(construction)), strategy_(std::move(strategy)) {
   absl::StatusOr<TaskConfig> task = TaskConfigFromEnvironment();
   status_.Update(task.status());
   if (task.ok()) task_ = *std::move(task);
   status_.Update(config_.Validate());
+  const std::optional<WarmStartSettings>& warm_start = warm_start_from.settings();
+  if (warm_start.has_value()) status_.Update(ValidateWarmStart(*warm_start));
   status_.Update(TakeModelDir(task_, config_));
   if (!config_.model_dir.has_value()) {
     absl::StatusOr<std::string> temporary = status_.ok() ? MakeTemporaryModelDir() : std::string();
@@ -59,9 +61,9 @@ EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig confi
     config_.model_dir = temporary.ok() ? *temporary : "";
   }
   if (!status_.ok()) return;
-  trainer_ = std::make_unique<Trainer>(*strategy_, config_);
-  evaluator_ = std::make_unique<Evaluator>(*strategy_, config_);
-  predictor_ = std::make_unique<Predictor>(*strategy_, config_);
+  trainer_ = std::make_unique<Trainer>(*strategy_, config_, warm_start);
+  evaluator_ = std::make_unique<Evaluator>(*strategy_, config_, warm_start);
+  predictor_ = std::make_unique<Predictor>(*strategy_, config_, warm_start);
 }
 
 EstimatorCore::~EstimatorCore() = default;

@@ -19,6 +19,7 @@
 #include "estimator/training/tf_config.h"
 #include "estimator/training/train_length.h"
 #include "estimator/training/trainer.h"
+#include "estimator/training/warm_start/warm_start_settings.h"
 
 namespace estimator {
 
@@ -27,8 +28,9 @@ class EstimatorCore {
  public:
   // Reads TF_CONFIG. An error of `config`, of TF_CONFIG, or `construction` if it is one, is what
   // every call returns.
+  // `warm_start_from`: first values where model_dir has no checkpoint.
   EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config,
-                absl::Status construction = absl::OkStatus());
+                const WarmStartFrom& warm_start_from, absl::Status construction = absl::OkStatus());
   ~EstimatorCore();
   EstimatorCore(EstimatorCore&&) noexcept;  // so that a function may return an estimator
 

@@ -36,10 +36,12 @@ struct Evaluator::Pass {
   bool input_ended = false;
 };
 
-Evaluator::Evaluator(const Strategy& strategy, const RunConfig& config)
+Evaluator::Evaluator(const Strategy& strategy, const RunConfig& config,
+                     const std::optional<WarmStartSettings>& warm_start)
     : strategy_(strategy),
       model_dir_(*config.model_dir),
-      models_(strategy, Mode::kEval, *config.model_dir, config.tf_random_seed) {}
+      models_(strategy, Mode::kEval, *config.model_dir, config.tf_random_seed, warm_start),
+      warm_started_(warm_start.has_value()) {}
 
 Evaluator::~Evaluator() = default;
 
@@ -58,8 +60,8 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
   } else {
     EST_ASSIGN_OR_RETURN(pass.checkpoint, models_.NewestOrNone());
     if (pass.checkpoint.empty() && !trained.AheadOf("")) {
-      LOG(INFO) << "Could not find trained model in " << model_dir_
-                << ": evaluating freshly initialized variables";
+      LOG(INFO) << "Could not find trained model in " << model_dir_ << ": evaluating "
+                << (warm_started_ ? "warm-started" : "freshly initialized") << " variables";
     }
   }
   const auto start = std::chrono::steady_clock::now();

@@ -21,7 +21,8 @@ struct EvaluateOptions {
   // Batches; None: to the end of the input.
   std::optional<int64_t> steps = std::nullopt;
   Hooks hooks = {};
-  // None: the newest in model_dir; without any, variables have their first values.
+  // None: the newest in model_dir; without any, variables have their first values, warm-started
+  // ones where the Estimator has warm_start_from.
   std::optional<std::string> checkpoint_path = std::nullopt;
   // Results go to <model_dir>/eval, or eval_<name>.
   std::string name = "";
@@ -34,7 +35,8 @@ std::string EvalDir(const std::string& model_dir, const std::string& name);
 class Evaluator {
  public:
   // `strategy` outlives it; `config` is valid and has a model_dir.
-  Evaluator(const Strategy& strategy, const RunConfig& config);
+  Evaluator(const Strategy& strategy, const RunConfig& config,
+            const std::optional<WarmStartSettings>& warm_start = std::nullopt);
   ~Evaluator();
 
   // `trained`: the trainer's variables, to copy from where they are what is asked for.
@@ -53,6 +55,7 @@ class Evaluator {
   const Strategy& strategy_;
   const std::string model_dir_;
   ModelCache models_;
+  const bool warm_started_;  // without a checkpoint
   std::unique_ptr<MetricAccumulator> host_metrics_;
 };
 

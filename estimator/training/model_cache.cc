@@ -9,10 +9,11 @@
 namespace estimator {
 
 ModelCache::ModelCache(const Strategy& strategy, Mode mode, const std::string& model_dir,
-                       std::optional<int64_t> seed)
+                       std::optional<int64_t> seed, std::optional<WarmStartSettings> warm_start)
     : strategy_(strategy),
       mode_(mode),
       seed_(seed),
+      warm_start_(std::move(warm_start)),
       newest_(model_dir),
       backend_(strategy.MakeBackend(mode, state_.store())),
       single_backend_(strategy.MakeSingleBackend(state_.store())) {}
@@ -62,16 +63,15 @@ absl::Status ModelCache::Load(const BuiltModel& model, const std::string& checkp
   if (written != std::exchange(written_, written)) has_values_ = false;
   if (!ahead && has_values_ && !checkpoint.empty() && state_.checkpoint() == checkpoint)
     return absl::OkStatus();
-  const Scaffold scaffold = model.spec.scaffold_fn ? model.spec.scaffold_fn() : Scaffold();
   has_values_ = false;
   if (ahead) {
-    EST_RETURN_IF_ERROR(state_.CopyFrom(*model.graph, *trained, scaffold.restore_names));
+    EST_RETURN_IF_ERROR(state_.CopyFrom(*model.graph, *trained, model.scaffold));
   } else if (checkpoint.empty()) {
-    EST_RETURN_IF_ERROR(state_.InitializeFresh(*model.graph, scaffold));
+    EST_RETURN_IF_ERROR(state_.InitializeFresh(*model.graph, model.scaffold, warm_start_));
   } else if (trained == nullptr || trained->checkpoint() != checkpoint ||
-             !state_.CopyFrom(*model.graph, *trained, scaffold.restore_names).ok()) {
+             !state_.CopyFrom(*model.graph, *trained, model.scaffold).ok()) {
     // Also where a variable does not fit: the table of mismatches comes from here.
-    EST_RETURN_IF_ERROR(state_.Restore(*model.graph, checkpoint, scaffold.restore_names));
+    EST_RETURN_IF_ERROR(state_.Restore(*model.graph, checkpoint, model.scaffold));
   }
   has_values_ = true;
   return absl::OkStatus();

@@ -21,8 +21,10 @@ namespace estimator {
 // Built models and their compiled steps over one set of variables. Not thread-safe.
 class ModelCache {
  public:
+  // `warm_start`: where first values come from, if it is given.
   ModelCache(const Strategy& strategy, Mode mode, const std::string& model_dir,
-             std::optional<int64_t> seed);
+             std::optional<int64_t> seed,
+             std::optional<WarmStartSettings> warm_start = std::nullopt);
 
   // The newest checkpoint of model_dir that is not known to be damaged; empty if there is none.
   absl::StatusOr<std::string> NewestOrNone();
@@ -51,6 +53,7 @@ class ModelCache {
   const Strategy& strategy_;
   const Mode mode_;
   const std::optional<int64_t> seed_;
+  const std::optional<WarmStartSettings> warm_start_;
   NewestCheckpoint newest_;
   ModelState state_;
   bool has_values_ = false;

@@ -2,15 +2,16 @@
 #ifndef ESTIMATOR_TRAINING_MODEL_STATE_H_
 #define ESTIMATOR_TRAINING_MODEL_STATE_H_
 
-#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/graph/graph.h"
 #include "estimator/runtime/variable_store.h"
 #include "estimator/training/scaffold.h"
+#include "estimator/training/warm_start/warm_start_settings.h"
 
 namespace estimator {
 
@@ -38,25 +39,28 @@ class ModelState {
     return only_in_memory_ && changed_ && origin_ == newest;
   }
 
-  // Gives every variable of `graph` that is not local its value from the checkpoint.
-  // `restore_names` as in Scaffold. Values are read where they stay: memory for one copy of them.
-  // Errors: INVALID_ARGUMENT with one table of all that is missing or of another shape or dtype,
-  // with nothing changed; DATA_LOSS for a corrupt file, with the values undefined and checkpoint()
-  // empty.
-  absl::Status Restore(const Graph& graph, const std::string& prefix,
-                       const std::map<std::string, std::string>& restore_names = {});
-  // First values, in place of any that are here, then scaffold.init_fn.
-  absl::Status InitializeFresh(const Graph& graph, const Scaffold& scaffold);
-  // The same values as `other`, for the variables of `graph`. `restore_names` as in Scaffold.
+  // Gives every variable of `graph` that is not local its value from the checkpoint, read straight
+  // into the store, by the scaffold's restore_names and partial_restore. Errors: NOT_FOUND or
+  // INVALID_ARGUMENT with one table of all that is missing or of another shape or dtype; the store
+  // is then as it was. DATA_LOSS for a corrupt file; the store's values then do not count.
+  absl::Status Restore(const Graph& graph, const std::string& prefix, const Scaffold& scaffold);
+  // First values, in place of any that are here: those of `warm_start`, else of InitFromCheckpoint,
+  // else of the initializers, which do not run for the others; then scaffold.init_fn.
+  // Errors: those of WarmStart, LoadCheckpointInitializers and init_fn.
+  absl::Status InitializeFresh(const Graph& graph, const Scaffold& scaffold,
+                               const std::optional<WarmStartSettings>& warm_start);
+  // The same values as `other`, for the variables of `graph`, by the scaffold's rules as above.
   // Errors: NOT_FOUND or INVALID_ARGUMENT for a variable that `other` does not have so; nothing is
   // copied then.
-  absl::Status CopyFrom(const Graph& graph, const ModelState& other,
-                        const std::map<std::string, std::string>& restore_names = {});
+  absl::Status CopyFrom(const Graph& graph, const ModelState& other, const Scaffold& scaffold);
 
   // 0 where there is no global_step yet.
   int64_t global_step() const;
 
  private:
+  absl::Status InitializeAbsent(const Graph& graph, const std::vector<std::string>& absent,
+                                const std::string& origin);
+
   VariableStore store_;
   std::string checkpoint_;
   std::string origin_;  // the newest checkpoint that was restored or saved

@@ -75,7 +75,9 @@ absl::Status Predictions::State::Open() {
     EST_ASSIGN_OR_RETURN(checkpoint, predictor.models_.NewestOrNone());
     if (checkpoint.empty() && !trained.AheadOf("")) {
       LOG(INFO) << "Could not find trained model in " << predictor.model_dir_
-                << ": predicting with freshly initialized variables";
+                << ": predicting with "
+                << (predictor.warm_started_ ? "warm-started" : "freshly initialized")
+                << " variables";
     }
   }
   EST_ASSIGN_OR_RETURN(std::unique_ptr<Feeder> feeder,
@@ -221,10 +223,12 @@ absl::StatusOr<std::vector<Prediction>> Predictions::All() {
   }
 }
 
-Predictor::Predictor(const Strategy& strategy, const RunConfig& config)
+Predictor::Predictor(const Strategy& strategy, const RunConfig& config,
+                     const std::optional<WarmStartSettings>& warm_start)
     : strategy_(strategy),
       model_dir_(*config.model_dir),
-      models_(strategy, Mode::kPredict, model_dir_, config.tf_random_seed) {}
+      models_(strategy, Mode::kPredict, model_dir_, config.tf_random_seed, warm_start),
+      warm_started_(warm_start.has_value()) {}
 
 Predictions Predictor::Predict(const InputFn& input_fn, PredictOptions options,
                                const ModelState& trained) {

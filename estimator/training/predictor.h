@@ -56,7 +56,8 @@ class Predictions {
 // Keeps its programs between calls. Not thread-safe.
 class Predictor {
  public:
-  Predictor(const Strategy& strategy, const RunConfig& config);
+  Predictor(const Strategy& strategy, const RunConfig& config,
+            const std::optional<WarmStartSettings>& warm_start = std::nullopt);
   Predictions Predict(const InputFn& input_fn, PredictOptions options, const ModelState& trained);
   // A sequence that gives this error.
   static Predictions Failed(absl::Status status);
@@ -66,6 +67,7 @@ class Predictor {
   const Strategy& strategy_;
   const std::string model_dir_;
   ModelCache models_;
+  const bool warm_started_;  // without a checkpoint
 };
 
 }  // namespace estimator

@@ -57,9 +57,10 @@ struct Trainer::Loop {
   absl::Status input_error;
 };
 
-Trainer::Trainer(Strategy& strategy, RunConfig config)
+Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSettings> warm_start)
     : strategy_(strategy),
       config_(std::move(config)),
+      warm_start_(std::move(warm_start)),
       model_dir_(*config_.model_dir),
       newest_(model_dir_),
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
@@ -277,7 +278,6 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
 }
 
 absl::Status Trainer::EnsureVariables(const std::string& checkpoint) {
-  const Scaffold scaffold = model_->spec.scaffold_fn ? model_->spec.scaffold_fn() : Scaffold();
   EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
   if (state_.AheadOf(checkpoint)) {
     restored_step_ = -1;
@@ -285,11 +285,11 @@ absl::Status Trainer::EnsureVariables(const std::string& checkpoint) {
   }
   if (checkpoint.empty()) {
     restored_step_ = -1;
-    return state_.InitializeFresh(*model_->graph, scaffold);
+    return state_.InitializeFresh(*model_->graph, model_->scaffold, warm_start_);
   }
   if (state_.checkpoint() != checkpoint) {
     LOG(INFO) << "Restoring parameters from " << checkpoint;
-    EST_RETURN_IF_ERROR(state_.Restore(*model_->graph, checkpoint, scaffold.restore_names));
+    EST_RETURN_IF_ERROR(state_.Restore(*model_->graph, checkpoint, model_->scaffold));
   }
   restored_step_ = state_.global_step();
   return absl::OkStatus();
@@ -306,8 +306,7 @@ absl::Status Trainer::EnsureVariablesOfHooks(const std::string& checkpoint) {
   if (checkpoint.empty() || state_.AheadOf(checkpoint)) {
     return InitializeVariables(*model_->graph, state_.store());
   }
-  const Scaffold scaffold = model_->spec.scaffold_fn ? model_->spec.scaffold_fn() : Scaffold();
-  return state_.Restore(*model_->graph, checkpoint, scaffold.restore_names);
+  return state_.Restore(*model_->graph, checkpoint, model_->scaffold);
 }
 
 absl::Status Trainer::RunSteps(Loop& loop) {

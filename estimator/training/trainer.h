@@ -29,8 +29,10 @@ struct TrainOptions {
 // Not thread-safe.
 class Trainer {
  public:
-  // `strategy` outlives it; `config` is valid and has a model_dir.
-  Trainer(Strategy& strategy, RunConfig config);
+  // `strategy` outlives it; `config` is valid and has a model_dir. `warm_start`: where first values
+  // come from, if it is given.
+  Trainer(Strategy& strategy, RunConfig config,
+          std::optional<WarmStartSettings> warm_start = std::nullopt);
   ~Trainer();
 
   // Source: TF 2.15 Estimator.train; upstream defects 16, 17, 21 and 22 of that code are not
@@ -76,6 +78,7 @@ class Trainer {
 
   Strategy& strategy_;
   const RunConfig config_;
+  const std::optional<WarmStartSettings> warm_start_;
   const std::string model_dir_;
   NewestCheckpoint newest_;
   ModelState state_;

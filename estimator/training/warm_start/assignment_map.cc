@@ -1,0 +1,108 @@
+#include "estimator/training/warm_start/assignment_map.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/strings.h"
+#include "estimator/checkpoint/load.h"
+
+namespace estimator::train {
+namespace {
+
+// Of a scope entry; `into`: "" or a scope with its slash.
+std::vector<WantedVariable> InScope(const Graph& graph, absl::string_view from,
+                                    absl::string_view into) {
+  std::vector<WantedVariable> wanted;
+  for (const Variable& variable : graph.variables()) {
+    if (variable.local() || !absl::StartsWith(variable.name(), into)) continue;
+    wanted.push_back({.name = variable.name(),
+                      .spec = variable.spec(),
+                      .stored_name = absl::StrCat(from, variable.name().substr(into.size()))});
+  }
+  return wanted;
+}
+
+std::string Suggestion(const Graph& graph, const std::string& name) {
+  std::vector<std::string> names;
+  for (const Variable& variable : graph.variables()) {
+    if (!variable.local()) names.push_back(variable.name());
+  }
+  if (const std::optional<std::string> nearest = NearestName(name, names)) {
+    return absl::StrCat("; did you mean '", *nearest, "'?");
+  }
+  constexpr size_t kShown = 20;
+  const size_t num_more = names.size() - std::min(names.size(), kShown);
+  names.resize(std::min(names.size(), kShown));
+  if (names.empty()) return "; the graph has none yet: call it after the model is built";
+  return absl::StrCat("; there are ", absl::StrJoin(names, ", "),
+                      num_more > 0 ? absl::StrCat(" and ", num_more, " more") : "");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<WantedVariable>> ResolveAssignmentMap(const Graph& graph,
+                                                                 const AssignmentMap& map) {
+  std::vector<WantedVariable> wanted;
+  std::vector<std::string> errors;
+  for (const auto& [from, target] : map) {
+    const std::optional<Variable> variable =
+        target.is_variable() ? target.variable() : graph.FindVariable(target.name());
+    const auto fail = [&errors, &entry = from, &target = target](const std::string& what) {
+      errors.push_back(absl::StrCat("{'", entry, "', '", target.name(), "'}: ", what));
+    };
+    if (variable.has_value()) {
+      if (absl::EndsWith(from, "/")) {
+        fail("a scope of the checkpoint maps to a variable; name the value there, or a scope here");
+      } else if (variable->graph() != &graph) {
+        fail("the variable belongs to another graph");
+      } else {
+        wanted.push_back({.name = variable->name(), .spec = variable->spec(), .stored_name = from});
+      }
+      continue;
+    }
+    if (!absl::EndsWith(target.name(), "/")) {
+      fail(absl::StrCat("there is no variable of that name", Suggestion(graph, target.name())));
+      continue;
+    }
+    if (!absl::EndsWith(from, "/")) {
+      fail(absl::StrCat("Assignment map with scope only name ", target.name(),
+                        " should map to scope only ", from,
+                        ". Should be 'scope/': 'other_scope/'"));
+      continue;
+    }
+    const std::vector<WantedVariable> in_scope =
+        InScope(graph, from == "/" ? "" : from, target.name() == "/" ? "" : target.name());
+    if (in_scope.empty())
+      fail(absl::StrCat("no variable is in that scope", Suggestion(graph, target.name())));
+    wanted.insert(wanted.end(), in_scope.begin(), in_scope.end());
+  }
+  if (errors.empty()) return wanted;
+  return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+}
+
+AssignmentMapFromCheckpoint GetAssignmentMapFromCheckpoint(const std::vector<Variable>& variables,
+                                                           absl::string_view ckpt_dir_or_file) {
+  AssignmentMapFromCheckpoint result;
+  const auto stored = ListVariables(ckpt_dir_or_file);
+  if (!stored.ok()) {
+    Graph::Current().Fail(
+        absl::Status(stored.status().code(),
+                     absl::StrCat("GetAssignmentMapFromCheckpoint: ", stored.status().message())));
+    return result;
+  }
+  std::set<std::string> names;
+  for (const Variable& variable : variables) names.insert(variable.name());
+  for (const auto& [name, spec] : *stored) {
+    if (names.count(name) == 0) continue;
+    result.assignment_map.emplace_back(name, name);
+    result.initialized_variable_names.insert({name, absl::StrCat(name, ":0")});
+  }
+  return result;
+}
+
+}  // namespace estimator::train

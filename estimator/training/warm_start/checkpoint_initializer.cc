@@ -1,0 +1,76 @@
+#include "estimator/training/warm_start/checkpoint_initializer.h"
+
+#include <map>
+#include <vector>
+
+#include "estimator/base/status.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/training/warm_start/load_variables.h"
+
+namespace estimator {
+namespace {
+
+// TensorFlow's op has no shape; an attribute that begins with '_' is no part of its definition.
+constexpr char kShape[] = "_shape";
+
+absl::StatusOr<std::vector<TensorSpec>> RestoreShape(const ShapeContext& context) {
+  return std::vector<TensorSpec>{{context.attrs.dtype("dt"), context.attrs.get<Shape>(kShape)}};
+}
+
+EST_REGISTER_OP({.name = "Restore",
+                 .num_inputs = 2,
+                 .shape = RestoreShape,
+                 .not_differentiable = true,
+                 .stateful = true});
+
+Tensor StringConstant(Graph& graph, absl::string_view value, absl::string_view name) {
+  return graph.AddOp("Const", {}, {{"value", Array::String(value)}, {"dtype", DType::kString}},
+                     name);
+}
+
+std::string StringOf(const Tensor& constant) {
+  return constant.node()->attrs().get<Array>("value").scalar<std::string>();
+}
+
+}  // namespace
+
+void AddCheckpointInitializer(const Variable& variable, absl::string_view prefix,
+                              absl::string_view stored_name) {
+  Graph& graph = *variable.graph();
+  const NameScope scope("checkpoint_initializer", graph);
+  const Tensor value = graph.AddOp("Restore",
+                                   {StringConstant(graph, prefix, "file_pattern"),
+                                    StringConstant(graph, stored_name, "tensor_name")},
+                                   {{"dt", variable.dtype()}, {kShape, variable.shape()}});
+  graph.AddNode("Assign", {Tensor(&graph, variable.node(), 0), value});
+}
+
+absl::StatusOr<std::set<std::string>> LoadCheckpointInitializers(const Graph& graph,
+                                                                 const std::set<std::string>& done,
+                                                                 VariableStore& store) {
+  std::map<std::string, std::pair<std::string, std::string>> sources;  // by variable
+  for (const auto& node : graph.nodes()) {
+    if (node->op() != "Assign" || node->input(1).node()->op() != "Restore") continue;
+    const Node& restore = *node->input(1).node();
+    sources[node->input(0).node()->name()] = {StringOf(restore.input(0)),
+                                              StringOf(restore.input(1))};
+  }
+  std::map<std::string, std::vector<WantedVariable>> by_prefix;
+  std::set<std::string> names;
+  for (const auto& [name, source] : sources) {
+    if (done.count(name) > 0) continue;
+    const std::optional<Variable> variable = graph.FindVariable(name);
+    by_prefix[source.first].push_back(
+        {.name = name, .spec = variable->spec(), .stored_name = source.second});
+    names.insert(name);
+  }
+  for (const auto& [prefix, wanted] : by_prefix) {
+    EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
+    EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted));
+    EST_RETURN_IF_ERROR(LoadVariables(*reader, wanted, store));
+    LogLoaded("Initialized", prefix, wanted, graph);
+  }
+  return names;
+}
+
+}  // namespace estimator

@@ -1,0 +1,47 @@
+#include "estimator/training/warm_start/init_from_checkpoint.h"
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/training/warm_start/checkpoint_initializer.h"
+
+namespace estimator::train {
+namespace {
+
+const RestoreAdvice& Advice() {
+  static const RestoreAdvice* const kAdvice = new RestoreAdvice{
+      .renamed = "renamed: map it in assignment_map",
+      .missing = "new here: leave it out of assignment_map",
+      .other_size =
+          "another size of the network: use its settings, or leave it out of "
+          "assignment_map",
+      .closing = "GetAssignmentMapFromCheckpoint gives the map of those that are there"};
+  return *kAdvice;
+}
+
+absl::Status AddInitializers(Graph& graph, absl::string_view ckpt_dir_or_file,
+                             const AssignmentMap& assignment_map) {
+  EST_RETURN_IF_ERROR(graph.status());
+  EST_ASSIGN_OR_RETURN(const auto reader, LoadCheckpoint(ckpt_dir_or_file));
+  EST_ASSIGN_OR_RETURN(const auto wanted, ResolveAssignmentMap(graph, assignment_map));
+  EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted, Advice()));
+  for (const WantedVariable& variable : wanted) {
+    AddCheckpointInitializer(*graph.FindVariable(variable.name), reader->prefix(),
+                             variable.stored_name);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void InitFromCheckpoint(absl::string_view ckpt_dir_or_file, const AssignmentMap& assignment_map) {
+  Graph& graph = Graph::Current();
+  const absl::Status status = AddInitializers(graph, ckpt_dir_or_file, assignment_map);
+  if (status.ok() || !graph.status().ok()) return;
+  graph.Fail(absl::Status(status.code(), absl::StrCat("InitFromCheckpoint: ", status.message())));
+}
+
+bool CheckpointExists(absl::string_view ckpt_dir_or_file) {
+  return LoadCheckpoint(ckpt_dir_or_file).ok();
+}
+
+}  // namespace estimator::train

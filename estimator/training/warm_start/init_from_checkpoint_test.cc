@@ -1,0 +1,180 @@
+// train::InitFromCheckpoint: TensorFlow's assignment maps, and values in place of initializers.
+#include "estimator/training/warm_start/init_from_checkpoint.h"
+
+#include <map>
+
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/graphdef/graph_def.h"
+#include "estimator/nn/initializers.h"
+#include "estimator/runtime/backend.h"
+#include "estimator/training/warm_start/checkpoint_initializer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Variable Make(const std::string& name, const Shape& shape, DType dtype = DType::kFloat32) {
+  return GetVariable(name, shape, {.dtype = dtype, .initializer = initializers::Constant(-1)});
+}
+
+class InitFromCheckpointTest : public ::testing::Test {
+ protected:
+  InitFromCheckpointTest() : prefix_(dir_.File("old.ckpt")), scope_(graph_) {
+    const auto writer = BundleWriter::Open(prefix_).value();
+    const auto add = [&](const char* name, const Array& value) {
+      EXPECT_TRUE(writer->Add(name, value).ok());
+    };
+    add("old/w", Array::Of<float>({2}, {1, 2}));
+    add("old/b", Array::Scalar(3.0f));
+    add("top", Array::Scalar(4.0f));
+    EXPECT_TRUE(writer
+                    ->AddSlice("old/part", {3, 2},
+                               {{.start = 0, .length = 2}, {.start = 0, .length = 2}},
+                               Array::Of<float>({2, 2}, {1, 2, 3, 4}))
+                    .ok());
+    EXPECT_TRUE(writer
+                    ->AddSlice("old/part", {3, 2},
+                               {{.start = 2, .length = 1}, {.start = 0, .length = 2}},
+                               Array::Of<float>({1, 2}, {5, 6}))
+                    .ok());
+    EXPECT_TRUE(writer->Finish().ok());
+  }
+
+  // First values after the loads, by name.
+  std::map<std::string, double> Sums() {
+    VariableStore store;
+    const auto loaded = LoadCheckpointInitializers(graph_, {}, store);
+    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    const absl::Status initialized = InitializeVariables(graph_, store);
+    EXPECT_TRUE(initialized.ok()) << initialized;
+    std::map<std::string, double> sums;
+    for (const std::string& name : store.Names()) {
+      for (int64_t i = 0; i < store.Peek(name)->num_elements(); ++i)
+        sums[name] += store.Peek(name)->AsDouble(i);
+    }
+    return sums;
+  }
+  std::string Error() const { return std::string(graph_.status().message()); }
+
+  TempDir dir_;
+  const std::string prefix_;
+  Graph graph_;
+  GraphScope scope_;
+};
+
+TEST_F(InitFromCheckpointTest, NamesVariablesAndScopesAreMapped) {
+  Make("new/w", {2});
+  Make("new/b", {});
+  const Variable part = Make("part", {3, 2});
+  Make("else", {});
+  Make("root/top", {});
+  train::InitFromCheckpoint(
+      prefix_, {{"old/w", "new/w"}, {"old/b", "new/b"}, {"old/part", part}, {"/", "root/"}});
+  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  const std::map<std::string, double> expected = {
+      {"new/w", 3}, {"new/b", 3}, {"part", 21}, {"else", -1}, {"root/top", 4}};
+  EXPECT_EQ(Sums(), expected);
+}
+
+TEST_F(InitFromCheckpointTest, AScopeTakesAllOfItsVariables) {
+  Make("new/w", {2});
+  Make("new/b", {});
+  Make("newer", {});
+  train::InitFromCheckpoint(prefix_, {{"old/", "new/"}});
+  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  const std::map<std::string, double> expected = {{"new/w", 3}, {"new/b", 3}, {"newer", -1}};
+  EXPECT_EQ(Sums(), expected);
+}
+
+TEST_F(InitFromCheckpointTest, TheRootMapsOntoTheRoot) {
+  Make("old/w", {2});
+  Make("top", {});
+  train::InitFromCheckpoint(prefix_, {{"/", "/"}});
+  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  const std::map<std::string, double> expected = {{"old/w", 3}, {"top", 4}};
+  EXPECT_EQ(Sums(), expected);
+}
+
+TEST_F(InitFromCheckpointTest, OneValueServesSeveralVariablesAndTheLastCallCounts) {
+  Make("a", {});
+  Make("b", {});
+  train::InitFromCheckpoint(prefix_, {{"old/b", "a"}, {"old/b", "b"}});
+  train::InitFromCheckpoint(prefix_, {{"top", "b"}});
+  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  const std::map<std::string, double> expected = {{"a", 3}, {"b", 4}};
+  EXPECT_EQ(Sums(), expected);
+}
+
+TEST_F(InitFromCheckpointTest, WhatBeginsAtAnotherVariablesValueBeginsAtTheLoadedOne) {
+  const Variable w = Make("w", {2});
+  GetVariable("average", {2}, {.initializer = [&w](const Shape&, DType) {
+                return w.graph()->AddOp("Identity", {w.initial_value()});
+              }});
+  train::InitFromCheckpoint(prefix_, {{"old/w", w}});
+  const std::map<std::string, double> expected = {{"average", 3}, {"w", 3}};
+  EXPECT_EQ(Sums(), expected);
+}
+
+TEST_F(InitFromCheckpointTest, EveryMismatchIsInOneTableWithItsCure) {
+  Make("old/w", {3});
+  Make("old/b", {}, DType::kFloat64);
+  Make("old/parts", {3, 2});
+  Make("old/unlike_all", {});
+  train::InitFromCheckpoint(prefix_, {{"old/", "old/"}});
+  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Error(), AllOf(HasSubstr("4 of 4 variables differ"), HasSubstr("f32 [3]"),
+                             HasSubstr("f32 [2]"), HasSubstr("another dtype"),
+                             HasSubstr("map it in assignment_map"),
+                             HasSubstr("leave it out of assignment_map")));
+}
+
+TEST_F(InitFromCheckpointTest, EveryEntryThatNamesNothingIsListed) {
+  Make("new/kernel", {2});
+  train::InitFromCheckpoint(
+      prefix_,
+      {{"old/w", "new/kernels"}, {"old/w", "new/"}, {"old/", "new/kernel"}, {"old/", "newer/"}});
+  EXPECT_THAT(Error(), AllOf(HasSubstr("did you mean 'new/kernel'?"),
+                             HasSubstr("Should be 'scope/': 'other_scope/'"),
+                             HasSubstr("a scope of the checkpoint maps to a variable"),
+                             HasSubstr("no variable is in that scope; there are new/kernel")));
+}
+
+TEST_F(InitFromCheckpointTest, AMissingCheckpointIsAnErrorOfTheGraph) {
+  Make("w", {2});
+  EXPECT_FALSE(train::CheckpointExists(dir_.File("none")));
+  EXPECT_TRUE(train::CheckpointExists(prefix_));
+  train::InitFromCheckpoint(dir_.File("none"), {{"old/w", "w"}});
+  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Error(), AllOf(HasSubstr("InitFromCheckpoint"), HasSubstr("none")));
+}
+
+TEST_F(InitFromCheckpointTest, BertsAssignmentMapHoldsTheVariablesThatAreThere) {
+  const std::vector<Variable> variables = {Make("old/w", {2}), Make("output/bias", {})};
+  const auto [map, names] = train::GetAssignmentMapFromCheckpoint(variables, prefix_);
+  ASSERT_EQ(map.size(), 1u);
+  EXPECT_EQ(map[0].first, "old/w");
+  EXPECT_THAT(names, ElementsAre("old/w", "old/w:0"));
+  train::InitFromCheckpoint(prefix_, map);
+  const std::map<std::string, double> expected = {{"old/w", 3}, {"output/bias", -1}};
+  EXPECT_EQ(Sums(), expected);
+  train::GetAssignmentMapFromCheckpoint(variables, dir_.File("none"));
+  EXPECT_THAT(Error(), HasSubstr("GetAssignmentMapFromCheckpoint"));
+}
+
+TEST_F(InitFromCheckpointTest, TheGraphShowsItAsTensorFlowsDoes) {
+  Make("w", {2});
+  train::InitFromCheckpoint(prefix_, {{"old/w", "w"}});
+  EXPECT_THAT(GraphToText(graph_),
+              AllOf(HasSubstr("checkpoint_initializer/Restore"), HasSubstr("old/w"),
+                    Not(HasSubstr("key: \"T\"\n      value {\n        type: DT_STRING"))));
+}
+
+}  // namespace
+}  // namespace estimator

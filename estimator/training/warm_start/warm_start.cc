@@ -1,0 +1,226 @@
+#include "estimator/training/warm_start/warm_start.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/checkpoint/load.h"
+#include "estimator/checkpoint/restore.h"
+#include "estimator/runtime/backend.h"
+#include "estimator/training/warm_start/load_variables.h"
+#include "estimator/training/warm_start/name_pattern.h"
+#include "estimator/training/warm_start/vocab_remap.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+using Kind = VarsToWarmStart::Kind;
+
+const RestoreAdvice& Advice() {
+  static const RestoreAdvice* const kAdvice =
+      new RestoreAdvice{.renamed = "renamed: map it in var_name_to_prev_var_name",
+                        .missing = "new here: leave it out of vars_to_warm_start",
+                        .other_size =
+                            "another size: VocabInfo if words are its rows, else leave "
+                            "it out of vars_to_warm_start",
+                        .closing = "These are fields of WarmStartSettings"};
+  return *kAdvice;
+}
+
+std::vector<std::string> NamesOf(const std::vector<Variable>& variables) {
+  std::vector<std::string> names;
+  for (const Variable& variable : variables) names.push_back(variable.name());
+  return names;
+}
+
+std::string DidYouMean(const std::string& name, const std::vector<std::string>& names) {
+  const std::optional<std::string> nearest = NearestName(name, names);
+  return nearest ? absl::StrCat(" (did you mean '", *nearest, "'?)") : "";
+}
+
+absl::StatusOr<std::vector<Variable>> ByName(const std::vector<std::string>& names,
+                                             const std::vector<Variable>& variables) {
+  std::vector<Variable> chosen;
+  std::vector<std::string> unknown;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(variables.begin(), variables.end(),
+                                    [&](const Variable& v) { return v.name() == name; });
+    if (found != variables.end()) {
+      chosen.push_back(*found);
+    } else {
+      unknown.push_back(absl::StrCat("'", name, "'", DidYouMean(name, NamesOf(variables))));
+    }
+  }
+  if (unknown.empty()) return chosen;
+  return absl::InvalidArgumentError(absl::StrCat("vars_to_warm_start: the model has no variables ",
+                                                 absl::StrJoin(unknown, ", "), "; it has ",
+                                                 absl::StrJoin(NamesOf(variables), ", ")));
+}
+
+// In the order of their creation, each once.
+absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const Graph& graph) {
+  std::vector<Variable> all;
+  for (const Variable& variable : graph.variables()) {
+    if (!variable.local()) all.push_back(variable);
+  }
+  if (vars.kind() == Kind::kOnlyVocab) return graph.TrainableVariables();
+  if (vars.kind() == Kind::kNamed) return ByName(vars.words(), all);
+  EST_ASSIGN_OR_RETURN(const std::vector<NamePattern> patterns, CompileNamePatterns(vars.words()));
+  std::vector<bool> used(patterns.size(), false);
+  std::vector<Variable> chosen;
+  for (const Variable& variable : vars.kind() == Kind::kAll ? all : graph.TrainableVariables()) {
+    bool matches = false;
+    for (size_t i = 0; i < patterns.size(); ++i) {
+      if (!patterns[i].MatchesPrefixOf(variable.name())) continue;
+      matches = used[i] = true;
+    }
+    if (matches) chosen.push_back(variable);
+  }
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    if (used[i]) continue;
+    LOG(WARNING) << "vars_to_warm_start: '" << patterns[i].text() << "' matches no "
+                 << (vars.kind() == Kind::kAll ? "variable" : "trainable variable")
+                 << DidYouMean(patterns[i].text(), NamesOf(all));
+  }
+  return chosen;
+}
+
+// A misspelled name would go unnoticed otherwise.
+template <typename Map>
+absl::Status CheckUsed(const Map& map, const char* what, const std::vector<Variable>& chosen) {
+  const std::vector<std::string> names = NamesOf(chosen);
+  std::vector<std::string> unused;
+  for (const auto& [name, value] : map) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      unused.push_back(absl::StrCat("'", name, "'", DidYouMean(name, names)));
+  }
+  if (unused.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("You provided the following variables in ", what,
+                   " that were not used: ", absl::StrJoin(unused, ", "),
+                   ". Perhaps you misspelled them? Here is the list of viable variable names: ",
+                   names.empty() ? "(none: vars_to_warm_start chooses no variable)"
+                                 : absl::StrJoin(names, ", ")));
+}
+
+// A variable whose axis follows a vocabulary.
+struct VocabLoad {
+  WantedVariable wanted;  // spec: as it is to be in the checkpoint
+  TensorSpec here;
+  const VocabInfo* info;
+  VocabRemapping remapping;
+};
+
+absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVariable& variable,
+                                    const VocabInfo& info) {
+  VocabLoad load{.wanted = variable, .here = variable.spec, .info = &info, .remapping = {}};
+  const auto fail = [&variable](auto&&... what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("VocabInfo of '", variable.name, "': ", what...));
+  };
+  const Shape& shape = variable.spec.shape;
+  if (shape.rank() <= info.axis)
+    return fail("axis ", info.axis, " of a variable that is ", variable.spec.ToString());
+  if (shape.dim(info.axis) != info.new_vocab_size + info.num_oov_buckets) {
+    return fail("new_vocab_size ", info.new_vocab_size, " and num_oov_buckets ",
+                info.num_oov_buckets, " make ", info.new_vocab_size + info.num_oov_buckets,
+                ", axis ", info.axis, " of the variable is ", shape.dim(info.axis), " (",
+                variable.spec.ToString(), ")");
+  }
+  EST_ASSIGN_OR_RETURN(load.remapping, ReadVocabRemapping(info));
+  const auto there = reader.specs().find(variable.stored_name);
+  if (there == reader.specs().end() || there->second.shape.rank() != shape.rank()) return load;
+  const int64_t old_rows = there->second.shape.dim(info.axis);
+  if (load.remapping.old_size > old_rows) {
+    return fail("the old vocabulary has ", load.remapping.old_size, " words in use, axis ",
+                info.axis, " of '", variable.stored_name, "' in ", reader.prefix(), " is ",
+                old_rows, "; set old_vocab_size");
+  }
+  std::vector<int64_t> dims = shape.dims();
+  dims[static_cast<size_t>(info.axis)] = old_rows;
+  load.wanted.spec.shape = Shape(dims);
+  return load;
+}
+
+// The backup initializer's value, in the random numbers of `graph`'s seed.
+absl::StatusOr<Array> BackupValue(const VocabLoad& load, const Graph& graph) {
+  Graph scratch;
+  scratch.set_seed(graph.seed());
+  const GraphScope scope(scratch);
+  const Tensor value = load.info->backup_initializer(load.here.shape, load.here.dtype);
+  EST_RETURN_IF_ERROR(scratch.status());
+  if (!(value.spec() == load.here)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "backup_initializer gives ", value.spec().ToString(), " for ", load.here.ToString()));
+  }
+  EST_ASSIGN_OR_RETURN(const std::vector<Array> values, Evaluate({value}));
+  return values[0];
+}
+
+absl::Status LoadVocab(const BundleReader& reader, const VocabLoad& load, const Graph& graph,
+                       VariableStore& store) {
+  store.MarkUninitialized(load.wanted.name);
+  EST_ASSIGN_OR_RETURN(Array * value, store.Allocate(load.wanted.name, load.here));
+  if (load.info->backup_initializer) {
+    EST_ASSIGN_OR_RETURN(const Array backup, BackupValue(load, graph));
+    std::memcpy(value->raw(), backup.raw(), value->num_bytes());
+  } else {
+    std::memset(value->raw(), 0, value->num_bytes());
+  }
+  EST_ASSIGN_OR_RETURN(const Array old_value, reader.Read(load.wanted.stored_name));
+  RemapAxis(old_value, load.remapping, load.info->axis, value);
+  store.MarkInitialized(load.wanted.name);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& settings,
+                                                const Graph& graph, VariableStore& store) {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader,
+                       LoadCheckpoint(settings.ckpt_to_initialize_from));
+  EST_ASSIGN_OR_RETURN(const std::vector<Variable> chosen,
+                       Choose(settings.vars_to_warm_start, graph));
+  EST_RETURN_IF_ERROR(
+      CheckUsed(settings.var_name_to_prev_var_name, "var_name_to_prev_var_name", chosen));
+  EST_RETURN_IF_ERROR(CheckUsed(settings.var_name_to_vocab_info, "var_name_to_vocab_info", chosen));
+  std::vector<WantedVariable> plain, all;
+  std::vector<VocabLoad> vocab;
+  for (const Variable& variable : chosen) {
+    const auto renamed = settings.var_name_to_prev_var_name.find(variable.name());
+    const WantedVariable wanted{.name = variable.name(),
+                                .spec = variable.spec(),
+                                .stored_name = renamed == settings.var_name_to_prev_var_name.end()
+                                                   ? variable.name()
+                                                   : renamed->second};
+    const auto info = settings.var_name_to_vocab_info.find(variable.name());
+    if (info != settings.var_name_to_vocab_info.end()) {
+      EST_ASSIGN_OR_RETURN(VocabLoad load, PlanVocab(*reader, wanted, info->second));
+      all.push_back(load.wanted);
+      vocab.push_back(std::move(load));
+    } else if (settings.vars_to_warm_start.kind() != Kind::kOnlyVocab) {
+      all.push_back(wanted);
+      plain.push_back(wanted);
+    }
+  }
+  EST_RETURN_IF_ERROR(CheckRestorable(*reader, all, Advice()));
+  EST_RETURN_IF_ERROR(LoadVariables(*reader, plain, store));
+  for (const VocabLoad& load : vocab) {
+    EST_RETURN_IF_ERROR(Annotate(LoadVocab(*reader, load, graph, store),
+                                 absl::StrCat("VocabInfo of '", load.wanted.name, "'")));
+  }
+  LogLoaded("Warm-started", reader->prefix(), all, graph);
+  std::set<std::string> names;
+  for (const WantedVariable& variable : all) names.insert(variable.name);
+  return names;
+}
+
+}  // namespace estimator
