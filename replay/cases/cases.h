@@ -16,6 +16,11 @@ const Cases& AllCases();
 
 // One function a file; cases.cc puts them together.
 Cases MnistCases();
+Cases NormalizationCases();
+Cases ScheduleCases();
+Cases TextCases();
+Cases TrainingCases();
+Cases VisionCases();
 
 }  // namespace estimator::replay
 

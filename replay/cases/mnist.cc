@@ -8,7 +8,7 @@
 namespace estimator::replay {
 namespace {
 
-Tensor Loss(const Features& features, const Tensor& labels) {
+Tensor Logits(const Features& features) {
   using namespace layers;  // NOLINT: a network reads like its Python twin
   Tensor x = Cast(Reshape(features["image"], {-1, 28, 28, 1}), DType::kFloat32) * (1.f / 255);
   x = Conv2D(x, {.filters = 4, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
@@ -16,7 +16,13 @@ Tensor Loss(const Features& features, const Tensor& labels) {
   x = Conv2D(x, {.filters = 8, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
   x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
   x = Dense(Flatten(x), {.units = 16, .activation = Relu});
-  return losses::SparseSoftmaxCrossEntropy(labels, Dense(x, {.units = 10}));
+  return Dense(x, {.units = 10});
+}
+
+EstimatorSpec Predict(const Features& features, const Labels&, Mode, const EstimatorParams&) {
+  const Tensor logits = Logits(features);
+  return EstimatorSpec::Predict(
+      {{"class_ids", ArgMax(logits, 1)}, {"probabilities", Softmax(logits)}});
 }
 
 // Each call of the model_fn minimizes with a copy of its own.
@@ -24,7 +30,7 @@ template <typename Optimizer>
 Model Under(Optimizer optimizer) {
   return Model::Of<EstimatorParams>(
       [optimizer](const Features& features, const Tensor& labels, Mode, const EstimatorParams&) {
-        const Tensor loss = Loss(features, labels);
+        const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, Logits(features));
         Optimizer own = optimizer;
         return EstimatorSpec::Train(loss, own.Minimize(loss));
       });
@@ -56,6 +62,7 @@ Cases MnistCases() {
        Under(train::LARS(0.02, {.weight_decay = 1e-3, .eeta = 0.1, .skip_list = {"bias"}}))},
       {"mnist_momentum", Under(train::Momentum(decaying, 0.9))},
       {"mnist_momentum_nesterov", Under(train::Momentum(0.02, 0.9, {.use_nesterov = true}))},
+      {"mnist_predict", Predict},
       {"mnist_proximal_adagrad",
        Under(train::ProximalAdagrad(
            0.02, {.l1_regularization_strength = 1e-3, .l2_regularization_strength = 1e-2}))},

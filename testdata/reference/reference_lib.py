@@ -31,7 +31,7 @@ class Step:
 
 
 def generate(case_file, model_fn, description, *, batches=None, shared=None, mode="TRAIN", num_steps=50,
-             initial=None, forward_ops=None, max_forward_elements=60000, rtol=None, variable_rtol=None):
+             initial=None, forward_ops=None, max_forward_elements=60000, rtol=None, variable_rtol=None, atol=None):
     """Writes the folder of the case whose generate.py is case_file.
 
     model_fn(features, labels): builds the model and returns a Step. features and labels are a tensor each, or a dict of
@@ -40,7 +40,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     shared: instead of batches: the folder of generate_shared whose initial checkpoint, batches, forward tensors and
       gradients serve this case.
     initial: {variable: array}: replaces values of the initializers, before anything is recorded.
-    rtol, variable_rtol: wider tolerances than the usual ones (1e-5, 1e-4), for a reason that the case states.
+    rtol, variable_rtol, atol: other tolerances than the usual ones (1e-5, 1e-4, 0), for a reason that the case states.
     """
     folder = _folder(case_file)
     run = _Run(model_fn, _read_batches(shared) if shared else batches, mode)
@@ -63,7 +63,8 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     if shared:
         lines.append(f'expected: "{os.path.normpath(os.path.join(relative, "step_1"))}"')
     lines.append('expected: "results"')
-    lines += [f"{name}: {value:g}" for name, value in (("rtol", rtol), ("variable_rtol", variable_rtol)) if value]
+    lines += [f"{name}: {value:g}" for name, value in (("rtol", rtol), ("variable_rtol", variable_rtol), ("atol", atol))
+              if value is not None]
     with open(os.path.join(folder, "reference.textproto"), "w", encoding="utf-8") as f:
         f.write("\n".join(lines) + "\n")
     _write_sums(folder)
@@ -151,10 +152,9 @@ class _Run:
         fetches = {"predictions": self._step.predictions}
         if self._step.loss is not None:
             fetches["loss"] = self._step.loss
-        if self._mode == "TRAIN":
-            fetches["train_op"] = self._step.train_op
         expected = {}
         for step in range(num_steps):
+            # Apart from the updates: in one run, a penalty may read its variable before or after them.
             results = session.run(fetches, self._feed(step))
             losses.append(results.get("loss"))
             for key, value in results["predictions"].items():
@@ -162,6 +162,7 @@ class _Run:
             if self._mode != "TRAIN":
                 continue
             assert np.isfinite(results["loss"]), f"step {step}: loss {results['loss']}"
+            session.run(self._step.train_op, self._feed(step))
             values = session.run(read)
             if step == 0:
                 expected.update({f"step_1/{name}": values[name] for name in names})

@@ -29,6 +29,19 @@ Variable ExponentialMovingAverage::Average(const Variable& variable) const {
   return variable.graph()->FindVariable(found->second).value_or(Variable());
 }
 
+namespace {
+
+// A variable's value is read after `done`, as in TensorFlow under control_dependencies([done]):
+// global_step counts the step that is being averaged. Any other tensor stays what it is.
+Tensor AfterStep(const Operation& done, const Tensor& num_updates) {
+  for (const Variable& variable : Graph::Current().variables()) {
+    if (variable.read() == num_updates) return UpdatedValue(done, variable);
+  }
+  return num_updates;
+}
+
+}  // namespace
+
 Operation ExponentialMovingAverage::Apply(const std::vector<Variable>& variables,
                                           const Operation& after) {
   Graph& graph = Graph::Current();
@@ -39,7 +52,7 @@ Operation ExponentialMovingAverage::Apply(const std::vector<Variable>& variables
   const NameScope scope(options_.name, graph);
   Tensor decay = Constant(static_cast<float>(decay_), "decay");
   if (options_.num_updates.valid()) {
-    const Tensor n = Cast(options_.num_updates, DType::kFloat32);
+    const Tensor n = Cast(AfterStep(done, options_.num_updates), DType::kFloat32);
     decay = Minimum(decay, (n + 1) / (n + 10));
   }
   std::vector<Operation> updates;

@@ -16,6 +16,7 @@ namespace estimator::train {
 
 struct ExponentialMovingAverageOptions {
   // A step count (i64 or floating, []), if given: the decay is min(decay, (1 + n) / (10 + n)).
+  // A variable, such as global_step, has the value that it has after the step: 1 in the first.
   Tensor num_updates = Tensor();
   std::string name = "ExponentialMovingAverage";
 };

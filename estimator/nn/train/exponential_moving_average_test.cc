@@ -47,6 +47,19 @@ TEST_F(ExponentialMovingAverage, FollowsAnOptimizersUpdate) {
   ExpectNear(stepper_.Value("w/ExponentialMovingAverage"), {0.5, 1.5});
 }
 
+// TF 2.15, resource variables: w = 1 and a counter, both += 1, then apply with num_updates = the
+// counter: the decay of the first step is 2 / 11, not 1 / 10.
+TEST_F(ExponentialMovingAverage, AVariableOfUpdatesIsReadAfterTheStep) {
+  const Variable w =
+      GetVariable("v", {}, {.initializer = [](const Shape&, DType) { return Constant(1.f); }});
+  const Variable global_step = GetOrCreateGlobalStep();
+  const Operation step =
+      Group({AssignAdd(w, Constant(1.f)), AssignAdd(global_step, Constant<int64_t>(1))});
+  train::ExponentialMovingAverage ema(0.99, {.num_updates = global_step});
+  stepper_.Run(Group({step, ema.Apply({w}, step)}), {}, 3);
+  ExpectNear(stepper_.Value("v/ExponentialMovingAverage"), {3.6013987});
+}
+
 TEST_F(ExponentialMovingAverage, FollowsBatchNormsMovingAverages) {
   layers::BatchNormalization(Constant({2, 1}, {1.f, 3.f}), {.momentum = 0.5, .training = true});
   const Variable mean = *graph_.FindVariable("batch_normalization/moving_mean");

@@ -8,13 +8,17 @@ import reference_lib as lib  # noqa: E402
 from reference_lib import tf, tf1  # noqa: E402
 
 
-def loss(features, labels):
+def logits(features):
     layers = tf1.layers
     x = tf.cast(tf.reshape(features["image"], [-1, 28, 28, 1]), tf.float32) * (1 / 255)
     x = layers.max_pooling2d(layers.conv2d(x, 4, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
     x = layers.max_pooling2d(layers.conv2d(x, 8, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
     x = layers.dense(layers.flatten(x), 16, activation=tf.nn.relu)
-    return tf1.losses.sparse_softmax_cross_entropy(labels, layers.dense(x, 10))
+    return layers.dense(x, 10)
+
+
+def loss(features, labels):
+    return tf1.losses.sparse_softmax_cross_entropy(labels, logits(features))
 
 
 def generate(case_file, make_optimizer, description, **options):

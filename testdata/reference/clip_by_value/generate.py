@@ -1,0 +1,14 @@
+"""Each element of the gradients clipped to [-0.02, 0.03]."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "small"))
+import network  # noqa: E402
+
+from reference_lib import tf  # noqa: E402
+
+network.generate_with_gradients(
+    __file__,
+    lambda grads_and_vars: [(tf.clip_by_value(gradient, -0.02, 0.03), variable) for gradient, variable in grads_and_vars],
+    "gradients clipped to [-0.02, 0.03]")
