@@ -92,6 +92,14 @@ absl::Status Run() {
     return absl::InvalidArgumentError(
         absl::StrCat("--momentum must be in [0, 1), given ", FLAGS_momentum));
   }
+  if (FLAGS_train_steps <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--train_steps must be > 0, given ", FLAGS_train_steps));
+  }
+  if (FLAGS_eval_steps < -1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--eval_steps must be positive, 0 to skip, or -1 for all, given ", FLAGS_eval_steps));
+  }
   EST_ASSIGN_OR_RETURN(const mnist::MnistData data, mnist::LoadMnist(FLAGS_data_dir));
   MnistParams params;
   params.learning_rate = FLAGS_learning_rate;

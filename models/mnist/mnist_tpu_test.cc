@@ -100,7 +100,8 @@ TEST_F(MnistTpuTest, MistakesGiveOneClearMessageAndLeaveNoModel) {
   };
   ASSERT_TRUE(WriteFileAtomically(work_.File("file"), "not a directory").ok());
   const std::vector<Mistake> mistakes = {
-      {"--train_steps=0", {"steps", "0"}},
+      {"--train_steps=0", {"--train_steps must be > 0", "0"}},
+      {"--eval_steps=-5", {"--eval_steps must be positive", "-5"}},
       {"--learning_rate=-0.1", {"learning_rate", "positive", "-0.1"}},
       {"--momentum=1", {"momentum", "[0, 1)", "given 1"}},
       {"--use_tpu --batch_size=30 --num_shards=8", {"30", "8"}},
