@@ -120,7 +120,14 @@ std::vector<Operation> BuildTraining() {
   add("adagrad", with(train::Adagrad(0.1)));
   add("adadelta", with(train::Adadelta(0.1)));
   add("ftrl", with(train::Ftrl(0.1)));
+  add("ftrl_shrinkage", with(train::Ftrl(0.1, {.l2_shrinkage_regularization_strength = 0.1})));
+  add("proximal_adagrad", with(train::ProximalAdagrad(0.1, {.l1_regularization_strength = 0.01})));
+  add("rms_prop_centered", with(train::RMSProp(0.1, {.centered = true})));
   add("adam_weight_decay", with(train::AdamWeightDecay(0.1, {.weight_decay_rate = 0.01})));
+  add("adafactor", with(train::Adafactor(0.1, {.beta1 = 0.9})));
+  add("adabelief", with(train::AdaBelief(0.1, {.epsilon = 1e-8})));
+  add("lamb", with(train::LAMB(0.1)));
+  add("lars", with(train::LARS(0.1)));
   return train_ops;
 }
 
