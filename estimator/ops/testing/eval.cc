@@ -22,8 +22,8 @@ namespace {
 // One evaluation: values of the tensors so far, and which of them are constants.
 class Evaluator {
  public:
-  Evaluator(const std::map<Tensor, Array>& feeds, const StepContext& step)
-      : feeds_(feeds), step_(step) {}
+  Evaluator(const std::map<Tensor, Array>& feeds, const StepContext& step, KernelTier fastest)
+      : feeds_(feeds), step_(step), fastest_(fastest) {}
 
   absl::Status Run(const std::vector<Tensor>& fetches) {
     for (const Tensor& fetch : fetches) Collect(fetch);
@@ -59,7 +59,7 @@ class Evaluator {
 
   absl::Status RunNode(Node& node) {
     if (node.op() == "VariableV2") {
-      Evaluator initial(feeds_, step_);
+      Evaluator initial(feeds_, step_, fastest_);
       const Tensor& tensor = initial_values_.at(&node);
       EST_RETURN_IF_ERROR(initial.Run({tensor}));
       values_[Tensor(nullptr, &node, 0)] = initial.value(tensor);
@@ -86,7 +86,7 @@ class Evaluator {
     }
     // Static shapes make these constants whatever their inputs are.
     constant = constant || node.op() == "Shape" || node.op() == "Size" || node.op() == "Rank";
-    absl::StatusOr<std::vector<Array>> outputs = RunReferenceKernel(spec, inputs, step_);
+    absl::StatusOr<std::vector<Array>> outputs = RunKernel(spec, inputs, fastest_, step_);
     if (!outputs.ok()) return Annotate(outputs.status(), node.name());
     for (int i = 0; i < node.num_outputs(); ++i) {
       const Tensor tensor(nullptr, &node, i);  // equality is by node and output
@@ -98,6 +98,7 @@ class Evaluator {
 
   const std::map<Tensor, Array>& feeds_;
   const StepContext step_;
+  const KernelTier fastest_;
   std::map<int, Node*> needed_;  // by id
   std::map<const Node*, Tensor> initial_values_;
   std::map<Tensor, Array> values_;
@@ -136,12 +137,12 @@ absl::StatusOr<double> Difference(const Tensor& y, const Array& weights,
 
 absl::StatusOr<std::vector<Array>> EvalAll(const std::vector<Tensor>& fetches,
                                            const std::map<Tensor, Array>& feeds,
-                                           const StepContext& step) {
+                                           const StepContext& step, KernelTier fastest) {
   for (const Tensor& fetch : fetches) {
     if (fetch.graph() != nullptr) EST_RETURN_IF_ERROR(fetch.graph()->status());
     if (!fetch.valid()) return absl::InvalidArgumentError("an invalid tensor cannot be evaluated");
   }
-  Evaluator evaluator(feeds, step);
+  Evaluator evaluator(feeds, step, fastest);
   EST_RETURN_IF_ERROR(evaluator.Run(fetches));
   std::vector<Array> values;
   for (const Tensor& fetch : fetches) values.push_back(evaluator.value(fetch));

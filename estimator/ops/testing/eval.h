@@ -1,5 +1,5 @@
-// For tests of ops: evaluates graph tensors with the reference kernels alone, and holds gradients
-// against finite differences. No runtime, no fusion, no variables' store.
+// For tests of ops: evaluates graph tensors kernel by kernel, and holds gradients against finite
+// differences. No runtime, no fusion, no variables' store.
 #ifndef ESTIMATOR_OPS_TESTING_EVAL_H_
 #define ESTIMATOR_OPS_TESTING_EVAL_H_
 
@@ -18,11 +18,13 @@
 namespace estimator::testing {
 
 // The values of `fetches`. Walks the nodes that they need in order of id; a variable has its
-// initial value. `feeds` stands for placeholders, or for any other tensor.
+// initial value. `feeds` stands for placeholders, or for any other tensor. Kernels are the
+// reference's, or those of the fastest tier up to `fastest` that takes the op.
 // Errors: the graph's first error; INVALID_ARGUMENT for a placeholder that is not fed; a kernel's.
 absl::StatusOr<std::vector<Array>> EvalAll(const std::vector<Tensor>& fetches,
                                            const std::map<Tensor, Array>& feeds = {},
-                                           const StepContext& step = {});
+                                           const StepContext& step = {},
+                                           KernelTier fastest = KernelTier::kReference);
 absl::StatusOr<Array> Eval(const Tensor& fetch, const std::map<Tensor, Array>& feeds = {},
                            const StepContext& step = {});
 
