@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/graph/graph.h"
@@ -48,6 +49,21 @@ Tensor OnesFor(Graph& graph, const Tensor& y) {
                      "grad_ys");
 }
 
+// The nodes that the innermost Gradients() of this thread differentiates through; null outside.
+thread_local const std::set<const Node*>* wanted_nodes = nullptr;
+
+class WantedScope {
+ public:
+  explicit WantedScope(const std::set<const Node*>& nodes)
+      : previous_(std::exchange(wanted_nodes, &nodes)) {}
+  ~WantedScope() { wanted_nodes = previous_; }
+  WantedScope(const WantedScope&) = delete;
+  WantedScope& operator=(const WantedScope&) = delete;
+
+ private:
+  const std::set<const Node*>* const previous_;
+};
+
 class Differentiator {
  public:
   Differentiator(Graph& graph, const std::vector<Tensor>& xs, const std::vector<Tensor>& ys)
@@ -93,7 +109,10 @@ class Differentiator {
       return false;
     }
     const NameScope scope(absl::StrCat(node.name(), "_grad"), graph_);
-    const std::vector<Tensor> input_grads = node.def().gradient(node, grads);
+    const std::vector<Tensor> input_grads = [&] {
+      const WantedScope wanted(between_);
+      return node.def().gradient(node, grads);
+    }();
     if (!graph_.status().ok()) return false;
     for (size_t i = 0; i < node.inputs().size() && i < input_grads.size(); ++i) {
       const Tensor& input = node.inputs()[i];
@@ -154,6 +173,10 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
   std::vector<Tensor> grads;
   for (const Tensor& x : xs) grads.push_back(differentiator.GradientOf(x));
   return grads;
+}
+
+bool GradientWanted(const Tensor& input) {
+  return wanted_nodes == nullptr || wanted_nodes->count(input.node()) > 0;
 }
 
 std::vector<Tensor> Gradients(const Tensor& y, const std::vector<Variable>& variables) {

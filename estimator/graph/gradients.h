@@ -19,6 +19,11 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
                               const std::vector<Tensor>& grad_ys = {});
 std::vector<Tensor> Gradients(const Tensor& y, const std::vector<Variable>& variables);
 
+// For gradient functions: whether Gradients() has a use for the gradient of `input`, an operand of
+// the node that is being differentiated. A gradient function may leave out what is not wanted, and
+// so keep the graph small; always true outside of Gradients().
+bool GradientWanted(const Tensor& input);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_GRAPH_GRADIENTS_H_

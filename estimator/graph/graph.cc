@@ -159,11 +159,17 @@ Tensor Graph::FindTensor(absl::string_view name) {
 }
 
 // Source: TF 2.15 random_seed.get_seed.
-std::pair<int64_t, int64_t> Graph::OpSeeds(std::optional<int64_t> op_seed) const {
-  const std::pair<int64_t, int64_t> seeds = {seed_.value_or(kDefaultGraphSeed),
-                                             op_seed.value_or(static_cast<int64_t>(nodes_.size()))};
+std::pair<int64_t, int64_t> Graph::OpSeeds(std::optional<int64_t> op_seed) {
+  constexpr int64_t kModulus = (int64_t{1} << 31) - 1;
+  // As Python's %: never negative.
+  const auto truncated = [](int64_t seed) { return (seed % kModulus + kModulus) % kModulus; };
+  if (!op_seed.has_value()) {
+    op_seed = seed_.has_value() ? num_unseeded_ops_++ : static_cast<int64_t>(nodes_.size());
+  }
+  const std::pair<int64_t, int64_t> seeds = {
+      seed_.has_value() ? truncated(*seed_) : kDefaultGraphSeed, truncated(*op_seed)};
   // (0, 0) would mean "no seed" to TensorFlow's kernels.
-  if (seeds.first == 0 && seeds.second == 0) return {0, (int64_t{1} << 31) - 1};
+  if (seeds.first == 0 && seeds.second == 0) return {0, kModulus};
   return seeds;
 }
 

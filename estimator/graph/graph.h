@@ -69,9 +69,10 @@ class Graph {
   // Seeds, as tf.set_random_seed: op_seed is TensorFlow's (graph seed, op seed) rule.
   void set_seed(std::optional<int64_t> seed) { seed_ = seed; }
   std::optional<int64_t> seed() const { return seed_; }
-  // The (seed, seed2) attributes of a random op. Without a graph seed and an op seed, both are
-  // drawn from the node's position, so that a run is the same every time.
-  std::pair<int64_t, int64_t> OpSeeds(std::optional<int64_t> op_seed) const;
+  // The (seed, seed2) attributes of a random op: under a graph seed, an op without a seed of its
+  // own takes the number of such ops before it. Without any seed, where TensorFlow draws one, they
+  // follow from the node's position, so that a run is the same every time.
+  std::pair<int64_t, int64_t> OpSeeds(std::optional<int64_t> op_seed);
 
   // Variables, in creation order. Local ones (metrics) are not saved.
   const std::vector<Variable>& variables() const { return variables_; }
@@ -112,6 +113,7 @@ class Graph {
   std::string name_scope_;
   absl::Status status_;
   std::optional<int64_t> seed_;
+  int64_t num_unseeded_ops_ = 0;  // that took a number from OpSeeds
   std::vector<Variable> variables_;
   VariableScopeState variable_scope_;
   std::vector<Operation> update_ops_;

@@ -73,8 +73,12 @@ TEST(GraphSeeds, FollowTensorFlowsRule) {
   EXPECT_EQ(graph.OpSeeds(5), (std::pair<int64_t, int64_t>(87654321, 5)));
   graph.set_seed(7);
   EXPECT_EQ(graph.OpSeeds(5), (std::pair<int64_t, int64_t>(7, 5)));
+  // Ops without a seed of their own are counted; ops between them are not.
+  EXPECT_EQ(graph.OpSeeds(std::nullopt), (std::pair<int64_t, int64_t>(7, 0)));
   Const(graph, 0);
   EXPECT_EQ(graph.OpSeeds(std::nullopt), (std::pair<int64_t, int64_t>(7, 1)));
+  EXPECT_EQ(graph.OpSeeds((int64_t{1} << 31) + 3), (std::pair<int64_t, int64_t>(7, 4)));
+  EXPECT_EQ(graph.OpSeeds(-1), (std::pair<int64_t, int64_t>(7, 2147483646)));
   graph.set_seed(0);
   EXPECT_EQ(graph.OpSeeds(0), (std::pair<int64_t, int64_t>(0, 2147483647)));
 }

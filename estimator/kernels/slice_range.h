@@ -1,14 +1,14 @@
-// What one axis of Python's x[begin:end:stride] takes: shared by StridedSlice's shape rule and its
-// kernels.
+// Strided slices (Python's x[b:e:s, i, ..., newaxis]): which elements they take. Shared by shape
+// rules and kernels.
 #ifndef ESTIMATOR_KERNELS_SLICE_RANGE_H_
 #define ESTIMATOR_KERNELS_SLICE_RANGE_H_
 
-#include <algorithm>
 #include <cstdint>
+#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
+#include "estimator/array/attrs.h"
+#include "estimator/array/shape.h"
 
 namespace estimator {
 
@@ -29,23 +29,24 @@ struct SliceRange {
 
 // Errors: INVALID_ARGUMENT for a stride of 0, or an index out of range. Ranges are cut to the axis.
 // Source: TF 2.15 strided_slice_op.cc (ValidateStridedSliceOp).
-inline absl::StatusOr<SliceRange> ResolveSlice(int64_t dim, const SliceAxis& axis) {
-  if (axis.shrink) {
-    const int64_t index = axis.begin < 0 ? axis.begin + dim : axis.begin;
-    if (index >= 0 && index < dim) return SliceRange{index, 1, 1};
-    return absl::InvalidArgumentError(
-        absl::StrCat("index ", axis.begin, " is out of range for an axis of size ", dim));
-  }
-  if (axis.stride == 0) return absl::InvalidArgumentError("a slice's stride must not be 0");
-  const bool forward = axis.stride > 0;
-  const int64_t low = forward ? 0 : -1, high = forward ? dim : dim - 1;
-  const auto canonical = [&](int64_t at) { return std::clamp(at < 0 ? at + dim : at, low, high); };
-  const int64_t begin = axis.open_begin ? (forward ? low : high) : canonical(axis.begin);
-  const int64_t end = axis.open_end ? (forward ? high : low) : canonical(axis.end);
-  const int64_t distance = forward ? end - begin : begin - end;
-  const int64_t step = forward ? axis.stride : -axis.stride;
-  return SliceRange{begin, axis.stride, distance <= 0 ? 0 : (distance + step - 1) / step};
-}
+absl::StatusOr<SliceRange> ResolveSlice(int64_t dim, const SliceAxis& axis);
+
+// What a slice takes of every axis of the whole, and the shape that it has: without the axes that
+// an index takes, with those that new_axis_mask adds.
+struct SliceLayout {
+  std::vector<SliceRange> axes;
+  Shape shape;
+
+  Shape sizes() const;  // of axes: the elements that are taken, in the order of the result
+};
+
+// masks: begin_mask, end_mask, ellipsis_mask, new_axis_mask and shrink_axis_mask, whose bit i is
+// about begin[i], end[i] and strides[i].
+// Errors: INVALID_ARGUMENT as ResolveSlice, naming the axis; for lists of unequal length, more
+// entries than axes, or a second ellipsis.
+absl::StatusOr<SliceLayout> LayOutSlice(const Shape& whole, const std::vector<int64_t>& begin,
+                                        const std::vector<int64_t>& end,
+                                        const std::vector<int64_t>& strides, const Attrs& masks);
 
 }  // namespace estimator
 

@@ -100,15 +100,24 @@ absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& i
     return absl::InvalidArgumentError(
         absl::StrCat("kernel has rank ", filter.rank(), ", expected 4 (rows, columns, in, out)"));
   }
-  if (input.dim(3) != filter.dim(2)) {
+  const int64_t channels = input.dim(3), expected = filter.dim(2);
+  const bool grouped = !depthwise && channels != expected && expected > 0;
+  if (grouped ? channels % expected != 0 : channels != expected) {
     return absl::InvalidArgumentError(
-        absl::StrCat("input has ", input.dim(3), " channels, kernel expects ", filter.dim(2)));
+        absl::StrCat("input has ", channels, " channels, kernel expects ", expected));
+  }
+  const int64_t groups = grouped ? channels / expected : 1;
+  if (groups == 0 || filter.dim(3) % groups != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "input has ", channels, " channels, kernel expects ", expected, " of them: the ",
+        filter.dim(3), " output channels are not a multiple of the ", groups, " groups"));
   }
   EST_ASSIGN_OR_RETURN(const Window2D windows,
                        MakeWindow2D(attrs, input, filter.dim(0), filter.dim(1)));
   ConvGeometry g;
   g.batch = input.dim(0);
   g.in_channels = input.dim(3);
+  g.groups = groups;
   g.multiplier = depthwise ? filter.dim(3) : 0;
   g.out_channels = depthwise ? g.in_channels * g.multiplier : filter.dim(3);
   g.rows = windows.rows;

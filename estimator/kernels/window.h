@@ -62,13 +62,15 @@ struct Window2D {
 absl::StatusOr<Window2D> MakeWindow2D(const Attrs& attrs, const Shape& input, int64_t kernel_rows,
                                       int64_t kernel_columns);
 
-// A two-dimensional convolution. input [N, H, W, C], filter [R, S, C, O], output [N, P, Q, O];
-// depthwise: filter [R, S, C, M] and O = C * M.
+// A two-dimensional convolution. input [N, H, W, C], filter [R, S, C / G, O], output [N, P, Q, O]:
+// with G groups, output channel o reads the C / G input channels of group o / (O / G). Depthwise:
+// filter [R, S, C, M] and O = C * M.
 struct ConvGeometry {
   int64_t batch = 0;
   int64_t in_channels = 0;
   int64_t out_channels = 0;
   int64_t multiplier = 0;  // depthwise: M; else 0
+  int64_t groups = 1;      // G; depthwise: 1
   Window rows;
   Window columns;
 
@@ -76,8 +78,8 @@ struct ConvGeometry {
   Shape output() const { return {batch, rows.output, columns.output, out_channels}; }
 };
 
-// Errors: as MakeWindow2D; a rank other than 4; channels that differ ("input has 3 channels, kernel
-// expects 4").
+// Errors: as MakeWindow2D; a rank other than 4; channels that do not fit ("input has 3 channels,
+// kernel expects 4").
 absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& input,
                                               const Shape& filter, bool depthwise = false);
 

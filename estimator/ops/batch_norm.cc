@@ -5,12 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
+#include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_checks.h"
+#include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 namespace {
@@ -32,6 +35,12 @@ absl::Status CheckParameter(const TensorSpec& x, const TensorSpec& parameter,
                                                  ", but x has ", x.shape.dim(-1), " channels"));
 }
 
+absl::Status CheckFormat(const Attrs& attrs) {
+  if (attrs.s("data_format") == "NHWC") return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("data_format is ", attrs.s("data_format"),
+                                                 ", only NHWC is supported: transpose x to NHWC"));
+}
+
 absl::Status CheckInput(const TensorSpec& x, absl::string_view what) {
   EST_RETURN_IF_ERROR(CheckFloating(x, what));
   if (x.shape.rank() >= 2) return absl::OkStatus();
@@ -42,6 +51,7 @@ absl::Status CheckInput(const TensorSpec& x, absl::string_view what) {
 // x, scale, offset, mean, variance -> y, batch_mean, batch_variance, reserve_space_1 to 3.
 absl::StatusOr<std::vector<TensorSpec>> ForwardShape(const ShapeContext& c) {
   const TensorSpec& x = c.input(0);
+  EST_RETURN_IF_ERROR(CheckFormat(c.attrs));
   EST_RETURN_IF_ERROR(CheckInput(x, "x"));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(1), "scale"));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(2), "offset"));
@@ -59,6 +69,7 @@ absl::StatusOr<std::vector<TensorSpec>> ForwardShape(const ShapeContext& c) {
 // reserve_space_4 and 5 (empty).
 absl::StatusOr<std::vector<TensorSpec>> BackwardShape(const ShapeContext& c) {
   const TensorSpec& x = c.input(1);
+  EST_RETURN_IF_ERROR(CheckFormat(c.attrs));
   EST_RETURN_IF_ERROR(CheckInput(x, "x"));
   EST_RETURN_IF_ERROR(CheckShape(c.input(0), x.shape, "y_backprop"));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(2), "scale"));
@@ -89,7 +100,53 @@ EST_REGISTER_OP({.name = "FusedBatchNormV3",
                                              {"data_format", node.attrs().s("data_format")}});
                    return {d[0], d[1], d[2], Tensor(), Tensor()};
                  }});
-EST_REGISTER_OP({.name = "FusedBatchNormGradV3", .num_inputs = 6, .shape = BackwardShape});
+
+// The gradient op in other ops, so that it can be differentiated. Training: the moments follow x.
+// Source: TF 2.15 nn_grad._BatchNormGrad.
+Tensors ComposedBackward(const Node& node, const Tensor& dy, const Tensor& x, const Tensor& scale) {
+  const bool training = node.attrs().b("is_training");
+  std::vector<int64_t> axes;
+  for (int axis = 0; axis + 1 < x.rank(); ++axis) axes.push_back(axis);
+  const Tensor mean = training ? ReduceMean(x, axes, /*keepdims=*/true) : node.input(3);
+  const Tensor offset = x - mean;
+  const Tensor variance =
+      training ? ReduceMean(SquaredDifference(x, StopGradient(mean)), axes, /*keepdims=*/true)
+               : node.input(4);
+  const Tensor shifted = variance + node.attrs().f("epsilon");
+  const Tensor inverse = Rsqrt(shifted);
+  Tensor dx = dy;
+  if (training) {
+    const Tensor mean_dy = ReduceMean(dy, axes, /*keepdims=*/true);
+    const Tensor slope = ReduceMean(dy * offset, axes, /*keepdims=*/true);
+    dx = dy - mean_dy - slope * offset / shifted;
+  }
+  return {dx * (scale * inverse), ReduceSum(dy * offset * inverse, axes), ReduceSum(dy, axes)};
+}
+
+Tensors BackwardGradient(const Node& node, const Tensors& grads) {
+  const DType dtype = node.input(2).dtype();
+  // Through copies, so that what dy and x have to do with each other stays outside.
+  const Tensors inputs = {Identity(Cast(node.input(0), dtype)),
+                          Identity(Cast(node.input(1), dtype)), Identity(node.input(2))};
+  const Tensors all = ComposedBackward(node, inputs[0], inputs[1], inputs[2]);
+  Tensors ys, grad_ys;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!grads[i].valid()) continue;
+    ys.push_back(all[i]);
+    grad_ys.push_back(Cast(grads[i], dtype));
+  }
+  if (ys.empty()) return {};
+  Tensors result = Gradients(ys, inputs, grad_ys);
+  for (size_t i = 0; i < result.size(); ++i) {
+    if (result[i].valid()) result[i] = Cast(result[i], node.input(static_cast<int>(i)).dtype());
+  }
+  return result;
+}
+
+EST_REGISTER_OP({.name = "FusedBatchNormGradV3",
+                 .num_inputs = 6,
+                 .shape = BackwardShape,
+                 .gradient = BackwardGradient});
 
 }  // namespace
 

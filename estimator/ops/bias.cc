@@ -19,7 +19,12 @@ const Attrs& Nhwc() {
   return *attrs;
 }
 
-absl::Status CheckChannels(const TensorSpec& x, absl::string_view what) {
+absl::Status CheckChannels(const ShapeContext& c, absl::string_view what) {
+  const TensorSpec& x = c.input(0);
+  if (c.attrs.s("data_format") != "NHWC") {
+    return absl::InvalidArgumentError(absl::StrCat("data_format is ", c.attrs.s("data_format"),
+                                                   ", only NHWC is supported: transpose ", what));
+  }
   EST_RETURN_IF_ERROR(CheckFloating(x, what));
   if (x.shape.rank() >= 2) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -27,7 +32,7 @@ absl::Status CheckChannels(const TensorSpec& x, absl::string_view what) {
 }
 
 absl::StatusOr<std::vector<TensorSpec>> BiasAddShape(const ShapeContext& c) {
-  EST_RETURN_IF_ERROR(CheckChannels(c.input(0), "input"));
+  EST_RETURN_IF_ERROR(CheckChannels(c, "input"));
   EST_RETURN_IF_ERROR(CheckSameDType(c));
   EST_RETURN_IF_ERROR(CheckRank(c.input(1), 1, "bias"));
   const int64_t channels = c.input(0).shape.dim(-1), bias = c.input(1).shape.dim(0);
@@ -48,7 +53,7 @@ EST_REGISTER_OP({.name = "BiasAdd",
 EST_REGISTER_OP({.name = "BiasAddGrad",
                  .num_inputs = 1,
                  .shape = [](const ShapeContext& c) -> absl::StatusOr<std::vector<TensorSpec>> {
-                   EST_RETURN_IF_ERROR(CheckChannels(c.input(0), "out_backprop"));
+                   EST_RETURN_IF_ERROR(CheckChannels(c, "out_backprop"));
                    return std::vector<TensorSpec>{{c.input(0).dtype, {c.input(0).shape.dim(-1)}}};
                  },
                  .gradient = [](const Node& node,

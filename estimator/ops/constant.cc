@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/graph/constant_value.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/builder.h"
@@ -44,7 +45,39 @@ OutputSpecs FillRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(1).dtype, Shape(std::move(dims))}};
 }
 
+// Of floating numbers: ceil((limit - start) / delta).
+OutputSpecs FloatingRangeRule(const ShapeContext& context) {
+  double numbers[3];
+  for (int i = 0; i < 3; ++i) {
+    EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
+    const std::optional<Array> value = ConstantValue(context.inputs[static_cast<size_t>(i)]);
+    if (!value.has_value() || value->num_elements() != 1) {
+      return absl::InvalidArgumentError("start, limit and delta must be scalar constants");
+    }
+    numbers[i] = value->AsDouble();
+  }
+  const double size = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
+  if (!(size >= 0 && size < 1e15)) {
+    return absl::InvalidArgumentError(absl::StrCat("Range from ", numbers[0], " to ", numbers[1],
+                                                   " cannot go in steps of ", numbers[2]));
+  }
+  return std::vector<TensorSpec>{{context.input(0).dtype, Shape{static_cast<int64_t>(size)}}};
+}
+
+// start, stop, num.
+OutputSpecs LinSpaceRule(const ShapeContext& context) {
+  EST_RETURN_IF_ERROR(CheckFloating(context.input(0)));
+  EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(1)));
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> num, context.ConstantInts(2));
+  if (context.input(0).shape.rank() != 0 || context.input(1).shape.rank() != 0 || num.size() != 1 ||
+      num[0] < 1) {
+    return absl::InvalidArgumentError("start and stop must be scalars, num a scalar of 1 or more");
+  }
+  return std::vector<TensorSpec>{{context.input(0).dtype, Shape{num[0]}}};
+}
+
 OutputSpecs RangeRule(const ShapeContext& context) {
+  if (IsFloating(context.input(0).dtype)) return FloatingRangeRule(context);
   int64_t ints[3];
   for (int i = 0; i < 3; ++i) {
     EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
@@ -83,6 +116,8 @@ EST_REGISTER_OP({.name = "Fill",
                                          .Attr("keep_dims", false)
                                          .Build()};
                  }});
+EST_REGISTER_OP(
+    {.name = "LinSpace", .num_inputs = 3, .shape = LinSpaceRule, .not_differentiable = true});
 EST_REGISTER_OP({.name = "Range", .num_inputs = 3, .shape = RangeRule, .not_differentiable = true});
 EST_REGISTER_OP(
     {.name = "ZerosLike", .num_inputs = 1, .shape = SameAsInput, .not_differentiable = true});
@@ -159,6 +194,14 @@ Tensor Range(int64_t start, int64_t limit, int64_t delta, DType dtype, absl::str
       .Const("start", scalar(start))
       .Const("limit", scalar(limit))
       .Const("delta", scalar(delta))
+      .Build();
+}
+
+Tensor LinSpace(double start, double stop, int64_t num, DType dtype, absl::string_view name) {
+  return OpBuilder("LinSpace", name)
+      .Const("start", Array::Scalar(start).Cast(dtype))
+      .Const("stop", Array::Scalar(stop).Cast(dtype))
+      .Int("num", num)
       .Build();
 }
 

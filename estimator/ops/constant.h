@@ -63,6 +63,10 @@ Tensor Range(int64_t start, int64_t limit, int64_t delta = 1, DType dtype = DTyp
              absl::string_view name = "range");
 inline Tensor Range(int64_t limit) { return Range(0, limit); }
 
+// tf.linspace: num numbers from start to stop, both included, at equal distances.
+Tensor LinSpace(double start, double stop, int64_t num, DType dtype = DType::kFloat32,
+                absl::string_view name = "LinSpace");
+
 // tf.placeholder: a value that the training loop feeds. REQUIRES: fully known shape.
 Tensor Placeholder(DType dtype, const Shape& shape, absl::string_view name = "Placeholder");
 

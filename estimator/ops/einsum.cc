@@ -17,6 +17,7 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/reduction.h"
+#include "estimator/ops/scan.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {
@@ -42,7 +43,7 @@ absl::Status Malformed(absl::string_view equation, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("equation '", equation, "': ", why));
 }
 
-// One operand's labels, with "..." written out as num_ellipsis digits.
+// The labels of an operand or of the result, with "..." written out as num_ellipsis digits.
 absl::StatusOr<std::string> ExpandLabels(absl::string_view equation, absl::string_view part,
                                          int num_ellipsis) {
   std::string labels;
@@ -52,10 +53,6 @@ absl::StatusOr<std::string> ExpandLabels(absl::string_view equation, absl::strin
       for (int axis = num_ellipsis - 1; axis >= 0; --axis) labels += static_cast<char>('0' + axis);
       i += 2;
     } else if (absl::ascii_isalpha(static_cast<unsigned char>(part[i]))) {
-      if (Has(labels, part[i])) {
-        return Malformed(equation, absl::StrCat("'", part.substr(i, 1), "' stands twice in '", part,
-                                                "'; diagonals are not supported"));
-      }
       labels += part[i];
     } else {
       return Malformed(equation, absl::StrCat("'", part.substr(i, 1), "' is not a letter"));
@@ -108,6 +105,10 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
   if (sides.size() == 2) {
     EST_ASSIGN_OR_RETURN(result.output, ExpandLabels(equation, sides[1], most_ellipsis));
     for (const char label : result.output) {
+      if (std::count(result.output.begin(), result.output.end(), label) > 1) {
+        return Malformed(equation, absl::StrCat("'", std::string(1, label),
+                                                "' stands twice in the result; use MatrixDiag"));
+      }
       if (sizes.count(label) > 0) continue;
       return Malformed(equation, absl::StrCat("the result has '", std::string(1, label),
                                               "', no operand has it"));
@@ -118,11 +119,11 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
     result.output += static_cast<char>('0' + axis);
   for (const auto& [label, size] : sizes) {
     if (absl::ascii_isdigit(static_cast<unsigned char>(label))) continue;
-    if (std::count_if(result.inputs.begin(), result.inputs.end(),
-                      [label = label](const std::string& labels) { return Has(labels, label); }) ==
-        1) {
-      result.output += label;
+    int64_t count = 0;
+    for (const std::string& labels : result.inputs) {
+      count += std::count(labels.begin(), labels.end(), label);
     }
+    if (count == 1) result.output += label;
   }
   return result;
 }
@@ -133,6 +134,30 @@ Named Ordered(const Named& x, const std::string& labels) {
   std::vector<int64_t> perm;
   for (const char label : labels) perm.push_back(static_cast<int64_t>(x.labels.find(label)));
   return {Transpose(x.tensor, perm), labels};
+}
+
+// Takes the diagonal of the axes that have one name, so that every name stands once.
+Named Diagonals(Named x) {
+  for (size_t last = 1; last < x.labels.size();) {
+    const size_t first = x.labels.find(x.labels[last]);
+    if (first == last) {
+      ++last;
+      continue;
+    }
+    std::vector<int64_t> perm;
+    std::string labels;
+    for (size_t axis = 0; axis < x.labels.size(); ++axis) {
+      if (axis == first || axis == last) continue;
+      perm.push_back(static_cast<int64_t>(axis));
+      labels += x.labels[axis];
+    }
+    perm.push_back(static_cast<int64_t>(first));
+    perm.push_back(static_cast<int64_t>(last));
+    labels += x.labels[last];
+    x = {MatrixDiagPart(Transpose(x.tensor, perm)), labels};
+    last = 1;
+  }
+  return x;
 }
 
 // Sums over the axes of x that are not in `keep`.
@@ -223,11 +248,11 @@ Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs,
   const NameScope scope(name, graph);
   const absl::StatusOr<Equation> parsed = Parse(equation, inputs);
   if (!parsed.ok()) return graph.Fail(parsed.status());
-  Named result{inputs[0], parsed->inputs[0]};
+  Named result = Diagonals({inputs[0], parsed->inputs[0]});
   for (size_t i = 1; i < inputs.size(); ++i) {
     std::string keep = parsed->output;
     for (size_t later = i + 1; later < inputs.size(); ++later) keep += parsed->inputs[later];
-    result = Combine(result, {inputs[i], parsed->inputs[i]}, keep);
+    result = Combine(result, Diagonals({inputs[i], parsed->inputs[i]}), keep);
     if (!result.tensor.valid()) return result.tensor;
   }
   return Ordered(SumOthers(result, parsed->output), parsed->output).tensor;

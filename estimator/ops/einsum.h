@@ -14,10 +14,11 @@ namespace estimator {
 // Einsum("bij,bjk->bik", {x, y}): one letter an axis; letters that the result lacks are summed
 // over.
 // "..." stands for any leading axes, which broadcast. Without "->" the result has the letters that
-// occur once, in alphabetical order. More than two operands are combined from left to right.
+// occur once, in alphabetical order. A letter twice in an operand takes the diagonal. More than two
+// operands are combined from left to right.
 // Errors: INVALID_ARGUMENT if the equation does not parse, if an operand's rank is not its number
-// of letters, if a letter has two sizes, if the result names a letter that no operand has, or if an
-// operand has a letter twice (a diagonal).
+// of letters, if a letter has two sizes, if the result names a letter that no operand has, or if
+// the result has a letter twice.
 // Source: TF 2.15 tf.einsum.
 Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs,
               absl::string_view name = "einsum");

@@ -31,46 +31,72 @@ void Append(const Shape& from, int begin, int end, Shape& to) {
   for (int axis = begin; axis < end; ++axis) to.push_back(from.dim(axis));
 }
 
-OutputSpecs GatherRule(const ShapeContext& context) {
-  EST_RETURN_IF_ERROR(CheckIndex(context.input(1)));
-  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(2));
+// What GatherV2's attribute batch_dims and its axis are, counted from the front.
+struct GatherAxes {
+  int batch = 0;
+  int axis = 0;
+};
+
+// The first `batch` axes of params and of indices are the same ones: each batch has its own
+// indices.
+absl::StatusOr<GatherAxes> AxesOf(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> given, context.ConstantInts(2));
   const Shape& params = context.input(0).shape;
   const Shape& indices = context.input(1).shape;
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(axes[0], params.rank()));
-  if (context.attrs.has("batch_dims") && context.attrs.i("batch_dims") != 0) {
-    return absl::UnimplementedError("batch_dims must be 0; use GatherNd");
-  }
+  if (given.size() != 1) return absl::InvalidArgumentError("axis must be a scalar");
+  GatherAxes axes;
+  EST_ASSIGN_OR_RETURN(axes.axis, CheckAxis(given[0], params.rank()));
+  const int64_t batch = context.attrs.has("batch_dims") ? context.attrs.i("batch_dims") : 0;
+  axes.batch = static_cast<int>(batch < 0 ? batch + indices.rank() : batch);
+  bool fits = axes.batch >= 0 && axes.batch <= indices.rank() && axes.batch <= axes.axis;
+  for (int i = 0; fits && i < axes.batch; ++i) fits = params.dim(i) == indices.dim(i);
+  if (fits) return axes;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "batch_dims ", batch, " of indices ", indices.ToString(), " and params ", params.ToString(),
+      " at axis ", axes.axis, ": the batch axes must be the same, and come before axis"));
+}
+
+OutputSpecs GatherRule(const ShapeContext& context) {
+  EST_RETURN_IF_ERROR(CheckIndex(context.input(1)));
+  EST_ASSIGN_OR_RETURN(const GatherAxes axes, AxesOf(context));
+  const Shape& params = context.input(0).shape;
+  const Shape& indices = context.input(1).shape;
   Shape to;
-  Append(params, 0, axis, to);
-  Append(indices, 0, indices.rank(), to);
-  Append(params, axis + 1, params.rank(), to);
+  Append(params, 0, axes.axis, to);
+  Append(indices, axes.batch, indices.rank(), to);
+  Append(params, axes.axis + 1, params.rank(), to);
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
-// Brings the axes of the indices to the front, adds up by index, and brings the axis back.
+int64_t SizeOfAxes(const Shape& shape, int begin, int end) {
+  int64_t size = 1;
+  for (int axis = begin; axis < end; ++axis) size *= shape.dim(axis);
+  return size;
+}
+
+// With params [B, O, D, I] and indices [B, N], batches and other axes each as one: the gradient
+// [B, O, N, I] is turned to [B, N, O, I], added up by index into [B, D, O, I], and turned back.
 Grads GatherGradient(const Node& node, const Grads& grads) {
-  const Tensor& params = node.input(0);
+  const Shape& params = node.input(0).shape();
   const Tensor& indices = node.input(1);
-  const int64_t given = (*ShapeContext{node.inputs(), node.attrs()}.ConstantInts(2))[0];
-  const int axis = static_cast<int>(given < 0 ? given + params.rank() : given);
-  const int num_index_axes = indices.rank();
-  Tensor grad = grads[0];
-  if (axis > 0) {
-    std::vector<int64_t> perm;
-    for (int i = 0; i < num_index_axes; ++i) perm.push_back(axis + i);
-    for (int i = 0; i < axis; ++i) perm.push_back(i);
-    for (int i = axis + num_index_axes; i < grad.rank(); ++i) perm.push_back(i);
-    grad = Transpose(grad, perm);
+  const auto [batch, axis] = *AxesOf(ShapeContext{node.inputs(), node.attrs()});
+  const int64_t b = SizeOfAxes(params, 0, batch), o = SizeOfAxes(params, batch, axis),
+                d = params.dim(axis), i = SizeOfAxes(params, axis + 1, params.rank()),
+                n = SizeOfAxes(indices.shape(), batch, indices.rank());
+  Tensor rows = Reshape(grads[0], {b, o, n, i});
+  if (o != 1) rows = Transpose(rows, {0, 2, 1, 3});
+  Tensor ids = Reshape(indices, {b, n});
+  if (b != 1) {
+    std::vector<int64_t> starts;
+    for (int64_t k = 0; k < b; ++k) starts.push_back(k * d);
+    ids = OpBuilder("AddV2", "flat_indices")
+              .Input(Cast(ids, DType::kInt64))
+              .Const("batch_starts", Array::FromSpan<int64_t>({b, 1}, starts))
+              .Build();
   }
-  Tensor sum = UnsortedSegmentSum(grad, indices, params.dim(axis));
-  if (axis > 0) {
-    std::vector<int64_t> perm;
-    for (int i = 1; i <= axis; ++i) perm.push_back(i);
-    perm.push_back(0);
-    for (int i = axis + 1; i < params.rank(); ++i) perm.push_back(i);
-    sum = Transpose(sum, perm);
-  }
-  return {sum, Tensor(), Tensor()};
+  Tensor sum = UnsortedSegmentSum(Reshape(rows, {b * n, o, i}), Reshape(ids, {b * n}), b * d);
+  if (o != 1) sum = Transpose(Reshape(sum, {b, d, o, i}), {0, 2, 1, 3});
+  return {Reshape(sum, params), Tensor(), Tensor()};
 }
 
 absl::StatusOr<int> IndexDepth(const TensorSpec& indices, const Shape& whole) {
@@ -93,20 +119,24 @@ OutputSpecs GatherNdRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
+// Whether updates are what the indices into `whole` take.
+absl::Status CheckUpdates(const TensorSpec& indices, const TensorSpec& updates,
+                          const Shape& whole) {
+  EST_ASSIGN_OR_RETURN(const int depth, IndexDepth(indices, whole));
+  EST_RETURN_IF_ERROR(CheckNumber(updates));
+  Shape wanted;
+  Append(indices.shape, 0, indices.shape.rank() - 1, wanted);
+  Append(whole, depth, whole.rank(), wanted);
+  if (updates.shape == wanted) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("updates are ", updates.shape.ToString(),
+                                                 "; indices ", indices.shape.ToString(), " into ",
+                                                 whole.ToString(), " take ", wanted.ToString()));
+}
+
 OutputSpecs ScatterNdRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(2));
   const Shape whole(std::move(dims));
-  const Shape& indices = context.input(0).shape;
-  EST_ASSIGN_OR_RETURN(const int depth, IndexDepth(context.input(0), whole));
-  EST_RETURN_IF_ERROR(CheckNumber(context.input(1)));
-  Shape wanted;
-  Append(indices, 0, indices.rank() - 1, wanted);
-  Append(whole, depth, whole.rank(), wanted);
-  if (!(context.input(1).shape == wanted)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("updates are ", context.input(1).shape.ToString(), "; indices ",
-                     indices.ToString(), " into ", whole.ToString(), " take ", wanted.ToString()));
-  }
+  EST_RETURN_IF_ERROR(CheckUpdates(context.input(0), context.input(1), whole));
   return std::vector<TensorSpec>{{context.input(1).dtype, whole}};
 }
 
@@ -137,6 +167,27 @@ Grads SegmentGradient(const Node& node, const Grads& grads) {
   Shape aligned = ids.shape();
   while (aligned.rank() < data.rank()) aligned.push_back(1);
   return {Where(Reshape(GreaterEqual(ids, 0), aligned), rows, 0), Tensor(), Tensor()};
+}
+
+// The gradient is divided evenly among equal extremes; dropped rows take none.
+Grads ExtremeSegmentGradient(const Node& node, const Grads& grads) {
+  const Tensor &data = node.input(0), &ids = node.input(1);
+  const Tensor extremes(grads[0].graph(), const_cast<Node*>(&node), 0);
+  Shape aligned = ids.shape();
+  while (aligned.rank() < data.rank()) aligned.push_back(1);
+  const Tensor kept = Reshape(GreaterEqual(ids, 0), aligned);
+  const Tensor rows = Maximum(ids, 0);
+  const Tensor chosen = LogicalAnd(Equal(data, Gather(extremes, rows)), kept);
+  const Tensor count = UnsortedSegmentSum(Cast(chosen, data.dtype()), ids, extremes.dim(0));
+  return {Where(chosen, Gather(grads[0] / count, rows), 0), Tensor(), Tensor()};
+}
+
+// tensor, indices, updates: the shape is the first's.
+OutputSpecs TensorScatterRule(const ShapeContext& context) {
+  const TensorSpec& whole = context.input(0);
+  EST_RETURN_IF_ERROR(CheckSameDType(whole, context.input(2)));
+  EST_RETURN_IF_ERROR(CheckUpdates(context.input(1), context.input(2), whole.shape));
+  return SameAsInput(context);
 }
 
 OutputSpecs OneHotRule(const ShapeContext& context) {
@@ -171,17 +222,40 @@ EST_REGISTER_OP({.name = "UnsortedSegmentSum",
                  .num_inputs = 3,
                  .shape = SegmentRule,
                  .gradient = SegmentGradient});
+EST_REGISTER_OP({.name = "UnsortedSegmentMax",
+                 .num_inputs = 3,
+                 .shape = SegmentRule,
+                 .gradient = ExtremeSegmentGradient});
+EST_REGISTER_OP({.name = "UnsortedSegmentMin",
+                 .num_inputs = 3,
+                 .shape = SegmentRule,
+                 .gradient = ExtremeSegmentGradient});
+EST_REGISTER_OP({.name = "TensorScatterUpdate",
+                 .num_inputs = 3,
+                 .shape = TensorScatterRule,
+                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
+                   const Tensor& indices = node.input(1);
+                   return {TensorScatterUpdate(grads[0], indices, ZerosLike(node.input(2))),
+                           Tensor(), GatherNd(grads[0], indices)};
+                 }});
+EST_REGISTER_OP({.name = "TensorScatterAdd",
+                 .num_inputs = 3,
+                 .shape = TensorScatterRule,
+                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
+                   return {grads[0], Tensor(), GatherNd(grads[0], node.input(1))};
+                 }});
 EST_REGISTER_OP(
     {.name = "OneHot", .num_inputs = 4, .shape = OneHotRule, .not_differentiable = true});
 
 }  // namespace
 
-Tensor Gather(const Tensor& params, const Tensor& indices, int axis, absl::string_view name) {
+Tensor Gather(const Tensor& params, const Tensor& indices, int axis, absl::string_view name,
+              int batch_dims) {
   return OpBuilder("GatherV2", name)
       .Input(params)
       .Input(indices)
       .Int("axis", axis)
-      .Attr("batch_dims", int64_t{0})
+      .Attr("batch_dims", int64_t{batch_dims})
       .Build();
 }
 Tensor GatherNd(const Tensor& params, const Tensor& indices, absl::string_view name) {
@@ -202,6 +276,31 @@ Tensor UnsortedSegmentSum(const Tensor& data, const Tensor& segment_ids, int64_t
       .Input(segment_ids)
       .Int("num_segments", num_segments)
       .Build();
+}
+
+Tensor UnsortedSegmentMax(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
+                          absl::string_view name) {
+  return OpBuilder("UnsortedSegmentMax", name)
+      .Input(data)
+      .Input(segment_ids)
+      .Int("num_segments", num_segments)
+      .Build();
+}
+Tensor UnsortedSegmentMin(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
+                          absl::string_view name) {
+  return OpBuilder("UnsortedSegmentMin", name)
+      .Input(data)
+      .Input(segment_ids)
+      .Int("num_segments", num_segments)
+      .Build();
+}
+Tensor TensorScatterUpdate(const Tensor& x, const Tensor& indices, const Tensor& updates,
+                           absl::string_view name) {
+  return AddOp("TensorScatterUpdate", {x, indices, updates}, {}, name);
+}
+Tensor TensorScatterAdd(const Tensor& x, const Tensor& indices, const Tensor& updates,
+                        absl::string_view name) {
+  return AddOp("TensorScatterAdd", {x, indices, updates}, {}, name);
 }
 
 Tensor OneHot(const Tensor& indices, int64_t depth, double on_value, double off_value, DType dtype,

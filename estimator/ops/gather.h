@@ -14,8 +14,10 @@ namespace estimator {
 
 // tf.gather (GatherV2): slices of `params` along `axis`.
 //   params: [P..., D, Q...].  indices: i32 or i64 [I...], in [0, D).  Returns [P..., I..., Q...].
+//   batch_dims: so many leading axes of both are the same ones; every batch has its own indices:
+//   params [B..., P..., D, Q...], indices [B..., I...]. Returns [B..., P..., I..., Q...].
 Tensor Gather(const Tensor& params, const Tensor& indices, int axis = 0,
-              absl::string_view name = "GatherV2");
+              absl::string_view name = "GatherV2", int batch_dims = 0);
 // tf.gather_nd: indices: [I..., K], each row an index into the first K axes of params.
 //   Returns [I..., params' other axes].
 Tensor GatherNd(const Tensor& params, const Tensor& indices, absl::string_view name = "GatherNd");
@@ -29,6 +31,18 @@ Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shap
 Tensor UnsortedSegmentSum(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
                           absl::string_view name = "UnsortedSegmentSum");
 
+// The same with the largest (smallest) element; a segment without rows has the dtype's lowest
+// (highest) number.
+Tensor UnsortedSegmentMax(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
+                          absl::string_view name = "UnsortedSegmentMax");
+Tensor UnsortedSegmentMin(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
+                          absl::string_view name = "UnsortedSegmentMin");
+// tf.tensor_scatter_nd_update and _add: x with updates in place of, or added to, what the indices
+// point at; shapes as ScatterNd. Of two updates of one place the last one holds.
+Tensor TensorScatterUpdate(const Tensor& x, const Tensor& indices, const Tensor& updates,
+                           absl::string_view name = "TensorScatterUpdate");
+Tensor TensorScatterAdd(const Tensor& x, const Tensor& indices, const Tensor& updates,
+                        absl::string_view name = "TensorScatterAdd");
 // tf.one_hot: a new axis of size depth, on_value at the index and off_value elsewhere; an index out
 // of range gives a row of off_value. axis -1: the last.
 Tensor OneHot(const Tensor& indices, int64_t depth, double on_value = 1, double off_value = 0,

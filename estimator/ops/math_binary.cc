@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/builder.h"
@@ -20,6 +21,15 @@ OutputSpecs FloatingBroadcastRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckFloating(context.input(0)));
   return BroadcastRule(context);
 }
+
+OutputSpecs BitsRule(const ShapeContext& context) {
+  if (IsInteger(context.input(0).dtype)) return BroadcastRule(context);
+  return absl::InvalidArgumentError(
+      absl::StrCat("takes integers, not ", DTypeName(context.input(0).dtype)));
+}
+
+// 1 where x is not 0.
+Tensor NotZero(const Tensor& x) { return Cast(NotEqual(x, 0), x.dtype()); }
 
 OutputSpecs AddNRule(const ShapeContext& context) {
   if (context.num_inputs() == 0) return absl::InvalidArgumentError("takes at least one input");
@@ -44,9 +54,9 @@ GradientFn FromPartials(PartialFn by_x, PartialFn by_y) {
     const Binary binary{grads[0], node.input(0), node.input(1),
                         Tensor(grads[0].graph(), const_cast<Node*>(&node), 0)};
     Grads result(2);
-    if (by_x != nullptr && WantsGradient(binary.x))
+    if (by_x != nullptr && GradientWanted(binary.x))
       result[0] = SumToShapeOf(by_x(binary), binary.x);
-    if (by_y != nullptr && WantsGradient(binary.y))
+    if (by_y != nullptr && GradientWanted(binary.y))
       result[1] = SumToShapeOf(by_y(binary), binary.y);
     return result;
   };
@@ -132,6 +142,33 @@ EST_REGISTER_OP({.name = "Atan2",
                      [](const Binary& b) {
                        return b.grad * (-b.x / (Square(b.x) + Square(b.y)));
                      })});
+// 0 where x is 0, whatever y is.
+EST_REGISTER_OP(
+    {.name = "Xdivy",
+     .num_inputs = 2,
+     .shape = FloatingBroadcastRule,
+     .gradient = FromPartials([](const Binary& b) { return b.grad * Xdivy(NotZero(b.x), b.y); },
+                              [](const Binary& b) { return b.grad * Xdivy(-b.x, Square(b.y)); })});
+EST_REGISTER_OP(
+    {.name = "Xlogy",
+     .num_inputs = 2,
+     .shape = FloatingBroadcastRule,
+     .gradient = FromPartials([](const Binary& b) { return b.grad * Xlogy(NotZero(b.x), b.y); },
+                              [](const Binary& b) { return b.grad * Xdivy(b.x, b.y); })});
+EST_REGISTER_OP(
+    {.name = "TruncateDiv", .num_inputs = 2, .shape = BroadcastRule, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "TruncateMod", .num_inputs = 2, .shape = BroadcastRule, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "BitwiseAnd", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "BitwiseOr", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "BitwiseXor", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "LeftShift", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "RightShift", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
 EST_REGISTER_OP({.name = "AddN",
                  .num_inputs = -1,
                  .shape = AddNRule,
@@ -190,6 +227,31 @@ Tensor SquaredDifference(const Operand& x, const Operand& y, absl::string_view n
 }
 Tensor Atan2(const Operand& y, const Operand& x, absl::string_view name) {
   return BinaryOp("Atan2", y, x, name);
+}
+
+Tensor TruncateMod(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("TruncateMod", x, y, name);
+}
+Tensor Xdivy(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("Xdivy", x, y, name);
+}
+Tensor Xlogy(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("Xlogy", x, y, name);
+}
+Tensor BitwiseAnd(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("BitwiseAnd", x, y, name);
+}
+Tensor BitwiseOr(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("BitwiseOr", x, y, name);
+}
+Tensor BitwiseXor(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("BitwiseXor", x, y, name);
+}
+Tensor LeftShift(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("LeftShift", x, y, name);
+}
+Tensor RightShift(const Operand& x, const Operand& y, absl::string_view name) {
+  return BinaryOp("RightShift", x, y, name);
 }
 
 Tensor AddN(const std::vector<Tensor>& inputs, absl::string_view name) {

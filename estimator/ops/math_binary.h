@@ -26,6 +26,17 @@ Tensor TruncateDiv(const Operand& x, const Operand& y, absl::string_view name = 
 Tensor FloorDiv(const Operand& x, const Operand& y,
                 absl::string_view name = "floordiv");                                 // FloorDiv
 Tensor FloorMod(const Operand& x, const Operand& y, absl::string_view name = "mod");  // FloorMod
+// C's `%`, of x's sign.
+Tensor TruncateMod(const Operand& x, const Operand& y, absl::string_view name = "TruncateMod");
+// x / y and x log(y), and 0 where x is 0, whatever y is.
+Tensor Xdivy(const Operand& x, const Operand& y, absl::string_view name = "xdivy");
+Tensor Xlogy(const Operand& x, const Operand& y, absl::string_view name = "xlogy");
+// Bit by bit, integers only. Shifts by 0 to the number of bits less 1; right keeps the sign.
+Tensor BitwiseAnd(const Operand& x, const Operand& y, absl::string_view name = "BitwiseAnd");
+Tensor BitwiseOr(const Operand& x, const Operand& y, absl::string_view name = "BitwiseOr");
+Tensor BitwiseXor(const Operand& x, const Operand& y, absl::string_view name = "BitwiseXor");
+Tensor LeftShift(const Operand& x, const Operand& y, absl::string_view name = "LeftShift");
+Tensor RightShift(const Operand& x, const Operand& y, absl::string_view name = "RightShift");
 // x / y, and 0 where y is 0. Source: TF 2.15 tf.math.divide_no_nan.
 Tensor DivideNoNan(const Operand& x, const Operand& y, absl::string_view name = "div_no_nan");
 

@@ -44,11 +44,26 @@ EST_UNARY_OP("Cos", SameAsFloatingInput, -g* Sin(x));
 EST_UNARY_OP("Tan", SameAsFloatingInput, g / Square(Cos(x)));
 EST_UNARY_OP("Erf", SameAsFloatingInput, g*(Exp(-Square(x)) * (2 * std::numbers::inv_sqrtpi)));
 EST_UNARY_OP("Reciprocal", SameAsFloatingInput, -g* Square(y));
+EST_UNARY_OP("Erfc", SameAsFloatingInput, g*(Exp(-Square(x)) * (-2 * std::numbers::inv_sqrtpi)));
+EST_UNARY_OP("Asin", SameAsFloatingInput, g* Reciprocal(Sqrt(1 - Square(x))));
+EST_UNARY_OP("Acos", SameAsFloatingInput, -g* Reciprocal(Sqrt(1 - Square(x))));
+EST_UNARY_OP("Atan", SameAsFloatingInput, g* Reciprocal(Square(x) + 1));
+EST_UNARY_OP("Sinh", SameAsFloatingInput, g* Cosh(x));
+EST_UNARY_OP("Cosh", SameAsFloatingInput, g* Sinh(x));
+EST_UNARY_OP("Asinh", SameAsFloatingInput, g / Cosh(y));
+EST_UNARY_OP("Acosh", SameAsFloatingInput, g / Sinh(y));
+EST_UNARY_OP("Atanh", SameAsFloatingInput, g* Reciprocal(1 - Square(x)));
 #undef EST_UNARY_OP
 
 OutputSpecs PredicateRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckFloating(context.input(0)));
   return std::vector<TensorSpec>{{DType::kBool, context.input(0).shape}};
+}
+
+OutputSpecs IntegerRule(const ShapeContext& context) {
+  if (IsInteger(context.input(0).dtype)) return SameAsInput(context);
+  return absl::InvalidArgumentError(
+      absl::StrCat("takes integers, not ", DTypeName(context.input(0).dtype)));
 }
 
 OutputSpecs CastRule(const ShapeContext& context) {
@@ -64,6 +79,10 @@ EST_REGISTER_OP(
     {.name = "Sign", .num_inputs = 1, .shape = SameAsNumberInput, .not_differentiable = true});
 EST_REGISTER_OP(
     {.name = "Round", .num_inputs = 1, .shape = SameAsNumberInput, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "Rint", .num_inputs = 1, .shape = SameAsFloatingInput, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "Invert", .num_inputs = 1, .shape = IntegerRule, .not_differentiable = true});
 EST_REGISTER_OP(
     {.name = "Floor", .num_inputs = 1, .shape = SameAsFloatingInput, .not_differentiable = true});
 EST_REGISTER_OP(
@@ -103,6 +122,17 @@ EST_UNARY_FUNCTION(Sin, "Sin")
 EST_UNARY_FUNCTION(Cos, "Cos")
 EST_UNARY_FUNCTION(Tan, "Tan")
 EST_UNARY_FUNCTION(Erf, "Erf")
+EST_UNARY_FUNCTION(Erfc, "Erfc")
+EST_UNARY_FUNCTION(Asin, "Asin")
+EST_UNARY_FUNCTION(Acos, "Acos")
+EST_UNARY_FUNCTION(Atan, "Atan")
+EST_UNARY_FUNCTION(Sinh, "Sinh")
+EST_UNARY_FUNCTION(Cosh, "Cosh")
+EST_UNARY_FUNCTION(Asinh, "Asinh")
+EST_UNARY_FUNCTION(Acosh, "Acosh")
+EST_UNARY_FUNCTION(Atanh, "Atanh")
+EST_UNARY_FUNCTION(Rint, "Rint")
+EST_UNARY_FUNCTION(Invert, "Invert")
 EST_UNARY_FUNCTION(Floor, "Floor")
 EST_UNARY_FUNCTION(Ceil, "Ceil")
 EST_UNARY_FUNCTION(Round, "Round")

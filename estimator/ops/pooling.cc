@@ -47,6 +47,16 @@ absl::StatusOr<std::vector<TensorSpec>> MaxPoolGradShape(const ShapeContext& c) 
   return std::vector<TensorSpec>{c.input(0)};
 }
 
+// x, y, gradient of x -> the gradient at the place of every maximum.
+absl::StatusOr<std::vector<TensorSpec>> MaxPoolGradGradShape(const ShapeContext& c) {
+  EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
+  EST_RETURN_IF_ERROR(CheckSameDType(c));
+  EST_ASSIGN_OR_RETURN(const Shape pooled, PooledShape(c.attrs, c.input(0).shape));
+  EST_RETURN_IF_ERROR(CheckShape(c.input(1), pooled, "orig_output"));
+  EST_RETURN_IF_ERROR(CheckShape(c.input(2), c.input(0).shape, "grad"));
+  return std::vector<TensorSpec>{c.input(1)};
+}
+
 absl::StatusOr<std::vector<TensorSpec>> AvgPoolGradShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(1), "grad"));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantInts(0));
@@ -72,7 +82,23 @@ EST_REGISTER_OP({.name = "MaxPool",
                    const Tensor y(grads[0].graph(), const_cast<Node*>(&node), 0);
                    return {AddOp("MaxPoolGrad", {node.input(0), y, grads[0]}, node.attrs())};
                  }});
-EST_REGISTER_OP({.name = "MaxPoolGrad", .num_inputs = 3, .shape = MaxPoolGradShape});
+// The gradient is linear in its last operand, and flows to where the maxima are.
+EST_REGISTER_OP(
+    {.name = "MaxPoolGrad",
+     .num_inputs = 3,
+     .shape = MaxPoolGradShape,
+     .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+       return {Tensor(), Tensor(),
+               AddOp("MaxPoolGradGrad", {node.input(0), node.input(1), grads[0]}, node.attrs())};
+     }});
+EST_REGISTER_OP(
+    {.name = "MaxPoolGradGrad",
+     .num_inputs = 3,
+     .shape = MaxPoolGradGradShape,
+     .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+       return {Tensor(), Tensor(),
+               AddOp("MaxPoolGrad", {node.input(0), node.input(1), grads[0]}, node.attrs())};
+     }});
 EST_REGISTER_OP({.name = "AvgPool",
                  .num_inputs = 1,
                  .shape = PoolShape,

@@ -64,6 +64,12 @@ EST_REGISTER_OP({.name = "RandomUniformInt",
                  .not_differentiable = true,
                  .stateful = true});
 
+EST_REGISTER_OP({.name = "RandomShuffle",
+                 .num_inputs = 1,
+                 .shape = SameAsInput,
+                 .not_differentiable = true,
+                 .stateful = true});
+
 // The bare op in `graph`.
 Tensor Draw(Graph& graph, absl::string_view op, const Shape& shape, DType dtype,
             std::optional<int64_t> op_seed) {
@@ -126,6 +132,12 @@ Tensor TruncatedNormal(const Shape& shape, double mean, double stddev, RandomOpt
   Graph& graph = Graph::Current();
   const NameScope scope(name, graph);
   return Scaled(Draw(graph, "TruncatedNormal", shape, options.dtype, options.seed), stddev, mean);
+}
+
+Tensor RandomShuffle(const Tensor& x, std::optional<int64_t> seed, absl::string_view name) {
+  Graph& graph = GraphFor({x});
+  const auto [graph_seed, seed2] = graph.OpSeeds(seed);
+  return graph.AddOp("RandomShuffle", {x}, {{"seed", graph_seed}, {"seed2", seed2}}, name);
 }
 
 // Source: TF 2.15 nn_ops._dropout.

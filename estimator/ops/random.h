@@ -5,8 +5,9 @@
 // TensorFlow's rule makes of the graph's seed and the op's (Graph::OpSeeds). At step 0 on replica 0
 // the numbers are TensorFlow's of a session's first run, bit for bit. Step s begins s * reservation
 // results further on, where reservation is what TensorFlow takes of the stream for each run:
-//   256 * num_elements results for every op. So the runs of a session that runs the op once a
-//   step are TensorFlow's, too. Replica r > 0 has the key HashSeed(seed, r).
+//   256 * num_elements results for every op (RandomShuffle: a number for each row). So the runs of
+//   a session that runs the op once a step are TensorFlow's, too. Replica r > 0 has the key
+//   HashSeed(seed, r).
 #ifndef ESTIMATOR_OPS_RANDOM_H_
 #define ESTIMATOR_OPS_RANDOM_H_
 
@@ -40,6 +41,10 @@ Tensor RandomNormal(const Shape& shape, double mean = 0, double stddev = 1,
 // Normal numbers, redrawn where they are 2 standard deviations or more off (TruncatedNormal).
 Tensor TruncatedNormal(const Shape& shape, double mean = 0, double stddev = 1,
                        RandomOptions options = {}, absl::string_view name = "truncated_normal");
+
+// The rows of x (along axis 0) in a random order. No gradient. Source: TF 2.15 tf.random.shuffle.
+Tensor RandomShuffle(const Tensor& x, std::optional<int64_t> seed = std::nullopt,
+                     absl::string_view name = "RandomShuffle");
 
 struct DropoutOptions {
   double rate = 0.5;  // the fraction that is dropped, in [0, 1)

@@ -84,16 +84,29 @@ Grads MeanGradient(const Node& node, const Grads& grads) {
   return {BroadcastTo(r.grad / count, r.x.shape()), Tensor()};
 }
 
-// The product of the others: product / x, unless x is the only zero.
+// The product of the others, by products from both ends along each axis in turn: without a
+// division, so that zeros, NaN and infinities count only for the others.
 Grads ProdGradient(const Node& node, const Grads& grads) {
   const Reduced r = KeepAxes(node, grads);
-  const Tensor is_zero = Equal(r.x, 0);
-  const Tensor safe = Where(is_zero, 1, r.x);
-  const Tensor product = AddOp("Prod", {safe, r.axes}, {{"keep_dims", true}});
-  const Tensor num_zeros = SumKeeping(Cast(is_zero, r.x.dtype()), r.axes);
-  const Tensor others = Where(is_zero, Where(Equal(num_zeros, 1), product, 0),
-                              Where(Equal(num_zeros, 0), product / safe, 0));
-  return {r.grad * others, Tensor()};
+  const auto others_along = [](const Tensor& x, int64_t axis) {
+    const auto exclusive = [&](bool reverse) {
+      return OpBuilder("Cumprod", "Cumprod")
+          .Input(x)
+          .Int("axis", axis)
+          .Attr("exclusive", true)
+          .Attr("reverse", reverse)
+          .Build();
+    };
+    return exclusive(false) * exclusive(true);
+  };
+  Tensor result = r.grad;
+  Tensor rest = r.x;  // with the axes so far reduced
+  const std::vector<int64_t> axes = *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(1);
+  for (const int64_t axis : axes) {
+    result = result * others_along(rest, axis);
+    rest = ReduceProd(rest, axis, /*keepdims=*/true);
+  }
+  return {BroadcastTo(result, r.x.shape()), Tensor()};
 }
 
 Grads ExtremeGradient(const Node& node, const Grads& grads) {

@@ -1,5 +1,7 @@
 #include "estimator/ops/scan.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -27,12 +29,66 @@ Grads CumsumGradient(const Node& node, const Grads& grads) {
   return {AddOp("Cumsum", {grads[0], node.input(1)}, attrs), Tensor()};
 }
 
+// Source: TF 2.15 math_grad._CumprodGrad.
+Grads CumprodGradient(const Node& node, const Grads& grads) {
+  const Tensor product(grads[0].graph(), const_cast<Node*>(&node), 0);
+  Attrs attrs = node.attrs();
+  attrs.Set("reverse", !attrs.b("reverse"));
+  const Tensor sum = AddOp("Cumsum", {AddOp("Mul", {product, grads[0]}), node.input(1)}, attrs);
+  return {AddOp("RealDiv", {sum, node.input(0)}), Tensor()};
+}
+
+absl::Status CheckMatrix(const TensorSpec& spec) {
+  if (spec.shape.rank() >= 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("takes matrices [..., M, N], not ", spec.ToString()));
+}
+
+OutputSpecs DiagPartRule(const ShapeContext& context) {
+  EST_RETURN_IF_ERROR(CheckMatrix(context.input(0)));
+  std::vector<int64_t> dims = context.input(0).shape.dims();
+  const int64_t columns = dims.back();
+  dims.pop_back();
+  dims.back() = std::min(dims.back(), columns);
+  return std::vector<TensorSpec>{{context.input(0).dtype, Shape(std::move(dims))}};
+}
+
+OutputSpecs DiagRule(const ShapeContext& context) {
+  Shape shape = context.input(0).shape;
+  if (shape.rank() < 1) return absl::InvalidArgumentError("takes diagonals [..., N], not a scalar");
+  shape.push_back(shape.dim(-1));
+  return std::vector<TensorSpec>{{context.input(0).dtype, shape}};
+}
+
+// A diagonal matrix, with zeros below or beside it where the matrices are not square.
+Grads DiagPartGradient(const Node& node, const Grads& grads) {
+  const Shape& whole = node.input(0).shape();
+  const int64_t size = grads[0].dim(-1);
+  const Tensor square = AddOp("MatrixDiag", {grads[0]});
+  if (whole.dim(-1) == size && whole.dim(-2) == size) return {square};
+  std::vector<int64_t> paddings(static_cast<size_t>(2 * whole.rank()));
+  paddings[paddings.size() - 3] = whole.dim(-2) - size;
+  paddings[paddings.size() - 1] = whole.dim(-1) - size;
+  return {OpBuilder("Pad", "Pad")
+              .Input(square)
+              .Const("paddings", IntArray(Shape{whole.rank(), 2}, paddings))
+              .Build()};
+}
+
+OutputSpecs InvertPermutationRule(const ShapeContext& context) {
+  const TensorSpec& x = context.input(0);
+  if (x.shape.rank() == 1 && (x.dtype == DType::kInt32 || x.dtype == DType::kInt64)) {
+    return SameAsInput(context);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("takes a vector of int32 or int64, not ", x.ToString()));
+}
+
 OutputSpecs BandRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(context.ConstantInts(1).status());
   EST_RETURN_IF_ERROR(context.ConstantInts(2).status());
-  if (context.input(0).shape.rank() >= 2) return SameAsInput(context);
-  return absl::InvalidArgumentError(
-      absl::StrCat("takes matrices [..., M, N], not ", context.input(0).ToString()));
+  EST_RETURN_IF_ERROR(CheckMatrix(context.input(0)));
+  return SameAsInput(context);
 }
 
 Grads BandGradient(const Node& node, const Grads& grads) {
@@ -41,6 +97,22 @@ Grads BandGradient(const Node& node, const Grads& grads) {
 
 EST_REGISTER_OP(
     {.name = "Cumsum", .num_inputs = 2, .shape = CumsumRule, .gradient = CumsumGradient});
+EST_REGISTER_OP(
+    {.name = "Cumprod", .num_inputs = 2, .shape = CumsumRule, .gradient = CumprodGradient});
+EST_REGISTER_OP({.name = "MatrixDiag",
+                 .num_inputs = 1,
+                 .shape = DiagRule,
+                 .gradient = [](const Node&, const Grads& grads) -> Grads {
+                   return {AddOp("MatrixDiagPart", {grads[0]})};
+                 }});
+EST_REGISTER_OP({.name = "MatrixDiagPart",
+                 .num_inputs = 1,
+                 .shape = DiagPartRule,
+                 .gradient = DiagPartGradient});
+EST_REGISTER_OP({.name = "InvertPermutation",
+                 .num_inputs = 1,
+                 .shape = InvertPermutationRule,
+                 .not_differentiable = true});
 EST_REGISTER_OP(
     {.name = "MatrixBandPart", .num_inputs = 3, .shape = BandRule, .gradient = BandGradient});
 
@@ -53,6 +125,27 @@ Tensor Cumsum(const Tensor& x, int axis, CumsumOptions options, absl::string_vie
       .Attr("exclusive", options.exclusive)
       .Attr("reverse", options.reverse)
       .Build();
+}
+
+Tensor Cumprod(const Tensor& x, int axis, CumsumOptions options, absl::string_view name) {
+  return OpBuilder("Cumprod", name)
+      .Input(x)
+      .Int("axis", axis)
+      .Attr("exclusive", options.exclusive)
+      .Attr("reverse", options.reverse)
+      .Build();
+}
+
+Tensor MatrixDiag(const Tensor& diagonal, absl::string_view name) {
+  return AddOp("MatrixDiag", {diagonal}, {}, name);
+}
+
+Tensor MatrixDiagPart(const Tensor& x, absl::string_view name) {
+  return AddOp("MatrixDiagPart", {x}, {}, name);
+}
+
+Tensor InvertPermutation(const Tensor& x, absl::string_view name) {
+  return AddOp("InvertPermutation", {x}, {}, name);
 }
 
 Tensor MatrixBandPart(const Tensor& x, int64_t num_lower, int64_t num_upper,

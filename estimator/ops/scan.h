@@ -1,4 +1,4 @@
-// Running sums along an axis, and bands of matrices.
+// Running sums and products along an axis; bands and diagonals of matrices.
 #ifndef ESTIMATOR_OPS_SCAN_H_
 #define ESTIMATOR_OPS_SCAN_H_
 
@@ -17,6 +17,15 @@ struct CumsumOptions {
 Tensor Cumsum(const Tensor& x, int axis = 0, CumsumOptions options = {},
               absl::string_view name = "Cumsum");
 
+// tf.math.cumprod: [a, b, c] -> [a, ab, abc] along `axis`.
+Tensor Cumprod(const Tensor& x, int axis = 0, CumsumOptions options = {},
+               absl::string_view name = "Cumprod");
+// tf.linalg.diag: [..., N] -> [..., N, N], zero beside the diagonal.
+Tensor MatrixDiag(const Tensor& diagonal, absl::string_view name = "MatrixDiag");
+// tf.linalg.diag_part: [..., M, N] -> [..., min(M, N)].
+Tensor MatrixDiagPart(const Tensor& x, absl::string_view name = "MatrixDiagPart");
+// tf.math.invert_permutation: y[x[i]] = i. x: i32 or i64 [N], each of 0 to N - 1 once.
+Tensor InvertPermutation(const Tensor& x, absl::string_view name = "InvertPermutation");
 // tf.linalg.band_part: of every matrix [..., M, N], the diagonal, num_lower diagonals below it and
 // num_upper above (negative: all), zero elsewhere.
 Tensor MatrixBandPart(const Tensor& x, int64_t num_lower, int64_t num_upper,

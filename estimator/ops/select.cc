@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/math_binary.h"
@@ -25,10 +26,10 @@ OutputSpecs SelectRule(const ShapeContext& context) {
 std::vector<Tensor> SelectGradient(const Node& node, const std::vector<Tensor>& grads) {
   std::vector<Tensor> result(3);
   const Tensor& condition = node.input(0);
-  if (WantsGradient(node.input(1))) {
+  if (GradientWanted(node.input(1))) {
     result[1] = SumToShapeOf(Where(condition, grads[0], 0), node.input(1));
   }
-  if (WantsGradient(node.input(2))) {
+  if (GradientWanted(node.input(2))) {
     result[2] = SumToShapeOf(Where(condition, 0, grads[0]), node.input(2));
   }
   return result;

@@ -64,6 +64,4 @@ absl::StatusOr<int> CheckAxis(int64_t axis, int rank) {
                 : absl::StrCat("axis ", axis, " is out of range [", -rank, ", ", rank, ")"));
 }
 
-bool WantsGradient(const Tensor& input) { return input.valid() && input.node()->op() != "Const"; }
-
 }  // namespace estimator

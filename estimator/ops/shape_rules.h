@@ -31,9 +31,6 @@ absl::Status CheckNumber(const TensorSpec& spec);
 // `axis` counted from the front. Errors: INVALID_ARGUMENT naming axis and range.
 absl::StatusOr<int> CheckAxis(int64_t axis, int rank);
 
-// Whether a gradient may flow into the tensor at all: it is not a constant.
-bool WantsGradient(const Tensor& input);
-
 }  // namespace estimator
 
 #endif  // ESTIMATOR_OPS_SHAPE_RULES_H_

@@ -64,32 +64,8 @@ absl::StatusOr<Shape> StridedShape(const ShapeContext& context, const Shape& fro
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> begin, context.ConstantInts(first));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> end, context.ConstantInts(first + 1));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, context.ConstantInts(first + 2));
-  if (begin.size() != end.size() || begin.size() != strides.size() ||
-      begin.size() > from.dims().size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(begin.size(), " begins, ", end.size(), " ends and ", strides.size(),
-                     " strides for the ", from.rank(), " axes of ", from.ToString()));
-  }
-  if (context.attrs.i("ellipsis_mask") != 0 || context.attrs.i("new_axis_mask") != 0) {
-    return absl::UnimplementedError(
-        "ellipsis_mask and new_axis_mask are not supported; name the "
-        "axes, and use ExpandDims");
-  }
-  Shape to;
-  for (size_t i = 0; i < from.dims().size(); ++i) {
-    if (i >= begin.size()) {
-      to.push_back(from.dims()[i]);
-      continue;
-    }
-    const auto bit = [&](const char* mask) { return ((context.attrs.i(mask) >> i) & 1) != 0; };
-    const SliceAxis axis{begin[i],          end[i],          strides[i],
-                         bit("begin_mask"), bit("end_mask"), bit("shrink_axis_mask")};
-    const absl::StatusOr<SliceRange> range = ResolveSlice(from.dims()[i], axis);
-    if (!range.ok())
-      return Annotate(range.status(), absl::StrCat("axis ", i, " of ", from.ToString()));
-    if (!axis.shrink) to.push_back(range->size);
-  }
-  return to;
+  EST_ASSIGN_OR_RETURN(SliceLayout layout, LayOutSlice(from, begin, end, strides, context.attrs));
+  return std::move(layout.shape);
 }
 
 OutputSpecs StridedSliceRule(const ShapeContext& context) {
@@ -117,8 +93,8 @@ Grads StridedSliceGradient(const Node& node, const Grads& grads) {
               .Input(grads[0])
               .Attr("begin_mask", node.attrs().i("begin_mask"))
               .Attr("end_mask", node.attrs().i("end_mask"))
-              .Attr("ellipsis_mask", int64_t{0})
-              .Attr("new_axis_mask", int64_t{0})
+              .Attr("ellipsis_mask", node.attrs().i("ellipsis_mask"))
+              .Attr("new_axis_mask", node.attrs().i("new_axis_mask"))
               .Attr("shrink_axis_mask", node.attrs().i("shrink_axis_mask"))
               .Build(),
           Tensor(), Tensor(), Tensor()};
@@ -226,7 +202,7 @@ Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vect
 
 Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes, absl::string_view name) {
   std::vector<int64_t> begin, end, strides;
-  int64_t begin_mask = 0, end_mask = 0, shrink_mask = 0;
+  int64_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_mask = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
     const Slicing& axis = axes[i];
     const int64_t bit = int64_t{1} << i;
@@ -236,6 +212,8 @@ Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes, absl::str
     if (!axis.begin.has_value()) begin_mask |= bit;
     if (!axis.end.has_value() && !axis.shrink) end_mask |= bit;
     if (axis.shrink) shrink_mask |= bit;
+    if (axis.kind == Slicing::Kind::kEllipsis) ellipsis_mask |= bit;
+    if (axis.kind == Slicing::Kind::kNewAxis) new_axis_mask |= bit;
   }
   return OpBuilder("StridedSlice", name)
       .Input(x)
@@ -244,8 +222,8 @@ Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes, absl::str
       .Ints("stack_2", strides)
       .Attr("begin_mask", begin_mask)
       .Attr("end_mask", end_mask)
-      .Attr("ellipsis_mask", int64_t{0})
-      .Attr("new_axis_mask", int64_t{0})
+      .Attr("ellipsis_mask", ellipsis_mask)
+      .Attr("new_axis_mask", new_axis_mask)
       .Attr("shrink_axis_mask", shrink_mask)
       .Build();
 }

@@ -18,13 +18,17 @@ namespace estimator {
 Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size,
              absl::string_view name = "Slice");
 
-// One axis of Python's x[...]: Slicing::At(i) is `i` (the axis goes), Slicing::All() is `:`,
-// Slicing::Span(b, e, s) is `b:e:s` with an absent begin or end as std::nullopt.
+// One entry of Python's x[...]: Slicing::At(i) is `i` (the axis goes), Slicing::All() is `:`,
+// Slicing::Span(b, e, s) is `b:e:s` with an absent begin or end as std::nullopt, Slicing::Rest() is
+// `...` (all axes that no other entry stands for), Slicing::NewAxis() is `newaxis`.
 struct Slicing {
+  enum class Kind { kAxis, kEllipsis, kNewAxis };
+
   std::optional<int64_t> begin;
   std::optional<int64_t> end;
   int64_t stride = 1;
   bool shrink = false;
+  Kind kind = Kind::kAxis;
 
   static Slicing At(int64_t index) { return {index, std::nullopt, 1, true}; }
   static Slicing All() { return {}; }
@@ -32,6 +36,8 @@ struct Slicing {
                       int64_t stride = 1) {
     return {begin, end, stride, false};
   }
+  static Slicing Rest() { return {std::nullopt, std::nullopt, 1, false, Kind::kEllipsis}; }
+  static Slicing NewAxis() { return {std::nullopt, std::nullopt, 1, false, Kind::kNewAxis}; }
 };
 // x[axes...]; axes that are not named are taken whole. Ranges beyond the end are cut, as in Python;
 // an index beyond the end is an error.

@@ -150,8 +150,8 @@ def binary():
             return np.where(y == 0, dtype(3), y).astype(dtype) if dtype not in FLOATS else y
         low = 0.2 if op in ("Pow", "Xlogy") else -3
         for dtype in FLOATS + INTS:
-            yield Case(op, NAMES[dtype], [values([2, 1, 3], dtype, low, 3, 1), second([2, 1], dtype)], tolerance=tolerance,
-                       optional=True)
+            yield Case(op, NAMES[dtype], [values([2, 1, 3], dtype, low, 3, 1), second([2, 1], dtype)],
+                       tolerance=sums_if_broadcast(tolerance, [2, 1, 3], [2, 1]), optional=True)
         sample = np.int32 if op in ("TruncateDiv", "TruncateMod") else F32
         for name, (a, b) in BROADCASTS.items():
             yield Case(op, name, [values(a, sample, low, 3, 1), second(b, sample)], tolerance=sums_if_broadcast(tolerance, a, b))

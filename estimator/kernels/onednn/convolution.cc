@@ -34,12 +34,16 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
   conv.input = NhwcLayout(input);
   conv.output = NhwcLayout(output);
   const Shape& f = filter.shape;
-  const memory::dims dims = depthwise ? memory::dims{f[2], f[3], 1, f[0], f[1]}
-                                      // {G, O/G, I/G, H, W}
-                                      : memory::dims{f[3], f[2], f[0], f[1]};  // {O, I, H, W}
-  const int64_t tap = f[2] * f[3];
-  const memory::dims filter_strides = depthwise ? memory::dims{f[3], 1, 1, f[1] * tap, tap}
-                                                : memory::dims{1, f[3], f[1] * tap, tap};
+  const int64_t tap = f[2] * f[3], groups = geometry->groups, group_outs = f[3] / groups;
+  memory::dims dims{f[3], f[2], f[0], f[1]};  // {O, I, H, W}
+  memory::dims filter_strides{1, f[3], f[1] * tap, tap};
+  if (depthwise) {  // {G, O/G, I/G, H, W}
+    dims = {f[2], f[3], 1, f[0], f[1]};
+    filter_strides = {f[3], 1, 1, f[1] * tap, tap};
+  } else if (groups > 1) {
+    dims = {groups, group_outs, f[2], f[0], f[1]};
+    filter_strides = {group_outs, 1, f[3], f[1] * tap, tap};
+  }
   conv.filter = memory::desc(dims, type, filter_strides);
   conv.any_filter = memory::desc(dims, type, memory::format_tag::any);
   conv.strides = {rows.stride, columns.stride};

@@ -80,5 +80,27 @@ EST_REGISTER_KERNEL("Range", KernelTier::kReference, [](const KernelSpec& spec) 
   return kernel;
 });
 
+EST_REGISTER_KERNEL("LinSpace", KernelTier::kReference, [](const KernelSpec& spec) {
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsFloatingType<T>) {
+      const int64_t n = spec.outputs[0].shape.num_elements();
+      kernel = MakeKernel([n](const KernelArgs& args) {
+        const auto start = static_cast<Compute<T>>(*args.in<T>(0));
+        const auto stop = static_cast<Compute<T>>(*args.in<T>(1));
+        const Compute<T> step = n > 1 ? (stop - start) / static_cast<Compute<T>>(n - 1) : 0;
+        for (int64_t i = 0; i < n; ++i) {
+          const bool last = i > 0 && i == n - 1;
+          args.out<T>(0)[i] =
+              static_cast<T>(last ? stop : start + step * static_cast<Compute<T>>(i));
+        }
+        return absl::OkStatus();
+      });
+    }
+  });
+  return kernel;
+});
+
 }  // namespace
 }  // namespace estimator

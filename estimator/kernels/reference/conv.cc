@@ -1,7 +1,7 @@
 // Conv2D and its two gradients, plainly.
 //   out[n,p,q,o]  = sum_{r,s,c} in[n, row(p,r), column(q,s), c] * filter[r,s,c,o]
 // Taps that fall into padding are left out. The inner loops run along output channels, which lie
-// side by side in filter and output.
+// side by side in filter and output. With groups, c counts the input channels of o's group.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -14,19 +14,30 @@
 namespace estimator {
 namespace {
 
+// Calls fn(input_channel, filter_row, first_output) for every input channel: the row of a tap's
+// filter that it meets, and the first of the g.out_channels / g.groups outputs of its group.
+template <typename Fn>
+void ForEachChannel(const ConvGeometry& g, Fn&& fn) {
+  const int64_t group_in = g.in_channels / g.groups, group_out = g.out_channels / g.groups;
+  for (int64_t group = 0; group < g.groups; ++group) {
+    for (int64_t c = 0; c < group_in; ++c) fn(group * group_in + c, c, group * group_out);
+  }
+}
+
 template <typename T, typename Acc = Accumulator<T>>
 void Forward(const ConvGeometry& g, const T* in, const T* filter, T* out, Acc* sums) {
   const int64_t channels = g.in_channels, outs = g.out_channels;
+  const int64_t filter_rows = channels / g.groups, group_outs = outs / g.groups;
   const int64_t pixels = g.rows.output * g.columns.output;
   for (int64_t n = 0; n < g.batch; ++n) {
     std::fill(sums, sums + pixels * outs, Acc{0});
     ForEachTap(g, n, [&](int64_t output, int64_t input, int64_t tap) {
       Acc* const sum = sums + (output - n * pixels) * outs;
-      for (int64_t c = 0; c < channels; ++c) {
+      ForEachChannel(g, [&](int64_t c, int64_t filter_row, int64_t first) {
         const Acc x = static_cast<Acc>(in[input * channels + c]);
-        const T* const row = filter + (tap * channels + c) * outs;
-        for (int64_t o = 0; o < outs; ++o) sum[o] += x * static_cast<Acc>(row[o]);
-      }
+        const T* const row = filter + (tap * filter_rows + filter_row) * outs + first;
+        for (int64_t o = 0; o < group_outs; ++o) sum[first + o] += x * static_cast<Acc>(row[o]);
+      });
     });
     for (int64_t e = 0; e < pixels * outs; ++e)
       out[n * pixels * outs + e] = static_cast<T>(sums[e]);
@@ -38,20 +49,21 @@ template <typename T, typename Acc = Accumulator<T>>
 void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T* in_grad,
                    Acc* sums) {
   const int64_t channels = g.in_channels, outs = g.out_channels;
+  const int64_t filter_rows = channels / g.groups, group_outs = outs / g.groups;
   const int64_t pixels = g.rows.input * g.columns.input;
   for (int64_t n = 0; n < g.batch; ++n) {
     std::fill(sums, sums + pixels * channels, Acc{0});
     ForEachTap(g, n, [&](int64_t output, int64_t input, int64_t tap) {
       const T* const gradient = out_grad + output * outs;
       Acc* const sum = sums + (input - n * pixels) * channels;
-      for (int64_t c = 0; c < channels; ++c) {
-        const T* const row = filter + (tap * channels + c) * outs;
+      ForEachChannel(g, [&](int64_t c, int64_t filter_row, int64_t first) {
+        const T* const row = filter + (tap * filter_rows + filter_row) * outs + first;
         Acc dot = 0;
 #pragma omp simd reduction(+ : dot)
-        for (int64_t o = 0; o < outs; ++o)
-          dot += static_cast<Acc>(gradient[o]) * static_cast<Acc>(row[o]);
+        for (int64_t o = 0; o < group_outs; ++o)
+          dot += static_cast<Acc>(gradient[first + o]) * static_cast<Acc>(row[o]);
         sum[c] += dot;
-      }
+      });
     });
     for (int64_t e = 0; e < pixels * channels; ++e) {
       in_grad[n * pixels * channels + e] = static_cast<T>(sums[e]);
@@ -65,7 +77,8 @@ template <typename T, typename Acc = Accumulator<T>>
 void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, T* filter_grad,
                     Acc* scratch) {
   const int64_t channels = g.in_channels, outs = g.out_channels;
-  const int64_t size = g.rows.kernel * g.columns.kernel * channels * outs;
+  const int64_t filter_rows = channels / g.groups, group_outs = outs / g.groups;
+  const int64_t size = g.rows.kernel * g.columns.kernel * filter_rows * outs;
   Acc* const total = scratch;
   Acc* const image = scratch + size;
   std::fill(total, total + size, Acc{0});
@@ -73,11 +86,12 @@ void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, T* fi
     std::fill(image, image + size, Acc{0});
     ForEachTap(g, n, [&](int64_t output, int64_t input, int64_t tap) {
       const T* const gradient = out_grad + output * outs;
-      for (int64_t c = 0; c < channels; ++c) {
+      ForEachChannel(g, [&](int64_t c, int64_t filter_row, int64_t first) {
         const Acc x = static_cast<Acc>(in[input * channels + c]);
-        Acc* const row = image + (tap * channels + c) * outs;
-        for (int64_t o = 0; o < outs; ++o) row[o] += x * static_cast<Acc>(gradient[o]);
-      }
+        Acc* const row = image + (tap * filter_rows + filter_row) * outs + first;
+        for (int64_t o = 0; o < group_outs; ++o)
+          row[o] += x * static_cast<Acc>(gradient[first + o]);
+      });
     });
     for (int64_t e = 0; e < size; ++e) total[e] += image[e];
   }

@@ -14,18 +14,24 @@ namespace {
 
 enum class Which { kForward, kInput, kFilter };
 
+// How many sums are kept: one image of the operand that is computed (the filter: all of it).
+template <Which which>
+int64_t SumsOf(const ConvGeometry& g) {
+  if (which == Which::kForward) return g.rows.output * g.columns.output * g.out_channels;
+  if (which == Which::kInput) return g.rows.input * g.columns.input * g.in_channels;
+  return g.rows.kernel * g.columns.kernel * g.out_channels;
+}
+
 // The three are one loop nest; what differs is which operand is summed into.
 //   in [N,H,W,C], filter [R,S,C,M], out [N,P,Q,C*M]; `result` is the operand that is computed, and
-//   `sums` holds one image of it (the filter: all of it).
+//   `sums` holds SumsOf numbers.
 template <Which which, typename T, typename Acc = Accumulator<T>>
 void Depthwise(const ConvGeometry& g, const T* in, const T* filter, const T* out, T* result,
                Acc* sums) {
   const int64_t channels = g.in_channels, multiplier = g.multiplier;
   const int64_t out_pixels = g.rows.output * g.columns.output;
   const int64_t in_pixels = g.rows.input * g.columns.input;
-  const int64_t size = which == Which::kForward ? out_pixels * g.out_channels
-                       : which == Which::kInput ? in_pixels * channels
-                                                : g.rows.kernel * g.columns.kernel * g.out_channels;
+  const int64_t size = SumsOf<which>(g);
   std::fill(sums, sums + size, Acc{0});
   for (int64_t n = 0; n < g.batch; ++n) {
     ForEachTap(g, n, [&](int64_t output, int64_t input, int64_t tap) {
@@ -64,9 +70,6 @@ std::unique_ptr<Kernel> MakeDepthwise(const KernelSpec& spec) {
   const auto geometry = MakeConvGeometry(spec.attrs, input, filter, /*depthwise=*/true);
   if (!geometry.ok()) return nullptr;
   const ConvGeometry g = *geometry;
-  const int64_t batch = std::max<int64_t>(g.batch, 1);
-  const int64_t size = which == Which::kFilter ? spec.outputs[0].shape.num_elements()
-                                               : spec.outputs[0].shape.num_elements() / batch;
   return VisitFloating(spec.outputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     using Acc = Accumulator<T>;
@@ -78,7 +81,7 @@ std::unique_ptr<Kernel> MakeDepthwise(const KernelSpec& spec) {
           Depthwise<which>(g, in, filter, out, args.out<T>(0), static_cast<Acc*>(args.scratch));
           return absl::OkStatus();
         },
-        static_cast<size_t>(size) * sizeof(Acc));
+        static_cast<size_t>(SumsOf<which>(g)) * sizeof(Acc));
   });
 }
 

@@ -1,6 +1,7 @@
-// GatherV2, GatherNd, ScatterNd, UnsortedSegmentSum, OneHot.
+// GatherV2, GatherNd, ScatterNd, TensorScatter..., UnsortedSegment..., OneHot.
 // Sums run in the elements' own dtype, in the order of the indices.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,44 +35,45 @@ T Sum(T a, T b) {
     return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-EST_REGISTER_KERNEL("GatherV2", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
-                      const auto axes = ConstantInts(spec, 2);
-                      if (!axes.has_value()) return nullptr;
-                      const Shape& params = spec.inputs[0].shape;
-                      const auto axis = static_cast<int>(WrapAxis((*axes)[0], params.rank()));
-                      int64_t outer = 1, inner = 1;
-                      for (int i = 0; i < axis; ++i) outer *= params.dim(i);
-                      for (int i = axis + 1; i < params.rank(); ++i) inner *= params.dim(i);
-                      const int64_t limit = params.dim(axis),
-                                    n = spec.inputs[1].shape.num_elements();
-                      return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
-                        using Index = decltype(index_tag);
-                        std::unique_ptr<Kernel> kernel;
-                        VisitBySize(spec.inputs[0].dtype, [&](auto tag) {
-                          using T = decltype(tag);
-                          kernel = MakeKernel([=](const KernelArgs& args) {
-                            const Index* indices = args.in<Index>(1);
-                            for (int64_t i = 0; i < n; ++i) {
-                              const auto index = static_cast<int64_t>(indices[i]);
-                              if (index < 0 || index >= limit)
-                                return OutOfRange("indices", i, index, limit);
-                            }
-                            const T* x = args.in<T>(0);
-                            T* out = args.out<T>(0);
-                            for (int64_t o = 0; o < outer; ++o) {
-                              for (int64_t i = 0; i < n; ++i) {
-                                const T* row =
-                                    x + (o * limit + static_cast<int64_t>(indices[i])) * inner;
-                                out = std::copy_n(row, inner, out);
-                              }
-                            }
-                            return absl::OkStatus();
-                          });
-                        });
-                        return kernel;
-                      });
-                    });
+std::unique_ptr<Kernel> MakeGather(const KernelSpec& spec) {
+  const auto axes = ConstantInts(spec, 2);
+  if (!axes.has_value()) return nullptr;
+  const Shape &params = spec.inputs[0].shape, &indices = spec.inputs[1].shape;
+  const auto axis = static_cast<int>(WrapAxis((*axes)[0], params.rank()));
+  const int64_t given = spec.attrs.has("batch_dims") ? spec.attrs.i("batch_dims") : 0;
+  const auto batch = static_cast<int>(WrapAxis(given, indices.rank()));
+  int64_t batches = 1, outer = 1, inner = 1, n = 1;
+  for (int i = 0; i < axis; ++i) (i < batch ? batches : outer) *= params.dim(i);
+  for (int i = axis + 1; i < params.rank(); ++i) inner *= params.dim(i);
+  for (int i = batch; i < indices.rank(); ++i) n *= indices.dim(i);
+  const int64_t limit = params.dim(axis);
+  return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
+    using Index = decltype(index_tag);
+    std::unique_ptr<Kernel> kernel;
+    VisitBySize(spec.inputs[0].dtype, [&](auto tag) {
+      using T = decltype(tag);
+      kernel = MakeKernel([=](const KernelArgs& args) {
+        const Index* all = args.in<Index>(1);
+        for (int64_t i = 0; i < batches * n; ++i) {
+          const auto index = static_cast<int64_t>(all[i]);
+          if (index < 0 || index >= limit) return OutOfRange("indices", i, index, limit);
+        }
+        T* out = args.out<T>(0);
+        for (int64_t o = 0; o < batches * outer; ++o) {
+          const T* const x = args.in<T>(0) + o * limit * inner;
+          const Index* const own = all + o / outer * n;
+          for (int64_t i = 0; i < n; ++i) {
+            out = std::copy_n(x + static_cast<int64_t>(own[i]) * inner, inner, out);
+          }
+        }
+        return absl::OkStatus();
+      });
+    });
+    return kernel;
+  });
+}
+
+EST_REGISTER_KERNEL("GatherV2", KernelTier::kReference, MakeGather);
 
 // How rows of K indices point into slices of a shape.
 struct NdLayout {
@@ -147,7 +149,90 @@ EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, [](const KernelSpec& sp
   });
 });
 
-EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference, [](const KernelSpec& spec) {
+// x with updates set or added; operand order x, indices, updates.
+template <bool kAdd>
+std::unique_ptr<Kernel> MakeTensorScatter(const KernelSpec& spec) {
+  const NdLayout layout(spec.inputs[1].shape, spec.outputs[0].shape);
+  const int64_t n = spec.outputs[0].shape.num_elements();
+  return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
+    using Index = decltype(index_tag);
+    std::unique_ptr<Kernel> kernel;
+    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+      using T = decltype(tag);
+      if constexpr (kIsNumberType<T>) {
+        kernel = MakeKernel([layout, n](const KernelArgs& args) {
+          T* out = args.out<T>(0);
+          std::copy_n(args.in<T>(0), n, out);
+          return layout.ForEach(args.in<Index>(1), [&](int64_t row, int64_t offset) {
+            const T* update = args.in<T>(2) + row * layout.slice;
+            for (int64_t i = 0; i < layout.slice; ++i) {
+              out[offset + i] = kAdd ? Sum(out[offset + i], update[i]) : update[i];
+            }
+          });
+        });
+      }
+    });
+    return kernel;
+  });
+}
+
+EST_REGISTER_KERNEL("TensorScatterUpdate", KernelTier::kReference, MakeTensorScatter<false>);
+EST_REGISTER_KERNEL("TensorScatterAdd", KernelTier::kReference, MakeTensorScatter<true>);
+
+// The largest finite number of a type.
+template <typename T>
+T Largest() {
+  T largest;
+  if constexpr (std::is_same_v<T, Bfloat16>)
+    largest.bits = 0x7f7f;
+  else if constexpr (std::is_same_v<T, Float16>)
+    largest.bits = 0x7bff;
+  else
+    largest = std::numeric_limits<T>::max();
+  return largest;
+}
+template <typename T>
+T Lowest() {
+  if constexpr (kIsHalf<T>)
+    return T(-static_cast<float>(Largest<T>()));
+  else
+    return std::numeric_limits<T>::lowest();
+}
+
+// What a segment begins with, and how it takes in a row's element.
+struct SumSegments {
+  template <typename T>
+  static T First() {
+    return T{};
+  }
+  template <typename T>
+  static T Of(T total, T x) {
+    return Sum(total, x);
+  }
+};
+struct MaxSegments {
+  template <typename T>
+  static T First() {
+    return Lowest<T>();
+  }
+  template <typename T>
+  static T Of(T total, T x) {
+    return static_cast<Compute<T>>(x) > static_cast<Compute<T>>(total) ? x : total;
+  }
+};
+struct MinSegments {
+  template <typename T>
+  static T First() {
+    return Largest<T>();
+  }
+  template <typename T>
+  static T Of(T total, T x) {
+    return static_cast<Compute<T>>(x) < static_cast<Compute<T>>(total) ? x : total;
+  }
+};
+
+template <typename Segments>
+std::unique_ptr<Kernel> MakeSegments(const KernelSpec& spec) {
   const int64_t n = spec.inputs[1].shape.num_elements();
   const int64_t num_out = spec.outputs[0].shape.num_elements();
   const int64_t num_segments = spec.outputs[0].shape.dim(0);
@@ -160,13 +245,15 @@ EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference, [](const Kerne
       if constexpr (kIsNumberType<T>) {
         kernel = MakeKernel([=](const KernelArgs& args) {
           T* out = args.out<T>(0);
-          std::fill_n(out, num_out, T{});
+          std::fill_n(out, num_out, Segments::template First<T>());
           for (int64_t i = 0; i < n; ++i) {
             const auto id = static_cast<int64_t>(args.in<Index>(1)[i]);
             if (id < 0) continue;
             if (id >= num_segments) return OutOfRange("segment_ids", i, id, num_segments);
             const T* x = args.in<T>(0) + i * row;
-            for (int64_t k = 0; k < row; ++k) out[id * row + k] = Sum(out[id * row + k], x[k]);
+            for (int64_t k = 0; k < row; ++k) {
+              out[id * row + k] = Segments::Of(out[id * row + k], x[k]);
+            }
           }
           return absl::OkStatus();
         });
@@ -174,7 +261,11 @@ EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference, [](const Kerne
     });
     return kernel;
   });
-});
+}
+
+EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference, MakeSegments<SumSegments>);
+EST_REGISTER_KERNEL("UnsortedSegmentMax", KernelTier::kReference, MakeSegments<MaxSegments>);
+EST_REGISTER_KERNEL("UnsortedSegmentMin", KernelTier::kReference, MakeSegments<MinSegments>);
 
 EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec) {
   const Shape& shape = spec.outputs[0].shape;

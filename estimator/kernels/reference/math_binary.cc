@@ -1,5 +1,6 @@
 // Arithmetic on two operands with broadcasting, and AddN.
 // Integers wrap around, as two's complement does. 16-bit floats are computed in float32.
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 
@@ -147,6 +148,86 @@ struct Atan2Op {
   }
 };
 
+struct XdivyOp {
+  static constexpr bool kFloatingOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return a == T(0) ? T(0) : a / b;
+  }
+};
+struct XlogyOp {
+  static constexpr bool kFloatingOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return a == T(0) ? T(0) : a * std::log(b);
+  }
+};
+struct TruncateDivOp {
+  static constexpr bool kIntegerDivisor = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (std::integral<T>)
+      return DivOp::Of(a, b);
+    else
+      return std::trunc(a / b);
+  }
+};
+struct TruncateModOp {
+  static constexpr bool kIntegerDivisor = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    if constexpr (std::integral<T>) {
+      if constexpr (std::signed_integral<T>) {
+        if (b == T(-1)) return T(0);
+      }
+      return static_cast<T>(a % b);
+    } else {
+      return std::fmod(a, b);
+    }
+  }
+};
+struct BitwiseAndOp {
+  static constexpr bool kIntegersOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct BitwiseOrOp {
+  static constexpr bool kIntegersOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct BitwiseXorOp {
+  static constexpr bool kIntegersOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+// What would be undefined shifts by the nearest number that is not, as TensorFlow.
+template <typename T>
+T ShiftBy(T b) {
+  constexpr T kMost = static_cast<T>(sizeof(T) * 8 - 1);
+  return std::clamp<T>(b, 0, kMost);
+}
+struct LeftShiftOp {
+  static constexpr bool kIntegersOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return static_cast<T>(static_cast<uint64_t>(a) << ShiftBy(b));
+  }
+};
+struct RightShiftOp {
+  static constexpr bool kIntegersOnly = true;
+  template <typename T>
+  static T Of(T a, T b) {
+    return static_cast<T>(a >> ShiftBy(b));
+  }
+};
+
 // What an integer second operand may not be.
 template <typename Op, typename T>
 absl::Status CheckSecond(const KernelSpec&, const T* y, int64_t n) {
@@ -197,7 +278,7 @@ std::unique_ptr<Kernel> MakeBinary(const KernelSpec& spec) {
   VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kIsFloatingType<T>) {
-      kernel = MakeTyped<Op, T>(spec);
+      if constexpr (!requires { Op::kIntegersOnly; }) kernel = MakeTyped<Op, T>(spec);
     } else if constexpr (kIsNumberType<T> && !requires { Op::kFloatingOnly; }) {
       kernel = MakeTyped<Op, T>(spec);
     }
@@ -218,6 +299,16 @@ EST_REGISTER_KERNEL("Minimum", KernelTier::kReference, MakeBinary<MinimumOp>);
 EST_REGISTER_KERNEL("Pow", KernelTier::kReference, MakeBinary<PowOp>);
 EST_REGISTER_KERNEL("SquaredDifference", KernelTier::kReference, MakeBinary<SquaredDifferenceOp>);
 EST_REGISTER_KERNEL("Atan2", KernelTier::kReference, MakeBinary<Atan2Op>);
+
+EST_REGISTER_KERNEL("Xdivy", KernelTier::kReference, MakeBinary<XdivyOp>);
+EST_REGISTER_KERNEL("Xlogy", KernelTier::kReference, MakeBinary<XlogyOp>);
+EST_REGISTER_KERNEL("TruncateDiv", KernelTier::kReference, MakeBinary<TruncateDivOp>);
+EST_REGISTER_KERNEL("TruncateMod", KernelTier::kReference, MakeBinary<TruncateModOp>);
+EST_REGISTER_KERNEL("BitwiseAnd", KernelTier::kReference, MakeBinary<BitwiseAndOp>);
+EST_REGISTER_KERNEL("BitwiseOr", KernelTier::kReference, MakeBinary<BitwiseOrOp>);
+EST_REGISTER_KERNEL("BitwiseXor", KernelTier::kReference, MakeBinary<BitwiseXorOp>);
+EST_REGISTER_KERNEL("LeftShift", KernelTier::kReference, MakeBinary<LeftShiftOp>);
+EST_REGISTER_KERNEL("RightShift", KernelTier::kReference, MakeBinary<RightShiftOp>);
 
 EST_REGISTER_KERNEL("AddN", KernelTier::kReference, [](const KernelSpec& spec) {
   std::unique_ptr<Kernel> kernel;

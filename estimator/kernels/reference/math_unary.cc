@@ -105,6 +105,16 @@ EST_UNARY("Sin", kFloating, std::sin(x));
 EST_UNARY("Cos", kFloating, std::cos(x));
 EST_UNARY("Tan", kFloating, std::tan(x));
 EST_UNARY("Erf", kFloating, std::erf(x));
+EST_UNARY("Erfc", kFloating, std::erfc(x));
+EST_UNARY("Asin", kFloating, std::asin(x));
+EST_UNARY("Acos", kFloating, std::acos(x));
+EST_UNARY("Atan", kFloating, std::atan(x));
+EST_UNARY("Sinh", kFloating, std::sinh(x));
+EST_UNARY("Cosh", kFloating, std::cosh(x));
+EST_UNARY("Asinh", kFloating, std::asinh(x));
+EST_UNARY("Acosh", kFloating, std::acosh(x));
+EST_UNARY("Atanh", kFloating, std::atanh(x));
+EST_UNARY("Rint", kFloating, std::nearbyint(x));
 EST_UNARY("Floor", kFloating, std::floor(x));
 EST_UNARY("Ceil", kFloating, std::ceil(x));
 EST_UNARY("Reciprocal", kFloating, decltype(x)(1) / x);
@@ -114,6 +124,16 @@ EST_PREDICATE("IsFinite", std::isfinite(x));
 
 #undef EST_UNARY
 #undef EST_PREDICATE
+
+EST_REGISTER_KERNEL("Invert", KernelTier::kReference, [](const KernelSpec& spec) {
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (std::integral<T> && kIsNumberType<T>)
+      kernel = MakeTyped<T, T>(spec, [](T x) { return static_cast<T>(~x); });
+  });
+  return kernel;
+});
 
 // Floating to integer truncates; what the integer cannot hold becomes its least number, as x86
 // converts it, and NaN as well (C++ leaves both undefined).

@@ -84,6 +84,26 @@ void MaxPoolGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* 
   }
 }
 
+// The other way round: every output takes `grad` from where its maximum is; 0 if none equals it.
+template <typename T>
+void MaxPoolGradGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* out_grad,
+                     bool* found) {
+  const int64_t channels = pool.channels;
+  for (int64_t n = 0; n < pool.batch; ++n) {
+    ForEachWindow(pool, n, [&](int64_t output, const auto& window) {
+      std::fill(found, found + channels, false);
+      std::fill_n(out_grad + output * channels, channels, T(0.0f));
+      window([&](int64_t input) {
+        for (int64_t c = 0; c < channels; ++c) {
+          if (found[c] || in[input * channels + c] != out[output * channels + c]) continue;
+          found[c] = true;
+          out_grad[output * channels + c] = grad[input * channels + c];
+        }
+      });
+    });
+  }
+}
+
 template <typename T, typename Acc = Accumulator<T>>
 void AvgPool(const Pool& pool, const T* in, T* out, Acc* sums) {
   const int64_t channels = pool.channels;
@@ -164,6 +184,21 @@ std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& spec) {
   });
 }
 
+std::unique_ptr<Kernel> MakeMaxPoolGradGrad(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.inputs[0].shape);
+  if (!pool.ok()) return nullptr;
+  return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
+    using T = decltype(tag);
+    return MakeKernel(
+        [p](const KernelArgs& args) {
+          MaxPoolGradGrad(p, args.in<T>(0), args.in<T>(1), args.in<T>(2), args.out<T>(0),
+                          static_cast<bool*>(args.scratch));
+          return absl::OkStatus();
+        },
+        static_cast<size_t>(p.channels));
+  });
+}
+
 std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, spec.inputs[0].shape);
   if (!pool.ok()) return nullptr;
@@ -196,6 +231,7 @@ std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& spec) {
 
 EST_REGISTER_KERNEL("MaxPool", KernelTier::kReference, MakeMaxPool);
 EST_REGISTER_KERNEL("MaxPoolGrad", KernelTier::kReference, MakeMaxPoolGrad);
+EST_REGISTER_KERNEL("MaxPoolGradGrad", KernelTier::kReference, MakeMaxPoolGradGrad);
 EST_REGISTER_KERNEL("AvgPool", KernelTier::kReference, MakeAvgPool);
 EST_REGISTER_KERNEL("AvgPoolGrad", KernelTier::kReference, MakeAvgPoolGrad);
 

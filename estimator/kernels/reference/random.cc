@@ -1,4 +1,4 @@
-// RandomUniform, RandomUniformInt, RandomStandardNormal, TruncatedNormal.
+// RandomUniform, RandomUniformInt, RandomStandardNormal, TruncatedNormal, RandomShuffle.
 //
 // Key = seed, counter's upper half = seed2; a group of numbers is made of one Philox result (of a
 // reserved run of results for TruncatedNormal), so any group can be made alone. Step s begins
@@ -9,7 +9,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <numbers>
+#include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/kernel.h"
@@ -29,9 +32,13 @@ class Source {
         num_elements_(spec.outputs[0].shape.num_elements()) {}
 
   int64_t num_elements() const { return num_elements_; }
-  Philox At(const StepContext& step) const {
+  // Of the whole stream, whatever the step.
+  Philox Beginning(const StepContext& step) const {
     const auto replica = static_cast<uint64_t>(step.replica);
-    Philox philox(replica == 0 ? seed_ : HashSeed(seed_, replica), seed2_);
+    return Philox(replica == 0 ? seed_ : HashSeed(seed_, replica), seed2_);
+  }
+  Philox At(const StepContext& step) const {
+    Philox philox = Beginning(step);
     philox.Skip(static_cast<uint64_t>(step.step) * kReservedPerElement *
                 static_cast<uint64_t>(num_elements_));
     return philox;
@@ -206,6 +213,40 @@ EST_REGISTER_KERNEL("RandomUniformInt", KernelTier::kReference,
                         return UniformIntKernel<int32_t, 4>(spec);
                       return nullptr;
                     });
+
+// Fisher and Yates, from the front: TF 2.15 random_shuffle_op.cc. A step takes `size` numbers of
+// the stream, rounded up to whole results.
+EST_REGISTER_KERNEL(
+    "RandomShuffle", KernelTier::kReference, [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+      const Shape& shape = spec.inputs[0].shape;
+      const int64_t size = shape.rank() == 0 ? 1 : shape.dim(0);
+      const size_t row_bytes = size == 0 ? 0
+                                         : static_cast<size_t>(shape.num_elements() / size) *
+                                               DTypeSize(spec.inputs[0].dtype);
+      if (DTypeSize(spec.inputs[0].dtype) == 0) return nullptr;
+      return MakeKernel(
+          [source = Source(spec), size, row_bytes](const KernelArgs& args) {
+            auto* const order = static_cast<int64_t*>(args.scratch);
+            std::iota(order, order + size, int64_t{0});
+            Philox philox = source.Beginning(args.step);
+            philox.Skip(static_cast<uint64_t>(args.step.step) * (static_cast<uint64_t>(size) + 3) /
+                        4);
+            Philox::Result numbers{};
+            for (int64_t i = 0; i + 1 < size; ++i) {
+              if (i % 4 == 0) numbers = philox.Next4();
+              const auto left = static_cast<uint32_t>(size - i);
+              std::swap(
+                  order[i],
+                  order[i + static_cast<int64_t>(numbers[static_cast<size_t>(i % 4)] % left)]);
+            }
+            for (int64_t i = 0; i < size && row_bytes > 0; ++i) {
+              std::memcpy(args.out<char>(0) + static_cast<size_t>(i) * row_bytes,
+                          args.in<char>(0) + static_cast<size_t>(order[i]) * row_bytes, row_bytes);
+            }
+            return absl::OkStatus();
+          },
+          static_cast<size_t>(size) * sizeof(int64_t));
+    });
 
 }  // namespace
 }  // namespace estimator

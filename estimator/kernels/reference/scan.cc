@@ -1,45 +1,55 @@
-// Cumsum, MatrixBandPart.
+// Cumsum, Cumprod, MatrixBandPart, MatrixDiag, MatrixDiagPart, InvertPermutation.
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 
 namespace estimator {
 namespace {
 
-EST_REGISTER_KERNEL("Cumsum", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
-                      const auto axes = ConstantInts(spec, 1);
-                      if (!axes.has_value()) return nullptr;
-                      const Shape& shape = spec.inputs[0].shape;
-                      const auto axis = static_cast<int>(WrapAxis((*axes)[0], shape.rank()));
-                      const bool exclusive = spec.attrs.b("exclusive"),
-                                 reverse = spec.attrs.b("reverse");
-                      int64_t outer = 1, inner = 1;
-                      for (int i = 0; i < axis; ++i) outer *= shape.dim(i);
-                      for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
-                      const int64_t size = shape.dim(axis);
-                      std::unique_ptr<Kernel> kernel;
-                      VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
-                        using T = decltype(tag);
-                        if constexpr (kIsNumberType<T>) {
-                          kernel = MakeKernel([=](const KernelArgs& args) {
-                            for (int64_t row = 0; row < outer * inner; ++row) {
-                              const int64_t start = row / inner * size * inner + row % inner;
-                              const T* x = args.in<T>(0) + start;
-                              T* out = args.out<T>(0) + start;
-                              Compute<T> sum = 0;
-                              for (int64_t k = 0; k < size; ++k) {
-                                const int64_t at = (reverse ? size - 1 - k : k) * inner;
-                                if (exclusive) out[at] = static_cast<T>(sum);
-                                sum = static_cast<Compute<T>>(sum + static_cast<Compute<T>>(x[at]));
-                                if (!exclusive) out[at] = static_cast<T>(sum);
-                              }
-                            }
-                            return absl::OkStatus();
-                          });
-                        }
-                      });
-                      return kernel;
-                    });
+// combine(total, x), from `first` on.
+template <typename Combine>
+KernelFactory Scan(int first, Combine combine) {
+  return [first, combine](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+    const auto axes = ConstantInts(spec, 1);
+    if (!axes.has_value()) return nullptr;
+    const Shape& shape = spec.inputs[0].shape;
+    const auto axis = static_cast<int>(WrapAxis((*axes)[0], shape.rank()));
+    const bool exclusive = spec.attrs.b("exclusive"), reverse = spec.attrs.b("reverse");
+    int64_t outer = 1, inner = 1;
+    for (int i = 0; i < axis; ++i) outer *= shape.dim(i);
+    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
+    const int64_t size = shape.dim(axis);
+    std::unique_ptr<Kernel> kernel;
+    VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+      using T = decltype(tag);
+      if constexpr (kIsNumberType<T>) {
+        kernel = MakeKernel([=](const KernelArgs& args) {
+          for (int64_t row = 0; row < outer * inner; ++row) {
+            const int64_t start = row / inner * size * inner + row % inner;
+            const T* x = args.in<T>(0) + start;
+            T* out = args.out<T>(0) + start;
+            auto total = static_cast<Compute<T>>(first);
+            for (int64_t k = 0; k < size; ++k) {
+              const int64_t at = (reverse ? size - 1 - k : k) * inner;
+              if (exclusive) out[at] = static_cast<T>(total);
+              total = static_cast<Compute<T>>(combine(total, static_cast<Compute<T>>(x[at])));
+              if (!exclusive) out[at] = static_cast<T>(total);
+            }
+          }
+          return absl::OkStatus();
+        });
+      }
+    });
+    return kernel;
+  };
+}
+
+EST_REGISTER_KERNEL("Cumsum", KernelTier::kReference, Scan(0, std::plus<>()));
+EST_REGISTER_KERNEL("Cumprod", KernelTier::kReference, Scan(1, std::multiplies<>()));
 
 EST_REGISTER_KERNEL("MatrixBandPart", KernelTier::kReference,
                     [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
@@ -63,6 +73,62 @@ EST_REGISTER_KERNEL("MatrixBandPart", KernelTier::kReference,
                         });
                       });
                       return kernel;
+                    });
+
+// kToMatrix: [..., N] to the diagonal of [..., N, N]; else the diagonal of [..., M, N].
+template <bool kToMatrix>
+std::unique_ptr<Kernel> MakeDiagonal(const KernelSpec& spec) {
+  const Shape& matrix = kToMatrix ? spec.outputs[0].shape : spec.inputs[0].shape;
+  const int64_t rows = matrix.dim(-2), columns = matrix.dim(-1), size = std::min(rows, columns);
+  int64_t matrices = 1;
+  for (int i = 0; i + 2 < matrix.rank(); ++i) matrices *= matrix.dim(i);
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    kernel = MakeKernel([=](const KernelArgs& args) {
+      const T* x = args.in<T>(0);
+      T* out = args.out<T>(0);
+      if (kToMatrix) std::fill_n(out, matrices * rows * columns, T{});
+      for (int64_t m = 0; m < matrices; ++m) {
+        for (int64_t i = 0; i < size; ++i) {
+          const int64_t in_matrix = (m * rows + i) * columns + i, in_diagonal = m * size + i;
+          out[kToMatrix ? in_matrix : in_diagonal] = x[kToMatrix ? in_diagonal : in_matrix];
+        }
+      }
+      return absl::OkStatus();
+    });
+  });
+  return kernel;
+}
+
+EST_REGISTER_KERNEL("MatrixDiag", KernelTier::kReference, MakeDiagonal<true>);
+EST_REGISTER_KERNEL("MatrixDiagPart", KernelTier::kReference, MakeDiagonal<false>);
+
+template <typename T>
+std::unique_ptr<Kernel> MakeInvertPermutation(int64_t n) {
+  return MakeKernel([n](const KernelArgs& args) {
+    const T* x = args.in<T>(0);
+    T* out = args.out<T>(0);
+    std::fill_n(out, n, T{-1});
+    for (int64_t i = 0; i < n; ++i) {
+      const auto at = static_cast<int64_t>(x[i]);
+      if (at < 0 || at >= n || out[at] != T{-1}) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "not a permutation: element ", i, " is ", at,
+            at < 0 || at >= n ? absl::StrCat(", not in [0, ", n, ")") : ", for the second time"));
+      }
+      out[at] = static_cast<T>(i);
+    }
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_KERNEL("InvertPermutation", KernelTier::kReference,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      const int64_t n = spec.inputs[0].shape.num_elements();
+                      if (spec.inputs[0].dtype == DType::kInt64)
+                        return MakeInvertPermutation<int64_t>(n);
+                      return MakeInvertPermutation<int32_t>(n);
                     });
 
 }  // namespace

@@ -1,6 +1,7 @@
 // ArgMax, ArgMin, TopKV2, InTopKV2.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -11,9 +12,11 @@
 namespace estimator {
 namespace {
 
-// `better(a, b)`: a takes the place of b. A NaN never does; of equals the first stays.
+// `better(a, b)`: a takes the place of b. A NaN never does; of equals the first stays. `worst` is
+// where the search begins, so that it passes over NaN.
 template <typename T, typename Index, typename Better>
-std::unique_ptr<Kernel> ArgKernel(const KernelSpec& spec, int64_t axis, Better better) {
+std::unique_ptr<Kernel> ArgKernel(const KernelSpec& spec, int64_t axis, Better better,
+                                  Compute<T> worst) {
   const Shape& shape = spec.inputs[0].shape;
   int64_t outer = 1, inner = 1;
   for (int64_t i = 0; i < shape.rank(); ++i) {
@@ -21,17 +24,19 @@ std::unique_ptr<Kernel> ArgKernel(const KernelSpec& spec, int64_t axis, Better b
     if (i > axis) inner *= shape.dim(static_cast<int>(i));
   }
   const int64_t size = shape.dim(static_cast<int>(axis));
-  return MakeKernel([outer, inner, size, better](const KernelArgs& args) {
+  return MakeKernel([outer, inner, size, better, worst](const KernelArgs& args) {
     const T* x = args.in<T>(0);
     Index* out = args.out<Index>(0);
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t i = 0; i < inner; ++i) {
         const T* row = x + o * size * inner + i;
         int64_t best = 0;
-        for (int64_t k = 1; k < size; ++k) {
-          if (better(static_cast<Compute<T>>(row[k * inner]),
-                     static_cast<Compute<T>>(row[best * inner])))
-            best = k;
+        Compute<T> best_value = worst;
+        for (int64_t k = 0; k < size; ++k) {
+          const auto value = static_cast<Compute<T>>(row[k * inner]);
+          if (!better(value, best_value)) continue;
+          best = k;
+          best_value = value;
         }
         out[o * inner + i] = static_cast<Index>(best);
       }
@@ -49,8 +54,12 @@ KernelFactory ArgFactory(Better better) {
     std::unique_ptr<Kernel> kernel;
     VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
-      kernel = spec.outputs[0].dtype == DType::kInt64 ? ArgKernel<T, int64_t>(spec, axis, better)
-                                                      : ArgKernel<T, int32_t>(spec, axis, better);
+      using Limits = std::numeric_limits<Compute<T>>;
+      const bool largest = better(Limits::max(), Limits::lowest());
+      const Compute<T> worst = largest ? Limits::lowest() : Limits::max();
+      kernel = spec.outputs[0].dtype == DType::kInt64
+                   ? ArgKernel<T, int64_t>(spec, axis, better, worst)
+                   : ArgKernel<T, int32_t>(spec, axis, better, worst);
     });
     return kernel;
   };

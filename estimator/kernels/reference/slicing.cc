@@ -23,29 +23,21 @@ EST_REGISTER_KERNEL("Slice", KernelTier::kReference,
 
 // The elements that a StridedSlice of `whole` takes; begin, end and strides are operands `first`...
 struct Taken {
-  Shape shape;  // before axes are shrunk
+  Shape shape;  // before axes are shrunk or added
   int64_t base = 0;
   std::vector<int64_t> strides;
 };
 std::optional<Taken> TakenBy(const KernelSpec& spec, const Shape& whole, int first) {
   const auto begin = ConstantInts(spec, first), end = ConstantInts(spec, first + 1),
-             stride = ConstantInts(spec, first + 2);
-  if (!begin.has_value() || !end.has_value() || !stride.has_value()) return std::nullopt;
-  Taken taken;
+             strides = ConstantInts(spec, first + 2);
+  if (!begin.has_value() || !end.has_value() || !strides.has_value()) return std::nullopt;
+  const absl::StatusOr<SliceLayout> layout = LayOutSlice(whole, *begin, *end, *strides, spec.attrs);
+  if (!layout.ok()) return std::nullopt;
+  Taken taken{layout->sizes(), 0, {}};
   const std::vector<int64_t> own = whole.strides();
   for (size_t i = 0; i < own.size(); ++i) {
-    SliceRange range{0, 1, whole.dims()[i]};
-    if (i < begin->size()) {
-      const auto bit = [&](const char* mask) { return ((spec.attrs.i(mask) >> i) & 1) != 0; };
-      const absl::StatusOr<SliceRange> resolved =
-          ResolveSlice(whole.dims()[i], {(*begin)[i], (*end)[i], (*stride)[i], bit("begin_mask"),
-                                         bit("end_mask"), bit("shrink_axis_mask")});
-      if (!resolved.ok()) return std::nullopt;
-      range = *resolved;
-    }
-    taken.shape.push_back(range.size);
-    taken.base += range.begin * own[i];
-    taken.strides.push_back(range.stride * own[i]);
+    taken.base += layout->axes[i].begin * own[i];
+    taken.strides.push_back(layout->axes[i].stride * own[i]);
   }
   if (taken.shape.num_elements() == 0) taken.base = 0;
   return taken;

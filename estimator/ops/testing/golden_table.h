@@ -7,9 +7,9 @@
 //   d: the floating operands that were differentiated.
 //   TYPE: b, i, f, s (text), t (a dtype), d (a shape; -1 is unknown), a (an array, in the
 //   checkpoint), li, lf, ls (lists, by commas).
-// The checkpoint `goldens` holds, under OP/NAME/: in/I; out/I, where output I is compared; dy/I, the
-// gradient that flows into it, where it is differentiated; d/I, the gradient of operand I, absent
-// where TensorFlow has none; attr, the array of an attribute.
+// The checkpoint `goldens` holds, under OP/NAME/: in/I; out/I, where output I is compared; dy/I,
+// the gradient that flows into it, where it is differentiated; d/I, the gradient of operand I,
+// absent where TensorFlow has none; attr, the array of an attribute.
 #ifndef ESTIMATOR_OPS_TESTING_GOLDEN_TABLE_H_
 #define ESTIMATOR_OPS_TESTING_GOLDEN_TABLE_H_
 
