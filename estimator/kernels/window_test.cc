@@ -59,6 +59,18 @@ TEST(ConvGeometry, DepthwiseMultipliesChannels) {
   EXPECT_EQ(g.input(), (Shape{8, 10, 9, 4}));
 }
 
+TEST(ConvGeometry, FiltersOfFewerChannelsMakeGroups) {
+  const Attrs attrs{{"strides", std::vector<int64_t>{1, 1, 1, 1}},
+                    {"padding", std::string("SAME")}};
+  EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 2, 9})->groups, 3);
+  EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 6, 9})->groups, 1);
+  EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 4, 9}).status().message(),
+            "input has 6 channels, kernel expects 4");
+  EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 2, 8}).status().message(),
+            "input has 6 channels, kernel expects 2 of them: the 8 output channels are not a "
+            "multiple of the 3 groups");
+}
+
 TEST(ConvGeometry, StridesAlongChannelsAndOtherFormatsAreErrors) {
   Attrs attrs{{"strides", std::vector<int64_t>{1, 1, 1, 2}}, {"padding", std::string("SAME")}};
   EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 1}, {3, 3, 1, 1}).status().message(),

@@ -120,6 +120,18 @@ TEST_F(ConvTest, GradientMatchesFiniteDifferences) {
   }
 }
 
+TEST_F(ConvTest, AGroupReadsItsOwnChannels) {
+  const auto grouped = [](const std::vector<Tensor>& in) {
+    return Conv2D(in[0], in[1], {.strides = {1, 2}});
+  };
+  EXPECT_EQ(
+      CheckGradients(grouped, {Scrambled({2, 3, 4, 4}, -1, 1), Scrambled({2, 3, 2, 6}, -1, 1)}),
+      absl::OkStatus());
+  const Tensor x = Constant({1, 1, 1, 4}, {1.f, 2.f, 3.f, 4.f});
+  const Tensor filter = Constant({1, 1, 2, 2}, {1.f, 10.f, 1.f, 10.f});
+  EXPECT_EQ(Compare(*Eval(Conv2D(x, filter)), Array::Of<float>({1, 1, 1, 2}, {3, 70})).report, "");
+}
+
 TEST_F(ConvTest, GradientOpsHaveGradients) {
   const Conv2DOptions options = {.strides = {2, 1}};
   const Array filter = Scrambled({2, 3, 2, 3}, -1, 1), g = Scrambled({1, 2, 3, 3}, -1, 1);

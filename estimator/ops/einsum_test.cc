@@ -127,6 +127,15 @@ TEST_F(EinsumTest, EllipsisStandsForLeadingAxesThatBroadcast) {
   EXPECT_EQ(CheckGradients(fn, {a, b}), absl::OkStatus());
 }
 
+TEST_F(EinsumTest, ALetterTwiceTakesTheDiagonal) {
+  const Tensor x = Constant({2, 2}, {1.0, 2.0, 3.0, 4.0});
+  EXPECT_EQ(Compare(*Eval(Einsum("ii->i", {x})), Array::Of<double>({2}, {1, 4})).report, "");
+  EXPECT_EQ(Compare(*Eval(Einsum("ii", {x})), Array::Scalar(5.0)).report, "");
+  EXPECT_EQ(CheckGradients([](const std::vector<Tensor>& in) { return Einsum("ijij,jk->ki", in); },
+                           {Scrambled({2, 3, 2, 3}, -1, 1), Scrambled({3, 2}, -1, 1)}),
+            absl::OkStatus());
+}
+
 TEST_F(EinsumTest, WithoutAnArrowLettersThatOccurOnceAreKeptInOrder) {
   EXPECT_EQ(Einsum("zj,ja", {Ones({2, 3}), Ones({3, 4})}).shape(), (Shape{4, 2}));
 }
@@ -140,7 +149,7 @@ TEST_F(EinsumTest, ALetterWithTwoSizesIsAnErrorNamingIt) {
 TEST_F(EinsumTest, MalformedEquationsAreErrors) {
   const std::vector<std::pair<std::string, std::vector<Tensor>>> bad = {
       {"ij->ij->i", {Ones({2, 2})}}, {"ij", {Ones({2})}},   {"ij,jk->ik", {Ones({2, 2})}},
-      {"ii->i", {Ones({2, 2})}},     {"i->k", {Ones({2})}}, {"i+->i", {Ones({2, 2})}},
+      {"i->ii", {Ones({2})}},        {"i->k", {Ones({2})}}, {"i+->i", {Ones({2, 2})}},
   };
   for (const auto& [equation, inputs] : bad) {
     Graph graph;

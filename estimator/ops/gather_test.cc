@@ -34,6 +34,18 @@ TEST(Gather, TakesSlicesAlongAnAxis) {
   EXPECT_THAT(ErrorOf([] { Gather(Zeros({2}), Constant(1), 1); }), HasSubstr("axis 1"));
 }
 
+TEST(Gather, EveryBatchHasItsOwnIndices) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor params = Constant({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(Doubles(Gather(params, Constant({2, 2}, {2, 0, 1, 1}), 1, "GatherV2", 1)),
+              ElementsAre(3, 1, 5, 5));
+  EXPECT_THAT(ErrorOf([] {
+                Gather(Zeros({2, 3}), Zeros({4, 2}, DType::kInt32), 1, "GatherV2", 1);
+              }),
+              HasSubstr("batch_dims 1 of indices [4,2] and params [2,3]"));
+}
+
 TEST(Gather, NamesTheIndexThatIsOutOfRange) {
   Graph graph;
   const GraphScope scope(graph);
@@ -108,6 +120,15 @@ TEST(Gathering, GradientsMatchFiniteDifferences) {
         return Gather(in[0], Constant({1, 0, 1}), -1);
       },
       [](const Inputs& in) { return Gather(in[0], Constant(1), 1); },
+      [](const Inputs& in) {
+        return Gather(in[0], Constant({3, 2}, {1, 0, 1, 1, 0, 0}), 2, "GatherV2", 1);
+      },
+      [](const Inputs& in) {
+        return TensorScatterUpdate(in[0], Constant({1, 1}, {1}), Ones({1, 2, 2}, in[0].dtype()));
+      },
+      [](const Inputs& in) {
+        return UnsortedSegmentMax(in[0], Constant({1, -1, 1}), 2);
+      },
       [](const Inputs& in) {
         return GatherNd(in[0], Constant({3, 2}, {0, 1, 2, 0, 0, 1}));
       },

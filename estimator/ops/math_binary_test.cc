@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
@@ -136,6 +137,21 @@ TEST(Arithmetic, GradientOfEqualElementsGoesToTheFirst) {
   EXPECT_EQ(
       CheckGradients([](const Inputs& in) { return Maximum(in[0], in[0]); }, {one}).ToString(),
       "OK");
+}
+
+TEST(Arithmetic, AConstantHasAGradientWhereItIsAskedFor) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant(3.0), y = Constant(5.0);
+  EXPECT_THAT(Doubles(Gradients({x * y}, {x})[0]), ElementsAre(5));
+  // What nobody asks for is not built: no product for y's gradient.
+  const Tensor z = x * y;
+  const size_t before = graph.nodes().size();
+  Gradients({z}, {x});
+  size_t num_products = 0;
+  for (size_t i = before; i < graph.nodes().size(); ++i)
+    num_products += graph.nodes()[i]->op() == "Mul";
+  EXPECT_EQ(num_products, 1u);
 }
 
 TEST(AddN, SumsAndSpreadsItsGradient) {

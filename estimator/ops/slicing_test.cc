@@ -87,6 +87,25 @@ TEST(MirrorPad, ReflectsWithAndWithoutTheEdge) {
               HasSubstr("only 2 elements"));
 }
 
+TEST(StridedSlice, TakesTheRestAndAddsAxes) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant({2, 1, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor last = StridedSlice(x, {Slicing::Rest(), Slicing::At(2)});
+  EXPECT_EQ(last.shape(), (Shape{2, 1}));
+  EXPECT_THAT(Doubles(last), ElementsAre(3, 6));
+  EXPECT_EQ(StridedSlice(x, {Slicing::NewAxis(), Slicing::At(1), Slicing::Rest()}).shape(),
+            (Shape{1, 1, 3}));
+  EXPECT_THAT(ErrorOf([] {
+                StridedSlice(Zeros({3}), {Slicing::Rest(), Slicing::Rest()});
+              }),
+              HasSubstr("more than one ellipsis"));
+  EXPECT_THAT(ErrorOf([] {
+                StridedSlice(Zeros({3}), {Slicing::All(), Slicing::Rest(), Slicing::All()});
+              }),
+              HasSubstr("for the 1 axes of [3]"));
+}
+
 TEST(Slicing, GradientsMatchFiniteDifferences) {
   const Array x = Scrambled({3, 4}, -1, 1);
   const std::vector<testing::TensorFn> builds = {
@@ -97,6 +116,9 @@ TEST(Slicing, GradientsMatchFiniteDifferences) {
         return StridedSlice(in[0], {Slicing::At(1), Slicing::Span(3, std::nullopt, -2)});
       },
       [](const Inputs& in) { return StridedSlice(in[0], {Slicing::Span(0, 3, 2)}); },
+      [](const Inputs& in) {
+        return StridedSlice(in[0], {Slicing::Rest(), Slicing::NewAxis(), Slicing::At(-1)});
+      },
       [](const Inputs& in) {
         return Pad(in[0], {{1, 2}, {0, 1}});
       },
