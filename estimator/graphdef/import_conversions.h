@@ -24,8 +24,6 @@ absl::StatusOr<std::vector<Tensor>> ConvertInTopK(const ImportNode& node);
 // The old Select does not broadcast, but takes one condition for each row.
 absl::StatusOr<std::vector<Tensor>> ConvertSelect(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertShapeN(const ImportNode& node);
-// Ellipses and new axes are taken apart: x[..., tf.newaxis] is a StridedSlice and a Reshape.
-absl::StatusOr<std::vector<Tensor>> ConvertStridedSlice(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertTopK(const ImportNode& node);
 
 }  // namespace estimator

@@ -19,16 +19,18 @@ using RuleMap = std::map<absl::string_view, ImportRule>;
 
 // Ops without attributes of their own, and without another name.
 constexpr absl::string_view kPlainOps =
-    "Abs AddN AddV2 Atan2 BroadcastTo Ceil ConcatV2 Cos Div DivNoNan Elu EluGrad Equal Erf Exp "
-    "ExpandDims Expm1 Fill Floor FloorDiv FloorMod GatherNd Greater GreaterEqual InTopKV2 IsFinite "
-    "IsInf IsNan L2Loss Less LessEqual Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr "
-    "MatrixBandPart Maximum Minimum Mul Neg NotEqual OnesLike Pad PadV2 Pow Range Rank RealDiv "
-    "Reciprocal Relu Relu6 Relu6Grad ReluGrad Reshape ReverseV2 Round Rsqrt ScatterNd SelectV2 "
-    "Selu "
-    "SeluGrad Sigmoid SigmoidGrad Sign Sin Slice Softmax SoftmaxCrossEntropyWithLogits Softplus "
-    "SoftplusGrad Softsign SoftsignGrad SparseSoftmaxCrossEntropyWithLogits Sqrt Square "
-    "SquaredDifference Sub Tan Tanh TanhGrad Tile Transpose UnsortedSegmentSum "
-    "ZerosLike";
+    "Abs Acos Acosh AddN AddV2 Asin Asinh Atan Atan2 Atanh BitwiseAnd BitwiseOr BitwiseXor "
+    "BroadcastTo Ceil ConcatV2 Cos Cosh Div DivNoNan Elu EluGrad Equal Erf Erfc Exp "
+    "ExpandDims Expm1 Fill Floor FloorDiv FloorMod GatherNd Greater GreaterEqual InTopKV2 "
+    "Invert InvertPermutation IsFinite IsInf IsNan L2Loss LeftShift Less LessEqual LinSpace "
+    "Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr MatrixBandPart MatrixDiag "
+    "MatrixDiagPart Maximum Minimum Mul Neg NotEqual OnesLike Pad PadV2 Pow Range Rank "
+    "RealDiv Reciprocal Relu Relu6 Relu6Grad ReluGrad Reshape ReverseV2 RightShift Rint "
+    "Round Rsqrt ScatterNd SelectV2 Selu SeluGrad Sigmoid SigmoidGrad Sign Sin Sinh Slice "
+    "Softmax SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign SoftsignGrad "
+    "SparseSoftmaxCrossEntropyWithLogits Sqrt Square SquaredDifference Sub Tan Tanh TanhGrad "
+    "TensorScatterAdd TensorScatterUpdate Tile Transpose TruncateDiv TruncateMod "
+    "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentSum Xdivy Xlogy ZerosLike";
 
 constexpr absl::string_view kConv =
     "strides:l padding:s explicit_paddings:l= data_format:s=NHWC! dilations:l=1,1,1,1";
@@ -57,13 +59,14 @@ RuleMap MakeRules() {
   add("Conv2D", kConv);
   add("Conv2DBackpropFilter", kConv);
   add("Conv2DBackpropInput", kConv);
+  add("Cumprod", "exclusive:b=false reverse:b=false");
   add("Cumsum", "exclusive:b=false reverse:b=false");
   add("DepthwiseConv2dNative", kConv);
   add("DepthwiseConv2dNativeBackpropFilter", kConv);
   add("DepthwiseConv2dNativeBackpropInput", kConv);
   add("FusedBatchNormGradV3", "epsilon:f=0.0001 is_training:b=true data_format:s=NHWC!");
   add("FusedBatchNormV3", kBatchNorm);
-  add("GatherV2", "batch_dims:i=0!");
+  add("GatherV2", "batch_dims:i=0");
   add("LeakyRelu", "alpha:f=0.2");
   add("LeakyReluGrad", "alpha:f=0.2");
   add("MatMul", "transpose_a:b=false transpose_b:b=false");
@@ -74,6 +77,7 @@ RuleMap MakeRules() {
   add("OneHot", "axis:i=-1");
   add("Pack", "axis:i=0");
   add("RandomStandardNormal", kRandom);
+  add("RandomShuffle", "seed:i=0 seed2:i=0");
   add("RandomUniform", kRandom);
   add("RandomUniformInt", "seed:i=0 seed2:i=0");
   add("Shape", "out_type:t=int32");
@@ -81,6 +85,7 @@ RuleMap MakeRules() {
   add("Split", "num_split:i");
   add("SplitV", "num_split:i");
   add("Squeeze", "squeeze_dims:l=");
+  add("StridedSlice", kMasks);
   add("StridedSliceGrad", kMasks);
   add("TopKV2", "sorted:b=true index_type:t=int32!");
   add("TruncatedNormal", kRandom);
@@ -96,7 +101,6 @@ RuleMap MakeRules() {
   rules["FusedBatchNorm"] = {"FusedBatchNormV3", kBatchNorm};
   rules["FusedBatchNormV2"] = {"FusedBatchNormV3", kBatchNorm};
   rules["Inv"] = {"Reciprocal", ""};
-  rules["TruncateDiv"] = {"Div", ""};
   rules["VariableShape"] = {"Shape", "out_type:t=int32"};
   rules["ResourceGatherNd"] = {"GatherNd", ""};
 
@@ -115,7 +119,6 @@ RuleMap MakeRules() {
   rules["ResourceGather"] = {"", "batch_dims:i=0!", ConvertGather, 2};
   rules["Select"] = {"", "", ConvertSelect, 3};
   rules["ShapeN"] = {"", "out_type:t=int32", ConvertShapeN, -1};
-  rules["StridedSlice"] = {"", kMasks, ConvertStridedSlice, 4};
   rules["TopK"] = {"", "k:i sorted:b=true", ConvertTopK, 1};
   return rules;
 }

@@ -37,6 +37,10 @@ absl::StatusOr<SliceLayout> LayOutSlice(const Shape& whole, const std::vector<in
                                         const std::vector<int64_t>& end,
                                         const std::vector<int64_t>& strides, const Attrs& masks) {
   const size_t n = begin.size();
+  constexpr size_t kMaxEntries = 32;  // the masks have that many bits
+  if (n > kMaxEntries) {
+    return absl::InvalidArgumentError(absl::StrCat("a slice of ", n, " entries, at most 32"));
+  }
   const auto bit = [&](const char* mask, size_t i) { return ((masks.i(mask) >> i) & 1) != 0; };
   // Entries that stand for an axis of the whole; the ellipsis takes the axes that are left over.
   size_t num_named = 0, num_ellipses = 0;
@@ -72,12 +76,9 @@ absl::StatusOr<SliceLayout> LayOutSlice(const Shape& whole, const std::vector<in
       continue;
     }
     const size_t axis = layout.axes.size();
-    const SliceAxis slice{begin[i],
-                          end[i],
-                          strides[i],
-                          bit("begin_mask", i),
-                          bit("end_mask", i),
-                          bit("shrink_axis_mask", i)};
+    const SliceAxis slice{begin[i],           end[i],
+                          strides[i],         bit("begin_mask", i),
+                          bit("end_mask", i), bit("shrink_axis_mask", i)};
     absl::StatusOr<SliceRange> range = ResolveSlice(whole.dims()[axis], slice);
     if (!range.ok()) {
       return Annotate(range.status(), absl::StrCat("axis ", axis, " of ", whole.ToString()));
