@@ -4,9 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "estimator/base/status.h"
-#include "estimator/graph/op_registry.h"
 #include "estimator/ops/builder.h"
 #include "estimator/ops/einsum.h"
 

@@ -211,6 +211,7 @@ def updates():
         "ApplyAdagrad": (2, [0.1, "g"], [{"update_slots": True}, {"update_slots": False}]),
         "ApplyAdadelta": (3, [0.1, 0.9, 1e-3, "g"], [{}]),
         "ApplyFtrl": (3, ["g", 0.1, 0.25, 0.5, -0.5], [{}]),
+        "ApplyFtrlV2": (3, ["g", 0.1, 0.25, 0.5, 0.125, -0.5], [{}]),
         "ApplyProximalAdagrad": (2, [0.1, 0.25, 0.5, "g"], [{}]),
     }
     for op, (states, rest, options) in rules.items():
