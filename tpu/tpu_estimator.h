@@ -136,13 +136,15 @@ class TPUEstimator {
 
  private:
   TPUEstimatorSettings Settings() const {
+    CompileOptions compile_options = options_->compile_options;
+    compile_options.check_kernels |= options_->config.check_kernels;
     return {.config = options_->config,
             .use_tpu = options_->use_tpu,
             .batch_sizes = {.train = options_->train_batch_size.value_or(0),
                             .eval = options_->eval_batch_size.value_or(0),
                             .predict = options_->predict_batch_size.value_or(0)},
             .eval_on_tpu = options_->eval_on_tpu,
-            .compile_options = options_->compile_options};
+            .compile_options = compile_options};
   }
   static void Fill(const Options& all, Mode mode, int64_t batch_size, Params& params) {
     params.batch_size = batch_size;

@@ -47,7 +47,8 @@ class Estimator {
                                     const Features& features, const Labels& labels, Mode mode,
                                     int64_t) -> absl::StatusOr<ModelSpec> {
                 return model_fn(features, labels, mode, *params).spec();
-              }),
+              },
+              {}, {.check_kernels = options.config.check_kernels}),
               options.config, options.warm_start_from,
               options.model_fn ? absl::OkStatus()
                                : absl::InvalidArgumentError("model_fn must be given")) {}

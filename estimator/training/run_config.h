@@ -29,6 +29,10 @@ struct RunConfig {
   // Steps between log lines; None: none.
   std::optional<int64_t> log_step_count_steps = 100;
   bool checkpoint_save_graph_def = true;
+  // Ours, not TensorFlow's: after each op of a step the plain reference kernel runs too, and the
+  // first op that differs ends the run with an error that names it. Tens of times slower: to find
+  // the op that goes wrong on a new machine, not to train.
+  bool check_kernels = false;
 
   // Errors: INVALID_ARGUMENT listing every field that is out of range.
   absl::Status Validate() const;

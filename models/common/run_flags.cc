@@ -24,6 +24,9 @@ DEFINE_int64(save_checkpoints_secs, 600, "seconds between checkpoints");
 DEFINE_int64(save_summary_steps, 100, "steps between summaries; 0: none");
 DEFINE_int64(log_step_count_steps, 100, "steps between log lines; 0: none");
 DEFINE_int64(keep_checkpoint_max, 5, "how many checkpoints to keep; 0: all");
+DEFINE_bool(check_kernels, false,
+            "hold every op of every step against its plain reference kernel: slow, names the first "
+            "op that differs");
 
 namespace estimator {
 namespace {
@@ -47,6 +50,7 @@ tpu::RunConfig RunConfigFromFlags() {
   config.log_step_count_steps = FLAGS_log_step_count_steps;
   if (FLAGS_log_step_count_steps == 0) config.log_step_count_steps = std::nullopt;
   config.keep_checkpoint_max = FLAGS_keep_checkpoint_max;
+  config.check_kernels = FLAGS_check_kernels;
   config.master = FLAGS_master;
   config.tpu_config.iterations_per_loop = FLAGS_iterations;
   config.tpu_config.num_shards = FLAGS_num_shards;

@@ -76,6 +76,15 @@ TEST_F(MnistTpuTest, RunsOnShards) {
   ExpectParts(run.output, {"evaluated 50 examples at step 4", "test image 4 is a"});
 }
 
+TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnShards) {
+  for (const char* where : {"--use_tpu=false", "--use_tpu --num_shards=2 --iterations=1"}) {
+    const Outcome run = Program(absl::StrCat(
+        where, " --check_kernels --batch_size=8 --train_steps=1 --enable_predict=false",
+        " --eval_steps=1 --model_dir=", work_.File("checked"), std::string(where).size()));
+    EXPECT_EQ(run.exit_code, 0) << where << "\n" << run.output;
+  }
+}
+
 TEST_F(MnistTpuTest, AModelThatIsTrainedAlreadyIsOnlyEvaluatedAndUsed) {
   ASSERT_EQ(Program("--use_tpu=false --eval_steps=0 --enable_predict=false").exit_code, 0);
   const absl::StatusOr<std::string> before = ReadFile(work_.File("m/checkpoint"));

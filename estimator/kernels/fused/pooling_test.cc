@@ -77,6 +77,10 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
                                   {x}, KernelTier::kFused);
     ASSERT_TRUE(pooled.ok()) << pooled.status();
     const Array &y = (*pooled)[0], &argmax = (*pooled)[1];
+    EXPECT_MATCHES_REFERENCE({.op = "_MaxPoolWithArgmax",
+                              .attrs = c.attrs(),
+                              .outputs = {F32(c.output()), {DType::kUint8, c.output()}}},
+                             {x}, KernelTier::kFused, {});
     const KernelSpec grad{
         .op = "MaxPoolGrad", .name = "g", .attrs = c.attrs(), .outputs = {F32(c.input)}};
     const auto expected = RunReferenceKernel(grad, {x, y, dy});
@@ -84,6 +88,8 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
     KernelSpec fused = grad;
     fused.op = "_MaxPoolGradWithArgmax";
     fused.attrs.Set("input_shape", c.input.dims());
+    EXPECT_MATCHES_REFERENCE(fused, {argmax, dy}, KernelTier::kFused, kSummationOrder);
+    EXPECT_MATCHES_REFERENCE(fused, {argmax, dy, y}, KernelTier::kFused, kSummationOrder);
     const auto actual = RunKernel(fused, {argmax, dy}, KernelTier::kFused);
     ASSERT_TRUE(actual.ok()) << actual.status();
     const Difference difference = Compare((*actual)[0], (*expected)[0], kSummationOrder);

@@ -22,14 +22,6 @@ Node WithArgmax(const Node& pool) {
   Node node = pool;
   node.op = "_MaxPoolWithArgmax";
   node.outputs = {pool.outputs[0], {DType::kUint8, pool.outputs[0].shape}};
-  auto origin = std::make_shared<Origin>();
-  origin->steps = {{.op = pool.op,
-                    .name = pool.name,
-                    .attrs = pool.attrs,
-                    .inputs = {{-1, 0}},
-                    .outputs = pool.outputs}};
-  origin->outputs = {{0, 0}};  // the argmax has no plain counterpart
-  node.origin = std::move(origin);
   return node;
 }
 

@@ -1,0 +1,97 @@
+// The two halves that a max pool and its gradient become when they share where the maxima were, on
+// NHWC in f32. A tap is numbered r * ksize_w + s in its window, padding counted.
+//   _MaxPoolWithArgmax: x -> y, argmax u8: the tap of the first maximum, row by row.
+//   _MaxPoolGradWithArgmax: argmax, dy[, y] -> dx of attribute input_shape. With y, the gradient
+//     passes only where y > 0.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/window.h"
+
+namespace estimator {
+namespace {
+
+struct Pool {
+  Shape input;  // what is pooled
+  Window rows;
+  Window columns;
+};
+
+// Calls fn(output element, input element, tap) for every element of every window, row by row.
+template <typename Fn>
+void ForEachTap(const Pool& pool, Fn&& fn) {
+  const int64_t channels = pool.input[3];
+  for (int64_t n = 0; n < pool.input[0]; ++n) {
+    for (int64_t p = 0; p < pool.rows.output; ++p) {
+      for (int64_t q = 0; q < pool.columns.output; ++q) {
+        const int64_t out = (n * pool.rows.output + p) * pool.columns.output + q;
+        for (int64_t r = pool.rows.FirstTap(p); r < pool.rows.EndTap(p); ++r) {
+          for (int64_t s = pool.columns.FirstTap(q); s < pool.columns.EndTap(q); ++s) {
+            const int64_t in = (n * pool.rows.input + pool.rows.Input(p, r)) * pool.columns.input +
+                               pool.columns.Input(q, s);
+            const int64_t tap = r * pool.columns.kernel + s;
+            for (int64_t c = 0; c < channels; ++c) {
+              fn(out * channels + c, in * channels + c, static_cast<uint8_t>(tap));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+absl::StatusOr<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const TensorSpec& pooled) {
+  const auto& ksize = spec.attrs.ints("ksize");
+  const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
+  if (!windows.ok()) return windows.status();
+  if (pooled.dtype != DType::kFloat32 || ksize[1] * ksize[2] > 256) {
+    return absl::UnimplementedError("f32, and at most 256 taps, which a byte can number");
+  }
+  return Pool{.input = input, .rows = windows->rows, .columns = windows->columns};
+}
+
+std::unique_ptr<Kernel> MakeForward(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
+  if (!pool.ok()) return nullptr;
+  const size_t size = static_cast<size_t>(spec.outputs[0].shape.num_elements());
+  return MakeKernel(
+      [p = *pool, size](const KernelArgs& args) {
+        const float* const x = args.in<float>(0);
+        float* const y = args.out<float>(0);
+        uint8_t* const argmax = args.out<uint8_t>(1);
+        bool* const found = static_cast<bool*>(args.scratch);
+        std::fill(found, found + size, false);
+        ForEachTap(p, [&](int64_t out, int64_t in, uint8_t tap) {
+          if (found[out] && !(x[in] > y[out])) return;
+          found[out] = true;
+          y[out] = x[in];
+          argmax[out] = tap;
+        });
+        return absl::OkStatus();
+      },
+      size);
+}
+
+std::unique_ptr<Kernel> MakeBackward(const KernelSpec& spec) {
+  const auto pool = PoolOf(spec, Shape(spec.attrs.ints("input_shape")), spec.inputs[1]);
+  if (!pool.ok()) return nullptr;
+  return MakeKernel([p = *pool, relu = spec.inputs.size() == 3](const KernelArgs& args) {
+    const uint8_t* const argmax = args.in<uint8_t>(0);
+    const float* const dy = args.in<float>(1);
+    const float* const y = relu ? args.in<float>(2) : nullptr;
+    float* const dx = args.out<float>(0);
+    std::fill(dx, dx + p.input.num_elements(), 0.0f);
+    ForEachTap(p, [&](int64_t out, int64_t in, uint8_t tap) {
+      if (argmax[out] == tap && (y == nullptr || y[out] > 0)) dx[in] += dy[out];
+    });
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_KERNEL("_MaxPoolWithArgmax", KernelTier::kReference, MakeForward);
+EST_REGISTER_KERNEL("_MaxPoolGradWithArgmax", KernelTier::kReference, MakeBackward);
+
+}  // namespace
+}  // namespace estimator
