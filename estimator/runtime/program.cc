@@ -7,6 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/runtime/import.h"
+#include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/fold_constants.h"
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/merge_equal.h"
@@ -53,6 +54,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   }
   ir::Prune(module);
   if (options.fuse) ir::Fuse(module, options.fastest);
+  if (options.choose_layouts) ir::ChooseLayouts(module, options.fastest);
   ir::ProtectReads(module);
   ir::Compact(module);
   EST_RETURN_IF_ERROR(ir::SelectKernels(module, options.fastest));

@@ -33,6 +33,7 @@ namespace estimator {
 struct CompileOptions {
   KernelTier fastest = KernelTier::kOneDnn;  // kReference: what defines the results
   bool fuse = true;
+  bool choose_layouts = true;  // false: activations stay NHWC
   // --check_kernels: after each instruction run the reference kernels of the nodes it stands for
   // on the same inputs; the first op beyond tolerance ends the step with an error naming it.
   bool check_kernels = false;

@@ -1,160 +1,322 @@
-// FusedBatchNormV3 and its gradient in f32, per channel of the last axis, on all threads. Formulas
-// as in the reference tier (TF 2.15 fused_batch_norm_op.cc); the variance is the mean square
-// distance from the mean, in a second pass, so that a large mean costs no accuracy.
+// Batch normalization in f32 and its gradient, alone or with what follows it, per channel of the
+// last axis or in blocks of channels (kernels/layout.h), on all threads.
+//   FusedBatchNormV3, FusedBatchNormGradV3: formulas as in the reference tier (TF 2.15
+//     fused_batch_norm_op.cc).
+//   _FusedBatchNormEx: the same, then y = act(y + side). Attributes num_side_inputs (0 or 1) and
+//     activation_mode ("Identity" or "Relu"); the side input, of x's shape, is input 5. In
+//     inference all of it is one multiplication, addition and maximum an element.
+//   _FusedBatchNormGradEx: inputs those of FusedBatchNormGradV3, offset, y; outputs those, and with
+//     a side input its gradient. The gradient of relu passes where y > 0; without a side input y is
+//     not read but found again from x.
+// Source of the names: TF 2.15 nn_ops.cc.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/fused/sums.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
 
 namespace estimator::fused {
 namespace {
 
-struct Sizes {
-  int64_t rows = 0;
-  int64_t channels = 0;  // 0: not for this tier
+struct Norm {
+  ChannelPlanes planes;
   double epsilon = 0;
   bool is_training = false;
+  double factor = 1;  // exponential_avg_factor
+  bool side = false;
+  bool relu = false;
+
+  bool ok() const { return planes.width > 0; }  // false: not for this tier
 };
 
-Sizes SizesOf(const KernelSpec& spec, const TensorSpec& x) {
+Norm NormOf(const KernelSpec& spec, const TensorSpec& x) {
   if (x.dtype != DType::kFloat32 || x.shape.rank() < 2 || x.shape.num_elements() == 0) return {};
-  if (spec.attrs.has("data_format") && spec.attrs.s("data_format") != "NHWC") return {};
-  const int64_t channels = x.shape[-1];
-  return {.rows = x.shape.num_elements() / channels,
-          .channels = channels,
+  const bool blocked = IsBlocked(spec.attrs);
+  if (!blocked && spec.attrs.has("data_format") && spec.attrs.s("data_format") != kPlainFormat)
+    return {};
+  if (blocked && x.shape.rank() != 5) return {};
+  const auto has = [&](const char* name) { return spec.attrs.has(name); };
+  return {.planes = PlanesOf(x.shape, blocked),
           .epsilon = spec.attrs.f("epsilon"),
-          .is_training = spec.attrs.b("is_training")};
+          .is_training = spec.attrs.b("is_training"),
+          .factor = has("exponential_avg_factor") ? spec.attrs.f("exponential_avg_factor") : 1.0,
+          .side = has("num_side_inputs") && spec.attrs.i("num_side_inputs") == 1,
+          .relu = has("activation_mode") && spec.attrs.s("activation_mode") == "Relu"};
+}
+
+// Before the side input and the activation. Written out, so that forward and backward round alike.
+inline float Normalized(float x, float mean, float a, float offset) {
+  return std::fma(x - mean, a, offset);
+}
+
+// a[c] = scale / sqrt(variance + epsilon).
+void Slopes(const Norm& norm, const float* scale, const float* variance, float* a) {
+  for (int64_t c = 0; c < norm.planes.channels(); ++c) {
+    a[c] = static_cast<float>(static_cast<double>(scale[c]) /
+                              std::sqrt(static_cast<double>(variance[c]) + norm.epsilon));
+  }
+}
+
+// Adds x - shift, and its square, of rows [begin, end).
+template <int64_t kWidth>
+void AddMoments(const float* x, const float* shift, int64_t begin, int64_t end, int64_t width,
+                float* sums) {
+  const int64_t w = kWidth == 0 ? width : kWidth;
+  float* const squares = sums + w;
+  for (int64_t r = begin; r < end; ++r) {
+    const float* const row = x + r * w;
+#pragma omp simd
+    for (int64_t c = 0; c < w; ++c) {
+      const float d = row[c] - shift[c];
+      sums[c] += d;
+      squares[c] += d * d;
+    }
+  }
+}
+
+// A rough mean of each channel, from a few rows all over x: moments about it lose no accuracy
+// where the mean is large, and take one pass.
+void RoughMeans(const ChannelPlanes& planes, const float* x, float* means) {
+  constexpr int64_t kSamples = 64;
+  for (int64_t block = 0; block < planes.blocks; ++block) {
+    const int64_t samples = std::min(kSamples, planes.count());
+    float* const mean = means + block * planes.width;
+    std::fill(mean, mean + planes.width, 0.0f);
+    for (int64_t s = 0; s < samples; ++s) {
+      const int64_t at = planes.count() * s / samples;  // image * rows + row
+      const int64_t plane = at / planes.rows * planes.blocks + block;
+      const float* const row = x + (plane * planes.rows + at % planes.rows) * planes.width;
+      for (int64_t c = 0; c < planes.width; ++c) mean[c] += row[c] / static_cast<float>(samples);
+    }
+  }
 }
 
 // Writes batch_mean, batch_variance (with Bessel's correction) and the saved moments.
-void Moments(const Sizes& s, double factor, const ColumnSums<1>& sums, const KernelArgs& args) {
+void Moments(const Norm& norm, const ChannelSums<2>& sums, float* rough, const KernelArgs& args) {
+  const ChannelPlanes& p = norm.planes;
   const float* const x = args.in<float>(0);
-  float *const mean = args.out<float>(3), *const variance = args.out<float>(4);
-  sums.Run(args.scratch, [&](int64_t row, float* run) {
-    const float* const values = x + row * s.channels;
-#pragma omp simd
-    for (int64_t c = 0; c < s.channels; ++c) run[c] += values[c];
+  RoughMeans(p, x, rough);
+  WithWidth(p.width, [&](auto width) {
+    sums.Run(args.scratch, [&](int64_t begin, int64_t end, int64_t channel, float* run) {
+      AddMoments<width()>(x, rough + channel, begin, end, p.width, run);
+    });
   });
-  const double* const total = sums.total(args.scratch);
-  const double count = static_cast<double>(s.rows);
-  for (int64_t c = 0; c < s.channels; ++c) mean[c] = static_cast<float>(total[c] / count);
-  sums.Run(args.scratch, [&](int64_t row, float* run) {
-    const float* const values = x + row * s.channels;
-#pragma omp simd
-    for (int64_t c = 0; c < s.channels; ++c) {
-      const float d = values[c] - mean[c];
-      run[c] += d * d;
-    }
-  });
+  const double *const sum = sums.total(args.scratch), *const squares = sums.total(args.scratch, 1);
+  const double count = static_cast<double>(p.count());
   const double correction = count / std::max(count - 1, 1.0);
-  for (int64_t c = 0; c < s.channels; ++c) {
-    variance[c] = static_cast<float>(total[c] / count);
-    double new_mean = mean[c], new_variance = total[c] / count * correction;
-    if (factor != 1) {
-      new_mean = (1 - factor) * static_cast<double>(args.in<float>(3)[c]) + factor * new_mean;
-      new_variance =
-          (1 - factor) * static_cast<double>(args.in<float>(4)[c]) + factor * new_variance;
+  for (int64_t c = 0; c < p.channels(); ++c) {
+    const double off = sum[c] / count;
+    const double mean = static_cast<double>(rough[c]) + off;
+    const double variance = std::max(squares[c] / count - off * off, 0.0);
+    args.out<float>(3)[c] = static_cast<float>(mean);
+    args.out<float>(4)[c] = static_cast<float>(variance);
+    double new_mean = mean, new_variance = variance * correction;
+    if (norm.factor != 1) {
+      new_mean =
+          (1 - norm.factor) * static_cast<double>(args.in<float>(3)[c]) + norm.factor * new_mean;
+      new_variance = (1 - norm.factor) * static_cast<double>(args.in<float>(4)[c]) +
+                     norm.factor * new_variance;
     }
     args.out<float>(1)[c] = static_cast<float>(new_mean);
     args.out<float>(2)[c] = static_cast<float>(new_variance);
   }
 }
 
+// The operands of one pass over rows, at the first channel of a piece.
+struct Affine {
+  const float *mean, *a, *offset;
+};
+
+template <int64_t kWidth, bool kSide, bool kRelu>
+void NormalizeRows(const Affine& affine, const float* x, const float* side, float* y, int64_t begin,
+                   int64_t end, int64_t width) {
+  const int64_t w = kWidth == 0 ? width : kWidth;
+  const float *const mean = affine.mean, *const a = affine.a, *const offset = affine.offset;
+  for (int64_t e = begin * w; e < end * w; e += w) {
+#pragma omp simd
+    for (int64_t c = 0; c < w; ++c) {
+      float value = Normalized(x[e + c], mean[c], a[c], offset[c]);
+      if (kSide) value += side[e + c];
+      y[e + c] = kRelu && value < 0 ? 0.0f : value;  // NaN passes, as in Relu
+    }
+  }
+}
+
+template <bool kSide, bool kRelu>
+void Normalize(const Norm& norm, const Chunks& chunks, const float* a, const KernelArgs& args) {
+  const ChannelPlanes& p = norm.planes;
+  WithWidth(p.width, [&](auto width) {
+    ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+      ChannelSums<1>::ForEachPiece(
+          p, begin, end, p.rows, [&](int64_t first, int64_t last, int64_t c) {
+            NormalizeRows<width(), kSide, kRelu>(
+                {args.out<float>(3) + c, a + c, args.in<float>(2) + c}, args.in<float>(0),
+                kSide ? args.in<float>(5) : nullptr, args.out<float>(0), first, last, p.width);
+          });
+    });
+  });
+}
+
 std::unique_ptr<Kernel> MakeBatchNorm(const KernelSpec& spec) {
-  const Sizes s = SizesOf(spec, spec.inputs[0]);
-  if (s.channels == 0) return nullptr;
-  const double factor =
-      spec.attrs.has("exponential_avg_factor") ? spec.attrs.f("exponential_avg_factor") : 1.0;
-  const ColumnSums<1> sums(s.rows, s.channels);
-  const size_t affine_floats = static_cast<size_t>(2 * s.channels);
+  const Norm norm = NormOf(spec, spec.inputs[0]);
+  if (!norm.ok() || spec.inputs.size() != (norm.side ? 6u : 5u)) return nullptr;
+  if (norm.side && !(spec.inputs[5] == spec.outputs[0])) return nullptr;
+  const ChannelSums<2> sums(norm.planes);
   const size_t sums_bytes = (sums.bytes() + 63) / 64 * 64;
+  const int64_t channels = norm.planes.channels();
   return MakeFusedKernel(
-      [s, factor, sums, sums_bytes](const KernelArgs& args) {
-        if (s.is_training) {
-          Moments(s, factor, sums, args);
+      [norm, sums, sums_bytes, channels](const KernelArgs& args) {
+        float* const a = reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
+        if (norm.is_training) {
+          Moments(norm, sums, a, args);
         } else {
-          for (int64_t c = 0; c < s.channels; ++c) {
+          for (int64_t c = 0; c < channels; ++c) {
             args.out<float>(1)[c] = args.out<float>(3)[c] = args.in<float>(3)[c];
             args.out<float>(2)[c] = args.out<float>(4)[c] = args.in<float>(4)[c];
           }
         }
-        // y = (x - mean) * a + offset.
-        float* const a = reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
-        const float *const mean = args.out<float>(3), *const variance = args.out<float>(4);
-        for (int64_t c = 0; c < s.channels; ++c) {
-          a[c] = static_cast<float>(args.in<float>(1)[c] /
-                                    std::sqrt(static_cast<double>(variance[c]) + s.epsilon));
-        }
-        ParallelFor(sums.chunks(), [&](int, int64_t begin, int64_t end) {
-          const float* const offset = args.in<float>(2);
-          for (int64_t r = begin; r < end; ++r) {
-            const float* const x = args.in<float>(0) + r * s.channels;
-            float* const y = args.out<float>(0) + r * s.channels;
-#pragma omp simd
-            for (int64_t c = 0; c < s.channels; ++c) y[c] = (x[c] - mean[c]) * a[c] + offset[c];
-          }
-        });
+        Slopes(norm, args.in<float>(1), args.out<float>(4), a);
+        const auto run = norm.side ? (norm.relu ? Normalize<true, true> : Normalize<true, false>)
+                                   : (norm.relu ? Normalize<false, true> : Normalize<false, false>);
+        run(norm, sums.chunks(), a, args);
         return absl::OkStatus();
       },
-      {.scratch_bytes = sums_bytes + affine_floats * sizeof(float)});
+      {.scratch_bytes = sums_bytes + static_cast<size_t>(channels) * sizeof(float)});
 }
 
-// Inputs dy, x, scale, mean, variance (saved); outputs dx, d_scale, d_offset.
-//   d_offset = sum dy;  d_scale = sum dy * z, z = (x - mean) / sqrt(variance + epsilon)
-//   training: dx = scale / sqrt(variance + epsilon) * (dy - mean(dy) - z * mean(dy * z)); else
+// What a gradient kernel reads, and the gradient of relu on the way.
+struct Backward {
+  const float *dy, *x, *y;         // y: null where it is found again
+  const float *mean, *a, *offset;  // a, offset: for that
+  float* dside;                    // null: none
+};
+
+enum class Gate { kOpen, kByY, kFoundAgain };
+
+template <Gate kGate>
+inline float Gradient(const Backward& in, int64_t e, int64_t channel) {
+  if (kGate == Gate::kOpen) return in.dy[e];
+  const float y = kGate == Gate::kByY
+                      ? in.y[e]
+                      : Normalized(in.x[e], in.mean[channel], in.a[channel], in.offset[channel]);
+  return y > 0 ? in.dy[e] : 0.0f;
+}
+
+// Adds the gradients of rows [begin, end), and those times x - mean.
+template <int64_t kWidth, Gate kGate>
+void AddGradients(const Backward& in, int64_t begin, int64_t end, int64_t first, int64_t width,
+                  float* sums) {
+  const int64_t w = kWidth == 0 ? width : kWidth;
+  float* const sums_x = sums + w;
+  const float* const mean = in.mean + first;
+  for (int64_t e = begin * w; e < end * w; e += w) {
+#pragma omp simd
+    for (int64_t c = 0; c < w; ++c) {
+      const float g = Gradient<kGate>(in, e + c, first + c);
+      sums[c] += g;
+      sums_x[c] += g * (in.x[e + c] - mean[c]);
+    }
+  }
+}
+
+// dx = a * g + b * (x - mean) + d.
+struct Slope {
+  const float *a, *b, *d;
+};
+
+template <int64_t kWidth, Gate kGate>
+void GradientRows(const Backward& in, const Slope& slope, int64_t begin, int64_t end, int64_t first,
+                  int64_t width, float* dx) {
+  const int64_t w = kWidth == 0 ? width : kWidth;
+  const float *const mean = in.mean + first, *const a = slope.a + first, *const b = slope.b + first,
+                     *const d = slope.d + first;
+  for (int64_t e = begin * w; e < end * w; e += w) {
+#pragma omp simd
+    for (int64_t c = 0; c < w; ++c) {
+      const float g = Gradient<kGate>(in, e + c, first + c);
+      dx[e + c] = a[c] * g + b[c] * (in.x[e + c] - mean[c]) + d[c];
+    }
+    if (in.dside == nullptr) continue;
+#pragma omp simd
+    for (int64_t c = 0; c < w; ++c) in.dside[e + c] = Gradient<kGate>(in, e + c, first + c);
+  }
+}
+
+//   d_offset = sum g;  d_scale = sum g * z, z = (x - mean) / sqrt(variance + epsilon)
+//   training: dx = scale / sqrt(variance + epsilon) * (g - mean(g) - z * mean(g * z)); else
 //   without means
+template <Gate kGate>
+void RunBackward(const Norm& norm, const ChannelSums<2>& sums, float* slopes,
+                 const KernelArgs& args) {
+  const ChannelPlanes& p = norm.planes;
+  const int64_t channels = p.channels();
+  float *const a = slopes, *const b = a + channels, *const d = b + channels;
+  Slopes(norm, args.in<float>(2), args.in<float>(4), a);
+  const Backward in{.dy = args.in<float>(0),
+                    .x = args.in<float>(1),
+                    .y = kGate == Gate::kByY ? args.in<float>(7) : nullptr,
+                    .mean = args.in<float>(3),
+                    .a = a,
+                    .offset = kGate == Gate::kFoundAgain ? args.in<float>(6) : nullptr,
+                    .dside = norm.side ? args.out<float>(5) : nullptr};
+  WithWidth(p.width, [&](auto width) {
+    sums.Run(args.scratch, [&](int64_t begin, int64_t end, int64_t channel, float* run) {
+      AddGradients<width(), kGate>(in, begin, end, channel, p.width, run);
+    });
+    const double *const sum = sums.total(args.scratch), *const sum_x = sums.total(args.scratch, 1);
+    const double share = norm.is_training ? 1 / static_cast<double>(p.count()) : 0;
+    for (int64_t c = 0; c < channels; ++c) {
+      const double inverse =
+          1 / std::sqrt(static_cast<double>(args.in<float>(4)[c]) + norm.epsilon);
+      const double slope = static_cast<double>(args.in<float>(2)[c]) * inverse;
+      args.out<float>(1)[c] = static_cast<float>(sum_x[c] * inverse);
+      args.out<float>(2)[c] = static_cast<float>(sum[c]);
+      b[c] = static_cast<float>(-slope * share * inverse * inverse * sum_x[c]);
+      d[c] = static_cast<float>(-slope * share * sum[c]);
+    }
+    ParallelFor(sums.chunks(), [&](int, int64_t begin, int64_t end) {
+      ChannelSums<1>::ForEachPiece(
+          p, begin, end, p.rows, [&](int64_t first, int64_t last, int64_t channel) {
+            GradientRows<width(), kGate>(in, {a, b, d}, first, last, channel, p.width,
+                                         args.out<float>(0));
+          });
+    });
+  });
+}
+
 std::unique_ptr<Kernel> MakeBatchNormGrad(const KernelSpec& spec) {
-  const Sizes s = SizesOf(spec, spec.inputs[1]);
-  if (s.channels == 0) return nullptr;
-  const ColumnSums<2> sums(s.rows, s.channels);
+  const Norm norm = NormOf(spec, spec.inputs[1]);
+  if (!norm.ok() || spec.inputs.size() < (norm.relu ? 8u : 6u)) return nullptr;
+  if (norm.side && spec.outputs.size() != 6) return nullptr;
+  const ChannelSums<2> sums(norm.planes);
   const size_t sums_bytes = (sums.bytes() + 63) / 64 * 64;
+  const size_t slopes = static_cast<size_t>(3 * norm.planes.channels());
   return MakeFusedKernel(
-      [s, sums, sums_bytes](const KernelArgs& args) {
-        const float *const dy = args.in<float>(0), *const x = args.in<float>(1);
-        const float *const mean = args.in<float>(3), *const variance = args.in<float>(4);
-        sums.Run(args.scratch, [&](int64_t row, float* run) {
-          const float *const g = dy + row * s.channels, *const values = x + row * s.channels;
-          float* const run_x = run + s.channels;
-#pragma omp simd
-          for (int64_t c = 0; c < s.channels; ++c) {
-            run[c] += g[c];
-            run_x[c] += g[c] * (values[c] - mean[c]);
-          }
-        });
-        const double *const sum = sums.total(args.scratch), *const sum_x =
-                                                                sums.total(args.scratch, 1);
-        // dx = a * dy + b * (x - mean) + d.
-        float* const a = reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
-        float *const b = a + s.channels, *const d = b + s.channels;
-        const double share = s.is_training ? 1 / static_cast<double>(s.rows) : 0;
-        for (int64_t c = 0; c < s.channels; ++c) {
-          const double inverse = 1 / std::sqrt(static_cast<double>(variance[c]) + s.epsilon);
-          const double slope = static_cast<double>(args.in<float>(2)[c]) * inverse;
-          args.out<float>(1)[c] = static_cast<float>(sum_x[c] * inverse);
-          args.out<float>(2)[c] = static_cast<float>(sum[c]);
-          a[c] = static_cast<float>(slope);
-          b[c] = static_cast<float>(-slope * share * inverse * inverse * sum_x[c]);
-          d[c] = static_cast<float>(-slope * share * sum[c]);
+      [norm, sums, sums_bytes](const KernelArgs& args) {
+        float* const slopes =
+            reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
+        if (!norm.relu) {
+          RunBackward<Gate::kOpen>(norm, sums, slopes, args);
+        } else if (norm.side) {
+          RunBackward<Gate::kByY>(norm, sums, slopes, args);
+        } else {
+          RunBackward<Gate::kFoundAgain>(norm, sums, slopes, args);
         }
-        ParallelFor(sums.chunks(), [&](int, int64_t begin, int64_t end) {
-          for (int64_t r = begin; r < end; ++r) {
-            const float *const g = dy + r * s.channels, *const values = x + r * s.channels;
-            float* const dx = args.out<float>(0) + r * s.channels;
-#pragma omp simd
-            for (int64_t c = 0; c < s.channels; ++c)
-              dx[c] = a[c] * g[c] + b[c] * (values[c] - mean[c]) + d[c];
-          }
-        });
         return absl::OkStatus();
       },
-      {.scratch_bytes = sums_bytes + static_cast<size_t>(3 * s.channels) * sizeof(float)});
+      {.scratch_bytes = sums_bytes + slopes * sizeof(float)});
 }
 
 EST_REGISTER_KERNEL("FusedBatchNormV3", KernelTier::kFused, MakeBatchNorm);
+EST_REGISTER_KERNEL("_FusedBatchNormEx", KernelTier::kFused, MakeBatchNorm);
 EST_REGISTER_KERNEL("FusedBatchNormGradV3", KernelTier::kFused, MakeBatchNormGrad);
+EST_REGISTER_KERNEL("_FusedBatchNormGradEx", KernelTier::kFused, MakeBatchNormGrad);
 
 }  // namespace
 }  // namespace estimator::fused

@@ -61,5 +61,96 @@ TEST(FusedBatchNorm, GradientMatchesTheReferenceInTrainingAndInference) {
   }
 }
 
+// The block of batch norm, shortcut and relu, forward and backward, by the plain reference ops.
+struct Block {
+  Shape shape{4, 5, 6, 32};
+  Shape channels{32};
+  std::vector<Array> forward;   // inputs of _FusedBatchNormEx
+  std::vector<Array> backward;  // inputs of _FusedBatchNormGradEx
+  std::vector<Array> y, gradients;
+
+  KernelSpec Spec(const char* op, bool is_training, bool side, std::vector<Shape> outputs) const {
+    KernelSpec spec{.op = op, .name = op, .attrs = BatchNormAttrs(is_training)};
+    spec.attrs.Set("activation_mode", std::string("Relu"));
+    spec.attrs.Set("num_side_inputs", int64_t{side ? 1 : 0});
+    for (const Shape& output : outputs) spec.outputs.push_back(F32(output));
+    return spec;
+  }
+  KernelSpec ForwardSpec(bool is_training, bool side) const {
+    return Spec("_FusedBatchNormEx", is_training, side,
+                {shape, channels, channels, channels, channels, {0}});
+  }
+  KernelSpec BackwardSpec(bool is_training, bool side) const {
+    std::vector<Shape> outputs = {shape, channels, channels, {0}, {0}};
+    if (side) outputs.push_back(shape);
+    return Spec("_FusedBatchNormGradEx", is_training, side, outputs);
+  }
+};
+
+Array Run(const KernelSpec& spec, const std::vector<Array>& inputs, size_t output = 0) {
+  const auto result = RunReferenceKernel(spec, inputs);
+  EXPECT_TRUE(result.ok()) << result.status();
+  return (*result)[output];
+}
+
+Block MakeBlock(bool is_training, bool side) {
+  Block b;
+  b.forward = {RandomArray(b.shape, 1, 2, 5), RandomArray(b.channels, 2),
+               RandomArray(b.channels, 3), RandomArray(b.channels, 4, 3, 4),
+               RandomArray(b.channels, 5, 0.5f, 1)};
+  KernelSpec norm{.op = "FusedBatchNormV3", .name = "n", .attrs = BatchNormAttrs(is_training)};
+  for (const Shape& s : {b.shape, b.channels, b.channels, b.channels, b.channels, Shape{0}})
+    norm.outputs.push_back(F32(s));
+  b.y = *RunReferenceKernel(norm, b.forward);
+  const KernelSpec add{.op = "AddV2", .name = "a", .outputs = {F32(b.shape)}};
+  const KernelSpec relu{.op = "Relu", .name = "r", .outputs = {F32(b.shape)}};
+  const KernelSpec relu_grad{.op = "ReluGrad", .name = "rg", .outputs = {F32(b.shape)}};
+  if (side) {
+    b.forward.push_back(RandomArray(b.shape, 6));
+    b.y[0] = Run(add, {b.y[0], b.forward[5]});
+  }
+  b.y[0] = Run(relu, {b.y[0]});
+  const Array dy = RandomArray(b.shape, 7), gradient = Run(relu_grad, {dy, b.y[0]});
+  b.backward = {dy, b.forward[0], b.forward[1], b.y[3], b.y[4], b.y[5], b.forward[2], b.y[0]};
+  KernelSpec norm_grad{
+      .op = "FusedBatchNormGradV3", .name = "g", .attrs = BatchNormAttrs(is_training)};
+  for (const Shape& s : {b.shape, b.channels, b.channels, Shape{0}, Shape{0}})
+    norm_grad.outputs.push_back(F32(s));
+  b.gradients = *RunReferenceKernel(
+      norm_grad, {gradient, b.backward[1], b.backward[2], b.y[3], b.y[4], b.y[5]});
+  if (side) b.gradients.push_back(gradient);
+  return b;
+}
+
+TEST(FusedBatchNorm, BlocksWithShortcutAndReluMatchThePlainOpsInEitherLayout) {
+  for (const bool is_training : {true, false}) {
+    for (const bool side : {false, true}) {
+      const Block b = MakeBlock(is_training, side);
+      const KernelSpec forward = b.ForwardSpec(is_training, side),
+                       backward = b.BackwardSpec(is_training, side);
+      const auto y = RunKernel(forward, b.forward, KernelTier::kFused);
+      const auto gradients = RunKernel(backward, b.backward, KernelTier::kFused);
+      ASSERT_TRUE(y.ok()) << y.status();
+      ASSERT_TRUE(gradients.ok()) << gradients.status();
+      for (size_t o = 0; o < b.y.size(); ++o)
+        EXPECT_TRUE(Compare((*y)[o], b.y[o], kSums).equal) << "output " << o;
+      const Tolerance sums{.relative = 2e-5, .absolute = 1e-4};
+      for (size_t o = 0; o < b.gradients.size(); ++o)
+        EXPECT_TRUE(Compare((*gradients)[o], b.gradients[o], sums).equal) << "gradient " << o;
+
+      const std::vector<size_t> dx = side ? std::vector<size_t>{0, 5} : std::vector<size_t>{0};
+      const std::vector<size_t> x = side ? std::vector<size_t>{0, 5} : std::vector<size_t>{0};
+      for (const int64_t block : {8, 16}) {
+        EXPECT_EQ(
+            DifferenceInBlocks(forward, b.forward, b.y, x, {0}, block, KernelTier::kFused, kSums),
+            "");
+        EXPECT_EQ(DifferenceInBlocks(backward, b.backward, b.gradients, {0, 1, 7}, dx, block,
+                                     KernelTier::kFused, sums),
+                  "");
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace estimator

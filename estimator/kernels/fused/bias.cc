@@ -1,36 +1,60 @@
-// BiasAdd and BiasAddGrad in f32, along the last axis, on all threads.
+// BiasAdd and BiasAddGrad in f32, along the last axis or in blocks of channels
+// (kernels/layout.h), on all threads.
 #include <cstdint>
 #include <memory>
 
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/fused/sums.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
 
 namespace estimator::fused {
 namespace {
 
-// The size of the last axis, or 0 where this tier does not do the spec.
-int64_t Channels(const KernelSpec& spec) {
+// Of width 0 where this tier does not do the spec.
+ChannelPlanes PlanesOf(const KernelSpec& spec) {
   const TensorSpec& x = spec.inputs[0];
-  if (x.dtype != DType::kFloat32 || x.shape.rank() < 2 || x.shape.num_elements() == 0) return 0;
-  if (spec.attrs.has("data_format") && spec.attrs.s("data_format") != "NHWC") return 0;
-  return x.shape[-1];
+  if (x.dtype != DType::kFloat32 || x.shape.rank() < 2 || x.shape.num_elements() == 0) return {};
+  const bool blocked = IsBlocked(spec.attrs);
+  if (blocked && x.shape.rank() != 5) return {};
+  if (!blocked && spec.attrs.has("data_format") && spec.attrs.s("data_format") != kPlainFormat)
+    return {};
+  return estimator::PlanesOf(x.shape, blocked);
+}
+
+template <int64_t kWidth>
+void AddBias(const float* x, const float* bias, int64_t begin, int64_t end, int64_t width,
+             float* y) {
+  const int64_t w = kWidth == 0 ? width : kWidth;
+  for (int64_t e = begin * w; e < end * w; e += w) {
+#pragma omp simd
+    for (int64_t c = 0; c < w; ++c) y[e + c] = x[e + c] + bias[c];
+  }
+}
+
+template <int64_t kWidth>
+void AddRows(const float* x, int64_t begin, int64_t end, int64_t width, float* sums) {
+  const int64_t w = kWidth == 0 ? width : kWidth;
+  for (int64_t e = begin * w; e < end * w; e += w) {
+#pragma omp simd
+    for (int64_t c = 0; c < w; ++c) sums[c] += x[e + c];
+  }
 }
 
 std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
-  const int64_t channels = Channels(spec);
-  if (channels == 0) return nullptr;
-  const Chunks chunks = MakeChunks(spec.inputs[0].shape.num_elements() / channels, channels);
+  const ChannelPlanes planes = PlanesOf(spec);
+  if (planes.width == 0) return nullptr;
+  const Chunks chunks = MakeChunks(planes.planes() * planes.rows, planes.width);
   return MakeFusedKernel(
-      [chunks, channels](const KernelArgs& args) {
-        ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-          const float* const bias = args.in<float>(1);
-          for (int64_t r = begin; r < end; ++r) {
-            const float* const x = args.in<float>(0) + r * channels;
-            float* const y = args.out<float>(0) + r * channels;
-#pragma omp simd
-            for (int64_t c = 0; c < channels; ++c) y[c] = x[c] + bias[c];
-          }
+      [planes, chunks](const KernelArgs& args) {
+        WithWidth(planes.width, [&](auto width) {
+          ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+            ChannelSums<1>::ForEachPiece(
+                planes, begin, end, planes.rows, [&](int64_t first, int64_t last, int64_t channel) {
+                  AddBias<width()>(args.in<float>(0), args.in<float>(1) + channel, first, last,
+                                   planes.width, args.out<float>(0));
+                });
+          });
         });
         return absl::OkStatus();
       },
@@ -38,19 +62,19 @@ std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
 }
 
 std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
-  const int64_t channels = Channels(spec);
-  if (channels == 0) return nullptr;
-  const ColumnSums<1> sums(spec.inputs[0].shape.num_elements() / channels, channels);
+  const ChannelPlanes planes = PlanesOf(spec);
+  if (planes.width == 0) return nullptr;
+  const ChannelSums<1> sums(planes);
   return MakeFusedKernel(
-      [sums, channels](const KernelArgs& args) {
-        const float* const dy = args.in<float>(0);
-        sums.Run(args.scratch, [&](int64_t row, float* run) {
-          const float* const x = dy + row * channels;
-#pragma omp simd
-          for (int64_t c = 0; c < channels; ++c) run[c] += x[c];
+      [sums, planes](const KernelArgs& args) {
+        WithWidth(planes.width, [&](auto width) {
+          sums.Run(args.scratch, [&](int64_t begin, int64_t end, int64_t, float* run) {
+            AddRows<width()>(args.in<float>(0), begin, end, planes.width, run);
+          });
         });
         const double* const total = sums.total(args.scratch);
-        for (int64_t c = 0; c < channels; ++c) args.out<float>(0)[c] = static_cast<float>(total[c]);
+        for (int64_t c = 0; c < planes.channels(); ++c)
+          args.out<float>(0)[c] = static_cast<float>(total[c]);
         return absl::OkStatus();
       },
       {.scratch_bytes = sums.bytes()});

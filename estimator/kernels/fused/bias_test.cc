@@ -23,5 +23,19 @@ TEST(FusedBias, BiasAddGradMatchesTheReference) {
   }
 }
 
+TEST(FusedBias, BlocksOfChannelsGiveTheSame) {
+  const Array x = RandomArray({3, 5, 7, 32}, 1), bias = RandomArray({32}, 2);
+  const KernelSpec add{.op = "BiasAdd", .name = "b", .outputs = {{DType::kFloat32, x.shape()}}};
+  const KernelSpec grad{.op = "BiasAddGrad", .name = "g", .outputs = {{DType::kFloat32, {32}}}};
+  const auto y = RunReferenceKernel(add, {x, bias}), sums = RunReferenceKernel(grad, {x});
+  ASSERT_TRUE(y.ok() && sums.ok());
+  for (const int64_t block : {1, 4, 8, 16}) {
+    EXPECT_EQ(DifferenceInBlocks(add, {x, bias}, *y, {0}, {0}, block, KernelTier::kFused, {}), "");
+    EXPECT_EQ(DifferenceInBlocks(grad, {x}, *sums, {0}, {}, block, KernelTier::kFused,
+                                 {.relative = 1e-6, .absolute = 2e-5}),
+              "");
+  }
+}
+
 }  // namespace
 }  // namespace estimator

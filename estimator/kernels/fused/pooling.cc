@@ -1,4 +1,5 @@
-// Pooling in f32 on NHWC, on all threads: one image is one thread's.
+// Pooling in f32 on NHWC, or in blocks of channels (kernels/layout.h), on all threads: one image
+// is one thread's.
 //   MaxPool, MaxPoolGrad, AvgPool, AvgPoolGrad: as TensorFlow has them.
 //   _MaxPoolWithArgmax: x [N,H,W,C] -> y [N,P,Q,C], argmax u8 [N,P,Q,C]: the tap r * ksize_w + s of
 //   the first
@@ -14,7 +15,9 @@
 #include <vector>
 
 #include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/fused/pool_2x2.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
 #include "estimator/kernels/window.h"
 
 namespace estimator::fused {
@@ -35,6 +38,10 @@ struct Pool {
       return w.stride == w.kernel && w.pad_before == 0 && w.input == w.output * w.stride;
     };
     return exact(rows) && exact(columns);
+  }
+  // By whole 2x2 windows of whole vectors: rows of windows go to pool_2x2.h.
+  bool tiles_by_2x2() const {
+    return tiles() && rows.kernel == 2 && columns.kernel == 2 && Pool2x2Takes(channels);
   }
 };
 
@@ -75,36 +82,18 @@ int64_t TapOffset(const Pool& pool, int64_t p, int64_t q, int64_t r, int64_t s) 
 // argmax may be null.
 void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
   const int64_t channels = pool.channels;
+  if (pool.tiles_by_2x2()) {
+    const int64_t in_row = pool.columns.input * channels, out_row = in_row / 2;
+    for (int64_t p = 0; p < pool.rows.output; ++p) {
+      const float* const top = x + 2 * p * in_row;
+      MaxPool2x2Row(top, top + in_row, pool.columns.output, channels, y + p * out_row,
+                    argmax == nullptr ? nullptr : argmax + p * out_row);
+    }
+    return;
+  }
   ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
                           int64_t s1) {
     float* const best = y + output;
-    if (pool.taps() == 4 && r1 - r0 == 2 && s1 - s0 == 2) {  // 2x2, the common case, in one go
-      const float* const a = x + TapOffset(pool, p, q, 0, 0);
-      const float* const b = a + channels;
-      const float* const c = x + TapOffset(pool, p, q, 1, 0);
-      const float* const d = c + channels;
-      if (argmax == nullptr) {
-#pragma omp simd
-        for (int64_t i = 0; i < channels; ++i) {
-          const float ab = b[i] > a[i] ? b[i] : a[i];
-          const float abc = c[i] > ab ? c[i] : ab;
-          best[i] = d[i] > abc ? d[i] : abc;
-        }
-      } else {
-        uint8_t* const which = argmax + output;
-#pragma omp simd
-        for (int64_t i = 0; i < channels; ++i) {
-          const int32_t i_ab = b[i] > a[i] ? 1 : 0;
-          const float ab = b[i] > a[i] ? b[i] : a[i];
-          const int32_t i_abc = c[i] > ab ? 2 : i_ab;
-          const float abc = c[i] > ab ? c[i] : ab;
-          const int32_t i_abcd = d[i] > abc ? 3 : i_abc;
-          best[i] = d[i] > abc ? d[i] : abc;
-          which[i] = static_cast<uint8_t>(i_abcd);
-        }
-      }
-      return;
-    }
     bool first = true;
     for (int64_t r = r0; r < r1; ++r) {
       for (int64_t s = s0; s < s1; ++s) {
@@ -132,6 +121,16 @@ void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
 void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, const float* y,
                       float* dx) {
   const int64_t channels = pool.channels;
+  if (pool.tiles_by_2x2()) {
+    const int64_t in_row = pool.columns.input * channels, out_row = in_row / 2;
+    for (int64_t p = 0; p < pool.rows.output; ++p) {
+      float* const top = dx + 2 * p * in_row;
+      MaxPool2x2GradRow(argmax + p * out_row, dy + p * out_row,
+                        y == nullptr ? nullptr : y + p * out_row, pool.columns.output, channels,
+                        top, top + in_row);
+    }
+    return;
+  }
   const bool tiles = pool.tiles(), overlaps = pool.overlaps();
   if (!tiles) std::fill(dx, dx + pool.in_image(), 0.0f);
   ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
@@ -194,7 +193,8 @@ void ForEachImage(const Pool& pool, Fn&& fn) {
   });
 }
 
-std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& given) {
+  const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   const bool with_argmax = spec.outputs.size() == 2;
   if (!pool.has_value() || (with_argmax && pool->taps() > 256)) return nullptr;
@@ -211,7 +211,8 @@ std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {
 }
 
 // Inputs x, y, dy.
-std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& given) {
+  const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.inputs[2]);
   if (!pool.has_value() || pool->taps() > 256) return nullptr;
   return MakeFusedKernel(
@@ -228,7 +229,8 @@ std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& spec) {
 }
 
 // Inputs argmax, dy[, y].
-std::unique_ptr<Kernel> MakeMaxPoolGradWithArgmax(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeMaxPoolGradWithArgmax(const KernelSpec& given) {
+  const KernelSpec spec = BlocksAsImages(given);
   const Shape input(spec.attrs.ints("input_shape"));
   const auto pool = PoolOf(spec, input, spec.inputs[1]);
   if (!pool.has_value() || pool->taps() > 256 || spec.outputs[0].shape != input) return nullptr;
@@ -244,7 +246,8 @@ std::unique_ptr<Kernel> MakeMaxPoolGradWithArgmax(const KernelSpec& spec) {
   });
 }
 
-std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& given) {
+  const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   if (!pool.has_value()) return nullptr;
   return MakeFusedKernel([pool = *pool](const KernelArgs& args) {
@@ -272,7 +275,8 @@ std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& spec) {
 }
 
 // Inputs orig_input_shape, dy.
-std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& given) {
+  const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.outputs[0].shape, spec.inputs[1]);
   if (!pool.has_value()) return nullptr;
   return MakeFusedKernel([pool = *pool](const KernelArgs& args) {

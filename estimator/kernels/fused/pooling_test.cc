@@ -105,6 +105,33 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
   }
 }
 
+// On its own channels every pool is the same, in whatever blocks they lie.
+TEST(FusedPooling, BlocksOfChannelsGiveTheSame) {
+  for (Case c : Cases()) {
+    c.input.set_dim(3, 32);
+    const Array x = Ties(c.input), dy = RandomArray(c.output(), 2);
+    const KernelSpec pool{.op = "_MaxPoolWithArgmax",
+                          .name = "p",
+                          .attrs = c.attrs(),
+                          .outputs = {F32(c.output()), {DType::kUint8, c.output()}}};
+    const auto pooled = RunReferenceKernel(pool, {x});
+    ASSERT_TRUE(pooled.ok()) << pooled.status();
+    KernelSpec grad{
+        .op = "_MaxPoolGradWithArgmax", .name = "g", .attrs = c.attrs(), .outputs = {F32(c.input)}};
+    grad.attrs.Set("input_shape", c.input.dims());
+    const std::vector<Array> grad_inputs = {(*pooled)[1], dy, (*pooled)[0]};
+    const auto dx = RunReferenceKernel(grad, grad_inputs);
+    ASSERT_TRUE(dx.ok()) << dx.status();
+    for (const int64_t block : {8, 16}) {
+      EXPECT_EQ(DifferenceInBlocks(pool, {x}, *pooled, {0}, {0, 1}, block, KernelTier::kFused, {}),
+                "");
+      EXPECT_EQ(DifferenceInBlocks(grad, grad_inputs, *dx, {0, 1, 2}, {0}, block,
+                                   KernelTier::kFused, kSummationOrder),
+                "");
+    }
+  }
+}
+
 TEST(FusedPooling, AvgPoolAndItsGradientMatchTheReference) {
   for (const Case& c : Cases()) {
     EXPECT_MATCHES_REFERENCE({.op = "AvgPool", .attrs = c.attrs(), .outputs = {F32(c.output())}},

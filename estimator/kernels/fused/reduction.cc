@@ -82,14 +82,16 @@ std::unique_ptr<Kernel> MakeTotal(int64_t size, double factor, Term term) {
 
 // outer == 1: the rows of one matrix, split over threads.
 std::unique_ptr<Kernel> MakeColumnSums(const Extents& e, double factor) {
-  const ColumnSums<1> sums(e.reduced, e.inner);
+  const ChannelSums<1> sums({.rows = e.reduced, .width = e.inner});
   return MakeFusedKernel(
       [sums, e, factor](const KernelArgs& args) {
         const float* const x = args.in<float>(0);
-        sums.Run(args.scratch, [&](int64_t row, float* run) {
-          const float* const values = x + row * e.inner;
+        sums.Run(args.scratch, [&](int64_t begin, int64_t end, int64_t, float* run) {
+          for (int64_t row = begin; row < end; ++row) {
+            const float* const values = x + row * e.inner;
 #pragma omp simd
-          for (int64_t c = 0; c < e.inner; ++c) run[c] += values[c];
+            for (int64_t c = 0; c < e.inner; ++c) run[c] += values[c];
+          }
         });
         const double* const total = sums.total(args.scratch);
         for (int64_t c = 0; c < e.inner; ++c)

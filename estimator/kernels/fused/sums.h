@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/layout.h"
 
 namespace estimator::fused {
 
@@ -27,49 +29,77 @@ double SumRange(int64_t begin, int64_t end, Term&& term) {
   return total;
 }
 
-// Sums over the rows of matrices [rows, columns], kSums of them at once, each chunk of rows by its
-// own thread. Usage: scratch of bytes() in the kernel; Run; then total(scratch, s)[column].
-template <int kSums>
-class ColumnSums {
- public:
-  ColumnSums() = default;
-  ColumnSums(int64_t rows, int64_t columns)
-      : chunks_(MakeChunks(rows, columns)), columns_(columns) {}
+// Calls fn(std::integral_constant<int64_t, w>) with w = width where that is 8 or 16, a block of
+// channels, so that loops over it unroll; else with 0.
+template <typename Fn>
+void WithWidth(int64_t width, Fn&& fn) {
+  if (width == 16) return fn(std::integral_constant<int64_t, 16>());
+  if (width == 8) return fn(std::integral_constant<int64_t, 8>());
+  fn(std::integral_constant<int64_t, 0>());
+}
 
-  const Chunks& chunks() const { return chunks_; }
+// Sums over the elements of each channel, kSums of them at once, each chunk of rows by its own
+// thread. Usage: scratch of bytes() in the kernel; Run; then total(scratch, s)[channel].
+template <int kSums>
+class ChannelSums {
+ public:
+  ChannelSums() = default;
+  explicit ChannelSums(const ChannelPlanes& planes)
+      : planes_(planes), chunks_(MakeChunks(planes.planes() * planes.rows, planes.width)) {}
+
+  const Chunks& chunks() const { return chunks_; }  // of all planes' rows
   size_t bytes() const {
-    return static_cast<size_t>(chunks_.count * columns_ * kSums) * (sizeof(double) + sizeof(float));
+    return static_cast<size_t>(chunks_.count * planes_.channels() * kSums) * sizeof(double) +
+           static_cast<size_t>(chunks_.count * planes_.width * kSums) * sizeof(float);
   }
-  // add_row(row, sums) adds row `row` to sums: float [kSums, columns].
-  template <typename AddRow>
-  void Run(void* scratch, AddRow&& add_row) const {
+  // add_rows(begin, end, first_channel, sums) adds the elements [begin, end) * width, which are of
+  // the channels from first_channel on, to sums: float [kSums, width].
+  template <typename AddRows>
+  void Run(void* scratch, AddRows&& add_rows) const {
     constexpr int64_t kRun = 64;
-    const int64_t width = columns_ * kSums;
+    const int64_t width = planes_.width, channels = planes_.channels();
     double* const totals = static_cast<double*>(scratch);
-    float* const runs = reinterpret_cast<float*>(totals + chunks_.count * width);
+    float* const runs = reinterpret_cast<float*>(totals + chunks_.count * channels * kSums);
     ParallelFor(chunks_, [&](int chunk, int64_t begin, int64_t end) {
-      double* const total = totals + chunk * width;
-      float* const run = runs + chunk * width;
-      std::fill(total, total + width, 0.0);
-      for (int64_t row = begin; row < end; row += kRun) {
-        std::fill(run, run + width, 0.0f);
-        const int64_t stop = std::min(end, row + kRun);
-        for (int64_t r = row; r < stop; ++r) add_row(r, run);
+      double* const total = totals + chunk * channels * kSums;
+      float* const run = runs + chunk * width * kSums;
+      std::fill(total, total + channels * kSums, 0.0);
+      ForEachPiece(planes_, begin, end, kRun, [&](int64_t first, int64_t last, int64_t channel) {
+        std::fill(run, run + width * kSums, 0.0f);
+        add_rows(first, last, channel, run);
+        for (int s = 0; s < kSums; ++s) {
+          double* const sum = total + s * channels + channel;
+          const float* const from = run + s * width;
 #pragma omp simd
-        for (int64_t c = 0; c < width; ++c) total[c] += static_cast<double>(run[c]);
-      }
+          for (int64_t c = 0; c < width; ++c) sum[c] += static_cast<double>(from[c]);
+        }
+      });
     });
     for (int chunk = 1; chunk < chunks_.count; ++chunk) {
-      for (int64_t c = 0; c < width; ++c) totals[c] += totals[chunk * width + c];
+      for (int64_t c = 0; c < channels * kSums; ++c)
+        totals[c] += totals[chunk * channels * kSums + c];
     }
   }
   const double* total(const void* scratch, int sum = 0) const {
-    return static_cast<const double*>(scratch) + sum * columns_;
+    return static_cast<const double*>(scratch) + sum * planes_.channels();
+  }
+
+  // Cuts rows [begin, end) of all planes into pieces of one plane and at most `most` rows:
+  // fn(first row, end row, first channel).
+  template <typename Fn>
+  static void ForEachPiece(const ChannelPlanes& planes, int64_t begin, int64_t end, int64_t most,
+                           Fn&& fn) {
+    for (int64_t row = begin; row < end;) {
+      const int64_t plane = row / planes.rows;
+      const int64_t stop = std::min({end, (plane + 1) * planes.rows, row + most});
+      fn(row, stop, planes.first_channel(plane));
+      row = stop;
+    }
   }
 
  private:
+  ChannelPlanes planes_;
   Chunks chunks_;
-  int64_t columns_ = 0;
 };
 
 }  // namespace estimator::fused

@@ -13,6 +13,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/random.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
 
 namespace estimator {
 
@@ -67,6 +68,48 @@ inline std::string DifferenceFromReference(const KernelSpec& incomplete,
     if (!difference.equal) return absl::StrCat(what, "output ", i, ": ", difference.report);
     if (!SameBits((*actual)[i], (*again)[i]))
       return absl::StrCat(what, "output ", i, " differs from run to run");
+  }
+  return "";
+}
+
+// `array` in the other format of kernels/layout.h: NHWC in blocks, or back with block 0.
+inline Array InBlocks(const Array& array, int64_t block) {
+  const Shape shape = block > 0 ? BlockedShape(array.shape(), block) : PlainShape(array.shape());
+  const auto result =
+      RunReferenceKernel({.op = kReorderOp,
+                          .name = "reorder",
+                          .attrs = {{"to", std::string(block > 0 ? kBlockedFormat : kPlainFormat)}},
+                          .outputs = {{array.dtype(), shape}}},
+                         {array});
+  return (*result)[0];
+}
+
+// Runs `plain` on the same numbers with the inputs and outputs of the given indices in blocks.
+// Empty if the tier takes that and gives `expected`, within the tolerance; else what is wrong.
+inline std::string DifferenceInBlocks(const KernelSpec& plain, const std::vector<Array>& inputs,
+                                      const std::vector<Array>& expected,
+                                      const std::vector<size_t>& image_inputs,
+                                      const std::vector<size_t>& image_outputs, int64_t block,
+                                      KernelTier tier, Tolerance tolerance,
+                                      size_t num_outputs = 0) {
+  KernelSpec spec = plain;
+  std::vector<Array> given = inputs;
+  for (const size_t i : image_inputs) given[i] = InBlocks(inputs[i], block);
+  for (const size_t o : image_outputs)
+    spec.outputs[o].shape = BlockedShape(plain.outputs[o].shape, block);
+  spec.attrs.Set("data_format", std::string(kBlockedFormat));
+  if (spec.attrs.has("input_shape"))
+    spec.attrs.Set("input_shape",
+                   BlockedShape(Shape(spec.attrs.ints("input_shape")), block).dims());
+  spec = CompleteSpec(spec, given);
+  auto actual = RunKernel(spec, given, tier);
+  if (!actual.ok()) return actual.status().ToString();
+  for (const size_t o : image_outputs) (*actual)[o] = InBlocks((*actual)[o], 0);
+  for (size_t o = 0; o < (num_outputs == 0 ? expected.size() : num_outputs); ++o) {
+    const Difference difference = Compare((*actual)[o], expected[o], tolerance);
+    if (!difference.equal)
+      return absl::StrCat(plain.op, " in blocks of ", block, ": output ", o, ": ",
+                          difference.report);
   }
   return "";
 }

@@ -1,10 +1,11 @@
-// Conv2D, _FusedConv2D and DepthwiseConv2dNative by oneDNN. Activations stay in plain NHWC; the
-// filter is reordered in scratch to the layout that oneDNN likes.
+// Conv2D, _FusedConv2D and DepthwiseConv2dNative by oneDNN. Activations are NHWC, or in
+// blocks where oneDNN prefers that; the filter is reordered in scratch to the layout that it likes.
 //   _FusedConv2D: inputs x, filter, bias[, side]; y = act(conv(x, filter) + bias + side); fused_ops
 //   {"BiasAdd"} or {"BiasAdd", "Relu"}. With a side input, its buffer may become the output.
 #include <memory>
 #include <optional>
 
+#include "estimator/kernels/layout.h"
 #include "estimator/kernels/onednn/convolution.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
 
@@ -32,21 +33,24 @@ std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
   const std::optional<Convolution> conv =
       DescribeConvolution(spec.attrs, spec.inputs[0], spec.inputs[1], spec.outputs[0], depthwise);
   if (!conv.has_value()) return nullptr;
-  if (fused.bias && (spec.inputs[2].dtype != spec.inputs[0].dtype ||
-                     spec.inputs[2].shape != Shape{spec.outputs[0].shape[3]})) {
+  const int64_t channels = conv->output.dims()[1];
+  if (fused.bias &&
+      (spec.inputs[2].dtype != spec.inputs[0].dtype || spec.inputs[2].shape != Shape{channels})) {
     return nullptr;
   }
   const memory::desc bias =
-      fused.bias ? memory::desc({spec.outputs[0].shape[3]}, DataType(spec.inputs[0].dtype),
-                                memory::format_tag::x)
+      fused.bias ? memory::desc({channels}, DataType(spec.inputs[0].dtype), memory::format_tag::x)
                  : memory::desc();
+  // Blocks are asked for beside gradients, whose layout oneDNN's training primitives share; alone,
+  // its inference primitives would choose NHWC on AVX-512.
+  const dnnl::prop_kind kind = IsBlocked(spec.attrs) ? dnnl::prop_kind::forward_training
+                                                     : dnnl::prop_kind::forward_inference;
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     dnnl::convolution_forward::primitive_desc desc(
-        {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, conv->input,
-         conv->any_filter, bias, conv->output, conv->strides, conv->dilations, conv->pad_before,
-         conv->pad_after},
+        {kind, dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter, bias,
+         conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         Attributes(fused, side), CpuEngine());
-    if (!SkipReference(desc)) return nullptr;
+    if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.dst_desc())) return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     std::vector<Argument> arguments = {
         {DNNL_ARG_SRC, desc.src_desc(), Input(0)},

@@ -19,10 +19,11 @@ std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec, bool depthwise
   if (!conv.has_value() || conv->dilated()) return nullptr;
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     dnnl::convolution_backward_data::primitive_desc desc(
-        {dnnl::algorithm::convolution_direct, conv->input, conv->any_filter, conv->output,
-         conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
+        {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
+         conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
-    if (!SkipReference(desc)) return nullptr;
+    if (!SkipReference(desc) || !conv->IsOwn(desc.diff_src_desc(), desc.diff_dst_desc()))
+      return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     const Operand filter = chain->InLayout(Input(1), conv->filter, desc.weights_desc());
     chain->AddStep(dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
@@ -41,10 +42,10 @@ std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec, bool depthwis
   if (!conv.has_value() || conv->dilated()) return nullptr;
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     dnnl::convolution_backward_weights::primitive_desc desc(
-        {dnnl::algorithm::convolution_direct, conv->input, conv->any_filter, conv->output,
-         conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
+        {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
+         conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
-    if (!SkipReference(desc)) return nullptr;
+    if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.diff_dst_desc())) return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     const bool plain = desc.diff_weights_desc() == conv->filter;
     const Operand filter =

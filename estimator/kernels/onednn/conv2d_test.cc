@@ -75,6 +75,49 @@ TEST(OneDnnConv2D, ForwardAndBothGradientsMatchTheReference) {
   for (const Case& c : Cases()) ExpectAllThreeMatch(c, "Conv2D", "Conv2D", false);
 }
 
+// The blocks are those that oneDNN chooses on this CPU: of 16 channels with AVX-512, else of 8.
+TEST(OneDnnConv2D, OneSizeOfBlocksIsTakenAndMatchesTheReference) {
+  const std::vector<Case> cases = {{{2, 14, 14, 32}, {5, 5, 32, 64}, ConvAttrs(1, "SAME")},
+                                   {{2, 9, 7, 16}, {3, 3, 16, 32}, ConvAttrs(2, "SAME")},
+                                   {{2, 8, 8, 64}, {1, 1, 64, 32}, ConvAttrs(1, "VALID")}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.filter.ToString());
+    const Array x = RandomArray(c.input, 1), filter = RandomArray(c.filter, 2),
+                dy = RandomArray(OutputOf(c, false), 3);
+    const KernelSpec forward{
+        .op = "Conv2D", .name = "y", .attrs = c.attrs, .outputs = {{DType::kFloat32, dy.shape()}}};
+    const KernelSpec to_input{.op = "Conv2DBackpropInput",
+                              .name = "dx",
+                              .attrs = c.attrs,
+                              .outputs = {{DType::kFloat32, c.input}}};
+    const KernelSpec to_filter{.op = "Conv2DBackpropFilter",
+                               .name = "df",
+                               .attrs = c.attrs,
+                               .outputs = {{DType::kFloat32, c.filter}}};
+    const std::vector<Array> input_args = {Sizes(c.input), filter, dy},
+                             filter_args = {x, Sizes(c.filter), dy};
+    const auto y = RunReferenceKernel(forward, {x, filter});
+    const auto dx = RunReferenceKernel(to_input, input_args);
+    const auto df = RunReferenceKernel(to_filter, filter_args);
+    ASSERT_TRUE(y.ok() && dx.ok() && df.ok());
+    int taken = 0;
+    for (const int64_t block : {8, 16}) {
+      const std::string difference = DifferenceInBlocks(forward, {x, filter}, *y, {0}, {0}, block,
+                                                        KernelTier::kOneDnn, kSummationOrder);
+      if (difference.rfind("UNIMPLEMENTED", 0) == 0) continue;
+      ++taken;
+      EXPECT_EQ(difference, "");
+      EXPECT_EQ(DifferenceInBlocks(to_input, input_args, *dx, {2}, {0}, block, KernelTier::kOneDnn,
+                                   kSummationOrder),
+                "");
+      EXPECT_EQ(DifferenceInBlocks(to_filter, filter_args, *df, {0, 2}, {}, block,
+                                   KernelTier::kOneDnn, kSummationOrder),
+                "");
+    }
+    EXPECT_EQ(taken, 1);
+  }
+}
+
 TEST(OneDnnConv2D, DilatedForwardMatchesTheReference) {
   const Case c{{2, 10, 11, 8}, {3, 3, 8, 16}, ConvAttrs(1, "SAME", 2)};
   EXPECT_MATCHES_REFERENCE(

@@ -1,5 +1,6 @@
 #include "estimator/kernels/onednn/convolution.h"
 
+#include "estimator/kernels/layout.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
 #include "estimator/kernels/window.h"
 
@@ -15,11 +16,42 @@ int64_t PaddingRead(const Window& w) {
   return (w.output - 1) * w.stride + (w.kernel - 1) * w.dilation + 1 - w.input - w.pad_before;
 }
 
+// Logical dimensions {N, C, H, W} over a tensor in blocks; nullopt for a block unknown to oneDNN.
+std::optional<memory::desc> BlockedLayout(const TensorSpec& spec) {
+  const Shape shape = PlainShape(spec.shape);
+  const int64_t block = spec.shape[4];
+  if (block != 1 && block != 8 && block != 16) return std::nullopt;
+  return memory::desc({shape[0], shape[3], shape[1], shape[2]}, DataType(spec.dtype),
+                      block == 1   ? memory::format_tag::nchw
+                      : block == 8 ? memory::format_tag::nChw8c
+                                   : memory::format_tag::nChw16c);
+}
+
+memory::desc Any(const memory::desc& layout) {
+  return memory::desc(layout.dims(), layout.data_type(), memory::format_tag::any);
+}
+
 }  // namespace
 
 std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorSpec& input,
                                                const TensorSpec& filter, const TensorSpec& output,
                                                bool depthwise) {
+  if (IsBlocked(attrs)) {
+    if (input.shape.rank() != 5 || output.shape.rank() != 5) return std::nullopt;
+    if (!SupportedType(input.dtype) || output.dtype != input.dtype) return std::nullopt;
+    Attrs plain_attrs = attrs;
+    plain_attrs.Set("data_format", std::string(kPlainFormat));
+    std::optional<Convolution> conv =
+        DescribeConvolution(plain_attrs, {input.dtype, PlainShape(input.shape)}, filter,
+                            {output.dtype, PlainShape(output.shape)}, depthwise);
+    const auto in = BlockedLayout(input), out = BlockedLayout(output);
+    if (!conv.has_value() || !in.has_value() || !out.has_value()) return std::nullopt;
+    conv->input = *in;
+    conv->output = *out;
+    conv->asked_input = Any(*in);
+    conv->asked_output = Any(*out);
+    return conv;
+  }
   if (!SupportedType(input.dtype) || filter.dtype != input.dtype || output.dtype != input.dtype)
     return std::nullopt;
   if (input.shape.num_elements() == 0 || filter.shape.num_elements() == 0) return std::nullopt;
@@ -33,6 +65,8 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
   const memory::data_type type = DataType(input.dtype);
   conv.input = NhwcLayout(input);
   conv.output = NhwcLayout(output);
+  conv.asked_input = conv.input;
+  conv.asked_output = conv.output;
   const Shape& f = filter.shape;
   const int64_t tap = f[2] * f[3], groups = geometry->groups, group_outs = f[3] / groups;
   memory::dims dims{f[3], f[2], f[0], f[1]};  // {O, I, H, W}
@@ -55,8 +89,9 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
 
 dnnl::convolution_forward::primitive_desc ForwardHint(const Convolution& conv) {
   return dnnl::convolution_forward::primitive_desc(
-      {dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, conv.input,
-       conv.any_filter, conv.output, conv.strides, conv.dilations, conv.pad_before, conv.pad_after},
+      {dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, conv.asked_input,
+       conv.any_filter, conv.asked_output, conv.strides, conv.dilations, conv.pad_before,
+       conv.pad_after},
       UserScratchpad(), CpuEngine());
 }
 

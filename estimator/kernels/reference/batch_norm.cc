@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
 #include "estimator/kernels/reference/accumulate.h"
 
 namespace estimator {
@@ -133,6 +134,7 @@ void Backward(const Sizes& s, const KernelArgs& args) {
 
 EST_REGISTER_KERNEL("FusedBatchNormV3", KernelTier::kReference,
                     [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      if (IsBlocked(spec.attrs)) return nullptr;
                       Sizes sizes = SizesOf(spec, 0);
                       sizes.factor = spec.attrs.f("exponential_avg_factor");
                       return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
@@ -147,6 +149,7 @@ EST_REGISTER_KERNEL("FusedBatchNormV3", KernelTier::kReference,
 
 EST_REGISTER_KERNEL("FusedBatchNormGradV3", KernelTier::kReference,
                     [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      if (IsBlocked(spec.attrs)) return nullptr;
                       const Sizes sizes = SizesOf(spec, 1);
                       return VisitFloating(spec.inputs[1].dtype, [&](auto tag) {
                         using T = decltype(tag);

@@ -4,12 +4,14 @@
 #include <memory>
 
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
 #include "estimator/kernels/reference/accumulate.h"
 
 namespace estimator {
 namespace {
 
 std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
+  if (IsBlocked(spec.attrs)) return nullptr;
   const int64_t channels = spec.inputs[1].shape.dim(0);
   const int64_t rows = channels == 0 ? 0 : spec.inputs[0].shape.num_elements() / channels;
   return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
@@ -34,6 +36,7 @@ std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
 
 // Long sums of small numbers, so in float64 throughout.
 std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
+  if (IsBlocked(spec.attrs)) return nullptr;
   const int64_t channels = spec.outputs[0].shape.dim(0);
   const int64_t rows = channels == 0 ? 0 : spec.inputs[0].shape.num_elements() / channels;
   return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {

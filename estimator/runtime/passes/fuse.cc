@@ -16,6 +16,7 @@ bool FindKernel(const Module& module, Node& node, KernelTier fastest) {
 void Fuse(Module& module, KernelTier fastest) {
   FuseBias(module, fastest);
   FusePool(module, fastest);
+  FuseBatchNorm(module, fastest);
   FuseElementwise(module, fastest);
 }
 

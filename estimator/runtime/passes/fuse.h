@@ -13,9 +13,9 @@ namespace estimator::ir {
 // All of the below, in this order.
 void Fuse(Module& module, KernelTier fastest);
 
-// Conv2D + BiasAdd (+ Relu) -> _FusedConv2D, MatMul + BiasAdd (+ Relu) -> _FusedMatMul.
-//   inputs: those of the first op, and the bias.
-//   attributes: those of the first op, and fused_ops: {"BiasAdd"} or {"BiasAdd", "Relu"}.
+// Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D, MatMul + BiasAdd (+ Relu) -> _FusedMatMul.
+//   inputs: those of the first op, the bias, and what AddV2 adds, of the result's shape: a
+//   shortcut. attributes: those of the first op, and fused_ops: {"BiasAdd"} or {"BiasAdd", "Relu"}.
 // Where something else reads the value between, they stay apart.
 void FuseBias(Module& module, KernelTier fastest);
 
@@ -28,6 +28,12 @@ void FuseBias(Module& module, KernelTier fastest);
 // In the last case x = Relu(...) is at its window's maximum where the gradient goes, so x > 0
 // there is y > 0, and x need not be kept for the backward pass.
 void FusePool(Module& module, KernelTier fastest);
+
+// FusedBatchNormV3 (+ AddV2) + Relu -> _FusedBatchNormEx, and where the gradient is there too,
+// ReluGrad + FusedBatchNormGradV3 -> _FusedBatchNormGradEx: the block forward and backward. See
+// kernels/fused/batch_norm.cc. Neither the sum nor, without a side input, the gradient before the
+// activation is written to memory.
+void FuseBatchNorm(Module& module, KernelTier fastest);
 
 // Chains of element-wise f32 ops of one shape -> _FusedElementwise.
 //   ops: op names in order; args: three operand indices for each, -1 where there are fewer;

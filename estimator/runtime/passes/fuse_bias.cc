@@ -16,53 +16,106 @@ Origin::Step StepOf(const Node& node, std::vector<Value> inputs) {
           .outputs = node.outputs};
 }
 
-// The fused node of `product`, `bias` and, unless null, `relu`.
-Node MakeFused(const Node& product, const Node& bias, const Node* relu) {
-  const Node& last = relu != nullptr ? *relu : bias;
+// Nodes that become one: product, bias and, unless null, add and relu after them.
+struct Chain {
+  const Node* product = nullptr;
+  const Node* bias = nullptr;
+  const Node* add = nullptr;
+  Value side = {};  // what `add` adds
+  const Node* relu = nullptr;
+
+  int size() const { return 2 + (add != nullptr ? 1 : 0) + (relu != nullptr ? 1 : 0); }
+};
+
+Node MakeFused(const Chain& chain) {
+  const Node& product = *chain.product;
+  const Node& last = chain.relu != nullptr  ? *chain.relu
+                     : chain.add != nullptr ? *chain.add
+                                            : *chain.bias;
   Node fused;
   fused.op = product.op == "Conv2D" ? "_FusedConv2D" : "_FusedMatMul";
   fused.name = last.name;
   fused.attrs = product.attrs;
   std::vector<std::string> ops = {"BiasAdd"};
-  if (relu != nullptr) ops.push_back(relu->op);
+  if (chain.relu != nullptr) ops.push_back(chain.relu->op);
   fused.attrs.Set("fused_ops", std::move(ops));
-  fused.inputs = {product.inputs[0], product.inputs[1], bias.inputs[1]};
+  fused.inputs = {product.inputs[0], product.inputs[1], chain.bias->inputs[1]};
+  if (chain.add != nullptr) fused.inputs.push_back(chain.side);
   fused.outputs = last.outputs;
   auto origin = std::make_shared<Origin>();
-  origin->steps = {StepOf(product, {{-1, 0}, {-1, 1}}), StepOf(bias, {{0, 0}, {-1, 2}})};
-  if (relu != nullptr) origin->steps.push_back(StepOf(*relu, {{1, 0}}));
+  origin->steps = {StepOf(product, {{-1, 0}, {-1, 1}}), StepOf(*chain.bias, {{0, 0}, {-1, 2}})};
+  if (chain.add != nullptr) origin->steps.push_back(StepOf(*chain.add, {{1, 0}, {-1, 3}}));
+  const int before_relu = static_cast<int>(origin->steps.size()) - 1;
+  if (chain.relu != nullptr) origin->steps.push_back(StepOf(*chain.relu, {{before_relu, 0}}));
   origin->outputs = {{static_cast<int>(origin->steps.size()) - 1, 0}};
   fused.origin = std::move(origin);
   return fused;
 }
 
-}  // namespace
+class BiasFuser {
+ public:
+  BiasFuser(Module& module, KernelTier fastest)
+      : module_(module), fastest_(fastest), readers_(Readers(module)) {}
 
-void FuseBias(Module& module, KernelTier fastest) {
-  const std::vector<std::vector<int>> readers = Readers(module);
-  for (size_t n = 0; n < module.nodes.size(); ++n) {
-    const Node& bias = module.nodes[n];
-    if (bias.kind != Node::Kind::kOp || bias.op != "BiasAdd") continue;
-    const int p = bias.inputs[0].node;
-    const Node& product = module.nodes[static_cast<size_t>(p)];
+  void Run() {
+    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+      const Node& node = at(n);
+      if (node.kind == Node::Kind::kOp && node.op == "BiasAdd") Visit(n);
+    }
+    Compact(module_);
+  }
+
+ private:
+  Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
+  // The only reader of node n if its op is `op`, else -1.
+  int Next(int n, const char* op) {
+    const int reader = OnlyReader(readers_, n);
+    return reader >= 0 && at(reader).op == op ? reader : -1;
+  }
+
+  void Visit(int n) {
+    const int p = at(n).inputs[0].node;
+    const Node& product = at(p);
     if (product.kind != Node::Kind::kOp || (product.op != "Conv2D" && product.op != "MatMul"))
-      continue;
-    if (OnlyReader(readers, p) != static_cast<int>(n)) continue;
-    const int r = OnlyReader(readers, static_cast<int>(n));
-    if (r >= 0 && module.nodes[static_cast<size_t>(r)].op == "Relu") {
-      Node fused = MakeFused(product, bias, &module.nodes[static_cast<size_t>(r)]);
-      if (FindKernel(module, fused, fastest)) {
-        module.nodes[static_cast<size_t>(r)] = std::move(fused);
-        module.num_fused_nodes += 3;
-        continue;
+      return;
+    if (OnlyReader(readers_, p) != n) return;
+    Chain chain{.product = &product, .bias = &at(n)};
+    int a = product.op == "Conv2D" ? Next(n, "AddV2") : -1;
+    if (a >= 0) {
+      const size_t own = at(a).inputs[0].node == n ? 0 : 1;
+      chain.side = at(a).inputs[1 - own];
+      // Of another shape it would be broadcast; and a sum of the value with itself reads it twice.
+      if (module_.spec(chain.side) == at(n).outputs[0]) {
+        chain.add = &at(a);
+      } else {
+        a = -1;
       }
     }
-    Node fused = MakeFused(product, bias, nullptr);
-    if (!FindKernel(module, fused, fastest)) continue;
-    module.nodes[n] = std::move(fused);
-    module.num_fused_nodes += 2;
+    // The longest chain that a kernel takes.
+    const int r = Next(a >= 0 ? a : n, "Relu");
+    if (r >= 0) chain.relu = &at(r);
+    if (r >= 0 && Replace(r, chain)) return;
+    chain.relu = nullptr;
+    if (a >= 0 && Replace(a, chain)) return;
+    chain.add = nullptr;
+    Replace(n, chain);
   }
-  Compact(module);
-}
+
+  bool Replace(int last, const Chain& chain) {
+    Node fused = MakeFused(chain);
+    if (!FindKernel(module_, fused, fastest_)) return false;
+    module_.num_fused_nodes += chain.size();
+    at(last) = std::move(fused);
+    return true;
+  }
+
+  Module& module_;
+  const KernelTier fastest_;
+  const std::vector<std::vector<int>> readers_;
+};
+
+}  // namespace
+
+void FuseBias(Module& module, KernelTier fastest) { BiasFuser(module, fastest).Run(); }
 
 }  // namespace estimator::ir

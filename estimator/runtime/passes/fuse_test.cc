@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "estimator/array/compare.h"
 #include "estimator/runtime/passes/testing.h"
 
 namespace estimator::ir {
@@ -20,16 +19,7 @@ class FuseTest : public ::testing::Test {
     Module before = b_.module;
     Compact(before);
     pass(b_.module, kFastest);
-    const auto expected = Interpret(before, feeds), actual = Interpret(b_.module, feeds);
-    ASSERT_TRUE(expected.ok()) << expected.status();
-    ASSERT_TRUE(actual.ok()) << actual.status();
-    ASSERT_EQ(actual->size(), expected->size());
-    for (size_t i = 0; i < actual->size(); ++i) {
-      const Difference difference =
-          Compare((*actual)[i], (*expected)[i], {.relative = 1e-5, .absolute = 1e-5});
-      EXPECT_TRUE(difference.equal) << i << ": " << difference.report << "\n"
-                                    << ToString(b_.module);
-    }
+    EXPECT_EQ(DifferenceOf(before, b_.module, feeds), "");
   }
 
   Value Conv(Value x, Value filter, const Shape& shape) {
@@ -60,6 +50,22 @@ TEST_F(FuseTest, ConvolutionTakesBiasAndRelu) {
   EXPECT_EQ(fused.attrs.s("padding"), "SAME");
   EXPECT_EQ(b_.module.nodes.size(), 4u);
   EXPECT_EQ(b_.module.num_fused_nodes, 3);
+}
+
+TEST_F(FuseTest, ConvolutionTakesTheShortcutBeforeRelu) {
+  for (const bool relu : {true, false}) {
+    b_ = {};
+    const Value x = b_.Feed({2, 6, 6, 3}), filter = b_.Feed({3, 3, 3, 8}), bias = b_.Feed({8});
+    const Value side = b_.Feed({2, 6, 6, 8});
+    const Value conv = Conv(x, filter, {2, 6, 6, 8});
+    const Value sum =
+        b_.Op("AddV2", {side, b_.Op("BiasAdd", {conv, bias}, {2, 6, 6, 8})}, {2, 6, 6, 8});
+    b_.Fetch(relu ? b_.Op("Relu", {sum}, {2, 6, 6, 8}) : sum);
+    Apply(FuseBias, {Numbers({2, 6, 6, 3}), Numbers({3, 3, 3, 8}, 2), Numbers({8}, 3),
+                     Numbers({2, 6, 6, 8}, 4)});
+    EXPECT_EQ(Only(b_.module, "_FusedConv2D").inputs.size(), 4u);
+    EXPECT_EQ(Count(b_.module, "AddV2") + Count(b_.module, "Relu"), 0);
+  }
 }
 
 TEST_F(FuseTest, MatMulTakesBias) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/array/compare.h"
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
@@ -129,6 +130,20 @@ absl::StatusOr<std::vector<Array>> Interpret(const Module& module,
   for (const Value& fetch : module.fetches) add(fetch);
   for (const ir::Update& update : module.updates) add(update.value);
   return results;
+}
+
+std::string DifferenceOf(const Module& before, const Module& after,
+                         const std::vector<Array>& feeds) {
+  const auto expected = Interpret(before, feeds), actual = Interpret(after, feeds);
+  if (!expected.ok()) return expected.status().ToString();
+  if (!actual.ok()) return actual.status().ToString();
+  if (actual->size() != expected->size()) return "another number of fetches and updates";
+  for (size_t i = 0; i < actual->size(); ++i) {
+    const Difference difference =
+        Compare((*actual)[i], (*expected)[i], {.relative = 1e-5, .absolute = 1e-5});
+    if (!difference.equal) return absl::StrCat(i, ": ", difference.report, "\n", ToString(after));
+  }
+  return "";
 }
 
 }  // namespace estimator::ir

@@ -42,6 +42,9 @@ Array Numbers(const Shape& shape, int seed = 1);
 // The fetches, then the updates' values, node by node: a node's own kernel where it has one, else
 // the reference kernel. Variable v has the value Numbers(shape, 100 + v).
 absl::StatusOr<std::vector<Array>> Interpret(const Module& module, const std::vector<Array>& feeds);
+// Empty if both modules give the same within 1e-5, else what differs.
+std::string DifferenceOf(const Module& before, const Module& after,
+                         const std::vector<Array>& feeds);
 
 }  // namespace estimator::ir
 

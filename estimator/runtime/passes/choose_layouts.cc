@@ -1,0 +1,272 @@
+#include "estimator/runtime/passes/choose_layouts.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/fused/tile_ops.h"
+#include "estimator/kernels/layout.h"
+
+namespace estimator::ir {
+namespace {
+
+// AVX-512's vector of f32. With AVX2 oneDNN chooses blocks of 8, which gain nothing.
+constexpr int64_t kBlock = 16;
+// Images of so few channels are not blocked: the network's input.
+constexpr int64_t kMostInputChannels = 3;
+
+// Which operands of an op are activations, and whether it asks for a layout or follows.
+struct Images {
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+  bool chooses = false;
+};
+
+bool IsElementwise(const Node& node) {
+  return node.op == "_FusedElementwise" || node.op == "Cast" || node.op == "AddN" ||
+         fused::FindTileOp(node.op).has_value();
+}
+
+// Inputs beyond what the node has are left out.
+Images Described(const Node& node, std::vector<int> inputs, std::vector<int> outputs,
+                 bool chooses = false) {
+  const int num_inputs = static_cast<int>(node.inputs.size());
+  std::erase_if(inputs, [num_inputs](int i) { return i >= num_inputs; });
+  return {.inputs = std::move(inputs), .outputs = std::move(outputs), .chooses = chooses};
+}
+
+// Nullopt for ops that only know NHWC.
+std::optional<Images> ImagesOf(const Module& module, const Node& node) {
+  const std::string& op = node.op;
+  if (op == "Conv2D") return Described(node, {0}, {0}, true);
+  if (op == "_FusedConv2D") return Described(node, {0, 3}, {0}, true);
+  if (op == "Conv2DBackpropInput") return Described(node, {2}, {0}, true);
+  if (op == "Conv2DBackpropFilter") return Described(node, {0, 2}, {}, true);
+  // Too little work for what a reorder costs, so they follow.
+  if (op == "DepthwiseConv2dNative") return Described(node, {0}, {0});
+  if (op == "DepthwiseConv2dNativeBackpropInput") return Described(node, {2}, {0});
+  if (op == "DepthwiseConv2dNativeBackpropFilter") return Described(node, {0, 2}, {});
+  if (op == "MaxPool" || op == "AvgPool" || op == "BiasAdd") return Described(node, {0}, {0});
+  if (op == "_MaxPoolWithArgmax") return Described(node, {0}, {0, 1});
+  if (op == "MaxPoolGrad" || op == "_MaxPoolGradWithArgmax") return Described(node, {0, 1, 2}, {0});
+  if (op == "AvgPoolGrad") return Described(node, {1}, {0});
+  if (op == "BiasAddGrad") return Described(node, {0}, {});
+  if (op == "FusedBatchNormV3") return Described(node, {0}, {0});
+  if (op == "_FusedBatchNormEx") return Described(node, {0, 5}, {0});
+  if (op == "FusedBatchNormGradV3") return Described(node, {0, 1}, {0});
+  if (op == "_FusedBatchNormGradEx") {
+    return Described(node, {0, 1, 7},
+                     node.outputs.size() > 5 ? std::vector<int>{0, 5} : std::vector<int>{0});
+  }
+  if (!IsElementwise(node)) return std::nullopt;
+  Images images;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Shape& shape = module.spec(node.inputs[i]).shape;
+    if (shape == node.outputs[0].shape) {
+      images.inputs.push_back(static_cast<int>(i));
+    } else if (shape.num_elements() != 1) {
+      return std::nullopt;
+    }
+  }
+  for (size_t o = 0; o < node.outputs.size(); ++o) images.outputs.push_back(static_cast<int>(o));
+  return images;
+}
+
+Attrs ReorderTo(const char* format) { return {{"to", std::string(format)}}; }
+
+// The plain ops behind `node` between reorders, so that --check_kernels can hold it against them.
+std::shared_ptr<const Origin> OriginInBlocks(const Node& node, const KernelSpec& plain,
+                                             const KernelSpec& blocked, const Images& images) {
+  Origin inner;
+  if (node.origin != nullptr) {
+    inner = *node.origin;
+  } else {
+    Origin::Step step{.op = node.op,
+                      .name = node.name,
+                      .attrs = node.attrs,
+                      .inputs = {},
+                      .outputs = node.outputs};
+    for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) step.inputs.push_back({-1, i});
+    inner.steps = {std::move(step)};
+    for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) inner.outputs.push_back({0, o});
+  }
+  auto origin = std::make_shared<Origin>();
+  const auto reorder = [&](Value from, const char* to, const TensorSpec& result) {
+    origin->steps.push_back({.op = kReorderOp,
+                             .name = node.name,
+                             .attrs = ReorderTo(to),
+                             .inputs = {from},
+                             .outputs = {result}});
+    return Value{static_cast<int>(origin->steps.size()) - 1, 0};
+  };
+  std::map<int, Value> plain_input;
+  for (const int i : images.inputs)
+    plain_input[i] = reorder({-1, i}, kPlainFormat, plain.inputs[static_cast<size_t>(i)]);
+  const int offset = static_cast<int>(origin->steps.size());
+  const auto moved = [&](Value value) {
+    if (value.node >= 0) return Value{value.node + offset, value.output};
+    const auto it = plain_input.find(value.output);
+    return it == plain_input.end() ? value : it->second;
+  };
+  for (Origin::Step& step : inner.steps) {
+    for (Value& input : step.inputs) input = moved(input);
+    origin->steps.push_back(std::move(step));
+  }
+  for (size_t o = 0; o < inner.outputs.size(); ++o) {
+    const bool image = std::count(images.outputs.begin(), images.outputs.end(), o) > 0;
+    const Value value = moved(inner.outputs[o]);
+    origin->outputs.push_back(image ? reorder(value, kBlockedFormat, blocked.outputs[o]) : value);
+  }
+  return origin;
+}
+
+class LayoutChooser {
+ public:
+  LayoutChooser(Module& module, KernelTier fastest) : module_(module), fastest_(fastest) {}
+
+  void Run() {
+    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+      if (!VisitBlocked(n)) VisitPlain(n);
+    }
+    for (Value& fetch : module_.fetches) fetch = Plain(fetch);
+    for (Update& update : module_.updates) update.value = Plain(update.value);
+    module_.nodes = std::move(nodes_);
+    Compact(module_);
+  }
+
+ private:
+  Value Add(Node node) {
+    nodes_.push_back(std::move(node));
+    return {static_cast<int>(nodes_.size()) - 1, 0};
+  }
+
+  // Old values in the new module, in either format; a reorder is added where it is missing.
+  Value Plain(Value value) {
+    const auto it = plain_.find(value);
+    if (it != plain_.end()) return it->second;
+    return plain_[value] =
+               Reorder(value, blocked_.at(value).second, kPlainFormat, module_.spec(value));
+  }
+  Value Blocked(Value value, int64_t block) {
+    const auto it = blocked_.find(value);
+    if (it != blocked_.end() && it->second.first == block) return it->second.second;
+    const TensorSpec& plain = module_.spec(value);
+    const Value result = Reorder(value, Plain(value), kBlockedFormat,
+                                 {plain.dtype, BlockedShape(plain.shape, block)});
+    blocked_[value] = {block, result};
+    return result;
+  }
+  Value Reorder(Value old, Value from, const char* to, const TensorSpec& spec) {
+    const std::string name = absl::StrCat(module_.node(old).name, "/", to);
+    if (module_.spec(old).shape[3] == 1) return Add(MakeReshape(from, spec, name));
+    Node node;
+    node.op = kReorderOp;
+    node.name = name;
+    node.attrs = ReorderTo(to);
+    node.inputs = {from};
+    node.outputs = {spec};
+    return Add(std::move(node));
+  }
+
+  // The block for tensors of the spec, or 0.
+  static int64_t BlockFor(const TensorSpec& spec, int64_t block, bool may_be_input) {
+    if (spec.shape.rank() != 4 || spec.shape.num_elements() == 0) return 0;
+    if (spec.shape[3] % block == 0) return block;
+    return may_be_input && spec.shape[3] <= kMostInputChannels ? 1 : 0;
+  }
+
+  bool VisitBlocked(int n) {
+    const Node& node = module_.nodes[static_cast<size_t>(n)];
+    if (node.kind != Node::Kind::kOp || node.stateful) return false;
+    if (node.attrs.has("data_format") && node.attrs.s("data_format") != kPlainFormat) return false;
+    const std::optional<Images> images = ImagesOf(module_, node);
+    if (!images.has_value() || images->inputs.empty()) return false;
+    if (images->chooses) return Build(n, *images, kBlock);
+    for (const int i : images->inputs) {
+      const auto it = made_in_blocks_.find(node.inputs[static_cast<size_t>(i)]);
+      if (it != made_in_blocks_.end()) return Build(n, *images, it->second);
+    }
+    return false;
+  }
+
+  // Makes node n in blocks, if a kernel takes it.
+  bool Build(int n, const Images& images, int64_t block) {
+    const Node& node = module_.nodes[static_cast<size_t>(n)];
+    const KernelSpec plain = SpecOf(module_, node);
+    KernelSpec spec = plain;
+    std::map<int, int64_t> input_block;
+    const auto in_blocks = [&](TensorSpec& tensor) {
+      const int64_t b = BlockFor(tensor, block, images.chooses);
+      if (b > 0) tensor.shape = BlockedShape(tensor.shape, b);
+      return b;
+    };
+    for (const int i : images.inputs) {
+      const size_t k = static_cast<size_t>(i);
+      if ((input_block[i] = in_blocks(spec.inputs[k])) == 0) return false;
+      spec.constants[k] = std::nullopt;
+    }
+    for (const int o : images.outputs) {
+      if (in_blocks(spec.outputs[static_cast<size_t>(o)]) == 0) return false;
+    }
+    if (!IsElementwise(node)) spec.attrs.Set("data_format", std::string(kBlockedFormat));
+    if (spec.attrs.has("input_shape")) {
+      spec.attrs.Set("input_shape",
+                     BlockedShape(Shape(spec.attrs.ints("input_shape")), block).dims());
+    }
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(spec, fastest_);
+    if (!kernel.ok()) return false;
+
+    Node blocked = node;
+    blocked.attrs = spec.attrs;
+    blocked.outputs = spec.outputs;
+    blocked.kernel = *std::move(kernel);
+    blocked.origin = OriginInBlocks(node, plain, spec, images);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto it = input_block.find(static_cast<int>(i));
+      blocked.inputs[i] =
+          it == input_block.end() ? Plain(node.inputs[i]) : Blocked(node.inputs[i], it->second);
+    }
+    const int index = Add(std::move(blocked)).node;
+    for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) {
+      if (std::count(images.outputs.begin(), images.outputs.end(), o) > 0) {
+        const int64_t made = spec.outputs[static_cast<size_t>(o)].shape[4];
+        made_in_blocks_[{n, o}] = made;
+        blocked_[{n, o}] = {made, {index, o}};
+      } else {
+        plain_[{n, o}] = {index, o};
+      }
+    }
+    return true;
+  }
+
+  void VisitPlain(int n) {
+    Node node = module_.nodes[static_cast<size_t>(n)];
+    for (Value& input : node.inputs) input = Plain(input);
+    const int num_outputs = static_cast<int>(node.outputs.size());
+    const int index = Add(std::move(node)).node;
+    for (int o = 0; o < num_outputs; ++o) plain_[{n, o}] = {index, o};
+  }
+
+  Module& module_;
+  const KernelTier fastest_;
+  std::vector<Node> nodes_;                             // the new module's
+  std::map<Value, int64_t> made_in_blocks_;             // old value -> block of its node's output
+  std::map<Value, Value> plain_;                        // old value -> new, NHWC
+  std::map<Value, std::pair<int64_t, Value>> blocked_;  // old value -> block, new
+};
+
+}  // namespace
+
+void ChooseLayouts(Module& module, KernelTier fastest) {
+  const bool trains = std::any_of(module.nodes.begin(), module.nodes.end(), [](const Node& node) {
+    return node.op == "Conv2DBackpropFilter";
+  });
+  if (trains && fastest == KernelTier::kOneDnn) LayoutChooser(module, fastest).Run();
+}
+
+}  // namespace estimator::ir

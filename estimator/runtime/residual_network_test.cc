@@ -1,0 +1,136 @@
+// A residual network of real ops: blocks of batch norm and relu are fused, activations lie in
+// blocks of channels where the CPU has AVX-512, and the steps agree with the reference kernels.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "estimator/array/compare.h"
+#include "estimator/base/random.h"
+#include "estimator/graph/gradients.h"
+#include "estimator/ops/activations.h"
+#include "estimator/ops/batch_norm.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/conv.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/softmax.h"
+#include "estimator/runtime/cpu_backend.h"
+
+namespace estimator {
+namespace {
+
+constexpr int64_t kBatch = 4;
+
+Array Numbers(const Shape& shape, int seed, float scale) {
+  Array array(DType::kFloat32, shape);
+  Philox philox(static_cast<uint64_t>(seed));
+  for (float& value : array.values<float>())
+    value = scale * (2 * UniformFloat(philox.Next4()[0]) - 1);
+  return array;
+}
+
+// Stem, two residual blocks, mean over the pixels as logits; gradient descent by hand.
+struct Network {
+  Graph graph;
+  GraphScope scope{graph};
+  Tensor images = Placeholder(DType::kFloat32, {kBatch, 8, 8, 3});
+  Tensor labels = Placeholder(DType::kInt32, {kBatch});
+  std::vector<Variable> variables;
+  Tensor loss;
+  Operation train;
+
+  Variable Weights(const std::string& name, const Shape& shape, float scale, float shift = 0) {
+    const int seed = static_cast<int>(variables.size()) + 1;
+    variables.push_back(GetVariable(name, shape, {.initializer = [=](const Shape& s, DType) {
+                                      Array array = Numbers(s, seed, scale);
+                                      for (float& value : array.values<float>()) value += shift;
+                                      return Constant(array);
+                                    }}));
+    return variables.back();
+  }
+  Tensor ConvNorm(const std::string& name, const Tensor& x, int64_t filters) {
+    const Variable kernel = Weights(name + "/kernel", {3, 3, x.shape()[3], filters}, 0.2f);
+    const Variable scale = Weights(name + "/gamma", {filters}, 0.2f, 1),
+                   offset = Weights(name + "/beta", {filters}, 0.2f);
+    return FusedBatchNorm(Conv2D(x, kernel), scale, offset).y;
+  }
+  Network() {
+    Tensor x = Relu(ConvNorm("stem", images, 16));
+    for (const std::string block : {"a", "b"}) {
+      const Tensor y = Relu(ConvNorm(block + "1", x, 16));
+      x = Relu(ConvNorm(block + "2", y, 16) + x);
+    }
+    loss = ReduceMean(SparseSoftmaxCrossEntropyWithLogits(labels, ReduceMean(x, {1, 2})));
+    const std::vector<Tensor> gradients = Gradients(loss, variables);
+    std::vector<Operation> updates;
+    for (size_t i = 0; i < variables.size(); ++i)
+      updates.push_back(Assign(variables[i], variables[i] - gradients[i] * 0.05f));
+    train = Group(updates);
+  }
+  ProgramSpec spec() const {
+    return {.feeds = {images, labels}, .fetches = {loss}, .updates = {train}};
+  }
+};
+
+absl::StatusOr<std::vector<float>> Train(const Network& network, VariableStore& store,
+                                         CompileOptions options, int steps) {
+  EXPECT_TRUE(InitializeVariables(network.graph, store).ok());
+  const std::unique_ptr<Backend> backend = MakeCpuBackend(store, options);
+  const auto executable = backend->Compile(network.graph, network.spec());
+  if (!executable.ok()) return executable.status();
+  std::vector<float> losses;
+  const auto infeed = []() -> absl::StatusOr<std::optional<StepFeeds>> {
+    return StepFeeds{
+        {Numbers({kBatch, 8, 8, 3}, 1, 1), Array::Of<int32_t>({kBatch}, {1, 3, 5, 7})}};
+  };
+  const auto ran =
+      (*executable)->RunLoop(steps, infeed, [&losses](int64_t, const StepFetches& fetches) {
+        losses.push_back(fetches[0][0].scalar<float>());
+        return absl::OkStatus();
+      });
+  if (!ran.ok()) return ran.status();
+  return losses;
+}
+
+TEST(ResidualNetwork, FusedAndBlockedProgramsTrainAsTheReferenceDoes) {
+  const Network network;
+  ASSERT_TRUE(network.graph.status().ok()) << network.graph.status();
+  VariableStore plain_store;
+  const auto plain =
+      Train(network, plain_store, {.fastest = KernelTier::kReference, .fuse = false}, 8);
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_LT(plain->back(), plain->front());
+  for (const bool choose_layouts : {true, false}) {
+    VariableStore store;
+    const auto fast = Train(network, store, {.choose_layouts = choose_layouts}, 8);
+    ASSERT_TRUE(fast.ok()) << fast.status();
+    for (size_t i = 0; i < fast->size(); ++i)
+      EXPECT_NEAR((*fast)[i], (*plain)[i], 1e-4) << "step " << i;
+  }
+}
+
+TEST(ResidualNetwork, CheckedKernelsAgree) {
+  const Network network;
+  VariableStore store;
+  const auto losses = Train(network, store, {.check_kernels = true}, 2);
+  EXPECT_TRUE(losses.ok()) << losses.status();
+}
+
+TEST(ResidualNetwork, BlocksAreFusedAndReorderedAtTheEdgesOnly) {
+  const Network network;
+  const auto program = Program::Compile(network.graph, network.spec(), {.single_replica = true});
+  ASSERT_TRUE(program.ok()) << program.status();
+  const std::string text = (*program)->ToString();
+  for (const char* op : {"_FusedBatchNormEx(", "_FusedBatchNormGradEx("})
+    EXPECT_NE(text.find(op), std::string::npos) << op << " is missing in\n" << text;
+  for (const char* op : {" ReluGrad(", " Relu(", " FusedBatchNormV3(", " FusedBatchNormGradV3("})
+    EXPECT_EQ(text.find(op), std::string::npos) << op << " is in\n" << text;
+  int reorders = 0;
+  for (size_t at = 0; (at = text.find(" _Reorder(", at)) != std::string::npos; ++at) ++reorders;
+  // The images to NCHW, the last block's result to its mean, and that mean's gradient back.
+  const bool blocks = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  EXPECT_EQ(reorders, blocks ? 3 : 0) << text;
+}
+
+}  // namespace
+}  // namespace estimator
