@@ -48,5 +48,22 @@ TEST_P(CaseTest, MatchesTensorFlow) {
 INSTANTIATE_TEST_SUITE_P(Reference, CaseTest, ::testing::ValuesIn(CaseNames()),
                          [](const auto& info) { return info.param; });
 
+// Where the loss is a mean over examples and nothing looks at a replica's own gradients (clipping
+// does) or statistics (batch norm does), shards must reproduce TensorFlow's single-device run.
+class ShardedCaseTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ShardedCaseTest, MatchesTensorFlowOnTwoShards) {
+  const absl::StatusOr<ReplayReport> report =
+      Replay(AllCases().at(GetParam()), JoinPath(kFolder, GetParam()), {.num_shards = 2});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok()) << report->ToString();
+  EXPECT_EQ(report->num_steps, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Reference, ShardedCaseTest,
+                         ::testing::Values("attention_block", "embedding_classifier",
+                                           "exponential_moving_average", "l2_regularization"),
+                         [](const auto& info) { return info.param; });
+
 }  // namespace
 }  // namespace estimator::replay
