@@ -10,6 +10,7 @@ venv=${1:-$HOME/.cache/estimator-interop}
 # One line a check: the script under testdata/interop, and the targets whose programs it is given.
 checks=(
   "check_checkpoint.py //estimator/checkpoint:bundle_tool"
+  "check_checkpoint_tool.py //tools/checkpoint:checkpoint"
   "check_events.py //estimator/summary:event_tool"
   "check_mnist.py //models/mnist:mnist_tpu"
   "check_graph.py //tools:graph_tool"
