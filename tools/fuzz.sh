@@ -40,9 +40,10 @@ for target in "${targets[@]}"; do
   folder=${target%:*}
   mkdir -p "$work/$name"
   echo "== $name, $seconds s"
-  # Files of the target in memory: a disk would be the limit.
-  TMPDIR=$([[ -d /dev/shm ]] && echo /dev/shm || echo /tmp) nice -n 10 "$bin/${folder#//}/$name" \
-    -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+  # Files of the target in memory: a disk would be the limit. Allocations that are too large fail as
+  # they do without asan; what counts is the memory that is really taken.
+  ASAN_OPTIONS=allocator_may_return_null=1 TMPDIR=$([[ -d /dev/shm ]] && echo /dev/shm || echo /tmp) nice -n 10 "$bin/${folder#//}/$name" \
+    -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=2048 -malloc_limit_mb=1000000000 -timeout=20 -print_final_stats=1 \
     -artifact_prefix="$work/$name/" "$work/$name" "testdata/fuzz/${name%_fuzz}" 2>"$work/$name.log"
   status=$?
   grep -E "^(stat::|Done|SUMMARY|==[0-9]+==ERROR|Check failed|F[0-9]{8})|DEATH" "$work/$name.log" | tail -12

@@ -188,31 +188,6 @@ TEST(Bundle, TheSameContentsKeepTheirFiles) {
             (std::vector<std::string>{"m.data-00000-of-00001", "m.index"}));
 }
 
-TEST(Bundle, EveryFlippedBitOfTheIndexIsAnErrorOrChangesNothing) {
-  const TempDir dir;
-  Values values = {{"a", Array::Of<float>({2}, {1, 2})}, {"b", Array::String("x")}};
-  ASSERT_TRUE(Write(dir.File("m"), values).ok());
-  const std::string index = ReadFile(IndexPath(dir.File("m"))).value();
-  int num_errors = 0;
-  for (size_t bit = 0; bit < index.size() * 8; ++bit) {
-    std::string damaged = index;
-    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
-    ASSERT_TRUE(Replace(IndexPath(dir.File("m")), damaged).ok());
-    const auto read = ReadAll(dir.File("m"));
-    num_errors += !read.ok();
-    // Nothing is kept in the meta block and in the footer's padding, and nobody reads them.
-    EXPECT_TRUE(!read.ok() || Same(*read, values)) << bit;
-  }
-  constexpr int kMetaBlockBytes = 13;
-  constexpr int kFooterBytes = 48;
-  EXPECT_GE(num_errors, (static_cast<int>(index.size()) - kMetaBlockBytes - kFooterBytes) * 8);
-  for (size_t size = 0; size < index.size(); ++size) {
-    ASSERT_TRUE(Replace(IndexPath(dir.File("m")), index.substr(0, size)).ok());
-    EXPECT_EQ(BundleReader::Open(dir.File("m")).status().code(), absl::StatusCode::kDataLoss)
-        << size;
-  }
-}
-
 TEST(Bundle, EveryFlippedBitOfTheDataIsDataLossNamingFileVariableAndOffset) {
   const TempDir dir;
   ASSERT_TRUE(

@@ -62,11 +62,15 @@ class TableBytes : public leveldb::RandomAccessFile {
       return leveldb::Status::Corruption("a block lies outside of the file");
     }
     *result = leveldb::Slice(bytes_.data() + offset, n);
+    last_offset_ = offset;
     return leveldb::Status::OK();
   }
+  // Of the block that was read last: the one that an error is about.
+  uint64_t last_offset() const { return last_offset_; }
 
  private:
   const absl::string_view bytes_;
+  mutable uint64_t last_offset_ = 0;
 };
 
 absl::Status Corrupt(absl::string_view path, absl::string_view what) {
@@ -101,6 +105,13 @@ absl::Status CheckFooter(absl::string_view path, absl::string_view bytes) {
                                         " block points out of the file"));
     }
   }
+  std::string canonical;  // a varint can be written in more than one way
+  for (const uint64_t value : {meta.offset, meta.size, index.offset, index.size}) {
+    AppendVarint(value, &canonical);
+  }
+  if (footer.substr(0, position) != canonical) {
+    return Corrupt(path, absl::StrCat("byte ", limit, ": the footer's handles are too long"));
+  }
   if (footer.find_first_not_of('\0', position) < kFooterBytes - sizeof(magic)) {
     return Corrupt(path,
                    absl::StrCat("byte ", limit + position, ": the footer's padding is not zero"));
@@ -126,7 +137,11 @@ absl::StatusOr<Entries> ReadEntries(absl::string_view path, absl::string_view by
   leveldb::Table* opened = nullptr;
   const leveldb::Status status = leveldb::Table::Open(options, &file, bytes.size(), &opened);
   const std::unique_ptr<leveldb::Table> table(opened);
-  if (!status.ok()) return Corrupt(path, status.ToString());
+  const auto corrupt_block = [&](const leveldb::Status& why) {
+    return Corrupt(path,
+                   absl::StrCat("the block at offset ", file.last_offset(), ": ", why.ToString()));
+  };
+  if (!status.ok()) return corrupt_block(status);
   leveldb::ReadOptions read_options;
   read_options.verify_checksums = true;
   const std::unique_ptr<leveldb::Iterator> iterator(table->NewIterator(read_options));
@@ -139,7 +154,7 @@ absl::StatusOr<Entries> ReadEntries(absl::string_view path, absl::string_view by
     }
     entries.emplace_back(std::move(key), iterator->value().ToString());
   }
-  if (!iterator->status().ok()) return Corrupt(path, iterator->status().ToString());
+  if (!iterator->status().ok()) return corrupt_block(iterator->status());
   return entries;
 }
 

@@ -1,0 +1,199 @@
+// Whatever happens to the files of a checkpoint is detected, never crashes, and is told with the
+// file, the variable and the offset.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/array/array.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/index_table.h"
+#include "estimator/proto/tensor_bundle.pb.h"
+
+namespace estimator {
+namespace {
+
+constexpr int kVariant = 21, kComplex64 = 8;
+
+// The index names the bytes of the data files in this order.
+struct Stored {
+  std::string variable;
+  int shard;
+  int64_t offset, size;
+};
+
+class CorruptionTest : public testing::Test {
+ protected:
+  // Numbers, strings, slices, and dtypes that have no DType, in two data files.
+  void SetUp() override {
+    const auto writer = BundleWriter::Open(prefix_).value();
+    ASSERT_TRUE(writer->Add("a", Array::Of<float>({3}, {1, 2, 3})).ok());
+    ASSERT_TRUE(
+        writer->AddSlice("p", {2, 2}, {{}, {0, 1}}, Array::Of<int32_t>({2, 1}, {1, 3})).ok());
+    ASSERT_TRUE(
+        writer->AddSlice("p", {2, 2}, {{}, {1, 1}}, Array::Of<int32_t>({2, 1}, {2, 4})).ok());
+    ASSERT_TRUE(writer->Add("s", Array::Of<std::string>({2}, {"", "hello"})).ok());
+    ASSERT_TRUE(AddRaw(*writer, "c", kComplex64, {2}, std::string(16, 'c')).ok());
+    ASSERT_TRUE(AddRaw(*writer, "v", kVariant, {0}, "").ok());
+    ASSERT_TRUE(writer->Add("flag", Array::Of<bool>({2}, {true, false})).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+    MoveToSecondShard("s");
+    const absl::Status whole = Read();
+    ASSERT_TRUE(whole.ok()) << whole;
+    const auto reader = BundleReader::Open(prefix_).value();
+    for (const auto& [name, entry] : reader->index().tensors) {
+      for (const BundleEntry* const part : reader->index().PartsOf(entry)) {
+        stored_.push_back({name, part->shard, part->offset, part->size});
+      }
+    }
+  }
+
+  static absl::Status AddRaw(BundleWriter& writer, const std::string& name, int dtype,
+                             const Shape& shape, const std::string& bytes) {
+    return writer.AddStored(name, {.dtype_on_disk = dtype, .shape = shape},
+                            [&](const BundleWriter::Append& append) { return append(bytes); });
+  }
+
+  // As if two savers had written: the bytes of a variable go to another data file.
+  void MoveToSecondShard(const std::string& name) {
+    const std::string data = ReadFile(DataPath(prefix_, 0, 1)).value();
+    std::map<std::string, std::string> table;
+    std::string moved;
+    auto entries = ReadIndexTable(IndexPath(prefix_));
+    ASSERT_TRUE(entries.ok()) << entries.status();
+    for (auto& [key, value] : *entries) {
+      proto::BundleHeaderProto header;
+      proto::BundleEntryProto entry;
+      if (key.empty()) {
+        ASSERT_TRUE(header.ParseFromString(value));
+        header.set_num_shards(2);
+        header.SerializeToString(&value);
+      } else if (key == name) {
+        ASSERT_TRUE(entry.ParseFromString(value));
+        moved = data.substr(static_cast<size_t>(entry.offset()), static_cast<size_t>(entry.size()));
+        entry.set_shard_id(1);
+        entry.set_offset(0);
+        entry.SerializeToString(&value);
+      }
+      table[key] = value;
+    }
+    ASSERT_TRUE(WriteIndexTable(IndexPath(prefix_), table).ok());
+    ASSERT_TRUE(Replace(DataPath(prefix_, 0, 2), data).ok());
+    ASSERT_TRUE(Replace(DataPath(prefix_, 1, 2), moved).ok());
+    ASSERT_TRUE(RemoveFile(DataPath(prefix_, 0, 1)).ok());
+  }
+
+  // Without the syncs of WriteFileAtomically, which are slow.
+  static absl::Status Replace(const std::string& path, absl::string_view contents) {
+    EST_ASSIGN_OR_RETURN(const auto file, WritableFile::Open(path));
+    EST_RETURN_IF_ERROR(file->Append(contents));
+    return file->Close();
+  }
+
+  // What a restoring program, and then a verifying one, meets first.
+  absl::Status Read() const {
+    EST_ASSIGN_OR_RETURN(const auto reader, BundleReader::Open(prefix_));
+    absl::Status first;
+    for (const std::string& name : reader->names()) {
+      const absl::Status status = reader->Read(name).status();
+      if (!absl::IsUnimplemented(status)) first.Update(status);
+    }
+    first.Update(reader->VerifyContents());
+    return first;
+  }
+
+  const TempDir dir_;
+  const std::string prefix_ = dir_.File("m");
+  std::vector<Stored> stored_;
+};
+
+TEST_F(CorruptionTest, EveryFlippedByteOfTheIndexIsDataLossNamingFileAndOffset) {
+  const std::string path = IndexPath(prefix_);
+  const std::string index = ReadFile(path).value();
+  for (size_t i = 0; i < index.size(); ++i) {
+    for (const int mask : {0x01, 0x10, 0x80, 0xff}) {
+      std::string damaged = index;
+      damaged[i] = static_cast<char>(damaged[i] ^ mask);
+      ASSERT_TRUE(Replace(path, damaged).ok());
+      const absl::Status status = Read();
+      ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << "byte " << i << " ^ " << mask;
+      ASSERT_TRUE(absl::StrContains(status.message(), path)) << status;
+      const bool says_where = absl::StrContains(status.message(), "offset") ||
+                              absl::StrContains(status.message(), "byte");
+      ASSERT_TRUE(says_where) << status;
+    }
+  }
+}
+
+TEST_F(CorruptionTest, EveryFlippedByteOfTheDataIsDataLossNamingFileVariableAndOffset) {
+  int num_flipped = 0;
+  for (const int shard : {0, 1}) {
+    const std::string path = DataPath(prefix_, shard, 2);
+    const std::string data = ReadFile(path).value();
+    for (const Stored& stored : stored_) {
+      if (stored.shard != shard) continue;
+      const std::string where = absl::StrCat(path, ": ", stored.variable, " (", stored.size,
+                                             " bytes at offset ", stored.offset, "): ");
+      for (int64_t i = stored.offset; i < stored.offset + stored.size; ++i) {
+        for (const int mask : {0x01, 0x80, 0xff}) {
+          std::string damaged = data;
+          char& byte = damaged[static_cast<size_t>(i)];
+          byte = static_cast<char>(byte ^ mask);
+          ASSERT_TRUE(Replace(path, damaged).ok());
+          const absl::Status status = Read();
+          ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << path << " byte " << i;
+          ASSERT_TRUE(absl::StrContains(status.message(), where)) << status;
+          ++num_flipped;
+        }
+      }
+    }
+    ASSERT_TRUE(Replace(path, data).ok());
+  }
+  EXPECT_EQ(num_flipped, 3 * (12 + 8 + 8 + 16 + 2 + 11)) << "a, p, p, c, flag and s";
+}
+
+TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingTheFile) {
+  for (const std::string& path :
+       {IndexPath(prefix_), DataPath(prefix_, 0, 2), DataPath(prefix_, 1, 2)}) {
+    const std::string contents = ReadFile(path).value();
+    // What was moved to the second file left a gap, behind which `flag` ends the first.
+    for (size_t size = 0; size < contents.size(); ++size) {
+      ASSERT_TRUE(Replace(path, contents.substr(0, size)).ok());
+      const absl::Status status = BundleReader::Open(prefix_).status();
+      ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << path << " cut to " << size;
+      ASSERT_TRUE(absl::StrContains(status.message(), path)) << status;
+    }
+    ASSERT_TRUE(Replace(path, contents).ok());
+  }
+}
+
+TEST_F(CorruptionTest, AMissingFileIsToldByItsName) {
+  for (const int shard : {0, 1}) {
+    const std::string path = DataPath(prefix_, shard, 2);
+    const std::string contents = ReadFile(path).value();
+    ASSERT_TRUE(RemoveFile(path).ok());
+    const absl::Status status = BundleReader::Open(prefix_).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_TRUE(absl::StrContains(status.message(),
+                                  absl::StrCat(shard == 0 ? ": a is in " : ": s is in ", path)))
+        << status;
+    ASSERT_TRUE(Replace(path, contents).ok());
+  }
+  ASSERT_TRUE(RemoveFile(IndexPath(prefix_)).ok());
+  const absl::Status status = BundleReader::Open(prefix_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(absl::StrContains(status.message(), IndexPath(prefix_))) << status;
+}
+
+}  // namespace
+}  // namespace estimator
