@@ -53,6 +53,37 @@ class TableFile : public leveldb::WritableFile {
   absl::Status status_;
 };
 
+// Whether the entries of an uncompressed block lie in it. leveldb adds their lengths in 32 bits and
+// would read far past a block whose checksum is right, but whose lengths are not.
+//   entry: varint shared, varint fresh, varint value, the fresh bytes of the key, those of the
+//   value block: entries, the offset of each restart as a u32, their number as a u32
+bool EntriesLieInBlock(absl::string_view block) {
+  uint32_t num_restarts = 0;
+  uint32_t first_restart = 0;
+  if (block.size() < sizeof(num_restarts)) return false;
+  std::memcpy(&num_restarts, block.data() + block.size() - sizeof(num_restarts),
+              sizeof(num_restarts));
+  const uint64_t tail = (uint64_t{num_restarts} + 1) * sizeof(uint32_t);
+  if (num_restarts == 0 || tail > block.size()) return false;
+  const absl::string_view entries = block.substr(0, block.size() - tail);
+  std::memcpy(&first_restart, block.data() + entries.size(), sizeof(first_restart));
+  if (first_restart != 0) return false;
+  uint64_t key_size = 0;
+  for (size_t position = 0; position < entries.size();) {
+    uint64_t shared = 0;
+    uint64_t fresh = 0;
+    uint64_t value = 0;
+    if (!ReadVarint(entries, &position, &shared) || !ReadVarint(entries, &position, &fresh) ||
+        !ReadVarint(entries, &position, &value) || shared > key_size ||
+        fresh > entries.size() - position || value > entries.size() - position - fresh) {
+      return false;
+    }
+    key_size = shared + fresh;
+    position += fresh + value;
+  }
+  return true;
+}
+
 // The bytes of a whole table, in memory.
 class TableBytes : public leveldb::RandomAccessFile {
  public:
@@ -62,7 +93,14 @@ class TableBytes : public leveldb::RandomAccessFile {
       return leveldb::Status::Corruption("a block lies outside of the file");
     }
     *result = leveldb::Slice(bytes_.data() + offset, n);
+    const bool is_footer = offset + n == bytes_.size();
+    if (is_footer || n < kTrailerBytes) return leveldb::Status::OK();
     last_offset_ = offset;
+    const absl::string_view block = bytes_.substr(offset, n - kTrailerBytes);
+    const bool is_plain = bytes_[offset + block.size()] == '\0';
+    if (is_plain && !EntriesLieInBlock(block)) {
+      return leveldb::Status::Corruption("its entries do not lie in it");
+    }
     return leveldb::Status::OK();
   }
   // Of the block that was read last: the one that an error is about.
