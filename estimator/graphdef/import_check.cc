@@ -11,6 +11,8 @@
 namespace estimator {
 namespace {
 
+constexpr int64_t kMaxOutputs = 1 << 16;  // of one node
+
 // Ops that hand strings and resources on without looking at them, or look at the shape alone.
 bool TakesAnyType(absl::string_view op) {
   for (const char* other :
@@ -71,6 +73,11 @@ std::optional<std::string> ImportProblem(const proto::NodeDef& node) {
   if (IsVariableOp(op)) return VariableProblem(node);
   std::optional<std::string> problem;
   if (rule != nullptr) ReadAttrs(*rule, node, problem);
+  for (const char* name : {"num", "num_split"}) {
+    const auto count = node.attr().find(name);
+    if (count != node.attr().end() && count->second.i() > kMaxOutputs)
+      problem = absl::StrCat(name, " = ", count->second.i());
+  }
   return problem;
 }
 

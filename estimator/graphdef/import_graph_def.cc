@@ -30,7 +30,8 @@ constexpr int64_t kMaxFoldedElements = 4096;
 bool HasElementsAtMost(const Shape& shape, int64_t most) {
   int64_t elements = 1;
   for (const int64_t size : shape.dims()) {
-    if (size > 0 && elements > most / size) return false;
+    // Sizes beside a 0 count too: strides are products of them.
+    if (size < 0 || elements > most / std::max<int64_t>(size, 1)) return false;
     elements *= std::max<int64_t>(size, 1);
   }
   return true;
@@ -226,8 +227,9 @@ class Importer {
     for (Tensor& output : *outputs) {
       if (!output.valid()) continue;
       if (!HasElementsAtMost(output.shape(), kMaxElements)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(Where(node), ": the result ", output.spec().ToString(), " is too large"));
+        return absl::InvalidArgumentError(absl::StrCat(Where(node), ": the result ",
+                                                       output.spec().ToString(),
+                                                       " is too large, or has a negative size"));
       }
       output = Folded(output, name);
     }

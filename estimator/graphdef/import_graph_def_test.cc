@@ -163,6 +163,24 @@ TEST_F(ImportTest, RefusesTensorsThatNobodyCouldHold) {
               HasSubstr("larger than 1000 bytes"));
 }
 
+TEST_F(ImportTest, RefusesSizesAndAxesThatAGraphOfOursCouldNotHave) {
+  const auto error = [this](const std::string& graph) {
+    Graph graph_of_its_own;
+    proto::GraphDef def;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(Input("x") + graph, &def));
+    return std::string(ImportGraphDef(def, fed_, graph_of_its_own).status().message());
+  };
+  EXPECT_THAT(error(Ints("axis", {}) + Node("y", "ArgMax", {"x", "axis"})),
+              HasSubstr("must hold one number, not 0"));
+  EXPECT_THAT(error(Ints("axis", {0, 1}) + Node("y", "Split", {"axis", "x"}, Int("num_split", 2))),
+              HasSubstr("must hold one number, not 2"));
+  EXPECT_THAT(error(Ints("axis", {0}, true) +
+                    Node("y", "Split", {"axis", "x"}, Int("num_split", int64_t{1} << 60))),
+              HasSubstr("num_split = 1152921504606846976"));
+  EXPECT_THAT(error(Ints("n", {2147483647, 2147483647}) + Node("y", "Tile", {"x", "n"})),
+              HasSubstr("is too large"));
+}
+
 TEST_F(ImportTest, PutsNodesUnderAPrefixAndTakesTensorsOfTheGraph) {
   const GraphScope scope(graph_);
   const Tensor ours = Constant(Array::Of<float>({2}, {-1, 2}), "ours");

@@ -54,9 +54,9 @@ Grads TransposeGradient(const Node& node, const Grads& grads) {
 OutputSpecs ConcatRule(const ShapeContext& context) {
   const int n = context.num_inputs() - 1;
   if (n < 1) return absl::InvalidArgumentError("takes at least one tensor");
-  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(n));
+  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, n));
   Shape whole = context.input(0).shape;
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(axes[0], whole.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.rank()));
   for (int i = 1; i < n; ++i) {
     EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
     const Shape& part = context.input(i).shape;
@@ -105,9 +105,9 @@ OutputSpecs SplitParts(const TensorSpec& whole, int axis, const std::vector<int6
 }
 
 OutputSpecs SplitRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(0));
+  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 0));
   const TensorSpec& whole = context.input(1);
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(axes[0], whole.shape.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.shape.rank()));
   const int64_t n = context.attrs.i("num_split");
   if (n < 1 || whole.shape.dim(axis) % n != 0) {
     return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " of ", whole.shape.ToString(),
@@ -119,9 +119,9 @@ OutputSpecs SplitRule(const ShapeContext& context) {
 
 OutputSpecs SplitVRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, context.ConstantInts(1));
-  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(2));
+  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 2));
   const TensorSpec& whole = context.input(0);
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(axes[0], whole.shape.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.shape.rank()));
   int64_t sum = 0;
   int unknown = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -192,8 +192,10 @@ OutputSpecs TileRule(const ShapeContext& context) {
   }
   for (int axis = 0; axis < to.rank(); ++axis) {
     const int64_t multiple = multiples[static_cast<size_t>(axis)];
-    if (multiple < 0) return absl::InvalidArgumentError(absl::StrCat("a multiple of ", multiple));
-    to.set_dim(axis, to.dim(axis) * multiple);
+    int64_t size = 0;
+    if (multiple < 0 || __builtin_mul_overflow(to.dim(axis), multiple, &size))
+      return absl::InvalidArgumentError(absl::StrCat("a multiple of ", multiple));
+    to.set_dim(axis, size);
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }

@@ -17,8 +17,8 @@ namespace {
 using Grads = std::vector<Tensor>;
 
 OutputSpecs CumsumRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(1));
-  EST_RETURN_IF_ERROR(CheckAxis(axes[0], context.input(0).shape.rank()).status());
+  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
+  EST_RETURN_IF_ERROR(CheckAxis(given_axis, context.input(0).shape.rank()).status());
   return SameAsNumberInput(context);
 }
 
@@ -85,8 +85,8 @@ OutputSpecs InvertPermutationRule(const ShapeContext& context) {
 }
 
 OutputSpecs BandRule(const ShapeContext& context) {
-  EST_RETURN_IF_ERROR(context.ConstantInts(1).status());
-  EST_RETURN_IF_ERROR(context.ConstantInts(2).status());
+  EST_RETURN_IF_ERROR(ConstantInt(context, 1).status());
+  EST_RETURN_IF_ERROR(ConstantInt(context, 2).status());
   EST_RETURN_IF_ERROR(CheckMatrix(context.input(0)));
   return SameAsInput(context);
 }

@@ -18,9 +18,9 @@ namespace {
 using Grads = std::vector<Tensor>;
 
 OutputSpecs ArgRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(1));
+  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
   const Shape& from = context.input(0).shape;
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(axes[0], from.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, from.rank()));
   if (from.dim(axis) == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("axis ", axis, " of ", from.ToString(), " is empty"));
@@ -70,7 +70,7 @@ Grads TopKGradient(const Node& node, const Grads& grads) {
 OutputSpecs InTopKRule(const ShapeContext& context) {
   const TensorSpec& predictions = context.input(0);
   const TensorSpec& targets = context.input(1);
-  EST_RETURN_IF_ERROR(context.ConstantInts(2).status());
+  EST_RETURN_IF_ERROR(ConstantInt(context, 2).status());
   if (predictions.dtype != DType::kFloat32 || predictions.shape.rank() != 2) {
     return absl::InvalidArgumentError(
         absl::StrCat("predictions must be f32 [N, C], not ", predictions.ToString()));

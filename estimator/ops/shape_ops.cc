@@ -52,10 +52,9 @@ OutputSpecs ReshapeRule(const ShapeContext& context) {
 }
 
 OutputSpecs ExpandDimsRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(1));
-  if (axes.size() != 1) return absl::InvalidArgumentError("takes one axis");
+  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
   std::vector<int64_t> dims = context.input(0).shape.dims();
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(axes[0], static_cast<int>(dims.size()) + 1));
+  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, static_cast<int>(dims.size()) + 1));
   dims.insert(dims.begin() + axis, 1);
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape(std::move(dims))}};
 }

@@ -57,6 +57,13 @@ absl::Status CheckNumber(const TensorSpec& spec) {
   return absl::InvalidArgumentError(absl::StrCat("takes numbers, not ", DTypeName(spec.dtype)));
 }
 
+absl::StatusOr<int64_t> ConstantInt(const ShapeContext& context, int input) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> values, context.ConstantInts(input));
+  if (values.size() == 1) return values[0];
+  return absl::InvalidArgumentError(
+      absl::StrCat("input ", input, " must hold one number, not ", values.size()));
+}
+
 absl::StatusOr<int> CheckAxis(int64_t axis, int rank) {
   if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
   return absl::InvalidArgumentError(

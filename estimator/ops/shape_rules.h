@@ -28,6 +28,10 @@ absl::Status CheckSameDType(const TensorSpec& a, const TensorSpec& b);
 absl::Status CheckFloating(const TensorSpec& spec);
 absl::Status CheckNumber(const TensorSpec& spec);
 
+// The value of an input that holds one integer and must be known when the graph is built.
+// Errors: as ShapeContext::ConstantInts; INVALID_ARGUMENT for another number of values.
+absl::StatusOr<int64_t> ConstantInt(const ShapeContext& context, int input);
+
 // `axis` counted from the front. Errors: INVALID_ARGUMENT naming axis and range.
 absl::StatusOr<int> CheckAxis(int64_t axis, int rank);
 

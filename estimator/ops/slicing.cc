@@ -16,6 +16,8 @@ namespace {
 
 using Grads = std::vector<Tensor>;
 
+constexpr int64_t kMaxSize = int64_t{1} << 40;  // sums of such sizes do not overflow
+
 std::vector<int64_t> ConstantOf(const Node& node, int input) {
   return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
 }
@@ -38,7 +40,7 @@ OutputSpecs SliceRule(const ShapeContext& context) {
   for (size_t i = 0; i < begin.size(); ++i) {
     const int64_t dim = from.dims()[i];
     const int64_t taken = size[i] == -1 ? dim - begin[i] : size[i];
-    if (begin[i] < 0 || taken < 0 || begin[i] + taken > dim) {
+    if (begin[i] < 0 || taken < 0 || begin[i] > dim || taken > dim - begin[i]) {
       return absl::InvalidArgumentError(absl::StrCat("elements ", begin[i], " to ",
                                                      begin[i] + taken, " are not within axis ", i,
                                                      " of ", from.ToString()));
@@ -118,6 +120,10 @@ OutputSpecs PadRule(const ShapeContext& context) {
     if (before < 0 || after < 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("axis ", i, " is padded by {", before, ", ", after, "}; use Slice to cut"));
+    }
+    if (before > kMaxSize || after > kMaxSize) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("axis ", i, " is padded by {", before, ", ", after, "}: too large"));
     }
     to.push_back(before + from.shape.dims()[i] + after);
   }
