@@ -15,6 +15,7 @@
 #include "estimator/base/crc32c.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/snappy.h"
 #include "estimator/checkpoint/varint.h"
 
 namespace estimator {
@@ -27,6 +28,7 @@ constexpr size_t kFooterBytes = 48;
 constexpr uint64_t kMagic = 0xdb4775248b80fb57u;
 // After every block: its type (a byte) and a masked crc32c.
 constexpr size_t kTrailerBytes = 5;
+constexpr char kSnappyBlock = 1;
 
 leveldb::Slice ToSlice(absl::string_view text) { return {text.data(), text.size()}; }
 
@@ -53,8 +55,8 @@ class TableFile : public leveldb::WritableFile {
   absl::Status status_;
 };
 
-// Whether the entries of an uncompressed block lie in it. leveldb adds their lengths in 32 bits and
-// would read far past a block whose checksum is right, but whose lengths are not.
+// Whether the entries of a block, uncompressed, lie in it. leveldb adds their lengths in 32 bits
+// and would read far past a block whose checksum is right, but whose lengths are not.
 //   entry: varint shared, varint fresh, varint value, the fresh bytes of the key, those of the
 //   value block: entries, the offset of each restart as a u32, their number as a u32
 bool EntriesLieInBlock(absl::string_view block) {
@@ -97,8 +99,9 @@ class TableBytes : public leveldb::RandomAccessFile {
     if (is_footer || n < kTrailerBytes) return leveldb::Status::OK();
     last_offset_ = offset;
     const absl::string_view block = bytes_.substr(offset, n - kTrailerBytes);
-    const bool is_plain = bytes_[offset + block.size()] == '\0';
-    if (is_plain && !EntriesLieInBlock(block)) {
+    const char type = bytes_[offset + block.size()];
+    const auto plain = type == kSnappyBlock ? SnappyUncompress(block) : std::string(block);
+    if (!plain || !EntriesLieInBlock(*plain)) {
       return leveldb::Status::Corruption("its entries do not lie in it");
     }
     return leveldb::Status::OK();
