@@ -76,6 +76,12 @@ class TPUEstimator {
     bool eval_on_tpu = true;
     // A path, or WarmStartSettings: where variables begin while model_dir has no checkpoint.
     WarmStartFrom warm_start_from = {};
+    // Which PREDICT graphs ExportSavedModel writes: for the CPU (tag `serve`), with
+    // params.use_tpu false; for a TPU (tags `serve`, `tpu`), with params.use_tpu true. The latter
+    // is the graph that model_fn builds, as with TensorFlow's export_saved_model_api_version V2;
+    // the wrapping of the whole model for a TPU, its V1, is not there, which is why it is off here.
+    bool export_to_cpu = true;
+    bool export_to_tpu = false;
     CompileOptions compile_options = {};
   };
 
@@ -119,6 +125,36 @@ class TPUEstimator {
     return core_.Train(input, length, options);
   }
 
+  // Writes a SavedModel of the newest checkpoint into a new folder EXPORT_DIR_BASE/SECONDS, which
+  // TensorFlow and its servers load, and returns the folder. It takes any batch size, unless the
+  // model is tied to one; a warning then says what ties it.
+  // Errors: NOT_FOUND without a checkpoint; INVALID_ARGUMENT for a variable that it lacks, or
+  // without a receiver. Source: TF 2.15 Estimator.export_saved_model.
+  absl::StatusOr<std::string> ExportSavedModel(const std::string& export_dir_base,
+                                               const ServingInputReceiverFn& input_receiver_fn,
+                                               const ExportSavedModelOptions& options = {}) {
+    return core_.ExportAllSavedModels(export_dir_base, {{options.mode, input_receiver_fn}}, options,
+                                      ExportPasses());
+  }
+  // The graphs of several modes in one SavedModel: tags `train`, `eval`, `serve`.
+  absl::StatusOr<std::string> ExperimentalExportAllSavedModels(
+      const std::string& export_dir_base, const InputReceiverFnMap& input_receiver_fn_map,
+      const ExportSavedModelOptions& options = {}) {
+    return core_.ExportAllSavedModels(export_dir_base, input_receiver_fn_map, options,
+                                      ExportPasses());
+  }
+  // Writes inference alone, variables as constants, as a GraphDef at `path`.
+  absl::StatusOr<FrozenGraph> WriteFrozenGraph(const std::string& path,
+                                               const ServingInputReceiverFn& input_receiver_fn,
+                                               const WriteFrozenGraphOptions& options = {}) {
+    return core_.WriteFrozenGraph(path, input_receiver_fn, options, CpuPass());
+  }
+  // Loads the newest checkpoint once, to serve predictions from any number of threads.
+  absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(
+      const ServingInputReceiverFn& input_receiver_fn, const MakePredictorOptions& options = {}) {
+    return core_.MakePredictor(input_receiver_fn, options, CpuPass());
+  }
+
   const RunConfig& config() const { return options_->config; }
   // What TF_CONFIG says of this process.
   const TaskConfig& task() const { return core_.task(); }
@@ -151,6 +187,28 @@ class TPUEstimator {
     params.use_tpu = all.use_tpu && (mode != Mode::kEval || all.eval_on_tpu);
     params.context.num_replicas =
         params.use_tpu ? static_cast<int>(all.config.tpu_config.replicas()) : 1;
+  }
+  // How model_fn is called for an export: batch rules do not apply, and params.batch_size is 0.
+  ExportPass Pass(bool use_tpu) const {
+    return {.strategy = MakeLocalStrategy(
+                [all = options_, use_tpu](const Features& features, const Labels& labels, Mode mode,
+                                          int64_t) -> absl::StatusOr<ModelSpec> {
+                  P params = all->params;
+                  params.use_tpu = use_tpu;
+                  const TPUEstimatorSpec spec = all->model_fn(features, labels, mode, params);
+                  if (!spec.status().ok()) return spec.status();
+                  return spec.spec();
+                },
+                Settings().batch_sizes),
+            .extra_tags = use_tpu ? std::vector<std::string>{"tpu"} : std::vector<std::string>{},
+            .predict_only = use_tpu};
+  }
+  ExportPass CpuPass() const { return Pass(false); }
+  std::vector<ExportPass> ExportPasses() const {
+    std::vector<ExportPass> passes;
+    if (options_->export_to_cpu) passes.push_back(Pass(false));
+    if (options_->export_to_tpu) passes.push_back(Pass(true));
+    return passes;
   }
   static ModelCall BindModelFn(std::shared_ptr<const Options> all) {
     return [all = std::move(all)](const Features& features, const Labels& labels, Mode mode,

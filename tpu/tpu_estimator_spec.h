@@ -83,6 +83,8 @@ struct TPUEstimatorSpecOptions {
   std::optional<HostCall> host_call = std::nullopt;
   std::function<Scaffold()> scaffold_fn = nullptr;
   Hooks training_hooks = {}, evaluation_hooks = {}, prediction_hooks = {};
+  // What an exported model offers, by signature key; none: the predictions.
+  ExportOutputs export_outputs = {};
 };
 
 // One factory a mode, so that what the mode requires is a parameter.
@@ -119,6 +121,7 @@ class TPUEstimatorSpec {
     spec_.mode = mode;
     spec_.host_call = std::move(options.host_call);
     spec_.scaffold_fn = std::move(options.scaffold_fn);
+    spec_.export_outputs = std::move(options.export_outputs);
     spec_.training_hooks = std::move(options.training_hooks);
     spec_.evaluation_hooks = std::move(options.evaluation_hooks);
     spec_.prediction_hooks = std::move(options.prediction_hooks);

@@ -99,22 +99,29 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
     model->placeholders.push_back(placeholder);
     (slot.is_label ? labels : features)[slot.name] = placeholder;
   }
-  absl::StatusOr<ModelSpec> spec = strategy.CallModelFn(
-      Features(&graph, "features", std::move(features)),
-      Labels(&graph, "labels", std::move(labels)), options.mode, model->batch_size);
-  // The graph's first error is nearer to its cause than what the spec made of invalid handles.
-  EST_RETURN_IF_ERROR(graph.status());
-  if (!spec.ok()) return spec.status();
-  model->spec = *std::move(spec);
-  if (model->spec.mode != options.mode) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("model_fn was called for mode ", ModeName(options.mode),
-                     " and returned a spec for mode ", ModeName(model->spec.mode)));
-  }
-  EST_RETURN_IF_ERROR(ValidateModelSpec(graph, model->spec));
+  EST_ASSIGN_OR_RETURN(
+      model->spec,
+      CallModelFn(strategy, graph, Features(&graph, "features", std::move(features)),
+                  Labels(&graph, "labels", std::move(labels)), options.mode, model->batch_size));
   if (model->spec.scaffold_fn) model->scaffold = model->spec.scaffold_fn();
   EST_RETURN_IF_ERROR(graph.status());
   return model;
+}
+
+absl::StatusOr<ModelSpec> CallModelFn(const Strategy& strategy, const Graph& graph,
+                                      const Features& features, const Labels& labels, Mode mode,
+                                      int64_t batch_size) {
+  absl::StatusOr<ModelSpec> spec = strategy.CallModelFn(features, labels, mode, batch_size);
+  // The graph's first error is nearer to its cause than what the spec made of invalid handles.
+  EST_RETURN_IF_ERROR(graph.status());
+  if (!spec.ok()) return spec.status();
+  if (spec->mode != mode) {
+    return absl::InvalidArgumentError(absl::StrCat("model_fn was called for mode ", ModeName(mode),
+                                                   " and returned a spec for mode ",
+                                                   ModeName(spec->mode)));
+  }
+  EST_RETURN_IF_ERROR(ValidateModelSpec(graph, *spec));
+  return spec;
 }
 
 }  // namespace estimator

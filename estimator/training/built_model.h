@@ -52,6 +52,12 @@ struct BuildOptions {
   int num_replicas = 1;
 };
 
+// Calls model_fn in `graph`, the current graph, and checks what it returned.
+// Errors: the graph's first one; else those of the spec.
+absl::StatusOr<ModelSpec> CallModelFn(const Strategy& strategy, const Graph& graph,
+                                      const Features& features, const Labels& labels, Mode mode,
+                                      int64_t batch_size);
+
 // Calls model_fn in a fresh graph that has the seed, the global step, sharding and a placeholder
 // for every array of `element`, checks what it returned, and calls its scaffold_fn there.
 absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,

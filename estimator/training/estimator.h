@@ -76,6 +76,35 @@ class Estimator {
     return core_.Train(input, length, options);
   }
 
+  // Writes a SavedModel of the newest checkpoint into a new folder EXPORT_DIR_BASE/SECONDS, which
+  // TensorFlow and its servers load, and returns the folder. It takes any batch size, unless the
+  // model is tied to one; a warning then says what ties it.
+  // Errors: NOT_FOUND without a checkpoint; INVALID_ARGUMENT for a variable that it lacks, or
+  // without a receiver. Source: TF 2.15 Estimator.export_saved_model.
+  absl::StatusOr<std::string> ExportSavedModel(const std::string& export_dir_base,
+                                               const ServingInputReceiverFn& input_receiver_fn,
+                                               const ExportSavedModelOptions& options = {}) {
+    return core_.ExportAllSavedModels(export_dir_base, {{options.mode, input_receiver_fn}},
+                                      options);
+  }
+  // The graphs of several modes in one SavedModel: tags `train`, `eval`, `serve`.
+  absl::StatusOr<std::string> ExperimentalExportAllSavedModels(
+      const std::string& export_dir_base, const InputReceiverFnMap& input_receiver_fn_map,
+      const ExportSavedModelOptions& options = {}) {
+    return core_.ExportAllSavedModels(export_dir_base, input_receiver_fn_map, options);
+  }
+  // Writes inference alone, variables as constants, as a GraphDef at `path`.
+  absl::StatusOr<FrozenGraph> WriteFrozenGraph(const std::string& path,
+                                               const ServingInputReceiverFn& input_receiver_fn,
+                                               const WriteFrozenGraphOptions& options = {}) {
+    return core_.WriteFrozenGraph(path, input_receiver_fn, options);
+  }
+  // Loads the newest checkpoint once, to serve predictions from any number of threads.
+  absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(
+      const ServingInputReceiverFn& input_receiver_fn, const MakePredictorOptions& options = {}) {
+    return core_.MakePredictor(input_receiver_fn, options);
+  }
+
   const RunConfig& config() const { return core_.config(); }
   // What TF_CONFIG says of this process.
   const TaskConfig& task() const { return core_.task(); }

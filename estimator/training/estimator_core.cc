@@ -47,13 +47,15 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& mode
 
 EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config,
                              const WarmStartFrom& warm_start_from, absl::Status construction)
-    : config_(std::move(config)), status_(std::move(construction)), strategy_(std::move(strategy)) {
+    : config_(std::move(config)),
+      warm_start_(warm_start_from.settings()),
+      status_(std::move(construction)),
+      strategy_(std::move(strategy)) {
   absl::StatusOr<TaskConfig> task = TaskConfigFromEnvironment();
   status_.Update(task.status());
   if (task.ok()) task_ = *std::move(task);
   status_.Update(config_.Validate());
-  const std::optional<WarmStartSettings>& warm_start = warm_start_from.settings();
-  if (warm_start.has_value()) status_.Update(ValidateWarmStart(*warm_start));
+  if (warm_start_.has_value()) status_.Update(ValidateWarmStart(*warm_start_));
   status_.Update(TakeModelDir(task_, config_));
   if (!config_.model_dir.has_value()) {
     absl::StatusOr<std::string> temporary = status_.ok() ? MakeTemporaryModelDir() : std::string();
@@ -61,9 +63,9 @@ EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig confi
     config_.model_dir = temporary.ok() ? *temporary : "";
   }
   if (!status_.ok()) return;
-  trainer_ = std::make_unique<Trainer>(*strategy_, config_, warm_start);
-  evaluator_ = std::make_unique<Evaluator>(*strategy_, config_, warm_start);
-  predictor_ = std::make_unique<Predictor>(*strategy_, config_, warm_start);
+  trainer_ = std::make_unique<Trainer>(*strategy_, config_, warm_start_);
+  evaluator_ = std::make_unique<Evaluator>(*strategy_, config_, warm_start_);
+  predict_loop_ = std::make_unique<PredictLoop>(*strategy_, config_, warm_start_);
 }
 
 EstimatorCore::~EstimatorCore() = default;
@@ -83,8 +85,35 @@ absl::StatusOr<EvalResult> EstimatorCore::Evaluate(const InputFn& input_fn,
 }
 
 Predictions EstimatorCore::Predict(const InputFn& input_fn, PredictOptions options) {
-  if (!status_.ok()) return Predictor::Failed(status_);
-  return predictor_->Predict(input_fn, std::move(options), trainer_->state());
+  if (!status_.ok()) return PredictLoop::Failed(status_);
+  return predict_loop_->Predict(input_fn, std::move(options), trainer_->state());
+}
+
+absl::StatusOr<std::string> EstimatorCore::ExportAllSavedModels(
+    const std::string& export_dir_base, const InputReceiverFnMap& receivers,
+    const ExportSavedModelOptions& options, std::optional<std::vector<ExportPass>> passes) {
+  EST_RETURN_IF_ERROR(status_);
+  if (!passes.has_value()) passes = {{.strategy = strategy_}};
+  return ModelExporter(config_, warm_start_, trainer_->state())
+      .ExportAllSavedModels(export_dir_base, receivers, *passes, options);
+}
+
+absl::StatusOr<FrozenGraph> EstimatorCore::WriteFrozenGraph(const std::string& path,
+                                                            const ServingInputReceiverFn& receiver,
+                                                            const WriteFrozenGraphOptions& options,
+                                                            ExportPass pass) {
+  EST_RETURN_IF_ERROR(status_);
+  if (pass.strategy == nullptr) pass.strategy = strategy_;
+  return ModelExporter(config_, warm_start_, trainer_->state())
+      .WriteFrozenGraph(path, receiver, pass, options);
+}
+
+absl::StatusOr<std::unique_ptr<Predictor>> EstimatorCore::MakePredictor(
+    const ServingInputReceiverFn& receiver, const MakePredictorOptions& options, ExportPass pass) {
+  EST_RETURN_IF_ERROR(status_);
+  if (pass.strategy == nullptr) pass.strategy = strategy_;
+  return ModelExporter(config_, warm_start_, trainer_->state())
+      .MakePredictor(receiver, pass, options);
 }
 
 absl::StatusOr<std::optional<std::string>> EstimatorCore::LatestCheckpoint() const {

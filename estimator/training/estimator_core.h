@@ -13,7 +13,8 @@
 #include "estimator/array/array.h"
 #include "estimator/training/eval_result.h"
 #include "estimator/training/evaluator.h"
-#include "estimator/training/predictor.h"
+#include "estimator/training/model_exporter.h"
+#include "estimator/training/predictions.h"
 #include "estimator/training/run_config.h"
 #include "estimator/training/strategy.h"
 #include "estimator/training/tf_config.h"
@@ -39,6 +40,19 @@ class EstimatorCore {
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
   Predictions Predict(const InputFn& input_fn, PredictOptions options);
 
+  // As ModelExporter. Without passes: this estimator's own way to call the model_fn.
+  absl::StatusOr<std::string> ExportAllSavedModels(
+      const std::string& export_dir_base, const InputReceiverFnMap& receivers,
+      const ExportSavedModelOptions& options,
+      std::optional<std::vector<ExportPass>> passes = std::nullopt);
+  absl::StatusOr<FrozenGraph> WriteFrozenGraph(const std::string& path,
+                                               const ServingInputReceiverFn& receiver,
+                                               const WriteFrozenGraphOptions& options,
+                                               ExportPass pass = {});
+  absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const ServingInputReceiverFn& receiver,
+                                                           const MakePredictorOptions& options,
+                                                           ExportPass pass = {});
+
   const absl::Status& status() const { return status_; }
   const RunConfig& config() const { return config_; }
   const TaskConfig& task() const { return task_; }
@@ -55,12 +69,13 @@ class EstimatorCore {
 
  private:
   RunConfig config_;
+  std::optional<WarmStartSettings> warm_start_;
   TaskConfig task_;
   absl::Status status_;
-  std::unique_ptr<Strategy> strategy_;
+  std::shared_ptr<Strategy> strategy_;  // shared with predictors
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Evaluator> evaluator_;
-  std::unique_ptr<Predictor> predictor_;
+  std::unique_ptr<PredictLoop> predict_loop_;
 };
 
 }  // namespace estimator

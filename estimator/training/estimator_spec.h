@@ -16,6 +16,8 @@ struct EstimatorSpecOptions {
   Hooks training_chief_hooks = {}, training_hooks = {}, evaluation_hooks = {},
         prediction_hooks = {};
   Scaffold scaffold = {};
+  // What an exported model offers, by signature key; none: the predictions.
+  ExportOutputs export_outputs = {};
 };
 
 // One factory a mode, so that what the mode requires is a parameter.
@@ -51,6 +53,7 @@ class EstimatorSpec {
   static ModelSpec Common(Mode mode, EstimatorSpecOptions options) {
     ModelSpec spec;
     spec.mode = mode;
+    spec.export_outputs = std::move(options.export_outputs);
     spec.eval_metric_ops = std::move(options.eval_metric_ops);
     spec.training_chief_hooks = std::move(options.training_chief_hooks);
     spec.training_hooks = std::move(options.training_hooks);

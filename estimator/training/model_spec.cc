@@ -1,5 +1,7 @@
 #include "estimator/training/model_spec.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/ops/shape_ops.h"
@@ -66,11 +68,19 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
   if (spec.mode != Mode::kPredict) CheckLoss(graph, spec, violations);
   if (spec.mode == Mode::kTrain && !spec.train_op.valid()) violations.Add("Missing train_op.");
   if (spec.mode == Mode::kPredict) {
+    for (const auto& [key, output] : spec.export_outputs) {
+      for (const auto& [name, tensor] : output.outputs())
+        CheckGraph(graph, absl::StrCat("export_outputs['", key, "']"), tensor, violations);
+    }
     if (spec.predictions.empty()) violations.Add("Missing predictions.");
     for (const auto& [name, tensor] : spec.predictions) {
       if (!tensor.valid()) violations.Add("prediction '", name, "' is not a tensor");
       CheckGraph(graph, absl::StrCat("prediction '", name, "'"), tensor, violations);
     }
+    absl::StatusOr<ExportOutputs> outputs =
+        ResolveExportOutputs(std::move(spec.export_outputs), spec.predictions);
+    if (!outputs.ok()) violations.Add(outputs.status().message());
+    if (outputs.ok()) spec.export_outputs = *std::move(outputs);
   }
   if (spec.mode == Mode::kEval) {
     for (const auto& [name, metric] : spec.eval_metric_ops) CheckMetric(name, metric, violations);

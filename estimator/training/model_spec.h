@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "estimator/array/array.h"
+#include "estimator/export/export_output.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/metrics/metric.h"
 #include "estimator/training/hook.h"
@@ -40,6 +41,7 @@ struct ModelSpec {
   Tensor loss;                                // train, eval: one element
   Operation train_op;                         // train
   std::map<std::string, Tensor> predictions;  // predict; a bare tensor has the name ""
+  ExportOutputs export_outputs;               // predict; validation adds the default one
   MetricMap eval_metric_ops;                  // eval, in the model's own graph
   std::optional<HostMetrics> eval_metrics;    // eval, on the host
   std::optional<HostCall> host_call;

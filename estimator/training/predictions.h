@@ -1,6 +1,6 @@
 // Predictions: a lazy sequence with exactly one row per example, in the input's order.
-#ifndef ESTIMATOR_TRAINING_PREDICTOR_H_
-#define ESTIMATOR_TRAINING_PREDICTOR_H_
+#ifndef ESTIMATOR_TRAINING_PREDICTIONS_H_
+#define ESTIMATOR_TRAINING_PREDICTIONS_H_
 
 #include <map>
 #include <memory>
@@ -46,7 +46,7 @@ class Predictions {
   Predictions(Predictions&&) noexcept;
 
  private:
-  friend class Predictor;
+  friend class PredictLoop;
   struct State;
   Predictions(std::unique_ptr<State> state, absl::Status status);
   absl::Status status_;
@@ -54,10 +54,10 @@ class Predictions {
 };
 
 // Keeps its programs between calls. Not thread-safe.
-class Predictor {
+class PredictLoop {
  public:
-  Predictor(const Strategy& strategy, const RunConfig& config,
-            const std::optional<WarmStartSettings>& warm_start = std::nullopt);
+  PredictLoop(const Strategy& strategy, const RunConfig& config,
+              const std::optional<WarmStartSettings>& warm_start = std::nullopt);
   Predictions Predict(const InputFn& input_fn, PredictOptions options, const ModelState& trained);
   // A sequence that gives this error.
   static Predictions Failed(absl::Status status);
@@ -72,4 +72,4 @@ class Predictor {
 
 }  // namespace estimator
 
-#endif  // ESTIMATOR_TRAINING_PREDICTOR_H_
+#endif  // ESTIMATOR_TRAINING_PREDICTIONS_H_

@@ -1,4 +1,4 @@
-#include "estimator/training/predictor.h"
+#include "estimator/training/predictions.h"
 
 #include <algorithm>
 #include <utility>
@@ -41,7 +41,7 @@ absl::StatusOr<std::map<std::string, Tensor>> Select(
 }  // namespace
 
 struct Predictions::State {
-  Predictor& predictor;
+  PredictLoop& loop;
   InputFn input_fn;
   PredictOptions options;
   const ModelState& trained;
@@ -65,19 +65,17 @@ Predictions::~Predictions() = default;
 Predictions::Predictions(Predictions&&) noexcept = default;
 
 absl::Status Predictions::State::Open() {
-  const Strategy& strategy = predictor.strategy_;
+  const Strategy& strategy = loop.strategy_;
   EST_RETURN_IF_ERROR(strategy.Validate(Mode::kPredict));
   std::string checkpoint;
   if (options.checkpoint_path.has_value()) {
     EST_RETURN_IF_ERROR(Annotate(CheckCheckpoint(*options.checkpoint_path), "checkpoint_path"));
     checkpoint = *options.checkpoint_path;
   } else {
-    EST_ASSIGN_OR_RETURN(checkpoint, predictor.models_.NewestOrNone());
+    EST_ASSIGN_OR_RETURN(checkpoint, loop.models_.NewestOrNone());
     if (checkpoint.empty() && !trained.AheadOf("")) {
-      LOG(INFO) << "Could not find trained model in " << predictor.model_dir_
-                << ": predicting with "
-                << (predictor.warm_started_ ? "warm-started" : "freshly initialized")
-                << " variables";
+      LOG(INFO) << "Could not find trained model in " << loop.model_dir_ << ": predicting with "
+                << (loop.warm_started_ ? "warm-started" : "freshly initialized") << " variables";
     }
   }
   EST_ASSIGN_OR_RETURN(std::unique_ptr<Feeder> feeder,
@@ -88,13 +86,13 @@ absl::Status Predictions::State::Open() {
     ended = true;
     return absl::OkStatus();
   }
-  EST_ASSIGN_OR_RETURN(first, predictor.models_.For(*peeked));
+  EST_ASSIGN_OR_RETURN(first, loop.models_.For(*peeked));
   EST_RETURN_IF_ERROR(
-      predictor.models_
+      loop.models_
           .EnsureVariables(*first->model, checkpoint, options.checkpoint_path ? nullptr : &trained)
           .status());
-  session = std::make_unique<ForwardSession>(*first->model->graph, predictor.models_.state(),
-                                             predictor.model_dir_, peeked->num_examples);
+  session = std::make_unique<ForwardSession>(*first->model->graph, loop.models_.state(),
+                                             loop.model_dir_, peeked->num_examples);
   hooks = options.hooks;
   hooks.insert(hooks.end(), first->model->spec.prediction_hooks.begin(),
                first->model->spec.prediction_hooks.end());
@@ -107,7 +105,7 @@ absl::Status Predictions::State::Open() {
 }
 
 absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
-  EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, predictor.models_.For(step_input));
+  EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, loop.models_.For(step_input));
   CompiledStep& step = *entry->step;
   EST_ASSIGN_OR_RETURN(const auto selected,
                        Select(entry->model->spec.predictions, options.predict_keys));
@@ -118,7 +116,7 @@ absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
   if (host_call) {
     for (const Tensor& tensor : host_call->tensors) host_call_fetches.push_back(step.Fetch(tensor));
   }
-  RunContext context(*session, predictor.models_.state().global_step());
+  RunContext context(*session, loop.models_.state().global_step());
   std::vector<std::vector<size_t>> hook_fetches;
   for (const auto& hook : hooks) {
     std::vector<size_t> fetches;
@@ -132,7 +130,7 @@ absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
   EST_ASSIGN_OR_RETURN(const StepFeeds feeds, step.Feeds(step_input));
   std::vector<RunValues> hook_values(hooks.size());
   batch.clear();
-  const bool broadcast = predictor.strategy_.broadcast(Mode::kPredict);
+  const bool broadcast = loop.strategy_.broadcast(Mode::kPredict);
   const Outfeed outfeed = [&](int64_t, const StepFetches& fetches) -> absl::Status {
     if (host_call) {
       std::vector<Array> values;
@@ -223,17 +221,17 @@ absl::StatusOr<std::vector<Prediction>> Predictions::All() {
   }
 }
 
-Predictor::Predictor(const Strategy& strategy, const RunConfig& config,
-                     const std::optional<WarmStartSettings>& warm_start)
+PredictLoop::PredictLoop(const Strategy& strategy, const RunConfig& config,
+                         const std::optional<WarmStartSettings>& warm_start)
     : strategy_(strategy),
       model_dir_(*config.model_dir),
       models_(strategy, Mode::kPredict, model_dir_, config.tf_random_seed, warm_start),
       warm_started_(warm_start.has_value()) {}
 
-Predictions Predictor::Predict(const InputFn& input_fn, PredictOptions options,
-                               const ModelState& trained) {
+Predictions PredictLoop::Predict(const InputFn& input_fn, PredictOptions options,
+                                 const ModelState& trained) {
   return Predictions(
-      std::unique_ptr<Predictions::State>(new Predictions::State{.predictor = *this,
+      std::unique_ptr<Predictions::State>(new Predictions::State{.loop = *this,
                                                                  .input_fn = input_fn,
                                                                  .options = std::move(options),
                                                                  .trained = trained,
@@ -244,7 +242,7 @@ Predictions Predictor::Predict(const InputFn& input_fn, PredictOptions options,
       absl::OkStatus());
 }
 
-Predictions Predictor::Failed(absl::Status status) {
+Predictions PredictLoop::Failed(absl::Status status) {
   return Predictions(nullptr, std::move(status));
 }
 

@@ -1,0 +1,163 @@
+#include "estimator/export/batch_analysis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_ops.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Kind = BatchConstant::Kind;
+
+Array Ones3(int64_t rows) {
+  Array ones(DType::kFloat32, {rows, 3});
+  for (float& value : ones.values<float>()) value = 1;
+  return ones;
+}
+
+// Analyzes what `model` makes of a placeholder f32 [batch, 4].
+class Analysis {
+ public:
+  explicit Analysis(const std::function<Tensor(const Tensor&)>& model) {
+    std::vector<SizedGraph> sized;
+    for (const int64_t batch : {2, 3, 5}) {
+      graphs_.push_back(std::make_unique<Graph>());
+      const GraphScope scope(*graphs_.back());
+      const Tensor y = model(Placeholder(DType::kFloat32, {batch, 4}, "x"));
+      EXPECT_TRUE(graphs_.back()->status().ok()) << graphs_.back()->status();
+      sized.push_back({graphs_.back().get(), batch, {y}});
+    }
+    result = AnalyzeBatch(sized);
+    root = sized[0].roots[0];
+  }
+  BatchAnalysis result;
+  Tensor root;
+
+ private:
+  std::vector<std::unique_ptr<Graph>> graphs_;
+};
+
+TEST(BatchAnalysisTest, SizesThatFollowTheBatchAreUnknown) {
+  const Analysis analysis([](const Tensor& x) { return Exp(x); });
+  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+  EXPECT_EQ(analysis.result.ShapeOf(analysis.root).ToString(), "[?,4]");
+  EXPECT_EQ(analysis.result.batch_placeholder, "x");
+  EXPECT_EQ(analysis.result.batch_axis, 0);
+}
+
+TEST(BatchAnalysisTest, TheOneVaryingSizeOfAReshapeBecomesMinusOne) {
+  const Analysis analysis([](const Tensor& x) { return Reshape(x, {2 * x.dim(0), 2}, "reshape"); });
+  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+  ASSERT_EQ(analysis.result.constants.size(), 1u);
+  const auto& [name, constant] = *analysis.result.constants.begin();
+  EXPECT_EQ(name, "reshape/shape");
+  EXPECT_EQ(constant.kind, Kind::kReshape);
+  EXPECT_EQ(constant.index, 0);
+}
+
+TEST(BatchAnalysisTest, OtherSizesAreLinesOverTheBatch) {
+  const Analysis analysis([](const Tensor& x) {
+    const Tensor rows = Fill({x.dim(0) + 3, 2 * x.dim(0)}, Constant(1.0f), "rows");
+    return AddN({ReduceSum(rows), ReduceSum(x)});
+  });
+  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+  const BatchConstant& dims = analysis.result.constants.at("rows/dims");
+  EXPECT_EQ(dims.kind, Kind::kAffine);
+  EXPECT_THAT(dims.slope.values<int32_t>(), ElementsAre(1, 2));
+  EXPECT_THAT(dims.intercept.values<int32_t>(), ElementsAre(3, 0));
+}
+
+TEST(BatchAnalysisTest, AReshapeWithTwoVaryingSizesIsComputed) {
+  const Analysis analysis([](const Tensor& x) {
+    return Reshape(Tile(x, {x.dim(0), 1}), {x.dim(0), x.dim(0), 4}, "square");
+  });
+  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+  EXPECT_EQ(analysis.result.constants.at("square/shape").kind, Kind::kAffine);
+  EXPECT_EQ(analysis.result.ShapeOf(analysis.root).ToString(), "[?,?,4]");
+}
+
+TEST(BatchAnalysisTest, AReshapeThatHasAMinusOneKeepsIt) {
+  const Analysis analysis([](const Tensor& x) { return Reshape(x, {x.dim(0), -1}, "flat"); });
+  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+  EXPECT_EQ(analysis.result.constants.at("flat/shape").kind, Kind::kAffine);
+}
+
+TEST(BatchAnalysisTest, ConstantsOfOneValueAreFilled) {
+  const Analysis analysis([](const Tensor& x) {
+    return Concat({x, Constant(Ones3(x.dim(0)), "ones")}, 1);
+  });
+  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+  const BatchConstant& ones = analysis.result.constants.at("ones");
+  EXPECT_EQ(ones.kind, Kind::kFill);
+  EXPECT_EQ(ones.value.scalar<float>(), 1);
+  EXPECT_THAT(ones.slope.values<int32_t>(), ElementsAre(1, 0));
+  EXPECT_THAT(ones.intercept.values<int32_t>(), ElementsAre(0, 3));
+}
+
+TEST(BatchAnalysisTest, WithoutAPlaceholderOfTheBatchThereIsNothingToComputeSizesFrom) {
+  const Analysis analysis([](const Tensor& x) { return Fill({x.dim(0)}, Constant(1.0f)); });
+  EXPECT_THAT(analysis.result.obstacles, ElementsAre(HasSubstr("no placeholder has it")));
+}
+
+TEST(BatchAnalysisTest, ACountOfTheRowsIsComputedInFloatingPointToo) {
+  const Analysis analysis([](const Tensor& x) {
+    return Divide(ReduceSum(x), Constant(4.0f * static_cast<float>(x.dim(0)), "count"));
+  });
+  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+  EXPECT_EQ(analysis.result.constants.at("count").slope.scalar<float>(), 4);
+}
+
+TEST(BatchAnalysisTest, NumbersThatDependOnTheBatchAreObstacles) {
+  const Analysis analysis(
+      [](const Tensor& x) { return Multiply(x, 1.0 / static_cast<double>(x.dim(0))); });
+  EXPECT_THAT(analysis.result.obstacles,
+              ElementsAre(HasSubstr("holds values that depend on the batch size")));
+}
+
+TEST(BatchAnalysisTest, GrowthThatIsNotLinearIsAnObstacle) {
+  const Analysis analysis([](const Tensor& x) {
+    return AddN({ReduceSum(Fill({x.dim(0) * x.dim(0)}, Constant(1.0f))), ReduceSum(x)});
+  });
+  EXPECT_THAT(analysis.result.obstacles,
+              ElementsAre(HasSubstr("holds values that depend on the batch size")));
+}
+
+TEST(BatchAnalysisTest, ALoopOverTheRowsIsAnObstacle) {
+  const Analysis analysis([](const Tensor& x) {
+    Tensor sum = x;
+    for (int64_t i = 0; i < x.dim(0); ++i) sum = sum + x;
+    return sum;
+  });
+  EXPECT_THAT(
+      analysis.result.obstacles,
+      ElementsAre(HasSubstr("other nodes at batch size 3 than at 2: 'add_2:0' for 'add_1:0'")));
+}
+
+TEST(BatchAnalysisTest, AttributesThatFollowTheBatchAreObstacles) {
+  const Analysis analysis([](const Tensor& x) { return Unstack(x, 0)[0]; });
+  EXPECT_THAT(analysis.result.obstacles.size(), 1u);
+}
+
+TEST(BatchAnalysisTest, NodesThatTheRootsDoNotNeedDoNotCount) {
+  const Analysis analysis([](const Tensor& x) {
+    Multiply(x, 1.0 / static_cast<double>(x.dim(0)));
+    return Exp(x);
+  });
+  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+}
+
+}  // namespace
+}  // namespace estimator

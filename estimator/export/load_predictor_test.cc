@@ -1,0 +1,134 @@
+// What is exported here is read here and predicts the same.
+#include "estimator/export/load_predictor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimator/array/compare.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/data/example_builder.h"
+#include "estimator/export/saved_model_writer.h"
+#include "estimator/graph/graph.h"
+#include "estimator/ops/activations.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/matmul.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_ops.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Array Numbers(const Shape& shape) {
+  Array numbers(DType::kFloat32, shape);
+  for (int64_t i = 0; i < numbers.num_elements(); ++i)
+    numbers.data<float>()[i] = static_cast<float>((i * 37) % 11) - 5;
+  return numbers;
+}
+
+// A graph whose sizes follow the batch in several ways.
+ExportGraphFn Network(ServingInputReceiverFn receiver_fn) {
+  return [=](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver = receiver_fn(batch_size);
+    const Tensor x = receiver.features.at("x");  // f32 [batch, 2, 3]
+    const auto zeros = [](const Shape& shape, DType dtype) { return Zeros(shape, dtype); };
+    const Tensor w = GetVariable("w", {6, 4}, {.initializer = zeros});
+    const Tensor b = GetVariable("b", {4}, {.initializer = zeros});
+    const Tensor hidden = Relu(MatMul(Reshape(x, {x.dim(0), 6}), w) + b);
+    const Tensor both = Concat({hidden, Ones({x.dim(0), 1})}, 1);
+    const Tensor rows = Cast(Range(x.dim(0)), DType::kFloat32);
+    const Tensor y = ReduceSum(Tile(both, {1, 2}), {1}) + rows;
+    std::map<std::string, std::string> excluded;
+    built.signatures =
+        BuildServingSignatures({{"serving_default", PredictOutput({{"hidden", hidden}, {"y", y}})},
+                                {"regress", RegressionOutput(y)}},
+                               receiver, excluded);
+    built.parsing = receiver.parsing;
+    return built;
+  };
+}
+
+class LoadPredictorTest : public ::testing::Test {
+ protected:
+  LoadPredictorTest() {
+    EXPECT_TRUE(variables_->Set("w", Numbers({6, 4})).ok());
+    EXPECT_TRUE(variables_->Set("b", Numbers({4})).ok());
+  }
+  std::string Export(const ExportGraphFn& build) {
+    const auto model = MakeExportModel(build);
+    EXPECT_TRUE(model.ok()) << model.status();
+    EXPECT_THAT(model->obstacles, ElementsAre());
+    const absl::Status written = WriteSavedModel(
+        dir_.File("model"),
+        {.meta_graphs = {MakeMetaGraph(*model, {kServingTag})}, .variables = variables_.get()});
+    EXPECT_TRUE(written.ok()) << written;
+    return dir_.File("model");
+  }
+  static void ExpectSame(const ArrayMap& actual, const ArrayMap& expected) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (const auto& [name, value] : expected) {
+      const Difference difference = Compare(actual.at(name), value, {.relative = 1e-6});
+      EXPECT_TRUE(difference.equal) << name << ": " << difference.report;
+    }
+  }
+
+  TempDir dir_;
+  std::shared_ptr<VariableStore> variables_ = std::make_shared<VariableStore>();
+  const ServingInputReceiverFn raw_ =
+      BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2, 3}}}});
+};
+
+TEST_F(LoadPredictorTest, AnExportedModelPredictsWhatItsGraphPredictsAtAnyBatchSize) {
+  const std::string dir = Export(Network(raw_));
+  const auto loaded = LoadPredictor(dir);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_TRUE(RemoveDirectoryRecursively(dir).ok());  // it is read once
+  EXPECT_EQ((*loaded)->inputs().at("x").ToString(), "f32 [?,2,3]");
+  const auto direct = Predictor::Create(Network(raw_), variables_);
+  ASSERT_TRUE(direct.ok()) << direct.status();
+  for (const int64_t rows : {1, 2, 7}) {
+    const ArrayMap inputs{{"x", Numbers({rows, 2, 3})}};
+    const auto actual = (*loaded)->Predict(inputs), expected = (*direct)->Predict(inputs);
+    ASSERT_TRUE(actual.ok()) << actual.status();
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    ExpectSame(*actual, *expected);
+  }
+}
+
+TEST_F(LoadPredictorTest, AParsingReceiverIsReadBack) {
+  const ServingInputReceiverFn parsing =
+      BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2, 3}}}});
+  const auto loaded = LoadPredictor(Export(Network(parsing)), {.signature_key = "regress"});
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  Array examples(DType::kString, {3});
+  for (std::string& example : examples.values<std::string>())
+    example = ExampleBuilder().Floats("x", {1, 2, 3, 4, 5, 6}).Serialize();
+  const auto direct = Predictor::Create(Network(parsing), variables_, "regress");
+  ASSERT_TRUE(direct.ok()) << direct.status();
+  const auto actual = (*loaded)->Predict(ArrayMap{{"inputs", examples}});
+  const auto expected = (*direct)->Predict(ArrayMap{{"inputs", examples}});
+  ASSERT_TRUE(actual.ok()) << actual.status();
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  ExpectSame(*actual, *expected);
+}
+
+TEST_F(LoadPredictorTest, WhatIsNotThereIsNamed) {
+  const std::string dir = Export(Network(raw_));
+  EXPECT_THAT(std::string(LoadPredictor(dir, {.signature_key = "other"}).status().message()),
+              HasSubstr("has no signature 'other'"));
+  EXPECT_THAT(std::string(LoadPredictor(dir, {.tags = {"train"}}).status().message()),
+              HasSubstr("no graph has the tags {train}"));
+  EXPECT_EQ(LoadPredictor(dir_.File("nothing")).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,180 @@
+#include "estimator/export/predictor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "estimator/data/example_builder.h"
+#include "estimator/graph/graph.h"
+#include "estimator/ops/matmul.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// y = x w, with x: f32 [batch, 2] and w: f32 [2, 1].
+ExportGraphFn Linear(ServingInputReceiverFn receiver_fn) {
+  return [=](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver = receiver_fn(batch_size);
+    const Tensor y = MatMul(receiver.features.at("x"), GetVariable("w", {2, 1}, {}));
+    std::map<std::string, std::string> excluded;
+    built.signatures = BuildServingSignatures(
+        {{"serving_default", PredictOutput({{"y", y}})}, {"regress", RegressionOutput(y)}},
+        receiver, excluded);
+    built.parsing = receiver.parsing;
+    return built;
+  };
+}
+ServingInputReceiverFn Raw(std::optional<int64_t> batch_size = std::nullopt) {
+  return BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2}}}}, batch_size);
+}
+
+std::shared_ptr<VariableStore> Weights() {
+  auto store = std::make_shared<VariableStore>();
+  EXPECT_TRUE(store->Set("w", Array::Of<float>({2, 1}, {10, 1})).ok());
+  return store;
+}
+
+std::unique_ptr<Predictor> MakePredictor(const PredictorOptions& options = {}) {
+  auto predictor = Predictor::Create(Linear(Raw()), Weights(), "serving_default", options);
+  EXPECT_TRUE(predictor.ok()) << predictor.status();
+  return *std::move(predictor);
+}
+
+// Rows (i, i + 1) from `first` on: y = 11 i + 1.
+Array Rows(int64_t count, int64_t first = 0) {
+  Array rows(DType::kFloat32, {count, 2});
+  for (int64_t i = 0; i < count; ++i) {
+    rows.data<float>()[2 * i] = static_cast<float>(first + i);
+    rows.data<float>()[2 * i + 1] = static_cast<float>(first + i + 1);
+  }
+  return rows;
+}
+
+int64_t ResidentKib() {
+  int64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+TEST(PredictorTest, AnyBatchSizeIsServed) {
+  const auto predictor = MakePredictor();
+  EXPECT_EQ(predictor->inputs().at("x").ToString(), "f32 [?,2]");
+  EXPECT_EQ(predictor->outputs().at("y").ToString(), "f32 [?,1]");
+  for (const int64_t rows : {1, 5, 3, 64, 1}) {
+    const auto outputs = predictor->Predict(ArrayMap{{"x", Rows(rows)}});
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EXPECT_EQ(outputs->at("y").shape().ToString(), Shape({rows, 1}).ToString());
+    EXPECT_EQ(outputs->at("y").AsDouble(rows - 1), 11.0 * static_cast<double>(rows - 1) + 1);
+  }
+}
+
+TEST(PredictorTest, ProgramsAreKeptUpToABound) {
+  const auto predictor = MakePredictor({.max_programs = 2});
+  for (int64_t rows = 1; rows < 9; ++rows) {
+    ASSERT_TRUE(predictor->Predict(ArrayMap{{"x", Rows(rows)}}).ok());
+    EXPECT_LE(predictor->num_programs(), 2);
+  }
+}
+
+TEST(PredictorTest, ThreadsGetTheirOwnResults) {
+  const auto predictor = MakePredictor({.max_programs = 2, .num_sessions = 2});
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const int64_t first = 1000 * t + i;
+        const auto outputs = predictor->Predict(ArrayMap{{"x", Rows(1 + i % 3, first)}});
+        const double expected = 11.0 * static_cast<double>(first) + 1;
+        if (!outputs.ok() || outputs->at("y").AsDouble(0) != expected)
+          ++wrong[static_cast<size_t>(t)];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, ElementsAre(0, 0, 0, 0));
+}
+
+// The bound: 4 MiB over 10,000 requests; a request that leaked its 4 KiB would take 40.
+TEST(PredictorTest, MemoryStaysFlatOverTenThousandRequests) {
+  const auto predictor = MakePredictor({.max_programs = 4});
+  const auto serve = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      ASSERT_TRUE(predictor->Predict(ArrayMap{{"x", Rows(509 + i % 4)}}).ok());
+  };
+  serve(500);
+  const int64_t before = ResidentKib();
+  serve(10000);
+  const int64_t after = ResidentKib();
+  std::cout << "resident: " << before << " KiB, after 10000 requests " << after << " KiB\n";
+  EXPECT_LT(after - before, 4096);
+}
+
+TEST(PredictorTest, ARequestIsRefusedWithAllThatIsWrongWithIt) {
+  const auto predictor = MakePredictor();
+  const auto error = [&](const ArrayMap& inputs) {
+    const auto outputs = predictor->Predict(inputs);
+    EXPECT_EQ(outputs.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(outputs.status().message());
+  };
+  const std::string names = error(ArrayMap{{"X", Rows(1)}});
+  EXPECT_THAT(names, HasSubstr("there is no input 'X'; did you mean 'x'?"));
+  EXPECT_THAT(names, HasSubstr("input 'x' is missing"));
+  EXPECT_THAT(names, HasSubstr("It takes: 'x' (f32 [?,2])"));
+  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kInt32, {1, 2})}}),
+              HasSubstr("input 'x' is i32 [1,2], the signature takes f32 [?,2]"));
+  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {1, 3})}}), HasSubstr("is f32 [1,3]"));
+  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {2})}}), HasSubstr("is f32 [2]"));
+  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {0, 2})}}), HasSubstr("has no rows"));
+  EXPECT_TRUE(predictor->Predict(ArrayMap{{"x", Rows(1)}}).ok());
+}
+
+TEST(PredictorTest, AModelOfOneBatchSizeTakesThatOne) {
+  const auto predictor = Predictor::Create(Linear(Raw(4)), Weights());
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EXPECT_TRUE((*predictor)->Predict(ArrayMap{{"x", Rows(4)}}).ok());
+  EXPECT_THAT(std::string((*predictor)->Predict(ArrayMap{{"x", Rows(3)}}).status().message()),
+              HasSubstr("the signature takes f32 [4,2]"));
+}
+
+TEST(PredictorTest, SerializedExamplesAreParsed) {
+  const auto predictor = Predictor::Create(
+      Linear(BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2}}}})), Weights(),
+      "regress");
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EXPECT_EQ((*predictor)->method_name(), "tensorflow/serving/regress");
+  Array examples(DType::kString, {2});
+  examples.data<std::string>()[0] = ExampleBuilder().Floats("x", {1, 2}).Serialize();
+  examples.data<std::string>()[1] = ExampleBuilder().Floats("x", {3, 4}).Serialize();
+  const auto outputs = (*predictor)->Predict(ArrayMap{{"inputs", examples}});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_THAT(outputs->at("outputs").values<float>(), ElementsAre(12, 34));
+  examples.data<std::string>()[1] = ExampleBuilder().Floats("y", {3, 4}).Serialize();
+  EXPECT_THAT(std::string((*predictor)->Predict(ArrayMap{{"inputs", examples}}).status().message()),
+              HasSubstr("example 1: "));
+}
+
+TEST(PredictorTest, WhatIsWrongWithTheModelShowsWhenItIsMade) {
+  EXPECT_THAT(
+      std::string(Predictor::Create(Linear(Raw()), Weights(), "classify").status().message()),
+      HasSubstr("no signature 'classify'; it has: serving_default"));
+  EXPECT_EQ(Predictor::Create(Linear(Raw()), std::make_shared<VariableStore>()).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Predictor::Create(Linear(Raw()), Weights(), "serving_default", {.max_programs = 0})
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace estimator

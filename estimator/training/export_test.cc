@@ -1,0 +1,269 @@
+// How Estimator exports: the behaviours G1 to G8 of TensorFlow's estimator_test and export_test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/load.h"
+#include "estimator/export/saved_model_show.h"
+#include "estimator/ops/constant.h"
+#include "estimator/training/estimator.h"
+#include "estimator/training/testing/tiny_model.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ExportTest : public ::testing::Test {
+ protected:
+  Estimator<TinyParams> Trained(Estimator<TinyParams>::Options options) {
+    Estimator<TinyParams> estimator(std::move(options));
+    const absl::Status trained = estimator.Train(Input, MaxSteps(10));
+    EXPECT_TRUE(trained.ok()) << trained;
+    return estimator;
+  }
+  Estimator<TinyParams> Trained() { return Trained(TinyOptions(dir_.File("model"))); }
+  static absl::StatusOr<Dataset> Input(const TinyParams&) { return TinyDataset(5).Repeat(); }
+
+  std::string Show(const std::string& dir) {
+    const auto show = SavedModelShow::Open(dir);
+    EXPECT_TRUE(show.ok()) << show.status();
+    return show.ok() ? show->All() : "";
+  }
+  std::string Base() const { return dir_.File("export"); }
+
+  TempDir dir_;
+  const ServingInputReceiverFn raw_ =
+      BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2}}}});
+  const ServingInputReceiverFn supervised_ = BuildRawSupervisedInputReceiverFn(
+      {{"x", {DType::kFloat32, {-1, 2}}}}, {{"", {DType::kFloat32, {-1, 1}}}});
+};
+
+TEST_F(ExportTest, G1TheTimestampedFolderHasTheGraphAndTheVariables) {
+  auto estimator = Trained();
+  const auto dir = estimator.ExportSavedModel(Base(), raw_);
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  EXPECT_EQ(Dirname(*dir), Base());
+  EXPECT_EQ(Basename(*dir).size(), 10u);
+  EXPECT_THAT(*ListDirectory(*dir), ElementsAre("saved_model.pb", "variables"));
+  EXPECT_THAT(*ListDirectory(JoinPath(*dir, "variables")),
+              ElementsAre("variables.data-00000-of-00001", "variables.index"));
+  // The inference graph's variables with the checkpoint's values; no optimizer slots.
+  const std::string variables = JoinPath(*dir, "variables/variables");
+  const auto names = ListVariables(variables);
+  ASSERT_TRUE(names.ok()) << names.status();
+  EXPECT_EQ(names->size(), 5u);
+  EXPECT_EQ(LoadVariable(variables, "dense/kernel")->ToString(),
+            estimator.GetVariableValue("dense/kernel")->ToString());
+  EXPECT_EQ(LoadVariable(variables, "global_step")->scalar<int64_t>(), 10);
+}
+
+TEST_F(ExportTest, G2EveryModeHasItsTagAndItsSignature) {
+  auto estimator = Trained();
+  const auto dir = estimator.ExperimentalExportAllSavedModels(
+      Base(), {{Mode::kTrain, supervised_}, {Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  const auto show = SavedModelShow::Open(*dir);
+  ASSERT_TRUE(show.ok());
+  EXPECT_EQ(show->TagSets(),
+            "The given SavedModel contains the following tag-sets:\n'eval'\n'serve'\n'train'\n");
+  EXPECT_THAT(*show->SignatureKeys("train"), HasSubstr("\"train\""));
+  const std::string eval = *show->InputsAndOutputs("eval", "eval");
+  for (const std::string part :
+       {"inputs['x']", "inputs['label']", "outputs['loss']", "outputs['metrics/mae/value']",
+        "outputs['metrics/mae/update_op']", "tensorflow/supervised/eval"})
+    EXPECT_THAT(eval, HasSubstr(part));
+  EXPECT_THAT(*show->InputsAndOutputs("train", "train"),
+              HasSubstr("tensorflow/supervised/training"));
+  EXPECT_THAT(*show->Ops("train"), HasSubstr("'ApplyMomentum'"));
+  EXPECT_THAT(*show->Ops("serve"), Not(HasSubstr("'ApplyMomentum'")));
+  // The slots of the training graph are saved as well.
+  EXPECT_TRUE(LoadVariable(JoinPath(*dir, "variables/variables"), "dense/kernel/Momentum").ok());
+}
+
+TEST_F(ExportTest, G2OneModeAlone) {
+  auto estimator = Trained();
+  const auto dir = estimator.ExportSavedModel(Base(), supervised_, {.mode = Mode::kEval});
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  EXPECT_THAT(SavedModelShow::Open(*dir)->TagSets(), HasSubstr("tag-sets:\n'eval'\n"));
+  EXPECT_THAT(
+      std::string(
+          estimator.ExportSavedModel(Base(), raw_, {.mode = Mode::kTrain}).status().message()),
+      HasSubstr("exporting mode train: exporting mode train needs labels"));
+}
+
+TEST_F(ExportTest, G3AVariableThatOnlyPredictionHasIsNamedWithItsMode) {
+  auto options = TinyOptions(dir_.File("model"));
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
+    if (mode == Mode::kPredict) GetVariable("extra", {2}, {});
+    return TinyModel(features, labels, mode, params);
+  };
+  auto estimator = Trained(std::move(options));
+  const auto dir = estimator.ExperimentalExportAllSavedModels(
+      Base(), {{Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
+  EXPECT_THAT(std::string(dir.status().message()), HasSubstr("exporting mode infer"));
+  EXPECT_THAT(std::string(dir.status().message()), HasSubstr("extra"));
+  EXPECT_FALSE(FileExists(Base()));
+}
+
+TEST_F(ExportTest, G4ExtraAssetsAndText) {
+  ASSERT_TRUE(WriteFileAtomically(dir_.File("words.txt"), "a\n").ok());
+  auto estimator = Trained();
+  const auto dir = estimator.ExportSavedModel(
+      Base(), raw_,
+      {.assets_extra = {{"some/sub/words.txt", dir_.File("words.txt")}}, .as_text = true});
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  EXPECT_EQ(*ReadFile(JoinPath(*dir, "assets.extra/some/sub/words.txt")), "a\n");
+  EXPECT_TRUE(FileExists(JoinPath(*dir, "saved_model.pbtxt")));
+}
+
+TEST_F(ExportTest, G5WithoutExportOutputsThePredictionsAreServed) {
+  auto estimator = Trained();
+  const auto dir = estimator.ExportSavedModel(Base(), raw_);
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  const auto show = SavedModelShow::Open(*dir);
+  EXPECT_EQ(*show->SignatureKeys("serve"),
+            "The given SavedModel MetaGraphDef contains SignatureDefs with the following keys:\n"
+            "SignatureDef key: \"serving_default\"\n");
+  const std::string signature = *show->InputsAndOutputs("serve", "serving_default");
+  for (const std::string part : {"outputs['twice']", "outputs['y']", "shape: (-1, 1)"})
+    EXPECT_THAT(signature, HasSubstr(part));
+}
+
+TEST_F(ExportTest, G6AWarmStartedEstimatorExportsTheValuesItWouldStartFrom) {
+  const auto trained = Trained();
+  auto options = TinyOptions(dir_.File("other"));
+  options.warm_start_from = dir_.File("model");
+  Estimator<TinyParams> warm(std::move(options));
+  const auto dir = warm.ExportSavedModel(Base(), raw_);
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  const std::string variables = JoinPath(*dir, "variables/variables");
+  EXPECT_EQ(LoadVariable(variables, "dense/kernel")->ToString(),
+            trained.GetVariableValue("dense/kernel")->ToString());
+  EXPECT_EQ(LoadVariable(variables, "global_step")->scalar<int64_t>(), 0);
+}
+
+TEST_F(ExportTest, G7ABareTensorReachesAModelThatTakesOne) {
+  auto options = TinyOptions(dir_.File("model"));
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
+    const Tensor x = mode == Mode::kPredict ? Tensor(features) : features["x"];
+    return TinyModel(Features(x.graph(), "features", {{"x", x}}), labels, mode, params);
+  };
+  auto estimator = Trained(std::move(options));
+  const auto dir = estimator.ExportSavedModel(Base(), [](int64_t batch_size) {
+    const Tensor x = Placeholder(DType::kFloat32, {batch_size, 2}, "x");
+    return TensorServingInputReceiver(x, x);
+  });
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  EXPECT_THAT(Show(*dir), HasSubstr("inputs['input']"));
+}
+
+TEST_F(ExportTest, G8RestoreNamesOfTheScaffoldAreUsed) {
+  auto options = TinyOptions(dir_.File("model"));
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
+    if (mode != Mode::kPredict) return TinyModel(features, labels, mode, params);
+    // The bias of the hidden layer is restored in place of another one of its size.
+    return EstimatorSpec::Predict(
+        {{"y", TinyNetwork(features, false, 0)}},
+        {.scaffold = {.restore_names = {{"dense/bias", "dense/bias/Momentum"}}}});
+  };
+  auto estimator = Trained(std::move(options));
+  const auto dir = estimator.ExportSavedModel(Base(), raw_);
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  EXPECT_EQ(LoadVariable(JoinPath(*dir, "variables/variables"), "dense/bias")->ToString(),
+            estimator.GetVariableValue("dense/bias/Momentum")->ToString());
+}
+
+TEST_F(ExportTest, DropoutIsNotInTheServedGraph) {
+  auto options = TinyOptions(dir_.File("model"));
+  options.params.dropout = 0.5;
+  auto estimator = Trained(std::move(options));
+  const auto dir = estimator.ExperimentalExportAllSavedModels(
+      Base(), {{Mode::kTrain, supervised_}, {Mode::kPredict, raw_}});
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  const auto show = SavedModelShow::Open(*dir);
+  EXPECT_THAT(*show->Ops("train"), HasSubstr("'GreaterEqual'"));
+  EXPECT_THAT(*show->Ops("serve"), Not(HasSubstr("'GreaterEqual'")));
+}
+
+TEST_F(ExportTest, WithoutACheckpointOrAReceiverNothingIsWritten) {
+  Estimator<TinyParams> fresh(TinyOptions(dir_.File("nothing")));
+  const auto dir = fresh.ExportSavedModel(Base(), raw_);
+  EXPECT_EQ(dir.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(dir.status().message()), HasSubstr("Couldn't find trained model at"));
+  EXPECT_THAT(std::string(fresh.ExportSavedModel(Base(), nullptr).status().message()),
+              HasSubstr("the input receiver of mode infer must be given"));
+  EXPECT_THAT(std::string(fresh.ExperimentalExportAllSavedModels(Base(), {}).status().message()),
+              HasSubstr("No valid modes"));
+  EXPECT_FALSE(FileExists(Base()));
+}
+
+TEST_F(ExportTest, AnExplicitCheckpointIsExported) {
+  auto estimator = Trained();
+  const auto dir = estimator.ExportSavedModel(Base(), raw_,
+                                              {.checkpoint_path = dir_.File("model/model.ckpt-5")});
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  EXPECT_EQ(LoadVariable(JoinPath(*dir, "variables/variables"), "global_step")->scalar<int64_t>(),
+            5);
+  EXPECT_THAT(
+      std::string(
+          estimator.ExportSavedModel(Base(), raw_, {.checkpoint_path = "none"}).status().message()),
+      HasSubstr("checkpoint_path"));
+}
+
+TEST_F(ExportTest, WrongExportOutputsAreAnErrorOfTheSpec) {
+  auto options = TinyOptions(dir_.File("model"));
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
+    if (mode != Mode::kPredict) return TinyModel(features, labels, mode, params);
+    const Tensor y = TinyNetwork(features, false, 0);
+    return EstimatorSpec::Predict(
+        {{"y", y}}, {.export_outputs = {{"a", PredictOutput(y)}, {"b", PredictOutput(y)}}});
+  };
+  auto estimator = Trained(std::move(options));
+  EXPECT_THAT(std::string(estimator.ExportSavedModel(Base(), raw_).status().message()),
+              HasSubstr("none of them is the default"));
+}
+
+TEST_F(ExportTest, APredictorGivesWhatPredictGives) {
+  auto estimator = Trained();
+  const auto predictor = estimator.MakePredictor(raw_);
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  const auto rows = estimator.Predict([](const TinyParams&) { return TinyDataset(20); }).All();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  const auto outputs = (*predictor)->Predict(TinyExamples(20).features);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  for (int64_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(outputs->at("y").Row(i).AsDouble(),
+              (*rows)[static_cast<size_t>(i)].at("y").AsDouble());
+  }
+}
+
+TEST_F(ExportTest, APredictorOutlivesItsEstimator) {
+  std::unique_ptr<Predictor> predictor;
+  {
+    auto estimator = Trained();
+    auto made = estimator.MakePredictor(raw_);
+    ASSERT_TRUE(made.ok()) << made.status();
+    predictor = *std::move(made);
+  }
+  EXPECT_TRUE(predictor->Predict(TinyExamples(7).features).ok());
+}
+
+TEST_F(ExportTest, AFrozenGraphIsOneFile) {
+  auto estimator = Trained();
+  const auto frozen = estimator.WriteFrozenGraph(dir_.File("frozen.pb"), raw_);
+  ASSERT_TRUE(frozen.ok()) << frozen.status();
+  EXPECT_EQ(*ReadFile(dir_.File("frozen.pb")), frozen->graph_def);
+  EXPECT_EQ(frozen->inputs.at("x"), "x");
+  EXPECT_EQ(frozen->outputs.at("y"), "dense_1/BiasAdd");
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,96 @@
+// Exports a model_fn for those who serve it: as a SavedModel, a frozen graph, a Predictor.
+#ifndef ESTIMATOR_TRAINING_MODEL_EXPORTER_H_
+#define ESTIMATOR_TRAINING_MODEL_EXPORTER_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "estimator/export/frozen_graph.h"
+#include "estimator/export/input_receiver.h"
+#include "estimator/export/predictor.h"
+#include "estimator/export/signatures.h"
+#include "estimator/training/mode.h"
+#include "estimator/training/model_state.h"
+#include "estimator/training/run_config.h"
+#include "estimator/training/strategy.h"
+#include "estimator/training/warm_start/warm_start_settings.h"
+
+namespace estimator {
+
+struct ExportSavedModelOptions {
+  // Path under assets.extra/ -> file that is copied there.
+  std::map<std::string, std::string> assets_extra = {};
+  bool as_text = false;                                       // saved_model.pbtxt instead of .pb
+  std::optional<std::string> checkpoint_path = std::nullopt;  // none: the newest of model_dir
+  // What to export (TensorFlow's experimental_mode). Train and eval take a supervised receiver.
+  Mode mode = Mode::kPredict;
+};
+
+struct WriteFrozenGraphOptions {
+  std::string signature_key = kDefaultServingSignatureKey;
+  std::optional<std::string> checkpoint_path = std::nullopt;  // none: the newest of model_dir
+};
+
+struct MakePredictorOptions {
+  std::string signature_key = kDefaultServingSignatureKey;
+  std::optional<std::string> checkpoint_path = std::nullopt;  // none: the newest of model_dir
+  PredictorOptions predictor = {};
+};
+
+// A receiver for each mode that is to be exported.
+using InputReceiverFnMap = std::map<Mode, ServingInputReceiverFn>;
+
+// One way to call the model_fn for an export, and the tags of its graphs beside the mode's:
+// TPUEstimator writes its PREDICT graph twice, for the CPU and for a TPU.
+struct ExportPass {
+  std::shared_ptr<const Strategy> strategy;
+  std::vector<std::string> extra_tags = {};
+  bool predict_only = false;
+};
+
+// What stands behind the estimators' methods of these names. Everything that it refers to outlives
+// it. Not thread-safe.
+class ModelExporter {
+ public:
+  // `trained`: variables in memory, used where no checkpoint is written. `warm_start`: used where
+  // there is no checkpoint.
+  ModelExporter(const RunConfig& config, const std::optional<WarmStartSettings>& warm_start,
+                const ModelState& trained)
+      : config_(config), warm_start_(warm_start), trained_(trained) {}
+
+  // Writes the modes in the order train, eval, predict.
+  // Returns the folder. Errors: INVALID_ARGUMENT if no receiver is given, or for a variable that
+  // the checkpoint lacks, naming the mode; NOT_FOUND if there is no checkpoint.
+  absl::StatusOr<std::string> ExportAllSavedModels(const std::string& export_dir_base,
+                                                   const InputReceiverFnMap& receivers,
+                                                   const std::vector<ExportPass>& passes,
+                                                   const ExportSavedModelOptions& options);
+  // A serialized GraphDef at `path`. Returns which nodes to feed and to fetch.
+  absl::StatusOr<FrozenGraph> WriteFrozenGraph(const std::string& path,
+                                               const ServingInputReceiverFn& receiver,
+                                               const ExportPass& pass,
+                                               const WriteFrozenGraphOptions& options);
+  // Lives on when the estimator goes.
+  absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const ServingInputReceiverFn& receiver,
+                                                           const ExportPass& pass,
+                                                           const MakePredictorOptions& options);
+
+ private:
+  // The values of the newest checkpoint that is whole, those in memory, or warm-started ones.
+  absl::Status LoadNewest(const Graph& graph, const Scaffold& scaffold, ModelState& state) const;
+  // Gives `store` the values of the variables of `graph`.
+  absl::Status LoadVariables(const Graph& graph, const std::optional<std::string>& checkpoint_path,
+                             const Scaffold& scaffold, VariableStore& store) const;
+
+  const RunConfig& config_;
+  const std::optional<WarmStartSettings>& warm_start_;
+  const ModelState& trained_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_MODEL_EXPORTER_H_
