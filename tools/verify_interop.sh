@@ -18,10 +18,11 @@ checks=(
   "check_porting.py //docs:porting_example"
   "check_warm_start.py //estimator/training/warm_start:warm_start_tool"
   "check_references.py //tools:replay_reference"
+  "check_export.py //models/mnist:export_tool //tools:saved_model"
 )
 
 if [[ ! -x "$venv/bin/python" ]]; then
-  python3 -m venv "$venv" && "$venv/bin/pip" install --quiet tensorflow-cpu==2.15.1 || exit 1
+  python3 -m venv "$venv" && "$venv/bin/pip" install --quiet tensorflow-cpu==2.15.1 "opencv-python-headless<4.11" || exit 1
 fi
 
 failed=0

@@ -26,6 +26,7 @@ DEFINE_int64(eval_steps, -1, "batches of the test set to evaluate; -1: all of it
 DEFINE_double(learning_rate, 0.05, "at the beginning; falls by 5% every 100000 examples");
 DEFINE_double(momentum, 0, "0: plain gradient descent");
 DEFINE_bool(enable_predict, true, "predict the first test images after training");
+DEFINE_string(export_dir, "", "export a SavedModel below this folder; empty: none");
 DEFINE_string(result_json, "", "also write the results to this file");
 
 namespace estimator {
@@ -128,6 +129,13 @@ absl::Status Run() {
   }
   if (FLAGS_enable_predict) {
     EST_RETURN_IF_ERROR(Predict(estimator, mnist::FirstExamples(data.test, 5)));
+  }
+  if (!FLAGS_export_dir.empty()) {
+    EST_ASSIGN_OR_RETURN(const std::string dir,
+                         estimator.ExportSavedModel(
+                             FLAGS_export_dir, BuildRawServingInputReceiverFn(
+                                                   {{"image", {DType::kUint8, {-1, 28, 28}}}})));
+    std::cout << "exported to: " << dir << "\n";
   }
   if (!FLAGS_result_json.empty()) {
     fields.emplace_back("images_per_second", speed->examples_per_second());

@@ -85,6 +85,17 @@ TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnShards) {
   }
 }
 
+TEST_F(MnistTpuTest, ExportsASavedModelOfAModelThatRanOnShards) {
+  const Outcome run = Program(absl::StrCat("--use_tpu --num_shards=4 --eval_steps=0 --export_dir=",
+                                           work_.File("export")));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {absl::StrCat("exported to: ", work_.File("export/"))});
+  const absl::StatusOr<std::vector<std::string>> made = ListDirectory(work_.File("export"));
+  ASSERT_TRUE(made.ok()) << made.status();
+  ASSERT_EQ(made->size(), 1u);
+  EXPECT_TRUE(FileExists(JoinPath(work_.File("export"), (*made)[0], "saved_model.pb")));
+}
+
 TEST_F(MnistTpuTest, AModelThatIsTrainedAlreadyIsOnlyEvaluatedAndUsed) {
   ASSERT_EQ(Program("--use_tpu=false --eval_steps=0 --enable_predict=false").exit_code, 0);
   const absl::StatusOr<std::string> before = ReadFile(work_.File("m/checkpoint"));
