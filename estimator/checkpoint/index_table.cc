@@ -55,11 +55,23 @@ class TableFile : public leveldb::WritableFile {
   absl::Status status_;
 };
 
+struct BlockHandle {
+  uint64_t offset = 0;
+  uint64_t size = 0;  // of the block, without its trailer
+
+  // With its trailer.
+  bool LiesWithin(uint64_t limit) const {
+    return offset <= limit && size <= limit - offset && limit - offset - size >= kTrailerBytes;
+  }
+};
+
 // Whether the entries of a block, uncompressed, lie in it. leveldb adds their lengths in 32 bits
 // and would read far past a block whose checksum is right, but whose lengths are not.
 //   entry: varint shared, varint fresh, varint value, the fresh bytes of the key, those of the
 //   value block: entries, the offset of each restart as a u32, their number as a u32
-bool EntriesLieInBlock(absl::string_view block) {
+//   is_index: every value is to be the handle of a block in the first `limit` bytes of the file;
+//   leveldb allocates what a handle asks for
+bool EntriesLieInBlock(absl::string_view block, bool is_index, uint64_t limit) {
   uint32_t num_restarts = 0;
   uint32_t first_restart = 0;
   if (block.size() < sizeof(num_restarts)) return false;
@@ -81,7 +93,17 @@ bool EntriesLieInBlock(absl::string_view block) {
       return false;
     }
     key_size = shared + fresh;
-    position += fresh + value;
+    position += fresh;
+    if (is_index) {
+      const absl::string_view handle = entries.substr(position, value);
+      BlockHandle target;
+      size_t at = 0;
+      if (!ReadVarint(handle, &at, &target.offset) || !ReadVarint(handle, &at, &target.size) ||
+          !target.LiesWithin(limit)) {
+        return false;
+      }
+    }
+    position += value;
   }
   return true;
 }
@@ -100,8 +122,11 @@ class TableBytes : public leveldb::RandomAccessFile {
     last_offset_ = offset;
     const absl::string_view block = bytes_.substr(offset, n - kTrailerBytes);
     const char type = bytes_[offset + block.size()];
+    // The index block is the last one before the footer.
+    const uint64_t limit = bytes_.size() - kFooterBytes;
+    const bool is_index = offset + n == limit;
     const auto plain = type == kSnappyBlock ? SnappyUncompress(block) : std::string(block);
-    if (!plain || !EntriesLieInBlock(*plain)) {
+    if (!plain || !EntriesLieInBlock(*plain, is_index, offset)) {
       return leveldb::Status::Corruption("its entries do not lie in it");
     }
     return leveldb::Status::OK();
@@ -117,11 +142,6 @@ class TableBytes : public leveldb::RandomAccessFile {
 absl::Status Corrupt(absl::string_view path, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(path, ": not a whole checkpoint index: ", what));
 }
-
-struct BlockHandle {
-  uint64_t offset = 0;
-  uint64_t size = 0;  // of the block, without its trailer
-};
 
 // The footer has no checksum, and leveldb allocates what its handles ask for and looks neither at
 // the padding nor into the meta block, where TensorFlow keeps nothing.
@@ -139,9 +159,7 @@ absl::Status CheckFooter(absl::string_view path, absl::string_view bytes) {
   for (const auto& [name, block] :
        {std::make_pair("meta", &meta), std::make_pair("index", &index)}) {
     if (!ReadVarint(footer, &position, &block->offset) ||
-        !ReadVarint(footer, &position, &block->size) || block->offset > limit ||
-        block->size > limit - block->offset ||
-        limit - block->offset - block->size < kTrailerBytes) {
+        !ReadVarint(footer, &position, &block->size) || !block->LiesWithin(limit)) {
       return Corrupt(path, absl::StrCat("byte ", limit, ": the footer's handle of the ", name,
                                         " block points out of the file"));
     }
