@@ -11,7 +11,6 @@
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/banner.h"
 #include "estimator/training/default_hooks.h"
@@ -64,6 +63,7 @@ Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSe
       model_dir_(*config_.model_dir),
       newest_(model_dir_),
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
+      input_(strategy, config_.tf_random_seed),
       saver_(SaverOptions{
           .keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
           .keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours,
@@ -79,7 +79,7 @@ absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
   if (status.ok() || absl::IsCancelled(status)) return status;
   // The input is ahead of what was trained, and a graph with an error stays unusable: the next call
   // opens and builds them again.
-  input_ = nullptr;
+  input_.Close();
   if (model_ != nullptr && !model_->graph->status().ok()) {
     step_ = nullptr;
     model_ = nullptr;
@@ -100,7 +100,8 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
     return absl::OkStatus();
   }
   if (first == nullptr) {
-    LOG(WARNING) << "Training with no steps: the input is empty (" << input_->Describe() << ")";
+    LOG(WARNING) << "Training with no steps: the input is empty (" << input_.open().Describe()
+                 << ")";
     return absl::OkStatus();
   }
   TrainSession session(*this, first->num_examples);
@@ -124,7 +125,7 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
                        .config = config_,
                        .model = *model_,
                        .info = executable->info(),
-                       .input = input_->Describe(),
+                       .input = input_.open().Describe(),
                        .examples_per_step = first->num_examples,
                        .start_step = state_.global_step()});
   }
@@ -175,7 +176,10 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
     start.reached = length.max_steps().has_value() && start.step >= *length.max_steps();
     if (start.reached) return start;
     EST_RETURN_IF_ERROR(CreateDirectories(model_dir_));
-    EST_ASSIGN_OR_RETURN(start.first, FirstInput(input_fn, start.checkpoint));
+    const bool same = newest.has_value() && state_.checkpoint() == start.checkpoint;
+    EST_ASSIGN_OR_RETURN(start.first, input_.First(input_fn, {.checkpoint = start.checkpoint,
+                                                              .ahead = start.ahead,
+                                                              .in_memory_same = same}));
     if (start.first == nullptr) return start;
     EST_RETURN_IF_ERROR(EnsureModel(*start.first));
     const absl::Status restored = EnsureVariables(start.checkpoint);
@@ -183,57 +187,6 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
     EST_RETURN_IF_ERROR(restored);
     return start;
   }
-}
-
-absl::Status Trainer::OpenInputAtStart(const InputFn& input_fn) {
-  input_ = nullptr;
-  SetDefaultSeed(config_.tf_random_seed);
-  absl::StatusOr<std::unique_ptr<Feeder>> feeder = strategy_.OpenInput(Mode::kTrain, input_fn);
-  SetDefaultSeed(std::nullopt);
-  if (!feeder.ok()) return feeder.status();
-  input_ = std::make_unique<OpenInput>(*std::move(feeder));
-  input_identity_ = input_fn.identity();
-  return absl::OkStatus();
-}
-
-// False: the checkpoint has no position for this input, which stays at its beginning.
-absl::StatusOr<bool> Trainer::RestoreInput(const std::string& checkpoint) {
-  const std::string path = InputStatePath(checkpoint);
-  if (!FileExists(path)) return false;  // TensorFlow's own checkpoint
-  EST_ASSIGN_OR_RETURN(const std::string saved, ReadFile(path));
-  const absl::Status restored = input_->RestoreState(saved);
-  if (absl::IsInvalidArgument(restored)) {
-    LOG(WARNING) << "The input starts at its beginning: " << path
-                 << " is the position of another input (" << restored.message() << ")";
-    return false;
-  }
-  if (!restored.ok()) {
-    return absl::Status(restored.code(),
-                        absl::StrCat(path, ": ", restored.message(),
-                                     ". Delete this file to start the input at its beginning"));
-  }
-  return true;
-}
-
-// An input that is open already goes on where it stands if it is the same one and the model in
-// memory is in step with the newest checkpoint, or ahead of it. Null: the input is empty.
-absl::StatusOr<const StepInput*> Trainer::FirstInput(const InputFn& input_fn,
-                                                     const std::string& checkpoint) {
-  const bool ahead = state_.AheadOf(checkpoint);
-  const bool in_step = ahead || (!checkpoint.empty() && state_.checkpoint() == checkpoint);
-  bool moved = input_ != nullptr && input_identity_ == input_fn.identity() && in_step;
-  if (!moved) {
-    EST_RETURN_IF_ERROR(OpenInputAtStart(input_fn));
-    if (!ahead && !checkpoint.empty()) {
-      EST_ASSIGN_OR_RETURN(moved, RestoreInput(checkpoint));
-    }
-  }
-  EST_ASSIGN_OR_RETURN(const StepInput* first, input_->Peek());
-  if (first != nullptr || !moved) return first;
-  // Programs that train an epoch a call rely on it.
-  LOG(INFO) << "The input was read to its end before; it begins anew";
-  EST_RETURN_IF_ERROR(OpenInputAtStart(input_fn));
-  return input_->Peek();
 }
 
 namespace {
@@ -341,7 +294,7 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   std::map<size_t, Array> results;
   const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
     const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
-      EST_ASSIGN_OR_RETURN(std::optional<StepInput> input, input_->Next());
+      EST_ASSIGN_OR_RETURN(std::optional<StepInput> input, input_.open().Next());
       if (!input.has_value()) {
         loop.input_ended = true;
         return std::optional<StepFeeds>();
@@ -366,7 +319,7 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
     bool last = step + 1 == num_steps || loop.loss_not_finite;
     if (!last) {
       // A failing input shows itself at the next infeed.
-      const absl::StatusOr<const StepInput*> next = input_->Peek();
+      const absl::StatusOr<const StepInput*> next = input_.open().Peek();
       last = !next.ok() || *next == nullptr;
     }
     if (last) {
@@ -383,7 +336,7 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   };
   const absl::StatusOr<int64_t> ran = executable->RunLoop(num_steps, infeed, outfeed);
   if (!ran.ok() || *ran > 0) state_.MarkChanged();
-  if (!loop.input_error.ok() || loop.loss_not_finite) input_->MarkLastUnused();
+  if (!loop.input_error.ok() || loop.loss_not_finite) input_.open().MarkLastUnused();
   if (!ran.ok() && !loop.loss_not_finite) return ran.status();
   if (ran.ok() && *ran == 0) return absl::OkStatus();  // the input ended before the first step
   if (ran.ok() && state_.global_step() == start_step) {
@@ -412,7 +365,7 @@ absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
   for (const Variable& variable : model_->graph->variables()) {
     if (!variable.local()) values[variable.name()] = *state_.store().Peek(variable.name());
   }
-  EST_ASSIGN_OR_RETURN(const std::string input_state, input_->SaveState());
+  EST_ASSIGN_OR_RETURN(const std::string input_state, input_.open().SaveState());
   EST_ASSIGN_OR_RETURN(
       const std::string prefix,
       saver_.Save(model_dir_, state_.global_step(), values,

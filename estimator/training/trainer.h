@@ -4,6 +4,7 @@
 #define ESTIMATOR_TRAINING_TRAINER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,9 @@
 #include "estimator/training/compiled_step.h"
 #include "estimator/training/hook.h"
 #include "estimator/training/model_state.h"
-#include "estimator/training/open_input.h"
 #include "estimator/training/run_config.h"
 #include "estimator/training/strategy.h"
+#include "estimator/training/train_input.h"
 #include "estimator/training/train_length.h"
 
 namespace estimator {
@@ -65,10 +66,6 @@ class Trainer {
   absl::Status TrainOnce(const InputFn& input_fn, const TrainLength& length,
                          const TrainOptions& options);
   absl::StatusOr<Start> PrepareStart(const InputFn& input_fn, const TrainLength& length);
-  absl::Status OpenInputAtStart(const InputFn& input_fn);
-  absl::StatusOr<bool> RestoreInput(const std::string& checkpoint);
-  absl::StatusOr<const StepInput*> FirstInput(const InputFn& input_fn,
-                                              const std::string& checkpoint);
   absl::Status EnsureModel(const StepInput& first);
   absl::Status EnsureVariables(const std::string& checkpoint);
   absl::Status EnsureVariablesOfHooks(const std::string& checkpoint);
@@ -85,8 +82,7 @@ class Trainer {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BuiltModel> model_;
   std::unique_ptr<CompiledStep> step_;
-  std::unique_ptr<OpenInput> input_;
-  const void* input_identity_ = nullptr;
+  TrainInput input_;
   int64_t restored_step_ = -1;
   Saver saver_;
 };
