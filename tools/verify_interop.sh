@@ -17,7 +17,7 @@ checks=(
   "check_import.py //tools:saved_model_run"
   "check_porting.py //docs:porting_example"
   "check_warm_start.py //estimator/training/warm_start:warm_start_tool"
-  "check_references.py //tools:replay_reference"
+  "check_references.py //tools/replay:replay_reference"
   "check_export.py //models/mnist:export_tool //tools:saved_model"
 )
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes every reference run of testdata/reference anew, with this machine's TensorFlow, and replays it.
 
-Usage: check_references.py REPLAY_REFERENCE     (built from //tools:replay_reference)
+Usage: check_references.py REPLAY_REFERENCE     (built from //tools/replay:replay_reference)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 """
 

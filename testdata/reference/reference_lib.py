@@ -56,7 +56,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
         expected.update(run.steps(session, num_steps))
     _write_bundle(os.path.join(folder, "results"), expected)
     relative = os.path.relpath(os.path.abspath(shared), folder) if shared else "."
-    lines = ["# Written by generate.py. Text form of replay/reference.proto.",
+    lines = ["# Written by generate.py. Text form of tools/replay/reference.proto.",
              f'description: "{description}"', f'made_by: "TensorFlow {tf.__version__}"', f"mode: {mode}",
              f"num_steps: {num_steps}", f'initial_checkpoint: "{os.path.normpath(os.path.join(relative, "initial"))}"',
              f'batches: "{os.path.normpath(os.path.join(relative, "batches"))}"']

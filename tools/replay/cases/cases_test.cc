@@ -1,0 +1,69 @@
+#include "tools/replay/cases/cases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "estimator/base/file.h"
+#include "tools/replay/replay.h"
+
+namespace estimator::replay {
+namespace {
+
+constexpr char kFolder[] = "testdata/reference";
+
+std::vector<std::string> CaseNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, model] : AllCases()) names.push_back(name);
+  return names;
+}
+
+TEST(CasesTest, EveryFolderWithAManifestIsACaseAndTheOtherWayRound) {
+  const absl::StatusOr<std::vector<std::string>> folders = ListDirectory(kFolder);
+  ASSERT_TRUE(folders.ok()) << folders.status();
+  std::vector<std::string> with_manifest;
+  for (const std::string& folder : *folders) {
+    if (FileExists(JoinPath(kFolder, folder, "reference.textproto")))
+      with_manifest.push_back(folder);
+  }
+  EXPECT_THAT(CaseNames(), ::testing::ElementsAreArray(with_manifest));
+}
+
+class CaseTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(CaseTest, MatchesTensorFlow) {
+  const absl::StatusOr<ReplayReport> report =
+      Replay(AllCases().at(GetParam()), JoinPath(kFolder, GetParam()));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok()) << report->ToString();
+  EXPECT_GT(report->matches.size(), 0u);
+  EXPECT_THAT(report->notes, ::testing::IsEmpty());  // nothing that is recorded is left out
+  std::cout << report->ToString();
+}
+
+INSTANTIATE_TEST_SUITE_P(Reference, CaseTest, ::testing::ValuesIn(CaseNames()),
+                         [](const auto& info) { return info.param; });
+
+// Where the loss is a mean over examples and nothing looks at a replica's own gradients (clipping
+// does) or statistics (batch norm does), shards must reproduce TensorFlow's single-device run.
+class ShardedCaseTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ShardedCaseTest, MatchesTensorFlowOnTwoShards) {
+  const absl::StatusOr<ReplayReport> report =
+      Replay(AllCases().at(GetParam()), JoinPath(kFolder, GetParam()), {.num_shards = 2});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok()) << report->ToString();
+  EXPECT_EQ(report->num_steps, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Reference, ShardedCaseTest,
+                         ::testing::Values("attention_block", "embedding_classifier",
+                                           "exponential_moving_average", "l2_regularization"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace estimator::replay

@@ -1,0 +1,77 @@
+// The network of models/mnist with fewer filters and no dropout, under each optimizer.
+// Twin of testdata/reference/mnist/network.py.
+#include <functional>
+
+#include "estimator/estimator.h"
+#include "tools/replay/cases/cases.h"
+
+namespace estimator::replay {
+namespace {
+
+Tensor Logits(const Features& features) {
+  using namespace layers;  // NOLINT: a network reads like its Python twin
+  Tensor x = Cast(Reshape(features["image"], {-1, 28, 28, 1}), DType::kFloat32) * (1.f / 255);
+  x = Conv2D(x, {.filters = 4, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
+  x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
+  x = Conv2D(x, {.filters = 8, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
+  x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
+  x = Dense(Flatten(x), {.units = 16, .activation = Relu});
+  return Dense(x, {.units = 10});
+}
+
+EstimatorSpec Predict(const Features& features, const Labels&, Mode, const EstimatorParams&) {
+  const Tensor logits = Logits(features);
+  return EstimatorSpec::Predict(
+      {{"class_ids", ArgMax(logits, 1)}, {"probabilities", Softmax(logits)}});
+}
+
+// Each call of the model_fn minimizes with a copy of its own.
+template <typename Optimizer>
+Model Under(Optimizer optimizer) {
+  return Model::Of<EstimatorParams>(
+      [optimizer](const Features& features, const Tensor& labels, Mode, const EstimatorParams&) {
+        const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, Logits(features));
+        Optimizer own = optimizer;
+        return EstimatorSpec::Train(loss, own.Minimize(loss));
+      });
+}
+
+}  // namespace
+
+Cases MnistCases() {
+  const Schedule decaying =
+      train::ExponentialDecay({.initial = 0.02, .decay_steps = 10, .decay_rate = 0.95});
+  return {
+      {"mnist_adabelief", Under(train::AdaBelief(0.001, {.epsilon = 1e-8, .weight_decay = 0.01}))},
+      {"mnist_adadelta", Under(train::Adadelta(1.0, {.epsilon = 1e-5}))},
+      {"mnist_adafactor", Under(train::Adafactor(0.02, {.beta1 = 0.9}))},
+      {"mnist_adagrad", Under(train::Adagrad(0.02))},
+      {"mnist_adam", Under(train::Adam(0.001))},
+      {"mnist_adam_weight_decay",
+       Under(train::AdamWeightDecay(
+           0.002, {.weight_decay_rate = 0.1, .exclude_from_weight_decay = {"bias"}}))},
+      {"mnist_ftrl", Under(train::Ftrl(0.02, {.initial_accumulator_value = 1e-4,
+                                              .l1_regularization_strength = 1e-4,
+                                              .l2_regularization_strength = 1e-3,
+                                              .l2_shrinkage_regularization_strength = 1e-3,
+                                              .beta = 0.01}))},
+      {"mnist_gradient_descent", Under(train::GradientDescent(0.1))},
+      {"mnist_lamb", Under(train::LAMB(0.01, {.weight_decay_rate = 0.01,
+                                              .exclude_from_weight_decay = {"bias"}}))},
+      {"mnist_lars",
+       Under(train::LARS(0.02, {.weight_decay = 1e-3, .eeta = 0.1, .skip_list = {"bias"}}))},
+      {"mnist_momentum", Under(train::Momentum(decaying, 0.9))},
+      {"mnist_momentum_nesterov", Under(train::Momentum(0.02, 0.9, {.use_nesterov = true}))},
+      {"mnist_predict", Predict},
+      {"mnist_proximal_adagrad",
+       Under(train::ProximalAdagrad(
+           0.02, {.l1_regularization_strength = 1e-3, .l2_regularization_strength = 1e-2}))},
+      {"mnist_rms_prop", Under(train::RMSProp(0.01))},
+      {"mnist_rms_prop_centered",
+       Under(train::RMSProp(0.005, {.momentum = 0.5, .epsilon = 1e-3, .centered = true}))},
+      {"mnist_rms_prop_momentum",
+       Under(train::RMSProp(0.002, {.decay = 0.9, .momentum = 0.9, .epsilon = 1e-3}))},
+  };
+}
+
+}  // namespace estimator::replay

@@ -1,0 +1,121 @@
+#include "tools/replay/first_step.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/gradients.h"
+#include "estimator/training/compiled_step.h"
+#include "estimator/training/replica_reduce.h"
+
+namespace estimator::replay {
+namespace {
+
+// "conv2d/Relu/0" -> "conv2d/Relu:0"
+std::string TensorName(const std::string& recorded) {
+  const size_t slash = recorded.rfind('/');
+  if (slash == std::string::npos) return recorded;
+  return absl::StrCat(recorded.substr(0, slash), ":", recorded.substr(slash + 1));
+}
+
+// The recorded name of each forward tensor that the graph has, in its order.
+std::map<Tensor, std::string> ForwardTensors(Graph& graph, const Reference& reference,
+                                             std::vector<std::string>& notes) {
+  std::map<Tensor, std::string> tensors;
+  std::vector<std::string> unknown;
+  for (const std::string& name : reference.Names("forward/")) {
+    const Tensor tensor = graph.FindTensor(TensorName(name));
+    if (tensor.valid()) {
+      tensors[tensor] = name;
+    } else {
+      unknown.push_back(TensorName(name));
+    }
+  }
+  if (!unknown.empty()) {
+    notes.push_back(absl::StrCat("forward tensors that this model's graph does not have: ",
+                                 absl::StrJoin(unknown, ", ")));
+  }
+  return tensors;
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> GradientTensors(
+    BuiltModel& model, const Reference& reference) {
+  std::vector<std::pair<std::string, Tensor>> gradients;
+  std::vector<Variable> variables;
+  for (const Variable& variable : model.graph->TrainableVariables()) {
+    if (reference.Has(absl::StrCat("gradient/", variable.name()))) variables.push_back(variable);
+  }
+  if (variables.empty()) return gradients;
+  std::reverse(variables.begin(), variables.end());
+  const GraphScope scope(*model.graph);
+  const std::vector<Tensor> tensors = Gradients(model.spec.loss, variables);
+  EST_RETURN_IF_ERROR(model.graph->status());
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (!tensors[i].valid()) {
+      return absl::InvalidArgumentError(absl::StrCat("the reference has a gradient of variable '",
+                                                     variables[i].name(),
+                                                     "', this model's loss does not depend on it"));
+    }
+    gradients.emplace_back(variables[i].name(), tensors[i]);
+  }
+  return gradients;
+}
+
+// The gradient of the mean of the replicas' losses.
+Array Mean(const std::vector<Array>& values) {
+  if (values.size() == 1) return values[0].Clone();
+  Array mean(DType::kFloat64, values[0].shape());
+  for (int64_t i = 0; i < mean.num_elements(); ++i) {
+    double sum = 0;
+    for (const Array& value : values) sum += value.AsDouble(i);
+    mean.data<double>()[i] = sum / static_cast<double>(values.size());
+  }
+  return mean.Cast(values[0].dtype());
+}
+
+}  // namespace
+
+absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, const StepInput& input,
+                                       const Reference& reference) {
+  using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+  FirstStep result;
+  const std::map<Tensor, std::string> forward =
+      ForwardTensors(*model.graph, reference, result.notes);
+  NamedTensors gradients;
+  if (model.spec.mode == Mode::kTrain) {
+    EST_ASSIGN_OR_RETURN(gradients, GradientTensors(model, reference));
+  }
+  if (forward.empty() && gradients.empty()) return result;
+
+  CompiledStep step(model, backend, {});
+  for (const auto& [tensor, name] : forward) step.Fetch(tensor);
+  for (const auto& [name, tensor] : gradients) step.Fetch(tensor);
+  EST_ASSIGN_OR_RETURN(Executable* const executable, step.executable());
+  EST_ASSIGN_OR_RETURN(const StepFeeds feeds, step.Feeds(input));
+  const Infeed infeed = [&feeds]() -> absl::StatusOr<std::optional<StepFeeds>> { return feeds; };
+  const Outfeed outfeed = [&](int64_t, const StepFetches& fetches) {
+    for (const auto& [tensor, name] : forward) {
+      const std::vector<Array> values = FetchOfReplicas(fetches, step.Fetch(tensor));
+      const bool by_examples =
+          tensor.rank() > 0 && tensor.dim(0) > 0 && tensor.dim(0) % model.batch_size == 0;
+      if (values.size() > 1 && !by_examples) {
+        result.notes.push_back(absl::StrCat("forward tensor ", tensor.name(),
+                                            " is not split by examples: left out on shards"));
+        continue;
+      }
+      result.forward.push_back(
+          {tensor.name(), absl::StrCat("forward/", name), ReduceReplicas(values)});
+    }
+    for (const auto& [name, tensor] : gradients) {
+      result.gradients.push_back({name, absl::StrCat("gradient/", name),
+                                  Mean(FetchOfReplicas(fetches, step.Fetch(tensor)))});
+    }
+    return absl::OkStatus();
+  };
+  EST_RETURN_IF_ERROR(executable->RunLoop(1, infeed, outfeed).status());
+  return result;
+}
+
+}  // namespace estimator::replay

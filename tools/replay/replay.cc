@@ -1,0 +1,281 @@
+#include "tools/replay/replay.h"
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/runtime/variable_store.h"
+#include "estimator/training/built_model.h"
+#include "estimator/training/compiled_step.h"
+#include "estimator/training/first_non_finite.h"
+#include "estimator/training/local_strategy.h"
+#include "estimator/training/replica_reduce.h"
+#include "tools/replay/closeness.h"
+#include "tools/replay/first_step.h"
+#include "tools/replay/reference.h"
+#include "tools/replay/variables.h"
+#include "tpu/sharded_strategy.h"
+
+namespace estimator::replay {
+namespace {
+
+std::unique_ptr<Strategy> MakeStrategy(const Model& model, const ReplayOptions& options) {
+  const int num_shards = options.num_shards;
+  ModelCall call = [model, num_shards](const Features& features, const Labels& labels, Mode mode,
+                                       int64_t batch_size) {
+    return model.Call(features, labels, mode, batch_size, num_shards);
+  };
+  if (num_shards == 1) return MakeLocalStrategy(std::move(call), {}, options.compile_options);
+  tpu::ShardedStrategyOptions sharded;
+  sharded.tpu_config.num_shards = num_shards;
+  sharded.compile_options = options.compile_options;
+  return tpu::MakeShardedStrategy(std::move(call), std::move(sharded));
+}
+
+// The euclidean norm, summed in f64 as the reference's.
+double Norm(const Array& array) {
+  double sum = 0;
+  for (int64_t i = 0; i < array.num_elements(); ++i) sum += array.AsDouble(i) * array.AsDouble(i);
+  return std::sqrt(sum);
+}
+
+class Replayer {
+ public:
+  Replayer(const Model& model, Reference reference, const ReplayOptions& options)
+      : reference_(std::move(reference)),
+        options_(options),
+        num_steps_(options.num_steps.value_or(reference_.num_steps())),
+        strategy_(MakeStrategy(model, options)) {
+    const Tolerances& own = reference_.tolerances();
+    tolerances_ = {.rtol = options.rtol.value_or(own.rtol),
+                   .variable_rtol = options.variable_rtol.value_or(own.variable_rtol),
+                   .atol = options.atol.value_or(own.atol)};
+  }
+
+  absl::StatusOr<ReplayReport> Run() {
+    EST_RETURN_IF_ERROR(Build());
+    EST_RETURN_IF_ERROR(CheckVariables(*model_->graph, reference_));
+    EST_RETURN_IF_ERROR(SetInitialValues(*model_->graph, reference_, store_));
+    report_.reference = reference_.folder();
+    report_.made_by = reference_.made_by();
+    report_.backend = backend_->name();
+    EST_RETURN_IF_ERROR(CompareForward());
+    std::vector<Operation> updates;
+    if (model_->spec.mode == Mode::kTrain) {
+      updates = model_->graph->update_ops();
+      updates.push_back(model_->spec.train_op);
+    }
+    CompiledStep step(*model_, *backend_, std::move(updates));
+    for (int64_t i = 0; i < num_steps_ && report_.ok(); ++i) EST_RETURN_IF_ERROR(RunStep(step, i));
+    return std::move(report_);
+  }
+
+ private:
+  absl::Status Build() {
+    if (num_steps_ < 1 || num_steps_ > reference_.num_steps()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          reference_.folder(), " has ", reference_.num_steps(), " steps, asked for ", num_steps_));
+    }
+    backend_ = strategy_->MakeBackend(reference_.mode(), store_);
+    EST_ASSIGN_OR_RETURN(const StepInput first, Input(0));
+    EST_ASSIGN_OR_RETURN(model_, BuildModel(*strategy_, first.replicas[0],
+                                            {.mode = reference_.mode(),
+                                             .seed = std::nullopt,
+                                             .num_replicas = options_.num_shards}));
+    return absl::OkStatus();
+  }
+
+  // The batch of a step, split for the shards.
+  absl::StatusOr<StepInput> Input(int64_t step) const {
+    const Element batch = reference_.Batch(step);
+    StepInput input;
+    input.num_examples = NumRows(batch);
+    if (options_.num_shards == 1) {
+      input.replicas.push_back(batch);
+      return input;
+    }
+    input.replicas.resize(static_cast<size_t>(options_.num_shards));
+    for (const bool labels : {false, true}) {
+      for (const auto& [name, array] : labels ? batch.labels : batch.features) {
+        const int64_t rows = array.shape().rank() == 0 ? 0 : array.shape().dim(0);
+        if (rows == 0 || rows % options_.num_shards != 0) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("the batches of ", reference_.folder(), ", '", name, "' ",
+                           array.TypeString(), ", cannot be split over ", options_.num_shards,
+                           " shards; take a divisor of the batch size"));
+        }
+        const int64_t part = rows / options_.num_shards;
+        for (int i = 0; i < options_.num_shards; ++i) {
+          Element& replica = input.replicas[static_cast<size_t>(i)];
+          (labels ? replica.labels : replica.features)[name] =
+              array.Slice(i * part, (i + 1) * part);
+        }
+      }
+    }
+    return input;
+  }
+
+  // Step 1 without its updates: the forward tensors. The gradients wait until its loss is known.
+  absl::Status CompareForward() {
+    EST_ASSIGN_OR_RETURN(const StepInput input, Input(0));
+    EST_ASSIGN_OR_RETURN(FirstStep first, RunFirstStep(*model_, *backend_, input, reference_));
+    report_.notes = std::move(first.notes);
+    gradients_ = std::move(first.gradients);
+    return HoldAll(Stage::kForward, first.forward, tolerances_.rtol);
+  }
+
+  absl::Status RunOneStep(CompiledStep& step, int64_t index,
+                          const std::function<absl::Status(const StepFetches&)>& outfeed) {
+    EST_ASSIGN_OR_RETURN(Executable* const executable, step.executable());
+    EST_ASSIGN_OR_RETURN(const StepInput input, Input(index));
+    EST_ASSIGN_OR_RETURN(feeds_, step.Feeds(input));
+    return executable
+        ->RunLoop(
+            1, [this]() -> absl::StatusOr<std::optional<StepFeeds>> { return feeds_; },
+            [&outfeed](int64_t, const StepFetches& fetches) { return outfeed(fetches); })
+        .status();
+  }
+
+  // Step `index` counts from 0.
+  absl::Status RunStep(CompiledStep& step, int64_t index) {
+    Array loss;
+    std::map<std::string, Array> predictions;
+    if (model_->spec.loss.valid()) step.Fetch(model_->spec.loss);
+    for (const auto& [name, tensor] : model_->spec.predictions) step.Fetch(tensor);
+    bool finite = true;
+    const absl::Status status = RunOneStep(step, index, [&](const StepFetches& fetches) {
+      for (const auto& [name, tensor] : model_->spec.predictions)
+        predictions[name] = ReduceReplicas(FetchOfReplicas(fetches, step.Fetch(tensor)));
+      if (!model_->spec.loss.valid()) return absl::OkStatus();
+      loss = ReduceReplicas(FetchOfReplicas(fetches, step.Fetch(model_->spec.loss)));
+      finite = std::isfinite(loss.AsDouble());
+      // With the updates left out, what made the NaN can still be found.
+      return finite ? absl::OkStatus() : absl::AbortedError("the loss is not finite");
+    });
+    if (finite) EST_RETURN_IF_ERROR(status);
+    report_.num_steps = index + 1;
+    for (const std::string& name : reference_.Names("prediction/")) {
+      EST_ASSIGN_OR_RETURN(const Array expected,
+                           reference_.Expected(absl::StrCat("prediction/", name)));
+      const auto found = predictions.find(name);
+      if (found == predictions.end()) {
+        return absl::NotFoundError(
+            absl::StrCat(reference_.folder(), " has predictions '", name, "', this model has not"));
+      }
+      EST_ASSIGN_OR_RETURN(const Array row, RowOf(expected, index, name));
+      Hold({.step = index + 1, .stage = Stage::kPrediction, .name = name}, found->second, row,
+           tolerances_.rtol);
+    }
+    if (loss.valid() && reference_.Has("loss")) EST_RETURN_IF_ERROR(HoldLoss(index, loss));
+    if (!report_.ok() || reference_.mode() != Mode::kTrain) return absl::OkStatus();
+    if (index == 0) {
+      EST_RETURN_IF_ERROR(HoldAll(Stage::kGradient, gradients_, tolerances_.variable_rtol));
+      if (report_.ok()) EST_RETURN_IF_ERROR(CompareVariables(index, "step_1/"));
+    }
+    if (report_.ok()) EST_RETURN_IF_ERROR(CompareNorms(index));
+    if (report_.ok() && index + 1 == reference_.num_steps())
+      EST_RETURN_IF_ERROR(CompareVariables(index, "final/"));
+    return absl::OkStatus();
+  }
+
+  absl::Status HoldLoss(int64_t index, const Array& loss) {
+    EST_ASSIGN_OR_RETURN(const Array losses, reference_.Expected("loss"));
+    EST_ASSIGN_OR_RETURN(const Array expected, RowOf(losses, index, "loss"));
+    Hold({.step = index + 1, .stage = Stage::kLoss}, loss.Reshaped({}), expected, tolerances_.rtol);
+    if (!report_.ok() && !std::isfinite(loss.AsDouble())) {
+      absl::StrAppend(&report_.first_difference->report, "\n  first that is not finite: ",
+                      FirstNonFiniteTensor(*model_, *backend_, feeds_));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CompareVariables(int64_t index, absl::string_view prefix) {
+    for (const Variable& variable : model_->graph->variables()) {
+      const std::string name = absl::StrCat(prefix, variable.name());
+      if (variable.local() || !reference_.Has(name)) continue;
+      EST_ASSIGN_OR_RETURN(const Array expected, reference_.Expected(name));
+      Hold({.step = index + 1, .stage = Stage::kVariable, .name = variable.name()},
+           *store_.Peek(variable.name()), expected, tolerances_.variable_rtol);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CompareNorms(int64_t index) {
+    for (const Variable& variable : model_->graph->variables()) {
+      const std::string name = absl::StrCat("norm/", variable.name());
+      if (variable.local() || !reference_.Has(name)) continue;
+      EST_ASSIGN_OR_RETURN(const Array norms, reference_.Expected(name));
+      EST_ASSIGN_OR_RETURN(const Array expected, RowOf(norms, index, name));
+      Hold({.step = index + 1, .stage = Stage::kNorm, .name = variable.name()},
+           Array::Scalar(Norm(*store_.Peek(variable.name()))), expected, tolerances_.variable_rtol);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Array> RowOf(const Array& all, int64_t index, absl::string_view name) const {
+    if (all.shape().rank() > 0 && index < all.shape().dim(0)) return all.Row(index);
+    return absl::InvalidArgumentError(absl::StrCat(reference_.folder(), ": '", name, "' is ",
+                                                   all.TypeString(), ", but there are ",
+                                                   reference_.num_steps(), " steps"));
+  }
+
+  absl::Status HoldAll(Stage stage, const std::vector<FirstStep::Value>& values, double rtol) {
+    for (const FirstStep::Value& value : values) {
+      EST_ASSIGN_OR_RETURN(const Array expected, reference_.Expected(value.expected));
+      Hold({.step = 1, .stage = stage, .name = value.name}, value.value, expected, rtol);
+    }
+    return absl::OkStatus();
+  }
+
+  void Hold(Comparison comparison, const Array& actual, const Array& expected, double rtol) {
+    Closeness closeness = HoldAgainst(actual, expected, rtol, tolerances_.atol);
+    comparison.max_absolute = closeness.max_absolute;
+    comparison.of_tolerance = closeness.of_tolerance;
+    comparison.report = std::move(closeness.report);
+    if (comparison.of_tolerance <= 1) {
+      report_.matches.push_back(std::move(comparison));
+    } else if (report_.ok()) {
+      report_.first_difference = std::move(comparison);
+    } else {
+      report_.more_differences.push_back(std::move(comparison));
+    }
+  }
+
+  const Reference reference_;
+  const ReplayOptions options_;
+  const int64_t num_steps_;
+  const std::unique_ptr<Strategy> strategy_;
+  Tolerances tolerances_;
+  VariableStore store_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<BuiltModel> model_;
+  std::vector<FirstStep::Value> gradients_;
+  StepFeeds feeds_;  // of the step that ran last
+  ReplayReport report_;
+};
+
+}  // namespace
+
+absl::StatusOr<ReplayReport> Replay(const Model& model, absl::string_view folder,
+                                    const ReplayOptions& options) {
+  if (options.num_shards < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_shards must be 1 or more, given ", options.num_shards));
+  }
+  for (const std::optional<double>& tolerance :
+       {options.rtol, options.variable_rtol, options.atol}) {
+    if (tolerance.has_value() && !(*tolerance >= 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a tolerance must be 0 or more, given ", *tolerance));
+    }
+  }
+  EST_ASSIGN_OR_RETURN(Reference reference, Reference::Load(folder));
+  return Replayer(model, std::move(reference), options).Run();
+}
+
+}  // namespace estimator::replay

@@ -1,0 +1,96 @@
+#include "tools/replay/replay_main.h"
+
+#include <gflags/gflags.h>
+
+#include <iostream>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/file.h"
+#include "estimator/base/main.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "tools/replay/replay.h"
+
+DEFINE_string(case, "", "replay this one; empty: all that this program knows");
+DEFINE_string(folder, "", "the case's reference; empty: the folder of its name in --reference_dir");
+DEFINE_string(reference_dir, "testdata/reference", "where the folders of the cases are");
+DEFINE_int64(steps, 0, "replay so many steps; 0: all");
+DEFINE_double(rtol, -1,
+              "tolerance of losses, forward tensors and predictions; -1: the reference's");
+DEFINE_double(variable_rtol, -1,
+              "tolerance of gradients, variables and slots; -1: ten times --rtol if that is given, "
+              "else the reference's");
+DEFINE_double(atol, -1, "absolute tolerance on top of the others; -1: the reference's");
+DEFINE_int32(num_shards, 1, "run on so many in-process shards");
+DEFINE_bool(check_kernels, false, "also hold every kernel against the reference kernels");
+DEFINE_bool(list, false, "print the names of the cases, and nothing else");
+
+namespace estimator::replay {
+namespace {
+
+absl::StatusOr<std::vector<std::string>> ChosenCases(const std::map<std::string, Model>& models) {
+  std::vector<std::string> names;
+  for (const auto& [name, model] : models) names.push_back(name);
+  if (!FLAGS_case.empty()) {
+    if (models.count(FLAGS_case) > 0) return std::vector<std::string>{FLAGS_case};
+    const std::optional<std::string> nearest = NearestName(FLAGS_case, names);
+    return absl::InvalidArgumentError(
+        absl::StrCat("--case=", FLAGS_case, " is not known",
+                     nearest ? absl::StrCat("; did you mean ", *nearest, "?") : std::string(),
+                     " Known are: ", absl::StrJoin(names, ", ")));
+  }
+  if (!FLAGS_folder.empty() && names.size() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--folder is the reference of one case: give --case, one of ", absl::StrJoin(names, ", ")));
+  }
+  return names;
+}
+
+std::optional<double> Tolerance(double flag) {
+  return flag < 0 ? std::nullopt : std::optional<double>(flag);
+}
+
+ReplayOptions OptionsFromFlags() {
+  ReplayOptions options;
+  if (FLAGS_steps != 0) options.num_steps = FLAGS_steps;
+  options.rtol = Tolerance(FLAGS_rtol);
+  options.variable_rtol = Tolerance(FLAGS_variable_rtol);
+  if (FLAGS_variable_rtol < 0 && FLAGS_rtol >= 0) options.variable_rtol = 10 * FLAGS_rtol;
+  options.atol = Tolerance(FLAGS_atol);
+  options.num_shards = FLAGS_num_shards;
+  options.compile_options.check_kernels = FLAGS_check_kernels;
+  return options;
+}
+
+absl::Status Run(const std::map<std::string, Model>& models) {
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> cases, ChosenCases(models));
+  if (FLAGS_list) {
+    std::cout << absl::StrJoin(cases, "\n") << "\n";
+    return absl::OkStatus();
+  }
+  std::vector<std::string> differing;
+  for (const std::string& name : cases) {
+    const std::string folder =
+        FLAGS_folder.empty() ? JoinPath(FLAGS_reference_dir, name) : FLAGS_folder;
+    const absl::StatusOr<ReplayReport> report = Replay(models.at(name), folder, OptionsFromFlags());
+    if (!report.ok()) return Annotate(report.status(), name);
+    std::cout << report->ToString() << std::endl;
+    if (!report->ok()) differing.push_back(name);
+  }
+  if (differing.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(differing.size(), " of ", cases.size(),
+                   " differ from the reference: ", absl::StrJoin(differing, ", ")));
+}
+
+}  // namespace
+
+int ReplayMain(int argc, char** argv, const std::map<std::string, Model>& models) {
+  return Main(argc, argv, [&models] { return Run(models); });
+}
+
+}  // namespace estimator::replay

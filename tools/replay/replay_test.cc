@@ -1,0 +1,237 @@
+#include "tools/replay/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "estimator/base/temp_dir.h"
+#include "estimator/estimator.h"
+#include "tools/replay/testing/tiny_reference.h"
+
+namespace estimator::replay {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TinyReference;
+
+// The model of TinyReference, with what a test puts in its place.
+struct TinyModel {
+  std::function<Tensor(const Tensor&)> prediction = [](const Tensor& y) { return y; };
+  std::function<Tensor(const Tensor&)> loss = [](const Tensor& mean_square) { return mean_square; };
+  Schedule rate = 0.1;
+  std::string weight = "w";
+  Shape weight_shape = {};
+  std::string prediction_name = "prediction";
+
+  operator Model() const {  // NOLINT
+    return Model::Of<EstimatorParams>([self = *this](const Features& features, const Tensor& labels,
+                                                     Mode mode, const EstimatorParams&) {
+      const Variable w = GetVariable(self.weight, self.weight_shape);
+      const Tensor prediction = Identity(self.prediction(w * features["x"]), self.prediction_name);
+      if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"y", prediction}});
+      const Tensor error = Subtract(prediction, labels, "error");
+      const Tensor loss = self.loss(ReduceMean(Square(error)));
+      if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+      return EstimatorSpec::Train(loss, train::GradientDescent(self.rate).Minimize(loss));
+    });
+  }
+};
+
+class ReplayTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<ReplayReport> RunReplay(const Model& model, const ReplayOptions& options = {}) {
+    reference_.Write(directory_.path());
+    return Replay(model, directory_.path(), options);
+  }
+  // Of a replay that runs and finds a difference.
+  Comparison FirstDifference(const Model& model) {
+    const absl::StatusOr<ReplayReport> report = RunReplay(model);
+    EXPECT_TRUE(report.ok()) << report.status();
+    if (!report.ok()) return {};
+    text_ = report->ToString();
+    EXPECT_FALSE(report->ok()) << text_;
+    return report->first_difference.value_or(Comparison());
+  }
+  std::string Error(const Model& model, const ReplayOptions& options = {}) {
+    const absl::StatusOr<ReplayReport> report = RunReplay(model, options);
+    return report.ok() ? report->ToString() : report.status().ToString();
+  }
+
+  const TempDir directory_;
+  TinyReference reference_;
+  std::string text_;
+};
+
+TEST_F(ReplayTest, AModelThatComputesTheSameMatches) {
+  const auto report = RunReplay(TinyModel());
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok());
+  EXPECT_EQ(report->num_steps, 3);
+  EXPECT_THAT(report->ToString(),
+              HasSubstr("matches Paper 1.0 over 3 steps on CPU: 2 forward tensors, 3 losses, "
+                        "1 gradient, 3 variables, 3 norms of variables"));
+}
+
+TEST_F(ReplayTest, AWrongLayerIsTheFirstForwardTensorThatDiffers) {
+  const Comparison first =
+      FirstDifference(TinyModel{.prediction = [](const Tensor& y) { return y + 0.25f; }});
+  EXPECT_EQ(first.step, 1);
+  EXPECT_EQ(first.stage, Stage::kForward);
+  EXPECT_EQ(first.name, "prediction:0");
+  EXPECT_THAT(first.report, HasSubstr("worst at [0]: 1.25 is not 1 "));
+  // What follows from it comes after it.
+  EXPECT_THAT(text_, HasSubstr("after it, forward tensor error:0"));
+}
+
+TEST_F(ReplayTest, AWrongLossIsFoundAfterTheForwardTensors) {
+  const Comparison first =
+      FirstDifference(TinyModel{.loss = [](const Tensor& loss) { return loss * 2.0f; }});
+  EXPECT_EQ(first.step, 1);
+  EXPECT_EQ(first.stage, Stage::kLoss);
+  EXPECT_THAT(first.report, HasSubstr("5 is not 2.5"));
+  EXPECT_THAT(text_, HasSubstr("what matches before: 2 forward tensors"));
+}
+
+TEST_F(ReplayTest, AWrongGradientIsFoundAfterTheLoss) {
+  const Comparison first = FirstDifference(TinyModel{
+      .loss = [](const Tensor& loss) { return loss * 0.5f + StopGradient(loss) * 0.5f; }});
+  EXPECT_EQ(first.step, 1);
+  EXPECT_EQ(first.stage, Stage::kGradient);
+  EXPECT_EQ(first.name, "w");
+  EXPECT_THAT(first.report, HasSubstr("-2.5 is not -5"));
+}
+
+TEST_F(ReplayTest, AWrongRateIsAVariableAfterTheFirstStep) {
+  const Comparison first = FirstDifference(TinyModel{.rate = 0.2});
+  EXPECT_EQ(first.step, 1);
+  EXPECT_EQ(first.stage, Stage::kVariable);
+  EXPECT_EQ(first.name, "w");
+  EXPECT_THAT(first.report, HasSubstr("2 is not 1.5"));
+}
+
+TEST_F(ReplayTest, ARateThatGoesWrongLaterIsFoundInItsStep) {
+  const Comparison first = FirstDifference(
+      TinyModel{.rate = train::PiecewiseConstant({.boundaries = {0}, .values = {0.1, 0.05}})});
+  EXPECT_EQ(first.step, 2);
+  EXPECT_EQ(first.stage, Stage::kNorm);
+  EXPECT_EQ(first.name, "w");
+}
+
+TEST_F(ReplayTest, WithoutNormsALaterDifferenceShowsInTheNextLoss) {
+  reference_.expected.erase("norm/w");
+  const Comparison first = FirstDifference(
+      TinyModel{.rate = train::PiecewiseConstant({.boundaries = {0}, .values = {0.1, 0.05}})});
+  EXPECT_EQ(first.step, 3);
+  EXPECT_EQ(first.stage, Stage::kLoss);
+}
+
+TEST_F(ReplayTest, ANaNIsADifferenceThatNamesWhereItComesFrom) {
+  // w is 1, 1.5, 1.75: the logarithm of 1.6 - w fails in step 3.
+  const Comparison first = FirstDifference(TinyModel{.loss = [](const Tensor& loss) {
+    return loss + Log(1.6f - Graph::Current().FindVariable("w")->read(), "poison") * 0.0f;
+  }});
+  EXPECT_EQ(first.step, 3);
+  EXPECT_EQ(first.stage, Stage::kLoss);
+  EXPECT_THAT(first.report, HasSubstr("nan is not 0.15625"));
+  EXPECT_THAT(first.report, HasSubstr("first that is not finite: poison:0 (f32 []) is NaN"));
+}
+
+TEST_F(ReplayTest, ANaNInAForwardTensorIsADifference) {
+  const Comparison first = FirstDifference(
+      TinyModel{.prediction = [](const Tensor& y) { return Sqrt(y - 1.5f) * 0.0f + y; }});
+  EXPECT_EQ(first.name, "prediction:0");
+  EXPECT_THAT(first.report, HasSubstr("worst at [0]: -nan is not 1"));
+}
+
+TEST_F(ReplayTest, AMissingVariableIsAnErrorWithTheNearestName) {
+  const std::string error = Error(TinyModel{.weight = "weight"});
+  EXPECT_THAT(error, HasSubstr("NOT_FOUND: the model's variables are not those of"));
+  EXPECT_THAT(error, HasSubstr("weight    f32 []  -"));
+  EXPECT_THAT(error, HasSubstr("w         -       f32 []"));
+}
+
+TEST_F(ReplayTest, AVariableOfAnotherShapeIsAnErrorWithBothTypes) {
+  const std::string error = Error(TinyModel{.weight_shape = {2}});
+  EXPECT_THAT(error, HasSubstr("f32 [2]"));
+  EXPECT_THAT(error, HasSubstr("INVALID_ARGUMENT: checkpoint "));
+}
+
+TEST_F(ReplayTest, ASlotThatOnlyTheReferenceHasIsAnError) {
+  reference_.expected["final/w/Momentum"] = Array::Scalar(0.0f);
+  EXPECT_THAT(Error(TinyModel()), HasSubstr("w/Momentum  -     after the steps"));
+}
+
+TEST_F(ReplayTest, ATrainableVariableNeedsAFirstValue) {
+  reference_.initial.erase("w");
+  EXPECT_THAT(Error(TinyModel()), HasSubstr("NOT_FOUND: the model's variables are not those of"));
+}
+
+TEST_F(ReplayTest, AForwardTensorThatTheModelDoesNotHaveIsANote) {
+  const auto report = RunReplay(TinyModel{.prediction_name = "y"});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok());
+  EXPECT_THAT(report->notes, ::testing::ElementsAre(HasSubstr("does not have: prediction:0")));
+}
+
+TEST_F(ReplayTest, OnShardsTheBatchIsSplitAndTheNumbersAreThoseOfTheWhole) {
+  const auto report = RunReplay(TinyModel(), {.num_shards = 2});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok()) << report->ToString();
+  EXPECT_THAT(report->ToString(), HasSubstr("2 in-process shards: 2 forward tensors, 3 losses, 1"));
+  EXPECT_THAT(Error(TinyModel(), {.num_shards = 3}), HasSubstr("cannot be split over 3 shards"));
+}
+
+TEST_F(ReplayTest, FewerStepsLeaveTheLastVariablesOut) {
+  reference_.expected["final/w"] = Array::Scalar(7.0f);
+  const auto report = RunReplay(TinyModel(), {.num_steps = 2});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok()) << report->ToString();
+  EXPECT_EQ(FirstDifference(TinyModel()).step, 3);
+  EXPECT_THAT(Error(TinyModel(), {.num_steps = 4}), HasSubstr("has 3 steps, asked for 4"));
+}
+
+TEST_F(ReplayTest, TolerancesComeFromTheReferenceOrTheCaller) {
+  reference_.expected["loss"] = Array::Of<float>({3}, {2.501f, 0.625f, 0.15625f});
+  EXPECT_EQ(FirstDifference(TinyModel()).stage, Stage::kLoss);
+  auto report = RunReplay(TinyModel(), {.rtol = 1e-3});
+  EXPECT_TRUE(report.ok() && report->ok());
+  reference_.manifest += "rtol: 1e-3\n";
+  report = RunReplay(TinyModel());
+  EXPECT_TRUE(report.ok() && report->ok());
+  report = RunReplay(TinyModel(), {.rtol = 1e-4});
+  EXPECT_TRUE(report.ok() && !report->ok());
+  EXPECT_THAT(Error(TinyModel(), {.atol = -1}), HasSubstr("must be 0 or more, given -1"));
+}
+
+TEST_F(ReplayTest, EvaluationComparesLossesAndChangesNothing) {
+  reference_.manifest += "mode: EVAL\n";
+  reference_.manifest.erase(reference_.manifest.find("mode: TRAIN\n"), 12);
+  reference_.expected = {{"loss", Array::Of<float>({3}, {2.5, 2.5, 2.5})}};
+  const auto report = RunReplay(TinyModel());
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok()) << report->ToString();
+  EXPECT_EQ(report->matches.size(), 3u);
+}
+
+TEST_F(ReplayTest, PredictionComparesEachStepsPredictions) {
+  reference_.manifest += "mode: PREDICT\n";
+  reference_.manifest.erase(reference_.manifest.find("mode: TRAIN\n"), 12);
+  reference_.expected = {{"prediction/y", Array::Of<float>({3, 2}, {1, 2, 1, 2, 1, 3})}};
+  const Comparison first = FirstDifference(TinyModel());
+  EXPECT_EQ(first.step, 3);
+  EXPECT_EQ(first.stage, Stage::kPrediction);
+  EXPECT_THAT(first.report, HasSubstr("worst at [1]: 2 is not 3"));
+  reference_.expected = {{"prediction/z", Array::Of<float>({3, 2}, {1, 2, 1, 2, 1, 2})}};
+  EXPECT_THAT(Error(TinyModel()), HasSubstr("has predictions 'z', this model has not"));
+}
+
+TEST_F(ReplayTest, ResultsOfAnotherNumberOfStepsAreAnError) {
+  reference_.expected["loss"] = Array::Of<float>({2}, {2.5, 0.625});
+  EXPECT_THAT(Error(TinyModel()), HasSubstr("'loss' is f32 [2], but there are 3 steps"));
+}
+
+}  // namespace
+}  // namespace estimator::replay

@@ -1,0 +1,102 @@
+#include "tools/replay/report.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/strings.h"
+
+namespace estimator::replay {
+namespace {
+
+constexpr size_t kTableRows = 12;
+constexpr size_t kShownDifferences = 5;
+
+std::string Describe(const Comparison& comparison) {
+  return comparison.name.empty() ? StageName(comparison.stage)
+                                 : absl::StrCat(StageName(comparison.stage), " ", comparison.name);
+}
+
+// "9 forward tensors, 50 losses, 8 gradients"
+std::string Count(const std::vector<Comparison>& comparisons) {
+  std::map<Stage, int> counts;
+  for (const Comparison& comparison : comparisons) ++counts[comparison.stage];
+  std::vector<std::string> parts;
+  for (const auto& [stage, count] : counts) {
+    const char* plural = stage == Stage::kLoss ? "es" : "s";
+    parts.push_back(stage == Stage::kNorm
+                        ? absl::StrCat(count, " norms of variables")
+                        : absl::StrCat(count, " ", StageName(stage), count == 1 ? "" : plural));
+  }
+  return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
+}
+
+std::string LargestDifferences(const std::vector<Comparison>& comparisons) {
+  std::map<std::pair<Stage, std::string>, const Comparison*> worst;
+  for (const Comparison& comparison : comparisons) {
+    const Comparison*& held = worst[{comparison.stage, comparison.name}];
+    if (held == nullptr || comparison.of_tolerance > held->of_tolerance) held = &comparison;
+  }
+  std::vector<const Comparison*> sorted;
+  for (const auto& [key, comparison] : worst) sorted.push_back(comparison);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Comparison* a, const Comparison* b) {
+    return a->of_tolerance > b->of_tolerance;
+  });
+  std::vector<std::vector<std::string>> rows = {
+      {"largest differences", "step", "difference", "of tolerance"}};
+  for (size_t i = 0; i < std::min(kTableRows, sorted.size()); ++i) {
+    rows.push_back({Describe(*sorted[i]), absl::StrCat(sorted[i]->step),
+                    absl::StrFormat("%.2g", sorted[i]->max_absolute),
+                    absl::StrFormat("%.3f", sorted[i]->of_tolerance)});
+  }
+  return FormatTable(rows);
+}
+
+}  // namespace
+
+const char* StageName(Stage stage) {
+  switch (stage) {
+    case Stage::kForward:
+      return "forward tensor";
+    case Stage::kPrediction:
+      return "prediction";
+    case Stage::kLoss:
+      return "loss";
+    case Stage::kGradient:
+      return "gradient";
+    case Stage::kVariable:
+      return "variable";
+    case Stage::kNorm:
+      return "norm of variable";
+  }
+  return "?";
+}
+
+std::string ReplayReport::ToString() const {
+  std::string text;
+  if (ok()) {
+    absl::StrAppendFormat(&text, "%s: matches %s over %d step%s on %s: %s\n", reference, made_by,
+                          num_steps, num_steps == 1 ? "" : "s", backend, Count(matches));
+    absl::StrAppend(&text, LargestDifferences(matches));
+  } else {
+    absl::StrAppendFormat(&text, "%s: differs from %s on %s, first in step %d, %s:\n  %s\n",
+                          reference, made_by, backend, first_difference->step,
+                          Describe(*first_difference), first_difference->report);
+    for (size_t i = 0; i < std::min(kShownDifferences, more_differences.size()); ++i) {
+      absl::StrAppend(&text, "after it, ", Describe(more_differences[i]), ":\n  ",
+                      more_differences[i].report, "\n");
+    }
+    if (more_differences.size() > kShownDifferences) {
+      absl::StrAppend(&text, "and ", more_differences.size() - kShownDifferences,
+                      " more of this step and kind\n");
+    }
+    absl::StrAppend(&text, "what matches before: ", Count(matches), "\n");
+  }
+  for (const std::string& note : notes) absl::StrAppend(&text, "note: ", note, "\n");
+  return text;
+}
+
+}  // namespace estimator::replay
