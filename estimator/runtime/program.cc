@@ -14,6 +14,7 @@
 #include "estimator/runtime/passes/prune.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/simplify.h"
+#include "estimator/runtime/passes/sweep_updates.h"
 #include "estimator/runtime/program_impl.h"
 
 namespace estimator {
@@ -58,6 +59,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   ir::ProtectReads(module);
   ir::Compact(module);
   EST_RETURN_IF_ERROR(ir::SelectKernels(module, options.fastest));
+  if (options.fuse) ir::SweepUpdates(module);
   impl->schedule = ir::MakeSchedule(module);
   impl->plan = ir::PlanMemory(module, impl->schedule);
   EST_ASSIGN_OR_RETURN(impl->code, ir::Emit(module, impl->schedule, impl->plan));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/fused/update_sweep.h"
 #include "estimator/kernels/kernel.h"
 
 namespace estimator::fused {
@@ -13,15 +14,17 @@ namespace {
 
 // update(args, begin, end) does elements [begin, end).
 template <typename Update>
-class UpdateKernel final : public Kernel {
+class UpdateOf final : public UpdateKernel {
  public:
-  UpdateKernel(Update update, int64_t size)
-      : update_(std::move(update)), chunks_(MakeChunks(size)) {}
+  UpdateOf(Update update, int64_t size) : update_(std::move(update)), chunks_(MakeChunks(size)) {}
   absl::Status Run(const KernelArgs& args) override {
     ParallelFor(chunks_, [&](int, int64_t begin, int64_t end) { update_(args, begin, end); });
     return absl::OkStatus();
   }
-  int AliasInput(int output) const override { return output; }
+  int64_t size() const override { return chunks_.items; }
+  void RunRange(const KernelArgs& args, int64_t begin, int64_t end) const override {
+    update_(args, begin, end);
+  }
 
  private:
   const Update update_;
@@ -31,8 +34,8 @@ class UpdateKernel final : public Kernel {
 template <typename Update>
 std::unique_ptr<Kernel> MakeUpdate(const KernelSpec& spec, Update update) {
   if (spec.inputs[0].dtype != DType::kFloat32) return nullptr;
-  return std::make_unique<UpdateKernel<Update>>(std::move(update),
-                                                spec.outputs[0].shape.num_elements());
+  return std::make_unique<UpdateOf<Update>>(std::move(update),
+                                            spec.outputs[0].shape.num_elements());
 }
 
 float Scalar(const KernelArgs& args, int i) { return *args.in<float>(i); }

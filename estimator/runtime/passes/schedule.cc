@@ -23,7 +23,8 @@ bool CannotFail(const Node& node) {
                                  "Sigmoid", "Sign",        "SelectV2",  "Cast", "_FusedElementwise",
                                  "Fill",    "BroadcastTo", "Transpose", "_Copy"};
   if (node.op == "RealDiv") return IsFloating(node.outputs[0].dtype);
-  return IsView(node) || ops.count(node.op) > 0 || absl::StartsWith(node.op, "Apply");
+  return IsView(node) || ops.count(node.op) > 0 || absl::StartsWith(node.op, "Apply") ||
+         node.op == "_UpdateSweep";
 }
 
 class Scheduler {

@@ -1,0 +1,73 @@
+#include "estimator/runtime/passes/sweep_updates.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/fused/update_sweep.h"
+#include "estimator/runtime/passes/schedule.h"
+
+namespace estimator::ir {
+namespace {
+
+// Node n's own ops between the inputs that begin at `first_input` of the sweep.
+void AppendOrigin(const Node& node, int first_input, Origin& origin) {
+  Origin::Step step{
+      .op = node.op, .name = node.name, .attrs = node.attrs, .inputs = {}, .outputs = node.outputs};
+  for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i)
+    step.inputs.push_back({-1, first_input + i});
+  for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o)
+    origin.outputs.push_back({static_cast<int>(origin.steps.size()), o});
+  origin.steps.push_back(std::move(step));
+}
+
+}  // namespace
+
+void SweepUpdates(Module& module) {
+  const std::vector<std::vector<int>> readers = Readers(module);
+  const std::vector<char> only_updates = OnlyUpdates(module);
+  const std::vector<int> levels = Levels(module);
+  std::map<int, std::vector<int>> nodes_of_level;  // those to sweep
+  for (size_t n = 0; n < module.nodes.size(); ++n) {
+    const Node& node = module.nodes[n];
+    if (node.kind != Node::Kind::kOp || !only_updates[n] || node.origin != nullptr ||
+        dynamic_cast<const fused::UpdateKernel*>(node.kernel.get()) == nullptr)
+      continue;
+    if (std::all_of(readers[n].begin(), readers[n].end(), [](int r) { return r < 0; }))
+      nodes_of_level[levels[n]].push_back(static_cast<int>(n));
+  }
+  Replacements to(module.nodes.size());
+  for (const auto& [level, nodes] : nodes_of_level) {
+    if (nodes.size() < 2) continue;
+    Node sweep;
+    sweep.op = "_UpdateSweep";
+    sweep.name = absl::StrCat(module.nodes[static_cast<size_t>(nodes[0])].name, " and ",
+                              nodes.size() - 1, " more");
+    auto origin = std::make_shared<Origin>();
+    std::vector<fused::SweepMember> members;
+    const int index = static_cast<int>(module.nodes.size());
+    for (const int n : nodes) {
+      const Node& node = module.nodes[static_cast<size_t>(n)];
+      AppendOrigin(node, static_cast<int>(sweep.inputs.size()), *origin);
+      members.push_back({.kernel = std::dynamic_pointer_cast<fused::UpdateKernel>(node.kernel),
+                         .num_inputs = static_cast<int>(node.inputs.size()),
+                         .num_outputs = static_cast<int>(node.outputs.size())});
+      for (size_t o = 0; o < node.outputs.size(); ++o) {
+        to[static_cast<size_t>(n)].push_back({index, static_cast<int>(sweep.outputs.size())});
+        sweep.outputs.push_back(node.outputs[o]);
+      }
+      sweep.inputs.insert(sweep.inputs.end(), node.inputs.begin(), node.inputs.end());
+    }
+    sweep.origin = std::move(origin);
+    sweep.kernel = fused::MakeUpdateSweep(std::move(members));
+    module.num_fused_nodes += static_cast<int>(nodes.size());
+    module.nodes.push_back(std::move(sweep));
+  }
+  ReplaceUses(module, to);
+  Compact(module);
+}
+
+}  // namespace estimator::ir
