@@ -156,6 +156,7 @@ class TPUEstimator {
   }
 
   const RunConfig& config() const { return options_->config; }
+  const P& params() const { return options_->params; }
   // What TF_CONFIG says of this process.
   const TaskConfig& task() const { return core_.task(); }
   const std::string& model_dir() const { return core_.model_dir(); }

@@ -58,6 +58,7 @@ class TPUEstimatorTest : public testing::Test {
   TempDir dir_;
 };
 
+// Behaviour N7: the three modes, one after the other, here and on replicas.
 TEST_F(TPUEstimatorTest, TrainsEvaluatesAndPredictsTheSameOnTheCpuAndOnShards) {
   TPUEstimator<LineParams> cpu(Options(false, "cpu")), shards(Options(true, "shards"));
   for (auto* estimator : {&cpu, &shards}) {

@@ -1,4 +1,4 @@
-// How TPUEstimator exports: N5 and N6 of TensorFlow's tests.
+// How TPUEstimator exports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ class TPUExportTest : public ::testing::Test {
                               .config = config,
                               .train_batch_size = 16,
                               .eval_batch_size = 16,
-                              .predict_batch_size = 3,  // 8 replicas: N6
+                              .predict_batch_size = 3,  // 8 replicas do not divide it
                               .export_to_cpu = export_to_cpu,
                               .export_to_tpu = export_to_tpu});
     const absl::Status trained = estimator.Train(
@@ -70,7 +70,8 @@ class TPUExportTest : public ::testing::Test {
       BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2}}}});
 };
 
-TEST_F(TPUExportTest, N5TagsFollowTheFlags) {
+// Behaviour N5.
+TEST_F(TPUExportTest, TagsFollowTheFlags) {
   EXPECT_THAT(TagSets(Trained(true, false).ExportSavedModel(Base(), raw_)),
               HasSubstr("tag-sets:\n'serve'\n"));
   EXPECT_THAT(TagSets(Trained(false, true).ExportSavedModel(Base(), raw_)),
@@ -81,7 +82,8 @@ TEST_F(TPUExportTest, N5TagsFollowTheFlags) {
               HasSubstr("one of export_to_cpu and export_to_tpu must be true"));
 }
 
-TEST_F(TPUExportTest, N5EvaluationIsExportedForTheCpuOnly) {
+// Behaviour N5.
+TEST_F(TPUExportTest, EvaluationIsExportedForTheCpuOnly) {
   const ServingInputReceiverFn supervised = BuildRawSupervisedInputReceiverFn(
       {{"x", {DType::kFloat32, {-1, 2}}}}, {{"", {DType::kFloat32, {-1, 1}}}});
   const auto dir = Trained(true, true).ExportSavedModel(Base(), supervised, {.mode = Mode::kEval});
@@ -90,7 +92,8 @@ TEST_F(TPUExportTest, N5EvaluationIsExportedForTheCpuOnly) {
               HasSubstr("outputs['metrics/mae/value']"));
 }
 
-TEST_F(TPUExportTest, N6BatchRulesDoNotApplyAndParamsSayWhichPassItIs) {
+// Behaviour N6.
+TEST_F(TPUExportTest, BatchRulesDoNotApplyAndParamsSayWhichPassItIs) {
   auto estimator = Trained(true, true);
   ASSERT_TRUE(estimator.ExportSavedModel(Base(), raw_).ok());
   bool on_cpu = false, on_tpu = false;

@@ -81,6 +81,7 @@ TEST_F(TPUTrainTest, StepsMustBePositive) {
             "Must specify steps > 0, given: 0");
 }
 
+// Behaviour N8, by its effect: 20 losses in a row need the same gradients.
 TEST_F(TPUTrainTest, OneShardAndSeveralGiveTheSameLosses) {
   const std::vector<double> local = Losses(TinyTPUOptions(Dir(), 0), 20);
   for (const int shards : {1, 2, 4, 8})

@@ -24,6 +24,7 @@ class ExportOutputTest : public ::testing::Test {
   const Tensor words_ = Placeholder(DType::kString, {2}, "words");
 };
 
+// Behaviour C5, in this test and the three below.
 TEST_F(ExportOutputTest, WithoutOutputsThePredictionsAreTheDefaultSignature) {
   const auto outputs = ResolveExportOutputs({}, {{"y", y_}, {"ids", ids_}});
   ASSERT_TRUE(outputs.ok());

@@ -152,7 +152,7 @@ TEST_F(EvaluateTest, AnEmptyInputIsAnError) {
   EXPECT_THAT(std::string(result.status().message()), HasSubstr("the evaluation input is empty"));
 }
 
-// Behaviours E6 (of what is here: checkpoint_path) and E9.
+// Behaviours E6 and E9 (of E6 what is here: checkpoint_path).
 TEST_F(EvaluateTest, WritesScalarsAndTheCheckpointsPathToTheEvalDir) {
   Estimator<TinyParams> estimator = Trained("m", 3);
   EXPECT_EQ(estimator.EvalDir(), dir_.File("m/eval"));

@@ -1,4 +1,4 @@
-// How Estimator exports: the behaviours G1 to G8 of TensorFlow's estimator_test and export_test.
+// How Estimator exports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,8 @@ class ExportTest : public ::testing::Test {
       {{"x", {DType::kFloat32, {-1, 2}}}}, {{"", {DType::kFloat32, {-1, 1}}}});
 };
 
-TEST_F(ExportTest, G1TheTimestampedFolderHasTheGraphAndTheVariables) {
+// Behaviour G1.
+TEST_F(ExportTest, TheTimestampedFolderHasTheGraphAndTheVariables) {
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(Base(), raw_);
   ASSERT_TRUE(dir.ok()) << dir.status();
@@ -61,7 +62,8 @@ TEST_F(ExportTest, G1TheTimestampedFolderHasTheGraphAndTheVariables) {
   EXPECT_EQ(LoadVariable(variables, "global_step")->scalar<int64_t>(), 10);
 }
 
-TEST_F(ExportTest, G2EveryModeHasItsTagAndItsSignature) {
+// Behaviour G2.
+TEST_F(ExportTest, EveryModeHasItsTagAndItsSignature) {
   auto estimator = Trained();
   const auto dir = estimator.ExperimentalExportAllSavedModels(
       Base(), {{Mode::kTrain, supervised_}, {Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
@@ -84,7 +86,8 @@ TEST_F(ExportTest, G2EveryModeHasItsTagAndItsSignature) {
   EXPECT_TRUE(LoadVariable(JoinPath(*dir, "variables/variables"), "dense/kernel/Momentum").ok());
 }
 
-TEST_F(ExportTest, G2OneModeAlone) {
+// Behaviour G2.
+TEST_F(ExportTest, OneModeAlone) {
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(Base(), supervised_, {.mode = Mode::kEval});
   ASSERT_TRUE(dir.ok()) << dir.status();
@@ -95,7 +98,8 @@ TEST_F(ExportTest, G2OneModeAlone) {
       HasSubstr("exporting mode train: exporting mode train needs labels"));
 }
 
-TEST_F(ExportTest, G3AVariableThatOnlyPredictionHasIsNamedWithItsMode) {
+// Behaviour G3.
+TEST_F(ExportTest, AVariableThatOnlyPredictionHasIsNamedWithItsMode) {
   auto options = TinyOptions(dir_.File("model"));
   options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
                         const TinyParams& params) {
@@ -110,7 +114,8 @@ TEST_F(ExportTest, G3AVariableThatOnlyPredictionHasIsNamedWithItsMode) {
   EXPECT_FALSE(FileExists(Base()));
 }
 
-TEST_F(ExportTest, G4ExtraAssetsAndText) {
+// Behaviour G4, of what is here: no tables in a graph, so no assets/ of theirs.
+TEST_F(ExportTest, ExtraAssetsAndText) {
   ASSERT_TRUE(WriteFileAtomically(dir_.File("words.txt"), "a\n").ok());
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(
@@ -121,7 +126,8 @@ TEST_F(ExportTest, G4ExtraAssetsAndText) {
   EXPECT_TRUE(FileExists(JoinPath(*dir, "saved_model.pbtxt")));
 }
 
-TEST_F(ExportTest, G5WithoutExportOutputsThePredictionsAreServed) {
+// Behaviour G5.
+TEST_F(ExportTest, WithoutExportOutputsThePredictionsAreServed) {
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(Base(), raw_);
   ASSERT_TRUE(dir.ok()) << dir.status();
@@ -134,7 +140,8 @@ TEST_F(ExportTest, G5WithoutExportOutputsThePredictionsAreServed) {
     EXPECT_THAT(signature, HasSubstr(part));
 }
 
-TEST_F(ExportTest, G6AWarmStartedEstimatorExportsTheValuesItWouldStartFrom) {
+// Behaviour G6.
+TEST_F(ExportTest, AWarmStartedEstimatorExportsTheValuesItWouldStartFrom) {
   const auto trained = Trained();
   auto options = TinyOptions(dir_.File("other"));
   options.warm_start_from = dir_.File("model");
@@ -147,7 +154,8 @@ TEST_F(ExportTest, G6AWarmStartedEstimatorExportsTheValuesItWouldStartFrom) {
   EXPECT_EQ(LoadVariable(variables, "global_step")->scalar<int64_t>(), 0);
 }
 
-TEST_F(ExportTest, G7ABareTensorReachesAModelThatTakesOne) {
+// Behaviour G7.
+TEST_F(ExportTest, ABareTensorReachesAModelThatTakesOne) {
   auto options = TinyOptions(dir_.File("model"));
   options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
                         const TinyParams& params) {
@@ -163,7 +171,8 @@ TEST_F(ExportTest, G7ABareTensorReachesAModelThatTakesOne) {
   EXPECT_THAT(Show(*dir), HasSubstr("inputs['input']"));
 }
 
-TEST_F(ExportTest, G8RestoreNamesOfTheScaffoldAreUsed) {
+// Behaviour G8, of what is here: a Scaffold has names to restore from, no saver of its own.
+TEST_F(ExportTest, RestoreNamesOfTheScaffoldAreUsed) {
   auto options = TinyOptions(dir_.File("model"));
   options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
                         const TinyParams& params) {
