@@ -6,6 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/file_system.h"
+#include "estimator/base/path.h"
+
 DEFINE_string(model_dir, "", "where checkpoints and event files go; empty: a temporary folder");
 DEFINE_bool(use_tpu, true, "run on --num_shards replicas; false: on this machine's CPU as one");
 DEFINE_string(iterations, "50",
@@ -31,6 +37,16 @@ DEFINE_bool(check_kernels, false,
 namespace estimator {
 namespace {
 
+// As the user would write it: gflags shows 0.1 with all its digits.
+std::string ValueOf(const std::string& flag) {
+  const gflags::CommandLineFlagInfo info = gflags::GetCommandLineFlagInfoOrDie(flag.c_str());
+  double number;
+  if (info.type == "double" && absl::SimpleAtod(info.current_value, &number)) {
+    return absl::StrCat(number);
+  }
+  return info.current_value;
+}
+
 bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
 
 }  // namespace
@@ -55,6 +71,22 @@ tpu::RunConfig RunConfigFromFlags() {
   config.tpu_config.iterations_per_loop = FLAGS_iterations;
   config.tpu_config.num_shards = FLAGS_num_shards;
   return config;
+}
+
+absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
+  std::vector<std::string> violations;
+  for (const auto& [flag, holds, requirement] : requirements) {
+    if (holds) continue;
+    violations.push_back(
+        absl::StrCat("--", flag, " must be ", requirement, ", given ", ValueOf(flag)));
+  }
+  if (violations.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(violations, "; "));
+}
+
+bool InAFolder(absl::string_view path) {
+  const absl::string_view folder = Dirname(path);
+  return folder.empty() || IsDirectory(folder);
 }
 
 }  // namespace estimator

@@ -5,6 +5,11 @@
 
 #include <gflags/gflags.h>
 
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "tpu/tpu_config.h"
 
 DECLARE_string(model_dir);
@@ -14,6 +19,19 @@ namespace estimator {
 
 // What the flags say. A flag of RunConfig that was not given keeps RunConfig's own default.
 tpu::RunConfig RunConfigFromFlags();
+
+// What a program requires of one of its flags, and whether it is so.
+struct FlagRequirement {
+  std::string flag;  // "train_steps"
+  bool holds = true;
+  std::string requirement;  // "positive"
+};
+// Errors: INVALID_ARGUMENT naming all that does not hold: "--train_steps must be positive, given
+// 0".
+absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements);
+
+// Whether a file can be there: its folder exists. An empty path can.
+bool InAFolder(absl::string_view path);
 
 }  // namespace estimator
 

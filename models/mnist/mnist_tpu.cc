@@ -85,22 +85,12 @@ absl::Status Predict(MnistEstimator& estimator, const mnist::DigitSet& images) {
 }
 
 absl::Status Run() {
-  if (!(FLAGS_learning_rate > 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--learning_rate must be positive, given ", FLAGS_learning_rate));
-  }
-  if (!(FLAGS_momentum >= 0 && FLAGS_momentum < 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--momentum must be in [0, 1), given ", FLAGS_momentum));
-  }
-  if (FLAGS_train_steps <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--train_steps must be > 0, given ", FLAGS_train_steps));
-  }
-  if (FLAGS_eval_steps < -1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--eval_steps must be positive, 0 to skip, or -1 for all, given ", FLAGS_eval_steps));
-  }
+  EST_RETURN_IF_ERROR(RequireFlags(
+      {{"learning_rate", FLAGS_learning_rate > 0, "positive"},
+       {"momentum", FLAGS_momentum >= 0 && FLAGS_momentum < 1, "in [0, 1)"},
+       {"train_steps", FLAGS_train_steps > 0, "positive"},
+       {"eval_steps", FLAGS_eval_steps >= -1, "positive, 0 to skip, or -1 for all"},
+       {"result_json", InAFolder(FLAGS_result_json), "a file in a folder that exists"}}));
   EST_ASSIGN_OR_RETURN(const mnist::MnistData data, mnist::LoadMnist(FLAGS_data_dir));
   MnistParams params;
   params.learning_rate = FLAGS_learning_rate;

@@ -86,8 +86,8 @@ TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnShards) {
 }
 
 TEST_F(MnistTpuTest, ExportsASavedModelOfAModelThatRanOnShards) {
-  const Outcome run = Program(absl::StrCat("--use_tpu --num_shards=4 --eval_steps=0 --export_dir=",
-                                           work_.File("export")));
+  const Outcome run = Program(
+      absl::StrCat("--use_tpu --num_shards=4 --eval_steps=0 --export_dir=", work_.File("export")));
   ASSERT_EQ(run.exit_code, 0) << run.output;
   ExpectParts(run.output, {absl::StrCat("exported to: ", work_.File("export/"))});
   const absl::StatusOr<std::vector<std::string>> made = ListDirectory(work_.File("export"));
@@ -120,7 +120,8 @@ TEST_F(MnistTpuTest, MistakesGiveOneClearMessageAndLeaveNoModel) {
   };
   ASSERT_TRUE(WriteFileAtomically(work_.File("file"), "not a directory").ok());
   const std::vector<Mistake> mistakes = {
-      {"--train_steps=0", {"--train_steps must be > 0", "0"}},
+      {"--train_steps=0", {"--train_steps must be positive", "0"}},
+      {"--result_json=/nowhere/at/all.json", {"a file in a folder that exists"}},
       {"--eval_steps=-5", {"--eval_steps must be positive", "-5"}},
       {"--learning_rate=-0.1", {"learning_rate", "positive", "-0.1"}},
       {"--momentum=1", {"momentum", "[0, 1)", "given 1"}},
