@@ -189,6 +189,10 @@ namespace {
 
 Array CopyParts(absl::Span<const Array> parts, Shape shape) {
   Array result(parts[0].dtype(), std::move(shape));
+  int64_t num_elements = 0;
+  for (const Array& part : parts) num_elements += part.num_elements();
+  // Before a byte is copied: too many would be written past the array.
+  CHECK_EQ(num_elements, result.num_elements()) << "parts of unequal shape";
   int64_t offset = 0;
   for (const Array& part : parts) {
     CHECK(part.dtype() == result.dtype())
@@ -203,7 +207,6 @@ Array CopyParts(absl::Span<const Array> parts, Shape shape) {
     }
     offset += part.num_elements();
   }
-  CHECK_EQ(offset, result.num_elements()) << "parts of unequal shape";
   return result;
 }
 

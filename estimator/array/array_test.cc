@@ -52,5 +52,10 @@ TEST(Array, JoinsAndStacks) {
   EXPECT_EQ(Stack({a, a}).shape(), (Shape{2, 1, 2}));
 }
 
+TEST(ArrayDeathTest, PartsOfUnequalShapeAreRefusedBeforeTheyAreCopied) {
+  const Array small = Array::Of<float>({2}, {1, 2});
+  EXPECT_DEATH(Stack({small, Array(DType::kFloat32, Shape{1 << 22})}), "parts of unequal shape");
+}
+
 }  // namespace
 }  // namespace estimator

@@ -45,13 +45,15 @@ int64_t NumValues(const proto::Feature& feature) {
          feature.int64_list().value_size();
 }
 
+absl::Status NotInExamples(absl::string_view name, DType dtype) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("Key: ", name, ".  Examples hold float32, int64 (also read as int32) and ",
+                   "string, not ", DTypeName(dtype)));
+}
+
 absl::Status CheckKind(const std::string& name, const proto::Feature& feature, DType dtype) {
   if (KindName(feature) == KindName(dtype)) return absl::OkStatus();
-  if (KindName(dtype).empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Key: ", name, ".  Examples hold float32, int64 (also read as int32) and ",
-                     "string, not ", DTypeName(dtype)));
-  }
+  if (KindName(dtype).empty()) return NotInExamples(name, dtype);
   return absl::InvalidArgumentError(
       absl::StrCat("Key: ", name, ".  Data types don't match. Expected type: ", KindName(dtype),
                    ", got ", KindName(feature)));
@@ -89,8 +91,9 @@ absl::Status CopyValues(const std::string& name, const proto::Feature& feature, 
 
 absl::StatusOr<Array> ParseFixed(const std::string& name, const proto::Feature* feature,
                                  const FixedLenFeature& spec) {
+  EST_RETURN_IF_ERROR(CheckFixedLenFeature(name, spec));
   if (feature == nullptr) {
-    if (spec.default_value) return *spec.default_value;
+    if (spec.default_value) return spec.default_value->Reshaped(spec.shape);
     return absl::InvalidArgumentError(absl::StrCat("Feature: ", name,
                                                    " (data type: ", KindName(spec.dtype),
                                                    ") is required but could not be found."));
@@ -145,6 +148,23 @@ absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* f
 }
 
 }  // namespace
+
+absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature& spec) {
+  if (KindName(spec.dtype).empty()) return NotInExamples(name, spec.dtype);
+  const std::string type = absl::StrCat(DTypeShortName(spec.dtype), " ", spec.shape.ToString());
+  if (!spec.shape.fully_known()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Key: ", name, ".  A FixedLenFeature's sizes must be known, this one is ", type));
+  }
+  const std::optional<Array>& value = spec.default_value;
+  if (!value.has_value() ||
+      (value->dtype() == spec.dtype && value->num_elements() == spec.shape.num_elements())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "Key: ", name, ".  default_value is ", value->TypeString(), ", the feature is ", type,
+      "; give a default of this dtype with ", spec.shape.num_elements(), " values"));
+}
 
 absl::StatusOr<ArrayMap> ParseSingleExample(absl::string_view serialized,
                                             const FeatureSpecs& specs) {

@@ -26,7 +26,8 @@ namespace estimator {
 struct FixedLenFeature {
   DType dtype = DType::kFloat32;
   Shape shape = {};
-  std::optional<Array> default_value = std::nullopt;  // None: the feature is required
+  // Of `dtype`, with as many values. None: the feature is required.
+  std::optional<Array> default_value = std::nullopt;
 };
 // Any number of rows of `shape`, none if the feature is missing. Gives [max_length, ...shape].
 struct FixedLenSequenceFeature {
@@ -46,9 +47,14 @@ struct VarLenFeature {
 using FeatureSpec = std::variant<FixedLenFeature, FixedLenSequenceFeature, VarLenFeature>;
 using FeatureSpecs = std::map<std::string, FeatureSpec>;
 
+// Errors: INVALID_ARGUMENT for a dtype that Examples do not hold, a shape that is not fully known,
+// and a default_value of another dtype or number of values; both specs are named.
+absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature& spec);
+
 // Takes elements with one string scalar: an Example. `labels` are the names that become labels.
 // Errors: INVALID_ARGUMENT in TensorFlow's words for bytes that are no Example, a required feature
-// that is missing, a wrong type or number of values, and more rows than max_length.
+// that is missing, a wrong type or number of values, and more rows than max_length; as
+// CheckFixedLenFeature.
 MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels = {});
 
 // One Example without a Dataset.

@@ -81,6 +81,31 @@ TEST(ParseExample, ErrorsHaveTensorFlowsWords) {
                         "does not fit int32"));
 }
 
+TEST(ParseExample, ADefaultThatDoesNotFitItsFeatureIsRefused) {
+  const auto error = [](Array value) {
+    return ErrorOf({{"weight", FixedLenFeature{.shape = {2}, .default_value = std::move(value)}}});
+  };
+  EXPECT_EQ(error(Array(DType::kFloat32, {1000})),
+            "Key: weight.  default_value is f32 [1000], the feature is f32 [2]; give a default of "
+            "this dtype with 2 values");
+  EXPECT_TRUE(absl::StrContains(error(Array::Scalar(1.0f)), "default_value is f32 [], the"));
+  EXPECT_TRUE(absl::StrContains(error(Array(DType::kInt64, {2})), "default_value is i64 [2], the"));
+  EXPECT_TRUE(absl::StrContains(error(Array(DType::kString, {2})), "default_value is str [2]"));
+  // Also where the Example has the feature: what is wrong shows in the first one.
+  EXPECT_TRUE(absl::StrContains(
+      ErrorOf({{"label", FixedLenFeature{.dtype = DType::kInt64,
+                                         .default_value = Array(DType::kInt64, {3})}}}),
+      "default_value is i64 [3], the feature is i64 []"));
+  EXPECT_TRUE(absl::StrContains(
+      ErrorOf({{"box", FixedLenFeature{.shape = {Shape::kUnknownDim, 2}}}}), "must be known"));
+}
+
+TEST(ParseExample, ADefaultTakesTheShapeOfItsFeature) {
+  const FixedLenFeature spec{.shape = {2, 1}, .default_value = Array::Of<float>({2}, {5, 6})};
+  const ArrayMap parsed = ParseSingleExample(TestExample(), {{"weight", spec}}).value();
+  EXPECT_EQ(Compare(*parsed.Get("weight"), Array::Of<float>({2, 1}, {5, 6})).report, "");
+}
+
 TEST(ParseExample, IsAMapFunctionThatSplitsOffLabels) {
   const Dataset dataset =
       Dataset::FromTensors({.features = Array::String(TestExample()), .labels = {}})

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
@@ -70,6 +71,8 @@ absl::StatusOr<Tensor> AddParsed(const std::string& name, const FeatureSpec& spe
                      "': a parsing receiver takes FixedLenFeature only; the length of others "
                      "depends on the request, and shapes are static"));
   }
+  const absl::Status valid = CheckFixedLenFeature(name, *fixed);
+  if (!valid.ok()) return Annotate(valid, "a parsing receiver");
   FixedLenFeature stored = *fixed;
   if (stored.dtype == DType::kInt32) {
     stored.dtype = DType::kInt64;  // as Examples hold it

@@ -71,7 +71,7 @@ ServingInputReceiverFn BuildRawSupervisedInputReceiverFn(
 // Takes serialized tf.train.Examples, fed as `examples` into the string placeholder
 // `input_example_tensor`, and parses them in the graph. An i32 feature is parsed as int64 and cast.
 // Errors (in the receiver's status): UNIMPLEMENTED for features that are not FixedLenFeatures:
-// their sizes depend on the batch. Source: TF 2.15
+// their sizes depend on the batch; as CheckFixedLenFeature. Source: TF 2.15
 // tf.estimator.export.build_parsing_serving_input_receiver_fn.
 ServingInputReceiverFn BuildParsingServingInputReceiverFn(
     FeatureSpecs feature_spec, std::optional<int64_t> default_batch_size = std::nullopt);

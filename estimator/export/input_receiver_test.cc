@@ -99,5 +99,27 @@ TEST_F(InputReceiverTest, FeaturesOfUnknownLengthAreRefusedByName) {
               HasSubstr("feature 'tags': a parsing receiver takes FixedLenFeature only"));
 }
 
+TEST_F(InputReceiverTest, FeaturesThatExamplesCannotHoldAreRefusedByName) {
+  for (const DType dtype : {DType::kUint8, DType::kBool, DType::kFloat64}) {
+    const InputReceiver receiver =
+        BuildParsingServingInputReceiverFn({{"image", FixedLenFeature{.dtype = dtype}}})(4);
+    EXPECT_EQ(receiver.status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(receiver.status.message()),
+                HasSubstr("Key: image.  Examples hold float32, int64 (also read as int32) and "
+                          "string, not "));
+  }
+}
+
+TEST_F(InputReceiverTest, DefaultsThatDoNotFitTheirFeatureAreRefused) {
+  const auto error = [](const FixedLenFeature& feature) {
+    return std::string(BuildParsingServingInputReceiverFn({{"x", feature}})(4).status.message());
+  };
+  EXPECT_THAT(error({.shape = {2}, .default_value = Array::Scalar(1.0f)}),
+              HasSubstr("default_value is f32 [], the feature is f32 [2]"));
+  // An i32 feature is stored as int64, but its default is what the model gets.
+  EXPECT_THAT(error({.dtype = DType::kInt32, .default_value = Array::String("seven")}),
+              HasSubstr("default_value is str [], the feature is i32 []"));
+}
+
 }  // namespace
 }  // namespace estimator
