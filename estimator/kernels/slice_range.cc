@@ -23,8 +23,10 @@ absl::StatusOr<SliceRange> ResolveSlice(int64_t dim, const SliceAxis& axis) {
   const int64_t begin = axis.open_begin ? (forward ? low : high) : canonical(axis.begin);
   const int64_t end = axis.open_end ? (forward ? high : low) : canonical(axis.end);
   const int64_t distance = forward ? end - begin : begin - end;
-  const int64_t step = forward ? axis.stride : -axis.stride;
-  return SliceRange{begin, axis.stride, distance <= 0 ? 0 : (distance + step - 1) / step};
+  if (distance <= 0) return SliceRange{begin, axis.stride, 0};
+  // No sum with the stride, no negation: it may be any number.
+  const int64_t whole_steps = forward ? (distance - 1) / axis.stride : (1 - distance) / axis.stride;
+  return SliceRange{begin, axis.stride, whole_steps + 1};
 }
 
 Shape SliceLayout::sizes() const {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace estimator {
 namespace {
 
@@ -21,6 +23,9 @@ TEST(SliceRange, CutsRangesToTheAxisAndCountsSteps) {
   EXPECT_EQ(back.begin, 4);
   EXPECT_EQ(back.size, 3);
   EXPECT_EQ(ResolveSlice(5, {3, 2, 1})->size, 0);
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(ResolveSlice(5, {0, 5, kMost})->size, 1);
+  EXPECT_EQ(ResolveSlice(5, {4, -9, -kMost - 1})->size, 1);
   EXPECT_EQ(ResolveSlice(5, {0, 5, 0}).status().message(), "a slice's stride must not be 0");
 }
 

@@ -25,6 +25,10 @@ bool RegisterUpdate(const char* name, int num_states, const char* operands) {
                  num_states](const ShapeContext& c) -> absl::StatusOr<std::vector<TensorSpec>> {
          const TensorSpec& var = c.input(0);
          EST_RETURN_IF_ERROR(CheckFloating(var, "var"));
+         if (c.attrs.has("multiply_linear_by_lr") && c.attrs.b("multiply_linear_by_lr")) {
+           return absl::UnimplementedError(
+               "multiply_linear_by_lr is not there: only Keras' Ftrl sets it; leave it false");
+         }
          for (int i = 0; i < c.num_inputs(); ++i) {
            const std::string& what = names[static_cast<size_t>(i)];
            const bool full = i < num_states || what == "grad" || what == "delta";

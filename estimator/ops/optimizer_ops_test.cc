@@ -191,5 +191,12 @@ TEST_F(OptimizerOpsTest, AnOperandOfAnotherShapeOrTypeIsNamed) {
             "and f32 [2])");
 }
 
+TEST_F(OptimizerOpsTest, FtrlOfAnotherFormulaIsRefused) {
+  const Tensor ones = Ones({2}), c = C(0.1);
+  AddOpN("ApplyFtrl", 3, {ones, ones, ones, ones, c, c, c, c}, {{"multiply_linear_by_lr", true}},
+         "ftrl");
+  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kUnimplemented) << graph_.status();
+}
+
 }  // namespace
 }  // namespace estimator

@@ -5,9 +5,9 @@
 // TensorFlow's rule makes of the graph's seed and the op's (Graph::OpSeeds). At step 0 on replica 0
 // the numbers are TensorFlow's of a session's first run, bit for bit. Step s begins s * reservation
 // results further on, where reservation is what TensorFlow takes of the stream for each run:
-//   256 * num_elements results for every op (RandomShuffle: a number for each row). So the runs of
-//   a session that runs the op once a step are TensorFlow's, too. Replica r > 0 has the key
-//   HashSeed(seed, r).
+//   256 * num_elements results for every op (RandomShuffle: a number for each row but the last, in
+//   whole results). So the runs of a session that runs the op once a step are TensorFlow's, too.
+//   Replica r > 0 has the key HashSeed(seed, r).
 #ifndef ESTIMATOR_OPS_RANDOM_H_
 #define ESTIMATOR_OPS_RANDOM_H_
 

@@ -53,6 +53,21 @@ TEST(Random, UniformNumbersAreTensorFlowsBitForBit) {
   }
 }
 
+// The first three runs of tf.compat.v1.random_shuffle(tf.range(10), seed=5), graph seed 87.
+TEST(Random, ShufflesOfEveryStepAreTensorFlows) {
+  const std::vector<std::vector<double>> runs = {{7, 9, 3, 4, 5, 0, 6, 2, 8, 1},
+                                                 {2, 8, 5, 1, 0, 7, 9, 6, 3, 4},
+                                                 {9, 6, 1, 2, 8, 4, 5, 7, 3, 0}};
+  for (int64_t run = 0; run < 3; ++run) {
+    Graph graph;
+    graph.set_seed(kGraphSeed);
+    const GraphScope scope(graph);
+    EXPECT_EQ(Doubles(RandomShuffle(Range(0, 10), kOpSeed), {.step = run}),
+              runs[static_cast<size_t>(run)])
+        << "run " << run;
+  }
+}
+
 TEST(Random, NormalNumbersAreTensorFlows) {
   for (const goldens::DrawLast& golden : goldens::kDrawLast) {
     Graph graph;

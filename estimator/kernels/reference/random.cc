@@ -214,8 +214,8 @@ EST_REGISTER_KERNEL("RandomUniformInt", KernelTier::kReference,
                       return nullptr;
                     });
 
-// Fisher and Yates, from the front: TF 2.15 random_shuffle_op.cc. A step takes `size` numbers of
-// the stream, rounded up to whole results.
+// Fisher and Yates, from the front: TF 2.15 random_shuffle_op.cc. A step takes size - 1 numbers of
+// the stream, rounded up to whole results of four.
 EST_REGISTER_KERNEL(
     "RandomShuffle", KernelTier::kReference, [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
       const Shape& shape = spec.inputs[0].shape;
@@ -229,8 +229,8 @@ EST_REGISTER_KERNEL(
             auto* const order = static_cast<int64_t*>(args.scratch);
             std::iota(order, order + size, int64_t{0});
             Philox philox = source.Beginning(args.step);
-            philox.Skip(static_cast<uint64_t>(args.step.step) * (static_cast<uint64_t>(size) + 3) /
-                        4);
+            philox.Skip(static_cast<uint64_t>(args.step.step) *
+                        ((static_cast<uint64_t>(size) + 2) / 4));
             Philox::Result numbers{};
             for (int64_t i = 0; i + 1 < size; ++i) {
               if (i % 4 == 0) numbers = philox.Next4();
