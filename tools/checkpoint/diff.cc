@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kElementsAtOnce = 64 << 10;
 constexpr int64_t kMaxStringBytes = 32 << 20;  // read whole, to name the element
 
-// What differs in one variable; a row of the table.
+// What differs in one variable; a row of the table. Elements within the tolerances do not count.
 struct Finding {
   int64_t num_different = 0;
   int64_t worst = -1;
@@ -94,14 +94,15 @@ absl::StatusOr<Finding> DiffNumbers(const BundleReader& a, const BundleReader& b
         const Number* const at_a = &numbers_a[static_cast<size_t>(i * parts)];
         const Number* const at_b = &numbers_b[static_cast<size_t>(i * parts)];
         const auto [absolute, relative] = AbsoluteAndRelative(at_a, at_b, parts, options, &close);
+        if (close) continue;
         finding.max_relative = std::max(finding.max_relative, relative);
-        if (absolute > finding.max_absolute || (!close && finding.num_different == 0)) {
-          finding.max_absolute = std::max(finding.max_absolute, absolute);
+        if (absolute > finding.max_absolute) {
+          finding.max_absolute = absolute;
           finding.worst = done + i;
           finding.a = ElementText(dtype_a, at_a);
           finding.b = ElementText(dtype_b, at_b);
         }
-        finding.num_different += !close;
+        ++finding.num_different;
       }
     }
     done += count;

@@ -70,6 +70,14 @@ TEST_F(DiffTest, TolerancesAreThoseOfAllclose) {
   EXPECT_FALSE(Diff(*Save("a", a), *Save("b", b), {.rtol = -1}).ok());
 }
 
+TEST_F(DiffTest, TheWorstElementIsOneThatDiffers) {
+  // 10 of 1000 is within 2%, 1 of 2 is not.
+  const DiffReport report = DiffOf({{"v", Array::Of<float>({3}, {1010, 1, 3})}},
+                                   {{"v", Array::Of<float>({3}, {1000, 2, 3})}}, {.rtol = 0.02});
+  EXPECT_THAT(report.text, HasSubstr("1   3  [1]          1     2        1      0.5"))
+      << report.text;
+}
+
 TEST_F(DiffTest, LargeIntegersThatDifferByOneDiffer) {
   const int64_t large = (int64_t{1} << 60) + 1;
   EXPECT_THAT(
