@@ -97,13 +97,13 @@ absl::StatusOr<std::string> Average(const Readers& readers, const std::string& o
       return AverageVariable(readers, name, entry, append);
     }));
   }
-  EST_RETURN_IF_ERROR(writer->Finish());
+  EST_ASSIGN_OR_RETURN(const std::string note, FinishCheckpoint(*writer, output, std::nullopt));
   return absl::StrCat(
       "averaged ", last.names().size() - copied.size(), " variables of ", readers.size(),
       " checkpoints",
       copied.empty() ? ""
                      : absl::StrCat("; ", absl::StrJoin(copied, ", "), " as in ", last.prefix()),
-      "; wrote ", output, "\n");
+      "; wrote ", output, "\n", note);
 }
 
 }  // namespace estimator

@@ -52,6 +52,8 @@ constexpr char kUsage[] =
   average  A B ... OUT    the mean of floating variables            --force
   extract  C OUT NAME ... a copy of some variables                  --include --exclude --force
 
+rename and cast take the position of the input (C.input) along; average and extract do not.
+
 A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest one), or a SavedModel.
 Exit code: 0; 1 for a difference or damage; 2 for an error.)";
 

@@ -10,8 +10,10 @@
 #include "absl/strings/str_join.h"
 #include "estimator/array/array.h"
 #include "estimator/base/crc32c.h"
+#include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/checkpoint/bundle_format.h"
 
 namespace estimator {
 namespace {
@@ -76,17 +78,42 @@ absl::Status CopyVariable(const BundleReader& reader, const std::string& name,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::optional<std::string>> ReadInputState(const std::string& prefix) {
+  const std::string path = InputStatePath(prefix);
+  if (!FileExists(path)) return std::nullopt;
+  EST_ASSIGN_OR_RETURN(std::string state, ReadFile(path));
+  return state;
+}
+
+absl::StatusOr<std::string> FinishCheckpoint(BundleWriter& writer, const std::string& output,
+                                             const std::optional<std::string>& input_state) {
+  const std::string path = InputStatePath(output);
+  std::string note;
+  if (input_state.has_value()) {
+    EST_RETURN_IF_ERROR(WriteFileAtomically(path, *input_state));
+    note = absl::StrCat("note: ", path, ", the position of the input, is the source's\n");
+  } else if (FileExists(path)) {
+    EST_RETURN_IF_ERROR(RemoveFile(path));
+    note = absl::StrCat("note: removed ", path,
+                        ", the position of the input of the checkpoint that stood here: training "
+                        "from the new one begins its input anew\n");
+  }
+  EST_RETURN_IF_ERROR(writer.Finish());
+  return note;
+}
+
 absl::StatusOr<std::string> Rename(const BundleReader& reader, const NameMap& map,
                                    const std::string& output) {
   EST_ASSIGN_OR_RETURN(const auto new_names, map.Apply(reader.names()));
+  EST_ASSIGN_OR_RETURN(const auto input_state, ReadInputState(reader.prefix()));
   EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(output));
   std::vector<std::vector<std::string>> rows = {{"variable", "new name"}};
   for (const auto& [name, new_name] : new_names) {
     EST_RETURN_IF_ERROR(CopyVariable(reader, name, new_name, *writer));
     if (name != new_name) rows.push_back({name, new_name});
   }
-  EST_RETURN_IF_ERROR(writer->Finish());
-  return absl::StrCat(FormatTable(rows), Wrote(output, new_names.size()),
+  EST_ASSIGN_OR_RETURN(const std::string note, FinishCheckpoint(*writer, output, input_state));
+  return absl::StrCat(FormatTable(rows), Wrote(output, new_names.size()), note,
                       ObjectGraphWarning(reader));
 }
 
@@ -94,6 +121,7 @@ absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& 
                                  const std::string& output) {
   EST_ASSIGN_OR_RETURN(const auto selected, SelectNames(reader, options.filter));
   const std::set<std::string> names(selected.begin(), selected.end());
+  EST_ASSIGN_OR_RETURN(const auto input_state, ReadInputState(reader.prefix()));
   EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(output));
   int num_cast = 0;
   std::string notes;
@@ -122,9 +150,9 @@ absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& 
                       DTypeName(options.to), " and became infinite\n");
     }
   }
-  EST_RETURN_IF_ERROR(writer->Finish());
+  EST_ASSIGN_OR_RETURN(const std::string note, FinishCheckpoint(*writer, output, input_state));
   return absl::StrCat(notes, "cast ", num_cast, " variables to ", DTypeName(options.to), "; ",
-                      Wrote(output, reader.names().size()));
+                      Wrote(output, reader.names().size()), note);
 }
 
 absl::StatusOr<std::string> Extract(const BundleReader& reader,
@@ -155,8 +183,8 @@ absl::StatusOr<std::string> Extract(const BundleReader& reader,
   for (const std::string& name : wanted) {
     EST_RETURN_IF_ERROR(CopyVariable(reader, name, name, *writer));
   }
-  EST_RETURN_IF_ERROR(writer->Finish());
-  return Wrote(output, wanted.size());
+  EST_ASSIGN_OR_RETURN(const std::string note, FinishCheckpoint(*writer, output, std::nullopt));
+  return absl::StrCat(Wrote(output, wanted.size()), note);
 }
 
 }  // namespace estimator

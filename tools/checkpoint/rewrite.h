@@ -5,6 +5,7 @@
 #define TOOLS_CHECKPOINT_REWRITE_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,17 @@ namespace estimator {
 absl::Status CopyVariable(const BundleReader& reader, const std::string& name,
                           const std::string& new_name, BundleWriter& writer);
 
-// Each returns what it did, a line or more for people.
+// The position of the input that stands beside a checkpoint (PREFIX.input); nullopt if none does.
+absl::StatusOr<std::optional<std::string>> ReadInputState(const std::string& prefix);
+
+// Finishes `output` in Saver's order: the position of the input, then the index. With nullopt, the
+// position that an older checkpoint of this name left there is removed: it is not that of the new
+// variables. Returns a note for people of what became of it; empty if there was none.
+absl::StatusOr<std::string> FinishCheckpoint(BundleWriter& writer, const std::string& output,
+                                             const std::optional<std::string>& input_state);
+
+// Each returns what it did, a line or more for people. Rename and Cast take the position of the
+// input along; Extract leaves it out, as a part of the variables is no run to go on with.
 
 // Every variable, renamed where `map` says so. Source: NameMap::Apply for errors.
 absl::StatusOr<std::string> Rename(const BundleReader& reader, const NameMap& map,

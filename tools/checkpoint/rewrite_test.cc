@@ -12,6 +12,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "tools/checkpoint/average.h"
 
@@ -47,6 +48,13 @@ class RewriteTest : public ::testing::Test {
     auto reader = BundleReader::Open(dir_.File(name));
     EXPECT_TRUE(reader.ok()) << reader.status();
     return reader.ok() && (*reader)->VerifyContents().ok() ? *std::move(reader) : nullptr;
+  }
+  void WriteInput(const std::string& name, const std::string& state) {
+    ASSERT_TRUE(WriteFileAtomically(InputStatePath(dir_.File(name)), state).ok());
+  }
+  // The position of the input beside a checkpoint; "none" if there is none.
+  std::string InputOf(const std::string& name) {
+    return ReadInputState(dir_.File(name))->value_or("none");
   }
   const TempDir dir_;
 };
@@ -134,6 +142,51 @@ TEST_F(RewriteTest, AverageIsTheMeanAndTheRestIsTheLastOnes) {
   EXPECT_TRUE(SameBits(*mean->Read("part"), Array::Of<float>({3}, {3, 1, 2})));
   EXPECT_EQ(mean->Read("half")->AsDouble(0), 3);
   EXPECT_EQ(mean->Read("global_step")->scalar<int64_t>(), 6);
+}
+
+TEST_F(RewriteTest, RenameAndCastTakeThePositionOfTheInputAlong) {
+  Write("a", 5);
+  WriteInput("a", "of a");
+  WriteInput("renamed", "of another run");
+  const auto a = Open("a");
+  const auto renamed = Rename(*a, *NameMap::Parse("dense=head"), dir_.File("renamed"));
+  EXPECT_THAT(*renamed, HasSubstr("renamed.input, the position of the input, is the source's"));
+  EXPECT_EQ(InputOf("renamed"), "of a");
+  const auto cast = Cast(*a, {.to = DType::kBfloat16}, dir_.File("cast"));
+  EXPECT_THAT(*cast, HasSubstr("cast.input, the position of the input, is the source's"));
+  EXPECT_EQ(InputOf("cast"), "of a");
+  ASSERT_TRUE(Cast(*a, {.to = DType::kBfloat16}, dir_.File("a")).ok());
+  EXPECT_EQ(InputOf("a"), "of a") << "in place";
+}
+
+TEST_F(RewriteTest, NoPositionOfTheInputOfAnotherRunStaysBesideNewVariables) {
+  Write("a", 5);
+  for (const char* const name : {"renamed", "cast", "part", "mean"}) WriteInput(name, "another's");
+  const auto a = Open("a");
+  std::vector<std::unique_ptr<BundleReader>> readers;
+  readers.push_back(Open("a"));
+  const std::vector<std::pair<std::string, absl::StatusOr<std::string>>> texts = {
+      {"renamed", Rename(*a, *NameMap::Parse("dense=head"), dir_.File("renamed"))},
+      {"cast", Cast(*a, {.to = DType::kBfloat16}, dir_.File("cast"))},
+      {"part", Extract(*a, {"text"}, {}, dir_.File("part"))},
+      {"mean", Average(readers, dir_.File("mean"))}};
+  for (const auto& [name, text] : texts) {
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_THAT(*text, HasSubstr("note: removed " + dir_.File(name + ".input"))) << name;
+    EXPECT_EQ(InputOf(name), "none") << name;
+  }
+}
+
+TEST_F(RewriteTest, ExtractAndAverageLeaveThePositionOfTheInputOut) {
+  Write("a", 5);
+  WriteInput("a", "of a");
+  std::vector<std::unique_ptr<BundleReader>> readers;
+  readers.push_back(Open("a"));
+  ASSERT_TRUE(Extract(*readers[0], {"text"}, {}, dir_.File("part")).ok());
+  ASSERT_TRUE(Average(readers, dir_.File("mean")).ok());
+  EXPECT_EQ(InputOf("part"), "none");
+  EXPECT_EQ(InputOf("mean"), "none");
+  EXPECT_EQ(InputOf("a"), "of a");
 }
 
 TEST_F(RewriteTest, AverageRefusesOtherModelsWithOneTable) {
