@@ -3,7 +3,9 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -87,6 +89,19 @@ absl::Status CopyAssetsExtra(const std::string& dir,
   return absl::OkStatus();
 }
 
+// Makes `temporary` for this call alone: of all that try, in any process, one mkdir succeeds. False
+// if another export has it, or has made `dir` already: that is looked at under the claim, without
+// which nothing can become `dir`.
+absl::StatusOr<bool> Claim(const std::string& temporary, const std::string& dir) {
+  if (::mkdir(temporary.c_str(), 0777) != 0) {
+    if (errno == EEXIST) return false;
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot create directory ", temporary));
+  }
+  if (!FileExists(dir)) return true;
+  EST_RETURN_IF_ERROR(RemoveDirectoryRecursively(temporary));
+  return false;
+}
+
 }  // namespace
 
 proto::MetaGraphDef MakeMetaGraph(const ExportModel& model, const std::vector<std::string>& tags) {
@@ -133,21 +148,26 @@ absl::StatusOr<std::string> WriteTimestampedExport(
     const std::string& base, const std::function<absl::Status(const std::string& dir)>& write,
     const ExportClock& clock) {
   if (base.empty()) return absl::InvalidArgumentError("export_dir_base must be given");
+  EST_RETURN_IF_ERROR(CreateDirectories(base));
   for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
     const int64_t now = clock.now_secs ? clock.now_secs() : static_cast<int64_t>(time(nullptr));
     const std::string dir = JoinPath(base, absl::StrCat(now));
     const std::string temporary = JoinPath(base, absl::StrCat("temp-", now));
-    if (!FileExists(dir) && !FileExists(temporary)) {
+    EST_ASSIGN_OR_RETURN(const bool claimed, Claim(temporary, dir));
+    if (claimed) {
+      const std::string where = absl::StrCat("exporting to ", dir);
       absl::Status written = write(temporary);
       if (written.ok()) written = RenameFile(temporary, dir);
-      if (written.ok()) written = SyncDirectory(base);
-      if (written.ok()) return dir;
-      const absl::Status removed = RemoveDirectoryRecursively(temporary);
-      if (!removed.ok()) LOG(WARNING) << removed;
-      return Annotate(written, absl::StrCat("exporting to ", dir));
+      if (!written.ok()) {
+        const absl::Status removed = RemoveDirectoryRecursively(temporary);
+        if (!removed.ok()) LOG(WARNING) << removed;
+        return Annotate(written, where);
+      }
+      EST_RETURN_IF_ERROR(Annotate(SyncDirectory(base), where));
+      return dir;
     }
-    LOG(WARNING) << "Directory " << dir << " already exists; retrying (attempt " << attempt << "/"
-                 << kMaxAttempts << ")";
+    LOG(WARNING) << "Directory " << dir << " or " << temporary
+                 << " already exists; retrying (attempt " << attempt << "/" << kMaxAttempts << ")";
     if (clock.wait_a_second) {
       clock.wait_a_second();
     } else {

@@ -3,7 +3,8 @@
 //
 //   DIR/saved_model.pb (or .pbtxt)              the graphs, by tags, with their signatures
 //   DIR/variables/variables.index, .data-00000-of-00001   a checkpoint of the variables
-//   DIR/assets/, DIR/assets.extra/              files that come along
+//   DIR/assets.extra/                           files that come along
+// There is no DIR/assets/: it is for the files of tables, which our graphs have none of.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_WRITER_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_WRITER_H_
 
@@ -30,7 +31,7 @@ inline constexpr char kTpuTag[] = "tpu";
 proto::MetaGraphDef MakeMetaGraph(const ExportModel& model, const std::vector<std::string>& tags);
 
 struct SavedModelContents {
-  std::vector<proto::MetaGraphDef> meta_graphs;
+  std::vector<proto::MetaGraphDef> meta_graphs = {};
   const VariableStore* variables = nullptr;  // all of them are saved
   // Path under assets.extra/ -> file that is copied there.
   std::map<std::string, std::string> assets_extra = {};
@@ -47,10 +48,11 @@ struct ExportClock {
   std::function<void()> wait_a_second = nullptr;
 };
 
-// Calls `write` with the folder BASE/temp-SECS, and renames it to BASE/SECS, which is returned: a
-// server that watches BASE never sees half a model. Where that name is taken, by an export of the
-// same second, waits for the next one, ten times.
-// Errors: those of `write`, and the temporary folder is gone; ABORTED if no name was free.
+// Makes the folder BASE/temp-SECS, calls `write` with it, and renames it to BASE/SECS, which is
+// returned: a server that watches BASE never sees half a model. Where one of both names is taken,
+// by an export of the same second, perhaps of another process, waits for the next one, ten times.
+// Errors: those of `write`, and the temporary folder is gone; ABORTED if no name was free; of the
+// file system. Touches no folder that another export has made.
 // Source: TF 2.15 export_utils.get_timestamped_export_dir.
 absl::StatusOr<std::string> WriteTimestampedExport(
     const std::string& base, const std::function<absl::Status(const std::string& dir)>& write,

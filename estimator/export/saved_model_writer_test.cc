@@ -198,6 +198,46 @@ TEST(TimestampedExportTest, ATakenNameMeansTheNextSecond) {
   EXPECT_EQ(waits, 10);
 }
 
+TEST(TimestampedExportTest, OfTwoExportsInOneSecondEachHasItsOwnFolder) {
+  const TempDir dir;
+  int64_t now = 100;
+  const ExportClock clock = {.now_secs = [&] { return now; }, .wait_a_second = [&] { ++now; }};
+  const auto write = [](const std::string& text) {
+    return [text](const std::string& path) {
+      return WriteFileAtomically(JoinPath(path, "file"), text);
+    };
+  };
+  // The other begins before the first has written anything.
+  absl::StatusOr<std::string> other = absl::UnknownError("not called");
+  const auto first = WriteTimestampedExport(
+      dir.path(),
+      [&](const std::string& path) {
+        other = WriteTimestampedExport(dir.path(), write("other"), clock);
+        return write("first")(path);
+      },
+      clock);
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("100", "101"));
+  EXPECT_EQ(*ReadFile(JoinPath(*first, "file")), "first");
+  EXPECT_EQ(*ReadFile(JoinPath(*other, "file")), "other");
+}
+
+TEST(TimestampedExportTest, WhatAnotherExportHasMadeStays) {
+  const TempDir dir;
+  ASSERT_TRUE(CreateDirectories(dir.File("temp-100")).ok());
+  ASSERT_TRUE(WriteFileAtomically(dir.File("temp-100/file"), "half").ok());
+  ASSERT_TRUE(CreateDirectories(dir.File("101")).ok());
+  int64_t now = 100;
+  const auto failed = WriteTimestampedExport(
+      dir.path(), [](const std::string&) { return absl::UnavailableError("the disk is full"); },
+      {.now_secs = [&] { return now; }, .wait_a_second = [&] { ++now; }});
+  EXPECT_THAT(std::string(failed.status().message()), HasSubstr("the disk is full"));
+  EXPECT_EQ(now, 102);
+  EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("101", "temp-100"));
+  EXPECT_EQ(*ReadFile(dir.File("temp-100/file")), "half");
+}
+
 TEST(TimestampedExportTest, AFailedExportLeavesNothing) {
   const TempDir dir;
   const auto written = WriteTimestampedExport(dir.path(),

@@ -47,7 +47,7 @@ using InputReceiverFnMap = std::map<Mode, ServingInputReceiverFn>;
 // One way to call the model_fn for an export, and the tags of its graphs beside the mode's:
 // TPUEstimator writes its PREDICT graph twice, for the CPU and for a TPU.
 struct ExportPass {
-  std::shared_ptr<const Strategy> strategy;
+  std::shared_ptr<const Strategy> strategy = nullptr;
   std::vector<std::string> extra_tags = {};
   bool predict_only = false;
 };
