@@ -63,13 +63,14 @@ class LoadPredictorTest : public ::testing::Test {
     EXPECT_TRUE(variables_->Set("w", Numbers({6, 4})).ok());
     EXPECT_TRUE(variables_->Set("b", Numbers({4})).ok());
   }
-  std::string Export(const ExportGraphFn& build) {
+  std::string Export(const ExportGraphFn& build, bool as_text = false) {
     const auto model = MakeExportModel(build);
     EXPECT_TRUE(model.ok()) << model.status();
     EXPECT_THAT(model->obstacles, ElementsAre());
-    const absl::Status written = WriteSavedModel(
-        dir_.File("model"),
-        {.meta_graphs = {MakeMetaGraph(*model, {kServingTag})}, .variables = variables_.get()});
+    const absl::Status written =
+        WriteSavedModel(dir_.File("model"), {.meta_graphs = {MakeMetaGraph(*model, {kServingTag})},
+                                             .variables = variables_.get(),
+                                             .as_text = as_text});
     EXPECT_TRUE(written.ok()) << written;
     return dir_.File("model");
   }
@@ -102,6 +103,19 @@ TEST_F(LoadPredictorTest, AnExportedModelPredictsWhatItsGraphPredictsAtAnyBatchS
     ASSERT_TRUE(expected.ok()) << expected.status();
     ExpectSame(*actual, *expected);
   }
+}
+
+TEST_F(LoadPredictorTest, AModelThatIsWrittenAsTextIsReadBack) {
+  const auto loaded = LoadPredictor(Export(Network(raw_), true));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_TRUE(FileExists(dir_.File("model/saved_model.pbtxt")));
+  const auto direct = Predictor::Create(Network(raw_), variables_);
+  ASSERT_TRUE(direct.ok()) << direct.status();
+  const ArrayMap inputs{{"x", Numbers({3, 2, 3})}};
+  const auto actual = (*loaded)->Predict(inputs), expected = (*direct)->Predict(inputs);
+  ASSERT_TRUE(actual.ok()) << actual.status();
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  ExpectSame(*actual, *expected);
 }
 
 TEST_F(LoadPredictorTest, AParsingReceiverIsReadBack) {

@@ -12,26 +12,25 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/export/read_saved_model.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/proto/saved_model.pb.h"
 
 namespace estimator {
 namespace {
 
-constexpr char kSavedModelFile[] = "saved_model.pb";
 constexpr char kVariables[] = "variables/variables";
 constexpr char kInitOp[] = "__saved_model_init_op";
 constexpr char kTrainOp[] = "__saved_model_train_op";
 
-template <typename Message>
-absl::StatusOr<Message> ReadMessage(absl::string_view path) {
+absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path) {
   EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  Message message;
-  if (bytes.size() > std::numeric_limits<int>::max() || !message.ParseFromString(bytes)) {
+  proto::MetaGraphDef graph;
+  if (bytes.size() > std::numeric_limits<int>::max() || !graph.ParseFromString(bytes)) {
     return absl::DataLossError(
-        absl::StrCat(path, ": these ", bytes.size(), " bytes are no ", message.GetTypeName()));
+        absl::StrCat(path, ": these ", bytes.size(), " bytes are no MetaGraphDef"));
   }
-  return message;
+  return graph;
 }
 
 std::string TagsText(const proto::MetaGraphDef& graph) {
@@ -99,12 +98,11 @@ absl::StatusOr<std::unique_ptr<SavedModelReader>> SavedModelReader::Open(
   rep->path = std::string(path);
   std::string variables;
   if (absl::EndsWith(path, ".meta")) {
-    EST_ASSIGN_OR_RETURN(rep->graph, ReadMessage<proto::MetaGraphDef>(path));
+    EST_ASSIGN_OR_RETURN(rep->graph, ReadMetaGraph(path));
     variables = std::string(absl::StripSuffix(path, ".meta"));
   } else {
-    const std::string file = JoinPath(path, kSavedModelFile);
-    EST_ASSIGN_OR_RETURN(proto::SavedModel model, ReadMessage<proto::SavedModel>(file));
-    EST_ASSIGN_OR_RETURN(rep->graph, WithTags(std::move(model), file, tags));
+    EST_ASSIGN_OR_RETURN(proto::SavedModel model, ReadSavedModel(path));
+    EST_ASSIGN_OR_RETURN(rep->graph, WithTags(std::move(model), path, tags));
     variables = JoinPath(path, kVariables);
   }
   absl::StatusOr<std::unique_ptr<BundleReader>> reader = BundleReader::Open(variables);

@@ -59,8 +59,8 @@ class SignatureRunner;
 // The files of one MetaGraph. Thread-safe.
 class SavedModelReader {
  public:
-  // `path`: a SavedModel's directory, whose MetaGraph with exactly these tags is meant; or a
-  // `.meta` file, whose checkpoint stands beside it.
+  // `path`: a SavedModel's directory (of either form, see read_saved_model.h), whose MetaGraph with
+  // exactly these tags is meant; or a `.meta` file, whose checkpoint stands beside it.
   // Errors: NOT_FOUND if there is no such file, or no MetaGraph with these tags, naming those there
   // are; DATA_LOSS if it is not well-formed; as BundleReader::Open. A model without variables needs
   // no checkpoint.

@@ -1,7 +1,5 @@
 #include "estimator/export/saved_model_show.h"
 
-#include <google/protobuf/text_format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/export/read_saved_model.h"
 #include "estimator/proto/saved_model.pb.h"
 
 namespace estimator {
@@ -97,17 +95,8 @@ SavedModelShow::SavedModelShow(SavedModelShow&&) noexcept = default;
 
 absl::StatusOr<SavedModelShow> SavedModelShow::Open(absl::string_view dir) {
   auto rep = std::make_unique<Rep>();
-  rep->path = JoinPath(dir, "saved_model.pb");
-  const bool binary = FileExists(rep->path);
-  if (!binary) rep->path = JoinPath(dir, "saved_model.pbtxt");
-  if (!FileExists(rep->path)) {
-    return absl::NotFoundError(absl::StrCat("SavedModel file does not exist at: ", dir,
-                                            "/{saved_model.pbtxt|saved_model.pb}"));
-  }
-  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(rep->path));
-  const bool parsed = binary ? rep->model.ParseFromString(bytes)
-                             : google::protobuf::TextFormat::ParseFromString(bytes, &rep->model);
-  if (!parsed) return absl::DataLossError(absl::StrCat(rep->path, " is not a SavedModel"));
+  rep->path = std::string(dir);
+  EST_ASSIGN_OR_RETURN(rep->model, ReadSavedModel(dir));
   return SavedModelShow(std::move(rep));
 }
 

@@ -13,7 +13,7 @@ namespace estimator {
 // The saved_model.pb or .pbtxt of one directory, of ours or of TensorFlow's.
 class SavedModelShow {
  public:
-  // Errors: NOT_FOUND if there is neither file; DATA_LOSS if it is not a SavedModel.
+  // Errors: as ReadSavedModel.
   static absl::StatusOr<SavedModelShow> Open(absl::string_view dir);
   ~SavedModelShow();
   SavedModelShow(SavedModelShow&&) noexcept;

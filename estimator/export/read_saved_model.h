@@ -1,0 +1,20 @@
+// Reads the file that says what a SavedModel holds, ours or TensorFlow's:
+//
+//   DIR/saved_model.pb      a serialized tensorflow.SavedModel, read where both are there
+//   DIR/saved_model.pbtxt   the same in protobuf's text format, as `as_text` writes it
+#ifndef ESTIMATOR_EXPORT_READ_SAVED_MODEL_H_
+#define ESTIMATOR_EXPORT_READ_SAVED_MODEL_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "estimator/proto/saved_model.pb.h"
+
+namespace estimator {
+
+// Errors: NOT_FOUND if there is neither file; DATA_LOSS naming the file if it is no SavedModel.
+// Source: TF 2.15 tensorflow/python/saved_model/loader_impl.py, parse_saved_model.
+absl::StatusOr<proto::SavedModel> ReadSavedModel(absl::string_view dir);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_EXPORT_READ_SAVED_MODEL_H_
