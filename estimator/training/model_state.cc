@@ -92,7 +92,13 @@ absl::Status ModelState::InitializeAbsent(const Graph& graph,
   if (absent.empty()) return absl::OkStatus();
   LOG(WARNING) << "Scaffold::partial_restore: " << absent.size() << " variables are not in "
                << origin << " and begin at their first values: " << absl::StrJoin(absent, ", ");
-  for (const std::string& name : absent) store_.MarkUninitialized(name);
+  std::set<std::string> restored;
+  for (const Variable& variable : graph.variables()) restored.insert(variable.name());
+  for (const std::string& name : absent) {
+    store_.MarkUninitialized(name);
+    restored.erase(name);
+  }
+  EST_RETURN_IF_ERROR(LoadCheckpointInitializers(graph, restored, store_).status());
   return InitializeVariables(graph, store_);
 }
 

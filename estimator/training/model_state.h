@@ -42,7 +42,8 @@ class ModelState {
   // Gives every variable of `graph` that is not local its value from the checkpoint, read straight
   // into the store, by the scaffold's restore_names and partial_restore. Errors: NOT_FOUND or
   // INVALID_ARGUMENT with one table of all that is missing or of another shape or dtype; the store
-  // is then as it was. DATA_LOSS for a corrupt file; the store's values then do not count.
+  // is then as it was. DATA_LOSS for a corrupt file; the store's values then do not count. As
+  // LoadCheckpointInitializers, for what partial_restore lets be absent.
   absl::Status Restore(const Graph& graph, const std::string& prefix, const Scaffold& scaffold);
   // First values, in place of any that are here: those of `warm_start`, else of InitFromCheckpoint,
   // else of the initializers, which do not run for the others; then scaffold.init_fn.
@@ -58,6 +59,8 @@ class ModelState {
   int64_t global_step() const;
 
  private:
+  // First values of the variables that partial_restore lets be absent: those of InitFromCheckpoint,
+  // else of the initializers.
   absl::Status InitializeAbsent(const Graph& graph, const std::vector<std::string>& absent,
                                 const std::string& origin);
 

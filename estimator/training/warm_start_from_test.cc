@@ -252,6 +252,41 @@ TEST_F(WarmStartFromTest, WhatACheckpointLacksIsAnErrorWithoutARule) {
               HasSubstr("Scaffold::partial_restore: '(' is not a regular expression"));
 }
 
+// The model's directory has the head, InitFromCheckpoint's checkpoint the body.
+TEST_F(WarmStartFromTest, WhatPartialRestoreLetsBeAbsentComesFromInitFromCheckpoint) {
+  const Array kernel = Array::Of<float>({2}, {5, 6}), bias = Array::Of<float>({4}, {1, 2, 3, 4});
+  const auto writer = BundleWriter::Open(dir_.File("bert.ckpt")).value();
+  ASSERT_TRUE(writer->Add("bert/bias", bias).ok());
+  ASSERT_TRUE(writer->Add("bert/kernel", kernel).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  auto options = TinyOptions(dir_.File("old"));
+  options.model_fn = [this](const Features& features, const Labels& labels, Mode mode,
+                            const TinyParams& params) {
+    const EstimatorSpec spec = TinyModel(features, labels, mode, params);
+    GetVariable("bert/kernel", {2});
+    GetVariable("bert/new", {2});
+    train::InitFromCheckpoint(dir_.File("bert.ckpt"),
+                              {{"bert/kernel", "bert/kernel"}, {"bert/bias", "dense/bias"}});
+    EstimatorSpecOptions more;
+    more.scaffold.partial_restore = {"bert/.*"};
+    if (mode != Mode::kTrain) return EstimatorSpec::Eval(spec.spec().loss, {}, more);
+    return EstimatorSpec::Train(spec.spec().loss, spec.spec().train_op, more);
+  };
+  const Array old_bias = Value("old", "dense/bias");
+  Estimator<TinyParams> evaluated(options), trained(options);
+  const auto in_eval = std::make_shared<VariablesRecorder>(),
+             in_train = std::make_shared<VariablesRecorder>();
+  const auto result = evaluated.Evaluate(Once, {.hooks = {in_eval}});
+  ASSERT_TRUE(result.ok()) << result.status();
+  const absl::Status status = trained.Train(Endless, Steps(1), {.hooks = {in_train}});
+  ASSERT_TRUE(status.ok()) << status;
+  for (const auto& seen : {in_eval, in_train}) {
+    ExpectSame(seen->values.at("bert/kernel"), kernel);
+    ExpectSame(seen->values.at("dense/bias"), old_bias);
+    EXPECT_NE(seen->values.at("bert/new").AsDouble(), 0);
+  }
+}
+
 // A network with batch norm whose trained averages are what evaluation restores.
 class MovingAverageTest : public WarmStartFromTest {
  protected:
