@@ -4,8 +4,10 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/export/saved_model_show.h"
+#include "estimator/nn/layers/normalization.h"
 #include "estimator/ops/constant.h"
 #include "estimator/training/estimator.h"
 #include "estimator/training/testing/tiny_model.h"
@@ -13,6 +15,7 @@
 namespace estimator {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -140,18 +143,48 @@ TEST_F(ExportTest, WithoutExportOutputsThePredictionsAreServed) {
     EXPECT_THAT(signature, HasSubstr(part));
 }
 
-// Behaviour G6.
-TEST_F(ExportTest, AWarmStartedEstimatorExportsTheValuesItWouldStartFrom) {
-  const auto trained = Trained();
-  auto options = TinyOptions(dir_.File("other"));
+// Behaviour G6. Training would begin at step 0 and with batch norm's first statistics; what is
+// served is the model that the checkpoint is of.
+TEST_F(ExportTest, AWarmStartedEstimatorExportsTheWholeCheckpointThatItWouldStartFrom) {
+  auto options = TinyOptions(dir_.File("model"));
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
+    const Tensor x = layers::BatchNormalization(
+        features["x"], {.momentum = 0.5, .training = mode == Mode::kTrain});
+    return TinyModel(Features(x.graph(), "features", {{"x", x}}), labels, mode, params);
+  };
+  auto trained = Trained(options);
+  options.config.model_dir = dir_.File("other");
   options.warm_start_from = dir_.File("model");
-  Estimator<TinyParams> warm(std::move(options));
+  Estimator<TinyParams> warm(options);
   const auto dir = warm.ExportSavedModel(Base(), raw_);
   ASSERT_TRUE(dir.ok()) << dir.status();
   const std::string variables = JoinPath(*dir, "variables/variables");
-  EXPECT_EQ(LoadVariable(variables, "dense/kernel")->ToString(),
-            trained.GetVariableValue("dense/kernel")->ToString());
-  EXPECT_EQ(LoadVariable(variables, "global_step")->scalar<int64_t>(), 0);
+  for (const std::string name : {"dense/kernel", "batch_normalization/moving_mean",
+                                 "batch_normalization/moving_variance", "global_step"}) {
+    EXPECT_EQ(LoadVariable(variables, name)->ToString(), trained.GetVariableValue(name)->ToString())
+        << name;
+  }
+  EXPECT_EQ(LoadVariable(variables, "global_step")->scalar<int64_t>(), 10);
+  EXPECT_EQ((*(*warm.MakePredictor(raw_))->Predict(TinyExamples(7).features))["y"].ToString(),
+            (*(*trained.MakePredictor(raw_))->Predict(TinyExamples(7).features))["y"].ToString());
+  const Array variance = *trained.GetVariableValue("batch_normalization/moving_variance");
+  EXPECT_THAT(warm.WriteFrozenGraph(dir_.File("warm.pb"), raw_)->graph_def,
+              HasSubstr(std::string(static_cast<const char*>(variance.raw()), 8)));
+}
+
+TEST_F(ExportTest, AWarmStartThatLacksAVariableIsAnErrorWithItsCure) {
+  Trained();
+  auto options = TinyOptions(dir_.File("other"));
+  options.warm_start_from = dir_.File("model");
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
+    GetVariable("head", {2});
+    return TinyModel(features, labels, mode, params);
+  };
+  Estimator<TinyParams> warm(options);
+  EXPECT_THAT(std::string(warm.ExportSavedModel(Base(), raw_).status().message()),
+              AllOf(HasSubstr("warm_start_from"), HasSubstr("train first"), HasSubstr("head")));
 }
 
 // Behaviour G7.
@@ -187,6 +220,97 @@ TEST_F(ExportTest, RestoreNamesOfTheScaffoldAreUsed) {
   ASSERT_TRUE(dir.ok()) << dir.status();
   EXPECT_EQ(LoadVariable(JoinPath(*dir, "variables/variables"), "dense/bias")->ToString(),
             estimator.GetVariableValue("dense/bias/Momentum")->ToString());
+}
+
+TEST_F(ExportTest, ModesThatRestoreAVariableFromDifferentNamesAreNotExportedTogether) {
+  auto options = TinyOptions(dir_.File("model"));
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
+    if (mode != Mode::kPredict) return TinyModel(features, labels, mode, params);
+    return EstimatorSpec::Predict(
+        {{"y", TinyNetwork(features, false, 0)}},
+        {.scaffold = {.restore_names = {{"dense/bias", "dense/bias/Momentum"}}}});
+  };
+  auto estimator = Trained(std::move(options));
+  const auto dir = estimator.ExperimentalExportAllSavedModels(
+      Base(), {{Mode::kTrain, supervised_}, {Mode::kPredict, raw_}});
+  EXPECT_EQ(dir.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(dir.status().message()),
+              AllOf(HasSubstr("'dense/bias'"), HasSubstr("mode train"), HasSubstr("mode infer"),
+                    HasSubstr("export infer alone")));
+  EXPECT_FALSE(FileExists(Base()));
+}
+
+// The tiny model, whose PREDICT graph has a variable that the EVAL graph lacks.
+Estimator<TinyParams>::ModelFn WithSlotInPredict(std::function<void()> when_predict_is_built) {
+  return [=](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+    const EstimatorSpec spec = TinyModel(features, labels, mode, params);
+    if (mode == Mode::kPredict) {
+      when_predict_is_built();
+      GetVariable("dense/bias/Momentum", {4}, {.trainable = false});
+    }
+    return spec;
+  };
+}
+
+TEST_F(ExportTest, AllModesAreOfOneCheckpointWhileATrainerSaves) {
+  Estimator<TinyParams> trainer = Trained();
+  auto options = TinyOptions(dir_.File("model"));
+  options.model_fn = WithSlotInPredict([&] { ASSERT_TRUE(trainer.Train(Input, Steps(1)).ok()); });
+  Estimator<TinyParams> exporter(std::move(options));
+  const auto dir = exporter.ExperimentalExportAllSavedModels(
+      Base(), {{Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  const std::string variables = JoinPath(*dir, "variables/variables");
+  const std::string checkpoint = dir_.File(
+      absl::StrCat("model/model.ckpt-", LoadVariable(variables, "global_step")->scalar<int64_t>()));
+  for (const std::string name : {"dense/bias", "dense/bias/Momentum"}) {
+    EXPECT_EQ(LoadVariable(variables, name)->ToString(), LoadVariable(checkpoint, name)->ToString())
+        << name;
+  }
+}
+
+TEST_F(ExportTest, DamageThatTheSecondModeFindsTakesAllModesToTheCheckpointBefore) {
+  Trained();
+  const std::string path = DataPath(dir_.File("model/model.ckpt-10"), 0, 1);
+  std::string bytes = *ReadFile(path);
+  bytes[20] = static_cast<char>(bytes[20] ^ 0x10);  // dense/bias: 16 bytes, then its slot
+  ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  auto options = TinyOptions(dir_.File("model"));
+  options.model_fn = WithSlotInPredict([] {});
+  Estimator<TinyParams> exporter(std::move(options));
+  ASSERT_TRUE(exporter.ExportSavedModel(Base(), supervised_, {.mode = Mode::kEval}).ok());
+  const auto dir = exporter.ExperimentalExportAllSavedModels(
+      Base(), {{Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  const std::string variables = JoinPath(*dir, "variables/variables");
+  for (const std::string name : {"dense/bias", "dense/bias/Momentum", "global_step"}) {
+    EXPECT_EQ(LoadVariable(variables, name)->ToString(),
+              LoadVariable(dir_.File("model/model.ckpt-5"), name)->ToString())
+        << name;
+  }
+}
+
+TEST_F(ExportTest, TotalsOfMetricsAreNotSavedAsVariablesOfTheModel) {
+  auto options = TinyOptions(dir_.File("model"));
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
+    const EstimatorSpec spec = TinyModel(features, labels, mode, params);
+    if (mode != Mode::kEval) return spec;
+    GetVariable("head", {2});
+    // First values, of the totals too, are computed for what the checkpoint lacks.
+    return EstimatorSpec::Eval(spec.spec().loss, spec.spec().eval_metric_ops,
+                               {.scaffold = {.partial_restore = {"head"}}});
+  };
+  auto estimator = Trained(std::move(options));
+  const auto dir = estimator.ExportSavedModel(Base(), supervised_, {.mode = Mode::kEval});
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  const auto saved = ListVariables(JoinPath(*dir, "variables/variables"));
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  std::vector<std::string> names;
+  for (const auto& [name, spec] : *saved) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("dense/bias", "dense/kernel", "dense_1/bias", "dense_1/kernel",
+                                 "global_step", "head"));
 }
 
 TEST_F(ExportTest, DropoutIsNotInTheServedGraph) {

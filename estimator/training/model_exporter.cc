@@ -6,9 +6,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/array/compare.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/checkpoint/load.h"
 #include "estimator/export/saved_model_writer.h"
 #include "estimator/training/built_model.h"
 #include "glog/logging.h"
@@ -111,37 +113,65 @@ absl::StatusOr<ExportModel> MakeModel(const Strategy& strategy, const ServingInp
 
 }  // namespace
 
-absl::Status ModelExporter::LoadNewest(const Graph& graph, const Scaffold& scaffold,
-                                       ModelState& state) const {
+absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
+    const std::optional<std::string>& prefix, const std::vector<ExportedMode>& modes) const {
+  auto variables = std::make_shared<VariableStore>();
+  std::map<std::string, std::string> loaded_by;
+  for (const ExportedMode& mode : modes) {
+    ModelState state;
+    EST_RETURN_IF_ERROR(Annotate(prefix.has_value()
+                                     ? state.Restore(mode.graph, *prefix, mode.scaffold)
+                                     : state.CopyFrom(mode.graph, trained_, mode.scaffold),
+                                 absl::StrCat("exporting mode ", mode.name)));
+    for (const Variable& variable : mode.graph.variables()) {
+      if (variable.local()) continue;  // a metric's total: its initializer is in the graph
+      const std::string& name = variable.name();
+      const Array& value = *state.store().Peek(name);
+      const auto [first, is_new] = loaded_by.emplace(name, mode.name);
+      if (is_new) {
+        EST_RETURN_IF_ERROR(variables->Set(name, value));
+      } else if (!SameBits(value, *variables->Peek(name))) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "variable '", name, "' has one value in mode ", first->second, " and another in mode ",
+            mode.name,
+            " (Scaffold::restore_names or partial_restore of the one is not that of the "
+            "other), and a SavedModel holds one: export ",
+            mode.name, " alone"));
+      }
+    }
+  }
+  return variables;
+}
+
+// Once for all modes, so that they are of one step, whatever a trainer saves in the meantime.
+absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadVariables(
+    const std::optional<std::string>& checkpoint_path,
+    const std::vector<ExportedMode>& modes) const {
+  if (checkpoint_path.has_value()) {
+    EST_RETURN_IF_ERROR(Annotate(CheckCheckpoint(*checkpoint_path), "checkpoint_path"));
+    return LoadFrom(checkpoint_path, modes);
+  }
   NewestCheckpoint newest(*config_.model_dir);
   while (true) {
     EST_ASSIGN_OR_RETURN(const std::optional<std::string> prefix, newest.Find());
-    if (trained_.AheadOf(prefix.value_or(""))) return state.CopyFrom(graph, trained_, scaffold);
-    if (!prefix.has_value() && warm_start_.has_value())
-      return state.InitializeFresh(graph, scaffold, warm_start_);
-    if (!prefix.has_value()) {
-      return absl::NotFoundError(absl::StrCat("Couldn't find trained model at ", *config_.model_dir,
-                                              "; train first, or give a checkpoint_path"));
-    }
-    const absl::Status status = state.Restore(graph, *prefix, scaffold);
-    if (!newest.PassOver(*prefix, status)) return status;
+    if (trained_.AheadOf(prefix.value_or(""))) return LoadFrom(std::nullopt, modes);
+    if (!prefix.has_value()) break;
+    auto variables = LoadFrom(prefix, modes);
+    if (!newest.PassOver(*prefix, variables.status())) return variables;
   }
-}
-
-absl::Status ModelExporter::LoadVariables(const Graph& graph,
-                                          const std::optional<std::string>& checkpoint_path,
-                                          const Scaffold& scaffold, VariableStore& store) const {
-  ModelState state;
-  if (checkpoint_path.has_value()) {
-    EST_RETURN_IF_ERROR(Annotate(CheckCheckpoint(*checkpoint_path), "checkpoint_path"));
-    EST_RETURN_IF_ERROR(state.Restore(graph, *checkpoint_path, scaffold));
-  } else {
-    EST_RETURN_IF_ERROR(LoadNewest(graph, scaffold, state));
+  if (!warm_start_.has_value()) {
+    return absl::NotFoundError(absl::StrCat("Couldn't find trained model at ", *config_.model_dir,
+                                            "; train first, or give a checkpoint_path"));
   }
-  for (const std::string& name : state.store().Names()) {
-    if (!store.Has(name)) EST_RETURN_IF_ERROR(store.Set(name, *state.store().Peek(name)));
+  const absl::StatusOr<std::string> start = CheckpointPrefix(warm_start_->ckpt_to_initialize_from);
+  EST_RETURN_IF_ERROR(Annotate(start.status(), "warm_start_from"));
+  auto variables = LoadFrom(*start, modes);
+  if (!variables.ok()) {
+    return Annotate(variables.status(),
+                    "before the first training, all variables are exported from the checkpoint of "
+                    "warm_start_from, by their own names; if it has not all of them, train first");
   }
-  return absl::OkStatus();
+  return variables;
 }
 
 absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
@@ -155,8 +185,8 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
                                  .variables = nullptr,
                                  .assets_extra = options.assets_extra,
                                  .as_text = options.as_text};
-  VariableStore variables;
-  contents.variables = &variables;
+  std::vector<std::pair<Mode, const ExportPass*>> exported;
+  std::vector<BuiltExport> built;
   for (const auto& [mode, receiver] : receivers) {
     if (!receiver) {
       return absl::InvalidArgumentError(
@@ -168,22 +198,33 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
       absl::StatusOr<BuiltExport> one =
           Build(*pass.strategy, receiver, mode, config_.tf_random_seed, 2);
       if (!one.ok()) return Annotate(one.status(), where);
-      EST_RETURN_IF_ERROR(Annotate(
-          LoadVariables(*one->graph.graph, options.checkpoint_path, one->scaffold, variables),
-          where));
       LogSignatureReport(one->graph.signatures, one->excluded);
-      absl::StatusOr<ExportModel> model =
-          MakeModel(*pass.strategy, receiver, mode, config_.tf_random_seed);
-      if (!model.ok()) return Annotate(model.status(), where);
-      std::vector<std::string> tags = {ModeTag(mode)};
-      tags.insert(tags.end(), pass.extra_tags.begin(), pass.extra_tags.end());
-      contents.meta_graphs.push_back(MakeMetaGraph(*model, tags));
+      exported.emplace_back(mode, &pass);
+      built.push_back(*std::move(one));
     }
   }
-  if (contents.meta_graphs.empty()) {
+  if (built.empty()) {
     return absl::InvalidArgumentError(
         "nothing to export: one of export_to_cpu and export_to_tpu must be true, and a TPU graph "
         "is written for the mode infer alone");
+  }
+  std::vector<ExportedMode> modes;
+  for (size_t i = 0; i < built.size(); ++i) {
+    modes.push_back({.graph = *built[i].graph.graph,
+                     .scaffold = built[i].scaffold,
+                     .name = std::string(ModeName(exported[i].first))});
+  }
+  EST_ASSIGN_OR_RETURN(const std::shared_ptr<VariableStore> variables,
+                       LoadVariables(options.checkpoint_path, modes));
+  contents.variables = variables.get();
+  for (const auto& [mode, pass] : exported) {
+    absl::StatusOr<ExportModel> model =
+        MakeModel(*pass->strategy, receivers.at(mode), mode, config_.tf_random_seed);
+    if (!model.ok())
+      return Annotate(model.status(), absl::StrCat("exporting mode ", ModeName(mode)));
+    std::vector<std::string> tags = {ModeTag(mode)};
+    tags.insert(tags.end(), pass->extra_tags.begin(), pass->extra_tags.end());
+    contents.meta_graphs.push_back(MakeMetaGraph(*model, tags));
   }
   EST_ASSIGN_OR_RETURN(std::string dir,
                        WriteTimestampedExport(export_dir_base, [&](const std::string& temporary) {
@@ -198,12 +239,13 @@ absl::StatusOr<FrozenGraph> ModelExporter::WriteFrozenGraph(
     const WriteFrozenGraphOptions& options) {
   EST_ASSIGN_OR_RETURN(BuiltExport one,
                        Build(*pass.strategy, receiver, Mode::kPredict, config_.tf_random_seed, 2));
-  VariableStore variables;
-  EST_RETURN_IF_ERROR(
-      LoadVariables(*one.graph.graph, options.checkpoint_path, one.scaffold, variables));
+  EST_ASSIGN_OR_RETURN(
+      const std::shared_ptr<VariableStore> variables,
+      LoadVariables(options.checkpoint_path,
+                    {{.graph = *one.graph.graph, .scaffold = one.scaffold, .name = "infer"}}));
   EST_ASSIGN_OR_RETURN(const ExportModel model,
                        MakeModel(*pass.strategy, receiver, Mode::kPredict, config_.tf_random_seed));
-  EST_ASSIGN_OR_RETURN(FrozenGraph frozen, FreezeGraph(model, variables, options.signature_key));
+  EST_ASSIGN_OR_RETURN(FrozenGraph frozen, FreezeGraph(model, *variables, options.signature_key));
   EST_RETURN_IF_ERROR(WriteFileAtomically(path, frozen.graph_def));
   return frozen;
 }
@@ -219,9 +261,10 @@ absl::StatusOr<std::unique_ptr<Predictor>> ModelExporter::MakePredictor(
   };
   EST_ASSIGN_OR_RETURN(BuiltExport one,
                        Build(*pass.strategy, receiver, Mode::kPredict, config_.tf_random_seed, 2));
-  auto variables = std::make_shared<VariableStore>();
-  EST_RETURN_IF_ERROR(
-      LoadVariables(*one.graph.graph, options.checkpoint_path, one.scaffold, *variables));
+  EST_ASSIGN_OR_RETURN(
+      std::shared_ptr<VariableStore> variables,
+      LoadVariables(options.checkpoint_path,
+                    {{.graph = *one.graph.graph, .scaffold = one.scaffold, .name = "infer"}}));
   return Predictor::Create(build, std::move(variables), options.signature_key, options.predictor);
 }
 

@@ -56,15 +56,16 @@ struct ExportPass {
 // it. Not thread-safe.
 class ModelExporter {
  public:
-  // `trained`: variables in memory, used where no checkpoint is written. `warm_start`: used where
-  // there is no checkpoint.
+  // `trained`: variables in memory, used where no checkpoint is written. `warm_start`: its
+  // checkpoint is used where there is none.
   ModelExporter(const RunConfig& config, const std::optional<WarmStartSettings>& warm_start,
                 const ModelState& trained)
       : config_(config), warm_start_(warm_start), trained_(trained) {}
 
   // Writes the modes in the order train, eval, predict.
   // Returns the folder. Errors: INVALID_ARGUMENT if no receiver is given, or for a variable that
-  // the checkpoint lacks, naming the mode; NOT_FOUND if there is no checkpoint.
+  // the checkpoint lacks, naming the mode, or that two modes restore otherwise, naming both;
+  // NOT_FOUND if there is no checkpoint.
   absl::StatusOr<std::string> ExportAllSavedModels(const std::string& export_dir_base,
                                                    const InputReceiverFnMap& receivers,
                                                    const std::vector<ExportPass>& passes,
@@ -80,11 +81,21 @@ class ModelExporter {
                                                            const MakePredictorOptions& options);
 
  private:
-  // The values of the newest checkpoint that is whole, those in memory, or warm-started ones.
-  absl::Status LoadNewest(const Graph& graph, const Scaffold& scaffold, ModelState& state) const;
-  // Gives `store` the values of the variables of `graph`.
-  absl::Status LoadVariables(const Graph& graph, const std::optional<std::string>& checkpoint_path,
-                             const Scaffold& scaffold, VariableStore& store) const;
+  // A graph whose variables are exported, and the name of its mode.
+  struct ExportedMode {
+    const Graph& graph;
+    const Scaffold& scaffold;
+    std::string name;
+  };
+  // The values of all the modes' variables from checkpoint_path, else the newest checkpoint that is
+  // whole, those in memory, or the checkpoint of the warm start (as TF 2.15
+  // Estimator._export_all_saved_models: all of it, not what WarmStartSettings chooses).
+  absl::StatusOr<std::shared_ptr<VariableStore>> LoadVariables(
+      const std::optional<std::string>& checkpoint_path,
+      const std::vector<ExportedMode>& modes) const;
+  // From one checkpoint; nullopt: from memory.
+  absl::StatusOr<std::shared_ptr<VariableStore>> LoadFrom(
+      const std::optional<std::string>& prefix, const std::vector<ExportedMode>& modes) const;
 
   const RunConfig& config_;
   const std::optional<WarmStartSettings>& warm_start_;
