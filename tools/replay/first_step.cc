@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -21,8 +22,9 @@ std::string TensorName(const std::string& recorded) {
 }
 
 // The recorded name of each forward tensor that the graph has, in its order.
-std::map<Tensor, std::string> ForwardTensors(Graph& graph, const Reference& reference,
-                                             std::vector<std::string>& notes) {
+absl::StatusOr<std::map<Tensor, std::string>> ForwardTensors(Graph& graph,
+                                                             const Reference& reference,
+                                                             std::vector<std::string>& notes) {
   std::map<Tensor, std::string> tensors;
   std::vector<std::string> unknown;
   for (const std::string& name : reference.Names("forward/")) {
@@ -33,6 +35,13 @@ std::map<Tensor, std::string> ForwardTensors(Graph& graph, const Reference& refe
       unknown.push_back(TensorName(name));
     }
   }
+  if (!unknown.empty() && tensors.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "this model's graph has none of the forward tensors of ", reference.folder(), ": ",
+        absl::StrJoin(unknown, ", "),
+        "; name the layers and ops as the model that made the reference does, or record it "
+        "without forward/"));
+  }
   if (!unknown.empty()) {
     notes.push_back(absl::StrCat("forward tensors that this model's graph does not have: ",
                                  absl::StrJoin(unknown, ", ")));
@@ -40,8 +49,23 @@ std::map<Tensor, std::string> ForwardTensors(Graph& graph, const Reference& refe
   return tensors;
 }
 
+absl::Status CheckGradients(const Graph& graph, const Reference& reference) {
+  std::set<std::string> trainable;
+  for (const Variable& variable : graph.TrainableVariables()) trainable.insert(variable.name());
+  std::vector<std::string> frozen;
+  for (const std::string& name : reference.Names("gradient/")) {
+    if (trainable.count(name) == 0) frozen.push_back(absl::StrCat("'", name, "'"));
+  }
+  if (frozen.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      reference.folder(), " has gradients of ", absl::StrJoin(frozen, ", "),
+      ", which this model has not as trainable variables; make them trainable, or record the "
+      "reference with them frozen too"));
+}
+
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> GradientTensors(
     BuiltModel& model, const Reference& reference) {
+  EST_RETURN_IF_ERROR(CheckGradients(*model.graph, reference));
   std::vector<std::pair<std::string, Tensor>> gradients;
   std::vector<Variable> variables;
   for (const Variable& variable : model.graph->TrainableVariables()) {
@@ -81,8 +105,7 @@ absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, cons
                                        const Reference& reference) {
   using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
   FirstStep result;
-  const std::map<Tensor, std::string> forward =
-      ForwardTensors(*model.graph, reference, result.notes);
+  EST_ASSIGN_OR_RETURN(const auto forward, ForwardTensors(*model.graph, reference, result.notes));
   NamedTensors gradients;
   if (model.spec.mode == Mode::kTrain) {
     EST_ASSIGN_OR_RETURN(gradients, GradientTensors(model, reference));

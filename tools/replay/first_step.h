@@ -28,9 +28,10 @@ struct FirstStep {
 
 // Runs `input` without updates, in a program of its own: watching tensors keeps ops from being
 // fused, and the steps that train shall run as they always do. Adds the gradients to the graph.
-// Forward tensors of several replicas are joined on axis 0, gradients averaged; what the graph does
-// not have, or what is not split by examples on several replicas, becomes a note.
-// Errors: INVALID_ARGUMENT if the loss does not depend on a variable whose gradient is expected.
+// Forward tensors of several replicas are joined on axis 0, gradients averaged; a forward tensor
+// that the graph does not have, or that is not split by examples on several replicas, becomes a
+// note. Errors: INVALID_ARGUMENT if a gradient is expected of what is no trainable variable here,
+// or of one that the loss does not depend on; if the graph has none of the forward tensors.
 absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, const StepInput& input,
                                        const Reference& reference);
 

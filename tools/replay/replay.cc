@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/runtime/variable_store.h"
 #include "estimator/training/built_model.h"
@@ -72,6 +73,7 @@ class Replayer {
     }
     CompiledStep step(*model_, *backend_, std::move(updates));
     for (int64_t i = 0; i < num_steps_ && report_.ok(); ++i) EST_RETURN_IF_ERROR(RunStep(step, i));
+    EST_RETURN_IF_ERROR(CheckSomethingCompared());
     return std::move(report_);
   }
 
@@ -181,6 +183,19 @@ class Replayer {
     if (report_.ok() && index + 1 == reference_.num_steps())
       EST_RETURN_IF_ERROR(CompareVariables(index, "final/"));
     return absl::OkStatus();
+  }
+
+  // A match of nothing would pass for one.
+  absl::Status CheckSomethingCompared() const {
+    if (!report_.ok() || !report_.matches.empty()) return absl::OkStatus();
+    const std::vector<std::string> names = reference_.Names("");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "nothing was compared in ", num_steps_, " of ", reference_.num_steps(), " steps of ",
+        reference_.folder(), ", which expects ",
+        names.empty() ? std::string("nothing") : absl::StrJoin(names, ", "),
+        "; run all steps if it has final/ only, else record what the mode of the run has: a loss, "
+        "or predictions in PREDICT",
+        report_.notes.empty() ? "" : "; ", absl::StrJoin(report_.notes, "; ")));
   }
 
   absl::Status HoldLoss(int64_t index, const Array& loss) {

@@ -25,14 +25,18 @@ struct TinyModel {
   std::string weight = "w";
   Shape weight_shape = {};
   std::string prediction_name = "prediction";
+  std::string error_name = "error";
+  bool has_frozen_shift = false;  // a variable that is not trainable
 
   operator Model() const {  // NOLINT
     return Model::Of<EstimatorParams>([self = *this](const Features& features, const Tensor& labels,
                                                      Mode mode, const EstimatorParams&) {
       const Variable w = GetVariable(self.weight, self.weight_shape);
-      const Tensor prediction = Identity(self.prediction(w * features["x"]), self.prediction_name);
+      Tensor y = w * features["x"];
+      if (self.has_frozen_shift) y = y + GetVariable("shift", {}, {.trainable = false});
+      const Tensor prediction = Identity(self.prediction(y), self.prediction_name);
       if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"y", prediction}});
-      const Tensor error = Subtract(prediction, labels, "error");
+      const Tensor error = Subtract(prediction, labels, self.error_name);
       const Tensor loss = self.loss(ReduceMean(Square(error)));
       if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
       return EstimatorSpec::Train(loss, train::GradientDescent(self.rate).Minimize(loss));
@@ -174,6 +178,39 @@ TEST_F(ReplayTest, AForwardTensorThatTheModelDoesNotHaveIsANote) {
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_TRUE(report->ok());
   EXPECT_THAT(report->notes, ::testing::ElementsAre(HasSubstr("does not have: prediction:0")));
+}
+
+TEST_F(ReplayTest, AModelWithNoneOfTheForwardTensorsIsAnError) {
+  const std::string error = Error(TinyModel{.prediction_name = "y", .error_name = "e"});
+  EXPECT_THAT(error, HasSubstr("INVALID_ARGUMENT: this model's graph has none of the forward "));
+  EXPECT_THAT(error, HasSubstr(": error:0, prediction:0; name the layers"));
+}
+
+TEST_F(ReplayTest, AGradientOfAVariableThatIsNotTrainableHereIsAnError) {
+  reference_.initial["shift"] = Array::Scalar(0.0f);
+  reference_.expected["final/shift"] = Array::Scalar(0.0f);
+  reference_.expected["gradient/shift"] = Array::Scalar(-3.0f);
+  const std::string error = Error(TinyModel{.has_frozen_shift = true});
+  EXPECT_THAT(error, HasSubstr("INVALID_ARGUMENT: "));
+  EXPECT_THAT(error, HasSubstr("has gradients of 'shift', which this model has not as trainable"));
+  reference_.expected.erase("gradient/shift");
+  EXPECT_THAT(Error(TinyModel{.has_frozen_shift = true}), HasSubstr("matches Paper 1.0"));
+}
+
+TEST_F(ReplayTest, ALossIsOptionalWhereSomethingElseIsCompared) {
+  reference_.expected.erase("loss");
+  EXPECT_THAT(Error(TinyModel()), HasSubstr("matches Paper 1.0 over 3 steps on CPU: 2 forward"));
+}
+
+TEST_F(ReplayTest, AReplayThatComparedNothingIsAnErrorAndNoMatch) {
+  reference_.expected = {{"final/w", Array::Scalar(1.875f)},
+                         {"final/global_step", Array::Scalar<int64_t>(3)}};
+  const std::string error = Error(TinyModel(), {.num_steps = 2});
+  EXPECT_THAT(error, HasSubstr("INVALID_ARGUMENT: nothing was compared in 2 of 3 steps of"));
+  EXPECT_THAT(error, HasSubstr("which expects final/global_step, final/w; run all steps"));
+  EXPECT_THAT(Error(TinyModel()), HasSubstr("matches Paper 1.0 over 3 steps on CPU: 2 variables"));
+  reference_.expected = {{"losses", Array::Of<float>({3}, {2.5, 0.625, 0.15625})}};
+  EXPECT_THAT(Error(TinyModel()), HasSubstr("which expects losses; "));
 }
 
 TEST_F(ReplayTest, OnShardsTheBatchIsSplitAndTheNumbersAreThoseOfTheWhole) {
