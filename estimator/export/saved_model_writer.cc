@@ -18,6 +18,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/export/assets.h"
 #include "estimator/export/node_defs.h"
 #include "estimator/export/resource_variables.h"
 #include "estimator/export/saver_nodes.h"
@@ -131,10 +132,13 @@ proto::MetaGraphDef MakeMetaGraph(const ExportModel& model, const std::vector<st
 absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& contents) {
   proto::SavedModel model;
   model.set_saved_model_schema_version(1);
-  for (const proto::MetaGraphDef& meta_graph : contents.meta_graphs)
+  for (const proto::MetaGraphDef& meta_graph : contents.meta_graphs) {
     *model.add_meta_graphs() = meta_graph;
+    AddAssets(contents.assets, model.mutable_meta_graphs(model.meta_graphs_size() - 1));
+  }
   EST_RETURN_IF_ERROR(CreateDirectories(dir));
   EST_RETURN_IF_ERROR(WriteVariables(dir, *contents.variables));
+  EST_RETURN_IF_ERROR(CopyAssets(dir, contents.assets));
   EST_RETURN_IF_ERROR(CopyAssetsExtra(dir, contents.assets_extra));
   if (contents.as_text) {
     std::string text;

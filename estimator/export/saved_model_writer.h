@@ -33,6 +33,8 @@ proto::MetaGraphDef MakeMetaGraph(const ExportModel& model, const std::vector<st
 struct SavedModelContents {
   std::vector<proto::MetaGraphDef> meta_graphs = {};
   const VariableStore* variables = nullptr;  // all of them are saved
+  // Files that go to assets/, named by a string constant of every graph.
+  std::vector<std::string> assets = {};
   // Path under assets.extra/ -> file that is copied there.
   std::map<std::string, std::string> assets_extra = {};
   bool as_text = false;

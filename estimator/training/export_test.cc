@@ -117,7 +117,25 @@ TEST_F(ExportTest, AVariableThatOnlyPredictionHasIsNamedWithItsMode) {
   EXPECT_FALSE(FileExists(Base()));
 }
 
-// Behaviour G4, of what is here: no tables in a graph, so no assets/ of theirs.
+// Behaviour G4.
+TEST_F(ExportTest, AssetsStandInTheirFolderAndInTheGraph) {
+  ASSERT_TRUE(WriteFileAtomically(dir_.File("words.txt"), "a\n").ok());
+  auto estimator = Trained();
+  const auto dir = estimator.ExportSavedModel(
+      Base(), raw_, {.assets = {dir_.File("words.txt")}, .as_text = true});
+  ASSERT_TRUE(dir.ok()) << dir.status();
+  EXPECT_EQ(*ReadFile(JoinPath(*dir, "assets/words.txt")), "a\n");
+  const std::string graph = *ReadFile(JoinPath(*dir, "saved_model.pbtxt"));
+  EXPECT_THAT(graph, HasSubstr("filename: \"words.txt\""));
+  EXPECT_THAT(graph, HasSubstr("name: \"asset_path:0\""));
+  ASSERT_TRUE(CreateDirectories(dir_.File("other")).ok());
+  ASSERT_TRUE(WriteFileAtomically(dir_.File("other/words.txt"), "b\n").ok());
+  const auto clash = estimator.ExportSavedModel(
+      Base(), raw_, {.assets = {dir_.File("words.txt"), dir_.File("other/words.txt")}});
+  EXPECT_THAT(std::string(clash.status().message()), HasSubstr("have the same name"));
+}
+
+// Behaviour G4.
 TEST_F(ExportTest, ExtraAssetsAndText) {
   ASSERT_TRUE(WriteFileAtomically(dir_.File("words.txt"), "a\n").ok());
   auto estimator = Trained();

@@ -183,6 +183,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
   }
   SavedModelContents contents = {.meta_graphs = {},
                                  .variables = nullptr,
+                                 .assets = options.assets,
                                  .assets_extra = options.assets_extra,
                                  .as_text = options.as_text};
   std::vector<std::pair<Mode, const ExportPass*>> exported;

@@ -22,6 +22,9 @@
 namespace estimator {
 
 struct ExportSavedModelOptions {
+  // Files that go to assets/ under their own names, such as vocabularies. Each graph has a string
+  // constant `asset_path` for each, which TensorFlow's loaders set to where they found the file.
+  std::vector<std::string> assets = {};
   // Path under assets.extra/ -> file that is copied there.
   std::map<std::string, std::string> assets_extra = {};
   bool as_text = false;                                       // saved_model.pbtxt instead of .pb
