@@ -3,8 +3,7 @@
 //
 //   DIR/saved_model.pb (or .pbtxt)              the graphs, by tags, with their signatures
 //   DIR/variables/variables.index, .data-00000-of-00001   a checkpoint of the variables
-//   DIR/assets.extra/                           files that come along
-// There is no DIR/assets/: it is for the files of tables, which our graphs have none of.
+//   DIR/assets/, DIR/assets.extra/              files that the graphs name; files that come along
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_WRITER_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_WRITER_H_
 
