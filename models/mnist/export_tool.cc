@@ -95,8 +95,13 @@ absl::Status Run(const std::string& directory) {
       {{"image", FixedLenFeature{.dtype = DType::kFloat32, .shape = {28, 28}}}});
   const ServingInputReceiverFn supervised = BuildRawSupervisedInputReceiverFn(
       {{"image", {DType::kUint8, {-1, 28, 28}}}}, {{"label", {DType::kInt32, {-1}}}});
-  for (const auto& [name, receiver] : {std::pair("raw", raw), std::pair("parsing", parsing)})
-    EST_RETURN_IF_ERROR(estimator.ExportSavedModel(JoinPath(directory, name), receiver).status());
+  const std::string classes = JoinPath(directory, "classes.txt");
+  EST_RETURN_IF_ERROR(WriteFileAtomically(classes, "zero\none\n"));
+  for (const auto& [name, receiver] : {std::pair("raw", raw), std::pair("parsing", parsing)}) {
+    EST_RETURN_IF_ERROR(
+        estimator.ExportSavedModel(JoinPath(directory, name), receiver, {.assets = {classes}})
+            .status());
+  }
   EST_RETURN_IF_ERROR(
       estimator
           .ExperimentalExportAllSavedModels(

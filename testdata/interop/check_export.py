@@ -54,6 +54,10 @@ def check_v2(directory, rows, values, prefix):
     worst = 0.0
     model = tf.saved_model.load(directory, tags=["serve"])
     assert model.variables, "tf.saved_model.load found no variables"
+    assets = [asset.asset_path.numpy().decode() for asset in model.asset_paths]
+    if [os.path.realpath(path) for path in assets] != [os.path.realpath(os.path.join(directory, "assets/classes.txt"))]:
+        failures.append("assets")
+        print(f"FAILED v2 {directory}: assets are {assets}")
     for key, function in model.signatures.items():
         argument = list(function.structured_input_signature[1])[0]
         for batch in BATCHES:
