@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/index_table.h"
 #include "estimator/checkpoint/string_tensor.h"
 #include "estimator/proto/tensor_bundle.pb.h"
@@ -208,13 +209,22 @@ absl::Status BundleWriter::Finish() {
   return Annotate(Commit(), absl::StrCat("writing checkpoint ", prefix_));
 }
 
+namespace {
+
+bool IsWhole(const std::string& prefix) {
+  const auto reader = BundleReader::Open(prefix);
+  return reader.ok() && (*reader)->VerifyContents().ok();
+}
+
+}  // namespace
+
 absl::Status BundleWriter::Commit() {
   const Table in_use = IndexInUse(IndexPath(prefix_));
   const int shards_in_use = NumShards(in_use);
   if (shards_in_use == 1 || shards_in_use == 2) {
-    // A run that starts saves again what it has just restored.
-    const auto size = FileSize(DataPath(prefix_, shards_in_use - 1, shards_in_use));
-    if (size.ok() && *size == data_->size() && entries_->Serialize(shards_in_use - 1) == in_use) {
+    // A run that starts saves again what it has just restored. One that went back because this
+    // checkpoint is damaged, and came here again with the same values, must write them.
+    if (entries_->Serialize(shards_in_use - 1) == in_use && IsWhole(prefix_)) {
       EST_RETURN_IF_ERROR(Discard());
       return RemoveOtherDataFiles(shards_in_use - 1, shards_in_use);
     }

@@ -69,6 +69,18 @@ TEST_P(DamagedWhileTrainingTest, TrainingGoesBackToTheOneBeforeAndOnToTheSameBit
 
 INSTANTIATE_TEST_SUITE_P(AWeightOrTheStep, DamagedWhileTrainingTest, ::testing::Bool());
 
+// A fixed bug: training was skipped, and what came after took the older variables.
+TEST_F(DamagedCheckpointTest, ADamagedOneAtMaxStepsIsNotTheEndOfTraining) {
+  Flip(10, /*last=*/false);
+  Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+  ASSERT_TRUE(estimator.Train(Endless, MaxSteps(10)).ok());
+  EXPECT_EQ(estimator.Evaluate([](const TinyParams&) { return TinyDataset(4); })->global_step(),
+            10);
+  Estimator<TinyParams> undamaged(TinyOptions(dir_.File("undamaged")));
+  ASSERT_TRUE(undamaged.Train(Endless, MaxSteps(10)).ok());
+  EXPECT_EQ(*CheckpointBits(Prefix(10)), *CheckpointBits(dir_.File("undamaged/model.ckpt-10")));
+}
+
 TEST_F(DamagedCheckpointTest, EvaluationAndPredictionGoBackTooAndSayItOnce) {
   Flip(10, /*last=*/true);
   const CapturedLog log;

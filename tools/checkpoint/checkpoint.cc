@@ -55,7 +55,7 @@ constexpr char kUsage[] =
 rename and cast take the position of the input (C.input) along; average and extract do not.
 
 A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest one), or a SavedModel.
-Exit code: 0; 1 for a difference or damage; 2 for an error.)";
+Exit code: 0; 1 where diff finds a difference or verify damage; 2 for an error.)";
 
 using Arguments = std::vector<std::string>;
 using Reader = std::unique_ptr<BundleReader>;

@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<std::string>> ChosenCases(const std::map<std::string,
     return absl::InvalidArgumentError(
         absl::StrCat("--case=", FLAGS_case, " is not known",
                      nearest ? absl::StrCat("; did you mean ", *nearest, "?") : std::string(),
-                     " Known are: ", absl::StrJoin(names, ", ")));
+                     "; known are: ", absl::StrJoin(names, ", ")));
   }
   if (!FLAGS_folder.empty() && names.size() > 1) {
     return absl::InvalidArgumentError(absl::StrCat(
