@@ -9,8 +9,10 @@
 #include <absl/strings/strip.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -113,6 +115,12 @@ void InitializeLogging(const char* program) {
 
 using Body = std::function<int(const std::vector<std::string>& arguments)>;
 
+// `bazel run` starts programs in a folder of its own; paths mean what they mean where the user is.
+void GoWhereTheUserIs() {
+  const char* folder = getenv("BUILD_WORKING_DIRECTORY");
+  if (folder != nullptr && chdir(folder) != 0) LOG(WARNING) << "cannot go to " << folder;
+}
+
 int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
   if (HelpRequested(argc, argv)) {
     PrintHelp(argv[0]);
@@ -125,6 +133,7 @@ int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
   gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
   InitializeLogging(argv[0]);
   InstallInterruptHandlers();
+  GoWhereTheUserIs();
 
   const int code = body({argv + 1, argv + argc});
   google::FlushLogFiles(google::INFO);

@@ -21,6 +21,7 @@ inline constexpr int kUsageExitCode = 2;
 // and runs body. Returns the process's exit code: 0 for OK; 130 for CANCELLED after an interrupt; 2
 // for an unknown flag or a left-over argument, all of which are named; else 1 with the status on
 // stderr.
+// Under `bazel run`, relative paths count from where the user typed it.
 // --help prints the program's own flags (--helpfull: all) and returns 0.
 int Main(int argc, char** argv, const std::function<absl::Status()>& body);
 

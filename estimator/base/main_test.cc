@@ -3,11 +3,14 @@
 #include <gflags/gflags.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "estimator/base/interrupt.h"
+#include "estimator/base/temp_dir.h"
 
 DEFINE_int32(train_steps, 10, "how many steps");
 DEFINE_bool(use_tpu, false, "run on a TPU");
@@ -94,6 +97,20 @@ TEST(MainTest, HelpListsTheProgramsOwnFlagsOnly) {
   EXPECT_THAT(outcome.standard_output, HasSubstr("--train_steps  int32 10    how many steps\n"));
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--logtostderr")));
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--flagfile")));
+}
+
+// A fixed bug: the folder in which `bazel run` starts a program is none of the user's.
+TEST(MainTest, RelativePathsCountFromWhereBazelRunWasTyped) {
+  const TempDir dir;
+  char before[4096];
+  ASSERT_NE(getcwd(before, sizeof(before)), nullptr);
+  setenv("BUILD_WORKING_DIRECTORY", dir.path().c_str(), 1);
+  RunMain({});
+  unsetenv("BUILD_WORKING_DIRECTORY");
+  char during[4096];
+  ASSERT_NE(getcwd(during, sizeof(during)), nullptr);
+  ASSERT_EQ(chdir(before), 0);
+  EXPECT_EQ(std::string(during), dir.path());
 }
 
 TEST(MainTest, CancelledAfterAnInterruptReturns130) {

@@ -4,6 +4,7 @@
 
 #include <iostream>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -66,7 +67,20 @@ ReplayOptions OptionsFromFlags() {
   return options;
 }
 
+// -1 stands for the reference's; any other negative number is a slip.
+absl::Status CheckTolerances() {
+  const std::pair<const char*, double> tolerances[] = {
+      {"rtol", FLAGS_rtol}, {"variable_rtol", FLAGS_variable_rtol}, {"atol", FLAGS_atol}};
+  for (const auto& [flag, value] : tolerances) {
+    if (value >= 0 || value == -1) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, " must be >= 0, or -1 for the reference's, given ", value));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Run(const std::map<std::string, Model>& models) {
+  EST_RETURN_IF_ERROR(CheckTolerances());
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> cases, ChosenCases(models));
   if (FLAGS_list) {
     std::cout << absl::StrJoin(cases, "\n") << "\n";

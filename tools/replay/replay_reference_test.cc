@@ -60,6 +60,8 @@ TEST(ReplayReferenceTest, BadFlagsAndFoldersHaveClearErrors) {
               HasSubstr("there is no folder /nowhere"));
   EXPECT_THAT(RunProgram("--case=mnist_momentum --steps=51").output,
               HasSubstr("has 50 steps, asked for 51"));
+  EXPECT_THAT(RunProgram("--case=mnist_momentum --rtol=-5").output,
+              HasSubstr("--rtol must be >= 0, or -1 for the reference's, given -5"));
   EXPECT_THAT(RunProgram("--case=mnist_momentum --num_shards=3").output,
               HasSubstr("cannot be split over 3 shards"));
 }
