@@ -6,8 +6,11 @@ another that the document's table "Other names" gives, or in its table "Not here
 holds for every optional argument of a function that the table "Options" gives a struct for;
 an argument is written `losses.huber_loss(weights)`.
 
+A row of "Not here" that became untrue, because the name is here by now, is found by the compiler too.
+
 Usage: check_api_names.py test DOC LIST          fails with every name that is in none of the tables
-       check_api_names.py generate DOC LIST      C++ that compiles only if all names exist here
+       check_api_names.py generate DOC LIST      C++ that compiles only if all names exist here, and none
+                                                 of those that are not
 """
 import fnmatch
 import re
@@ -83,6 +86,10 @@ class Document:
             return self.split(self.other[name.full])
         if self.is_absent(name.full):
             return None
+        return self.mechanical(name, names)
+
+    def mechanical(self, name, names):
+        """As ours, by the rule alone; None where the class is not here."""
         owner, last = name.full.rsplit(".", 1)
         if owner in names:  # a method or property
             place = self.ours(names[owner], names)
@@ -115,6 +122,38 @@ def wanted(document, names):
                     yield full, struct, argument
 
 
+def unwanted(document, names):
+    """As wanted: the mechanical names of what is not here, each once."""
+    here = {(owner, last) for _, owner, last in wanted(document, names)}
+    for name in names.values():
+        if name.full not in document.other and document.is_absent(name.full):
+            place = document.mechanical(name, names)
+            if place is not None and place not in here:
+                here.add(place)
+                yield name.full, *place
+        if name.full in document.options:
+            for argument in name.optional:
+                full = f"{name.full}({argument})"
+                if full not in document.other and document.is_absent(full):
+                    yield full, "estimator::" + document.options[name.full], argument
+
+
+def absence(full, owner, last, index):
+    """C++ that compiles only if `owner`, a class or one of our namespaces, has no member `last`."""
+    comment = f"// {full}: a row of \"Not here\" in docs/api_names.md is stale if this fails\n"
+    if owner in NAMESPACES.values():
+        # With both at hand, the name is ambiguous.
+        return comment + (f"namespace absent{index} {{ struct {last}; }}\n"
+                          f"namespace probe{index} {{ using namespace ::{owner}; using namespace absent{index};\n"
+                          f"using T = {last}; }}")
+    if last == owner.rsplit("::", 1)[-1]:
+        return ""  # a class has its own name
+    # The same, in a class: an ambiguous member cannot be named.
+    return comment + (f"struct A{index} {{ int {last}; }};\nstruct B{index} : ::{owner}, A{index} {{}};\n"
+                      f"template <class T> concept Names{index} = requires {{ &T::{last}; }};\n"
+                      f"static_assert(Names{index}<B{index}>);")
+
+
 def generate(document, names):
     print('// Compiles if every name of docs/api_names.md is there. Made by tools/check_api_names.py.')
     print('#include "estimator/estimator.h"\n#include "tpu/tpu_estimator.h"\n')
@@ -129,6 +168,8 @@ def generate(document, names):
             print(f"using T{index} = ::{owner};")
         else:
             print(f"struct S{index} : ::{owner} {{ using ::{owner}::{last}; }};")
+    for index, (full, owner, last) in enumerate(unwanted(document, names)):
+        print(absence(full, owner, last, index))
     print("int main() { return 0; }")
 
 
