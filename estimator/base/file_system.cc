@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "estimator/base/fault_injection.h"
+#include "estimator/base/path.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -54,6 +55,23 @@ absl::Status CreateDirectories(absl::string_view path) {
   std::error_code error;
   std::filesystem::create_directories(std::string(path), error);
   if (error) return Error(error.value(), "create directory", path);
+  return absl::OkStatus();
+}
+
+absl::Status CheckWritableDirectory(absl::string_view path) {
+  std::string nearest(path.empty() ? "." : path);  // that is there
+  while (!FileExists(nearest)) {
+    const absl::string_view above = Dirname(nearest);
+    nearest = std::string(above.empty() ? "." : above);
+  }
+  if (!IsDirectory(nearest)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        nearest, " is a file, so ",
+        nearest == path ? "it is no directory" : absl::StrCat("there can be no directory ", path)));
+  }
+  if (access(nearest.c_str(), W_OK | X_OK) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write to the directory ", nearest));
+  }
   return absl::OkStatus();
 }
 

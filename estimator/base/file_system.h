@@ -25,6 +25,11 @@ absl::StatusOr<double> FileModifiedTimeSeconds(absl::string_view path);
 // Makes path and the directories above it, where they are not there yet.
 absl::Status CreateDirectories(absl::string_view path);
 
+// Whether CreateDirectories(path) would succeed and files could be made there; makes nothing.
+// Errors: FAILED_PRECONDITION if the path, or one above it, is a file; PERMISSION_DENIED if the
+// user may not write there, each naming the path that is in the way.
+absl::Status CheckWritableDirectory(absl::string_view path);
+
 // Replaces a file `to` in one step: others see the old one or the new one, never neither.
 // It survives a power loss only after SyncDirectory of to's directory.
 absl::Status RenameFile(absl::string_view from, absl::string_view to);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -43,6 +45,24 @@ TEST(FileSystemTest, ErrorsNameThePathAndTheCause) {
   const absl::Status status = FileSize(dir.File("a")).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(status.message(), HasSubstr(dir.File("a") + ": No such file or directory"));
+}
+
+TEST(FileSystemTest, SaysWhetherADirectoryCouldBeMadeAndWrittenWithoutMakingIt) {
+  const TempDir dir;
+  Touch(dir.File("file"));
+  EXPECT_TRUE(CheckWritableDirectory(dir.path()).ok());
+  EXPECT_TRUE(CheckWritableDirectory(dir.File("a/b/c/")).ok());
+  EXPECT_TRUE(CheckWritableDirectory("").ok());
+  EXPECT_FALSE(FileExists(dir.File("a")));
+  EXPECT_EQ(CheckWritableDirectory(dir.File("file")).message(),
+            dir.File("file") + " is a file, so it is no directory");
+  EXPECT_EQ(CheckWritableDirectory(dir.File("file/m")).message(),
+            dir.File("file") + " is a file, so there can be no directory " + dir.File("file/m"));
+  if (geteuid() == 0) return;  // may write everywhere
+  ASSERT_TRUE(CreateDirectories(dir.File("mine")).ok());
+  ASSERT_EQ(chmod(dir.File("mine").c_str(), 0500), 0);
+  EXPECT_THAT(CheckWritableDirectory(dir.File("mine/m")).ToString(),
+              HasSubstr("cannot write to the directory " + dir.File("mine")));
 }
 
 TEST(FileSystemTest, CreateDirectoriesMakesTheOnesAboveAndMayRepeat) {

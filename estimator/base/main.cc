@@ -19,6 +19,13 @@
 
 #include "estimator/base/interrupt.h"
 #include "estimator/base/strings.h"
+#include "estimator/base/usage_error.h"
+
+// What gflags calls in place of exit(). It is exported, but stands in no header. `google` is how
+// Debian builds gflags; its header makes `gflags` another name for it.
+namespace google {
+extern void (*gflags_exitfunc)(int);
+}  // namespace google
 
 namespace estimator {
 namespace {
@@ -47,9 +54,29 @@ std::string UnknownFlagMessage(absl::string_view name) {
                  : absl::StrCat("unknown flag --", name, "; --help lists the flags");
 }
 
+std::string WhatItTakes(const std::string& type) {
+  if (type == "bool") return "true or false";
+  if (type == "int32") return "a whole number of 32 bits";
+  if (type == "int64") return "a whole number";
+  if (type == "uint32" || type == "uint64") return "a whole number that is not negative";
+  if (type == "double") return "a number";
+  return absl::StrCat("a ", type, " that it accepts");
+}
+
+// Sets the flag: whoever calls this puts all flags back.
+void CheckValue(const gflags::CommandLineFlagInfo& flag, const std::string& value,
+                std::vector<std::string>* problems) {
+  // These make gflags read more flags, from elsewhere.
+  if (flag.name == "flagfile" || flag.name == "fromenv" || flag.name == "tryfromenv") return;
+  if (!gflags::SetCommandLineOption(flag.name.c_str(), value.c_str()).empty()) return;
+  problems->push_back(absl::StrCat("flag --", flag.name, " must be ", WhatItTakes(flag.type),
+                                   ", given \"", value, "\""));
+}
+
 // What is wrong with the command line, by gflags' own reading of it, which exits at the first
 // fault.
 std::vector<std::string> CommandLineProblems(int argc, char** argv, bool takes_arguments) {
+  const gflags::FlagSaver saver;
   std::vector<std::string> problems;
   for (int i = 1; i < argc; ++i) {
     absl::string_view argument = argv[i];
@@ -66,9 +93,13 @@ std::vector<std::string> CommandLineProblems(int argc, char** argv, bool takes_a
     gflags::CommandLineFlagInfo info;
     if (gflags::GetCommandLineFlagInfo(name.c_str(), &info)) {
       const bool value_follows = parts.size() == 1 && info.type != "bool";
-      if (value_follows && i + 1 == argc)
+      if (value_follows && i + 1 == argc) {
         problems.push_back(absl::StrCat("flag --", name, " needs a value"));
-      if (value_follows) ++i;
+      } else if (value_follows) {
+        CheckValue(info, argv[++i], &problems);
+      } else if (parts.size() == 2) {
+        CheckValue(info, std::string(parts[1]), &problems);
+      }
       continue;
     }
     absl::string_view positive = name;
@@ -80,7 +111,8 @@ std::vector<std::string> CommandLineProblems(int argc, char** argv, bool takes_a
   return problems;
 }
 
-bool HelpRequested(int argc, char** argv) {
+bool HelpRequested(int argc, char** argv, bool takes_arguments) {
+  if (takes_arguments && argc > 1 && absl::string_view(argv[1]) == "help") return true;
   for (int i = 1; i < argc; ++i) {
     const absl::string_view argument = argv[i];
     if (argument == "--help" || argument == "-help" || argument == "-h") return true;
@@ -113,6 +145,17 @@ void InitializeLogging(const char* program) {
   if (!google::IsGoogleLoggingInitialized()) google::InitGoogleLogging(program);
 }
 
+bool IsSet(const char* flag) {
+  return gflags::GetCommandLineFlagInfoOrDie(flag).current_value == "true";
+}
+
+// gflags exits with 1 for a mistake as for help. It looks at its flags for help last.
+[[noreturn]] void ExitFromGflags(int code) {
+  const bool help = IsSet("helpfull") || IsSet("helpshort") || IsSet("helppackage") ||
+                    IsSet("helpxml") || IsSet("version");
+  std::exit(code == 0 || help ? 0 : kUsageExitCode);
+}
+
 using Body = std::function<int(const std::vector<std::string>& arguments)>;
 
 // `bazel run` starts programs in a folder of its own; paths mean what they mean where the user is.
@@ -122,7 +165,7 @@ void GoWhereTheUserIs() {
 }
 
 int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
-  if (HelpRequested(argc, argv)) {
+  if (HelpRequested(argc, argv, takes_arguments)) {
     PrintHelp(argv[0]);
     return 0;
   }
@@ -130,6 +173,7 @@ int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
   for (const std::string& problem : problems) absl::FPrintF(stderr, "%s\n", problem);
   if (!problems.empty()) return kUsageExitCode;
 
+  google::gflags_exitfunc = ExitFromGflags;
   gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
   InitializeLogging(argv[0]);
   InstallInterruptHandlers();
@@ -150,8 +194,9 @@ int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
       absl::FPrintF(stderr, "stopped: %s\n", status.message());
       return kInterruptedExitCode;
     }
-    absl::FPrintF(stderr, "error: %s\n", status.ToString());
-    return kErrorExitCode;
+    const std::string text = status.ToString(absl::StatusToStringMode::kWithNoExtraData);
+    absl::FPrintF(stderr, "error: %s\n", text);
+    return IsUsageError(status) ? kUsageExitCode : kErrorExitCode;
   };
   return RunMain(argc, argv, /*takes_arguments=*/false, run);
 }

@@ -14,19 +14,21 @@
 
 namespace estimator {
 
-inline constexpr int kErrorExitCode = 1;
-inline constexpr int kUsageExitCode = 2;
+// Exit codes of all our programs; 130 (interrupt.h) after Ctrl-C.
+inline constexpr int kErrorExitCode = 1;  // it ran, and failed
+inline constexpr int kUsageExitCode = 2;  // the command line is wrong, nothing was done
 
 // Parses flags (gflags), logs to stderr from INFO on (glog), makes Ctrl-C a request (interrupt.h),
 // and runs body. Returns the process's exit code: 0 for OK; 130 for CANCELLED after an interrupt; 2
-// for an unknown flag or a left-over argument, all of which are named; else 1 with the status on
-// stderr.
+// for unknown flags, values that a flag cannot have and left-over arguments, all of which are named
+// together, and for a UsageError (usage_error.h) of body; else 1 with the status on stderr.
+// What gflags itself finds wrong (in a --flagfile) exits with 2 too.
 // Under `bazel run`, relative paths count from where the user typed it.
 // --help prints the program's own flags (--helpfull: all) and returns 0.
 int Main(int argc, char** argv, const std::function<absl::Status()>& body);
 
 // For a program with commands: what is no flag goes to body, in order, which returns the exit code.
-// Otherwise as Main.
+// `help` as the first of them is --help. Otherwise as Main.
 int MainWithArguments(int argc, char** argv,
                       const std::function<int(const std::vector<std::string>& arguments)>& body);
 

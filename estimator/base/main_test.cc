@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/base/usage_error.h"
 
 DEFINE_int32(train_steps, 10, "how many steps");
 DEFINE_bool(use_tpu, false, "run on a TPU");
+DEFINE_double(learning_rate, 0.1, "how fast");
 DEFINE_string(model_dir, "", "where checkpoints go");
 
 namespace estimator {
@@ -90,11 +93,50 @@ TEST(MainTest, SaysWhichFlagMissesItsValue) {
   EXPECT_EQ(outcome.standard_error, "flag --model_dir needs a value\n");
 }
 
+// A fixed bug: gflags exits with 1 at the first of these.
+TEST(MainTest, NamesEveryValueThatAFlagCannotHaveAndReturnsTwo) {
+  const Outcome outcome =
+      RunMain({"--train_steps=1e3", "--use_tpu=maybe", "--learning_rate", "fast", "--train_steps",
+               "3000000000", "--model_dri=/tmp/x", "--model_dir=17"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_FALSE(outcome.body_ran);
+  EXPECT_EQ(outcome.standard_error,
+            "flag --train_steps must be a whole number of 32 bits, given \"1e3\"\n"
+            "flag --use_tpu must be true or false, given \"maybe\"\n"
+            "flag --learning_rate must be a number, given \"fast\"\n"
+            "flag --train_steps must be a whole number of 32 bits, given \"3000000000\"\n"
+            "unknown flag --model_dri; did you mean --model_dir?\n");
+  EXPECT_EQ(FLAGS_train_steps, 10) << "a refused command line sets nothing";
+}
+
+TEST(MainTest, AUsageErrorOfTheProgramReturnsTwoWithoutTraceOfItsMark) {
+  const Outcome outcome = RunMain({}, UsageError("--train_steps must be positive, given 0"));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.standard_error,
+            "error: INVALID_ARGUMENT: --train_steps must be positive, given 0\n");
+  EXPECT_EQ(RunMain({}, absl::InvalidArgumentError("a bad file")).exit_code, 1);
+}
+
+TEST(MainDeathTest, WhatGflagsFindsInAFlagfileExitsWithTwo) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("flags"), "--train_steps=many\n").ok());
+  std::string flag = "--flagfile=" + dir.File("flags"), name = "program";
+  char* argv[] = {name.data(), flag.data(), nullptr};
+  EXPECT_EXIT(Main(2, argv, absl::OkStatus), ::testing::ExitedWithCode(2), "train_steps");
+}
+
+TEST(MainDeathTest, HelpOfGflagsItselfExitsWithZero) {
+  std::string flag = "--helpfull", name = "program";
+  char* argv[] = {name.data(), flag.data(), nullptr};
+  EXPECT_EXIT(Main(2, argv, absl::OkStatus), ::testing::ExitedWithCode(0), "");
+}
+
 TEST(MainTest, HelpListsTheProgramsOwnFlagsOnly) {
   const Outcome outcome = RunMain({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_FALSE(outcome.body_ran);
-  EXPECT_THAT(outcome.standard_output, HasSubstr("--train_steps  int32 10    how many steps\n"));
+  EXPECT_THAT(outcome.standard_output,
+              HasSubstr("--train_steps    int32 10                    how many steps\n"));
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--logtostderr")));
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--flagfile")));
 }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/name_pattern.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_reader.h"
@@ -14,7 +15,6 @@
 #include "estimator/runtime/backend.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
 #include "estimator/training/warm_start/load_variables.h"
-#include "estimator/training/warm_start/name_pattern.h"
 #include "estimator/training/warm_start/warm_start.h"
 #include "glog/logging.h"
 
@@ -48,9 +48,8 @@ absl::Status CheckRestoreNames(const Graph& graph, const Scaffold& scaffold) {
 absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaffold,
                                         const std::function<bool(const std::string&)>& is_there) {
   EST_RETURN_IF_ERROR(CheckRestoreNames(graph, scaffold));
-  const absl::StatusOr<std::vector<NamePattern>> may_be_absent =
-      CompileNamePatterns(scaffold.partial_restore);
-  EST_RETURN_IF_ERROR(Annotate(may_be_absent.status(), "Scaffold::partial_restore"));
+  EST_ASSIGN_OR_RETURN(const std::vector<NamePattern> may_be_absent,
+                       CompileNamePatterns("Scaffold::partial_restore", scaffold.partial_restore));
   RestorePlan plan;
   for (const Variable& variable : graph.variables()) {
     if (variable.local()) continue;
@@ -58,7 +57,7 @@ absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaf
     const std::string& stored_name =
         renamed == scaffold.restore_names.end() ? variable.name() : renamed->second;
     const bool rule = std::any_of(
-        may_be_absent->begin(), may_be_absent->end(),
+        may_be_absent.begin(), may_be_absent.end(),
         [&](const NamePattern& pattern) { return pattern.MatchesAllOf(variable.name()); });
     if (rule && !is_there(stored_name)) {
       plan.absent.push_back(variable.name());

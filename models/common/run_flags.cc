@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
+#include "estimator/base/usage_error.h"
 
 DEFINE_string(model_dir, "", "where checkpoints and event files go; empty: a temporary folder");
 DEFINE_bool(use_tpu, true, "run on --num_shards replicas; false: on this machine's CPU as one");
@@ -49,13 +51,7 @@ std::string ValueOf(const std::string& flag) {
 
 bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
 
-}  // namespace
-
-tpu::RunConfig RunConfigFromFlags() {
-  if (!FLAGS_tpu.empty() || !FLAGS_master.empty()) {
-    LOG(WARNING) << "--tpu and --master: no TPU is reached over the network; with --use_tpu, "
-                 << FLAGS_num_shards << " replicas run in this process";
-  }
+tpu::RunConfig MakeRunConfig() {
   tpu::RunConfig config;
   if (!FLAGS_model_dir.empty()) config.model_dir = FLAGS_model_dir;
   if (WasGiven("seed")) config.tf_random_seed = FLAGS_seed;
@@ -73,6 +69,16 @@ tpu::RunConfig RunConfigFromFlags() {
   return config;
 }
 
+}  // namespace
+
+tpu::RunConfig RunConfigFromFlags() {
+  if (!FLAGS_tpu.empty() || !FLAGS_master.empty()) {
+    LOG(WARNING) << "--tpu and --master: no TPU is reached over the network; with --use_tpu, "
+                 << FLAGS_num_shards << " replicas run in this process";
+  }
+  return MakeRunConfig();
+}
+
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
   std::vector<std::string> violations;
   for (const auto& [flag, holds, requirement] : requirements) {
@@ -80,8 +86,25 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
     violations.push_back(
         absl::StrCat("--", flag, " must be ", requirement, ", given ", ValueOf(flag)));
   }
+  const absl::Status model_dir = CheckWritableDirectory(FLAGS_model_dir);
+  if (!FLAGS_model_dir.empty() && !model_dir.ok()) {
+    violations.push_back(absl::StrCat("--model_dir: ", model_dir.message()));
+  }
+  const absl::Status config = MakeRunConfig().Validate();
+  if (!config.ok()) violations.emplace_back(config.message());
   if (violations.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrJoin(violations, "; "));
+  return UsageError(absl::StrJoin(violations, "; "));
+}
+
+FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size) {
+  if (!FLAGS_use_tpu) return {flag, batch_size > 0, "positive"};
+  return {
+      flag, batch_size > 0 && FLAGS_num_shards > 0 && batch_size % FLAGS_num_shards == 0,
+      absl::StrCat("positive and divisible by the ", FLAGS_num_shards, " shards (--num_shards)")};
+}
+
+bool CanBeFolder(absl::string_view path) {
+  return path.empty() || CheckWritableDirectory(path).ok();
 }
 
 bool InAFolder(absl::string_view path) {

@@ -5,6 +5,7 @@
 
 #include <gflags/gflags.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,12 +27,19 @@ struct FlagRequirement {
   bool holds = true;
   std::string requirement;  // "positive"
 };
-// Errors: INVALID_ARGUMENT naming all that does not hold: "--train_steps must be positive, given
-// 0".
+// Looks at what the program requires and at the flags of this file: a model_dir that can be
+// written, what RunConfig requires. To be called before any work.
+// Errors: a UsageError (base/usage_error.h) naming all that does not hold: "--train_steps must be
+// positive, given 0".
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements);
+
+// That a batch of this flag is positive and, with --use_tpu, can be split over the shards.
+FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size);
 
 // Whether a file can be there: its folder exists. An empty path can.
 bool InAFolder(absl::string_view path);
+// Whether it is a folder that can be written, or can be made. An empty path can.
+bool CanBeFolder(absl::string_view path);
 
 }  // namespace estimator
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/base/usage_error.h"
 #include "estimator/data/idx.h"
 
 namespace estimator::mnist {
@@ -100,13 +101,21 @@ MnistData DrawMnist(const DrawOptions& options) {
           .test = DrawDigits(options.seed, kFirstTestIndex, options.num_test)};
 }
 
-absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, const DrawOptions& options) {
+absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_size,
+                                    const DrawOptions& options) {
+  const auto check_batch = [&](int64_t num_train) {
+    if (batch_size <= num_train) return absl::OkStatus();
+    return UsageError(absl::StrCat("batch_size must be at most the ", num_train,
+                                   " training images, given ", batch_size));
+  };
   if (!data_dir.empty()) {
     EST_ASSIGN_OR_RETURN(MnistData data, ReadMnist(data_dir));
+    EST_RETURN_IF_ERROR(check_batch(data.train.labels.num_elements()));
     LOG(INFO) << "MNIST of " << data_dir << ": " << data.train.labels.num_elements()
               << " training and " << data.test.labels.num_elements() << " test images";
     return data;
   }
+  EST_RETURN_IF_ERROR(check_batch(options.num_train));
   LOG(INFO) << "No data_dir: drawing " << options.num_train << " training and " << options.num_test
             << " test digits (seed " << options.seed << "); these are not MNIST's";
   return DrawMnist(options);

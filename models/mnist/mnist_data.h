@@ -35,7 +35,10 @@ struct DrawOptions {
 MnistData DrawMnist(const DrawOptions& options = {});
 
 // ReadMnist, or DrawMnist where data_dir is empty. Logs in one line which of the two.
-absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, const DrawOptions& options = {});
+// Errors: as ReadMnist; a UsageError (base/usage_error.h) if there are fewer training examples than
+// one batch, before any is drawn.
+absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_size,
+                                    const DrawOptions& options = {});
 
 // Batches of {"image": u8 [N, 28, 28]} and labels i32 [N].
 //   kTrain: shuffled anew each epoch, for ever, full batches only.

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/base/usage_error.h"
 
 namespace estimator::mnist {
 namespace {
@@ -138,10 +139,16 @@ TEST_F(MnistDataTest, FilesWithNothingInThemAreAnError) {
 }
 
 TEST(MnistData, IsDrawnWhereThereIsNoDirectory) {
-  const absl::StatusOr<MnistData> data = LoadMnist("", {.num_train = 20, .num_test = 7});
+  const absl::StatusOr<MnistData> data = LoadMnist("", 20, {.num_train = 20, .num_test = 7});
   ASSERT_TRUE(data.ok()) << data.status();
   EXPECT_EQ(data->train.images.TypeString(), "u8 [20,28,28]");
   EXPECT_EQ(data->test.labels.TypeString(), "i32 [7]");
+}
+
+TEST(MnistData, ABatchLargerThanTheSetIsRefusedBeforeAnyDigitIsDrawn) {
+  const absl::Status status = LoadMnist("", 70000).status();
+  EXPECT_TRUE(IsUsageError(status));
+  EXPECT_EQ(status.message(), "batch_size must be at most the 60000 training images, given 70000");
 }
 
 TEST(MnistData, DrawnTestDigitsStayTheSameHoweverManyAreTrainedOn) {

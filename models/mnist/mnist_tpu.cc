@@ -89,9 +89,12 @@ absl::Status Run() {
       {{"learning_rate", FLAGS_learning_rate > 0, "positive"},
        {"momentum", FLAGS_momentum >= 0 && FLAGS_momentum < 1, "in [0, 1)"},
        {"train_steps", FLAGS_train_steps > 0, "positive"},
+       BatchRequirement("batch_size", FLAGS_batch_size),
+       {"export_dir", CanBeFolder(FLAGS_export_dir), "a folder that can be written"},
        {"eval_steps", FLAGS_eval_steps >= -1, "positive, 0 to skip, or -1 for all"},
        {"result_json", InAFolder(FLAGS_result_json), "a file in a folder that exists"}}));
-  EST_ASSIGN_OR_RETURN(const mnist::MnistData data, mnist::LoadMnist(FLAGS_data_dir));
+  EST_ASSIGN_OR_RETURN(const mnist::MnistData data,
+                       mnist::LoadMnist(FLAGS_data_dir, FLAGS_batch_size));
   MnistParams params;
   params.learning_rate = FLAGS_learning_rate;
   params.momentum = FLAGS_momentum;

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -113,32 +114,45 @@ TEST_F(MnistTpuTest, GoesOnWhereItStopped) {
   ExpectParts(more.output, {"evaluated 32 examples at step 4"});
 }
 
-TEST_F(MnistTpuTest, MistakesGiveOneClearMessageAndLeaveNoModel) {
-  struct Mistake {
-    std::string flags;
-    std::vector<std::string> parts;
-  };
+TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitWithTwo) {
   ASSERT_TRUE(WriteFileAtomically(work_.File("file"), "not a directory").ok());
-  const std::vector<Mistake> mistakes = {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> mistakes = {
       {"--train_steps=0", {"--train_steps must be positive", "0"}},
       {"--result_json=/nowhere/at/all.json", {"a file in a folder that exists"}},
       {"--eval_steps=-5", {"--eval_steps must be positive", "-5"}},
       {"--learning_rate=-0.1", {"learning_rate", "positive", "-0.1"}},
       {"--momentum=1", {"momentum", "[0, 1)", "given 1"}},
-      {"--use_tpu --batch_size=30 --num_shards=8", {"30", "8"}},
-      {"--batch_size=0", {"batch_size"}},
-      {absl::StrCat("--model_dir=", work_.File("file/m")), {work_.File("file")}},
-      {"--data_dir=/no/such/place", {"/no/such/place", "train-images-idx3-ubyte"}},
+      {"--use_tpu --batch_size=30",
+       {"--batch_size must be positive and divisible by the 8 shards", "given 30"}},
+      {"--use_tpu=false --batch_size=0", {"--batch_size must be positive, given 0"}},
+      {"--batch_size=-8", {"--batch_size must be positive", "given -8"}},
+      {"--batch_size=70000", {"batch_size must be at most the 60000 training images, given 70000"}},
+      {"--batch_size=many", {"flag --batch_size must be a whole number, given \"many\""}},
+      {"--num_shards=0", {"num_shards must be > 0, given 0"}},
+      {absl::StrCat("--model_dir=", work_.File("file/m")), {work_.File("file"), "is a file"}},
+      {absl::StrCat("--model_dir=", work_.File("file")), {work_.File("file"), "is a file"}},
+      {absl::StrCat("--export_dir=", work_.File("file")), {"a folder that can be written"}},
       {"--save_checkpoints_steps=5 --save_checkpoints_secs=5", {"save_checkpoints"}},
       {"--trainsteps=5", {"did you mean --train_steps"}},
+      {"--train_steps=0 --batch_size=-1 --keep_checkpoint_max=-1",
+       {"--train_steps", "--batch_size", "keep_checkpoint_max"}},
   };
-  for (const Mistake& mistake : mistakes) {
-    const Outcome run = Program(mistake.flags);
-    EXPECT_GT(run.exit_code, 0) << mistake.flags << "\n" << run.output;
-    EXPECT_LT(run.exit_code, 128) << mistake.flags << "\n" << run.output;
-    ExpectParts(run.output, mistake.parts);
-    EXPECT_FALSE(FileExists(work_.File("m/checkpoint"))) << mistake.flags;
+  for (const auto& [flags, parts] : mistakes) {
+    const Outcome run = Program("--data_dir= " + flags);
+    EXPECT_EQ(run.exit_code, 2) << flags << "\n" << run.output;
+    EXPECT_FALSE(absl::StrContains(run.output, "drawing")) << flags << "\n" << run.output;
+    ExpectParts(run.output, parts);
+    EXPECT_FALSE(FileExists(work_.File("m"))) << flags;
   }
+}
+
+TEST_F(MnistTpuTest, DataThatIsNotThereOrTooLittleIsNamed) {
+  const Outcome nowhere = Program("--data_dir=/no/such/place");
+  EXPECT_EQ(nowhere.exit_code, 1);
+  ExpectParts(nowhere.output, {"/no/such/place", "train-images-idx3-ubyte"});
+  const Outcome few = Program("--use_tpu=false --batch_size=301");
+  EXPECT_EQ(few.exit_code, 2);
+  ExpectParts(few.output, {"batch_size must be at most the 300 training images, given 301"});
 }
 
 TEST_F(MnistTpuTest, ALabelOutOfRangeIsNamedWithItsRecord) {

@@ -10,13 +10,17 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/base/usage_error.h"
 #include "tools/replay/replay.h"
 
-DEFINE_string(case, "", "replay this one; empty: all that this program knows");
+DEFINE_string(case, "",
+              "replay this one; empty: that which has the name of --folder, else all that this "
+              "program knows");
 DEFINE_string(folder, "", "the case's reference; empty: the folder of its name in --reference_dir");
 DEFINE_string(reference_dir, "testdata/reference", "where the folders of the cases are");
 DEFINE_int64(steps, 0, "replay so many steps; 0: all");
@@ -39,14 +43,19 @@ absl::StatusOr<std::vector<std::string>> ChosenCases(const std::map<std::string,
   if (!FLAGS_case.empty()) {
     if (models.count(FLAGS_case) > 0) return std::vector<std::string>{FLAGS_case};
     const std::optional<std::string> nearest = NearestName(FLAGS_case, names);
-    return absl::InvalidArgumentError(
+    return UsageError(
         absl::StrCat("--case=", FLAGS_case, " is not known",
                      nearest ? absl::StrCat("; did you mean ", *nearest, "?") : std::string(),
                      "; known are: ", absl::StrJoin(names, ", ")));
   }
   if (!FLAGS_folder.empty() && names.size() > 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--folder is the reference of one case: give --case, one of ", absl::StrJoin(names, ", ")));
+    const std::string name(Basename(absl::StripSuffix(FLAGS_folder, "/")));
+    if (models.count(name) > 0) return std::vector<std::string>{name};
+    const std::optional<std::string> nearest = NearestName(name, names);
+    return UsageError(absl::StrCat(
+        "--folder is the reference of one case, and no case has the folder's name ", name,
+        nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : std::string(),
+        ": give --case, one of ", absl::StrJoin(names, ", ")));
   }
   return names;
 }
@@ -68,19 +77,25 @@ ReplayOptions OptionsFromFlags() {
 }
 
 // -1 stands for the reference's; any other negative number is a slip.
-absl::Status CheckTolerances() {
+absl::Status CheckNumbers() {
   const std::pair<const char*, double> tolerances[] = {
       {"rtol", FLAGS_rtol}, {"variable_rtol", FLAGS_variable_rtol}, {"atol", FLAGS_atol}};
   for (const auto& [flag, value] : tolerances) {
     if (value >= 0 || value == -1) continue;
-    return absl::InvalidArgumentError(
+    return UsageError(
         absl::StrCat("--", flag, " must be >= 0, or -1 for the reference's, given ", value));
+  }
+  if (FLAGS_steps < 0) {
+    return UsageError(absl::StrCat("--steps must be > 0, or 0 for all, given ", FLAGS_steps));
+  }
+  if (FLAGS_num_shards < 1) {
+    return UsageError(absl::StrCat("--num_shards must be > 0, given ", FLAGS_num_shards));
   }
   return absl::OkStatus();
 }
 
 absl::Status Run(const std::map<std::string, Model>& models) {
-  EST_RETURN_IF_ERROR(CheckTolerances());
+  EST_RETURN_IF_ERROR(CheckNumbers());
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> cases, ChosenCases(models));
   if (FLAGS_list) {
     std::cout << absl::StrJoin(cases, "\n") << "\n";

@@ -20,7 +20,7 @@ namespace estimator::replay {
 // Reads flags (--help lists them), replays, and prints a report for each case: what matches with
 // the largest differences, or the first step and tensor that differ. `models`: by the name of the
 // case.
-//   --case=NAME        the model; all, if none is named
+//   --case=NAME        the model; if none is named, that which has the name of DIR, else all
 //   --folder=DIR       its reference; else <--reference_dir>/<case>
 // Returns the exit code: 0 if all match, 1 if one differs or cannot be replayed, 2 for wrong usage.
 int ReplayMain(int argc, char** argv, const std::map<std::string, Model>& models);

@@ -51,11 +51,26 @@ TEST(ReplayReferenceTest, AModelOfAnotherFolderIsATableOfItsVariables) {
   EXPECT_THAT(result.output, HasSubstr("conv2d/kernel/Momentum"));
 }
 
+TEST(ReplayReferenceTest, AFolderWithTheNameOfACaseIsThatCases) {
+  for (const char* folder :
+       {"testdata/reference/mnist_momentum", "testdata/reference/mnist_momentum/"}) {
+    const Result result = RunProgram(absl::StrCat("--steps=1 --folder=", folder));
+    EXPECT_EQ(result.code, 0) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("over 1 step"));
+  }
+}
+
 TEST(ReplayReferenceTest, BadFlagsAndFoldersHaveClearErrors) {
   const Result unknown = RunProgram("--case=mnist_moment");
-  EXPECT_EQ(unknown.code, 1);
+  EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.output, HasSubstr("did you mean mnist_momentum?"));
-  EXPECT_THAT(RunProgram("--folder=/nowhere").output, HasSubstr("give --case, one of "));
+  const Result nameless = RunProgram("--folder=/my/mnist_moment");
+  EXPECT_EQ(nameless.code, 2);
+  EXPECT_THAT(nameless.output, HasSubstr("no case has the folder's name mnist_moment (did you mean "
+                                         "mnist_momentum?): give --case, one of "));
+  EXPECT_EQ(RunProgram("--steps=-1").code, 2);
+  EXPECT_EQ(RunProgram("--num_shards=0").code, 2);
+  EXPECT_EQ(RunProgram("--case=mnist_momentum --folder=/nowhere").code, 1);
   EXPECT_THAT(RunProgram("--case=mnist_momentum --folder=/nowhere").output,
               HasSubstr("there is no folder /nowhere"));
   EXPECT_THAT(RunProgram("--case=mnist_momentum --steps=51").output,

@@ -1,7 +1,7 @@
 #include "estimator/nn/train/adam_weight_decay.h"
 
+#include "estimator/base/name_pattern.h"
 #include "estimator/base/status.h"
-#include "estimator/nn/train/name_patterns.h"
 #include "estimator/nn/train/option_checks.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
@@ -15,7 +15,8 @@ absl::Status AdamWeightDecay::Validate() const {
                           .Decay("beta_2", options_.beta_2)
                           .NotNegative("epsilon", options_.epsilon)
                           .status());
-  return CheckPatterns("exclude_from_weight_decay", options_.exclude_from_weight_decay);
+  return CompileNamePatterns("exclude_from_weight_decay", options_.exclude_from_weight_decay)
+      .status();
 }
 
 std::vector<Operation> AdamWeightDecay::ApplyDense(const Tensor& gradient,
@@ -25,7 +26,7 @@ std::vector<Operation> AdamWeightDecay::ApplyDense(const Tensor& gradient,
   const Tensor next_v = options_.beta_2 * v + (1 - options_.beta_2) * Square(gradient);
   Tensor update = next_m / (Sqrt(next_v) + options_.epsilon);
   if (options_.weight_decay_rate != 0 &&
-      !MatchesAny(variable.name(), options_.exclude_from_weight_decay)) {
+      !AnyFoundIn(variable.name(), options_.exclude_from_weight_decay)) {
     update += options_.weight_decay_rate * variable;
   }
   return {Assign(variable, variable - Rate(variable) * update), Assign(m, next_m),

@@ -1,7 +1,7 @@
 #include "estimator/nn/train/lamb.h"
 
+#include "estimator/base/name_pattern.h"
 #include "estimator/base/status.h"
-#include "estimator/nn/train/name_patterns.h"
 #include "estimator/nn/train/option_checks.h"
 #include "estimator/nn/train/trust_ratio.h"
 #include "estimator/ops/math_binary.h"
@@ -18,12 +18,15 @@ absl::Status LAMB::Validate() const {
                           .NotNegative("epsilon", options_.epsilon)
                           .status());
   EST_RETURN_IF_ERROR(
-      CheckPatterns("exclude_from_weight_decay", options_.exclude_from_weight_decay));
-  return CheckPatterns("exclude_from_layer_adaptation", options_.exclude_from_layer_adaptation);
+      CompileNamePatterns("exclude_from_weight_decay", options_.exclude_from_weight_decay)
+          .status());
+  return CompileNamePatterns("exclude_from_layer_adaptation",
+                             options_.exclude_from_layer_adaptation)
+      .status();
 }
 
 bool LAMB::Adapts(const Variable& variable) const {
-  return !MatchesAny(variable.name(), options_.exclude_from_layer_adaptation.empty()
+  return !AnyFoundIn(variable.name(), options_.exclude_from_layer_adaptation.empty()
                                           ? options_.exclude_from_weight_decay
                                           : options_.exclude_from_layer_adaptation);
 }
@@ -34,7 +37,7 @@ std::vector<Operation> LAMB::ApplyDense(const Tensor& gradient, const Variable& 
   const Tensor next_v = options_.beta_2 * v + (1 - options_.beta_2) * Square(gradient);
   Tensor update = next_m / (Sqrt(next_v) + options_.epsilon);
   if (options_.weight_decay_rate != 0 &&
-      !MatchesAny(variable.name(), options_.exclude_from_weight_decay)) {
+      !AnyFoundIn(variable.name(), options_.exclude_from_weight_decay)) {
     update += options_.weight_decay_rate * variable;
   }
   Tensor rate = Rate(variable);

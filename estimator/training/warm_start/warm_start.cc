@@ -9,13 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/name_pattern.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/checkpoint/restore.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/warm_start/load_variables.h"
-#include "estimator/training/warm_start/name_pattern.h"
 #include "estimator/training/warm_start/vocab_remap.h"
 #include "glog/logging.h"
 
@@ -73,13 +73,18 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
   }
   if (vars.kind() == Kind::kOnlyVocab) return graph.TrainableVariables();
   if (vars.kind() == Kind::kNamed) return ByName(vars.words(), all);
-  EST_ASSIGN_OR_RETURN(const std::vector<NamePattern> patterns, CompileNamePatterns(vars.words()));
+  EST_ASSIGN_OR_RETURN(const std::vector<NamePattern> patterns,
+                       CompileNamePatterns("vars_to_warm_start", vars.words()));
   std::vector<bool> used(patterns.size(), false);
   std::vector<Variable> chosen;
   for (const Variable& variable : vars.kind() == Kind::kAll ? all : graph.TrainableVariables()) {
     bool matches = false;
     for (size_t i = 0; i < patterns.size(); ++i) {
-      if (!patterns[i].MatchesPrefixOf(variable.name())) continue;
+      // Names in TensorFlow end in ":0", so an expression that asks for it matches too.
+      if (!patterns[i].MatchesStartOf(variable.name()) &&
+          !patterns[i].MatchesStartOf(absl::StrCat(variable.name(), ":0"))) {
+        continue;
+      }
       matches = used[i] = true;
     }
     if (matches) chosen.push_back(variable);

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/training/warm_start/name_pattern.h"
+#include "estimator/base/name_pattern.h"
 
 namespace estimator {
 
@@ -13,9 +13,8 @@ absl::Status ValidateWarmStart(const WarmStartSettings& settings) {
   }
   const VarsToWarmStart& vars = settings.vars_to_warm_start;
   if (vars.kind() != VarsToWarmStart::Kind::kNamed) {
-    const absl::StatusOr<std::vector<NamePattern>> patterns = CompileNamePatterns(vars.words());
-    if (!patterns.ok())
-      errors.push_back(absl::StrCat("vars_to_warm_start: ", patterns.status().message()));
+    const absl::Status status = CompileNamePatterns("vars_to_warm_start", vars.words()).status();
+    if (!status.ok()) errors.emplace_back(status.message());
   }
   for (const auto& [name, info] : settings.var_name_to_vocab_info) {
     const auto fail = [&errors, name = name](auto&&... what) {

@@ -1,7 +1,6 @@
 // What a WarmStartSettings may say, and how it is said.
 #include "estimator/training/warm_start/warm_start_settings.h"
 
-#include "estimator/training/warm_start/name_pattern.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -56,16 +55,6 @@ TEST(WarmStartSettings, AllThatIsWrongIsSaidAtOnce) {
             HasSubstr("num_oov_buckets must be >= 0, given: -1"),
             HasSubstr("old_vocab_size must be > 0, or -1 for all words, given: -2"),
             HasSubstr("The only supported values for the axis argument are 0 and 1")));
-}
-
-TEST(NamePattern, MatchesAtTheBeginningAsPythonsMatchDoes) {
-  const NamePattern dense = *NamePattern::Compile("dense");
-  EXPECT_TRUE(dense.MatchesPrefixOf("dense_1/kernel"));
-  EXPECT_FALSE(dense.MatchesPrefixOf("my/dense/kernel"));
-  EXPECT_TRUE(NamePattern::Compile(".*kernel:0$")->MatchesPrefixOf("dense/kernel"));
-  EXPECT_TRUE(NamePattern::Compile(".*kernel$")->MatchesPrefixOf("dense/kernel"));
-  EXPECT_FALSE(dense.MatchesAllOf("dense/kernel"));
-  EXPECT_TRUE(NamePattern::Compile("dense/.*")->MatchesAllOf("dense/kernel"));
 }
 
 }  // namespace

@@ -72,6 +72,12 @@ TEST_F(WarmStartTest, AListTakesVariablesOfAnyKind) {
   EXPECT_EQ(store_.Peek("global_step")->scalar<int64_t>(), 70);
 }
 
+TEST_F(WarmStartTest, ExpressionsMatchTheStartOfANameWithOrWithoutTensorFlowsColonZero) {
+  EXPECT_THAT(Chosen(".*kernel:0$"), ElementsAre("dense/kernel"));
+  EXPECT_THAT(Chosen(".*kernel$"), ElementsAre("dense/kernel"));
+  EXPECT_THAT(Chosen("kernel"), IsEmpty());
+}
+
 TEST_F(WarmStartTest, NamesAreWholeNames) {
   EXPECT_THAT(Chosen(VarsToWarmStart::Named({"dense/kernel"})), ElementsAre("dense/kernel"));
   EXPECT_THAT(Error({.vars_to_warm_start = VarsToWarmStart::Named({"dense/kernels"})}),

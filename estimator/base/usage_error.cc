@@ -1,0 +1,23 @@
+#include "estimator/base/usage_error.h"
+
+#include <absl/strings/cord.h>
+
+namespace estimator {
+namespace {
+
+constexpr absl::string_view kMark = "estimator/usage_error";
+
+}  // namespace
+
+absl::Status UsageError(absl::string_view message) {
+  return AsUsageError(absl::InvalidArgumentError(message));
+}
+
+absl::Status AsUsageError(absl::Status status) {
+  status.SetPayload(kMark, absl::Cord());
+  return status;
+}
+
+bool IsUsageError(const absl::Status& status) { return status.GetPayload(kMark).has_value(); }
+
+}  // namespace estimator

@@ -1,0 +1,24 @@
+#include "estimator/base/usage_error.h"
+
+#include <gtest/gtest.h>
+
+#include "estimator/base/status.h"
+
+namespace estimator {
+namespace {
+
+TEST(UsageErrorTest, IsAnInvalidArgumentThatIsMarked) {
+  const absl::Status status = UsageError("--train_steps must be positive, given 0");
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_TRUE(IsUsageError(status));
+  EXPECT_FALSE(IsUsageError(absl::InvalidArgumentError("a bad file")));
+}
+
+TEST(UsageErrorTest, StaysMarkedUnderAnotherMessage) {
+  EXPECT_TRUE(IsUsageError(Annotate(UsageError("bad"), "--flag")));
+}
+
+TEST(UsageErrorTest, OkIsNoError) { EXPECT_FALSE(IsUsageError(AsUsageError(absl::OkStatus()))); }
+
+}  // namespace
+}  // namespace estimator
