@@ -1,7 +1,6 @@
 #include "tools/checkpoint/arguments.h"
 
 #include <optional>
-#include <regex>
 #include <set>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/base/name_pattern.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_format.h"
@@ -20,25 +20,11 @@
 namespace estimator {
 namespace {
 
-absl::StatusOr<std::optional<std::regex>> ParseRegex(absl::string_view flag,
-                                                     const std::string& text) {
+absl::StatusOr<std::optional<NamePattern>> ParsePattern(absl::string_view flag,
+                                                        const std::string& text) {
   if (text.empty()) return std::nullopt;
-  try {
-    return std::regex(text);
-  } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", flag, "=", text, " is not a regular expression: ", error.what()));
-  }
-}
-
-// std::regex throws where an expression takes too long or too much stack.
-absl::StatusOr<bool> Finds(const std::regex& regex, const std::string& name) {
-  try {
-    return std::regex_search(name, regex);
-  } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the regular expression is too complex for ", name, ": ", error.what()));
-  }
+  EST_ASSIGN_OR_RETURN(NamePattern pattern, NamePattern::Compile(flag, text));
+  return pattern;
 }
 
 bool Fits(absl::string_view entry, absl::string_view name) {
@@ -61,18 +47,12 @@ std::vector<std::string> NamesAndScopes(const std::vector<std::string>& names) {
 
 absl::StatusOr<std::vector<std::string>> SelectNames(const BundleReader& reader,
                                                      const NameFilter& filter) {
-  EST_ASSIGN_OR_RETURN(const auto include, ParseRegex("include", filter.include));
-  EST_ASSIGN_OR_RETURN(const auto exclude, ParseRegex("exclude", filter.exclude));
+  EST_ASSIGN_OR_RETURN(const auto include, ParsePattern("--include", filter.include));
+  EST_ASSIGN_OR_RETURN(const auto exclude, ParsePattern("--exclude", filter.exclude));
   std::vector<std::string> selected;
   for (const std::string& name : reader.names()) {
-    bool passes = true;
-    if (include) {
-      EST_ASSIGN_OR_RETURN(passes, Finds(*include, name));
-    }
-    if (passes && exclude) {
-      EST_ASSIGN_OR_RETURN(const bool excluded, Finds(*exclude, name));
-      passes = !excluded;
-    }
+    const bool passes =
+        (!include || include->FoundIn(name)) && (!exclude || !exclude->FoundIn(name));
     if (passes) selected.push_back(name);
   }
   if (!selected.empty() || (!include && !exclude)) return selected;

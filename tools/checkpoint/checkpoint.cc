@@ -55,7 +55,8 @@ constexpr char kUsage[] =
 rename and cast take the position of the input (C.input) along; average and extract do not.
 
 A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest one), or a SavedModel.
-Exit code: 0; 1 where diff finds a difference or verify damage; 2 for an error.)";
+diff and verify go on after damage, to report all of it.
+Exit code: 0; 1 where diff finds a difference or verify damage; 2 for an error, and where diff finds damage.)";
 
 using Arguments = std::vector<std::string>;
 using Reader = std::unique_ptr<BundleReader>;
@@ -93,7 +94,9 @@ absl::StatusOr<int> RunDiff(const Arguments& arguments) {
                                                       .atol = FLAGS_atol,
                                                       .ignore_dtype = FLAGS_ignore_dtype,
                                                       .filter = Filter()}));
+  for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
   std::fputs(report.text.c_str(), stdout);
+  if (!report.damage.empty()) return kError;
   return report.equal ? 0 : kFound;
 }
 
@@ -157,6 +160,8 @@ absl::StatusOr<int> RunExtract(const Arguments& arguments) {
 
 struct Command {
   std::string name;
+  std::string arguments;  // for people
+  std::string cure;       // what they may have wanted
   size_t min_arguments;
   size_t max_arguments;
   std::vector<std::string> flags;
@@ -166,14 +171,32 @@ struct Command {
 const std::vector<Command>& Commands() {
   constexpr size_t kMany = 100000;
   static const auto* const commands = new std::vector<Command>{
-      {"list", 1, 1, {"include", "exclude"}, RunList},
-      {"show", 2, kMany, {}, RunShow},
-      {"diff", 2, 2, {"rtol", "atol", "ignore_dtype", "include", "exclude"}, RunDiff},
-      {"verify", 1, 1, {}, RunVerify},
-      {"rename", 2, 2, {"map", "force"}, RunRename},
-      {"cast", 2, 2, {"to", "from", "include", "exclude", "force"}, RunCast},
-      {"average", 3, kMany, {"force"}, RunAverage},
-      {"extract", 2, kMany, {"include", "exclude", "force"}, RunExtract},
+      {"list",
+       "CHECKPOINT",
+       "--include=EXPRESSION picks variables, `show CHECKPOINT NAME ...` has their values",
+       1,
+       1,
+       {"include", "exclude"},
+       RunList},
+      {"show", "CHECKPOINT NAME ...", "`list CHECKPOINT` has the names", 2, kMany, {}, RunShow},
+      {"diff", "A B", "", 2, 2, {"rtol", "atol", "ignore_dtype", "include", "exclude"}, RunDiff},
+      {"verify", "CHECKPOINT", "", 1, 1, {}, RunVerify},
+      {"rename", "CHECKPOINT OUTPUT --map=OLD=NEW", "", 2, 2, {"map", "force"}, RunRename},
+      {"cast",
+       "CHECKPOINT OUTPUT --to=DTYPE",
+       "",
+       2,
+       2,
+       {"to", "from", "include", "exclude", "force"},
+       RunCast},
+      {"average", "A B ... OUTPUT", "the output is the last", 3, kMany, {"force"}, RunAverage},
+      {"extract",
+       "CHECKPOINT OUTPUT NAME ...",
+       "`list CHECKPOINT` has the names",
+       2,
+       kMany,
+       {"include", "exclude", "force"},
+       RunExtract},
   };
   return *commands;
 }
@@ -194,7 +217,7 @@ absl::Status CheckFlags(const Command& command) {
 
 absl::StatusOr<int> Dispatch(const Arguments& arguments) {
   if (arguments.empty()) {
-    return absl::InvalidArgumentError("a command is missing; --help shows them");
+    return absl::InvalidArgumentError("a command is missing; `help` shows them");
   }
   std::vector<std::string> names;
   for (const Command& command : Commands()) {
@@ -206,8 +229,8 @@ absl::StatusOr<int> Dispatch(const Arguments& arguments) {
       return command.run(rest);
     }
     return absl::InvalidArgumentError(absl::StrCat(
-        command.name, " takes ", command.max_arguments > command.min_arguments ? "at least " : "",
-        command.min_arguments, " arguments, there are ", rest.size(), "; --help shows them"));
+        "the form is `checkpoint ", command.name, " ", command.arguments, "`, given `checkpoint ",
+        absl::StrJoin(arguments, " "), "`", command.cure.empty() ? "" : "; ", command.cure));
   }
   const auto nearest = NearestName(arguments[0], names);
   return absl::InvalidArgumentError(

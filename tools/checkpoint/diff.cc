@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "tools/checkpoint/damage.h"
 #include "tools/checkpoint/elements.h"
 #include "tools/checkpoint/tensor_stream.h"
 
@@ -188,6 +189,26 @@ std::string Short(Number number) {
   return number == 0 ? "-" : absl::StrFormat("%.3g", static_cast<double>(number));
 }
 
+// Adds the side's damage of a variable to `damage`; whether there is any.
+absl::StatusOr<bool> AddDamage(const BundleReader& side, const std::string& name,
+                               std::vector<std::string>* damage) {
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> lines, DamageOf(side, name));
+  damage->insert(damage->end(), lines.begin(), lines.end());
+  return !lines.empty();
+}
+
+// Of a variable whose comparison failed. It was damaged, or cannot be read for another reason.
+absl::StatusOr<std::string> DamagedWhere(const BundleReader& a, const BundleReader& b,
+                                         const std::string& name, const absl::Status& failure,
+                                         std::vector<std::string>* damage) {
+  if (absl::IsCancelled(failure)) return failure;
+  EST_ASSIGN_OR_RETURN(const bool in_a, AddDamage(a, name, damage));
+  EST_ASSIGN_OR_RETURN(const bool in_b, AddDamage(b, name, damage));
+  if (in_a) return in_b ? "damaged in both" : "damaged in A";
+  if (!in_b) damage->push_back(absl::StrCat(name, ": ", failure.message()));
+  return in_b ? "damaged in B" : "not readable";
+}
+
 }  // namespace
 
 absl::StatusOr<DiffReport> Diff(const BundleReader& a, const BundleReader& b,
@@ -206,30 +227,41 @@ absl::StatusOr<DiffReport> Diff(const BundleReader& a, const BundleReader& b,
   }
   std::vector<std::vector<std::string>> rows = {
       {"variable", "A", "B", "differ", "of", "worst at", "in A", "in B", "max abs", "max rel"}};
-  int num_equal = 0, num_different = 0, num_only_a = 0, num_only_b = 0;
+  int num_equal = 0, num_different = 0, num_only_a = 0, num_only_b = 0, num_damaged = 0;
+  std::vector<std::string> damage;
   for (const std::string& name : names) {
     const auto in_a = a.index().tensors.find(name), in_b = b.index().tensors.find(name);
     if (in_a == a.index().tensors.end()) {
       ++num_only_b;
       rows.push_back({name, "-", TypeText(in_b->second), "only in B"});
+      EST_RETURN_IF_ERROR(AddDamage(b, name, &damage).status());
       continue;
     }
     const BundleEntry& entry_a = in_a->second;
     if (in_b == b.index().tensors.end()) {
       ++num_only_a;
       rows.push_back({name, TypeText(entry_a), "-", "only in A"});
+      EST_RETURN_IF_ERROR(AddDamage(a, name, &damage).status());
       continue;
     }
     const BundleEntry& entry_b = in_b->second;
     if (const std::string why = Incomparable(entry_a, entry_b, options); !why.empty()) {
       ++num_different;
       rows.push_back({name, TypeText(entry_a), TypeText(entry_b), why});
+      EST_RETURN_IF_ERROR(AddDamage(a, name, &damage).status());
+      EST_RETURN_IF_ERROR(AddDamage(b, name, &damage).status());
       continue;
     }
     const bool numbers = NumbersPerElement(entry_a.dtype_on_disk) > 0;
     absl::StatusOr<Finding> found =
         numbers ? DiffNumbers(a, b, name, options) : DiffOthers(a, b, name);
-    EST_RETURN_IF_ERROR(found.status());
+    if (!found.ok()) {
+      EST_ASSIGN_OR_RETURN(const std::string where,
+                           DamagedWhere(a, b, name, found.status(), &damage));
+      ++num_damaged;
+      rows.push_back({name, TypeText(entry_a), TypeText(entry_b), where});
+      continue;
+    }
     if (found->num_different == 0) {
       ++num_equal;
       continue;
@@ -241,11 +273,12 @@ absl::StatusOr<DiffReport> Diff(const BundleReader& a, const BundleReader& b,
                     found->worst < 0 ? "-" : IndexText(entry_a.spec.shape, found->worst), found->a,
                     found->b, Short(found->max_absolute), Short(found->max_relative)});
   }
-  DiffReport report{.equal = rows.size() == 1, .text = ""};
+  DiffReport report{.equal = rows.size() == 1, .damage = std::move(damage), .text = ""};
   if (!report.equal) report.text = FormatTable(rows);
   absl::StrAppend(&report.text, num_equal, " variables are ",
                   options.rtol > 0 || options.atol > 0 ? "close" : "equal");
   if (num_different > 0) absl::StrAppend(&report.text, ", ", num_different, " differ");
+  if (num_damaged > 0) absl::StrAppend(&report.text, ", ", num_damaged, " are damaged");
   if (num_only_a > 0) absl::StrAppend(&report.text, ", ", num_only_a, " only in A");
   if (num_only_b > 0) absl::StrAppend(&report.text, ", ", num_only_b, " only in B");
   absl::StrAppend(&report.text, " (A: ", a.prefix(), ", B: ", b.prefix(),

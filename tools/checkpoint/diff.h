@@ -3,6 +3,7 @@
 #define TOOLS_CHECKPOINT_DIFF_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "estimator/checkpoint/bundle_reader.h"
@@ -20,12 +21,14 @@ struct DiffOptions {
 
 struct DiffReport {
   bool equal = true;
-  std::string text;  // a table of what differs, and a line that sums up
+  std::vector<std::string> damage;  // a line for each damaged part of a variable, as `verify`
+  std::string text;                 // a table of what differs, and a line that sums up
 };
 
 // Both crcs are verified on the way. An int32 global_step equals an int64 one of the same value.
-// Strings are compared as such; variants, as they are stored.
-// Errors: DATA_LOSS for a damaged file, as BundleReader.
+// Strings are compared as such; variants, as they are stored. A variable that is damaged on a side
+// is neither equal nor compared; the others are.
+// Errors: INVALID_ARGUMENT for options; CANCELLED. Damage is no error here.
 absl::StatusOr<DiffReport> Diff(const BundleReader& a, const BundleReader& b,
                                 const DiffOptions& options);
 

@@ -17,6 +17,7 @@ namespace estimator {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class DiffTest : public ::testing::Test {
@@ -104,12 +105,38 @@ TEST_F(DiffTest, SaysWhatOnlyOneHasAndWhichStringDiffers) {
                                  HasSubstr("'y'"), HasSubstr("'z'")));
 }
 
-TEST_F(DiffTest, DamageIsAnErrorAndNoDifference) {
-  const auto a = Save("a", {{"v", Array::Scalar<float>(1)}});
-  Save("b", {{"v", Array::Scalar<float>(1)}});
-  ASSERT_TRUE(WriteFileAtomically(DataPath(dir_.File("b"), 0, 1), "abcd").ok());
+TEST_F(DiffTest, AllDamageIsReportedTogetherWithTheDifferencesOfTheRest) {
+  const auto values = [](float last) {
+    return std::map<std::string, Array>{
+        {"both", Array::Scalar<float>(1)},
+        {"good", Array::Scalar<float>(2)},
+        {"in_b", Array::Scalar<float>(3)},
+        {"last", Array::Scalar<float>(last)},
+        {"shape", last == 4 ? Array::Scalar<float>(5) : Array::Of<float>({1}, {5})}};
+  };
+  const auto damage = [this](const std::string& name, const std::vector<size_t>& which) {
+    const std::string path = DataPath(dir_.File(name), 0, 1);
+    std::string bytes = ReadFile(path).value();
+    for (const size_t variable : which) bytes[4 * variable] ^= 1;
+    ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  };
+  Save("a", values(4));
+  Save("b", values(40));
+  damage("a", {0, 4});
+  damage("b", {0, 2});
+  const auto a = BundleReader::Open(dir_.File("a")).value();
   const auto b = BundleReader::Open(dir_.File("b")).value();
-  EXPECT_EQ(Diff(*a, *b, {}).status().code(), absl::StatusCode::kDataLoss);
+  const absl::StatusOr<DiffReport> report = Diff(*a, *b, {});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_FALSE(report->equal);
+  EXPECT_THAT(report->damage,
+              ElementsAre(HasSubstr(dir_.File("a")), HasSubstr(dir_.File("b")),
+                          AllOf(HasSubstr(dir_.File("b")), HasSubstr("in_b"), HasSubstr("crc32c")),
+                          AllOf(HasSubstr(dir_.File("a")), HasSubstr("shape"))));
+  EXPECT_THAT(report->text,
+              AllOf(HasSubstr("damaged in both"), HasSubstr("damaged in B"), HasSubstr("40"),
+                    HasSubstr("1 variables are equal, 2 differ, 2 are damaged")))
+      << report->text;
 }
 
 }  // namespace
