@@ -2,6 +2,7 @@
 // file, the variable and the offset.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -162,7 +163,7 @@ TEST_F(CorruptionTest, EveryFlippedByteOfTheDataIsDataLossNamingFileVariableAndO
   EXPECT_EQ(num_flipped, 3 * (12 + 8 + 8 + 16 + 2 + 11)) << "a, p, p, c, flag and s";
 }
 
-TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingTheFile) {
+TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingFileVariableAndOffset) {
   for (const std::string& path :
        {IndexPath(prefix_), DataPath(prefix_, 0, 2), DataPath(prefix_, 1, 2)}) {
     const std::string contents = ReadFile(path).value();
@@ -172,6 +173,28 @@ TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingTheFile) {
       const absl::Status status = BundleReader::Open(prefix_).status();
       ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << path << " cut to " << size;
       ASSERT_TRUE(absl::StrContains(status.message(), path)) << status;
+      // The first variable, by name, that is not whole any more; an index names none.
+      const auto cut_off = std::find_if(stored_.begin(), stored_.end(), [&](const Stored& stored) {
+        return DataPath(prefix_, stored.shard, 2) == path &&
+               stored.offset + stored.size > static_cast<int64_t>(size);
+      });
+      if (cut_off == stored_.end()) {
+        ASSERT_EQ(path, IndexPath(prefix_));
+        ASSERT_TRUE(absl::StrContains(status.message(), "offset") ||
+                    absl::StrContains(status.message(), "byte"))
+            << status;
+        continue;
+      }
+      ASSERT_TRUE(absl::StrContains(status.message(), " bytes at offset ")) << status;
+      ASSERT_TRUE(absl::StrContains(status.message(), absl::StrCat("the file ends at ", size)))
+          << status;
+      const bool names_one = std::any_of(stored_.begin(), stored_.end(), [&](const Stored& stored) {
+        return stored.offset + stored.size > static_cast<int64_t>(size) &&
+               absl::StrContains(status.message(),
+                                 absl::StrCat(path, ": ", stored.variable, " (", stored.size,
+                                              " bytes at offset ", stored.offset, "): "));
+      });
+      ASSERT_TRUE(names_one) << status;
     }
     ASSERT_TRUE(Replace(path, contents).ok());
   }

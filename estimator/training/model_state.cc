@@ -11,6 +11,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/object_names.h"
 #include "estimator/checkpoint/restore.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
@@ -74,9 +75,13 @@ absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaf
 absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
                                  const Scaffold& scaffold) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
-  EST_ASSIGN_OR_RETURN(
-      const RestorePlan plan,
-      PlanRestore(graph, scaffold, [&](const std::string& name) { return reader->Has(name); }));
+  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
+  EST_ASSIGN_OR_RETURN(RestorePlan plan, PlanRestore(graph, scaffold, [&](const std::string& name) {
+                         return reader->Has(objects.Stored(name));
+                       }));
+  for (WantedVariable& variable : plan.wanted) {
+    variable.stored_name = objects.Stored(variable.stored_name);
+  }
   EST_RETURN_IF_ERROR(CheckRestorable(*reader, plan.wanted));
   set_checkpoint("");
   EST_RETURN_IF_ERROR(LoadVariables(*reader, plan.wanted, store_));

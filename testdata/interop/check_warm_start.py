@@ -4,7 +4,8 @@
 Usage: check_warm_start.py WARM_START_TOOL     (built from //estimator/training/warm_start:warm_start_tool)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 
-The source is a model_dir of an Estimator with a partitioned variable, slots and global_step, and its SavedModel.
+The source is a model_dir of an Estimator with a partitioned variable, slots and global_step, its SavedModel, and a
+checkpoint and a SavedModel of TensorFlow 2's objects.
 Each case warm-starts a new Estimator there (its first checkpoint) and the same model here, and compares every bit.
 """
 
@@ -68,6 +69,23 @@ def values_of(prefix):
     return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
 
+def save_objects(directory):
+    """The same variables in a tf.Module. Returns (checkpoint, SavedModel). In a process of its own, which is eager."""
+    program = f"""
+import os, sys
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+module = tf.Module()
+module.list = [tf.Variable(tf.random.stateless_normal(shape, [1, i]), name=name)
+               for i, (name, shape) in enumerate(sorted({OLD!r}.items()))]
+tf.train.Checkpoint(model=module).write(sys.argv[1])
+tf.saved_model.save(module, sys.argv[2])
+"""
+    paths = [os.path.join(directory, name) for name in ("objects", "saved_objects")]
+    subprocess.run([sys.executable, "-c", program] + paths, check=True, stderr=subprocess.DEVNULL)
+    return paths
+
+
 def vocabulary(directory, name, words):
     path = os.path.join(directory, name)
     with open(path, "w") as f:
@@ -86,6 +104,7 @@ def main():
         new_words = vocabulary(directory, "words_new", ["sat", "mat", "the", "cat", "on", "a"])
         classes = vocabulary(directory, "classes_old", ["w", "x", "y", "z"])
         new_classes = vocabulary(directory, "classes_new", ["z", "v", "x"])
+        objects, saved_objects = save_objects(directory)
         settings, vocab_info = tf.estimator.WarmStartSettings, tf.estimator.VocabInfo
         ones = v1.ones_initializer()
         same = dict(OLD)
@@ -96,6 +115,8 @@ def main():
             ("a model_dir", same, source, None, ["from=" + source]),
             ("a prefix", same, index, None, ["from=" + index]),
             ("a SavedModel", same, saved_model, None, ["from=" + saved_model]),
+            ("a checkpoint of objects", same, objects, None, ["from=" + objects]),
+            ("a SavedModel of objects", same, saved_objects, None, ["from=" + saved_objects]),
             (
                 "one expression",
                 same,
@@ -162,6 +183,13 @@ def main():
                 ["init=" + source, "assign=embedding:words", "assign=dense/:layer/"],
             ),
             (
+                "init_from_checkpoint, the variables of a SavedModel",
+                renamed,
+                None,
+                {"embedding": "words", "dense/": "layer/"},
+                ["init=" + saved_model, "assign=embedding:words", "assign=dense/:layer/"],
+            ),
+            (
                 "init_from_checkpoint of all, then warm start",
                 same,
                 settings(source, vars_to_warm_start="dense/bias", var_name_to_prev_var_name={"dense/bias": "dense/bias"}),
@@ -171,7 +199,8 @@ def main():
         ]
         for i, (name, variables, warm_start_from, assignment_map, words_for_tool) in enumerate(cases):
             theirs = os.path.join(directory, f"theirs{i}")
-            params = {"variables": variables, "old": False, "assignment_map": assignment_map, "init": source}
+            init = os.path.join(saved_model, "variables", "variables") if "SavedModel" in name else source
+            params = {"variables": variables, "old": False, "assignment_map": assignment_map, "init": init}
             train(theirs, params, 1, warm_start_from)
             expected = values_of(tf.train.get_checkpoint_state(theirs).all_model_checkpoint_paths[0])
             ours = os.path.join(directory, f"ours{i}")

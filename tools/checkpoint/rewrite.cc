@@ -14,6 +14,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/object_names.h"
 
 namespace estimator {
 namespace {
@@ -53,7 +54,7 @@ std::string Wrote(const std::string& output, size_t num_variables) {
 
 // Other programs find the variables of such a checkpoint through a graph of objects.
 std::string ObjectGraphWarning(const BundleReader& reader) {
-  if (!reader.Has("_CHECKPOINTABLE_OBJECT_GRAPH")) return "";
+  if (!reader.Has(kObjectGraphKey)) return "";
   return "note: this is a checkpoint of objects (tf.train.Checkpoint), whose "
          "_CHECKPOINTABLE_OBJECT_GRAPH has the old names: TensorFlow finds the new ones by name "
          "only (tf.train.load_checkpoint)\n";

@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/checkpoint/object_names.h"
 
 namespace estimator::train {
 namespace {
@@ -41,6 +43,17 @@ std::string Suggestion(const Graph& graph, const std::string& name) {
   if (names.empty()) return "; the graph has none yet: call it after the model is built";
   return absl::StrCat("; there are ", absl::StrJoin(names, ", "),
                       num_more > 0 ? absl::StrCat(" and ", num_more, " more") : "");
+}
+
+absl::StatusOr<std::set<std::string>> NamesThere(const std::vector<Variable>& variables,
+                                                 absl::string_view ckpt_dir_or_file) {
+  EST_ASSIGN_OR_RETURN(const auto reader, LoadCheckpoint(ckpt_dir_or_file));
+  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
+  std::set<std::string> names;
+  for (const Variable& variable : variables) {
+    if (reader->Has(objects.Stored(variable.name()))) names.insert(variable.name());
+  }
+  return names;
 }
 
 }  // namespace
@@ -88,17 +101,12 @@ absl::StatusOr<std::vector<WantedVariable>> ResolveAssignmentMap(const Graph& gr
 AssignmentMapFromCheckpoint GetAssignmentMapFromCheckpoint(const std::vector<Variable>& variables,
                                                            absl::string_view ckpt_dir_or_file) {
   AssignmentMapFromCheckpoint result;
-  const auto stored = ListVariables(ckpt_dir_or_file);
-  if (!stored.ok()) {
-    Graph::Current().Fail(
-        absl::Status(stored.status().code(),
-                     absl::StrCat("GetAssignmentMapFromCheckpoint: ", stored.status().message())));
+  const absl::StatusOr<std::set<std::string>> names = NamesThere(variables, ckpt_dir_or_file);
+  if (!names.ok()) {
+    Graph::Current().Fail(Annotate(names.status(), "GetAssignmentMapFromCheckpoint"));
     return result;
   }
-  std::set<std::string> names;
-  for (const Variable& variable : variables) names.insert(variable.name());
-  for (const auto& [name, spec] : *stored) {
-    if (names.count(name) == 0) continue;
+  for (const std::string& name : *names) {
     result.assignment_map.emplace_back(name, name);
     result.initialized_variable_names.insert({name, absl::StrCat(name, ":0")});
   }

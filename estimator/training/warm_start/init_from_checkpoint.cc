@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/object_names.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
 
 namespace estimator::train {
@@ -22,7 +23,11 @@ absl::Status AddInitializers(Graph& graph, absl::string_view ckpt_dir_or_file,
                              const AssignmentMap& assignment_map) {
   EST_RETURN_IF_ERROR(graph.status());
   EST_ASSIGN_OR_RETURN(const auto reader, LoadCheckpoint(ckpt_dir_or_file));
-  EST_ASSIGN_OR_RETURN(const auto wanted, ResolveAssignmentMap(graph, assignment_map));
+  EST_ASSIGN_OR_RETURN(auto wanted, ResolveAssignmentMap(graph, assignment_map));
+  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
+  for (WantedVariable& variable : wanted) {
+    variable.stored_name = objects.Stored(variable.stored_name);
+  }
   EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted, Advice()));
   for (const WantedVariable& variable : wanted) {
     AddCheckpointInitializer(*graph.FindVariable(variable.name), reader->prefix(),

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/graphdef/graph_def.h"
@@ -99,6 +100,37 @@ TEST_F(InitFromCheckpointTest, TheRootMapsOntoTheRoot) {
   train::InitFromCheckpoint(prefix_, {{"/", "/"}});
   ASSERT_TRUE(graph_.status().ok()) << graph_.status();
   const std::map<std::string, double> expected = {{"old/w", 3}, {"top", 4}};
+  EXPECT_EQ(Sums(), expected);
+}
+
+TEST_F(InitFromCheckpointTest, ASavedModelsDirectoryServesAsWell) {
+  ASSERT_TRUE(CreateDirectories(dir_.File("saved/variables")).ok());
+  const auto writer = BundleWriter::Open(dir_.File("saved/variables/variables")).value();
+  ASSERT_TRUE(writer->Add("old/w", Array::Of<float>({2}, {7, 8})).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const Variable w = Make("new/w", {2});
+  EXPECT_TRUE(train::CheckpointExists(dir_.File("saved")));
+  const auto [map, names] =
+      train::GetAssignmentMapFromCheckpoint({Make("old/w", {2})}, dir_.File("saved"));
+  EXPECT_EQ(map.size(), 1u);
+  train::InitFromCheckpoint(dir_.File("saved"), {{"old/w", w}});
+  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  const std::map<std::string, double> expected = {{"new/w", 15}, {"old/w", -2}};
+  EXPECT_EQ(Sums(), expected);
+}
+
+// testdata/saved_models/generate.py: its variables are stored under the paths of their objects.
+TEST_F(InitFromCheckpointTest, ASavedModelOfKerasServesByTheNamesOfItsVariables) {
+  const std::string keras = "testdata/saved_models/keras/model";
+  const std::vector<Variable> variables = {Make("batch_normalization/gamma", {4}),
+                                           Make("dense/bias", {3})};
+  const auto [map, names] = train::GetAssignmentMapFromCheckpoint(variables, keras);
+  EXPECT_THAT(names, ElementsAre("batch_normalization/gamma", "batch_normalization/gamma:0"));
+  train::InitFromCheckpoint(keras, map);
+  train::InitFromCheckpoint(keras, {{"probabilities/", "dense/"}});
+  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  const std::map<std::string, double> expected = {{"batch_normalization/gamma", 4.5},
+                                                  {"dense/bias", 0}};
   EXPECT_EQ(Sums(), expected);
 }
 

@@ -70,7 +70,8 @@ class VarsToWarmStart {
 
 // Source: TF 2.15 tf.estimator.WarmStartSettings.
 struct WarmStartSettings {
-  // A checkpoint's prefix, a directory (its newest checkpoint), or a SavedModel's directory.
+  // A checkpoint's prefix, a directory (its newest checkpoint), or a SavedModel's directory. Of
+  // TensorFlow 2's objects too (Keras, tf.train.Checkpoint), by the names of their variables.
   std::string ckpt_to_initialize_from = "";
   // The default leaves out global_step, optimizer slots and batch norm's moving averages.
   VarsToWarmStart vars_to_warm_start = ".*";

@@ -174,6 +174,25 @@ TEST_F(WarmStartTest, SizesThatDoNotFitTheVocabulariesAreErrors) {
       HasSubstr("another size: VocabInfo if words are its rows"));
 }
 
+// testdata/saved_models/generate.py: its variables are stored under the paths of their objects.
+TEST_F(WarmStartTest, ASavedModelOfKerasServesByTheNamesOfItsVariables) {
+  Make("conv2d/bias", {4});
+  Make("head/bias", {3});
+  const auto names = WarmStart({.ckpt_to_initialize_from = "testdata/saved_models/keras/model",
+                                .vars_to_warm_start = ".*(conv2d|head)",
+                                .var_name_to_prev_var_name = {{"head/bias", "probabilities/bias"}}},
+                               graph_, store_);
+  ASSERT_TRUE(names.ok()) << names.status();
+  EXPECT_THAT(*names, ElementsAre("conv2d/bias", "head/bias"));
+  EXPECT_EQ(store_.Peek("conv2d/bias")->AsDouble(0), 0) << "and not -1";
+  EXPECT_THAT(std::string(WarmStart({.ckpt_to_initialize_from = "testdata/saved_models/keras/model",
+                                     .vars_to_warm_start = "dense/bias"},
+                                    graph_, store_)
+                              .status()
+                              .message()),
+              AllOf(HasSubstr("dense/bias"), HasSubstr("1 of 1 variables differ")));
+}
+
 TEST_F(WarmStartTest, ASourceThatIsNotThereIsNamed) {
   const auto names = WarmStart({.ckpt_to_initialize_from = dir_.File("none")}, graph_, store_);
   EXPECT_EQ(names.status().code(), absl::StatusCode::kNotFound);
