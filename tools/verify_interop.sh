@@ -11,6 +11,7 @@ venv=${1:-$HOME/.cache/estimator-interop}
 checks=(
   "check_checkpoint.py //estimator/checkpoint:bundle_tool"
   "check_checkpoint_tool.py //tools/checkpoint:checkpoint"
+  "check_large_checkpoint.py //tools/checkpoint:checkpoint //estimator/training:checkpoint_benchmark"
   "check_events.py //estimator/summary:event_tool"
   "check_mnist.py //models/mnist:mnist_tpu"
   "check_graph.py //tools:graph_tool"

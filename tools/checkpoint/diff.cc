@@ -23,7 +23,6 @@ namespace estimator {
 namespace {
 
 constexpr int64_t kElementsAtOnce = 64 << 10;
-constexpr int64_t kMaxStringBytes = 32 << 20;  // read whole, to name the element
 
 // What differs in one variable; a row of the table. Elements within the tolerances do not count.
 struct Finding {
@@ -148,10 +147,7 @@ absl::StatusOr<Finding> DiffOthers(const BundleReader& a, const BundleReader& b,
   const BundleEntry& entry_b = b.index().tensors.at(name);
   EST_ASSIGN_OR_RETURN(const bool same, SameStoredBytes(a, b, entry_a, entry_b));
   if (same) return Finding();
-  int64_t bytes = 0;
-  for (const BundleEntry* const part : a.index().PartsOf(entry_a)) bytes += part->size;
-  for (const BundleEntry* const part : b.index().PartsOf(entry_b)) bytes += part->size;
-  if (entry_a.spec.dtype != DType::kString || bytes > 2 * kMaxStringBytes) {
+  if (!StringsFitInMemory(a, entry_a) || !StringsFitInMemory(b, entry_b)) {
     return Finding{.num_different = -1, .a = "", .b = ""};
   }
   EST_ASSIGN_OR_RETURN(const Array strings_a, a.Read(name));

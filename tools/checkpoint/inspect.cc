@@ -20,8 +20,7 @@ namespace estimator {
 namespace {
 
 constexpr int64_t kElementsAtOnce = 64 << 10;
-constexpr int64_t kEdge = 6;                   // elements shown of each end of a long variable
-constexpr int64_t kMaxStringBytes = 32 << 20;  // of a variable whose strings are shown
+constexpr int64_t kEdge = 6;  // elements shown of each end of a long variable
 
 int64_t StoredBytes(const BundleReader& reader, const BundleEntry& entry) {
   int64_t bytes = 0;
@@ -133,7 +132,7 @@ absl::StatusOr<std::string> Show(const BundleReader& reader, const std::string& 
   }
   if (NumbersPerElement(entry.dtype_on_disk) > 0) {
     EST_RETURN_IF_ERROR(ShowNumbers(reader, name, entry, &out));
-  } else if (entry.spec.dtype == DType::kString && StoredBytes(reader, entry) <= kMaxStringBytes) {
+  } else if (StringsFitInMemory(reader, entry)) {
     EST_ASSIGN_OR_RETURN(const Array value, reader.Read(name));
     absl::StrAppend(&out, "values      ", value.ToString(), "\n");
   } else {

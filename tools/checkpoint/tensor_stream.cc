@@ -1,12 +1,26 @@
 #include "tools/checkpoint/tensor_stream.h"
 
 #include <algorithm>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
+namespace {
+
+constexpr int64_t kMaxStringBytes = 8 << 20;
+
+}  // namespace
+
+bool StringsFitInMemory(const BundleReader& reader, const BundleEntry& entry) {
+  if (entry.spec.dtype != DType::kString) return false;
+  const int64_t each = sizeof(std::string) + sizeof(uint64_t);  // and its length, as it is decoded
+  int64_t bytes = entry.spec.shape.num_elements() * each;
+  for (const BundleEntry* const part : reader.index().PartsOf(entry)) bytes += part->size;
+  return bytes <= kMaxStringBytes;
+}
 
 TensorStream::TensorStream(const BundleReader& reader, const BundleEntry& entry)
     : reader_(&reader),

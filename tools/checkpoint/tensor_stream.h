@@ -43,6 +43,10 @@ class TensorStream {
   std::vector<PartRows> rows_;  // of each slice
 };
 
+// Whether an entry is of strings that may be read whole: in memory a string is larger than where it
+// is stored.
+bool StringsFitInMemory(const BundleReader& reader, const BundleEntry& entry);
+
 }  // namespace estimator
 
 #endif  // TOOLS_CHECKPOINT_TENSOR_STREAM_H_
