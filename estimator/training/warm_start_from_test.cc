@@ -5,6 +5,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/export/load_predictor.h"
 #include "estimator/nn/layers/dense.h"
 #include "estimator/nn/layers/normalization.h"
 #include "estimator/nn/train/exponential_moving_average.h"
@@ -295,19 +296,21 @@ class MovingAverageTest : public WarmStartFromTest {
     const bool training = mode == Mode::kTrain;
     const Tensor x =
         layers::BatchNormalization(features["x"], {.momentum = 0.5, .training = training});
-    const Tensor loss = TinyLoss(labels, layers::Dense(x, {.units = 1}));
+    const Tensor y = layers::Dense(x, {.units = 1});
     std::vector<Variable> averaged;
     for (const Variable& variable : Graph::Current().variables()) {
       if (variable.name() != "global_step") averaged.push_back(variable);
     }
     train::ExponentialMovingAverage ema(0.7);
     if (training) {
+      const Tensor loss = TinyLoss(labels, y);
       const Operation step = train::GradientDescent(0.1).Minimize(loss);
       return EstimatorSpec::Train(loss, Group({step, ema.Apply(averaged, step)}));
     }
     EstimatorSpecOptions more;
     more.scaffold.restore_names = RestoreNames(ema.VariablesToRestore(averaged));
-    return EstimatorSpec::Eval(loss, {}, more);
+    if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"y", y}}, more);
+    return EstimatorSpec::Eval(TinyLoss(labels, y), {}, more);
   }
 };
 
@@ -331,6 +334,38 @@ TEST_F(MovingAverageTest, EvaluationRestoresAveragesOfWeightsAndOfBatchNormsStat
     }
     EXPECT_EQ(seen->values.at("global_step").scalar<int64_t>(), 6);
   }
+}
+
+TEST_F(MovingAverageTest, PredictionAndExportHaveTheAveragesInPlaceOfTheWeights) {
+  auto options = Options("ema");
+  options.model_fn = ModelFn;
+  Estimator<TinyParams> estimator(options);
+  ASSERT_TRUE(estimator.Train(Endless, Steps(6)).ok());
+  const auto exported = estimator.ExportSavedModel(
+      dir_.File("export"), BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2}}}}));
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  const auto variables = ListVariables(*exported);
+  ASSERT_TRUE(variables.ok()) << variables.status();
+  EXPECT_EQ(variables->size(), 7u) << "two of the layer, four of batch norm, global_step";
+  for (const auto& [name, spec] : *variables) {
+    if (name == "global_step") continue;
+    SCOPED_TRACE(name);
+    const Array average = Value("ema", name + "/ExponentialMovingAverage");
+    ExpectSame(*LoadVariable(*exported, name), average);
+    EXPECT_NE(average.ToString(), Value("ema", name).ToString());
+  }
+  // What is served is what the estimator predicts.
+  const auto predictor = LoadPredictor(*exported);
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  const Array x = Array::Of<float>({1, 2}, {0.5f, -1});
+  const auto served = (*predictor)->Predict({{"x", x}});
+  ASSERT_TRUE(served.ok()) << served.status();
+  const auto input = [&x](const TinyParams&) {
+    return Dataset::FromTensors({.features = {{"x", x}}, .labels = {}});
+  };
+  const auto rows = estimator.Predict(input).All();
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_NEAR(served->at("y").AsDouble(), (*rows)[0].at("y").AsDouble(), 1e-6);
 }
 
 TEST_F(MovingAverageTest, AveragesOfWarmStartedWeightsBeginAtThose) {

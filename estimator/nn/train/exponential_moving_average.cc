@@ -86,7 +86,12 @@ std::map<std::string, Variable> ExponentialMovingAverage::VariablesToRestore(
   for (const Variable& variable : graph.variables()) {
     if (!variable.local()) result[variable.name()] = variable;
   }
-  for (const Variable& variable : averaged.empty() ? graph.TrainableVariables() : averaged) {
+  std::vector<Variable> chosen = averaged;
+  if (averaged.empty()) {
+    chosen = graph.TrainableVariables();
+    for (const auto& [name, average] : averages_) chosen.push_back(*graph.FindVariable(name));
+  }
+  for (const Variable& variable : chosen) {
     result.erase(variable.name());
     result[AverageName(variable)] = variable;
   }

@@ -77,5 +77,18 @@ TEST_F(ExponentialMovingAverage, VariablesToRestoreReadsTheAverages) {
   EXPECT_EQ(restore.count("global_step"), 1u);
 }
 
+// TF 2.15: without a list, all variables that have an average, trainable or not.
+TEST_F(ExponentialMovingAverage, VariablesToRestoreKnowsWhatWasAveraged) {
+  layers::BatchNormalization(Constant({2, 1}, {1.f, 3.f}), {.training = true});
+  const Variable mean = *graph_.FindVariable("batch_normalization/moving_mean");
+  train::ExponentialMovingAverage ema(0.5);
+  ema.Apply({mean});
+  const auto restore = ema.VariablesToRestore();
+  EXPECT_EQ(restore.at("batch_normalization/moving_mean/ExponentialMovingAverage").name(),
+            mean.name());
+  EXPECT_EQ(restore.count("batch_normalization/moving_mean"), 0u);
+  EXPECT_EQ(restore.count("batch_normalization/moving_variance"), 1u);
+}
+
 }  // namespace
 }  // namespace estimator
