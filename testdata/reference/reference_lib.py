@@ -31,7 +31,8 @@ class Step:
 
 
 def generate(case_file, model_fn, description, *, batches=None, shared=None, mode="TRAIN", num_steps=50,
-             initial=None, forward_ops=None, max_forward_elements=60000, rtol=None, variable_rtol=None, atol=None):
+             initial=None, steps_before=0, forward_ops=None, max_forward_elements=60000, rtol=None,
+             variable_rtol=None, atol=None):
     """Writes the folder of the case whose generate.py is case_file.
 
     model_fn(features, labels): builds the model and returns a Step. features and labels are a tensor each, or a dict of
@@ -40,27 +41,35 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     shared: instead of batches: the folder of generate_shared whose initial checkpoint, batches, forward tensors and
       gradients serve this case.
     initial: {variable: array}: replaces values of the initializers, before anything is recorded.
+    steps_before: TRAIN: the initial checkpoint is that of so many steps, slots and global_step included. Set in the
+      environment, REFERENCE_STEPS_BEFORE makes it so in every case.
     rtol, variable_rtol, atol: other tolerances than the usual ones (1e-5, 1e-4, 0), for a reason that the case states.
     """
     folder = _folder(case_file)
     run = _Run(model_fn, _read_batches(shared) if shared else batches, mode)
+    if mode == "TRAIN":
+        steps_before = int(os.environ.get("REFERENCE_STEPS_BEFORE", steps_before))
+    begins_as_shared = shared and steps_before == 0
     with run.session() as session:
         if shared:
             initial = dict(_read_bundle(os.path.join(shared, "initial")), **(initial or {}))
         run.initialize(session, initial)
+        run.train(session, steps_before)
         expected = {}
         if not shared:
-            run.save_initial(session, folder)
             _write_bundle(os.path.join(folder, "batches"), batches)
+        if not begins_as_shared:
+            run.save_initial(session, folder)
             expected.update(run.first_step(session, forward_ops or FORWARD_OPS, max_forward_elements))
         expected.update(run.steps(session, num_steps))
     _write_bundle(os.path.join(folder, "results"), expected)
     relative = os.path.relpath(os.path.abspath(shared), folder) if shared else "."
+    begin = os.path.normpath(os.path.join(relative if begins_as_shared else ".", "initial"))
     lines = ["# Written by generate.py. Text form of tools/replay/reference.proto.",
              f'description: "{description}"', f'made_by: "TensorFlow {tf.__version__}"', f"mode: {mode}",
-             f"num_steps: {num_steps}", f'initial_checkpoint: "{os.path.normpath(os.path.join(relative, "initial"))}"',
+             f"num_steps: {num_steps}", f'initial_checkpoint: "{begin}"',
              f'batches: "{os.path.normpath(os.path.join(relative, "batches"))}"']
-    if shared:
+    if begins_as_shared:
         lines.append(f'expected: "{os.path.normpath(os.path.join(relative, "step_1"))}"')
     lines.append('expected: "results"')
     lines += [f"{name}: {value:g}" for name, value in (("rtol", rtol), ("variable_rtol", variable_rtol), ("atol", atol))
@@ -129,6 +138,10 @@ class _Run:
 
     def save_initial(self, session, folder):
         self._saver.save(session, os.path.join(folder, "initial"), write_meta_graph=False, write_state=False)
+
+    def train(self, session, num_steps):
+        for step in range(num_steps):
+            session.run(self._step.train_op, self._feed(step))
 
     def first_step(self, session, forward_ops, max_elements):
         """The forward tensors and gradients of the first step, without running its updates."""

@@ -47,6 +47,8 @@ Cases MnistCases() {
       {"mnist_adafactor", Under(train::Adafactor(0.02, {.beta1 = 0.9}))},
       {"mnist_adagrad", Under(train::Adagrad(0.02))},
       {"mnist_adam", Under(train::Adam(0.001))},
+      {"mnist_adam_continued", Under(train::Adam(train::ExponentialDecay(
+                                   {.initial = 0.002, .decay_steps = 10, .decay_rate = 0.9})))},
       {"mnist_adam_weight_decay",
        Under(train::AdamWeightDecay(
            0.002, {.weight_decay_rate = 0.1, .exclude_from_weight_decay = {"bias"}}))},
