@@ -1,6 +1,6 @@
 #!/bin/bash
-# Before a commit: format of the changed files, layers, file lengths. Fails on the first two; lengths
-# are a report.
+# Before a commit: format of the changed files, layers, the size of testdata, file lengths. Fails on the first
+# three; lengths are a report.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 failed=0
@@ -16,6 +16,13 @@ else
 fi
 
 tools/check_layers.py || failed=1
+
+# All test data together stays under 20 MB.
+bytes=$(git ls-files -z --cached --others --exclude-standard -- testdata | xargs -0 stat -c %s 2>/dev/null | awk '{ sum += $1 } END { print sum + 0 }')
+if ((bytes >= 20000000)); then
+  echo "testdata is $bytes bytes, may be 20000000: fewer steps, fewer channels (testdata/reference/README.md)"
+  failed=1
+fi
 
 # A file past 400 lines (a test past 600) wants to be two.
 git ls-files --cached --others --exclude-standard -- '*.h' '*.cc' | while read -r file; do
