@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -261,6 +262,30 @@ TEST_F(TPUEvalTest, TheSpecsHooksAndHostCallRunInEvaluationAndPrediction) {
   ASSERT_TRUE(estimator.Predict(TinyEvalInput).All().ok());
   EXPECT_EQ(rows, (std::vector<int64_t>{8, 8, 4}));
   EXPECT_EQ(predict_hook->steps.size(), 3u);
+}
+
+// Behaviour M13, its second half: after 42 steps of training, 7 steps of evaluation record 7 times,
+// all at step 42.
+TEST_F(TPUEvalTest, HostCallOfEvaluationSeesTheStepOfTheCheckpoint) {
+  for (const int shards : {0, 4}) {
+    auto options = TinyTPUOptions(dir_.File(absl::StrCat("host", shards)), shards, 21);
+    std::vector<int64_t> records;
+    options.model_fn = [&records](const Features& features, const Labels& labels, Mode mode,
+                                  const Params& params) {
+      if (mode != Mode::kEval) return TinyTPUModel(features, labels, mode, params);
+      const HostCall call{[&records](const std::vector<Array>& values) {
+                            records.push_back(values[0].data<int64_t>()[0]);
+                            return absl::OkStatus();
+                          },
+                          {Reshape(GetOrCreateGlobalStep(), Shape{1})}};
+      return TPUEstimatorSpec::Eval(TinyLoss(labels, TinyNetwork(features, false, 0)), {},
+                                    {.host_call = call});
+    };
+    TinyTPUEstimator estimator(options);
+    ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(42)).ok());
+    ASSERT_TRUE(estimator.Evaluate(TinyTrainInput, {.steps = 7}).ok());
+    EXPECT_EQ(records, std::vector<int64_t>(7, 42));
+  }
 }
 
 // Behaviour M12: training keeps averages of its variables, evaluation reads those in place of the

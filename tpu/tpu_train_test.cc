@@ -1,11 +1,14 @@
 // Training on replicas: loops, gradients, host_call, input modes.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/training/hooks/testing/captured_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/tiny_tpu_model.h"
@@ -114,10 +117,14 @@ TinyTPUEstimator::Options Wrapped(const std::string& dir, int shards, const std:
     if (how == "mean") train_op = CrossShardOptimizer(bare).Minimize(loss);
     if (how == "sum") train_op = CrossShardOptimizer(bare, Reduction::kSum).Minimize(loss);
     if (how == "two calls") train_op = bare.ApplyGradients(bare.ComputeGradients(loss));
-    if (how == "gradients") {  // of the program's own: the sum
+    if (how == "gradients" || how == "summed by hand") {  // of the program's own: the sum
       std::vector<train::GradientAndVariable> pairs;
       const std::vector<Variable> variables = Graph::Current().TrainableVariables();
-      const std::vector<Tensor> gradients = Gradients(loss, variables);
+      std::vector<Tensor> gradients = Gradients(loss, variables);
+      if (how == "summed by hand") {
+        for (Tensor& gradient : gradients) gradient = CrossReplicaSum(gradient);
+        gradients = ClipByGlobalNorm(gradients, 1e6).tensors;
+      }
       for (size_t i = 0; i < variables.size(); ++i) pairs.push_back({gradients[i], variables[i]});
       train_op = bare.ApplyGradients(pairs);
     }
@@ -147,6 +154,23 @@ TEST_F(TPUTrainTest, WrappingByHandByTheLoopAndLocallyGivesTheSameNumbersNeverTw
   const std::vector<double> sum = Losses(Wrapped(Dir(), 4, "sum"), 3);
   EXPECT_GT(std::abs(sum[1] - expected[1]), 1e-3 * expected[1]);
   ExpectSameLosses(Losses(Wrapped(Dir(), 4, "gradients"), 3), sum, 1e-5);
+  // So is that of a program that sums and clips before it hands the gradients on.
+  ExpectSameLosses(Losses(Wrapped(Dir(), 4, "summed by hand"), 3), sum, 1e-5);
+}
+
+TEST_F(TPUTrainTest, WrappingByTheLoopIsSaidOnceAndOnlyWhereItHappens) {
+  const auto said = [this](int shards, const std::string& how) {
+    const testing::CapturedLog log;
+    TinyTPUEstimator estimator(Wrapped(Dir(), shards, how));
+    const InputFn input = estimator.Input(TinyTrainInput);
+    for (int call = 0; call < 3; ++call) EXPECT_TRUE(estimator.Train(input, Steps(1)).ok());
+    return std::count_if(log.infos.begin(), log.infos.end(), [](const std::string& line) {
+      return absl::StrContains(line, "sums its gradients over 4 shards");
+    });
+  };
+  EXPECT_EQ(said(4, "bare"), 1);
+  EXPECT_EQ(said(4, "mean"), 0);
+  EXPECT_EQ(said(0, "bare"), 0);
 }
 
 TEST_F(TPUTrainTest, GradientsThatNobodySumsAreRefusedOnShardsOnly) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "estimator/graph/op_registry.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/ops/math_binary.h"
 
@@ -9,6 +10,33 @@ namespace estimator {
 namespace {
 
 thread_local bool scope_active = false;
+
+// How a value differs between the shards.
+enum class Spread { kDiffers, kSame, kSameBySum };
+
+// Of every node of the graph, by id: inputs have smaller ids than what uses them.
+std::vector<Spread> SpreadOfNodes(const Graph& graph) {
+  std::vector<Spread> spread;
+  for (const auto& node : graph.nodes()) {
+    Spread of = Spread::kSame;
+    for (const Tensor& input : node->inputs()) {
+      const Spread of_input = spread[static_cast<size_t>(input.node()->id())];
+      if (of_input == Spread::kDiffers || of == Spread::kDiffers) {
+        of = Spread::kDiffers;
+      } else if (of_input == Spread::kSameBySum) {
+        of = Spread::kSameBySum;
+      }
+    }
+    if (node->op() == "CrossReplicaSum") {
+      const bool over_all = node->input(1).shape().num_elements() == 0;
+      of = over_all ? Spread::kSameBySum : Spread::kDiffers;
+    } else if (node->def().stateful && node->op() != "VariableV2") {
+      of = Spread::kDiffers;
+    }
+    spread.push_back(of);
+  }
+  return spread;
+}
 
 }  // namespace
 
@@ -40,6 +68,19 @@ std::vector<train::GradientAndVariable> SumGradientsOverShards(
     pair.gradient = CrossReplicaSum(pair.gradient, groups);
   }
   return summed;
+}
+
+std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
+    const std::vector<train::GradientAndVariable>& grads_and_vars) {
+  std::vector<train::GradientAndVariable> result = grads_and_vars;
+  std::vector<Spread> spread;
+  for (train::GradientAndVariable& pair : result) {
+    if (!pair.gradient.valid()) continue;
+    if (spread.empty()) spread = SpreadOfNodes(*pair.gradient.graph());
+    if (spread[static_cast<size_t>(pair.gradient.node()->id())] != Spread::kSameBySum)
+      pair = SumGradientsOverShards({pair})[0];
+  }
+  return result;
 }
 
 }  // namespace estimator

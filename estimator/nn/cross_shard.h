@@ -37,6 +37,13 @@ std::vector<train::GradientAndVariable> SumGradientsOverShards(
     const std::vector<train::GradientAndVariable>& grads_and_vars,
     const std::vector<std::vector<int64_t>>& groups = {});
 
+// The same over all shards, but for those gradients that the model_fn has summed itself: what
+// CrossReplicaSum over all shards gave is the same everywhere, and so is what is computed from
+// nothing else than that, variables and constants (a gradient clipped after the sum). A penalty on
+// weights is the same everywhere as well, without a sum: it is summed, as its loss was scaled.
+std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
+    const std::vector<train::GradientAndVariable>& grads_and_vars);
+
 // While it lives, optimizers that this thread calls neither scale nor sum: an outer one has done
 // it.
 class CrossShardScope {

@@ -122,7 +122,7 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
     return invalid;
   }
   variables.clear();
-  if (WrapsBareOptimizers(graph)) pairs = SumGradientsOverShards(pairs);
+  if (WrapsBareOptimizers(graph)) pairs = SumGradientsNotYetSummed(pairs);
   for (const GradientAndVariable& pair : pairs) variables.push_back(pair.variable);
 
   std::vector<Operation> updates;

@@ -69,8 +69,9 @@ class Optimizer {
       const Tensor& loss, const std::vector<Variable>& variables = {});
 
   // One step's updates. Where the training loop wraps bare optimizers, gradients are summed over
-  // shards first. A pair whose gradient is invalid is passed over. Errors: INVALID_ARGUMENT if no
-  // gradient is left, if a gradient's type is not its variable's, or if Validate says so.
+  // shards first, but for those that the model_fn has summed itself with CrossReplicaSum. A pair
+  // whose gradient is invalid is passed over. Errors: INVALID_ARGUMENT if no gradient is left, if a
+  // gradient's type is not its variable's, or if Validate says so.
   virtual Operation ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,
                                    const ApplyOptions& options = {});
 
