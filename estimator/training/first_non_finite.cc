@@ -26,8 +26,7 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
   }
   std::vector<Tensor> tensors;
   for (const auto& node : model.graph->nodes()) {
-    if (needed.count(node.get()) == 0 || node->op() == "Const" || node->op() == "VariableV2")
-      continue;
+    if (needed.count(node.get()) == 0 || node->op() == "Const") continue;
     for (int i = 0; i < node->num_outputs(); ++i) {
       const Tensor output(model.graph.get(), node.get(), i);
       if (IsFloating(output.dtype()) && output.shape().num_elements() > 0)
@@ -49,7 +48,8 @@ std::optional<std::string> DescribeNonFinite(const Tensor& tensor, const Array& 
     }
     return absl::StrCat(
         tensor.name(), " (", tensor.spec().ToString(), ") is ", std::isnan(element) ? "NaN" : "Inf",
-        value.shape().rank() > 0 ? absl::StrCat(" at ", Shape(std::move(index)).ToString()) : "");
+        value.shape().rank() > 0 ? absl::StrCat(" at ", Shape(std::move(index)).ToString()) : "",
+        tensor.node()->op() == "VariableV2" ? " since the update of an earlier step" : "");
   }
   return std::nullopt;
 }

@@ -69,6 +69,9 @@ struct RunValues {
   std::vector<Array> results;
   int64_t global_step = 0;  // after the run
   int64_t num_steps = 0;    // steps of this run
+  // The run ended at a step whose loss is not finite: `results` are of that step, which has changed
+  // nothing and is not counted.
+  bool loss_not_finite = false;
   double seconds = 0;
 };
 

@@ -3,16 +3,21 @@
 #include <map>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/dense.h"
 #include "estimator/nn/losses/losses.h"
 #include "estimator/nn/metrics/mean.h"
 #include "estimator/nn/train/gradient_descent.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_ops.h"
+#include "estimator/training/hooks/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -169,6 +174,61 @@ TEST_F(TrainErrorsTest, ABatchOfAnotherSizeIsRefusedAndTheStepsBeforeAreSaved) {
             HasSubstr("drop_remainder"), HasSubstr("(all steps up to 3 are saved in")));
 }
 
+// Shapes are known when the model is built; what would make one depend on the data is named.
+TEST_F(TrainErrorsTest, ADynamicShapeIsRefused) {
+  EXPECT_THAT(TrainError([](const Features&, const Labels& labels, Mode, const TinyParams&) {
+                const Tensor rows = Placeholder(DType::kFloat32, {-1, 2}, "rows");
+                const Tensor loss = TinyLoss(labels, layers::Dense(rows, {.units = 1}));
+                return EstimatorSpec::Train(loss, Minimize(loss));
+              }),
+              AllOf(HasSubstr("rows"), HasSubstr("[?,2] has an unknown size; shapes are static"),
+                    HasSubstr("drop_remainder")));
+  EXPECT_THAT(
+      TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+        const Tensor size = Cast(ReduceMax(features["x"], ReduceAxes::All(), true), DType::kInt32);
+        const Tensor x = Reshape(features["x"], Reshape(size, Shape{1}, "size"), "resized");
+        const Tensor loss = TinyLoss(labels, layers::Dense(x, {.units = 1}));
+        return EstimatorSpec::Train(loss, Minimize(loss));
+      }),
+      AllOf(HasSubstr("resized"), HasSubstr("('size:0') must be a constant: shapes are static"),
+            HasSubstr("it depends on an input")));
+}
+
+// Behaviour M4: a batch whose shape is another than the first one's, as tensor or in a dict; the
+// message says which.
+TEST_F(TrainErrorsTest, FeaturesAndLabelsOfAnotherShapeThanTheFirstAreNamed) {
+  const auto with = [](const char* feature, const char* label, bool grow_labels) {
+    return [=](const TinyParams&) {
+      return Dataset::Range(0, 10).Map([=](const Element& e) -> absl::StatusOr<Element> {
+        const int64_t n = e.features.at("").scalar<int64_t>();
+        return Element{
+            .features = {{feature, Array(DType::kFloat32, {4, grow_labels ? 2 : 2 + n})}},
+            .labels = {{label, Array(DType::kFloat32, {4, grow_labels ? 1 + n : 1})}}};
+      });
+    };
+  };
+  const auto model = [](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+    const Tensor y = layers::Dense(features, {.units = 1});
+    const Tensor loss = TinyLoss(labels, y);
+    return EstimatorSpec::Train(loss, Minimize(loss));
+  };
+  const auto error = [&](const char* feature, const char* label, bool grow_labels) {
+    auto options = TinyOptions(dir_.File(absl::StrCat(feature, grow_labels)));
+    options.model_fn = model;
+    Estimator<TinyParams> estimator(options);
+    return std::string(estimator.Train(with(feature, label, grow_labels), Steps(3)).message());
+  };
+  EXPECT_THAT(error("", "", false),
+              HasSubstr("features is f32 [4,3], the model was built for f32 [4,2]: shapes are "
+                        "static"));
+  EXPECT_THAT(error("", "", true),
+              HasSubstr("labels is f32 [4,2], the model was built for f32 [4,1]"));
+  EXPECT_THAT(error("image", "class", false),
+              HasSubstr("features['image'] is f32 [4,3], the model was built for f32 [4,2]"));
+  EXPECT_THAT(error("image", "class", true),
+              HasSubstr("labels['class'] is f32 [4,2], the model was built for f32 [4,1]"));
+}
+
 // Behaviour C3, and E2 for the other name.
 TEST_F(TrainErrorsTest, MetricsMustBePairsWithNamesOfTheirOwn) {
   const auto with = [](const std::string& name, bool updated) {
@@ -267,6 +327,16 @@ TEST_F(TrainErrorsTest, ANaNLossNamesTheStepAndTheFirstTensorAndSparesTheVariabl
       HasSubstr("NaN loss during training, at step 2"));
 }
 
+TEST_F(TrainErrorsTest, ANaNLossIsNotAlsoAStepThatStandsStill) {
+  auto options = TinyOptions(dir_.File("m"));
+  options.model_fn = LogModel;
+  options.config.log_step_count_steps = 1;
+  Estimator<TinyParams> estimator(options);
+  const testing::CapturedLog log;
+  ASSERT_FALSE(estimator.Train([](const TinyParams&) { return WithOne(-1); }, Steps(10)).ok());
+  EXPECT_THAT(log.warnings, ::testing::IsEmpty());
+}
+
 TEST_F(TrainErrorsTest, AnInfiniteLossStopsAsWell) {
   auto options = TinyOptions(dir_.File("m"));
   options.model_fn = LogModel;
@@ -276,6 +346,17 @@ TEST_F(TrainErrorsTest, AnInfiniteLossStopsAsWell) {
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("Inf loss during training, at step 2"),
                     HasSubstr("logs:0 (f32 [4,1]) is Inf at [1,0]")));
+}
+
+// The gradient of sqrt(w * w) at w = 0 is NaN, though the loss is a number: the update ruins w.
+TEST_F(TrainErrorsTest, AVariableThatAnUpdateMadeNaNIsNamedItself) {
+  EXPECT_THAT(TrainError([](const Features& features, const Labels&, Mode, const TinyParams&) {
+                const Variable w = GetVariable("w", {2}, {.initializer = initializers::Zeros()});
+                const Tensor loss = ReduceMean(features["x"] + Sqrt(w * w));
+                return EstimatorSpec::Train(loss, Minimize(loss));
+              }),
+              AllOf(HasSubstr("NaN loss during training, at step 2: w:0 (f32 [2]) is NaN at [0]"),
+                    HasSubstr("since the update of an earlier step, the first tensor")));
 }
 
 TEST_F(TrainErrorsTest, AnErrorOfInputFnIsReturnedAsItIs) {

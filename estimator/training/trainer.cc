@@ -366,6 +366,7 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
       .results = {},
       .global_step = state_.global_step(),
       .num_steps = ran.ok() ? *ran : state_.global_step() - start_step,
+      .loss_not_finite = loop.loss_not_finite,
       .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
   strategy_.ObserveRun(values.num_steps, values.seconds);
   for (size_t i = 0; i < loop.hooks.size(); ++i) {

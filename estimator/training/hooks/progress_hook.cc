@@ -69,7 +69,7 @@ absl::Status ProgressHook::AfterRun(RunContext&, const RunValues& values) {
       elapsed && elapsed->seconds > 0 ? static_cast<double>(elapsed->steps) / elapsed->seconds : 0;
   const std::string line = Line(values.global_step, rate);
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", line.c_str());
+    std::fprintf(stderr, "\r\033[K%s\r", line.c_str());
     std::fflush(stderr);
     line_open_ = true;
   } else {
@@ -78,9 +78,13 @@ absl::Status ProgressHook::AfterRun(RunContext&, const RunValues& values) {
   return absl::OkStatus();
 }
 
-absl::Status ProgressHook::End(Session& session) {
+void ProgressHook::CloseLine() {
   if (line_open_) std::fputc('\n', stderr);
   line_open_ = false;
+}
+
+absl::Status ProgressHook::End(Session& session) {
+  CloseLine();
   LOG(INFO) << "loss for final step " << session.global_step() << ": "
             << absl::StrFormat("%.6g", loss_);
   return absl::OkStatus();

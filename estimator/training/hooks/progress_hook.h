@@ -11,8 +11,8 @@
 
 namespace estimator {
 
-// In a terminal, one line that renews itself; elsewhere a log line after the first run and every
-// `every_steps` steps:
+// In a terminal, one line that renews itself, and that log lines write over; elsewhere a log line
+// after the first run and every `every_steps` steps:
 //   step 400/1000, loss = 0.1234, 5210 examples/s, 2m 01s left
 // At the end: "loss for final step 1000: 0.0630".
 class ProgressHook : public SessionRunHook {
@@ -25,6 +25,8 @@ class ProgressHook : public SessionRunHook {
     Clock clock = SteadyClock();
   };
   explicit ProgressHook(Options options);
+  // Ends an open line, so that what comes after an error does not stand behind it.
+  ~ProgressHook() override { CloseLine(); }
 
   absl::Status AfterCreateSession(Session& session) override;
   std::vector<Tensor> BeforeRun(RunContext& context) override;
@@ -35,6 +37,8 @@ class ProgressHook : public SessionRunHook {
   std::string Line(int64_t step, double steps_per_second) const;
 
  private:
+  void CloseLine();
+
   Options options_;
   bool terminal_;
   SecondOrStepTimer log_timer_;

@@ -91,5 +91,24 @@ TEST_F(ProgressHookTest, InATerminalOneLineRenewsItself) {
   EXPECT_THAT(log.infos, IsEmpty());
 }
 
+TEST_F(ProgressHookTest, ALineInATerminalIsEndedByTheEndOrByAnErrorOfTheRun) {
+  for (const bool clean : {true, false}) {
+    ::testing::internal::CaptureStderr();
+    {
+      ProgressHook hook = Make(1, 10, /*terminal=*/true);
+      EXPECT_TRUE(session_.Start(hook).ok());
+      Runs(hook, 2);
+      const testing::CapturedLog log;
+      if (clean) {
+        EXPECT_TRUE(hook.End(session_).ok());
+      }
+    }
+    const std::string shown = ::testing::internal::GetCapturedStderr();
+    EXPECT_THAT(shown, HasSubstr(clean ? "step 2/10" : "step 4/10"));
+    EXPECT_THAT(shown, HasSubstr("\r\n")) << "the line, and then its end";
+    EXPECT_EQ(shown.find("\r\n"), shown.rfind("\r\n")) << "once";
+  }
+}
+
 }  // namespace
 }  // namespace estimator

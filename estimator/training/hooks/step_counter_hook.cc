@@ -16,6 +16,7 @@ absl::Status StepCounterHook::Begin(Graph&) {
 
 absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& values) {
   constexpr int kMaxWarnings = 5;
+  if (values.loss_not_finite) return absl::OkStatus();  // the step stands still for that
   const int64_t step = values.global_step;
   if (timer_.last_triggered_step() == step && num_warnings_ < kMaxWarnings) {
     ++num_warnings_;
