@@ -1,0 +1,196 @@
+// Whole runs of the program that go wrong or go twice: stopped by a signal, with the same seed
+// again, in another network's model_dir, with a learning rate that ruins it, on damaged files.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/load.h"
+#include "estimator/checkpoint/saver.h"
+#include "estimator/data/idx.h"
+#include "models/mnist/digits.h"
+
+namespace estimator::mnist {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+
+struct Outcome {
+  int exit_code = -1;  // -1: ended by a signal
+  std::string output;  // stdout and stderr
+};
+
+class MnistRunsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    WriteSet("train", DrawDigits(1, 0, 300));
+    WriteSet("t10k", DrawDigits(1, 1000, 50));
+  }
+  void WriteSet(const std::string& name, const DigitSet& set) {
+    ASSERT_TRUE(WriteIdx(data_.File(name + "-images-idx3-ubyte"), set.images).ok());
+    const Array labels = set.labels.Cast(DType::kUint8);
+    ASSERT_TRUE(WriteIdx(data_.File(name + "-labels-idx1-ubyte"), labels).ok());
+  }
+  // Runs the program with the small files, batches of 32 and `flags`. As soon as its output has the
+  // words `when` (if there are any), it gets a SIGINT, as from Ctrl-C.
+  Outcome Run(const std::string& flags, const std::string& when = "") const {
+    const std::string command =
+        absl::StrCat("exec models/mnist/mnist_tpu --batch_size=32 --data_dir=", data_.path(), " ",
+                     flags, " 2>&1");
+    Outcome outcome;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return outcome;
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(ends[1], STDOUT_FILENO);
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    bool wait_for_words = !when.empty();
+    char buffer[4096];
+    for (ssize_t n; (n = read(ends[0], buffer, sizeof(buffer))) > 0;) {
+      outcome.output.append(buffer, static_cast<size_t>(n));
+      if (wait_for_words && absl::StrContains(outcome.output, when)) {
+        kill(child, SIGINT);
+        wait_for_words = false;
+      }
+    }
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+    return outcome;
+  }
+  std::string Dir(const std::string& name) const { return work_.File(name); }
+  // Every file of a folder, by path.
+  static std::map<std::string, std::string> Contents(const std::string& directory) {
+    std::map<std::string, std::string> contents;
+    const absl::StatusOr<std::vector<std::string>> paths = Glob(directory + "/*");
+    for (const std::string& path : *paths) contents[path] = *ReadFile(path);
+    return contents;
+  }
+
+  TempDir data_;
+  TempDir work_;
+};
+
+TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn) {
+  for (const auto& [flags, loop] : std::vector<std::pair<std::string, int64_t>>{
+           {"--use_tpu=false", 1}, {"--use_tpu --num_shards=2 --iterations=3", 3}}) {
+    SCOPED_TRACE(flags);
+    const std::string dir = Dir(absl::StrCat("m", loop));
+    const std::string all = absl::StrCat(flags, " --model_dir=", dir);
+    const Outcome stopped = Run(all + " --train_steps=1000000", /*when=*/"/1000000, loss = ");
+    EXPECT_EQ(stopped.exit_code, 130) << stopped.output;
+    EXPECT_THAT(stopped.output, AllOf(HasSubstr("finishing the current loop, then saving"),
+                                      HasSubstr("stopped: interrupted at step "),
+                                      HasSubstr("The next start goes on from there")));
+    EXPECT_THAT(stopped.output, Not(HasSubstr("evaluated")));
+    const absl::StatusOr<int64_t> step = LoadGlobalStep(dir);
+    ASSERT_TRUE(step.ok()) << step.status();
+    EXPECT_GE(*step, loop);
+    EXPECT_EQ(*step % loop, 0) << "a loop is never left in its middle";
+    EXPECT_THAT(stopped.output, HasSubstr(absl::StrCat("saved in ", dir, "/model.ckpt-", *step)));
+
+    const Outcome next = Run(absl::StrCat(all, " --train_steps=", *step + 2));
+    EXPECT_EQ(next.exit_code, 0) << next.output;
+    EXPECT_THAT(next.output,
+                AllOf(HasSubstr(absl::StrCat("goes on after step ", *step)),
+                      HasSubstr(absl::StrCat("evaluated 50 examples at step ", *step + 2))));
+  }
+}
+
+TEST_F(MnistRunsTest, TheSameSeedTwiceGivesTheSameBitsAndAnotherSeedOthers) {
+  for (const std::string where : {"--use_tpu=false", "--use_tpu --num_shards=4 --iterations=2"}) {
+    std::vector<std::string> bits;
+    for (const int seed : {5, 5, 6}) {
+      const std::string dir = Dir(absl::StrCat(where.size(), "_", bits.size()));
+      const Outcome run =
+          Run(absl::StrCat(where, " --train_steps=4 --momentum=0.9 --eval_steps=0 ",
+                           "--enable_predict=false --seed=", seed, " --model_dir=", dir));
+      ASSERT_EQ(run.exit_code, 0) << run.output;
+      bits.push_back(*ReadFile(dir + "/model.ckpt-4.data-00000-of-00001"));
+    }
+    EXPECT_TRUE(bits[0] == bits[1]) << where;
+    EXPECT_FALSE(bits[0] == bits[2]) << where;
+  }
+}
+
+TEST_F(MnistRunsTest, TheCheckpointHasTensorFlowsNamesAndShapes) {
+  const Outcome run = Run("--use_tpu=false --train_steps=1 --eval_steps=0 --model_dir=" + Dir("m"));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const auto variables = ListVariables(Dir("m"));
+  ASSERT_TRUE(variables.ok()) << variables.status();
+  std::vector<std::pair<std::string, std::string>> types;
+  for (const auto& [name, spec] : *variables) types.emplace_back(name, spec.ToString());
+  EXPECT_THAT(
+      types,
+      ElementsAre(Pair("conv2d/bias", "f32 [32]"), Pair("conv2d/kernel", "f32 [5,5,1,32]"),
+                  Pair("conv2d_1/bias", "f32 [64]"), Pair("conv2d_1/kernel", "f32 [5,5,32,64]"),
+                  Pair("dense/bias", "f32 [1024]"), Pair("dense/kernel", "f32 [3136,1024]"),
+                  Pair("dense_1/bias", "f32 [10]"), Pair("dense_1/kernel", "f32 [1024,10]"),
+                  Pair("global_step", "i64 []")));
+}
+
+TEST_F(MnistRunsTest, AnotherNetworksModelDirGivesATableOfEveryMismatchAndStaysAsItIs) {
+  const std::map<std::string, Array> other = {
+      {"conv1/kernel", Array(DType::kFloat32, {5, 5, 1, 32})},  // conv2d/kernel, by another name
+      {"dense/kernel", Array(DType::kFloat32, {1024, 3136})},   // transposed
+      {"dense_1/bias", Array(DType::kFloat32, {100})},
+      {"global_step", Array::Scalar<int64_t>(3)}};
+  ASSERT_TRUE(Saver().Save(Dir("m"), 3, other).ok());
+  const std::map<std::string, std::string> before = Contents(Dir("m"));
+  const Outcome run = Run("--use_tpu=false --train_steps=5 --model_dir=" + Dir("m"));
+  EXPECT_EQ(run.exit_code, 1) << run.output;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("model.ckpt-3 does not fit: 8 of 9 variables differ"),
+                                HasSubstr("conv1/kernel"), HasSubstr("transposed"),
+                                HasSubstr("f32 [100]"), HasSubstr("dense_1/kernel")));
+  EXPECT_EQ(Contents(Dir("m")), before);
+}
+
+TEST_F(MnistRunsTest, ALossThatIsNotFiniteNamesTheStepAndTheTensorAndKeepsTheCheckpoint) {
+  const std::string flags = "--use_tpu=false --model_dir=" + Dir("m");
+  ASSERT_EQ(Run(flags + " --train_steps=2 --eval_steps=0").exit_code, 0);
+  const std::string before = *ReadFile(Dir("m") + "/model.ckpt-2.data-00000-of-00001");
+  const Outcome run = Run(flags + " --train_steps=50 --learning_rate=1e38");
+  EXPECT_EQ(run.exit_code, 1) << run.output;
+  EXPECT_THAT(run.output, AllOf(HasSubstr(" loss during training, at step "),
+                                HasSubstr(", the first tensor that is not finite")));
+  EXPECT_EQ(*ReadFile(Dir("m") + "/model.ckpt-2.data-00000-of-00001"), before);
+  EXPECT_EQ(*LoadGlobalStep(Dir("m")), 2);
+}
+
+TEST_F(MnistRunsTest, AFileThatIsCutOffOrGarbledIsNamedBeforeAnythingIsWritten) {
+  const std::string path = data_.File("train-images-idx3-ubyte");
+  const std::string whole = *ReadFile(path);
+  std::string garbled = whole;
+  garbled[2] = 'x';  // the code of the dtype
+  std::string longer = whole + "more";
+  for (const std::string& bytes :
+       {whole.substr(0, whole.size() / 2), garbled, longer, whole.substr(0, 3), std::string()}) {
+    ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+    const Outcome run = Run("--use_tpu=false --train_steps=1 --model_dir=" + Dir("m"));
+    EXPECT_EQ(run.exit_code, 1) << run.output;
+    EXPECT_THAT(run.output, AllOf(HasSubstr("error: DATA_LOSS"), HasSubstr(path)));
+    EXPECT_FALSE(IsDirectory(Dir("m")));
+  }
+}
+
+}  // namespace
+}  // namespace estimator::mnist

@@ -1,0 +1,89 @@
+// The network of the example on one shard, on eight, and on the CPU: the same numbers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "estimator/base/temp_dir.h"
+#include "models/mnist/digits.h"
+#include "models/mnist/mnist.h"
+#include "models/mnist/mnist_data.h"
+#include "tpu/tpu_estimator.h"
+
+namespace estimator::mnist {
+namespace {
+
+constexpr int64_t kBatchSize = 32;
+constexpr int kSteps = 20;
+// Small: where a sum's last bit decides whether a relu is open, two runs part at once, and the more
+// so the larger the steps are.
+constexpr double kLearningRate = 0.01;
+
+// As mnist_tpu's, without dropout: what is dropped depends on the replica.
+tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode,
+                              const tpu::Params&) {
+  const Tensor logits = Inference(features["image"], Mode::kEval);
+  const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
+  return tpu::TPUEstimatorSpec::Train(
+      loss, tpu::CrossShardOptimizer(train::GradientDescent(kLearningRate)).Minimize(loss));
+}
+
+class LossRecorder : public SessionRunHook {
+ public:
+  std::vector<double> losses;
+  absl::Status Begin(Graph& graph) override {
+    loss_ = graph.losses().at(0);
+    return absl::OkStatus();
+  }
+  std::vector<Tensor> BeforeRun(RunContext&) override { return {loss_}; }
+  absl::Status AfterRun(RunContext&, const RunValues& values) override {
+    losses.push_back(values.results[0].AsDouble());
+    return absl::OkStatus();
+  }
+
+ private:
+  Tensor loss_;
+};
+
+// num_shards 0: use_tpu = false.
+std::vector<double> Losses(int64_t num_shards, const DigitSet& digits) {
+  const TempDir dir;
+  tpu::RunConfig config;
+  config.model_dir = dir.path();
+  config.tf_random_seed = 1;
+  config.save_checkpoints_steps = 0;
+  config.save_summary_steps = config.log_step_count_steps = std::nullopt;
+  config.tpu_config.iterations_per_loop = 1;
+  if (num_shards > 0) config.tpu_config.num_shards = num_shards;
+  tpu::TPUEstimator<> estimator({.model_fn = ModelFn,
+                                 .config = config,
+                                 .params = {},
+                                 .use_tpu = num_shards > 0,
+                                 .train_batch_size = kBatchSize});
+  const auto recorder = std::make_shared<LossRecorder>();
+  const absl::Status trained = estimator.Train(
+      [&digits](const tpu::Params& params) {
+        return MnistDataset(digits, Mode::kTrain, params.batch_size);
+      },
+      Steps(kSteps), {.hooks = {recorder}});
+  EXPECT_TRUE(trained.ok()) << trained;
+  return recorder->losses;
+}
+
+TEST(MnistOnShards, OneShardEightAndTheCpuHaveTheSameLosses) {
+  const DigitSet digits = DrawDigits(1, 0, 500);
+  const std::vector<double> local = Losses(0, digits);
+  ASSERT_EQ(local.size(), static_cast<size_t>(kSteps));
+  EXPECT_GT(std::abs(local.back() - local.front()), 1e-3) << "the steps change something";
+  for (const int64_t shards : {1, 8}) {
+    const std::vector<double> losses = Losses(shards, digits);
+    ASSERT_EQ(losses.size(), local.size());
+    for (size_t i = 0; i < losses.size(); ++i)
+      EXPECT_NEAR(losses[i], local[i], 1e-5 * local[i]) << shards << " shards, step " << i + 1;
+  }
+}
+
+}  // namespace
+}  // namespace estimator::mnist
