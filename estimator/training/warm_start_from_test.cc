@@ -2,14 +2,17 @@
 // weights, and what a checkpoint may lack.
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/object_names.h"
 #include "estimator/export/load_predictor.h"
 #include "estimator/nn/layers/dense.h"
 #include "estimator/nn/layers/normalization.h"
 #include "estimator/nn/train/exponential_moving_average.h"
 #include "estimator/nn/train/gradient_descent.h"
+#include "estimator/proto/trackable_object_graph.pb.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "estimator/training/warm_start/init_from_checkpoint.h"
 #include "gmock/gmock.h"
@@ -286,6 +289,27 @@ TEST_F(WarmStartFromTest, WhatPartialRestoreLetsBeAbsentComesFromInitFromCheckpo
     ExpectSame(seen->values.at("dense/bias"), old_bias);
     EXPECT_NE(seen->values.at("bert/new").AsDouble(), 0);
   }
+}
+
+// As tf.train.Checkpoint of TensorFlow 2 writes it: values under paths of objects.
+TEST_F(WarmStartFromTest, ACheckpointOfObjectsIsRestoredByTheNamesOfItsVariables) {
+  const auto reader = LoadCheckpoint(dir_.File("old")).value();
+  const auto writer = BundleWriter::Open(dir_.File("objects")).value();
+  proto::TrackableObjectGraph objects;
+  for (const std::string& name : reader->names()) {
+    auto* const tensor = objects.add_nodes()->add_attributes();
+    tensor->set_full_name(name);
+    tensor->set_checkpoint_key(
+        absl::StrCat("model/", objects.nodes_size(), "/.ATTRIBUTES/VARIABLE_VALUE"));
+    ASSERT_TRUE(writer->Add(tensor->checkpoint_key(), *reader->Read(name)).ok());
+  }
+  ASSERT_TRUE(writer->Add(kObjectGraphKey, Array::String(objects.SerializeAsString())).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  Estimator<TinyParams> old(TinyOptions(dir_.File("old"))), other(Options("other"));
+  const auto of_objects = other.Evaluate(Once, {.checkpoint_path = dir_.File("objects")});
+  ASSERT_TRUE(of_objects.ok()) << of_objects.status();
+  EXPECT_EQ((*of_objects)["loss"], (*old.Evaluate(Once))["loss"]);
+  EXPECT_EQ(of_objects->global_step(), 6);
 }
 
 // A network with batch norm whose trained averages are what evaluation restores.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Warm start: from what TensorFlow wrote, the same first values as TensorFlow's own Estimator has.
+"""Warm start: from what TensorFlow wrote, the same first values as TensorFlow's own Estimator has. And moving averages
+in place of weights: what TensorFlow restores for evaluation, we restore.
 
 Usage: check_warm_start.py WARM_START_TOOL     (built from //estimator/training/warm_start:warm_start_tool)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
@@ -93,9 +94,45 @@ def vocabulary(directory, name, words):
     return path
 
 
+def moving_averages(tool, directory):
+    """What Saver(ema.variables_to_restore()) restores, from a checkpoint of a training that averages."""
+    shapes = {name: shape for name, shape in OLD.items() if "/Momentum" not in name}
+
+    def build():
+        v1.train.get_or_create_global_step()
+        return {name: v1.get_variable(name, shape, initializer=v1.random_normal_initializer(seed=1))
+                for name, shape in shapes.items()}
+
+    with tf.Graph().as_default(), v1.Session() as session:
+        variables = build()
+        loss = tf.add_n([tf.nn.l2_loss(v) for v in variables.values()])
+        step = v1.train.MomentumOptimizer(0.1, 0.9).minimize(loss, v1.train.get_global_step())
+        with tf.control_dependencies([step]):
+            train_op = v1.train.ExponentialMovingAverage(0.9).apply(list(variables.values()))
+        session.run(v1.global_variables_initializer())
+        for _ in range(4):
+            session.run(train_op)
+        weights = session.run(variables)
+        trained = v1.train.Saver().save(session, os.path.join(directory, "averages"), global_step=4)
+    with tf.Graph().as_default(), v1.Session() as session:
+        variables = build()
+        v1.train.Saver(v1.train.ExponentialMovingAverage(0.9).variables_to_restore()).restore(session, trained)
+        expected = dict(session.run(variables), global_step=session.run(v1.train.get_global_step()))
+    ours = os.path.join(directory, "our_averages")
+    declared = [f"var={name}:{'x'.join(map(str, shape))}" for name, shape in shapes.items()]
+    subprocess.run([tool, ours] + declared + ["averages=" + trained], check=True, stderr=subprocess.DEVNULL)
+    got = values_of(ours)
+    assert sorted(got) == sorted(expected) and expected["global_step"] == 4, (sorted(got), sorted(expected))
+    for name, value in expected.items():
+        assert np.array_equal(got[name], value), (name, got[name], value)
+        assert name == "global_step" or not np.array_equal(value, weights[name]), name
+    print(f"moving averages in place of weights: {len(expected)} variables, equal")
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as directory:
+        moving_averages(tool, directory)
         source = os.path.join(directory, "source")
         old = train(source, {"variables": OLD, "old": True}, 3)
         index = tf.train.latest_checkpoint(source)

@@ -5,6 +5,7 @@
 //       [from=PATH] [regex=TRAINABLE] [all=REGEX]... [only_vocab] [prev=NAME:OLD]...
 //       [vocab=NAME:NEW_FILE:SIZE:OOV:OLD_FILE:OLD_SIZE:BACKUP:AXIS]...
 //       [init=PATH] [assign=THERE:HERE]...
+//       [averages=PREFIX]: what evaluation restores from it, moving averages in place of weights
 // Every variable begins at -1 where nothing else is said.
 #include <cstdlib>
 #include <iostream>
@@ -16,7 +17,9 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/nn/initializers.h"
+#include "estimator/nn/train/exponential_moving_average.h"
 #include "estimator/runtime/backend.h"
+#include "estimator/training/model_state.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
 #include "estimator/training/warm_start/init_from_checkpoint.h"
 #include "estimator/training/warm_start/warm_start.h"
@@ -39,13 +42,20 @@ void AddVariable(const std::string& name, const std::string& sizes, bool trainab
               {.initializer = initializers::Constant(-1), .trainable = trainable});
 }
 
+absl::Status Write(const std::string& out, const VariableStore& store) {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> writer, BundleWriter::Open(out));
+  for (const std::string& name : store.Names())
+    EST_RETURN_IF_ERROR(writer->Add(name, *store.Peek(name)));
+  return writer->Finish();
+}
+
 absl::Status Run(const std::string& out, const std::vector<std::string>& words) {
   Graph graph;
   const GraphScope scope(graph);
   GetOrCreateGlobalStep();
   WarmStartSettings settings;
   std::vector<std::string> all;
-  std::string init;
+  std::string init, averages;
   train::AssignmentMap assignment_map;
   for (const std::string& word : words) {
     const std::pair<std::string, std::string> parts = absl::StrSplit(word, absl::MaxSplits('=', 1));
@@ -72,6 +82,8 @@ absl::Status Run(const std::string& out, const std::vector<std::string>& words) 
           .old_vocab_size = Number(values[5]),
           .backup_initializer = initializers::Constant(static_cast<double>(Number(values[6]))),
           .axis = static_cast<int>(Number(values[7]))};
+    } else if (parts.first == "averages") {
+      averages = parts.second;
     } else if (parts.first == "init") {
       init = parts.second;
     } else if (parts.first == "assign") {
@@ -83,6 +95,13 @@ absl::Status Run(const std::string& out, const std::vector<std::string>& words) 
   if (!all.empty()) settings.vars_to_warm_start = VarsToWarmStart(all);
   if (!init.empty()) train::InitFromCheckpoint(init, assignment_map);
   EST_RETURN_IF_ERROR(graph.status());
+  if (!averages.empty()) {
+    const train::ExponentialMovingAverage ema(0.9);
+    ModelState state;
+    EST_RETURN_IF_ERROR(
+        state.Restore(graph, averages, {.restore_names = RestoreNames(ema.VariablesToRestore())}));
+    return Write(out, state.store());
+  }
   VariableStore store;
   std::set<std::string> warm_started;
   if (!settings.ckpt_to_initialize_from.empty()) {
@@ -91,10 +110,7 @@ absl::Status Run(const std::string& out, const std::vector<std::string>& words) 
   }
   EST_RETURN_IF_ERROR(LoadCheckpointInitializers(graph, warm_started, store).status());
   EST_RETURN_IF_ERROR(InitializeVariables(graph, store));
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> writer, BundleWriter::Open(out));
-  for (const std::string& name : store.Names())
-    EST_RETURN_IF_ERROR(writer->Add(name, *store.Peek(name)));
-  return writer->Finish();
+  return Write(out, store);
 }
 
 }  // namespace
