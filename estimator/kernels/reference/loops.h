@@ -84,21 +84,28 @@ class StridedWalk {
   // fn(i, offsets): i counts from 0; offsets[n] is the element of operand n.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
+    ForEachRow([&fn](int64_t i, Offsets offsets, const Offsets& strides, int64_t count) {
+      for (int64_t k = 0; k < count; ++k) {
+        fn(i + k, offsets);
+        for (size_t n = 0; n < N; ++n) offsets[n] += strides[n];
+      }
+    });
+  }
+
+  // The same in pieces: fn(i, offsets, strides, count) stands for `count` elements, i the first of
+  // them, from which operand n goes on by strides[n].
+  template <typename Fn>
+  void ForEachRow(Fn&& fn) const {
     if (num_elements_ == 0) return;
     Offsets offsets{};
     if (sizes_.empty()) {
-      fn(int64_t{0}, offsets);
+      fn(int64_t{0}, offsets, offsets, int64_t{1});
       return;
     }
     std::array<int64_t, kMaxRank> index{};
     const size_t last = sizes_.size() - 1;
-    int64_t i = 0;
-    while (true) {
-      Offsets inner = offsets;
-      for (int64_t k = 0; k < sizes_[last]; ++k) {
-        fn(i++, inner);
-        for (size_t n = 0; n < N; ++n) inner[n] += strides_[last][n];
-      }
+    for (int64_t i = 0;; i += sizes_[last]) {
+      fn(i, offsets, strides_[last], sizes_[last]);
       size_t axis = last;
       while (axis > 0) {
         --axis;

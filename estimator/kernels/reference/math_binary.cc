@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 
@@ -230,43 +231,56 @@ struct RightShiftOp {
 
 // What an integer second operand may not be.
 template <typename Op, typename T>
-absl::Status CheckSecond(const KernelSpec&, const T* y, int64_t n) {
-  if constexpr (std::integral<T>) {
-    for (int64_t i = 0; i < n; ++i) {
-      if constexpr (requires { Op::kIntegerDivisor; }) {
-        if (y[i] == 0) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("integer division by zero: element ", i, " of the divisor is 0"));
-        }
+absl::Status CheckSecond(const void* second, int64_t n) {
+  const T* y = static_cast<const T*>(second);
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (requires { Op::kIntegerDivisor; }) {
+      if (y[i] == 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("integer division by zero: element ", i, " of the divisor is 0"));
       }
-      if constexpr (requires { Op::kNaturalExponent; } && std::signed_integral<T>) {
-        if (y[i] < 0) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("integers to negative integer powers are not allowed: exponent ", i,
-                           " is ", static_cast<int64_t>(y[i])));
-        }
-      }
+    } else if (y[i] < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("integers to negative integer powers are not allowed: exponent ", i, " is ",
+                       static_cast<int64_t>(y[i])));
     }
   }
   return absl::OkStatus();
 }
 
+// out[k] = x[k * x_stride] op y[k * y_stride]. All that is compiled for each op and type: there are
+// two hundred of them.
 template <typename Op, typename T>
-std::unique_ptr<Kernel> MakeTyped(const KernelSpec& spec) {
+void Row(const void* x, int64_t x_stride, const void* y, int64_t y_stride, void* out, int64_t n) {
+  const T* a = static_cast<const T*>(x);
+  const T* b = static_cast<const T*>(y);
+  T* result = static_cast<T*>(out);
+  for (int64_t k = 0; k < n; ++k) {
+    result[k] = static_cast<T>(
+        Op::Of(static_cast<Compute<T>>(a[k * x_stride]), static_cast<Compute<T>>(b[k * y_stride])));
+  }
+}
+
+using RowFn = void (*)(const void*, int64_t, const void*, int64_t, void*, int64_t);
+using CheckFn = absl::Status (*)(const void*, int64_t);
+
+// `check`: of the second operand, or null.
+std::unique_ptr<Kernel> MakeRows(const KernelSpec& spec, RowFn row, CheckFn check) {
   const Shape& out_shape = spec.outputs[0].shape;
   const StridedWalk<2> walk(out_shape, {BroadcastStrides(spec.inputs[0].shape, out_shape),
                                         BroadcastStrides(spec.inputs[1].shape, out_shape)});
   if (!walk.ok()) return nullptr;
   const int64_t num_second = spec.inputs[1].shape.num_elements();
-  return MakeKernel([walk, num_second, spec](const KernelArgs& args) {
-    const T* x = args.in<T>(0);
-    const T* y = args.in<T>(1);
-    T* out = args.out<T>(0);
-    absl::Status status = CheckSecond<Op>(spec, y, num_second);
-    if (!status.ok()) return status;
-    walk.ForEach([&](int64_t i, const auto& at) {
-      out[i] = static_cast<T>(
-          Op::Of(static_cast<Compute<T>>(x[at[0]]), static_cast<Compute<T>>(y[at[1]])));
+  const auto size = static_cast<int64_t>(DTypeSize(spec.inputs[0].dtype));
+  return MakeKernel([walk, num_second, size, row, check](const KernelArgs& args) {
+    if (check != nullptr) {
+      if (absl::Status status = check(args.inputs[1], num_second); !status.ok()) return status;
+    }
+    const char* x = args.in<char>(0);
+    const char* y = args.in<char>(1);
+    char* out = args.out<char>(0);
+    walk.ForEachRow([&](int64_t i, const auto& at, const auto& strides, int64_t n) {
+      row(x + at[0] * size, strides[0], y + at[1] * size, strides[1], out + i * size, n);
     });
     return absl::OkStatus();
   });
@@ -274,16 +288,20 @@ std::unique_ptr<Kernel> MakeTyped(const KernelSpec& spec) {
 
 template <typename Op>
 std::unique_ptr<Kernel> MakeBinary(const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel;
+  RowFn row = nullptr;
+  CheckFn check = nullptr;
   VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kIsFloatingType<T>) {
-      if constexpr (!requires { Op::kIntegersOnly; }) kernel = MakeTyped<Op, T>(spec);
+      if constexpr (!requires { Op::kIntegersOnly; }) row = Row<Op, T>;
     } else if constexpr (kIsNumberType<T> && !requires { Op::kFloatingOnly; }) {
-      kernel = MakeTyped<Op, T>(spec);
+      row = Row<Op, T>;
+      constexpr bool kSigned = std::signed_integral<T>;
+      if constexpr (requires { Op::kIntegerDivisor; }) check = CheckSecond<Op, T>;
+      if constexpr (kSigned && requires { Op::kNaturalExponent; }) check = CheckSecond<Op, T>;
     }
   });
-  return kernel;
+  return row == nullptr ? nullptr : MakeRows(spec, row, check);
 }
 
 EST_REGISTER_KERNEL("AddV2", KernelTier::kReference, MakeBinary<AddOp>);
@@ -310,27 +328,31 @@ EST_REGISTER_KERNEL("BitwiseXor", KernelTier::kReference, MakeBinary<BitwiseXorO
 EST_REGISTER_KERNEL("LeftShift", KernelTier::kReference, MakeBinary<LeftShiftOp>);
 EST_REGISTER_KERNEL("RightShift", KernelTier::kReference, MakeBinary<RightShiftOp>);
 
-EST_REGISTER_KERNEL("AddN", KernelTier::kReference, [](const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel;
-  VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    if constexpr (kIsNumberType<T>) {
-      const int64_t n = spec.outputs[0].shape.num_elements();
-      const int num_inputs = static_cast<int>(spec.inputs.size());
-      kernel = MakeKernel([n, num_inputs](const KernelArgs& args) {
-        for (int64_t i = 0; i < n; ++i) {
-          auto sum = static_cast<Compute<T>>(args.in<T>(0)[i]);
-          for (int k = 1; k < num_inputs; ++k) {
-            sum = AddOp::Of(sum, static_cast<Compute<T>>(args.in<T>(k)[i]));
-          }
-          args.out<T>(0)[i] = static_cast<T>(sum);
-        }
-        return absl::OkStatus();
-      });
-    }
-  });
-  return kernel;
-});
+// sum = the first of `inputs`, plus the others one after the other.
+template <typename T>
+void AddAll(absl::Span<const void* const> inputs, void* out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    auto sum = static_cast<Compute<T>>(static_cast<const T*>(inputs[0])[i]);
+    for (const void* input : inputs.subspan(1))
+      sum = AddOp::Of(sum, static_cast<Compute<T>>(static_cast<const T*>(input)[i]));
+    static_cast<T*>(out)[i] = static_cast<T>(sum);
+  }
+}
+
+EST_REGISTER_KERNEL("AddN", KernelTier::kReference,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      void (*add)(absl::Span<const void* const>, void*, int64_t) = nullptr;
+                      VisitNumeric(spec.outputs[0].dtype, [&add](auto tag) {
+                        using T = decltype(tag);
+                        if constexpr (kIsNumberType<T>) add = AddAll<T>;
+                      });
+                      if (add == nullptr) return nullptr;
+                      const int64_t n = spec.outputs[0].shape.num_elements();
+                      return MakeKernel([n, add](const KernelArgs& args) {
+                        add(args.inputs, args.outputs[0], n);
+                        return absl::OkStatus();
+                      });
+                    });
 
 }  // namespace
 }  // namespace estimator
