@@ -55,7 +55,10 @@ Node MakeFused(const Chain& chain) {
 class BiasFuser {
  public:
   BiasFuser(Module& module, KernelTier fastest)
-      : module_(module), fastest_(fastest), readers_(Readers(module)) {}
+      : module_(module),
+        fastest_(fastest),
+        readers_(Readers(module)),
+        gone_(module.nodes.size(), false) {}
 
   void Run() {
     for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
@@ -67,10 +70,11 @@ class BiasFuser {
 
  private:
   Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
-  // The only reader of node n if its op is `op`, else -1.
+  // The only reader of node n if its op is `op`, else -1. A sum that an earlier chain took is gone,
+  // though it still stands in the list.
   int Next(int n, const char* op) {
     const int reader = OnlyReader(readers_, n);
-    return reader >= 0 && at(reader).op == op ? reader : -1;
+    return reader >= 0 && !gone_[static_cast<size_t>(reader)] && at(reader).op == op ? reader : -1;
   }
 
   void Visit(int n) {
@@ -105,13 +109,18 @@ class BiasFuser {
     Node fused = MakeFused(chain);
     if (!FindKernel(module_, fused, fastest_)) return false;
     module_.num_fused_nodes += chain.size();
+    for (const Node* node : {chain.product, chain.bias, chain.add, chain.relu}) {
+      if (node != nullptr) gone_[static_cast<size_t>(node - module_.nodes.data())] = true;
+    }
     at(last) = std::move(fused);
+    gone_[static_cast<size_t>(last)] = false;
     return true;
   }
 
   Module& module_;
   const KernelTier fastest_;
   const std::vector<std::vector<int>> readers_;
+  std::vector<bool> gone_;  // nodes that are parts of fused ones
 };
 
 }  // namespace

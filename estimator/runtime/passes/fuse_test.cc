@@ -68,6 +68,26 @@ TEST_F(FuseTest, ConvolutionTakesTheShortcutBeforeRelu) {
   }
 }
 
+TEST_F(FuseTest, BothBiasesOfASumAreFused) {
+  for (const bool relu : {true, false}) {
+    b_ = {};
+    const Shape shape{2, 6, 6, 8};
+    const Value x = b_.Feed({2, 6, 6, 3});
+    std::vector<Value> biased;
+    for (int i = 0; i < 2; ++i) {
+      const Value conv = Conv(x, b_.Feed({3, 3, 3, 8}), shape);
+      biased.push_back(b_.Op("BiasAdd", {conv, b_.Feed({8})}, shape));
+    }
+    const Value sum = b_.Op("AddV2", biased, shape);
+    b_.Fetch(relu ? b_.Op("Relu", {sum}, shape) : sum);
+    Apply(FuseBias, {Numbers({2, 6, 6, 3}), Numbers({3, 3, 3, 8}, 2), Numbers({8}, 3),
+                     Numbers({3, 3, 3, 8}, 4), Numbers({8}, 5)});
+    EXPECT_EQ(Count(b_.module, "_FusedConv2D"), 2) << ToString(b_.module);
+    EXPECT_EQ(Count(b_.module, "BiasAdd") + Count(b_.module, "Conv2D"), 0);
+    EXPECT_EQ(b_.module.num_fused_nodes, relu ? 6 : 5);
+  }
+}
+
 TEST_F(FuseTest, MatMulTakesBias) {
   const Value x = b_.Feed({4, 6}), w = b_.Feed({6, 8}), bias = b_.Feed({8});
   const Value product =
