@@ -85,7 +85,7 @@ def check_foreign(table, source, include):
     if library is None:
         return f"<{include}>: not in tools/layers.txt; add it to a library there, or use <c...> for a C header"
     usable = table.common | table.layers[here][1]
-    if source.endswith("_test.cc") or source.endswith("_benchmark.cc"):
+    if source.endswith(("_test.cc", "_benchmark.cc")) or "/testing/" in source:
         usable = usable | table.testing
     if library in usable:
         return None

@@ -1,0 +1,119 @@
+// Training on replicas: gradients are those of the whole batch, whoever sums them.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "estimator/training/hooks/testing/captured_log.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tpu/testing/train_fixture.h"
+
+namespace estimator::tpu {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using TPUGradientsTest = TPUTrainFixture;
+
+// Behaviour N8, by its effect: 20 losses in a row need the same gradients.
+TEST_F(TPUGradientsTest, OneShardAndSeveralGiveTheSameLosses) {
+  const std::vector<double> local = Losses(TinyTPUOptions(Dir(), 0), 20);
+  for (const int shards : {1, 2, 4, 8})
+    ExpectSameLosses(Losses(TinyTPUOptions(Dir(), shards), 20), local, 1e-5);
+}
+
+// Wrapped by hand, by the loop, or not at all.
+TinyTPUEstimator::Options Wrapped(const std::string& dir, int shards, const std::string& how) {
+  auto options = TinyTPUOptions(dir, shards);
+  options.model_fn = [how](const Features& features, const Labels& labels, Mode, const Params&) {
+    const Tensor loss = TinyLoss(labels, TinyNetwork(features, true, 0));
+    train::Momentum bare(0.02, 0.9);
+    Operation train_op;
+    if (how == "bare") train_op = bare.Minimize(loss);
+    if (how == "mean") train_op = CrossShardOptimizer(bare).Minimize(loss);
+    if (how == "sum") train_op = CrossShardOptimizer(bare, Reduction::kSum).Minimize(loss);
+    if (how == "two calls") train_op = bare.ApplyGradients(bare.ComputeGradients(loss));
+    if (how == "gradients" || how == "summed by hand") {  // of the program's own: the sum
+      std::vector<train::GradientAndVariable> pairs;
+      const std::vector<Variable> variables = Graph::Current().TrainableVariables();
+      std::vector<Tensor> gradients = Gradients(loss, variables);
+      if (how == "summed by hand") {
+        for (Tensor& gradient : gradients) gradient = CrossReplicaSum(gradient);
+        gradients = ClipByGlobalNorm(gradients, 1e6).tensors;
+      }
+      for (size_t i = 0; i < variables.size(); ++i) pairs.push_back({gradients[i], variables[i]});
+      train_op = bare.ApplyGradients(pairs);
+    }
+    if (how == "unsummed") {
+      std::vector<Operation> updates = {AssignAdd(GetOrCreateGlobalStep(), Constant<int64_t>(1))};
+      const std::vector<Variable> variables = Graph::Current().TrainableVariables();
+      const std::vector<Tensor> gradients = Gradients(loss, variables);
+      for (size_t i = 0; i < variables.size(); ++i)
+        updates.push_back(AssignAdd(variables[i], Multiply(gradients[i], -0.1)));
+      train_op = Group(updates);
+    }
+    return TPUEstimatorSpec::Train(loss, train_op);
+  };
+  return options;
+}
+
+// Behaviour M3, and TensorFlow's split of the work: the mean scales the loss, applying sums.
+TEST_F(TPUGradientsTest, WrappingByHandByTheLoopAndLocallyGivesTheSameNumbersNeverTwice) {
+  const std::vector<double> expected = Losses(Wrapped(Dir(), 0, "bare"), 8);
+  for (const int shards : {0, 4}) {
+    for (const char* how : {"bare", "mean", "two calls"}) {
+      SCOPED_TRACE(std::string(how) + " on " + std::to_string(shards));
+      ExpectSameLosses(Losses(Wrapped(Dir(), shards, how), 8), expected, 1e-5);
+    }
+  }
+  // The sum over 4 shards is 4 times the mean: another run, and the same one both ways.
+  const std::vector<double> sum = Losses(Wrapped(Dir(), 4, "sum"), 3);
+  EXPECT_GT(std::abs(sum[1] - expected[1]), 1e-3 * expected[1]);
+  ExpectSameLosses(Losses(Wrapped(Dir(), 4, "gradients"), 3), sum, 1e-5);
+  // So is that of a program that sums and clips before it hands the gradients on.
+  ExpectSameLosses(Losses(Wrapped(Dir(), 4, "summed by hand"), 3), sum, 1e-5);
+}
+
+TEST_F(TPUGradientsTest, WrappingByTheLoopIsSaidOnceAndOnlyWhereItHappens) {
+  const auto said = [this](int shards, const std::string& how) {
+    const testing::CapturedLog log;
+    TinyTPUEstimator estimator(Wrapped(Dir(), shards, how));
+    const InputFn input = estimator.Input(TinyTrainInput);
+    for (int call = 0; call < 3; ++call) EXPECT_TRUE(estimator.Train(input, Steps(1)).ok());
+    return std::count_if(log.infos.begin(), log.infos.end(), [](const std::string& line) {
+      return absl::StrContains(line, "sums its gradients over 4 shards");
+    });
+  };
+  EXPECT_EQ(said(4, "bare"), 1);
+  EXPECT_EQ(said(4, "mean"), 0);
+  EXPECT_EQ(said(0, "bare"), 0);
+}
+
+TEST_F(TPUGradientsTest, GradientsThatNobodySumsAreRefusedOnShardsOnly) {
+  EXPECT_THAT(TrainError(Wrapped(Dir(), 4, "unsummed")),
+              AllOf(HasSubstr("no gradient is summed over the 4 shards"),
+                    HasSubstr("tpu::CrossShardOptimizer")));
+  Losses(Wrapped(Dir(), 0, "unsummed"), 2);
+  Losses(Wrapped(Dir(), 1, "unsummed"), 2);
+}
+
+// Moving averages are updates of the graph's own: nobody can forget them.
+TEST_F(TPUGradientsTest, BatchNormsAveragesMoveOnShardsWithoutBeingAskedFor) {
+  auto options = TinyTPUOptions(Dir(), 2);
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode, const Params&) {
+    const Tensor normal =
+        layers::BatchNormalization(features["x"], {.training = mode == Mode::kTrain});
+    const Tensor loss = TinyLoss(labels, layers::Dense(normal, {.units = 1}));
+    return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.01).Minimize(loss));
+  };
+  TinyTPUEstimator estimator(options);
+  ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(3)).ok());
+  EXPECT_NE(estimator.GetVariableValue("batch_normalization/moving_mean")->AsDouble(0), 0);
+  EXPECT_NE(estimator.GetVariableValue("batch_normalization/moving_variance")->AsDouble(0), 1);
+}
+
+}  // namespace
+}  // namespace estimator::tpu

@@ -1,0 +1,165 @@
+// Training on replicas: input modes, and how a batch is split.
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tpu/testing/train_fixture.h"
+
+namespace estimator::tpu {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using TPUInputTest = TPUTrainFixture;
+
+// Behaviour L1 in training, and that every mode gives the run of PER_HOST_V1 where it feeds the
+// same examples.
+TEST_F(TPUInputTest, InputModesCallInputFnAsOftenAndWithTheBatchThatTensorFlowDoes) {
+  using Mode_ = InputPipelineConfig;
+  struct Call {
+    int64_t batch_size, invocation, num_invocations;
+  };
+  const std::vector<double> expected = Losses(TinyTPUOptions(Dir(), 0), 6);
+  const auto run = [&](Mode_ mode, int64_t model_batch) {
+    auto options = TinyTPUOptions(Dir(), 4);
+    options.config.tpu_config.per_host_input_for_training = mode;
+    options.model_fn = [model_batch](const Features& features, const Labels& labels, Mode m,
+                                     const Params& params) {
+      EXPECT_EQ(params.batch_size, model_batch);
+      EXPECT_EQ(features["x"].dim(0), model_batch);
+      EXPECT_TRUE(params.use_tpu);
+      EXPECT_EQ(params.context.num_replicas, 4);
+      return TinyTPUModel(features, labels, m, params);
+    };
+    std::vector<Call> calls;
+    const std::vector<double> losses = Losses(options, 6, [&](const Params& params) {
+      calls.push_back(
+          {params.batch_size, params.context.invocation, params.context.num_invocations});
+      Dataset all = Dataset::FromTensorSlices(TinyExamples(24));
+      if (params.context.num_invocations == 1) return all.Batch(params.batch_size).Repeat();
+      // The rows that the even split of a batch of 8 gives to this replica.
+      const int64_t mine = params.context.invocation;
+      std::vector<Dataset> parts;
+      for (int64_t batch = 0; batch < 3; ++batch)
+        parts.push_back(all.Skip(8 * batch + 2 * mine).Take(2));
+      return Dataset::Concatenate(parts).Batch(params.batch_size).Repeat();
+    });
+    ExpectSameLosses(losses, expected, 1e-5);
+    return calls;
+  };
+  auto calls = run(Mode_::PER_HOST_V1, 2);
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].batch_size, 8);
+  calls = run(Mode_::PER_HOST_V2, 2);
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].batch_size, 2);
+  calls = run(Mode_::BROADCAST, 8);
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].batch_size, 8);
+  calls = run(Mode_::PER_SHARD_V1, 2);
+  ASSERT_EQ(calls.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(calls[i].batch_size, 2);
+    EXPECT_EQ(calls[i].invocation, static_cast<int64_t>(i));
+    EXPECT_EQ(calls[i].num_invocations, 4);
+  }
+}
+
+// Behaviour L2.
+TEST_F(TPUInputTest, ABatchThatTheReplicasDoNotDivideIsRefusedExceptInBroadcast) {
+  auto options = TinyTPUOptions(Dir(), 8);
+  options.train_batch_size = options.eval_batch_size = options.predict_batch_size = 127;
+  TinyTPUEstimator estimator(options);
+  EXPECT_EQ(estimator.Train(TinyTrainInput, Steps(1)).message(),
+            "train batch size 127 must be divisible by number of replicas 8; 120 or 128 is");
+  EXPECT_THAT(std::string(estimator.Evaluate(TinyEvalInput).status().message()),
+              HasSubstr("eval batch size 127 must be divisible"));
+  EXPECT_THAT(std::string(estimator.Predict(TinyEvalInput).Next().status().message()),
+              HasSubstr("predict batch size 127 must be divisible"));
+  options.config.tpu_config.per_host_input_for_training = InputPipelineConfig::BROADCAST;
+  options.train_batch_size = options.eval_batch_size = 7;
+  TinyTPUEstimator broadcast(options);
+  const absl::Status trained = broadcast.Train(
+      [](const Params& params) { return TinyDataset(params.batch_size, 21).Repeat(); }, Steps(2));
+  EXPECT_TRUE(trained.ok()) << trained;
+  EXPECT_EQ(broadcast.Evaluate(TinyEvalInput)->num_examples, 20);
+}
+
+TEST_F(TPUInputTest, ABatchOfAnotherSizeThanDeclaredNamesBoth) {
+  EXPECT_THAT(
+      TrainError(TinyTPUOptions(Dir(), 4), [](const Params&) { return TinyDataset(6).Repeat(); }),
+      HasSubstr("input_fn gave a batch of 6 rows, a step takes 8: batch by params.batch_size"));
+}
+
+// Behaviour K1.
+TEST_F(TPUInputTest, BatchSizesBelongToTheEstimatorNotToParams) {
+  auto options = TinyTPUOptions(Dir(), 2);
+  options.params.batch_size = 8;
+  options.train_batch_size = std::nullopt;
+  EXPECT_THAT(TrainError(options),
+              AllOf(HasSubstr("params.batch_size is filled in by the framework"),
+                    HasSubstr("train_batch_size must be given when use_tpu is true")));
+}
+
+// Behaviour L6.
+TEST_F(TPUInputTest, FeaturesAndLabelsMayHaveManyNamesAndLabelsMayBeMissing) {
+  for (const bool labelled : {true, false}) {
+    for (const int shards : {0, 4}) {
+      auto options = TinyTPUOptions(Dir(), shards);
+      options.model_fn = [labelled](const Features& features, const Labels& labels, Mode,
+                                    const Params& params) {
+        EXPECT_EQ(features.size(), 10u);
+        EXPECT_EQ(labels.size(), labelled ? 2u : 0u);
+        std::vector<Tensor> columns;
+        for (const auto& [name, tensor] : features) {
+          EXPECT_EQ(tensor.dim(0), params.batch_size);
+          columns.push_back(Reshape(tensor, {-1, 1}));
+        }
+        const Tensor y = layers::Dense(AddN(columns), {.units = 1});
+        const Tensor loss =
+            labelled ? losses::MeanSquaredError(labels["b"], y) : ReduceMean(Square(y));
+        return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.01).Minimize(loss));
+      };
+      TinyTPUEstimator estimator(options);
+      const absl::Status trained = estimator.Train(
+          [labelled](const Params& params) {
+            Element all;
+            const Array y = *TinyExamples(24).labels.Only();
+            for (int i = 0; i < 10; ++i)
+              all.features["small" + std::to_string(i)] = i % 2 == 0 ? y : y.Reshaped({24});
+            if (labelled) all.labels = {{"a", y}, {"b", y}};
+            return Dataset::FromTensorSlices(all).Batch(params.batch_size).Repeat();
+          },
+          Steps(2));
+      EXPECT_TRUE(trained.ok()) << trained;
+    }
+  }
+}
+
+TEST_F(TPUInputTest, AFeatureWithoutABatchAxisCannotBeSplit) {
+  EXPECT_THAT(TrainError(TinyTPUOptions(Dir(), 4),
+                         [](const Params& params) {
+                           return TinyDataset(params.batch_size, 24)
+                               .Repeat()
+                               .Map([](const Element& element) -> absl::StatusOr<Element> {
+                                 Element with = element;
+                                 with.features["z"] = Array::Scalar(1.0f);
+                                 return with;
+                               });
+                         }),
+              HasSubstr("features['z'] is f32 []; to be split over the replicas it needs the batch "
+                        "of 8 on axis 0"));
+}
+
+TEST_F(TPUInputTest, AFiniteInputEndsTrainingCleanly) {
+  TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2, 2));
+  const absl::Status trained = estimator.Train(
+      [](const Params& params) { return TinyDataset(params.batch_size, 24); }, Steps(100));
+  EXPECT_TRUE(trained.ok()) << trained;
+  EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 3);
+}
+
+}  // namespace
+}  // namespace estimator::tpu
