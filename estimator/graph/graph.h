@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -80,6 +81,10 @@ class Graph {
   std::vector<Variable> TrainableVariables() const;
   std::optional<Variable> FindVariable(absl::string_view name) const;
   std::optional<Variable> GlobalStep() const { return FindVariable("global_step"); }
+  // What InitializedValue() returned, and for which variable.
+  const std::vector<std::pair<Tensor, Variable>>& initialized_values() const {
+    return initialized_values_;
+  }
 
   // Collections, as tf.GraphKeys.
   std::vector<Operation>& update_ops() { return update_ops_; }  // run with every training step
@@ -106,6 +111,7 @@ class Graph {
   friend class VariableScope;
   friend class AbsoluteNameScope;
   friend Variable GetVariable(absl::string_view, const Shape&, const VariableOptions&);
+  friend Tensor InitializedValue(const Variable&);
 
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<std::string, Node*, std::less<>> nodes_by_name_;
@@ -115,6 +121,7 @@ class Graph {
   std::optional<int64_t> seed_;
   int64_t num_unseeded_ops_ = 0;  // that took a number from OpSeeds
   std::vector<Variable> variables_;
+  std::vector<std::pair<Tensor, Variable>> initialized_values_;
   VariableScopeState variable_scope_;
   std::vector<Operation> update_ops_;
   std::vector<Tensor> losses_;

@@ -184,6 +184,16 @@ Variable GetOrCreateGlobalStep() {
   return global_step;
 }
 
+Tensor InitializedValue(const Variable& variable) {
+  Graph& graph = variable.graph() != nullptr ? *variable.graph() : Graph::Current();
+  if (!variable.valid()) {
+    return graph.Fail(absl::InvalidArgumentError("InitializedValue: the variable is not valid"));
+  }
+  const Tensor value = graph.AddOp("Identity", {variable.initial_value()});
+  if (value.valid()) graph.initialized_values_.emplace_back(value, variable);
+  return value;
+}
+
 VariableScope::VariableScope(absl::string_view name, VariableScopeOptions options)
     : graph_(Graph::Current()),
       previous_name_scope_(graph_.name_scope_),

@@ -43,7 +43,7 @@ class Variable {
   // Its value at the start of the step.
   Tensor read() const { return read_; }
   operator Tensor() const { return read_; }  // NOLINT: a variable reads as its value
-  // The first value, before any checkpoint is restored.
+  // The first value, before any checkpoint is restored. See InitializedValue() below.
   Tensor initial_value() const { return initial_value_; }
 
  private:
@@ -77,6 +77,12 @@ Variable GetVariable(absl::string_view name, const Shape& shape,
 
 // The int64 scalar `global_step`, created at zero where it does not exist.
 Variable GetOrCreateGlobalStep();
+
+// For the first value of another variable: the value that `variable` has by then (a checkpoint's),
+// if it has one, else its initial value. A variable that begins at initial_value() itself does not
+// follow a checkpoint: a random tensor is then drawn anew.
+// Source: TF 2.15 tf.compat.v1.Variable.initialized_value.
+Tensor InitializedValue(const Variable& variable);
 
 enum class Reuse { kInherit, kFalse, kTrue, kAuto };
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,8 @@ struct ExecutableInfo {
   int num_fused_nodes = 0;         // nodes that no longer run on their own
   int64_t planned_peak_bytes = 0;  // arena of one replica
   int num_replicas = 1;
+  // With check_kernels: ops that no reference kernel computes, and how many instructions they are.
+  std::map<std::string, int> unchecked_ops;
 };
 
 // A compiled step. Runs on one thread at a time.
@@ -75,10 +78,9 @@ class Backend {
 };
 
 // Runs the initial values of `graph`'s variables that the store does not hold initialized yet.
-// With `only_local`, just the local ones (metric totals), and those always. An initial value that
-// is built on that of another variable (a moving average) begins at the value that the store holds
-// of it, where it holds one: a restored or warm-started weight. Source: TF 2.15
-// Variable.initialized_value.
+// With `only_local`, just the local ones (metric totals), and those always. All are of one run: two
+// variables that begin at one random tensor begin alike. InitializedValue() of a variable that has
+// a value in the store is that value: a moving average begins at a restored or warm-started weight.
 absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool only_local = false);
 
 // Runs one step on `backend` and returns replica 0's fetches: for tests and tools.

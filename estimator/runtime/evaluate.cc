@@ -1,6 +1,4 @@
 // The helpers of backend.h: initial values, and single steps for tests and tools.
-#include <map>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,31 +16,6 @@ std::vector<Array> CloneAll(const std::vector<Array>& arrays) {
   return clones;
 }
 
-// The initial values, of variables that have a value in the store, that the fetches are built on.
-std::map<Tensor, const Variable*> InitializedBelow(const Graph& graph, const VariableStore& store,
-                                                   const std::vector<Tensor>& fetches) {
-  std::map<Tensor, const Variable*> initialized;
-  for (const Variable& variable : graph.variables()) {
-    if (store.initialized(variable.name())) initialized[variable.initial_value()] = &variable;
-  }
-  // A value that two variables share is not one that depends on the other variable.
-  for (const Tensor& fetch : fetches) initialized.erase(fetch);
-  std::map<Tensor, const Variable*> below;
-  std::set<const Node*> seen;
-  std::vector<Tensor> pending = fetches;
-  while (!pending.empty() && !initialized.empty()) {
-    const Tensor tensor = pending.back();
-    pending.pop_back();
-    const auto found = initialized.find(tensor);
-    if (found != initialized.end()) {
-      below.insert(*found);
-    } else if (seen.insert(tensor.node()).second) {
-      pending.insert(pending.end(), tensor.node()->inputs().begin(), tensor.node()->inputs().end());
-    }
-  }
-  return below;
-}
-
 }  // namespace
 
 absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool only_local) {
@@ -57,9 +30,10 @@ absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool 
   EST_RETURN_IF_ERROR(graph.status());
   if (names.empty()) return absl::OkStatus();
   std::vector<Array> feeds;
-  for (const auto& [initial_value, variable] : InitializedBelow(graph, store, spec.fetches)) {
-    spec.feeds.push_back(initial_value);
-    feeds.push_back(*store.Peek(variable->name()));
+  for (const auto& [value, variable] : graph.initialized_values()) {
+    if (!store.initialized(variable.name())) continue;
+    spec.feeds.push_back(value);
+    feeds.push_back(*store.Peek(variable.name()));
   }
   // A step of the key 0, whatever global_step is: the same initial values in every run.
   EST_ASSIGN_OR_RETURN(const std::shared_ptr<const Program> program,

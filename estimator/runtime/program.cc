@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/runtime/check.h"
 #include "estimator/runtime/import.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/fold_constants.h"
@@ -16,6 +17,7 @@
 #include "estimator/runtime/passes/simplify.h"
 #include "estimator/runtime/passes/sweep_updates.h"
 #include "estimator/runtime/program_impl.h"
+#include "glog/logging.h"
 
 namespace estimator {
 namespace {
@@ -35,6 +37,23 @@ std::string BufferString(const ir::MemoryPlan& plan, int number) {
       return absl::StrCat("var", buffer.index);
   }
   return "";
+}
+
+// Which instructions --check_kernels holds against reference kernels; says which it does not.
+void ChooseChecks(ProgramImpl& impl) {
+  for (const ir::Instruction& instruction : impl.code.instructions) {
+    const ir::Node& node = impl.module.nodes[static_cast<size_t>(instruction.node)];
+    const std::vector<std::string> without =
+        node.op == ir::kCopyOp ? std::vector<std::string>()
+                               : ir::OpsWithoutReference(node, ir::SpecOf(impl.module, node));
+    for (const std::string& op : without) ++impl.info.unchecked_ops[op];
+    impl.checked.push_back(node.op != ir::kCopyOp && without.empty());
+  }
+  if (impl.info.unchecked_ops.empty()) return;
+  const auto num_checked = std::count(impl.checked.begin(), impl.checked.end(), 1);
+  LOG(WARNING) << "check_kernels: " << num_checked << " of " << impl.checked.size()
+               << " instructions are checked; no reference kernel computes "
+               << ir::CountedOps(impl.info.unchecked_ops);
 }
 
 }  // namespace
@@ -63,6 +82,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   impl->schedule = ir::MakeSchedule(module);
   impl->plan = ir::PlanMemory(module, impl->schedule);
   EST_ASSIGN_OR_RETURN(impl->code, ir::Emit(module, impl->schedule, impl->plan));
+  if (options.check_kernels) ChooseChecks(*impl);
   for (const ir::Variable& variable : module.variables)
     impl->variables.emplace_back(variable.name, variable.spec);
   impl->info.num_instructions = static_cast<int>(impl->code.instructions.size());

@@ -35,7 +35,8 @@ struct CompileOptions {
   bool fuse = true;
   bool choose_layouts = true;  // false: activations stay NHWC
   // --check_kernels: after each instruction run the reference kernels of the nodes it stands for
-  // on the same inputs; the first op beyond tolerance ends the step with an error naming it.
+  // on the same inputs; the first op beyond tolerance ends the step with an error naming it. What
+  // has no reference kernel is listed in info().unchecked_ops and logged.
   bool check_kernels = false;
   // The program will only ever run as one replica: collectives vanish, and are no border to fusing.
   bool single_replica = false;

@@ -21,6 +21,7 @@ class ProgramImpl {
   ir::MemoryPlan plan;
   ir::Code code;
   CompileOptions options;
+  std::vector<char> checked;  // of every instruction, with check_kernels: against a reference
   ExecutableInfo info;
   std::vector<std::pair<std::string, TensorSpec>> variables;
 };

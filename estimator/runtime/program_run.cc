@@ -221,7 +221,7 @@ absl::Status ProgramRun::State::RunInstruction(size_t i) {
   args[i].step = step;
   const ir::Instruction& instruction = impl->code.instructions[i];
   const ir::Node& node = impl->module.nodes[static_cast<size_t>(instruction.node)];
-  if (impl->options.check_kernels && node.op != ir::kCopyOp) return RunChecked(i, node);
+  if (impl->options.check_kernels && impl->checked[i]) return RunChecked(i, node);
   const absl::Status status = instruction.kernel->Run(args[i]);
   return status.ok() ? status : Annotate(status, node.name);
 }

@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "estimator/array/compare.h"
-#include "estimator/base/random.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/batch_norm.h"
@@ -14,30 +12,17 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/softmax.h"
-#include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/testing_network.h"
 
 namespace estimator {
 namespace {
 
-constexpr int64_t kBatch = 4;
-
-Array Numbers(const Shape& shape, int seed, float scale) {
-  Array array(DType::kFloat32, shape);
-  Philox philox(static_cast<uint64_t>(seed));
-  for (float& value : array.values<float>())
-    value = scale * (2 * UniformFloat(philox.Next4()[0]) - 1);
-  return array;
-}
+using testing::Numbers;
+using testing::Train;
 
 // Stem, two residual blocks, mean over the pixels as logits; gradient descent by hand.
-struct Network {
-  Graph graph;
-  GraphScope scope{graph};
-  Tensor images = Placeholder(DType::kFloat32, {kBatch, 8, 8, 3});
-  Tensor labels = Placeholder(DType::kInt32, {kBatch});
+struct Network : testing::Network {
   std::vector<Variable> variables;
-  Tensor loss;
-  Operation train;
 
   Variable Weights(const std::string& name, const Shape& shape, float scale, float shift = 0) {
     const int seed = static_cast<int>(variables.size()) + 1;
@@ -67,30 +52,7 @@ struct Network {
       updates.push_back(Assign(variables[i], variables[i] - gradients[i] * 0.05f));
     train = Group(updates);
   }
-  ProgramSpec spec() const {
-    return {.feeds = {images, labels}, .fetches = {loss}, .updates = {train}};
-  }
 };
-
-absl::StatusOr<std::vector<float>> Train(const Network& network, VariableStore& store,
-                                         CompileOptions options, int steps) {
-  EXPECT_TRUE(InitializeVariables(network.graph, store).ok());
-  const std::unique_ptr<Backend> backend = MakeCpuBackend(store, options);
-  const auto executable = backend->Compile(network.graph, network.spec());
-  if (!executable.ok()) return executable.status();
-  std::vector<float> losses;
-  const auto infeed = []() -> absl::StatusOr<std::optional<StepFeeds>> {
-    return StepFeeds{
-        {Numbers({kBatch, 8, 8, 3}, 1, 1), Array::Of<int32_t>({kBatch}, {1, 3, 5, 7})}};
-  };
-  const auto ran =
-      (*executable)->RunLoop(steps, infeed, [&losses](int64_t, const StepFetches& fetches) {
-        losses.push_back(fetches[0][0].scalar<float>());
-        return absl::OkStatus();
-      });
-  if (!ran.ok()) return ran.status();
-  return losses;
-}
 
 TEST(ResidualNetwork, FusedAndBlockedProgramsTrainAsTheReferenceDoes) {
   const Network network;
@@ -114,6 +76,9 @@ TEST(ResidualNetwork, CheckedKernelsAgree) {
   VariableStore store;
   const auto losses = Train(network, store, {.check_kernels = true}, 2);
   EXPECT_TRUE(losses.ok()) << losses.status();
+  const auto program = Program::Compile(network.graph, network.spec(), {.check_kernels = true});
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_TRUE((*program)->info().unchecked_ops.empty());
 }
 
 TEST(ResidualNetwork, BlocksAreFusedAndReorderedAtTheEdgesOnly) {

@@ -67,8 +67,7 @@ Operation ExponentialMovingAverage::Apply(const std::vector<Variable>& variables
     if (!average.valid()) {
       average = CreateSlot(
           variable, options_.name,
-          [&variable](const Shape&, DType) { return Identity(variable.initial_value()); },
-          variable.spec());
+          [&variable](const Shape&, DType) { return InitializedValue(variable); }, variable.spec());
       if (!average.valid()) return Operation(&graph, nullptr);
       averages_[variable.name()] = average.name();
     }

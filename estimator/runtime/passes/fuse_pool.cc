@@ -22,6 +22,18 @@ Node WithArgmax(const Node& pool) {
   Node node = pool;
   node.op = "_MaxPoolWithArgmax";
   node.outputs = {pool.outputs[0], {DType::kUint8, pool.outputs[0].shape}};
+  const auto step = [&](const Node& of) {
+    return Origin::Step{.op = of.op,
+                        .name = of.name,
+                        .attrs = of.attrs,
+                        .inputs = {{-1, 0}},
+                        .outputs = of.outputs};
+  };
+  // The maxima are those of the plain op. Where they stood only the fused one knows.
+  auto origin = std::make_shared<Origin>();
+  origin->steps = {step(pool), step(node)};
+  origin->outputs = {{0, 0}, {1, 1}};
+  node.origin = std::move(origin);
   return node;
 }
 

@@ -146,9 +146,8 @@ TEST_F(InitFromCheckpointTest, OneValueServesSeveralVariablesAndTheLastCallCount
 
 TEST_F(InitFromCheckpointTest, WhatBeginsAtAnotherVariablesValueBeginsAtTheLoadedOne) {
   const Variable w = Make("w", {2});
-  GetVariable("average", {2}, {.initializer = [&w](const Shape&, DType) {
-                return w.graph()->AddOp("Identity", {w.initial_value()});
-              }});
+  GetVariable("average", {2},
+              {.initializer = [&w](const Shape&, DType) { return InitializedValue(w); }});
   train::InitFromCheckpoint(prefix_, {{"old/w", w}});
   const std::map<std::string, double> expected = {{"average", 3}, {"w", 3}};
   EXPECT_EQ(Sums(), expected);
