@@ -30,6 +30,7 @@ class ShardedStrategy : public Strategy {
   std::string name() const override {
     return absl::StrCat(options_.tpu_config.replicas(), " in-process shards");
   }
+  bool on_replicas() const override { return true; }
   int num_replicas(Mode mode) const override {
     return RunsOnReplicas(mode) ? static_cast<int>(options_.tpu_config.replicas()) : 1;
   }

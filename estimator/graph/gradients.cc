@@ -39,7 +39,10 @@ std::set<const Node*> NodesBetween(const std::vector<Tensor>& xs, const std::vec
 }
 
 Tensor SumOf(Graph& graph, const std::vector<Tensor>& parts) {
-  return parts.size() == 1 ? parts[0] : graph.AddOp("AddN", parts);
+  if (parts.size() == 1) return parts[0];
+  const Tensor sum = graph.AddOp("AddN", parts);
+  KeepSlicesOfSum(sum, parts);
+  return sum;
 }
 
 Tensor OnesFor(Graph& graph, const Tensor& y) {

@@ -11,6 +11,8 @@ namespace estimator {
 
 // d(sum of ys)/dx for every x, built into the graph under the scope `gradients`.
 //   Returns one tensor per x, of x's shape and dtype; invalid where no y depends on x.
+//   Where x is a table that Gather looks rows up in, the gradient remembers its slices: see
+//   indexed_slices.h.
 //   grad_ys: the gradient that flows into each y; empty means ones.
 // Errors (kept by the graph): INVALID_ARGUMENT if a y is not floating; UNIMPLEMENTED naming an op
 // on the path that has no gradient.

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/attrs.h"
+#include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/node.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/graph/variable.h"
@@ -94,10 +95,14 @@ class Graph {
   std::vector<SummaryRequest>& summaries() { return summaries_; }
   const std::vector<SummaryRequest>& summaries() const { return summaries_; }
 
+  // What KeepSlices() noted: see indexed_slices.h.
+  std::map<Tensor, std::vector<IndexedSlices>>& slices() { return slices_; }
+
   // How many replicas run this graph in step, and whether the model runs on them (set by the
   // training loop before model_fn is called): what CrossShardOptimizer reads.
   struct Sharding {
     int num_shards = 1;
+    bool on_replicas = false;      // as on a TPU, be it one: gradients are dense
     bool wrap_optimizer = false;   // wrap a bare optimizer in CrossShardOptimizer
     bool wrapped = false;          // some optimizer summed gradients over the shards
     bool wrapped_by_hand = false;  // a CrossShardOptimizer of the model's did
@@ -127,6 +132,7 @@ class Graph {
   std::vector<Tensor> losses_;
   std::vector<Tensor> regularization_losses_;
   std::vector<SummaryRequest> summaries_;
+  std::map<Tensor, std::vector<IndexedSlices>> slices_;
   Sharding sharding_;
 };
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/builder.h"
 #include "estimator/ops/comparison.h"
@@ -80,6 +81,13 @@ Grads GatherGradient(const Node& node, const Grads& grads) {
   const Shape& params = node.input(0).shape();
   const Tensor& indices = node.input(1);
   const auto [batch, axis] = *AxesOf(ShapeContext{node.inputs(), node.attrs()});
+  if (batch == 0 && axis == 0) {  // the gradient of an embedding
+    Shape rows{indices.shape().num_elements()};
+    Append(params, 1, params.rank(), rows);
+    const IndexedSlices slices = {.values = Reshape(grads[0], rows),
+                                  .indices = Reshape(indices, Shape{rows.dim(0)})};
+    return {AddUp(slices, params.dim(0)), Tensor(), Tensor()};
+  }
   const int64_t b = SizeOfAxes(params, 0, batch), o = SizeOfAxes(params, batch, axis),
                 d = params.dim(axis), i = SizeOfAxes(params, axis + 1, params.rank()),
                 n = SizeOfAxes(indices.shape(), batch, indices.rank());

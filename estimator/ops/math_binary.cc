@@ -1,9 +1,12 @@
 #include "estimator/ops/math_binary.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/builder.h"
 #include "estimator/ops/comparison.h"
@@ -261,7 +264,11 @@ Tensor AddN(const std::vector<Tensor>& inputs, absl::string_view name) {
 Tensor ClipByValue(const Tensor& x, const Operand& low, const Operand& high,
                    absl::string_view name) {
   const NameScope scope(name, GraphFor({x}));
-  return Maximum(Minimum(x, high), low);
+  const std::optional<IndexedSlices> slices = SlicesOf(x);
+  if (!slices.has_value()) return Maximum(Minimum(x, high), low);
+  IndexedSlices clipped = *slices;
+  clipped.values = Maximum(Minimum(slices->values, high), low);
+  return AddUp(clipped, x.dim(0));
 }
 
 Tensor SumToShapeOf(const Tensor& gradient, const Tensor& x) {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/shape_rules.h"
@@ -101,7 +102,12 @@ EST_REGISTER_OP({.name = "Cast",
                                 const std::vector<Tensor>& grads) -> std::vector<Tensor> {
                    const DType from = node.input(0).dtype();
                    if (!IsFloating(from) || !IsFloating(grads[0].dtype())) return {Tensor()};
-                   return {Cast(grads[0], from)};
+                   const Tensor cast = Cast(grads[0], from);
+                   if (auto slices = SlicesOf(grads[0]); slices.has_value()) {
+                     slices->values = Cast(slices->values, from);
+                     KeepSlices(cast, *slices);
+                   }
+                   return {cast};
                  }});
 
 }  // namespace

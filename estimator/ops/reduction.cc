@@ -1,9 +1,12 @@
 #include "estimator/ops/reduction.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/builder.h"
 #include "estimator/ops/comparison.h"
@@ -227,7 +230,8 @@ Tensor GlobalNorm(const std::vector<Tensor>& tensors, absl::string_view name) {
   for (const Tensor& tensor : tensors) {
     if (!tensor.valid() && tensor.graph() != nullptr && !tensor.graph()->status().ok())
       return tensor;
-    if (tensor.valid()) squares.push_back(L2Loss(tensor));
+    const std::optional<IndexedSlices> slices = SlicesOf(tensor);
+    if (tensor.valid()) squares.push_back(L2Loss(slices.has_value() ? slices->values : tensor));
   }
   return Sqrt(AddN(squares) * 2, "global_norm");
 }

@@ -66,7 +66,8 @@ Tensor L2Loss(const Tensor& x, absl::string_view name = "L2Loss");
 Tensor Norm(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
             absl::string_view name = "norm");
 // sqrt(sum over tensors of sum(t^2)): tf.linalg.global_norm. Invalid tensors without a graph are
-// skipped (a variable without gradient). REQUIRES: at least one tensor is left.
+// skipped (a variable without gradient). A gradient of looked-up rows counts slice by slice, as
+// TensorFlow's: see graph/indexed_slices.h. REQUIRES: at least one tensor is left.
 Tensor GlobalNorm(const std::vector<Tensor>& tensors, absl::string_view name = "global_norm");
 
 }  // namespace estimator

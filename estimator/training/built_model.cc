@@ -87,6 +87,7 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
   Graph& graph = *model->graph;
   graph.set_seed(options.seed);
   graph.sharding() = {.num_shards = options.num_replicas,
+                      .on_replicas = strategy.on_replicas(),
                       .wrap_optimizer = options.num_replicas > 1};
   model->slots = SlotsOf(element, options.mode);
   model->batch_size = NumRows(element);

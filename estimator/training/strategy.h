@@ -90,6 +90,8 @@ class Strategy {
   // "CPU", "8 in-process shards": for banners.
   virtual std::string name() const = 0;
   virtual int num_replicas(Mode mode) const = 0;
+  // Whether the model runs as on a TPU, be it on one replica.
+  virtual bool on_replicas() const { return false; }
   // Steps per run in training.
   virtual int64_t iterations_per_loop() const = 0;
   // A training run of `num_steps` took `seconds`: for loops whose length is given as a time.

@@ -29,6 +29,8 @@ class Adadelta : public Optimizer {
  protected:
   absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                     const Variable& variable) override;
 
  private:
   AdadeltaOptions options_;

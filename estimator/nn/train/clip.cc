@@ -1,19 +1,33 @@
 #include "estimator/nn/train/clip.h"
 
+#include <optional>
+
 #include "estimator/graph/graph.h"
+#include "estimator/graph/indexed_slices.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/select.h"
 
 namespace estimator {
 
-Tensor ClipByNorm(const Tensor& x, double clip_norm, const ReduceAxes& axes) {
-  const NameScope scope("clip_by_norm", GraphFor({x}));
+namespace {
+
+Tensor ClipDense(const Tensor& x, double clip_norm, const ReduceAxes& axes) {
   // The square root's derivative at 0 is not finite: take it elsewhere.
   const Tensor sum = ReduceSum(Square(x), axes, /*keepdims=*/true);
   const Tensor positive = Greater(sum, 0.0);
   const Tensor norm = Where(positive, Sqrt(Where(positive, sum, 1.0)), sum);
   return x * clip_norm / Maximum(norm, clip_norm);
+}
+
+}  // namespace
+
+Tensor ClipByNorm(const Tensor& x, double clip_norm, const ReduceAxes& axes) {
+  const NameScope scope("clip_by_norm", GraphFor({x}));
+  std::optional<IndexedSlices> slices = SlicesOf(x);
+  if (!slices.has_value()) return ClipDense(x, clip_norm, axes);
+  slices->values = ClipDense(slices->values, clip_norm, axes);
+  return AddUp(*slices, x.dim(0));
 }
 
 ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm,
@@ -30,7 +44,14 @@ ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double 
   // norm - norm is 0 if it is finite, NaN if not.
   const Tensor scale = Minimum(1 / norm, 1 / clip_norm) * clip_norm + (norm - norm);
   for (Tensor& tensor : result.tensors) {
-    if (tensor.valid()) tensor = tensor * Cast(scale, tensor.dtype());
+    if (!tensor.valid()) continue;
+    const Tensor by = Cast(scale, tensor.dtype());
+    if (std::optional<IndexedSlices> slices = SlicesOf(tensor); slices.has_value()) {
+      slices->values = slices->values * by;
+      tensor = AddUp(*slices, tensor.dim(0));
+    } else {
+      tensor = tensor * by;
+    }
   }
   return result;
 }

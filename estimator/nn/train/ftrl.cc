@@ -1,9 +1,13 @@
 #include "estimator/nn/train/ftrl.h"
 
+#include <string>
+
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/train/option_checks.h"
+#include "estimator/ops/comparison.h"
 #include "estimator/ops/math_binary.h"
-#include "estimator/ops/optimizer_ops.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/select.h"
 
 namespace estimator::train {
 
@@ -19,13 +23,19 @@ absl::Status Ftrl::Validate() const {
       .status();
 }
 
-std::vector<Operation> Ftrl::ApplyDense(const Tensor& gradient, const Variable& variable) {
+Ftrl::Slots Ftrl::SlotsOf(const Variable& variable) {
+  const auto name_or = [this](const std::string& name) {
+    return name.empty() ? this->name() : name;
+  };
+  // In this order: the second of one name gets the suffix.
   const Variable accum =
       GetSlot(variable, "accum",
               {.initializer = initializers::Constant(options_.initial_accumulator_value),
-               .name = options_.accum_name.empty() ? name() : options_.accum_name});
-  const Variable linear = GetSlot(
-      variable, "linear", {.name = options_.linear_name.empty() ? name() : options_.linear_name});
+               .name = name_or(options_.accum_name)});
+  return {accum, GetSlot(variable, "linear", {.name = name_or(options_.linear_name)})};
+}
+
+FtrlRates Ftrl::Rates(const Variable& variable) const {
   FtrlRates rates = {
       .lr = Rate(variable),
       .l1 = Number(variable, options_.l1_regularization_strength, "l1"),
@@ -33,12 +43,38 @@ std::vector<Operation> Ftrl::ApplyDense(const Tensor& gradient, const Variable& 
       .lr_power = Number(variable, options_.learning_rate_power, "learning_rate_power")};
   // The op has no beta: beta / rate enters through 2 * l2.
   if (options_.beta != 0) rates.l2 += options_.beta / (2.0 * Maximum(rates.lr, 1e-36));
+  return rates;
+}
+
+std::vector<Operation> Ftrl::ApplyDense(const Tensor& gradient, const Variable& variable) {
+  const auto [accum, linear] = SlotsOf(variable);
+  const FtrlRates rates = Rates(variable);
   const FtrlState state = {variable, accum, linear};
   const double shrinkage = options_.l2_shrinkage_regularization_strength;
   const FtrlState next = shrinkage > 0 ? ApplyFtrlV2(state, gradient, rates,
                                                      Number(variable, shrinkage, "l2_shrinkage"))
                                        : ApplyFtrl(state, gradient, rates);
   return {Assign(variable, next.var), Assign(accum, next.accum), Assign(linear, next.linear)};
+}
+
+std::vector<Operation> Ftrl::ApplySparse(const RowGradient& gradient, const Variable& variable) {
+  const auto [accum, linear] = SlotsOf(variable);
+  const FtrlRates rates = Rates(variable);
+  const auto power = [this](const Tensor& x) {
+    const double p = options_.learning_rate_power;
+    return p == -0.5 ? Sqrt(x) : Pow(x, -p);
+  };
+  const Tensor& g = gradient.rows();
+  const Tensor var = gradient.Of(variable), old_accum = gradient.Of(accum);
+  const double shrinkage = options_.l2_shrinkage_regularization_strength;
+  const Tensor shrunk = shrinkage > 0 ? g + 2 * shrinkage * var : g;
+  const Tensor new_accum = old_accum + Square(g);
+  const Tensor new_linear =
+      gradient.Of(linear) + shrunk - (power(new_accum) - power(old_accum)) / rates.lr * var;
+  const Tensor value =
+      (Sign(new_linear) * rates.l1 - new_linear) / (power(new_accum) / rates.lr + 2 * rates.l2);
+  return {gradient.Assign(variable, Where(Greater(Abs(new_linear), rates.l1), value, 0.0)),
+          gradient.Assign(accum, new_accum), gradient.Assign(linear, new_linear)};
 }
 
 }  // namespace estimator::train

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "estimator/nn/train/optimizer.h"
+#include "estimator/ops/optimizer_ops.h"
 
 namespace estimator::train {
 
@@ -38,8 +39,16 @@ class Ftrl : public Optimizer {
  protected:
   absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                     const Variable& variable) override;
 
  private:
+  struct Slots {
+    Variable accum, linear;
+  };
+  Slots SlotsOf(const Variable& variable);
+  FtrlRates Rates(const Variable& variable) const;
+
   FtrlOptions options_;
 };
 

@@ -31,6 +31,8 @@ class Momentum : public Optimizer {
   absl::Status Validate() const override;
   void Prepare(const std::vector<Variable>& variables) override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                     const Variable& variable) override;
   std::vector<Operation> Finish() override;
 
  private:

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/indexed_slices.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/train/slot_creator.h"
 #include "estimator/ops/constant.h"
@@ -132,7 +133,7 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
   Prepare(variables);
   for (const GradientAndVariable& pair : pairs) {
     const NameScope update_scope(absl::StrCat("update_", pair.variable.name()), graph);
-    const std::vector<Operation> own = ApplyDense(pair.gradient, pair.variable);
+    const std::vector<Operation> own = Apply(pair.gradient, pair.variable);
     updates.insert(updates.end(), own.begin(), own.end());
   }
   const std::vector<Operation> shared = Finish();
@@ -145,6 +146,14 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
   rates_ = StepRates();
   if (!graph.status().ok()) return invalid;
   return Group(updates, "train_op");
+}
+
+std::vector<Operation> Optimizer::Apply(const Tensor& gradient, const Variable& variable) {
+  const Graph& graph = Graph::Current();
+  const std::optional<IndexedSlices> slices =
+      graph.sharding().on_replicas ? std::nullopt : SlicesOf(gradient);
+  if (!slices.has_value()) return ApplyDense(gradient, variable);
+  return ApplySparse({gradient, slices->indices}, variable);
 }
 
 absl::Status Optimizer::CheckOptions() const {

@@ -32,6 +32,7 @@
 #include "estimator/graph/variable.h"
 #include "estimator/nn/cross_shard.h"
 #include "estimator/nn/train/rate_by_name.h"
+#include "estimator/nn/train/row_gradient.h"
 #include "estimator/nn/train/schedule.h"
 
 namespace estimator::train {
@@ -104,6 +105,15 @@ class Optimizer {
   virtual void Prepare(const std::vector<Variable>& /*variables*/) {}
   // The updates of one variable (and of its slots).
   virtual std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) = 0;
+  // The same for a variable that the loss reaches through Gather alone, so that the step looked up
+  // some of its rows; not on replicas, whose gradients are dense, as TensorFlow's
+  // CrossShardOptimizer makes them. Rules that move a row without a gradient too (momentum, a
+  // decaying average, a penalty) leave those others alone here: TensorFlow's _apply_sparse. By
+  // default ApplyDense: right for rules that do not, and for Adam, which moves all rows there too.
+  virtual std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                             const Variable& variable) {
+    return ApplyDense(gradient.dense(), variable);
+  }
   // Updates that all variables share.
   virtual std::vector<Operation> Finish() { return {}; }
 
@@ -113,6 +123,7 @@ class Optimizer {
   static Tensor Number(const Variable& variable, double value, absl::string_view name);
 
  private:
+  std::vector<Operation> Apply(const Tensor& gradient, const Variable& variable);
   absl::Status CheckOptions() const;
 
   std::string name_;

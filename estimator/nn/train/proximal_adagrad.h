@@ -30,8 +30,12 @@ class ProximalAdagrad : public Optimizer {
  protected:
   absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                     const Variable& variable) override;
 
  private:
+  Variable Accumulator(const Variable& variable);
+
   ProximalAdagradOptions options_;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "estimator/nn/train/optimizer.h"
+#include "estimator/ops/optimizer_ops.h"
 
 namespace estimator::train {
 
@@ -32,8 +33,13 @@ class RMSProp : public Optimizer {
  protected:
   absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                     const Variable& variable) override;
 
  private:
+  RMSPropRates Rates(const Variable& variable) const;
+  Variable MeanSquare(const Variable& variable);
+
   RMSPropOptions options_;
 };
 

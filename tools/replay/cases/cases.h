@@ -15,6 +15,7 @@ using Cases = std::map<std::string, Model>;
 const Cases& AllCases();
 
 // One function a file; cases.cc puts them together.
+Cases EmbeddingCases();
 Cases MnistCases();
 Cases NormalizationCases();
 Cases ScheduleCases();
