@@ -5,20 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "estimator/array/compare.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
-#include "estimator/ops/testdata/neural_ops/goldens.h"
-#include "estimator/ops/testdata/neural_ops/pattern.h"
 #include "estimator/ops/testing/eval.h"
+#include "estimator/ops/testing/pattern.h"
 
 namespace estimator {
 namespace {
 
-using goldens::ExpectGolden;
-using goldens::Pattern;
 using testing::CheckGradients;
 using testing::Eval;
+using testing::Pattern;
 using testing::Scrambled;
 
 class BatchNormTest : public ::testing::Test {
@@ -26,48 +25,10 @@ class BatchNormTest : public ::testing::Test {
   Tensor X() { return Constant(Pattern({2, 2, 2, 3}, 1)); }
   Tensor scale_value() { return Constant({1.f, 2.f, 0.5f}); }
   Tensor offset_value() { return Constant({0.5f, 0.f, -1.f}); }
-  Tensor mean_value() { return Constant({0.25f, 0.f, -0.5f}); }
-  Tensor variance_value() { return Constant({1.f, 2.f, 0.25f}); }
 
   Graph graph_;
   GraphScope scope_{graph_};
 };
-
-TEST_F(BatchNormTest, TrainingEqualsTensorFlows) {
-  const Tensor x = X(), scale = scale_value(), offset = offset_value();
-  const FusedBatchNormOutputs out = FusedBatchNorm(x, scale, offset);
-  ExpectGolden(out.y, goldens::kBatchNormTrainingY);
-  ExpectGolden(out.batch_mean, goldens::kBatchNormTrainingMean);
-  ExpectGolden(out.batch_variance, goldens::kBatchNormTrainingVariance);
-  const std::vector<Tensor> d =
-      Gradients({out.y}, {x, scale, offset}, {Constant(Pattern({2, 2, 2, 3}, 3))});
-  ExpectGolden(d[0], goldens::kBatchNormTrainingDx);
-  ExpectGolden(d[1], goldens::kBatchNormTrainingDscale);
-  ExpectGolden(d[2], goldens::kBatchNormTrainingDoffset);
-}
-
-TEST_F(BatchNormTest, InferenceEqualsTensorFlows) {
-  const Tensor x = X(), scale = scale_value(), offset = offset_value();
-  const FusedBatchNormOutputs out =
-      FusedBatchNorm(x, scale, offset, {.is_training = false}, mean_value(), variance_value());
-  ExpectGolden(out.y, goldens::kBatchNormInferenceY);
-  ExpectGolden(out.batch_mean, goldens::kBatchNormInferenceMean);
-  ExpectGolden(out.batch_variance, goldens::kBatchNormInferenceVariance);
-  const std::vector<Tensor> d =
-      Gradients({out.y}, {x, scale, offset}, {Constant(Pattern({2, 2, 2, 3}, 3))});
-  ExpectGolden(d[0], goldens::kBatchNormInferenceDx);
-  ExpectGolden(d[1], goldens::kBatchNormInferenceDscale);
-  ExpectGolden(d[2], goldens::kBatchNormInferenceDoffset);
-}
-
-TEST_F(BatchNormTest, AFactorMixesTheGivenMomentsWithTheBatchs) {
-  const FusedBatchNormOutputs out =
-      FusedBatchNorm(X(), scale_value(), offset_value(), {.exponential_avg_factor = 0.25f},
-                     mean_value(), variance_value());
-  ExpectGolden(out.batch_mean, goldens::kBatchNormMovingMean);
-  ExpectGolden(out.batch_variance, goldens::kBatchNormMovingVariance);
-  ExpectGolden(out.y, goldens::kBatchNormTrainingY);
-}
 
 TEST_F(BatchNormTest, GradientMatchesFiniteDifferences) {
   const Array x = Scrambled({2, 3, 2}, -1, 1), scale = Scrambled({2}, 0.5, 2),
@@ -90,14 +51,9 @@ TEST_F(BatchNormTest, ComposedFormFollowsGivenMomentsWithGradientsToAll) {
       CheckGradients(fn, {Scrambled({3, 2}, -1, 1), Scrambled({2}, -1, 1), Scrambled({2}, 1, 2),
                           Scrambled({2}, -1, 1), Scrambled({2}, 0.5, 2)}),
       absl::OkStatus());
-  const Tensor composed =
-      BatchNormalization(X(), mean_value(), variance_value(), offset_value(), scale_value(), 1e-3f);
-  ExpectGolden(composed, goldens::kBatchNormInferenceY);
 }
 
-TEST_F(BatchNormTest, LayerNormEqualsTensorFlows) {
-  ExpectGolden(LayerNorm(Constant(Pattern({4, 3}, 1)), scale_value(), offset_value(), 1e-3f),
-               goldens::kLayerNorm);
+TEST_F(BatchNormTest, LayerNormsGradientMatchesFiniteDifferences) {
   const auto fn = [](const std::vector<Tensor>& in) { return LayerNorm(in[0], in[1], in[2]); };
   EXPECT_EQ(
       CheckGradients(fn, {Scrambled({2, 4}, -1, 1), Scrambled({4}, 0.5, 2), Scrambled({4}, -1, 1)},
@@ -105,8 +61,7 @@ TEST_F(BatchNormTest, LayerNormEqualsTensorFlows) {
       absl::OkStatus());
 }
 
-TEST_F(BatchNormTest, L2NormalizeEqualsTensorFlows) {
-  ExpectGolden(L2Normalize(Constant(Pattern({4, 3}, 1)), -1), goldens::kL2Normalize);
+TEST_F(BatchNormTest, L2NormalizesGradientMatchesFiniteDifferences) {
   const auto fn = [](const std::vector<Tensor>& in) { return L2Normalize(in[0], {0, 1}); };
   EXPECT_EQ(CheckGradients(fn, {Scrambled({2, 3}, -1, 1)}), absl::OkStatus());
 }
@@ -116,7 +71,8 @@ TEST_F(BatchNormTest, Bfloat16InputsHaveFloat32Parameters) {
   const FusedBatchNormOutputs out = FusedBatchNorm(x, scale_value(), offset_value());
   EXPECT_EQ(out.y.dtype(), DType::kBfloat16);
   EXPECT_EQ(out.batch_mean.dtype(), DType::kFloat32);
-  ExpectGolden(out.batch_mean, goldens::kBatchNormTrainingMean);
+  const Tensor mean = FusedBatchNorm(X(), scale_value(), offset_value()).batch_mean;
+  EXPECT_EQ(Compare(*Eval(out.batch_mean), *Eval(mean), {.relative = 1e-6}).report, "");
 }
 
 TEST_F(BatchNormTest, AScaleOfAnotherSizeIsAnError) {

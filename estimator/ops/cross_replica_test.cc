@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "estimator/array/compare.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/constant.h"
-#include "estimator/ops/testdata/neural_ops/goldens.h"
-#include "estimator/ops/testdata/neural_ops/pattern.h"
 #include "estimator/ops/testing/eval.h"
 
 namespace estimator {

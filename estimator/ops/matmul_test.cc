@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "estimator/array/compare.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
-#include "estimator/ops/testdata/neural_ops/goldens.h"
-#include "estimator/ops/testdata/neural_ops/pattern.h"
 #include "estimator/ops/testing/eval.h"
+#include "estimator/ops/testing/pattern.h"
 
 namespace estimator {
 namespace {
@@ -40,7 +40,7 @@ TEST_F(MatMulTest, MultipliesTwoMatricesHoweverTheyAreStored) {
 }
 
 TEST_F(MatMulTest, ManyRowsAreTheSumsOfProducts) {
-  const Array a = goldens::Pattern({7, 5}, 1), b = goldens::Pattern({5, 6}, 2);
+  const Array a = testing::Pattern({7, 5}, 1), b = testing::Pattern({5, 6}, 2);
   const Array product = *Eval(MatMul(Constant(a), Constant(b)));
   for (int64_t i = 0; i < 7; ++i) {
     for (int64_t j = 0; j < 6; ++j) {
@@ -61,7 +61,7 @@ TEST_F(MatMulTest, Bfloat16SumsInFloat32) {
 }
 
 TEST_F(MatMulTest, LeadingAxesBroadcast) {
-  const Array x = goldens::Pattern({2, 1, 2, 3}, 1), y = goldens::Pattern({3, 3, 2}, 2);
+  const Array x = testing::Pattern({2, 1, 2, 3}, 1), y = testing::Pattern({3, 3, 2}, 2);
   const Tensor product = MatMul(Constant(x), Constant(y));
   EXPECT_EQ(product.node()->op(), "BatchMatMulV2");
   const Array actual = *Eval(product);

@@ -5,39 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "estimator/array/compare.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
-#include "estimator/ops/testdata/neural_ops/goldens.h"
-#include "estimator/ops/testdata/neural_ops/pattern.h"
 #include "estimator/ops/testing/eval.h"
 
 namespace estimator {
 namespace {
 
-using goldens::ExpectGolden;
-using goldens::Pattern;
 using testing::CheckGradients;
 using testing::Eval;
 using testing::Scrambled;
 
 class PoolingTest : public ::testing::Test {
  protected:
-  Tensor X() { return Constant(Pattern({2, 5, 4, 3}, 1)); }
-
-  // Both pools and their gradient ops against TensorFlow's. The pattern has many equal elements, so
-  // the choice among them shows.
-  void ExpectPools(const PoolOptions& options, const std::vector<float>& max,
-                   const std::vector<float>& max_grad, const std::vector<float>& avg,
-                   const std::vector<float>& avg_grad) {
-    const Tensor y = MaxPool(X(), options);
-    const Tensor g = Constant(Pattern(y.shape(), 3));
-    ExpectGolden(y, max);
-    ExpectGolden(MaxPoolGrad(X(), y, g, options), max_grad);
-    ExpectGolden(AvgPool(X(), options), avg);
-    ExpectGolden(AvgPoolGrad(X().shape(), g, options), avg_grad);
-  }
-
   Graph graph_;
   GraphScope scope_{graph_};
 };
@@ -46,16 +28,6 @@ TEST_F(PoolingTest, TakesMaximumAndMeanOfEachWindow) {
   const Tensor x = Constant({1, 2, 4, 1}, {1.f, 2.f, 5.f, 0.f, 3.f, 4.f, -1.f, 0.f});
   EXPECT_EQ(Compare(*Eval(MaxPool(x)), Array::Of<float>({1, 1, 2, 1}, {4, 5})).report, "");
   EXPECT_EQ(Compare(*Eval(AvgPool(x)), Array::Of<float>({1, 1, 2, 1}, {2.5, 1})).report, "");
-}
-
-TEST_F(PoolingTest, EqualsTensorFlowsWithItsGradientOps) {
-  ExpectPools({}, goldens::kMaxPoolValid, goldens::kMaxPoolValidGrad, goldens::kAvgPoolValid,
-              goldens::kAvgPoolValidGrad);
-  ExpectPools({.ksize = {3}, .strides = {2}, .padding = Padding::kSame}, goldens::kMaxPoolSame,
-              goldens::kMaxPoolSameGrad, goldens::kAvgPoolSame, goldens::kAvgPoolSameGrad);
-  ExpectPools({.ksize = {3, 2}, .strides = {1, 1}, .padding = Padding::kSame},
-              goldens::kMaxPoolOverlap, goldens::kMaxPoolOverlapGrad, goldens::kAvgPoolOverlap,
-              goldens::kAvgPoolOverlapGrad);
 }
 
 TEST_F(PoolingTest, GradientOfAMaximumGoesToTheFirstOfEquals) {

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import tensorflow as tf
 
-from cases import BF16, F16, F32, F64, FLOATS, INTS, NAMES, Case, floats, i32, ints, scalar, values  # noqa: F401
+from cases import BF16, F16, F32, F64, FLOATS, INTS, NAMES, REFUSED, Case, floats, i32, ints, scalar, values  # noqa: F401
 
 ALL = FLOATS + INTS + [np.bool_]
 
@@ -18,6 +18,12 @@ def shapes():
         yield Case("BroadcastTo", NAMES[dtype], [values([2, 1], dtype), i32(2, 3)], {}, (1,), "sum")
         yield Case("Fill", NAMES[dtype], [i32(2, 3), values([], dtype)], {}, (0,), "sum")
         yield Case("EnsureShape", NAMES[dtype], [values([2, 3], dtype)], {"shape": [None, 3]})
+    for name, shape in {"one": [1], "empty": [0, 3]}.items():
+        yield Case("EnsureShape", name, [floats(shape)], {"shape": shape})
+        yield Case("ExpandDims", name, [floats(shape), scalar(1)], {}, (1,))
+        x = floats(shape)
+        yield Case("Const", name, [], {"value": tf.make_tensor_proto(x), "dtype": tf.float32})
+    yield Case("Const", "odd", [], {"value": tf.make_tensor_proto(floats([5, 3])), "dtype": tf.float32})
     for name, (shape, to) in {"minus_one": ([2, 3, 4], [-1, 4]), "scalar": ([1, 1], []), "from_scalar": ([], [1, 1]),
                               "empty": ([0, 3], [3, 0]), "empty_minus_one": ([0, 3], [-1, 3]), "flat": ([2, 3], [-1])}.items():
         yield Case("Reshape", name, [floats(shape), np.array(to, np.int32)], {}, (1,))
@@ -34,11 +40,11 @@ def shapes():
     for name, dims in {"scalar": [], "empty": [0, 2], "one": [1]}.items():
         yield Case("Fill", name, [np.array(dims, np.int32), floats([])], {}, (0,), "sum")
     for op in ("Shape", "Size"):
-        for shape, dtype in itertools.product(([2, 3], [], [0, 4]), (tf.int32, tf.int64)):
+        for shape, dtype in itertools.product(([2, 3], [], [0, 4], [1]), (tf.int32, tf.int64)):
             yield Case(op, "x".join(map(str, shape)) + "_" + dtype.name, [floats(shape)], {"out_type": dtype})
     for shape in ([2, 3], [], [0, 4]):
         yield Case("Rank", "x".join(map(str, shape)) or "scalar", [floats(shape)])
-    for dtype, (a, b, d) in itertools.product((np.int32, np.int64), ((0, 5, 1), (2, 9, 3), (5, -4, -2), (3, 3, 1))):
+    for dtype, (a, b, d) in itertools.product((np.int32, np.int64), ((0, 5, 1), (2, 9, 3), (5, -4, -2), (3, 3, 1), (2, 3, 1))):
         yield Case("Range", f"{NAMES[dtype]}_{a}_{b}_{d}".replace("-", "m"),
                    [scalar(a, dtype), scalar(b, dtype), scalar(d, dtype)], {}, (0, 1, 2))
     for dtype in (F32, F64):
@@ -59,7 +65,7 @@ def joins():
         yield Case("SplitV", NAMES[dtype], [values([2, 6], dtype), i32(1, 2, 3), scalar(1)], {"num_split": 3}, (1, 2))
         yield Case("Transpose", NAMES[dtype], [values([2, 3, 4], dtype), i32(2, 0, 1)], {}, (1,))
         yield Case("ReverseV2", NAMES[dtype], [values([2, 3], dtype), i32(1)], {}, (1,))
-        yield Case("Tile", NAMES[dtype], [values([2, 3], dtype), i32(2, 1)], {}, (1,), "sum", optional=True)
+        yield Case("Tile", NAMES[dtype], [values([2, 3], dtype), i32(2, 1)], {}, (1,), "sum")
     for name, (sizes, axis) in {"zero": ([[1, 2], [3, 2]], 0), "negative": ([[2, 1, 3], [2, 4, 3], [2, 0, 3]], -2),
                                 "empty": ([[0, 2], [0, 3]], 1)}.items():
         n = len(sizes)
@@ -67,6 +73,14 @@ def joins():
     for axis in (0, 1, 2, -1, -3):
         yield Case("Pack", f"axis_{axis}".replace("-", "m"), [[floats([2, 3], key=k) for k in range(2)]], {"axis": axis})
     yield Case("Pack", "scalars", [[floats([], key=k) for k in range(4)]], {"axis": 0})
+    yield Case("Pack", "one", [[floats([])]], {"axis": 0})
+    yield Case("Pack", "empty", [[floats([0, 3]), floats([0, 3])]], {"axis": 1})
+    yield Case("Unpack", "empty", [floats([2, 0])], {"num": 2, "axis": 0})
+    yield Case("Split", "one", [scalar(0), floats([1])], {"num_split": 1}, (0,))
+    yield Case("SplitV", "one", [floats([1]), i32(1), scalar(0)], {"num_split": 1}, (1, 2))
+    for name, shape in {"one": [1], "empty": [0, 3], "odd": [5, 3, 7]}.items():
+        yield Case("ReverseV2", name, [floats(shape), i32(0)], {}, (1,))
+    yield Case("Tile", "one", [floats([1]), i32(1)], {}, (1,), "sum")
     yield Case("Pack", "alone", [[floats([2])]], {"axis": 0})
     yield Case("Unpack", "last", [floats([2, 3])], {"num": 3, "axis": -1})
     yield Case("Unpack", "some", [floats([3, 2])], {"num": 3, "axis": 0}, ys=[1])
@@ -85,7 +99,11 @@ def joins():
     for name, (shape, multiples) in {"both": ([2, 3], [2, 3]), "none": ([2], [0]), "vector": ([3], [4]), "ones": ([1, 1], [3, 1]),
                                      "empty": ([0, 2], [2, 2])}.items():
         yield Case("Tile", name, [floats(shape), np.array(multiples, np.int32)], {}, (1,), "sum")
-    yield Case("InvertPermutation", "i32", [i32(2, 0, 3, 1)])
+    for name, permutation in {"i32": (2, 0, 3, 1), "odd": (4, 0, 3, 1, 2), "one": (0,), "empty": ()}.items():
+        yield Case("InvertPermutation", name, [i32(*permutation)])
+    for name, shape in {"one": [1, 1], "empty": [0, 2, 2], "odd": [3, 5, 5]}.items():
+        yield Case("MatrixDiagPart", name, [floats(shape)])
+        yield Case("MatrixDiag", name, [floats(shape[:-1])])
     for dtype in FLOATS + INTS:
         yield Case("MatrixDiagPart", NAMES[dtype], [values([2, 3, 3], dtype)])
         yield Case("MatrixDiag", NAMES[dtype], [values([2, 3], dtype)])
@@ -98,8 +116,7 @@ def slices():
         yield Case("Slice", NAMES[dtype], [values([3, 4], dtype), i32(1, 0), i32(2, 3)], {}, (1, 2))
         yield strided("StridedSlice", NAMES[dtype], values([4, 5], dtype), [1, 4], [4, 0], [2, -1])
         yield Case("Pad", NAMES[dtype], [values([2, 3], dtype), np.int32([[1, 0], [0, 2]])], {}, (1,))
-        yield Case("MirrorPad", NAMES[dtype], [values([3, 4], dtype), np.int32([[1, 2], [0, 3]])], {"mode": "REFLECT"}, (1,), "sum",
-                   optional=True)
+        yield Case("MirrorPad", NAMES[dtype], [values([3, 4], dtype), np.int32([[1, 2], [0, 3]])], {"mode": "REFLECT"}, (1,), "sum")
     for dtype in FLOATS + INTS:
         yield Case("PadV2", NAMES[dtype], [values([2, 3], dtype), np.int32([[1, 0], [0, 2]]), values([], dtype)], {}, (1,), "sum")
     yield Case("Slice", "rest", [floats([3, 4]), i32(1, 2), i32(-1, -1)], {}, (1, 2))
@@ -128,6 +145,7 @@ def slices():
         "new_axis_shrink": ([3, 4], [2, 0, 1], [3, 0, 2], [1, 1, 1], dict(new_axis_mask=2, shrink_axis_mask=5)),
         "new_axis_over_shrink": ([3, 4], [1, 1], [2, 2], [1, 1], dict(new_axis_mask=1, shrink_axis_mask=1)),
         "empty": ([0, 3], [0, 0], [0, 2], [1, 1], {}),
+        "one": ([1], [0], [1], [1], {}),
     }
     for name, (shape, begin, end, strides, masks) in rows.items():
         yield strided("StridedSlice", name, floats(shape), begin, end, strides, masks)
@@ -146,6 +164,15 @@ def slices():
         yield Case("MirrorPad", name, [floats(shape), pads], {"mode": mode}, (1,), "sum")
         padded = [n + a + b for n, (a, b) in zip(shape, paddings)]
         yield Case("MirrorPadGrad", name, [floats(padded), pads], {"mode": mode}, (1,), "sum")
+
+
+def mirrored_edges():
+    for name, (shape, paddings) in {"one": ([1], [[0, 0]]), "grown": ([1], [[1, 1]]), "empty": ([0, 3], [[0, 0], [1, 1]])}.items():
+        pads = np.array(paddings, np.int32)
+        yield Case("MirrorPad", name, [floats(shape), pads], {"mode": "SYMMETRIC"}, (1,), "sum", gradient=name != "empty")
+        padded = [n + a + b for n, (a, b) in zip(shape, paddings)]
+        yield Case("MirrorPadGrad", name, [floats(padded), pads], {"mode": "SYMMETRIC"}, (1,), "sum",
+                   absent=REFUSED if name == "empty" else "")
 
 
 def all_masks(masks):
@@ -186,18 +213,26 @@ def gathers():
             yield Case(op, NAMES[dtype], [values([5, 2], dtype, key=7), i32(2, 0, 2, -1, 0), scalar(4)], {}, (2,), "sum")
         for op in ("TensorScatterUpdate", "TensorScatterAdd"):
             yield Case(op, NAMES[dtype], [values([4, 2], dtype), np.int32([[1], [3]]), values([2, 2], dtype, key=2)], {}, (), "sum")
+    for op in ("TensorScatterUpdate", "TensorScatterAdd"):
+        for name, (shape, indices) in {"one": ([1], [[0]]), "odd": ([7, 5], [[6], [0], [3]]), "none": ([3, 2], np.zeros([0, 1])),
+                                       "elements": ([3, 5], [[2, 4], [0, 1]])}.items():
+            indices = np.array(indices, np.int32)
+            yield Case(op, name, [floats(shape), indices, floats([len(indices)] + shape[indices.shape[1]:], key=2)], {}, (), "sum")
+    yield Case("GatherNd", "one", [floats([1]), np.int32([[0]])], tolerance="sum")
+    yield Case("ScatterNd", "one", [np.int32([[0]]), floats([1]), i32(1)], {}, (2,), "sum")
     yield Case("TensorScatterAdd", "twice", [floats([4]), np.int64([[1], [3], [1]]), floats([3], key=2)], {}, (), "sum")
     yield Case("ScatterNd", "elements", [np.int64([[0, 1], [1, 1]]), floats([2]), np.int64([2, 3])], {}, (2,), "sum")
     yield Case("ScatterNd", "none", [np.zeros([0, 1], np.int32), floats([0, 2]), i32(3, 2)], {}, (2,), "sum")
     for op in ("UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin"):
         yield Case(op, "matrix_ids", [floats([2, 3, 2]), np.int64([[0, 1, 0], [3, 3, 1]]), scalar(4)], {}, (2,), "sum")
         yield Case(op, "none", [floats([0, 2]), i32(), scalar(2)], {}, (2,), "sum")
+        yield Case(op, "one", [floats([1]), i32(0), scalar(1)], {}, (2,), "sum")
         yield Case(op, "vector", [floats([5]), i32(1, 1, 0, 1, 0), scalar(2)], {}, (2,), "sum")
         yield Case(op, "ties", [F32([1, 1, 0, 0, 2]), i32(1, 1, 0, 0, 0), scalar(2)], {}, (2,), "sum")
     for dtype in ALL:
         yield Case("OneHot", NAMES[dtype], [i32(1, 0, 2), scalar(3), scalar(1, dtype), scalar(0, dtype)], {"axis": -1}, (1,))
     for name, (indices, depth, axis) in {"out_of_range": ([-1, 5, 1], 3, -1), "first": ([[1, 0], [2, 2]], 4, 0), "middle": ([[1, 0], [2, 2]], 3, 1),
-                                         "scalar": (2, 4, -1), "depth_0": ([0, 1], 0, -1), "none": (np.zeros([0]), 3, -1)}.items():
+                                         "scalar": (2, 4, -1), "depth_0": ([0, 1], 0, -1), "one": (0, 1, -1), "none": (np.zeros([0]), 3, -1)}.items():
         yield Case("OneHot", name, [np.array(indices, np.int64), scalar(depth), scalar(2.5, F32), scalar(-1, F32)], {"axis": axis}, (1,), "sum")
     yield Case("OneHot", "index_u8", [np.uint8([1, 0, 2]), scalar(3), scalar(1, F32), scalar(0, F32)], {"axis": -1}, (1,))
 
@@ -214,7 +249,7 @@ def random():
         yield Case(op, "scalar", [i32()], {"seed": 1, "seed2": 2, "dtype": tf.float32}, (0,), "bits")
     for dtype in (np.int32, np.int64):
         for name, (low, high) in {"small": (-5, 100), "one": (3, 4), "whole": (np.iinfo(dtype).min, np.iinfo(dtype).max)}.items():
-            for shape in ([1], [7], [13, 5]):
+            for shape in ([1], [7], [13, 5], [0, 3]):
                 yield Case("RandomUniformInt", f"{NAMES[dtype]}_{name}_" + "x".join(map(str, shape)),
                            [np.array(shape, np.int32), scalar(low, dtype), scalar(high, dtype)], {"seed": 87, "seed2": 5}, (0,), "bits")
         for name, (seed, seed2) in seeds.items():
@@ -224,4 +259,4 @@ def random():
         yield Case("RandomShuffle", name, [floats(shape)], {"seed": 87, "seed2": 5}, (), "bits")
 
 
-TABLES = (shapes, joins, slices, gathers, random)
+TABLES = (shapes, joins, slices, mirrored_edges, gathers, random)

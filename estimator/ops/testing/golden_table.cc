@@ -128,4 +128,16 @@ absl::StatusOr<std::vector<GoldenCase>> ReadGoldens(absl::string_view folder) {
   return cases;
 }
 
+absl::StatusOr<std::vector<AbsentGolden>> ReadAbsentGoldens(absl::string_view folder) {
+  EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(JoinPath(folder, "absent.txt")));
+  std::vector<AbsentGolden> rows;
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    if (line[0] == '#') continue;
+    const std::vector<std::string> words = absl::StrSplit(line, absl::MaxSplits(' ', 2));
+    if (words.size() != 3) return Malformed(line);
+    rows.push_back({words[0], words[1], words[2]});
+  }
+  return rows;
+}
+
 }  // namespace estimator::testing

@@ -7,6 +7,8 @@
 //   d: the floating operands that were differentiated.
 //   TYPE: b, i, f, s (text), t (a dtype), d (a shape; -1 is unknown), a (an array, in the
 //   checkpoint), li, lf, ls (lists, by commas).
+//   OP is a registered op, or fn.FUNCTION: a function of ours that is made of several.
+// absent.txt has a line for every row that TensorFlow gives no golden for: OP NAME REASON.
 // The checkpoint `goldens` holds, under OP/NAME/: in/I; out/I, where output I is compared; dy/I,
 // the gradient that flows into it, where it is differentiated; d/I, the gradient of operand I,
 // absent where TensorFlow has none; attr, the array of an attribute.
@@ -43,6 +45,15 @@ struct GoldenCase {
 // Reads `folder`/cases.txt and the checkpoint `folder`/goldens, in the table's order.
 // Errors: of the files; INVALID_ARGUMENT naming the line that is not as above.
 absl::StatusOr<std::vector<GoldenCase>> ReadGoldens(absl::string_view folder);
+
+struct AbsentGolden {
+  std::string op;
+  std::string name;
+  std::string reason;  // in words
+};
+
+// Reads `folder`/absent.txt. Errors: as above.
+absl::StatusOr<std::vector<AbsentGolden>> ReadAbsentGoldens(absl::string_view folder);
 
 }  // namespace estimator::testing
 

@@ -1,0 +1,222 @@
+// The functions that users call against TensorFlow: those that are several ops (op `fn.NAME` in
+// testdata/ops), and those whose options and operands become an op's attributes and inputs.
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "estimator/ops/activations.h"
+#include "estimator/ops/batch_norm.h"
+#include "estimator/ops/bias.h"
+#include "estimator/ops/conv.h"
+#include "estimator/ops/optimizer_ops.h"
+#include "estimator/ops/pooling.h"
+#include "estimator/ops/softmax.h"
+#include "estimator/ops/testing/golden_runner.h"
+#include "estimator/ops/testing/golden_table.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using testing::GoldenCase;
+using In = const std::vector<Tensor>&;
+using Out = std::vector<Tensor>;
+// A case's outputs; the case for its attributes and name.
+using Function = std::function<Out(In inputs, const GoldenCase& golden)>;
+
+Function Unary(Tensor (*fn)(const Tensor&)) {
+  return [fn](In in, const GoldenCase&) -> Out { return {fn(in[0])}; };
+}
+
+Conv2DOptions ConvOptions(const Attrs& attrs) {
+  Conv2DOptions options = {.strides = attrs.ints("strides"), .dilations = attrs.ints("dilations")};
+  if (attrs.s("padding") == "VALID") options.padding = Padding::kValid;
+  if (attrs.s("padding") == "EXPLICIT") {
+    const std::vector<int64_t>& all = attrs.ints("explicit_paddings");  // of N, H, W and C
+    options.explicit_paddings = {all.begin() + 2, all.begin() + 6};
+  }
+  return options;
+}
+
+PoolOptions WindowOptions(const Attrs& attrs) {
+  return {.ksize = attrs.ints("ksize"),
+          .strides = attrs.ints("strides"),
+          .padding = attrs.s("padding") == "SAME" ? Padding::kSame : Padding::kValid};
+}
+
+Out BatchNormOutputs(In in, const GoldenCase& golden) {
+  const bool none = in[3].shape().num_elements() == 0 && in[0].shape().dim(-1) != 0;
+  const FusedBatchNormOptions options = {
+      .epsilon = golden.attrs.f("epsilon"),
+      .is_training = golden.attrs.b("is_training"),
+      .exponential_avg_factor = golden.attrs.f("exponential_avg_factor")};
+  const FusedBatchNormOutputs out =
+      none ? FusedBatchNorm(in[0], in[1], in[2], options)
+           : FusedBatchNorm(in[0], in[1], in[2], options, in[3], in[4]);
+  return {out.y, out.batch_mean, out.batch_variance};
+}
+
+// The axis of a case that is called axis_0, axis_1 or axis_m1.
+int AxisOf(const GoldenCase& golden) {
+  return golden.name == "axis_m1" ? -1 : golden.name.back() - '0';
+}
+
+// Loss and its gradient, the two outputs of the ops.
+Out LossOutputs(const Tensor& loss) { return {loss, Tensor(loss.graph(), loss.node(), 1)}; }
+
+std::map<std::string, Function> UpdateRules() {
+  return {
+      {"ApplyGradientDescent",
+       [](In in, const GoldenCase&) -> Out { return {ApplyGradientDescent(in[0], in[1], in[2])}; }},
+      {"ApplyMomentum",
+       [](In in, const GoldenCase& g) -> Out {
+         const VarAccum next =
+             ApplyMomentum(in[0], in[1], in[2], in[3], in[4], g.attrs.b("use_nesterov"));
+         return {next.var, next.accum};
+       }},
+      {"ApplyAdam",
+       [](In in, const GoldenCase& g) -> Out {
+         const AdamState next =
+             ApplyAdam({in[0], in[1], in[2]}, {in[3], in[4], in[5], in[6], in[7], in[8]}, in[9],
+                       g.attrs.b("use_nesterov"));
+         return {next.var, next.m, next.v};
+       }},
+      {"ApplyRMSProp",
+       [](In in, const GoldenCase&) -> Out {
+         const RMSPropState next =
+             ApplyRMSProp({in[0], in[1], in[2]}, {in[3], in[4], in[5], in[6]}, in[7]);
+         return {next.var, next.ms, next.mom};
+       }},
+      {"ApplyCenteredRMSProp",
+       [](In in, const GoldenCase&) -> Out {
+         const CenteredRMSPropState next = ApplyCenteredRMSProp(
+             {in[0], in[1], in[2], in[3]}, {in[4], in[5], in[6], in[7]}, in[8]);
+         return {next.var, next.mg, next.ms, next.mom};
+       }},
+      {"ApplyAdagrad",
+       [](In in, const GoldenCase& g) -> Out {
+         const VarAccum next = ApplyAdagrad(in[0], in[1], in[2], in[3], g.attrs.b("update_slots"));
+         return {next.var, next.accum};
+       }},
+      {"ApplyAdadelta",
+       [](In in, const GoldenCase&) -> Out {
+         const AdadeltaState next =
+             ApplyAdadelta({in[0], in[1], in[2]}, in[3], in[4], in[5], in[6]);
+         return {next.var, next.accum, next.accum_update};
+       }},
+      {"ApplyFtrl",
+       [](In in, const GoldenCase&) -> Out {
+         const FtrlState next =
+             ApplyFtrl({in[0], in[1], in[2]}, in[3], {in[4], in[5], in[6], in[7]});
+         return {next.var, next.accum, next.linear};
+       }},
+      {"ApplyFtrlV2",
+       [](In in, const GoldenCase&) -> Out {
+         const FtrlState next =
+             ApplyFtrlV2({in[0], in[1], in[2]}, in[3], {in[4], in[5], in[6], in[8]}, in[7]);
+         return {next.var, next.accum, next.linear};
+       }},
+      {"ApplyProximalAdagrad",
+       [](In in, const GoldenCase&) -> Out {
+         const VarAccum next = ApplyProximalAdagrad(in[0], in[1], in[2], in[3], in[4], in[5]);
+         return {next.var, next.accum};
+       }},
+  };
+}
+
+std::map<std::string, Function> Functions() {
+  std::map<std::string, Function> functions = UpdateRules();
+  functions.merge(std::map<std::string, Function>{
+      {"Relu", Unary(Relu)},
+      {"Relu6", Unary(Relu6)},
+      {"Elu", Unary(Elu)},
+      {"Selu", Unary(Selu)},
+      {"Softplus", Unary(Softplus)},
+      {"Softsign", Unary(Softsign)},
+      {"Sigmoid", Unary(Sigmoid)},
+      {"Tanh", Unary(Tanh)},
+      {"fn.Swish", Unary(Swish)},
+      {"fn.Gelu", Unary(Gelu)},
+      {"fn.GeluApproximate", Unary(GeluApproximate)},
+      {"LeakyRelu",
+       [](In in, const GoldenCase& g) -> Out { return {LeakyRelu(in[0], g.attrs.f("alpha"))}; }},
+      {"BiasAdd", [](In in, const GoldenCase&) -> Out { return {BiasAdd(in[0], in[1])}; }},
+      {"Conv2D",
+       [](In in, const GoldenCase& g) -> Out {
+         return {Conv2D(in[0], in[1], ConvOptions(g.attrs))};
+       }},
+      {"DepthwiseConv2dNative",
+       [](In in, const GoldenCase& g) -> Out {
+         return {DepthwiseConv2dNative(in[0], in[1], ConvOptions(g.attrs))};
+       }},
+      {"MaxPool",
+       [](In in, const GoldenCase& g) -> Out { return {MaxPool(in[0], WindowOptions(g.attrs))}; }},
+      {"AvgPool",
+       [](In in, const GoldenCase& g) -> Out { return {AvgPool(in[0], WindowOptions(g.attrs))}; }},
+      {"FusedBatchNormV3", BatchNormOutputs},
+      {"fn.BatchNormalization",
+       [](In in, const GoldenCase&) -> Out {
+         return {BatchNormalization(in[0], in[1], in[2], in[3], in[4], 1e-3f)};
+       }},
+      {"fn.LayerNorm",
+       [](In in, const GoldenCase&) -> Out { return {LayerNorm(in[0], in[1], in[2], 1e-3f)}; }},
+      {"fn.L2Normalize", [](In in, const GoldenCase&) -> Out { return {L2Normalize(in[0], -1)}; }},
+      {"Softmax", [](In in, const GoldenCase&) -> Out { return {Softmax(in[0])}; }},
+      {"LogSoftmax", [](In in, const GoldenCase&) -> Out { return {LogSoftmax(in[0])}; }},
+      {"fn.Softmax", [](In in, const GoldenCase& g) -> Out { return {Softmax(in[0], AxisOf(g))}; }},
+      {"fn.LogSoftmax",
+       [](In in, const GoldenCase& g) -> Out { return {LogSoftmax(in[0], AxisOf(g))}; }},
+      {"SoftmaxCrossEntropyWithLogits",
+       [](In in, const GoldenCase&) {
+         return LossOutputs(SoftmaxCrossEntropyWithLogits(in[1], in[0]));
+       }},
+      {"SparseSoftmaxCrossEntropyWithLogits",
+       [](In in, const GoldenCase&) {
+         return LossOutputs(SparseSoftmaxCrossEntropyWithLogits(in[1], in[0]));
+       }},
+      {"fn.SigmoidCrossEntropyWithLogits",
+       [](In in, const GoldenCase&) -> Out {
+         return {SigmoidCrossEntropyWithLogits(in[0], in[1])};
+       }},
+  });
+  return functions;
+}
+
+class FunctionGoldens : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(FunctionGoldens, EqualTensorFlows) {
+  const Function function = Functions().at(GetParam());
+  int num_cases = 0;
+  for (const GoldenCase& golden : testing::Goldens()) {
+    if (golden.op != GetParam()) continue;
+    ++num_cases;
+    testing::ExpectEqualsTensorFlow(golden, [&](In in) { return function(in, golden); });
+  }
+  EXPECT_GT(num_cases, 0);
+}
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const auto& [name, function] : Functions()) names.push_back(name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, FunctionGoldens, ::testing::ValuesIn(Names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& c : name) c = c == '.' ? '_' : c;
+                           return name;
+                         });
+
+TEST(FunctionGoldensTable, HasNoFunctionThatIsNotTested) {
+  const std::map<std::string, Function> functions = Functions();
+  for (const GoldenCase& golden : testing::Goldens()) {
+    const bool of_function = golden.op.rfind("fn.", 0) == 0;
+    EXPECT_TRUE(!of_function || functions.count(golden.op) == 1) << golden.op;
+  }
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,47 @@
+"""Rows of functions that are made of several ops: op `fn.NAME` is the C++ function NAME. See cases.py."""
+
+import numpy as np
+import tensorflow as tf
+
+from cases import EDGES, F32, SPECIAL, Case, floats, ints  # noqa: F401
+
+
+def activations():
+    functions = {"Swish": tf.nn.swish, "Gelu": tf.nn.gelu, "GeluApproximate": lambda x: tf.nn.gelu(x, approximate=True)}
+    for name, run in functions.items():
+        for edge, shape in EDGES.items():
+            yield Case("fn." + name, edge, [floats(shape, -4, 4)], tolerance="composed", run=run)
+        yield Case("fn." + name, "far", [F32([-100, -7, -2.5, -1, -0.25, 0, 0.25, 1, 3, 6, 7, 100])], tolerance="composed", run=run)
+
+
+def losses():
+    def sigmoid(labels, logits):
+        return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+    for edge, shape in EDGES.items():
+        yield Case("fn.SigmoidCrossEntropyWithLogits", edge, [floats(shape, 0, 1, key=1), floats(shape, -6, 6, key=2)],
+                   tolerance="composed", run=sigmoid)
+    yield Case("fn.SigmoidCrossEntropyWithLogits", "far", [F32([0, 1, 0.5, 1, 0]), F32([1e4, -1e4, 0, -0.0, 88])], tolerance="composed",
+               run=sigmoid)
+    for axis in (0, 1, -1):
+        name = f"axis_{axis}".replace("-", "m")
+        for op, run in {"Softmax": tf.nn.softmax, "LogSoftmax": tf.nn.log_softmax}.items():
+            yield Case(f"fn.{op}", name, [floats([3, 5, 2], -4, 4)], tolerance="composed", run=lambda x, run=run, axis=axis: run(x, axis))
+
+
+def normalizations():
+    def batch(x, mean, variance, offset, scale):
+        return tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3)
+
+    def layer(x, scale, offset):
+        mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+        return tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3)
+    for name, shape in {"plain": [2, 2, 3, 4], "rows": [7, 5], "one": [1, 1], "empty": [0, 3]}.items():
+        c = shape[-1:]
+        vectors = [floats(c, key=2), floats(c, 0.5, 2, key=3), floats(c, key=4), floats(c, 0.5, 2, key=5)]
+        yield Case("fn.BatchNormalization", name, [floats(shape, key=1)] + vectors, tolerance="composed", run=batch)
+        yield Case("fn.LayerNorm", name, [floats(shape, key=1), vectors[1], vectors[0]], tolerance="statistics", run=layer)
+        yield Case("fn.L2Normalize", name, [floats(shape, 0.2, 2, key=1)], tolerance="statistics",
+                   run=lambda x: tf.math.l2_normalize(x, axis=-1))
+
+
+TABLES = (activations, losses, normalizations)
