@@ -4,7 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/training/hooks/testing/captured_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/train_fixture.h"
@@ -126,6 +130,34 @@ TEST_F(TPUTrainTest, ANaNInOneReplicaInTheMiddleOfALoopNamesStepTensorAndReplica
                     HasSubstr("logs:0 (f32 [2,1]) is NaN at [1,0] on replica 2")));
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 0)
       << "only the first checkpoint is there";
+}
+
+TEST_F(TPUTrainTest, TheBannerSaysWhereTheRunIsHowLargeAndWhereItsFilesGo) {
+  for (const int shards : {0, 4}) {
+    const std::string dir = Dir();
+    const auto banner = [&] {
+      const testing::CapturedLog log;
+      TinyTPUEstimator estimator(TinyTPUOptions(dir, shards));
+      EXPECT_TRUE(estimator.Train(TinyTrainInput, Steps(3)).ok());
+      EXPECT_TRUE(estimator.Train(TinyTrainInput, Steps(3)).ok());
+      std::string text;
+      for (const std::string& line : log.infos) {
+        if (absl::StartsWith(line, "Training\n")) text += line;
+      }
+      absl::RemoveExtraAsciiWhitespace(&text);
+      return text;
+    };
+    const std::string first = banner(), second = banner();
+    const std::string where = shards == 0 ? "backend: CPU" : "backend: 4 in-process shards",
+                      batch = shards == 0 ? "batch: 8" : "batch: 8 (4 x 2)";
+    EXPECT_THAT(first, AllOf(HasSubstr(absl::StrCat(where, "\n", batch,
+                                                    "\nparameters: 17 in 4 variables\nmemory: ")),
+                             HasSubstr(" planned for a step\n"), HasSubstr("\nseed: 7\n"),
+                             HasSubstr("\ninput: Slices > "), HasSubstr("\nmodel_dir: " + dir),
+                             HasSubstr("\nstart: a new run")));
+    EXPECT_EQ(first.find("backend:"), first.rfind("backend:")) << "once an estimator";
+    EXPECT_THAT(second, HasSubstr("\nstart: goes on after step 6"));
+  }
 }
 
 }  // namespace

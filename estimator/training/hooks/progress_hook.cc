@@ -85,6 +85,7 @@ void ProgressHook::CloseLine() {
 
 absl::Status ProgressHook::End(Session& session) {
   CloseLine();
+  if (first_run_) return absl::OkStatus();  // interrupted before it: there is no loss
   LOG(INFO) << "loss for final step " << session.global_step() << ": "
             << absl::StrFormat("%.6g", loss_);
   return absl::OkStatus();

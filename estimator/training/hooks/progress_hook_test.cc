@@ -65,6 +65,14 @@ TEST_F(ProgressHookTest, TheLastLineIsTheLossOfTheFinalStep) {
   EXPECT_THAT(log.infos, ElementsAre("loss for final step 3: 0.5"));
 }
 
+TEST_F(ProgressHookTest, WithoutARunThereIsNoLossToTell) {
+  ProgressHook hook = Make(100, 10);
+  ASSERT_TRUE(session_.Start(hook).ok());
+  const testing::CapturedLog log;
+  ASSERT_TRUE(hook.End(session_).ok());
+  EXPECT_THAT(log.infos, IsEmpty());
+}
+
 TEST_F(ProgressHookTest, LeavesOutWhatIsNotKnown) {
   ProgressHook hook = Make(100, kNoTarget);
   ASSERT_TRUE(session_.Start(hook).ok());
