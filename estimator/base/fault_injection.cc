@@ -1,19 +1,18 @@
 #include "estimator/base/fault_injection.h"
 
-#include <absl/base/const_init.h>
 #include <absl/strings/str_cat.h>
-#include <absl/synchronization/mutex.h>
 #include <glog/logging.h>
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace estimator {
 namespace {
 
 std::atomic<bool> installed = false;
-absl::Mutex mutex(absl::kConstInit);
+std::mutex mutex;
 FaultHook* hook = nullptr;  // guarded by mutex
 
 }  // namespace
@@ -37,14 +36,14 @@ absl::string_view FileOperationName(FileOperation operation) {
 }
 
 ScopedFaultInjector::ScopedFaultInjector(FaultHook new_hook) {
-  absl::MutexLock lock(&mutex);
+  const std::lock_guard<std::mutex> lock(mutex);
   CHECK(hook == nullptr) << "a fault injector is installed already";
   hook = new FaultHook(std::move(new_hook));
   installed = true;
 }
 
 ScopedFaultInjector::~ScopedFaultInjector() {
-  absl::MutexLock lock(&mutex);
+  const std::lock_guard<std::mutex> lock(mutex);
   installed = false;
   delete std::exchange(hook, nullptr);
 }
@@ -67,7 +66,7 @@ FaultHook CrashAfter(int num_operations) {
 
 Fault AskFaultInjector(FileOperation operation, absl::string_view path) {
   if (!installed.load(std::memory_order_acquire)) return {};
-  absl::MutexLock lock(&mutex);
+  const std::lock_guard<std::mutex> lock(mutex);
   return hook == nullptr ? Fault() : (*hook)(operation, path);
 }
 

@@ -169,7 +169,8 @@ absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature&
 absl::StatusOr<ArrayMap> ParseSingleExample(absl::string_view serialized,
                                             const FeatureSpecs& specs) {
   proto::Example example;
-  if (!example.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
+  if (serialized.size() > std::numeric_limits<int>::max() ||  // protobuf counts in ints
+      !example.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
     return absl::InvalidArgumentError(
         absl::StrCat("Could not parse example input: ", serialized.size(),
                      " bytes that are no serialized tf.train.Example"));

@@ -81,6 +81,14 @@ TEST(ParseExample, ErrorsHaveTensorFlowsWords) {
                         "does not fit int32"));
 }
 
+// protobuf's ints wrapped: 4 GiB were an Example without features, 2 GiB a negative size.
+TEST(ParseExample, MoreThanProtobufCanCountIsRefusedUnread) {
+  for (const size_t size : {size_t{1} << 31, size_t{1} << 32}) {
+    EXPECT_EQ(ParseSingleExample(absl::string_view("x", size), {}).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
 TEST(ParseExample, ADefaultThatDoesNotFitItsFeatureIsRefused) {
   const auto error = [](Array value) {
     return ErrorOf({{"weight", FixedLenFeature{.shape = {2}, .default_value = std::move(value)}}});

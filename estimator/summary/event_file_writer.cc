@@ -3,10 +3,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <limits>
 #include <map>
+#include <mutex>
 #include <utility>
 
-#include "absl/base/const_init.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -23,7 +24,7 @@ namespace {
 // On disk: do not change.
 constexpr char kFileVersion[] = "brain.Event:2";
 
-absl::Mutex cache_mutex(absl::kConstInit);
+std::mutex cache_mutex;
 
 using Cache = std::map<std::string, std::shared_ptr<EventFileWriter>>;
 Cache& GetCache() {
@@ -71,7 +72,7 @@ absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(absl::str
 
 absl::StatusOr<std::shared_ptr<EventFileWriter>> EventFileWriter::ForDirectory(
     absl::string_view directory) {
-  const absl::MutexLock lock(&cache_mutex);
+  const std::lock_guard<std::mutex> lock(cache_mutex);
   std::shared_ptr<EventFileWriter>& entry = GetCache()[std::string(directory)];
   if (entry != nullptr) return entry;
   EST_ASSIGN_OR_RETURN(entry, Open(directory));
@@ -79,7 +80,7 @@ absl::StatusOr<std::shared_ptr<EventFileWriter>> EventFileWriter::ForDirectory(
 }
 
 absl::Status CloseAllEventFileWriters() {
-  const absl::MutexLock lock(&cache_mutex);
+  const std::lock_guard<std::mutex> lock(cache_mutex);
   absl::Status first;
   for (const auto& [directory, writer] : GetCache()) {
     if (writer != nullptr) first.Update(writer->Flush());
@@ -97,18 +98,19 @@ EventFileWriter::~EventFileWriter() {
 }
 
 absl::Status EventFileWriter::Write(absl::string_view event) {
-  const absl::MutexLock lock(&mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   return file_->Write(event);
 }
 
 absl::Status EventFileWriter::Flush() {
-  const absl::MutexLock lock(&mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   return file_->Flush();
 }
 
 absl::Status EventFileWriter::AddSummary(absl::string_view serialized_summary, int64_t step) {
   proto::Event event = NewEvent(step);
-  if (!event.mutable_summary()->ParseFromArray(serialized_summary.data(),
+  if (serialized_summary.size() > std::numeric_limits<int>::max() ||  // protobuf counts in ints
+      !event.mutable_summary()->ParseFromArray(serialized_summary.data(),
                                                static_cast<int>(serialized_summary.size()))) {
     return absl::InvalidArgumentError(absl::StrCat("step ", step, ": ", serialized_summary.size(),
                                                    " bytes that are not a Summary"));

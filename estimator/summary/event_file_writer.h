@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "estimator/array/array.h"
 #include "estimator/records/tfrecord.h"
 
@@ -68,7 +68,7 @@ class EventFileWriter {
   absl::Status Write(absl::string_view event);
 
   const std::string path_;
-  absl::Mutex mutex_;
+  std::mutex mutex_;
   std::unique_ptr<TFRecordWriter> file_;  // guarded by mutex_
 };
 

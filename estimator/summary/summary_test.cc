@@ -89,6 +89,9 @@ TEST(EventFile, EveryKindOfValueComesBack) {
   EXPECT_EQ(writer->AddHistogram("s", Array::String("x"), 5).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(writer->AddSummary("\xff\xff", 5).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(writer->AddSummary(absl::string_view("x", size_t{1} << 32), 5).code(),
+            absl::StatusCode::kInvalidArgument)
+      << "its size is more than protobuf can count";
   ASSERT_TRUE(writer->AddSummary(*ImageSummary("m", Array(DType::kFloat32, {5, 2, 2, 3})), 6).ok());
   ASSERT_TRUE(writer->Flush().ok());
   EXPECT_EQ(Basename(writer->path()).find("events.out.tfevents."), 0u);
