@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/nodes.h"
 #include "estimator/data/rows.h"
@@ -17,7 +18,7 @@ struct Batching {
   bool drop_remainder;
 
   int64_t BatchesOf(int64_t n) const {
-    return drop_remainder ? n / batch_size : (n + batch_size - 1) / batch_size;
+    return drop_remainder ? n / batch_size : CeilOfRatio(n, batch_size);
   }
 };
 
@@ -28,8 +29,8 @@ class BatchedAccess final : public RandomAccess {
   int64_t size() const override { return batching_.BatchesOf(input_->size()); }
   absl::StatusOr<Element> Get(int64_t index) const override {
     const int64_t begin = index * batching_.batch_size;
-    const int64_t end = std::min(begin + batching_.batch_size, input_->size());
-    std::vector<int64_t> indices(static_cast<size_t>(end - begin));
+    const int64_t size = std::min(batching_.batch_size, input_->size() - begin);
+    std::vector<int64_t> indices(static_cast<size_t>(size));
     std::iota(indices.begin(), indices.end(), begin);
     return input_->Gather(indices);
   }
@@ -57,7 +58,8 @@ class BatchIterator final : public NodeIterator {
     return batch;
   }
   absl::StatusOr<int64_t> Skip(int64_t count) override {
-    EST_ASSIGN_OR_RETURN(const int64_t elements, input_->Skip(count * batching_.batch_size));
+    EST_ASSIGN_OR_RETURN(const int64_t elements,
+                         input_->Skip(SaturatingMultiply(count, batching_.batch_size)));
     const int64_t skipped = batching_.BatchesOf(elements);
     returned_ += skipped;
     return skipped;
@@ -96,9 +98,10 @@ class BatchIterator final : public NodeIterator {
       rows.push_back(*std::move(row));
     }
     if (Ends(rows.size())) return std::nullopt;
-    const int64_t first = returned_ * batching_.batch_size;
+    const int64_t first = SaturatingMultiply(returned_, batching_.batch_size);
     EST_ASSIGN_OR_RETURN(Element batch, StackRows(rows, [first](size_t row) {
-                           return absl::StrCat("element ", first + static_cast<int64_t>(row),
+                           return absl::StrCat("element ",
+                                               SaturatingAdd(first, static_cast<int64_t>(row)),
                                                " of Batch's input");
                          }));
     return batch;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/nodes.h"
 
@@ -15,7 +16,7 @@ class ConcatenatedAccess final : public RandomAccess {
       : parts_(std::move(parts)) {
     for (const auto& part : parts_) {
       begins_.push_back(size_);
-      size_ += part->size();
+      size_ = SaturatingAdd(size_, part->size());
     }
   }
   int64_t size() const override { return size_; }
@@ -94,8 +95,11 @@ class ConcatenatedNode final : public DatasetNode {
     for (const NodePtr& part : parts_) {
       const int64_t n = part->Cardinality();
       if (n == Dataset::kInfinite) return n;
-      if (n < 0) unknown = true;
-      sum += n;
+      if (n < 0) {
+        unknown = true;
+      } else {
+        sum = SaturatingAdd(sum, n);
+      }
     }
     return unknown ? -1 : sum;
   }

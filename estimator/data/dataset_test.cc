@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -109,6 +110,19 @@ TEST(Dataset, CardinalityIsKnownWithoutReading) {
   EXPECT_EQ(ten.Repeat().Take(5).Cardinality(), 5);
   EXPECT_EQ(Dataset::Zip(ten.Repeat(), ten).Cardinality(), 10);
   EXPECT_EQ(Dataset::Concatenate({ten, ten}).Cardinality(), 20);
+}
+
+// Their counts overflowed: an input without end had none, or an unknown number of elements.
+TEST(Dataset, CountsNearTheLargestNumberDoNotOverflow) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const Dataset endless = Dataset::Range(0, kMost);
+  EXPECT_EQ(endless.Batch(32).Cardinality(), kMost / 32 + 1);
+  EXPECT_EQ(Values(endless.Batch(2), 2), UpTo(4));
+  EXPECT_EQ(endless.PaddedBatch(32).Cardinality(), kMost / 32 + 1);
+  EXPECT_EQ(Values(Dataset::Range(0, 5).Batch(kMost)), UpTo(5));
+  EXPECT_EQ(Dataset::Range(0, 10).Repeat(kMost).Cardinality(), kMost);
+  EXPECT_EQ(Dataset::Concatenate({endless, endless}).Cardinality(), kMost);
+  EXPECT_EQ(Dataset::Range(-kMost - 1, kMost).Cardinality(), kMost);
 }
 
 TEST(Dataset, BatchKeepsOrDropsTheRemainder) {

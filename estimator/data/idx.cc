@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "estimator/array/element_limit.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/data/nodes.h"
@@ -83,6 +84,10 @@ absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) 
     const uint32_t size = BigEndian(raw + kMagicBytes + axis * kSizeBytes);
     shape.push_back(size);
     data_bytes = std::min(data_bytes * size, kMostBytes);
+  }
+  if (data_bytes == 0 && !HasElementsAtMost(shape, std::numeric_limits<int64_t>::max())) {
+    return absl::DataLossError(absl::StrCat(path, ": its header says ", DTypeShortName(type->dtype),
+                                            " ", shape.ToString(), ", which no array can be"));
   }
   const auto expected = static_cast<uint64_t>(data_bytes);
   const size_t found = bytes.size() - header_bytes;

@@ -91,6 +91,12 @@ TEST(Idx, ErrorsNameTheFileAndBothSizes) {
   EXPECT_TRUE(absl::StrContains(error_of(std::string("\0\0\x0a\x01", 4)), "type 0x0a"));
   const std::string huge("\0\0\x0e\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16);
   EXPECT_TRUE(absl::StrContains(error_of(huge), "truncated"));
+  // Empty, but the product of the sizes before the 0 overflows.
+  const std::string huge_but_empty(
+      "\0\0\x08\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0", 20);
+  EXPECT_EQ(
+      error_of(huge_but_empty),
+      path + ": its header says u8 [4294967295,4294967295,4294967295,0], which no array can be");
 }
 
 TEST(Idx, MissingFileIsNotFound) {

@@ -11,6 +11,7 @@ namespace {
 constexpr absl::string_view kMagic = "EITR";
 constexpr char kVersion = 1;  // on disk: do not change
 constexpr size_t kCrcBytes = 4;
+constexpr uint64_t kMostInt = uint64_t{1} << 62;  // the sum of two does not overflow
 
 }  // namespace
 
@@ -38,6 +39,10 @@ absl::StatusOr<uint64_t> StateReader::Unsigned() {
 
 absl::StatusOr<int64_t> StateReader::Int() {
   EST_ASSIGN_OR_RETURN(const uint64_t value, Unsigned());
+  if (value > kMostInt) {
+    return absl::DataLossError(
+        absl::StrCat("the saved input position has the number ", value, ", which counts nothing"));
+  }
   return static_cast<int64_t>(value);
 }
 

@@ -29,7 +29,8 @@ class StateWriter {
   std::string bytes_;
 };
 
-// Reads what a StateWriter wrote. Errors: DATA_LOSS where the bytes end too early.
+// Reads what a StateWriter wrote. Errors: DATA_LOSS where the bytes end too early, or where an Int
+// is negative or above 2^62: it would be no position.
 class StateReader {
  public:
   explicit StateReader(absl::string_view bytes) : rest_(bytes) {}

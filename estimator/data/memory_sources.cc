@@ -1,5 +1,5 @@
 // Sources that need no file: arrays, ranges, generators.
-#include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -45,7 +45,11 @@ class OneElement final : public RandomAccess {
 class Numbers final : public RandomAccess {
  public:
   Numbers(int64_t begin, int64_t end) : begin_(begin), end_(end) {}
-  int64_t size() const override { return std::max<int64_t>(0, end_ - begin_); }
+  int64_t size() const override {
+    int64_t size = 0;
+    if (begin_ >= end_) return 0;
+    return __builtin_sub_overflow(end_, begin_, &size) ? std::numeric_limits<int64_t>::max() : size;
+  }
   absl::StatusOr<Element> Get(int64_t index) const override {
     return Element{.features = Array::Scalar<int64_t>(begin_ + index), .labels = {}};
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/nodes.h"
 #include "estimator/data/rows.h"
@@ -190,7 +191,7 @@ class PaddedBatch final : public DatasetNode {
   int64_t Cardinality() const override {
     const int64_t n = input_->Cardinality();
     if (n < 0) return n;
-    return options_.drop_remainder ? n / batch_size_ : (n + batch_size_ - 1) / batch_size_;
+    return options_.drop_remainder ? n / batch_size_ : CeilOfRatio(n, batch_size_);
   }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const override {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/random.h"
+#include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/nodes.h"
 
@@ -99,7 +100,7 @@ class Repeat final : public DatasetNode {
     const int64_t once = input_->Cardinality();
     if (count_ == 0 || once == 0) return 0;
     if (once < 0) return count_ < 0 ? Dataset::kInfinite : once;
-    return count_ < 0 ? Dataset::kInfinite : once * count_;
+    return count_ < 0 ? Dataset::kInfinite : SaturatingMultiply(once, count_);
   }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const override {

@@ -100,6 +100,9 @@ class InflatedStream final : public ByteStream {
     return done;
   }
   absl::Status Seek(int64_t offset) override {
+    if (offset < 0) {
+      return absl::OutOfRangeError(absl::StrCat(path_, ": offset ", offset, " is negative"));
+    }
     if (offset < offset_) {
       EST_RETURN_IF_ERROR(file_->Seek(0));
       inflateReset(&stream_);

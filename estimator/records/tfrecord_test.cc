@@ -92,6 +92,18 @@ TEST(TFRecord, EveryDamagedByteIsFound) {
       dir.File("d") + ": record 1 at byte 19: the crc32c of its 3 bytes does not match: damaged");
 }
 
+TEST(TFRecord, APositionOutsideOfTheFileIsRefused) {
+  const TempDir dir;
+  for (const Compression compression : {Compression::kNone, Compression::kGzip}) {
+    WriteRecords(dir.File("r"), compression);
+    const auto reader = TFRecordReader::Open(dir.File("r"), {.compression = compression}).value();
+    for (const int64_t offset : {int64_t{-1}, int64_t{1} << 40}) {
+      EXPECT_EQ(reader->Seek({.offset = offset, .index = 1}).code(), absl::StatusCode::kOutOfRange)
+          << offset;
+    }
+  }
+}
+
 TEST(TFRecord, AGzipFileReadAsPlainIsExplained) {
   const TempDir dir;
   WriteRecords(dir.File("r"), Compression::kGzip);
