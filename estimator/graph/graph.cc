@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "estimator/array/element_limit.h"
 #include "estimator/base/strings.h"
 #include "estimator/graph/op_registry.h"
 #include "glog/logging.h"
@@ -19,6 +20,8 @@ thread_local Graph* current_graph = nullptr;
 
 // TensorFlow's DEFAULT_GRAPH_SEED: stands in for a graph seed where none is set.
 constexpr int64_t kDefaultGraphSeed = 87654321;
+// Of one tensor: a count of its bytes does not overflow.
+constexpr int64_t kMaxElements = int64_t{1} << 56;
 
 std::string InputTypes(const std::vector<Tensor>& inputs) {
   return absl::StrJoin(inputs, " and ", [](std::string* out, const Tensor& input) {
@@ -130,6 +133,10 @@ Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs att
     if (!output.shape.fully_known()) {
       return fail(absl::InvalidArgumentError(absl::StrCat(
           where, ": the result ", output.ToString(), " has an unknown size; shapes are static")));
+    }
+    if (!HasElementsAtMost(output.shape, kMaxElements)) {
+      return fail(absl::InvalidArgumentError(absl::StrCat(
+          where, ": the result ", output.ToString(), " has more elements than any memory holds")));
     }
   }
   nodes_by_name_[node->name_] = node.get();

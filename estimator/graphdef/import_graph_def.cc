@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graph/op_registry.h"
@@ -26,16 +27,6 @@ namespace {
 constexpr int64_t kMaxElements = int64_t{1} << 31;
 // Results up to this size become constants, so that what is computed from shapes is one.
 constexpr int64_t kMaxFoldedElements = 4096;
-
-bool HasElementsAtMost(const Shape& shape, int64_t most) {
-  int64_t elements = 1;
-  for (const int64_t size : shape.dims()) {
-    // Sizes beside a 0 count too: strides are products of them.
-    if (size < 0 || elements > most / std::max<int64_t>(size, 1)) return false;
-    elements *= std::max<int64_t>(size, 1);
-  }
-  return true;
-}
 
 class Importer {
  public:

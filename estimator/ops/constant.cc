@@ -1,6 +1,7 @@
 #include "estimator/ops/constant.h"
 
 #include <cmath>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
@@ -91,9 +92,17 @@ OutputSpecs RangeRule(const ShapeContext& context) {
     return absl::InvalidArgumentError(
         absl::StrCat("Range from ", start, " to ", limit, " cannot go in steps of ", delta));
   }
-  const int64_t distance = limit > start ? limit - start : start - limit;
-  const int64_t stride = delta > 0 ? delta : -delta;
-  return std::vector<TensorSpec>{{context.input(0).dtype, Shape{(distance + stride - 1) / stride}}};
+  // Unsigned: the difference of two int64 may not be one.
+  const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
+  const uint64_t distance = limit > start ? to - from : from - to;
+  const uint64_t stride =
+      delta > 0 ? static_cast<uint64_t>(delta) : uint64_t{0} - static_cast<uint64_t>(delta);
+  const uint64_t size = distance / stride + (distance % stride != 0);
+  if (size > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Range from ", start, " to ", limit, " has ", size, " elements"));
+  }
+  return std::vector<TensorSpec>{{context.input(0).dtype, Shape{static_cast<int64_t>(size)}}};
 }
 
 EST_REGISTER_OP({.name = "Const", .num_inputs = 0, .shape = ConstRule, .not_differentiable = true});

@@ -91,12 +91,22 @@ TEST(Range, CountsUpAndDown) {
   EXPECT_THAT(Doubles(Range(2, 9, 3)), ElementsAre(2, 5, 8));
   EXPECT_THAT(Doubles(Range(3, 0, -2, DType::kInt64)), ElementsAre(3, 1));
   EXPECT_EQ(Range(0).shape(), Shape{0});
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  EXPECT_THAT(Doubles(Range(kMost - 3, kMost, 2)), ElementsAre(kMost - 3, kMost - 1));
   EXPECT_THAT(ErrorOf([] { Range(0, 5, -1); }), HasSubstr("steps of -1"));
   EXPECT_THAT(ErrorOf([] { Range(0, 5, 0); }), HasSubstr("delta 0"));
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(Range(0, kLeast, kLeast, DType::kInt64).shape(), Shape{1});
+  EXPECT_THAT(ErrorOf([] { Range(kLeast, 1, 1, DType::kInt64); }),
+              HasSubstr("has 9223372036854775809 elements"));
 }
 
 TEST(Placeholder, MustHaveAStaticShapeAndBeFed) {
   EXPECT_THAT(ErrorOf([] { Placeholder(DType::kFloat32, {-1, 3}); }), HasSubstr("unknown size"));
+  EXPECT_THAT(ErrorOf([] {
+                Placeholder(DType::kFloat32, {int64_t{1} << 40, int64_t{1} << 40});
+              }),
+              HasSubstr("more elements than any memory holds"));
   Graph graph;
   const GraphScope scope(graph);
   const Tensor x = Placeholder(DType::kFloat32, {2}, "x");

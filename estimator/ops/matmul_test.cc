@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,18 @@ class MatMulTest : public ::testing::Test {
   Graph graph_;
   GraphScope scope_{graph_};
 };
+
+TEST_F(MatMulTest, IntegersWrapAround) {
+  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
+  const Tensor a = Constant(Array::Of<int32_t>({1, 3}, {kLeast, kLeast, 3}));
+  const Tensor b = Constant(Array::Of<int32_t>({3, 1}, {kLeast, kLeast, 5}));
+  EXPECT_EQ(Compare(*Eval(MatMul(a, b)), Array::Of<int32_t>({1, 1}, {15})).report, "");
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const Tensor c = Constant(Array::Of<int64_t>({1, 2}, {kMost, 2}));
+  EXPECT_EQ(
+      Compare(*Eval(MatMul(c, c, {.transpose_b = true})), Array::Of<int64_t>({1, 1}, {5})).report,
+      "");
+}
 
 TEST_F(MatMulTest, MultipliesTwoMatricesHoweverTheyAreStored) {
   const Tensor a = Constant({2, 3}, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f}),

@@ -43,6 +43,21 @@ TEST(Reductions, ReduceOverAxes) {
   EXPECT_EQ(ReduceSum(x, 1, /*keepdims=*/true).shape(), (Shape{2, 1}));
 }
 
+// In the elements' own type the sum wraps, and 256 is 0: a division by zero.
+TEST(Reductions, MeansOfSmallIntegersAreTakenIn64Bits) {
+  Graph graph;
+  const GraphScope scope(graph);
+  Array bytes(DType::kInt8, {256}), words(DType::kUint8, {300});
+  for (int8_t& x : bytes.values<int8_t>()) x = -100;
+  for (uint8_t& x : words.values<uint8_t>()) x = 200;
+  EXPECT_THAT(Doubles(ReduceMean(Constant(bytes))), ElementsAre(-100));
+  EXPECT_THAT(Doubles(ReduceMean(Constant(words))), ElementsAre(200));
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  const Tensor large = Constant(Array::Of<int32_t>({2}, {kMost, kMost}));
+  EXPECT_THAT(Doubles(ReduceMean(large)), ElementsAre(kMost));
+  EXPECT_THAT(Doubles(ReduceSum(large)), ElementsAre(-2)) << "wraps around, as TensorFlow's";
+}
+
 TEST(Reductions, ReduceAMiddleAxis) {
   Graph graph;
   const GraphScope scope(graph);

@@ -36,6 +36,15 @@ TEST(Cumsum, SumsForwardBackwardAndExclusive) {
   EXPECT_THAT(ErrorOf([] { Cumsum(Constant({true})); }), HasSubstr("bool"));
 }
 
+TEST(Cumsum, IntegersWrapAround) {
+  Graph graph;
+  const GraphScope scope(graph);
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  const Tensor x = Constant(Array::Of<int32_t>({3}, {kMost, 2, kMost}));
+  EXPECT_THAT(Doubles(Cumsum(x)), ElementsAre(kMost, -2147483647, 0));
+  EXPECT_THAT(Doubles(Cumprod(x)), ElementsAre(kMost, -2, 2));
+}
+
 TEST(MatrixBandPart, KeepsDiagonals) {
   Graph graph;
   const GraphScope scope(graph);

@@ -1,5 +1,5 @@
 // What the reference kernels compute in: 16-bit floats store only, so sums and functions of them
-// run in float32; float32 and float64 run in themselves.
+// run in float32; float32 and float64 run in themselves, integers wrap around.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_ACCUMULATE_H_
 #define ESTIMATOR_KERNELS_REFERENCE_ACCUMULATE_H_
 
@@ -19,11 +19,11 @@ struct AccumulatorOf<double> {
 };
 template <>
 struct AccumulatorOf<int32_t> {
-  using type = int64_t;
+  using type = uint64_t;  // sums and products wrap around, which is defined for unsigned numbers
 };
 template <>
 struct AccumulatorOf<int64_t> {
-  using type = int64_t;
+  using type = uint64_t;
 };
 
 template <typename T>

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
@@ -67,10 +68,12 @@ EST_REGISTER_KERNEL("Range", KernelTier::kReference, [](const KernelSpec& spec) 
     if constexpr (kIsNumberType<T>) {
       const int64_t n = spec.outputs[0].shape.num_elements();
       kernel = MakeKernel([n](const KernelArgs& args) {
-        // By repeated addition, as TensorFlow.
-        auto value = static_cast<Compute<T>>(*args.in<T>(0));
-        const auto delta = static_cast<Compute<T>>(*args.in<T>(2));
-        for (int64_t i = 0; i < n; ++i, value = static_cast<Compute<T>>(value + delta)) {
+        // By repeated addition, as TensorFlow; integers in unsigned numbers, whose overflow is
+        // defined: the sum after the last element may be more than T can hold.
+        using Value = std::conditional_t<std::is_integral_v<T>, uint64_t, Compute<T>>;
+        auto value = static_cast<Value>(*args.in<T>(0));
+        const auto delta = static_cast<Value>(*args.in<T>(2));
+        for (int64_t i = 0; i < n; ++i, value += delta) {
           args.out<T>(0)[i] = static_cast<T>(value);
         }
         return absl::OkStatus();

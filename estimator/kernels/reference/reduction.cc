@@ -1,5 +1,5 @@
 // Reductions over axes, and L2Loss. 16-bit floats are accumulated in float32, float32 in float32 by
-// pairs (so that long sums keep their digits), integers in themselves.
+// pairs (so that long sums keep their digits), integers in 64 bits, which wrap around.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -88,12 +88,14 @@ struct SumOf {
 };
 template <typename T>
 struct MeanOf : SumOf<T> {
+  // Of integers: the sum is taken and divided in 64 bits, as TensorFlow does. 256 is no int8.
   T Result(int64_t n) const {
-    const T total = SumOf<T>::Result(n);
     if constexpr (std::is_floating_point_v<T>)
-      return total / static_cast<T>(n);
+      return SumOf<T>::Result(n) / static_cast<T>(n);
+    else if constexpr (std::is_signed_v<T>)
+      return n == 0 ? T(0) : static_cast<T>(static_cast<int64_t>(this->wrapped) / n);
     else
-      return n == 0 ? T(0) : static_cast<T>(total / static_cast<T>(n));
+      return n == 0 ? T(0) : static_cast<T>(this->wrapped / static_cast<uint64_t>(n));
   }
 };
 template <typename T>

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/kernel.h"
@@ -9,6 +10,15 @@
 
 namespace estimator {
 namespace {
+
+// Integers wrap around: through unsigned numbers, whose overflow is defined.
+template <typename T, typename Op>
+T Combined(T a, T b, Op op) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(op(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+  else
+    return op(a, b);
+}
 
 // combine(total, x), from `first` on.
 template <typename Combine>
@@ -36,7 +46,7 @@ KernelFactory Scan(int first, Combine combine) {
             for (int64_t k = 0; k < size; ++k) {
               const int64_t at = (reverse ? size - 1 - k : k) * inner;
               if (exclusive) out[at] = static_cast<T>(total);
-              total = static_cast<Compute<T>>(combine(total, static_cast<Compute<T>>(x[at])));
+              total = Combined(total, static_cast<Compute<T>>(x[at]), combine);
               if (!exclusive) out[at] = static_cast<T>(total);
             }
           }
