@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "glog/logging.h"
 
 namespace estimator {
 namespace {
@@ -38,9 +39,8 @@ class BatchMemory {
       }
     }
     if (block == nullptr) {
-      const size_t rounded =
-          (bytes + Array::kAlignment - 1) / Array::kAlignment * Array::kAlignment;
-      block = std::aligned_alloc(Array::kAlignment, rounded);
+      CHECK(::posix_memalign(&block, Array::kAlignment, bytes) == 0)
+          << "out of memory: a batch of " << bytes << " bytes";
     }
     return std::shared_ptr<void>(block, [this, bytes](void* dropped) { Drop(dropped, bytes); });
   }

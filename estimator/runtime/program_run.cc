@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/runtime/arena_fence.h"
 #include "estimator/runtime/check.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/program.h"
@@ -59,6 +60,7 @@ struct ProgramRun::State {
 
   void Bind();
   void BindFetches();
+  void AllowOperands(const ArenaFence& fence, size_t i, const ir::Node& node) const;
   absl::Status RunInstruction(size_t i);
   absl::Status RunInstruction(size_t i, Trace* trace);  // null: not traced
   absl::Status RunChecked(size_t i, const ir::Node& node);
@@ -217,10 +219,21 @@ absl::Status ProgramRun::SetFeeds(const std::vector<Array>& feeds) {
   return absl::OkStatus();
 }
 
+void ProgramRun::State::AllowOperands(const ArenaFence& fence, size_t i,
+                                      const ir::Node& node) const {
+  for (size_t k = 0; k < node.inputs.size(); ++k)
+    fence.Allow(args[i].inputs[k], impl->module.spec(node.inputs[k]).num_bytes());
+  for (size_t k = 0; k < node.outputs.size(); ++k)
+    fence.Allow(args[i].outputs[k], node.outputs[k].num_bytes());
+  if (args[i].scratch != nullptr) fence.Allow(args[i].scratch, node.kernel->scratch_bytes());
+}
+
 absl::Status ProgramRun::State::RunInstruction(size_t i) {
   args[i].step = step;
   const ir::Instruction& instruction = impl->code.instructions[i];
   const ir::Node& node = impl->module.nodes[static_cast<size_t>(instruction.node)];
+  const ArenaFence fence(*arena);
+  if constexpr (ArenaFence::kActive) AllowOperands(fence, i, node);
   if (impl->options.check_kernels && impl->checked[i]) return RunChecked(i, node);
   const absl::Status status = instruction.kernel->Run(args[i]);
   return status.ok() ? status : Annotate(status, node.name);
