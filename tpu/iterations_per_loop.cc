@@ -59,8 +59,11 @@ void IterationsTuner::Observe(int64_t steps, double seconds) {
       std::abs(mean * static_cast<double>(steps) - target_seconds_) <= 0.05 * target_seconds_;
   settled_ = near_target && deviation < 0.03 && step_seconds_.size() == kWindow;
   // The small part keeps 10 steps of 0.1 s from becoming 9.
-  if (!settled_)
-    iterations_ = std::max<int64_t>(1, static_cast<int64_t>(target_seconds_ / mean + 1e-6));
+  constexpr double kMost = 0x1p40;  // as above
+  if (!settled_) {
+    const double fitting = std::min(target_seconds_ / mean + 1e-6, kMost);
+    iterations_ = std::max<int64_t>(1, static_cast<int64_t>(fitting));
+  }
 }
 
 }  // namespace estimator::tpu

@@ -44,6 +44,12 @@ TEST(IterationsTuner, IgnoresWhatIsNotATime) {
   EXPECT_EQ(tuner.iterations(), 1);
 }
 
+TEST(IterationsTuner, NumbersStayThoseOfSteps) {
+  IterationsTuner tuner(4e15);  // "1099511627776h"
+  tuner.Observe(1000000, 1e-3);
+  EXPECT_EQ(tuner.iterations(), int64_t{1} << 40);
+}
+
 TEST(IterationsTuner, SettlesAndForgetsOldLoops) {
   IterationsTuner tuner(1.0);
   for (int i = 0; i < 30; ++i)

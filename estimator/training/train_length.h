@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/saturating.h"
 
 namespace estimator {
 
@@ -34,7 +35,7 @@ class TrainLength {
   bool until_end() const { return !steps_ && !max_steps_; }
   // The global step at which to stop, starting from `start`.
   int64_t TargetFrom(int64_t start) const {
-    if (steps_) return start + *steps_;
+    if (steps_) return SaturatingAdd(start, *steps_);
     return max_steps_.value_or(std::numeric_limits<int64_t>::max());
   }
   absl::Status Validate() const {

@@ -37,6 +37,11 @@ TEST(StopAtStepHook, NumStepsCountFromTheStart) {
   EXPECT_EQ(StopsAt(StopAtStepHook({.num_steps = 10}), 5), 15);
 }
 
+TEST(StopAtStepHook, StepsWithoutEndAreSteps) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(StopsAt(StopAtStepHook({.num_steps = kMost}), kMost - 2), kMost);
+}
+
 // Behaviour J2.
 TEST(StopAtStepHook, LastStepIsAbsolute) {
   EXPECT_EQ(StopsAt(StopAtStepHook({.last_step = 10}), 5), 10);

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/saturating.h"
 #include "estimator/training/hook.h"
 
 namespace estimator {
@@ -27,8 +28,8 @@ class StopAtStepHook : public SessionRunHook {
         "StopAtStepHook: exactly one of num_steps and last_step must be given");
   }
   absl::Status AfterCreateSession(Session& session) override {
-    last_step_ =
-        options_.last_step.value_or(session.global_step() + options_.num_steps.value_or(0));
+    last_step_ = options_.last_step.value_or(
+        SaturatingAdd(session.global_step(), options_.num_steps.value_or(0)));
     return absl::OkStatus();
   }
   absl::Status AfterRun(RunContext& context, const RunValues& values) override {

@@ -32,7 +32,7 @@ bool SecondOrStepTimer::ShouldTriggerForStep(int64_t step) const {
   if (!last_step_.has_value()) return true;
   if (*last_step_ == step) return false;
   if (cadence_.every_secs.has_value()) return clock_() >= last_time_ + *cadence_.every_secs;
-  return step >= *last_step_ + *cadence_.every_steps;
+  return step - *last_step_ >= *cadence_.every_steps;  // a sum might overflow
 }
 
 std::optional<SecondOrStepTimer::Elapsed> SecondOrStepTimer::UpdateLastTriggeredStep(int64_t step) {

@@ -1,5 +1,7 @@
 #include "estimator/training/hooks/timer.h"
 
+#include <limits>
+
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -22,6 +24,13 @@ TEST(SecondOrStepTimer, FiresFirstAndNeverTwiceOnOneStep) {
   EXPECT_FALSE(timer.ShouldTriggerForStep(3));
   EXPECT_TRUE(timer.ShouldTriggerForStep(4));
   EXPECT_EQ(timer.UpdateLastTriggeredStep(4)->steps, 3);
+}
+
+// The sum of it and a step overflowed: it fired at every step.
+TEST(SecondOrStepTimer, ACadenceOfTheLargestNumberNeverFiresAgain) {
+  SecondOrStepTimer timer({.every_steps = std::numeric_limits<int64_t>::max()});
+  timer.UpdateLastTriggeredStep(1);
+  EXPECT_FALSE(timer.ShouldTriggerForStep(2));
 }
 
 TEST(SecondOrStepTimer, CountsSeconds) {
