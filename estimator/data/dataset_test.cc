@@ -185,6 +185,14 @@ TEST(Dataset, PaddedBatchPadsToTheLongest) {
       "element 2: array \"t\" is i64 [3,1], larger than the padded shape [2,1] in axis 0"));
 }
 
+TEST(Dataset, PaddedBatchRefusesAPaddingThatTheArrayCannotHold) {
+  const Dataset numbers = Dataset::Range(1, 4).Map([](const Element& e) -> absl::StatusOr<Element> {
+    return Element{.features = {{"t", Array(DType::kUint8, {NumberOf(e)})}}, .labels = {}};
+  });
+  EXPECT_EQ(FirstError(numbers.PaddedBatch(3, {.padding_values = {{"t", -1}}})).message(),
+            "PaddedBatch: array \"t\": the padding -1 is no uint8; give one that is");
+}
+
 TEST(Dataset, PaddedBatchLosesNoArraySilently) {
   const Dataset dataset = Dataset::Range(0, 3).Map([](const Element& e) -> absl::StatusOr<Element> {
     Element named{.features = {{"t", *e.features.Only()}}, .labels = {}};

@@ -7,6 +7,7 @@
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/nodes.h"
+#include "estimator/data/padding_value.h"
 #include "estimator/data/rows.h"
 
 namespace estimator {
@@ -103,7 +104,7 @@ absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Eleme
 }
 
 Array PadAndStack(absl::Span<const Element> rows, ArrayMap Element::*member,
-                  const std::string& name, const Shape& padded, double padding) {
+                  const std::string& name, const Shape& padded, const Array& padding) {
   std::vector<int64_t> dims = {static_cast<int64_t>(rows.size())};
   dims.insert(dims.end(), padded.dims().begin(), padded.dims().end());
   const DType dtype = (rows[0].*member).at(name).dtype();
@@ -125,7 +126,7 @@ Array PadAndStack(absl::Span<const Element> rows, ArrayMap Element::*member,
   VisitNumeric(dtype, [&](auto tag) {
     using T = decltype(tag);
     T* const to = out.data<T>();
-    if (padding != 0) std::fill(to, to + out.num_elements(), static_cast<T>(padding));
+    if (padding.AsDouble() != 0) std::fill(to, to + out.num_elements(), padding.scalar<T>());
     fill(to);
   });
   return out;
@@ -153,8 +154,12 @@ class PaddedBatchIterator final : public NodeIterator {
         EST_ASSIGN_OR_RETURN(const Shape padded,
                              PaddedShape(rows, member, name, options_, returned_));
         const auto value = options_.padding_values.find(name);
-        (batch.*member)[name] = PadAndStack(
-            rows, member, name, padded, value == options_.padding_values.end() ? 0 : value->second);
+        const absl::StatusOr<Array> padding =
+            PaddingValue(value == options_.padding_values.end() ? 0 : value->second, array.dtype());
+        if (!padding.ok()) {
+          return Annotate(padding.status(), absl::StrCat("PaddedBatch: array \"", name, "\""));
+        }
+        (batch.*member)[name] = PadAndStack(rows, member, name, padded, *padding);
       }
     }
     returned_ += num_rows;

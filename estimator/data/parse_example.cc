@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/data/padding_value.h"
 #include "estimator/proto/example.pb.h"
 
 namespace estimator {
@@ -138,9 +139,12 @@ absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* f
   dims.insert(dims.end(), row.dims().begin(), row.dims().end());
   Array array(dtype, Shape(std::move(dims)));
   if (padding != 0) {
+    const absl::StatusOr<Array> value = PaddingValue(padding, dtype);
+    if (!value.ok())
+      return Annotate(value.status(), absl::StrCat("Key: ", name, ".  default_value"));
     VisitNumeric(dtype, [&](auto tag) {
       using T = decltype(tag);
-      std::fill_n(array.data<T>(), array.num_elements(), static_cast<T>(padding));
+      std::fill_n(array.data<T>(), array.num_elements(), value->scalar<T>());
     });
   }
   if (feature != nullptr) EST_RETURN_IF_ERROR(CopyValues(name, *feature, &array));

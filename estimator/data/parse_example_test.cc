@@ -81,6 +81,11 @@ TEST(ParseExample, ErrorsHaveTensorFlowsWords) {
                         "does not fit int32"));
 }
 
+TEST(ParseExample, APaddingThatIsNoIntegerIsRefused) {
+  EXPECT_EQ(ErrorOf({{"none", VarLenFeature{.dtype = DType::kInt64, .default_value = 0.5}}}),
+            "Key: none.  default_value: the padding 0.5 is no int64; give one that is");
+}
+
 // protobuf's ints wrapped: 4 GiB were an Example without features, 2 GiB a negative size.
 TEST(ParseExample, MoreThanProtobufCanCountIsRefusedUnread) {
   for (const size_t size : {size_t{1} << 31, size_t{1} << 32}) {
