@@ -11,7 +11,7 @@ namespace {
 
 std::string Text() {
   std::string text;
-  for (int i = 0; i < 300000; ++i) text.push_back(static_cast<char>('a' + i * i % 23));
+  for (int i = 0; i < 300000; ++i) text.push_back(static_cast<char>('a' + int64_t{i} * i % 23));
   return text;
 }
 
