@@ -152,7 +152,7 @@ TEST_F(ImportTest, KeepsTheErrorOfAnOpWhoseShapesDoNotFit) {
 }
 
 TEST_F(ImportTest, RefusesTensorsThatNobodyCouldHold) {
-  EXPECT_THAT(Error(Ints("dims", {2000000000, 2000000000}) + Ints("v", {1}, true) +
+  EXPECT_THAT(Error(Ints("dims", {2000000000, 3000}) + Ints("v", {1}, true) +
                         Node("y", "Fill", {"dims", "v"}),
                     {.fetches = {"y"}}),
               HasSubstr("is too large"));
@@ -178,7 +178,7 @@ TEST_F(ImportTest, RefusesSizesAndAxesThatAGraphOfOursCouldNotHave) {
                     Node("y", "Split", {"axis", "x"}, Int("num_split", int64_t{1} << 60))),
               HasSubstr("num_split = 1152921504606846976"));
   EXPECT_THAT(error(Ints("n", {2147483647, 2147483647}) + Node("y", "Tile", {"x", "n"})),
-              HasSubstr("is too large"));
+              HasSubstr("has more elements than any memory holds"));
 }
 
 TEST_F(ImportTest, PutsNodesUnderAPrefixAndTakesTensorsOfTheGraph) {
