@@ -103,6 +103,7 @@ class ShardsBackend : public Backend {
                                                       const ProgramSpec& spec) override {
     EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                          Program::Compile(graph, spec, options_));
+    EST_RETURN_IF_ERROR(ReserveArenas(arenas_, program->info().planned_peak_bytes));
     std::vector<std::unique_ptr<ProgramRun>> runs;
     for (int i = 0; i < num_replicas(); ++i) {
       EST_ASSIGN_OR_RETURN(

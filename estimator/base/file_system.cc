@@ -83,6 +83,14 @@ absl::Status RenameFile(absl::string_view from, absl::string_view to) {
   return absl::OkStatus();
 }
 
+absl::Status LinkFile(absl::string_view from, absl::string_view to) {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRename, to).status);
+  if (::link(std::string(from).c_str(), std::string(to).c_str()) != 0) {
+    return Error(errno, absl::StrCat("link ", from, " to"), to);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status SyncDirectory(absl::string_view path) {
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kSync, path).status);
   const std::string name = path.empty() ? "." : std::string(path);

@@ -34,6 +34,10 @@ absl::Status CheckWritableDirectory(absl::string_view path);
 // It survives a power loss only after SyncDirectory of to's directory.
 absl::Status RenameFile(absl::string_view from, absl::string_view to);
 
+// Makes `to` another name of the file `from`, which a change of either changes for both. Errors:
+// ALREADY_EXISTS; where the file system has no such links, its words.
+absl::Status LinkFile(absl::string_view from, absl::string_view to);
+
 // Makes renames, creations and removals in a directory survive a power loss. "" is the current one.
 absl::Status SyncDirectory(absl::string_view path);
 

@@ -74,6 +74,16 @@ TEST(FileSystemTest, CreateDirectoriesMakesTheOnesAboveAndMayRepeat) {
   EXPECT_FALSE(CreateDirectories(dir.File("file/x")).ok());
 }
 
+TEST(FileSystemTest, ALinkIsAnotherNameThatStaysWhenTheFirstGoes) {
+  const TempDir dir;
+  Touch(dir.File("a"), "12345");
+  ASSERT_TRUE(LinkFile(dir.File("a"), dir.File("b")).ok());
+  EXPECT_EQ(LinkFile(dir.File("a"), dir.File("b")).code(), absl::StatusCode::kAlreadyExists);
+  ASSERT_TRUE(RemoveFile(dir.File("a")).ok());
+  EXPECT_EQ(*FileSize(dir.File("b")), 5);
+  EXPECT_EQ(LinkFile(dir.File("a"), dir.File("c")).code(), absl::StatusCode::kNotFound);
+}
+
 TEST(FileSystemTest, RenameReplacesTheTarget) {
   const TempDir dir;
   Touch(dir.File("a"), "new");

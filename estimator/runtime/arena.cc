@@ -2,8 +2,13 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <string>
 
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -16,16 +21,52 @@ constexpr size_t kHugePage = 2 << 20;  // x86-64: one TLB entry instead of 512
 
 Arena::~Arena() { std::free(data_); }
 
-void Arena::Reserve(int64_t bytes) {
-  if (bytes <= bytes_) return;
+absl::Status Arena::Reserve(int64_t bytes) {
+  if (bytes <= bytes_) return absl::OkStatus();
   const size_t alignment = static_cast<size_t>(bytes) >= kHugePage ? kHugePage : kCacheLine;
   const size_t size = (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
   std::free(data_);
   data_ = static_cast<char*>(std::aligned_alloc(alignment, size));
-  CHECK(data_ != nullptr) << "out of memory: an arena of " << size << " bytes";
-  bytes_ = static_cast<int64_t>(size);
+  bytes_ = data_ == nullptr ? 0 : static_cast<int64_t>(size);
+  if (data_ == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("out of memory: the system refuses ", HumanBytes(bytes),
+                     " for a step; take a smaller batch, or raise the limit (ulimit -v)"));
+  }
   // A hint: without huge pages it is slower, no more.
   if (alignment == kHugePage) (void)madvise(data_, size, MADV_HUGEPAGE);
+  return absl::OkStatus();
+}
+
+absl::Status CheckMemory(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes,
+                         const std::optional<AvailableMemory>& available) {
+  int64_t more = 0;  // than the arenas have already
+  for (const auto& arena : arenas) more += std::max<int64_t>(bytes - arena->bytes(), 0);
+  if (!available.has_value() || more <= available->bytes) return absl::OkStatus();
+  const auto total = bytes * static_cast<int64_t>(arenas.size());
+  const std::string planned = arenas.size() == 1
+                                  ? HumanBytes(total)
+                                  : absl::StrCat(HumanBytes(total), " (", arenas.size(),
+                                                 " replicas x ", HumanBytes(bytes), ")");
+  const std::string there =
+      absl::StrCat(HumanBytes(available->bytes), " of ", available->bound, " are free");
+  if (more <= available->bytes + available->swap_bytes) {
+    LOG(WARNING) << "a step is planned to take " << planned << ", but only " << there
+                 << ": it will swap to disk and be slow; take a smaller batch";
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat("out of memory: a step is planned to take ",
+                                                   planned, ", but only ", there,
+                                                   "; take a smaller batch"));
+}
+
+absl::Status ReserveArenas(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes) {
+  const bool grow = std::any_of(arenas.begin(), arenas.end(),
+                                [bytes](const auto& arena) { return arena->bytes() < bytes; });
+  if (!grow) return absl::OkStatus();
+  EST_RETURN_IF_ERROR(CheckMemory(arenas, bytes, ReadAvailableMemory()));
+  for (const auto& arena : arenas) EST_RETURN_IF_ERROR(arena->Reserve(bytes));
+  return absl::OkStatus();
 }
 
 }  // namespace estimator

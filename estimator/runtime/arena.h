@@ -4,6 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "estimator/base/available_memory.h"
 
 namespace estimator {
 
@@ -17,7 +23,8 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   // At least `bytes` bytes from now on; moves data() where it grows.
-  void Reserve(int64_t bytes);
+  // Errors: RESOURCE_EXHAUSTED where the system refuses; the arena is empty then.
+  absl::Status Reserve(int64_t bytes);
   // 64-byte aligned (a huge page's alignment where it is that large).
   char* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
@@ -26,6 +33,15 @@ class Arena {
   char* data_ = nullptr;
   int64_t bytes_ = 0;
 };
+
+// Room for a step of `bytes` in the arena of each replica. The system hands out memory that it does
+// not have, and ends the process when it is used: so this looks first whether it is there.
+// Errors: RESOURCE_EXHAUSTED with what is planned, what there is, and the cure. Where only swap
+// space makes up for what is missing, a warning is logged.
+absl::Status ReserveArenas(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes);
+// With what there is, for tests; nullopt: not known.
+absl::Status CheckMemory(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes,
+                         const std::optional<AvailableMemory>& available);
 
 }  // namespace estimator
 

@@ -71,6 +71,7 @@ class CpuBackend : public Backend {
                                                       const ProgramSpec& spec) override {
     EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                          Program::Compile(graph, spec, options_));
+    EST_RETURN_IF_ERROR(ReserveArenas({arena_}, program->info().planned_peak_bytes));
     EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,
                          ProgramRun::Create(program, store_, 0, 1, arena_));
     return std::make_unique<CpuExecutable>(std::move(program), std::move(run));

@@ -145,7 +145,7 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
     state->variables.push_back(array);
   }
   state->arena = arena != nullptr ? std::move(arena) : std::make_shared<Arena>();
-  state->arena->Reserve(impl.plan.arena_bytes);
+  EST_RETURN_IF_ERROR(state->arena->Reserve(impl.plan.arena_bytes));
   for (const TensorSpec& spec : impl.plan.own) state->own.emplace_back(spec.dtype, spec.shape);
   state->feeds.resize(impl.module.feeds.size());
   state->fetches.resize(impl.module.fetches.size());

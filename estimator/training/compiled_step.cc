@@ -1,7 +1,9 @@
 #include "estimator/training/compiled_step.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -16,9 +18,14 @@ size_t CompiledStep::Fetch(const Tensor& tensor) {
 
 absl::StatusOr<Executable*> CompiledStep::executable() {
   if (executable_ == nullptr) {
-    EST_ASSIGN_OR_RETURN(executable_, backend_.Compile(*model_.graph, {.feeds = model_.placeholders,
-                                                                       .fetches = fetches_,
-                                                                       .updates = updates_}));
+    absl::StatusOr<std::unique_ptr<Executable>> compiled = backend_.Compile(
+        *model_.graph, {.feeds = model_.placeholders, .fetches = fetches_, .updates = updates_});
+    if (absl::IsResourceExhausted(compiled.status())) {
+      return Annotate(compiled.status(),
+                      absl::StrCat("a batch of ", model_.batch_size,
+                                   backend_.num_replicas() > 1 ? " on each replica" : ""));
+    }
+    EST_ASSIGN_OR_RETURN(executable_, std::move(compiled));
   }
   return executable_.get();
 }

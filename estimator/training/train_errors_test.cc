@@ -386,5 +386,16 @@ TEST_F(TrainErrorsTest, AnErrorOfAHookStopsWithoutItsEnd) {
   EXPECT_EQ(again->losses[0], recorder->losses[0]);
 }
 
+// A fixed bug: the kernel ended the process in the first step, without a word.
+TEST_F(TrainErrorsTest, AStepThatTheMachineHasNoMemoryForIsRefusedWithWhatIsPlanned) {
+  const std::string error = TrainError([](const Features&, const Labels&, Mode, const TinyParams&) {
+    const Variable w = GetVariable("w", {1 << 20, 1}, {});
+    const Tensor loss = ReduceMean(Square(MatMul(w, w, {.transpose_b = true})));
+    return EstimatorSpec::Train(loss, Minimize(loss));
+  });
+  EXPECT_THAT(error, AllOf(HasSubstr("a batch of 4: out of memory: a step is planned to take"),
+                           HasSubstr(" TiB"), HasSubstr("take a smaller batch")));
+}
+
 }  // namespace
 }  // namespace estimator
