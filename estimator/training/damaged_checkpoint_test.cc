@@ -118,5 +118,31 @@ TEST_F(DamagedCheckpointTest, WithoutAWholeOneNothingIsTrainedOver) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("model.ckpt-5.data-00000-of-00001"));
 }
 
+// The variables are whole: only the user can say whether the input may begin anew.
+TEST_F(DamagedCheckpointTest, ADamagedInputPositionStopsTrainingWithACureThatWorks) {
+  const std::string path = InputStatePath(Prefix(10)), whole = *ReadFile(path);
+  std::string flipped = whole;
+  flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 0x10);
+  for (const std::string& damaged : {flipped, whole.substr(0, whole.size() - 3), std::string()}) {
+    ASSERT_TRUE(WriteFileAtomically(path, damaged).ok());
+    Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+    const absl::Status status = estimator.Train(Endless, MaxSteps(11));
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(path), HasSubstr("saved input position"),
+                      HasSubstr(absl::StrCat("delete ", path,
+                                             " to go on from step 10 with the "
+                                             "input at its beginning"))));
+    EXPECT_FALSE(FileExists(IndexPath(Prefix(11)))) << "nothing was trained";
+  }
+  ASSERT_TRUE(RemoveFile(path).ok());
+  const auto recorder = std::make_shared<RunRecorder>();
+  const CapturedLog log;
+  Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+  ASSERT_TRUE(estimator.Train(Endless, MaxSteps(12), {.hooks = {recorder}}).ok());
+  EXPECT_THAT(recorder->steps, ElementsAre(11, 12));
+  EXPECT_TRUE(FileExists(InputStatePath(Prefix(12)))) << "from here on the position is kept again";
+}
+
 }  // namespace
 }  // namespace estimator

@@ -42,7 +42,10 @@ absl::Status TrainInput::OpenAtStart(const InputFn& input_fn) {
 // False: the checkpoint has no position for this input, which stays at its beginning.
 absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
   const std::string path = InputStatePath(checkpoint);
-  if (!FileExists(path)) return false;  // TensorFlow's own checkpoint
+  if (!FileExists(path)) {  // TensorFlow's own checkpoint, or deleted
+    LOG(INFO) << "The input starts at its beginning: there is no " << path;
+    return false;
+  }
   EST_ASSIGN_OR_RETURN(const std::string saved, ReadFile(path));
   const absl::Status restored = input_->RestoreState(saved);
   if (absl::IsInvalidArgument(restored)) {
@@ -51,9 +54,11 @@ absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
     return false;
   }
   if (!restored.ok()) {
-    return absl::Status(restored.code(),
-                        absl::StrCat(path, ": ", restored.message(),
-                                     ". Delete this file to start the input at its beginning"));
+    return absl::Status(
+        restored.code(),
+        absl::StrCat(path, ": ", restored.message(), ". The variables of ", Basename(checkpoint),
+                     " are not affected: delete ", path, " to go on from step ",
+                     StepOfPrefix(checkpoint), " with the input at its beginning"));
   }
   return true;
 }
