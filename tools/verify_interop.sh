@@ -14,6 +14,7 @@ checks=(
   "check_large_checkpoint.py //tools/checkpoint:checkpoint //estimator/training:checkpoint_benchmark"
   "check_events.py //estimator/summary:event_tool"
   "check_mnist.py //models/mnist:mnist_tpu"
+  "check_meta_graph.py //models/mnist:mnist_tpu"
   "check_graph.py //tools:graph_tool"
   "check_import.py //tools:saved_model_run"
   "check_porting.py //docs:porting_example"

@@ -24,24 +24,30 @@ absl::StatusOr<std::vector<std::string>> List(absl::string_view directory) {
   return ListDirectory(directory.empty() ? "." : directory);
 }
 
-// Data files without an index: a run was killed before it could rename the index.
-absl::Status RemoveUnindexedData(absl::string_view directory, absl::string_view basename) {
+absl::Status WriteOrRemove(const std::string& path, const std::string* contents) {
+  if (contents != nullptr) return WriteFileAtomically(path, *contents);
+  const absl::Status status = RemoveFile(path);  // of an older checkpoint of the same step
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
+// Files without an index: a run was killed before it could rename the index, or while it deleted an
+// old checkpoint.
+absl::Status RemoveUnindexed(absl::string_view directory, absl::string_view basename) {
   EST_ASSIGN_OR_RETURN(const auto names, List(directory));
   for (const std::string& name : names) {
-    const size_t end = name.find(".data-");
-    if (end == std::string::npos || !absl::StartsWith(name, absl::StrCat(basename, "-"))) continue;
+    if (!absl::StartsWith(name, absl::StrCat(basename, "-"))) continue;
+    size_t end = name.find(".data-");
+    if (end == std::string::npos && absl::EndsWith(name, ".input")) end = name.rfind('.');
+    if (end == std::string::npos) continue;
     const std::string prefix = JoinPath(directory, name.substr(0, end));
     if (StepOfPrefix(prefix) < 0 || FileExists(IndexPath(prefix))) continue;
     LOG(INFO) << "removing " << JoinPath(directory, name) << ", which has no index";
-    EST_RETURN_IF_ERROR(RemoveFile(JoinPath(directory, name)));
+    EST_RETURN_IF_ERROR(WriteOrRemove(JoinPath(directory, name), nullptr));
+    // A graph is never written before one of the others, and is deleted before the data.
+    EST_RETURN_IF_ERROR(WriteOrRemove(InputStatePath(prefix), nullptr));
+    EST_RETURN_IF_ERROR(WriteOrRemove(MetaGraphPath(prefix), nullptr));
   }
   return absl::OkStatus();
-}
-
-absl::Status WriteOrRemove(const std::string& path, const std::optional<std::string>& contents) {
-  if (contents) return WriteFileAtomically(path, *contents);
-  const absl::Status status = RemoveFile(path);  // of an older checkpoint of the same step
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;
 }
 
 }  // namespace
@@ -53,7 +59,7 @@ absl::Status Saver::Recover(absl::string_view directory) {
   const std::string folder(directory.empty() ? "." : directory);
   EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, options_.basename + "-"));
   EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, "checkpoint."));
-  EST_RETURN_IF_ERROR(RemoveUnindexedData(directory, options_.basename));
+  EST_RETURN_IF_ERROR(RemoveUnindexed(directory, options_.basename));
   const double now = options_.now_secs ? options_.now_secs() : SystemSecs();
   CheckpointState recovered;
   auto state = GetCheckpointState(directory);
@@ -101,6 +107,25 @@ std::vector<std::string> Saver::TakeOverLimit() {
   return removed;
 }
 
+absl::Status Saver::WriteMetaGraph(const std::string& path,
+                                   const std::shared_ptr<const std::string>& bytes) {
+  if (bytes == nullptr || !options_.write_meta_graph) return WriteOrRemove(path, nullptr);
+  if (bytes == meta_graph_ && path != meta_graph_path_) {
+    const absl::StatusOr<int64_t> size = FileSize(meta_graph_path_);
+    if (size.ok() && *size == static_cast<int64_t>(bytes->size())) {
+      EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));  // of an older checkpoint of the same step
+      if (LinkFile(meta_graph_path_, path).ok()) {
+        meta_graph_path_ = path;
+        return absl::OkStatus();
+      }
+    }
+  }
+  EST_RETURN_IF_ERROR(WriteFileAtomically(path, *bytes));
+  meta_graph_ = bytes;
+  meta_graph_path_ = path;
+  return absl::OkStatus();
+}
+
 absl::Status Saver::Commit(absl::string_view directory, const std::string& prefix) {
   auto& paths = state_.all_model_checkpoint_paths;
   auto& times = state_.all_model_checkpoint_timestamps;
@@ -142,8 +167,9 @@ absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t glo
   const std::string prefix = JoinPath(directory, absl::StrCat(options_.basename, "-", global_step));
   EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(prefix));
   for (const auto& [name, value] : variables) EST_RETURN_IF_ERROR(writer->Add(name, value));
-  EST_RETURN_IF_ERROR(WriteOrRemove(InputStatePath(prefix), extras.input_state));
-  EST_RETURN_IF_ERROR(WriteOrRemove(MetaGraphPath(prefix), extras.meta_graph));
+  EST_RETURN_IF_ERROR(
+      WriteOrRemove(InputStatePath(prefix), extras.input_state ? &*extras.input_state : nullptr));
+  EST_RETURN_IF_ERROR(WriteMetaGraph(MetaGraphPath(prefix), extras.meta_graph));
   EST_RETURN_IF_ERROR(writer->Finish());
   EST_RETURN_IF_ERROR(Commit(directory, prefix));
   return prefix;

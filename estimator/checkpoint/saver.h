@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct SaverOptions {
   // Of those that would be deleted, one every so many hours is kept for good.
   double keep_checkpoint_every_n_hours = 10000;
   std::string basename = "model.ckpt";
+  // Whether to write SaverExtras::meta_graph. Source: TF 2.15 Saver.save's argument, which
+  // Estimator sets to RunConfig.checkpoint_save_graph_def.
+  bool write_meta_graph = true;
   // Seconds since 1970; the system's clock if empty. For tests.
   std::function<double()> now_secs = nullptr;
 };
@@ -31,8 +35,9 @@ struct SaverOptions {
 struct SaverExtras {
   std::optional<std::string> input_state =
       std::nullopt;  // model.ckpt-N.input: the state of the input iterators
-  std::optional<std::string> meta_graph =
-      std::nullopt;  // model.ckpt-N.meta: a serialized MetaGraphDef
+  // model.ckpt-N.meta: a serialized MetaGraphDef. The same pointer as in the save before costs
+  // nothing: its file gets another name (a hard link).
+  std::shared_ptr<const std::string> meta_graph = nullptr;
 };
 
 // One saver a run and directory; no other writes there at the same time. Not thread-safe.
@@ -56,6 +61,8 @@ class Saver {
 
  private:
   absl::Status Recover(absl::string_view directory);
+  absl::Status WriteMetaGraph(const std::string& path,
+                              const std::shared_ptr<const std::string>& bytes);
   absl::Status Commit(absl::string_view directory, const std::string& prefix);
   std::vector<std::string> TakeOverLimit();
 
@@ -63,6 +70,8 @@ class Saver {
   std::string directory_;  // that state_ is of
   CheckpointState state_;
   double next_preserved_secs_ = 0;
+  std::shared_ptr<const std::string> meta_graph_;  // written last
+  std::string meta_graph_path_;                    // and where
 };
 
 // Deletes the files of a checkpoint; those that are not there are no error.

@@ -1,10 +1,13 @@
 #include "estimator/checkpoint/saver.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
@@ -58,9 +61,9 @@ TEST(Saver, KeepsTheNewestAndDeletesAllThatAreOver) {
   {
     Saver all({.keep_checkpoint_max = 0});
     for (int step = 1; step <= 6; ++step)
-      ASSERT_TRUE(
-          all.Save(dir.path(), step, Variables(step), {.input_state = "i", .meta_graph = "m"})
-              .ok());
+      ASSERT_TRUE(all.Save(dir.path(), step, Variables(step),
+                           {.input_state = "i", .meta_graph = std::make_shared<std::string>("m")})
+                      .ok());
     EXPECT_EQ(all.checkpoints().size(), 6u);
   }
   EXPECT_EQ(GetCheckpointState(dir.path())->all_model_checkpoint_paths.size(), 6u);
@@ -107,18 +110,23 @@ TEST(Saver, KeepsOneEverySoManyHoursForGoodAlsoAcrossRestarts) {
 }
 
 TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
+  const auto graph = std::make_shared<const std::string>("graph");
   bool done = false;
   for (int n = 0; !done; ++n) {
     ASSERT_LT(n, 200);
     const TempDir dir;
     Saver before({.keep_checkpoint_max = 2});
     for (const int step : {10, 20}) {
-      ASSERT_TRUE(before.Save(dir.path(), step, Variables(step), {.input_state = "old"}).ok());
+      ASSERT_TRUE(
+          before
+              .Save(dir.path(), step, Variables(step), {.input_state = "old", .meta_graph = graph})
+              .ok());
     }
     {
       const ScopedFaultInjector faults(CrashAfter(n));
       Saver saver({.keep_checkpoint_max = 2});
-      done = saver.Save(dir.path(), 30, Variables(30), {.input_state = "new"}).ok();
+      done = saver.Save(dir.path(), 30, Variables(30), {.input_state = "new", .meta_graph = graph})
+                 .ok();
     }
     std::vector<std::string> warnings;
     const auto latest = LatestCheckpoint(dir.path(), &warnings);
@@ -130,11 +138,46 @@ TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
     Saver after({.keep_checkpoint_max = 2});
     ASSERT_TRUE(after.Save(dir.path(), 40, Variables(40)).ok());
     const Names names = ListDirectory(dir.path()).value();
-    for (const std::string& name : names) EXPECT_NE(name[0], '.') << n;
+    for (const std::string& name : names) {
+      EXPECT_NE(name[0], '.') << n;
+      if (name == "checkpoint") continue;
+      EXPECT_TRUE(FileExists(dir.File(name.substr(0, 13) + ".index"))) << n << ": " << name;
+    }
     for (const std::string& name : Indexes(dir))
       EXPECT_EQ(StepIn(dir.File(name.substr(0, 13))) % 10, 0);
     EXPECT_GE(Indexes(dir).size(), 2u) << n;
   }
+}
+
+TEST(Saver, TheGraphIsLeftOutWhereTheOptionSaysSoAndAStaleOneIsRemoved) {
+  const TempDir dir;
+  const SaverExtras extras{.meta_graph = std::make_shared<const std::string>("graph")};
+  ASSERT_TRUE(Saver().Save(dir.path(), 3, Variables(3), extras).ok());
+  EXPECT_TRUE(FileExists(dir.File("model.ckpt-3.meta")));
+  ASSERT_TRUE(Saver({.write_meta_graph = false}).Save(dir.path(), 3, Variables(3), extras).ok());
+  EXPECT_FALSE(FileExists(dir.File("model.ckpt-3.meta")));
+}
+
+TEST(Saver, TheSameGraphIsWrittenOnceAndADeletedFileOfItAgain) {
+  const TempDir dir;
+  Saver saver;
+  const SaverExtras extras{.meta_graph = std::make_shared<const std::string>("graph")};
+  const auto inode = [&](int step) {
+    struct stat info = {};
+    EXPECT_EQ(stat(dir.File(absl::StrCat("model.ckpt-", step, ".meta")).c_str(), &info), 0) << step;
+    return info.st_ino;
+  };
+  for (const int step : {1, 2, 2, 3}) {
+    ASSERT_TRUE(saver.Save(dir.path(), step, Variables(step), extras).ok());
+  }
+  EXPECT_EQ(inode(2), inode(3));
+  ASSERT_TRUE(RemoveFile(dir.File("model.ckpt-3.meta")).ok());
+  ASSERT_TRUE(saver.Save(dir.path(), 4, Variables(4), extras).ok());
+  EXPECT_EQ(ReadFile(dir.File("model.ckpt-4.meta")).value(), "graph");
+  const SaverExtras other{.meta_graph = std::make_shared<const std::string>("other")};
+  ASSERT_TRUE(saver.Save(dir.path(), 5, Variables(5), other).ok());
+  EXPECT_EQ(ReadFile(dir.File("model.ckpt-4.meta")).value(), "graph");
+  EXPECT_EQ(ReadFile(dir.File("model.ckpt-5.meta")).value(), "other");
 }
 
 TEST(Saver, WrongOptionsAreRefused) {

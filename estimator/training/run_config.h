@@ -28,6 +28,8 @@ struct RunConfig {
   double keep_checkpoint_every_n_hours = 10000;
   // Steps between log lines; None: none.
   std::optional<int64_t> log_step_count_steps = 100;
+  // Whether to write graph.pbtxt, and beside each checkpoint its MetaGraphDef (model.ckpt-N.meta),
+  // as Saver.save's write_meta_graph.
   bool checkpoint_save_graph_def = true;
   // Ours, not TensorFlow's: after each op of a step the plain reference kernel runs too, and the
   // first op that differs ends the run with an error that names it. Tens of times slower: to find

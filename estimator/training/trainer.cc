@@ -67,6 +67,7 @@ Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSe
       saver_(SaverOptions{
           .keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
           .keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours,
+          .write_meta_graph = config_.checkpoint_save_graph_def,
           .now_secs = nullptr}) {
   state_.set_only_in_memory(!config_.SavesCheckpoints());
 }
@@ -241,6 +242,7 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
                                    .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
   EST_RETURN_IF_ERROR(CheckGradientsAreSummed(*model->graph));
   model_ = std::move(model);
+  meta_graph_ = TrainMetaGraph();
   std::vector<Operation> updates = model_->graph->update_ops();
   updates.push_back(model_->spec.train_op);
   step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
@@ -384,10 +386,12 @@ absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
     if (!variable.local()) values[variable.name()] = *state_.store().Peek(variable.name());
   }
   EST_ASSIGN_OR_RETURN(const std::string input_state, input_.open().SaveState());
-  EST_ASSIGN_OR_RETURN(
-      const std::string prefix,
-      saver_.Save(model_dir_, state_.global_step(), values,
-                  SaverExtras{.input_state = input_state, .meta_graph = std::nullopt}));
+  EST_ASSIGN_OR_RETURN(const std::string prefix,
+                       saver_.Save(model_dir_, state_.global_step(), values,
+                                   {.input_state = input_state,
+                                    .meta_graph = config_.checkpoint_save_graph_def
+                                                      ? meta_graph_.Of(*model_, config_)
+                                                      : nullptr}));
   state_.set_checkpoint(prefix);
   return prefix;
 }

@@ -19,6 +19,7 @@
 #include "estimator/training/strategy.h"
 #include "estimator/training/train_input.h"
 #include "estimator/training/train_length.h"
+#include "estimator/training/train_meta_graph.h"
 
 namespace estimator {
 
@@ -81,6 +82,7 @@ class Trainer {
   ModelState state_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BuiltModel> model_;
+  TrainMetaGraph meta_graph_;  // of model_
   std::unique_ptr<CompiledStep> step_;
   TrainInput input_;
   int64_t restored_step_ = -1;

@@ -52,7 +52,7 @@ constexpr char kUsage[] =
   average  A B ... OUT    the mean of floating variables            --force
   extract  C OUT NAME ... a copy of some variables                  --include --exclude --force
 
-rename and cast take the position of the input (C.input) along; average and extract do not.
+rename and cast take the position of the input (C.input) along; average and extract do not. None takes the graph (C.meta).
 
 A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest one), or a SavedModel.
 diff and verify go on after damage, to report all of it.

@@ -88,16 +88,20 @@ absl::StatusOr<std::optional<std::string>> ReadInputState(const std::string& pre
 
 absl::StatusOr<std::string> FinishCheckpoint(BundleWriter& writer, const std::string& output,
                                              const std::optional<std::string>& input_state) {
-  const std::string path = InputStatePath(output);
+  const std::string path = InputStatePath(output), graph = MetaGraphPath(output);
   std::string note;
+  if (FileExists(graph)) {
+    EST_RETURN_IF_ERROR(RemoveFile(graph));
+    note = absl::StrCat("note: removed ", graph, ", the graph of the checkpoint that stood here\n");
+  }
   if (input_state.has_value()) {
     EST_RETURN_IF_ERROR(WriteFileAtomically(path, *input_state));
-    note = absl::StrCat("note: ", path, ", the position of the input, is the source's\n");
+    absl::StrAppend(&note, "note: ", path, ", the position of the input, is the source's\n");
   } else if (FileExists(path)) {
     EST_RETURN_IF_ERROR(RemoveFile(path));
-    note = absl::StrCat("note: removed ", path,
-                        ", the position of the input of the checkpoint that stood here: training "
-                        "from the new one begins its input anew\n");
+    absl::StrAppend(&note, "note: removed ", path,
+                    ", the position of the input of the checkpoint that stood here: training "
+                    "from the new one begins its input anew\n");
   }
   EST_RETURN_IF_ERROR(writer.Finish());
   return note;

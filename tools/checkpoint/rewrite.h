@@ -28,7 +28,8 @@ absl::StatusOr<std::optional<std::string>> ReadInputState(const std::string& pre
 
 // Finishes `output` in Saver's order: the position of the input, then the index. With nullopt, the
 // position that an older checkpoint of this name left there is removed: it is not that of the new
-// variables. Returns a note for people of what became of it; empty if there was none.
+// variables. So is its graph (OUTPUT.meta), and no command takes the source's along: it has the old
+// names and dtypes. Returns a note for people of what became of both; empty if there was none.
 absl::StatusOr<std::string> FinishCheckpoint(BundleWriter& writer, const std::string& output,
                                              const std::optional<std::string>& input_state);
 

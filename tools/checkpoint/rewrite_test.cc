@@ -83,6 +83,21 @@ TEST_F(RewriteTest, RenameInPlaceReplacesTheCheckpoint) {
   EXPECT_TRUE(Open("a")->Has("head/kernel"));
 }
 
+// A graph with the old names would restore nothing.
+TEST_F(RewriteTest, TheGraphOfAnOlderCheckpointIsRemovedAndTheSourcesStaysWhereItIs) {
+  Write("a", 5);
+  Write("b", 6);
+  for (const char* const name : {"a", "b"}) {
+    ASSERT_TRUE(WriteFileAtomically(MetaGraphPath(dir_.File(name)), "graph").ok());
+  }
+  const auto text = Rename(*Open("a"), *NameMap::Parse("dense=head"), dir_.File("b"));
+  EXPECT_THAT(*text, HasSubstr("note: removed " + MetaGraphPath(dir_.File("b"))));
+  EXPECT_FALSE(FileExists(MetaGraphPath(dir_.File("b"))));
+  EXPECT_TRUE(FileExists(MetaGraphPath(dir_.File("a"))));
+  ASSERT_TRUE(Rename(*Open("a"), *NameMap::Parse("dense=head"), dir_.File("a")).ok());
+  EXPECT_FALSE(FileExists(MetaGraphPath(dir_.File("a"))));
+}
+
 TEST_F(RewriteTest, ADamagedSourceGivesNoCheckpoint) {
   Write("a", 5);
   const std::string path = dir_.File("a.data-00000-of-00001");

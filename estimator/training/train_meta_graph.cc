@@ -1,0 +1,100 @@
+#include "estimator/training/train_meta_graph.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/array/array.h"
+#include "estimator/export/node_defs.h"
+#include "estimator/export/resource_variables.h"
+#include "estimator/export/saver_nodes.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graphdef/graph_def.h"
+#include "estimator/proto/meta_graph.pb.h"
+#include "estimator/proto/variable.pb.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+std::string Serialize(const proto::MetaGraphDef& meta_graph) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);  // maps in one order
+    CHECK(meta_graph.SerializeToCodedStream(&coded));
+  }
+  return bytes;
+}
+
+// One replica that stands for all: see the header.
+void ReplaceCollectives(const Graph& graph, proto::GraphDef* def) {
+  GraphDefBuilder builder(def);
+  for (int i = 0, count = def->node_size(); i < count; ++i) {
+    proto::NodeDef* const node = def->mutable_node(i);
+    if (node->op() == "XlaReplicaId") ReplaceByConst(node, Array::Scalar<int32_t>(0));
+    if (node->op() != "CrossReplicaSum") continue;
+    const Node& sum = *graph.FindNode(node->name());
+    const DType dtype = sum.outputs()[0].dtype;
+    const int64_t in_group = sum.input(1).shape().dim(1);  // 0: one group of all
+    const int64_t size = in_group > 0 ? in_group : graph.sharding().num_shards;
+    std::vector<std::string> inputs(node->input().begin(), node->input().end());
+    inputs[1] = builder.AddConst(absl::StrCat(node->name(), "/replicas"),
+                                 Array::Scalar(static_cast<double>(size)).Cast(dtype));
+    ReplaceNode(node, "Mul", inputs).Type("T", dtype);
+  }
+}
+
+}  // namespace
+
+std::string MakeTrainMetaGraph(const BuiltModel& model, const RunConfig& config) {
+  Graph& graph = *model.graph;
+  proto::MetaGraphDef meta_graph;
+  CHECK(meta_graph.mutable_graph_def()->ParseFromString(GraphToGraphDef(graph)));
+  ReplaceCollectives(graph, meta_graph.mutable_graph_def());
+  AddVariableCollections(graph, /*is_resource=*/false, &meta_graph);
+  std::vector<Variable> saved;
+  for (const Variable& variable : graph.variables()) {
+    if (!variable.local()) saved.push_back(variable);
+  }
+  AddSaverNodes(saved, /*is_resource=*/false, &meta_graph);
+  proto::SaverDef& saver = *meta_graph.mutable_saver_def();
+  saver.set_max_to_keep(static_cast<int32_t>(config.keep_checkpoint_max.value_or(0)));
+  saver.set_keep_checkpoint_every_n_hours(static_cast<float>(config.keep_checkpoint_every_n_hours));
+
+  auto& collections = *meta_graph.mutable_collection_def();
+  const auto add_node = [&collections](const char* collection, const std::string& name) {
+    collections[collection].mutable_node_list()->add_value(name);
+  };
+  collections["savers"].mutable_bytes_list()->add_value(saver.SerializeAsString());
+  // It stands in `variables` too.
+  for (const std::string& variable : collections["variables"].bytes_list().value()) {
+    proto::VariableDef def;
+    if (def.ParseFromString(variable) && def.variable_name() == "global_step:0") {
+      collections["global_step"].mutable_bytes_list()->add_value(variable);
+      break;
+    }
+  }
+  for (const Tensor& loss : graph.losses()) add_node("losses", loss.name());
+  for (const Tensor& loss : graph.regularization_losses()) {
+    add_node("regularization_losses", loss.name());
+  }
+  for (const Operation& update : graph.update_ops()) add_node("update_ops", update.name());
+  if (model.spec.train_op.valid()) add_node("train_op", model.spec.train_op.name());
+  return Serialize(meta_graph);
+}
+
+const std::shared_ptr<const std::string>& TrainMetaGraph::Of(const BuiltModel& model,
+                                                             const RunConfig& config) {
+  const size_t num_nodes = model.graph->nodes().size();
+  if (bytes_ == nullptr || num_nodes != num_nodes_) {
+    bytes_ = std::make_shared<const std::string>(MakeTrainMetaGraph(model, config));
+    num_nodes_ = num_nodes;
+  }
+  return bytes_;
+}
+
+}  // namespace estimator
