@@ -25,13 +25,16 @@
 
 namespace estimator::tpu {
 
-// What replicas a call is for. The framework fills it in.
+// What replicas a call is for. The framework fills it in. The last three are what TensorFlow's
+// current_input_fn_deployment() returns.
 struct TPUContext {
   int num_replicas = 1;
   int num_hosts = 1;
-  int current_host = 0;    // input_fn only
-  int64_t invocation = 0;  // input_fn only: which of num_invocations calls this is
-  int64_t num_invocations = 1;
+  int num_of_replicas_per_host = 1;
+  int current_host = 0;         // input_fn only
+  int64_t invocation = 0;       // input_fn only: which of num_invocations calls this is
+  int64_t num_invocations = 1;  // input_fn only
+  int64_t replicas_fed = 1;     // input_fn only: how many replicas this call's batches are for
 };
 
 // What a model's params struct inherits. The framework fills these in before every call of model_fn
@@ -116,6 +119,7 @@ class TPUEstimator {
           Fill(*all, call.mode, call.batch_size, params);
           params.context.invocation = call.invocation;
           params.context.num_invocations = call.num_invocations;
+          params.context.replicas_fed = params.context.num_replicas / call.num_invocations;
           return input_fn(params);
         },
         FunctionIdentity<P>(input_fn));
@@ -188,6 +192,8 @@ class TPUEstimator {
     params.use_tpu = all.use_tpu && (mode != Mode::kEval || all.eval_on_tpu);
     params.context.num_replicas =
         params.use_tpu ? static_cast<int>(all.config.tpu_config.replicas()) : 1;
+    params.context.num_of_replicas_per_host =
+        params.context.num_replicas / params.context.num_hosts;
   }
   // How model_fn is called for an export: batch rules do not apply, and params.batch_size is 0.
   ExportPass Pass(bool use_tpu) const {

@@ -19,7 +19,7 @@ using TPUInputTest = TPUTrainFixture;
 TEST_F(TPUInputTest, InputModesCallInputFnAsOftenAndWithTheBatchThatTensorFlowDoes) {
   using Mode_ = InputPipelineConfig;
   struct Call {
-    int64_t batch_size, invocation, num_invocations;
+    int64_t batch_size, invocation, num_invocations, replicas_fed;
   };
   const std::vector<double> expected = Losses(TinyTPUOptions(Dir(), 0), 6);
   const auto run = [&](Mode_ mode, int64_t model_batch) {
@@ -35,8 +35,9 @@ TEST_F(TPUInputTest, InputModesCallInputFnAsOftenAndWithTheBatchThatTensorFlowDo
     };
     std::vector<Call> calls;
     const std::vector<double> losses = Losses(options, 6, [&](const Params& params) {
-      calls.push_back(
-          {params.batch_size, params.context.invocation, params.context.num_invocations});
+      EXPECT_EQ(params.context.num_of_replicas_per_host, 4);
+      calls.push_back({params.batch_size, params.context.invocation, params.context.num_invocations,
+                       params.context.replicas_fed});
       Dataset all = Dataset::FromTensorSlices(TinyExamples(24));
       if (params.context.num_invocations == 1) return all.Batch(params.batch_size).Repeat();
       // The rows that the even split of a batch of 8 gives to this replica.
@@ -52,6 +53,7 @@ TEST_F(TPUInputTest, InputModesCallInputFnAsOftenAndWithTheBatchThatTensorFlowDo
   auto calls = run(Mode_::PER_HOST_V1, 2);
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_EQ(calls[0].batch_size, 8);
+  EXPECT_EQ(calls[0].replicas_fed, 4);
   calls = run(Mode_::PER_HOST_V2, 2);
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_EQ(calls[0].batch_size, 2);
@@ -64,6 +66,7 @@ TEST_F(TPUInputTest, InputModesCallInputFnAsOftenAndWithTheBatchThatTensorFlowDo
     EXPECT_EQ(calls[i].batch_size, 2);
     EXPECT_EQ(calls[i].invocation, static_cast<int64_t>(i));
     EXPECT_EQ(calls[i].num_invocations, 4);
+    EXPECT_EQ(calls[i].replicas_fed, 1);
   }
 }
 
