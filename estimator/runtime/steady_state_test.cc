@@ -21,6 +21,11 @@ __attribute__((noinline)) void* operator new(size_t size) {
   if (void* p = std::malloc(size)) return p;
   throw std::bad_alloc();
 }
+// Asan has its own where there is none: what it gives must not meet our delete.
+__attribute__((noinline)) void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  ++num_allocations;
+  return std::malloc(size);
+}
 __attribute__((noinline)) void operator delete(void* p) noexcept { std::free(p); }
 __attribute__((noinline)) void operator delete(void* p, size_t) noexcept { std::free(p); }
 
