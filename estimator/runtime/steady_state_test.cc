@@ -8,6 +8,7 @@
 #include <fstream>
 #include <new>
 
+#include "estimator/runtime/arena_fence.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/testing_ops.h"
 
@@ -92,6 +93,8 @@ TEST(SteadyState, AThousandRoundsOfCompilingAndRunningLeakNothing) {
         RunOnce(*backend, model.graph, model.spec(), {Array(DType::kFloat32, {8, 8})}).ok());
     if (round == 199) after_warm_up = ResidentBytes();
   }
+  // Asan keeps what was freed for a while, and looks for leaks itself at the end.
+  if (ArenaFence::kActive) GTEST_SKIP() << "under asan memory is not what is used";
   EXPECT_LT(ResidentBytes() - after_warm_up, 1 << 20);  // less than 1.3 KiB a round
 }
 
