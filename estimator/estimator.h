@@ -53,6 +53,7 @@
 #include "estimator/ops/activations.h"
 #include "estimator/ops/batch_norm.h"
 #include "estimator/ops/bias.h"
+#include "estimator/ops/check_numerics.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/conv.h"

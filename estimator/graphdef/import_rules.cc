@@ -56,6 +56,7 @@ RuleMap MakeRules() {
   add("BiasAdd", "data_format:s=NHWC!");
   add("BiasAddGrad", "data_format:s=NHWC!");
   add("Cast", "SrcT:t DstT:t Truncate:b=false!");
+  add("CheckNumerics", "message:s");
   add("Conv2D", kConv);
   add("Conv2DBackpropFilter", kConv);
   add("Conv2DBackpropInput", kConv);
@@ -105,8 +106,8 @@ RuleMap MakeRules() {
   rules["ResourceGatherNd"] = {"GatherNd", ""};
 
   // Built from several ops, or none.
-  for (const char* op : {"CheckNumerics", "DebugGradientIdentity", "Identity", "PreventGradient",
-                         "ReadVariableOp", "Snapshot", "StopGradient"})
+  for (const char* op : {"DebugGradientIdentity", "Identity", "PreventGradient", "ReadVariableOp",
+                         "Snapshot", "StopGradient"})
     rules[op] = {"", "", PassThrough, 1};
   rules["IdentityN"] = {"", "", PassThrough, -1};
   rules["PlaceholderWithDefault"] = {"", "", PassThrough, 1};

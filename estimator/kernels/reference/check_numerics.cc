@@ -1,0 +1,43 @@
+// A copy that fails if an element is not finite.
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+
+namespace estimator {
+namespace {
+
+EST_REGISTER_KERNEL("CheckNumerics", KernelTier::kReference, [](const KernelSpec& spec) {
+  const int64_t n = spec.outputs[0].shape.num_elements();
+  const std::string message = spec.attrs.s("message");
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsFloatingType<T>) {
+      kernel = MakeKernel(
+          [n, message](const KernelArgs& args) -> absl::Status {
+            const T* x = args.in<T>(0);
+            bool nan = false, inf = false;
+            for (int64_t i = 0; i < n; ++i) {
+              nan |= std::isnan(static_cast<Compute<T>>(x[i]));
+              inf |= std::isinf(static_cast<Compute<T>>(x[i]));
+            }
+            if (nan || inf) {
+              return absl::InvalidArgumentError(
+                  absl::StrCat(message, " : Tensor had ", inf ? "Inf" : "",
+                               inf && nan ? " and " : "", nan ? "NaN" : "", " values"));
+            }
+            if (args.outputs[0] != args.inputs[0])
+              std::memcpy(args.outputs[0], x, static_cast<size_t>(n) * sizeof(T));
+            return absl::OkStatus();
+          },
+          0, /*alias=*/0);
+    }
+  });
+  return kernel;
+});
+
+}  // namespace
+}  // namespace estimator

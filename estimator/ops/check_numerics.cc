@@ -1,0 +1,37 @@
+#include "estimator/ops/check_numerics.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/shape_checks.h"
+
+namespace estimator {
+namespace {
+
+// Stateful, so that no pass takes it for a value that is known: it is there for its failure.
+EST_REGISTER_OP(
+    {.name = "CheckNumerics",
+     .num_inputs = 1,
+     .shape = [](const ShapeContext& context) -> absl::StatusOr<std::vector<TensorSpec>> {
+       EST_RETURN_IF_ERROR(CheckFloating(context.input(0), "x"));
+       return std::vector<TensorSpec>{context.input(0)};
+     },
+     .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
+       return {CheckNumerics(
+           grads[0],
+           absl::StrCat("Not a number (NaN) or infinity (Inf) values detected in gradient. ",
+                        node.attrs().s("message")))};
+     },
+     .stateful = true});
+
+}  // namespace
+
+Tensor CheckNumerics(const Tensor& x, absl::string_view message, absl::string_view name) {
+  return AddOp("CheckNumerics", {x}, {{"message", std::string(message)}}, name);
+}
+
+}  // namespace estimator
