@@ -5,11 +5,13 @@ Usage: generate.py     with tensorflow-cpu 2.15.1; writes <target>/<seed> beside
 The containers are those that the comments of the *_fuzz.cc files describe.
 """
 
+import io
 import os
 import struct
 import tempfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -142,12 +144,26 @@ def examples():
         save("parse_example", name, example.SerializeToString(deterministic=True))
 
 
+def arrays():
+    def npy(array, version=(1, 0)):
+        out = io.BytesIO()
+        np.lib.format.write_array(out, array, version)
+        return out.getvalue()
+    save("npy", "floats", npy(np.arange(3, dtype=np.float32)))
+    save("npy", "scalar", npy(np.int64(7).reshape(())))
+    save("npy", "bools2", npy(np.array([[True], [False]]), (2, 0)))
+    save("npy", "bytes", npy(np.array([b"ab", b"abc"])))
+    save("npy", "characters", npy(np.array(["\u00e9", "\u20aca"]), (3, 0)))
+    save("npy", "fortran", npy(np.asfortranarray(np.zeros([2, 2]))))
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         checkpoints(directory)
         records(directory)
         events(directory)
     examples()
+    arrays()
 
 
 if __name__ == "__main__":

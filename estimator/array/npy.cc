@@ -1,0 +1,199 @@
+#include "estimator/array/npy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace estimator {
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr size_t kMagicBytes = 6;
+constexpr size_t kAlignment = 64;  // of the elements in the file
+
+struct NumberKind {
+  DType dtype;
+  absl::string_view descr;  // without the byte order
+};
+constexpr NumberKind kNumbers[] = {
+    {DType::kFloat32, "f4"}, {DType::kFloat64, "f8"}, {DType::kFloat16, "f2"},
+    {DType::kInt8, "i1"},    {DType::kInt16, "i2"},   {DType::kInt32, "i4"},
+    {DType::kInt64, "i8"},   {DType::kUint8, "u1"},   {DType::kBool, "b1"},
+};
+
+absl::Status Malformed(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("no .npy file: ", what));
+}
+
+// The text of the header's entry `key`, up to where the next one may begin.
+std::optional<absl::string_view> Entry(absl::string_view header, absl::string_view key) {
+  const size_t at = header.find(absl::StrCat("'", key, "':"));
+  if (at == absl::string_view::npos) return std::nullopt;
+  return absl::StripLeadingAsciiWhitespace(header.substr(at + key.size() + 3));
+}
+
+absl::StatusOr<Shape> ParseShape(absl::string_view header) {
+  const std::optional<absl::string_view> entry = Entry(header, "shape");
+  if (!entry.has_value() || !absl::StartsWith(*entry, "(")) return Malformed("no shape");
+  const size_t end = entry->find(')');
+  if (end == absl::string_view::npos) return Malformed("no shape");
+  std::vector<int64_t> dims;
+  int64_t elements = 1;
+  for (const absl::string_view text :
+       absl::StrSplit(entry->substr(1, end - 1), ',', absl::SkipWhitespace())) {
+    int64_t size = 0;
+    if (!absl::SimpleAtoi(text, &size) || size < 0)
+      return Malformed(absl::StrCat("a size is '", text, "'"));
+    if (size > 0 && elements > (int64_t{1} << 40) / size)
+      return Malformed("its shape is too large");
+    elements *= std::max<int64_t>(size, 1);
+    dims.push_back(size);
+  }
+  return Shape(std::move(dims));
+}
+
+void AppendUtf8(uint32_t c, std::string& out) {
+  const auto add = [&out](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (c < 0x80) {
+    add(c);
+  } else if (c < 0x800) {
+    add(0xC0 | c >> 6), add(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    add(0xE0 | c >> 12), add(0x80 | (c >> 6 & 0x3F)), add(0x80 | (c & 0x3F));
+  } else {
+    add(0xF0 | (c >> 18 & 7)), add(0x80 | (c >> 12 & 0x3F)), add(0x80 | (c >> 6 & 0x3F)),
+        add(0x80 | (c & 0x3F));
+  }
+}
+
+// 'S12' and '<U12': every element has as many bytes, zeros at its end.
+absl::StatusOr<Array> ParseStrings(absl::string_view descr, const Shape& shape,
+                                   absl::string_view data) {
+  const bool wide = descr[0] == 'U';
+  int64_t length = 0;
+  if (!absl::SimpleAtoi(descr.substr(1), &length) || length < 1 || length > (1 << 30))
+    return Malformed(absl::StrCat("its dtype is '", descr, "'"));
+  const size_t bytes = static_cast<size_t>(length) * (wide ? 4 : 1);
+  const auto count = static_cast<size_t>(shape.num_elements());
+  if (data.size() % bytes != 0 || data.size() / bytes != count)
+    return Malformed(absl::StrCat("it has ", data.size(), " bytes of data"));
+  Array array(DType::kString, shape);
+  for (size_t i = 0; i < count; ++i) {
+    const absl::string_view element = data.substr(i * bytes, bytes);
+    std::string& out = array.data<std::string>()[i];
+    if (!wide) {
+      out = std::string(element.substr(0, element.find_last_not_of('\0') + 1));
+      continue;
+    }
+    for (size_t c = 0; c < static_cast<size_t>(length); ++c) {
+      uint32_t code = 0;
+      std::memcpy(&code, element.data() + 4 * c, 4);
+      if (code != 0) AppendUtf8(code, out);
+    }
+  }
+  return array;
+}
+
+absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
+                                   absl::string_view data) {
+  for (const NumberKind& kind : kNumbers) {
+    if (kind.descr != descr) continue;
+    if (data.size() != static_cast<size_t>(shape.num_elements()) * DTypeSize(kind.dtype)) {
+      return Malformed(absl::StrCat(DTypeName(kind.dtype), " ", shape.ToString(), " in ",
+                                    data.size(), " bytes of data"));
+    }
+    Array array(kind.dtype, shape);
+    if (!data.empty()) std::memcpy(array.raw(), data.data(), data.size());
+    if (kind.dtype == DType::kBool) {
+      auto* bytes = static_cast<uint8_t*>(array.raw());
+      for (size_t i = 0; i < data.size(); ++i) bytes[i] = bytes[i] != 0;
+    }
+    return array;
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("its dtype '", descr, "' has no counterpart; convert it with x.astype(...)"));
+}
+
+}  // namespace
+
+absl::StatusOr<Array> ParseNpy(absl::string_view bytes) {
+  if (bytes.size() < 10 || bytes.substr(0, kMagicBytes) != absl::string_view(kMagic, kMagicBytes))
+    return Malformed("it does not begin with \\x93NUMPY");
+  const auto byte = [&bytes](size_t i) {
+    return static_cast<size_t>(static_cast<uint8_t>(bytes[i]));
+  };
+  const size_t major = byte(6), header_at = major == 1 ? 10 : 12;
+  if (major < 1 || major > 3 || bytes.size() < header_at)
+    return Malformed(absl::StrCat("its version is ", major));
+  size_t header_bytes = byte(8) | byte(9) << 8;
+  if (major > 1) header_bytes |= byte(10) << 16 | byte(11) << 24;
+  if (header_bytes > bytes.size() - header_at) return Malformed("it ends in its header");
+  const absl::string_view header = bytes.substr(header_at, header_bytes);
+  const absl::string_view data = bytes.substr(header_at + header_bytes);
+
+  std::optional<absl::string_view> descr = Entry(header, "descr");
+  if (!descr.has_value()) return Malformed("no descr");
+  if (!absl::ConsumePrefix(&*descr, "'"))
+    return absl::UnimplementedError("it holds structures; save one array a file");
+  descr = descr->substr(0, descr->find('\''));
+  const std::optional<absl::string_view> order = Entry(header, "fortran_order");
+  if (!order.has_value()) return Malformed("no fortran_order");
+  const absl::StatusOr<Shape> shape = ParseShape(header);
+  if (!shape.ok()) return shape.status();
+  if (absl::StartsWith(*order, "True") && shape->rank() > 1)
+    return absl::UnimplementedError("its order is Fortran's; save numpy.ascontiguousarray(x)");
+  if (absl::StrContains(*descr, 'O')) {
+    return absl::UnimplementedError(
+        "it holds Python objects; for strings save numpy.array(x, dtype='S')");
+  }
+  if (absl::ConsumePrefix(&*descr, ">"))
+    return absl::UnimplementedError("it is big-endian; save x.astype(x.dtype.newbyteorder('<'))");
+  if (!absl::ConsumePrefix(&*descr, "<") && !absl::ConsumePrefix(&*descr, "|"))
+    return Malformed(absl::StrCat("its dtype is '", *descr, "'"));
+  if (absl::StartsWith(*descr, "S") || absl::StartsWith(*descr, "U"))
+    return ParseStrings(*descr, *shape, data);
+  return ParseNumbers(*descr, *shape, data);
+}
+
+std::string NpyBytes(const Array& array) {
+  if (array.dtype() == DType::kBfloat16) return NpyBytes(array.Cast(DType::kFloat32));
+  std::string descr, data;
+  if (array.dtype() == DType::kString) {
+    const auto strings = array.values<std::string>();
+    size_t longest = 1;
+    for (const std::string& s : strings) longest = std::max(longest, s.size());
+    descr = absl::StrCat("|S", longest);
+    for (const std::string& s : strings)
+      absl::StrAppend(&data, s, std::string(longest - s.size(), '\0'));
+  } else {
+    for (const NumberKind& kind : kNumbers) {
+      if (kind.dtype == array.dtype())
+        descr = absl::StrCat(DTypeSize(kind.dtype) == 1 ? "|" : "<", kind.descr);
+    }
+    data.assign(static_cast<const char*>(array.raw()), array.num_bytes());
+  }
+  std::string shape;
+  for (const int64_t size : array.shape().dims()) absl::StrAppend(&shape, size, ", ");
+  if (array.shape().rank() > 1) shape.resize(shape.size() - 2);
+  if (array.shape().rank() == 1) shape.pop_back();  // (3,)
+  std::string header =
+      absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (", shape, "), }");
+  header.append(kAlignment - (10 + header.size() + 1) % kAlignment, ' ');
+  header.push_back('\n');
+  std::string bytes(kMagic, kMagicBytes);
+  bytes.push_back(1);
+  bytes.push_back(0);
+  bytes.push_back(static_cast<char>(header.size() & 0xFF));
+  bytes.push_back(static_cast<char>(header.size() >> 8));
+  return absl::StrCat(bytes, header, data);
+}
+
+}  // namespace estimator

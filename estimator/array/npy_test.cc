@@ -1,0 +1,104 @@
+#include "estimator/array/npy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A version 1.0 file with this header, padded as NumPy pads it, and these elements.
+std::string File(std::string header, const std::string& data) {
+  while ((10 + header.size() + 1) % 64 != 0) header.push_back(' ');
+  header.push_back('\n');
+  std::string file("\x93NUMPY\x01\x00", 8);
+  file.push_back(static_cast<char>(header.size()));
+  file.push_back(0);
+  return file + header + data;
+}
+std::string Header(const std::string& descr, const std::string& shape,
+                   const std::string& order = "False") {
+  return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+}
+std::string Error(const std::string& bytes) {
+  return std::string(ParseNpy(bytes).status().message());
+}
+
+TEST(Npy, NumbersAreRead) {
+  const auto array =
+      ParseNpy(File(Header("<i4", "(2, 1)"), std::string("\1\0\0\0\xff\xff\xff\xff", 8)));
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_EQ(array->shape(), (Shape{2, 1}));
+  EXPECT_THAT(array->values<int32_t>(), ElementsAre(1, -1));
+  EXPECT_EQ(ParseNpy(File(Header("<f4", "()"), std::string("\0\0\x80\x3f", 4)))->scalar<float>(),
+            1);
+  EXPECT_THAT(ParseNpy(File(Header("|b1", "(3,)"), std::string("\0\1\2", 3)))->values<bool>(),
+              ElementsAre(false, true, true));
+  EXPECT_EQ(ParseNpy(File(Header("<f4", "(0, 4)"), ""))->shape(), (Shape{0, 4}));
+}
+
+// What numpy.save writes of np.arange(3, dtype=np.float32), byte by byte.
+TEST(Npy, WritesWhatNumPyWrites) {
+  const std::string data("\0\0\0\0\0\0\x80\x3f\0\0\0\x40", 12);
+  const std::string file = File(Header("<f4", "(3,)"), data);
+  EXPECT_EQ(file.size(), 128u + 12);
+  EXPECT_EQ(NpyBytes(Array::Of<float>({3}, {0, 1, 2})), file);
+}
+
+TEST(Npy, StringsOfBytesAndOfCharactersAreRead) {
+  EXPECT_THAT(
+      ParseNpy(File(Header("|S3", "(2,)"), std::string("ab\0abc", 6)))->values<std::string>(),
+      ElementsAre("ab", "abc"));
+  // "é" and "€"
+  const std::string wide("\xe9\0\0\0\0\0\0\0\xac\x20\0\0\x61\0\0\0", 16);
+  EXPECT_THAT(ParseNpy(File(Header("<U2", "(2,)"), wide))->values<std::string>(),
+              ElementsAre("\xc3\xa9",
+                          "\xe2\x82\xac"
+                          "a"));
+}
+
+TEST(Npy, EveryDtypeIsReadBack) {
+  for (const DType dtype :
+       {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kInt8, DType::kInt16,
+        DType::kInt32, DType::kInt64, DType::kUint8, DType::kBool}) {
+    const Array array = Array::Of<int32_t>({2, 3}, {0, 1, 1, 0, 1, 0}).Cast(dtype);
+    const auto read = ParseNpy(NpyBytes(array));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->TypeString(), array.TypeString());
+    EXPECT_EQ(read->ToString(), array.ToString());
+  }
+  const auto half = ParseNpy(NpyBytes(Array::Of<float>({1}, {1.5f}).Cast(DType::kBfloat16)));
+  EXPECT_THAT(half->values<float>(), ElementsAre(1.5f));
+  EXPECT_THAT(ParseNpy(NpyBytes(Array::Of<std::string>({2}, {"", "dog"})))->values<std::string>(),
+              ElementsAre("", "dog"));
+  EXPECT_EQ(ParseNpy(NpyBytes(Array::Scalar<int64_t>(7)))->shape(), Shape{});
+}
+
+TEST(Npy, WhatIsNoSuchFileIsRefused) {
+  EXPECT_THAT(Error("hello, world"), HasSubstr("does not begin with"));
+  EXPECT_THAT(Error(""), HasSubstr("does not begin with"));
+  EXPECT_THAT(Error(File(Header("<f4", "(3,)"), "1234")), HasSubstr("float32 [3] in 4 bytes"));
+  EXPECT_THAT(Error(File(Header("<f4", "(-1,)"), "")), HasSubstr("a size is '-1'"));
+  EXPECT_THAT(Error(File(Header("<f4", "(99999999, 99999999, 99999999)"), "")),
+              HasSubstr("too large"));
+  EXPECT_THAT(Error(File(Header("|S3", "(3,)"), "1234")), HasSubstr("4 bytes of data"));
+  EXPECT_THAT(Error(File(Header("|S0", "(1000000000000,)"), "")), HasSubstr("dtype is 'S0'"));
+  EXPECT_THAT(Error(File("{'shape': (3,)}", "")), HasSubstr("no descr"));
+  const std::string whole = File(Header("<f4", "(1,)"), "1234");
+  for (size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(ParseNpy(whole.substr(0, size)).ok());
+}
+
+TEST(Npy, WhatHasNoCounterpartSaysWhatToSave) {
+  EXPECT_THAT(Error(File(Header("|O", "(3,)"), "")), HasSubstr("numpy.array(x, dtype='S')"));
+  EXPECT_THAT(Error(File(Header(">f4", "(1,)"), "1234")), HasSubstr("big-endian"));
+  EXPECT_THAT(Error(File(Header("<f4", "(1, 1)", "True"), "1234")), HasSubstr("ascontiguousarray"));
+  EXPECT_THAT(Error(File(Header("<c8", "(1,)"), "12345678")), HasSubstr("dtype 'c8'"));
+  EXPECT_THAT(Error(File("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "")),
+              HasSubstr("structures"));
+}
+
+}  // namespace
+}  // namespace estimator
