@@ -16,11 +16,11 @@ checks=(
   "check_mnist.py //models/mnist:mnist_tpu"
   "check_meta_graph.py //models/mnist:mnist_tpu"
   "check_graph.py //tools:graph_tool"
-  "check_import.py //tools:saved_model_run"
+  "check_import.py //tools/saved_model:saved_model"
   "check_porting.py //docs:porting_example"
   "check_warm_start.py //estimator/training/warm_start:warm_start_tool"
   "check_references.py //tools/replay:replay_reference"
-  "check_export.py //models/mnist:export_tool //tools:saved_model"
+  "check_export.py //models/mnist:export_tool //tools/saved_model:saved_model"
 )
 
 if [[ ! -x "$venv/bin/python" ]]; then

@@ -41,14 +41,18 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
   const Tensor logits = mnist::Inference(features["image"], mode);  // f32 [N, 10]
   if (mode == Mode::kPredict) {
     const Tensor probabilities = Softmax(logits);
+    const Tensor digits = Constant(Array::Of<std::string>(
+        {1, 10}, {"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}));
     return tpu::TPUEstimatorSpec::Predict(
         {{"probabilities", probabilities}},
-        {.export_outputs = {{"serving_default", PredictOutput({{"class_ids", ArgMax(logits, 1)},
-                                                               {"probabilities", probabilities},
-                                                               {"rows", RowsInTheBatch(logits)}})},
-                            {"network", PredictOutput(probabilities)},
-                            {"classify", ClassificationOutput({.scores = probabilities})},
-                            {"regress", RegressionOutput(ReduceMax(logits, {1}))}}});
+        {.export_outputs = {
+             {"serving_default", PredictOutput({{"class_ids", ArgMax(logits, 1)},
+                                                {"probabilities", probabilities},
+                                                {"rows", RowsInTheBatch(logits)}})},
+             {"network", PredictOutput(probabilities)},
+             {"classify", ClassificationOutput({.scores = probabilities,
+                                                .classes = Tile(digits, {logits.dim(0), 1})})},
+             {"regress", RegressionOutput(ReduceMax(logits, {1}))}}});
   }
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
   if (mode == Mode::kEval) {

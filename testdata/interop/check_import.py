@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """SavedModels: what TensorFlow exports runs here and gives what TensorFlow computes, to 1e-5.
 
-Usage: check_import.py SAVED_MODEL_RUN     (built from //tools:saved_model_run)
+Usage: check_import.py SAVED_MODEL     (built from //tools/saved_model)
 Makes the models of testdata/saved_models anew, and some of tf.keras.applications with random weights.
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 """
@@ -22,11 +22,20 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DEEP = 2e-4
 
 
-def save(prefix, values):
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        names = sorted(values)
-        session.run(tf.raw_ops.SaveV2(prefix=prefix, tensor_names=names, shape_and_slices=[""] * len(names),
-                                      tensors=[tf.constant(values[n]) for n in names]))
+def save(directory, values):
+    """Files for --inputs: serialized Examples as records, all else as NumPy saves it."""
+    words = []
+    for name, value in values.items():
+        if value.dtype == object:
+            path = os.path.join(directory, f"{name}.tfrecord")
+            with tf.io.TFRecordWriter(path) as writer:
+                for record in value:
+                    writer.write(record)
+        else:
+            path = os.path.join(directory, f"{name}.npy")
+            np.save(path, value)
+        words.append(f"{name}={path}")
+    return ";".join(words)
 
 
 def load(prefix):
@@ -36,15 +45,21 @@ def load(prefix):
 
 def check(tool, model, signature, inputs, outputs, rtol=1e-5):
     with tempfile.TemporaryDirectory() as directory:
-        save(os.path.join(directory, "in"), inputs)
-        done = subprocess.run([tool, f"--dir={model}", f"--signature={signature}", f"--inputs={directory}/in",
-                               f"--outputs={directory}/out"], capture_output=True, text=True)
+        done = subprocess.run([tool, "run", f"--dir={model}", f"--signature_def={signature}",
+                               f"--inputs={save(directory, inputs)}", f"--outdir={directory}/out"],
+                              capture_output=True, text=True)
         if done.returncode != 0:
             return f"exit code {done.returncode}: {done.stderr.strip()[-2000:]}"
-        ours = load(os.path.join(directory, "out"))
+        ours = {name[:-len(".npy")]: np.load(os.path.join(directory, "out", name))
+                for name in os.listdir(os.path.join(directory, "out"))}
     if ours.keys() != outputs.keys():
         return f"outputs {sorted(ours)}, TensorFlow has {sorted(outputs)}"
     for name, theirs in outputs.items():
+        if theirs.dtype == object:
+            theirs = theirs.astype("S")
+            if ours[name].tolist() != theirs.tolist():
+                return f"{name} is {ours[name]}, not {theirs}"
+            continue
         scale = float(np.max(np.abs(theirs))) if theirs.size else 1.0
         if ours[name].shape != theirs.shape or ours[name].dtype != theirs.dtype:
             return f"{name} is {ours[name].dtype} {ours[name].shape}, not {theirs.dtype} {theirs.shape}"

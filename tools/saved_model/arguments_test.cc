@@ -1,0 +1,68 @@
+#include "tools/saved_model/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimator/array/npy.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/records/tfrecord.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::string Message(const absl::Status& status) { return std::string(status.message()); }
+
+TEST(FindSavedModel, TheNewestExportOfABaseFolderIsTaken) {
+  const TempDir dir;
+  for (const std::string name : {"999", "1700000000", "1700000001", "temp-1700000002", "other"}) {
+    ASSERT_TRUE(CreateDirectories(dir.File(name)).ok());
+    ASSERT_TRUE(WriteFileAtomically(dir.File(name + "/saved_model.pb"), "").ok());
+  }
+  ASSERT_TRUE(CreateDirectories(dir.File("1700000009")).ok());  // nothing in it
+  EXPECT_EQ(*FindSavedModel(dir.path()), dir.File("1700000001"));
+  EXPECT_EQ(*FindSavedModel(dir.File("999")), dir.File("999"));
+  EXPECT_EQ(*FindSavedModel("model.ckpt-7.meta"), "model.ckpt-7.meta");
+}
+
+TEST(FindSavedModel, WhatIsNotThereIsSaid) {
+  const TempDir dir;
+  EXPECT_EQ(FindSavedModel(dir.path()).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Message(FindSavedModel(dir.path()).status()), HasSubstr("holds no SavedModel"));
+  EXPECT_THAT(Message(FindSavedModel(dir.File("none")).status()), HasSubstr("there is no "));
+}
+
+TEST(ParseInputFiles, NamesAndFiles) {
+  EXPECT_THAT(*ParseInputFiles("x=a/x.npy;y=y=1.npy;"),
+              ElementsAre(Pair("x", "a/x.npy"), Pair("y", "y=1.npy")));
+  EXPECT_THAT(Message(ParseInputFiles("x.npy").status()), HasSubstr("'x.npy' is not NAME=FILE"));
+  EXPECT_THAT(Message(ParseInputFiles("x=").status()), HasSubstr("'x=' is not NAME=FILE"));
+  EXPECT_THAT(Message(ParseInputFiles("x=a.npy;x=b.npy").status()), HasSubstr("'x' stands twice"));
+}
+
+TEST(ReadInputs, ArraysAndRecords) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("x.npy"), NpyBytes(Array::Of<float>({2}, {1, 2}))).ok());
+  auto writer = TFRecordWriter::Open(dir.File("in.tfrecord"));
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  // An Example may end in zero bytes, which NumPy's strings drop.
+  const std::string record("ab\0", 3);
+  ASSERT_TRUE((*writer)->Write(record).ok());
+  ASSERT_TRUE((*writer)->Close().ok());
+  const auto inputs = ReadInputs({{"x", dir.File("x.npy")}, {"examples", dir.File("in.tfrecord")}});
+  ASSERT_TRUE(inputs.ok()) << inputs.status();
+  EXPECT_THAT(inputs->at("x").values<float>(), ElementsAre(1, 2));
+  EXPECT_THAT(inputs->at("examples").values<std::string>(), ElementsAre(record));
+  EXPECT_THAT(Message(ReadInputs({{"x", "x.txt"}}).status()),
+              HasSubstr("input 'x': x.txt: an input is a .npy file"));
+  ASSERT_TRUE(WriteFileAtomically(dir.File("bad.npy"), "123").ok());
+  EXPECT_THAT(Message(ReadInputs({{"x", dir.File("bad.npy")}}).status()),
+              HasSubstr("bad.npy: no .npy file"));
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,175 @@
+// Looks into SavedModels and runs them. `--help` says how.
+#include <gflags/gflags.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "estimator/array/npy.h"
+#include "estimator/base/file.h"
+#include "estimator/base/main.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/export/load_predictor.h"
+#include "estimator/export/saved_model_show.h"
+#include "tools/saved_model/arguments.h"
+
+DEFINE_string(dir, "", "the SavedModel's folder, or the folder that exports stand in");
+DEFINE_string(tag_set, "", "the tags of one graph, comma-separated; run: empty is serve");
+DEFINE_string(signature_def, "", "a signature of that graph; run: empty is serving_default");
+DEFINE_bool(all, false, "show: everything");
+DEFINE_bool(list_ops, false, "show: the ops of that graph");
+DEFINE_string(inputs, "", "run: NAME=FILE;NAME=FILE, .npy or .tfrecord files");
+DEFINE_string(outputs, "", "run: outputs to compute, comma-separated; empty: all");
+DEFINE_string(outdir, "", "run: where to write NAME.npy of every output; empty: print them");
+
+namespace estimator {
+namespace {
+
+constexpr char kUsage[] =
+    R"(saved_model COMMAND --dir=DIR [flags]
+
+  show     what is in it, in the words of TensorFlow's saved_model_cli
+             --dir=DIR                                     the tag-sets of its graphs
+             --dir=DIR --tag_set=serve                     the signatures of a graph
+             --dir=DIR --tag_set=serve --list_ops          its ops
+             --dir=DIR --tag_set=serve --signature_def=serving_default
+             --dir=DIR --all                               everything
+  run      computes a signature, of a model of TensorFlow's too
+             --dir=DIR                                     what it takes and gives
+             --dir=DIR --inputs='image=image.npy'          prints the outputs
+             --dir=DIR --inputs='image=image.npy;k=k.npy' --outdir=out --outputs=probabilities
+
+DIR is a SavedModel, or the folder that exports stand in: then its newest export (the largest number) is meant.
+
+An input is a file of one array with the rows of the batch on axis 0, which Python writes:
+             numpy.save("image.npy", numpy.zeros([3, 28, 28, 1], numpy.float32))
+Serialized tf.train.Examples, as a parsing receiver takes them, are the records of a TFRecord file:
+             with tf.io.TFRecordWriter("in.tfrecord") as writer: writer.write(example.SerializeToString())
+             --dir=DIR --inputs='examples=in.tfrecord'
+An output is written as OUTDIR/NAME.npy, for numpy.load.
+
+Exit code: 0; 1 for an error; 2 where the command line is wrong.)";
+
+// A wrong command line.
+absl::Status Usage(const std::string& what) { return absl::InvalidArgumentError(what); }
+
+std::string ModelDir(absl::Status& status) {
+  const absl::StatusOr<std::string> found = FindSavedModel(FLAGS_dir);
+  status = found.status();
+  if (found.ok() && *found != FLAGS_dir) std::cerr << "the newest export: " << *found << "\n";
+  return found.value_or("");
+}
+
+absl::Status Show() {
+  absl::Status status;
+  const std::string dir = ModelDir(status);
+  EST_RETURN_IF_ERROR(status);
+  EST_ASSIGN_OR_RETURN(const SavedModelShow model, SavedModelShow::Open(dir));
+  absl::StatusOr<std::string> text;
+  if (FLAGS_all) {
+    text = model.All();
+  } else if (FLAGS_tag_set.empty()) {
+    text = model.TagSets();
+  } else if (FLAGS_list_ops) {
+    text = model.Ops(FLAGS_tag_set);
+  } else if (FLAGS_signature_def.empty()) {
+    text = model.SignatureKeys(FLAGS_tag_set);
+  } else {
+    text = model.InputsAndOutputs(FLAGS_tag_set, FLAGS_signature_def);
+  }
+  EST_RETURN_IF_ERROR(text.status());
+  std::cout << *text;
+  return absl::OkStatus();
+}
+
+void PrintSignature(const SavedSignature& signature) {
+  std::vector<std::vector<std::string>> rows = {{"", "name", "type", "tensor"}};
+  for (const auto& [name, tensor] : signature.inputs)
+    rows.push_back({"input", name, tensor.ToString(), tensor.tensor_name});
+  for (const auto& [name, tensor] : signature.outputs)
+    rows.push_back({"output", name, tensor.ToString(), tensor.tensor_name});
+  std::cout << FormatTable(rows) << "(--inputs='NAME=FILE;...' runs it; --help says how to make "
+            << "the files)\n";
+}
+
+absl::Status WriteOutputs(const ArrayMap& outputs) {
+  for (const auto& [name, array] : outputs) {
+    const std::string path = JoinPath(FLAGS_outdir, absl::StrCat(name, ".npy"));
+    EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));  // "metrics/accuracy/value"
+    EST_RETURN_IF_ERROR(WriteFileAtomically(path, NpyBytes(array)));
+    std::cout << path << ": " << array.TypeString() << "\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(const std::map<std::string, std::string>& files) {
+  absl::Status status;
+  const std::string dir = ModelDir(status);
+  EST_RETURN_IF_ERROR(status);
+  LoadPredictorOptions options;
+  if (!FLAGS_tag_set.empty()) {
+    const std::vector<std::string> tags = absl::StrSplit(FLAGS_tag_set, ',', absl::SkipEmpty());
+    options.tags = {tags.begin(), tags.end()};
+  }
+  if (!FLAGS_signature_def.empty()) options.signature_key = FLAGS_signature_def;
+  options.outputs = absl::StrSplit(FLAGS_outputs, ',', absl::SkipEmpty());
+  if (files.empty()) {
+    EST_ASSIGN_OR_RETURN(const auto reader, SavedModelReader::Open(dir, options.tags));
+    EST_ASSIGN_OR_RETURN(const SavedSignature signature, reader->Signature(options.signature_key));
+    PrintSignature(signature);
+    return absl::OkStatus();
+  }
+  EST_ASSIGN_OR_RETURN(const ArrayMap inputs, ReadInputs(files));
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<Predictor> predictor, LoadPredictor(dir, options));
+  EST_ASSIGN_OR_RETURN(const ArrayMap outputs, predictor->Predict(inputs));
+  if (!FLAGS_outdir.empty()) return WriteOutputs(outputs);
+  for (const auto& [name, array] : outputs)
+    std::cout << name << ": " << array.TypeString() << "\n" << array.ToString() << "\n";
+  return absl::OkStatus();
+}
+
+// What is wrong with the command line.
+absl::Status CheckArguments(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return Usage("a command is missing: show or run");
+  if (arguments[0] != "show" && arguments[0] != "run")
+    return Usage(absl::StrCat("unknown command \"", arguments[0], "\"; there are show and run"));
+  if (arguments.size() > 1)
+    return Usage(absl::StrCat("unexpected argument \"", arguments[1], "\"; flags begin with --"));
+  if (FLAGS_dir.empty()) return Usage("--dir must be given: which model?");
+  const bool show = arguments[0] == "show";
+  if (show && !FLAGS_all && FLAGS_tag_set.empty() &&
+      (FLAGS_list_ops || !FLAGS_signature_def.empty()))
+    return Usage("--list_ops and --signature_def must be paired with a --tag_set");
+  if (show && (!FLAGS_inputs.empty() || !FLAGS_outputs.empty() || !FLAGS_outdir.empty()))
+    return Usage("--inputs, --outputs and --outdir are flags of run");
+  if (!show && (FLAGS_all || FLAGS_list_ops))
+    return Usage("--all and --list_ops are flags of show");
+  return ParseInputFiles(FLAGS_inputs).status();
+}
+
+int RunCommand(const std::vector<std::string>& arguments) {
+  const absl::Status usage = CheckArguments(arguments);
+  if (!usage.ok()) {
+    std::cerr << usage.message() << "\n(saved_model --help says more)\n";
+    return kUsageExitCode;
+  }
+  const absl::Status status = arguments[0] == "show" ? Show() : Run(*ParseInputFiles(FLAGS_inputs));
+  if (status.ok()) return 0;
+  std::cerr << "error: " << status.ToString() << "\n";
+  return kErrorExitCode;
+}
+
+}  // namespace
+}  // namespace estimator
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage(estimator::kUsage);
+  return estimator::MainWithArguments(argc, argv, estimator::RunCommand);
+}
