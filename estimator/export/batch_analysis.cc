@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/export/needed_nodes.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -15,18 +18,27 @@ namespace {
 
 constexpr size_t kNumGraphs = 3;
 
-// slope and intercept of three values at three sizes; nullopt where no line goes through them.
+// value = (slope * size + intercept) / divisor, divisor > 0 and in lowest terms.
 struct Line {
   int64_t slope = 0;
   int64_t intercept = 0;
+  int64_t divisor = 1;
 };
+// Larger numbers than any size are keys and hashes; products of these with batch sizes are exact.
+constexpr int64_t kMaxVarying = int64_t{1} << 40;
+
+// Through three values at three sizes; nullopt where none goes through them.
 std::optional<Line> LineThrough(const std::vector<int64_t>& values,
                                 const std::vector<int64_t>& sizes) {
+  if (values[0] == values[1] && values[0] == values[2]) return Line{.intercept = values[0]};
+  for (const int64_t value : values) {
+    if (std::abs(value) > kMaxVarying) return std::nullopt;
+  }
   const int64_t rise = values[1] - values[0], run = sizes[1] - sizes[0];
-  if (rise % run != 0) return std::nullopt;
-  const Line line = {rise / run, values[0] - rise / run * sizes[0]};
-  if (line.slope * sizes[2] + line.intercept != values[2]) return std::nullopt;
-  return line;
+  if (rise * (sizes[2] - sizes[0]) != (values[2] - values[0]) * run) return std::nullopt;
+  const int64_t common = std::gcd(rise, run) * (run < 0 ? -1 : 1);
+  const int64_t slope = rise / common, divisor = run / common;
+  return Line{slope, values[0] * divisor - slope * sizes[0], divisor};
 }
 
 std::optional<std::vector<Line>> LinesThrough(const std::vector<std::vector<int64_t>>& values,
@@ -38,6 +50,10 @@ std::optional<std::vector<Line>> LinesThrough(const std::vector<std::vector<int6
     lines.push_back(*line);
   }
   return lines;
+}
+
+bool AreWhole(const std::vector<Line>& lines) {
+  return std::all_of(lines.begin(), lines.end(), [](const Line& l) { return l.divisor == 1; });
 }
 
 // The values of numbers that are whole: sizes, and counts of rows in a floating dtype.
@@ -78,7 +94,9 @@ class Analyzer {
   explicit Analyzer(const std::vector<SizedGraph>& graphs) {
     for (const SizedGraph& sized : graphs) {
       sizes_.push_back(sized.batch_size);
-      nodes_.push_back(NeededNodes(*sized.graph, sized.roots));
+      std::vector<Tensor> roots;
+      for (const BatchRoot& root : sized.roots) roots.push_back(root.tensor);
+      nodes_.push_back(NeededNodes(*sized.graph, roots));
     }
     if (!SameRoots(graphs)) return;
     if (!SameStructure()) return;
@@ -100,17 +118,26 @@ class Analyzer {
 
   // A node of the same name need not be the same: `add_1` of a loop that goes on to `add_2`.
   bool SameRoots(const std::vector<SizedGraph>& graphs) {
-    const std::vector<Tensor>& first = graphs[0].roots;
+    const std::vector<BatchRoot>& first = graphs[0].roots;
     for (const SizedGraph& sized : graphs) {
       const size_t common = std::min(first.size(), sized.roots.size());
       for (size_t i = 0; i < common; ++i) {
-        if (first[i].name() == sized.roots[i].name()) continue;
+        const BatchRoot &a = first[i], &b = sized.roots[i];
+        if (a.what != b.what) {
+          Obstacle("the model has ", b.what, " at batch size ", sized.batch_size, " and ", a.what,
+                   " at ", sizes_[0]);
+          return false;
+        }
+        if (a.tensor.name() == b.tensor.name()) continue;
         Obstacle("the graph has other nodes at batch size ", sized.batch_size, " than at ",
-                 sizes_[0], ": '", sized.roots[i].name(), "' for '", first[i].name(), "'");
+                 sizes_[0], ": '", b.tensor.name(), "' for '", a.tensor.name(), "' as ", a.what);
         return false;
       }
       if (sized.roots.size() == first.size()) continue;
-      Obstacle("the graph has more nodes at batch size ", sized.batch_size, " than at ", sizes_[0]);
+      const bool more = sized.roots.size() > first.size();
+      Obstacle("the model has ", (more ? sized.roots : first)[common].what, " only at batch size ",
+               more ? sized.batch_size : sizes_[0], ", not at ",
+               more ? sizes_[0] : sized.batch_size);
       return false;
     }
     return true;
@@ -120,19 +147,41 @@ class Analyzer {
     for (size_t g = 1; g < kNumGraphs; ++g) {
       const size_t common = std::min(nodes_[0].size(), nodes_[g].size());
       for (size_t i = 0; i < common; ++i) {
-        const Node &a = *nodes_[0][i], &b = *nodes_[g][i];
-        if (a.name() != b.name() || a.op() != b.op() || a.num_inputs() != b.num_inputs() ||
-            a.num_outputs() != b.num_outputs()) {
-          Obstacle("the graph has other nodes at batch size ", sizes_[g], " than at ", sizes_[0],
-                   ", from '", b.name(), "' (", b.op(), ") on, '", a.name(), "' (", a.op(), ")");
-          return false;
-        }
+        if (!SameNode(*nodes_[0][i], *nodes_[g][i], sizes_[g])) return false;
       }
       if (nodes_[g].size() != nodes_[0].size()) {
         Obstacle("the graph has ", nodes_[0].size(), " nodes at batch size ", sizes_[0], " and ",
                  nodes_[g].size(), " at ", sizes_[g]);
         return false;
       }
+    }
+    return true;
+  }
+
+  // All that says what a node computes from what, but for shapes and attributes.
+  bool SameNode(const Node& a, const Node& b, int64_t size) {
+    const auto dtypes = [](const Node& node) {
+      std::vector<DType> dtypes;
+      for (const TensorSpec& output : node.outputs()) dtypes.push_back(output.dtype);
+      return dtypes;
+    };
+    if (a.name() != b.name() || a.op() != b.op() || a.num_inputs() != b.num_inputs() ||
+        a.control_inputs().size() != b.control_inputs().size() || dtypes(a) != dtypes(b)) {
+      Obstacle("the graph has other nodes at batch size ", size, " than at ", sizes_[0], ", from '",
+               b.name(), "' (", b.op(), ") on, '", a.name(), "' (", a.op(), ")");
+      return false;
+    }
+    const auto same_input = [&](const std::string& here, const std::string& there) {
+      if (here == there) return true;
+      Obstacle("'", a.name(), "' (", a.op(), ") takes '", there, "' at batch size ", size, " and '",
+               here, "' at ", sizes_[0]);
+      return false;
+    };
+    for (int i = 0; i < a.num_inputs(); ++i) {
+      if (!same_input(a.input(i).name(), b.input(i).name())) return false;
+    }
+    for (size_t i = 0; i < a.control_inputs().size(); ++i) {
+      if (!same_input(a.control_inputs()[i].name(), b.control_inputs()[i].name())) return false;
     }
     return true;
   }
@@ -189,6 +238,8 @@ class Analyzer {
     if (shapes_differ) analysis_.output_shapes[node.name()] = std::move(shapes);
     if (node.op() == "VariableV2" && shapes_differ) {
       Obstacle("variable '", node.name(), "' changes its shape with the batch size");
+    } else if (node.op() == "Placeholder" && shapes_differ) {
+      ComparePlaceholders(nodes);
     } else if (node.op() == "Const") {
       CompareConstants(nodes);
     } else {
@@ -196,8 +247,28 @@ class Analyzer {
     }
   }
 
+  void ComparePlaceholders(const Nodes& nodes) {
+    std::vector<std::vector<int64_t>> dims;
+    for (const Node* node : nodes) dims.push_back(node->outputs()[0].shape.dims());
+    const auto lines = LinesThrough(dims, sizes_);
+    if (!lines.has_value() || !AreWhole(*lines)) {
+      Obstacle("the shape of placeholder '", nodes[0]->name(),
+               "' is no multiple of the batch size");
+      return;
+    }
+    const Shape rank = {static_cast<int64_t>(lines->size())};
+    analysis_.placeholders[nodes[0]->name()] = {
+        .slope = Parts(*lines, &Line::slope, DType::kInt64, rank),
+        .intercept = Parts(*lines, &Line::intercept, DType::kInt64, rank)};
+  }
+
   void CompareAttributes(const Nodes& nodes) {
     const Node& node = *nodes[0];
+    for (const Node* other : nodes) {
+      if (other->attrs().values().size() == node.attrs().values().size()) continue;
+      Obstacle("'", node.name(), "' (", node.op(), ") has other attributes at other batch sizes");
+      return;
+    }
     for (const auto& [name, value] : node.attrs().values()) {
       // The shape of a placeholder is that of its output.
       if (name == "shape" && (node.op() == "Placeholder" || node.op() == "EnsureShape")) continue;
@@ -259,9 +330,14 @@ class Analyzer {
       }
     }
     if (varying == 1 && others_positive != 0 && reshape_shapes_.count(&node) > 0) {
+      const Line& line = (*lines)[static_cast<size_t>(constant.index)];
       constant.kind = BatchConstant::Kind::kReshape;
+      constant.divisor = line.divisor;
+      constant.slope = Array::Scalar(line.slope);
+      constant.intercept = Array::Scalar(line.intercept);
       return constant;
     }
+    if (!AreWhole(*lines)) return std::nullopt;
     constant.kind = BatchConstant::Kind::kAffine;
     constant.slope = Parts(*lines, &Line::slope, dtype, values[0].shape());
     constant.intercept = Parts(*lines, &Line::intercept, dtype, values[0].shape());
@@ -277,7 +353,7 @@ class Analyzer {
     }
     const auto lines = LinesThrough(
         {values[0].shape().dims(), values[1].shape().dims(), values[2].shape().dims()}, sizes_);
-    if (!lines.has_value()) return std::nullopt;
+    if (!lines.has_value() || !AreWhole(*lines)) return std::nullopt;
     BatchConstant constant;
     constant.kind = BatchConstant::Kind::kFill;
     constant.slope = Parts(*lines, &Line::slope, DType::kInt32, {rank});
@@ -298,24 +374,6 @@ Shape BatchAnalysis::ShapeOf(const Tensor& tensor) const {
   const auto found = output_shapes.find(tensor.node()->name());
   return found == output_shapes.end() ? tensor.shape()
                                       : found->second[static_cast<size_t>(tensor.output())];
-}
-
-std::vector<const Node*> NeededNodes(const Graph& graph, const std::vector<Tensor>& roots) {
-  std::vector<bool> needed(graph.nodes().size(), false);
-  std::vector<const Node*> pending, nodes;
-  for (const Tensor& root : roots) pending.push_back(root.node());
-  while (!pending.empty()) {
-    const Node* node = pending.back();
-    pending.pop_back();
-    if (needed[static_cast<size_t>(node->id())]) continue;
-    needed[static_cast<size_t>(node->id())] = true;
-    for (const Tensor& input : node->inputs()) pending.push_back(input.node());
-    for (const Operation& control : node->control_inputs()) pending.push_back(control.node());
-  }
-  for (const auto& node : graph.nodes()) {
-    if (needed[static_cast<size_t>(node->id())]) nodes.push_back(node.get());
-  }
-  return nodes;
 }
 
 BatchAnalysis AnalyzeBatch(const std::vector<SizedGraph>& graphs) {

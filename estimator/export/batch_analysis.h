@@ -6,6 +6,8 @@
 // unknown, the target of a Reshape as -1, any other constant of sizes as slope * batch + intercept.
 // The third size proves that the growth is linear. What differs in any other way (1.0 / batch as a
 // constant, a loop over the rows in C++) ties the graph to one size: an obstacle.
+//
+// Three sizes say nothing about a fourth: batch_search.h holds the result against more.
 #ifndef ESTIMATOR_EXPORT_BATCH_ANALYSIS_H_
 #define ESTIMATOR_EXPORT_BATCH_ANALYSIS_H_
 
@@ -28,14 +30,19 @@ struct BatchConstant {
   };
   Kind kind = Kind::kAffine;
   int64_t index = 0;
-  Array slope, intercept;  // of the constant's dtype; kFill: i32 [rank]
-  Array value;             // kFill: a scalar
+  // kReshape: the size of element `index` is (slope * batch + intercept) / divisor, these i64 []:
+  // a Reshape to groups of 4 rows divides.
+  int64_t divisor = 1;
+  Array slope = {}, intercept = {};  // of the constant's dtype; kFill: i32 [rank]
+  Array value = {};                  // kFill: a scalar
 };
 
 struct BatchAnalysis {
   // Shapes of the outputs of nodes where they depend on the batch, those dimensions unknown.
   std::map<std::string, std::vector<Shape>> output_shapes;
   std::map<std::string, BatchConstant> constants;
+  // The dims of a placeholder's shape that follow the batch, as kAffine, i64 [rank].
+  std::map<std::string, BatchConstant> placeholders;
   // A placeholder, one of whose dimensions is the batch size; "" if there is none.
   std::string batch_placeholder;
   int batch_axis = 0;
@@ -46,16 +53,20 @@ struct BatchAnalysis {
   Shape ShapeOf(const Tensor& tensor) const;
 };
 
-// The nodes that compute `roots`, in creation order: their inputs and control inputs, all the way.
-std::vector<const Node*> NeededNodes(const Graph& graph, const std::vector<Tensor>& roots);
+// What is asked of a graph.
+struct BatchRoot {
+  std::string what;  // "output 'y' of signature 'serving_default'": the same in every graph
+  Tensor tensor;
+};
 
 struct SizedGraph {
   const Graph* graph = nullptr;
   int64_t batch_size = 0;
-  std::vector<Tensor> roots = {};  // what is asked of it, in the same order for every graph
+  std::vector<BatchRoot> roots = {};  // in the same order for every graph
 };
 
-// Compares the nodes that compute the roots. REQUIRES: three graphs of different sizes.
+// Compares the nodes that compute the roots: names, ops, inputs, control inputs, attributes, shapes
+// and constants. REQUIRES: three graphs of different sizes.
 BatchAnalysis AnalyzeBatch(const std::vector<SizedGraph>& graphs);
 
 }  // namespace estimator

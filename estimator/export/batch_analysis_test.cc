@@ -31,17 +31,18 @@ Array Ones3(int64_t rows) {
 // Analyzes what `model` makes of a placeholder f32 [batch, 4].
 class Analysis {
  public:
-  explicit Analysis(const std::function<Tensor(const Tensor&)>& model) {
+  explicit Analysis(const std::function<Tensor(const Tensor&)>& model,
+                    const std::vector<int64_t>& sizes = {2, 3, 5}) {
     std::vector<SizedGraph> sized;
-    for (const int64_t batch : {2, 3, 5}) {
+    for (const int64_t batch : sizes) {
       graphs_.push_back(std::make_unique<Graph>());
       const GraphScope scope(*graphs_.back());
       const Tensor y = model(Placeholder(DType::kFloat32, {batch, 4}, "x"));
       EXPECT_TRUE(graphs_.back()->status().ok()) << graphs_.back()->status();
-      sized.push_back({graphs_.back().get(), batch, {y}});
+      sized.push_back({graphs_.back().get(), batch, {{"y", y}}});
     }
     result = AnalyzeBatch(sized);
-    root = sized[0].roots[0];
+    root = sized[0].roots[0].tensor;
   }
   BatchAnalysis result;
   Tensor root;
@@ -66,6 +67,39 @@ TEST(BatchAnalysisTest, TheOneVaryingSizeOfAReshapeBecomesMinusOne) {
   EXPECT_EQ(name, "reshape/shape");
   EXPECT_EQ(constant.kind, Kind::kReshape);
   EXPECT_EQ(constant.index, 0);
+}
+
+TEST(BatchAnalysisTest, AReshapeToGroupsOfRowsDivides) {
+  const Analysis analysis(
+      [](const Tensor& x) {
+        return Reshape(x, {x.dim(0) / 4, 16}, "groups");
+      },
+      {8, 16, 40});
+  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+  const BatchConstant& constant = analysis.result.constants.at("groups/shape");
+  EXPECT_EQ(constant.kind, Kind::kReshape);
+  EXPECT_EQ(constant.divisor, 4);
+  EXPECT_EQ(constant.slope.scalar<int64_t>(), 1);
+  EXPECT_EQ(constant.intercept.scalar<int64_t>(), 0);
+}
+
+TEST(BatchAnalysisTest, AnotherSizeThatDividesIsAnObstacle) {
+  const Analysis analysis(
+      [](const Tensor& x) {
+        return AddN({ReduceSum(Fill({x.dim(0) / 4}, Constant(1.0f))), ReduceSum(x)});
+      },
+      {8, 16, 40});
+  EXPECT_THAT(analysis.result.obstacles,
+              ElementsAre(HasSubstr("holds values that depend on the batch size")));
+}
+
+TEST(BatchAnalysisTest, AnotherInputOfTheSameNodeIsAnObstacle) {
+  const Analysis analysis([](const Tensor& x) {
+    const Tensor a = Exp(x, "a"), b = Negate(x, "b");
+    return AddN({Square(x.dim(0) > 3 ? b : a, "square"), a, b});
+  });
+  EXPECT_THAT(analysis.result.obstacles,
+              ElementsAre("'square' (Square) takes 'b:0' at batch size 5 and 'a:0' at 2"));
 }
 
 TEST(BatchAnalysisTest, OtherSizesAreLinesOverTheBatch) {
@@ -141,9 +175,9 @@ TEST(BatchAnalysisTest, ALoopOverTheRowsIsAnObstacle) {
     for (int64_t i = 0; i < x.dim(0); ++i) sum = sum + x;
     return sum;
   });
-  EXPECT_THAT(
-      analysis.result.obstacles,
-      ElementsAre(HasSubstr("other nodes at batch size 3 than at 2: 'add_2:0' for 'add_1:0'")));
+  EXPECT_THAT(analysis.result.obstacles,
+              ElementsAre(HasSubstr(
+                  "other nodes at batch size 3 than at 2: 'add_2:0' for 'add_1:0' as y")));
 }
 
 TEST(BatchAnalysisTest, AttributesThatFollowTheBatchAreObstacles) {

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/export/batch_free.h"
@@ -18,31 +16,6 @@
 
 namespace estimator {
 namespace {
-
-// Sizes to compare. No 1: it broadcasts. The large ones are for models that treat small tensors in
-// another way (zeros of up to 1000 elements are constants).
-constexpr int64_t kBatchSizes[][3] = {{2, 3, 5}, {1021, 1031, 1033}};
-
-std::vector<Tensor> Roots(const ExportGraph& built) {
-  std::vector<Tensor> roots;
-  for (const auto& [key, signature] : built.signatures) {
-    for (const auto& [name, tensor] : signature.inputs) roots.push_back(tensor);
-    for (const auto& [name, tensor] : signature.outputs) roots.push_back(tensor);
-  }
-  for (const Variable& variable : built.graph->variables()) {
-    roots.push_back(variable.read());
-    roots.push_back(variable.initial_value());
-  }
-  return roots;
-}
-
-// Roots, and every other node, which a whole graph keeps.
-std::vector<Tensor> AllRoots(const ExportGraph& built) {
-  std::vector<Tensor> roots;
-  for (const auto& node : built.graph->nodes())
-    roots.emplace_back(built.graph.get(), node.get(), 0);
-  return roots;
-}
 
 proto::TensorInfo MakeTensorInfo(const Tensor& tensor, const BatchAnalysis& analysis) {
   proto::TensorInfo info;
@@ -60,26 +33,6 @@ proto::SignatureDef MakeSignatureDef(const Signature& signature, const BatchAnal
   for (const auto& [name, tensor] : signature.outputs)
     (*def.mutable_outputs())[name] = MakeTensorInfo(tensor, analysis);
   return def;
-}
-
-struct Compared {
-  ExportGraph built;
-  BatchAnalysis analysis;
-};
-
-// The model without an own batch size, or what stands in the way.
-absl::StatusOr<Compared> Compare(const ExportGraphFn& build, const int64_t (&sizes)[3],
-                                 bool prune) {
-  std::vector<ExportGraph> built;
-  std::vector<SizedGraph> graphs;
-  for (const int64_t size : sizes) {
-    EST_ASSIGN_OR_RETURN(ExportGraph one, build(size));
-    EST_RETURN_IF_ERROR(one.graph->status());
-    graphs.push_back({one.graph.get(), size, prune ? Roots(one) : AllRoots(one)});
-    built.push_back(std::move(one));
-  }
-  BatchAnalysis analysis = AnalyzeBatch(graphs);
-  return Compared{std::move(built[0]), std::move(analysis)};
 }
 
 }  // namespace
@@ -107,35 +60,25 @@ void PruneGraphDef(const std::vector<std::string>& keep, proto::GraphDef* graph)
 }
 
 absl::StatusOr<ExportModel> MakeExportModel(const ExportGraphFn& build,
-                                            const ExportModelOptions& options) {
-  std::optional<Compared> compared;
-  std::vector<std::string> obstacles;
-  for (const auto& sizes : kBatchSizes) {
-    EST_ASSIGN_OR_RETURN(compared, Compare(build, sizes, options.prune));
-    if (obstacles.empty()) obstacles = compared->analysis.obstacles;
-    if (compared->analysis.obstacles.empty()) break;
-  }
+                                            const BatchSearchOptions& options) {
+  EST_ASSIGN_OR_RETURN(BatchModel found, FindBatchModel(build, options));
   ExportModel model;
-  if (compared->analysis.obstacles.empty()) {
-    model.built = std::move(compared->built);
-  } else {
-    model.obstacles = std::move(obstacles);
-    compared->analysis = BatchAnalysis();
-    EST_ASSIGN_OR_RETURN(model.built, build(options.static_batch_size));
-    EST_RETURN_IF_ERROR(model.built.graph->status());
-  }
+  model.obstacles = std::move(found.obstacles);
+  model.refused = std::move(found.refused);
+  model.built = std::move(found.built);
   CHECK(model.graph_def.ParseFromString(GraphToGraphDef(*model.built.graph)));
   if (options.prune) {
     std::vector<std::string> keep;
-    for (const Tensor& root : Roots(model.built)) keep.push_back(root.node()->name());
+    for (const BatchRoot& root : ExportRoots(model.built))
+      keep.push_back(root.tensor.node()->name());
     for (const Variable& variable : model.built.graph->variables())
       keep.push_back(absl::StrCat(variable.name(), "/Assign"));
     PruneGraphDef(keep, &model.graph_def);
   }
-  MakeBatchFree(compared->analysis, &model.graph_def);
+  MakeBatchFree(found.analysis, &model.graph_def);
   if (model.built.parsing.has_value()) WriteParseExample(*model.built.parsing, &model.graph_def);
   for (const auto& [key, signature] : model.built.signatures)
-    model.signature_defs[key] = MakeSignatureDef(signature, compared->analysis);
+    model.signature_defs[key] = MakeSignatureDef(signature, found.analysis);
   return model;
 }
 

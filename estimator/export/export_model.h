@@ -9,33 +9,26 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "estimator/export/batch_analysis.h"
+#include "estimator/export/batch_search.h"
 #include "estimator/export/signatures.h"
 #include "estimator/proto/graph.pb.h"
 #include "estimator/proto/meta_graph.pb.h"
 
 namespace estimator {
 
-struct ExportModelOptions {
-  // The rows of a request where the model is tied to one size.
-  int64_t static_batch_size = 1;
-  // Only what the signatures and the variables' initial values need; else the whole graph.
-  bool prune = true;
-};
-
 struct ExportModel {
   ExportGraph built;  // of the batch size that `graph_def` was made from
   proto::GraphDef graph_def;
   std::map<std::string, proto::SignatureDef> signature_defs;
-  // What ties the model to options.static_batch_size; empty: it takes any batch size, or its
-  // receiver itself asked for one.
+  // As BatchModel's.
   std::vector<std::string> obstacles;
+  std::vector<RefusedBatch> refused;
 };
 
 // Builds the model for several batch sizes, compares, and writes it down.
-// Errors: those of `build`.
+// Errors: as FindBatchModel.
 absl::StatusOr<ExportModel> MakeExportModel(const ExportGraphFn& build,
-                                            const ExportModelOptions& options = {});
+                                            const BatchSearchOptions& options = {});
 
 // The same GraphDef, its nodes in the order of `keep`'s walk: only those that `keep` (node names)
 // need.

@@ -93,7 +93,7 @@ absl::StatusOr<FrozenGraph> FreezeGraph(const ExportModel& model, const Variable
         absl::StrCat("the frozen graph has ", graph_def.ByteSizeLong(),
                      " bytes; a GraphDef holds 2 GiB: export a SavedModel"));
   }
-  frozen.graph_def = graph_def.SerializeAsString();
+  frozen.graph_def = SerializeDeterministically(graph_def);
   return frozen;
 }
 

@@ -69,7 +69,9 @@ absl::StatusOr<Tensor> AddParsed(const std::string& name, const FeatureSpec& spe
     return absl::UnimplementedError(
         absl::StrCat("feature '", name,
                      "': a parsing receiver takes FixedLenFeature only; the length of others "
-                     "depends on the request, and shapes are static"));
+                     "depends on the request, and shapes are static. Write Examples with as many "
+                     "values as the longest has, padded, and declare a FixedLenFeature of that "
+                     "shape; or serve padded arrays: BuildRawServingInputReceiverFn"));
   }
   const absl::Status valid = CheckFixedLenFeature(name, *fixed);
   if (!valid.ok()) return Annotate(valid, "a parsing receiver");
@@ -123,6 +125,7 @@ ServingInputReceiverFn BuildRawServingInputReceiverFn(std::map<std::string, Tens
     const NamedTensors placeholders =
         BatchPlaceholders(features, default_batch_size.value_or(batch_size), status);
     InputReceiver receiver = ServingInputReceiver(placeholders, placeholders);
+    receiver.batch_size = default_batch_size;
     receiver.status.Update(status);
     return receiver;
   };
@@ -147,6 +150,7 @@ ServingInputReceiverFn BuildRawSupervisedInputReceiverFn(
     NamedTensors all = feature_tensors.WithDefaultName("feature");
     for (const auto& [name, tensor] : label_tensors.WithDefaultName("label")) all[name] = tensor;
     InputReceiver receiver = SupervisedInputReceiver(feature_tensors, label_tensors, all);
+    receiver.batch_size = default_batch_size;
     receiver.status.Update(status);
     return receiver;
   };
@@ -167,6 +171,7 @@ ServingInputReceiverFn BuildParsingServingInputReceiverFn(
     }
     InputReceiver receiver = ServingInputReceiver(features, {{"examples", parsing.serialized}});
     receiver.parsing = std::move(parsing);
+    receiver.batch_size = default_batch_size;
     if (!status.ok()) receiver.status = status;
     return receiver;
   };

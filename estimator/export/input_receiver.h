@@ -34,6 +34,8 @@ struct InputReceiver {
   NamedTensors receiver_tensors = {};
   ReceiverTensorsAlternatives receiver_tensors_alternatives = {};
   std::optional<ExampleParsing> parsing = std::nullopt;
+  // The rows it has placeholders for, where it was not the caller who said: a default_batch_size.
+  std::optional<int64_t> batch_size = std::nullopt;
   absl::Status status = {};  // what is wrong with it
 };
 
@@ -70,8 +72,8 @@ ServingInputReceiverFn BuildRawSupervisedInputReceiverFn(
     std::optional<int64_t> default_batch_size = std::nullopt);
 // Takes serialized tf.train.Examples, fed as `examples` into the string placeholder
 // `input_example_tensor`, and parses them in the graph. An i32 feature is parsed as int64 and cast.
-// Errors (in the receiver's status): UNIMPLEMENTED for features that are not FixedLenFeatures:
-// their sizes depend on the batch; as CheckFixedLenFeature. Source: TF 2.15
+// Errors (in the receiver's status): UNIMPLEMENTED for features that are not FixedLenFeatures, with
+// what to do instead: their sizes depend on the request; as CheckFixedLenFeature. Source: TF 2.15
 // tf.estimator.export.build_parsing_serving_input_receiver_fn.
 ServingInputReceiverFn BuildParsingServingInputReceiverFn(
     FeatureSpecs feature_spec, std::optional<int64_t> default_batch_size = std::nullopt);

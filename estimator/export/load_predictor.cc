@@ -4,69 +4,90 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
-#include "estimator/export/saved_model_reader.h"
 
 namespace estimator {
 namespace {
 
-// The shapes of the inputs of a request of `batch_size` rows.
-absl::StatusOr<std::map<std::string, Shape>> ShapesFor(const SavedSignature& signature,
-                                                       int64_t batch_size) {
-  std::map<std::string, Shape> shapes;
-  for (const auto& [name, input] : signature.inputs) {
-    if (!input.shape.has_value()) {
-      return absl::UnimplementedError(
-          absl::StrCat("input '", name, "' is ", input.ToString(), ": its rank must be known"));
-    }
-    Shape shape = *input.shape;
-    if (shape.rank() > 0 && shape.dim(0) == Shape::kUnknownDim) shape.set_dim(0, batch_size);
-    if (!shape.fully_known()) {
-      return absl::UnimplementedError(absl::StrCat("input '", name, "' is ", input.ToString(),
-                                                   ": only its first size may be open"));
-    }
-    shapes[name] = std::move(shape);
+class SavedSignatureSource : public SignatureSource {
+ public:
+  SavedSignatureSource(std::shared_ptr<const SavedModelReader> reader, std::string name,
+                       SavedSignature signature)
+      : reader_(std::move(reader)), name_(std::move(name)), signature_(std::move(signature)) {}
+
+  const std::string& name() const override { return name_; }
+  const SavedSignature& signature() const override { return signature_; }
+  absl::StatusOr<SignatureGraph> GraphFor(const InputShapes& shapes) const override {
+    return reader_->Import(signature_, shapes);
   }
-  return shapes;
+  absl::Status LoadVariables(const SignatureGraph& graph, VariableStore& store) const override {
+    return reader_->LoadVariables(graph.variables, store);
+  }
+
+  // Batches of one row; a model may reshape to groups of some.
+  std::vector<InputShapes> SampleShapes() const override {
+    std::vector<InputShapes> samples;
+    for (const int64_t rows : {1, 2, 8, 120}) {
+      InputShapes shapes;
+      for (const auto& [name, input] : signature_.inputs) {
+        if (!input.shape.has_value()) return {};
+        Shape shape = *input.shape;
+        if (shape.rank() > 0 && shape.dim(0) == Shape::kUnknownDim) shape.set_dim(0, rows);
+        if (!shape.fully_known()) return {};
+        shapes[name] = std::move(shape);
+      }
+      samples.push_back(std::move(shapes));
+    }
+    return samples;
+  }
+
+ private:
+  const std::shared_ptr<const SavedModelReader> reader_;
+  const std::string name_;
+  const SavedSignature signature_;
+};
+
+absl::Status KeepOutputs(const std::vector<std::string>& names, SavedSignature& signature) {
+  std::map<std::string, SavedTensor> outputs;
+  for (const std::string& name : names) {
+    const auto found = signature.outputs.find(name);
+    if (found == signature.outputs.end()) {
+      return absl::NotFoundError(absl::StrCat(
+          "the signature has no output '", name, "'; it has ",
+          absl::StrJoin(signature.outputs, ", ", [](std::string* out, const auto& entry) {
+            absl::StrAppend(out, entry.first);
+          })));
+    }
+    outputs.insert(*found);
+  }
+  if (!names.empty()) signature.outputs = std::move(outputs);
+  return absl::OkStatus();
 }
 
-absl::StatusOr<ExportGraph> BuildFrom(const SavedModelReader& reader,
-                                      const LoadPredictorOptions& options, int64_t batch_size,
-                                      std::vector<ImportedVariable>* variables) {
-  EST_ASSIGN_OR_RETURN(const SavedSignature signature, reader.Signature(options.signature_key));
-  EST_ASSIGN_OR_RETURN(const auto shapes, ShapesFor(signature, batch_size));
-  EST_ASSIGN_OR_RETURN(SavedSignatureGraph imported, reader.Import(signature, shapes));
-  if (imported.parsers.size() > 1) {
-    return absl::UnimplementedError(absl::StrCat("signature '", options.signature_key, "' parses ",
-                                                 imported.parsers.size(),
-                                                 " inputs of Examples; one is supported"));
-  }
-  ExportGraph built;
-  built.graph = std::move(imported.graph);
-  built.signatures[options.signature_key] = {signature.method_name, std::move(imported.inputs),
-                                             std::move(imported.outputs)};
-  for (ImportedParser& parser : imported.parsers) {
-    built.parsing = {parser.serialized, std::move(parser.specs), std::move(parser.features)};
-  }
-  if (variables != nullptr) *variables = std::move(imported.variables);
-  return built;
+absl::StatusOr<std::unique_ptr<Predictor>> Load(std::shared_ptr<const SavedModelReader> reader,
+                                                const std::string& name, SavedSignature signature,
+                                                const LoadPredictorOptions& options) {
+  EST_RETURN_IF_ERROR(KeepOutputs(options.outputs, signature));
+  return Predictor::Create(
+      std::make_unique<SavedSignatureSource>(std::move(reader), name, std::move(signature)),
+      std::make_shared<VariableStore>(), options.predictor);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Predictor>> LoadPredictor(absl::string_view saved_model_dir,
                                                          const LoadPredictorOptions& options) {
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<SavedModelReader> opened,
+  EST_ASSIGN_OR_RETURN(std::shared_ptr<const SavedModelReader> reader,
                        SavedModelReader::Open(saved_model_dir, options.tags));
-  const std::shared_ptr<const SavedModelReader> reader = std::move(opened);
-  std::vector<ImportedVariable> variables;
-  EST_ASSIGN_OR_RETURN(const ExportGraph first, BuildFrom(*reader, options, 1, &variables));
-  auto store = std::make_shared<VariableStore>();
-  EST_RETURN_IF_ERROR(reader->LoadVariables(variables, *store));
-  const auto build = [reader, options](int64_t batch_size) {
-    return BuildFrom(*reader, options, batch_size, nullptr);
-  };
-  return Predictor::Create(build, std::move(store), options.signature_key, options.predictor);
+  EST_ASSIGN_OR_RETURN(SavedSignature signature, reader->Signature(options.signature_key));
+  return Load(std::move(reader), options.signature_key, std::move(signature), options);
+}
+
+absl::StatusOr<std::unique_ptr<Predictor>> LoadPredictor(
+    std::shared_ptr<const SavedModelReader> reader, SavedSignature signature,
+    const LoadPredictorOptions& options) {
+  return Load(std::move(reader), "", std::move(signature), options);
 }
 
 }  // namespace estimator

@@ -6,11 +6,14 @@
 
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
+#include "estimator/base/status.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/data/example_builder.h"
+#include "estimator/export/model_signature.h"
 #include "estimator/export/saved_model_writer.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/activations.h"
+#include "estimator/ops/check_numerics.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
@@ -57,6 +60,15 @@ ExportGraphFn Network(ServingInputReceiverFn receiver_fn) {
   };
 }
 
+// What MakePredictor of an estimator does.
+absl::StatusOr<std::unique_ptr<Predictor>> CreatePredictor(
+    const ExportGraphFn& build, std::shared_ptr<VariableStore> variables,
+    const std::string& key = kDefaultServingSignatureKey) {
+  EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(build));
+  EST_ASSIGN_OR_RETURN(auto source, MakeModelSignature(std::move(model), key, build));
+  return Predictor::Create(std::move(source), std::move(variables));
+}
+
 class LoadPredictorTest : public ::testing::Test {
  protected:
   LoadPredictorTest() {
@@ -94,7 +106,7 @@ TEST_F(LoadPredictorTest, AnExportedModelPredictsWhatItsGraphPredictsAtAnyBatchS
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   ASSERT_TRUE(RemoveDirectoryRecursively(dir).ok());  // it is read once
   EXPECT_EQ((*loaded)->inputs().at("x").ToString(), "f32 [?,2,3]");
-  const auto direct = Predictor::Create(Network(raw_), variables_);
+  const auto direct = CreatePredictor(Network(raw_), variables_);
   ASSERT_TRUE(direct.ok()) << direct.status();
   for (const int64_t rows : {1, 2, 7}) {
     const ArrayMap inputs{{"x", Numbers({rows, 2, 3})}};
@@ -109,7 +121,7 @@ TEST_F(LoadPredictorTest, AModelThatIsWrittenAsTextIsReadBack) {
   const auto loaded = LoadPredictor(Export(Network(raw_), true));
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   ASSERT_TRUE(FileExists(dir_.File("model/saved_model.pbtxt")));
-  const auto direct = Predictor::Create(Network(raw_), variables_);
+  const auto direct = CreatePredictor(Network(raw_), variables_);
   ASSERT_TRUE(direct.ok()) << direct.status();
   const ArrayMap inputs{{"x", Numbers({3, 2, 3})}};
   const auto actual = (*loaded)->Predict(inputs), expected = (*direct)->Predict(inputs);
@@ -126,13 +138,63 @@ TEST_F(LoadPredictorTest, AParsingReceiverIsReadBack) {
   Array examples(DType::kString, {3});
   for (std::string& example : examples.values<std::string>())
     example = ExampleBuilder().Floats("x", {1, 2, 3, 4, 5, 6}).Serialize();
-  const auto direct = Predictor::Create(Network(parsing), variables_, "regress");
+  const auto direct = CreatePredictor(Network(parsing), variables_, "regress");
   ASSERT_TRUE(direct.ok()) << direct.status();
   const auto actual = (*loaded)->Predict(ArrayMap{{"inputs", examples}});
   const auto expected = (*direct)->Predict(ArrayMap{{"inputs", examples}});
   ASSERT_TRUE(actual.ok()) << actual.status();
   ASSERT_TRUE(expected.ok()) << expected.status();
   ExpectSame(*actual, *expected);
+}
+
+TEST_F(LoadPredictorTest, ClassesThatAreStringsAreReadBack) {
+  const auto build = [](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver =
+        BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {3}}}})(batch_size);
+    const Tensor scores = receiver.features.at("x");
+    const Tensor names = Constant(Array::Of<std::string>({3}, {"cat", "dog", "cow"}));
+    std::map<std::string, std::string> excluded;
+    built.signatures = BuildServingSignatures(
+        {{"serving_default",
+          ClassificationOutput(
+              {.scores = scores, .classes = Tile(Reshape(names, {1, 3}), {scores.dim(0), 1})})}},
+        receiver, excluded);
+    built.parsing = receiver.parsing;
+    return built;
+  };
+  const auto loaded = LoadPredictor(Export(build));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  Array examples(DType::kString, {2});
+  for (std::string& example : examples.values<std::string>())
+    example = ExampleBuilder().Floats("x", {1, 2, 3}).Serialize();
+  const auto outputs = (*loaded)->Predict(ArrayMap{{"inputs", examples}});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_THAT(outputs->at("classes").values<std::string>(),
+              ElementsAre("cat", "dog", "cow", "cat", "dog", "cow"));
+}
+
+TEST_F(LoadPredictorTest, AFailedCheckOfNumbersIsNamed) {
+  const auto build = [this](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver = raw_(batch_size);
+    const Tensor x = CheckNumerics(Exp(receiver.features.at("x")), "of_the_head", "head/check");
+    std::map<std::string, std::string> excluded;
+    built.signatures = BuildServingSignatures(
+        {{"serving_default", PredictOutput({{"y", ReduceSum(x)}})}}, receiver, excluded);
+    return built;
+  };
+  const auto loaded = LoadPredictor(Export(build));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  Array x = Numbers({2, 2, 3});
+  EXPECT_TRUE((*loaded)->Predict(ArrayMap{{"x", x}}).ok());
+  x.data<float>()[3] = 1000;  // its exponential is infinite
+  EXPECT_THAT(std::string((*loaded)->Predict(ArrayMap{{"x", x}}).status().message()),
+              HasSubstr("head/check: of_the_head : Tensor had Inf values"));
 }
 
 TEST_F(LoadPredictorTest, WhatIsNotThereIsNamed) {

@@ -8,9 +8,18 @@
 #include <iostream>
 #include <thread>
 
+#include "estimator/base/status.h"
 #include "estimator/data/example_builder.h"
+#include "estimator/export/model_signature.h"
 #include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/gather.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
 #include "estimator/ops/matmul.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/search.h"
+#include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 namespace {
@@ -44,8 +53,18 @@ std::shared_ptr<VariableStore> Weights() {
   return store;
 }
 
+// What MakePredictor of an estimator does.
+absl::StatusOr<std::unique_ptr<Predictor>> CreatePredictor(
+    const ExportGraphFn& build, std::shared_ptr<VariableStore> variables,
+    const std::string& key = kDefaultServingSignatureKey, const PredictorOptions& options = {},
+    const std::vector<int64_t>& batch_sizes = {}) {
+  EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(build));
+  EST_ASSIGN_OR_RETURN(auto source, MakeModelSignature(std::move(model), key, build, batch_sizes));
+  return Predictor::Create(std::move(source), std::move(variables), options);
+}
+
 std::unique_ptr<Predictor> MakePredictor(const PredictorOptions& options = {}) {
-  auto predictor = Predictor::Create(Linear(Raw()), Weights(), "serving_default", options);
+  auto predictor = CreatePredictor(Linear(Raw()), Weights(), "serving_default", options);
   EXPECT_TRUE(predictor.ok()) << predictor.status();
   return *std::move(predictor);
 }
@@ -140,15 +159,146 @@ TEST(PredictorTest, ARequestIsRefusedWithAllThatIsWrongWithIt) {
 }
 
 TEST(PredictorTest, AModelOfOneBatchSizeTakesThatOne) {
-  const auto predictor = Predictor::Create(Linear(Raw(4)), Weights());
+  const auto predictor = CreatePredictor(Linear(Raw(4)), Weights());
   ASSERT_TRUE(predictor.ok()) << predictor.status();
   EXPECT_TRUE((*predictor)->Predict(ArrayMap{{"x", Rows(4)}}).ok());
   EXPECT_THAT(std::string((*predictor)->Predict(ArrayMap{{"x", Rows(3)}}).status().message()),
               HasSubstr("the signature takes f32 [4,2]"));
 }
 
+// `model` of a feature x: f32 [batch, 2], its result as y. `calls` counts how often it is built.
+ExportGraphFn Counted(std::function<Tensor(const Tensor&)> model, int* calls) {
+  return [=](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ++*calls;
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver = Raw()(batch_size);
+    std::map<std::string, std::string> excluded;
+    built.signatures = BuildServingSignatures(
+        {{"serving_default", PredictOutput({{"y", model(receiver.features.at("x"))}})}}, receiver,
+        excluded);
+    return built;
+  };
+}
+
+TEST(PredictorTest, TheModelIsNotBuiltByRequests) {
+  int calls = 0;
+  const auto predictor =
+      CreatePredictor(Counted(
+                          [](const Tensor& x) {
+                            const Tensor both = Concat({x, Ones({x.dim(0), 1})}, 1);
+                            return ReduceSum(Reshape(both, {x.dim(0), 3}), {1});
+                          },
+                          &calls),
+                      std::make_shared<VariableStore>());
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  const int before = calls;
+  for (const int64_t rows : {7, 1, 300, 2000}) {
+    const auto outputs = (*predictor)->Predict(ArrayMap{{"x", Rows(rows)}});
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EXPECT_EQ(outputs->at("y").num_elements(), rows);
+    EXPECT_EQ(outputs->at("y").AsDouble(rows - 1), 2.0 * static_cast<double>(rows));
+  }
+  EXPECT_EQ(calls, before);
+}
+
+TEST(PredictorTest, AModelThatIsTiedToItsBatchIsBuiltForTheSizesThatAreNamed) {
+  int calls = 0;
+  const auto build = Counted(
+      [](const Tensor& x) {
+        return Multiply(ReduceSum(x, {1}), 1.0 / static_cast<double>(x.dim(0)));
+      },
+      &calls);
+  const auto predictor =
+      CreatePredictor(build, std::make_shared<VariableStore>(), "serving_default", {}, {1, 2, 4});
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EXPECT_EQ((*predictor)->inputs().at("x").ToString(), "f32 [?,2]");
+  const int before = calls;
+  const auto outputs = (*predictor)->Predict(ArrayMap{{"x", Rows(4)}});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ(outputs->at("y").AsDouble(3), 7.0 / 4);
+  const std::string error((*predictor)->Predict(ArrayMap{{"x", Rows(3)}}).status().message());
+  EXPECT_THAT(error, HasSubstr("was built for 1, 2, 4 (MakePredictorOptions::batch_sizes"));
+  EXPECT_THAT(error, HasSubstr("depend on the batch size"));
+  EXPECT_EQ(calls, before);
+}
+
+TEST(PredictorTest, ABatchThatAReshapeCannotDivideIsRefused) {
+  int calls = 0;
+  const auto predictor =
+      CreatePredictor(Counted(
+                          [](const Tensor& x) {
+                            return ReduceSum(Reshape(x, {x.dim(0) / 4, 4, 2}, "groups"), {1, 2});
+                          },
+                          &calls),
+                      std::make_shared<VariableStore>());
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EXPECT_EQ((*predictor)->Predict(ArrayMap{{"x", Rows(12)}})->at("y").num_elements(), 3);
+  EXPECT_THAT(std::string((*predictor)->Predict(ArrayMap{{"x", Rows(6)}}).status().message()),
+              HasSubstr("the model does not take a batch of 6: 'groups/shape'"));
+}
+
+TEST(PredictorTest, ClassesAreStrings) {
+  const auto build = [](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver =
+        BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {3}}}})(batch_size);
+    const Tensor scores = receiver.features.at("x");
+    const Tensor names = Constant(Array::Of<std::string>({3}, {"cat", "dog", "cow"}));
+    std::map<std::string, std::string> excluded;
+    built.signatures = BuildServingSignatures(
+        {{"serving_default",
+          ClassificationOutput(
+              {.scores = scores,
+               .classes = Tile(Reshape(names, {1, 3}), {scores.dim(0), 1}, "classes")})},
+         {"best", PredictOutput({{"class", Gather(names, ArgMax(scores, 1))}})}},
+        receiver, excluded);
+    built.parsing = receiver.parsing;
+    return built;
+  };
+  Array examples(DType::kString, {2});
+  examples.data<std::string>()[0] = ExampleBuilder().Floats("x", {1, 2, 3}).Serialize();
+  examples.data<std::string>()[1] = ExampleBuilder().Floats("x", {3, 2, 1}).Serialize();
+  const auto classify = CreatePredictor(build, std::make_shared<VariableStore>());
+  ASSERT_TRUE(classify.ok()) << classify.status();
+  EXPECT_EQ((*classify)->outputs().at("classes").ToString(), "str [?,3]");
+  const auto outputs = (*classify)->Predict(ArrayMap{{"inputs", examples}});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_THAT(outputs->at("classes").values<std::string>(),
+              ElementsAre("cat", "dog", "cow", "cat", "dog", "cow"));
+  const auto best = CreatePredictor(build, std::make_shared<VariableStore>(), "best");
+  ASSERT_TRUE(best.ok()) << best.status();
+  EXPECT_THAT((*best)->Predict(ArrayMap{{"examples", examples}})->at("class").values<std::string>(),
+              ElementsAre("cow", "cat"));
+}
+
+TEST(PredictorTest, InputsOfDifferentBatchesAreNamed) {
+  const auto build = [](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver = BuildRawServingInputReceiverFn(
+        {{"x", {DType::kFloat32, {-1, 2}}}, {"z", {DType::kFloat32, {-1, 2}}}})(batch_size);
+    std::map<std::string, std::string> excluded;
+    built.signatures = BuildServingSignatures(
+        {{"serving_default",
+          PredictOutput({{"y", Add(receiver.features.at("x"), receiver.features.at("z"))}})}},
+        receiver, excluded);
+    return built;
+  };
+  const auto predictor = CreatePredictor(build, std::make_shared<VariableStore>());
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EXPECT_THAT(
+      std::string(
+          (*predictor)->Predict(ArrayMap{{"x", Rows(2)}, {"z", Rows(3)}}).status().message()),
+      HasSubstr("input 'z' is [3,2], and with a batch of 2 [2,2]"));
+}
+
 TEST(PredictorTest, SerializedExamplesAreParsed) {
-  const auto predictor = Predictor::Create(
+  const auto predictor = CreatePredictor(
       Linear(BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2}}}})), Weights(),
       "regress");
   ASSERT_TRUE(predictor.ok()) << predictor.status();
@@ -165,12 +315,11 @@ TEST(PredictorTest, SerializedExamplesAreParsed) {
 }
 
 TEST(PredictorTest, WhatIsWrongWithTheModelShowsWhenItIsMade) {
-  EXPECT_THAT(
-      std::string(Predictor::Create(Linear(Raw()), Weights(), "classify").status().message()),
-      HasSubstr("no signature 'classify'; it has: serving_default"));
-  EXPECT_EQ(Predictor::Create(Linear(Raw()), std::make_shared<VariableStore>()).status().code(),
+  EXPECT_THAT(std::string(CreatePredictor(Linear(Raw()), Weights(), "classify").status().message()),
+              HasSubstr("no signature 'classify'; it has: serving_default"));
+  EXPECT_EQ(CreatePredictor(Linear(Raw()), std::make_shared<VariableStore>()).status().code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(Predictor::Create(Linear(Raw()), Weights(), "serving_default", {.max_programs = 0})
+  EXPECT_EQ(CreatePredictor(Linear(Raw()), Weights(), "serving_default", {.max_programs = 0})
                 .status()
                 .code(),
             absl::StatusCode::kInvalidArgument);

@@ -7,12 +7,13 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
 #include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/export/load_predictor.h"
 #include "estimator/export/saved_model_reader.h"
 
 namespace estimator {
 namespace {
 
-using Arrays = std::map<std::string, Array>;
+using Arrays = ArrayMap;
 
 std::string Dir(const std::string& name) { return absl::StrCat("testdata/saved_models/", name); }
 
@@ -63,10 +64,11 @@ TEST_P(SavedModelGoldenTest, GivesWhatTensorFlowComputed) {
   ASSERT_FALSE((*model)->signatures().empty());
   for (const auto& [name, signature] : (*model)->signatures()) {
     SCOPED_TRACE(name);
-    const auto runner = (*model)->Load(name);
-    ASSERT_TRUE(runner.ok()) << runner.status();
+    const auto predictor =
+        LoadPredictor(JoinPath(Dir(GetParam()), "model"), {.signature_key = name});
+    ASSERT_TRUE(predictor.ok()) << predictor.status();
     const Golden golden = ReadGolden(GetParam(), name);
-    const auto outputs = (*runner)->Run(golden.inputs);
+    const auto outputs = (*predictor)->Predict(golden.inputs);
     ASSERT_TRUE(outputs.ok()) << outputs.status();
     ExpectSame(*outputs, golden.outputs);
   }
@@ -77,32 +79,31 @@ INSTANTIATE_TEST_SUITE_P(Models, SavedModelGoldenTest,
                                            "estimator", "tf2_module", "keras"),
                          [](const auto& info) { return info.param; });
 
-TEST(SavedModelGolden, OneRunnerServesBatchesOfAnySize) {
-  const auto model = SavedModelReader::Open(JoinPath(Dir("mnist"), "model"));
-  ASSERT_TRUE(model.ok()) << model.status();
-  const auto runner = (*model)->Load("serving_default");
-  ASSERT_TRUE(runner.ok()) << runner.status();
+TEST(SavedModelGolden, OnePredictorServesBatchesOfAnySize) {
+  const auto predictor = LoadPredictor(JoinPath(Dir("mnist"), "model"));
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
   const Golden golden = ReadGolden("mnist", "serving_default");
   for (const int64_t n : {5, 1, 3, 5}) {
-    const auto outputs = (*runner)->Run(Rows(golden.inputs, n));
+    const auto outputs = (*predictor)->Predict(Rows(golden.inputs, n));
     ASSERT_TRUE(outputs.ok()) << outputs.status();
     ExpectSame(*outputs, Rows(golden.outputs, n));
   }
 }
 
 TEST(SavedModelGolden, ATrainingGraphsMetaFileRunsByTensorNames) {
-  const auto model = SavedModelReader::Open(JoinPath(Dir("meta_graph"), "model.ckpt.meta"));
+  auto model = SavedModelReader::Open(JoinPath(Dir("meta_graph"), "model.ckpt.meta"));
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_TRUE((*model)->signatures().empty());
-  const auto runner = (*model)->Load(
+  const auto predictor = LoadPredictor(
+      *std::move(model),
       SavedSignature{.method_name = "",
                      .inputs = {{"x", {"x:0", DType::kFloat32, std::nullopt}},
                                 {"labels", {"labels:0", DType::kInt32, std::nullopt}}},
                      .outputs = {{"logits", {"logits:0", DType::kFloat32, std::nullopt}},
                                  {"loss", {"the_loss:0", DType::kFloat32, std::nullopt}}}});
-  ASSERT_TRUE(runner.ok()) << runner.status();
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
   const Golden golden = ReadGolden("meta_graph", "train");
-  const auto outputs = (*runner)->Run(golden.inputs);
+  const auto outputs = (*predictor)->Predict(golden.inputs);
   ASSERT_TRUE(outputs.ok()) << outputs.status();
   ExpectSame(*outputs, golden.outputs);
 }

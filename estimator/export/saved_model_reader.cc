@@ -10,7 +10,6 @@
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/export/read_saved_model.h"
 #include "estimator/graphdef/tensor_proto.h"
@@ -85,10 +84,6 @@ struct SavedModelReader::Rep {
   std::unique_ptr<BundleReader> variables;  // null for a model without
 };
 
-std::string SavedTensor::ToString() const {
-  return absl::StrCat(DTypeShortName(dtype), " ", shape.has_value() ? shape->ToString() : "?");
-}
-
 SavedModelReader::SavedModelReader(std::unique_ptr<const Rep> rep) : rep_(std::move(rep)) {}
 SavedModelReader::~SavedModelReader() = default;
 
@@ -134,9 +129,8 @@ absl::StatusOr<SavedSignature> SavedModelReader::Signature(absl::string_view nam
                                           "'; those there are: ", Names(rep_->signatures)));
 }
 
-absl::StatusOr<SavedSignatureGraph> SavedModelReader::Import(
-    const SavedSignature& signature, const std::map<std::string, Shape>& input_shapes,
-    const LoadSignatureOptions& options) const {
+absl::StatusOr<SignatureGraph> SavedModelReader::Import(const SavedSignature& signature,
+                                                        const InputShapes& input_shapes) const {
   ImportOptions import;
   import.restore.restore_op_name =
       rep_->variables == nullptr ? "" : rep_->graph.saver_def().restore_op_name();
@@ -148,28 +142,20 @@ absl::StatusOr<SavedSignatureGraph> SavedModelReader::Import(
     }
     import.feeds[input->second.tensor_name] = {input->second.dtype, shape};
   }
-  std::vector<std::string> outputs = options.outputs;
-  if (outputs.empty()) {
-    for (const auto& [name, tensor] : signature.outputs) outputs.push_back(name);
-  }
-  for (const std::string& name : outputs) {
-    const auto output = signature.outputs.find(name);
-    if (output == signature.outputs.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("the signature has no output '", name,
-                                                     "'; it has ", Names(signature.outputs)));
-    }
-    if (output->second.tensor_name.empty())
+  for (const auto& [name, output] : signature.outputs) {
+    if (output.tensor_name.empty())
       return absl::UnimplementedError(absl::StrCat("output '", name, "' is a sparse tensor"));
-    import.fetches.push_back(output->second.tensor_name);
+    import.fetches.push_back(output.tensor_name);
   }
-  SavedSignatureGraph result;
+  SignatureGraph result;
   result.graph = std::make_unique<Graph>();
   absl::StatusOr<ImportedGraph> imported =
       ImportGraphDef(rep_->graph.graph_def(), import, *result.graph);
   if (!imported.ok()) return Annotate(imported.status(), rep_->path);
   for (const auto& [name, shape] : input_shapes)
     result.inputs[name] = imported->feeds.at(signature.inputs.at(name).tensor_name);
-  for (size_t i = 0; i < outputs.size(); ++i) result.outputs[outputs[i]] = imported->fetches[i];
+  auto fetch = imported->fetches.begin();
+  for (const auto& [name, output] : signature.outputs) result.outputs[name] = *fetch++;
   result.parsers = std::move(imported->parsers);
   result.variables = std::move(imported->variables);
   return result;
@@ -189,17 +175,6 @@ absl::Status SavedModelReader::LoadVariables(const std::vector<ImportedVariable>
     EST_RETURN_IF_ERROR(store.Set(name, value));
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::unique_ptr<SignatureRunner>> SavedModelReader::Load(
-    absl::string_view signature, const LoadSignatureOptions& options) const {
-  EST_ASSIGN_OR_RETURN(const SavedSignature found, Signature(signature));
-  return Load(found, options);
-}
-
-absl::StatusOr<std::unique_ptr<SignatureRunner>> SavedModelReader::Load(
-    const SavedSignature& signature, const LoadSignatureOptions& options) const {
-  return SignatureRunner::Create(*this, signature, options);
 }
 
 }  // namespace estimator

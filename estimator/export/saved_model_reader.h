@@ -1,14 +1,10 @@
-// SavedModelReader: runs what TensorFlow (or we) exported, without TensorFlow.
-//
-//   EST_ASSIGN_OR_RETURN(auto model, SavedModelReader::Open("export/1700000000"));
-//   EST_ASSIGN_OR_RETURN(auto serve, model->Load("serving_default"));
-//   EST_ASSIGN_OR_RETURN(auto outputs, serve->Run({{"image", images}}));
+// SavedModelReader: the files of what TensorFlow (or we) exported, read without TensorFlow.
+// load_predictor.h runs their signatures.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_READER_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_READER_H_
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,45 +12,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/array/array.h"
-#include "estimator/array/shape.h"
-#include "estimator/graph/graph.h"
-#include "estimator/graphdef/import_graph_def.h"
+#include "estimator/export/saved_signature.h"
+#include "estimator/export/signature_source.h"
 #include "estimator/runtime/variable_store.h"
 
 namespace estimator {
-
-// A tensor of a signature, as the file describes it.
-struct SavedTensor {
-  std::string tensor_name;        // "Placeholder:0"; empty for a sparse tensor
-  DType dtype = DType::kInvalid;  // kInvalid for what has no DType (complex64, variant, ...)
-  std::optional<Shape> shape;  // unknown sizes are kUnknownDim; nullopt: not even the rank is known
-
-  std::string ToString() const;  // "f32 [?,28,28,1]"
-};
-
-struct SavedSignature {
-  std::string method_name;  // "tensorflow/serving/predict"
-  std::map<std::string, SavedTensor> inputs;
-  std::map<std::string, SavedTensor> outputs;
-};
-
-// A signature as a graph, for inputs of one set of shapes.
-struct SavedSignatureGraph {
-  std::unique_ptr<Graph> graph;
-  std::map<std::string, Tensor> inputs;  // placeholders, by the signature's names
-  std::map<std::string, Tensor> outputs;
-  // Inputs that are serialized Examples go through these; such an input is no feed of a program.
-  std::vector<ImportedParser> parsers;
-  std::vector<ImportedVariable> variables;
-};
-
-struct LoadSignatureOptions {
-  // By name. None: all outputs of the signature.
-  std::vector<std::string> outputs = {};
-};
-
-class SignatureRunner;
 
 // The files of one MetaGraph. Thread-safe.
 class SavedModelReader {
@@ -76,51 +38,19 @@ class SavedModelReader {
   absl::StatusOr<SavedSignature> Signature(absl::string_view name) const;
 
   // The signature's graph for inputs of these shapes; every input that the outputs need has one.
+  // The signature is one of the MetaGraph, or one that the caller puts together.
   // Errors: as ImportGraphDef.
-  absl::StatusOr<SavedSignatureGraph> Import(const SavedSignature& signature,
-                                             const std::map<std::string, Shape>& input_shapes,
-                                             const LoadSignatureOptions& options = {}) const;
+  absl::StatusOr<SignatureGraph> Import(const SavedSignature& signature,
+                                        const InputShapes& input_shapes) const;
   // Reads those of `variables` that `store` has not got yet. A store is for one signature: graphs
   // of others may have the same names for other variables. Errors: as ReadVariable, the first one.
   absl::Status LoadVariables(const std::vector<ImportedVariable>& variables,
                              VariableStore& store) const;
 
-  // What runs a signature; one of the MetaGraph, or one that the caller puts together.
-  // Nothing is compiled before the first Run. The reader outlives the runner.
-  absl::StatusOr<std::unique_ptr<SignatureRunner>> Load(
-      absl::string_view signature, const LoadSignatureOptions& options = {}) const;
-  absl::StatusOr<std::unique_ptr<SignatureRunner>> Load(
-      const SavedSignature& signature, const LoadSignatureOptions& options = {}) const;
-
  private:
   struct Rep;
   explicit SavedModelReader(std::unique_ptr<const Rep> rep);
   const std::unique_ptr<const Rep> rep_;
-};
-
-// Runs a signature on the CPU. Keeps a program for every set of input shapes that it has seen, over
-// one copy of the variables. Not thread-safe.
-class SignatureRunner {
- public:
-  ~SignatureRunner();
-  SignatureRunner(const SignatureRunner&) = delete;
-  SignatureRunner& operator=(const SignatureRunner&) = delete;
-
-  // As SavedModelReader::Load.
-  static absl::StatusOr<std::unique_ptr<SignatureRunner>> Create(
-      const SavedModelReader& reader, const SavedSignature& signature,
-      const LoadSignatureOptions& options);
-
-  const SavedSignature& signature() const;
-  // Takes the inputs that the outputs need; others may be left out.
-  // Errors: INVALID_ARGUMENT naming the inputs that are missing, unknown, or of another dtype or
-  // shape than the signature says; as Import; as ParseSingleExample, with the row.
-  absl::StatusOr<std::map<std::string, Array>> Run(const std::map<std::string, Array>& inputs);
-
- private:
-  struct Rep;
-  explicit SignatureRunner(std::unique_ptr<Rep> rep);
-  const std::unique_ptr<Rep> rep_;
 };
 
 }  // namespace estimator

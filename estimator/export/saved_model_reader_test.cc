@@ -5,6 +5,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/export/load_predictor.h"
 #include "estimator/proto/saved_model.pb.h"
 
 namespace estimator {
@@ -41,48 +42,45 @@ TEST(SavedModelReaderTest, SaysWhatIsMissingOrBroken) {
   const auto bytes = ReadFile(JoinPath(kMnist, "saved_model.pb"));
   ASSERT_TRUE(bytes.ok());
   ASSERT_TRUE(WriteFileAtomically(file, *bytes).ok());
-  const auto model = SavedModelReader::Open(dir.path());
-  ASSERT_TRUE(model.ok()) << model.status();
-  const auto runner = (*model)->Load("serving_default");
-  ASSERT_TRUE(runner.ok());
-  EXPECT_THAT(Message((*runner)->Run({{"image", Array(DType::kFloat32, {1, 144})}}).status()),
+  EXPECT_THAT(Message(LoadPredictor(dir.path()).status()),
               HasSubstr("no checkpoint stands beside the graph"));
 }
 
 TEST(SavedModelReaderTest, HoldsInputsAgainstTheSignature) {
-  const auto model = SavedModelReader::Open(kMnist);
-  ASSERT_TRUE(model.ok()) << model.status();
-  const auto runner = (*model)->Load("serving_default");
-  ASSERT_TRUE(runner.ok());
-  const std::string error = Message(
-      (*runner)
-          ->Run({{"image", Array(DType::kFloat32, {1, 28})}, {"images", Array(DType::kInt32, {1})}})
-          .status());
-  EXPECT_THAT(error, HasSubstr("'image' is f32 [1,28], it takes f32 [?,144]"));
-  EXPECT_THAT(error, HasSubstr("'images' is not one of its inputs"));
-  EXPECT_THAT(Message((*runner)->Run({}).status()), HasSubstr("not fed"));
+  const auto predictor = LoadPredictor(kMnist);
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  const std::string error =
+      Message((*predictor)
+                  ->Predict(ArrayMap{{"image", Array(DType::kFloat32, {1, 28})},
+                                     {"images", Array(DType::kInt32, {1})}})
+                  .status());
+  EXPECT_THAT(error, HasSubstr("'image' is f32 [1,28], the signature takes f32 [?,144]"));
+  EXPECT_THAT(error, HasSubstr("there is no input 'images'"));
+  EXPECT_THAT(Message((*predictor)->Predict(ArrayMap()).status()),
+              HasSubstr("input 'image' is missing"));
 }
 
 TEST(SavedModelReaderTest, ComputesTheOutputsThatAreAskedFor) {
-  const auto model = SavedModelReader::Open(kMnist);
-  ASSERT_TRUE(model.ok()) << model.status();
-  const auto runner = (*model)->Load("serving_default", {.outputs = {"classes"}});
-  ASSERT_TRUE(runner.ok());
-  const auto outputs = (*runner)->Run({{"image", Array(DType::kFloat32, {2, 144})}});
+  const auto predictor = LoadPredictor(kMnist, {.outputs = {"classes"}});
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  const auto outputs = (*predictor)->Predict(ArrayMap{{"image", Array(DType::kFloat32, {2, 144})}});
   ASSERT_TRUE(outputs.ok()) << outputs.status();
   ASSERT_EQ(outputs->size(), 1u);
   EXPECT_EQ(outputs->at("classes").shape(), Shape{2});
-  EXPECT_THAT(Message((*model)->Load("serving_default", {.outputs = {"class"}}).status()),
-              HasSubstr("has no output 'class'"));
+  EXPECT_THAT(Message(LoadPredictor(kMnist, {.outputs = {"class"}}).status()),
+              HasSubstr("has no output 'class'; it has classes, probabilities"));
 }
 
 TEST(SavedModelReaderTest, AnExampleThatDoesNotParseIsNamed) {
-  const auto model = SavedModelReader::Open("testdata/saved_models/parsing/model");
-  ASSERT_TRUE(model.ok()) << model.status();
-  const auto runner = (*model)->Load("serving_default");
-  ASSERT_TRUE(runner.ok());
-  EXPECT_THAT(Message((*runner)->Run({{"examples", Array::Of<std::string>({1}, {""})}}).status()),
-              HasSubstr("Example 0"));
+  const auto predictor = LoadPredictor("testdata/saved_models/parsing/model");
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EXPECT_THAT(Message((*predictor)
+                          ->Predict(ArrayMap{{"examples", Array::Of<std::string>({1}, {""})}})
+                          .status()),
+              HasSubstr("example 0"));
+  EXPECT_THAT(
+      Message((*predictor)->Predict(ArrayMap{{"examples", Array(DType::kString, {0})}}).status()),
+      HasSubstr("no Examples"));
 }
 
 TEST(SavedModelReaderTest, AModelWithoutVariablesNeedsNoCheckpoint) {
@@ -104,13 +102,14 @@ TEST(SavedModelReaderTest, AModelWithoutVariablesNeedsNoCheckpoint) {
   const TempDir dir;
   ASSERT_TRUE(
       WriteFileAtomically(JoinPath(dir.path(), "saved_model.pb"), model.SerializeAsString()).ok());
-  const auto reader = SavedModelReader::Open(dir.path());
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  const auto runner = (*reader)->Load("negate");
-  ASSERT_TRUE(runner.ok());
-  const auto outputs = (*runner)->Run({{"x", Array::Of<float>({2}, {1, -2})}});
+  // Not even the rank of the input is known before the first request.
+  const auto predictor = LoadPredictor(dir.path(), {.signature_key = "negate"});
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EXPECT_EQ((*predictor)->num_programs(), 0);
+  const auto outputs = (*predictor)->Predict(ArrayMap{{"x", Array::Of<float>({2}, {1, -2})}});
   ASSERT_TRUE(outputs.ok()) << outputs.status();
   EXPECT_THAT(outputs->at("y").values<float>(), ElementsAre(-1, 2));
+  EXPECT_THAT(Message((*predictor)->Predict(ArrayMap()).status()), HasSubstr("not fed"));
 }
 
 }  // namespace

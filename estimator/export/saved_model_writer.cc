@@ -1,7 +1,5 @@
 #include "estimator/export/saved_model_writer.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 #include <sys/stat.h>
 
@@ -49,17 +47,6 @@ void AddMainOp(const Graph& graph, proto::MetaGraphDef* meta_graph) {
   builder.Add(name, "NoOp", initializers);
   (*meta_graph->mutable_collection_def())["saved_model_main_op"].mutable_node_list()->add_value(
       name);
-}
-
-std::string Serialize(const proto::SavedModel& model) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // the same bytes for the same model
-    CHECK(model.SerializeToCodedStream(&coded));
-  }
-  return bytes;
 }
 
 absl::Status WriteVariables(const std::string& dir, const VariableStore& variables) {
@@ -145,7 +132,7 @@ absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& c
     CHECK(google::protobuf::TextFormat::PrintToString(model, &text));
     return WriteFileAtomically(JoinPath(dir, "saved_model.pbtxt"), text);
   }
-  return WriteFileAtomically(JoinPath(dir, "saved_model.pb"), Serialize(model));
+  return WriteFileAtomically(JoinPath(dir, "saved_model.pb"), SerializeDeterministically(model));
 }
 
 absl::StatusOr<std::string> WriteTimestampedExport(

@@ -24,6 +24,18 @@ bool TakesAnyType(absl::string_view op) {
   return false;
 }
 
+// Ops whose kernels move strings or compare them: what makes the classes of a classification.
+bool TakesStrings(absl::string_view op) {
+  for (const char* other :
+       {"BroadcastTo", "Concat",       "ConcatV2", "Equal",     "ExpandDims", "Fill",
+        "Gather",      "GatherNd",     "GatherV2", "NotEqual",  "Pack",       "Reshape",
+        "ReverseV2",   "Select",       "SelectV2", "Slice",     "Split",      "SplitV",
+        "Squeeze",     "StridedSlice", "Tile",     "Transpose", "Unpack"}) {
+    if (op == other) return true;
+  }
+  return false;
+}
+
 std::optional<std::string> TypeProblem(const proto::NodeDef& node) {
   // Sorted, so that the same graph gives the same message.
   std::map<std::string, proto::DataType> types;
@@ -36,7 +48,8 @@ std::optional<std::string> TypeProblem(const proto::NodeDef& node) {
     const DType dtype = ReadDType(type);
     const bool known = dtype != DType::kInvalid && dtype != DType::kString;
     const bool handed_on =
-        TakesAnyType(node.op()) && (dtype == DType::kString || type == proto::DT_RESOURCE);
+        (dtype == DType::kString && (TakesAnyType(node.op()) || TakesStrings(node.op()))) ||
+        (type == proto::DT_RESOURCE && TakesAnyType(node.op()));
     if (known || handed_on) continue;
     const std::string text = proto::DataType_Name(type);
     return absl::StrCat("dtype ", text.empty() ? absl::StrCat(static_cast<int>(type)) : text);

@@ -1,7 +1,8 @@
 // Reads TensorFlow's GraphDef into a Graph of ours, to run it: tf.import_graph_def for inference.
 //
 // Only what the fetches need is imported, through the shape rules of the op registry. Control
-// inputs are left out, and with them asserts, prints and updates. Functions (TensorFlow 2's
+// inputs are left out, and with them asserts, prints and updates; CheckNumerics, whose value goes
+// on, is run. Functions (TensorFlow 2's
 // PartitionedCall) are inlined. Shapes are static here: the caller gives the shapes of the feeds,
 // and what TensorFlow computes from them while it runs (Shape, StridedSlice, Pack, Reshape) is
 // computed while importing. tf.io.parse_example becomes placeholders, which the caller fills from

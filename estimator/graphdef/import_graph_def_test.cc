@@ -275,6 +275,31 @@ TEST_F(ImportTest, SlicesWithEllipsisAndNewAxis) {
   EXPECT_EQ(shape(4, 3, 0), (Shape{1, 1, 2, 3, 4}));  // x[newaxis, newaxis, ...]
 }
 
+TEST_F(ImportTest, ChecksOfNumbersAreRun) {
+  const auto imported =
+      Import(Input("x") + Node("checked", "CheckNumerics", {"x"}, Text("message", "the_input")) +
+                 Node("y", "Exp", {"checked"}),
+             fed_);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const auto& check = *imported->fetches[0].node()->input(0).node();
+  EXPECT_EQ(check.op(), "CheckNumerics");
+  EXPECT_EQ(check.attrs().s("message"), "the_input");
+}
+
+TEST_F(ImportTest, StringsAreMovedButNotComputedWith) {
+  const std::string strings = Type("T", "DT_STRING");
+  const auto joined =
+      Import(Node("x", "Placeholder", {}, Type("dtype", "DT_STRING")) + Ints("axis", {0}) +
+                 Node("y", "ExpandDims", {"x", "axis"}, strings),
+             {.feeds = {{"x", {DType::kString, {2}}}}, .fetches = {"y"}});
+  ASSERT_TRUE(joined.ok()) << joined.status();
+  EXPECT_EQ(joined->fetches[0].spec().ToString(), "str [1,2]");
+  EXPECT_THAT(Error(Node("x", "Placeholder", {}, Type("dtype", "DT_STRING")) +
+                        Node("y", "AddV2", {"x", "x"}, strings),
+                    {.feeds = {{"x", {DType::kString, {2}}}}, .fetches = {"y"}}),
+              ::testing::ContainsRegex("AddV2 +dtype DT_STRING"));
+}
+
 TEST_F(ImportTest, SparseFeaturesOfExamplesAreListed) {
   const std::string parse =
       "attr { key: 'Tdense' value { list { } } } attr { key: 'dense_shapes' value { list { } } } " +

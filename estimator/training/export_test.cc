@@ -382,39 +382,5 @@ TEST_F(ExportTest, WrongExportOutputsAreAnErrorOfTheSpec) {
               HasSubstr("none of them is the default"));
 }
 
-TEST_F(ExportTest, APredictorGivesWhatPredictGives) {
-  auto estimator = Trained();
-  const auto predictor = estimator.MakePredictor(raw_);
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
-  const auto rows = estimator.Predict([](const TinyParams&) { return TinyDataset(20); }).All();
-  ASSERT_TRUE(rows.ok()) << rows.status();
-  const auto outputs = (*predictor)->Predict(TinyExamples(20).features);
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
-  for (int64_t i = 0; i < 20; ++i) {
-    EXPECT_EQ(outputs->at("y").Row(i).AsDouble(),
-              (*rows)[static_cast<size_t>(i)].at("y").AsDouble());
-  }
-}
-
-TEST_F(ExportTest, APredictorOutlivesItsEstimator) {
-  std::unique_ptr<Predictor> predictor;
-  {
-    auto estimator = Trained();
-    auto made = estimator.MakePredictor(raw_);
-    ASSERT_TRUE(made.ok()) << made.status();
-    predictor = *std::move(made);
-  }
-  EXPECT_TRUE(predictor->Predict(TinyExamples(7).features).ok());
-}
-
-TEST_F(ExportTest, AFrozenGraphIsOneFile) {
-  auto estimator = Trained();
-  const auto frozen = estimator.WriteFrozenGraph(dir_.File("frozen.pb"), raw_);
-  ASSERT_TRUE(frozen.ok()) << frozen.status();
-  EXPECT_EQ(*ReadFile(dir_.File("frozen.pb")), frozen->graph_def);
-  EXPECT_EQ(frozen->inputs.at("x"), "x");
-  EXPECT_EQ(frozen->outputs.at("y"), "dense_1/BiasAdd");
-}
-
 }  // namespace
 }  // namespace estimator

@@ -11,12 +11,19 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/export/batch_search.h"
+#include "estimator/export/model_signature.h"
 #include "estimator/export/saved_model_writer.h"
 #include "estimator/training/built_model.h"
 #include "glog/logging.h"
 
 namespace estimator {
 namespace {
+
+// What random ops are built with where no seed is set: TensorFlow's own default, so that ops with a
+// seed of their own keep it, and others take their number among the random ops. Without a seed of
+// the graph that would be a number among all nodes, of which there may be more for a larger batch.
+constexpr int64_t kDefaultGraphSeed = 87654321;
 
 const char* ModeTag(Mode mode) {
   return mode == Mode::kTrain ? kTrainingTag : mode == Mode::kEval ? kEvalTag : kServingTag;
@@ -57,7 +64,6 @@ Signatures SupervisedSignatures(Graph& graph, const ModelSpec& spec,
 // The model behind its receiver, and what else the callers want of it.
 struct BuiltExport {
   ExportGraph graph;
-  ModelSpec spec;
   Scaffold scaffold;
   std::map<std::string, std::string> excluded;  // signatures, and why
 };
@@ -67,9 +73,10 @@ absl::StatusOr<BuiltExport> Build(const Strategy& strategy, const ServingInputRe
   BuiltExport built;
   built.graph.graph = std::make_unique<Graph>();
   Graph& graph = *built.graph.graph;
-  graph.set_seed(seed);
+  graph.set_seed(seed.value_or(kDefaultGraphSeed));
   const GraphScope scope(graph);
   GetOrCreateGlobalStep();
+  if (!fn) return absl::InvalidArgumentError("an input receiver must be given");
   const InputReceiver receiver = fn(batch_size);
   EST_RETURN_IF_ERROR(graph.status());
   EST_RETURN_IF_ERROR(Annotate(receiver.status, "input receiver"));
@@ -79,35 +86,72 @@ absl::StatusOr<BuiltExport> Build(const Strategy& strategy, const ServingInputRe
                                                    "(BuildRawSupervisedInputReceiverFn)"));
   }
   EST_ASSIGN_OR_RETURN(
-      built.spec, CallModelFn(strategy, graph, Features(&graph, "features", receiver.features),
-                              Labels(&graph, "labels",
-                                     mode == Mode::kPredict ? NamedTensors() : receiver.labels),
-                              mode, batch_size));
-  if (built.spec.scaffold_fn) built.scaffold = built.spec.scaffold_fn();
+      const ModelSpec spec,
+      CallModelFn(
+          strategy, graph, Features(&graph, "features", receiver.features),
+          Labels(&graph, "labels", mode == Mode::kPredict ? NamedTensors() : receiver.labels), mode,
+          receiver.batch_size.value_or(batch_size)));
+  if (spec.scaffold_fn) built.scaffold = spec.scaffold_fn();
   built.graph.signatures =
-      mode == Mode::kPredict
-          ? BuildServingSignatures(built.spec.export_outputs, receiver, built.excluded)
-          : SupervisedSignatures(graph, built.spec, receiver);
+      mode == Mode::kPredict ? BuildServingSignatures(spec.export_outputs, receiver, built.excluded)
+                             : SupervisedSignatures(graph, spec, receiver);
   EST_RETURN_IF_ERROR(graph.status());
   built.graph.parsing = receiver.parsing;
-  built.graph.train_op = built.spec.train_op;
+  built.graph.train_op = spec.train_op;
   return built;
 }
 
-absl::StatusOr<ExportModel> MakeModel(const Strategy& strategy, const ServingInputReceiverFn& fn,
-                                      Mode mode, std::optional<int64_t> seed) {
-  const ExportGraphFn build = [&](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
-    EST_ASSIGN_OR_RETURN(BuiltExport built, Build(strategy, fn, mode, seed, batch_size));
-    return std::move(built.graph);
-  };
-  const int64_t rows = std::max<int64_t>(1, strategy.batch_size(mode));
-  EST_ASSIGN_OR_RETURN(
-      ExportModel model,
-      MakeExportModel(build, {.static_batch_size = rows, .prune = mode == Mode::kPredict}));
-  if (!model.obstacles.empty()) {
-    LOG(WARNING) << "The exported graph of mode " << ModeName(mode) << " takes batches of " << rows
-                 << " only: " << absl::StrJoin(model.obstacles, "; ");
+// Calls the model_fn as often as it is asked to, and keeps what an ExportGraph does not hold.
+class ModelBuilder {
+ public:
+  ModelBuilder(const ExportPass& pass, ServingInputReceiverFn receiver, Mode mode,
+               std::optional<int64_t> seed)
+      : strategy_(*pass.strategy), receiver_(std::move(receiver)), mode_(mode), seed_(seed) {}
+
+  ExportGraphFn fn() {
+    return [this](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+      EST_ASSIGN_OR_RETURN(BuiltExport built,
+                           Build(strategy_, receiver_, mode_, seed_, batch_size));
+      const Graph* const graph = built.graph.graph.get();
+      ExportGraph made = std::move(built.graph);
+      built_[graph] = std::move(built);
+      return made;
+    };
   }
+  // Beside a graph that fn() has made.
+  const BuiltExport& Of(const ExportGraph& made) const { return built_.at(made.graph.get()); }
+
+  BatchSearchOptions options() const {
+    return {.static_batch_size = std::max<int64_t>(1, strategy_.batch_size(mode_)),
+            .prune = mode_ == Mode::kPredict};
+  }
+
+ private:
+  const Strategy& strategy_;
+  const ServingInputReceiverFn receiver_;
+  const Mode mode_;
+  const std::optional<int64_t> seed_;
+  std::map<const Graph*, BuiltExport> built_;  // without their graphs
+};
+
+// Says what a caller of the exported graph has to know about its batch.
+void WarnOfBatch(Mode mode, const std::vector<std::string>& obstacles,
+                 const std::vector<RefusedBatch>& refused, int64_t batch_size) {
+  if (!obstacles.empty()) {
+    LOG(WARNING) << "The graph of mode " << ModeName(mode) << " takes batches of " << batch_size
+                 << " only: " << absl::StrJoin(obstacles, "; ");
+  } else if (!refused.empty()) {
+    LOG(WARNING) << "The graph of mode " << ModeName(mode)
+                 << " takes any batch size its ops take, where model_fn refuses some: of "
+                 << absl::StrJoin(refused, ", ", [](std::string* out, const RefusedBatch& one) {
+                      absl::StrAppend(out, one.batch_size, " (", one.error, ")");
+                    });
+  }
+}
+
+absl::StatusOr<ExportModel> MakeModel(ModelBuilder& builder, Mode mode) {
+  EST_ASSIGN_OR_RETURN(ExportModel model, MakeExportModel(builder.fn(), builder.options()));
+  WarnOfBatch(mode, model.obstacles, model.refused, builder.options().static_batch_size);
   return model;
 }
 
@@ -186,46 +230,47 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
                                  .assets = options.assets,
                                  .assets_extra = options.assets_extra,
                                  .as_text = options.as_text};
-  std::vector<std::pair<Mode, const ExportPass*>> exported;
-  std::vector<BuiltExport> built;
+  struct Exported {
+    Mode mode;
+    const ExportPass* pass;
+    ExportModel model;
+    Scaffold scaffold;
+  };
+  std::vector<Exported> exported;
   for (const auto& [mode, receiver] : receivers) {
     if (!receiver) {
       return absl::InvalidArgumentError(
           absl::StrCat("the input receiver of mode ", ModeName(mode), " must be given"));
     }
-    const std::string where = absl::StrCat("exporting mode ", ModeName(mode));
     for (const ExportPass& pass : passes) {
       if (pass.predict_only && mode != Mode::kPredict) continue;
-      absl::StatusOr<BuiltExport> one =
-          Build(*pass.strategy, receiver, mode, config_.tf_random_seed, 2);
-      if (!one.ok()) return Annotate(one.status(), where);
-      LogSignatureReport(one->graph.signatures, one->excluded);
-      exported.emplace_back(mode, &pass);
-      built.push_back(*std::move(one));
+      ModelBuilder builder(pass, receiver, mode, config_.tf_random_seed);
+      absl::StatusOr<ExportModel> model = MakeModel(builder, mode);
+      if (!model.ok())
+        return Annotate(model.status(), absl::StrCat("exporting mode ", ModeName(mode)));
+      const BuiltExport& built = builder.Of(model->built);
+      LogSignatureReport(model->built.signatures, built.excluded);
+      exported.push_back({mode, &pass, *std::move(model), built.scaffold});
     }
   }
-  if (built.empty()) {
+  if (exported.empty()) {
     return absl::InvalidArgumentError(
         "nothing to export: one of export_to_cpu and export_to_tpu must be true, and a TPU graph "
         "is written for the mode infer alone");
   }
   std::vector<ExportedMode> modes;
-  for (size_t i = 0; i < built.size(); ++i) {
-    modes.push_back({.graph = *built[i].graph.graph,
-                     .scaffold = built[i].scaffold,
-                     .name = std::string(ModeName(exported[i].first))});
+  for (const Exported& one : exported) {
+    modes.push_back({.graph = *one.model.built.graph,
+                     .scaffold = one.scaffold,
+                     .name = std::string(ModeName(one.mode))});
   }
   EST_ASSIGN_OR_RETURN(const std::shared_ptr<VariableStore> variables,
                        LoadVariables(options.checkpoint_path, modes));
   contents.variables = variables.get();
-  for (const auto& [mode, pass] : exported) {
-    absl::StatusOr<ExportModel> model =
-        MakeModel(*pass->strategy, receivers.at(mode), mode, config_.tf_random_seed);
-    if (!model.ok())
-      return Annotate(model.status(), absl::StrCat("exporting mode ", ModeName(mode)));
-    std::vector<std::string> tags = {ModeTag(mode)};
-    tags.insert(tags.end(), pass->extra_tags.begin(), pass->extra_tags.end());
-    contents.meta_graphs.push_back(MakeMetaGraph(*model, tags));
+  for (const Exported& one : exported) {
+    std::vector<std::string> tags = {ModeTag(one.mode)};
+    tags.insert(tags.end(), one.pass->extra_tags.begin(), one.pass->extra_tags.end());
+    contents.meta_graphs.push_back(MakeMetaGraph(one.model, tags));
   }
   EST_ASSIGN_OR_RETURN(std::string dir,
                        WriteTimestampedExport(export_dir_base, [&](const std::string& temporary) {
@@ -238,14 +283,13 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
 absl::StatusOr<FrozenGraph> ModelExporter::WriteFrozenGraph(
     const std::string& path, const ServingInputReceiverFn& receiver, const ExportPass& pass,
     const WriteFrozenGraphOptions& options) {
-  EST_ASSIGN_OR_RETURN(BuiltExport one,
-                       Build(*pass.strategy, receiver, Mode::kPredict, config_.tf_random_seed, 2));
+  ModelBuilder builder(pass, receiver, Mode::kPredict, config_.tf_random_seed);
+  EST_ASSIGN_OR_RETURN(const ExportModel model, MakeModel(builder, Mode::kPredict));
   EST_ASSIGN_OR_RETURN(
       const std::shared_ptr<VariableStore> variables,
-      LoadVariables(options.checkpoint_path,
-                    {{.graph = *one.graph.graph, .scaffold = one.scaffold, .name = "infer"}}));
-  EST_ASSIGN_OR_RETURN(const ExportModel model,
-                       MakeModel(*pass.strategy, receiver, Mode::kPredict, config_.tf_random_seed));
+      LoadVariables(options.checkpoint_path, {{.graph = *model.built.graph,
+                                               .scaffold = builder.Of(model.built).scaffold,
+                                               .name = "infer"}}));
   EST_ASSIGN_OR_RETURN(FrozenGraph frozen, FreezeGraph(model, *variables, options.signature_key));
   EST_RETURN_IF_ERROR(WriteFileAtomically(path, frozen.graph_def));
   return frozen;
@@ -254,19 +298,21 @@ absl::StatusOr<FrozenGraph> ModelExporter::WriteFrozenGraph(
 absl::StatusOr<std::unique_ptr<Predictor>> ModelExporter::MakePredictor(
     const ServingInputReceiverFn& receiver, const ExportPass& pass,
     const MakePredictorOptions& options) {
-  const auto build = [strategy = pass.strategy, receiver, seed = config_.tf_random_seed](
-                         int64_t batch_size) -> absl::StatusOr<ExportGraph> {
-    EST_ASSIGN_OR_RETURN(BuiltExport built,
-                         Build(*strategy, receiver, Mode::kPredict, seed, batch_size));
-    return std::move(built.graph);
-  };
-  EST_ASSIGN_OR_RETURN(BuiltExport one,
-                       Build(*pass.strategy, receiver, Mode::kPredict, config_.tf_random_seed, 2));
+  ModelBuilder builder(pass, receiver, Mode::kPredict, config_.tf_random_seed);
+  EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(builder.fn(), builder.options()));
+  // With batch_sizes the caller knows.
+  WarnOfBatch(Mode::kPredict,
+              options.batch_sizes.empty() ? model.obstacles : std::vector<std::string>(),
+              model.refused, model.batch_size);
   EST_ASSIGN_OR_RETURN(
       std::shared_ptr<VariableStore> variables,
-      LoadVariables(options.checkpoint_path,
-                    {{.graph = *one.graph.graph, .scaffold = one.scaffold, .name = "infer"}}));
-  return Predictor::Create(build, std::move(variables), options.signature_key, options.predictor);
+      LoadVariables(options.checkpoint_path, {{.graph = *model.built.graph,
+                                               .scaffold = builder.Of(model.built).scaffold,
+                                               .name = "infer"}}));
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<const SignatureSource> signature,
+                       MakeModelSignature(std::move(model), options.signature_key, builder.fn(),
+                                          options.batch_sizes));
+  return Predictor::Create(std::move(signature), std::move(variables), options.predictor);
 }
 
 }  // namespace estimator

@@ -1,4 +1,8 @@
 // Exports a model_fn for those who serve it: as a SavedModel, a frozen graph, a Predictor.
+//
+// model_fn is called for several batch sizes: see export/batch_search.h. Of its Scaffold, what
+// says how to restore is used (restore_names, partial_restore), as TensorFlow uses its saver; local
+// variables are initialized in the file as by TensorFlow's default local_init_op.
 #ifndef ESTIMATOR_TRAINING_MODEL_EXPORTER_H_
 #define ESTIMATOR_TRAINING_MODEL_EXPORTER_H_
 
@@ -41,6 +45,9 @@ struct WriteFrozenGraphOptions {
 struct MakePredictorOptions {
   std::string signature_key = kDefaultServingSignatureKey;
   std::optional<std::string> checkpoint_path = std::nullopt;  // none: the newest of model_dir
+  // Of a model that is tied to its batch size (a constant 1.0 / batch): the sizes of requests that
+  // it is to be built for, beside predict_batch_size. Others take any size.
+  std::vector<int64_t> batch_sizes = {};
   PredictorOptions predictor = {};
 };
 
@@ -78,7 +85,7 @@ class ModelExporter {
                                                const ServingInputReceiverFn& receiver,
                                                const ExportPass& pass,
                                                const WriteFrozenGraphOptions& options);
-  // Lives on when the estimator goes.
+  // Lives on when the estimator goes. Receiver and model_fn are called here, not by requests.
   absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const ServingInputReceiverFn& receiver,
                                                            const ExportPass& pass,
                                                            const MakePredictorOptions& options);
