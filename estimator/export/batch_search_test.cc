@@ -7,7 +7,6 @@
 #include <functional>
 #include <set>
 
-#include "estimator/export/batch_instance.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
@@ -166,22 +165,6 @@ TEST(BatchSearchTest, AModelThatRefusesLargeBatchesIsFreeBelow) {
       Built([](const Tensor& x) { return Exp(FailUnless(x.dim(0) <= 512, x, "too many")); }).Find();
   EXPECT_THAT(model.obstacles, IsEmpty());
   EXPECT_EQ(model.refused[0].batch_size, 1031);
-}
-
-TEST(BatchInstanceTest, TheGraphOfAnotherSizeIsMadeWithoutTheModel) {
-  Built built([](const Tensor& x) {
-    const int64_t n = x.dim(0);
-    const Tensor twice = Tile(Reshape(x, {n / 4, 16}), {4, 1}, "twice");
-    return Concat({Reshape(twice, {n, 16}), Ones({n, 3})}, 1);
-  });
-  const BatchModel model = built.Find();
-  ASSERT_THAT(model.obstacles, IsEmpty());
-  const Tensor y = model.built.signatures.at("serving_default").outputs.at("y");
-  const auto instance = InstantiateForBatch(model.analysis, {y}, 12);
-  ASSERT_TRUE(instance.ok()) << instance.status();
-  EXPECT_EQ(instance->Of(y).spec().ToString(), "f32 [12,19]");
-  EXPECT_THAT(std::string(InstantiateForBatch(model.analysis, {y}, 10).status().message()),
-              HasSubstr("the model does not take a batch of 10"));
 }
 
 }  // namespace

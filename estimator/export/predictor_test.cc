@@ -15,7 +15,6 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/manipulation.h"
-#include "estimator/ops/math_binary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/search.h"
@@ -56,10 +55,9 @@ std::shared_ptr<VariableStore> Weights() {
 // What MakePredictor of an estimator does.
 absl::StatusOr<std::unique_ptr<Predictor>> CreatePredictor(
     const ExportGraphFn& build, std::shared_ptr<VariableStore> variables,
-    const std::string& key = kDefaultServingSignatureKey, const PredictorOptions& options = {},
-    const std::vector<int64_t>& batch_sizes = {}) {
+    const std::string& key = kDefaultServingSignatureKey, const PredictorOptions& options = {}) {
   EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(build));
-  EST_ASSIGN_OR_RETURN(auto source, MakeModelSignature(std::move(model), key, build, batch_sizes));
+  EST_ASSIGN_OR_RETURN(auto source, MakeModelSignature(std::move(model), key, build));
   return Predictor::Create(std::move(source), std::move(variables), options);
 }
 
@@ -203,42 +201,6 @@ TEST(PredictorTest, TheModelIsNotBuiltByRequests) {
   EXPECT_EQ(calls, before);
 }
 
-TEST(PredictorTest, AModelThatIsTiedToItsBatchIsBuiltForTheSizesThatAreNamed) {
-  int calls = 0;
-  const auto build = Counted(
-      [](const Tensor& x) {
-        return Multiply(ReduceSum(x, {1}), 1.0 / static_cast<double>(x.dim(0)));
-      },
-      &calls);
-  const auto predictor =
-      CreatePredictor(build, std::make_shared<VariableStore>(), "serving_default", {}, {1, 2, 4});
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
-  EXPECT_EQ((*predictor)->inputs().at("x").ToString(), "f32 [?,2]");
-  const int before = calls;
-  const auto outputs = (*predictor)->Predict(ArrayMap{{"x", Rows(4)}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
-  EXPECT_EQ(outputs->at("y").AsDouble(3), 7.0 / 4);
-  const std::string error((*predictor)->Predict(ArrayMap{{"x", Rows(3)}}).status().message());
-  EXPECT_THAT(error, HasSubstr("was built for 1, 2, 4 (MakePredictorOptions::batch_sizes"));
-  EXPECT_THAT(error, HasSubstr("depend on the batch size"));
-  EXPECT_EQ(calls, before);
-}
-
-TEST(PredictorTest, ABatchThatAReshapeCannotDivideIsRefused) {
-  int calls = 0;
-  const auto predictor =
-      CreatePredictor(Counted(
-                          [](const Tensor& x) {
-                            return ReduceSum(Reshape(x, {x.dim(0) / 4, 4, 2}, "groups"), {1, 2});
-                          },
-                          &calls),
-                      std::make_shared<VariableStore>());
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
-  EXPECT_EQ((*predictor)->Predict(ArrayMap{{"x", Rows(12)}})->at("y").num_elements(), 3);
-  EXPECT_THAT(std::string((*predictor)->Predict(ArrayMap{{"x", Rows(6)}}).status().message()),
-              HasSubstr("the model does not take a batch of 6: 'groups/shape'"));
-}
-
 TEST(PredictorTest, ClassesAreStrings) {
   const auto build = [](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
     ExportGraph built;
@@ -273,28 +235,6 @@ TEST(PredictorTest, ClassesAreStrings) {
   ASSERT_TRUE(best.ok()) << best.status();
   EXPECT_THAT((*best)->Predict(ArrayMap{{"examples", examples}})->at("class").values<std::string>(),
               ElementsAre("cow", "cat"));
-}
-
-TEST(PredictorTest, InputsOfDifferentBatchesAreNamed) {
-  const auto build = [](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
-    ExportGraph built;
-    built.graph = std::make_unique<Graph>();
-    const GraphScope scope(*built.graph);
-    const InputReceiver receiver = BuildRawServingInputReceiverFn(
-        {{"x", {DType::kFloat32, {-1, 2}}}, {"z", {DType::kFloat32, {-1, 2}}}})(batch_size);
-    std::map<std::string, std::string> excluded;
-    built.signatures = BuildServingSignatures(
-        {{"serving_default",
-          PredictOutput({{"y", Add(receiver.features.at("x"), receiver.features.at("z"))}})}},
-        receiver, excluded);
-    return built;
-  };
-  const auto predictor = CreatePredictor(build, std::make_shared<VariableStore>());
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
-  EXPECT_THAT(
-      std::string(
-          (*predictor)->Predict(ArrayMap{{"x", Rows(2)}, {"z", Rows(3)}}).status().message()),
-      HasSubstr("input 'z' is [3,2], and with a batch of 2 [2,2]"));
 }
 
 TEST(PredictorTest, SerializedExamplesAreParsed) {
