@@ -129,7 +129,8 @@ def unary():
     for dtype in INTS:
         yield Case("Invert", NAMES[dtype], [values([2, 3], dtype)])
     for dtype in FLOATS:
-        yield Case("CheckNumerics", NAMES[dtype], [values([2, 3], dtype, -3, 3)], {"message": "of_rows"})
+        for name, shape in (("", [2, 3]), ("_one", [1]), ("_empty", [0, 3])):
+            yield Case("CheckNumerics", NAMES[dtype] + name, [values(shape, dtype, -3, 3)], {"message": "of_rows"})
 
 
 def unary_rows(op, tolerance, dtypes, low, high):
