@@ -88,7 +88,10 @@ std::map<std::string, Variable> ExponentialMovingAverage::VariablesToRestore(
   std::vector<Variable> chosen = averaged;
   if (averaged.empty()) {
     chosen = graph.TrainableVariables();
-    for (const auto& [name, average] : averages_) chosen.push_back(*graph.FindVariable(name));
+    // Apply saw another mode's graph, which may have variables that this one lacks.
+    for (const auto& [name, average] : averages_) {
+      if (const auto variable = graph.FindVariable(name)) chosen.push_back(*variable);
+    }
   }
   for (const Variable& variable : chosen) {
     result.erase(variable.name());

@@ -39,7 +39,8 @@ class ExponentialMovingAverage {
   // "w/ExponentialMovingAverage"
   std::string AverageName(const Variable& variable) const;
   // For evaluation: what to read from a checkpoint, by name there: averages for the variables given
-  // (none: all trainable ones, and those that Apply has seen), the plain name for all others.
+  // (none: all trainable ones, and those of this graph that Apply has seen, there or in another
+  // mode's), the plain name for all others.
   // Source: variables_to_restore.
   std::map<std::string, Variable> VariablesToRestore(
       const std::vector<Variable>& averaged = {}) const;

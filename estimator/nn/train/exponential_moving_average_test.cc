@@ -90,5 +90,18 @@ TEST_F(ExponentialMovingAverage, VariablesToRestoreKnowsWhatWasAveraged) {
   EXPECT_EQ(restore.count("batch_normalization/moving_variance"), 1u);
 }
 
+// It dereferenced nothing where evaluation lacks a variable of training, such as an auxiliary head.
+TEST_F(ExponentialMovingAverage, VariablesToRestoreLeavesOutWhatAnotherModesGraphHas) {
+  train::ExponentialMovingAverage ema(0.5);
+  ema.Apply({Weight(), GetVariable("auxiliary", {3})});
+  Graph evaluation;
+  const GraphScope scope(evaluation);
+  const Variable w = Weight();
+  const auto restore = ema.VariablesToRestore();
+  ASSERT_EQ(restore.size(), 1u);
+  EXPECT_EQ(restore.at("w/ExponentialMovingAverage").name(), w.name());
+  EXPECT_EQ(restore.at("w/ExponentialMovingAverage").graph(), &evaluation);
+}
+
 }  // namespace
 }  // namespace estimator
