@@ -1,14 +1,20 @@
 #include "estimator/training/first_non_finite.h"
 
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace estimator {
 namespace {
+
+constexpr absl::string_view kVariableOp = "VariableV2";
 
 // The loss and what it is computed from, and the gradients' side of the graph, in creation order:
 // inputs come before what uses them.
@@ -36,23 +42,61 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
   return tensors;
 }
 
-std::optional<std::string> DescribeNonFinite(const Tensor& tensor, const Array& value) {
+// The first NaN, and where there is none, the first infinite element.
+std::optional<int64_t> FindNonFinite(const Array& value) {
+  std::optional<int64_t> infinite;
   for (int64_t i = 0; i < value.num_elements(); ++i) {
     const double element = value.AsDouble(i);
-    if (std::isfinite(element)) continue;
-    std::vector<int64_t> index;
-    int64_t rest = i;
-    for (const int64_t stride : value.shape().strides()) {
-      index.push_back(rest / stride);
-      rest %= stride;
-    }
-    return absl::StrCat(
-        tensor.name(), " (", tensor.spec().ToString(), ") is ", std::isnan(element) ? "NaN" : "Inf",
-        value.shape().rank() > 0 ? absl::StrCat(" at ", Shape(std::move(index)).ToString()) : "",
-        tensor.node()->op() == "VariableV2" ? " since the update of an earlier step" : "");
+    if (std::isnan(element)) return i;
+    if (!infinite.has_value() && std::isinf(element)) infinite = i;
   }
-  return std::nullopt;
+  return infinite;
 }
+
+std::string Describe(const Tensor& tensor, const Array& value, int64_t i) {
+  std::vector<int64_t> index;
+  int64_t rest = i;
+  for (const int64_t stride : value.shape().strides()) {
+    index.push_back(rest / stride);
+    rest %= stride;
+  }
+  return absl::StrCat(
+      tensor.name(), " (", tensor.spec().ToString(), ") is ",
+      std::isnan(value.AsDouble(i)) ? "NaN" : "Inf",
+      value.shape().rank() > 0 ? absl::StrCat(" at ", Shape(std::move(index)).ToString()) : "",
+      tensor.node()->op() == kVariableOp ? " since before this step" : "");
+}
+
+// One replica's tensors, looked at in forward order. A variable may be infinite on purpose (the
+// best loss so far), and so may be what is computed from it: these are set aside, and named only
+// where nothing else is not finite. NaN is never meant.
+class Search {
+ public:
+  // The text if this is the tensor to name.
+  std::optional<std::string> Look(const Tensor& tensor, const Array& value) {
+    const std::optional<int64_t> i = FindNonFinite(value);
+    if (!i.has_value()) return std::nullopt;
+    const std::string text = Describe(tensor, value, *i);
+    const std::string* source = nullptr;  // the infinite variable that this is computed from
+    for (const Tensor& input : tensor.node()->inputs()) {
+      const auto found = infinite_.find(input);
+      if (found != infinite_.end()) source = &found->second;
+    }
+    const bool is_variable = tensor.node()->op() == kVariableOp;
+    if (std::isnan(value.AsDouble(*i)) || (source == nullptr && !is_variable))
+      return source == nullptr ? text : absl::StrCat(text, " and its source ", *source);
+    if (!first_infinite_variable_.has_value()) first_infinite_variable_ = text;
+    infinite_[tensor] = is_variable ? text : *source;
+    return std::nullopt;
+  }
+  const std::optional<std::string>& first_infinite_variable() const {
+    return first_infinite_variable_;
+  }
+
+ private:
+  std::map<Tensor, std::string> infinite_;  // what was set aside, with its variable's text
+  std::optional<std::string> first_infinite_variable_;
+};
 
 }  // namespace
 
@@ -71,15 +115,21 @@ std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
                 return std::optional<StepFeeds>(feeds);
               },
               [&](int64_t, const StepFetches& fetches) {
+                const auto name = [&](const std::string& text, size_t replica) {
+                  found = fetches.size() == 1 ? text : absl::StrCat(text, " on replica ", replica);
+                };
+                std::vector<Search> searches(fetches.size());
                 for (size_t i = 0; i < tensors.size(); ++i) {
                   for (size_t replica = 0; replica < fetches.size(); ++replica) {
-                    const std::optional<std::string> text =
-                        DescribeNonFinite(tensors[i], fetches[replica][i]);
+                    const auto text = searches[replica].Look(tensors[i], fetches[replica][i]);
                     if (!text.has_value()) continue;
-                    found =
-                        fetches.size() == 1 ? *text : absl::StrCat(*text, " on replica ", replica);
+                    name(*text, replica);
                     return absl::OkStatus();
                   }
+                }
+                for (size_t replica = fetches.size(); replica-- > 0;) {
+                  const auto& text = searches[replica].first_infinite_variable();
+                  if (text.has_value()) name(*text, replica);
                 }
                 return absl::OkStatus();
               });

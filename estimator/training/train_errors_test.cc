@@ -1,5 +1,6 @@
 // Mistakes of a program that trains, each with the message that it gets.
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -356,7 +357,44 @@ TEST_F(TrainErrorsTest, AVariableThatAnUpdateMadeNaNIsNamedItself) {
                 return EstimatorSpec::Train(loss, Minimize(loss));
               }),
               AllOf(HasSubstr("NaN loss during training, at step 2: w:0 (f32 [2]) is NaN at [0]"),
-                    HasSubstr("since the update of an earlier step, the first tensor")));
+                    HasSubstr("since before this step, the first tensor")));
+}
+
+Variable Infinite(absl::string_view name) {
+  return GetVariable(
+      name, {}, {.initializer = initializers::Constant(std::numeric_limits<double>::infinity())});
+}
+
+// It was named in the place of the tensor that is NaN.
+TEST_F(TrainErrorsTest, AVariableThatIsInfiniteOnPurposeDoesNotHideWhereTheNaNIs) {
+  EXPECT_THAT(TrainError([](const Features& features, const Labels&, Mode, const TinyParams&) {
+                const Variable best = Infinite("best_loss");
+                const Tensor limit = best * 0.5f;
+                const Variable w = GetVariable("w", {}, {.initializer = initializers::Ones()});
+                const Tensor loss = ReduceMean(features["x"]) + Log(w - 2, "log");
+                return EstimatorSpec::Train(
+                    loss, Group({Minimize(loss), Assign(best, Minimum(limit, loss))}));
+              }),
+              HasSubstr("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
+}
+
+TEST_F(TrainErrorsTest, AnInfiniteVariableIsNamedWhereAllElseFollowsFromIt) {
+  EXPECT_THAT(TrainError([](const Features& features, const Labels&, Mode, const TinyParams&) {
+                const Tensor loss = ReduceMean(features["x"]) + Infinite("w");
+                return EstimatorSpec::Train(loss, Minimize(loss));
+              }),
+              HasSubstr("Inf loss during training, at step 1: w:0 (f32 []) is Inf since before "
+                        "this step, the first"));
+}
+
+TEST_F(TrainErrorsTest, ANaNThatFollowsFromAnInfiniteVariableIsNamedWithIt) {
+  EXPECT_THAT(TrainError([](const Features& features, const Labels&, Mode, const TinyParams&) {
+                const Variable w = Infinite("w");
+                const Tensor loss = ReduceMean(features["x"]) + Subtract(w, w * 2.f, "difference");
+                return EstimatorSpec::Train(loss, Minimize(loss));
+              }),
+              HasSubstr("at step 1: difference:0 (f32 []) is NaN and its source w:0 (f32 []) is "
+                        "Inf since before this step, the first"));
 }
 
 TEST_F(TrainErrorsTest, AnErrorOfInputFnIsReturnedAsItIs) {
