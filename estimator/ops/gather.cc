@@ -127,6 +127,17 @@ OutputSpecs GatherNdRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
+// Indices [n, 1] look rows up, as Gather does; with other shapes TensorFlow's gradient is dense.
+Grads GatherNdGradient(const Node& node, const Grads& grads) {
+  const Shape& params = node.input(0).shape();
+  const Tensor& indices = node.input(1);
+  if (indices.shape().rank() != 2 || indices.dim(1) != 1)
+    return {ScatterNd(indices, grads[0], params), Tensor()};
+  const IndexedSlices slices = {.values = grads[0],
+                                .indices = Reshape(indices, Shape{indices.dim(0)})};
+  return {AddUp(slices, params.dim(0)), Tensor()};
+}
+
 // Whether updates are what the indices into `whole` take.
 absl::Status CheckUpdates(const TensorSpec& indices, const TensorSpec& updates,
                           const Shape& whole) {
@@ -214,12 +225,8 @@ OutputSpecs OneHotRule(const ShapeContext& context) {
 
 EST_REGISTER_OP(
     {.name = "GatherV2", .num_inputs = 3, .shape = GatherRule, .gradient = GatherGradient});
-EST_REGISTER_OP({.name = "GatherNd",
-                 .num_inputs = 2,
-                 .shape = GatherNdRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   return {ScatterNd(node.input(1), grads[0], node.input(0).shape()), Tensor()};
-                 }});
+EST_REGISTER_OP(
+    {.name = "GatherNd", .num_inputs = 2, .shape = GatherNdRule, .gradient = GatherNdGradient});
 EST_REGISTER_OP({.name = "ScatterNd",
                  .num_inputs = 3,
                  .shape = ScatterNdRule,

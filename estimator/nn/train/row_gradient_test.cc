@@ -72,6 +72,22 @@ TEST_F(RowGradientTest, SlicesOfSeveralGathersAreJoined) {
   ExpectNear(stepper_.Eval(AddUp(*slices, 4)), {3, -3, 0, 0, 4, 8, 1, 1});
 }
 
+// TF 2.15: _GatherNdGrad gives IndexedSlices for indices [n, 1], and for no other shape.
+TEST_F(RowGradientTest, RowsThatGatherNdLooksUpAreSlicesAndItsElementsAreNot) {
+  const Variable table = Table();
+  const Tensor rows = GatherNd(table, Constant({3, 1}, {2, 0, 2}));
+  const Tensor gradient = GradientOf(ReduceSum(rows * rows), table);
+  const auto slices = SlicesOf(gradient);
+  ASSERT_TRUE(slices.has_value());
+  ExpectNear(stepper_.Eval(slices->indices), {2, 0, 2});
+  ExpectNear(stepper_.Eval(slices->values), {10, -12, 2, -4, 10, -12});
+  ExpectNear(stepper_.Eval(gradient), {2, -4, 0, 0, 20, -24, 0, 0});
+  const Tensor elements = GatherNd(table, Constant({1, 2}, {2, 0}));
+  EXPECT_FALSE(SlicesOf(GradientOf(ReduceSum(elements), table)).has_value());
+  const Tensor batches = GatherNd(table, Constant({1, 1, 1}, {2}));
+  EXPECT_FALSE(SlicesOf(GradientOf(ReduceSum(batches), table)).has_value());
+}
+
 TEST_F(RowGradientTest, TheGradientOfATableThatIsAlsoUsedWholeIsDense) {
   const Variable table = Table();
   const Tensor whole = ReduceSum(MatMul(table, Constant({2, 1}, {1.f, 1.f})));
