@@ -107,22 +107,22 @@ std::vector<std::string> Saver::TakeOverLimit() {
   return removed;
 }
 
-absl::Status Saver::WriteMetaGraph(const std::string& path,
-                                   const std::shared_ptr<const std::string>& bytes) {
-  if (bytes == nullptr || !options_.write_meta_graph) return WriteOrRemove(path, nullptr);
-  if (bytes == meta_graph_ && path != meta_graph_path_) {
-    const absl::StatusOr<int64_t> size = FileSize(meta_graph_path_);
-    if (size.ok() && *size == static_cast<int64_t>(bytes->size())) {
+absl::Status Saver::WriteMetaGraph(const std::string& path, const MetaGraphSource& source) {
+  if (source.make == nullptr || !options_.write_meta_graph) return WriteOrRemove(path, nullptr);
+  if (meta_graph_ && source.version == meta_graph_->version && path != meta_graph_->path) {
+    const absl::StatusOr<int64_t> size = FileSize(meta_graph_->path);
+    if (size.ok() && *size == meta_graph_->num_bytes) {
       EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));  // of an older checkpoint of the same step
-      if (LinkFile(meta_graph_path_, path).ok()) {
-        meta_graph_path_ = path;
+      if (LinkFile(meta_graph_->path, path).ok()) {
+        meta_graph_->path = path;
         return absl::OkStatus();
       }
     }
   }
-  EST_RETURN_IF_ERROR(WriteFileAtomically(path, *bytes));
-  meta_graph_ = bytes;
-  meta_graph_path_ = path;
+  const std::string bytes = source.make();
+  EST_RETURN_IF_ERROR(WriteFileAtomically(path, bytes));
+  meta_graph_ = {
+      .version = source.version, .path = path, .num_bytes = static_cast<int64_t>(bytes.size())};
   return absl::OkStatus();
 }
 

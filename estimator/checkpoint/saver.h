@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,13 +30,20 @@ struct SaverOptions {
   std::function<double()> now_secs = nullptr;
 };
 
+// A serialized MetaGraphDef, made when it is to be written: nobody keeps the bytes.
+struct MetaGraphSource {
+  std::function<std::string()> make = nullptr;  // null: no file
+  // Of one saver's calls, those of the same version give the same bytes.
+  int64_t version = 0;
+};
+
 // What is saved beside the variables; nullopt leaves the file out.
 struct SaverExtras {
   std::optional<std::string> input_state =
       std::nullopt;  // model.ckpt-N.input: the state of the input iterators
-  // model.ckpt-N.meta: a serialized MetaGraphDef. The same pointer as in the save before costs
-  // nothing: its file gets another name (a hard link).
-  std::shared_ptr<const std::string> meta_graph = nullptr;
+  // model.ckpt-N.meta. The same version as in the save before costs nothing: its file gets another
+  // name (a hard link).
+  MetaGraphSource meta_graph = {};
 };
 
 // One saver a run and directory; no other writes there at the same time. Not thread-safe.
@@ -61,8 +67,7 @@ class Saver {
 
  private:
   absl::Status Recover(absl::string_view directory);
-  absl::Status WriteMetaGraph(const std::string& path,
-                              const std::shared_ptr<const std::string>& bytes);
+  absl::Status WriteMetaGraph(const std::string& path, const MetaGraphSource& source);
   absl::Status Commit(absl::string_view directory, const std::string& prefix);
   std::vector<std::string> TakeOverLimit();
 
@@ -70,8 +75,12 @@ class Saver {
   std::string directory_;  // that state_ is of
   CheckpointState state_;
   double next_preserved_secs_ = 0;
-  std::shared_ptr<const std::string> meta_graph_;  // written last
-  std::string meta_graph_path_;                    // and where
+  struct WrittenMetaGraph {
+    int64_t version = 0;
+    std::string path;
+    int64_t num_bytes = 0;
+  };
+  std::optional<WrittenMetaGraph> meta_graph_;  // the last one
 };
 
 // Deletes the files of a checkpoint; those that are not there are no error.

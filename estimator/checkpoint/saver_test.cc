@@ -38,6 +38,10 @@ Names Indexes(const TempDir& dir) {
   return names;
 }
 
+MetaGraphSource MetaGraph(const std::string& bytes, int64_t version = 1) {
+  return {.make = [bytes] { return bytes; }, .version = version};
+}
+
 TEST(Saver, D2StateFileListsRelativeNamesAndTheDirectoryCanMove) {
   const TempDir dir;
   Saver saver;
@@ -62,7 +66,7 @@ TEST(Saver, KeepsTheNewestAndDeletesAllThatAreOver) {
     Saver all({.keep_checkpoint_max = 0});
     for (int step = 1; step <= 6; ++step)
       ASSERT_TRUE(all.Save(dir.path(), step, Variables(step),
-                           {.input_state = "i", .meta_graph = std::make_shared<std::string>("m")})
+                           {.input_state = "i", .meta_graph = MetaGraph("m")})
                       .ok());
     EXPECT_EQ(all.checkpoints().size(), 6u);
   }
@@ -110,7 +114,7 @@ TEST(Saver, KeepsOneEverySoManyHoursForGoodAlsoAcrossRestarts) {
 }
 
 TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
-  const auto graph = std::make_shared<const std::string>("graph");
+  const MetaGraphSource graph = MetaGraph("graph");
   bool done = false;
   for (int n = 0; !done; ++n) {
     ASSERT_LT(n, 200);
@@ -151,7 +155,7 @@ TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
 
 TEST(Saver, TheGraphIsLeftOutWhereTheOptionSaysSoAndAStaleOneIsRemoved) {
   const TempDir dir;
-  const SaverExtras extras{.meta_graph = std::make_shared<const std::string>("graph")};
+  const SaverExtras extras{.meta_graph = MetaGraph("graph")};
   ASSERT_TRUE(Saver().Save(dir.path(), 3, Variables(3), extras).ok());
   EXPECT_TRUE(FileExists(dir.File("model.ckpt-3.meta")));
   ASSERT_TRUE(Saver({.write_meta_graph = false}).Save(dir.path(), 3, Variables(3), extras).ok());
@@ -161,7 +165,7 @@ TEST(Saver, TheGraphIsLeftOutWhereTheOptionSaysSoAndAStaleOneIsRemoved) {
 TEST(Saver, TheSameGraphIsWrittenOnceAndADeletedFileOfItAgain) {
   const TempDir dir;
   Saver saver;
-  const SaverExtras extras{.meta_graph = std::make_shared<const std::string>("graph")};
+  const SaverExtras extras{.meta_graph = MetaGraph("graph")};
   const auto inode = [&](int step) {
     struct stat info = {};
     EXPECT_EQ(stat(dir.File(absl::StrCat("model.ckpt-", step, ".meta")).c_str(), &info), 0) << step;
@@ -174,7 +178,7 @@ TEST(Saver, TheSameGraphIsWrittenOnceAndADeletedFileOfItAgain) {
   ASSERT_TRUE(RemoveFile(dir.File("model.ckpt-3.meta")).ok());
   ASSERT_TRUE(saver.Save(dir.path(), 4, Variables(4), extras).ok());
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-4.meta")).value(), "graph");
-  const SaverExtras other{.meta_graph = std::make_shared<const std::string>("other")};
+  const SaverExtras other{.meta_graph = MetaGraph("other", 2)};
   ASSERT_TRUE(saver.Save(dir.path(), 5, Variables(5), other).ok());
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-4.meta")).value(), "graph");
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-5.meta")).value(), "other");

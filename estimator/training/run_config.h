@@ -29,7 +29,7 @@ struct RunConfig {
   // Steps between log lines; None: none.
   std::optional<int64_t> log_step_count_steps = 100;
   // Whether to write graph.pbtxt, and beside each checkpoint its MetaGraphDef (model.ckpt-N.meta),
-  // as Saver.save's write_meta_graph.
+  // as Saver.save's write_meta_graph. A graph with more than 256 MiB of constants gets none.
   bool checkpoint_save_graph_def = true;
   // Ours, not TensorFlow's: after each op of a step the plain reference kernel runs too, and the
   // first op that differs ends the run with an error that names it. Tens of times slower: to find

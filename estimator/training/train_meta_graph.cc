@@ -3,6 +3,8 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@
 #include "estimator/export/saver_nodes.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/graph_def.h"
+#include "estimator/graphdef/graph_size.h"
 #include "estimator/proto/meta_graph.pb.h"
 #include "estimator/proto/variable.pb.h"
 #include "glog/logging.h"
@@ -46,6 +49,19 @@ void ReplaceCollectives(const Graph& graph, proto::GraphDef* def) {
                                  Array::Scalar(static_cast<double>(size)).Cast(dtype));
     ReplaceNode(node, "Mul", inputs).Type("T", dtype);
   }
+}
+
+// The name of the node that does what a step of ours does: the train_op and the update_ops.
+std::string AddTrainOp(const BuiltModel& model, proto::GraphDef* def) {
+  const std::string& train_op = model.spec.train_op.name();
+  std::vector<std::string> inputs = {absl::StrCat("^", train_op)};
+  std::set<std::string> seen = {train_op};
+  for (const Operation& update : model.graph->update_ops()) {
+    if (seen.insert(update.name()).second) inputs.push_back(absl::StrCat("^", update.name()));
+  }
+  if (inputs.size() == 1) return train_op;
+  GraphDefBuilder builder(def);
+  return builder.Add(builder.UniqueScope("group_deps"), "NoOp", inputs).name();
 }
 
 }  // namespace
@@ -83,18 +99,27 @@ std::string MakeTrainMetaGraph(const BuiltModel& model, const RunConfig& config)
     add_node("regularization_losses", loss.name());
   }
   for (const Operation& update : graph.update_ops()) add_node("update_ops", update.name());
-  if (model.spec.train_op.valid()) add_node("train_op", model.spec.train_op.name());
+  if (model.spec.train_op.valid()) {
+    add_node("train_op", AddTrainOp(model, meta_graph.mutable_graph_def()));
+  }
   return Serialize(meta_graph);
 }
 
-const std::shared_ptr<const std::string>& TrainMetaGraph::Of(const BuiltModel& model,
-                                                             const RunConfig& config) {
+MetaGraphSource TrainMetaGraph::Of(const BuiltModel& model, const RunConfig& config) {
   const size_t num_nodes = model.graph->nodes().size();
-  if (bytes_ == nullptr || num_nodes != num_nodes_) {
-    bytes_ = std::make_shared<const std::string>(MakeTrainMetaGraph(model, config));
+  if (num_nodes_ == 0 || num_nodes != num_nodes_) {
     num_nodes_ = num_nodes;
+    ++version_;
+    const absl::Status fits =
+        CheckConstantBytes(*model.graph, max_constant_bytes_, "model.ckpt-N.meta");
+    too_large_ = !fits.ok();
+    LOG_IF(WARNING, too_large_ && !warned_)
+        << "Checkpoints are saved without their graph: " << fits.message();
+    warned_ |= too_large_;
   }
-  return bytes_;
+  if (too_large_) return {};
+  return {.make = [&model, &config] { return MakeTrainMetaGraph(model, config); },
+          .version = version_};
 }
 
 }  // namespace estimator

@@ -5,7 +5,8 @@
 // gives graph and variables. It holds the graph as GraphToGraphDef writes it, the nodes by which
 // TensorFlow saves and restores (`save/Const`, `save/restore_all`) with the SaverDef that names
 // them, and the collections: variables, trainable_variables, local_variables, global_step, losses,
-// regularization_losses, update_ops, train_op, savers.
+// regularization_losses, update_ops, train_op, savers. A training step runs the update_ops too, so
+// where there are any, the train_op there is a `group_deps` of all of them with the model's own.
 // TensorFlow sums over replicas on a TPU only, and refuses a whole graph for one op that its device
 // lacks. So the graph of a run on replicas is written for one that stands for all: a sum over n
 // replicas is n times its value, which with the mean of CrossShardOptimizer is a step of one shard.
@@ -13,9 +14,10 @@
 #define ESTIMATOR_TRAINING_TRAIN_META_GRAPH_H_
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <string>
 
+#include "estimator/checkpoint/saver.h"
 #include "estimator/training/built_model.h"
 #include "estimator/training/run_config.h"
 
@@ -25,15 +27,28 @@ namespace estimator {
 // optimizers' rules take.
 std::string MakeTrainMetaGraph(const BuiltModel& model, const RunConfig& config);
 
-// That of one model, made when it is first asked for, and again where hooks have added to the
-// graph: the same pointer means the same bytes. Not thread-safe.
+// Graphs with more bytes of constants get no .meta: a checkpoint would carry them a second time,
+// and from 2 GiB on protobuf cannot write them at all.
+inline constexpr size_t kMaxMetaGraphConstantBytes = size_t{256} << 20;
+
+// The meta graphs of one run after another. Not thread-safe.
 class TrainMetaGraph {
  public:
-  const std::shared_ptr<const std::string>& Of(const BuiltModel& model, const RunConfig& config);
+  explicit TrainMetaGraph(size_t max_constant_bytes = kMaxMetaGraphConstantBytes)
+      : max_constant_bytes_(max_constant_bytes) {}
+
+  // Another model comes.
+  void Reset() { num_nodes_ = 0; }
+  // For the saver, while `model` and `config` live: a new version where the model is another, or
+  // hooks have added to its graph. None, with one warning, where its constants are over the limit.
+  MetaGraphSource Of(const BuiltModel& model, const RunConfig& config);
 
  private:
-  std::shared_ptr<const std::string> bytes_;
-  size_t num_nodes_ = 0;
+  const size_t max_constant_bytes_;
+  size_t num_nodes_ = 0;  // of the version's graph; 0: not looked at yet
+  int64_t version_ = 0;
+  bool too_large_ = false;
+  bool warned_ = false;
 };
 
 }  // namespace estimator

@@ -6,10 +6,14 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/nn/layers/dense.h"
+#include "estimator/nn/layers/normalization.h"
+#include "estimator/nn/train/gradient_descent.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/proto/meta_graph.pb.h"
 #include "estimator/proto/variable.pb.h"
+#include "estimator/training/hooks/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,7 +21,11 @@
 namespace estimator {
 namespace {
 
+using ::estimator::testing::CapturedLog;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 Dataset Endless(const TinyParams&) { return TinyDataset(4).Repeat(); }
@@ -100,6 +108,73 @@ TEST_F(TrainMetaGraphTest, HasTheGraphTheSaverAndTheCollections) {
   EXPECT_EQ(collections.at("train_op").node_list().value_size(), 1);
   EXPECT_EQ(collections.at("savers").bytes_list().value(0),
             meta_graph.saver_def().SerializeAsString());
+}
+
+EstimatorSpec NormalizedModel(const Features& features, const Labels& labels, Mode mode,
+                              const TinyParams& params) {
+  const Tensor y = layers::Dense(
+      layers::BatchNormalization(features["x"], {.training = mode == Mode::kTrain}), {.units = 1});
+  if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"y", y}});
+  const Tensor loss = TinyLoss(labels, y);
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+  return EstimatorSpec::Train(loss, train::GradientDescent(params.learning_rate).Minimize(loss));
+}
+
+// Models need no dependency on UPDATE_OPS here, and whoever runs the collection's train_op in
+// TensorFlow has to get the same step.
+TEST_F(TrainMetaGraphTest, TheTrainOpMovesTheAveragesOfBatchNormalizationToo) {
+  auto options = Options();
+  options.model_fn = NormalizedModel;
+  ASSERT_TRUE(Estimator<TinyParams>(options).Train(Endless, Steps(5)).ok());
+  const proto::MetaGraphDef meta_graph = Read("model.ckpt-5.meta");
+  const auto& collections = meta_graph.collection_def();
+  std::map<std::string, proto::NodeDef> nodes;
+  for (const proto::NodeDef& node : meta_graph.graph_def().node()) nodes[node.name()] = node;
+  const std::vector<std::string> updates = Names(collections.at("update_ops"));
+  ASSERT_THAT(updates, SizeIs(2));
+  ASSERT_THAT(Names(collections.at("train_op")), ElementsAre("group_deps"));
+  const proto::NodeDef& train_op = nodes.at("group_deps");
+  EXPECT_EQ(train_op.op(), "NoOp");
+  ASSERT_THAT(train_op.input(), ElementsAre(HasSubstr("^"), "^" + updates[0], "^" + updates[1]));
+  EXPECT_EQ(nodes.count(train_op.input(0).substr(1)), 1u);  // the model's own
+}
+
+TEST(TrainMetaGraphTooLarge, IsLeftOutWithOneWarningThatNamesTheConstantAndTheCure) {
+  BuiltModel model;
+  model.graph = std::make_unique<Graph>();
+  const GraphScope scope(*model.graph);
+  Constant(Array(DType::kFloat32, {1024}), "table");
+  const RunConfig config;
+  TrainMetaGraph fits(4096), too_small(4095);
+  const CapturedLog log;
+  const MetaGraphSource source = fits.Of(model, config);
+  ASSERT_TRUE(source.make);
+  EXPECT_EQ(source.make(), MakeTrainMetaGraph(model, config));
+  EXPECT_TRUE(log.warnings.empty());
+  EXPECT_FALSE(too_small.Of(model, config).make);
+  EXPECT_FALSE(too_small.Of(model, config).make);
+  Constant(1.0f);  // as a hook may
+  EXPECT_FALSE(too_small.Of(model, config).make);
+  ASSERT_THAT(log.warnings, SizeIs(1));
+  EXPECT_THAT(log.warnings[0],
+              AllOf(HasSubstr("4.0 KiB"), HasSubstr("model.ckpt-N.meta"), HasSubstr("'table'"),
+                    HasSubstr("init_fn"), HasSubstr("checkpoint_save_graph_def = false")));
+}
+
+TEST(TrainMetaGraphVersion, ChangesWithTheModelAndWithWhatHooksAdd) {
+  BuiltModel model;
+  model.graph = std::make_unique<Graph>();
+  const GraphScope scope(*model.graph);
+  Constant(1.0f);
+  const RunConfig config;
+  TrainMetaGraph meta_graph;
+  const int64_t first = meta_graph.Of(model, config).version;
+  EXPECT_EQ(meta_graph.Of(model, config).version, first);
+  meta_graph.Reset();
+  const int64_t second = meta_graph.Of(model, config).version;
+  EXPECT_NE(second, first);
+  Constant(2.0f);
+  EXPECT_NE(meta_graph.Of(model, config).version, second);
 }
 
 // TensorFlow has no kernel for the sum on a CPU, and does not run a graph of which it lacks one.

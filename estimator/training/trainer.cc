@@ -242,7 +242,7 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
                                    .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
   EST_RETURN_IF_ERROR(CheckGradientsAreSummed(*model->graph));
   model_ = std::move(model);
-  meta_graph_ = TrainMetaGraph();
+  meta_graph_.Reset();
   std::vector<Operation> updates = model_->graph->update_ops();
   updates.push_back(model_->spec.train_op);
   step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
@@ -391,7 +391,7 @@ absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
                                    {.input_state = input_state,
                                     .meta_graph = config_.checkpoint_save_graph_def
                                                       ? meta_graph_.Of(*model_, config_)
-                                                      : nullptr}));
+                                                      : MetaGraphSource()}));
   state_.set_checkpoint(prefix);
   return prefix;
 }

@@ -82,7 +82,7 @@ class Trainer {
   ModelState state_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BuiltModel> model_;
-  TrainMetaGraph meta_graph_;  // of model_
+  TrainMetaGraph meta_graph_;
   std::unique_ptr<CompiledStep> step_;
   TrainInput input_;
   int64_t restored_step_ = -1;

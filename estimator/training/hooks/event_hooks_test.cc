@@ -236,6 +236,17 @@ TEST_F(EventHooksTest, GraphWriterWritesTheTextAndAnEventThatHoldTheGraph) {
   EXPECT_THAT(ops, ElementsAre("Const", "Exp"));  // once
 }
 
+TEST_F(EventHooksTest, GraphWriterWritesNoEventOfAGraphThatIsTooLargeAndWarns) {
+  const GraphScope scope(session_.fake_graph);
+  Constant(Array(DType::kFloat32, {1024}), "table");
+  const testing::CapturedLog log;
+  GraphWriterHook hook(4095);
+  ASSERT_TRUE(session_.Start(hook).ok());
+  EXPECT_THAT(ReadFile(dir_.File("graph.pbtxt")).value(), HasSubstr("table"));
+  EXPECT_THAT(ListDirectory(dir_.path()).value(), SizeIs(1));
+  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("'table' with 4.0 KiB")));
+}
+
 TEST_F(EventHooksTest, GraphWriterLeavesAFileThatSaysTheSameAlone) {
   const GraphScope scope(session_.fake_graph);
   Constant(1.0f);

@@ -7,7 +7,9 @@
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
 #include "estimator/graphdef/graph_def.h"
+#include "estimator/graphdef/graph_size.h"
 #include "estimator/summary/event_file_writer.h"
+#include "glog/logging.h"
 
 namespace estimator {
 
@@ -16,6 +18,12 @@ absl::Status GraphWriterHook::AfterCreateSession(Session& session) {
   const std::string text = GraphToText(session.graph());
   const absl::StatusOr<std::string> present = ReadFile(path);
   if (!present.ok() || *present != text) EST_RETURN_IF_ERROR(WriteFileAtomically(path, text));
+  const absl::Status fits =
+      CheckConstantBytes(session.graph(), max_constant_bytes_, "an event file");
+  if (!fits.ok()) {
+    LOG(WARNING) << "TensorBoard will not see the graph: " << fits.message();
+    return absl::OkStatus();
+  }
   EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer,
                        EventFileWriter::ForDirectory(session.model_dir()));
   return writer->AddGraph(GraphToGraphDef(session.graph()), session.global_step());

@@ -3,6 +3,8 @@
 #ifndef ESTIMATOR_TRAINING_HOOKS_GRAPH_WRITER_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_GRAPH_WRITER_HOOK_H_
 
+#include <cstddef>
+
 #include "estimator/training/hook.h"
 
 namespace estimator {
@@ -12,7 +14,16 @@ namespace estimator {
 // graph part of TF 2.15 tf.estimator.CheckpointSaverHook.
 class GraphWriterHook : public SessionRunHook {
  public:
+  // With more bytes of constants the graph is no event, and a warning says so: protobuf's 2 GiB,
+  // less what the nodes take. In graph.pbtxt large constants have no values.
+  static constexpr size_t kMaxConstantBytes = (size_t{2} << 30) - (size_t{256} << 20);
+
+  explicit GraphWriterHook(size_t max_constant_bytes = kMaxConstantBytes)
+      : max_constant_bytes_(max_constant_bytes) {}
   absl::Status AfterCreateSession(Session& session) override;
+
+ private:
+  const size_t max_constant_bytes_;
 };
 
 }  // namespace estimator
