@@ -31,6 +31,15 @@ std::optional<std::string> NearestFree(const BundleReader& reader, const WantedV
   return nearest ? nearest : NearestName(variable.stored_name, free);
 }
 
+// Whether it is state that an optimizer keeps of a variable which the checkpoint has.
+bool IsSlot(const BundleReader& reader, absl::string_view name,
+            const std::set<std::string>& taken) {
+  const size_t slash = name.rfind('/');
+  if (slash == absl::string_view::npos) return false;
+  const std::string variable(name.substr(0, slash));
+  return taken.count(variable) > 0 && reader.specs().count(variable) > 0;
+}
+
 std::string CureOfShape(const Shape& here, const Shape& there, const RestoreAdvice& advice) {
   std::vector<int64_t> a = here.dims();
   std::vector<int64_t> b = there.dims();
@@ -59,6 +68,10 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
     const auto found = reader.specs().find(variable.stored_name);
     if (found == reader.specs().end()) {
       missing = true;
+      if (IsSlot(reader, variable.stored_name, taken)) {
+        rows.push_back({label, here.ToString(), "-", "-", advice.slot});
+        continue;
+      }
       const auto nearest = NearestFree(reader, variable, taken);
       rows.push_back({label, here.ToString(), "-", nearest.value_or("-"),
                       nearest ? advice.renamed : advice.missing});

@@ -56,6 +56,23 @@ TEST_F(RestoreTest, ReadsWhereTheValueLies) {
             absl::StatusCode::kInvalidArgument);
 }
 
+// A fixed bug: dense/kernel/Adam was named as what dense/kernel/Momentum had been renamed from.
+TEST_F(RestoreTest, ASlotOfAnotherOptimizerIsNotARenamedOne) {
+  const TempDir dir;
+  ASSERT_TRUE(Saver()
+                  .Save(dir.path(), 1,
+                        {{"dense/kernel", Array(DType::kFloat32, {4, 10})},
+                         {"dense/kernel/Adam", Array(DType::kFloat32, {4, 10})}})
+                  .ok());
+  const auto reader = LoadCheckpoint(dir.path()).value();
+  const std::string message(
+      CheckRestorable(*reader, {Wanted("dense/kernel", DType::kFloat32, {4, 10}),
+                                Wanted("dense/kernel/Momentum", DType::kFloat32, {4, 10})})
+          .message());
+  EXPECT_NE(message.find("a slot of another optimizer"), std::string::npos) << message;
+  EXPECT_EQ(message.find("renamed"), std::string::npos) << message;
+}
+
 TEST_F(RestoreTest, OneTableNamesEveryMismatch) {
   const auto reader = LoadCheckpoint(dir_.File("model.ckpt-7.index")).value();
   const absl::Status status =
