@@ -77,6 +77,46 @@ TEST_F(TPUGradientsTest, WrappingByHandByTheLoopAndLocallyGivesTheSameNumbersNev
   ExpectSameLosses(Losses(Wrapped(Dir(), 4, "summed by hand"), 3), sum, 1e-5);
 }
 
+// x [m, k] of every shard, one below the other: [num_shards * m, k].
+Tensor Gathered(const Tensor& x, int num_shards) {
+  const Tensor here = Reshape(OneHot(ReplicaId(), num_shards), {num_shards, 1, 1});
+  const Tensor all = CrossReplicaSum(here * Reshape(x, {1, x.dim(0), x.dim(1)}));
+  return Reshape(all, {num_shards * x.dim(0), x.dim(1)});
+}
+
+// `temperature` is reached through nothing but gathered features and constants, as CLIP's is.
+TinyTPUEstimator::Options WithTemperature(const std::string& dir, int shards,
+                                          const std::string& how) {
+  auto options = TinyTPUOptions(dir, shards);
+  options.model_fn = [how, shards](const Features& features, const Labels&, Mode, const Params&) {
+    const Tensor rows = Gathered(features["x"], std::max(shards, 1));
+    const Variable temperature =
+        GetVariable("temperature", {}, {.initializer = initializers::Constant(0.5)});
+    const Tensor predictions = ReduceSum(rows, {1}, /*keepdims=*/true) * temperature;
+    const Tensor loss = TinyLoss(Ones(predictions.shape()), predictions);
+    train::GradientDescent bare(0.1);
+    std::vector<train::GradientAndVariable> pairs = bare.ComputeGradients(loss);
+    if (how == "summed and clipped by hand") {
+      for (train::GradientAndVariable& pair : pairs) pair.gradient = CrossReplicaSum(pair.gradient);
+      pairs = train::ClipByGlobalNorm(pairs, 0.3);
+    }
+    return TPUEstimatorSpec::Train(loss, bare.ApplyGradients(pairs));
+  };
+  return options;
+}
+
+// A sum in the forward pass once passed for one of gradients, and the step was num_shards times
+// too small.
+TEST_F(TPUGradientsTest, SumsOfTheForwardPassAreNoSumsOfGradients) {
+  std::vector<std::vector<double>> of;
+  for (const char* how : {"bare", "summed and clipped by hand"}) {
+    SCOPED_TRACE(how);
+    of.push_back(Losses(WithTemperature(Dir(), 0, how), 5));
+    ExpectSameLosses(Losses(WithTemperature(Dir(), 4, how), 5), of.back(), 1e-5);
+  }
+  EXPECT_GT(std::abs(of[0][1] - of[1][1]), 1e-3 * of[0][1]) << "the norm is clipped";
+}
+
 TEST_F(TPUGradientsTest, WrappingByTheLoopIsSaidOnceAndOnlyWhereItHappens) {
   const auto said = [this](int shards, const std::string& how) {
     const testing::CapturedLog log;

@@ -161,6 +161,7 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
   for (const Tensor& tensor : xs) {
     if (!tensor.valid()) return none;
   }
+  const size_t num_nodes_before = graph.nodes().size();
   Differentiator differentiator(graph, xs, ys);
   for (size_t i = 0; i < ys.size(); ++i) {
     const bool given = !grad_ys.empty() && grad_ys[i].valid();
@@ -174,7 +175,18 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
   }
   if (!differentiator.Run()) return none;
   std::vector<Tensor> grads;
-  for (const Tensor& x : xs) grads.push_back(differentiator.GradientOf(x));
+  for (const Tensor& x : xs) {
+    Tensor grad = differentiator.GradientOf(x);
+    // A grad_ys that comes out as it went in: its node is not a gradient's.
+    if (grad.valid() && static_cast<size_t>(grad.node()->id()) < num_nodes_before) {
+      const Tensor own = graph.AddOp("AddN", {grad});
+      KeepSlicesOfSum(own, {grad});
+      grad = own;
+    }
+    grads.push_back(grad);
+  }
+  for (size_t i = num_nodes_before; i < graph.nodes().size(); ++i)
+    graph.gradient_nodes().insert(graph.nodes()[i].get());
   return grads;
 }
 

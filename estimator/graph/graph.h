@@ -98,6 +98,10 @@ class Graph {
   // What KeepSlices() noted: see indexed_slices.h.
   std::map<Tensor, std::vector<IndexedSlices>>& slices() { return slices_; }
 
+  // What Gradients() built, and so whatever it returned: on replicas, each one's own gradient.
+  std::set<const Node*>& gradient_nodes() { return gradient_nodes_; }
+  const std::set<const Node*>& gradient_nodes() const { return gradient_nodes_; }
+
   // How many replicas run this graph in step, and whether the model runs on them (set by the
   // training loop before model_fn is called): what CrossShardOptimizer reads.
   struct Sharding {
@@ -133,6 +137,7 @@ class Graph {
   std::vector<Tensor> regularization_losses_;
   std::vector<SummaryRequest> summaries_;
   std::map<Tensor, std::vector<IndexedSlices>> slices_;
+  std::set<const Node*> gradient_nodes_;
   Sharding sharding_;
 };
 

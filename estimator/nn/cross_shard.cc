@@ -1,8 +1,9 @@
 #include "estimator/nn/cross_shard.h"
 
+#include <set>
 #include <utility>
 
-#include "estimator/graph/op_registry.h"
+#include "absl/strings/string_view.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/ops/math_binary.h"
 
@@ -13,6 +14,15 @@ thread_local bool scope_active = false;
 
 // How a value differs between the shards.
 enum class Spread { kDiffers, kSame, kSameBySum };
+
+// Whether a node's value is each shard's own, whatever its inputs are. (That an op is stateful says
+// nothing: a variable is the same everywhere, a check passes its input through.)
+bool IsSourceOfDifferences(const Node& node) {
+  static const auto& ops = *new std::set<absl::string_view>{
+      "Placeholder",     "ReplicaId",        "RandomUniform", "RandomStandardNormal",
+      "TruncatedNormal", "RandomUniformInt", "RandomShuffle"};
+  return ops.count(node.op()) > 0;
+}
 
 // Of every node of the graph, by id: inputs have smaller ids than what uses them.
 std::vector<Spread> SpreadOfNodes(const Graph& graph) {
@@ -27,11 +37,13 @@ std::vector<Spread> SpreadOfNodes(const Graph& graph) {
         of = Spread::kSameBySum;
       }
     }
-    if (node->op() == "CrossReplicaSum") {
+    if (graph.gradient_nodes().count(node.get()) > 0 || IsSourceOfDifferences(*node)) {
+      // A gradient is one shard's part even where all parts are equal, and even if sums of the
+      // model's, or their gradients, led to it.
+      of = Spread::kDiffers;
+    } else if (node->op() == "CrossReplicaSum") {
       const bool over_all = node->input(1).shape().num_elements() == 0;
       of = over_all ? Spread::kSameBySum : Spread::kDiffers;
-    } else if (node->def().stateful && node->op() != "VariableV2") {
-      of = Spread::kDiffers;
     }
     spread.push_back(of);
   }

@@ -39,8 +39,10 @@ std::vector<train::GradientAndVariable> SumGradientsOverShards(
 
 // The same over all shards, but for those gradients that the model_fn has summed itself: what
 // CrossReplicaSum over all shards gave is the same everywhere, and so is what is computed from
-// nothing else than that, variables and constants (a gradient clipped after the sum). A penalty on
-// weights is the same everywhere as well, without a sum: it is summed, as its loss was scaled.
+// nothing else than that, variables and constants (a gradient clipped after the sum). The sum must
+// stand behind Gradients(): what Gradients() returned is summed even where it is the same
+// everywhere, as its loss was scaled (a penalty on weights, or a variable that is reached through
+// nothing but features that the model_fn has gathered with CrossReplicaSum).
 std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
     const std::vector<train::GradientAndVariable>& grads_and_vars);
 

@@ -1,0 +1,90 @@
+#include "estimator/nn/cross_shard.h"
+
+#include <vector>
+
+#include "estimator/graph/gradients.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/cross_replica.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/random.h"
+#include "estimator/ops/reduction.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+// A stateful op that is no source: a check that passes its input through.
+EST_REGISTER_OP({.name = "Checked",
+                 .num_inputs = 1,
+                 .shape = [](const ShapeContext& c) -> absl::StatusOr<std::vector<TensorSpec>> {
+                   return std::vector<TensorSpec>{c.input(0)};
+                 },
+                 .gradient = [](const Node&, const std::vector<Tensor>& grads) { return grads; },
+                 .stateful = true});
+
+class CrossShardTest : public ::testing::Test {
+ protected:
+  Tensor Gradient(const Tensor& loss) { return Gradients(loss, {w_})[0]; }
+  // Whether the optimizer sums the gradient, as the model has not.
+  bool IsSummed(const Tensor& gradient) {
+    const Tensor applied = SumGradientsNotYetSummed({{gradient, w_}})[0].gradient;
+    EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+    return applied.node() != gradient.node();
+  }
+  Graph graph_;
+  const GraphScope scope_{graph_};
+  const Variable w_ = GetVariable("w", {2});
+  const Tensor x_ = Placeholder(DType::kFloat32, {2});
+};
+
+TEST_F(CrossShardTest, WhatGradientsReturnsIsSummed) {
+  EXPECT_TRUE(IsSummed(Gradient(ReduceSum(Square(w_ * x_)))));
+  EXPECT_TRUE(IsSummed(Gradient(ReduceSum(Square(w_))))) << "a penalty";
+}
+
+TEST_F(CrossShardTest, ASumInTheForwardPassIsNoSumOfGradients) {
+  const Tensor gathered = CrossReplicaSum(x_);
+  EXPECT_TRUE(IsSummed(Gradient(ReduceSum(Square(w_ * gathered - 1)))));
+  EXPECT_TRUE(IsSummed(Gradient(ReduceSum(CrossReplicaSum(w_ * 2))))) << "nor is its gradient";
+  const Tensor norm = Sqrt(ReduceSum(Square(gathered)));
+  EXPECT_TRUE(IsSummed(Gradient(ReduceSum(w_ * x_)) / norm));
+}
+
+TEST_F(CrossShardTest, ASumOfGradientsIsNotSummedAgain) {
+  const Tensor sum = CrossReplicaSum(Gradient(ReduceSum(Square(w_ * CrossReplicaSum(x_)))));
+  EXPECT_FALSE(IsSummed(sum));
+  EXPECT_FALSE(IsSummed(sum * 2 / Sqrt(ReduceSum(Square(sum))))) << "clipped";
+  EXPECT_FALSE(IsSummed(sum + w_ * 0.1)) << "with weight decay";
+  EXPECT_FALSE(IsSummed(CrossReplicaSum(x_))) << "of the model's own making";
+}
+
+TEST_F(CrossShardTest, ASumOverGroupsIsNoSumOverAllShards) {
+  EXPECT_TRUE(IsSummed(CrossReplicaSum(Gradient(ReduceSum(w_ * x_)), {{0, 1}, {2, 3}})));
+}
+
+TEST_F(CrossShardTest, ASumWithSomethingOfEachShardIsSummed) {
+  const Tensor sum = CrossReplicaSum(Gradient(ReduceSum(w_ * x_)));
+  EXPECT_TRUE(IsSummed(sum + x_));
+  EXPECT_TRUE(IsSummed(sum + RandomNormal({2})));
+  EXPECT_TRUE(IsSummed(sum * Cast(ReplicaId(), DType::kFloat32)));
+}
+
+TEST_F(CrossShardTest, AStatefulOpThatPassesItsInputThroughChangesNothing) {
+  const Tensor gradient = Gradient(ReduceSum(w_ * x_));
+  EXPECT_TRUE(IsSummed(AddOp("Checked", {gradient})));
+  EXPECT_FALSE(IsSummed(AddOp("Checked", {CrossReplicaSum(gradient)})));
+}
+
+// Backward in two halves: what comes out is a gradient even where it is what went in.
+TEST_F(CrossShardTest, AGradientThatPassesThroughUnchangedIsStillAGradient) {
+  const Tensor sum = CrossReplicaSum(x_);
+  const Tensor through = Gradients({w_.read()}, {w_.read()}, {sum})[0];
+  EXPECT_TRUE(IsSummed(through));
+  EXPECT_FALSE(IsSummed(sum));
+}
+
+}  // namespace
+}  // namespace estimator
