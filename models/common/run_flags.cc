@@ -24,8 +24,8 @@ DEFINE_string(tpu_zone, "", "zone of the TPU; empty: found by itself");
 DEFINE_string(gcp_project, "", "project of the TPU; empty: found by itself");
 DEFINE_string(master, "", "grpc address of the TPU's master, in place of --tpu");
 
-// RunConfig's. The defaults shown are RunConfig's own.
-DEFINE_int64(seed, 0, "seed of initial values, shuffling and dropout (a fixed one if not given)");
+// RunConfig's. The defaults shown are RunConfig's own, but for the seed.
+DEFINE_int64(seed, 1, "seed of initial values, shuffling and dropout");
 DEFINE_int64(save_checkpoints_steps, 0,
              "steps between checkpoints, in place of --save_checkpoints_secs");
 DEFINE_int64(save_checkpoints_secs, 600, "seconds between checkpoints");
@@ -54,7 +54,7 @@ bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(fl
 tpu::RunConfig MakeRunConfig() {
   tpu::RunConfig config;
   if (!FLAGS_model_dir.empty()) config.model_dir = FLAGS_model_dir;
-  if (WasGiven("seed")) config.tf_random_seed = FLAGS_seed;
+  config.tf_random_seed = FLAGS_seed;
   if (WasGiven("save_checkpoints_steps"))
     config.save_checkpoints_steps = FLAGS_save_checkpoints_steps;
   if (WasGiven("save_checkpoints_secs")) config.save_checkpoints_secs = FLAGS_save_checkpoints_secs;
