@@ -23,7 +23,7 @@ TEST(ArenaFenceTest, OnlyWhatIsAllowedCanBeTouched) {
 
 TEST(ArenaFenceTest, OtherMemoryIsLeftAlone) {
   Arena arena;
-  arena.Reserve(64);
+  ASSERT_TRUE(arena.Reserve(64).ok());
   const ArenaFence fence(arena);
   char elsewhere[8] = {};
   fence.Allow(elsewhere, 64);  // would take the guard of the stack away
@@ -34,7 +34,7 @@ TEST(ArenaFenceTest, OtherMemoryIsLeftAlone) {
 
 TEST(ArenaFenceTest, IsNothingWithoutAddressSanitizer) {
   Arena arena;
-  arena.Reserve(64);
+  ASSERT_TRUE(arena.Reserve(64).ok());
   const ArenaFence fence(arena);
   arena.data()[0] = 1;
   EXPECT_FALSE(ArenaFence::kActive);
