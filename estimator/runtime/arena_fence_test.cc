@@ -9,7 +9,7 @@ namespace {
 
 TEST(ArenaFenceTest, OnlyWhatIsAllowedCanBeTouched) {
   Arena arena;
-  arena.Reserve(256);
+  ASSERT_TRUE(arena.Reserve(256).ok());
   {
     const ArenaFence fence(arena);
     fence.Allow(arena.data() + 64, 10);
