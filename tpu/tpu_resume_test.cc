@@ -1,9 +1,8 @@
 // Runs on replicas that stop and go on, call after call and process after process.
-#include <unistd.h>
-
 #include <cstdio>
 #include <memory>
 
+#include "estimator/base/child_memory.h"
 #include "estimator/base/temp_dir.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/tiny_tpu_model.h"
@@ -76,15 +75,6 @@ TEST(TPUResume, ARunGoesOnWithAnotherNumberOfShardsAndAPlainEstimatorReadsIt) {
   EXPECT_NEAR((*read)["loss"], (*a)["loss"], 1e-6 * (*a)["loss"]);
 }
 
-int64_t ResidentBytes() {
-  long total = 0, resident = 0;
-  std::FILE* file = std::fopen("/proc/self/statm", "r");
-  if (file == nullptr) return 0;
-  const int read = std::fscanf(file, "%ld %ld", &total, &resident);
-  std::fclose(file);
-  return read == 2 ? static_cast<int64_t>(resident) * sysconf(_SC_PAGESIZE) : 0;
-}
-
 TEST(TPUResume, AThousandRoundsOnShardsReuseProgramsAndLeakNothing) {
   const TempDir dir;
   constexpr int kRounds = 1000;
@@ -106,7 +96,13 @@ TEST(TPUResume, AThousandRoundsOnShardsReuseProgramsAndLeakNothing) {
     ASSERT_TRUE(result.ok()) << result.status();
     ASSERT_EQ(result->global_step(), round + 1);
   }
-  EXPECT_LT(ResidentBytes() - resident_after_warm_up, 1 << 20);
+  const int64_t growth = ResidentBytes() - resident_after_warm_up;
+  if (kMemoryIsTrue) {
+    EXPECT_LT(growth, 1 << 20);
+  } else {
+    std::printf("under a sanitizer the growth, %ld bytes, is not compared\n",
+                static_cast<long>(growth));
+  }
   EXPECT_EQ(num_models, 3);
 }
 

@@ -21,15 +21,6 @@ struct Report {
   int code = 0;
 };
 
-int64_t HeldBytes() {
-  int64_t total = 0, resident = 0;
-  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld %ld", &total, &resident) != 2) resident = 0;
-    std::fclose(file);
-  }
-  return resident * ::sysconf(_SC_PAGESIZE);
-}
-
 void WriteAll(int file, const void* bytes, size_t n) {
   const char* from = static_cast<const char*>(bytes);
   while (n > 0) {
@@ -42,7 +33,7 @@ void WriteAll(int file, const void* bytes, size_t n) {
 
 [[noreturn]] void RunChild(const std::function<absl::Status()>& work, int out) {
   Report report;
-  const int64_t before = HeldBytes();
+  const int64_t before = ResidentBytes();
   const auto begin = std::chrono::steady_clock::now();
   const absl::Status status = work();
   report.memory.seconds =
@@ -58,6 +49,15 @@ void WriteAll(int file, const void* bytes, size_t n) {
 }
 
 }  // namespace
+
+int64_t ResidentBytes() {
+  int64_t total = 0, resident = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld %ld", &total, &resident) != 2) resident = 0;
+    std::fclose(file);
+  }
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
 
 absl::StatusOr<ChildMemory> MeasureInChild(const std::function<absl::Status()>& work) {
   std::fflush(stdout);

@@ -1,4 +1,5 @@
-// How much memory and time a piece of work takes, measured in a process of its own.
+// How much memory this process holds; how much memory and time a piece of work takes, measured in a
+// process of its own.
 #ifndef ESTIMATOR_BASE_CHILD_MEMORY_H_
 #define ESTIMATOR_BASE_CHILD_MEMORY_H_
 
@@ -10,7 +11,8 @@
 
 namespace estimator {
 
-// False under sanitizers, which keep memory of their own.
+// False under sanitizers, which keep memory of their own, asan freed memory too. A test that
+// compares memory leaves it out there, and says so.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kMemoryIsTrue = false;
 #elif defined(__has_feature)
@@ -23,6 +25,9 @@ inline constexpr bool kMemoryIsTrue = true;
 #else
 inline constexpr bool kMemoryIsTrue = true;
 #endif
+
+// What of this process lies in memory at this moment; 0 where /proc does not tell.
+int64_t ResidentBytes();
 
 struct ChildMemory {
   int64_t peak_bytes = 0;    // the most that the process held, the program itself included

@@ -1,6 +1,7 @@
 #include "estimator/base/child_memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <memory>
@@ -30,6 +31,17 @@ TEST(MeasureInChild, CountsWhatTheWorkHeldAtItsPeakAndNotWhatWasThereBefore) {
   if (kMemoryIsTrue) {
     EXPECT_LT(memory->growth_bytes, static_cast<int64_t>(kBytes + kBytes / 4));
   }
+}
+
+TEST(ResidentBytes, GrowsByWhatIsHeld) {
+  const int64_t before = ResidentBytes();
+  // Not from malloc, which may give what it has kept.
+  void* const held = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  ASSERT_NE(held, MAP_FAILED);
+  const int64_t after = ResidentBytes();
+  ::munmap(held, kBytes);
+  EXPECT_GE(after - before, static_cast<int64_t>(kBytes / 2));  // the kernel counts roughly
 }
 
 TEST(MeasureInChild, AnErrorOfTheWorkAndADeadChildAreErrors) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -77,6 +78,22 @@ TEST(Bundle, RoundTripsEveryDTypeScalarsAndEmptyTensors) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE(Same(*read, AllDTypes()));
   EXPECT_EQ(ListDirectory(dir.path())->size(), 2u);
+}
+
+TEST(Bundle, ThreadsReadFromOneReader) {
+  const TempDir dir;
+  ASSERT_TRUE(Write(dir.File("m"), AllDTypes()).ok());
+  const auto reader = BundleReader::Open(dir.File("m")).value();
+  std::vector<Values> read(4);
+  std::vector<std::thread> threads;
+  for (Values& values : read) {
+    threads.emplace_back([&reader, &values] {
+      for (const std::string& name : reader->names()) values[name] = reader->Read(name).value();
+      EXPECT_TRUE(reader->VerifyContents().ok());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Values& values : read) EXPECT_TRUE(Same(values, AllDTypes()));
 }
 
 TEST(Bundle, RoundTripsManyVariablesOverSeveralTableBlocks) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 #include <vector>
 
 namespace estimator {
@@ -26,6 +27,21 @@ TEST(ThreadPool, ParallelForRunsInSeveralThreadsAtOnce) {
     while (arrived < 4) std::this_thread::yield();
   });
   EXPECT_EQ(arrived, 4);
+}
+
+TEST(ThreadPool, SeveralThreadsShareOnePool) {
+  ThreadPool pool(2);
+  std::vector<std::thread> threads;
+  std::vector<int> sums(4, 0);
+  for (int& sum : sums) {
+    threads.emplace_back([&pool, &sum] {
+      std::vector<int> seen(100, 0);
+      for (int round = 0; round < 50; ++round) pool.ParallelFor(100, [&](size_t i) { ++seen[i]; });
+      for (const int count : seen) sum += count;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int sum : sums) EXPECT_EQ(sum, 5000);
 }
 
 TEST(ThreadPool, DestructionWaitsForTheTaskThatRuns) {

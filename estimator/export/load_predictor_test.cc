@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
@@ -145,6 +149,37 @@ TEST_F(LoadPredictorTest, AParsingReceiverIsReadBack) {
   ASSERT_TRUE(actual.ok()) << actual.status();
   ASSERT_TRUE(expected.ok()) << expected.status();
   ExpectSame(*actual, *expected);
+}
+
+TEST_F(LoadPredictorTest, ThreadsAreServedExamplesOfAnyNumber) {
+  const ServingInputReceiverFn parsing =
+      BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2, 3}}}});
+  const auto loaded = LoadPredictor(
+      Export(Network(parsing)),
+      {.signature_key = "regress", .predictor = {.max_programs = 2, .num_sessions = 2}});
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const auto serve = [&loaded](int64_t rows) -> std::vector<float> {
+    Array examples(DType::kString, {rows});
+    for (std::string& example : examples.values<std::string>())
+      example = ExampleBuilder().Floats("x", {1, 2, 3, 4, 5, 6}).Serialize();
+    const auto outputs = (*loaded)->Predict(ArrayMap{{"inputs", examples}});
+    if (!outputs.ok()) return {};
+    const Array& y = outputs->at("outputs");
+    return {y.values<float>().begin(), y.values<float>().end()};
+  };
+  std::vector<std::vector<float>> expected;
+  for (int64_t rows = 1; rows <= 3; ++rows) expected.push_back(serve(rows));
+  ASSERT_EQ(expected[2].size(), 3u);
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (int& count : wrong) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 60; ++i)
+        if (serve(1 + i % 3) != expected[static_cast<size_t>(i % 3)]) ++count;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, ElementsAre(0, 0, 0, 0));
 }
 
 TEST_F(LoadPredictorTest, ClassesThatAreStringsAreReadBack) {

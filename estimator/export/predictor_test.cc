@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <iostream>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "estimator/base/child_memory.h"
 #include "estimator/base/status.h"
 #include "estimator/data/example_builder.h"
 #include "estimator/export/model_signature.h"
@@ -77,12 +80,6 @@ Array Rows(int64_t count, int64_t first = 0) {
   return rows;
 }
 
-int64_t ResidentKib() {
-  int64_t pages = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> pages >> resident;
-  return resident * sysconf(_SC_PAGESIZE) / 1024;
-}
-
 TEST(PredictorTest, AnyBatchSizeIsServed) {
   const auto predictor = MakePredictor();
   EXPECT_EQ(predictor->inputs().at("x").ToString(), "f32 [?,2]");
@@ -122,6 +119,56 @@ TEST(PredictorTest, ThreadsGetTheirOwnResults) {
   EXPECT_THAT(wrong, ElementsAre(0, 0, 0, 0));
 }
 
+// y = x v<rows>: another variable for each number of rows, which is loaded with its graph.
+class VariableOfTheSize : public SignatureSource {
+ public:
+  const std::string& name() const override { return name_; }
+  const SavedSignature& signature() const override { return signature_; }
+  absl::StatusOr<SignatureGraph> GraphFor(const InputShapes& shapes) const override {
+    SignatureGraph made;
+    made.graph = std::make_unique<Graph>();
+    const GraphScope scope(*made.graph);
+    const Tensor x = Placeholder(DType::kFloat32, shapes.at("x"), "x");
+    made.inputs["x"] = x;
+    made.outputs["y"] = MatMul(x, GetVariable(absl::StrCat("v", x.dim(0)), {2, 1}, {}));
+    return made;
+  }
+  absl::Status LoadVariables(const SignatureGraph& graph, VariableStore& store) const override {
+    for (const Variable& variable : graph.graph->variables()) {
+      if (store.Has(variable.name())) continue;
+      EST_RETURN_IF_ERROR(store.Set(variable.name(), Array::Of<float>({2, 1}, {10, 1})));
+    }
+    return absl::OkStatus();
+  }
+  std::vector<InputShapes> SampleShapes() const override { return {}; }
+
+ private:
+  const std::string name_ = "serve";
+  const SavedSignature signature_ = {
+      .method_name = "",
+      .inputs = {{"x", {"x:0", DType::kFloat32, Shape({Shape::kUnknownDim, 2})}}},
+      .outputs = {{"y", {"y:0", DType::kFloat32, Shape({Shape::kUnknownDim, 1})}}}};
+};
+
+TEST(PredictorTest, AVariableThatIsLoadedForOneRequestLeavesAnotherThatRunsAlone) {
+  const auto predictor = Predictor::Create(std::make_unique<VariableOfTheSize>(),
+                                           std::make_shared<VariableStore>(), {.num_sessions = 2});
+  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(2, 0);
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      for (int64_t i = 1; i <= 200; ++i) {
+        const auto outputs = (*predictor)->Predict(ArrayMap{{"x", Rows(t == 0 ? i : 201 - i, i)}});
+        if (!outputs.ok() || outputs->at("y").AsDouble(0) != 11.0 * static_cast<double>(i) + 1)
+          ++wrong[static_cast<size_t>(t)];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, ElementsAre(0, 0));
+}
+
 // The bound: 4 MiB over 10,000 requests; a request that leaked its 4 KiB would take 40.
 TEST(PredictorTest, MemoryStaysFlatOverTenThousandRequests) {
   const auto predictor = MakePredictor({.max_programs = 4});
@@ -130,11 +177,15 @@ TEST(PredictorTest, MemoryStaysFlatOverTenThousandRequests) {
       ASSERT_TRUE(predictor->Predict(ArrayMap{{"x", Rows(509 + i % 4)}}).ok());
   };
   serve(500);
-  const int64_t before = ResidentKib();
+  const int64_t before = ResidentBytes() / 1024;
   serve(10000);
-  const int64_t after = ResidentKib();
+  const int64_t after = ResidentBytes() / 1024;
   std::cout << "resident: " << before << " KiB, after 10000 requests " << after << " KiB\n";
-  EXPECT_LT(after - before, 4096);
+  if (kMemoryIsTrue) {
+    EXPECT_LT(after - before, 4096);
+  } else {
+    std::cout << "under a sanitizer they are not compared\n";
+  }
 }
 
 TEST(PredictorTest, ARequestIsRefusedWithAllThatIsWrongWithIt) {

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -48,6 +51,7 @@ struct ProgramRun::State {
   const char* bound_to = nullptr;  // the arena's place when addresses were computed
 
   std::vector<Array*> variables;
+  std::vector<std::pair<const std::string*, const bool*>> reads;  // names, whether initialized
   std::vector<Array> own;
   std::vector<Array> feeds;
   std::vector<Array> fetches;
@@ -144,6 +148,11 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
     EST_ASSIGN_OR_RETURN(Array * array, store.Allocate(variable.name, variable.spec));
     state->variables.push_back(array);
   }
+  for (const ir::Node& node : impl.module.nodes) {
+    if (node.kind != ir::Node::Kind::kVariable) continue;
+    const std::string& name = impl.module.variables[static_cast<size_t>(node.index)].name;
+    state->reads.emplace_back(&name, store.InitializedFlag(name));
+  }
   state->arena = arena != nullptr ? std::move(arena) : std::make_shared<Arena>();
   EST_RETURN_IF_ERROR(state->arena->Reserve(impl.plan.arena_bytes));
   for (const TensorSpec& spec : impl.plan.own) state->own.emplace_back(spec.dtype, spec.shape);
@@ -174,9 +183,8 @@ ProgramRun::~ProgramRun() = default;
 
 absl::Status ProgramRun::CheckInitialized() const {
   std::vector<std::string> missing;
-  for (const ir::Node& node : state_->impl->module.nodes) {
-    if (node.kind == ir::Node::Kind::kVariable && !state_->store->initialized(node.name))
-      missing.push_back(node.name);
+  for (const auto& [name, initialized] : state_->reads) {
+    if (!*initialized) missing.push_back(*name);
   }
   if (missing.empty()) return absl::OkStatus();
   std::sort(missing.begin(), missing.end());

@@ -67,6 +67,12 @@ bool VariableStore::initialized(absl::string_view name) const {
   return it != entries_.end() && it->second.initialized;
 }
 
+const bool* VariableStore::InitializedFlag(absl::string_view name) const {
+  const auto it = entries_.find(name);
+  CHECK(it != entries_.end()) << "no variable " << name;
+  return &it->second.initialized;
+}
+
 void VariableStore::MarkInitialized(absl::string_view name) {
   const auto it = entries_.find(name);
   CHECK(it != entries_.end()) << "no variable " << name;

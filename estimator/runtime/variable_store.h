@@ -16,7 +16,8 @@ namespace estimator {
 
 // Not thread-safe: a program and a reader of the same store take turns (the loops see to it).
 // Programs bind to the storage when they are compiled: an entry's address never changes while
-// the store lives, and Set copies into it.
+// the store lives, and Set copies into it. A program that runs looks up no names, so that other
+// entries may be added meanwhile.
 class VariableStore {
  public:
   VariableStore() = default;
@@ -34,6 +35,9 @@ class VariableStore {
   // The live bytes, no copy. Null if absent.
   const Array* Peek(absl::string_view name) const;
   bool initialized(absl::string_view name) const;
+  // The same, followed: it holds what `initialized` returns as long as the store lives.
+  // REQUIRES: Has(name).
+  const bool* InitializedFlag(absl::string_view name) const;
   // A program has written the live bytes. REQUIRES: Has(name).
   void MarkInitialized(absl::string_view name);
   // Its value no longer counts; the storage stays. Of a name that is not there: nothing.

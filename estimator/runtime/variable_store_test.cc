@@ -22,6 +22,20 @@ TEST(VariableStore, StorageIsZeroAndStaysInPlace) {
   EXPECT_THAT((*allocated)->values<float>(), ElementsAre(3, 4));
 }
 
+TEST(VariableStore, AnInitializedFlagFollowsItsEntryAndStaysInPlace) {
+  VariableStore store;
+  ASSERT_TRUE(store.Allocate("w", {DType::kFloat32, {2}}).ok());
+  const bool* const initialized = store.InitializedFlag("w");
+  EXPECT_FALSE(*initialized);
+  ASSERT_TRUE(store.Set("a", Array::Scalar(1.0f)).ok());
+  ASSERT_TRUE(store.Set("z", Array::Scalar(1.0f)).ok());
+  EXPECT_FALSE(*initialized);
+  store.MarkInitialized("w");
+  EXPECT_TRUE(*initialized);
+  store.MarkUninitialized("w");
+  EXPECT_FALSE(*initialized);
+}
+
 TEST(VariableStore, GetCopiesAndSetCopies) {
   VariableStore store;
   Array value = Array::Of<float>({1}, {1});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "estimator/array/array.h"
@@ -129,6 +130,26 @@ TEST(EventFile, I7CorruptedFileRestSkippedMissingDirectoryNoData) {
   EXPECT_EQ(ReadScalars(dir.path())->at(2).at("loss"), 2);
   EXPECT_EQ(ReadScalars(dir.path())->size(), 2u);
   EXPECT_TRUE(ReadScalars(dir.File("none"))->empty());
+}
+
+TEST(EventFile, ThreadsWriteToOneFile) {
+  const TempDir dir;
+  constexpr int kThreads = 4, kEvents = 50;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&dir, t] {
+      const std::string tag = "thread_" + std::to_string(t);
+      for (int step = 0; step < kEvents; ++step) {
+        const auto writer = EventFileWriter::ForDirectory(dir.path());
+        EXPECT_TRUE(writer.ok() && (*writer)->AddScalar(tag, 1, step).ok());
+        if (step % 10 == 0) EXPECT_TRUE((*writer)->Flush().ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string path = EventFileWriter::ForDirectory(dir.path()).value()->path();
+  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+  EXPECT_EQ(ReadEventFile(path)->size(), size_t{kThreads} * kEvents);
 }
 
 TEST(EventFile, OneWriterADirectoryUntilAllAreClosed) {

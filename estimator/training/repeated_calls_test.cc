@@ -1,11 +1,10 @@
 // Programs with a loop of their own around Train, Evaluate and Predict: a round costs milliseconds
 // and leaks nothing: no memory, no file, no thread.
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 #include <memory>
 
+#include "estimator/base/child_memory.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/training/testing/tiny_model.h"
@@ -14,15 +13,6 @@
 
 namespace estimator {
 namespace {
-
-int64_t ResidentBytes() {
-  long total = 0, resident = 0;
-  std::FILE* file = std::fopen("/proc/self/statm", "r");
-  if (file == nullptr) return 0;
-  const int read = std::fscanf(file, "%ld %ld", &total, &resident);
-  std::fclose(file);
-  return read == 2 ? static_cast<int64_t>(resident) * sysconf(_SC_PAGESIZE) : 0;
-}
 
 // Open files and threads of this process.
 size_t OpenFilesAndThreads() {
@@ -81,7 +71,11 @@ void RunRounds(bool checkpoints, int rounds) {
   std::printf("%s checkpoints: %.2f ms a round, %ld bytes more in %d rounds\n",
               checkpoints ? "with" : "without", 1000 * seconds / rounds, static_cast<long>(growth),
               rounds - rounds / 4);
-  EXPECT_LT(growth, 1 << 20);
+  if (kMemoryIsTrue) {
+    EXPECT_LT(growth, 1 << 20);
+  } else {
+    std::printf("under a sanitizer the growth is not compared\n");
+  }
   EXPECT_EQ(OpenFilesAndThreads(), open_after_warm_up);
   // Half a millisecond; room for a sanitizer. A checkpoint waits for the disk besides.
   if (!checkpoints) {

@@ -1,7 +1,11 @@
 // Train: how long it goes on, what it saves, what it calls. Errors are in train_errors_test.cc,
 // resuming in resume_test.cc.
 #include <memory>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/checkpoint_state.h"
@@ -49,6 +53,35 @@ TEST_F(TrainTest, StepsAddUpAndMaxStepsIsAbsolute) {
   ASSERT_TRUE(absolute.Train(Endless, MaxSteps(5), {.hooks = {recorder}}).ok());
   EXPECT_EQ(StepOf(absolute), 5);
   EXPECT_EQ(recorder->num_begins, 0) << "nothing is touched";
+}
+
+TEST_F(TrainTest, EstimatorsOfSeveralThreadsDoNotDisturbEachOther) {
+  constexpr int kThreads = 3;
+  const auto train = [this](const std::string& name) -> std::string {
+    Estimator<TinyParams>::Options options = TinyOptions(Dir(name));
+    options.config.save_summary_steps = 2;
+    options.params.dropout = 0.1;
+    Estimator<TinyParams> estimator(options);
+    const auto input = [](const TinyParams&) {
+      return Dataset::FromTensorSlices(TinyExamples()).Shuffle(20).Repeat().Batch(4).Prefetch(2);
+    };
+    const absl::Status trained = estimator.Train(input, Steps(20));
+    if (!trained.ok()) return trained.ToString();
+    const auto result = estimator.Evaluate([](const TinyParams&) { return TinyDataset(8); });
+    if (!result.ok()) return result.status().ToString();
+    return absl::StrCat((*result)["loss"], " ", *CheckpointBits(**estimator.LatestCheckpoint()));
+  };
+  const std::string alone = train("alone");
+  EXPECT_THAT(alone, HasSubstr("dense_1/bias"));
+  std::vector<std::string> together(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&train, &text = together[static_cast<size_t>(t)], t] {
+      text = train(absl::StrCat("thread_", t));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& text : together) EXPECT_EQ(text, alone);
 }
 
 // Behaviour D2.
