@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "estimator/data/dataset.h"
 
 namespace estimator {
@@ -85,27 +85,33 @@ TEST(DatasetThreads, LargeBatchesShareTheMemoryOfThoseThatWereDropped) {
   ExpectEveryThreadSeesTheSame(Rows(false, 2048).Cache().Batch(8).Prefetch(2));  // 128 KiB each
 }
 
+// The numbers of the next batch; "" after an error.
+std::string NextBatch(Iterator& iterator) {
+  const auto element = iterator.Next();
+  if (!element.ok() || !element->has_value()) return "";
+  return absl::StrJoin((*element)->features.Only().value().values<int64_t>(), " ");
+}
+
 TEST(DatasetThreads, AnIteratorIsSavedAndDestroyedWhileItReadsAhead) {
   const Dataset dataset = Rows().Shuffle(kRows).Repeat().Batch(8).Prefetch(4);
   std::vector<std::thread> threads;
-  std::vector<std::string> states(kThreads);
-  for (std::string& state : states) {
-    threads.emplace_back([&dataset, &state] {
+  std::vector<std::string> seen(kThreads), expected(kThreads);
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
       for (int round = 0; round < 10; ++round) {
-        const auto iterator = dataset.MakeIterator();
-        if (!iterator.ok()) return;
-        for (int i = 0; i < 5; ++i) {
-          if (!(*iterator)->Next().ok()) return;
-          const auto saved = (*iterator)->SaveState();
-          if (!saved.ok()) return;
-          state = *saved;
-        }
+        const auto first = dataset.MakeIterator().value(), second = dataset.MakeIterator().value();
+        for (int i = 0; i < 5; ++i) NextBatch(*first);
+        const std::string state = first->SaveState().value();
+        EXPECT_TRUE(second->RestoreState(state).ok());
+        expected[static_cast<size_t>(t)] = NextBatch(*first);
+        seen[static_cast<size_t>(t)] = NextBatch(*second);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_FALSE(states[0].empty());
-  for (const std::string& state : states) EXPECT_EQ(state, states[0]);
+  EXPECT_FALSE(expected[0].empty());
+  for (const std::string& text : expected) EXPECT_EQ(text, expected[0]);
+  EXPECT_EQ(seen, expected);
 }
 
 }  // namespace

@@ -142,7 +142,9 @@ TEST(EventFile, ThreadsWriteToOneFile) {
       for (int step = 0; step < kEvents; ++step) {
         const auto writer = EventFileWriter::ForDirectory(dir.path());
         EXPECT_TRUE(writer.ok() && (*writer)->AddScalar(tag, 1, step).ok());
-        if (step % 10 == 0) EXPECT_TRUE((*writer)->Flush().ok());
+        if (step % 10 == 0) {
+          EXPECT_TRUE((*writer)->Flush().ok());
+        }
       }
     });
   }
