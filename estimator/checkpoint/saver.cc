@@ -108,7 +108,7 @@ std::vector<std::string> Saver::TakeOverLimit() {
 }
 
 absl::Status Saver::WriteMetaGraph(const std::string& path, const MetaGraphSource& source) {
-  if (source.make == nullptr || !options_.write_meta_graph) return WriteOrRemove(path, nullptr);
+  if (source.make == nullptr) return WriteOrRemove(path, nullptr);
   if (meta_graph_ && source.version == meta_graph_->version && path != meta_graph_->path) {
     const absl::StatusOr<int64_t> size = FileSize(meta_graph_->path);
     if (size.ok() && *size == meta_graph_->num_bytes) {

@@ -23,9 +23,6 @@ struct SaverOptions {
   // Of those that would be deleted, one every so many hours is kept for good.
   double keep_checkpoint_every_n_hours = 10000;
   std::string basename = "model.ckpt";
-  // Whether to write SaverExtras::meta_graph. Source: TF 2.15 Saver.save's argument, which
-  // Estimator sets to RunConfig.checkpoint_save_graph_def.
-  bool write_meta_graph = true;
   // Seconds since 1970; the system's clock if empty. For tests.
   std::function<double()> now_secs = nullptr;
 };

@@ -153,12 +153,12 @@ TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
   }
 }
 
-TEST(Saver, TheGraphIsLeftOutWhereTheOptionSaysSoAndAStaleOneIsRemoved) {
+TEST(Saver, AStaleGraphOfASaveWithoutOneIsRemoved) {
   const TempDir dir;
   const SaverExtras extras{.meta_graph = MetaGraph("graph")};
   ASSERT_TRUE(Saver().Save(dir.path(), 3, Variables(3), extras).ok());
   EXPECT_TRUE(FileExists(dir.File("model.ckpt-3.meta")));
-  ASSERT_TRUE(Saver({.write_meta_graph = false}).Save(dir.path(), 3, Variables(3), extras).ok());
+  ASSERT_TRUE(Saver().Save(dir.path(), 3, Variables(3)).ok());
   EXPECT_FALSE(FileExists(dir.File("model.ckpt-3.meta")));
 }
 

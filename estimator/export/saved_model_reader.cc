@@ -125,6 +125,12 @@ const std::map<std::string, SavedSignature>& SavedModelReader::signatures() cons
 absl::StatusOr<SavedSignature> SavedModelReader::Signature(absl::string_view name) const {
   const auto found = rep_->signatures.find(std::string(name));
   if (found != rep_->signatures.end()) return found->second;
+  if (rep_->signatures.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        rep_->path,
+        " has no signatures; a .meta beside a checkpoint has the training graph alone: "
+        "export a SavedModel, with ExportSavedModel, to run one"));
+  }
   return absl::NotFoundError(absl::StrCat(rep_->path, " has no signature '", name,
                                           "'; those there are: ", Names(rep_->signatures)));
 }

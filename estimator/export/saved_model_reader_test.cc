@@ -46,6 +46,19 @@ TEST(SavedModelReaderTest, SaysWhatIsMissingOrBroken) {
               HasSubstr("no checkpoint stands beside the graph"));
 }
 
+TEST(SavedModelReaderTest, AGraphWithoutSignaturesIsSaidToBeOne) {
+  proto::MetaGraphDef meta;
+  ASSERT_TRUE(meta.ParseFromString(*ReadFile("testdata/saved_models/meta_graph/model.ckpt.meta")));
+  meta.clear_signature_def();
+  const TempDir dir;
+  const std::string path = dir.File("model.ckpt-1.meta");
+  ASSERT_TRUE(WriteFileAtomically(path, meta.SerializeAsString()).ok());
+  const auto model = SavedModelReader::Open(path);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(Message((*model)->Signature("serving_default").status()),
+              HasSubstr("has no signatures; a .meta beside a checkpoint has the training graph"));
+}
+
 TEST(SavedModelReaderTest, HoldsInputsAgainstTheSignature) {
   const auto predictor = LoadPredictor(kMnist);
   ASSERT_TRUE(predictor.ok()) << predictor.status();

@@ -18,8 +18,6 @@ namespace {
 
 thread_local Graph* current_graph = nullptr;
 
-// TensorFlow's DEFAULT_GRAPH_SEED: stands in for a graph seed where none is set.
-constexpr int64_t kDefaultGraphSeed = 87654321;
 // Of one tensor: a count of its bytes does not overflow.
 constexpr int64_t kMaxElements = int64_t{1} << 56;
 

@@ -31,6 +31,9 @@ struct SummaryRequest {
   int max_outputs = 3;  // images of a batch
 };
 
+// TensorFlow's DEFAULT_GRAPH_SEED: stands in for a graph seed where none is set.
+inline constexpr int64_t kDefaultGraphSeed = 87654321;
+
 // Built by one thread. Not copyable; handles point into it.
 class Graph {
  public:

@@ -28,6 +28,16 @@ Tolerance ToleranceFor(const Array& expected) {
   return {.relative = relative, .absolute = relative * Rms(expected)};
 }
 
+// Of one op that was fused, without what its inputs are.
+KernelSpec SpecOf(const Origin::Step& step) {
+  return {.op = step.op,
+          .name = step.name,
+          .attrs = step.attrs,
+          .inputs = {},
+          .outputs = step.outputs,
+          .constants = {}};
+}
+
 // What the ops that were fused into `origin` give.
 absl::StatusOr<std::vector<Array>> RunOrigin(const Origin& origin, const std::vector<Array>& inputs,
                                              const StepContext& context) {
@@ -38,12 +48,7 @@ absl::StatusOr<std::vector<Array>> RunOrigin(const Origin& origin, const std::ve
   };
   for (const Origin::Step& step : origin.steps) {
     std::vector<Array> operands;
-    KernelSpec spec{.op = step.op,
-                    .name = step.name,
-                    .attrs = step.attrs,
-                    .inputs = {},
-                    .outputs = step.outputs,
-                    .constants = {}};
+    KernelSpec spec = SpecOf(step);
     for (const Value& input : step.inputs) {
       operands.push_back(at(input));
       spec.inputs.push_back({operands.back().dtype(), operands.back().shape()});
@@ -69,12 +74,7 @@ std::vector<std::string> OpsWithoutReference(const Node& node, const KernelSpec&
   }
   std::vector<std::string> ops;
   for (const Origin::Step& step : node.origin->steps) {
-    KernelSpec own{.op = step.op,
-                   .name = step.name,
-                   .attrs = step.attrs,
-                   .inputs = {},
-                   .outputs = step.outputs,
-                   .constants = {}};
+    KernelSpec own = SpecOf(step);
     for (const Value& input : step.inputs) {
       const size_t output = static_cast<size_t>(input.output);
       const bool outer = input.node < 0;

@@ -20,11 +20,6 @@
 namespace estimator {
 namespace {
 
-// What random ops are built with where no seed is set: TensorFlow's own default, so that ops with a
-// seed of their own keep it, and others take their number among the random ops. Without a seed of
-// the graph that would be a number among all nodes, of which there may be more for a larger batch.
-constexpr int64_t kDefaultGraphSeed = 87654321;
-
 const char* ModeTag(Mode mode) {
   return mode == Mode::kTrain ? kTrainingTag : mode == Mode::kEval ? kEvalTag : kServingTag;
 }
@@ -73,6 +68,9 @@ absl::StatusOr<BuiltExport> Build(const Strategy& strategy, const ServingInputRe
   BuiltExport built;
   built.graph.graph = std::make_unique<Graph>();
   Graph& graph = *built.graph.graph;
+  // Also where no seed is set: so ops with a seed of their own keep it, and others take their
+  // number among the random ops. Without a seed of the graph that would be a number among all
+  // nodes, of which there may be more for a larger batch.
   graph.set_seed(seed.value_or(kDefaultGraphSeed));
   const GraphScope scope(graph);
   GetOrCreateGlobalStep();

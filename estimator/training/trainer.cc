@@ -67,7 +67,6 @@ Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSe
       saver_(SaverOptions{
           .keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
           .keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours,
-          .write_meta_graph = config_.checkpoint_save_graph_def,
           .now_secs = nullptr}) {
   state_.set_only_in_memory(!config_.SavesCheckpoints());
 }

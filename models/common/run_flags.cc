@@ -81,10 +81,11 @@ tpu::RunConfig RunConfigFromFlags() {
 
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
   std::vector<std::string> violations;
-  for (const auto& [flag, holds, requirement] : requirements) {
+  for (const auto& [flag, holds, requirement, problem] : requirements) {
     if (holds) continue;
-    violations.push_back(
-        absl::StrCat("--", flag, " must be ", requirement, ", given ", ValueOf(flag)));
+    violations.push_back(problem.empty() ? absl::StrCat("--", flag, " must be ", requirement,
+                                                        ", given ", ValueOf(flag))
+                                         : absl::StrCat("--", flag, ": ", problem));
   }
   const absl::Status model_dir = CheckWritableDirectory(FLAGS_model_dir);
   if (!FLAGS_model_dir.empty() && !model_dir.ok()) {
@@ -96,11 +97,19 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
   return UsageError(absl::StrJoin(violations, "; "));
 }
 
+FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& status) {
+  return {.flag = flag,
+          .holds = status.ok(),
+          .requirement = "",
+          .problem = std::string(status.message())};
+}
+
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size) {
-  if (!FLAGS_use_tpu) return {flag, batch_size > 0, "positive"};
-  return {
-      flag, batch_size > 0 && FLAGS_num_shards > 0 && batch_size % FLAGS_num_shards == 0,
-      absl::StrCat("positive and divisible by the ", FLAGS_num_shards, " shards (--num_shards)")};
+  if (!FLAGS_use_tpu) return {.flag = flag, .holds = batch_size > 0, .requirement = "positive"};
+  return {.flag = flag,
+          .holds = batch_size > 0 && FLAGS_num_shards > 0 && batch_size % FLAGS_num_shards == 0,
+          .requirement = absl::StrCat("positive and divisible by the ", FLAGS_num_shards,
+                                      " shards (--num_shards)")};
 }
 
 bool CanBeFolder(absl::string_view path) {

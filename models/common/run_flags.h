@@ -26,12 +26,17 @@ struct FlagRequirement {
   std::string flag;  // "train_steps"
   bool holds = true;
   std::string requirement;  // "positive"
+  // Instead of the requirement: what is wrong, where there is more to say.
+  std::string problem = "";
 };
 // Looks at what the program requires and at the flags of this file: a model_dir that can be
 // written, what RunConfig requires. To be called before any work.
 // Errors: a UsageError (base/usage_error.h) naming all that does not hold: "--train_steps must be
 // positive, given 0".
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements);
+
+// That a check of this flag's value came out OK; otherwise its message says what is wrong.
+FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& status);
 
 // That a batch of this flag is positive and, with --use_tpu, can be split over the shards.
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size);

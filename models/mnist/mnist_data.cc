@@ -33,25 +33,6 @@ std::string FindFile(absl::string_view data_dir, absl::string_view name) {
   return "";
 }
 
-absl::Status CheckFiles(absl::string_view data_dir) {
-  const std::vector<absl::string_view> names = {kTrainImages, kTrainLabels, kTestImages,
-                                                kTestLabels};
-  std::string problem;
-  if (!IsDirectory(data_dir)) {
-    problem = absl::StrCat("no such directory: '", data_dir, "'");
-  } else {
-    std::vector<absl::string_view> missing;
-    for (const absl::string_view name : names) {
-      if (FindFile(data_dir, name).empty()) missing.push_back(name);
-    }
-    if (missing.empty()) return absl::OkStatus();
-    problem = absl::StrCat("'", data_dir, "' has no ", absl::StrJoin(missing, ", no "));
-  }
-  return absl::NotFoundError(
-      absl::StrCat("data_dir: ", problem, ". MNIST is the four files ", absl::StrJoin(names, ", "),
-                   ", each plain or as .gz. Without a data_dir, digits are drawn instead."));
-}
-
 // A problem of one example, or of two files that do not fit.
 absl::StatusOr<DigitSet> ReadSet(absl::string_view data_dir, absl::string_view images_name,
                                  absl::string_view labels_name) {
@@ -88,8 +69,33 @@ absl::StatusOr<DigitSet> ReadSet(absl::string_view data_dir, absl::string_view i
 
 }  // namespace
 
+absl::Status CheckDataDir(absl::string_view data_dir) {
+  if (data_dir.empty()) return absl::OkStatus();
+  const std::vector<absl::string_view> names = {kTrainImages, kTrainLabels, kTestImages,
+                                                kTestLabels};
+  std::string problem;
+  if (!IsDirectory(data_dir)) {
+    problem = FileExists(data_dir)
+                  ? absl::StrCat("'", data_dir, "' is a file; the folder of the files is asked for")
+                  : absl::StrCat("no such directory: '", data_dir, "'");
+  } else {
+    std::vector<absl::string_view> missing;
+    for (const absl::string_view name : names) {
+      if (FindFile(data_dir, name).empty()) missing.push_back(name);
+    }
+    if (missing.empty()) return absl::OkStatus();
+    problem = absl::StrCat("'", data_dir, "' has no ", absl::StrJoin(missing, ", no "));
+  }
+  return absl::NotFoundError(absl::StrCat(problem, ". MNIST is the four files ",
+                                          absl::StrJoin(names, ", "),
+                                          ", each plain or as .gz. Without a data_dir, digits are "
+                                          "drawn instead."));
+}
+
 absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir) {
-  EST_RETURN_IF_ERROR(CheckFiles(data_dir));
+  if (const absl::Status status = CheckDataDir(data_dir); !status.ok()) {
+    return Annotate(status, "data_dir");
+  }
   MnistData data;
   EST_ASSIGN_OR_RETURN(data.train, ReadSet(data_dir, kTrainImages, kTrainLabels));
   EST_ASSIGN_OR_RETURN(data.test, ReadSet(data_dir, kTestImages, kTestLabels));

@@ -19,11 +19,15 @@ struct MnistData {
   DigitSet test;
 };
 
+// Whether a directory has the files that ReadMnist reads. OK for an empty data_dir.
+// Errors: NOT_FOUND if the directory or some of the files are missing, all of which are named.
+absl::Status CheckDataDir(absl::string_view data_dir);
+
 // Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
 // t10k-labels-idx1-ubyte of a directory, each plain or as .gz.
-// Errors: NOT_FOUND if the directory or some of the files are missing, all of which are named;
-// DATA_LOSS if a file is truncated or corrupt; INVALID_ARGUMENT if images are not u8 [N, 28, 28],
-// if the numbers of images and labels differ, or if a label is not in [0, 10) (file and record).
+// Errors: as CheckDataDir; DATA_LOSS if a file is truncated or corrupt; INVALID_ARGUMENT if images
+// are not u8 [N, 28, 28], if the numbers of images and labels differ, or if a label is not in [0,
+// 10) (file and record).
 absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir);
 
 // The embedded set: the test images stay the same however many are drawn for training.

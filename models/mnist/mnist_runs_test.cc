@@ -1,12 +1,8 @@
 // Whole runs of the program that go wrong or go twice: stopped by a signal, with the same seed
 // again, in another network's model_dir, with a learning rate that ruins it, on damaged files.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,11 +11,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/run_program.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/checkpoint/saver.h"
-#include "estimator/data/idx.h"
-#include "models/mnist/digits.h"
+#include "models/mnist/small_mnist.h"
 
 namespace estimator::mnist {
 namespace {
@@ -30,52 +26,15 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
 
-struct Outcome {
-  int exit_code = -1;  // -1: ended by a signal
-  std::string output;  // stdout and stderr
-};
-
 class MnistRunsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    WriteSet("train", DrawDigits(1, 0, 300));
-    WriteSet("t10k", DrawDigits(1, 1000, 50));
-  }
-  void WriteSet(const std::string& name, const DigitSet& set) {
-    ASSERT_TRUE(WriteIdx(data_.File(name + "-images-idx3-ubyte"), set.images).ok());
-    const Array labels = set.labels.Cast(DType::kUint8);
-    ASSERT_TRUE(WriteIdx(data_.File(name + "-labels-idx1-ubyte"), labels).ok());
-  }
+  void SetUp() override { ASSERT_TRUE(WriteSmallMnist(data_.path()).ok()); }
   // Runs the program with the small files, batches of 32 and `flags`. As soon as its output has the
   // words `when` (if there are any), it gets a SIGINT, as from Ctrl-C.
-  Outcome Run(const std::string& flags, const std::string& when = "") const {
-    const std::string command =
-        absl::StrCat("exec models/mnist/mnist_tpu --batch_size=32 --data_dir=", data_.path(), " ",
-                     flags, " 2>&1");
-    Outcome outcome;
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return outcome;
-    const pid_t child = fork();
-    if (child == 0) {
-      dup2(ends[1], STDOUT_FILENO);
-      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-      _exit(127);
-    }
-    close(ends[1]);
-    bool wait_for_words = !when.empty();
-    char buffer[4096];
-    for (ssize_t n; (n = read(ends[0], buffer, sizeof(buffer))) > 0;) {
-      outcome.output.append(buffer, static_cast<size_t>(n));
-      if (wait_for_words && absl::StrContains(outcome.output, when)) {
-        kill(child, SIGINT);
-        wait_for_words = false;
-      }
-    }
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
-    return outcome;
+  ProgramRun Run(const std::string& flags, const std::string& when = "") const {
+    return RunProgram(absl::StrCat("models/mnist/mnist_tpu --batch_size=32 --data_dir=",
+                                   data_.path(), " ", flags),
+                      /*interrupt_at=*/when);
   }
   std::string Dir(const std::string& name) const { return work_.File(name); }
   // Every file of a folder, by path.
@@ -96,7 +55,7 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
     SCOPED_TRACE(flags);
     const std::string dir = Dir(absl::StrCat("m", loop));
     const std::string all = absl::StrCat(flags, " --model_dir=", dir);
-    const Outcome stopped = Run(all + " --train_steps=1000000", /*when=*/"/1000000, loss = ");
+    const ProgramRun stopped = Run(all + " --train_steps=1000000", /*when=*/"/1000000, loss = ");
     EXPECT_EQ(stopped.exit_code, 130) << stopped.output;
     EXPECT_THAT(stopped.output, AllOf(HasSubstr("finishing the current loop, then saving"),
                                       HasSubstr("stopped: interrupted at step "),
@@ -108,7 +67,7 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
     EXPECT_EQ(*step % loop, 0) << "a loop is never left in its middle";
     EXPECT_THAT(stopped.output, HasSubstr(absl::StrCat("saved in ", dir, "/model.ckpt-", *step)));
 
-    const Outcome next = Run(absl::StrCat(all, " --train_steps=", *step + 2));
+    const ProgramRun next = Run(absl::StrCat(all, " --train_steps=", *step + 2));
     EXPECT_EQ(next.exit_code, 0) << next.output;
     EXPECT_THAT(next.output,
                 AllOf(HasSubstr(absl::StrCat("goes on after step ", *step)),
@@ -121,7 +80,7 @@ TEST_F(MnistRunsTest, TheSameSeedTwiceGivesTheSameBitsAndAnotherSeedOthers) {
     std::vector<std::string> bits;
     for (const int seed : {5, 5, 6}) {
       const std::string dir = Dir(absl::StrCat(where.size(), "_", bits.size()));
-      const Outcome run =
+      const ProgramRun run =
           Run(absl::StrCat(where, " --train_steps=4 --momentum=0.9 --eval_steps=0 ",
                            "--enable_predict=false --seed=", seed, " --model_dir=", dir));
       ASSERT_EQ(run.exit_code, 0) << run.output;
@@ -133,7 +92,8 @@ TEST_F(MnistRunsTest, TheSameSeedTwiceGivesTheSameBitsAndAnotherSeedOthers) {
 }
 
 TEST_F(MnistRunsTest, TheCheckpointHasTensorFlowsNamesAndShapes) {
-  const Outcome run = Run("--use_tpu=false --train_steps=1 --eval_steps=0 --model_dir=" + Dir("m"));
+  const ProgramRun run =
+      Run("--use_tpu=false --train_steps=1 --eval_steps=0 --model_dir=" + Dir("m"));
   ASSERT_EQ(run.exit_code, 0) << run.output;
   const auto variables = ListVariables(Dir("m"));
   ASSERT_TRUE(variables.ok()) << variables.status();
@@ -156,7 +116,7 @@ TEST_F(MnistRunsTest, AnotherNetworksModelDirGivesATableOfEveryMismatchAndStaysA
       {"global_step", Array::Scalar<int64_t>(3)}};
   ASSERT_TRUE(Saver().Save(Dir("m"), 3, other).ok());
   const std::map<std::string, std::string> before = Contents(Dir("m"));
-  const Outcome run = Run("--use_tpu=false --train_steps=5 --model_dir=" + Dir("m"));
+  const ProgramRun run = Run("--use_tpu=false --train_steps=5 --model_dir=" + Dir("m"));
   EXPECT_EQ(run.exit_code, 1) << run.output;
   EXPECT_THAT(run.output, AllOf(HasSubstr("model.ckpt-3 does not fit: 8 of 9 variables differ"),
                                 HasSubstr("conv1/kernel"), HasSubstr("transposed"),
@@ -168,7 +128,7 @@ TEST_F(MnistRunsTest, ALossThatIsNotFiniteNamesTheStepAndTheTensorAndKeepsTheChe
   const std::string flags = "--use_tpu=false --model_dir=" + Dir("m");
   ASSERT_EQ(Run(flags + " --train_steps=2 --eval_steps=0").exit_code, 0);
   const std::string before = *ReadFile(Dir("m") + "/model.ckpt-2.data-00000-of-00001");
-  const Outcome run = Run(flags + " --train_steps=50 --learning_rate=1e38");
+  const ProgramRun run = Run(flags + " --train_steps=50 --learning_rate=1e38");
   EXPECT_EQ(run.exit_code, 1) << run.output;
   EXPECT_THAT(run.output, AllOf(HasSubstr(" loss during training, at step "),
                                 HasSubstr(", the first tensor that is not finite")));
@@ -185,7 +145,7 @@ TEST_F(MnistRunsTest, AFileThatIsCutOffOrGarbledIsNamedBeforeAnythingIsWritten) 
   for (const std::string& bytes :
        {whole.substr(0, whole.size() / 2), garbled, longer, whole.substr(0, 3), std::string()}) {
     ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
-    const Outcome run = Run("--use_tpu=false --train_steps=1 --model_dir=" + Dir("m"));
+    const ProgramRun run = Run("--use_tpu=false --train_steps=1 --model_dir=" + Dir("m"));
     EXPECT_EQ(run.exit_code, 1) << run.output;
     EXPECT_THAT(run.output, AllOf(HasSubstr("error: DATA_LOSS"), HasSubstr(path)));
     EXPECT_FALSE(IsDirectory(Dir("m")));

@@ -70,7 +70,6 @@ auto Input(const mnist::DigitSet& set, Mode mode) {
 }
 
 using MnistEstimator = tpu::TPUEstimator<MnistParams>;
-
 // The probability of each class for the first few test images.
 absl::Status Predict(MnistEstimator& estimator, const mnist::DigitSet& images) {
   EST_ASSIGN_OR_RETURN(const std::vector<Prediction> rows,
@@ -86,7 +85,8 @@ absl::Status Predict(MnistEstimator& estimator, const mnist::DigitSet& images) {
 
 absl::Status Run() {
   EST_RETURN_IF_ERROR(RequireFlags(
-      {{"learning_rate", FLAGS_learning_rate > 0, "positive"},
+      {StatusRequirement("data_dir", mnist::CheckDataDir(FLAGS_data_dir)),
+       {"learning_rate", FLAGS_learning_rate > 0, "positive"},
        {"momentum", FLAGS_momentum >= 0 && FLAGS_momentum < 1, "in [0, 1)"},
        {"train_steps", FLAGS_train_steps > 0, "positive"},
        BatchRequirement("batch_size", FLAGS_batch_size),

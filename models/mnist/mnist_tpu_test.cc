@@ -1,8 +1,6 @@
 // Runs the program as a user does: on small IDX files, a few steps, and with mistakes.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,43 +8,22 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/run_program.h"
 #include "estimator/base/temp_dir.h"
-#include "estimator/data/idx.h"
 #include "models/mnist/digits.h"
+#include "models/mnist/small_mnist.h"
 
 namespace estimator::mnist {
 namespace {
 
-struct Outcome {
-  int exit_code = -1;
-  std::string output;  // stdout and stderr
-};
-
 class MnistTpuTest : public testing::Test {
  protected:
-  void SetUp() override {
-    WriteSet("train", DrawDigits(1, 0, 300));
-    WriteSet("t10k", DrawDigits(1, 1000, 50));
-  }
-  void WriteSet(const std::string& name, const DigitSet& set) {
-    ASSERT_TRUE(WriteIdx(data_.File(name + "-images-idx3-ubyte"), set.images).ok());
-    const Array labels = set.labels.Cast(DType::kUint8);
-    ASSERT_TRUE(WriteIdx(data_.File(name + "-labels-idx1-ubyte"), labels).ok());
-  }
+  void SetUp() override { ASSERT_TRUE(WriteSmallMnist(data_.path()).ok()); }
   // The program with the small files and `flags`, which come last and win.
-  Outcome Program(const std::string& flags) const {
-    const std::string command = absl::StrCat("models/mnist/mnist_tpu --data_dir=", data_.path(),
-                                             " --model_dir=", work_.File("m"),
-                                             " --batch_size=32 --train_steps=4 ", flags, " 2>&1");
-    Outcome outcome;
-    FILE* const pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) return outcome;
-    char buffer[4096];
-    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe))
-      outcome.output.append(buffer, n);
-    const int status = pclose(pipe);
-    if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
-    return outcome;
+  ProgramRun Program(const std::string& flags) const {
+    return RunProgram(absl::StrCat("models/mnist/mnist_tpu --data_dir=", data_.path(),
+                                   " --model_dir=", work_.File("m"),
+                                   " --batch_size=32 --train_steps=4 ", flags));
   }
   static void ExpectParts(const std::string& text, const std::vector<std::string>& parts) {
     for (const std::string& part : parts) {
@@ -59,7 +36,8 @@ class MnistTpuTest : public testing::Test {
 };
 
 TEST_F(MnistTpuTest, TrainsEvaluatesAndPredictsOnTheCpu) {
-  const Outcome run = Program(absl::StrCat("--use_tpu=false --result_json=", work_.File("r.json")));
+  const ProgramRun run =
+      Program(absl::StrCat("--use_tpu=false --result_json=", work_.File("r.json")));
   ASSERT_EQ(run.exit_code, 0) << run.output;
   ExpectParts(run.output, {"evaluated 50 examples at step 4", "accuracy", "test image 4 is a",
                            absl::StrCat("tensorboard --logdir=", work_.File("m"))});
@@ -72,14 +50,14 @@ TEST_F(MnistTpuTest, TrainsEvaluatesAndPredictsOnTheCpu) {
 }
 
 TEST_F(MnistTpuTest, RunsOnShards) {
-  const Outcome run = Program("--use_tpu --num_shards=4 --iterations=2 --momentum=0.9");
+  const ProgramRun run = Program("--use_tpu --num_shards=4 --iterations=2 --momentum=0.9");
   ASSERT_EQ(run.exit_code, 0) << run.output;
   ExpectParts(run.output, {"evaluated 50 examples at step 4", "test image 4 is a"});
 }
 
 TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnShards) {
   for (const char* where : {"--use_tpu=false", "--use_tpu --num_shards=2 --iterations=1"}) {
-    const Outcome run = Program(absl::StrCat(
+    const ProgramRun run = Program(absl::StrCat(
         where, " --check_kernels --batch_size=8 --train_steps=1 --enable_predict=false",
         " --eval_steps=1 --model_dir=", work_.File("checked"), std::string(where).size()));
     EXPECT_EQ(run.exit_code, 0) << where << "\n" << run.output;
@@ -87,7 +65,7 @@ TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnShards) {
 }
 
 TEST_F(MnistTpuTest, ExportsASavedModelOfAModelThatRanOnShards) {
-  const Outcome run = Program(
+  const ProgramRun run = Program(
       absl::StrCat("--use_tpu --num_shards=4 --eval_steps=0 --export_dir=", work_.File("export")));
   ASSERT_EQ(run.exit_code, 0) << run.output;
   ExpectParts(run.output, {absl::StrCat("exported to: ", work_.File("export/"))});
@@ -100,7 +78,7 @@ TEST_F(MnistTpuTest, ExportsASavedModelOfAModelThatRanOnShards) {
 TEST_F(MnistTpuTest, AModelThatIsTrainedAlreadyIsOnlyEvaluatedAndUsed) {
   ASSERT_EQ(Program("--use_tpu=false --eval_steps=0 --enable_predict=false").exit_code, 0);
   const absl::StatusOr<std::string> before = ReadFile(work_.File("m/checkpoint"));
-  const Outcome again = Program("--use_tpu=false");
+  const ProgramRun again = Program("--use_tpu=false");
   ASSERT_EQ(again.exit_code, 0) << again.output;
   ExpectParts(again.output,
               {"Skipping training", "evaluated 50 examples at step 4", "test image 0 is a"});
@@ -109,7 +87,7 @@ TEST_F(MnistTpuTest, AModelThatIsTrainedAlreadyIsOnlyEvaluatedAndUsed) {
 
 TEST_F(MnistTpuTest, GoesOnWhereItStopped) {
   ASSERT_EQ(Program("--use_tpu=false --train_steps=2 --eval_steps=0").exit_code, 0);
-  const Outcome more = Program("--use_tpu=false --eval_steps=1");
+  const ProgramRun more = Program("--use_tpu=false --eval_steps=1");
   ASSERT_EQ(more.exit_code, 0) << more.output;
   ExpectParts(more.output, {"evaluated 32 examples at step 4"});
 }
@@ -138,7 +116,7 @@ TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitW
        {"--train_steps", "--batch_size", "keep_checkpoint_max"}},
   };
   for (const auto& [flags, parts] : mistakes) {
-    const Outcome run = Program("--data_dir= " + flags);
+    const ProgramRun run = Program("--data_dir= " + flags);
     EXPECT_EQ(run.exit_code, 2) << flags << "\n" << run.output;
     EXPECT_FALSE(absl::StrContains(run.output, "drawing")) << flags << "\n" << run.output;
     ExpectParts(run.output, parts);
@@ -147,10 +125,16 @@ TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitW
 }
 
 TEST_F(MnistTpuTest, DataThatIsNotThereOrTooLittleIsNamed) {
-  const Outcome nowhere = Program("--data_dir=/no/such/place");
-  EXPECT_EQ(nowhere.exit_code, 1);
-  ExpectParts(nowhere.output, {"/no/such/place", "train-images-idx3-ubyte"});
-  const Outcome few = Program("--use_tpu=false --batch_size=301");
+  const ProgramRun nowhere = Program("--data_dir=/no/such/place");
+  EXPECT_EQ(nowhere.exit_code, 2);
+  ExpectParts(nowhere.output,
+              {"--data_dir: no such directory: '/no/such/place'", "train-images-idx3-ubyte"});
+  const ProgramRun two = Program("--data_dir=/no/such/place --train_steps=0");
+  EXPECT_EQ(two.exit_code, 2);
+  ExpectParts(two.output, {"--data_dir: no such", "; --train_steps must be positive, given 0"});
+  const std::string file = data_.File("train-images-idx3-ubyte");
+  ExpectParts(Program("--data_dir=" + file).output, {absl::StrCat("'", file, "' is a file")});
+  const ProgramRun few = Program("--use_tpu=false --batch_size=301");
   EXPECT_EQ(few.exit_code, 2);
   ExpectParts(few.output, {"batch_size must be at most the 300 training images, given 301"});
 }
@@ -158,8 +142,8 @@ TEST_F(MnistTpuTest, DataThatIsNotThereOrTooLittleIsNamed) {
 TEST_F(MnistTpuTest, ALabelOutOfRangeIsNamedWithItsRecord) {
   DigitSet set = DrawDigits(1, 0, 40);
   set.labels.data<int32_t>()[17] = 12;
-  WriteSet("train", set);
-  const Outcome run = Program("");
+  ASSERT_TRUE(WriteIdxSet(data_.path(), "train", set).ok());
+  const ProgramRun run = Program("");
   EXPECT_EQ(run.exit_code, 1);
   ExpectParts(run.output, {"train-labels-idx1-ubyte", "record 17 has label 12"});
 }

@@ -101,6 +101,10 @@ absl::Status Run(const std::map<std::string, Model>& models) {
     std::cout << absl::StrJoin(cases, "\n") << "\n";
     return absl::OkStatus();
   }
+  if (FLAGS_folder.empty() && !IsDirectory(FLAGS_reference_dir)) {
+    return UsageError(absl::StrCat("--reference_dir: there is no folder ", FLAGS_reference_dir,
+                                   "; give the path of the project's testdata/reference"));
+  }
   std::vector<std::string> differing;
   for (const std::string& name : cases) {
     const std::string folder =
