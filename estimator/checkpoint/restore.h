@@ -24,10 +24,11 @@ struct RestoreAdvice {
   // A variable that the checkpoint lacks, with and without one of a like name there.
   std::string renamed = "renamed: map it in Scaffold::restore_names, or use the old name";
   std::string missing = "new here: Scaffold::partial_restore, or another model_dir";
-  // A variable that the checkpoint lacks beside one that it has: dense/kernel/Momentum.
+  // A variable that the checkpoint lacks beside one that it has: dense/kernel/Momentum,
+  // dense/kernel/ExponentialMovingAverage.
   std::string slot =
-      "a slot of another optimizer: train with the one before, or Scaffold::partial_restore begins "
-      "it anew";
+      "a slot or an average that was not kept: train as before, or Scaffold::partial_restore "
+      "begins it anew";
   std::string other_size = "another size of the network: use its flags, or another model_dir";
   // A sentence below the table.
   std::string closing =

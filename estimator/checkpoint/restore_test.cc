@@ -56,8 +56,9 @@ TEST_F(RestoreTest, ReadsWhereTheValueLies) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// A fixed bug: dense/kernel/Adam was named as what dense/kernel/Momentum had been renamed from.
-TEST_F(RestoreTest, ASlotOfAnotherOptimizerIsNotARenamedOne) {
+// Fixed bugs: dense/kernel/Adam was named as what dense/kernel/Momentum had been renamed from, and
+// an average was taken for a slot of another optimizer.
+TEST_F(RestoreTest, ASlotOfAnotherOptimizerIsNotARenamedOneNorIsANewAverage) {
   const TempDir dir;
   ASSERT_TRUE(Saver()
                   .Save(dir.path(), 1,
@@ -65,12 +66,14 @@ TEST_F(RestoreTest, ASlotOfAnotherOptimizerIsNotARenamedOne) {
                          {"dense/kernel/Adam", Array(DType::kFloat32, {4, 10})}})
                   .ok());
   const auto reader = LoadCheckpoint(dir.path()).value();
-  const std::string message(
-      CheckRestorable(*reader, {Wanted("dense/kernel", DType::kFloat32, {4, 10}),
-                                Wanted("dense/kernel/Momentum", DType::kFloat32, {4, 10})})
-          .message());
-  EXPECT_NE(message.find("a slot of another optimizer"), std::string::npos) << message;
-  EXPECT_EQ(message.find("renamed"), std::string::npos) << message;
+  for (const char* name : {"dense/kernel/Momentum", "dense/kernel/ExponentialMovingAverage"}) {
+    const std::string message(
+        CheckRestorable(*reader, {Wanted("dense/kernel", DType::kFloat32, {4, 10}),
+                                  Wanted(name, DType::kFloat32, {4, 10})})
+            .message());
+    EXPECT_NE(message.find("a slot or an average that was not kept"), std::string::npos) << message;
+    EXPECT_EQ(message.find("renamed"), std::string::npos) << message;
+  }
 }
 
 TEST_F(RestoreTest, OneTableNamesEveryMismatch) {

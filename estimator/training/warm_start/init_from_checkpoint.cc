@@ -12,6 +12,7 @@ const RestoreAdvice& Advice() {
   static const RestoreAdvice* const kAdvice = new RestoreAdvice{
       .renamed = "renamed: map it in assignment_map",
       .missing = "new here: leave it out of assignment_map",
+      .slot = "a slot or an average that was not kept: leave it out of assignment_map",
       .other_size =
           "another size of the network: use its settings, or leave it out of "
           "assignment_map",

@@ -166,6 +166,15 @@ TEST_F(InitFromCheckpointTest, EveryMismatchIsInOneTableWithItsCure) {
                              HasSubstr("leave it out of assignment_map")));
 }
 
+// A fixed bug: the cure was Scaffold::partial_restore, which has no say here.
+TEST_F(InitFromCheckpointTest, ASlotThatTheOldRunDidNotKeepIsToBeLeftOut) {
+  Make("old/w", {2});
+  Make("old/w/Adam", {2});
+  train::InitFromCheckpoint(prefix_, {{"old/", "old/"}});
+  EXPECT_THAT(Error(), AllOf(HasSubstr("old/w/Adam"), HasSubstr("assignment_map"),
+                             Not(HasSubstr("partial_restore"))));
+}
+
 TEST_F(InitFromCheckpointTest, EveryEntryThatNamesNothingIsListed) {
   Make("new/kernel", {2});
   train::InitFromCheckpoint(

@@ -29,6 +29,9 @@ const RestoreAdvice& Advice() {
   static const RestoreAdvice* const kAdvice =
       new RestoreAdvice{.renamed = "renamed: map it in var_name_to_prev_var_name",
                         .missing = "new here: leave it out of vars_to_warm_start",
+                        .slot =
+                            "a slot or an average that was not kept: leave it out of "
+                            "vars_to_warm_start",
                         .other_size =
                             "another size: VocabInfo if words are its rows, else leave "
                             "it out of vars_to_warm_start",

@@ -16,6 +16,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class WarmStartTest : public ::testing::Test {
  protected:
@@ -108,6 +109,14 @@ TEST_F(WarmStartTest, EveryMismatchIsInOneTableWithTheSettingThatCuresIt) {
                     HasSubstr("map it in var_name_to_prev_var_name"),
                     HasSubstr("leave it out of vars_to_warm_start")));
   EXPECT_FALSE(store_.Has("dense/kernel")) << "nothing is loaded after an error";
+}
+
+// A fixed bug: the cure was Scaffold::partial_restore, which has no say in a warm start.
+TEST_F(WarmStartTest, ASlotThatTheOldRunDidNotKeepIsToBeLeftOut) {
+  GetVariable("dense/kernel/Adam", {2}, {.trainable = false});
+  EXPECT_THAT(Error({.vars_to_warm_start = {"dense/kernel"}}),
+              AllOf(HasSubstr("dense/kernel/Adam"), HasSubstr("vars_to_warm_start"),
+                    Not(HasSubstr("partial_restore"))));
 }
 
 TEST_F(WarmStartTest, WordsKeepTheirRowsAndTheRestComesFromTheBackup) {
