@@ -15,6 +15,18 @@ namespace estimator {
 namespace {
 
 constexpr absl::string_view kVariableOp = "VariableV2";
+constexpr absl::string_view kConstantOp = "Const";
+
+// The first NaN, and where there is none, the first infinite element.
+std::optional<int64_t> FindNonFinite(const Array& value) {
+  std::optional<int64_t> infinite;
+  for (int64_t i = 0; i < value.num_elements(); ++i) {
+    const double element = value.AsDouble(i);
+    if (std::isnan(element)) return i;
+    if (!infinite.has_value() && std::isinf(element)) infinite = i;
+  }
+  return infinite;
+}
 
 // The loss and what it is computed from, and the gradients' side of the graph, in creation order:
 // inputs come before what uses them.
@@ -32,7 +44,8 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
   }
   std::vector<Tensor> tensors;
   for (const auto& node : model.graph->nodes()) {
-    if (needed.count(node.get()) == 0 || node->op() == "Const") continue;
+    if (needed.count(node.get()) == 0) continue;
+    if (node->op() == kConstantOp && !FindNonFinite(node->attrs().get<Array>("value"))) continue;
     for (int i = 0; i < node->num_outputs(); ++i) {
       const Tensor output(model.graph.get(), node.get(), i);
       if (IsFloating(output.dtype()) && output.shape().num_elements() > 0)
@@ -40,17 +53,6 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
     }
   }
   return tensors;
-}
-
-// The first NaN, and where there is none, the first infinite element.
-std::optional<int64_t> FindNonFinite(const Array& value) {
-  std::optional<int64_t> infinite;
-  for (int64_t i = 0; i < value.num_elements(); ++i) {
-    const double element = value.AsDouble(i);
-    if (std::isnan(element)) return i;
-    if (!infinite.has_value() && std::isinf(element)) infinite = i;
-  }
-  return infinite;
 }
 
 std::string Describe(const Tensor& tensor, const Array& value, int64_t i) {
@@ -67,9 +69,9 @@ std::string Describe(const Tensor& tensor, const Array& value, int64_t i) {
       tensor.node()->op() == kVariableOp ? " since before this step" : "");
 }
 
-// One replica's tensors, looked at in forward order. A variable may be infinite on purpose (the
-// best loss so far), and so may be what is computed from it: these are set aside, and named only
-// where nothing else is not finite. NaN is never meant.
+// One replica's tensors, looked at in forward order. A variable or a constant may be infinite on
+// purpose (the best loss so far, the logits of what is masked), and so may be what is computed from
+// it: these are set aside, and named only where nothing else is not finite. NaN is never meant.
 class Search {
  public:
   // The text if this is the tensor to name.
@@ -77,25 +79,24 @@ class Search {
     const std::optional<int64_t> i = FindNonFinite(value);
     if (!i.has_value()) return std::nullopt;
     const std::string text = Describe(tensor, value, *i);
-    const std::string* source = nullptr;  // the infinite variable that this is computed from
+    const std::string* source = nullptr;  // what is infinite that this is computed from
     for (const Tensor& input : tensor.node()->inputs()) {
       const auto found = infinite_.find(input);
       if (found != infinite_.end()) source = &found->second;
     }
-    const bool is_variable = tensor.node()->op() == kVariableOp;
-    if (std::isnan(value.AsDouble(*i)) || (source == nullptr && !is_variable))
+    const std::string& op = tensor.node()->op();
+    const bool is_source = op == kVariableOp || op == kConstantOp;
+    if (std::isnan(value.AsDouble(*i)) || (source == nullptr && !is_source))
       return source == nullptr ? text : absl::StrCat(text, " and its source ", *source);
-    if (!first_infinite_variable_.has_value()) first_infinite_variable_ = text;
-    infinite_[tensor] = is_variable ? text : *source;
+    if (!first_infinite_source_.has_value()) first_infinite_source_ = text;
+    infinite_[tensor] = is_source ? text : *source;
     return std::nullopt;
   }
-  const std::optional<std::string>& first_infinite_variable() const {
-    return first_infinite_variable_;
-  }
+  const std::optional<std::string>& first_infinite_source() const { return first_infinite_source_; }
 
  private:
-  std::map<Tensor, std::string> infinite_;  // what was set aside, with its variable's text
-  std::optional<std::string> first_infinite_variable_;
+  std::map<Tensor, std::string> infinite_;  // what was set aside, with its source's text
+  std::optional<std::string> first_infinite_source_;
 };
 
 }  // namespace
@@ -128,7 +129,7 @@ std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
                   }
                 }
                 for (size_t replica = fetches.size(); replica-- > 0;) {
-                  const auto& text = searches[replica].first_infinite_variable();
+                  const auto& text = searches[replica].first_infinite_source();
                   if (text.has_value()) name(*text, replica);
                 }
                 return absl::OkStatus();

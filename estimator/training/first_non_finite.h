@@ -12,8 +12,9 @@ namespace estimator {
 // Runs the step that `feeds` were for once more, without updates, with every floating tensor of the
 // graph fetched, and names the first in forward order that has a value which is not finite:
 //   "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]"
-// A variable that is infinite, as the best loss before the first step is on purpose, and what is
-// infinite because of it are named only if nothing else is not finite.
+// A variable or a constant that is infinite, as the best loss before the first step and the logits
+// of masked places are on purpose, and what is infinite because of it are named only if nothing
+// else is not finite.
 // REQUIRES: the variables are those from before the step.
 std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend, const StepFeeds& feeds);
 

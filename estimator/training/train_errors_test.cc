@@ -12,12 +12,16 @@
 #include "estimator/nn/losses/losses.h"
 #include "estimator/nn/metrics/mean.h"
 #include "estimator/nn/train/gradient_descent.h"
+#include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/reduction.h"
+#include "estimator/ops/select.h"
 #include "estimator/ops/shape_ops.h"
+#include "estimator/ops/softmax.h"
 #include "estimator/training/hooks/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
@@ -395,6 +399,36 @@ TEST_F(TrainErrorsTest, ANaNThatFollowsFromAnInfiniteVariableIsNamedWithIt) {
               }),
               HasSubstr("at step 1: difference:0 (f32 []) is NaN and its source w:0 (f32 []) is "
                         "Inf since before this step, the first"));
+}
+
+// It was named in the place of the tensor that is NaN.
+TEST_F(TrainErrorsTest, AMaskOfInfinitiesDoesNotHideWhereTheNaNIs) {
+  const auto model = [](bool broken) {
+    return [broken](const Features& features, const Labels&, Mode, const TinyParams&) {
+      const Tensor& x = features["x"];  // f32 [4, 1]
+      const Variable w = GetVariable("w", {}, {.initializer = initializers::Ones()});
+      const Tensor logits = Concat({Where(Equal(x, x), -std::numeric_limits<float>::infinity(), x),
+                                    Log(w - (broken ? 2 : 0), "log") * Ones(x.shape())},
+                                   1);
+      const Tensor loss = ReduceMean(Softmax(logits)) + w;
+      return EstimatorSpec::Train(loss, Minimize(loss));
+    };
+  };
+  Estimator<TinyParams>::Options options = TinyOptions(dir_.File("whole"));
+  options.model_fn = model(false);
+  EXPECT_TRUE(Estimator<TinyParams>(options).Train(Endless, Steps(1)).ok());
+  EXPECT_THAT(TrainError(model(true)),
+              HasSubstr("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
+}
+
+TEST_F(TrainErrorsTest, AnInfiniteConstantIsNamedWhereAllElseFollowsFromIt) {
+  EXPECT_THAT(TrainError([](const Features& features, const Labels&, Mode, const TinyParams&) {
+                const Tensor limit = Constant(std::numeric_limits<float>::infinity(), "limit");
+                const Variable w = GetVariable("w", {}, {.initializer = initializers::Ones()});
+                const Tensor loss = ReduceMean(features["x"]) + w + limit;
+                return EstimatorSpec::Train(loss, Minimize(loss));
+              }),
+              HasSubstr("Inf loss during training, at step 1: limit:0 (f32 []) is Inf, the first"));
 }
 
 TEST_F(TrainErrorsTest, AnErrorOfInputFnIsReturnedAsItIs) {
