@@ -140,6 +140,38 @@ TEST_F(TPUGradientsTest, GradientsThatNobodySumsAreRefusedOnShardsOnly) {
   Losses(Wrapped(Dir(), 1, "unsummed"), 2);
 }
 
+// Gradients of two steps added up in variables, and applied in every step.
+TinyTPUEstimator::Options Accumulated(const std::string& dir, int shards, const std::string& how) {
+  auto options = TinyTPUOptions(dir, shards);
+  options.model_fn = [how](const Features& features, const Labels& labels, Mode, const Params&) {
+    const Tensor loss = TinyLoss(labels, TinyNetwork(features, true, 0));
+    train::GradientDescent bare(0.02);
+    std::vector<Operation> updates;
+    std::vector<train::GradientAndVariable> pairs = bare.ComputeGradients(loss);
+    for (train::GradientAndVariable& pair : pairs) {
+      const Variable kept = GetVariable(pair.variable.name() + "/Gradient", pair.variable.shape(),
+                                        {.initializer = initializers::Zeros(), .trainable = false});
+      if (how == "summed") pair.gradient = CrossReplicaSum(pair.gradient);
+      updates.push_back(Assign(kept, pair.gradient));
+      pair.gradient = pair.gradient + kept;
+    }
+    updates.push_back(bare.ApplyGradients(pairs));
+    return TPUEstimatorSpec::Train(loss, Group(updates));
+  };
+  return options;
+}
+
+// A fixed bug: the variables held shard 0's gradients alone, and the losses were others.
+TEST_F(TPUGradientsTest, GradientsAddedUpOverStepsAreThoseOfAllShardsOrRefused) {
+  const std::vector<double> local = Losses(Accumulated(Dir(), 0, "left"), 5);
+  ExpectSameLosses(Losses(Accumulated(Dir(), 0, "summed"), 5), local, 1e-5);
+  ExpectSameLosses(Losses(Accumulated(Dir(), 4, "summed"), 5), local, 1e-5);
+  EXPECT_THAT(
+      TrainError(Accumulated(Dir(), 4, "left")),
+      AllOf(HasSubstr("train_op keeps gradients of one shard in '"), HasSubstr("/Gradient'"),
+            HasSubstr("not summed over the 4 shards"), HasSubstr("CrossReplicaSum them first")));
+}
+
 // Moving averages are updates of the graph's own: nobody can forget them.
 TEST_F(TPUGradientsTest, BatchNormsAveragesMoveOnShardsWithoutBeingAskedFor) {
   auto options = TinyTPUOptions(Dir(), 2);

@@ -1,8 +1,14 @@
 #include "estimator/nn/cross_shard.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/ops/math_binary.h"
@@ -50,6 +56,20 @@ std::vector<Spread> SpreadOfNodes(const Graph& graph) {
   return spread;
 }
 
+// Whether a node's value comes from gradients that no sum stands behind, of every node, by id.
+std::vector<bool> IsOfUnsummedGradients(const Graph& graph) {
+  std::vector<bool> unsummed;
+  for (const auto& node : graph.nodes()) {
+    bool of = graph.gradient_nodes().count(node.get()) > 0;
+    if (!of && node->op() != "CrossReplicaSum") {
+      for (const Tensor& input : node->inputs())
+        of = of || unsummed[static_cast<size_t>(input.node()->id())];
+    }
+    unsummed.push_back(of);
+  }
+  return unsummed;
+}
+
 }  // namespace
 
 CrossShardScope::CrossShardScope() : previous_(std::exchange(scope_active, true)) {}
@@ -93,6 +113,39 @@ std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
       pair = SumGradientsOverShards({pair})[0];
   }
   return result;
+}
+
+absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operation> operations) {
+  const int num_shards = graph.sharding().num_shards;
+  if (num_shards <= 1) return absl::OkStatus();
+  const bool any_sum =
+      std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                  [](const auto& node) { return node->op() == "CrossReplicaSum"; });
+  if (!any_sum) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no gradient is summed over the ", num_shards,
+                     " shards, so each would train a model of its own; build train_op with an "
+                     "optimizer's Minimize or ApplyGradients, "
+                     "or with tpu::CrossShardOptimizer"));
+  }
+  const std::vector<bool> unsummed = IsOfUnsummedGradients(graph);
+  std::vector<std::string> names;
+  for (const Node* assign : CollectAssigns(operations)) {
+    if (!unsummed[static_cast<size_t>(assign->input(1).node()->id())]) continue;
+    const std::optional<Variable> variable = graph.FindVariable(assign->input(0).node()->name());
+    if (variable.has_value() && !variable->local())
+      names.push_back(absl::StrCat("'", variable->name(), "'"));
+  }
+  if (names.empty()) return absl::OkStatus();
+  constexpr size_t kShown = 5;
+  const size_t shown = std::min(kShown, names.size());
+  return absl::InvalidArgumentError(absl::StrCat(
+      "train_op keeps gradients of one shard in ",
+      absl::StrJoin(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+      names.size() > shown ? absl::StrCat(" and ", names.size() - shown, " more variables") : "",
+      ": they are not summed over the ", num_shards,
+      " shards, which share their variables. CrossReplicaSum them first; an optimizer outside of "
+      "tpu::CrossShardOptimizer does not sum again what is summed already"));
 }
 
 }  // namespace estimator

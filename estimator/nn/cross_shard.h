@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/graph/variable.h"
@@ -45,6 +47,13 @@ std::vector<train::GradientAndVariable> SumGradientsOverShards(
 // nothing but features that the model_fn has gathered with CrossReplicaSum).
 std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
     const std::vector<train::GradientAndVariable>& grads_and_vars);
+
+// Whether no shard keeps to itself what it learns, with the step that `operations` run on more than
+// one shard. The shards share their variables, and shard 0's updates count.
+// Errors: INVALID_ARGUMENT if nothing is summed over shards, or if a variable that is not local
+// takes its value from what Gradients() returned without a sum behind it (gradients that are added
+// up over steps, say), naming the variables.
+absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operation> operations);
 
 // While it lives, optimizers that this thread calls neither scale nor sum: an outer one has done
 // it.

@@ -1,5 +1,6 @@
 #include "estimator/nn/cross_shard.h"
 
+#include <string>
 #include <vector>
 
 #include "estimator/graph/gradients.h"
@@ -76,6 +77,25 @@ TEST_F(CrossShardTest, AStatefulOpThatPassesItsInputThroughChangesNothing) {
   const Tensor gradient = Gradient(ReduceSum(w_ * x_));
   EXPECT_TRUE(IsSummed(AddOp("Checked", {gradient})));
   EXPECT_FALSE(IsSummed(AddOp("Checked", {CrossReplicaSum(gradient)})));
+}
+
+TEST_F(CrossShardTest, WhatKeepsGradientsOfOneShardIsNamed) {
+  graph_.sharding().num_shards = 4;
+  const Variable local = GetVariable("local", {2}, {.local = true}),
+                 kept = GetVariable("kept", {2});
+  const Tensor gradient = Gradient(ReduceSum(w_ * x_)), sum = CrossReplicaSum(gradient);
+  EXPECT_TRUE(
+      CheckGradientsAreSummed(graph_, {Group({Assign(w_, w_ - sum), AssignAdd(kept, sum * 2),
+                                              Assign(kept, x_), Assign(local, gradient)})})
+          .ok())
+      << "a value of the features' is the model's own affair";
+  const Operation updates = Group({AssignAdd(kept, gradient), Assign(w_, w_ - sum * gradient)});
+  const std::string message(CheckGradientsAreSummed(graph_, {updates}).message());
+  EXPECT_NE(message.find("in 'kept', 'w': they are not summed over the 4 shards"),
+            std::string::npos)
+      << message;
+  graph_.sharding().num_shards = 1;
+  EXPECT_TRUE(CheckGradientsAreSummed(graph_, {updates}).ok());
 }
 
 // Backward in two halves: what comes out is a gradient even where it is what went in.

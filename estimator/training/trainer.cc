@@ -12,6 +12,7 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/nn/cross_shard.h"
 #include "estimator/training/banner.h"
 #include "estimator/training/default_hooks.h"
 #include "estimator/training/first_non_finite.h"
@@ -206,29 +207,6 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
   }
 }
 
-namespace {
-
-// Replicas that never exchange gradients would drift apart without anybody seeing it.
-absl::Status CheckGradientsAreSummed(const Graph& graph) {
-  const Graph::Sharding& sharding = graph.sharding();
-  if (sharding.num_shards <= 1 || sharding.wrapped_by_hand) return absl::OkStatus();
-  if (sharding.wrapped) {
-    LOG(INFO) << "The optimizer sums its gradients over " << sharding.num_shards
-              << " shards as CrossShardOptimizer does: model_fn left it bare";
-    return absl::OkStatus();
-  }
-  for (const auto& node : graph.nodes()) {
-    if (node->op() == "CrossReplicaSum") return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("no gradient is summed over the ", sharding.num_shards,
-                   " shards, so each would train a model of its own; build train_op with an "
-                   "optimizer's Minimize or ApplyGradients, "
-                   "or with tpu::CrossShardOptimizer"));
-}
-
-}  // namespace
-
 absl::Status Trainer::EnsureModel(const StepInput& first) {
   if (model_ != nullptr && model_->slots == SlotsOf(first.replicas[0], Mode::kTrain))
     return absl::OkStatus();
@@ -239,11 +217,15 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
                                   {.mode = Mode::kTrain,
                                    .seed = config_.tf_random_seed,
                                    .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
-  EST_RETURN_IF_ERROR(CheckGradientsAreSummed(*model->graph));
+  std::vector<Operation> updates = model->graph->update_ops();
+  updates.push_back(model->spec.train_op);
+  EST_RETURN_IF_ERROR(CheckGradientsAreSummed(*model->graph, updates));
+  const Graph::Sharding& sharding = model->graph->sharding();
+  LOG_IF(INFO, sharding.wrapped && !sharding.wrapped_by_hand)
+      << "The optimizer sums its gradients over " << sharding.num_shards
+      << " shards as CrossShardOptimizer does: model_fn left it bare";
   model_ = std::move(model);
   meta_graph_.Reset();
-  std::vector<Operation> updates = model_->graph->update_ops();
-  updates.push_back(model_->spec.train_op);
   step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
   return absl::OkStatus();
 }
