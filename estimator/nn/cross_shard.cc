@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/ops/math_binary.h"
 
@@ -24,10 +22,7 @@ enum class Spread { kDiffers, kSame, kSameBySum };
 // Whether a node's value is each shard's own, whatever its inputs are. (That an op is stateful says
 // nothing: a variable is the same everywhere, a check passes its input through.)
 bool IsSourceOfDifferences(const Node& node) {
-  static const auto& ops = *new std::set<absl::string_view>{
-      "Placeholder",     "ReplicaId",        "RandomUniform", "RandomStandardNormal",
-      "TruncatedNormal", "RandomUniformInt", "RandomShuffle"};
-  return ops.count(node.op()) > 0;
+  return node.op() == "Placeholder" || node.op() == "ReplicaId" || node.attrs().has("seed");
 }
 
 // Of every node of the graph, by id: inputs have smaller ids than what uses them.

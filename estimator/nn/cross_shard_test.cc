@@ -17,6 +17,14 @@
 namespace estimator {
 namespace {
 
+// A random op of the user's own: what has a seed draws other numbers on each shard.
+EST_REGISTER_OP({.name = "Noise",
+                 .num_inputs = 1,
+                 .shape = [](const ShapeContext& c) -> absl::StatusOr<std::vector<TensorSpec>> {
+                   return std::vector<TensorSpec>{c.input(0)};
+                 },
+                 .stateful = true});
+
 // A stateful op that is no source: a check that passes its input through.
 EST_REGISTER_OP({.name = "Checked",
                  .num_inputs = 1,
@@ -70,6 +78,10 @@ TEST_F(CrossShardTest, ASumWithSomethingOfEachShardIsSummed) {
   const Tensor sum = CrossReplicaSum(Gradient(ReduceSum(w_ * x_)));
   EXPECT_TRUE(IsSummed(sum + x_));
   EXPECT_TRUE(IsSummed(sum + RandomNormal({2})));
+  EXPECT_TRUE(IsSummed(sum + RandomUniform({2})));
+  EXPECT_TRUE(IsSummed(sum + TruncatedNormal({2})));
+  EXPECT_TRUE(IsSummed(RandomShuffle(sum)));
+  EXPECT_TRUE(IsSummed(AddOp("Noise", {sum}, {{"seed", int64_t{1}}, {"seed2", int64_t{2}}})));
   EXPECT_TRUE(IsSummed(sum * Cast(ReplicaId(), DType::kFloat32)));
 }
 
