@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "estimator/base/file.h"
+#include "estimator/base/interrupt.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
@@ -144,6 +145,16 @@ TEST_F(EvaluateTest, StepsLimitItAndMustBePositive) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->num_steps, 3);
   EXPECT_EQ(result->num_examples, 12);
+}
+
+TEST_F(EvaluateTest, AnInterruptEndsItAfterTheBatchAndWritesNothing) {
+  Estimator<TinyParams> estimator = Trained("m", 3);
+  RequestInterruptForTest();
+  const auto result = estimator.Evaluate(Endless);
+  ClearInterrupt();
+  EXPECT_EQ(result.status(), absl::CancelledError("interrupted while evaluating"));
+  EXPECT_FALSE(FileExists(dir_.File("m/eval")));
+  EXPECT_EQ(estimator.Evaluate(Once)->num_examples, 20) << "the next call is a whole one";
 }
 
 TEST_F(EvaluateTest, AnEmptyInputIsAnError) {

@@ -1,6 +1,7 @@
 // Predict: lazy, one row an example, in order.
 #include <memory>
 
+#include "estimator/base/interrupt.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
@@ -47,6 +48,16 @@ TEST_F(PredictTest, NothingRunsBeforeTheFirstPullAndHooksRunOnceABatch) {
   EXPECT_EQ(recorder->steps.size(), 3u) << "batches of 8, 8 and 4";
   EXPECT_EQ(recorder->num_ends, 1);
   EXPECT_FALSE(predictions.Next()->has_value()) << "the end stays the end";
+}
+
+TEST_F(PredictTest, AnInterruptEndsItBeforeTheNextBatch) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  Predictions predictions = estimator.Predict(Once);
+  ASSERT_TRUE(predictions.Next().ok());
+  RequestInterruptForTest();
+  const auto rest = predictions.All();
+  ClearInterrupt();
+  EXPECT_EQ(rest.status(), absl::CancelledError("interrupted while predicting"));
 }
 
 // Behaviour F2; and rows in order for every batch size.
