@@ -1,8 +1,10 @@
 #include "estimator/checkpoint/bundle_format.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -77,6 +79,28 @@ std::string SliceKey(absl::string_view name, const std::vector<SliceExtent>& ext
     AppendSigned(extent.length, &key);
   }
   return key;
+}
+
+std::string VariableOfKey(absl::string_view key) {
+  if (key.empty() || key[0] != '\0') return std::string(key);
+  std::string name;
+  for (size_t i = 1; i < key.size(); ++i) {
+    const char next = i + 1 < key.size() ? key[i + 1] : '\x01';
+    if (key[i] == '\x00' && next != '\xff') break;
+    name.push_back(key[i]);
+    if (key[i] == '\x00' || (key[i] == '\xff' && next == '\x00')) ++i;
+  }
+  return name;
+}
+
+std::string ListNames(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 6;
+  std::string text = absl::StrCat(names.size(), names.size() == 1 ? " variable, " : " variables, ");
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", absl::CEscape(names[i]));
+  }
+  if (names.size() > kShown) absl::StrAppend(&text, " and ", names.size() - kShown, " more");
+  return text;
 }
 
 }  // namespace estimator

@@ -55,6 +55,13 @@ struct SliceExtent {
 // The key of a slice: see above.
 std::string SliceKey(absl::string_view name, const std::vector<SliceExtent>& extents);
 
+// The variable that a key of the table belongs to: a slice's, or the key itself; "" is the
+// header's. For messages: of bytes that are no key it gives what looks like a name.
+std::string VariableOfKey(absl::string_view key);
+
+// For messages: "3 variables, a, b, c"; of many the first few, and how many more.
+std::string ListNames(const std::vector<std::string>& names);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_CHECKPOINT_BUNDLE_FORMAT_H_

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
@@ -151,6 +152,18 @@ absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
                                      entry.spec.shape.num_elements(), " elements"));
 }
 
+// What is there of a checkpoint whose index is not.
+std::string DataFilesText(absl::string_view prefix) {
+  const absl::string_view directory = Dirname(prefix);
+  const auto names = ListDirectory(directory.empty() ? "." : directory);
+  if (!names.ok()) return "";
+  for (const std::string& name : *names) {
+    if (!absl::StartsWith(name, absl::StrCat(Basename(prefix), ".data-"))) continue;
+    return absl::StrCat(", only ", name, ": without the index no variable in it can be found");
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string DTypeOnDiskName(int dtype_on_disk) {
@@ -206,10 +219,13 @@ absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
           ": a checkpoint in TensorFlow's old V1 format, or no checkpoint at all; there is no ",
           path, ". Load it with TensorFlow and save it with a tf.train.Saver of today"));
     }
-    return absl::NotFoundError(absl::StrCat("no checkpoint ", prefix, ": there is no ", path));
+    return absl::NotFoundError(
+        absl::StrCat("no checkpoint ", prefix, ": there is no ", path, DataFilesText(prefix)));
   }
   EST_ASSIGN_OR_RETURN(const auto table, ReadIndexTable(path));
-  if (table.empty() || !table.front().first.empty()) return Corrupt(path, "there is no header");
+  if (table.empty() || !table.front().first.empty()) {
+    return Corrupt(path, "there is no header: every variable is lost");
+  }
   BundleIndex index;
   EST_RETURN_IF_ERROR(ParseHeader(path, table.front().second, &index));
   for (size_t i = 1; i < table.size(); ++i) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_format.h"
@@ -31,29 +33,52 @@ absl::Status BundleShards::Corrupt(const BundleEntry& entry, absl::string_view w
                                           " bytes at offset ", entry.offset, "): ", what));
 }
 
-absl::Status BundleShards::OpenShard(const BundleEntry& entry) {
+absl::Status BundleShards::OpenShard(const BundleEntry& entry, std::map<int, Lost>* lost) {
   if (!entry.slices.empty()) return absl::OkStatus();
-  std::unique_ptr<RandomAccessFile>& file = files_[entry.shard];
-  if (file == nullptr) {
-    const std::string path = Path(entry.shard);
-    auto opened = RandomAccessFile::Open(path);
-    if (absl::IsNotFound(opened.status())) {
-      return absl::DataLossError(absl::StrCat(IndexPath(prefix_), ": ", NameOf(entry), " is in ",
-                                              path, " (", entry.size, " bytes at offset ",
-                                              entry.offset, "), which is not there"));
+  const auto [file, is_new] = files_.try_emplace(entry.shard);
+  if (is_new) {
+    auto opened = RandomAccessFile::Open(Path(entry.shard));
+    if (opened.ok()) {
+      file->second = *std::move(opened);
+    } else if (!absl::IsNotFound(opened.status())) {
+      return opened.status();
     }
-    EST_RETURN_IF_ERROR(opened.status());
-    file = *std::move(opened);
   }
-  if (entry.offset + entry.size <= file->size()) return absl::OkStatus();
-  return Corrupt(entry, absl::StrCat("the file ends at ", file->size()));
+  const bool is_there = file->second != nullptr;
+  if (is_there && entry.offset + entry.size <= file->second->size()) return absl::OkStatus();
+  Lost& of_shard = (*lost)[entry.shard];
+  of_shard.variables.insert(NameOf(entry));
+  if (of_shard.first == nullptr || entry.offset < of_shard.first->offset) of_shard.first = &entry;
+  return absl::OkStatus();
+}
+
+absl::Status BundleShards::LossError(const std::map<int, Lost>& lost) const {
+  std::vector<std::string> texts;
+  for (const auto& [shard, of_shard] : lost) {
+    const std::vector<std::string> names(of_shard.variables.begin(), of_shard.variables.end());
+    const std::unique_ptr<RandomAccessFile>& file = files_.at(shard);
+    if (file == nullptr) {
+      texts.push_back(absl::StrCat(Path(shard), ", which is not there, holds ", ListNames(names),
+                                   ", from offset ", of_shard.first->offset, " on"));
+    } else {
+      const std::string what =
+          absl::StrCat("the file ends at ", file->size(), "; lost are ", ListNames(names));
+      texts.emplace_back(Corrupt(*of_shard.first, what).message());
+    }
+  }
+  return absl::DataLossError(absl::StrJoin(texts, "; "));
 }
 
 absl::StatusOr<BundleShards> BundleShards::Open(absl::string_view prefix,
                                                 const BundleIndex& index) {
   BundleShards shards(prefix, index.num_shards);
-  for (const auto& [name, entry] : index.tensors) EST_RETURN_IF_ERROR(shards.OpenShard(entry));
-  for (const auto& [key, entry] : index.slices) EST_RETURN_IF_ERROR(shards.OpenShard(entry));
+  std::map<int, Lost> lost;
+  for (const auto* const entries : {&index.tensors, &index.slices}) {
+    for (const auto& [key, entry] : *entries) {
+      EST_RETURN_IF_ERROR(shards.OpenShard(entry, &lost));
+    }
+  }
+  if (!lost.empty()) return shards.LossError(lost);
   return shards;
 }
 

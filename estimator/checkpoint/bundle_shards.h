@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -25,7 +26,8 @@ class BundleShards {
 
   using Sink = std::function<absl::Status(absl::string_view piece)>;
 
-  // Errors: DATA_LOSS if a data file is not there, or ends before an entry does.
+  // Errors: DATA_LOSS if data files are not there, or end before an entry does: all of them, each
+  // with the variables that are lost and the offset from which on.
   static absl::StatusOr<BundleShards> Open(absl::string_view prefix, const BundleIndex& index);
 
   // Hands the stored bytes of an entry, of any dtype, to `sink`, in order; their crc32c is verified
@@ -47,12 +49,19 @@ class BundleShards {
  private:
   BundleShards(absl::string_view prefix, int num_shards)
       : prefix_(prefix), num_shards_(num_shards) {}
-  absl::Status OpenShard(const BundleEntry& entry);
+  // Of one data file: `first` is the entry with the lowest offset that is lost.
+  struct Lost {
+    std::set<std::string> variables;
+    const BundleEntry* first = nullptr;
+  };
+  absl::Status OpenShard(const BundleEntry& entry, std::map<int, Lost>* lost);
+  absl::Status LossError(const std::map<int, Lost>& lost) const;
   absl::Status ReadPieces(const BundleEntry& entry, char* whole, const Sink& sink) const;
 
   std::string prefix_;
   int num_shards_;
-  std::map<int, std::unique_ptr<RandomAccessFile>> files_;  // those that hold something
+  std::map<int, std::unique_ptr<RandomAccessFile>>
+      files_;  // those that hold something and are there
 };
 
 }  // namespace estimator

@@ -1,10 +1,12 @@
 // Whatever happens to the files of a checkpoint is detected, never crashes, and is told with the
 // file, the variable and the offset.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,10 +21,15 @@
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/index_table.h"
+#include "estimator/checkpoint/table_file.h"
 #include "estimator/proto/tensor_bundle.pb.h"
 
 namespace estimator {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int kVariant = 21, kComplex64 = 8;
 
@@ -118,21 +125,58 @@ class CorruptionTest : public testing::Test {
   std::vector<Stored> stored_;
 };
 
-TEST_F(CorruptionTest, EveryFlippedByteOfTheIndexIsDataLossNamingFileAndOffset) {
+// Whether a message about the index says which variables are lost. Its one block has the entries of
+// all of them; what damage leaves readable is told by name.
+bool SaysWhatIsLost(absl::string_view message) {
+  return absl::StrContains(message, "every variable is lost") ||
+         absl::StrContains(message, "the entry of no variable is in it") ||
+         absl::StrContains(message, "it holds every entry");
+}
+
+TEST_F(CorruptionTest, EveryFlippedByteOfTheIndexIsDataLossNamingFileVariablesAndOffset) {
   const std::string path = IndexPath(prefix_);
   const std::string index = ReadFile(path).value();
+  int num_named = 0, num_all_named = 0;
   for (size_t i = 0; i < index.size(); ++i) {
-    for (const int mask : {0x01, 0x10, 0x80, 0xff}) {
+    for (const int mask : {1 << (i % 8), 1 << ((i + 3) % 8), 0xff}) {
       std::string damaged = index;
       damaged[i] = static_cast<char>(damaged[i] ^ mask);
       ASSERT_TRUE(Replace(path, damaged).ok());
       const absl::Status status = Read();
       ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << "byte " << i << " ^ " << mask;
       ASSERT_TRUE(absl::StrContains(status.message(), path)) << status;
-      const bool says_where = absl::StrContains(status.message(), "offset") ||
-                              absl::StrContains(status.message(), "byte");
-      ASSERT_TRUE(says_where) << status;
+      ASSERT_TRUE(absl::StrContains(status.message(), "at offset ")) << status;
+      ASSERT_TRUE(SaysWhatIsLost(status.message())) << status;
+      num_named += absl::StrContains(status.message(), "variables, ");
+      num_all_named += absl::StrContains(status.message(), "6 variables, a, c, flag, p, s, v");
     }
+  }
+  // Most bytes stand in values: the names can still be read. In a key, all but one can.
+  EXPECT_GT(num_named, 3 * static_cast<int>(index.size()) / 2);
+  EXPECT_GT(num_all_named, static_cast<int>(index.size()));
+}
+
+TEST_F(CorruptionTest, DamageToOneBlockOfTheIndexNamesOnlyTheVariablesInIt) {
+  const auto writer = BundleWriter::Open(prefix_).value();
+  for (int i = 100; i < 900; ++i) {
+    ASSERT_TRUE(writer->Add(absl::StrCat("layer_", i), Array::Scalar<float>(1)).ok());
+  }
+  ASSERT_TRUE(writer->Finish().ok());
+  const std::string path = IndexPath(prefix_);
+  const std::string index = ReadFile(path).value();
+  const auto table = TableFile::Open(path).value();
+  ASSERT_GT(table->blocks().size(), 2u);
+  const TableFile::Block& second = table->blocks()[1];
+  for (const int64_t at : {int64_t{0}, second.size / 2, second.size + 4}) {
+    std::string damaged = index;
+    damaged[static_cast<size_t>(second.offset + at)] ^= 0x20;
+    ASSERT_TRUE(Replace(path, damaged).ok());
+    const std::string message(BundleReader::Open(prefix_).status().message());
+    EXPECT_THAT(message, HasSubstr(absl::StrCat("block of ", second.size, " bytes at offset ",
+                                                second.offset)));
+    EXPECT_THAT(message, HasSubstr(absl::StrCat("after \"", table->blocks()[0].last_key,
+                                                "\" up to \"", second.last_key, "\", those of ")));
+    EXPECT_THAT(message, Not(HasSubstr("layer_100")));
   }
 }
 
@@ -163,59 +207,72 @@ TEST_F(CorruptionTest, EveryFlippedByteOfTheDataIsDataLossNamingFileVariableAndO
   EXPECT_EQ(num_flipped, 3 * (12 + 8 + 8 + 16 + 2 + 11)) << "a, p, p, c, flag and s";
 }
 
-TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingFileVariableAndOffset) {
-  for (const std::string& path :
-       {IndexPath(prefix_), DataPath(prefix_, 0, 2), DataPath(prefix_, 1, 2)}) {
+TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingFileVariablesAndOffset) {
+  const std::string index = ReadFile(IndexPath(prefix_)).value();
+  for (size_t size = 0; size < index.size(); ++size) {
+    ASSERT_TRUE(Replace(IndexPath(prefix_), index.substr(0, size)).ok());
+    const absl::Status status = BundleReader::Open(prefix_).status();
+    ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << "cut to " << size;
+    ASSERT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(IndexPath(prefix_)), HasSubstr("at offset "),
+                      HasSubstr("every variable is lost")));
+  }
+  ASSERT_TRUE(Replace(IndexPath(prefix_), index).ok());
+  for (const int shard : {0, 1}) {
+    const std::string path = DataPath(prefix_, shard, 2);
     const std::string contents = ReadFile(path).value();
     // What was moved to the second file left a gap, behind which `flag` ends the first.
     for (size_t size = 0; size < contents.size(); ++size) {
       ASSERT_TRUE(Replace(path, contents.substr(0, size)).ok());
       const absl::Status status = BundleReader::Open(prefix_).status();
       ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << path << " cut to " << size;
-      ASSERT_TRUE(absl::StrContains(status.message(), path)) << status;
-      // The first variable, by name, that is not whole any more; an index names none.
-      const auto cut_off = std::find_if(stored_.begin(), stored_.end(), [&](const Stored& stored) {
-        return DataPath(prefix_, stored.shard, 2) == path &&
-               stored.offset + stored.size > static_cast<int64_t>(size);
-      });
-      if (cut_off == stored_.end()) {
-        ASSERT_EQ(path, IndexPath(prefix_));
-        ASSERT_TRUE(absl::StrContains(status.message(), "offset") ||
-                    absl::StrContains(status.message(), "byte"))
-            << status;
-        continue;
+      std::set<std::string> lost;
+      const Stored* first = nullptr;
+      for (const Stored& stored : stored_) {
+        if (stored.shard != shard || stored.offset + stored.size <= static_cast<int64_t>(size)) {
+          continue;
+        }
+        lost.insert(stored.variable);
+        if (first == nullptr || stored.offset < first->offset) first = &stored;
       }
-      ASSERT_TRUE(absl::StrContains(status.message(), " bytes at offset ")) << status;
-      ASSERT_TRUE(absl::StrContains(status.message(), absl::StrCat("the file ends at ", size)))
-          << status;
-      const bool names_one = std::any_of(stored_.begin(), stored_.end(), [&](const Stored& stored) {
-        return stored.offset + stored.size > static_cast<int64_t>(size) &&
-               absl::StrContains(status.message(),
-                                 absl::StrCat(path, ": ", stored.variable, " (", stored.size,
-                                              " bytes at offset ", stored.offset, "): "));
-      });
-      ASSERT_TRUE(names_one) << status;
+      ASSERT_NE(first, nullptr);
+      ASSERT_THAT(std::string(status.message()),
+                  AllOf(HasSubstr(absl::StrCat(path, ": ", first->variable, " (", first->size,
+                                               " bytes at offset ", first->offset,
+                                               "): the file ends at ", size, "; lost are ")),
+                        HasSubstr(ListNames({lost.begin(), lost.end()}))));
     }
     ASSERT_TRUE(Replace(path, contents).ok());
   }
 }
 
-TEST_F(CorruptionTest, AMissingFileIsToldByItsName) {
+TEST_F(CorruptionTest, AMissingFileIsToldWithWhatLiesInIt) {
   for (const int shard : {0, 1}) {
     const std::string path = DataPath(prefix_, shard, 2);
     const std::string contents = ReadFile(path).value();
     ASSERT_TRUE(RemoveFile(path).ok());
     const absl::Status status = BundleReader::Open(prefix_).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-    EXPECT_TRUE(absl::StrContains(status.message(),
-                                  absl::StrCat(shard == 0 ? ": a is in " : ": s is in ", path)))
-        << status;
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr(absl::StrCat(path, ", which is not there, holds ",
+                               shard == 0 ? "5 variables, a, c, flag, p, v" : "1 variable, s",
+                               ", from offset 0 on")));
     ASSERT_TRUE(Replace(path, contents).ok());
   }
+  ASSERT_TRUE(RemoveFile(DataPath(prefix_, 0, 2)).ok());
+  ASSERT_TRUE(RemoveFile(DataPath(prefix_, 1, 2)).ok());
+  EXPECT_THAT(std::string(BundleReader::Open(prefix_).status().message()),
+              AllOf(HasSubstr(DataPath(prefix_, 0, 2)), HasSubstr(DataPath(prefix_, 1, 2))));
+}
+
+TEST_F(CorruptionTest, WithoutItsIndexADataFileIsNoCheckpointAndTheMessageSaysWhy) {
   ASSERT_TRUE(RemoveFile(IndexPath(prefix_)).ok());
   const absl::Status status = BundleReader::Open(prefix_).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_TRUE(absl::StrContains(status.message(), IndexPath(prefix_))) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(absl::StrCat("there is no ", IndexPath(prefix_))),
+                    HasSubstr(Basename(DataPath(prefix_, 0, 2))), HasSubstr("no variable")));
 }
 
 }  // namespace

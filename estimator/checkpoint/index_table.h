@@ -1,6 +1,6 @@
-// The sorted table of a checkpoint's .index file: leveldb's table format, through leveldb's own
-// Table and TableBuilder. Written without compression, as TensorFlow writes it; read with or
-// without (some published checkpoints have snappy blocks).
+// The sorted table of a checkpoint's .index file, in leveldb's format: written by leveldb's own
+// TableBuilder, without compression, as TensorFlow writes it; read by table_file.h with or without
+// (some published checkpoints have snappy blocks).
 #ifndef ESTIMATOR_CHECKPOINT_INDEX_TABLE_H_
 #define ESTIMATOR_CHECKPOINT_INDEX_TABLE_H_
 
@@ -20,7 +20,8 @@ absl::Status WriteIndexTable(absl::string_view path,
                              const std::map<std::string, std::string>& entries);
 
 // All entries in the order of their keys (bytes). Every block's checksum is verified.
-// Errors: NOT_FOUND if there is no such file; DATA_LOSS, with the path, if it is not such a table.
+// Errors: NOT_FOUND if there is no such file; DATA_LOSS if it is not such a table, with the path,
+// the offset, and the variables whose entries are lost.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadIndexTable(
     absl::string_view path);
 

@@ -1,0 +1,103 @@
+#include "estimator/checkpoint/table_block.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/varint.h"
+
+namespace estimator {
+namespace {
+
+// The lengths of an entry and, mostly, its key: one read for both.
+constexpr int64_t kWindowBytes = 4096;
+constexpr int64_t kLengthsBytes = 30;  // three varints
+constexpr int64_t kMaxRestarts = 1 << 16;
+
+absl::Status Corrupt(int64_t offset, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat("byte ", offset, " of it: ", what));
+}
+
+}  // namespace
+
+absl::StatusOr<BlockWalker> BlockWalker::Open(ReadAt read_at, int64_t size) {
+  uint32_t num_restarts = 0;
+  uint32_t first_restart = 0;
+  constexpr int64_t kWord = sizeof(num_restarts);
+  if (size < kWord) return Corrupt(0, "too short for a block");
+  EST_RETURN_IF_ERROR(
+      read_at(size - kWord, sizeof(num_restarts), reinterpret_cast<char*>(&num_restarts)));
+  const int64_t end = size - kWord * (int64_t{num_restarts} + 1);
+  if (num_restarts == 0 || end < 0) {
+    return Corrupt(size - kWord, absl::StrCat("it cannot have ", num_restarts, " restarts"));
+  }
+  EST_RETURN_IF_ERROR(read_at(end, sizeof(first_restart), reinterpret_cast<char*>(&first_restart)));
+  if (first_restart != 0) return Corrupt(end, "its first restart is not its begin");
+  return BlockWalker(std::move(read_at), end, num_restarts);
+}
+
+absl::StatusOr<BlockWalker> BlockWalker::Open(absl::string_view block) {
+  return Open(
+      [block](int64_t offset, size_t n, char* bytes) {
+        std::memcpy(bytes, block.data() + offset, n);
+        return absl::OkStatus();
+      },
+      static_cast<int64_t>(block.size()));
+}
+
+absl::StatusOr<bool> BlockWalker::Next() {
+  if (position_ >= end_) return false;
+  const int64_t window_end = window_begin_ + static_cast<int64_t>(window_.size());
+  if (position_ < window_begin_ || std::min(end_, position_ + kLengthsBytes) > window_end) {
+    window_.resize(static_cast<size_t>(std::min(kWindowBytes, end_ - position_)));
+    window_begin_ = position_;
+    EST_RETURN_IF_ERROR(read_at_(position_, window_.size(), window_.data()));
+  }
+  uint64_t shared = 0, fresh = 0, value = 0;
+  auto at = static_cast<size_t>(position_ - window_begin_);
+  if (!ReadVarint(window_, &at, &shared) || !ReadVarint(window_, &at, &fresh) ||
+      !ReadVarint(window_, &at, &value)) {
+    return Corrupt(position_, "no entry begins there");
+  }
+  const int64_t key_begin = window_begin_ + static_cast<int64_t>(at);
+  const auto left = static_cast<uint64_t>(end_ - key_begin);
+  if (shared > key_.size() || fresh > left || value > left - fresh) {
+    return Corrupt(position_,
+                   absl::StrCat("an entry of ", fresh, " and ", value, " bytes, with ", shared,
+                                " of the key before, does not "
+                                "fit"));
+  }
+  std::string key = key_.substr(0, shared);
+  if (fresh <= window_.size() - at) {
+    key.append(window_, at, fresh);
+  } else {
+    key.resize(shared + fresh);
+    EST_RETURN_IF_ERROR(read_at_(key_begin, fresh, key.data() + shared));
+  }
+  if (!begins_anew_ && key <= key_) return Corrupt(position_, "the keys are not in order");
+  begins_anew_ = false;
+  key_ = std::move(key);
+  value_offset_ = key_begin + static_cast<int64_t>(fresh);
+  value_size_ = static_cast<int64_t>(value);
+  position_ = value_offset_ + value_size_;
+  return true;
+}
+
+bool BlockWalker::SkipToRestart() {
+  for (int64_t i = 0; i < std::min(num_restarts_, kMaxRestarts); ++i) {
+    uint32_t restart = 0;
+    const bool read = read_at_(end_ + i * static_cast<int64_t>(sizeof(restart)), sizeof(restart),
+                               reinterpret_cast<char*>(&restart))
+                          .ok();
+    if (!read || restart <= position_ || restart >= end_) continue;
+    position_ = restart;
+    key_.clear();
+    begins_anew_ = true;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace estimator

@@ -1,0 +1,79 @@
+#include "estimator/checkpoint/table_block.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace estimator {
+namespace {
+
+constexpr char kOneRestart[] = "\0\0\0\0\1\0\0\0";
+
+// Two entries, "ab" -> "1" and "ac" -> "23", the second with a byte of the first's key.
+std::string TwoEntries() {
+  return std::string("\0\2\1ab1", 6) + std::string("\1\1\2c23", 6) + std::string(kOneRestart, 8);
+}
+
+// "key=value" of every entry, then what ended the walk.
+std::vector<std::string> Walk(const std::string& block) {
+  auto walker = BlockWalker::Open(block);
+  if (!walker.ok()) return {std::string(walker.status().message())};
+  std::vector<std::string> found;
+  for (;;) {
+    const auto more = walker->Next();
+    if (!more.ok()) found.emplace_back(more.status().message());
+    if (!more.ok() || !*more) return found;
+    found.push_back(walker->key() + "=" +
+                    block.substr(static_cast<size_t>(walker->value_offset()),
+                                 static_cast<size_t>(walker->value_size())));
+  }
+}
+
+TEST(BlockWalker, PutsKeysTogetherFromTheOnesBefore) {
+  EXPECT_EQ(Walk(TwoEntries()), (std::vector<std::string>{"ab=1", "ac=23"}));
+  EXPECT_EQ(Walk(std::string(kOneRestart, 8)), std::vector<std::string>());
+}
+
+TEST(BlockWalker, LengthsThatDoNotFitAreDataLossAtTheirOffset) {
+  for (const auto& [at, byte] : {std::pair<size_t, char>{6, 3}, {7, 9}, {8, 100}, {6, -1}}) {
+    std::string block = TwoEntries();
+    block[at] = byte;
+    const auto found = Walk(block);
+    ASSERT_EQ(found.size(), 2u) << at;
+    EXPECT_EQ(found[1].substr(0, 13), "byte 6 of it:") << found[1];
+  }
+  EXPECT_EQ(Walk("abc")[0], "byte 0 of it: too short for a block");
+  EXPECT_EQ(Walk(std::string("\0\0\0\0\0\0\0\0", 8))[0], "byte 4 of it: it cannot have 0 restarts");
+}
+
+TEST(BlockWalker, KeysThatDoNotGrowAreDataLoss) {
+  std::string block = TwoEntries();
+  block[9] = 'b';
+  EXPECT_EQ(Walk(block)[1], "byte 6 of it: the keys are not in order");
+}
+
+TEST(BlockWalker, GoesOnAtTheNextRestartAfterDamage) {
+  // The restarts are at 0 and 12.
+  std::string block = std::string("\0\2\1ab1", 6) + std::string("\1\1\2c23", 6) +
+                      std::string("\0\1\1d4", 5) + std::string("\0\0\0\0\14\0\0\0\2\0\0\0", 12);
+  block[6] = 9;
+  auto walker = BlockWalker::Open(block).value();
+  EXPECT_TRUE(walker.Next().value());
+  EXPECT_FALSE(walker.Next().ok());
+  ASSERT_TRUE(walker.SkipToRestart());
+  EXPECT_TRUE(walker.Next().value());
+  EXPECT_EQ(walker.key(), "d");
+  EXPECT_FALSE(walker.Next().value());
+  EXPECT_FALSE(walker.SkipToRestart());
+}
+
+TEST(BlockWalker, ReadsAKeyThatIsLongerThanItsWindow) {
+  const std::string key(10000, 'k');
+  std::string block("\0\x90\x4e\1", 4);
+  block += key + "v" + std::string(kOneRestart, 8);
+  EXPECT_EQ(Walk(block), std::vector<std::string>{key + "=v"});
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,93 @@
+#include "estimator/checkpoint/table_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/index_table.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class TableFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::map<std::string, std::string> entries = {{"", "header"}};
+    for (int i = 1000; i < 1500; ++i) {
+      entries[absl::StrCat("layer_", i, "/kernel")] = std::string(30, 'v');
+    }
+    ASSERT_TRUE(WriteIndexTable(path_, entries).ok());
+    bytes_ = ReadFile(path_).value();
+  }
+  std::string Damage(int64_t at) const {
+    std::string damaged = bytes_;
+    damaged[static_cast<size_t>(at)] ^= 0x04;
+    EXPECT_TRUE(WriteFileAtomically(path_, damaged).ok());
+    const auto table = TableFile::Open(path_);
+    if (!table.ok()) return std::string(table.status().message());
+    for (size_t i = 0; i < (*table)->blocks().size(); ++i) {
+      const absl::Status status = (*table)->VerifyBlock(i);
+      EXPECT_EQ((*table)->ReadBlock(i).status(), status);
+      if (!status.ok()) return std::string(status.message());
+    }
+    return "whole";
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.File("t");
+  std::string bytes_;
+};
+
+TEST_F(TableFileTest, BlocksFollowEachOtherAndTheirKeysSayWhatIsInThem) {
+  const auto table = TableFile::Open(path_).value();
+  ASSERT_GT(table->blocks().size(), 3u);
+  int64_t end = 0;
+  std::string key;
+  for (size_t i = 0; i < table->blocks().size(); ++i) {
+    EXPECT_EQ(table->blocks()[i].offset, end);
+    end += table->blocks()[i].size + 5;
+    auto walker = table->WalkBlock(i).value();
+    while (walker.Next().value()) {
+      EXPECT_TRUE(key < walker.key() || walker.key().empty());
+      key = walker.key();
+    }
+    EXPECT_LE(key, table->blocks()[i].last_key);
+  }
+  EXPECT_EQ(key, "layer_1499/kernel");
+}
+
+TEST_F(TableFileTest, DamageIsToldWithItsBlockAndTheVariablesOfIt) {
+  const auto table = TableFile::Open(path_).value();
+  const TableFile::Block& first = table->blocks()[0];
+  EXPECT_THAT(
+      Damage(first.size / 2),
+      AllOf(HasSubstr(path_),
+            HasSubstr(absl::StrCat("block of ", first.size, " bytes at offset 0: its crc32c is ")),
+            HasSubstr("it holds the entries from the first up to \"layer_1"),
+            HasSubstr(" variables, layer_1000/kernel, ")));
+  EXPECT_THAT(Damage(static_cast<int64_t>(bytes_.size()) - 1),
+              AllOf(HasSubstr("the footer at offset"), HasSubstr("every variable is lost")));
+  EXPECT_THAT(Damage(static_cast<int64_t>(bytes_.size()) - 60),
+              AllOf(HasSubstr("the index block of "), HasSubstr("every variable is lost")));
+  EXPECT_EQ(Damage(first.size).substr(0, path_.size()), path_) << "the type of a block";
+}
+
+TEST_F(TableFileTest, WhatIsNoTableIsToldSo) {
+  ASSERT_TRUE(WriteFileAtomically(path_, std::string(100, 'x')).ok());
+  EXPECT_THAT(std::string(TableFile::Open(path_).status().message()),
+              HasSubstr("its last 8 bytes are not a table's"));
+  ASSERT_TRUE(WriteFileAtomically(path_, "x").ok());
+  EXPECT_THAT(std::string(TableFile::Open(path_).status().message()),
+              HasSubstr("it ends at offset 1, too short for a footer"));
+}
+
+}  // namespace
+}  // namespace estimator
