@@ -4,16 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle_index.h"
+#include "estimator/checkpoint/bundle_shards.h"
 #include "estimator/checkpoint/part_rows.h"
 #include "estimator/checkpoint/string_tensor.h"
+#include "estimator/checkpoint/v1_checkpoint.h"
 
 namespace estimator {
 namespace {
@@ -57,28 +58,15 @@ class Placer {
 struct BundleReader::Rep {
   std::string prefix;
   BundleIndex index;
-  std::optional<BundleShards> shards;
+  std::unique_ptr<const ValueSource> values;
   std::vector<std::string> names;
   std::map<std::string, TensorSpec> specs;
 
-  absl::Status CheckSizes() const;
   absl::Status Unsupported(absl::string_view name, const BundleEntry& entry) const;
   absl::StatusOr<const BundleEntry*> Find(absl::string_view name) const;
   absl::Status ReadStrings(const BundleEntry& entry, Array* value) const;
   absl::Status ReadSlices(const BundleEntry& entry, Array* value) const;
 };
-
-// Slices that share bytes must not make us allocate more than there is.
-absl::Status BundleReader::Rep::CheckSizes() const {
-  const int64_t total = shards->total_bytes();
-  for (const auto& [name, entry] : index.tensors) {
-    if (entry.slices.empty() || entry.spec.num_bytes() <= static_cast<size_t>(total)) continue;
-    return absl::DataLossError(absl::StrCat(IndexPath(prefix), ": ", name, " is ",
-                                            entry.spec.ToString(), ", the data files have only ",
-                                            total, " bytes"));
-  }
-  return absl::OkStatus();
-}
 
 absl::Status BundleReader::Rep::Unsupported(absl::string_view name,
                                             const BundleEntry& entry) const {
@@ -100,10 +88,9 @@ absl::StatusOr<const BundleEntry*> BundleReader::Rep::Find(absl::string_view nam
 
 absl::Status BundleReader::Rep::ReadStrings(const BundleEntry& entry, Array* value) const {
   std::string bytes(static_cast<size_t>(entry.size), '\0');
-  EST_RETURN_IF_ERROR(shards->ReadInto(entry, bytes.data()));
-  const absl::Status status =
-      DecodeStrings(bytes, UnmaskCrc32c(entry.masked_crc32c), value->values<std::string>());
-  return status.ok() ? status : shards->Corrupt(entry, status.message());
+  EST_RETURN_IF_ERROR(values->ReadInto(entry, bytes.data()));
+  const absl::Status status = DecodeStrings(bytes, entry.crc32c(), value->values<std::string>());
+  return status.ok() ? status : values->Corrupt(entry, status.message());
 }
 
 absl::Status BundleReader::Rep::ReadSlices(const BundleEntry& entry, Array* value) const {
@@ -117,7 +104,7 @@ absl::Status BundleReader::Rep::ReadSlices(const BundleEntry& entry, Array* valu
       continue;
     }
     Placer placer(rows, DTypeSize(entry.spec.dtype), static_cast<char*>(value->raw()));
-    EST_RETURN_IF_ERROR(shards->Read(part_entry, [&](absl::string_view piece) {
+    EST_RETURN_IF_ERROR(values->Read(part_entry, [&](absl::string_view piece) {
       placer.Append(piece);
       return absl::OkStatus();
     }));
@@ -128,13 +115,19 @@ absl::Status BundleReader::Rep::ReadSlices(const BundleEntry& entry, Array* valu
 absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(absl::string_view prefix) {
   auto rep = std::make_unique<Rep>();
   rep->prefix = std::string(prefix);
-  EST_ASSIGN_OR_RETURN(rep->index, ReadBundleIndex(prefix));
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> files, V1Files(prefix));
+  if (!files.empty()) {
+    EST_ASSIGN_OR_RETURN(V1Checkpoint checkpoint, OpenV1Checkpoint(files));
+    rep->index = std::move(checkpoint.index);
+    rep->values = std::move(checkpoint.values);
+  } else {
+    EST_ASSIGN_OR_RETURN(rep->index, ReadBundleIndex(prefix));
+    EST_ASSIGN_OR_RETURN(rep->values, BundleShards::Open(prefix, rep->index));
+  }
   for (const auto& [name, entry] : rep->index.tensors) {
     rep->names.push_back(name);
     rep->specs.emplace(name, entry.spec);
   }
-  EST_ASSIGN_OR_RETURN(rep->shards, BundleShards::Open(prefix, rep->index));
-  EST_RETURN_IF_ERROR(rep->CheckSizes());
   return std::unique_ptr<BundleReader>(new BundleReader(std::move(rep)));
 }
 
@@ -174,7 +167,7 @@ absl::Status BundleReader::ReadInto(absl::string_view name, Array* value) const 
   } else if (entry->spec.dtype == DType::kString) {
     return rep_->ReadStrings(*entry, value);
   } else {
-    EST_RETURN_IF_ERROR(rep_->shards->ReadInto(*entry, static_cast<char*>(value->raw())));
+    EST_RETURN_IF_ERROR(rep_->values->ReadInto(*entry, static_cast<char*>(value->raw())));
   }
   if (entry->spec.dtype == DType::kBool) {
     // A byte that is neither 0 nor 1 is no bool in C++.
@@ -185,12 +178,12 @@ absl::Status BundleReader::ReadInto(absl::string_view name, Array* value) const 
 }
 
 const BundleIndex& BundleReader::index() const { return rep_->index; }
-const BundleShards& BundleReader::shards() const { return *rep_->shards; }
+const ValueSource& BundleReader::values() const { return *rep_->values; }
 
 absl::Status BundleReader::VerifyContents() const {
   for (const auto& [name, entry] : rep_->index.tensors) {
     for (const BundleEntry* const part : rep_->index.PartsOf(entry)) {
-      EST_RETURN_IF_ERROR(rep_->shards->Read(*part, nullptr));
+      EST_RETURN_IF_ERROR(rep_->values->Read(*part, nullptr));
     }
   }
   return absl::OkStatus();

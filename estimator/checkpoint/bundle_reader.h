@@ -1,4 +1,5 @@
-// Reads checkpoints in TensorFlow's format: see bundle_format.h.
+// Reads checkpoints in TensorFlow's formats: today's (bundle_format.h), and the one before, V1
+// (v1_checkpoint.h).
 #ifndef ESTIMATOR_CHECKPOINT_BUNDLE_READER_H_
 #define ESTIMATOR_CHECKPOINT_BUNDLE_READER_H_
 
@@ -12,8 +13,8 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/tensor_spec.h"
-#include "estimator/checkpoint/bundle_index.h"
-#include "estimator/checkpoint/bundle_shards.h"
+#include "estimator/checkpoint/bundle_entry.h"
+#include "estimator/checkpoint/value_source.h"
 
 namespace estimator {
 
@@ -22,9 +23,11 @@ namespace estimator {
 class BundleReader {
  public:
   // Reads the index and opens the data shards; the values are not read yet. An index that opens has
-  // every entry well-formed and every data file there and long enough.
+  // every entry well-formed and every data file there and long enough. Where there is no index, the
+  // prefix is that of a V1 checkpoint: its file, or its files, "<prefix>-00000-of-00002", for
+  // which "<prefix>-?????-of-00002" does as well.
   // Errors: NOT_FOUND if there is no checkpoint at the prefix; DATA_LOSS if it is not whole;
-  // UNIMPLEMENTED for TensorFlow's old V1 format and for big-endian files.
+  // UNIMPLEMENTED for big-endian files.
   static absl::StatusOr<std::unique_ptr<BundleReader>> Open(absl::string_view prefix);
   ~BundleReader();
   BundleReader(const BundleReader&) = delete;
@@ -53,7 +56,7 @@ class BundleReader {
 
   // For programs that stream: what is stored where, and its bytes.
   const BundleIndex& index() const;
-  const BundleShards& shards() const;
+  const ValueSource& values() const;
 
  private:
   struct Rep;

@@ -6,32 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/stored_crc.h"
 
 namespace estimator {
-namespace {
-
-std::string NameOf(const BundleEntry& entry) {
-  return entry.variable.empty() ? "a slice of no variable" : entry.variable;
-}
-
-}  // namespace
 
 std::string BundleShards::Path(int shard) const { return DataPath(prefix_, shard, num_shards_); }
-
-int64_t BundleShards::total_bytes() const {
-  int64_t total = 0;
-  for (const auto& [shard, file] : files_) total += file->size();
-  return total;
-}
-
-absl::Status BundleShards::Corrupt(const BundleEntry& entry, absl::string_view what) const {
-  return absl::DataLossError(absl::StrCat(Path(entry.shard), ": ", NameOf(entry), " (", entry.size,
-                                          " bytes at offset ", entry.offset, "): ", what));
-}
 
 absl::Status BundleShards::OpenShard(const BundleEntry& entry, std::map<int, Lost>* lost) {
   if (!entry.slices.empty()) return absl::OkStatus();
@@ -47,7 +28,7 @@ absl::Status BundleShards::OpenShard(const BundleEntry& entry, std::map<int, Los
   const bool is_there = file->second != nullptr;
   if (is_there && entry.offset + entry.size <= file->second->size()) return absl::OkStatus();
   Lost& of_shard = (*lost)[entry.shard];
-  of_shard.variables.insert(NameOf(entry));
+  of_shard.variables.insert(entry.NameForMessages());
   if (of_shard.first == nullptr || entry.offset < of_shard.first->offset) of_shard.first = &entry;
   return absl::OkStatus();
 }
@@ -69,16 +50,30 @@ absl::Status BundleShards::LossError(const std::map<int, Lost>& lost) const {
   return absl::DataLossError(absl::StrJoin(texts, "; "));
 }
 
-absl::StatusOr<BundleShards> BundleShards::Open(absl::string_view prefix,
-                                                const BundleIndex& index) {
-  BundleShards shards(prefix, index.num_shards);
+// Slices that share bytes must not make us allocate more than there is.
+absl::Status BundleShards::CheckSizes(const BundleIndex& index) const {
+  int64_t total = 0;
+  for (const auto& [shard, file] : files_) total += file->size();
+  for (const auto& [name, entry] : index.tensors) {
+    if (entry.slices.empty() || entry.spec.num_bytes() <= static_cast<size_t>(total)) continue;
+    return absl::DataLossError(absl::StrCat(IndexPath(prefix_), ": ", name, " is ",
+                                            entry.spec.ToString(), ", the data files have only ",
+                                            total, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<BundleShards>> BundleShards::Open(absl::string_view prefix,
+                                                                 const BundleIndex& index) {
+  std::unique_ptr<BundleShards> shards(new BundleShards(prefix, index.num_shards));
   std::map<int, Lost> lost;
   for (const auto* const entries : {&index.tensors, &index.slices}) {
     for (const auto& [key, entry] : *entries) {
-      EST_RETURN_IF_ERROR(shards.OpenShard(entry, &lost));
+      EST_RETURN_IF_ERROR(shards->OpenShard(entry, &lost));
     }
   }
-  if (!lost.empty()) return shards.LossError(lost);
+  if (!lost.empty()) return shards->LossError(lost);
+  EST_RETURN_IF_ERROR(shards->CheckSizes(index));
   return shards;
 }
 
@@ -89,7 +84,7 @@ absl::Status BundleShards::ReadRange(const BundleEntry& entry, int64_t begin, si
     return Corrupt(entry, absl::StrCat("cut off, ", n, " bytes after ", begin,
                                        " of it are not there any more"));
   }
-  return Annotate(status, NameOf(entry));
+  return Annotate(status, entry.NameForMessages());
 }
 
 absl::Status BundleShards::ReadPieces(const BundleEntry& entry, char* whole,
@@ -108,7 +103,7 @@ absl::Status BundleShards::ReadPieces(const BundleEntry& entry, char* whole,
     if (sink) EST_RETURN_IF_ERROR(sink({piece, count}));
     done += static_cast<int64_t>(count);
   }
-  const absl::Status status = crc.Finish(UnmaskCrc32c(entry.masked_crc32c));
+  const absl::Status status = crc.Finish(entry.crc32c());
   return status.ok() ? status : Corrupt(entry, status.message());
 }
 

@@ -13,6 +13,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/index_table.h"
+#include "estimator/checkpoint/stored_crc.h"
 #include "estimator/checkpoint/string_tensor.h"
 #include "estimator/proto/tensor_bundle.pb.h"
 
@@ -188,18 +189,19 @@ absl::Status BundleWriter::AddStored(
   entry.set_dtype(static_cast<proto::DataType>(stored.dtype_on_disk));
   SetShape(shape, entry.mutable_shape());
   entry.set_offset(data_->size());
-  uint32_t crc = 0;
+  StoredCrc crc(stored.dtype_on_disk, shape.num_elements());
   EST_RETURN_IF_ERROR(produce([&](absl::string_view bytes) -> absl::Status {
     while (!bytes.empty()) {
       const absl::string_view piece = bytes.substr(0, kPieceBytes);
-      if (!stored.crc32c) crc = ExtendCrc32c(crc, piece);
+      if (!stored.crc32c) EST_RETURN_IF_ERROR(Annotate(crc.Append(piece), name));
       EST_RETURN_IF_ERROR(data_->Append(piece));
       bytes.remove_prefix(piece.size());
     }
     return absl::OkStatus();
   }));
+  if (!stored.crc32c) EST_RETURN_IF_ERROR(Annotate(crc.Finish(std::nullopt), name));
   entry.set_size(data_->size() - entry.offset());
-  entry.set_crc32c(MaskCrc32c(stored.crc32c.value_or(crc)));
+  entry.set_crc32c(MaskCrc32c(stored.crc32c.value_or(crc.crc32c())));
   entries_->by_key.emplace(key, std::move(entry));
   return absl::OkStatus();
 }

@@ -49,12 +49,13 @@ class BundleWriter {
     int dtype_on_disk = 0;                  // TensorFlow's number; may be one that has no DType
     Shape shape = {};                       // of the variable
     std::vector<SliceExtent> extents = {};  // one an axis; empty: not a slice
-    // Not masked. Strings and variants have to say it (stored_crc.h); of the bytes if nullopt.
+    // Of what is appended (stored_crc.h), not masked; taken from it if nullopt.
     std::optional<uint32_t> crc32c = std::nullopt;
   };
   using Append = std::function<absl::Status(absl::string_view piece)>;
 
-  // Stores what `produce` appends, without holding it. The number of bytes is not checked.
+  // Stores what `produce` appends, without holding it. The number of bytes is not checked. Without
+  // a crc32c, DATA_LOSS if strings or variants are not such.
   // Errors: INVALID_ARGUMENT as above; those of `produce`, after which the writer is of no use.
   absl::Status AddStored(absl::string_view name, const Stored& stored,
                          const std::function<absl::Status(const Append& append)>& produce);

@@ -167,7 +167,7 @@ TEST_F(CorruptionTest, DamageToOneBlockOfTheIndexNamesOnlyTheVariablesInIt) {
   const auto table = TableFile::Open(path).value();
   ASSERT_GT(table->blocks().size(), 2u);
   const TableFile::Block& second = table->blocks()[1];
-  for (const int64_t at : {int64_t{0}, second.size / 2, second.size + 4}) {
+  for (const int64_t at : {int64_t{0}, second.size / 2, second.size - 1, second.size + 4}) {
     std::string damaged = index;
     damaged[static_cast<size_t>(second.offset + at)] ^= 0x20;
     ASSERT_TRUE(Replace(path, damaged).ok());

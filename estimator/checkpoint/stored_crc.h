@@ -12,6 +12,7 @@
 #define ESTIMATOR_CHECKPOINT_STORED_CRC_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -28,9 +29,12 @@ class StoredCrc {
   absl::Status Append(absl::string_view piece);
 
   // After the last piece.
-  //   expected: the crc32c in the index, not masked.
+  //   expected: the crc32c in the index, not masked; nullopt where there is none.
   // Errors: DATA_LOSS if it is another one, or if elements are missing.
-  absl::Status Finish(uint32_t expected) const;
+  absl::Status Finish(std::optional<uint32_t> expected) const;
+
+  // Of what was appended, not masked; of the value when all is.
+  uint32_t crc32c() const { return crc_; }
 
  private:
   enum class Layout { kNumbers, kStrings, kVariants };

@@ -17,7 +17,13 @@ namespace {
 // TensorFlow's DataType. On disk: do not change.
 constexpr int kStringOnDisk = 7;
 
-uint32_t ExtendByLength(uint32_t crc, uint64_t length) {
+absl::Status Corrupt(size_t offset, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat("byte ", offset, " of the value: ", what));
+}
+
+}  // namespace
+
+uint32_t ExtendCrc32cByLength(uint32_t crc, uint64_t length) {
   if (length > std::numeric_limits<uint32_t>::max()) {
     return ExtendCrc32c(crc, &length, sizeof(length));
   }
@@ -25,18 +31,12 @@ uint32_t ExtendByLength(uint32_t crc, uint64_t length) {
   return ExtendCrc32c(crc, &small, sizeof(small));
 }
 
-absl::Status Corrupt(size_t offset, absl::string_view what) {
-  return absl::DataLossError(absl::StrCat("byte ", offset, " of the value: ", what));
-}
-
-}  // namespace
-
 EncodedStrings EncodeStrings(absl::Span<const std::string> values) {
   EncodedStrings encoded;
   size_t total = 0;
   for (const std::string& value : values) {
     AppendVarint(value.size(), &encoded.bytes);
-    encoded.crc32c = ExtendByLength(encoded.crc32c, value.size());
+    encoded.crc32c = ExtendCrc32cByLength(encoded.crc32c, value.size());
     total += value.size();
   }
   const uint32_t masked = MaskCrc32c(encoded.crc32c);
@@ -51,7 +51,7 @@ EncodedStrings EncodeStrings(absl::Span<const std::string> values) {
   return encoded;
 }
 
-absl::Status DecodeStrings(absl::string_view bytes, uint32_t crc32c,
+absl::Status DecodeStrings(absl::string_view bytes, std::optional<uint32_t> crc32c,
                            absl::Span<std::string> values) {
   // An element takes one byte at least: a wrong shape must not make us allocate.
   if (bytes.size() < values.size() + sizeof(uint32_t)) {

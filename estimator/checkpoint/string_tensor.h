@@ -10,6 +10,7 @@
 #define ESTIMATOR_CHECKPOINT_STRING_TENSOR_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -17,6 +18,9 @@
 #include "absl/types/span.h"
 
 namespace estimator {
+
+// The crc32c, not masked, of the lengths so far and one more.
+uint32_t ExtendCrc32cByLength(uint32_t crc, uint64_t length);
 
 struct EncodedStrings {
   std::string bytes;
@@ -26,9 +30,9 @@ struct EncodedStrings {
 EncodedStrings EncodeStrings(absl::Span<const std::string> values);
 
 // Fills `values`, whose size is the number of elements.
-//   crc32c: of the whole, not masked, as the index has it.
+//   crc32c: of the whole, not masked, as the index has it; nullopt where there is none.
 // Errors: DATA_LOSS, with the offset in `bytes`, for whatever does not fit.
-absl::Status DecodeStrings(absl::string_view bytes, uint32_t crc32c,
+absl::Status DecodeStrings(absl::string_view bytes, std::optional<uint32_t> crc32c,
                            absl::Span<std::string> values);
 
 }  // namespace estimator

@@ -11,8 +11,6 @@
 namespace estimator {
 namespace {
 
-// The lengths of an entry and, mostly, its key: one read for both.
-constexpr int64_t kWindowBytes = 4096;
 constexpr int64_t kLengthsBytes = 30;  // three varints
 constexpr int64_t kMaxRestarts = 1 << 16;
 
@@ -49,19 +47,14 @@ absl::StatusOr<BlockWalker> BlockWalker::Open(absl::string_view block) {
 
 absl::StatusOr<bool> BlockWalker::Next() {
   if (position_ >= end_) return false;
-  const int64_t window_end = window_begin_ + static_cast<int64_t>(window_.size());
-  if (position_ < window_begin_ || std::min(end_, position_ + kLengthsBytes) > window_end) {
-    window_.resize(static_cast<size_t>(std::min(kWindowBytes, end_ - position_)));
-    window_begin_ = position_;
-    EST_RETURN_IF_ERROR(read_at_(position_, window_.size(), window_.data()));
-  }
+  EST_ASSIGN_OR_RETURN(const absl::string_view bytes, window_.At(position_, kLengthsBytes, end_));
   uint64_t shared = 0, fresh = 0, value = 0;
-  auto at = static_cast<size_t>(position_ - window_begin_);
-  if (!ReadVarint(window_, &at, &shared) || !ReadVarint(window_, &at, &fresh) ||
-      !ReadVarint(window_, &at, &value)) {
+  size_t at = 0;
+  if (!ReadVarint(bytes, &at, &shared) || !ReadVarint(bytes, &at, &fresh) ||
+      !ReadVarint(bytes, &at, &value)) {
     return Corrupt(position_, "no entry begins there");
   }
-  const int64_t key_begin = window_begin_ + static_cast<int64_t>(at);
+  const int64_t key_begin = position_ + static_cast<int64_t>(at);
   const auto left = static_cast<uint64_t>(end_ - key_begin);
   if (shared > key_.size() || fresh > left || value > left - fresh) {
     return Corrupt(position_,
@@ -70,8 +63,8 @@ absl::StatusOr<bool> BlockWalker::Next() {
                                 "fit"));
   }
   std::string key = key_.substr(0, shared);
-  if (fresh <= window_.size() - at) {
-    key.append(window_, at, fresh);
+  if (fresh <= bytes.size() - at) {
+    key.append(bytes.data() + at, fresh);
   } else {
     key.resize(shared + fresh);
     EST_RETURN_IF_ERROR(read_at_(key_begin, fresh, key.data() + shared));

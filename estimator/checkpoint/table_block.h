@@ -10,13 +10,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "estimator/checkpoint/file_window.h"
 
 namespace estimator {
 
@@ -24,11 +24,13 @@ namespace estimator {
 // Nothing in it is trusted. Not thread-safe.
 class BlockWalker {
  public:
-  // Reads n bytes at `offset` of the block, which has them, into `bytes`.
-  using ReadAt = std::function<absl::Status(int64_t offset, size_t n, char* bytes)>;
-
+  //   read_at: of the block's bytes [0, size).
   // Errors: DATA_LOSS if a block cannot end so; those of `read_at`.
   static absl::StatusOr<BlockWalker> Open(ReadAt read_at, int64_t size);
+  // Of a block whose end is damaged: takes all of it for entries. For messages about damage.
+  static BlockWalker OpenDamaged(ReadAt read_at, int64_t size) {
+    return BlockWalker(std::move(read_at), size, 0);
+  }
   // Of a block in memory, which outlives it.
   static absl::StatusOr<BlockWalker> Open(absl::string_view block);
 
@@ -46,14 +48,13 @@ class BlockWalker {
 
  private:
   BlockWalker(ReadAt read_at, int64_t end, int64_t num_restarts)
-      : read_at_(std::move(read_at)), end_(end), num_restarts_(num_restarts) {}
+      : read_at_(read_at), window_(std::move(read_at)), end_(end), num_restarts_(num_restarts) {}
 
   ReadAt read_at_;
+  FileWindow window_;
   int64_t end_;  // of the entries
   int64_t num_restarts_;
   int64_t position_ = 0;  // of the next entry
-  std::string window_;    // bytes of the block from window_begin_ on
-  int64_t window_begin_ = 0;
   std::string key_;
   bool begins_anew_ = true;  // no key before
   int64_t value_offset_ = 0;

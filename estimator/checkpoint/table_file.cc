@@ -21,13 +21,17 @@ constexpr int64_t kFooterBytes = 48;
 constexpr uint64_t kMagic = 0xdb4775248b80fb57u;
 // After every block: its type (a byte) and a masked crc32c.
 constexpr int64_t kTrailerBytes = 5;
-constexpr char kSnappyBlock = 1;
+constexpr char kPlainBlock = 0, kSnappyBlock = 1;
 
 constexpr char kAllLost[] = "; without it no entry can be found: every variable is lost";
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
 absl::Status Damaged(absl::string_view path, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(path, ": not a whole checkpoint: ", what));
+}
+
+absl::Status UnknownType(char type) {
+  return absl::DataLossError(absl::StrCat("it is of type ", static_cast<int>(type)));
 }
 
 std::string PlaceOf(const TableFile::Block& block) {
@@ -154,7 +158,8 @@ absl::StatusOr<std::string> TableFile::Read(const Block& block) const {
   EST_RETURN_IF_ERROR(file_->ReadExactly(block.offset, contents.size(), contents.data()));
   const char type = contents.back();
   contents.pop_back();
-  if (type != kSnappyBlock) return contents;
+  if (type == kPlainBlock) return contents;
+  if (type != kSnappyBlock) return UnknownType(type);
   auto plain = SnappyUncompress(contents);
   if (!plain) return absl::DataLossError("it is compressed, but not by snappy");
   return *std::move(plain);
@@ -171,6 +176,12 @@ absl::Status TableFile::VerifyBlock(size_t i) const {
   return status.ok() ? status : Corrupt(i, status.message());
 }
 
+ReadAt TableFile::ReaderOf(const Block& block) const {
+  return [this, offset = block.offset](int64_t at, size_t n, char* bytes) {
+    return file_->ReadExactly(offset + at, n, bytes);
+  };
+}
+
 absl::StatusOr<BlockWalker> TableFile::WalkBlock(size_t i) const {
   const Block& block = blocks_[i];
   char type = 0;
@@ -179,11 +190,8 @@ absl::StatusOr<BlockWalker> TableFile::WalkBlock(size_t i) const {
     return absl::UnimplementedError(
         absl::StrCat(path(), ": the ", PlaceOf(block), " is compressed"));
   }
-  return BlockWalker::Open(
-      [this, offset = block.offset](int64_t at, size_t n, char* bytes) {
-        return file_->ReadExactly(offset + at, n, bytes);
-      },
-      block.size);
+  if (type != kPlainBlock) return UnknownType(type);
+  return BlockWalker::Open(ReaderOf(block), block.size);
 }
 
 std::string TableFile::WhatIsIn(size_t i) const {
@@ -192,12 +200,14 @@ std::string TableFile::WhatIsIn(size_t i) const {
   bool whole = false;
   absl::StatusOr<BlockWalker> walker = WalkBlock(i);
   std::string plain;
-  if (absl::IsUnimplemented(walker.status())) {
+  if (absl::IsUnimplemented(walker.status())) {  // compressed
     std::string contents(static_cast<size_t>(blocks_[i].size), '\0');
     if (file_->ReadExactly(blocks_[i].offset, contents.size(), contents.data()).ok()) {
       plain = SnappyUncompress(contents).value_or("");
     }
     walker = BlockWalker::Open(plain);
+  } else if (!walker.ok()) {
+    walker = BlockWalker::OpenDamaged(ReaderOf(blocks_[i]), blocks_[i].size);
   }
   while (walker.ok()) {
     const absl::StatusOr<bool> more = walker->Next();

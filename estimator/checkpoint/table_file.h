@@ -62,6 +62,7 @@ class TableFile {
   absl::Status ReadIndexBlock(const Block& index);
   absl::Status Verify(const Block& block) const;
   absl::StatusOr<std::string> Read(const Block& block) const;
+  ReadAt ReaderOf(const Block& block) const;
   std::string WhatIsIn(size_t i) const;
 
   const std::unique_ptr<RandomAccessFile> file_;

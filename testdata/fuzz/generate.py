@@ -90,6 +90,15 @@ def checkpoints(directory):
         save("bundle", f"entries_{name}", b"\x01" + chunk(data) + fields)
         save("bundle", f"mended_{name}", b"\x07" + chunk(data) + fields)
         save("index_table", f"raw_{name}", b"\0" + index)
+        with tf.Graph().as_default(), v1.Session() as session:
+            build()
+            session.run(v1.global_variables_initializer())
+            v1.train.Saver(write_version=v1.train.SaverDef.V1).save(session, prefix, write_meta_graph=False)
+        old = read(prefix)
+        entries, _ = table_entries(old)
+        save("v1_checkpoint", f"raw_{name}", b"\0" + old)
+        save("v1_checkpoint", f"entries_{name}", b"\x01" + b"".join(chunk(key) + chunk(value) for key, value in entries))
+        save("v1_checkpoint", f"listed_{name}", b"\x03" + b"".join(chunk(value) for _, value in entries))
         save("index_table", f"data_block_{name}", b"\x01" + block)
     # An index block of one entry, of a data block at offset 0; and the same by snappy, as a literal.
     entry = b"\0\x03\x02zzz\0\x14" + struct.pack("<II", 0, 1)

@@ -9,7 +9,7 @@ absl::StatusOr<std::vector<std::string>> DamageOf(const BundleReader& reader,
   std::vector<std::string> damage;
   for (const BundleEntry* const part : reader.index().PartsOf(reader.index().tensors.at(name))) {
     const absl::Status status =
-        reader.shards().Read(*part, [](absl::string_view) { return CheckInterrupt(); });
+        reader.values().Read(*part, [](absl::string_view) { return CheckInterrupt(); });
     if (absl::IsCancelled(status)) return status;
     if (!status.ok()) damage.emplace_back(status.message());
   }

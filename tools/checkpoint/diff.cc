@@ -116,18 +116,18 @@ absl::StatusOr<bool> SameStoredBytes(const BundleReader& a, const BundleReader& 
   const auto parts_a = a.index().PartsOf(entry_a), parts_b = b.index().PartsOf(entry_b);
   bool same = parts_a.size() == parts_b.size();
   for (const BundleEntry* const part : parts_b) {
-    EST_RETURN_IF_ERROR(b.shards().Read(*part, nullptr));
+    EST_RETURN_IF_ERROR(b.values().Read(*part, nullptr));
   }
   std::string other;
   for (size_t i = 0; i < parts_a.size(); ++i) {
     same = same && parts_a[i]->size == parts_b[i]->size &&
            parts_a[i]->spec.shape == parts_b[i]->spec.shape;
     int64_t position = 0;
-    EST_RETURN_IF_ERROR(a.shards().Read(*parts_a[i], [&](absl::string_view piece) -> absl::Status {
+    EST_RETURN_IF_ERROR(a.values().Read(*parts_a[i], [&](absl::string_view piece) -> absl::Status {
       EST_RETURN_IF_ERROR(CheckInterrupt());
       if (!same) return absl::OkStatus();
       other.resize(piece.size());
-      EST_RETURN_IF_ERROR(b.shards().ReadRange(*parts_b[i], position, piece.size(), other.data()));
+      EST_RETURN_IF_ERROR(b.values().ReadRange(*parts_b[i], position, piece.size(), other.data()));
       same = other == piece;
       position += static_cast<int64_t>(piece.size());
       return absl::OkStatus();

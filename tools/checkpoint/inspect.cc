@@ -124,9 +124,12 @@ absl::StatusOr<std::string> Show(const BundleReader& reader, const std::string& 
       absl::StrCat(name, "\ntype        ", DTypeOnDiskName(entry.dtype_on_disk), " ",
                    entry.spec.shape.ToString(), ", ", HumanBytes(StoredBytes(reader, entry)), "\n");
   for (const BundleEntry* const part : reader.index().PartsOf(entry)) {
-    absl::StrAppend(&out, "stored in   ", reader.shards().Path(part->shard), ": ", part->size,
-                    " bytes at offset ", part->offset, ", crc32c ",
-                    absl::Hex(part->masked_crc32c, absl::kZeroPad8), " (masked)");
+    absl::StrAppend(&out, "stored in   ", reader.values().Path(part->shard), ": ", part->size,
+                    " bytes at offset ", part->offset);
+    if (part->masked_crc32c) {
+      absl::StrAppend(&out, ", crc32c ", absl::Hex(*part->masked_crc32c, absl::kZeroPad8),
+                      " (masked)");
+    }
     if (!entry.slices.empty()) absl::StrAppend(&out, ", slice ", part->spec.shape.ToString());
     absl::StrAppend(&out, "\n");
   }
@@ -137,7 +140,7 @@ absl::StatusOr<std::string> Show(const BundleReader& reader, const std::string& 
     absl::StrAppend(&out, "values      ", value.ToString(), "\n");
   } else {
     for (const BundleEntry* const part : reader.index().PartsOf(entry)) {
-      EST_RETURN_IF_ERROR(reader.shards().Read(*part, nullptr));
+      EST_RETURN_IF_ERROR(reader.values().Read(*part, nullptr));
     }
     absl::StrAppend(&out, "values      not shown; their crc32c is right\n");
   }

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/array/array.h"
-#include "estimator/base/crc32c.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
@@ -32,7 +31,7 @@ BundleWriter::Stored StoredLike(const BundleEntry& variable, size_t part) {
 absl::Status CastPart(const BundleReader& reader, const BundleEntry& part, DType to,
                       const BundleWriter::Append& append, int64_t* num_overflows) {
   const size_t element_bytes = DTypeSize(part.spec.dtype);
-  return reader.shards().Read(part, [&](absl::string_view piece) -> absl::Status {
+  return reader.values().Read(part, [&](absl::string_view piece) -> absl::Status {
     EST_RETURN_IF_ERROR(CheckInterrupt());
     const auto count = static_cast<int64_t>(piece.size() / element_bytes);
     // Cast only reads.
@@ -68,9 +67,9 @@ absl::Status CopyVariable(const BundleReader& reader, const std::string& name,
   const std::vector<const BundleEntry*> parts = reader.index().PartsOf(entry);
   for (size_t i = 0; i < parts.size(); ++i) {
     BundleWriter::Stored stored = StoredLike(entry, i);
-    stored.crc32c = UnmaskCrc32c(parts[i]->masked_crc32c);
+    stored.crc32c = parts[i]->crc32c();
     EST_RETURN_IF_ERROR(writer.AddStored(new_name, stored, [&](const BundleWriter::Append& append) {
-      return reader.shards().Read(*parts[i], [&](absl::string_view piece) -> absl::Status {
+      return reader.values().Read(*parts[i], [&](absl::string_view piece) -> absl::Status {
         EST_RETURN_IF_ERROR(CheckInterrupt());
         return append(piece);
       });

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -48,7 +47,7 @@ absl::StatusOr<TensorStream> TensorStream::Open(const BundleReader& reader,
   }
   if (!entry.slices.empty()) {
     for (const BundleEntry* const part : reader.index().PartsOf(entry)) {
-      EST_RETURN_IF_ERROR(reader.shards().Read(*part, nullptr));
+      EST_RETURN_IF_ERROR(reader.values().Read(*part, nullptr));
     }
   }
   return TensorStream(reader, entry);
@@ -65,7 +64,7 @@ absl::Status TensorStream::Gather(size_t n, char* out) {
       if (at >= end) break;
       const int64_t from = std::max(at, begin), to = std::min(at + run_bytes, end);
       if (from >= to) continue;
-      EST_RETURN_IF_ERROR(reader_->shards().ReadRange(
+      EST_RETURN_IF_ERROR(reader_->values().ReadRange(
           part, run * run_bytes + from - at, static_cast<size_t>(to - from), out + (from - begin)));
     }
   }
@@ -78,12 +77,12 @@ absl::Status TensorStream::Read(size_t n, char* out) {
     position_ += static_cast<int64_t>(n);
     return absl::OkStatus();
   }
-  EST_RETURN_IF_ERROR(reader_->shards().ReadRange(*entry_, position_, n, out));
+  EST_RETURN_IF_ERROR(reader_->values().ReadRange(*entry_, position_, n, out));
   EST_RETURN_IF_ERROR(crc_.Append({out, n}));
   position_ += static_cast<int64_t>(n);
   if (position_ < size_) return absl::OkStatus();
-  const absl::Status status = crc_.Finish(UnmaskCrc32c(entry_->masked_crc32c));
-  return status.ok() ? status : reader_->shards().Corrupt(*entry_, status.message());
+  const absl::Status status = crc_.Finish(entry_->crc32c());
+  return status.ok() ? status : reader_->values().Corrupt(*entry_, status.message());
 }
 
 }  // namespace estimator

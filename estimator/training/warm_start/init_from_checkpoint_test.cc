@@ -6,6 +6,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/v1_testing.h"
 #include "estimator/graphdef/graph_def.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/runtime/backend.h"
@@ -131,6 +132,28 @@ TEST_F(InitFromCheckpointTest, ASavedModelOfKerasServesByTheNamesOfItsVariables)
   ASSERT_TRUE(graph_.status().ok()) << graph_.status();
   const std::map<std::string, double> expected = {{"batch_normalization/gamma", 4.5},
                                                   {"dense/bias", 0}};
+  EXPECT_EQ(Sums(), expected);
+}
+
+// As the slim checkpoints of image networks are.
+TEST_F(InitFromCheckpointTest, ACheckpointInTheV1FormatServesAsWell) {
+  const std::string v1 = dir_.File("resnet_v1_50.ckpt");
+  ASSERT_TRUE(WriteV1File(v1, {{.name = "resnet/w", .value = Array::Of<float>({2}, {7, 8})},
+                               {.name = "resnet/part",
+                                .value = Array::Of<float>({1, 2}, {1, 2}),
+                                .whole = {2, 2},
+                                .extents = {{0, 1}, {}}},
+                               {.name = "resnet/part",
+                                .value = Array::Of<float>({1, 2}, {3, 4}),
+                                .whole = {2, 2},
+                                .extents = {{1, 1}, {}}},
+                               {.name = "mean_rgb", .value = Array::Scalar(5.0f)}})
+                  .ok());
+  Make("mine/w", {2});
+  Make("mine/part", {2, 2});
+  train::InitFromCheckpoint(v1, {{"resnet/", "mine/"}});
+  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  const std::map<std::string, double> expected = {{"mine/w", 15}, {"mine/part", 10}};
   EXPECT_EQ(Sums(), expected);
 }
 

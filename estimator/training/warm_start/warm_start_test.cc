@@ -4,6 +4,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/v1_testing.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/runtime/backend.h"
 #include "gmock/gmock.h"
@@ -200,6 +201,16 @@ TEST_F(WarmStartTest, ASavedModelOfKerasServesByTheNamesOfItsVariables) {
                               .status()
                               .message()),
               AllOf(HasSubstr("dense/bias"), HasSubstr("1 of 1 variables differ")));
+}
+
+TEST_F(WarmStartTest, ACheckpointInTheV1FormatServesAsWell) {
+  const std::string v1 = dir_.File("v1.ckpt");
+  ASSERT_TRUE(WriteV1File(v1, {{.name = "dense/kernel", .value = Array::Of<float>({2}, {7, 8})},
+                               {.name = "dense/bias", .value = Array::Scalar(9.0f)}})
+                  .ok());
+  EXPECT_THAT(*WarmStart({.ckpt_to_initialize_from = v1}, graph_, store_),
+              ElementsAre("dense/bias", "dense/kernel"));
+  EXPECT_THAT(store_.Peek("dense/kernel")->values<float>(), ElementsAre(7, 8));
 }
 
 TEST_F(WarmStartTest, ASourceThatIsNotThereIsNamed) {

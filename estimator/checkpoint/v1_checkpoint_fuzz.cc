@@ -1,0 +1,85 @@
+// Fuzzes the reader of V1 checkpoints. The first byte says how the rest becomes one:
+//   even: it is the file
+//   odd:  chunks (u16 length, bytes) of key and value, in turn, from which a whole table is made;
+//         with 2 in the byte, the list of tensors is the first value and the others go, in order,
+//         under the keys of the slices that it lists
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "estimator/base/file.h"
+#include "estimator/base/fuzz_input.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_entry.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/index_table.h"
+#include "estimator/proto/saved_tensor_slice.pb.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+void PutUnderListedKeys(FuzzInput& input, std::map<std::string, std::string>* table) {
+  const std::string list(input.Chunk());
+  (*table)[""] = list;
+  proto::SavedTensorSlices message;
+  if (!message.ParseFromString(list)) return;
+  for (const auto& tensor : message.meta().tensor()) {
+    for (const auto& slice : tensor.slice()) {
+      (*table)[SliceKey(tensor.name(), ParseExtents(slice))] = std::string(input.Chunk());
+    }
+  }
+}
+
+void Fuzz(FuzzInput input) {
+  static const TempDir* const directory = new TempDir;
+  const std::string path = directory->File("m");
+  const uint8_t mode = input.Byte();
+  if (mode % 2 == 0) {
+    const auto file = WritableFile::Open(path).value();
+    CHECK(file->Append(input.Rest()).ok());
+  } else {
+    std::map<std::string, std::string> table;
+    if ((mode & 2) != 0) PutUnderListedKeys(input, &table);
+    while (!input.empty()) {
+      const std::string key(input.Chunk());
+      table.emplace(key, input.Chunk());
+    }
+    CHECK(WriteIndexTable(path, table).ok());
+  }
+  const auto reader = BundleReader::Open(path);
+  if (!reader.ok()) {
+    CHECK(absl::IsDataLoss(reader.status()) || absl::IsUnimplemented(reader.status()))
+        << reader.status();
+    return;
+  }
+  bool all_read = true;
+  for (const std::string& name : (*reader)->names()) {
+    const auto value = (*reader)->Read(name);
+    if (value.ok()) {
+      CHECK((*reader)->Spec(name)->shape == value->shape());
+    } else {
+      CHECK(absl::IsDataLoss(value.status()) || absl::IsUnimplemented(value.status()))
+          << value.status();
+    }
+    all_read &= value.ok() || absl::IsUnimplemented(value.status());
+    for (const BundleEntry* const part :
+         (*reader)->index().PartsOf((*reader)->index().tensors.at(name))) {
+      char last = 0;
+      if (part->size > 0) {
+        (*reader)->values().ReadRange(*part, part->size - 1, 1, &last).IgnoreError();
+      }
+    }
+  }
+  // Reading and streaming agree on what is damaged, save for dtypes that only stream.
+  CHECK(all_read || !(*reader)->VerifyContents().ok());
+}
+
+}  // namespace
+}  // namespace estimator
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  estimator::Fuzz({data, size});
+  return 0;
+}

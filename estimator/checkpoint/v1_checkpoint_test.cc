@@ -1,0 +1,215 @@
+// Checkpoints in the V1 format, TensorFlow's own first, hold what TensorFlow says is in them.
+#include "estimator/checkpoint/v1_checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/array/array.h"
+#include "estimator/array/compare.h"
+#include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
+#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/index_table.h"
+#include "estimator/checkpoint/v1_testing.h"
+#include "estimator/proto/saved_tensor_slice.pb.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string kAnyShard = "-" + std::string(5, '?');  // no trigraph
+
+using Reader = std::unique_ptr<BundleReader>;
+
+Reader Golden(const std::string& name) {
+  return BundleReader::Open("testdata/checkpoints_v1/" + name).value();
+}
+
+std::string BytesOf(const BundleReader& reader, const std::string& name) {
+  std::string bytes;
+  for (const BundleEntry* const part : reader.index().PartsOf(reader.index().tensors.at(name))) {
+    EXPECT_TRUE(reader.values()
+                    .Read(*part,
+                          [&](absl::string_view piece) {
+                            bytes.append(piece.data(), piece.size());
+                            return absl::OkStatus();
+                          })
+                    .ok());
+  }
+  return bytes;
+}
+
+std::string MessageOf(const std::string& prefix) {
+  return std::string(BundleReader::Open(prefix).status().message());
+}
+
+class V1GoldenTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(V1GoldenTest, HoldsWhatTensorFlowWroteInTodaysFormat) {
+  const Reader v1 = Golden(GetParam());
+  const Reader v2 = Golden(absl::StrCat("expected/", GetParam()));
+  EXPECT_EQ(v1->names(), v2->names());
+  for (const std::string& name : v2->names()) {
+    const BundleEntry& old_entry = v1->index().tensors.at(name);
+    const BundleEntry& new_entry = v2->index().tensors.at(name);
+    EXPECT_EQ(old_entry.dtype_on_disk, new_entry.dtype_on_disk) << name;
+    EXPECT_EQ(old_entry.spec.shape, new_entry.spec.shape) << name;
+    EXPECT_EQ(old_entry.slices.size(), new_entry.slices.size()) << name;
+    EXPECT_EQ(BytesOf(*v1, name), BytesOf(*v2, name)) << name;
+    if (new_entry.spec.dtype == DType::kInvalid) continue;
+    const auto old_value = v1->Read(name), new_value = v2->Read(name);
+    ASSERT_TRUE(old_value.ok()) << old_value.status();
+    EXPECT_TRUE(SameBits(*old_value, *new_value)) << name << ": " << old_value->ToString();
+  }
+  EXPECT_TRUE(v1->VerifyContents().ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(V1, V1GoldenTest, testing::Values("all_dtypes", "partitioned", "sharded"));
+
+TEST(V1Checkpoint, ValuesBesideALargeOneInABlockAreRead) {
+  const Reader reader = Golden("blocks");
+  EXPECT_THAT(reader->names(), ElementsAre("a/small", "b/small", "c/large", "d/small", "e/small"));
+  EXPECT_TRUE(
+      SameBits(*reader->Read("a/small"), Array::Of<float>({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})));
+  EXPECT_TRUE(SameBits(*reader->Read("c/large"), Array(DType::kFloat32, {66000})));
+  EXPECT_TRUE(SameBits(*reader->Read("d/small"), Array::Of<int32_t>({2}, {2, -3})));
+  EXPECT_TRUE(SameBits(*reader->Read("e/small"), Array::Of<float>({1}, {3})));
+}
+
+TEST(V1Checkpoint, TheNameOfAStateFileAndOfAnyFileServe) {
+  const std::string sharded = "testdata/checkpoints_v1/sharded";
+  EXPECT_THAT(*V1Files(sharded),
+              ElementsAre(sharded + "-00000-of-00002", sharded + "-00001-of-00002"));
+  EXPECT_EQ(*V1Files(sharded + kAnyShard + "-of-00002"), *V1Files(sharded));
+  EXPECT_EQ(Golden("sharded" + kAnyShard + "-of-00002")->names().size(), 4u);
+  EXPECT_THAT(*V1Files("testdata/checkpoints_v1/expected/sharded"), ElementsAre());
+  EXPECT_THAT(*V1Files("testdata/checkpoints_v1/other"), ElementsAre());
+  // One file alone has half of `both`.
+  EXPECT_THAT(MessageOf(sharded + "-00000-of-00002"),
+              HasSubstr("both: its 1 slices hold 6 of 12 elements"));
+}
+
+class V1FileTest : public testing::Test {
+ protected:
+  const TempDir dir_;
+  const std::string path_ = dir_.File("m");
+};
+
+TEST_F(V1FileTest, ARangeIsThatOfTheWholeAlsoWhereNumbersHaveNoPlace) {
+  Array numbers(DType::kInt64, {200000});
+  for (int64_t i = 0; i < 200000; ++i) {
+    numbers.data<int64_t>()[i] = i % 3 == 0 ? -i : (i << (i % 50));
+  }
+  Array words(DType::kString, {3000});
+  for (int64_t i = 0; i < 3000; ++i) {
+    words.data<std::string>()[i] = std::string(static_cast<size_t>(i), 'w');
+  }
+  ASSERT_TRUE(WriteV1File(path_, {{.name = "n", .value = numbers},
+                                  {.name = "f", .value = numbers.Cast(DType::kFloat32)},
+                                  {.name = "w", .value = words}})
+                  .ok());
+  const Reader reader = BundleReader::Open(path_).value();
+  EXPECT_TRUE(SameBits(*reader->Read("n"), numbers));
+  EXPECT_TRUE(SameBits(*reader->Read("w"), words));
+  for (const char* const name : {"n", "f", "w"}) {
+    const BundleEntry& entry = reader->index().tensors.at(name);
+    // Of another reader, which has not read it whole.
+    const Reader other = BundleReader::Open(path_).value();
+    const std::string whole = BytesOf(*reader, name);
+    ASSERT_EQ(static_cast<int64_t>(whole.size()), entry.size);
+    for (const int64_t begin : {int64_t{0}, entry.size / 2 + 3, int64_t{17}, entry.size - 100}) {
+      std::string range(100, '\0');
+      ASSERT_TRUE(other->values().ReadRange(entry, begin, range.size(), range.data()).ok());
+      EXPECT_EQ(range, whole.substr(static_cast<size_t>(begin), 100)) << name << " " << begin;
+    }
+  }
+}
+
+TEST_F(V1FileTest, AFileOfSeveralThatIsMissingIsNamed) {
+  const Array half = Array::Of<float>({2}, {1, 2});
+  for (const int i : {0, 1}) {
+    ASSERT_TRUE(WriteV1File(absl::StrCat(path_, "-0000", i, "-of-00002"),
+                            {{.name = "v", .value = half, .whole = {4}, .extents = {{2 * i, 2}}}})
+                    .ok());
+  }
+  EXPECT_TRUE(
+      SameBits(*BundleReader::Open(path_).value()->Read("v"), Array::Of<float>({4}, {1, 2, 1, 2})));
+  ASSERT_TRUE(RemoveFile(path_ + "-00001-of-00002").ok());
+  EXPECT_THAT(MessageOf(path_), AllOf(HasSubstr(path_ + "-00001-of-00002 is not there"),
+                                      HasSubstr("every variable in it is lost, from offset 0 on")));
+  ASSERT_TRUE(WriteV1File(path_ + "-00002-of-00003", {{.name = "v", .value = half}}).ok());
+  EXPECT_THAT(MessageOf(path_), HasSubstr("name one: " + path_ + kAnyShard + "-of-00003"));
+}
+
+TEST_F(V1FileTest, TodaysFormatGoesFirst) {
+  ASSERT_TRUE(WriteV1File(path_, {{.name = "v", .value = Array::Scalar<float>(1)}}).ok());
+  const auto writer = BundleWriter::Open(path_).value();
+  ASSERT_TRUE(writer->Add("v", Array::Scalar<float>(2)).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(BundleReader::Open(path_).value()->Read("v")->scalar<float>(), 2);
+}
+
+TEST_F(V1FileTest, WhatIsNoCheckpointIsToldSoWithTheLikelyPrefix) {
+  ASSERT_TRUE(WriteFileAtomically(path_ + ".meta", std::string(100, 'x')).ok());
+  EXPECT_EQ(BundleReader::Open(path_ + ".meta").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(MessageOf(path_ + ".meta"),
+              AllOf(HasSubstr("There is no " + path_ + ".meta.index"), HasSubstr("V1 format"),
+                    HasSubstr("did you mean " + path_ + "?")));
+}
+
+// A table with right checksums and the entries of one variable, changed by `change`.
+class V1MessageTest : public V1FileTest {
+ protected:
+  std::string MessageAfter(const std::function<void(proto::SavedTensorSlices& meta,
+                                                    proto::SavedTensorSlices& data)>& change) {
+    EXPECT_TRUE(WriteV1File(path_, {{.name = "v", .value = Array::Of<float>({2}, {1, 2})}}).ok());
+    const auto entries = ReadIndexTable(path_).value();
+    proto::SavedTensorSlices meta, data;
+    EXPECT_TRUE(meta.ParseFromString(entries[0].second));
+    EXPECT_TRUE(data.ParseFromString(entries[1].second));
+    change(meta, data);
+    EXPECT_TRUE(WriteIndexTable(path_, {{"", meta.SerializeAsString()},
+                                        {entries[1].first, data.SerializeAsString()}})
+                    .ok());
+    return MessageOf(path_);
+  }
+};
+
+TEST_F(V1MessageTest, WhatDoesNotFitTogetherIsToldWithTheVariable) {
+  EXPECT_EQ(MessageAfter([](auto&, auto&) {}), "");
+  EXPECT_THAT(MessageAfter(
+                  [](auto&, auto& data) { data.mutable_data()->mutable_data()->add_float_val(3); }),
+              AllOf(HasSubstr(path_ + ": v: offset "), HasSubstr("it holds 3 of 2 elements")));
+  EXPECT_THAT(MessageAfter(
+                  [](auto& meta, auto&) { meta.mutable_meta()->mutable_tensor(0)->set_name("w"); }),
+              HasSubstr(path_ + ": w: the list of tensors has a slice of [2], the table has not"));
+  EXPECT_THAT(MessageAfter(
+                  [](auto& meta, auto&) { meta.mutable_meta()->mutable_tensor(0)->clear_slice(); }),
+              HasSubstr(path_ + ": v: it has no slices"));
+  EXPECT_THAT(MessageAfter([](auto& meta, auto&) {
+                meta.mutable_meta()->mutable_tensor(0)->set_type(proto::DT_RESOURCE);
+              }),
+              HasSubstr("v is of resource, which V1 cannot hold"));
+  EXPECT_THAT(MessageAfter([](auto& meta, auto&) {
+                meta.mutable_meta()->mutable_versions()->set_min_consumer(2);
+              }),
+              HasSubstr("newer than this reader's 1"));
+  EXPECT_THAT(MessageAfter([](auto& meta, auto&) { meta.clear_meta(); }),
+              HasSubstr("every variable is lost"));
+}
+
+}  // namespace
+}  // namespace estimator
