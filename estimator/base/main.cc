@@ -1,6 +1,7 @@
 #include "estimator/base/main.h"
 
 #include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_replace.h>
@@ -120,6 +121,15 @@ bool HelpRequested(int argc, char** argv, bool takes_arguments) {
   return false;
 }
 
+// As the user would write it: gflags shows 0.05 with all its digits.
+std::string DefaultOf(const gflags::CommandLineFlagInfo& flag) {
+  double number = 0;
+  if (flag.type == "string") return absl::StrCat("\"", flag.default_value, "\"");
+  if (flag.type == "double" && absl::SimpleAtod(flag.default_value, &number))
+    return absl::StrCat(number);
+  return flag.default_value;
+}
+
 void PrintHelp(const char* program) {
   const std::string usage = gflags::ProgramUsage();
   if (!absl::StartsWith(usage, "Warning:")) std::printf("%s\n\n", usage.c_str());
@@ -127,10 +137,8 @@ void PrintHelp(const char* program) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& flag : AllFlags()) {
     if (!IsOwnFlag(flag)) continue;
-    const std::string value =
-        flag.type == "string" ? absl::StrCat("\"", flag.default_value, "\"") : flag.default_value;
-    rows.push_back(
-        {absl::StrCat("  --", flag.name), absl::StrCat(flag.type, " ", value), flag.description});
+    rows.push_back({absl::StrCat("  --", flag.name), absl::StrCat(flag.type, " ", DefaultOf(flag)),
+                    flag.description});
   }
   std::printf("%s", FormatTable(rows).c_str());
 }

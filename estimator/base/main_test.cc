@@ -135,8 +135,9 @@ TEST(MainTest, HelpListsTheProgramsOwnFlagsOnly) {
   const Outcome outcome = RunMain({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_FALSE(outcome.body_ran);
-  EXPECT_THAT(outcome.standard_output,
-              HasSubstr("--train_steps    int32 10                    how many steps\n"));
+  EXPECT_THAT(outcome.standard_output, HasSubstr("--train_steps    int32 10    how many steps\n"));
+  EXPECT_THAT(outcome.standard_output, HasSubstr("--learning_rate  double 0.1  how fast\n"))
+      << "not with all digits of the nearest double";
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--logtostderr")));
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--flagfile")));
 }

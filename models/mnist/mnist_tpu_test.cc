@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
 #include "estimator/base/run_program.h"
 #include "estimator/base/temp_dir.h"
@@ -90,6 +91,56 @@ TEST_F(MnistTpuTest, GoesOnWhereItStopped) {
   const ProgramRun more = Program("--use_tpu=false --eval_steps=1");
   ASSERT_EQ(more.exit_code, 0) << more.output;
   ExpectParts(more.output, {"evaluated 32 examples at step 4"});
+}
+
+// The names and defaults of TensorFlow's program and of RunConfig.
+TEST_F(MnistTpuTest, HelpListsEveryFlagWithItsDefault) {
+  const ProgramRun run = RunProgram("models/mnist/mnist_tpu --help");
+  EXPECT_EQ(run.exit_code, 0);
+  const std::vector<std::pair<std::string, std::string>> flags = {
+      {"data_dir", "string \"\""},
+      {"model_dir", "string \"\""},
+      {"batch_size", "int64 1024"},
+      {"train_steps", "int64 1000"},
+      {"eval_steps", "int64 -1"},
+      {"learning_rate", "double 0.05"},
+      {"momentum", "double 0"},
+      {"use_tpu", "bool true"},
+      {"iterations", "string \"50\""},
+      {"num_shards", "int64 8"},
+      {"enable_predict", "bool true"},
+      {"tpu", "string \"\""},
+      {"tpu_zone", "string \"\""},
+      {"gcp_project", "string \"\""},
+      {"master", "string \"\""},
+      {"seed", "int64 1"},
+      {"save_checkpoints_steps", "int64 0"},
+      {"save_checkpoints_secs", "int64 600"},
+      {"save_summary_steps", "int64 100"},
+      {"log_step_count_steps", "int64 100"},
+      {"keep_checkpoint_max", "int64 5"},
+      {"result_json", "string \"\""},
+  };
+  for (const auto& [name, value] : flags) {
+    bool found = false;
+    for (const absl::string_view line : absl::StrSplit(run.output, '\n')) {
+      std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+      found = found || (words.size() > 2 && words[0] == "--" + name &&
+                        absl::StrCat(words[1], " ", words[2]) == value);
+    }
+    EXPECT_TRUE(found) << "--" << name << " " << value << "\n" << run.output;
+  }
+}
+
+TEST_F(MnistTpuTest, WithoutADataDirDigitsAreDrawnAndOneLineSaysSo) {
+  const ProgramRun run =
+      Program("--data_dir= --use_tpu=false --train_steps=1 --eval_steps=1 --enable_predict=false");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const std::vector<std::string> pieces = absl::StrSplit(run.output, "No data_dir: drawing ");
+  ASSERT_EQ(pieces.size(), 2u) << run.output;
+  EXPECT_TRUE(absl::StartsWith(pieces[1], "60000 training and 10000 test digits (seed "))
+      << run.output;
+  ExpectParts(run.output, {"evaluated 32 examples at step 1"});
 }
 
 TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitWithTwo) {
