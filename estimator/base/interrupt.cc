@@ -5,20 +5,85 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <ctime>
 
 namespace estimator {
 namespace {
 
-std::atomic<bool> requested = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler needs this");
+constexpr int64_t kSentTwiceNs = 250'000'000;
 
-// Only async-signal-safe calls here.
-void HandleSignal(int) {
-  if (requested.exchange(true)) ::_exit(kInterruptedExitCode);
-  static constexpr char kMessage[] =
-      "\nfinishing the current loop, then saving; press Ctrl-C again to stop at once\n";
+std::atomic<bool> requested = false;
+std::atomic<int> first_signal = 0;
+std::atomic<int64_t> first_signal_ns = 0;
+std::atomic<int64_t> loop_end = -1;  // negative: no loop runs
+std::atomic<bool> loop_saves = false;
+static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal handler needs this");
+
+// Only async-signal-safe calls from here on.
+
+int64_t NowNs() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
+}
+
+// A line of text in a fixed buffer; what is too long is cut off.
+class Line {
+ public:
+  Line& operator<<(const char* text) {
+    while (*text != '\0' && size_ < sizeof(text_)) text_[size_++] = *text++;
+    return *this;
+  }
+  Line& operator<<(int64_t number) {  // >= 0
+    char digits[21] = {};
+    size_t begin = sizeof(digits) - 1;
+    do {
+      digits[--begin] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number > 0);
+    return *this << &digits[begin];
+  }
+  void WriteToStderr() const {
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text_, size_);
+  }
+
+ private:
+  char text_[200];
+  size_t size_ = 0;
+};
+
+void Answer() {
+  Line line;
+  const int64_t end = loop_end.load();
+  if (end < 0) {
+    line
+        << "\nstopping as soon as what is under way is done; press Ctrl-C again to leave at once\n";
+  } else if (loop_saves.load()) {
+    line << "\nstopping after this loop (step " << end
+         << "), then saving; press Ctrl-C again to leave without saving\n";
+  } else {
+    line << "\nstopping after this loop (step " << end
+         << "); checkpoints are off, nothing will be saved; press Ctrl-C again to leave at once\n";
+  }
+  line.WriteToStderr();
+}
+
+void HandleSignal(int signal) {
   const int saved_errno = errno;
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
+  const int64_t now = NowNs();
+  if (requested.exchange(true)) {
+    if (signal == first_signal.load() && now - first_signal_ns.load() < kSentTwiceNs) return;
+    Line line;
+    const bool unsaved = loop_end.load() >= 0 && loop_saves.load();
+    line << (unsaved ? "\nleft without saving\n" : "\nleft at once\n");
+    line.WriteToStderr();
+    ::_exit(kInterruptedExitCode);
+  }
+  first_signal = signal;
+  first_signal_ns = now;
+  ::signal(SIGPIPE, SIG_IGN);
+  Answer();
   errno = saved_errno;
 }
 
@@ -32,6 +97,12 @@ void InstallInterruptHandlers() {
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 }
+
+InterruptibleLoop::InterruptibleLoop(bool saves) { loop_saves = saves; }
+
+InterruptibleLoop::~InterruptibleLoop() { loop_end = -1; }
+
+void InterruptibleLoop::set_end(int64_t step) { loop_end = step; }
 
 bool InterruptRequested() { return requested.load(std::memory_order_relaxed); }
 

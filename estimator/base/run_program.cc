@@ -5,14 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
+#include <cstddef>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace estimator {
 
-ProgramRun RunProgram(absl::string_view command, absl::string_view interrupt_at) {
+ProgramRun RunProgram(absl::string_view command, const std::vector<ProgramSignal>& signals) {
   ProgramRun run;
   // exec: the signal reaches the program, not a shell around it.
   const std::string line = absl::StrCat("exec ", command);
@@ -26,14 +26,14 @@ ProgramRun RunProgram(absl::string_view command, absl::string_view interrupt_at)
     _exit(127);
   }
   close(ends[1]);
-  bool wait_for_words = !interrupt_at.empty();
+  size_t num_sent = 0;
   char buffer[4096];
   for (ssize_t n; (n = read(ends[0], buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR);) {
     if (n < 0) continue;
     run.output.append(buffer, static_cast<size_t>(n));
-    if (child > 0 && wait_for_words && absl::StrContains(run.output, interrupt_at)) {
-      kill(child, SIGINT);
-      wait_for_words = false;
+    while (child > 0 && num_sent < signals.size() &&
+           absl::StrContains(run.output, signals[num_sent].when)) {
+      kill(child, signals[num_sent++].signal);
     }
   }
   close(ends[0]);

@@ -2,7 +2,9 @@
 #ifndef ESTIMATOR_BASE_RUN_PROGRAM_H_
 #define ESTIMATOR_BASE_RUN_PROGRAM_H_
 
+#include <csignal>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 
@@ -13,10 +15,15 @@ struct ProgramRun {
   std::string output;  // stdout and stderr, as they came
 };
 
-// Runs `command` (a program with its arguments, quoted as for /bin/sh) to its end. As soon as the
-// output has the words `interrupt_at` (if there are any), the program gets a SIGINT, as from
-// Ctrl-C.
-ProgramRun RunProgram(absl::string_view command, absl::string_view interrupt_at = "");
+// Sent to a program as soon as its output has these words.
+struct ProgramSignal {
+  std::string when;
+  int signal = SIGINT;  // as from Ctrl-C
+};
+
+// Runs `command` (a program with its arguments, quoted as for /bin/sh) to its end. The first of
+// `signals` is sent first, then the next one's turn comes.
+ProgramRun RunProgram(absl::string_view command, const std::vector<ProgramSignal>& signals = {});
 
 }  // namespace estimator
 

@@ -19,12 +19,13 @@ TEST(RunProgram, AProgramThatIsNotThereHasTheShellsExitCode) {
   EXPECT_EQ(RunProgram("./no_such_program").exit_code, 127);
 }
 
-TEST(RunProgram, TheWordsInTheOutputBringAnInterrupt) {
+TEST(RunProgram, WordsInTheOutputBringSignalsInTurn) {
   const ProgramRun run = RunProgram(
-      "sh -c 'trap \"echo caught; exit 130\" INT; echo ready; while :; do sleep 0.05; done'",
-      /*interrupt_at=*/"ready");
+      "sh -c 'trap \"echo caught\" INT; trap \"echo end; exit 130\" TERM; echo ready; "
+      "while :; do sleep 0.05; done'",
+      {{.when = "ready"}, {.when = "caught", .signal = SIGTERM}});
   EXPECT_EQ(run.exit_code, 130);
-  EXPECT_EQ(run.output, "ready\ncaught\n");
+  EXPECT_EQ(run.output, "ready\ncaught\nend\n");
 }
 
 TEST(RunProgram, AProgramThatASignalEndsHasNoExitCode) {

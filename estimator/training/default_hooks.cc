@@ -89,4 +89,10 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   return hooks;
 }
 
+bool HasSaver(const Hooks& hooks) {
+  return std::any_of(hooks.begin(), hooks.end(), [](const auto& hook) {
+    return dynamic_cast<const CheckpointSaverHook*>(hook.get()) != nullptr;
+  });
+}
+
 }  // namespace estimator

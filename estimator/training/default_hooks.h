@@ -25,6 +25,9 @@ struct TrainHookOptions {
 // any saver. Source: TF 2.15 Estimator._train_with_estimator_spec.
 absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options);
 
+// Whether a CheckpointSaverHook is among them: their End saves.
+bool HasSaver(const Hooks& hooks);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_TRAINING_DEFAULT_HOOKS_H_

@@ -99,6 +99,14 @@ TEST_F(DefaultHooksTest, ASaverOfTheUsersTakesThePlaceOfTheDefaultOne) {
   EXPECT_THAT(Kinds(), ElementsAre("graph", "counter", "summaries", "saver", "nan", "progress"));
 }
 
+TEST_F(DefaultHooksTest, HasSaverTellsWhetherAStopSaves) {
+  EXPECT_TRUE(HasSaver(*Make()));
+  config_.disable_checkpoints = true;
+  EXPECT_FALSE(HasSaver(*Make()));
+  user_hooks_ = {std::make_shared<CheckpointSaverHook>(CheckpointSaverHook::Options{})};
+  EXPECT_TRUE(HasSaver(*Make()));
+}
+
 TEST_F(DefaultHooksTest, ANullHookOrListenerIsRefused) {
   user_hooks_ = {nullptr};
   EXPECT_THAT(Error(), HasSubstr("hooks must be SessionRunHook"));

@@ -263,10 +263,12 @@ absl::Status Trainer::EnsureVariablesOfHooks(const std::string& checkpoint) {
 }
 
 absl::Status Trainer::RunSteps(Loop& loop) {
+  InterruptibleLoop interruptible(/*saves=*/HasSaver(loop.hooks));
   while (!loop.stop_requested && !loop.input_ended && !InterruptRequested()) {
     const int64_t step = state_.global_step();
     if (step >= loop.target_step) break;
     const int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
+    interruptible.set_end(step + num_steps);
     EST_RETURN_IF_ERROR(RunOnce(loop, num_steps));
   }
   return absl::OkStatus();
@@ -342,8 +344,8 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   if (ran.ok() && state_.global_step() == start_step) {
     return absl::FailedPreconditionError(
         "train_op does not advance global_step, so training would never end; Optimizer::Minimize "
-        "advances it, and "
-        "so does AssignAdd(GetOrCreateGlobalStep(), ...) in the Group that you return");
+        "advances it, and so does AssignAdd(GetOrCreateGlobalStep(), ...) in the Group that you "
+        "return");
   }
   RunValues values{
       .results = {},

@@ -30,11 +30,11 @@ class MnistRunsTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(WriteSmallMnist(data_.path()).ok()); }
   // Runs the program with the small files, batches of 32 and `flags`. As soon as its output has the
-  // words `when` (if there are any), it gets a SIGINT, as from Ctrl-C.
-  ProgramRun Run(const std::string& flags, const std::string& when = "") const {
+  // words of the first of `signals`, it gets that one, and so on.
+  ProgramRun Run(const std::string& flags, const std::vector<ProgramSignal>& signals = {}) const {
     return RunProgram(absl::StrCat("models/mnist/mnist_tpu --batch_size=32 --data_dir=",
                                    data_.path(), " ", flags),
-                      /*interrupt_at=*/when);
+                      signals);
   }
   std::string Dir(const std::string& name) const { return work_.File(name); }
   // Every file of a folder, by path.
@@ -55,9 +55,10 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
     SCOPED_TRACE(flags);
     const std::string dir = Dir(absl::StrCat("m", loop));
     const std::string all = absl::StrCat(flags, " --model_dir=", dir);
-    const ProgramRun stopped = Run(all + " --train_steps=1000000", /*when=*/"/1000000, loss = ");
+    const ProgramRun stopped = Run(all + " --train_steps=1000000", {{.when = "/1000000, loss = "}});
     EXPECT_EQ(stopped.exit_code, 130) << stopped.output;
-    EXPECT_THAT(stopped.output, AllOf(HasSubstr("finishing the current loop, then saving"),
+    EXPECT_THAT(stopped.output, AllOf(HasSubstr("\nstopping after this loop (step "),
+                                      HasSubstr("), then saving; press Ctrl-C again to leave "),
                                       HasSubstr("stopped: interrupted at step "),
                                       HasSubstr("The next start goes on from there")));
     EXPECT_THAT(stopped.output, Not(HasSubstr("evaluated")));
@@ -73,6 +74,28 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
                 AllOf(HasSubstr(absl::StrCat("goes on after step ", *step)),
                       HasSubstr(absl::StrCat("evaluated 50 examples at step ", *step + 2))));
   }
+}
+
+TEST_F(MnistRunsTest, ASecondSignalLeavesAtOnceAndTheNextStartGoesOnFromTheLastCheckpoint) {
+  std::string all, dir;
+  ProgramRun left;
+  // The first signal may hit the end of a loop, and the process be gone before the second comes.
+  for (int attempt = 0; attempt < 5 && !absl::StrContains(left.output, "\nleft "); ++attempt) {
+    dir = Dir(absl::StrCat("m", attempt));
+    all = "--use_tpu --num_shards=2 --save_checkpoints_steps=60 --model_dir=" + dir;
+    left = Run(all + " --iterations=60 --train_steps=1000000",
+               {{.when = "/1000000, loss = ", .signal = SIGTERM}, {.when = "press Ctrl-C again"}});
+  }
+  EXPECT_EQ(left.exit_code, 130) << left.output;
+  EXPECT_THAT(left.output,
+              AllOf(HasSubstr("\nstopping after this loop (step "), HasSubstr("\nleft ")));
+  const absl::StatusOr<int64_t> step = LoadGlobalStep(dir);
+  ASSERT_TRUE(step.ok()) << step.status();
+  EXPECT_EQ(*step % 60, 0) << "a checkpoint of before";
+  const ProgramRun next = Run(absl::StrCat(all, " --iterations=2 --train_steps=", *step + 2));
+  EXPECT_EQ(next.exit_code, 0) << next.output;
+  EXPECT_THAT(next.output, AllOf(HasSubstr(absl::StrCat("goes on after step ", *step)),
+                                 HasSubstr("evaluated 50 examples at step")));
 }
 
 TEST_F(MnistRunsTest, TheSameSeedTwiceGivesTheSameBitsAndAnotherSeedOthers) {
