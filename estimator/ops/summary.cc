@@ -1,9 +1,17 @@
 #include "estimator/ops/summary.h"
 
 #include <cctype>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/ops/constant.h"
+#include "estimator/summary/summary_bytes.h"
 
 namespace estimator::summary {
 namespace {
@@ -42,6 +50,38 @@ std::string Refuse(absl::string_view tag, const Tensor& t, absl::string_view wan
   return std::string(tag);
 }
 
+// What images must be that `t` or `max_outputs` is not; "": they fit.
+absl::string_view Misfit(const Tensor& t, int max_outputs) {
+  const bool dtype = t.dtype() == DType::kUint8 || IsFloating(t.dtype());
+  const bool shape = t.rank() == 4 && (t.dim(3) == 1 || t.dim(3) == 3 || t.dim(3) == 4);
+  if (!dtype || !shape) return "u8 or floating [N, H, W, C] with 1, 3 or 4 channels";
+  return max_outputs < 1 ? "max_outputs of at least 1" : "";
+}
+
+EST_REGISTER_OP({.name = "ImageSummary",
+                 .num_inputs = 2,
+                 .shape = [](const ShapeContext&) -> absl::StatusOr<std::vector<TensorSpec>> {
+                   return std::vector<TensorSpec>{{DType::kString, Shape{}}};
+                 },
+                 .not_differentiable = true});
+
+// Here, not among the kernels: a Summary and its PNGs are files' formats, a layer above those.
+EST_REGISTER_KERNEL("ImageSummary", KernelTier::kReference, [](const KernelSpec& spec) {
+  const TensorSpec images = spec.inputs[1];
+  const int max_images = static_cast<int>(spec.attrs.i("max_images"));
+  return MakeKernel([images, max_images](const KernelArgs& args) -> absl::Status {
+    // Read only, and no longer than this call.
+    const Array wrapped = Array::Wrap(images.dtype, images.shape, const_cast<void*>(args.inputs[1]),
+                                      /*owner=*/nullptr);
+    EST_ASSIGN_OR_RETURN(
+        *args.out<std::string>(0),
+        estimator::ImageSummary(
+            *args.in<std::string>(0),
+            images.dtype == DType::kUint8 ? wrapped : wrapped.Cast(DType::kFloat32), max_images));
+    return absl::OkStatus();
+  });
+});
+
 }  // namespace
 
 std::string Scalar(absl::string_view tag, const Tensor& t) {
@@ -57,14 +97,20 @@ std::string Histogram(absl::string_view tag, const Tensor& t) {
 }
 
 std::string Image(absl::string_view tag, const Tensor& t, int max_outputs) {
-  if (t.valid()) {
-    const bool dtype = t.dtype() == DType::kUint8 || IsFloating(t.dtype());
-    const bool shape = t.rank() == 4 && (t.dim(3) == 1 || t.dim(3) == 3 || t.dim(3) == 4);
-    if (!dtype || !shape)
-      return Refuse(tag, t, "u8 or floating [N, H, W, C] with 1, 3 or 4 channels");
-    if (max_outputs < 1) return Refuse(tag, t, "max_outputs of at least 1");
-  }
+  const absl::string_view misfit = t.valid() ? Misfit(t, max_outputs) : "";
+  if (!misfit.empty()) return Refuse(tag, t, misfit);
   return Request(SummaryRequest::Kind::kImage, tag, t, max_outputs);
+}
+
+Tensor ImageValue(absl::string_view tag, const Tensor& t, int max_outputs) {
+  const absl::string_view misfit = t.valid() ? Misfit(t, max_outputs) : "";
+  if (!misfit.empty()) {
+    Refuse(tag, t, misfit);
+    return {};
+  }
+  const std::string clean = CleanTag(tag);
+  return AddOp("ImageSummary", {Constant(Array::String(clean), clean + "/tag"), t},
+               {{"max_images", int64_t{max_outputs}}}, clean);
 }
 
 }  // namespace estimator::summary

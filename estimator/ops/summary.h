@@ -21,6 +21,13 @@ std::string Histogram(absl::string_view tag, const Tensor& t);
 // Floating images are scaled as TensorFlow does: to [0, 255] if all are >= 0, else around 127.
 std::string Image(absl::string_view tag, const Tensor& t, int max_outputs = 3);
 
+// The same as a value, for metrics that are pictures; nothing is written by itself.
+//   t: as Image's.  Returns a string []: a serialized Summary.
+//   MetricMap{{"confusion", {.value = summary::ImageValue("confusion", picture), .update = add}}}
+// Evaluation writes it with the tags `confusion/0`, `confusion/1`, ...: those of the metric.
+// Source: TF 2.15 tf.compat.v1.summary.image, whose value it is (op ImageSummary).
+Tensor ImageValue(absl::string_view tag, const Tensor& t, int max_outputs = 3);
+
 }  // namespace estimator::summary
 
 #endif  // ESTIMATOR_OPS_SUMMARY_H_

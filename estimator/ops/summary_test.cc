@@ -2,6 +2,8 @@
 
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/testing/eval.h"
+#include "estimator/summary/summary_bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -48,8 +50,32 @@ TEST(Summary, RefusesValuesThatDoNotFit) {
               HasSubstr("one number, not f32 [2]"));
   EXPECT_THAT(error([] { summary::Image("x", Zeros({2, 4, 4, 2})); }), HasSubstr("channels"));
   EXPECT_THAT(error([] { summary::Image("x", Zeros({4, 4, 1})); }), HasSubstr("[4,4,1]"));
+  EXPECT_THAT(error([] { summary::ImageValue("x", Zeros({4, 4, 1})); }), HasSubstr("[4,4,1]"));
+  EXPECT_THAT(error([] {
+                summary::ImageValue("x", Zeros({1, 4, 4, 1}), 0);
+              }),
+              HasSubstr("max_outputs of at least 1"));
   EXPECT_THAT(error([] { summary::Histogram("x", Constant(Array::String("a"))); }),
               HasSubstr("numbers"));
+}
+
+TEST(Summary, AnImageAsAValueIsTheSerializedSummaryOfTheFirstOnes) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Array pixels = testing::Scrambled({5, 2, 3, 1}, 0, 255);
+  for (const DType dtype : {DType::kUint8, DType::kFloat32, DType::kFloat64, DType::kBfloat16}) {
+    for (const int max_outputs : {1, 3}) {
+      const Tensor value =
+          summary::ImageValue("the picture", Constant(pixels.Cast(dtype)), max_outputs);
+      EXPECT_EQ(value.spec().ToString(), "str []");
+      const absl::StatusOr<Array> bytes = testing::Eval(value);
+      ASSERT_TRUE(bytes.ok()) << bytes.status();
+      const Array seen =
+          dtype == DType::kUint8 ? pixels.Cast(dtype) : pixels.Cast(dtype).Cast(DType::kFloat32);
+      EXPECT_EQ(bytes->scalar<std::string>(), *ImageSummary("the_picture", seen, max_outputs));
+    }
+  }
+  EXPECT_EQ(graph.summaries().size(), 0) << "nothing is written by itself";
 }
 
 }  // namespace

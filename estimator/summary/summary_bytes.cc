@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -96,6 +97,18 @@ absl::StatusOr<std::string> TensorSummary(absl::string_view tag, const Array& va
   if (!plugin_name.empty()) {
     out->mutable_metadata()->mutable_plugin_data()->set_plugin_name(std::string(plugin_name));
   }
+  return summary.SerializeAsString();
+}
+
+absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_view serialized) {
+  proto::Summary summary;
+  if (serialized.size() > std::numeric_limits<int>::max() ||  // protobuf counts in ints
+      !summary.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(tag, ": ", serialized.size(), " bytes that are not a Summary"));
+  }
+  for (int i = 0; i < summary.value_size(); ++i)
+    summary.mutable_value(i)->set_tag(absl::StrCat(tag, "/", i));
   return summary.SerializeAsString();
 }
 

@@ -28,6 +28,10 @@ absl::StatusOr<std::string> SingleImageSummary(absl::string_view tag, const Arra
 absl::StatusOr<std::string> TensorSummary(absl::string_view tag, const Array& value,
                                           absl::string_view plugin_name = "");
 
+// A serialized Summary with the tags "tag/0", "tag/1", ... instead of its own.
+// Errors: INVALID_ARGUMENT if it cannot be parsed.
+absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_view serialized);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_SUMMARY_SUMMARY_BYTES_H_

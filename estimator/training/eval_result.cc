@@ -1,6 +1,7 @@
 #include "estimator/training/eval_result.h"
 
 #include <limits>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -20,9 +21,12 @@ int64_t EvalResult::global_step() const {
 }
 
 std::string EvalResult::ToString() const {
-  return absl::StrJoin(values, ", ", [](std::string* out, const auto& entry) {
-    absl::StrAppend(out, entry.first, " = ", entry.second.ToString());
-  });
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : values) {
+    if (value.dtype() != DType::kString)
+      parts.push_back(absl::StrCat(name, " = ", value.ToString()));
+  }
+  return absl::StrJoin(parts, ", ");
 }
 
 }  // namespace estimator

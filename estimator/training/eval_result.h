@@ -22,7 +22,8 @@ struct EvalResult {
   // A scalar metric; NaN where there is none of that name.
   double operator[](absl::string_view name) const;
   int64_t global_step() const;
-  // "accuracy = 0.979, global_step = 1000, loss = 0.063"
+  // "accuracy = 0.979, global_step = 1000, loss = 0.063"; strings, which are summaries, are left
+  // out.
   std::string ToString() const;
 };
 

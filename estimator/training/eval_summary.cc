@@ -2,6 +2,8 @@
 
 #include "estimator/base/status.h"
 #include "estimator/summary/event_file_writer.h"
+#include "estimator/summary/summary_bytes.h"
+#include "glog/logging.h"
 
 namespace estimator {
 
@@ -11,7 +13,14 @@ absl::Status WriteEvalSummary(const std::string& eval_dir, const EvalResult& res
   const int64_t step = result.global_step();
   for (const auto& [name, value] : result.values) {
     if (name == "global_step") continue;
-    if (value.dtype() != DType::kString && value.num_elements() == 1) {
+    if (value.dtype() == DType::kString && value.shape().rank() == 0) {
+      const absl::StatusOr<std::string> summary = RetagSummary(name, value.scalar<std::string>());
+      if (summary.ok()) {
+        EST_RETURN_IF_ERROR(writer->AddSummary(*summary, step));
+      } else {
+        LOG(WARNING) << "Skipping summary for " << name << ", cannot parse string to Summary";
+      }
+    } else if (value.dtype() != DType::kString && value.num_elements() == 1) {
       EST_RETURN_IF_ERROR(writer->AddScalar(name, static_cast<float>(value.AsDouble()), step));
     } else {
       EST_RETURN_IF_ERROR(writer->AddTensor(name, value, step));

@@ -8,7 +8,10 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
+#include "estimator/ops/summary.h"
+#include "estimator/proto/summary.pb.h"
 #include "estimator/summary/event_reader.h"
+#include "estimator/training/hooks/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -16,8 +19,10 @@
 namespace estimator {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 
 constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat(); };
 constexpr auto Once = [](const TinyParams&) { return TinyDataset(4); };
@@ -163,7 +168,17 @@ TEST_F(EvaluateTest, AnEmptyInputIsAnError) {
   EXPECT_THAT(std::string(result.status().message()), HasSubstr("the evaluation input is empty"));
 }
 
-// Behaviours E6 and E9 (of E6 what is here: checkpoint_path).
+std::vector<SummaryRecord> RecordsOf(const std::string& directory) {
+  std::vector<SummaryRecord> all;
+  const std::vector<std::string> paths = *Glob(JoinPath(directory, "*"));
+  for (const std::string& path : paths) {
+    const std::vector<SummaryRecord> records = *ReadEventFile(path);
+    all.insert(all.end(), records.begin(), records.end());
+  }
+  return all;
+}
+
+// Behaviours E6 and E9.
 TEST_F(EvaluateTest, WritesScalarsAndTheCheckpointsPathToTheEvalDir) {
   Estimator<TinyParams> estimator = Trained("m", 3);
   EXPECT_EQ(estimator.EvalDir(), dir_.File("m/eval"));
@@ -177,17 +192,48 @@ TEST_F(EvaluateTest, WritesScalarsAndTheCheckpointsPathToTheEvalDir) {
   EXPECT_FLOAT_EQ(static_cast<float>(scalars->at(3).at("mae")),
                   static_cast<float>((*result)["mae"]));
   EXPECT_EQ(scalars->at(3).count("global_step"), 0u);
-  bool has_path = false;
-  const std::vector<std::string> paths = *Glob(JoinPath(estimator.EvalDir("foo"), "*"));
-  for (const std::string& path : paths) {
-    const std::vector<SummaryRecord> records = *ReadEventFile(path);
-    for (const SummaryRecord& record : records) {
-      if (record.tag == "checkpoint_path")
-        has_path = record.bytes.find(dir_.File("m/model.ckpt-3")) != std::string::npos;
-    }
+  std::vector<std::string> checkpoint_paths;
+  for (const SummaryRecord& record : RecordsOf(estimator.EvalDir("foo"))) {
+    if (record.tag != "checkpoint_path") continue;
+    proto::Summary::Value value;
+    ASSERT_TRUE(value.ParseFromString(record.bytes));
+    ASSERT_EQ(value.tensor().string_val_size(), 1);
+    checkpoint_paths.push_back(value.tensor().string_val(0));
+    EXPECT_EQ(record.step, 3);
   }
-  EXPECT_TRUE(has_path);
+  EXPECT_THAT(checkpoint_paths, ElementsAre(**estimator.LatestCheckpoint()));
   EXPECT_FALSE(FileExists(estimator.EvalDir()));
+}
+
+// Behaviour E6.
+TEST_F(EvaluateTest, AMetricThatIsPicturesIsWrittenUnderItsNameAndANumber) {
+  auto options = TinyOptions(dir_.File("m"));
+  options.model_fn = [](const Features& features, const Labels&, Mode, const TinyParams&) {
+    const Variable counts = GetVariable(
+        "counts", {5, 3, 3, 1},
+        {.initializer = [](const Shape& shape, DType dtype) { return Zeros(shape, dtype); },
+         .trainable = false,
+         .local = true});
+    const Operation update = AssignAdd(counts, Ones({5, 3, 3, 1}));
+    return EstimatorSpec::Eval(
+        ReduceMean(features["x"]),
+        {{"foo", {.value = summary::ImageValue("bar", counts), .update = update}},
+         {"note", {.value = Constant(Array::String("\xff no summary")), .update = update}}});
+  };
+  Estimator<TinyParams> estimator(options);
+  const testing::CapturedLog log;
+  const auto result = estimator.Evaluate([](const TinyParams&) { return TinyDataset(7); });
+  ASSERT_TRUE(result.ok()) << result.status();
+  std::vector<std::string> tags;
+  for (const SummaryRecord& record : RecordsOf(estimator.EvalDir())) {
+    if (record.kind != SummaryRecord::Kind::kScalar) tags.push_back(record.tag);
+    proto::Summary::Value value;
+    ASSERT_TRUE(value.ParseFromString(record.bytes));
+    EXPECT_EQ(value.image().height(), record.kind == SummaryRecord::Kind::kImage ? 3 : 0);
+  }
+  EXPECT_THAT(tags, ElementsAre("foo/0", "foo/1", "foo/2"));
+  EXPECT_THAT(log.warnings, Contains("Skipping summary for note, cannot parse string to Summary"));
+  EXPECT_THAT(result->ToString(), MatchesRegex("global_step = 0, loss = [0-9.]+"));
 }
 
 // Behaviour E8.
@@ -225,12 +271,8 @@ TEST_F(EvaluateTest, AVectorMetricIsReturnedWholeAndStoredAsATensor) {
   EXPECT_EQ(result->values.at("columns").shape(), (Shape{2}));
   EXPECT_NEAR(result->values.at("columns").AsDouble(0), 9.5, 1e-5) << "0 + 0.05 + ... + 0.95";
   bool stored = false;
-  const std::vector<std::string> paths = *Glob(JoinPath(estimator.EvalDir(), "*"));
-  for (const std::string& path : paths) {
-    const std::vector<SummaryRecord> records = *ReadEventFile(path);
-    for (const SummaryRecord& record : records)
-      stored |= record.tag == "columns" && record.kind == SummaryRecord::Kind::kTensor;
-  }
+  for (const SummaryRecord& record : RecordsOf(estimator.EvalDir()))
+    stored |= record.tag == "columns" && record.kind == SummaryRecord::Kind::kTensor;
   EXPECT_TRUE(stored);
 }
 

@@ -22,7 +22,7 @@ namespace {
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 std::string FormatMetric(const Array& value) {
-  if (value.num_elements() != 1 || value.dtype() == DType::kString) return value.ToString();
+  if (value.num_elements() != 1) return value.ToString();
   if (!IsFloating(value.dtype())) return absl::StrCat(static_cast<int64_t>(value.AsDouble()));
   const double number = value.AsDouble();
   const double size = std::abs(number);
@@ -57,7 +57,8 @@ std::string JsonValue(const ReportValue& value) {
 std::string EvaluationTable(const EvalResult& result) {
   std::vector<std::vector<std::string>> rows = {{"metric", "value"}};
   for (const auto& [name, value] : result.values) {
-    if (name != "global_step") rows.push_back({name, FormatMetric(value)});
+    if (name == "global_step" || value.dtype() == DType::kString) continue;  // bytes of a summary
+    rows.push_back({name, FormatMetric(value)});
   }
   return absl::StrCat("evaluated ", result.num_examples, " examples at step ", result.global_step(),
                       " in ", HumanDuration(result.seconds), "\n", FormatTable(rows));
