@@ -5,78 +5,27 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/iterator_state.h"
-#include "estimator/training/built_model.h"
+#include "tpu/batch_axis.h"
 
 namespace estimator::tpu {
 namespace {
-
-// Rows [begin, end) of every array.
-absl::StatusOr<ArrayMap> SliceRows(const ArrayMap& arrays, int64_t begin, int64_t end,
-                                   int64_t num_rows, const char* what) {
-  ArrayMap part;
-  for (const auto& [name, array] : arrays) {
-    if (array.shape().rank() == 0 || array.shape().dim(0) != num_rows) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          what, "['", name, "'] is ", array.TypeString(),
-          "; to be split over the replicas it needs the batch of ", num_rows, " on axis 0"));
-    }
-    part[name] = array.Slice(begin, end);
-  }
-  return part;
-}
-
-absl::StatusOr<Element> SliceElement(const Element& element, int64_t begin, int64_t end,
-                                     int64_t num_rows) {
-  Element part;
-  EST_ASSIGN_OR_RETURN(part.features,
-                       SliceRows(element.features, begin, end, num_rows, "features"));
-  EST_ASSIGN_OR_RETURN(part.labels, SliceRows(element.labels, begin, end, num_rows, "labels"));
-  return part;
-}
-
-// Errors: the batches differ in their names or, but for the rows, in their types: they cannot be
-// joined.
-absl::Status CheckAlike(const ArrayMap& first, const ArrayMap& other, const char* what) {
-  const auto row = [](const Array& array) {
-    return array.shape().rank() == 0 ? Shape{}
-                                     : Shape(absl::MakeConstSpan(array.shape().dims()).subspan(1));
-  };
-  for (const auto& [name, array] : first) {
-    const auto found = other.find(name);
-    if (found != other.end() && array.shape().rank() > 0 && found->second.shape().rank() > 0 &&
-        found->second.dtype() == array.dtype() && row(found->second) == row(array)) {
-      continue;
-    }
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, "['", name, "'] is ", array.TypeString(), " in one batch of input_fn and ",
-        found == other.end() ? "missing" : found->second.TypeString(),
-        " in the next; shapes are static: pad or resize every example to one shape"));
-  }
-  return absl::OkStatus();
-}
-
-ArrayMap JoinRows(const std::vector<Element>& elements, ArrayMap Element::*member) {
-  ArrayMap joined;
-  for (const auto& [name, first] : elements[0].*member) {
-    std::vector<Array> parts;
-    for (const Element& element : elements) parts.push_back((element.*member).at(name));
-    joined[name] = Concatenate(parts);
-  }
-  return joined;
-}
 
 absl::Status WrongBatch(absl::string_view what, int64_t wanted, int64_t given) {
   return absl::InvalidArgumentError(
       absl::StrCat("input_fn gave a batch of ", given, " rows, ", what, " takes ", wanted,
                    ": batch by params.batch_size; in training also set .drop_remainder or Repeat() "
-                   "first, since shapes are static"));
+                   "first, since shapes are static; a batch that is not on axis 0 of every array "
+                   "needs batch_axis"));
 }
 
 // The common part: some iterators, whose states are saved together.
 class IteratorsFeeder : public Feeder {
  public:
-  IteratorsFeeder(std::string description, std::vector<std::unique_ptr<Iterator>> iterators)
-      : description_(std::move(description)), iterators_(std::move(iterators)) {}
+  IteratorsFeeder(std::string description, std::vector<std::unique_ptr<Iterator>> iterators,
+                  std::vector<int64_t> batch_axis)
+      : batch_axis_(std::move(batch_axis)),
+        description_(std::move(description)),
+        iterators_(std::move(iterators)) {}
 
   // One iterator: its own state, so that a run on shards goes on locally, and the other way round.
   // Several: all of them, sealed under the description of the whole. On disk: do not change.
@@ -104,8 +53,10 @@ class IteratorsFeeder : public Feeder {
  protected:
   Iterator& iterator(size_t i = 0) { return *iterators_[i]; }
   size_t num_iterators() const { return iterators_.size(); }
+  const BatchAxis& batch_axis() const { return batch_axis_; }
 
  private:
+  const BatchAxis batch_axis_;
   const std::string description_;
   const std::vector<std::unique_ptr<Iterator>> iterators_;
 };
@@ -122,8 +73,9 @@ StepInput WholeRemainder(Element element, int64_t num_rows) {
 class GlobalBatchFeeder : public IteratorsFeeder {
  public:
   GlobalBatchFeeder(Mode mode, int num_replicas, int64_t global_batch, std::string description,
-                    std::vector<std::unique_ptr<Iterator>> iterators)
-      : IteratorsFeeder(std::move(description), std::move(iterators)),
+                    std::vector<std::unique_ptr<Iterator>> iterators,
+                    std::vector<int64_t> batch_axis)
+      : IteratorsFeeder(std::move(description), std::move(iterators), std::move(batch_axis)),
         mode_(mode),
         num_replicas_(num_replicas),
         global_batch_(global_batch) {}
@@ -131,7 +83,8 @@ class GlobalBatchFeeder : public IteratorsFeeder {
   absl::StatusOr<std::optional<StepInput>> Next() override {
     EST_ASSIGN_OR_RETURN(std::optional<Element> element, iterator().Next());
     if (!element.has_value()) return std::optional<StepInput>();
-    const int64_t num_rows = NumRows(*element);
+    EST_RETURN_IF_ERROR(batch_axis().Check(*element));
+    const int64_t num_rows = batch_axis().NumRows(*element);
     if (num_rows != global_batch_) {
       if (mode_ == Mode::kTrain || num_rows > global_batch_)
         return WrongBatch("a step", global_batch_, num_rows);
@@ -165,7 +118,7 @@ class SplitFeeder : public GlobalBatchFeeder {
     std::vector<Element> parts;
     for (int64_t i = 0; i < num_replicas(); ++i) {
       EST_ASSIGN_OR_RETURN(Element slice,
-                           SliceElement(batch, i * part, (i + 1) * part, global_batch()));
+                           batch_axis().Slice(batch, i * part, (i + 1) * part, global_batch()));
       parts.push_back(std::move(slice));
     }
     return parts;
@@ -185,8 +138,9 @@ class BroadcastFeeder : public GlobalBatchFeeder {
 class ConsecutiveFeeder : public IteratorsFeeder {
  public:
   ConsecutiveFeeder(Mode mode, int num_replicas, int64_t replica_batch, std::string description,
-                    std::vector<std::unique_ptr<Iterator>> iterators)
-      : IteratorsFeeder(std::move(description), std::move(iterators)),
+                    std::vector<std::unique_ptr<Iterator>> iterators,
+                    std::vector<int64_t> batch_axis)
+      : IteratorsFeeder(std::move(description), std::move(iterators), std::move(batch_axis)),
         mode_(mode),
         num_replicas_(num_replicas),
         replica_batch_(replica_batch) {}
@@ -198,7 +152,8 @@ class ConsecutiveFeeder : public IteratorsFeeder {
       EST_ASSIGN_OR_RETURN(std::optional<Element> element,
                            iterator(num_iterators() == 1 ? 0 : static_cast<size_t>(i)).Next());
       if (!element.has_value()) break;
-      const int64_t num_rows = NumRows(*element);
+      EST_RETURN_IF_ERROR(batch_axis().Check(*element));
+      const int64_t num_rows = batch_axis().NumRows(*element);
       if (num_rows > replica_batch_ || (num_rows < replica_batch_ && mode_ == Mode::kTrain)) {
         return WrongBatch("a replica", replica_batch_, num_rows);
       }
@@ -210,12 +165,7 @@ class ConsecutiveFeeder : public IteratorsFeeder {
       return std::optional<StepInput>(std::move(input));
     // Training drops what does not fill a step.
     if (input.replicas.empty() || mode_ == Mode::kTrain) return std::optional<StepInput>();
-    for (const Element& element : input.replicas) {
-      EST_RETURN_IF_ERROR(CheckAlike(input.replicas[0].features, element.features, "features"));
-      EST_RETURN_IF_ERROR(CheckAlike(input.replicas[0].labels, element.labels, "labels"));
-    }
-    Element joined{JoinRows(input.replicas, &Element::features),
-                   JoinRows(input.replicas, &Element::labels)};
+    EST_ASSIGN_OR_RETURN(Element joined, batch_axis().Join(input.replicas));
     return std::optional<StepInput>(WholeRemainder(std::move(joined), input.num_examples));
   }
 
@@ -237,34 +187,38 @@ absl::StatusOr<std::vector<std::unique_ptr<Iterator>>> Open(const std::vector<Da
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Feeder>> MakeSplitFeeder(Mode mode, const Dataset& dataset,
-                                                        int num_replicas, int64_t global_batch) {
+                                                        int num_replicas, int64_t global_batch,
+                                                        std::vector<int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
   return std::make_unique<SplitFeeder>(mode, num_replicas, global_batch, dataset.Describe(),
-                                       std::move(iterators));
+                                       std::move(iterators), std::move(batch_axis));
 }
 
 absl::StatusOr<std::unique_ptr<Feeder>> MakeConsecutiveFeeder(Mode mode, const Dataset& dataset,
                                                               int num_replicas,
-                                                              int64_t replica_batch) {
+                                                              int64_t replica_batch,
+                                                              std::vector<int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
   return std::make_unique<ConsecutiveFeeder>(mode, num_replicas, replica_batch, dataset.Describe(),
-                                             std::move(iterators));
+                                             std::move(iterators), std::move(batch_axis));
 }
 
 absl::StatusOr<std::unique_ptr<Feeder>> MakePerShardFeeder(const std::vector<Dataset>& datasets,
-                                                           int64_t replica_batch) {
+                                                           int64_t replica_batch,
+                                                           std::vector<int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open(datasets));
   return std::make_unique<ConsecutiveFeeder>(
       Mode::kTrain, static_cast<int>(datasets.size()), replica_batch,
-      absl::StrCat(datasets.size(), " x ", datasets[0].Describe()), std::move(iterators));
+      absl::StrCat(datasets.size(), " x ", datasets[0].Describe()), std::move(iterators),
+      std::move(batch_axis));
 }
 
 absl::StatusOr<std::unique_ptr<Feeder>> MakeBroadcastFeeder(Mode mode, const Dataset& dataset,
-                                                            int num_replicas,
-                                                            int64_t global_batch) {
+                                                            int num_replicas, int64_t global_batch,
+                                                            std::vector<int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
   return std::make_unique<BroadcastFeeder>(mode, num_replicas, global_batch, dataset.Describe(),
-                                           std::move(iterators));
+                                           std::move(iterators), std::move(batch_axis));
 }
 
 }  // namespace estimator::tpu

@@ -44,6 +44,32 @@ TEST(SplitFeeder, RefusesAnotherBatchSizeInTraining) {
       << status;
 }
 
+// Batches of one feature [2, n], the batch on axis 1: column i is {i, -i}.
+Dataset Columns(int64_t count, int64_t batch_size) {
+  return Dataset::Range(0, count)
+      .Batch(batch_size)
+      .Map([](const Element& rows) -> absl::StatusOr<Element> {
+        const absl::Span<const int64_t> values = rows.features.at("").values<int64_t>();
+        Array columns(DType::kInt64, {2, static_cast<int64_t>(values.size())});
+        for (size_t i = 0; i < values.size(); ++i) {
+          columns.data<int64_t>()[i] = values[i];
+          columns.data<int64_t>()[values.size() + i] = -values[i];
+        }
+        return Element{.features = columns, .labels = {}};
+      });
+}
+
+TEST(SplitFeeder, SplitsOnTheBatchAxis) {
+  const auto feeder = Checked(MakeSplitFeeder(Mode::kEval, Columns(7, 4), 2, 4, {1}));
+  const StepInput input = **feeder->Next();
+  EXPECT_EQ(input.num_examples, 4);
+  EXPECT_EQ(Values(input.replicas[0]), (Ints{0, 1, 0, -1}));
+  EXPECT_EQ(Values(input.replicas[1]), (Ints{2, 3, -2, -3}));
+  const StepInput rest = **feeder->Next();
+  EXPECT_FALSE(rest.full);
+  EXPECT_EQ(rest.num_examples, 3);
+}
+
 TEST(ConsecutiveFeeder, GivesReplicasBatchesInTurn) {
   const auto feeder =
       Checked(MakeConsecutiveFeeder(Mode::kTrain, Dataset::Range(0, 10).Batch(2), 2, 2));
@@ -59,6 +85,19 @@ TEST(ConsecutiveFeeder, JoinsWhatDoesNotFillAStepInEvaluation) {
   const StepInput rest = **feeder->Next();
   EXPECT_FALSE(rest.full);
   EXPECT_EQ(Values(rest.replicas[0]), (Ints{4, 5, 6}));
+}
+
+TEST(ConsecutiveFeeder, JoinsOnTheBatchAxis) {
+  const auto feeder = Checked(MakeConsecutiveFeeder(Mode::kEval, Columns(3, 2), 4, 2, {1}));
+  const StepInput rest = **feeder->Next();
+  EXPECT_EQ(rest.num_examples, 3);
+  EXPECT_EQ(Values(rest.replicas[0]), (Ints{0, 1, 2, 0, -1, -2}));
+}
+
+TEST(SplitFeeder, WantsOneAxisForEachArray) {
+  const auto feeder = Checked(MakeSplitFeeder(Mode::kEval, Columns(4, 4), 2, 4, {1, 0}));
+  EXPECT_NE(feeder->Next().status().message().find("batch_axis has 2 entries"),
+            absl::string_view::npos);
 }
 
 TEST(ConsecutiveFeeder, RefusesToJoinBatchesOfDifferentShapes) {

@@ -49,7 +49,18 @@ class ShardedStrategy : public Strategy {
     return InputMode(mode) == InputPipelineConfig::BROADCAST;
   }
 
+  absl::Span<const int64_t> batch_axis(Mode mode) const override {
+    return mode == Mode::kPredict ? absl::Span<const int64_t>() : options_.batch_axis;
+  }
+
   absl::Status Validate(Mode mode) const override {
+    // Source: TF 2.15 generate_per_host_enqueue_ops_fn_for_host.
+    if (mode == Mode::kPredict && !options_.batch_axis.empty() &&
+        InputMode(mode) == InputPipelineConfig::PER_HOST_V1) {
+      return absl::InvalidArgumentError(
+          "For mode PREDICT, batch_axis is not supported yet: predict with an estimator without "
+          "batch_axis, or with use_tpu = false, from batches on axis 0");
+    }
     const int64_t batch = batch_size(mode);
     if (batch <= 0) {
       return absl::InvalidArgumentError(
@@ -81,6 +92,7 @@ class ShardedStrategy : public Strategy {
                                                     const InputFn& input_fn) const override {
     const int64_t batch = batch_size(mode);
     const int replicas = num_replicas(mode);
+    const std::vector<int64_t> axis(batch_axis(mode).begin(), batch_axis(mode).end());
     const auto dataset = [&](int64_t batch_size, int64_t invocation = 0,
                              int64_t num_invocations = 1) {
       return input_fn({.mode = mode,
@@ -95,22 +107,22 @@ class ShardedStrategy : public Strategy {
           EST_ASSIGN_OR_RETURN(Dataset one, dataset(batch / replicas, i, replicas));
           datasets.push_back(std::move(one));
         }
-        return MakePerShardFeeder(datasets, batch / replicas);
+        return MakePerShardFeeder(datasets, batch / replicas, axis);
       }
       case InputPipelineConfig::PER_HOST_V2: {
         EST_ASSIGN_OR_RETURN(const Dataset all, dataset(batch / replicas));
-        return MakeConsecutiveFeeder(mode, all, replicas, batch / replicas);
+        return MakeConsecutiveFeeder(mode, all, replicas, batch / replicas, axis);
       }
       case InputPipelineConfig::BROADCAST: {
         EST_ASSIGN_OR_RETURN(const Dataset all, dataset(batch));
-        return MakeBroadcastFeeder(mode, all, replicas, batch);
+        return MakeBroadcastFeeder(mode, all, replicas, batch, axis);
       }
       case InputPipelineConfig::PER_HOST_V1:
       case InputPipelineConfig::SLICED:
         break;
     }
     EST_ASSIGN_OR_RETURN(const Dataset all, dataset(batch));
-    return MakeSplitFeeder(mode, all, replicas, batch);
+    return MakeSplitFeeder(mode, all, replicas, batch, axis);
   }
 
   absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels, Mode mode,

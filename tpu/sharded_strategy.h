@@ -2,7 +2,9 @@
 #ifndef TPU_SHARDED_STRATEGY_H_
 #define TPU_SHARDED_STRATEGY_H_
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "estimator/runtime/program.h"
 #include "estimator/training/local_strategy.h"
@@ -13,8 +15,9 @@ namespace estimator::tpu {
 
 struct ShardedStrategyOptions {
   TPUConfig tpu_config = {};
-  BatchSizes batch_sizes = {};  // global; 0: not given
-  bool eval_on_tpu = true;      // false: evaluation runs unsharded
+  BatchSizes batch_sizes = {};           // global; 0: not given
+  std::vector<int64_t> batch_axis = {};  // as Strategy::batch_axis
+  bool eval_on_tpu = true;               // false: evaluation runs unsharded
   CompileOptions compile_options = {};
 };
 

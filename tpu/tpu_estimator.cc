@@ -26,6 +26,14 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
   check("train_batch_size", settings.batch_sizes.train, settings.use_tpu);
   check("eval_batch_size", settings.batch_sizes.eval, false);
   check("predict_batch_size", settings.batch_sizes.predict, false);
+  for (const int64_t axis : settings.batch_axis) {
+    if (axis < 0) {
+      violations.push_back(absl::StrCat("batch_axis must be >= 0, given ",
+                                        absl::StrJoin(settings.batch_axis, ", "),
+                                        "; count from the first axis"));
+      break;
+    }
+  }
   if (violations.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("TPUEstimator: ", absl::StrJoin(violations, "; ")));
@@ -33,10 +41,12 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
 
 std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings) {
   if (!settings.use_tpu) {
-    return MakeLocalStrategy(std::move(model_call), settings.batch_sizes, settings.compile_options);
+    return MakeLocalStrategy(std::move(model_call), settings.batch_sizes, settings.compile_options,
+                             settings.batch_axis);
   }
   return MakeShardedStrategy(std::move(model_call), {.tpu_config = settings.config.tpu_config,
                                                      .batch_sizes = settings.batch_sizes,
+                                                     .batch_axis = settings.batch_axis,
                                                      .eval_on_tpu = settings.eval_on_tpu,
                                                      .compile_options = settings.compile_options});
 }

@@ -50,6 +50,7 @@ struct TPUEstimatorSettings {
   RunConfig config = {};
   bool use_tpu = true;
   BatchSizes batch_sizes = {};
+  std::vector<int64_t> batch_axis = {};
   bool eval_on_tpu = true;
   CompileOptions compile_options = {};
 };
@@ -76,6 +77,11 @@ class TPUEstimator {
     std::optional<int64_t> train_batch_size = std::nullopt;
     std::optional<int64_t> eval_batch_size = std::nullopt;
     std::optional<int64_t> predict_batch_size = std::nullopt;
+    // Where the batch stands in each array of input_fn, features in the order of their names, then
+    // labels: {3, 0} for images [H, W, C, N] with labels [N]. Empty: on axis 0 of all. In training
+    // and evaluation; replicas refuse to predict with it, as TensorFlow's do. With use_tpu = false
+    // nothing is split, and it says how many examples a batch has.
+    std::vector<int64_t> batch_axis = {};
     bool eval_on_tpu = true;
     // A path, or WarmStartSettings: where variables begin while model_dir has no checkpoint.
     WarmStartFrom warm_start_from = {};
@@ -184,6 +190,7 @@ class TPUEstimator {
             .batch_sizes = {.train = options_->train_batch_size.value_or(0),
                             .eval = options_->eval_batch_size.value_or(0),
                             .predict = options_->predict_batch_size.value_or(0)},
+            .batch_axis = options_->batch_axis,
             .eval_on_tpu = options_->eval_on_tpu,
             .compile_options = compile_options};
   }

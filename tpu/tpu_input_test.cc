@@ -156,6 +156,88 @@ TEST_F(TPUInputTest, AFeatureWithoutABatchAxisCannotBeSplit) {
                         "of 8 on axis 0"));
 }
 
+// The tiny model on features [2, n], as ResNet on images [H, W, C, N].
+TinyTPUEstimator::Options Transposed(const std::string& dir, int shards) {
+  auto options = TinyTPUOptions(dir, shards);
+  options.batch_axis = {1, 0};
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const Params& params) {
+    EXPECT_EQ(features["x"].dim(1), params.batch_size);
+    const Tensor y = layers::Dense(Transpose(features["x"], {1, 0}), {.units = 1});
+    if (mode == Mode::kPredict) return TPUEstimatorSpec::Predict({{"y", y}});
+    const Tensor loss = TinyLoss(labels, y);
+    if (mode == Mode::kEval) return TPUEstimatorSpec::Eval(loss, {TinyMetrics, {labels, y}});
+    return TPUEstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
+  };
+  return options;
+}
+Dataset TransposedBatches(const Dataset& batches) {
+  return batches.Map([](const Element& rows) -> absl::StatusOr<Element> {
+    const Array& x = rows.features.at("x");
+    Array columns(DType::kFloat32, {2, x.shape().dim(0)});
+    for (int64_t i = 0; i < x.num_elements(); ++i)
+      columns.data<float>()[i % 2 * x.shape().dim(0) + i / 2] = x.data<float>()[i];
+    return Element{.features = {{"x", columns}}, .labels = rows.labels};
+  });
+}
+Dataset TransposedTrainInput(const Params& params) {
+  return TransposedBatches(TinyTrainInput(params));
+}
+Dataset TransposedEvalInput(const Params& params) {  // 20 examples in batches of 8
+  return TransposedBatches(TinyEvalInput(params));
+}
+
+TEST_F(TPUInputTest, ABatchIsSplitWhereBatchAxisSaysThatItStands) {
+  auto options = Transposed(Dir(), 0);
+  const std::vector<double> local = Losses(options, 6, TransposedTrainInput);
+  TinyTPUEstimator here(options);
+  const auto expected = here.Evaluate(TransposedEvalInput);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  EXPECT_EQ(expected->num_examples, 20);
+  for (const auto mode : {InputPipelineConfig::PER_HOST_V1, InputPipelineConfig::PER_HOST_V2,
+                          InputPipelineConfig::BROADCAST}) {
+    SCOPED_TRACE(static_cast<int>(mode));
+    options = Transposed(Dir(), 4);
+    options.config.tpu_config.per_host_input_for_training = mode;
+    ExpectSameLosses(Losses(options, 6, TransposedTrainInput), local, 1e-5);
+    TinyTPUEstimator there(options);
+    const auto result = there.Evaluate(TransposedEvalInput);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->num_examples, 20) << "the last 4 stay together";
+    EXPECT_NEAR((*result)["mae"], (*expected)["mae"], 1e-5);
+    EXPECT_NEAR((*result)["loss"], (*expected)["loss"], 1e-5);
+  }
+}
+
+TEST_F(TPUInputTest, ABatchAxisThatDoesNotFitIsRefusedOnShards) {
+  auto options = Transposed(Dir(), 4);
+  options.batch_axis = {1};
+  EXPECT_THAT(TrainError(options, TransposedTrainInput),
+              HasSubstr("batch_axis has 1 entries, but must have one for each array of input_fn, "
+                        "features in the order of their names, then labels: features['x'], "
+                        "labels"));
+  options.batch_axis = {2, 0};
+  EXPECT_THAT(TrainError(options, TransposedTrainInput),
+              HasSubstr("features['x'] is f32 [2,8]; to be split over the replicas it needs the "
+                        "batch of 8 on axis 2"));
+  options.batch_axis = {};
+  EXPECT_THAT(TrainError(options, TransposedTrainInput), HasSubstr("needs batch_axis"));
+  options.batch_axis = {-1, 0};
+  EXPECT_THAT(TrainError(options, TransposedTrainInput),
+              HasSubstr("batch_axis must be >= 0, given -1, 0"));
+}
+
+TEST_F(TPUInputTest, PredictionsWithABatchAxisAreRefusedOnShardsOnly) {
+  const auto first = [this](int shards) {
+    auto options = TinyTPUOptions(Dir(), shards);
+    options.batch_axis = {1, 0};  // of its training
+    return TinyTPUEstimator(options).Predict(TinyEvalInput).Next().status();
+  };
+  EXPECT_THAT(std::string(first(4).message()),
+              HasSubstr("For mode PREDICT, batch_axis is not supported yet"));
+  EXPECT_TRUE(first(0).ok()) << first(0);
+}
+
 TEST_F(TPUInputTest, AFiniteInputEndsTrainingCleanly) {
   TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2, 2));
   const absl::Status trained = estimator.Train(

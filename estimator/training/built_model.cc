@@ -52,10 +52,13 @@ absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots,
   return feeds;
 }
 
-int64_t NumRows(const Element& element) {
+int64_t NumRows(const Element& element, absl::Span<const int64_t> batch_axis) {
+  const bool fits = batch_axis.size() == element.features.size() + element.labels.size();
+  size_t i = 0;
   for (const ArrayMap* arrays : {&element.features, &element.labels}) {
     for (const auto& [name, array] : *arrays) {
-      if (array.shape().rank() > 0) return array.shape().dim(0);
+      const int64_t axis = fits ? batch_axis[i++] : 0;
+      if (array.shape().rank() > axis) return array.shape().dim(static_cast<int>(axis));
     }
   }
   return 0;
@@ -90,7 +93,7 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
                       .on_replicas = strategy.on_replicas(),
                       .wrap_optimizer = options.num_replicas > 1};
   model->slots = SlotsOf(element, options.mode);
-  model->batch_size = NumRows(element);
+  model->batch_size = NumRows(element, strategy.batch_axis(options.mode));
 
   const GraphScope scope(graph);
   GetOrCreateGlobalStep();

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "estimator/array/tensor_spec.h"
 #include "estimator/data/element.h"
 #include "estimator/graph/graph.h"
@@ -64,8 +65,9 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
                                                        const Element& element,
                                                        const BuildOptions& options);
 
-// Rows of an element: the size of axis 0 of its first array with a rank; 0 where none has one.
-int64_t NumRows(const Element& element);
+// Rows of an element: the size of the first array's batch axis, of those that have one; 0 where
+// none has. batch_axis: as Strategy::batch_axis; a list of another length counts for nothing.
+int64_t NumRows(const Element& element, absl::Span<const int64_t> batch_axis = {});
 
 }  // namespace estimator
 

@@ -3,9 +3,12 @@
 #ifndef ESTIMATOR_TRAINING_LOCAL_STRATEGY_H_
 #define ESTIMATOR_TRAINING_LOCAL_STRATEGY_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "estimator/runtime/program.h"
 #include "estimator/training/strategy.h"
 
@@ -25,12 +28,15 @@ struct BatchSizes {
   }
 };
 
+// batch_axis: as Strategy::batch_axis, in training and evaluation.
 std::unique_ptr<Strategy> MakeLocalStrategy(ModelCall model_call, BatchSizes batch_sizes = {},
-                                            CompileOptions compile_options = {});
+                                            CompileOptions compile_options = {},
+                                            std::vector<int64_t> batch_axis = {});
 
 // The feeder of one dataset to one replica. In eval and predict, an element with fewer rows than
 // the first is the last, smaller batch (StepInput::full is false).
-absl::StatusOr<std::unique_ptr<Feeder>> MakeSingleFeeder(Mode mode, const Dataset& dataset);
+absl::StatusOr<std::unique_ptr<Feeder>> MakeSingleFeeder(Mode mode, const Dataset& dataset,
+                                                         absl::Span<const int64_t> batch_axis = {});
 
 }  // namespace estimator
 

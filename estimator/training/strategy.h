@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "estimator/data/dataset.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/features.h"
@@ -102,6 +103,9 @@ class Strategy {
   virtual bool broadcast(Mode /*mode*/) const { return false; }
   // The mode's global batch size; 0 where the caller named none (plain Estimator).
   virtual int64_t batch_size(Mode mode) const = 0;
+  // Where the batch stands in each array of an element, features in name order, then labels; empty:
+  // on axis 0 of all.
+  virtual absl::Span<const int64_t> batch_axis(Mode /*mode*/) const { return {}; }
   // All that must hold before a call in `mode` (divisibility and the like).
   virtual absl::Status Validate(Mode mode) const = 0;
 
