@@ -1,5 +1,8 @@
 // Runs on replicas that stop and go on, call after call and process after process.
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "estimator/base/child_memory.h"
@@ -76,34 +79,40 @@ TEST(TPUResume, ARunGoesOnWithAnotherNumberOfShardsAndAPlainEstimatorReadsIt) {
 }
 
 TEST(TPUResume, AThousandRoundsOnShardsReuseProgramsAndLeakNothing) {
-  const TempDir dir;
-  constexpr int kRounds = 1000;
-  int num_models = 0;
-  auto options = TinyTPUOptions(dir.File("m"), 2);
-  options.config.save_checkpoints_steps = 0;
-  options.model_fn = [&num_models](const Features& features, const Labels& labels, Mode mode,
-                                   const Params& params) {
-    ++num_models;
-    return TinyTPUModel(features, labels, mode, params);
-  };
-  TinyTPUEstimator estimator(options);
-  const InputFn train = estimator.Input(TinyTrainInput);
-  int64_t resident_after_warm_up = 0;
-  for (int round = 0; round < kRounds; ++round) {
-    if (round == kRounds / 4) resident_after_warm_up = ResidentBytes();
-    ASSERT_TRUE(estimator.Train(train, Steps(1)).ok());
-    const auto result = estimator.Evaluate(TinyEvalInput);
-    ASSERT_TRUE(result.ok()) << result.status();
-    ASSERT_EQ(result->global_step(), round + 1);
+  // In memory, if there is such a place: a checkpoint on a disk waits for it ten times.
+  if (::access("/dev/shm", W_OK) == 0) ::setenv("TEST_TMPDIR", "/dev/shm", /*overwrite=*/1);
+  for (const bool checkpoints : {false, true}) {
+    SCOPED_TRACE(checkpoints ? "with checkpoints" : "without checkpoints");
+    const TempDir dir;
+    constexpr int kRounds = 1000;
+    int num_models = 0;
+    auto options = TinyTPUOptions(dir.File("m"), 2);
+    if (!checkpoints) options.config.save_checkpoints_steps = 0;
+    options.model_fn = [&num_models](const Features& features, const Labels& labels, Mode mode,
+                                     const Params& params) {
+      ++num_models;
+      return TinyTPUModel(features, labels, mode, params);
+    };
+    TinyTPUEstimator estimator(options);
+    const InputFn train = estimator.Input(TinyTrainInput);
+    int64_t resident_after_warm_up = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      if (round == kRounds / 4) resident_after_warm_up = ResidentBytes();
+      ASSERT_TRUE(estimator.Train(train, Steps(1)).ok());
+      const auto result = estimator.Evaluate(TinyEvalInput);
+      ASSERT_TRUE(result.ok()) << result.status();
+      ASSERT_EQ(result->global_step(), round + 1);
+    }
+    const int64_t growth = ResidentBytes() - resident_after_warm_up;
+    if (kMemoryIsTrue) {
+      EXPECT_LT(growth, 1 << 20);
+    } else {
+      std::printf("under a sanitizer the growth, %ld bytes, is not compared\n",
+                  static_cast<long>(growth));
+    }
+    EXPECT_EQ(num_models, 3);
+    EXPECT_EQ((*estimator.LatestCheckpoint()).has_value(), checkpoints);
   }
-  const int64_t growth = ResidentBytes() - resident_after_warm_up;
-  if (kMemoryIsTrue) {
-    EXPECT_LT(growth, 1 << 20);
-  } else {
-    std::printf("under a sanitizer the growth, %ld bytes, is not compared\n",
-                static_cast<long>(growth));
-  }
-  EXPECT_EQ(num_models, 3);
 }
 
 }  // namespace
