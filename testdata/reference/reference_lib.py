@@ -18,6 +18,7 @@ warnings.simplefilter("ignore")  # tf.layers is deprecated: that is the point
 tf1.logging.set_verbosity(tf1.logging.ERROR)
 
 VERSION = "2.15.1"
+SEED = 1  # of the graph
 # The ops whose outputs are recorded as forward tensors, unless a case chooses others.
 FORWARD_OPS = {"AvgPool", "BiasAdd", "Conv2D", "Elu", "FusedBatchNormV3", "MatMul", "MaxPool", "Mean", "Relu", "Softmax",
                "Tanh"}
@@ -31,8 +32,8 @@ class Step:
 
 
 def generate(case_file, model_fn, description, *, batches=None, shared=None, mode="TRAIN", num_steps=50,
-             initial=None, steps_before=0, forward_ops=None, max_forward_elements=60000, rtol=None,
-             variable_rtol=None, atol=None):
+             initial=None, steps_before=0, random=False, forward_ops=None, max_forward_elements=60000,
+             rtol=None, variable_rtol=None, atol=None):
     """Writes the folder of the case whose generate.py is case_file.
 
     model_fn(features, labels): builds the model and returns a Step. features and labels are a tensor each, or a dict of
@@ -43,6 +44,9 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     initial: {variable: array}: replaces values of the initializers, before anything is recorded.
     steps_before: TRAIN: the initial checkpoint is that of so many steps, slots and global_step included. Set in the
       environment, REFERENCE_STEPS_BEFORE makes it so in every case.
+    random: the model draws random numbers, by ops with seeds of their own. Each op then draws once a step, as in a
+      training loop: loss and update are of one run, in a session that has run nothing else. The update has to wait for
+      the loss.
     rtol, variable_rtol, atol: other tolerances than the usual ones (1e-5, 1e-4, 0), for a reason that the case states.
     """
     folder = _folder(case_file)
@@ -54,6 +58,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
         if shared:
             initial = dict(_read_bundle(os.path.join(shared, "initial")), **(initial or {}))
         run.initialize(session, initial)
+        values = run.values(session)
         run.train(session, steps_before)
         expected = {}
         if not shared:
@@ -61,7 +66,13 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
         if not begins_as_shared:
             run.save_initial(session, folder)
             expected.update(run.first_step(session, forward_ops or FORWARD_OPS, max_forward_elements))
-        expected.update(run.steps(session, num_steps))
+        if not random:
+            expected.update(run.steps(session, num_steps))
+    if random:
+        with run.session() as session:
+            run.initialize(session, values)
+            run.train(session, steps_before)
+            expected.update(run.steps(session, num_steps, one_run=True))
     _write_bundle(os.path.join(folder, "results"), expected)
     relative = os.path.relpath(os.path.abspath(shared), folder) if shared else "."
     begin = os.path.normpath(os.path.join(relative if begins_as_shared else ".", "initial"))
@@ -69,6 +80,8 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
              f'description: "{description}"', f'made_by: "TensorFlow {tf.__version__}"', f"mode: {mode}",
              f"num_steps: {num_steps}", f'initial_checkpoint: "{begin}"',
              f'batches: "{os.path.normpath(os.path.join(relative, "batches"))}"']
+    if random:
+        lines.append(f"random_seed: {SEED}")
     if begins_as_shared:
         lines.append(f'expected: "{os.path.normpath(os.path.join(relative, "step_1"))}"')
     lines.append('expected: "results"')
@@ -108,7 +121,7 @@ class _Run:
         self._mode = mode
         self._graph = tf1.Graph()
         with self._graph.as_default():
-            tf1.set_random_seed(1)
+            tf1.set_random_seed(SEED)
             tf1.train.get_or_create_global_step()
             self._feeds = {key: tf1.placeholder(array.dtype, array.shape[1:], key.replace("/", "_"))
                            for key, array in batches.items()}
@@ -158,7 +171,10 @@ class _Run:
                         fetches[f"gradient/{variable.op.name}"] = tf.convert_to_tensor(gradient)
         return session.run(fetches, self._feed(0))
 
-    def steps(self, session, num_steps):
+    def values(self, session):
+        return session.run({variable.op.name: variable for variable in self._variables})
+
+    def steps(self, session, num_steps, one_run=False):
         losses, predictions, norms, values = [], {key: [] for key in self._step.predictions}, {}, {}
         names = [variable.op.name for variable in self._variables]
         read = {variable.op.name: variable for variable in self._variables}
@@ -168,14 +184,15 @@ class _Run:
         expected = {}
         for step in range(num_steps):
             # Apart from the updates: in one run, a penalty may read its variable before or after them.
-            results = session.run(fetches, self._feed(step))
+            results, _ = session.run((fetches, self._step.train_op if one_run else []), self._feed(step))
             losses.append(results.get("loss"))
             for key, value in results["predictions"].items():
                 predictions[key].append(value)
             if self._mode != "TRAIN":
                 continue
             assert np.isfinite(results["loss"]), f"step {step}: loss {results['loss']}"
-            session.run(self._step.train_op, self._feed(step))
+            if not one_run:
+                session.run(self._step.train_op, self._feed(step))
             values = session.run(read)
             if step == 0:
                 expected.update({f"step_1/{name}": values[name] for name in names})

@@ -90,6 +90,7 @@ absl::StatusOr<Reference> Reference::Load(absl::string_view folder) {
   reference.description_ = manifest.description();
   reference.made_by_ = manifest.made_by().empty() ? "the reference" : manifest.made_by();
   reference.num_steps_ = manifest.num_steps();
+  if (manifest.has_random_seed()) reference.random_seed_ = manifest.random_seed();
   reference.mode_ = manifest.mode() == proto::ReferenceRun::TRAIN  ? Mode::kTrain
                     : manifest.mode() == proto::ReferenceRun::EVAL ? Mode::kEval
                                                                    : Mode::kPredict;

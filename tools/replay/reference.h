@@ -3,8 +3,10 @@
 #ifndef TOOLS_REPLAY_REFERENCE_H_
 #define TOOLS_REPLAY_REFERENCE_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,7 @@ class Reference {
   const std::string& made_by() const { return made_by_; }  // "TensorFlow 2.15.1"
   Mode mode() const { return mode_; }
   int num_steps() const { return num_steps_; }
+  std::optional<int64_t> random_seed() const { return random_seed_; }
   const Tolerances& tolerances() const { return tolerances_; }
 
   const BundleReader& initial() const { return *initial_; }
@@ -56,6 +59,7 @@ class Reference {
   std::string folder_, description_, made_by_;
   Mode mode_ = Mode::kTrain;
   int num_steps_ = 0;
+  std::optional<int64_t> random_seed_;
   Tolerances tolerances_;
   std::unique_ptr<BundleReader> initial_;
   std::map<std::string, Array> batches_;  // "features/image" -> [batches, batch size, ...]

@@ -87,7 +87,7 @@ class Replayer {
     EST_ASSIGN_OR_RETURN(const StepInput first, Input(0));
     EST_ASSIGN_OR_RETURN(model_, BuildModel(*strategy_, first.replicas[0],
                                             {.mode = reference_.mode(),
-                                             .seed = std::nullopt,
+                                             .seed = reference_.random_seed(),
                                              .num_replicas = options_.num_shards}));
     return absl::OkStatus();
   }

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "estimator/base/file.h"
+#include "estimator/base/temp_dir.h"
 #include "tools/replay/replay.h"
 
 namespace estimator::replay {
@@ -47,6 +49,25 @@ TEST_P(CaseTest, MatchesTensorFlow) {
 
 INSTANTIATE_TEST_SUITE_P(Reference, CaseTest, ::testing::ValuesIn(CaseNames()),
                          [](const auto& info) { return info.param; });
+
+// What the layer drops follows from the graph's seed and its own: with another, other elements.
+TEST(CasesTest, DropoutUnderAnotherSeedIsFoundOut) {
+  const TempDir dir;
+  const std::string from = JoinPath(kFolder, "mnist_dropout");
+  const absl::StatusOr<std::vector<std::string>> names = ListDirectory(from);
+  ASSERT_TRUE(names.ok()) << names.status();
+  for (const std::string& name : *names) {
+    std::string content = ReadFile(JoinPath(from, name)).value();
+    if (name == "reference.textproto") {
+      ASSERT_EQ(absl::StrReplaceAll({{"random_seed: 1\n", "random_seed: 2\n"}}, &content), 1);
+    }
+    ASSERT_TRUE(WriteFileAtomically(dir.File(name), content).ok());
+  }
+  const absl::StatusOr<ReplayReport> report = Replay(AllCases().at("mnist_dropout"), dir.path());
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_FALSE(report->ok());
+  EXPECT_EQ(report->first_difference->name, "dropout/dropout/SelectV2:0") << report->ToString();
+}
 
 // Where the loss is a mean over examples and nothing looks at a replica's own gradients (clipping
 // does) or statistics (batch norm does), shards must reproduce TensorFlow's single-device run.

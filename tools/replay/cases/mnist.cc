@@ -1,5 +1,5 @@
-// The network of models/mnist with fewer filters and no dropout, under each optimizer.
-// Twin of testdata/reference/mnist/network.py.
+// The network of models/mnist with fewer filters, under each optimizer without dropout, and with
+// it. Twin of testdata/reference/mnist/network.py.
 #include <functional>
 
 #include "estimator/estimator.h"
@@ -8,7 +8,9 @@
 namespace estimator::replay {
 namespace {
 
-Tensor Logits(const Features& features) {
+// `dropout` comes before the last layer.
+template <typename Dropout>
+Tensor Logits(const Features& features, Dropout dropout) {
   using namespace layers;  // NOLINT: a network reads like its Python twin
   Tensor x = Cast(Reshape(features["image"], {-1, 28, 28, 1}), DType::kFloat32) * (1.f / 255);
   x = Conv2D(x, {.filters = 4, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
@@ -16,7 +18,21 @@ Tensor Logits(const Features& features) {
   x = Conv2D(x, {.filters = 8, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
   x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
   x = Dense(Flatten(x), {.units = 16, .activation = Relu});
-  return Dense(x, {.units = 10});
+  return Dense(dropout(x), {.units = 10});
+}
+
+Tensor Logits(const Features& features) {
+  return Logits(features, [](const Tensor& x) { return x; });
+}
+
+// Twin of testdata/reference/mnist_dropout/generate.py.
+EstimatorSpec WithDropout(const Features& features, const Tensor& labels, Mode mode,
+                          const EstimatorParams&) {
+  const Tensor logits = Logits(features, [mode](const Tensor& x) {
+    return layers::Dropout(x, {.rate = 0.4, .training = mode == Mode::kTrain, .seed = 5});
+  });
+  const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
+  return EstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
 }
 
 EstimatorSpec Predict(const Features& features, const Labels&, Mode, const EstimatorParams&) {
@@ -52,6 +68,7 @@ Cases MnistCases() {
       {"mnist_adam_weight_decay",
        Under(train::AdamWeightDecay(
            0.002, {.weight_decay_rate = 0.1, .exclude_from_weight_decay = {"bias"}}))},
+      {"mnist_dropout", WithDropout},
       {"mnist_ftrl", Under(train::Ftrl(0.02, {.initial_accumulator_value = 1e-4,
                                               .l1_regularization_strength = 1e-4,
                                               .l2_regularization_strength = 1e-3,
