@@ -10,6 +10,7 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
+#include "estimator/ops/random.h"
 #include "estimator/ops/select.h"
 
 namespace estimator {
@@ -53,6 +54,15 @@ Tensor Invalid() { return Tensor(&Graph::Current(), nullptr, 0); }
 Tensor Progress(const Tensor& step, const DecayOptions& options) {
   const Tensor progress = step / options.decay_steps;
   return options.staircase ? Floor(progress) : progress;
+}
+
+// initial * ((alpha + linear) * cosine + beta), the node `name`; s: min(step, decay_steps).
+template <typename Options>
+Tensor LinearCosine(const Options& o, const Tensor& s, const Tensor& linear,
+                    absl::string_view name) {
+  const Tensor fraction = s / o.decay_steps * (2 * o.num_periods);
+  const Tensor cosine = (Cos(fraction * std::numbers::pi) + 1) * 0.5;
+  return Multiply((linear + o.alpha) * cosine + o.beta, o.initial, name);
 }
 
 }  // namespace
@@ -139,6 +149,28 @@ Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& o) {
     const Tensor amplitude = Pow(ConstantLike(step, o.m_mul), restart);
     const Tensor cosine = amplitude * 0.5 * (Cos(completed * std::numbers::pi) + 1);
     return (cosine * (1 - o.alpha) + o.alpha) * o.initial;
+  };
+}
+
+// Source: TF 2.15 keras learning_rate_schedule.LinearCosineDecay.
+Schedule LinearCosineDecay(const LinearCosineDecayOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.decay_steps, "LinearCosineDecay", "decay_steps")) return Invalid();
+    const NameScope scope("LinearCosineDecay");
+    const Tensor s = Minimum(step, o.decay_steps);
+    return LinearCosine(o, s, (o.decay_steps - s) / o.decay_steps, scope.prefix());
+  };
+}
+
+// Source: TF 2.15 keras learning_rate_schedule.NoisyLinearCosineDecay.
+Schedule NoisyLinearCosineDecay(const NoisyLinearCosineDecayOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.decay_steps, "NoisyLinearCosineDecay", "decay_steps")) return Invalid();
+    const NameScope scope("NoisyLinearCosineDecay");
+    const Tensor s = Minimum(step, o.decay_steps);
+    const Tensor variance = o.initial_variance / Pow(1 + s, ConstantLike(step, o.variance_decay));
+    const Tensor noise = RandomNormal({}, 0, 1, {.seed = o.seed}) * Sqrt(variance);
+    return LinearCosine(o, s, (o.decay_steps - s) / o.decay_steps + noise, scope.prefix());
   };
 }
 

@@ -112,6 +112,32 @@ struct CosineDecayRestartsOptions {
 };
 Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& options);
 
+struct LinearCosineDecayOptions {
+  double initial = 0;
+  double decay_steps = 1;
+  double num_periods = 0.5;  // of the cosine, until decay_steps
+  double alpha = 0;
+  double beta = 0.001;  // what is left at the end, as a fraction of initial
+};
+// initial * ((alpha + (decay_steps - m) / decay_steps) * c + beta), where m = min(s, decay_steps)
+// and c = (1 + cos(2 pi * num_periods * m / decay_steps)) / 2.
+Schedule LinearCosineDecay(const LinearCosineDecayOptions& options);
+
+struct NoisyLinearCosineDecayOptions {
+  double initial = 0;
+  double decay_steps = 1;
+  double initial_variance = 1;
+  double variance_decay = 0.55;
+  double num_periods = 0.5;
+  double alpha = 0;
+  double beta = 0.001;
+  std::optional<int64_t> seed = std::nullopt;  // of the noise: TensorFlow's function takes none
+};
+// The same with noise added to alpha: normal, its variance initial_variance / (1 +
+// m)^variance_decay. Without a seed each call of Build has noise of its own: show the tensor that
+// the optimizer was given, not another.
+Schedule NoisyLinearCosineDecay(const NoisyLinearCosineDecayOptions& options);
+
 struct NoamDecayOptions {
   double scale = 1;
   double model_size = 512;

@@ -67,6 +67,44 @@ TEST(Schedule, CosineDecayWithAndWithoutRestarts) {
       {0.1, 0.097797543, 0.055, 0.055000003, 0.054722991, 0.016590098, 0.017777596});
 }
 
+TEST(Schedule, LinearCosineDecayEndsAtBeta) {
+  ExpectRates(train::LinearCosineDecay(
+                  {.initial = 0.1, .decay_steps = 50, .num_periods = 1.5, .alpha = 0.1}),
+              {0.11010001, 0.10714351, 0.079489261, 0.031194231, 0.022902831, 0.030100001, 0.0001});
+  ExpectRates(train::LinearCosineDecay({.initial = 0.1, .decay_steps = 50}),
+              {0.1001, 0.098003305, 0.087897539, 0.072460674, 0.069150016, 0.025099998, 0.0001});
+}
+
+// Each number is TensorFlow's in a new session, whose first noise is that of step 0 here.
+TEST(Schedule, NoisyLinearCosineDecayHasTensorFlowsNoise) {
+  const std::vector<float> steps = {0, 1, 5, 10, 11, 25, 100};
+  const std::vector<double> expected = {-0.083143614, -0.053289007, -0.021316154, -0.013254647,
+                                        -0.01275739,  -0.01230082,  0.0001};
+  Graph graph;
+  graph.set_seed(87);
+  const GraphScope scope(graph);
+  const Schedule schedule = train::NoisyLinearCosineDecay(
+      {.initial = 0.1, .decay_steps = 50, .initial_variance = 0.5, .seed = 5});
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const absl::StatusOr<Array> rate = testing::Eval(schedule.At(Constant(steps[i])));
+    ASSERT_TRUE(rate.ok()) << rate.status();
+    EXPECT_NEAR(rate->scalar<float>(), expected[i], 1e-7) << "at step " << steps[i];
+  }
+}
+
+TEST(Schedule, LinearCosineDecaysNodesHaveTensorFlowsNames) {
+  Graph graph;
+  const GraphScope scope(graph);
+  EXPECT_EQ(train::LinearCosineDecay({.initial = 0.1}).Build().name(),
+            "learning_rate/LinearCosineDecay:0");
+  EXPECT_EQ(train::NoisyLinearCosineDecay({.initial = 0.1}).Build().name(),
+            "learning_rate_1/NoisyLinearCosineDecay:0");
+  EXPECT_TRUE(graph
+                  .FindTensor("learning_rate_1/NoisyLinearCosineDecay/random_normal/"
+                              "RandomStandardNormal:0")
+                  .valid());
+}
+
 TEST(Schedule, NoamDecayRisesThenFallsWithTheRootOfTheStep) {
   // 64^-0.5 * min(t^-0.5, t * 10^-1.5), t = step + 1
   ExpectRates(train::NoamDecay({.model_size = 64, .warmup_steps = 10}),
@@ -118,6 +156,10 @@ TEST(Schedule, MistakesAreNamed) {
   const GraphScope other_scope(other);
   train::ExponentialDecay({.initial = 0.1, .decay_steps = 0}).Build();
   ExpectError(other, {"ExponentialDecay", "decay_steps", "0"});
+  Graph noisy;
+  const GraphScope noisy_scope(noisy);
+  train::NoisyLinearCosineDecay({.initial = 0.1, .decay_steps = -1}).Build();
+  ExpectError(noisy, {"NoisyLinearCosineDecay", "decay_steps", "-1"});
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 """Every learning-rate schedule: each writes its rate into a variable and trains a weight of its own with it."""
 
+import functools
 import os
 import sys
+from unittest import mock
 
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from reference_lib import Step, generate, tf, tf1  # noqa: E402
+
+KERAS_SCHEDULES = "tensorflow.python.keras.optimizer_v2.learning_rate_schedule"
 
 
 def schedules(global_step):
@@ -25,6 +29,11 @@ def schedules(global_step):
     yield "piecewise_constant", train.piecewise_constant(global_step, [5, 12], [0.5, 0.2, 0.1])
     yield "cosine_decay", train.cosine_decay(0.5, global_step, 20, alpha=0.1)
     yield "cosine_decay_restarts", train.cosine_decay_restarts(0.5, global_step, 6, t_mul=1.5, m_mul=0.8, alpha=0.1)
+    yield "linear_cosine_decay", train.linear_cosine_decay(0.5, global_step, 20, num_periods=1.5, alpha=0.1, beta=0.01)
+    # The function takes no seed, but the op that it builds does.
+    with mock.patch(f"{KERAS_SCHEDULES}.random_ops.random_normal", functools.partial(tf1.random_normal, seed=5)):
+        yield "noisy_linear_cosine_decay", train.noisy_linear_cosine_decay(
+            0.5, global_step, 20, initial_variance=0.3, variance_decay=0.6, num_periods=2, alpha=0.2, beta=0.05)
     # Those that TensorFlow has no function for, as the programs named in nn/train/schedule.h write them.
     yield "noam_decay", 2.0 * 64 ** -0.5 * tf.minimum((step + 1) ** -0.5, (step + 1) * 8.0 ** -1.5)
     linear = train.polynomial_decay(0.5, global_step, 25, 0.0)
@@ -43,7 +52,8 @@ def model_fn(features, labels):
         seen = tf1.get_variable(f"{name}/rate", [], initializer=tf1.zeros_initializer(), trainable=False)
         losses.append(weight * tf.reduce_mean(features))
         optimizer = tf1.train.GradientDescentOptimizer(rate)
-        updates.append(optimizer.minimize(losses[-1], var_list=[weight]))
+        with tf.control_dependencies([losses[-1]]):
+            updates.append(optimizer.minimize(losses[-1], var_list=[weight]))
         updates.append(seen.assign(rate))
     with tf.control_dependencies(updates):
         train_op = global_step.assign_add(1).op
@@ -52,4 +62,4 @@ def model_fn(features, labels):
 
 # 1e-5: near the end of a cosine, 1 + cos(x) has lost all but five digits.
 generate(__file__, model_fn, "every learning-rate schedule", batches={"features": np.ones([1, 2], np.float32)}, num_steps=30,
-         variable_rtol=1e-5)
+         random=True, variable_rtol=1e-5)

@@ -34,6 +34,17 @@ std::vector<std::pair<std::string, Schedule>> Schedules() {
       {"cosine_decay_restarts",
        CosineDecayRestarts(
            {.initial = 0.5, .first_decay_steps = 6, .t_mul = 1.5, .m_mul = 0.8, .alpha = 0.1})},
+      {"linear_cosine_decay",
+       LinearCosineDecay(
+           {.initial = 0.5, .decay_steps = 20, .num_periods = 1.5, .alpha = 0.1, .beta = 0.01})},
+      {"noisy_linear_cosine_decay", NoisyLinearCosineDecay({.initial = 0.5,
+                                                            .decay_steps = 20,
+                                                            .initial_variance = 0.3,
+                                                            .variance_decay = 0.6,
+                                                            .num_periods = 2,
+                                                            .alpha = 0.2,
+                                                            .beta = 0.05,
+                                                            .seed = 5})},
       {"noam_decay", NoamDecay({.scale = 2, .model_size = 64, .warmup_steps = 8})},
       {"warm_up", WarmUp(5, 0.5, linear)},
       {"warm_up_scaled", WarmUpScaled(5, linear)},
