@@ -13,6 +13,7 @@
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/merge_equal.h"
 #include "estimator/runtime/passes/prune.h"
+#include "estimator/runtime/passes/row_updates.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/simplify.h"
 #include "estimator/runtime/passes/sweep_updates.h"
@@ -73,6 +74,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
     ir::Simplify(module, options.single_replica);
   }
   ir::Prune(module);
+  if (options.fuse) ir::UpdateRows(module);
   if (options.fuse) ir::Fuse(module, options.fastest);
   if (options.choose_layouts) ir::ChooseLayouts(module, options.fastest);
   ir::ProtectReads(module);

@@ -7,33 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/indices.h"
 #include "estimator/kernels/reference/loops.h"
 #include "estimator/kernels/reference/moves.h"
 
 namespace estimator {
 namespace {
-
-// fn(Index{}) for an index dtype.
-template <typename Fn>
-std::unique_ptr<Kernel> VisitIndex(DType dtype, Fn&& fn) {
-  if (dtype == DType::kInt64) return fn(int64_t{});
-  if (dtype == DType::kInt32) return fn(int32_t{});
-  if (dtype == DType::kUint8) return fn(uint8_t{});
-  return nullptr;
-}
-
-absl::Status OutOfRange(absl::string_view what, int64_t position, int64_t value, int64_t limit) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, "[", position, "] = ", value, " is not in [0, ", limit, ")"));
-}
-
-template <typename T>
-T Sum(T a, T b) {
-  if constexpr (kIsFloatingType<T>)
-    return static_cast<T>(static_cast<Compute<T>>(a) + static_cast<Compute<T>>(b));
-  else
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
 
 std::unique_ptr<Kernel> MakeGather(const KernelSpec& spec) {
   const auto axes = ConstantInts(spec, 2);
@@ -56,7 +35,7 @@ std::unique_ptr<Kernel> MakeGather(const KernelSpec& spec) {
         const Index* all = args.in<Index>(1);
         for (int64_t i = 0; i < batches * n; ++i) {
           const auto index = static_cast<int64_t>(all[i]);
-          if (index < 0 || index >= limit) return OutOfRange("indices", i, index, limit);
+          if (index < 0 || index >= limit) return IndexOutOfRange("indices", i, index, limit);
         }
         T* out = args.out<T>(0);
         for (int64_t o = 0; o < batches * outer; ++o) {
@@ -98,7 +77,7 @@ struct NdLayout {
         const auto axis = static_cast<size_t>(k);
         const auto index = static_cast<int64_t>(indices[row * depth + k]);
         if (index < 0 || index >= limits[axis]) {
-          return OutOfRange("indices", row * depth + k, index, limits[axis]);
+          return IndexOutOfRange("indices", row * depth + k, index, limits[axis]);
         }
         offset += index * strides[axis];
       }
@@ -140,7 +119,7 @@ EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, [](const KernelSpec& sp
           return layout.ForEach(args.in<Index>(0), [&](int64_t row, int64_t offset) {
             const T* update = args.in<T>(1) + row * layout.slice;
             for (int64_t i = 0; i < layout.slice; ++i)
-              out[offset + i] = Sum(out[offset + i], update[i]);
+              out[offset + i] = SumOf(out[offset + i], update[i]);
           });
         });
       }
@@ -149,7 +128,8 @@ EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, [](const KernelSpec& sp
   });
 });
 
-// x with updates set or added; operand order x, indices, updates.
+// x with updates set or added; operand order x, indices, updates. Written over x, it touches the
+// updated slices alone.
 template <bool kAdd>
 std::unique_ptr<Kernel> MakeTensorScatter(const KernelSpec& spec) {
   const NdLayout layout(spec.inputs[1].shape, spec.outputs[0].shape);
@@ -160,16 +140,17 @@ std::unique_ptr<Kernel> MakeTensorScatter(const KernelSpec& spec) {
     VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
       if constexpr (kIsNumberType<T>) {
-        kernel = MakeKernel([layout, n](const KernelArgs& args) {
+        const auto run = [layout, n](const KernelArgs& args) {
           T* out = args.out<T>(0);
-          std::copy_n(args.in<T>(0), n, out);
+          if (args.in<T>(0) != out) std::copy_n(args.in<T>(0), n, out);
           return layout.ForEach(args.in<Index>(1), [&](int64_t row, int64_t offset) {
             const T* update = args.in<T>(2) + row * layout.slice;
             for (int64_t i = 0; i < layout.slice; ++i) {
-              out[offset + i] = kAdd ? Sum(out[offset + i], update[i]) : update[i];
+              out[offset + i] = kAdd ? SumOf(out[offset + i], update[i]) : update[i];
             }
           });
-        });
+        };
+        kernel = MakeKernel(run, 0, /*alias_input=*/0);
       }
     });
     return kernel;
@@ -207,7 +188,7 @@ struct SumSegments {
   }
   template <typename T>
   static T Of(T total, T x) {
-    return Sum(total, x);
+    return SumOf(total, x);
   }
 };
 struct MaxSegments {
@@ -249,7 +230,7 @@ std::unique_ptr<Kernel> MakeSegments(const KernelSpec& spec) {
           for (int64_t i = 0; i < n; ++i) {
             const auto id = static_cast<int64_t>(args.in<Index>(1)[i]);
             if (id < 0) continue;
-            if (id >= num_segments) return OutOfRange("segment_ids", i, id, num_segments);
+            if (id >= num_segments) return IndexOutOfRange("segment_ids", i, id, num_segments);
             const T* x = args.in<T>(0) + i * row;
             for (int64_t k = 0; k < row; ++k) {
               out[id * row + k] = Segments::Of(out[id * row + k], x[k]);

@@ -12,12 +12,25 @@ absl::Status Adagrad::Validate() const {
       .status();
 }
 
-std::vector<Operation> Adagrad::ApplyDense(const Tensor& gradient, const Variable& variable) {
-  const Variable accum = GetSlot(
+Variable Adagrad::Accumulator(const Variable& variable) {
+  return GetSlot(
       variable, "accumulator",
       {.initializer = initializers::Constant(options_.initial_accumulator_value), .name = name()});
+}
+
+std::vector<Operation> Adagrad::ApplyDense(const Tensor& gradient, const Variable& variable) {
+  const Variable accum = Accumulator(variable);
   const VarAccum next = ApplyAdagrad(variable, accum, Rate(variable), gradient);
   return {Assign(variable, next.var), Assign(accum, next.accum)};
+}
+
+// The same bits either way: a row without a gradient stays as it is.
+std::vector<Operation> Adagrad::ApplySparse(const RowGradient& gradient, const Variable& variable) {
+  if (!gradient.FewerThanAll()) return ApplyDense(gradient.dense(), variable);
+  const Variable accum = Accumulator(variable);
+  const VarAccum next =
+      ApplyAdagrad(gradient.Of(variable), gradient.Of(accum), Rate(variable), gradient.rows());
+  return {gradient.Assign(variable, next.var), gradient.Assign(accum, next.accum)};
 }
 
 }  // namespace estimator::train

@@ -25,8 +25,12 @@ class Adagrad : public Optimizer {
  protected:
   absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                     const Variable& variable) override;
 
  private:
+  Variable Accumulator(const Variable& variable);
+
   AdagradOptions options_;
 };
 

@@ -9,4 +9,12 @@ std::vector<Operation> GradientDescent::ApplyDense(const Tensor& gradient,
   return {Assign(variable, ApplyGradientDescent(variable, Rate(variable), gradient))};
 }
 
+// The same bits either way: a row without a gradient stays as it is.
+std::vector<Operation> GradientDescent::ApplySparse(const RowGradient& gradient,
+                                                    const Variable& variable) {
+  if (!gradient.FewerThanAll()) return ApplyDense(gradient.dense(), variable);
+  return {gradient.Assign(
+      variable, ApplyGradientDescent(gradient.Of(variable), Rate(variable), gradient.rows()))};
+}
+
 }  // namespace estimator::train

@@ -22,6 +22,8 @@ class GradientDescent : public Optimizer {
 
  protected:
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                     const Variable& variable) override;
 };
 
 }  // namespace estimator::train

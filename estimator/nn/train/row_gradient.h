@@ -19,6 +19,9 @@ class RowGradient {
   RowGradient(const Tensor& dense, const Tensor& indices);
 
   const Tensor& dense() const { return dense_; }
+  // Whether fewer rows were looked up than the table has. For rules that give the same by rows as
+  // for the whole table: only then is it less work.
+  bool FewerThanAll() const { return rows_.valid() && rows_.dim(0) < dense_.dim(0); }
   // [n, ...]: the whole gradient of each looked-up row. Where a row stands twice, so does its
   // gradient, the same both times: the rule gives the same new row, and either may be written.
   const Tensor& rows() const { return rows_; }

@@ -13,9 +13,11 @@
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/adadelta.h"
+#include "estimator/nn/train/adagrad.h"
 #include "estimator/nn/train/adam.h"
 #include "estimator/nn/train/clip.h"
 #include "estimator/nn/train/ftrl.h"
+#include "estimator/nn/train/gradient_descent.h"
 #include "estimator/nn/train/momentum.h"
 #include "estimator/nn/train/proximal_adagrad.h"
 #include "estimator/nn/train/rms_prop.h"
@@ -23,6 +25,7 @@
 #include "estimator/ops/gather.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
+#include "estimator/ops/shape_ops.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -172,6 +175,34 @@ TEST_F(RowGradientTest, OptimizersMoveLookedUpRowsAsDenseOnesAndNoOthers) {
           stepper.Value(name),
           {expected[0], expected[1], old[2], old[3], expected[2], expected[3], old[6], old[7]},
           2e-6 * largest);
+    }
+    EXPECT_NE(Doubles(stepper.Value("table"))[0], 1) << "it learns";
+  }
+}
+
+// Their rules leave a row without a gradient alone anyway: by rows they only write less.
+TEST_F(RowGradientTest, GradientDescentAndAdagradGiveTheBitsOfDenseGradients) {
+  const MakeOptimizer optimizers[] = {As(train::GradientDescent(0.3)), As(train::Adagrad(0.3))};
+  for (const MakeOptimizer& make : optimizers) {
+    Graph graph;
+    const GraphScope scope(graph);
+    testing::Stepper stepper(graph);
+    const Variable by_rows = Table(), whole = Make("whole", stepper.Value(by_rows.name()));
+    const Tensor dense = Identity(GradientOf(Loss(whole), whole));
+    ASSERT_FALSE(SlicesOf(dense).has_value());
+    const auto optimizer = make();
+    SCOPED_TRACE(optimizer->name());
+    const Operation step =
+        optimizer->ApplyGradients({{GradientOf(Loss(by_rows), by_rows), by_rows}, {dense, whole}});
+    ASSERT_TRUE(graph.status().ok()) << graph.status();
+    int num_scatters = 0;
+    for (const auto& node : graph.nodes()) num_scatters += node->op() == "TensorScatterUpdate";
+    EXPECT_GE(num_scatters, 1);
+    stepper.Run(step, {}, 3);
+    for (const std::string& name : testing::VariableNames(graph)) {
+      if (name.rfind("table", 0) != 0) continue;
+      EXPECT_EQ(Doubles(stepper.Value(name)), Doubles(stepper.Value("whole" + name.substr(5))))
+          << name;
     }
     EXPECT_NE(Doubles(stepper.Value("table"))[0], 1) << "it learns";
   }

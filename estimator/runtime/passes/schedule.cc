@@ -9,13 +9,14 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/runtime/passes/row_updates.h"
 #include "estimator/runtime/passes/select_kernels.h"
 
 namespace estimator::ir {
 namespace {
 
 // Ops whose kernels return no error whatever the data. Optimizers' updates are made of these.
-bool CannotFail(const Node& node) {
+bool CannotFail(const Module& module, const Node& node) {
   static const auto& ops =
       *new std::set<std::string>{"AddV2",   "Add",         "AddN",      "Sub",  "Mul",
                                  "Maximum", "Minimum",     "Neg",       "Abs",  "Square",
@@ -24,7 +25,7 @@ bool CannotFail(const Node& node) {
                                  "Fill",    "BroadcastTo", "Transpose", "_Copy"};
   if (node.op == "RealDiv") return IsFloating(node.outputs[0].dtype);
   return IsView(node) || ops.count(node.op) > 0 || absl::StartsWith(node.op, "Apply") ||
-         node.op == "_UpdateSweep";
+         node.op == "_UpdateSweep" || IsCheckedScatter(module, node);
 }
 
 class Scheduler {
@@ -66,7 +67,7 @@ class Scheduler {
       const int m = stack.back();
       stack.pop_back();
       if (m < 0 || !closure.insert(m).second) continue;
-      if (!result_.only_updates[static_cast<size_t>(m)] || !CannotFail(at(m))) return {};
+      if (!result_.only_updates[static_cast<size_t>(m)] || !CannotFail(module_, at(m))) return {};
       const std::vector<int>& readers = readers_[static_cast<size_t>(m)];
       stack.insert(stack.end(), readers.begin(), readers.end());
     }

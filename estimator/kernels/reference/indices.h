@@ -1,0 +1,42 @@
+// What kernels share that take indices: their dtypes, their error, and sums of rows.
+#ifndef ESTIMATOR_KERNELS_REFERENCE_INDICES_H_
+#define ESTIMATOR_KERNELS_REFERENCE_INDICES_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+
+namespace estimator {
+
+// fn(Index{}) for an index dtype, else null.
+template <typename Fn>
+std::unique_ptr<Kernel> VisitIndex(DType dtype, Fn&& fn) {
+  if (dtype == DType::kInt64) return fn(int64_t{});
+  if (dtype == DType::kInt32) return fn(int32_t{});
+  if (dtype == DType::kUint8) return fn(uint8_t{});
+  return nullptr;
+}
+
+inline absl::Status IndexOutOfRange(absl::string_view what, int64_t position, int64_t value,
+                                    int64_t limit) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, "[", position, "] = ", value, " is not in [0, ", limit, ")"));
+}
+
+// In the elements' own dtype; integers wrap around.
+template <typename T>
+T SumOf(T a, T b) {
+  if constexpr (kIsFloatingType<T>)
+    return static_cast<T>(static_cast<Compute<T>>(a) + static_cast<Compute<T>>(b));
+  else
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_KERNELS_REFERENCE_INDICES_H_

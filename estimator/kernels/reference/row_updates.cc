@@ -1,0 +1,104 @@
+// What a step that looks up rows of a table is made of; see runtime/passes/row_updates.h.
+//   _CheckIndices: indices [..., K] -> the same; fails unless indices[..., k] is in [0, limits[k]).
+//   _SumEqualRows: x [n, ...], ids [n], number of ids, axis 0 -> [n, ...]: row i is the sum of the
+//     rows whose id is ids[i]. Begins with 0 and adds in the order of the rows, as
+//     UnsortedSegmentSum does.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/indices.h"
+#include "estimator/kernels/reference/loops.h"
+
+namespace estimator {
+namespace {
+
+EST_REGISTER_KERNEL("_CheckIndices", KernelTier::kReference, [](const KernelSpec& spec) {
+  const std::vector<int64_t> limits = spec.attrs.ints("limits");
+  const int64_t n = spec.inputs[0].shape.num_elements();
+  return VisitIndex(spec.inputs[0].dtype, [&](auto tag) {
+    using Index = decltype(tag);
+    const auto run = [limits, n](const KernelArgs& args) {
+      const Index* const in = args.in<Index>(0);
+      size_t k = 0;
+      for (int64_t i = 0; i < n; ++i, k = k + 1 == limits.size() ? 0 : k + 1) {
+        const auto index = static_cast<int64_t>(in[i]);
+        if (index < 0 || index >= limits[k]) return IndexOutOfRange("indices", i, index, limits[k]);
+      }
+      if (in != args.out<Index>(0)) std::copy_n(in, n, args.out<Index>(0));
+      return absl::OkStatus();
+    };
+    return MakeKernel(run, 0, /*alias_input=*/0);
+  });
+});
+
+// Which row had an id first: a table of open addressing, at most half full.
+class FirstRows {
+ public:
+  explicit FirstRows(int64_t n) {
+    while ((int64_t{1} << bits_) < 2 * n) ++bits_;
+  }
+  size_t num_slots() const { return size_t{1} << bits_; }
+  void Clear(int64_t* slots) const { std::fill_n(slots, num_slots(), int64_t{-1}); }
+  // The first row of ids[row], which is `row` itself if none was there.
+  template <typename Index>
+  int64_t Find(int64_t* slots, const Index* ids, int64_t row) const {
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio: spreads neighbours
+    const size_t mask = num_slots() - 1;
+    size_t slot = static_cast<size_t>((static_cast<uint64_t>(ids[row]) * kGolden) >> (64 - bits_));
+    while (slots[slot] >= 0 && ids[slots[slot]] != ids[row]) slot = (slot + 1) & mask;
+    if (slots[slot] < 0) slots[slot] = row;
+    return slots[slot];
+  }
+
+ private:
+  int bits_ = 1;
+};
+
+EST_REGISTER_KERNEL("_SumEqualRows", KernelTier::kReference, [](const KernelSpec& spec) {
+  const auto limits = ConstantInts(spec, 2);
+  const int64_t n = spec.inputs[1].shape.num_elements();
+  const int64_t row_size = n == 0 ? 0 : spec.outputs[0].shape.num_elements() / n;
+  const FirstRows first_rows(n);
+  if (!limits.has_value()) return std::unique_ptr<Kernel>();
+  return VisitIndex(spec.inputs[1].dtype, [&, limit = (*limits)[0]](auto index_tag) {
+    using Index = decltype(index_tag);
+    std::unique_ptr<Kernel> kernel;
+    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+      using T = decltype(tag);
+      if constexpr (kIsNumberType<T>) {
+        // Row i of x is read before row i of the result, which may lie over it, is written.
+        const auto run = [=](const KernelArgs& args) {
+          const Index* const ids = args.in<Index>(1);
+          for (int64_t i = 0; i < n; ++i) {
+            const auto id = static_cast<int64_t>(ids[i]);
+            if (id < 0 || id >= limit) return IndexOutOfRange("indices", i, id, limit);
+          }
+          int64_t* const slots = static_cast<int64_t*>(args.scratch);
+          int64_t* const first = slots + first_rows.num_slots();
+          first_rows.Clear(slots);
+          T* const out = args.out<T>(0);
+          for (int64_t i = 0; i < n; ++i) {
+            first[i] = first_rows.Find(slots, ids, i);
+            const T* const x = args.in<T>(0) + i * row_size;
+            T* const sum = out + first[i] * row_size;
+            for (int64_t k = 0; k < row_size; ++k)
+              sum[k] = SumOf(first[i] == i ? T{} : sum[k], x[k]);
+          }
+          for (int64_t i = 0; i < n; ++i) {
+            if (first[i] != i) std::copy_n(out + first[i] * row_size, row_size, out + i * row_size);
+          }
+          return absl::OkStatus();
+        };
+        const size_t num_words = first_rows.num_slots() + static_cast<size_t>(n);
+        kernel = MakeKernel(run, num_words * sizeof(int64_t), /*alias_input=*/0);
+      }
+    });
+    return kernel;
+  });
+});
+
+}  // namespace
+}  // namespace estimator

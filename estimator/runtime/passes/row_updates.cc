@@ -1,0 +1,101 @@
+#include "estimator/runtime/passes/row_updates.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace estimator::ir {
+namespace {
+
+constexpr char kSumOp[] = "UnsortedSegmentSum", kGatherOp[] = "GatherV2";
+
+bool IsZero(const Array* constant) {
+  return constant != nullptr && constant->num_elements() == 1 && constant->AsDouble() == 0;
+}
+
+// Whether `gather` reads rows of `sum`'s result, by the ids that were added up to it.
+bool GathersItsIds(const Module& module, const Node& gather, const Node& sum) {
+  if (gather.kind != Node::Kind::kOp || gather.op != kGatherOp) return false;
+  const bool batched = gather.attrs.has("batch_dims") && gather.attrs.i("batch_dims") != 0;
+  const Value indices = gather.inputs[1], ids = sum.inputs[1];
+  return !batched && IsZero(module.constant(gather.inputs[2])) &&
+         Root(module, indices) == Root(module, ids) && module.spec(indices) == module.spec(ids);
+}
+
+Origin::Step StepOf(const Node& node, std::vector<Value> inputs) {
+  return {.op = node.op,
+          .name = node.name,
+          .attrs = node.attrs,
+          .inputs = std::move(inputs),
+          .outputs = node.outputs};
+}
+
+void SumLookedUpRows(Module& module) {
+  const std::vector<std::vector<int>> readers = Readers(module);
+  for (size_t n = 0; n < readers.size(); ++n) {
+    const Node& sum = module.nodes[n];
+    if (sum.kind != Node::Kind::kOp || sum.op != kSumOp ||
+        module.constant(sum.inputs[2]) == nullptr)
+      continue;
+    const bool only_rows = std::all_of(readers[n].begin(), readers[n].end(), [&](int r) {
+      return r >= 0 && GathersItsIds(module, module.nodes[static_cast<size_t>(r)], sum);
+    });
+    if (!only_rows) continue;
+    for (const int r : readers[n]) {
+      Node& gather = module.nodes[static_cast<size_t>(r)];
+      auto origin = std::make_shared<Origin>();
+      origin->steps = {StepOf(sum, {{-1, 0}, {-1, 1}, {-1, 2}}),
+                       StepOf(gather, {{0, 0}, {-1, 1}, {-1, 3}})};
+      origin->outputs = {{1, 0}};
+      gather.origin = std::move(origin);
+      gather.op = "_SumEqualRows";
+      gather.attrs = {};
+      gather.inputs = {sum.inputs[0], sum.inputs[1], sum.inputs[2], gather.inputs[2]};
+      ++module.num_fused_nodes;
+    }
+  }
+}
+
+bool IsScatter(const Node& node) {
+  return node.kind == Node::Kind::kOp &&
+         (node.op == "TensorScatterUpdate" || node.op == "TensorScatterAdd");
+}
+
+void CheckScatteredIndices(Module& module) {
+  for (const Update& update : module.updates) {
+    const Value value = Root(module, update.value);
+    if (!IsScatter(module.node(value)) || IsCheckedScatter(module, module.node(value))) continue;
+    const Node& table = module.node(Root(module, module.node(value).inputs[0]));
+    if (table.kind != Node::Kind::kVariable || table.index != update.variable) continue;
+    const Value indices = module.node(value).inputs[1];
+    const TensorSpec spec = module.spec(indices);
+    const std::vector<int64_t>& dims = module.spec(value).shape.dims();
+    Node check;
+    check.op = kCheckIndicesOp;
+    check.name = absl::StrCat(module.node(value).name, "/indices");
+    check.inputs = {indices};
+    check.outputs = {spec};
+    check.attrs.Set("limits",
+                    std::vector<int64_t>(dims.begin(), dims.begin() + spec.shape.dim(-1)));
+    module.node(value).inputs[1] = {static_cast<int>(module.nodes.size()), 0};
+    module.nodes.push_back(std::move(check));
+  }
+}
+
+}  // namespace
+
+bool IsCheckedScatter(const Module& module, const Node& node) {
+  return IsScatter(node) && module.node(Root(module, node.inputs[1])).op == kCheckIndicesOp;
+}
+
+void UpdateRows(Module& module) {
+  SumLookedUpRows(module);
+  CheckScatteredIndices(module);
+  Compact(module);
+}
+
+}  // namespace estimator::ir
