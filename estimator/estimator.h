@@ -73,6 +73,7 @@
 #include "estimator/ops/shape_ops.h"
 #include "estimator/ops/slicing.h"
 #include "estimator/ops/softmax.h"
+#include "estimator/ops/strings.h"
 #include "estimator/ops/summary.h"
 #include "estimator/training/estimator.h"
 #include "estimator/training/evaluate_tensors.h"

@@ -46,6 +46,13 @@ PoolOptions WindowOptions(const Attrs& attrs) {
           .padding = attrs.s("padding") == "SAME" ? Padding::kSame : Padding::kValid};
 }
 
+Function PoolOfRelu(int64_t size, Padding padding) {
+  return [=](In in, const GoldenCase&) -> Out {
+    return {MaxPool(Relu(in[0]),
+                    {.ksize = {1, size, size, 1}, .strides = {1, 2, 2, 1}, .padding = padding})};
+  };
+}
+
 Out BatchNormOutputs(In in, const GoldenCase& golden) {
   const bool none = in[3].shape().num_elements() == 0 && in[0].shape().dim(-1) != 0;
   const FusedBatchNormOptions options = {
@@ -153,6 +160,8 @@ std::map<std::string, Function> Functions() {
        }},
       {"MaxPool",
        [](In in, const GoldenCase& g) -> Out { return {MaxPool(in[0], WindowOptions(g.attrs))}; }},
+      {"fn.MaxPoolOfRelu", PoolOfRelu(2, Padding::kValid)},
+      {"fn.OverlappingMaxPoolOfRelu", PoolOfRelu(3, Padding::kSame)},
       {"AvgPool",
        [](In in, const GoldenCase& g) -> Out { return {AvgPool(in[0], WindowOptions(g.attrs))}; }},
       {"FusedBatchNormV3", BatchNormOutputs},

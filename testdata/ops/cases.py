@@ -340,10 +340,30 @@ def searches():
     yield Case("InTopKV2", "empty", [floats([0, 3]), i32(), scalar(1)], {}, (2,))
 
 
+def strings():
+    """AsString. Not here: fill=" ", which a line of cases.txt cannot hold (ops/strings_test has it)."""
+    formats = {"plain": {}, "width": dict(width=9), "zeros": dict(width=9, fill="0"), "left": dict(width=9, fill="-"),
+               "signs": dict(width=9, fill="+"), "hash": dict(width=9, fill="#")}
+    of_floats = {"precision": dict(precision=3), "none": dict(precision=0), "scientific": dict(scientific=True),
+                 "shortest": dict(shortest=True), "digits": dict(shortest=True, precision=9), "all": dict(precision=2, width=12, fill="+", scientific=True)}
+    defaults = dict(precision=-1, scientific=False, shortest=False, width=-1, fill="")
+    for dtype in FLOATS + INTS + [np.bool_]:
+        for name, attrs in {**formats, **(of_floats if dtype in FLOATS else {})}.items():
+            yield Case("AsString", f"{NAMES[dtype]}_{name}", [values([5], dtype, -300, 300)], {**defaults, **attrs})
+    for name, attrs in {**formats, "ignored": dict(precision=2), "cut": dict(precision=2, width=9), "narrow": dict(width=2)}.items():
+        yield Case("AsString", f"str_{name}", [np.array([b"abcdef", b"", b"a\0b"], object)], {**defaults, **attrs})
+    for name in ("plain", "scientific", "shortest", "zeros"):
+        yield Case("AsString", f"special_{name}", [SPECIAL], {**defaults, **{**formats, **of_floats}[name]})
+    limits = np.int64([np.iinfo(np.int64).min, np.iinfo(np.int64).max])
+    yield Case("AsString", "limits", [limits], defaults)
+    for name, shape in {"one": [1], "empty": [0, 3], "odd": [3, 5]}.items():
+        yield Case("AsString", name, [ints(shape)], defaults)
+
+
 def all_cases():
     import moves  # noqa: PLC0415
     import functions  # noqa: PLC0415
     import networks  # noqa: PLC0415
-    for table in (unary, activation_gradients, binary, comparisons, casts, reductions, scans, searches, *moves.TABLES,
+    for table in (unary, activation_gradients, binary, comparisons, casts, reductions, scans, searches, strings, *moves.TABLES,
                   *networks.TABLES, *functions.TABLES):
         yield from map(mark_absent, table())

@@ -44,4 +44,15 @@ def normalizations():
                    run=lambda x: tf.math.l2_normalize(x, axis=-1))
 
 
-TABLES = (activations, losses, normalizations)
+def pools():
+    """Relu before a pool: ties at zero, where no gradient passes."""
+    windows = {"fn.MaxPoolOfRelu": (2, "VALID"), "fn.OverlappingMaxPoolOfRelu": (3, "SAME")}
+    for op, (size, padding) in windows.items():
+        def run(x, size=size, padding=padding):
+            return tf.nn.max_pool2d(tf.nn.relu(x), size, 2, padding)
+        for name, shape in {"odd": [2, 5, 7, 3], "vectors": [2, 4, 6, 32], "empty": [0, 4, 4, 2]}.items():
+            yield Case(op, name, [floats(shape, key=6)], tolerance="sum", run=run)
+            yield Case(op, f"{name}_ties", [ints(shape, -1, 2, F32, key=7)], tolerance="sum", run=run)
+
+
+TABLES = (activations, losses, normalizations, pools)

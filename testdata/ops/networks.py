@@ -130,6 +130,15 @@ def pools():
     ties = ints([1, 4, 4, 2], 0, 2, F32)
     yield Case("MaxPool", "ties", [ties], attrs)
     yield Case("MaxPool", "ties_overlap", [ties], dict(ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding="SAME"), tolerance="sum")
+    for name, (shape, ksize, strides, padding) in {
+            "ties": ([1, 4, 4, 2], [2, 2], [2, 2], "VALID"), "ties_overlap": ([1, 5, 5, 3], [3, 3], [2, 2], "SAME"),
+            "ties_vectors": ([2, 4, 6, 32], [2, 2], [2, 2], "SAME"), "ties_stride_1": ([1, 4, 4, 16], [3, 3], [1, 1], "VALID")}.items():
+        window = dict(ksize=[1, *ksize, 1], strides=[1, *strides, 1], padding=padding)
+        y = [shape[0]] + [output_size(shape[i], ksize[i - 1], strides[i - 1], padding) for i in (1, 2)] + [shape[3]]
+        x = ints(shape, 0, 2, F32, key=5)
+        yield Case("MaxPoolGrad", name, [x, max_pool(x, ksize, strides, padding, y), floats(y, key=3)], window, (0, 1), "sum")
+        if name not in ("ties", "ties_overlap"):
+            yield Case("MaxPool", name, [x], window, tolerance="sum")
     special = np.concatenate([SPECIAL, SPECIAL[:4]]).reshape([1, 4, 4, 1])
     yield Case("MaxPool", "infinite", [np.where(np.isnan(special), -np.inf, special).astype(F32)], attrs)
     yield Case("AvgPool", "special", [special], attrs, tolerance="sum")

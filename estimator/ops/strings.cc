@@ -1,0 +1,55 @@
+#include "estimator/ops/strings.h"
+
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+
+namespace estimator {
+namespace {
+
+// Texts: TF 2.15 as_string_op.cc.
+absl::StatusOr<std::vector<TensorSpec>> AsStringRule(const ShapeContext& context) {
+  constexpr int64_t kLongest = 1 << 16;  // TensorFlow has no limit: a graph could ask for gigabytes
+  const TensorSpec& x = context.input(0);
+  const int64_t precision = context.attrs.i("precision"), width = context.attrs.i("width");
+  const bool scientific = context.attrs.b("scientific"), shortest = context.attrs.b("shortest");
+  const std::string& fill = context.attrs.s("fill");
+  const auto refused = [](const auto&... parts) {
+    return absl::InvalidArgumentError(absl::StrCat(parts...));
+  };
+  if (!IsFloating(x.dtype) && x.dtype != DType::kString) {
+    const absl::string_view dtype = DTypeName(x.dtype);
+    if (scientific || shortest)
+      return refused("scientific and shortest format not supported for datatype ", dtype);
+    if (precision >= 0) return refused("precision not supported for datatype ", dtype);
+  }
+  if (fill.size() > 1)
+    return refused("Fill string must be one or fewer characters, it is \"", fill, "\"");
+  if (!fill.empty() && !absl::StrContains(" +-0#", fill))
+    return refused("Fill argument not supported: \"", fill,
+                   "\"; it may be ' ', '+', '-', '0', '#'");
+  if (scientific && shortest) return refused("Cannot select both scientific and shortest notation");
+  if (precision > kLongest || width > kLongest)
+    return refused("precision ", precision, " or width ", width, " is more than ", kLongest);
+  return std::vector<TensorSpec>{{DType::kString, x.shape}};
+}
+
+EST_REGISTER_OP(
+    {.name = "AsString", .num_inputs = 1, .shape = AsStringRule, .not_differentiable = true});
+
+}  // namespace
+
+Tensor AsString(const Tensor& x, const AsStringOptions& options, absl::string_view name) {
+  return AddOp("AsString", {x},
+               {{"precision", options.precision},
+                {"scientific", options.scientific},
+                {"shortest", options.shortest},
+                {"width", options.width},
+                {"fill", options.fill}},
+               name);
+}
+
+}  // namespace estimator
