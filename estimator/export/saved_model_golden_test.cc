@@ -76,7 +76,7 @@ TEST_P(SavedModelGoldenTest, GivesWhatTensorFlowComputed) {
 
 INSTANTIATE_TEST_SUITE_P(Models, SavedModelGoldenTest,
                          ::testing::Values("mnist", "batch_norm", "attention", "parsing",
-                                           "estimator", "tf2_module", "keras"),
+                                           "classifier", "estimator", "tf2_module", "keras"),
                          [](const auto& info) { return info.param; });
 
 TEST(SavedModelGolden, OnePredictorServesBatchesOfAnySize) {

@@ -24,13 +24,13 @@ bool TakesAnyType(absl::string_view op) {
   return false;
 }
 
-// Ops whose kernels move strings or compare them: what makes the classes of a classification.
+// Ops whose kernels make strings, move or compare them: what makes the classes of a classification.
 bool TakesStrings(absl::string_view op) {
   for (const char* other :
-       {"BroadcastTo", "Concat",       "ConcatV2", "Equal",     "ExpandDims", "Fill",
-        "Gather",      "GatherNd",     "GatherV2", "NotEqual",  "Pack",       "Reshape",
-        "ReverseV2",   "Select",       "SelectV2", "Slice",     "Split",      "SplitV",
-        "Squeeze",     "StridedSlice", "Tile",     "Transpose", "Unpack"}) {
+       {"AsString", "BroadcastTo", "Concat",       "ConcatV2", "Equal",     "ExpandDims",
+        "Fill",     "Gather",      "GatherNd",     "GatherV2", "NotEqual",  "Pack",
+        "Reshape",  "ReverseV2",   "Select",       "SelectV2", "Slice",     "Split",
+        "SplitV",   "Squeeze",     "StridedSlice", "Tile",     "Transpose", "Unpack"}) {
     if (op == other) return true;
   }
   return false;

@@ -286,6 +286,21 @@ TEST_F(ImportTest, ChecksOfNumbersAreRun) {
   EXPECT_EQ(check.attrs().s("message"), "the_input");
 }
 
+TEST_F(ImportTest, NumbersBecomeStringsByTheAttributesOfAsString) {
+  const auto imported = Import(
+      Input("x") + Node("y", "AsString", {"x"}, Type("T", "DT_FLOAT") + Int("width", 8)), fed_);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const auto& node = *imported->fetches[0].node();
+  EXPECT_EQ(node.outputs()[0].dtype, DType::kString);
+  EXPECT_EQ(node.attrs().i("width"), 8);
+  EXPECT_EQ(node.attrs().i("precision"), -1) << "the default, which files leave out";
+  EXPECT_EQ(node.attrs().s("fill"), "");
+  EXPECT_THAT(
+      Error(Input("x") + Node("y", "AsString", {"x"}, Type("T", "DT_FLOAT") + Text("fill", "x")),
+            fed_),
+      ::testing::HasSubstr("Fill argument not supported"));
+}
+
 TEST_F(ImportTest, StringsAreMovedButNotComputedWith) {
   const std::string strings = Type("T", "DT_STRING");
   const auto joined =

@@ -50,6 +50,7 @@ RuleMap MakeRules() {
   };
   add("ArgMax", "output_type:t=int64");
   add("ArgMin", "output_type:t=int64");
+  add("AsString", "precision:i=-1 scientific:b=false shortest:b=false width:i=-1 fill:s=");
   add("AvgPool", kPool);
   add("AvgPoolGrad", kPool);
   add("BatchMatMulV2", "adj_x:b=false adj_y:b=false");

@@ -172,6 +172,19 @@ def parsing(path):
     export_v1(path, build, feeds, method=v1.saved_model.signature_constants.CLASSIFY_METHOD_NAME)
 
 
+def classifier(path):
+    """Classes as strings, as the heads of TensorFlow's canned classifiers write them."""
+    def build():
+        v1.enable_resource_variables()
+        x = v1.placeholder(tf.float32, [None, 4], "x")
+        logits = v1.layers.dense(x, 3)
+        probabilities = tf.nn.softmax(logits)
+        all_classes = tf.tile(tf.expand_dims(tf.strings.as_string(tf.range(3)), 0), [tf.shape(logits)[0], 1])
+        return {"x": x}, {"scores": probabilities, "classes": tf.strings.as_string(tf.argmax(logits, 1), name="str_classes"),
+                          "all_classes": all_classes, "texts": tf.strings.as_string(tf.cast(x * 4, tf.int32), width=4, fill="0")}
+    export_v1(path, build, {"x": np.random.RandomState(9).uniform(-9, 9, (5, 4)).astype(np.float32)})
+
+
 def estimator(path):
     """tf.estimator's own export of a trained linear classifier's cousin: model_fn, train, export_saved_model."""
     v1.disable_resource_variables()
@@ -285,7 +298,7 @@ def keras(path):
     write_golden(path, golden)
 
 
-CASES = [mnist, batch_norm, attention, parsing, estimator, meta_graph, tf2_module, keras]
+CASES = [mnist, batch_norm, attention, parsing, classifier, estimator, meta_graph, tf2_module, keras]
 
 
 def main():

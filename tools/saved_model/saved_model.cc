@@ -1,14 +1,17 @@
 // Looks into SavedModels and runs them. `--help` says how.
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/array/npy.h"
@@ -17,6 +20,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/export/load_predictor.h"
+#include "estimator/export/saved_model_reader.h"
 #include "estimator/export/saved_model_show.h"
 #include "tools/saved_model/arguments.h"
 
@@ -45,6 +49,8 @@ constexpr char kUsage[] =
              --dir=DIR                                     what it takes and gives
              --dir=DIR --inputs='image=image.npy'          prints the outputs
              --dir=DIR --inputs='image=image.npy;k=k.npy' --outdir=out --outputs=probabilities
+             --dir=model.ckpt-7.meta --inputs='x:0=x.npy' --outputs=logits:0
+                                                           tensors, of a graph without signatures
 
 DIR is a SavedModel, or the folder that exports stand in: then its newest export (the largest number) is meant.
 
@@ -109,6 +115,31 @@ absl::Status WriteOutputs(const ArrayMap& outputs) {
   return absl::OkStatus();
 }
 
+// Whether all of `names` are tensors', "x:0".
+bool AreTensors(const std::vector<std::string>& names) {
+  return !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return absl::StrContains(name, ':');
+  });
+}
+
+// Feeds and computes tensors by their names.
+SavedSignature SignatureOfTensors(const ArrayMap& inputs, const std::vector<std::string>& outputs) {
+  SavedSignature signature;
+  for (const auto& [name, array] : inputs)
+    signature.inputs[name] = {name, array.dtype(), std::nullopt};
+  for (const std::string& name : outputs)
+    signature.outputs[name] = {name, DType::kInvalid, std::nullopt};
+  return signature;
+}
+
+absl::StatusOr<std::unique_ptr<Predictor>> Load(const std::string& dir, const ArrayMap& inputs,
+                                                LoadPredictorOptions options) {
+  if (!AreTensors(options.outputs)) return LoadPredictor(dir, options);
+  EST_ASSIGN_OR_RETURN(auto reader, SavedModelReader::Open(dir, options.tags));
+  const std::vector<std::string> outputs = std::exchange(options.outputs, {});
+  return LoadPredictor(std::move(reader), SignatureOfTensors(inputs, outputs), options);
+}
+
 absl::Status Run(const std::map<std::string, std::string>& files) {
   absl::Status status;
   const std::string dir = ModelDir(status);
@@ -127,7 +158,7 @@ absl::Status Run(const std::map<std::string, std::string>& files) {
     return absl::OkStatus();
   }
   EST_ASSIGN_OR_RETURN(const ArrayMap inputs, ReadInputs(files));
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<Predictor> predictor, LoadPredictor(dir, options));
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<Predictor> predictor, Load(dir, inputs, options));
   EST_ASSIGN_OR_RETURN(const ArrayMap outputs, predictor->Predict(inputs));
   if (!FLAGS_outdir.empty()) return WriteOutputs(outputs);
   for (const auto& [name, array] : outputs)

@@ -45,6 +45,22 @@ TEST(SavedModelTool, WhatIsNotThereIsExitCode1) {
   EXPECT_THAT(input.output, HasSubstr("input 'image': "));
 }
 
+// A graph that tf.train.Saver left beside its checkpoint.
+TEST(SavedModelTool, TensorsOfAMetaFileAreRunByName) {
+  const TempDir dir;
+  ASSERT_TRUE(
+      WriteFileAtomically(dir.File("x.npy"), NpyBytes(Array(DType::kFloat32, {2, 4}))).ok());
+  const std::string run =
+      "run --dir=testdata/saved_models/meta_graph/model.ckpt.meta --inputs=x:0=" +
+      dir.File("x.npy") + " --outputs=";
+  const Done done = Call(run + "logits:0");
+  EXPECT_EQ(done.code, 0) << done.text;
+  EXPECT_THAT(done.text, HasSubstr("logits:0: f32 [2,3]"));
+  const Done none = Call(run + "nothing:0");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.text, HasSubstr("nothing"));
+}
+
 TEST(SavedModelTool, ASignatureIsShownAndRun) {
   const ProgramRun signature = Call(std::string("run ") + kMnist);
   EXPECT_EQ(signature.exit_code, 0);
