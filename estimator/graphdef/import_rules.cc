@@ -76,6 +76,7 @@ RuleMap MakeRules() {
   add("MaxPoolGrad", kPool);
   add("MirrorPad", "mode:s");
   add("MirrorPadGrad", "mode:s");
+  add("Multinomial", "seed:i=0 seed2:i=0 output_dtype:t=int64");
   add("OneHot", "axis:i=-1");
   add("Pack", "axis:i=0");
   add("RandomStandardNormal", kRandom);

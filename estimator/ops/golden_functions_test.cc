@@ -10,9 +10,12 @@
 #include "estimator/ops/batch_norm.h"
 #include "estimator/ops/bias.h"
 #include "estimator/ops/conv.h"
+#include "estimator/ops/meshgrid.h"
 #include "estimator/ops/optimizer_ops.h"
 #include "estimator/ops/pooling.h"
 #include "estimator/ops/softmax.h"
+#include "estimator/ops/sort.h"
+#include "estimator/ops/statistics.h"
 #include "estimator/ops/testing/golden_runner.h"
 #include "estimator/ops/testing/golden_table.h"
 #include "gtest/gtest.h"
@@ -65,7 +68,7 @@ Out BatchNormOutputs(In in, const GoldenCase& golden) {
   return {out.y, out.batch_mean, out.batch_variance};
 }
 
-// The axis of a case that is called axis_0, axis_1 or axis_m1.
+// The axis of a case that is called axis_m1, or whose name ends in the axis.
 int AxisOf(const GoldenCase& golden) {
   return golden.name == "axis_m1" ? -1 : golden.name.back() - '0';
 }
@@ -133,8 +136,48 @@ std::map<std::string, Function> UpdateRules() {
   };
 }
 
+Function InOrder(Tensor (*fn)(const Tensor&, int, SortDirection, absl::string_view),
+                 SortDirection direction) {
+  return
+      [=](In in, const GoldenCase& g) -> Out { return {fn(in[0], AxisOf(g), direction, "sort")}; };
+}
+
+// Of tables in functions.py: which axes a case's sums are over.
+ReduceAxes AxesOf(const GoldenCase& golden) {
+  if (golden.name == "images") return {0, 1, 2};
+  return golden.name == "all" ? ReduceAxes({0, 1}) : ReduceAxes({0});
+}
+
+std::map<std::string, Function> Statistics() {
+  return {
+      {"fn.SortAscending", InOrder(Sort, SortDirection::kAscending)},
+      {"fn.SortDescending", InOrder(Sort, SortDirection::kDescending)},
+      {"fn.ArgSortAscending", InOrder(ArgSort, SortDirection::kAscending)},
+      {"fn.ArgSortDescending", InOrder(ArgSort, SortDirection::kDescending)},
+      {"fn.SufficientStatistics",
+       [](In in, const GoldenCase& g) -> Out {
+         const Sufficient sums = SufficientStatistics(in[0], AxesOf(g));
+         return {sums.count, sums.mean_ss, sums.variance_ss};
+       }},
+      {"fn.NormalizeMoments",
+       [](In in, const GoldenCase& g) -> Out {
+         const Sufficient sums = SufficientStatistics(in[0], AxesOf(g), in[1]);
+         const MeanAndVariance moments =
+             NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss, sums.shift);
+         return {moments.mean, moments.variance};
+       }},
+      {"fn.HistogramFixedWidth",
+       [](In in, const GoldenCase&) -> Out { return {HistogramFixedWidth(in[0], 0, 5, 5)}; }},
+      {"fn.MeshgridXY",
+       [](In in, const GoldenCase&) -> Out { return Meshgrid(in, Indexing::kXY); }},
+      {"fn.MeshgridIJ",
+       [](In in, const GoldenCase&) -> Out { return Meshgrid(in, Indexing::kIJ); }},
+  };
+}
+
 std::map<std::string, Function> Functions() {
   std::map<std::string, Function> functions = UpdateRules();
+  functions.merge(Statistics());
   functions.merge(std::map<std::string, Function>{
       {"Relu", Unary(Relu)},
       {"Relu6", Unary(Relu6)},

@@ -33,6 +33,7 @@ class Case:
     gradient: bool = True
     states: int = 0  # an update rule: so many of the inputs are variables
     run: object = None  # instead of an op: a function of TensorFlow's that is made of several
+    by: object = None  # where TensorFlow's CPU has no kernel: a function of ops that have, and give what the op is defined to be
     absent: str = ""  # why TensorFlow gives no golden: see ABSENT
 
 
@@ -80,8 +81,6 @@ TYPE = "the op does not take the type"  # generate.py sees to it that these thre
 KERNEL = "no kernel of the type on the CPU"
 REFUSED = "refused on the CPU"
 VERIFIED = (TYPE, KERNEL, REFUSED)
-DILATED = "no dilation on the CPU"
-GROUPED = "no gradient of groups on the CPU"
 MEMORY = "uninitialized memory where there are no rows"
 
 # The rows of the tables that have no golden, with the reason: they go to absent.txt, and golden_test holds their number.

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from cases import EDGES, F32, SPECIAL, Case, floats, ints  # noqa: F401
+from cases import EDGES, F32, SPECIAL, Case, floats, i32, ints  # noqa: F401
 
 
 def activations():
@@ -55,4 +55,37 @@ def pools():
             yield Case(op, f"{name}_ties", [ints(shape, -1, 2, F32, key=7)], tolerance="sum", run=run)
 
 
-TABLES = (activations, losses, normalizations, pools)
+def orderings():
+    """The last digit of a name is the axis."""
+    rows = {"axis_m1": floats([5, 7]), "axis_0": floats([3, 5, 2]), "axis_1": floats([2, 3, 4]), "ties_1": ints([3, 9], 0, 4, F32),
+            "one_0": floats([1]), "empty_1": floats([0, 3]), "i32_0": ints([11]), "lowest_0": i32(5, -2**31, 2**31 - 1, -1)}
+    for name, x in rows.items():
+        axis = -1 if name == "axis_m1" else int(name[-1])
+        for op, run in {"Sort": tf.sort, "ArgSort": tf.argsort}.items():
+            for direction in ("ASCENDING", "DESCENDING"):
+                yield Case(f"fn.{op}{direction.title()}", name, [x], tolerance="composed",
+                           run=lambda x, run=run, axis=axis, direction=direction: run(x, axis, direction))
+
+
+def statistics():
+    for name, (shape, axes) in {"all": ([3, 5], [0, 1]), "rows": ([7, 4], [0]), "one": ([1], [0]), "images": ([2, 3, 5, 2], [0, 1, 2])}.items():
+        shift = [n for axis, n in enumerate(shape) if axis not in axes]
+
+        def sums(x, axes=axes):
+            return tf.nn.sufficient_statistics(x, axes)[:3]
+
+        def moments(x, shift, axes=axes):
+            return tf.nn.normalize_moments(*tf.nn.sufficient_statistics(x, axes, shift))
+        yield Case("fn.SufficientStatistics", name, [floats(shape)], tolerance="sum", run=sums)
+        yield Case("fn.NormalizeMoments", name, [floats(shape), floats(shift, key=2)], tolerance="statistics", run=moments)
+    for name, x in {"f32": floats([7, 5], -1, 6), "edges": F32([-1, 0, 0.999, 1, 4.999, 5, 1e9]), "i32": ints([9], -2, 9), "empty": floats([0]),
+                    "one": floats([])}.items():
+        low, high = (x.dtype.type(0), x.dtype.type(5))
+        yield Case("fn.HistogramFixedWidth", name, [x], run=lambda x, low=low, high=high: tf.histogram_fixed_width(x, [low, high], 5))
+    for name, sizes in {"two": [3, 5], "three": [2, 1, 3], "one": [4], "empty": [2, 0]}.items():
+        for indexing in ("xy", "ij"):
+            yield Case("fn.Meshgrid" + indexing.upper(), name, [floats([n], key=k) for k, n in enumerate(sizes)], tolerance="sum",
+                       run=lambda *x, indexing=indexing: tf.meshgrid(*x, indexing=indexing))
+
+
+TABLES = (activations, losses, normalizations, pools, orderings, statistics)

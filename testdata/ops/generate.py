@@ -126,7 +126,8 @@ class Writer:
 
             inputs = [[operand(v) for v in x] if isinstance(x, list) else operand(x) for x in case.inputs]
             op = None if case.run else add_op(case.op, inputs, case.attrs)
-            results = op.outputs if op else tf.nest.flatten(case.run(*inputs))
+            compute = case.run or case.by
+            results = tf.nest.flatten(compute(*inputs)) if compute else op.outputs
             outputs = {i: results[i] for i in (range(len(results)) if case.out is None else case.out)}
             words = [f"inputs={count}", f"outputs={len(results)}"]
             if case.const:

@@ -255,6 +255,15 @@ def random():
         for name, (seed, seed2) in seeds.items():
             yield Case("RandomUniformInt", f"{NAMES[dtype]}_{name}", [i32(9), scalar(0, dtype), scalar(10, dtype)],
                        {"seed": seed, "seed2": seed2}, (0,), "bits")
+    for name, (seed, seed2) in seeds.items():
+        yield Case("Multinomial", name, [floats([3, 5]), scalar(9)], {"seed": seed, "seed2": seed2, "output_dtype": tf.int32}, (1,), "bits")
+    for dtype in FLOATS:
+        yield Case("Multinomial", NAMES[dtype], [floats([2, 7], dtype=dtype), scalar(6)],
+                   {"seed": 87, "seed2": 5, "output_dtype": tf.int64}, (1,), "bits")
+    for name, (shape, samples) in {"one": ([1, 1], 1), "odd": ([5, 33], 7), "none": ([0, 3], 2), "no_samples": ([2, 3], 0)}.items():
+        yield Case("Multinomial", name, [floats(shape), scalar(samples)], {"seed": 87, "seed2": 5, "output_dtype": tf.int64}, (1,), "bits")
+    yield Case("Multinomial", "special", [F32([[np.inf, 0, 1], [np.nan, 0, 1], [-np.inf, 3, 3]]), scalar(9)],
+               {"seed": 87, "seed2": 5, "output_dtype": tf.int64}, (1,), "bits")
     for name, shape in {"vector": [9], "one": [1], "rows": [7, 3], "empty": [0]}.items():
         yield Case("RandomShuffle", name, [floats(shape)], {"seed": 87, "seed2": 5}, (), "bits")
 

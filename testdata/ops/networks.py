@@ -3,9 +3,9 @@
 import itertools
 
 import numpy as np
+import tensorflow as tf
 
-from cases import F16, F32, F64, BF16, DILATED, FLOATS, MEMORY, NAMES, SPECIAL, Case, floats, i32, ints, scalar, values  # noqa: F401
-from cases import GROUPED as NO_GROUPS
+from cases import F16, F32, F64, BF16, FLOATS, MEMORY, NAMES, SPECIAL, Case, floats, i32, ints, scalar, values  # noqa: F401
 
 
 def products():
@@ -59,21 +59,55 @@ def output_size(n, kernel, stride, padding):
     return -(-n // stride) if padding == "SAME" else -(-(n - kernel + 1) // stride)
 
 
+def with_zeros(f, dilations):
+    """The filter that a convolution dilated so is one with: zeros between its taps."""
+    rows, columns, *channels = f.shape.as_list()
+    _, down, across, _ = dilations
+    f = tf.pad(tf.reshape(f, [rows, 1, columns, 1] + channels), [[0, 0], [0, down - 1], [0, 0], [0, across - 1], [0, 0], [0, 0]])
+    f = tf.reshape(f, [rows * down, columns * across] + channels)
+    return f[:(rows - 1) * down + 1, :(columns - 1) * across + 1]
+
+
+def plain(convolution, attrs):
+    """The same convolution of convolutions without dilations and groups: TensorFlow's CPU has no gradients of others, and
+    no dilated depthwise one."""
+    strides, padding, dilations = attrs["strides"], attrs["padding"], attrs.get("dilations", [1, 1, 1, 1])
+
+    def run(x, f):
+        groups = 1 if convolution is not tf.raw_ops.Conv2D else x.shape[3] // f.shape[2]
+        parts = [convolution(input=a, filter=with_zeros(b, dilations), strides=strides, padding=padding)
+                 for a, b in zip(tf.split(x, groups, 3), tf.split(f, groups, 3))]
+        return tf.concat(parts, 3)
+    return run
+
+
+def gradient_by(convolution, attrs, of):
+    """What the op Conv2DBackpropInput (of 0) or -Filter (of 1) gives, by TensorFlow's gradient of plain()."""
+    def run(x, f, dy):
+        operands = [tf.zeros(tf.get_static_value(t)) if i == of else t for i, t in enumerate((x, f))]
+        return tf.gradients(plain(convolution, attrs)(*operands), operands[of], dy)
+    return run
+
+
+def no_gradient_on_the_cpu(name):
+    return name in GROUPED or "dilated" in name
+
+
 def convolutions():
     every = {**CONVOLUTIONS, **EXPLICIT}
     for name, (x, f, attrs) in {**every, **GROUPED}.items():
-        # TensorFlow's CPU has no gradients of dilated and grouped convolutions: conv_test has finite differences.
-        yield Case("Conv2D", name, [floats(x, key=1), floats(f, key=2)], attrs, tolerance="sum", gradient=name not in GROUPED and "dilated" not in name)
+        yield Case("Conv2D", name, [floats(x, key=1), floats(f, key=2)], attrs, tolerance="sum",
+                   by=plain(tf.raw_ops.Conv2D, attrs) if no_gradient_on_the_cpu(name) else None)
     for dtype in FLOATS:
         yield Case("Conv2D", NAMES[dtype], [floats([1, 4, 4, 2], dtype=dtype, key=1), floats([3, 3, 2, 2], dtype=dtype, key=2)],
                    dict(strides=[1, 1, 1, 1], padding="SAME"), tolerance="sum")
     for name, (x, f, attrs) in {**CONVOLUTIONS, **GROUPED}.items():
-        absent = DILATED if "dilated" in name else NO_GROUPS if name in GROUPED else ""
+        by = [gradient_by(tf.raw_ops.Conv2D, attrs, of) if no_gradient_on_the_cpu(name) else None for of in (0, 1)]
         y = [x[0]] + [output_size(x[i], reach(f, attrs, i), attrs["strides"][i], attrs["padding"]) for i in (1, 2)] + [f[3]]
         yield Case("Conv2DBackpropInput", name, [np.array(x, np.int32), floats(f, key=2), floats(y, key=3)], attrs, (0,), "sum",
-                   absent=absent)
+                   by=by[0])
         yield Case("Conv2DBackpropFilter", name, [floats(x, key=1), np.array(f, np.int32), floats(y, key=3)], attrs, (1,), "sum",
-                   absent=absent)
+                   by=by[1])
 
 
 def reach(f, attrs, i):
@@ -86,15 +120,17 @@ def depthwise():
         strides = attrs["strides"]
         f = f[:2] + [x[3], 2 if name != "size_one" else 1]
         attrs = {**attrs, "strides": [1, strides[1], strides[1], 1]}
-        absent = DILATED if "dilated" in name else ""
-        no_rows = MEMORY if "empty" in name else absent
-        yield Case("DepthwiseConv2dNative", name, [floats(x, key=1), floats(f, key=2)], attrs, tolerance="sum", absent=absent,
-                   gradient="empty" not in name)
+        native = tf.raw_ops.DepthwiseConv2dNative
+        dilated = "dilated" in name
+        by = [gradient_by(native, attrs, of) if dilated else None for of in (0, 1)]
+        no_rows = MEMORY if "empty" in name else ""
+        yield Case("DepthwiseConv2dNative", name, [floats(x, key=1), floats(f, key=2)], attrs, tolerance="sum",
+                   by=plain(native, attrs) if dilated else None, gradient="empty" not in name)
         y = [x[0]] + [output_size(x[i], reach(f, attrs, i), attrs["strides"][i], attrs["padding"]) for i in (1, 2)] + [f[2] * f[3]]
         yield Case("DepthwiseConv2dNativeBackpropInput", name, [np.array(x, np.int32), floats(f, key=2), floats(y, key=3)], attrs, (0,),
-                   "sum", absent=no_rows)
+                   "sum", absent=no_rows, by=by[0])
         yield Case("DepthwiseConv2dNativeBackpropFilter", name, [floats(x, key=1), np.array(f, np.int32), floats(y, key=3)], attrs, (1,),
-                   "sum", absent=no_rows)
+                   "sum", absent=no_rows, by=by[1])
     for dtype in FLOATS:
         yield Case("DepthwiseConv2dNative", NAMES[dtype],
                    [floats([1, 4, 4, 2], dtype=dtype, key=1), floats([3, 3, 2, 2], dtype=dtype, key=2)],

@@ -1,0 +1,106 @@
+// Multinomial: a class of each row for every sample, by the cumulative sums of exp(logits - max).
+//
+// Key = seed, counter's upper half = seed2; a sample takes two numbers of the stream, rows follow
+// one another. Step s begins s * reservation results into the stream.
+// Source: TF 2.15 multinomial_op.cc on one thread, and its GuardedPhiloxRandom.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "estimator/base/random.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+
+namespace estimator {
+namespace {
+
+constexpr uint64_t kReservedPerNumber = 256;  // Philox results; TensorFlow's
+
+struct Sizes {
+  int64_t rows, classes, samples;
+
+  // Two numbers a sample, the samples of a row rounded up to a whole result.
+  uint64_t Reservation() const {
+    return static_cast<uint64_t>(rows) * static_cast<uint64_t>((samples + 3) / 4 * 4) * 2 *
+           kReservedPerNumber;
+  }
+};
+
+// Doubles in [0, 1), of the stream's numbers in their order.
+class Doubles {
+ public:
+  explicit Doubles(const Philox& philox) : philox_(philox) {}
+  double Next() {
+    if (used_ == numbers_.size()) {
+      numbers_ = philox_.Next4();
+      used_ = 0;
+    }
+    used_ += 2;
+    return UniformDouble(numbers_[used_ - 2], numbers_[used_ - 1]);
+  }
+
+ private:
+  Philox philox_;
+  Philox::Result numbers_{};
+  size_t used_ = 4;
+};
+
+// Cumulative sums of a row's weights; those of what is not finite add nothing. Returns the total.
+template <typename T>
+double SumUp(const T* logits, int64_t classes, double* sums) {
+  auto largest = static_cast<double>(std::numeric_limits<Compute<T>>::lowest());
+  for (int64_t i = 0; i < classes; ++i) {
+    const auto x = static_cast<double>(static_cast<Compute<T>>(logits[i]));
+    if (std::isfinite(x)) largest = std::max(largest, x);
+  }
+  double total = 0;
+  for (int64_t i = 0; i < classes; ++i) {
+    const auto x = static_cast<double>(static_cast<Compute<T>>(logits[i]));
+    if (std::isfinite(x)) total += std::exp(x - largest);
+    sums[i] = total;
+  }
+  return total;
+}
+
+template <typename T, typename Index>
+std::unique_ptr<Kernel> MultinomialKernel(const KernelSpec& spec) {
+  const Sizes sizes = {.rows = spec.inputs[0].shape.dim(0),
+                       .classes = spec.inputs[0].shape.dim(1),
+                       .samples = spec.outputs[0].shape.dim(1)};
+  const auto seed = static_cast<uint64_t>(spec.attrs.i("seed"));
+  const auto seed2 = static_cast<uint64_t>(spec.attrs.i("seed2"));
+  return MakeKernel(
+      [sizes, seed, seed2](const KernelArgs& args) {
+        const auto replica = static_cast<uint64_t>(args.step.replica);
+        Philox philox(replica == 0 ? seed : HashSeed(seed, replica), seed2);
+        philox.Skip(static_cast<uint64_t>(args.step.step) * sizes.Reservation());
+        Doubles doubles(philox);
+        auto* const sums = static_cast<double*>(args.scratch);
+        for (int64_t row = 0; row < sizes.rows; ++row) {
+          const double total = SumUp(args.in<T>(0) + row * sizes.classes, sizes.classes, sums);
+          for (int64_t i = 0; i < sizes.samples; ++i) {
+            const double at = doubles.Next() * total;
+            args.out<Index>(0)[row * sizes.samples + i] =
+                static_cast<Index>(std::upper_bound(sums, sums + sizes.classes, at) - sums);
+          }
+        }
+        return absl::OkStatus();
+      },
+      static_cast<size_t>(sizes.classes) * sizeof(double));
+}
+
+EST_REGISTER_KERNEL("Multinomial", KernelTier::kReference, [](const KernelSpec& spec) {
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsFloatingType<T>) {
+      kernel = spec.outputs[0].dtype == DType::kInt64 ? MultinomialKernel<T, int64_t>(spec)
+                                                      : MultinomialKernel<T, int32_t>(spec);
+    }
+  });
+  return kernel;
+});
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,57 @@
+#include "estimator/ops/categorical.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/ops/builder.h"
+#include "estimator/ops/shape_rules.h"
+
+namespace estimator {
+namespace {
+
+OutputSpecs MultinomialRule(const ShapeContext& context) {
+  const TensorSpec& logits = context.input(0);
+  EST_RETURN_IF_ERROR(CheckFloating(logits));
+  EST_ASSIGN_OR_RETURN(const int64_t num_samples, ConstantInt(context, 1));
+  if (logits.shape.rank() != 2 || logits.shape.dim(1) == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("logits must be [N, C] with a class at least, not ", logits.ToString()));
+  }
+  if (num_samples < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_samples must be 0 or more, got ", num_samples));
+  }
+  const DType dtype = context.attrs.dtype("output_dtype");
+  if (dtype != DType::kInt32 && dtype != DType::kInt64) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output_dtype is int32 or int64, not ", DTypeName(dtype)));
+  }
+  return std::vector<TensorSpec>{{dtype, {logits.shape.dim(0), num_samples}}};
+}
+
+EST_REGISTER_OP({.name = "Multinomial",
+                 .num_inputs = 2,
+                 .shape = MultinomialRule,
+                 .not_differentiable = true,
+                 .stateful = true});
+
+}  // namespace
+
+Tensor RandomCategorical(const Tensor& logits, int64_t num_samples, DType dtype,
+                         std::optional<int64_t> seed, absl::string_view name) {
+  Graph& graph = GraphFor({logits});
+  const NameScope scope(name, graph);
+  const auto [graph_seed, seed2] = graph.OpSeeds(seed);
+  return OpBuilder("Multinomial", "Multinomial")
+      .Input(logits)
+      .Int("num_samples", num_samples)
+      .Attr("seed", graph_seed)
+      .Attr("seed2", seed2)
+      .Attr("output_dtype", dtype)
+      .Build();
+}
+
+}  // namespace estimator

@@ -1,0 +1,59 @@
+// TensorFlow's bits: ops/golden_test.
+#include "estimator/ops/categorical.h"
+
+#include <array>
+#include <limits>
+#include <vector>
+
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/testing/eval.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using testing::Doubles;
+using ::testing::Each;
+using testing::ErrorOf;
+using ::testing::HasSubstr;
+
+TEST(RandomCategorical, DrawsByTheSoftmaxOfTheLogits) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const float never = -std::numeric_limits<float>::infinity();
+  // Probabilities 1/4, 0, 3/4.
+  const Tensor logits = Constant({1, 3}, {0.0f, never, 1.0986123f});
+  const std::vector<double> drawn = Doubles(RandomCategorical(logits, 20000, DType::kInt32, 3));
+  std::array<double, 3> share{};
+  for (const double x : drawn) share[static_cast<size_t>(x)] += 1.0 / 20000;
+  EXPECT_NEAR(share[0], 0.25, 0.012);  // four standard deviations
+  EXPECT_EQ(share[1], 0);
+  EXPECT_NEAR(share[2], 0.75, 0.012);
+}
+
+TEST(RandomCategorical, DrawsAnewInEveryStepAndOnEveryReplicaAndRepeatsItself) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor drawn = RandomCategorical(Zeros({2, 1000}), 5, DType::kInt64, 3);
+  const std::vector<double> first = Doubles(drawn);
+  EXPECT_EQ(Doubles(drawn), first);
+  EXPECT_NE(Doubles(drawn, {.step = 1}), first);
+  EXPECT_NE(Doubles(drawn, {.replica = 1}), first);
+  EXPECT_EQ(drawn.shape(), (Shape{2, 5}));
+  EXPECT_THAT(Doubles(RandomCategorical(Zeros({2, 1}), 5)), Each(0));
+}
+
+TEST(RandomCategorical, RefusesWhatHasNoClasses) {
+  EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2}), 1); }), HasSubstr("[N, C]"));
+  EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2, 0}), 1); }), HasSubstr("[N, C]"));
+  EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2, 3}), -1); }), HasSubstr("num_samples"));
+  EXPECT_THAT(ErrorOf([] {
+                RandomCategorical(Zeros({2, 3}), 1, DType::kFloat32);
+              }),
+              HasSubstr("int32 or int64"));
+}
+
+}  // namespace
+}  // namespace estimator

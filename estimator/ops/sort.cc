@@ -1,0 +1,53 @@
+#include "estimator/ops/sort.h"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/graph/graph.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/search.h"
+
+namespace estimator {
+namespace {
+
+// Turns the order round, and keeps that of equals. Integers: -1 - x, which no number overflows.
+Tensor Reversed(const Tensor& x) { return IsFloating(x.dtype()) ? Negate(x) : Invert(x); }
+
+// What TopK gives with `axis` as the last one; values and indices with it back at its place.
+TopKResult Sorted(const Tensor& x, int given_axis, SortDirection direction,
+                  absl::string_view name) {
+  if (!x.valid()) return {x, x};
+  Graph& graph = *x.graph();
+  const NameScope scope(name, graph);
+  const int axis = given_axis < 0 ? given_axis + x.rank() : given_axis;
+  if (axis < 0 || axis >= x.rank()) {
+    const Tensor failed = graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat(name, ": axis ", given_axis, " is not one of ", x.spec().ToString())));
+    return {failed, failed};
+  }
+  std::vector<int64_t> perm(static_cast<size_t>(x.rank()));
+  std::iota(perm.begin(), perm.end(), int64_t{0});
+  std::swap(perm[static_cast<size_t>(axis)], perm.back());
+  const bool last = axis == x.rank() - 1;
+  const bool ascending = direction == SortDirection::kAscending;
+  const Tensor rows = last ? x : Transpose(x, perm);
+  TopKResult top = TopK(ascending ? Reversed(rows) : rows, x.dim(axis));
+  if (ascending) top.values = Reversed(top.values);
+  if (last) return top;
+  return {Transpose(top.values, perm), Transpose(top.indices, perm)};
+}
+
+}  // namespace
+
+Tensor ArgSort(const Tensor& x, int axis, SortDirection direction, absl::string_view name) {
+  return Sorted(x, axis, direction, name).indices;
+}
+
+Tensor Sort(const Tensor& x, int axis, SortDirection direction, absl::string_view name) {
+  return Sorted(x, axis, direction, name).values;
+}
+
+}  // namespace estimator

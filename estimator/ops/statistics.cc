@@ -1,0 +1,62 @@
+#include "estimator/ops/statistics.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/gather.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/shape_ops.h"
+
+namespace estimator {
+
+Sufficient SufficientStatistics(const Tensor& x, const ReduceAxes& axes, const Tensor& shift,
+                                bool keepdims, absl::string_view name) {
+  if (!x.valid()) return {x, x, x, shift};
+  const NameScope scope(name, *x.graph());
+  double count = 1;
+  for (int64_t axis : axes.ForRank(x.rank())) {
+    if (axis < 0) axis += x.rank();
+    // One that is out of range is refused by the sums.
+    if (axis >= 0 && axis < x.rank()) count *= static_cast<double>(x.dim(static_cast<int>(axis)));
+  }
+  const Tensor first = shift.valid() ? Subtract(x, shift, "Sub") : x;
+  const Tensor second = shift.valid() ? SquaredDifference(x, shift) : Square(x);
+  return {.count = ConstantLike(x, count),
+          .mean_ss = ReduceSum(first, axes, keepdims, "mean_ss"),
+          .variance_ss = ReduceSum(second, axes, keepdims, "var_ss"),
+          .shift = shift};
+}
+
+MeanAndVariance NormalizeMoments(const Tensor& count, const Tensor& mean_ss,
+                                 const Tensor& variance_ss, const Tensor& shift,
+                                 absl::string_view name) {
+  if (!count.valid()) return {count, count};
+  const NameScope scope(name, *count.graph());
+  const Tensor divisor = Reciprocal(count, "divisor");
+  const Tensor shifted_mean = Multiply(mean_ss, divisor, "shifted_mean");
+  const Tensor mean = shift.valid() ? Add(shifted_mean, shift, "mean") : shifted_mean;
+  return {mean, Subtract(Multiply(variance_ss, divisor), Square(shifted_mean), "variance")};
+}
+
+Tensor HistogramFixedWidth(const Tensor& values, double low, double high, int64_t nbins,
+                           DType dtype, absl::string_view name) {
+  if (!values.valid()) return values;
+  Graph& graph = *values.graph();
+  if (!(low < high) || nbins < 1) {
+    return graph.Fail(
+        absl::InvalidArgumentError(absl::StrCat(name, ": needs low < high and nbins > 0, got [",
+                                                low, ", ", high, ") and ", nbins, " bins")));
+  }
+  const NameScope scope(name, graph);
+  const double step = (high - low) / static_cast<double>(nbins);
+  // max(values, low) in the values' own type, the bin in float64: as TensorFlow's kernel.
+  const Tensor above = Cast(Subtract(Maximum(values, low), low), DType::kFloat64);
+  const Tensor bin =
+      Cast(Minimum(Divide(above, step), static_cast<double>(nbins - 1)), DType::kInt32);
+  return UnsortedSegmentSum(Ones(values.shape(), dtype), bin, nbins);
+}
+
+}  // namespace estimator

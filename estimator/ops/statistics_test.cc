@@ -1,0 +1,71 @@
+#include "estimator/ops/statistics.h"
+
+#include <vector>
+
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/testing/eval.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using testing::CheckGradients;
+using testing::Doubles;
+using ::testing::ElementsAre;
+using testing::ErrorOf;
+using ::testing::HasSubstr;
+using testing::Scrambled;
+
+TEST(SufficientStatistics, AreCountSumAndSumOfSquaresOfWhatIsLeftOfTheShift) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant({2, 3}, {1.0f, 2.0f, 3.0f, 4.0f, 6.0f, 8.0f});
+  const Sufficient plain = SufficientStatistics(x, 1);
+  EXPECT_THAT(Doubles(plain.count), ElementsAre(3));
+  EXPECT_THAT(Doubles(plain.mean_ss), ElementsAre(6, 18));
+  EXPECT_THAT(Doubles(plain.variance_ss), ElementsAre(14, 116));
+  const Sufficient shifted = SufficientStatistics(x, {0, -1}, Constant(2.0f), true);
+  EXPECT_THAT(Doubles(shifted.count), ElementsAre(6));
+  EXPECT_THAT(Doubles(shifted.mean_ss), ElementsAre(12));
+  EXPECT_THAT(Doubles(shifted.variance_ss), ElementsAre(1 + 0 + 1 + 4 + 16 + 36));
+  EXPECT_EQ(shifted.mean_ss.shape(), (Shape{1, 1}));
+}
+
+TEST(NormalizeMoments, GiveMeanAndVarianceWithAndWithoutAShift) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant({2, 3}, {1.0f, 2.0f, 3.0f, 4.0f, 6.0f, 8.0f});
+  for (const Tensor& shift : {Tensor(), Constant(4.0f)}) {
+    const Sufficient sums = SufficientStatistics(x, ReduceAxes::All(), shift);
+    const MeanAndVariance moments =
+        NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss, sums.shift);
+    EXPECT_NEAR(Doubles(moments.mean)[0], 4, 1e-6);
+    EXPECT_NEAR(Doubles(moments.variance)[0], 34.0 / 6, 1e-5);
+  }
+}
+
+TEST(NormalizeMoments, GradientMatchesFiniteDifferences) {
+  const auto variance = [](const std::vector<Tensor>& in) {
+    const Sufficient sums = SufficientStatistics(in[0], 0, in[1]);
+    return NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss, sums.shift).variance;
+  };
+  EXPECT_EQ(CheckGradients(variance, {Scrambled({4, 2}, -1, 1), Scrambled({2}, -1, 1)}).ToString(),
+            "OK");
+}
+
+// Numbers of TF 2.15 tf.histogram_fixed_width.
+TEST(HistogramFixedWidth, PutsWhatLiesOutsideIntoTheFirstAndLastBin) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor x = Constant({-1.0f, 0.0f, 1.5f, 2.0f, 5.0f, 15.0f});
+  EXPECT_THAT(Doubles(HistogramFixedWidth(x, 0, 5, 5)), ElementsAre(2, 1, 1, 0, 2));
+  EXPECT_EQ(HistogramFixedWidth(x, 0, 5).shape(), Shape{100});
+  EXPECT_THAT(Doubles(HistogramFixedWidth(Constant({0, 3, 4, 9}), 0, 10, 2, DType::kInt64)),
+              ElementsAre(3, 1));
+  EXPECT_THAT(ErrorOf([] { HistogramFixedWidth(Zeros({2}), 1, 1); }), HasSubstr("low < high"));
+}
+
+}  // namespace
+}  // namespace estimator
