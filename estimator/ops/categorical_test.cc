@@ -45,6 +45,22 @@ TEST(RandomCategorical, DrawsAnewInEveryStepAndOnEveryReplicaAndRepeatsItself) {
   EXPECT_THAT(Doubles(RandomCategorical(Zeros({2, 1}), 5)), Each(0));
 }
 
+// The first three runs of tf.random.categorical(logits, 5, seed=5), graph seed 87, on TF 2.15.1.
+TEST(RandomCategorical, RunsOfASessionAreTensorFlows) {
+  const std::vector<std::vector<double>> runs = {{1, 2, 1, 2, 2, 2, 2, 1, 0, 1},
+                                                 {2, 1, 2, 0, 0, 1, 1, 0, 0, 0},
+                                                 {2, 1, 1, 2, 1, 0, 2, 1, 1, 1}};
+  for (int64_t run = 0; run < 3; ++run) {
+    Graph graph;
+    graph.set_seed(87);
+    const GraphScope scope(graph);
+    const Tensor logits = Constant({2, 3}, {0.0f, 1.0f, 2.0f, 0.5f, 0.0f, -0.5f});
+    EXPECT_EQ(Doubles(RandomCategorical(logits, 5, DType::kInt64, 5), {.step = run}),
+              runs[static_cast<size_t>(run)])
+        << "run " << run;
+  }
+}
+
 TEST(RandomCategorical, RefusesWhatHasNoClasses) {
   EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2}), 1); }), HasSubstr("[N, C]"));
   EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2, 0}), 1); }), HasSubstr("[N, C]"));

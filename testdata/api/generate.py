@@ -2,7 +2,8 @@
 
 One line a name, sorted: `losses.huber_loss(labels, predictions, weights=, delta=)`. Without parentheses:
 a constant or enum. An argument that has a default ends in "=". tf.compat.v1's names, for that is the API
-that Estimator programs are written in.
+that Estimator programs are written in: of the modules that such programs call on a tensor, an input, a file or an
+Estimator, and as `tf.NAME` what stands in tf alone.
 
 Usage: generate.py > tensorflow_2_15_1.txt      (Python 3.9 to 3.11 with tensorflow-cpu==2.15.1)
 """
@@ -17,7 +18,8 @@ assert tf.__version__ == "2.15.1", tf.__version__
 tf1 = tf.compat.v1
 
 MODULES = ["estimator", "estimator.experimental", "estimator.export", "estimator.tpu", "initializers",
-           "layers", "losses", "math", "metrics", "nn", "tpu", "train"]
+           "layers", "losses", "math", "metrics", "nn", "tpu", "train",
+           "bitwise", "data", "data.experimental", "image", "io", "linalg", "random", "summary"]
 # Classes whose methods users call or override.
 WITH_METHODS = ["estimator.Estimator", "estimator.tpu.TPUEstimator", "estimator.SessionRunHook",
                 "estimator.CheckpointSaverListener", "train.Optimizer", "train.ExponentialMovingAverage",
@@ -50,13 +52,14 @@ def resolve(name):
     return value
 
 
-lines = set()
+lines, seen = set(), []
 for module_name in MODULES:
     module = resolve(module_name)
     for name in dir(module):
         value = getattr(module, name)
         if name.startswith("_") or inspect.ismodule(value):
             continue
+        seen.append(value)
         lines.add(f"{module_name}.{name}" + (signature(value) if callable(value) else ""))
 for class_name in WITH_METHODS:
     cls = resolve(class_name)
@@ -67,4 +70,11 @@ for class_name in WITH_METHODS:
         value = inspect.getattr_static(cls, name)
         value = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
         lines.add(f"{class_name}.{name}" + (signature(value) if callable(value) else ""))
+# Of tf itself: the names that are not in a module above, too.
+listed = set(map(id, seen))
+for name in dir(tf1):
+    value = getattr(tf1, name)
+    if name.startswith("_") or inspect.ismodule(value) or id(value) in listed or not callable(value):
+        continue
+    lines.add(f"tf.{name}" + signature(value))
 print("\n".join(sorted(lines)))

@@ -1,4 +1,6 @@
-"""The network of models/mnist with fewer filters, for cases that only differ in their optimizer, and one with dropout."""
+"""The network of models/mnist with fewer filters, for cases that only differ in their optimizer, and one with dropout.
+With REFERENCE_WHOLE_MNIST in the environment it has all filters: those references are too large to keep.
+"""
 
 import os
 import sys
@@ -8,6 +10,8 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import reference_lib as lib  # noqa: E402
 from reference_lib import tf, tf1  # noqa: E402
+
+FILTERS, MORE_FILTERS, UNITS = (32, 64, 1024) if "REFERENCE_WHOLE_MNIST" in os.environ else (4, 8, 16)
 
 
 def batches():
@@ -25,9 +29,9 @@ def batches():
 def logits(features, dropout=lambda x: x):
     layers = tf1.layers
     x = tf.cast(tf.reshape(features["image"], [-1, 28, 28, 1]), tf.float32) * (1 / 255)
-    x = layers.max_pooling2d(layers.conv2d(x, 4, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
-    x = layers.max_pooling2d(layers.conv2d(x, 8, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
-    x = layers.dense(layers.flatten(x), 16, activation=tf.nn.relu)
+    x = layers.max_pooling2d(layers.conv2d(x, FILTERS, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
+    x = layers.max_pooling2d(layers.conv2d(x, MORE_FILTERS, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
+    x = layers.dense(layers.flatten(x), UNITS, activation=tf.nn.relu)
     return layers.dense(dropout(x), 10)
 
 

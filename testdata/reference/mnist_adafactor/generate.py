@@ -35,13 +35,14 @@ class Adafactor(tf1.train.Optimizer):
     def _apply_dense(self, grad, var):
         square = grad * grad + 1e-30
         if len(var.shape) < 2:
-            second = self._moving(self.get_slot(var, "v"), square)
+            update = grad * tf.math.rsqrt(self._moving(self.get_slot(var, "v"), square))
         else:
             rows = self._moving(self.get_slot(var, "rows"), tf.reduce_mean(square, -1))
             columns = self._moving(self.get_slot(var, "columns"), tf.reduce_mean(square, -2))
-            # The outer product over the mean of all: the rank-1 matrix with these margins.
-            second = (rows / tf.reduce_mean(rows, -1, keepdims=True))[..., None] * columns[..., None, :]
-        update = grad / tf.sqrt(second)
+            # Divided by the root of the outer product over the mean of all, the rank-1 matrix with these margins: one
+            # after the other, for of two units that never fire the product is 0.
+            rows = tf.math.rsqrt(rows / tf.reduce_mean(rows, -1, keepdims=True))
+            update = grad * rows[..., None] * tf.math.rsqrt(columns)[..., None, :]
         update /= tf.maximum(1.0, tf.sqrt(tf.reduce_mean(update * update)))
         scale = tf.maximum(1e-3, tf.sqrt(tf.reduce_mean(tf.square(var))))
         m = self.get_slot(var, "m")

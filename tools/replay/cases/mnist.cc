@@ -1,6 +1,8 @@
-// The network of models/mnist with fewer filters, under each optimizer without dropout, and with
-// it. Twin of testdata/reference/mnist/network.py.
+// The network of models/mnist under each optimizer without dropout, with fewer filters or whole,
+// and the small one with dropout. Twin of testdata/reference/mnist/network.py.
 #include <functional>
+#include <map>
+#include <string>
 
 #include "estimator/estimator.h"
 #include "tools/replay/cases/cases.h"
@@ -8,27 +10,37 @@
 namespace estimator::replay {
 namespace {
 
+struct Size {
+  int64_t filters, more_filters, units;
+};
+constexpr Size kSmall = {4, 8, 16}, kWhole = {32, 64, 1024};
+
 // `dropout` comes before the last layer.
 template <typename Dropout>
-Tensor Logits(const Features& features, Dropout dropout) {
+Tensor Logits(const Features& features, const Size& size, Dropout dropout) {
   using namespace layers;  // NOLINT: a network reads like its Python twin
   Tensor x = Cast(Reshape(features["image"], {-1, 28, 28, 1}), DType::kFloat32) * (1.f / 255);
-  x = Conv2D(x, {.filters = 4, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
+  x = Conv2D(
+      x,
+      {.filters = size.filters, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
   x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
-  x = Conv2D(x, {.filters = 8, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
+  x = Conv2D(x, {.filters = size.more_filters,
+                 .kernel_size = 5,
+                 .padding = Padding::kSame,
+                 .activation = Relu});
   x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
-  x = Dense(Flatten(x), {.units = 16, .activation = Relu});
+  x = Dense(Flatten(x), {.units = size.units, .activation = Relu});
   return Dense(dropout(x), {.units = 10});
 }
 
-Tensor Logits(const Features& features) {
-  return Logits(features, [](const Tensor& x) { return x; });
+Tensor Logits(const Features& features, const Size& size) {
+  return Logits(features, size, [](const Tensor& x) { return x; });
 }
 
 // Twin of testdata/reference/mnist_dropout/generate.py.
 EstimatorSpec WithDropout(const Features& features, const Tensor& labels, Mode mode,
                           const EstimatorParams&) {
-  const Tensor logits = Logits(features, [mode](const Tensor& x) {
+  const Tensor logits = Logits(features, kSmall, [mode](const Tensor& x) {
     return layers::Dropout(x, {.rate = 0.4, .training = mode == Mode::kTrain, .seed = 5});
   });
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
@@ -36,25 +48,28 @@ EstimatorSpec WithDropout(const Features& features, const Tensor& labels, Mode m
 }
 
 EstimatorSpec Predict(const Features& features, const Labels&, Mode, const EstimatorParams&) {
-  const Tensor logits = Logits(features);
+  const Tensor logits = Logits(features, kSmall);
   return EstimatorSpec::Predict(
       {{"class_ids", ArgMax(logits, 1)}, {"probabilities", Softmax(logits)}});
 }
 
-// Each call of the model_fn minimizes with a copy of its own.
-template <typename Optimizer>
-Model Under(Optimizer optimizer) {
-  return Model::Of<EstimatorParams>(
-      [optimizer](const Features& features, const Tensor& labels, Mode, const EstimatorParams&) {
-        const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, Logits(features));
-        Optimizer own = optimizer;
-        return EstimatorSpec::Train(loss, own.Minimize(loss));
-      });
-}
+// A network under an optimizer. Each call of the model_fn minimizes with a copy of its own.
+struct Under {
+  template <typename Optimizer>
+  Under(Optimizer optimizer)  // NOLINT: the rows below read better
+      : of([optimizer](const Size& size) {
+          return Model::Of<EstimatorParams>([optimizer, size](const Features& features,
+                                                              const Tensor& labels, Mode,
+                                                              const EstimatorParams&) {
+            const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, Logits(features, size));
+            Optimizer own = optimizer;
+            return EstimatorSpec::Train(loss, own.Minimize(loss));
+          });
+        }) {}
+  std::function<Model(const Size&)> of;
+};
 
-}  // namespace
-
-Cases MnistCases() {
+std::map<std::string, Under> Optimizers() {
   const Schedule decaying =
       train::ExponentialDecay({.initial = 0.02, .decay_steps = 10, .decay_rate = 0.95});
   return {
@@ -68,7 +83,6 @@ Cases MnistCases() {
       {"mnist_adam_weight_decay",
        Under(train::AdamWeightDecay(
            0.002, {.weight_decay_rate = 0.1, .exclude_from_weight_decay = {"bias"}}))},
-      {"mnist_dropout", WithDropout},
       {"mnist_ftrl", Under(train::Ftrl(0.02, {.initial_accumulator_value = 1e-4,
                                               .l1_regularization_strength = 1e-4,
                                               .l2_regularization_strength = 1e-3,
@@ -81,7 +95,6 @@ Cases MnistCases() {
        Under(train::LARS(0.02, {.weight_decay = 1e-3, .eeta = 0.1, .skip_list = {"bias"}}))},
       {"mnist_momentum", Under(train::Momentum(decaying, 0.9))},
       {"mnist_momentum_nesterov", Under(train::Momentum(0.02, 0.9, {.use_nesterov = true}))},
-      {"mnist_predict", Predict},
       {"mnist_proximal_adagrad",
        Under(train::ProximalAdagrad(
            0.02, {.l1_regularization_strength = 1e-3, .l2_regularization_strength = 1e-2}))},
@@ -92,5 +105,22 @@ Cases MnistCases() {
        Under(train::RMSProp(0.002, {.decay = 0.9, .momentum = 0.9, .epsilon = 1e-3}))},
   };
 }
+
+Cases OfSize(const Size& size) {
+  Cases cases;
+  for (const auto& [name, under] : Optimizers()) cases.emplace(name, under.of(size));
+  return cases;
+}
+
+}  // namespace
+
+Cases MnistCases() {
+  Cases cases = OfSize(kSmall);
+  cases.emplace("mnist_dropout", WithDropout);
+  cases.emplace("mnist_predict", Predict);
+  return cases;
+}
+
+Cases WholeMnistCases() { return OfSize(kWhole); }
 
 }  // namespace estimator::replay
