@@ -1,4 +1,5 @@
-// Networks for images. Twins of testdata/reference/{residual_network,separable_convolution}.
+// Networks for images. Twins of
+// testdata/reference/{bfloat16,residual_network,separable_convolution}.
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -47,6 +48,23 @@ EstimatorSpec ResidualNetwork(const Features& features, const Tensor& labels, Mo
                               train::Momentum(0.02, 0.9, {.use_nesterov = true}).Minimize(loss));
 }
 
+// What tf.tpu.bfloat16_scope does is what the layers do beside a bfloat16 input.
+EstimatorSpec InBfloat16(const Features& features, const Tensor& labels, Mode,
+                         const EstimatorParams&) {
+  Tensor x = Cast(features, DType::kBfloat16);
+  x = Conv2D(x, {.filters = 8, .kernel_size = 3, .padding = Padding::kSame, .use_bias = false});
+  x = Relu(BatchNormalization(x, {.momentum = 0.9, .training = true}));
+  x = Conv2D(x, {.filters = 6,
+                 .kernel_size = 3,
+                 .strides = 2,
+                 .padding = Padding::kSame,
+                 .activation = Relu});
+  x = MaxPooling2D(x, {.pool_size = 2, .strides = 2});
+  const Tensor logits = Cast(Dense(Flatten(x), {.units = 4}), DType::kFloat32);
+  const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
+  return EstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
+}
+
 EstimatorSpec SeparableConvolution(const Features& features, const Tensor& labels, Mode,
                                    const EstimatorParams&) {
   Tensor x = Conv2D(features, {.filters = 6,
@@ -76,7 +94,9 @@ EstimatorSpec SeparableConvolution(const Features& features, const Tensor& label
 }  // namespace
 
 Cases VisionCases() {
-  return {{"residual_network", ResidualNetwork}, {"separable_convolution", SeparableConvolution}};
+  return {{"bfloat16", InBfloat16},
+          {"residual_network", ResidualNetwork},
+          {"separable_convolution", SeparableConvolution}};
 }
 
 }  // namespace estimator::replay
