@@ -12,7 +12,6 @@
 #include "estimator/export/parse_example_node.h"
 #include "estimator/graphdef/graph_def.h"
 #include "estimator/graphdef/tensor_proto.h"
-#include "glog/logging.h"
 
 namespace estimator {
 namespace {
@@ -66,7 +65,7 @@ absl::StatusOr<ExportModel> MakeExportModel(const ExportGraphFn& build,
   model.obstacles = std::move(found.obstacles);
   model.refused = std::move(found.refused);
   model.built = std::move(found.built);
-  CHECK(model.graph_def.ParseFromString(GraphToGraphDef(*model.built.graph)));
+  WriteGraphDef(*model.built.graph, &model.graph_def);
   if (options.prune) {
     std::vector<std::string> keep;
     for (const BatchRoot& root : ExportRoots(model.built))

@@ -1,6 +1,5 @@
 #include "estimator/export/frozen_graph.h"
 
-#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "estimator/base/status.h"
 #include "estimator/export/export_model.h"
 #include "estimator/export/node_defs.h"
+#include "estimator/proto/serialize.h"
 
 namespace estimator {
 namespace {
@@ -88,12 +88,10 @@ absl::StatusOr<FrozenGraph> FreezeGraph(const ExportModel& model, const Variable
   }
   FoldIdentities({keep.begin(), keep.end()}, &graph_def);
   PruneGraphDef(keep, &graph_def);
-  if (graph_def.ByteSizeLong() > std::numeric_limits<int>::max()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the frozen graph has ", graph_def.ByteSizeLong(),
-                     " bytes; a GraphDef holds 2 GiB: export a SavedModel"));
-  }
-  frozen.graph_def = SerializeDeterministically(graph_def);
+  EST_ASSIGN_OR_RETURN(
+      frozen.graph_def,
+      SerializeWithinLimit(graph_def, "the frozen graph",
+                           "export a SavedModel, whose variables have a file of their own"));
   return frozen;
 }
 

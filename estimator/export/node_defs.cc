@@ -1,12 +1,8 @@
 #include "estimator/export/node_defs.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/graphdef/tensor_proto.h"
-#include "glog/logging.h"
 
 namespace estimator {
 
@@ -81,17 +77,6 @@ NodeDefRef ReplaceNode(proto::NodeDef* node, absl::string_view op,
 void ReplaceByConst(proto::NodeDef* node, const Array& value) {
   ReplaceNode(node, "Const", {}).Type("dtype", value.dtype());
   WriteTensorProto(value, /*contents=*/true, (*node->mutable_attr())["value"].mutable_tensor());
-}
-
-std::string SerializeDeterministically(const google::protobuf::MessageLite& message) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    CHECK(message.SerializeToCodedStream(&coded));
-  }  // the streams write what they hold
-  return bytes;
 }
 
 }  // namespace estimator

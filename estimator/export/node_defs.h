@@ -2,8 +2,6 @@
 #ifndef ESTIMATOR_EXPORT_NODE_DEFS_H_
 #define ESTIMATOR_EXPORT_NODE_DEFS_H_
 
-#include <google/protobuf/message_lite.h>
-
 #include <set>
 #include <string>
 #include <vector>
@@ -53,10 +51,6 @@ class GraphDefBuilder {
 NodeDefRef ReplaceNode(proto::NodeDef* node, absl::string_view op,
                        const std::vector<std::string>& inputs);
 void ReplaceByConst(proto::NodeDef* node, const Array& value);
-
-// The same bytes for the same message: protobuf's own order of a map's entries (attributes,
-// signatures) is another one every time.
-std::string SerializeDeterministically(const google::protobuf::MessageLite& message);
 
 }  // namespace estimator
 

@@ -12,15 +12,18 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/export/assets.h"
 #include "estimator/export/node_defs.h"
 #include "estimator/export/resource_variables.h"
 #include "estimator/export/saver_nodes.h"
 #include "estimator/proto/saved_model.pb.h"
+#include "estimator/proto/serialize.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -90,6 +93,27 @@ absl::StatusOr<bool> Claim(const std::string& temporary, const std::string& dir)
   return false;
 }
 
+// What makes a SavedModel smaller: it is the constants that are large.
+std::string CureOfSize(const proto::SavedModel& model) {
+  size_t largest = 0;
+  std::string name, tags;
+  for (const proto::MetaGraphDef& meta_graph : model.meta_graphs()) {
+    for (const proto::NodeDef& node : meta_graph.graph_def().node()) {
+      const size_t bytes = node.ByteSizeLong();
+      if (bytes <= largest) continue;
+      largest = bytes;
+      name = node.name();
+      tags = absl::StrJoin(meta_graph.meta_info_def().tags(), ",");
+    }
+  }
+  return absl::StrCat(
+      "the largest of its nodes is '", name, "' with ", HumanBytes(static_cast<int64_t>(largest)),
+      ", in the graph with the tags {", tags,
+      "}. Make such a constant a variable, with trainable = false, whose value comes from "
+      "Scaffold::init_fn or a checkpoint: variables/ has no limit",
+      model.meta_graphs_size() > 1 ? "; or export fewer modes in one SavedModel" : "");
+}
+
 }  // namespace
 
 proto::MetaGraphDef MakeMetaGraph(const ExportModel& model, const std::vector<std::string>& tags) {
@@ -123,6 +147,9 @@ absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& c
     *model.add_meta_graphs() = meta_graph;
     AddAssets(contents.assets, model.mutable_meta_graphs(model.meta_graphs_size() - 1));
   }
+  EST_ASSIGN_OR_RETURN(
+      const std::string bytes,
+      SerializeWithinLimit(model, "saved_model.pb", CureOfSize(model), contents.max_bytes));
   EST_RETURN_IF_ERROR(CreateDirectories(dir));
   EST_RETURN_IF_ERROR(WriteVariables(dir, *contents.variables));
   EST_RETURN_IF_ERROR(CopyAssets(dir, contents.assets));
@@ -132,7 +159,7 @@ absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& c
     CHECK(google::protobuf::TextFormat::PrintToString(model, &text));
     return WriteFileAtomically(JoinPath(dir, "saved_model.pbtxt"), text);
   }
-  return WriteFileAtomically(JoinPath(dir, "saved_model.pb"), SerializeDeterministically(model));
+  return WriteFileAtomically(JoinPath(dir, "saved_model.pb"), bytes);
 }
 
 absl::StatusOr<std::string> WriteTimestampedExport(

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/export/export_model.h"
+#include "estimator/proto/serialize.h"
 #include "estimator/runtime/variable_store.h"
 
 namespace estimator {
@@ -37,10 +38,13 @@ struct SavedModelContents {
   // Path under assets.extra/ -> file that is copied there.
   std::map<std::string, std::string> assets_extra = {};
   bool as_text = false;
+  // Of saved_model.pb. For tests.
+  size_t max_bytes = kMaxMessageBytes;
 };
 
 // Writes into `dir`, which is made. Errors: of the file system; INVALID_ARGUMENT for a path under
-// assets.extra that leaves it.
+// assets.extra that leaves it; RESOURCE_EXHAUSTED, before anything is written, if the graphs are
+// larger than protobuf takes, with the largest constant and the cure.
 absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& contents);
 
 // For tests: the time and the waiting.

@@ -17,6 +17,7 @@
 namespace estimator {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -60,6 +61,22 @@ class SavedModelWriterTest : public ::testing::Test {
   VariableStore variables_;
   SavedModelContents contents_;
 };
+
+TEST_F(SavedModelWriterTest, GraphsThatProtobufCannotWriteAreAnErrorBeforeAnythingIsWritten) {
+  auto* const table = contents_.meta_graphs[0].mutable_graph_def()->add_node();
+  table->set_name("table");
+  (*table->mutable_attr())["value"].mutable_tensor()->set_tensor_content(std::string(100000, 'x'));
+  contents_.max_bytes = 100000;
+  const absl::Status status = WriteSavedModel(dir_.File("saved"), contents_);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("saved_model.pb would have 1"), HasSubstr("at most 100000"),
+                    HasSubstr("the largest of its nodes is 'table' with 97.7 KiB"),
+                    HasSubstr("tags {serve}"), HasSubstr("Make such a constant a variable")));
+  EXPECT_FALSE(FileExists(dir_.File("saved")));
+  contents_.max_bytes = 200000;
+  EXPECT_TRUE(WriteSavedModel(dir_.File("saved"), contents_).ok());
+}
 
 TEST_F(SavedModelWriterTest, VariablesAreResources) {
   EXPECT_EQ(Node("w").op(), "VarHandleOp");

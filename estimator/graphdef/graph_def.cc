@@ -86,8 +86,8 @@ std::vector<Shape> OutputShapes(const Node& node) {
   return shapes;
 }
 
-proto::GraphDef MakeGraphDef(const Graph& graph, size_t max_constant_bytes) {
-  proto::GraphDef def;
+void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef* result) {
+  proto::GraphDef& def = *result;
   def.mutable_versions()->set_producer(kGraphDefProducer);
   def.mutable_versions()->set_min_consumer(kGraphDefMinConsumer);
   std::map<const Node*, std::vector<const Node*>> readers = ReadersBeforeUpdates(graph);
@@ -105,13 +105,17 @@ proto::GraphDef MakeGraphDef(const Graph& graph, size_t max_constant_bytes) {
     auto* list = (*out->mutable_attr())["_output_shapes"].mutable_list();
     for (const Shape& shape : shapes) WriteShapeProto(shape, list->add_shape());
   }
-  return def;
 }
 
 }  // namespace
 
+void WriteGraphDef(const Graph& graph, proto::GraphDef* out) {
+  MakeGraphDef(graph, std::numeric_limits<size_t>::max(), out);
+}
+
 std::string GraphToGraphDef(const Graph& graph) {
-  const proto::GraphDef def = MakeGraphDef(graph, std::numeric_limits<size_t>::max());
+  proto::GraphDef def;
+  WriteGraphDef(graph, &def);
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
   google::protobuf::io::CodedOutputStream coded(&stream);
@@ -123,8 +127,9 @@ std::string GraphToGraphDef(const Graph& graph) {
 
 std::string GraphToText(const Graph& graph) {
   std::string text;
-  CHECK(google::protobuf::TextFormat::PrintToString(MakeGraphDef(graph, kMaxTextConstantBytes),
-                                                    &text));
+  proto::GraphDef def;
+  MakeGraphDef(graph, kMaxTextConstantBytes, &def);
+  CHECK(google::protobuf::TextFormat::PrintToString(def, &text));
   return text;
 }
 

@@ -19,12 +19,20 @@
 
 namespace estimator {
 
+namespace proto {
+class GraphDef;
+}  // namespace proto
+
 // On disk: do not change. GRAPH_DEF_VERSION of TF 2.15; older TensorFlows read it too.
 inline constexpr int kGraphDefProducer = 1645;
 inline constexpr int kGraphDefMinConsumer = 12;
 
-// The serialized GraphDef, the same bytes for the same graph. Every node has its attributes, the
-// implied dtype attributes (`T`), and `_output_shapes`; constants are whole.
+// The GraphDef. `out` is empty before. It may be larger than protobuf can write (kMaxMessageBytes).
+void WriteGraphDef(const Graph& graph, proto::GraphDef* out);
+
+// The above, serialized. REQUIRES: its size is below kMaxMessageBytes (graph_size.h): the same
+// bytes for the same graph. Every node has its attributes, the implied dtype attributes (`T`), and
+// `_output_shapes`; constants are whole.
 std::string GraphToGraphDef(const Graph& graph);
 
 // The same as text: graph.pbtxt. Constants of more than 1024 bytes are left out: their dtype and

@@ -15,6 +15,7 @@
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
 #include "estimator/proto/event.pb.h"
+#include "estimator/proto/serialize.h"
 #include "estimator/summary/summary_bytes.h"
 #include "glog/logging.h"
 
@@ -55,6 +56,11 @@ std::string NewPath(absl::string_view directory, absl::string_view suffix) {
   return path;
 }
 
+absl::StatusOr<std::string> Serialize(const proto::Event& event) {
+  return SerializeWithinLimit(event, absl::StrCat("the event of step ", event.step()),
+                              "leave the graph or the summary out, or divide it");
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(absl::string_view directory,
@@ -65,7 +71,8 @@ absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(absl::str
   std::unique_ptr<EventFileWriter> writer(new EventFileWriter(std::move(path), std::move(file)));
   proto::Event version = NewEvent(0);
   version.set_file_version(kFileVersion);
-  EST_RETURN_IF_ERROR(writer->Write(version.SerializeAsString()));
+  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(version));
+  EST_RETURN_IF_ERROR(writer->Write(bytes));
   EST_RETURN_IF_ERROR(writer->Flush());
   return writer;
 }
@@ -115,7 +122,8 @@ absl::Status EventFileWriter::AddSummary(absl::string_view serialized_summary, i
     return absl::InvalidArgumentError(absl::StrCat("step ", step, ": ", serialized_summary.size(),
                                                    " bytes that are not a Summary"));
   }
-  return Write(event.SerializeAsString());
+  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
+  return Write(bytes);
 }
 
 absl::Status EventFileWriter::AddScalar(absl::string_view tag, float value, int64_t step) {
@@ -146,13 +154,15 @@ absl::Status EventFileWriter::AddTensor(absl::string_view tag, const Array& valu
 absl::Status EventFileWriter::AddGraph(absl::string_view graph_def, int64_t step) {
   proto::Event event = NewEvent(step);
   event.set_graph_def(std::string(graph_def));
-  return Write(event.SerializeAsString());
+  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
+  return Write(bytes);
 }
 
 absl::Status EventFileWriter::AddMetaGraph(absl::string_view meta_graph_def, int64_t step) {
   proto::Event event = NewEvent(step);
   event.set_meta_graph_def(std::string(meta_graph_def));
-  return Write(event.SerializeAsString());
+  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
+  return Write(bytes);
 }
 
 absl::Status EventFileWriter::AddRunMetadata(absl::string_view tag, absl::string_view run_metadata,
@@ -160,7 +170,8 @@ absl::Status EventFileWriter::AddRunMetadata(absl::string_view tag, absl::string
   proto::Event event = NewEvent(step);
   event.mutable_tagged_run_metadata()->set_tag(std::string(tag));
   event.mutable_tagged_run_metadata()->set_run_metadata(std::string(run_metadata));
-  return Write(event.SerializeAsString());
+  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
+  return Write(bytes);
 }
 
 absl::Status EventFileWriter::AddSessionLog(SessionStatus status, int64_t step,
@@ -168,7 +179,8 @@ absl::Status EventFileWriter::AddSessionLog(SessionStatus status, int64_t step,
   proto::Event event = NewEvent(step);
   event.mutable_session_log()->set_status(static_cast<proto::SessionLog::SessionStatus>(status));
   event.mutable_session_log()->set_checkpoint_path(std::string(checkpoint_path));
-  return Write(event.SerializeAsString());
+  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
+  return Write(bytes);
 }
 
 }  // namespace estimator

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/proto/serialize.h"
 #include "estimator/proto/summary.pb.h"
 #include "estimator/summary/histogram.h"
 #include "estimator/summary/image.h"
@@ -53,7 +54,7 @@ absl::StatusOr<std::string> HistogramSummary(absl::string_view tag, const Array&
   out->set_sum_squares(histogram.sum_squares);
   out->mutable_bucket_limit()->Add(histogram.limits.begin(), histogram.limits.end());
   out->mutable_bucket()->Add(histogram.buckets.begin(), histogram.buckets.end());
-  return summary.SerializeAsString();
+  return SerializeWithinLimit(summary, tag, "summarize a part of it");
 }
 
 absl::StatusOr<std::string> ImageSummary(absl::string_view tag, const Array& images,
@@ -70,13 +71,13 @@ absl::StatusOr<std::string> ImageSummary(absl::string_view tag, const Array& ima
         max_outputs == 1 ? absl::StrCat(tag, "/image") : absl::StrCat(tag, "/image/", i);
     EST_RETURN_IF_ERROR(Annotate(AddImage(full, images.Row(i), &summary), full));
   }
-  return summary.SerializeAsString();
+  return SerializeWithinLimit(summary, tag, "summarize a part of it");
 }
 
 absl::StatusOr<std::string> SingleImageSummary(absl::string_view tag, const Array& image) {
   proto::Summary summary;
   EST_RETURN_IF_ERROR(Annotate(AddImage(tag, image, &summary), tag));
-  return summary.SerializeAsString();
+  return SerializeWithinLimit(summary, tag, "summarize a part of it");
 }
 
 absl::StatusOr<std::string> TensorSummary(absl::string_view tag, const Array& value,
@@ -97,7 +98,7 @@ absl::StatusOr<std::string> TensorSummary(absl::string_view tag, const Array& va
   if (!plugin_name.empty()) {
     out->mutable_metadata()->mutable_plugin_data()->set_plugin_name(std::string(plugin_name));
   }
-  return summary.SerializeAsString();
+  return SerializeWithinLimit(summary, tag, "summarize a part of it");
 }
 
 absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_view serialized) {

@@ -69,7 +69,7 @@ std::string AddTrainOp(const BuiltModel& model, proto::GraphDef* def) {
 std::string MakeTrainMetaGraph(const BuiltModel& model, const RunConfig& config) {
   Graph& graph = *model.graph;
   proto::MetaGraphDef meta_graph;
-  CHECK(meta_graph.mutable_graph_def()->ParseFromString(GraphToGraphDef(graph)));
+  WriteGraphDef(graph, meta_graph.mutable_graph_def());
   ReplaceCollectives(graph, meta_graph.mutable_graph_def());
   AddVariableCollections(graph, /*is_resource=*/false, &meta_graph);
   std::vector<Variable> saved;

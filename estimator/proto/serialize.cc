@@ -1,0 +1,33 @@
+#include "estimator/proto/serialize.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/strings.h"
+
+namespace estimator {
+
+absl::StatusOr<std::string> SerializeWithinLimit(const google::protobuf::MessageLite& message,
+                                                 absl::string_view what, absl::string_view cure,
+                                                 size_t max_bytes) {
+  const size_t size = message.ByteSizeLong();
+  if (size > max_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        what, " would have ", size, " bytes (", HumanBytes(static_cast<int64_t>(size)),
+        "), at most ", max_bytes, " can be written (protobuf's limit is 2 GiB): ", cure));
+  }
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    if (!message.SerializeToCodedStream(&coded)) {
+      return absl::InternalError(absl::StrCat(what, ": a message that protobuf cannot write"));
+    }
+  }  // the streams write what they hold
+  return bytes;
+}
+
+}  // namespace estimator
