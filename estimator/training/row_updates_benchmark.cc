@@ -3,7 +3,8 @@
 // `in place` is what a step does, `copying` the same without runtime/passes/row_updates.h: a dense
 // gradient and a new table, copied back. With PYTHON, one that has TensorFlow, the same steps by
 // its sparse updates (row_updates_benchmark.py), in turns. Best of five rounds.
-// Expected: in place does not depend on ROWS (default: 1,048,576, 512 MiB a table).
+// Default of ROWS: 1,048,576, 512 MiB a table. Expected: in place 15 to 20 times faster than
+// copying. TensorFlow is faster still, most of all for large tables.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -53,12 +53,12 @@ TEST(SavedModelTool, TensorsOfAMetaFileAreRunByName) {
   const std::string run =
       "run --dir=testdata/saved_models/meta_graph/model.ckpt.meta --inputs=x:0=" +
       dir.File("x.npy") + " --outputs=";
-  const Done done = Call(run + "logits:0");
-  EXPECT_EQ(done.code, 0) << done.text;
-  EXPECT_THAT(done.text, HasSubstr("logits:0: f32 [2,3]"));
-  const Done none = Call(run + "nothing:0");
-  EXPECT_EQ(none.code, 1);
-  EXPECT_THAT(none.text, HasSubstr("nothing"));
+  const ProgramRun done = Call(run + "logits:0");
+  EXPECT_EQ(done.exit_code, 0) << done.output;
+  EXPECT_THAT(done.output, HasSubstr("logits:0: f32 [2,3]"));
+  const ProgramRun none = Call(run + "nothing:0");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.output, HasSubstr("nothing"));
 }
 
 TEST(SavedModelTool, ASignatureIsShownAndRun) {
