@@ -116,11 +116,6 @@ std::vector<Operation> BuildTraining() {
   add("sgd", with(train::GradientDescent(0.1)));
   add("momentum", with(train::Momentum(0.1, 0.9)));
   add("adam", with(train::Adam(0.1)));
-  add("averages", [](const Tensor& loss, const train::MinimizeOptions& options) {
-    const Operation step = train::Momentum(0.1, 0.9).Minimize(loss, options);
-    train::ExponentialMovingAverage averages(0.9, {.num_updates = GetOrCreateGlobalStep()});
-    return Group({step, averages.Apply(options.var_list, step)});
-  });
   add("rms_prop", with(train::RMSProp(0.1)));
   add("adagrad", with(train::Adagrad(0.1)));
   add("adadelta", with(train::Adadelta(0.1)));
