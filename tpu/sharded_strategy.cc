@@ -55,8 +55,7 @@ class ShardedStrategy : public Strategy {
 
   absl::Status Validate(Mode mode) const override {
     // Source: TF 2.15 generate_per_host_enqueue_ops_fn_for_host.
-    if (mode == Mode::kPredict && !options_.batch_axis.empty() &&
-        InputMode(mode) == InputPipelineConfig::PER_HOST_V1) {
+    if (mode == Mode::kPredict && !options_.batch_axis.empty()) {
       return absl::InvalidArgumentError(
           "For mode PREDICT, batch_axis is not supported yet: predict with an estimator without "
           "batch_axis, or with use_tpu = false, from batches on axis 0");

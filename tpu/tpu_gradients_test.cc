@@ -187,5 +187,20 @@ TEST_F(TPUGradientsTest, BatchNormsAveragesMoveOnShardsWithoutBeingAskedFor) {
   EXPECT_NE(estimator.GetVariableValue("batch_normalization/moving_variance")->AsDouble(0), 1);
 }
 
+// Of inputs that are moved along their gradient, as in adversarial training: they were taken for
+// gradients that train_op keeps.
+TEST_F(TPUGradientsTest, BatchNormsAveragesMayDescendFromGradients) {
+  auto options = TinyTPUOptions(Dir(), 2);
+  options.model_fn = [](const Features& features, const Labels& labels, Mode, const Params&) {
+    const Tensor& x = features["x"];
+    const Tensor plain = TinyLoss(labels, layers::Dense(x, {.units = 1}));
+    const Tensor moved = StopGradient(x + Sign(Gradients({plain}, {x})[0]) * 0.1f);
+    const Tensor normal = layers::BatchNormalization(moved, {.training = true});
+    const Tensor loss = plain + TinyLoss(labels, layers::Dense(normal, {.units = 1}));
+    return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.01).Minimize(loss));
+  };
+  EXPECT_TRUE(TinyTPUEstimator(options).Train(TinyTrainInput, Steps(2)).ok());
+}
+
 }  // namespace
 }  // namespace estimator::tpu

@@ -228,14 +228,18 @@ TEST_F(TPUInputTest, ABatchAxisThatDoesNotFitIsRefusedOnShards) {
 }
 
 TEST_F(TPUInputTest, PredictionsWithABatchAxisAreRefusedOnShardsOnly) {
-  const auto first = [this](int shards) {
+  const auto first = [this](int shards, InputPipelineConfig mode) {
     auto options = TinyTPUOptions(Dir(), shards);
     options.batch_axis = {1, 0};  // of its training
+    options.config.tpu_config.per_host_input_for_training = mode;
     return TinyTPUEstimator(options).Predict(TinyEvalInput).Next().status();
   };
-  EXPECT_THAT(std::string(first(4).message()),
-              HasSubstr("For mode PREDICT, batch_axis is not supported yet"));
-  EXPECT_TRUE(first(0).ok()) << first(0);
+  for (const InputPipelineConfig mode :
+       {InputPipelineConfig::PER_HOST_V1, InputPipelineConfig::PER_HOST_V2}) {
+    EXPECT_THAT(std::string(first(4, mode).message()),
+                HasSubstr("For mode PREDICT, batch_axis is not supported yet"));
+    EXPECT_TRUE(first(0, mode).ok()) << first(0, mode);
+  }
 }
 
 TEST_F(TPUInputTest, AFiniteInputEndsTrainingCleanly) {

@@ -11,21 +11,22 @@
 namespace estimator {
 namespace {
 
-constexpr int64_t kSentTwiceNs = 250'000'000;
+constexpr int64_t kSentTwiceMicros = 250'000;
 
 std::atomic<bool> requested = false;
-std::atomic<int> first_signal = 0;
-std::atomic<int64_t> first_signal_ns = 0;
+// The first signal's time in microseconds, times 256, and its number; 0: there was none. One word:
+// a second signal may come on another thread while the first one's handler begins.
+std::atomic<int64_t> first_signal = 0;
 std::atomic<int64_t> loop_end = -1;  // negative: no loop runs
 std::atomic<bool> loop_saves = false;
 static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal handler needs this");
 
 // Only async-signal-safe calls from here on.
 
-int64_t NowNs() {
+int64_t NowMicros() {
   timespec now = {};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
+  return int64_t{1'000'000} * now.tv_sec + now.tv_nsec / 1000;
 }
 
 // A line of text in a fixed buffer; what is too long is cut off.
@@ -71,17 +72,17 @@ void Answer() {
 
 void HandleSignal(int signal) {
   const int saved_errno = errno;
-  const int64_t now = NowNs();
-  if (requested.exchange(true)) {
-    if (signal == first_signal.load() && now - first_signal_ns.load() < kSentTwiceNs) return;
+  const int64_t now = NowMicros();
+  int64_t first = 0;
+  if (!first_signal.compare_exchange_strong(first, now * 256 + signal)) {
+    if (signal == first % 256 && now - first / 256 < kSentTwiceMicros) return;
     Line line;
     const bool unsaved = loop_end.load() >= 0 && loop_saves.load();
     line << (unsaved ? "\nleft without saving\n" : "\nleft at once\n");
     line.WriteToStderr();
     ::_exit(kInterruptedExitCode);
   }
-  first_signal = signal;
-  first_signal_ns = now;
+  requested = true;
   ::signal(SIGPIPE, SIG_IGN);
   Answer();
   errno = saved_errno;
@@ -108,6 +109,9 @@ bool InterruptRequested() { return requested.load(std::memory_order_relaxed); }
 
 void RequestInterruptForTest() { requested = true; }
 
-void ClearInterrupt() { requested = false; }
+void ClearInterrupt() {
+  requested = false;
+  first_signal = 0;
+}
 
 }  // namespace estimator

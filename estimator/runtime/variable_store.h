@@ -16,8 +16,8 @@ namespace estimator {
 
 // Not thread-safe: a program and a reader of the same store take turns (the loops see to it).
 // Programs bind to the storage when they are compiled: an entry's address never changes while
-// the store lives, and Set copies into it. A program that runs looks up no names, so that other
-// entries may be added meanwhile.
+// the store lives, and Set copies into it. A program without updates looks up no names where it
+// runs, so that other entries may be added meanwhile.
 class VariableStore {
  public:
   VariableStore() = default;

@@ -45,7 +45,10 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
   std::vector<Tensor> tensors;
   for (const auto& node : model.graph->nodes()) {
     if (needed.count(node.get()) == 0) continue;
-    if (node->op() == kConstantOp && !FindNonFinite(node->attrs().get<Array>("value"))) continue;
+    if (node->op() == kConstantOp) {
+      const auto& value = node->attrs().get<Array>("value");
+      if (!IsFloating(value.dtype()) || !FindNonFinite(value)) continue;
+    }
     for (int i = 0; i < node->num_outputs(); ++i) {
       const Tensor output(model.graph.get(), node.get(), i);
       if (IsFloating(output.dtype()) && output.shape().num_elements() > 0)

@@ -101,8 +101,10 @@ void RunRounds(bool checkpoints) {
   EXPECT_EQ(std::count_if(files.begin(), files.end(),
                           [](const std::string& name) { return absl::EndsWith(name, ".meta"); }),
             checkpoints ? 5 : 0);
-  // Half a millisecond, with checkpoints one and a half; room for a sanitizer and a disk.
-  EXPECT_LT(seconds / rounds, 0.1);
+  // Half a millisecond; room for a sanitizer. With checkpoints it is the disk that decides.
+  if (!checkpoints) {
+    EXPECT_LT(seconds / rounds, 0.1);
+  }
   EXPECT_EQ(calls.models, 5)
       << "one to train; to evaluate and to predict, one for full batches and one for the rest";
   EXPECT_EQ(calls.train_inputs, 1) << "the open input goes on";

@@ -421,6 +421,19 @@ TEST_F(TrainErrorsTest, AMaskOfInfinitiesDoesNotHideWhereTheNaNIs) {
               HasSubstr("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
 }
 
+// Constants of strings were once asked whether they are finite.
+TEST_F(TrainErrorsTest, AConstantOfStringsDoesNotHideWhereTheNaNIs) {
+  EXPECT_THAT(TrainError([](const Features& features, const Labels&, Mode, const TinyParams&) {
+                const Tensor kinds = Constant(Array::Of<std::string>({2}, {"a", "b"}));
+                const Tensor same = Cast(Equal(kinds, kinds), DType::kFloat32);
+                const Variable w = GetVariable("w", {}, {.initializer = initializers::Ones()});
+                const Tensor loss =
+                    ReduceMean(features["x"]) + Log(w - 2, "log") + ReduceMean(same);
+                return EstimatorSpec::Train(loss, Minimize(loss));
+              }),
+              HasSubstr("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
+}
+
 TEST_F(TrainErrorsTest, AnInfiniteConstantIsNamedWhereAllElseFollowsFromIt) {
   EXPECT_THAT(TrainError([](const Features& features, const Labels&, Mode, const TinyParams&) {
                 const Tensor limit = Constant(std::numeric_limits<float>::infinity(), "limit");

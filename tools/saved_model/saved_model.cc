@@ -115,6 +115,8 @@ absl::Status WriteOutputs(const ArrayMap& outputs) {
   return absl::OkStatus();
 }
 
+std::vector<std::string> Outputs() { return absl::StrSplit(FLAGS_outputs, ',', absl::SkipEmpty()); }
+
 // Whether all of `names` are tensors', "x:0".
 bool AreTensors(const std::vector<std::string>& names) {
   return !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
@@ -150,7 +152,7 @@ absl::Status Run(const std::map<std::string, std::string>& files) {
     options.tags = {tags.begin(), tags.end()};
   }
   if (!FLAGS_signature_def.empty()) options.signature_key = FLAGS_signature_def;
-  options.outputs = absl::StrSplit(FLAGS_outputs, ',', absl::SkipEmpty());
+  options.outputs = Outputs();
   if (files.empty()) {
     EST_ASSIGN_OR_RETURN(const auto reader, SavedModelReader::Open(dir, options.tags));
     EST_ASSIGN_OR_RETURN(const SavedSignature signature, reader->Signature(options.signature_key));
@@ -182,6 +184,8 @@ absl::Status CheckArguments(const std::vector<std::string>& arguments) {
     return Usage("--inputs, --outputs and --outdir are flags of run");
   if (!show && (FLAGS_all || FLAGS_list_ops))
     return Usage("--all and --list_ops are flags of show");
+  if (!show && AreTensors(Outputs()) && !FLAGS_signature_def.empty())
+    return Usage("--outputs names tensors, which no signature holds: leave --signature_def out");
   return ParseInputFiles(FLAGS_inputs).status();
 }
 

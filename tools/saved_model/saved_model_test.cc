@@ -59,6 +59,9 @@ TEST(SavedModelTool, TensorsOfAMetaFileAreRunByName) {
   const ProgramRun none = Call(run + "nothing:0");
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_THAT(none.output, HasSubstr("nothing"));
+  const ProgramRun both = Call(run + "logits:0 --signature_def=serving_default");
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.output, HasSubstr("leave --signature_def out"));
 }
 
 TEST(SavedModelTool, ASignatureIsShownAndRun) {
