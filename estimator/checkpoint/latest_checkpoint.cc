@@ -13,6 +13,7 @@
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/v1_checkpoint.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -117,6 +118,15 @@ absl::Status CheckCheckpoint(absl::string_view prefix) {
   return BundleReader::Open(prefix).status();
 }
 
+double CheckpointModifiedTimeSeconds(absl::string_view prefix) {
+  const absl::StatusOr<double> index = FileModifiedTimeSeconds(IndexPath(prefix));
+  if (index.ok()) return *index;
+  double last = 0;
+  for (const std::string& path : V1Files(prefix).value_or(std::vector<std::string>()))
+    last = std::max(last, FileModifiedTimeSeconds(path).value_or(0));
+  return last;
+}
+
 absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view directory,
                                                             std::vector<std::string>* warnings) {
   return NewestThatIsWhole(directory, CheckCheckpoint, warnings);
@@ -124,8 +134,7 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view di
 
 absl::Status NewestCheckpoint::Check(const std::string& prefix) const {
   const auto known = damaged_.find(prefix);
-  if (known != damaged_.end() &&
-      FileModifiedTimeSeconds(IndexPath(prefix)).value_or(-1) == known->second.written) {
+  if (known != damaged_.end() && CheckpointModifiedTimeSeconds(prefix) == known->second.written) {
     return known->second.status;
   }
   return CheckCheckpoint(prefix);
@@ -143,8 +152,7 @@ absl::StatusOr<std::optional<std::string>> NewestCheckpoint::Find() {
 
 bool NewestCheckpoint::PassOver(const std::string& prefix, const absl::Status& status) {
   if (prefix.empty() || !absl::IsDataLoss(status)) return false;
-  damaged_[prefix] = {.written = FileModifiedTimeSeconds(IndexPath(prefix)).value_or(-1),
-                      .status = status};
+  damaged_[prefix] = {.written = CheckpointModifiedTimeSeconds(prefix), .status = status};
   return true;
 }
 

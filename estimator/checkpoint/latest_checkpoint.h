@@ -17,6 +17,10 @@ namespace estimator {
 // Errors: as BundleReader::Open.
 absl::Status CheckCheckpoint(absl::string_view prefix);
 
+// When its index was written, or the last of its files where it is of the V1 format, in seconds
+// since 1970; 0 where nothing of it is there.
+double CheckpointModifiedTimeSeconds(absl::string_view prefix);
+
 // The prefix of the newest whole checkpoint, which is the one that the state file names; nullopt if
 // the directory or its state file is not there, or if nothing is left of the checkpoints that it
 // names. Where the state file cannot be read, or its newest checkpoint is damaged or gone, the next
@@ -48,7 +52,7 @@ class NewestCheckpoint {
 
  private:
   struct Damage {
-    double written = 0;  // when its index was, in seconds since 1970
+    double written = 0;  // CheckpointModifiedTimeSeconds
     absl::Status status;
   };
   absl::Status Check(const std::string& prefix) const;

@@ -10,6 +10,7 @@
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/checkpoint_state.h"
 #include "estimator/checkpoint/saver.h"
+#include "estimator/checkpoint/v1_testing.h"
 
 namespace estimator {
 namespace {
@@ -91,6 +92,22 @@ TEST_F(LatestCheckpointTest, ACheckpointThatWasPassedOverCountsAgainWhenItIsWrit
   const Array other = Array::Of<float>({2}, {3, 4});
   ASSERT_TRUE(Saver().Save(dir_.path(), 10, {{"w", other}}).ok());
   EXPECT_EQ(newest.Find().value(), Prefix(10));
+}
+
+TEST_F(LatestCheckpointTest, SoDoesOneOfTheV1Format) {
+  const auto write = [this](float value) {
+    return WriteV1File(Prefix(3), {{.name = "w", .value = Array::Scalar(value)}});
+  };
+  EXPECT_EQ(CheckpointModifiedTimeSeconds(Prefix(3)), 0);
+  ASSERT_TRUE(write(1).ok());
+  ASSERT_TRUE(WriteCheckpointState(dir_.path(), {.model_checkpoint_path = Prefix(3)}).ok());
+  const double written = CheckpointModifiedTimeSeconds(Prefix(3));
+  EXPECT_GT(written, 0);
+  NewestCheckpoint newest(dir_.path());
+  ASSERT_TRUE(newest.PassOver(Prefix(3), absl::DataLossError("a wrong crc32c")));
+  EXPECT_FALSE(newest.Find().ok());
+  while (CheckpointModifiedTimeSeconds(Prefix(3)) == written) ASSERT_TRUE(write(2).ok());
+  EXPECT_EQ(newest.Find().value(), Prefix(3));
 }
 
 TEST_F(LatestCheckpointTest, WhereAllArePassedOverTheErrorHasEveryReason) {

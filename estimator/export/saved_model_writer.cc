@@ -147,19 +147,19 @@ absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& c
     *model.add_meta_graphs() = meta_graph;
     AddAssets(contents.assets, model.mutable_meta_graphs(model.meta_graphs_size() - 1));
   }
-  EST_ASSIGN_OR_RETURN(
-      const std::string bytes,
-      SerializeWithinLimit(model, "saved_model.pb", CureOfSize(model), contents.max_bytes));
+  const char* const file = contents.as_text ? "saved_model.pbtxt" : "saved_model.pb";
+  std::string bytes;
+  if (contents.as_text) {
+    CHECK(google::protobuf::TextFormat::PrintToString(model, &bytes));
+  } else {
+    EST_ASSIGN_OR_RETURN(bytes,
+                         SerializeWithinLimit(model, file, CureOfSize(model), contents.max_bytes));
+  }
   EST_RETURN_IF_ERROR(CreateDirectories(dir));
   EST_RETURN_IF_ERROR(WriteVariables(dir, *contents.variables));
   EST_RETURN_IF_ERROR(CopyAssets(dir, contents.assets));
   EST_RETURN_IF_ERROR(CopyAssetsExtra(dir, contents.assets_extra));
-  if (contents.as_text) {
-    std::string text;
-    CHECK(google::protobuf::TextFormat::PrintToString(model, &text));
-    return WriteFileAtomically(JoinPath(dir, "saved_model.pbtxt"), text);
-  }
-  return WriteFileAtomically(JoinPath(dir, "saved_model.pb"), bytes);
+  return WriteFileAtomically(JoinPath(dir, file), bytes);
 }
 
 absl::StatusOr<std::string> WriteTimestampedExport(

@@ -110,7 +110,7 @@ absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_vie
   }
   for (int i = 0; i < summary.value_size(); ++i)
     summary.mutable_value(i)->set_tag(absl::StrCat(tag, "/", i));
-  return summary.SerializeAsString();
+  return SerializeWithinLimit(summary, tag, "summarize a part of it");
 }
 
 }  // namespace estimator

@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 
 namespace estimator {
 
@@ -58,8 +57,7 @@ absl::Status ModelCache::Load(const BuiltModel& model, const std::string& checkp
                               const ModelState* trained) {
   const bool ahead = trained != nullptr && trained->AheadOf(checkpoint);
   // A model_dir that was removed and trained again has other values under the same name.
-  const double written =
-      checkpoint.empty() ? 0 : FileModifiedTimeSeconds(IndexPath(checkpoint)).value_or(0);
+  const double written = checkpoint.empty() ? 0 : CheckpointModifiedTimeSeconds(checkpoint);
   if (written != std::exchange(written_, written)) has_values_ = false;
   if (!ahead && has_values_ && !checkpoint.empty() && state_.checkpoint() == checkpoint)
     return absl::OkStatus();
