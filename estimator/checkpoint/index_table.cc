@@ -61,6 +61,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadIndexTable(
     absl::string_view path) {
   EST_ASSIGN_OR_RETURN(const auto table, TableFile::Open(path));
   std::vector<std::pair<std::string, std::string>> entries;
+  int64_t key_bytes = 0;
   for (size_t i = 0; i < table->blocks().size(); ++i) {
     EST_ASSIGN_OR_RETURN(const std::string block, table->ReadBlock(i));
     auto walker = BlockWalker::Open(block);
@@ -69,6 +70,8 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadIndexTable(
       const absl::StatusOr<bool> more = walker->Next();
       if (!more.ok()) return table->Corrupt(i, more.status().message());
       if (!*more) break;
+      key_bytes += static_cast<int64_t>(walker->key().size());
+      if (key_bytes > kMaxKeyBytes) return table->Corrupt(i, kTooManyKeyBytes);
       if (!entries.empty() && walker->key() <= entries.back().first) {
         return table->Corrupt(i, "its keys do not follow those of the block before");
       }

@@ -71,6 +71,8 @@ absl::StatusOr<bool> BlockWalker::Next() {
   }
   if (!begins_anew_ && key <= key_) return Corrupt(position_, "the keys are not in order");
   begins_anew_ = false;
+  key_bytes_ += static_cast<int64_t>(key.size());
+  if (key_bytes_ > kMaxKeyBytes) return Corrupt(position_, kTooManyKeyBytes);
   key_ = std::move(key);
   value_offset_ = key_begin + static_cast<int64_t>(fresh);
   value_size_ = static_cast<int64_t>(value);

@@ -20,6 +20,12 @@
 
 namespace estimator {
 
+// Of the keys of a block, and of those of a file, with what they share: a small file of long keys
+// that share nearly all would need many times its size. A checkpoint of 100,000 variables has 10
+// MB.
+inline constexpr int64_t kMaxKeyBytes = int64_t{256} << 20;
+inline constexpr char kTooManyKeyBytes[] = "the names in it would take more than 256 MiB";
+
 // Walks the entries in order, without holding the values: a block may be larger than memory.
 // Nothing in it is trusted. Not thread-safe.
 class BlockWalker {
@@ -57,6 +63,7 @@ class BlockWalker {
   int64_t position_ = 0;  // of the next entry
   std::string key_;
   bool begins_anew_ = true;  // no key before
+  int64_t key_bytes_ = 0;    // of all so far
   int64_t value_offset_ = 0;
   int64_t value_size_ = 0;
 };

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "estimator/checkpoint/varint.h"
+
 namespace estimator {
 namespace {
 
@@ -73,6 +75,25 @@ TEST(BlockWalker, ReadsAKeyThatIsLongerThanItsWindow) {
   std::string block("\0\x90\x4e\1", 4);
   block += key + "v" + std::string(kOneRestart, 8);
   EXPECT_EQ(Walk(block), std::vector<std::string>{key + "=v"});
+}
+
+// Each key is the one before and a letter: a file of 1 MiB would fill any memory.
+TEST(BlockWalker, KeysThatShareTooMuchAreRefused) {
+  constexpr size_t kLong = 1 << 20;
+  std::string block;
+  for (size_t i = 0; i < 300; ++i) {
+    const size_t fresh = i == 0 ? kLong : 1;
+    AppendVarint(i == 0 ? 0 : kLong + i - 1, &block);
+    AppendVarint(fresh, &block);
+    AppendVarint(0, &block);
+    block.append(fresh, 'k');
+  }
+  block += std::string(kOneRestart, 8);
+  BlockWalker walker = BlockWalker::Open(block).value();
+  absl::StatusOr<bool> more = true;
+  for (int i = 0; i < 300 && more.ok() && *more; ++i) more = walker.Next();
+  EXPECT_EQ(more.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(more.status().message().find(kTooManyKeyBytes), std::string::npos) << more.status();
 }
 
 }  // namespace

@@ -130,6 +130,11 @@ absl::Status TableFile::ReadIndexBlock(const Block& index) {
       return damaged(absl::StrCat("byte ", walker->value_offset(),
                                   " of it: the handle of a block that lies elsewhere"));
     }
+    // Bytes that two blocks share could be two entries with values of different sizes.
+    if (!blocks_.empty() && block.offset < EndOf(blocks_.back())) {
+      return damaged(absl::StrCat("byte ", walker->value_offset(), " of it: the block ",
+                                  PlaceOf(block), " begins before the end of the one before"));
+    }
     blocks_.push_back(std::move(block));
   }
 }

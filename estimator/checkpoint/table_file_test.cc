@@ -7,9 +7,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/crc32c.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/index_table.h"
+#include "estimator/checkpoint/varint.h"
 
 namespace estimator {
 namespace {
@@ -62,6 +64,48 @@ TEST_F(TableFileTest, BlocksFollowEachOtherAndTheirKeysSayWhatIsInThem) {
     EXPECT_LE(key, table->blocks()[i].last_key);
   }
   EXPECT_EQ(key, "layer_1499/kernel");
+}
+
+// A block as leveldb writes it, of entries that share nothing.
+std::string BlockOf(const std::map<std::string, std::string>& entries) {
+  std::string block;
+  for (const auto& [key, value] : entries) {
+    AppendVarint(0, &block);
+    AppendVarint(key.size(), &block);
+    AppendVarint(value.size(), &block);
+    block += key + value;
+  }
+  return block + std::string("\0\0\0\0\1\0\0\0", 8);  // one restart, at 0
+}
+
+// Two names for the bytes of one block would be two types of values at one place.
+TEST_F(TableFileTest, BlocksThatOverlapAreRefused) {
+  std::string bytes;
+  const auto add = [&bytes](std::string block) {
+    std::string handle;
+    AppendVarint(bytes.size(), &handle);
+    AppendVarint(block.size(), &handle);
+    block.push_back('\0');  // not compressed
+    const uint32_t crc = MaskCrc32c(ExtendCrc32c(0, block));
+    bytes += block + std::string(reinterpret_cast<const char*>(&crc), sizeof(crc));
+    return handle;
+  };
+  const std::string data = add(BlockOf({{"a", "1"}})), next = add(BlockOf({{"b", "2"}}));
+  for (const auto& [second, is_good] : {std::pair(next, true), std::pair(data, false)}) {
+    const std::string blocks = bytes;
+    const std::string meta = add(BlockOf({}));
+    std::string footer = meta + add(BlockOf({{"a", data}, {"b", second}}));
+    footer.resize(40, '\0');
+    ASSERT_TRUE(
+        WriteFileAtomically(path_, bytes + footer + "\x57\xfb\x80\x8b\x24\x75\x47\xdb").ok());
+    bytes = blocks;
+    const absl::Status status = TableFile::Open(path_).status();
+    EXPECT_EQ(status.ok(), is_good) << status;
+    if (is_good) continue;
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("at offset 0 begins before the end of the one before"));
+  }
 }
 
 TEST_F(TableFileTest, DamageIsToldWithItsBlockAndTheVariablesOfIt) {

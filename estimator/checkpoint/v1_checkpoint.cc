@@ -16,6 +16,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/saved_slice.h"
+#include "estimator/checkpoint/table_block.h"
 #include "estimator/checkpoint/table_file.h"
 #include "estimator/checkpoint/v1_values.h"
 #include "estimator/proto/saved_tensor_slice.pb.h"
@@ -92,6 +93,7 @@ absl::Status FirstDamage(const TableFile& table, const absl::Status& found) {
 }
 
 absl::Status WalkEntries(V1File& file) {
+  int64_t key_bytes = 0;
   for (size_t i = 0; i < file.table->blocks().size(); ++i) {
     absl::StatusOr<BlockWalker> walker = file.table->WalkBlock(i);
     if (absl::IsDataLoss(walker.status())) {
@@ -104,6 +106,8 @@ absl::Status WalkEntries(V1File& file) {
       if (absl::IsDataLoss(more.status())) return file.table->Corrupt(i, more.status().message());
       EST_RETURN_IF_ERROR(more.status());
       if (!*more) break;
+      key_bytes += static_cast<int64_t>(walker->key().size());
+      if (key_bytes > kMaxKeyBytes) return file.table->Corrupt(i, kTooManyKeyBytes);
       const int64_t begin = offset + walker->value_offset();
       file.entries[walker->key()] = {
           .block = i, .begin = begin, .end = begin + walker->value_size()};
@@ -186,7 +190,7 @@ absl::Status AddSlice(const V1File& file, const BundleEntry& variable,
         absl::StrCat("offset ", stored.begin, ": ", size.status().message()));
   }
   part.size = *size;
-  values.Add(part.shard, part.offset, place);
+  EST_RETURN_IF_ERROR(values.Add(part.shard, part.offset, place));
   if (index->slices.emplace(slice->key, std::move(part)).second) return absl::OkStatus();
   return absl::DataLossError("two files have the same slice of it");
 }

@@ -54,7 +54,10 @@ absl::StatusOr<int64_t> V1Values::SizeOf(int shard, const Place& place) const {
   switch (place.encoding.kind) {
     case SavedEncoding::Kind::kBytes:
       if (size == place.num_elements * element_bytes) return size;
-      return TooFew(size / element_bytes, place.num_elements);
+      if (size % element_bytes == 0) return TooFew(size / element_bytes, place.num_elements);
+      return absl::DataLossError(absl::StrCat("it holds ", size, " bytes, ", place.num_elements,
+                                              " elements have ",
+                                              place.num_elements * element_bytes));
     case SavedEncoding::Kind::kVarints:
       if (size >= place.num_elements) return place.num_elements * element_bytes;
       return TooFew(size, place.num_elements);
@@ -71,8 +74,10 @@ absl::StatusOr<int64_t> V1Values::SizeOf(int shard, const Place& place) const {
   return bytes;
 }
 
-void V1Values::Add(int shard, int64_t offset, const Place& place) {
-  stored_[{shard, offset}] = {.place = place, .marks = {place.values.begin}};
+absl::Status V1Values::Add(int shard, int64_t offset, const Place& place) {
+  Stored stored{.place = place, .marks = {place.values.begin}};
+  if (stored_.emplace(std::pair(shard, offset), std::move(stored)).second) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("offset ", offset, " is said to hold two slices"));
 }
 
 V1Values::Stored& V1Values::Find(const BundleEntry& entry) const {
@@ -92,6 +97,7 @@ absl::Status V1Values::VerifyBlockOf(const BundleEntry& entry, const Place& plac
   }
   if (!is_known) {
     status = table.VerifyBlock(place.block);
+    if (!status.ok() && !absl::IsDataLoss(status)) return status;  // the next read may succeed
     const std::lock_guard<std::mutex> lock(mutex_);
     blocks_[key] = status;
   }
@@ -212,7 +218,10 @@ absl::Status V1Values::Read(const BundleEntry& entry, const Sink& sink) const {
 }
 
 absl::Status V1Values::ReadInto(const BundleEntry& entry, char* bytes) const {
-  return Read(entry, [&bytes](absl::string_view piece) {
+  const char* const end = bytes + entry.size;
+  return Read(entry, [&](absl::string_view piece) {
+    if (static_cast<int64_t>(piece.size()) > end - bytes)
+      return Corrupt(entry, absl::StrCat("it holds more than ", entry.size, " bytes"));
     std::memcpy(bytes, piece.data(), piece.size());
     bytes += piece.size();
     return absl::OkStatus();

@@ -41,7 +41,8 @@ class V1Values : public ValueSource {
   absl::StatusOr<int64_t> SizeOf(int shard, const Place& place) const;
   const TableFile& file(int shard) const { return *files_[static_cast<size_t>(shard)]; }
   // Before the first Read. The key is BundleEntry's shard and offset.
-  void Add(int shard, int64_t offset, const Place& place);
+  // Errors: DATA_LOSS if something is there already.
+  absl::Status Add(int shard, int64_t offset, const Place& place);
 
   absl::Status Read(const BundleEntry& entry, const Sink& sink) const override;
   absl::Status ReadInto(const BundleEntry& entry, char* bytes) const override;

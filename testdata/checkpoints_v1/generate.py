@@ -7,8 +7,8 @@ Usage: generate.py     with tensorflow-cpu 2.15.1; writes its files beside this 
   partitioned              one file; partitioned variables
   sharded-?????-of-00002   two files of a sharded saver, with a variable whose parts lie in both
   blocks                   one file of two blocks, each of more than one variable
-Each beside <name>.index and <name>.data-..., the same variables from the same session in today's
-format, under expected/.
+Each but blocks beside <name>.index and <name>.data-..., the same variables from the same session in
+today's format, under expected/.
 """
 
 import os

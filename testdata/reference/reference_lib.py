@@ -43,7 +43,8 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
       gradients serve this case.
     initial: {variable: array}: replaces values of the initializers, before anything is recorded.
     steps_before: TRAIN: the initial checkpoint is that of so many steps, slots and global_step included. Set in the
-      environment, REFERENCE_STEPS_BEFORE makes it so in every case.
+      environment, REFERENCE_STEPS_BEFORE makes it so in every case that is not random: what an op draws depends on how
+      often its session drew before.
     random: the model draws random numbers, by ops with seeds of their own. Each op then draws once a step, as in a
       training loop: loss and update are of one run, in a session that has run nothing else. The update has to wait for
       the loss.
@@ -51,7 +52,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     """
     folder = _folder(case_file)
     run = _Run(model_fn, _read_batches(shared) if shared else batches, mode)
-    if mode == "TRAIN":
+    if mode == "TRAIN" and not random:
         steps_before = int(os.environ.get("REFERENCE_STEPS_BEFORE", steps_before))
     begins_as_shared = shared and steps_before == 0
     with run.session() as session:
