@@ -89,7 +89,7 @@ absl::Status CheckDataDir(absl::string_view data_dir) {
   return absl::NotFoundError(absl::StrCat(problem, ". MNIST is the four files ",
                                           absl::StrJoin(names, ", "),
                                           ", each plain or as .gz. Without a data_dir, digits are "
-                                          "drawn instead."));
+                                          "drawn instead"));
 }
 
 absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir) {
