@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds every #include of the repository against tools/layers.txt; reports all violations at once.
+"""Holds every #include of the repository against tools/layers.txt, and packages to private visibility by
+default; reports all violations at once.
 
 Usage: tools/check_layers.py [ROOT]. Exit code 0 if there is none, else 1. Run by //tools:check_layers.
 """
@@ -92,11 +93,21 @@ def check_foreign(table, source, include):
     return f"<{include}>: {here} may not use {library} (allowed: {', '.join(sorted(usable))})"
 
 
-def sources(root):
+def check_visibility(root, build_file):
+    """A BUILD file opens its targets one by one; a default that opens all is a violation."""
+    with open(os.path.join(root, build_file), encoding="utf-8") as file:
+        text = file.read()
+    for match in re.finditer(r"default_visibility\s*=\s*(.*)", text):
+        if match.group(1) != '["//visibility:private"])':
+            line = text.count("\n", 0, match.start()) + 1
+            yield f"{build_file}:{line}: the default is private; give visibility to the targets that others use"
+
+
+def files_matching(root, pattern):
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if not NOT_OURS.match(f) and f != "testdata")
         for file in sorted(files):
-            if SOURCE.search(file):
+            if pattern.search(file):
                 yield os.path.relpath(os.path.join(folder, file), root)
 
 
@@ -106,7 +117,7 @@ def main():
     table = Table(os.path.join(root, "tools", "layers.txt"))
     violations = []
     count = 0
-    for source in sources(root):
+    for source in files_matching(root, SOURCE):
         count += 1
         if table.folder(source) is None:
             violations.append(f"{source}:1: its folder is not in tools/layers.txt")
@@ -123,9 +134,11 @@ def main():
                     problem = check_foreign(table, source, include)
                 if problem:
                     violations.append(f"{source}:{number}: {problem}")
+    for build_file in files_matching(root, re.compile("^BUILD$")):
+        violations += check_visibility(root, build_file)
     for violation in violations:
         print(violation)
-    print(f"{count} files, {len(violations)} violations of tools/layers.txt")
+    print(f"{count} files, {len(violations)} violations")
     return 1 if violations else 0
 
 
