@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -25,14 +26,19 @@ using CheckFn = std::function<absl::Status(const std::string& prefix)>;
 // The prefixes in a directory that end in a step, the newest step first.
 absl::StatusOr<Prefixes> PrefixesByStep(absl::string_view directory) {
   EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
-  std::vector<std::pair<int64_t, std::string>> found;
+  std::set<std::pair<int64_t, std::string>> found;  // the files of one may be many
   for (absl::string_view name : names) {
-    if (name[0] == '.' || !absl::ConsumeSuffix(&name, ".index")) continue;
-    if (StepOfPrefix(name) >= 0) found.emplace_back(StepOfPrefix(name), JoinPath(directory, name));
+    if (name[0] == '.') continue;
+    std::string prefix;
+    if (absl::ConsumeSuffix(&name, ".index")) {
+      prefix = JoinPath(directory, name);
+    } else {
+      prefix = V1PrefixOfFile(JoinPath(directory, name)).value_or("");
+    }
+    if (StepOfPrefix(prefix) >= 0) found.emplace(StepOfPrefix(prefix), prefix);
   }
-  std::sort(found.rbegin(), found.rend());
   Prefixes prefixes;
-  for (auto& [step, prefix] : found) prefixes.push_back(std::move(prefix));
+  for (auto one = found.rbegin(); one != found.rend(); ++one) prefixes.push_back(one->second);
   return prefixes;
 }
 

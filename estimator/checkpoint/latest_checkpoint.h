@@ -25,9 +25,10 @@ double CheckpointModifiedTimeSeconds(absl::string_view prefix);
 // the directory or its state file is not there, or if nothing is left of the checkpoints that it
 // names. Where the state file cannot be read, or its newest checkpoint is damaged or gone, the next
 // newest whole one is taken (first of those that the state file names, then of all in the directory
-// by step), and `warnings` (the log, if null) says which and why. Errors: DATA_LOSS if there are
-// checkpoints, but none that is whole: a run that began anew would take their place. Source:
-// TF 2.15 tf.train.latest_checkpoint, which gives up where this one falls back.
+// by step, those of the V1 format too), and `warnings` (the log, if null) says which and why.
+// Errors: DATA_LOSS if there are checkpoints, but none that is whole: a run that began anew would
+// take their place. Source: TF 2.15 tf.train.latest_checkpoint, which gives up where this one falls
+// back.
 absl::StatusOr<std::optional<std::string>> LatestCheckpoint(
     absl::string_view directory, std::vector<std::string>* warnings = nullptr);
 

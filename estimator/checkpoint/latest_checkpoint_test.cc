@@ -110,6 +110,25 @@ TEST_F(LatestCheckpointTest, SoDoesOneOfTheV1Format) {
   EXPECT_EQ(newest.Find().value(), Prefix(3));
 }
 
+TEST_F(LatestCheckpointTest, V1CheckpointsThatNoStateFileNamesAreFoundToo) {
+  const std::vector<V1Slice> variables = {{.name = "w", .value = Array::Scalar<float>(1)}};
+  ASSERT_TRUE(WriteV1File(Prefix(3), variables).ok());
+  ASSERT_TRUE(WriteV1File(dir_.File("slim-00007-00000-of-00001"), variables).ok());
+  // Named as one, and not one.
+  ASSERT_TRUE(WriteFileAtomically(dir_.File("events.out.tfevents.17.host-9"), "event").ok());
+  ASSERT_TRUE(WriteFileAtomically(dir_.File("model.ckpt-9.data-00000-of-00001"), "data").ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_NE(warnings_[0].find("model_checkpoint_path: \"slim-00007\""), std::string::npos)
+      << warnings_[0];
+  ASSERT_TRUE(WriteFileAtomically(CheckpointStatePath(dir_.path()), "\x01\xff").ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), dir_.File("slim-00007"));
+  ASSERT_TRUE(RemoveCheckpoint(dir_.File("slim-00007")).ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(3));
+  ASSERT_TRUE(WriteFileAtomically(Prefix(3), "rubbish").ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST_F(LatestCheckpointTest, WhereAllArePassedOverTheErrorHasEveryReason) {
   SaveSteps({5, 10});
   NewestCheckpoint newest(dir_.path());

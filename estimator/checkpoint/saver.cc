@@ -11,6 +11,8 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/checkpoint/v1_checkpoint.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -66,12 +68,12 @@ absl::Status Saver::Recover(absl::string_view directory) {
   if (state.ok()) {
     for (size_t i = 0; i < state->all_model_checkpoint_paths.size(); ++i) {
       const std::string& prefix = state->all_model_checkpoint_paths[i];
-      const auto modified = FileModifiedTimeSeconds(IndexPath(prefix));
-      if (!modified.ok()) continue;  // deleted by somebody
+      const double modified = CheckpointModifiedTimeSeconds(prefix);
+      if (modified == 0) continue;  // deleted by somebody
       recovered.all_model_checkpoint_paths.push_back(prefix);
       recovered.all_model_checkpoint_timestamps.push_back(
           state->all_model_checkpoint_timestamps.empty()
-              ? *modified
+              ? modified
               : state->all_model_checkpoint_timestamps[i]);
     }
     recovered.last_preserved_timestamp = state->last_preserved_timestamp;
@@ -176,19 +178,18 @@ absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t glo
 }
 
 absl::Status RemoveCheckpoint(absl::string_view prefix) {
-  // The index first: without it, the rest is no checkpoint.
-  std::vector<std::string> paths = {IndexPath(prefix), InputStatePath(prefix),
-                                    MetaGraphPath(prefix)};
+  // The index first: without it, the rest is no checkpoint, but for files of the V1 format.
+  EST_RETURN_IF_ERROR(WriteOrRemove(IndexPath(prefix), nullptr));
+  std::vector<std::string> paths = V1Files(prefix).value_or(std::vector<std::string>());
+  paths.push_back(InputStatePath(prefix));
+  paths.push_back(MetaGraphPath(prefix));
   EST_ASSIGN_OR_RETURN(const auto names, List(Dirname(prefix)));
   for (const std::string& name : names) {
     if (absl::StartsWith(name, absl::StrCat(Basename(prefix), ".data-"))) {
       paths.push_back(JoinPath(Dirname(prefix), name));
     }
   }
-  for (const std::string& path : paths) {
-    const absl::Status status = RemoveFile(path);
-    if (!status.ok() && !absl::IsNotFound(status)) return status;
-  }
+  for (const std::string& path : paths) EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
   return absl::OkStatus();
 }
 

@@ -80,7 +80,7 @@ class Saver {
   std::optional<WrittenMetaGraph> meta_graph_;  // the last one
 };
 
-// Deletes the files of a checkpoint; those that are not there are no error.
+// Deletes the files of a checkpoint, of the V1 format too; those that are not there are no error.
 absl::Status RemoveCheckpoint(absl::string_view prefix);
 
 }  // namespace estimator

@@ -14,6 +14,7 @@
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/checkpoint/v1_testing.h"
 
 namespace estimator {
 namespace {
@@ -77,6 +78,31 @@ TEST(Saver, KeepsTheNewestAndDeletesAllThatAreOver) {
             (Names{"checkpoint", "model.ckpt-6.data-00000-of-00001", "model.ckpt-6.index",
                    "model.ckpt-6.input", "model.ckpt-6.meta", "model.ckpt-7.data-00000-of-00001",
                    "model.ckpt-7.index"}));
+}
+
+// They were dropped from the list: never deleted, and not in the state file any more.
+TEST(Saver, CheckpointsOfTheV1FormatStayOnTheListUntilTheyAreOver) {
+  const TempDir dir;
+  const std::vector<V1Slice> variables = {{.name = "w", .value = Array::Scalar<float>(1)}};
+  ASSERT_TRUE(WriteV1File(dir.File("model.ckpt-1-00000-of-00001"), variables).ok());
+  ASSERT_TRUE(WriteV1File(dir.File("model.ckpt-2"), variables).ok());
+  ASSERT_TRUE(WriteFileAtomically(dir.File("model.ckpt-2.meta"), "graph").ok());
+  const Names old = {dir.File("model.ckpt-1-????"
+                              "?-of-00001"),
+                     dir.File("model.ckpt-2")};
+  ASSERT_TRUE(WriteCheckpointState(
+                  dir.path(), {.model_checkpoint_path = old[1], .all_model_checkpoint_paths = old})
+                  .ok());
+  Saver saver({.keep_checkpoint_max = 3});
+  ASSERT_TRUE(saver.Save(dir.path(), 3, Variables(3)).ok());
+  EXPECT_EQ(saver.checkpoints(), (Names{old[0], old[1], dir.File("model.ckpt-3")}));
+  ASSERT_TRUE(saver.Save(dir.path(), 4, Variables(4)).ok());
+  EXPECT_FALSE(FileExists(dir.File("model.ckpt-1-00000-of-00001")));
+  EXPECT_TRUE(FileExists(dir.File("model.ckpt-2")));
+  ASSERT_TRUE(saver.Save(dir.path(), 5, Variables(5)).ok());
+  EXPECT_FALSE(FileExists(dir.File("model.ckpt-2")));
+  EXPECT_FALSE(FileExists(dir.File("model.ckpt-2.meta")));
+  EXPECT_EQ(Indexes(dir).size(), 3u);
 }
 
 TEST(Saver, TheSameStepTwiceIsOneCheckpoint) {

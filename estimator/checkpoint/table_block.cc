@@ -62,6 +62,9 @@ absl::StatusOr<bool> BlockWalker::Next() {
                                 " of the key before, does not "
                                 "fit"));
   }
+  // Counted before it is read: after an error, entries may begin within the one that failed.
+  key_bytes_ += static_cast<int64_t>(shared + fresh);
+  if (key_bytes_ > kMaxKeyBytes) return Corrupt(position_, kTooManyKeyBytes);
   std::string key = key_.substr(0, shared);
   if (fresh <= bytes.size() - at) {
     key.append(bytes.data() + at, fresh);
@@ -71,8 +74,6 @@ absl::StatusOr<bool> BlockWalker::Next() {
   }
   if (!begins_anew_ && key <= key_) return Corrupt(position_, "the keys are not in order");
   begins_anew_ = false;
-  key_bytes_ += static_cast<int64_t>(key.size());
-  if (key_bytes_ > kMaxKeyBytes) return Corrupt(position_, kTooManyKeyBytes);
   key_ = std::move(key);
   value_offset_ = key_begin + static_cast<int64_t>(fresh);
   value_size_ = static_cast<int64_t>(value);
@@ -81,11 +82,11 @@ absl::StatusOr<bool> BlockWalker::Next() {
 }
 
 bool BlockWalker::SkipToRestart() {
-  for (int64_t i = 0; i < std::min(num_restarts_, kMaxRestarts); ++i) {
+  while (next_restart_ < std::min(num_restarts_, kMaxRestarts)) {
     uint32_t restart = 0;
-    const bool read = read_at_(end_ + i * static_cast<int64_t>(sizeof(restart)), sizeof(restart),
-                               reinterpret_cast<char*>(&restart))
-                          .ok();
+    const int64_t at = end_ + next_restart_ * static_cast<int64_t>(sizeof(restart));
+    ++next_restart_;
+    const bool read = read_at_(at, sizeof(restart), reinterpret_cast<char*>(&restart)).ok();
     if (!read || restart <= position_ || restart >= end_) continue;
     position_ = restart;
     key_.clear();

@@ -49,7 +49,8 @@ class BlockWalker {
   int64_t value_size() const { return value_size_; }
 
   // After an error: Next goes on at the next restart. False if there is none. For messages about
-  // damage: what stands there may be anything.
+  // damage: what stands there may be anything. Each restart is looked at once, in the order of the
+  // array: one that stands out of order may be passed over.
   bool SkipToRestart();
 
  private:
@@ -60,7 +61,8 @@ class BlockWalker {
   FileWindow window_;
   int64_t end_;  // of the entries
   int64_t num_restarts_;
-  int64_t position_ = 0;  // of the next entry
+  int64_t next_restart_ = 0;  // those before it lie behind us
+  int64_t position_ = 0;      // of the next entry
   std::string key_;
   bool begins_anew_ = true;  // no key before
   int64_t key_bytes_ = 0;    // of all so far

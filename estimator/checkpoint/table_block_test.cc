@@ -70,6 +70,66 @@ TEST(BlockWalker, GoesOnAtTheNextRestartAfterDamage) {
   EXPECT_FALSE(walker.SkipToRestart());
 }
 
+// Every restart was looked at again after every damaged entry: 65536 of them are 2 billion reads.
+TEST(BlockWalker, LooksAtEachRestartOnceHoweverMuchIsDamaged) {
+  constexpr uint32_t kRestarts = 4096;
+  std::string block(kRestarts + 64, '\xff');  // no entry begins anywhere
+  const auto append = [&block](uint32_t word) {
+    for (int i = 0; i < 4; ++i) block.push_back(static_cast<char>(word >> (8 * i)));
+  };
+  for (uint32_t i = 0; i < kRestarts; ++i) append(i);
+  append(kRestarts);
+  int64_t num_words = 0;
+  BlockWalker walker = BlockWalker::Open(
+                           [&](int64_t offset, size_t n, char* bytes) {
+                             num_words += n == sizeof(uint32_t);
+                             block.copy(bytes, n, static_cast<size_t>(offset));
+                             return absl::OkStatus();
+                           },
+                           static_cast<int64_t>(block.size()))
+                           .value();
+  uint32_t num_entries = 0;
+  do {
+    EXPECT_FALSE(walker.Next().ok());
+    ++num_entries;
+  } while (walker.SkipToRestart());
+  EXPECT_EQ(num_entries, kRestarts);
+  EXPECT_LE(num_words, kRestarts + 2);
+}
+
+// Entries that begin within a damaged one had their keys read again and again.
+TEST(BlockWalker, ReadsNoMoreBytesOfKeysThanItWouldHold) {
+  constexpr int64_t kKey = 2 << 20;
+  constexpr uint32_t kRestarts = 1024;
+  // At each restart "b", then a long key that is not greater: an error.
+  const std::string two("\0\1\0b\0\x80\x80\x80\1\0a", 11);
+  std::string block;
+  for (uint32_t i = 0; i < kRestarts; ++i) block += two;
+  block.append(static_cast<size_t>(kKey), 'a');
+  const auto append = [&block](uint32_t word) {
+    for (int i = 0; i < 4; ++i) block.push_back(static_cast<char>(word >> (8 * i)));
+  };
+  for (uint32_t i = 0; i < kRestarts; ++i) append(i * static_cast<uint32_t>(two.size()));
+  append(kRestarts);
+  int64_t num_bytes = 0;
+  BlockWalker walker = BlockWalker::Open(
+                           [&](int64_t offset, size_t n, char* bytes) {
+                             num_bytes += static_cast<int64_t>(n);
+                             block.copy(bytes, n, static_cast<size_t>(offset));
+                             return absl::OkStatus();
+                           },
+                           static_cast<int64_t>(block.size()))
+                           .value();
+  int num_errors = 0;
+  do {
+    absl::StatusOr<bool> more = true;
+    while (more.ok() && *more) more = walker.Next();
+    num_errors += !more.ok();
+  } while (walker.SkipToRestart());
+  EXPECT_GT(num_errors, 1000);
+  EXPECT_LT(num_bytes, kMaxKeyBytes + (8 << 20));  // 2 GiB if each is read
+}
+
 TEST(BlockWalker, ReadsAKeyThatIsLongerThanItsWindow) {
   const std::string key(10000, 'k');
   std::string block("\0\x90\x4e\1", 4);

@@ -69,6 +69,18 @@ absl::StatusOr<std::unique_ptr<TableFile>> TableFile::Open(absl::string_view pat
   return table;
 }
 
+bool TableFile::EndsAsOne(absl::string_view path) {
+  const auto file = RandomAccessFile::Open(path);
+  uint64_t magic = 0;
+  constexpr int64_t kMagicBytes = sizeof(magic);
+  return file.ok() && (*file)->size() >= kFooterBytes &&
+         (*file)
+             ->ReadExactly((*file)->size() - kMagicBytes, sizeof(magic),
+                           reinterpret_cast<char*>(&magic))
+             .ok() &&
+         magic == kMagic;
+}
+
 // The footer has no checksum: everything in it is checked in another way.
 absl::Status TableFile::ReadFooter(Block* meta, Block* index) const {
   const int64_t limit = file_->size() - kFooterBytes;

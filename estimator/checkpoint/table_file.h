@@ -40,6 +40,9 @@ class TableFile {
   // damaged no entry can be found.
   static absl::StatusOr<std::unique_ptr<TableFile>> Open(absl::string_view path);
 
+  // Whether the last bytes of a file are a table's.
+  static bool EndsAsOne(absl::string_view path);
+
   const std::string& path() const { return file_->path(); }
   const RandomAccessFile& file() const { return *file_; }
   const std::vector<Block>& blocks() const { return blocks_; }

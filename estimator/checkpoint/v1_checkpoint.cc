@@ -265,6 +265,15 @@ absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
       prefix, *numbers.begin(), *numbers.rbegin(), prefix, kAnyShard, *numbers.rbegin()));
 }
 
+std::optional<std::string> V1PrefixOfFile(absl::string_view path) {
+  absl::string_view prefix = path;
+  ConsumeShardSuffix(false, &prefix);
+  if (StepOfPrefix(prefix) < 0 || IsDirectory(path)) return std::nullopt;
+  const bool is_named_so = absl::EndsWith(prefix.substr(0, prefix.rfind('-')), ".ckpt");
+  if (!is_named_so && !TableFile::EndsAsOne(path)) return std::nullopt;
+  return std::string(prefix);
+}
+
 namespace {
 
 absl::StatusOr<std::unique_ptr<TableFile>> OpenFile(const std::string& path, size_t num_files) {

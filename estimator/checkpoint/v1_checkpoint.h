@@ -14,6 +14,7 @@
 #define ESTIMATOR_CHECKPOINT_V1_CHECKPOINT_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ namespace estimator {
 // The files that a prefix means, sorted, those that are missing too; empty if it means none.
 // Errors: FAILED_PRECONDITION if there are files of two savers, of different numbers of shards.
 absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix);
+
+// The prefix of the checkpoint that a file of this name is of, or one of its shards is; nullopt if
+// it can be of none. A prefix ends in a step, and either in ".ckpt-<step>" or its file is a table:
+// event files are named "...-<digits>" too, where a host's name ends so.
+std::optional<std::string> V1PrefixOfFile(absl::string_view path);
 
 struct V1Checkpoint {
   BundleIndex index;  // a shard is a file; offsets are those of SavedTensorSlices messages in it
