@@ -10,6 +10,7 @@ namespace {
 
 constexpr absl::string_view kMagic = "EITR";
 constexpr char kVersion = 1;  // on disk: do not change
+constexpr size_t kHeadBytes = kMagic.size() + 1;
 constexpr size_t kCrcBytes = 4;
 constexpr uint64_t kMostInt = uint64_t{1} << 62;  // the sum of two does not overflow
 
@@ -68,14 +69,12 @@ std::string SealState(absl::string_view description, absl::string_view nodes) {
   return sealed;
 }
 
-absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
-                                              absl::string_view sealed) {
-  const size_t head_bytes = kMagic.size() + 1;
-  if (sealed.size() < head_bytes + kCrcBytes || sealed.substr(0, kMagic.size()) != kMagic) {
+absl::Status CheckSealedState(absl::string_view sealed) {
+  if (sealed.size() < kHeadBytes + kCrcBytes || sealed.substr(0, kMagic.size()) != kMagic) {
     return absl::DataLossError(
         absl::StrCat("not a saved input position: ", sealed.size(), " bytes without its mark"));
   }
-  absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
+  const absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
   uint32_t stored = 0;
   for (size_t i = 0; i < kCrcBytes; ++i) {
     stored |= static_cast<uint32_t>(static_cast<unsigned char>(sealed[body.size() + i])) << (8 * i);
@@ -85,12 +84,19 @@ absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
         absl::StrCat("the saved input position is damaged: the crc32c of its ", sealed.size(),
                      " bytes does not match"));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
+                                              absl::string_view sealed) {
+  EST_RETURN_IF_ERROR(CheckSealedState(sealed));
+  const absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
   if (body[kMagic.size()] != kVersion) {
     return absl::InvalidArgumentError(
         absl::StrCat("the saved input position has version ", static_cast<int>(body[kMagic.size()]),
                      ", this program reads version ", static_cast<int>(kVersion)));
   }
-  StateReader reader(body.substr(head_bytes));
+  StateReader reader(body.substr(kHeadBytes));
   EST_ASSIGN_OR_RETURN(const absl::string_view saved, reader.Bytes());
   if (saved != description) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -45,6 +46,9 @@ class StateReader {
 };
 
 std::string SealState(absl::string_view description, absl::string_view nodes);
+// Whether the bytes are those that SealState gave, of whichever pipeline and version.
+// Errors: DATA_LOSS.
+absl::Status CheckSealedState(absl::string_view sealed);
 // The nodes' state. Errors: DATA_LOSS if the bytes are damaged; INVALID_ARGUMENT, with both
 // descriptions, if they are of another pipeline, or of a later version.
 absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,

@@ -46,7 +46,7 @@ constexpr char kUsage[] =
   list     C              its variables                             --include --exclude
   show     C NAME ...     type, place, statistics, values
   diff     A B            what differs; exit code 1 if anything     --rtol --atol --ignore_dtype --include --exclude
-  verify   C              every crc32c; exit code 1 if damaged
+  verify   C              every crc32c, and the files beside it (C.input, C.meta); exit code 1 if damaged
   rename   C OUT          a copy with other names, slots follow     --map --force
   cast     C OUT          a copy in another floating dtype          --to --from --include --exclude --force
   average  A B ... OUT    the mean of floating variables            --force
@@ -55,7 +55,8 @@ constexpr char kUsage[] =
 rename and cast take the position of the input (C.input) along; average and extract do not. None takes the graph (C.meta).
 
 A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest one), or a SavedModel.
-diff and verify go on after damage, to report all of it.
+diff and verify go on after damage, to report all of it. Of a model directory they take the one that the file `checkpoint`
+there names, and no older one where that is damaged; the others go back to an older one with a warning.
 Exit code: 0; 1 where diff finds a difference or verify damage; 2 for an error, and where diff finds damage.)";
 
 using Arguments = std::vector<std::string>;
@@ -86,9 +87,30 @@ absl::StatusOr<int> RunShow(const Arguments& arguments) {
   return 0;
 }
 
+// Of a model directory the newest checkpoint as its state file names it, be it damaged or gone:
+// what LoadCheckpoint goes back to is another one than was asked about.
+absl::StatusOr<std::string> PrefixWithoutGoingBack(const std::string& argument) {
+  if (!IsDirectory(argument)) return CheckpointPrefix(argument);
+  const auto state = GetCheckpointState(argument);
+  if (state.ok()) return state->model_checkpoint_path;
+  if (absl::IsNotFound(state.status())) return CheckpointPrefix(argument);  // a SavedModel
+  return state.status();
+}
+
+absl::StatusOr<Reader> LoadWithoutGoingBack(const std::string& argument) {
+  EST_ASSIGN_OR_RETURN(const std::string prefix, PrefixWithoutGoingBack(argument));
+  auto reader = BundleReader::Open(prefix);
+  if (reader.ok() || !IsDirectory(argument)) return reader;
+  return absl::Status(
+      reader.status().code(),
+      absl::StrCat("the newest checkpoint of ", argument, ", ", Basename(prefix),
+                   ", cannot be compared: ", reader.status().message(),
+                   ". To compare an older one, give its prefix instead of the directory"));
+}
+
 absl::StatusOr<int> RunDiff(const Arguments& arguments) {
-  EST_ASSIGN_OR_RETURN(const Reader a, LoadCheckpoint(arguments[0]));
-  EST_ASSIGN_OR_RETURN(const Reader b, LoadCheckpoint(arguments[1]));
+  EST_ASSIGN_OR_RETURN(const Reader a, LoadWithoutGoingBack(arguments[0]));
+  EST_ASSIGN_OR_RETURN(const Reader b, LoadWithoutGoingBack(arguments[1]));
   EST_ASSIGN_OR_RETURN(const DiffReport report, Diff(*a, *b,
                                                      {.rtol = FLAGS_rtol,
                                                       .atol = FLAGS_atol,
@@ -101,15 +123,7 @@ absl::StatusOr<int> RunDiff(const Arguments& arguments) {
 }
 
 absl::StatusOr<int> RunVerify(const Arguments& arguments) {
-  // Of a directory the newest as it stands in the state file: LoadCheckpoint would go back to a
-  // whole one.
-  std::string prefix = arguments[0];
-  const auto state = GetCheckpointState(prefix);
-  if (IsDirectory(prefix) && state.ok()) {
-    prefix = state->model_checkpoint_path;
-  } else {
-    EST_ASSIGN_OR_RETURN(prefix, CheckpointPrefix(prefix));
-  }
+  EST_ASSIGN_OR_RETURN(const std::string prefix, PrefixWithoutGoingBack(arguments[0]));
   EST_ASSIGN_OR_RETURN(const VerifyReport report, Verify(prefix));
   for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
   std::fputs(report.summary.c_str(), stdout);

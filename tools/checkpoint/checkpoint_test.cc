@@ -12,6 +12,7 @@
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/checkpoint_state.h"
 
 namespace estimator {
 namespace {
@@ -70,6 +71,34 @@ TEST_F(CheckpointTest, DiffExitsWithOneForADifferenceAndWithTwoForDamageWhichItR
   EXPECT_THAT(damaged.output,
               AllOf(HasSubstr("v (4 bytes at offset 0): crc32c"), HasSubstr("damaged in B"),
                     HasSubstr("1 differ, 1 are damaged")));
+}
+
+// An older checkpoint would be compared in silence, and its difference be a finding.
+TEST_F(CheckpointTest, DiffAndVerifyOfAModelDirectoryTakeItsNewestCheckpointOrNone) {
+  Save("model.ckpt-1", 1);
+  const std::string newest = Save("model.ckpt-2", 2), other = Save("other", 2);
+  ASSERT_TRUE(WriteCheckpointState(
+                  dir_.path(), {.model_checkpoint_path = newest,
+                                .all_model_checkpoint_paths = {dir_.File("model.ckpt-1"), newest}})
+                  .ok());
+  EXPECT_EQ(Run(absl::StrCat("diff ", dir_.path(), " ", other)).exit_code, 0);
+  ASSERT_TRUE(WriteFileAtomically(IndexPath(newest), "rubbish").ok());
+  for (const std::string& sides :
+       {absl::StrCat(dir_.path(), " ", other), absl::StrCat(other, " ", dir_.path())}) {
+    const ProgramRun damaged = Run("diff " + sides);
+    EXPECT_EQ(damaged.exit_code, 2) << damaged.output;
+    EXPECT_THAT(damaged.output,
+                AllOf(HasSubstr("model.ckpt-2, cannot be compared: "),
+                      HasSubstr(IndexPath(newest) + ": "), HasSubstr("give its prefix")));
+  }
+  EXPECT_EQ(Run(absl::StrCat("verify ", dir_.path())).exit_code, 1);
+  ASSERT_TRUE(WriteFileAtomically(CheckpointStatePath(dir_.path()), "rubbish").ok());
+  for (const std::string& command :
+       {absl::StrCat("diff ", dir_.path(), " ", other), absl::StrCat("verify ", dir_.path())}) {
+    const ProgramRun unknown = Run(command);
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_THAT(unknown.output, HasSubstr("not a checkpoint state"));
+  }
 }
 
 }  // namespace

@@ -9,11 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_format.h"
 #include "tools/checkpoint/damage.h"
 #include "tools/checkpoint/elements.h"
+#include "tools/checkpoint/extras.h"
 #include "tools/checkpoint/tensor_stream.h"
 
 namespace estimator {
@@ -150,12 +152,14 @@ absl::StatusOr<std::string> Show(const BundleReader& reader, const std::string& 
 absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
   VerifyReport report;
   const auto reader = BundleReader::Open(prefix);
+  if (!absl::IsDataLoss(reader.status())) EST_RETURN_IF_ERROR(reader.status());
+  EST_ASSIGN_OR_RETURN(const ExtrasReport extras, VerifyExtras(prefix));
   if (absl::IsDataLoss(reader.status())) {
     report.damage.emplace_back(reader.status().message());
+    report.damage.insert(report.damage.end(), extras.damage.begin(), extras.damage.end());
     report.summary = absl::StrCat("damaged: ", prefix, " does not open\n");
     return report;
   }
-  EST_RETURN_IF_ERROR(reader.status());
   int64_t num_bytes = 0, num_values = 0;
   std::set<int> shards;
   const BundleIndex& index = (*reader)->index();
@@ -168,10 +172,23 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
       shards.insert(part->shard);
     }
   }
-  report.summary = absl::StrCat(
-      report.damage.empty() ? "whole: " : absl::StrCat(report.damage.size(), " damaged values: "),
-      prefix, ", ", index.tensors.size(), " variables in ", num_values, " values, ",
-      HumanBytes(num_bytes), " in ", shards.size(), " data files verified\n");
+  std::vector<std::string> damaged;
+  if (!report.damage.empty()) {
+    damaged.push_back(absl::StrCat(report.damage.size(), " damaged values"));
+  }
+  if (!extras.damage.empty()) {
+    damaged.push_back(absl::StrCat(extras.damage.size(), " damaged files beside it"));
+  }
+  report.damage.insert(report.damage.end(), extras.damage.begin(), extras.damage.end());
+  std::string beside;
+  for (const std::string& path : extras.verified) {
+    absl::StrAppend(&beside, beside.empty() ? "" : ", ", Basename(path));
+  }
+  report.summary =
+      absl::StrCat(damaged.empty() ? "whole" : absl::StrJoin(damaged, ", "), ": ", prefix, ", ",
+                   index.tensors.size(), " variables in ", num_values, " values, ",
+                   HumanBytes(num_bytes), " in ", shards.size(), " data files verified",
+                   beside.empty() ? "" : absl::StrCat("; beside it ", beside), "\n");
   return report;
 }
 

@@ -22,7 +22,8 @@ struct VerifyReport {
   std::vector<std::string> damage;  // empty: the checkpoint is whole
   std::string summary;
 };
-// Reads every byte that a variable uses and holds it against its crc32c; goes on after damage.
+// Reads every byte that a variable uses and holds it against its crc32c, and what stands beside
+// the checkpoint (extras.h); goes on after damage.
 // Errors: NOT_FOUND if there is no such checkpoint; CANCELLED. Damage is no error here.
 absl::StatusOr<VerifyReport> Verify(const std::string& prefix);
 

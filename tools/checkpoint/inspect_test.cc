@@ -11,6 +11,7 @@
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/data/iterator_state.h"
 
 namespace estimator {
 namespace {
@@ -65,6 +66,19 @@ TEST_F(InspectTest, VerifyFindsAllDamageNotJustTheFirst) {
   ASSERT_TRUE(RemoveFile(path).ok());
   EXPECT_THAT(Verify(prefix_)->damage, ElementsAre(HasSubstr("which is not there")));
   EXPECT_EQ(Verify(dir_.File("none")).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(InspectTest, VerifyHoldsTheFilesBesideACheckpointToTheirForm) {
+  const std::string input = InputStatePath(prefix_), graph = MetaGraphPath(prefix_);
+  ASSERT_TRUE(WriteFileAtomically(input, SealState("Range", "xy")).ok());
+  EXPECT_THAT(Verify(prefix_)->summary,
+              AllOf(HasSubstr("whole: "), HasSubstr("data files verified; beside it m.input\n")));
+  ASSERT_TRUE(WriteFileAtomically(graph, "rubbish").ok());
+  ASSERT_TRUE(WriteFileAtomically(input, SealState("Range", "xy") + "z").ok());
+  const VerifyReport report = Verify(prefix_).value();
+  EXPECT_THAT(report.damage, ElementsAre(HasSubstr(input + ": the saved input position is damaged"),
+                                         HasSubstr(graph + ": its 7 bytes are no MetaGraphDef")));
+  EXPECT_THAT(report.summary, HasSubstr("2 damaged files beside it: "));
 }
 
 }  // namespace
