@@ -12,10 +12,12 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "estimator/base/interrupt.h"
@@ -125,8 +127,14 @@ bool HelpRequested(int argc, char** argv, bool takes_arguments) {
 std::string DefaultOf(const gflags::CommandLineFlagInfo& flag) {
   double number = 0;
   if (flag.type == "string") return absl::StrCat("\"", flag.default_value, "\"");
-  if (flag.type == "double" && absl::SimpleAtod(flag.default_value, &number))
-    return absl::StrCat(number);
+  if (flag.type != "double" || !absl::SimpleAtod(flag.default_value, &number)) {
+    return flag.default_value;
+  }
+  char text[32];
+  for (const auto format : {std::chars_format::fixed, std::chars_format::general}) {
+    const auto [end, error] = std::to_chars(text, text + sizeof(text), number, format);
+    if (error == std::errc()) return {text, end};
+  }
   return flag.default_value;
 }
 

@@ -17,6 +17,7 @@
 DEFINE_int32(train_steps, 10, "how many steps");
 DEFINE_bool(use_tpu, false, "run on a TPU");
 DEFINE_double(learning_rate, 0.1, "how fast");
+DEFINE_double(examples, 60000001, "of an epoch");
 DEFINE_string(model_dir, "", "where checkpoints go");
 
 namespace estimator {
@@ -135,8 +136,10 @@ TEST(MainTest, HelpListsTheProgramsOwnFlagsOnly) {
   const Outcome outcome = RunMain({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_FALSE(outcome.body_ran);
-  EXPECT_THAT(outcome.standard_output, HasSubstr("--train_steps    int32 10    how many steps\n"));
-  EXPECT_THAT(outcome.standard_output, HasSubstr("--learning_rate  double 0.1  how fast\n"))
+  EXPECT_THAT(outcome.standard_output,
+              HasSubstr("--train_steps    int32 10         how many steps\n"));
+  EXPECT_THAT(outcome.standard_output, HasSubstr("double 60000001  of an epoch\n"));
+  EXPECT_THAT(outcome.standard_output, HasSubstr("--learning_rate  double 0.1       how fast\n"))
       << "not with all digits of the nearest double";
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--logtostderr")));
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--flagfile")));

@@ -12,8 +12,8 @@
 #include "estimator/base/fuzz_input.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_format.h"
-#include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/index_table.h"
+#include "estimator/checkpoint/reader_fuzzing.h"
 #include "estimator/proto/tensor_bundle.pb.h"
 #include "glog/logging.h"
 
@@ -57,25 +57,7 @@ void Fuzz(FuzzInput input) {
     if ((mode & 4) != 0) table[""] = "\x08\x01\x1a\x02\x08\x01";  // one shard, version 1
     CHECK(WriteIndexTable(IndexPath(prefix), table).ok());
   }
-  const auto reader = BundleReader::Open(prefix);
-  if (!reader.ok()) {
-    CHECK(absl::IsDataLoss(reader.status()) || absl::IsUnimplemented(reader.status()))
-        << reader.status();
-    return;
-  }
-  bool all_read = true;
-  for (const std::string& name : (*reader)->names()) {
-    const auto value = (*reader)->Read(name);
-    if (value.ok()) {
-      CHECK((*reader)->Spec(name)->shape == value->shape());
-    } else {
-      CHECK(absl::IsDataLoss(value.status()) || absl::IsUnimplemented(value.status()))
-          << value.status();
-    }
-    all_read &= value.ok() || absl::IsUnimplemented(value.status());
-  }
-  // Reading and streaming agree on what is damaged, save for dtypes that only stream.
-  CHECK(all_read || !(*reader)->VerifyContents().ok());
+  CheckReader(prefix);
 }
 
 }  // namespace

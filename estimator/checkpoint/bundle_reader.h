@@ -26,8 +26,9 @@ class BundleReader {
   // every entry well-formed and every data file there and long enough. Where there is no index, the
   // prefix is that of a V1 checkpoint: its file, or its files, "<prefix>-00000-of-00002", for
   // which "<prefix>-?????-of-00002" does as well.
-  // Errors: NOT_FOUND if there is no checkpoint at the prefix; DATA_LOSS if it is not whole;
-  // UNIMPLEMENTED for big-endian files.
+  // Errors: NOT_FOUND if there is no checkpoint at the prefix; FAILED_PRECONDITION if there are
+  // files of two; DATA_LOSS if it is not whole; UNIMPLEMENTED for what TensorFlow could have
+  // written and this does not read: big-endian files, a newer version; others of the file system.
   static absl::StatusOr<std::unique_ptr<BundleReader>> Open(absl::string_view prefix);
   ~BundleReader();
   BundleReader(const BundleReader&) = delete;

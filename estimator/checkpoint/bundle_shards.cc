@@ -55,7 +55,11 @@ absl::Status BundleShards::CheckSizes(const BundleIndex& index) const {
   int64_t total = 0;
   for (const auto& [shard, file] : files_) total += file->size();
   for (const auto& [name, entry] : index.tensors) {
-    if (entry.slices.empty() || entry.spec.num_bytes() <= static_cast<size_t>(total)) continue;
+    // A string takes a byte at least.
+    const size_t least = entry.spec.dtype == DType::kString
+                             ? static_cast<size_t>(entry.spec.shape.num_elements())
+                             : entry.spec.num_bytes();
+    if (entry.slices.empty() || least <= static_cast<size_t>(total)) continue;
     return absl::DataLossError(absl::StrCat(IndexPath(prefix_), ": ", name, " is ",
                                             entry.spec.ToString(), ", the data files have only ",
                                             total, " bytes"));

@@ -20,6 +20,7 @@
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/corruption_testing.h"
 #include "estimator/checkpoint/index_table.h"
 #include "estimator/checkpoint/table_file.h"
 #include "estimator/proto/tensor_bundle.pb.h"
@@ -56,7 +57,7 @@ class CorruptionTest : public testing::Test {
     ASSERT_TRUE(writer->Add("flag", Array::Of<bool>({2}, {true, false})).ok());
     ASSERT_TRUE(writer->Finish().ok());
     MoveToSecondShard("s");
-    const absl::Status whole = Read();
+    const absl::Status whole = ReadEverything(prefix_);
     ASSERT_TRUE(whole.ok()) << whole;
     const auto reader = BundleReader::Open(prefix_).value();
     for (const auto& [name, entry] : reader->index().tensors) {
@@ -96,42 +97,15 @@ class CorruptionTest : public testing::Test {
       table[key] = value;
     }
     ASSERT_TRUE(WriteIndexTable(IndexPath(prefix_), table).ok());
-    ASSERT_TRUE(Replace(DataPath(prefix_, 0, 2), data).ok());
-    ASSERT_TRUE(Replace(DataPath(prefix_, 1, 2), moved).ok());
+    ASSERT_TRUE(ReplaceFile(DataPath(prefix_, 0, 2), data).ok());
+    ASSERT_TRUE(ReplaceFile(DataPath(prefix_, 1, 2), moved).ok());
     ASSERT_TRUE(RemoveFile(DataPath(prefix_, 0, 1)).ok());
-  }
-
-  // Without the syncs of WriteFileAtomically, which are slow.
-  static absl::Status Replace(const std::string& path, absl::string_view contents) {
-    EST_ASSIGN_OR_RETURN(const auto file, WritableFile::Open(path));
-    EST_RETURN_IF_ERROR(file->Append(contents));
-    return file->Close();
-  }
-
-  // What a restoring program, and then a verifying one, meets first.
-  absl::Status Read() const {
-    EST_ASSIGN_OR_RETURN(const auto reader, BundleReader::Open(prefix_));
-    absl::Status first;
-    for (const std::string& name : reader->names()) {
-      const absl::Status status = reader->Read(name).status();
-      if (!absl::IsUnimplemented(status)) first.Update(status);
-    }
-    first.Update(reader->VerifyContents());
-    return first;
   }
 
   const TempDir dir_;
   const std::string prefix_ = dir_.File("m");
   std::vector<Stored> stored_;
 };
-
-// Whether a message about the index says which variables are lost. Its one block has the entries of
-// all of them; what damage leaves readable is told by name.
-bool SaysWhatIsLost(absl::string_view message) {
-  return absl::StrContains(message, "every variable is lost") ||
-         absl::StrContains(message, "the entry of no variable is in it") ||
-         absl::StrContains(message, "it holds every entry");
-}
 
 TEST_F(CorruptionTest, EveryFlippedByteOfTheIndexIsDataLossNamingFileVariablesAndOffset) {
   const std::string path = IndexPath(prefix_);
@@ -141,8 +115,8 @@ TEST_F(CorruptionTest, EveryFlippedByteOfTheIndexIsDataLossNamingFileVariablesAn
     for (const int mask : {1 << (i % 8), 1 << ((i + 3) % 8), 0xff}) {
       std::string damaged = index;
       damaged[i] = static_cast<char>(damaged[i] ^ mask);
-      ASSERT_TRUE(Replace(path, damaged).ok());
-      const absl::Status status = Read();
+      ASSERT_TRUE(ReplaceFile(path, damaged).ok());
+      const absl::Status status = ReadEverything(prefix_);
       ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << "byte " << i << " ^ " << mask;
       ASSERT_TRUE(absl::StrContains(status.message(), path)) << status;
       ASSERT_TRUE(absl::StrContains(status.message(), "at offset ")) << status;
@@ -170,7 +144,7 @@ TEST_F(CorruptionTest, DamageToOneBlockOfTheIndexNamesOnlyTheVariablesInIt) {
   for (const int64_t at : {int64_t{0}, second.size / 2, second.size - 1, second.size + 4}) {
     std::string damaged = index;
     damaged[static_cast<size_t>(second.offset + at)] ^= 0x20;
-    ASSERT_TRUE(Replace(path, damaged).ok());
+    ASSERT_TRUE(ReplaceFile(path, damaged).ok());
     const std::string message(BundleReader::Open(prefix_).status().message());
     EXPECT_THAT(message, HasSubstr(absl::StrCat("block of ", second.size, " bytes at offset ",
                                                 second.offset)));
@@ -194,36 +168,68 @@ TEST_F(CorruptionTest, EveryFlippedByteOfTheDataIsDataLossNamingFileVariableAndO
           std::string damaged = data;
           char& byte = damaged[static_cast<size_t>(i)];
           byte = static_cast<char>(byte ^ mask);
-          ASSERT_TRUE(Replace(path, damaged).ok());
-          const absl::Status status = Read();
+          ASSERT_TRUE(ReplaceFile(path, damaged).ok());
+          const absl::Status status = ReadEverything(prefix_);
           ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << path << " byte " << i;
           ASSERT_TRUE(absl::StrContains(status.message(), where)) << status;
           ++num_flipped;
         }
       }
     }
-    ASSERT_TRUE(Replace(path, data).ok());
+    ASSERT_TRUE(ReplaceFile(path, data).ok());
   }
   EXPECT_EQ(num_flipped, 3 * (12 + 8 + 8 + 16 + 2 + 11)) << "a, p, p, c, flag and s";
+}
+
+// The memory of a tensor is allocated before its slices are read.
+TEST_F(CorruptionTest, SlicesThatShareBytesAreNoMoreThanTheFileHasAlsoOfStrings) {
+  constexpr int64_t kSlice = 1 << 16, kSlices = 64;
+  std::map<std::string, std::string> table;
+  proto::BundleHeaderProto header;
+  header.set_num_shards(1);
+  header.mutable_version()->set_producer(1);
+  header.SerializeToString(&table[""]);
+  proto::BundleEntryProto slice;
+  slice.set_dtype(proto::DT_STRING);
+  slice.mutable_shape()->add_dim()->set_size(kSlice);
+  slice.set_size(kSlice + 4);
+  proto::BundleEntryProto whole;
+  whole.set_dtype(proto::DT_STRING);
+  whole.mutable_shape()->add_dim()->set_size(kSlice * kSlices);
+  for (int64_t i = 0; i < kSlices; ++i) {
+    auto& extent = *whole.add_slices()->add_extent();
+    extent.set_start(i * kSlice);
+    extent.set_length(kSlice);
+    slice.SerializeToString(&table[SliceKey("w", {{i * kSlice, kSlice}})]);
+  }
+  whole.SerializeToString(&table["w"]);
+  const std::string prefix = dir_.File("shared");
+  ASSERT_TRUE(WriteIndexTable(IndexPath(prefix), table).ok());
+  ASSERT_TRUE(ReplaceFile(DataPath(prefix, 0, 1), std::string(kSlice + 4, '\0')).ok());
+  const absl::Status status = BundleReader::Open(prefix).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(IndexPath(prefix)), HasSubstr("w is str [4194304]"),
+                    HasSubstr("the data files have only 65540 bytes")));
 }
 
 TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingFileVariablesAndOffset) {
   const std::string index = ReadFile(IndexPath(prefix_)).value();
   for (size_t size = 0; size < index.size(); ++size) {
-    ASSERT_TRUE(Replace(IndexPath(prefix_), index.substr(0, size)).ok());
+    ASSERT_TRUE(ReplaceFile(IndexPath(prefix_), index.substr(0, size)).ok());
     const absl::Status status = BundleReader::Open(prefix_).status();
     ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << "cut to " << size;
     ASSERT_THAT(std::string(status.message()),
                 AllOf(HasSubstr(IndexPath(prefix_)), HasSubstr("at offset "),
                       HasSubstr("every variable is lost")));
   }
-  ASSERT_TRUE(Replace(IndexPath(prefix_), index).ok());
+  ASSERT_TRUE(ReplaceFile(IndexPath(prefix_), index).ok());
   for (const int shard : {0, 1}) {
     const std::string path = DataPath(prefix_, shard, 2);
     const std::string contents = ReadFile(path).value();
     // What was moved to the second file left a gap, behind which `flag` ends the first.
     for (size_t size = 0; size < contents.size(); ++size) {
-      ASSERT_TRUE(Replace(path, contents.substr(0, size)).ok());
+      ASSERT_TRUE(ReplaceFile(path, contents.substr(0, size)).ok());
       const absl::Status status = BundleReader::Open(prefix_).status();
       ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << path << " cut to " << size;
       std::set<std::string> lost;
@@ -242,7 +248,7 @@ TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingFileVariablesAndOffset) {
                                                "): the file ends at ", size, "; lost are ")),
                         HasSubstr(ListNames({lost.begin(), lost.end()}))));
     }
-    ASSERT_TRUE(Replace(path, contents).ok());
+    ASSERT_TRUE(ReplaceFile(path, contents).ok());
   }
 }
 
@@ -258,7 +264,7 @@ TEST_F(CorruptionTest, AMissingFileIsToldWithWhatLiesInIt) {
         HasSubstr(absl::StrCat(path, ", which is not there, holds ",
                                shard == 0 ? "5 variables, a, c, flag, p, v" : "1 variable, s",
                                ", from offset 0 on")));
-    ASSERT_TRUE(Replace(path, contents).ok());
+    ASSERT_TRUE(ReplaceFile(path, contents).ok());
   }
   ASSERT_TRUE(RemoveFile(DataPath(prefix_, 0, 2)).ok());
   ASSERT_TRUE(RemoveFile(DataPath(prefix_, 1, 2)).ok());

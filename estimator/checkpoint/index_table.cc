@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/table_block.h"
 #include "estimator/checkpoint/table_file.h"
 
 namespace estimator {
@@ -61,24 +60,10 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadIndexTable(
     absl::string_view path) {
   EST_ASSIGN_OR_RETURN(const auto table, TableFile::Open(path));
   std::vector<std::pair<std::string, std::string>> entries;
-  int64_t key_bytes = 0;
-  for (size_t i = 0; i < table->blocks().size(); ++i) {
-    EST_ASSIGN_OR_RETURN(const std::string block, table->ReadBlock(i));
-    auto walker = BlockWalker::Open(block);
-    if (!walker.ok()) return table->Corrupt(i, walker.status().message());
-    for (;;) {
-      const absl::StatusOr<bool> more = walker->Next();
-      if (!more.ok()) return table->Corrupt(i, more.status().message());
-      if (!*more) break;
-      key_bytes += static_cast<int64_t>(walker->key().size());
-      if (key_bytes > kMaxKeyBytes) return table->Corrupt(i, kTooManyKeyBytes);
-      if (!entries.empty() && walker->key() <= entries.back().first) {
-        return table->Corrupt(i, "its keys do not follow those of the block before");
-      }
-      entries.emplace_back(walker->key(), block.substr(static_cast<size_t>(walker->value_offset()),
-                                                       static_cast<size_t>(walker->value_size())));
-    }
-  }
+  EST_RETURN_IF_ERROR(table->ReadEntries([&](const std::string& key, absl::string_view value) {
+    entries.emplace_back(key, std::string(value));
+    return absl::OkStatus();
+  }));
   return entries;
 }
 

@@ -20,8 +20,8 @@ absl::Status WriteIndexTable(absl::string_view path,
                              const std::map<std::string, std::string>& entries);
 
 // All entries in the order of their keys (bytes). Every block's checksum is verified.
-// Errors: NOT_FOUND if there is no such file; DATA_LOSS if it is not such a table, with the path,
-// the offset, and the variables whose entries are lost.
+// Errors: NOT_FOUND if there is no such file; others of the file system; DATA_LOSS if it is not
+// such a table, with the path, the offset, and the variables whose entries are lost.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadIndexTable(
     absl::string_view path);
 

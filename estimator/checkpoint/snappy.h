@@ -1,5 +1,4 @@
-// Decompresses snappy's raw format, which blocks of some published checkpoints have. leveldb does
-// it itself; this serves to look into a block before leveldb does.
+// Decompresses snappy's raw format, which blocks of some published checkpoints have.
 //   varint length of the result, then elements; the low two bits of an element's first byte say:
 //   0 literal: length - 1 in the upper six bits, or, from 60 on, in the next 1 to 4 bytes
 //   1 copy: length - 4 in bits 2 to 4, offset in bits 5 to 7 and the next byte

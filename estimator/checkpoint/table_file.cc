@@ -62,6 +62,7 @@ absl::StatusOr<std::unique_ptr<TableFile>> TableFile::Open(absl::string_view pat
   Block meta, index;
   EST_RETURN_IF_ERROR(table->ReadFooter(&meta, &index));
   if (const absl::Status status = table->Verify(meta); !status.ok()) {
+    if (!absl::IsDataLoss(status)) return status;
     return Damaged(path, absl::StrCat("the meta ", PlaceOf(meta), ": ", status.message(),
                                       "; the entry of no variable is in it"));
   }
@@ -81,6 +82,13 @@ bool TableFile::EndsAsOne(absl::string_view path) {
          magic == kMagic;
 }
 
+absl::Status TableFile::ReadExactly(int64_t offset, size_t n, char* bytes) const {
+  const absl::Status status = file_->ReadExactly(offset, n, bytes);
+  if (!absl::IsOutOfRange(status)) return status;
+  return absl::DataLossError(
+      absl::StrCat("cut off: ", n, " bytes at offset ", offset, " are not there any more"));
+}
+
 // The footer has no checksum: everything in it is checked in another way.
 absl::Status TableFile::ReadFooter(Block* meta, Block* index) const {
   const int64_t limit = file_->size() - kFooterBytes;
@@ -89,7 +97,7 @@ absl::Status TableFile::ReadFooter(Block* meta, Block* index) const {
                                         ", too short for a footer", kAllLost));
   }
   std::string footer(kFooterBytes, '\0');
-  EST_RETURN_IF_ERROR(file_->ReadExactly(limit, footer.size(), footer.data()));
+  EST_RETURN_IF_ERROR(ReadExactly(limit, footer.size(), footer.data()));
   uint64_t magic = 0;
   const size_t magic_at = footer.size() - sizeof(magic);
   std::memcpy(&magic, footer.data() + magic_at, sizeof(magic));
@@ -127,7 +135,8 @@ absl::Status TableFile::ReadIndexBlock(const Block& index) {
     return Damaged(path(), absl::StrCat("the index ", PlaceOf(index), ": ", what, kAllLost));
   };
   const auto contents = Read(index);
-  if (!contents.ok()) return damaged(contents.status().message());
+  if (absl::IsDataLoss(contents.status())) return damaged(contents.status().message());
+  EST_RETURN_IF_ERROR(contents.status());
   auto walker = BlockWalker::Open(*contents);
   if (!walker.ok()) return damaged(walker.status().message());
   for (;;) {
@@ -157,12 +166,12 @@ absl::Status TableFile::Verify(const Block& block) const {
   uint32_t crc = 0;
   for (int64_t done = 0; done < covered; done += static_cast<int64_t>(piece.size())) {
     piece.resize(std::min(kPieceBytes, static_cast<size_t>(covered - done)));
-    EST_RETURN_IF_ERROR(file_->ReadExactly(block.offset + done, piece.size(), piece.data()));
+    EST_RETURN_IF_ERROR(ReadExactly(block.offset + done, piece.size(), piece.data()));
     crc = ExtendCrc32c(crc, piece);
   }
   uint32_t stored = 0;
   EST_RETURN_IF_ERROR(
-      file_->ReadExactly(block.offset + covered, sizeof(stored), reinterpret_cast<char*>(&stored)));
+      ReadExactly(block.offset + covered, sizeof(stored), reinterpret_cast<char*>(&stored)));
   if (UnmaskCrc32c(stored) == crc) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("its crc32c is ", absl::Hex(crc, absl::kZeroPad8),
                                           ", beside it stands ",
@@ -172,7 +181,7 @@ absl::Status TableFile::Verify(const Block& block) const {
 absl::StatusOr<std::string> TableFile::Read(const Block& block) const {
   EST_RETURN_IF_ERROR(Verify(block));  // before anything is allocated
   std::string contents(static_cast<size_t>(block.size) + 1, '\0');
-  EST_RETURN_IF_ERROR(file_->ReadExactly(block.offset, contents.size(), contents.data()));
+  EST_RETURN_IF_ERROR(ReadExactly(block.offset, contents.size(), contents.data()));
   const char type = contents.back();
   contents.pop_back();
   if (type == kPlainBlock) return contents;
@@ -182,27 +191,67 @@ absl::StatusOr<std::string> TableFile::Read(const Block& block) const {
   return *std::move(plain);
 }
 
-absl::StatusOr<std::string> TableFile::ReadBlock(size_t i) const {
-  auto contents = Read(blocks_[i]);
-  if (!contents.ok()) return Corrupt(i, contents.status().message());
-  return contents;
+absl::Status TableFile::WalkOn(size_t i, absl::StatusOr<BlockWalker> walker, Walked* walked,
+                               const std::function<absl::Status(const BlockWalker&)>& fn) const {
+  if (absl::IsDataLoss(walker.status())) return Corrupt(i, walker.status().message());
+  EST_RETURN_IF_ERROR(walker.status());
+  for (;;) {
+    const absl::StatusOr<bool> more = walker->Next();
+    if (absl::IsDataLoss(more.status())) return Corrupt(i, more.status().message());
+    EST_RETURN_IF_ERROR(more.status());
+    if (!*more) return absl::OkStatus();
+    const std::string& key = walker->key();
+    walked->key_bytes += static_cast<int64_t>(key.size());
+    if (walked->key_bytes > kMaxKeyBytes) return Corrupt(i, kTooManyKeyBytes);
+    if (walked->any && key <= walked->last_key) {
+      return Corrupt(i, "its keys do not follow those of the block before");
+    }
+    walked->any = true;
+    walked->last_key = key;
+    EST_RETURN_IF_ERROR(fn(*walker));
+  }
+}
+
+absl::Status TableFile::ReadEntries(const OnValue& fn) const {
+  Walked walked;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const auto contents = Read(blocks_[i]);
+    auto walker = contents.ok() ? BlockWalker::Open(*contents) : contents.status();
+    EST_RETURN_IF_ERROR(WalkOn(i, std::move(walker), &walked, [&](const BlockWalker& entry) {
+      return fn(entry.key(),
+                absl::string_view(*contents).substr(static_cast<size_t>(entry.value_offset()),
+                                                    static_cast<size_t>(entry.value_size())));
+    }));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TableFile::WalkEntries(const OnPlace& fn) const {
+  Walked walked;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const auto place = [&](const BlockWalker& entry) {
+      const int64_t begin = blocks_[i].offset + entry.value_offset();
+      return fn(entry.key(), {.block = i, .begin = begin, .end = begin + entry.value_size()});
+    };
+    EST_RETURN_IF_ERROR(WalkOn(i, WalkBlock(blocks_[i]), &walked, place));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status TableFile::VerifyBlock(size_t i) const {
   const absl::Status status = Verify(blocks_[i]);
-  return status.ok() ? status : Corrupt(i, status.message());
+  return absl::IsDataLoss(status) ? Corrupt(i, status.message()) : status;
 }
 
 ReadAt TableFile::ReaderOf(const Block& block) const {
   return [this, offset = block.offset](int64_t at, size_t n, char* bytes) {
-    return file_->ReadExactly(offset + at, n, bytes);
+    return ReadExactly(offset + at, n, bytes);
   };
 }
 
-absl::StatusOr<BlockWalker> TableFile::WalkBlock(size_t i) const {
-  const Block& block = blocks_[i];
+absl::StatusOr<BlockWalker> TableFile::WalkBlock(const Block& block) const {
   char type = 0;
-  EST_RETURN_IF_ERROR(file_->ReadExactly(block.offset + block.size, 1, &type));
+  EST_RETURN_IF_ERROR(ReadExactly(block.offset + block.size, 1, &type));
   if (type == kSnappyBlock) {
     return absl::UnimplementedError(
         absl::StrCat(path(), ": the ", PlaceOf(block), " is compressed"));
@@ -214,26 +263,28 @@ absl::StatusOr<BlockWalker> TableFile::WalkBlock(size_t i) const {
 std::string TableFile::WhatIsIn(size_t i) const {
   const absl::string_view after = i == 0 ? "" : absl::string_view(blocks_[i - 1].last_key);
   std::set<std::string> names;
-  bool whole = false;
-  absl::StatusOr<BlockWalker> walker = WalkBlock(i);
+  bool skipped = false;
+  absl::StatusOr<BlockWalker> walker = WalkBlock(blocks_[i]);
   std::string plain;
   if (absl::IsUnimplemented(walker.status())) {  // compressed
     std::string contents(static_cast<size_t>(blocks_[i].size), '\0');
-    if (file_->ReadExactly(blocks_[i].offset, contents.size(), contents.data()).ok()) {
+    if (ReadExactly(blocks_[i].offset, contents.size(), contents.data()).ok()) {
       plain = SnappyUncompress(contents).value_or("");
     }
     walker = BlockWalker::Open(plain);
   } else if (!walker.ok()) {
     walker = BlockWalker::OpenDamaged(ReaderOf(blocks_[i]), blocks_[i].size);
+    skipped = true;
   }
   while (walker.ok()) {
     const absl::StatusOr<bool> more = walker->Next();
-    whole = more.ok() && !*more;
-    if (whole || (!more.ok() && !walker->SkipToRestart())) break;
+    skipped |= !more.ok();
+    if ((more.ok() && !*more) || (!more.ok() && !walker->SkipToRestart())) break;
     // Damaged lengths lead to keys that are none.
     const bool may_be =
         more.ok() && (i == 0 || walker->key() > after) && walker->key() <= blocks_[i].last_key;
     if (may_be) names.insert(VariableOfKey(walker->key()));
+    skipped |= !may_be;
   }
   names.erase("");
   const std::string place =
@@ -246,7 +297,7 @@ std::string TableFile::WhatIsIn(size_t i) const {
                          " up to \"", absl::CEscape(VariableOfKey(blocks_[i].last_key)), "\"");
   if (names.empty()) return absl::StrCat("; it holds ", place, ", of which none can be read");
   return absl::StrCat("; it holds ", place, ", those of ", ListNames({names.begin(), names.end()}),
-                      whole ? "" : ", as far as they can be read");
+                      skipped ? ", as far as they can be read" : "");
 }
 
 absl::Status TableFile::Corrupt(size_t i, absl::string_view what) const {

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,27 +37,41 @@ class TableFile {
   };
 
   // Reads all but the data blocks, and verifies what it reads.
-  // Errors: of the file system; DATA_LOSS naming the file and the offset, and that without what is
-  // damaged no entry can be found.
+  // Errors, here and below: of the file system, as they are, for they say nothing about the file;
+  // DATA_LOSS naming the file and the offset, and that without what is damaged no entry can be
+  // found.
   static absl::StatusOr<std::unique_ptr<TableFile>> Open(absl::string_view path);
 
   // Whether the last bytes of a file are a table's.
   static bool EndsAsOne(absl::string_view path);
 
   const std::string& path() const { return file_->path(); }
-  const RandomAccessFile& file() const { return *file_; }
+  // Bytes of the file, not verified.
+  // Errors: DATA_LOSS if it has become shorter since it was opened.
+  absl::Status ReadExactly(int64_t offset, size_t n, char* bytes) const;
   const std::vector<Block>& blocks() const { return blocks_; }
 
-  // The contents of a block, verified and not compressed.
-  // Errors: DATA_LOSS as Corrupt has it.
-  absl::StatusOr<std::string> ReadBlock(size_t i) const;
-  // Verifies a block without holding it.
-  absl::Status VerifyBlock(size_t i) const;
-  // Walks a block where it lies in the file; unverified. UNIMPLEMENTED if it is compressed.
-  absl::StatusOr<BlockWalker> WalkBlock(size_t i) const;
+  // Hands out every entry, in the order of the keys; the first error of `fn` ends it.
+  // Of blocks that are verified first, compressed ones too, with its value.
+  //   Errors: DATA_LOSS as Corrupt has it.
+  using OnValue = std::function<absl::Status(const std::string& key, absl::string_view value)>;
+  absl::Status ReadEntries(const OnValue& fn) const;
+  // Of blocks as they lie in the file, not verified, with the value's place in the file.
+  //   Errors: the same; UNIMPLEMENTED if a block is compressed.
+  struct ValuePlace {
+    size_t block = 0;
+    int64_t begin = 0, end = 0;
+  };
+  using OnPlace = std::function<absl::Status(const std::string& key, const ValuePlace& place)>;
+  absl::Status WalkEntries(const OnPlace& fn) const;
 
-  // DATA_LOSS: "<path>: the block of <n> bytes at offset <o>: <what>; lost are ...": the variables
-  // whose entries lie in the block, as far as it can still be read, or else its first and last.
+  // Verifies a block without holding it.
+  // Errors: DATA_LOSS as Corrupt has it.
+  absl::Status VerifyBlock(size_t i) const;
+
+  // DATA_LOSS: "<path>: not a whole checkpoint: the block of <n> bytes at offset <o>: <what>; it
+  // holds <every entry, or from which to which>, those of <the variables whose entries can still be
+  // read>".
   absl::Status Corrupt(size_t i, absl::string_view what) const;
 
  private:
@@ -65,6 +80,15 @@ class TableFile {
   absl::Status ReadIndexBlock(const Block& index);
   absl::Status Verify(const Block& block) const;
   absl::StatusOr<std::string> Read(const Block& block) const;
+  absl::StatusOr<BlockWalker> WalkBlock(const Block& block) const;
+  // What all entries so far add up to.
+  struct Walked {
+    bool any = false;
+    std::string last_key;
+    int64_t key_bytes = 0;
+  };
+  absl::Status WalkOn(size_t i, absl::StatusOr<BlockWalker> walker, Walked* walked,
+                      const std::function<absl::Status(const BlockWalker&)>& fn) const;
   ReadAt ReaderOf(const Block& block) const;
   std::string WhatIsIn(size_t i) const;
 

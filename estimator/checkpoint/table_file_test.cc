@@ -2,12 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
+#include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/index_table.h"
@@ -18,6 +22,12 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
+
+absl::Status ReadAll(const TableFile& table) {
+  return table.ReadEntries(
+      [](const std::string& /*key*/, absl::string_view /*value*/) { return absl::OkStatus(); });
+}
 
 class TableFileTest : public testing::Test {
  protected:
@@ -35,10 +45,12 @@ class TableFileTest : public testing::Test {
     EXPECT_TRUE(WriteFileAtomically(path_, damaged).ok());
     const auto table = TableFile::Open(path_);
     if (!table.ok()) return std::string(table.status().message());
+    const absl::Status read = ReadAll(**table);
     for (size_t i = 0; i < (*table)->blocks().size(); ++i) {
       const absl::Status status = (*table)->VerifyBlock(i);
-      EXPECT_EQ((*table)->ReadBlock(i).status(), status);
-      if (!status.ok()) return std::string(status.message());
+      if (status.ok()) continue;
+      EXPECT_EQ(read, status);
+      return std::string(status.message());
     }
     return "whole";
   }
@@ -52,18 +64,27 @@ TEST_F(TableFileTest, BlocksFollowEachOtherAndTheirKeysSayWhatIsInThem) {
   const auto table = TableFile::Open(path_).value();
   ASSERT_GT(table->blocks().size(), 3u);
   int64_t end = 0;
-  std::string key;
-  for (size_t i = 0; i < table->blocks().size(); ++i) {
-    EXPECT_EQ(table->blocks()[i].offset, end);
-    end += table->blocks()[i].size + 5;
-    auto walker = table->WalkBlock(i).value();
-    while (walker.Next().value()) {
-      EXPECT_TRUE(key < walker.key() || walker.key().empty());
-      key = walker.key();
-    }
-    EXPECT_LE(key, table->blocks()[i].last_key);
+  for (const TableFile::Block& block : table->blocks()) {
+    EXPECT_EQ(block.offset, end);
+    end += block.size + 5;
   }
-  EXPECT_EQ(key, "layer_1499/kernel");
+  std::vector<std::string> keys;
+  ASSERT_TRUE(table
+                  ->WalkEntries([&](const std::string& key, const TableFile::ValuePlace& place) {
+                    const TableFile::Block& block = table->blocks()[place.block];
+                    EXPECT_LE(key, block.last_key);
+                    EXPECT_LT(block.offset, place.begin);
+                    EXPECT_LE(place.end, block.offset + block.size);
+                    EXPECT_EQ(bytes_.substr(static_cast<size_t>(place.begin),
+                                            static_cast<size_t>(place.end - place.begin)),
+                              key.empty() ? "header" : std::string(30, 'v'));
+                    keys.push_back(key);
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  ASSERT_EQ(keys.size(), 501u);
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  EXPECT_EQ(keys.back(), "layer_1499/kernel");
 }
 
 // A block as leveldb writes it, of entries that share nothing.
@@ -122,6 +143,54 @@ TEST_F(TableFileTest, DamageIsToldWithItsBlockAndTheVariablesOfIt) {
   EXPECT_THAT(Damage(static_cast<int64_t>(bytes_.size()) - 60),
               AllOf(HasSubstr("the index block of "), HasSubstr("every variable is lost")));
   EXPECT_EQ(Damage(first.size).substr(0, path_.size()), path_) << "the type of a block";
+}
+
+TEST_F(TableFileTest, WhereEntriesAreSteppedOverTheMessageSaysThatMoreMayBeLost) {
+  // The fourth entry's first length: how much of its key is that of the key before.
+  size_t at = bytes_.find("2/kernel");
+  ASSERT_LT(at, bytes_.find("3/kernel"));
+  at = bytes_.find("3/kernel", at);
+  ASSERT_NE(at, std::string::npos);
+  std::string damaged = bytes_;
+  damaged[at - 3] = '\x7f';
+  ASSERT_TRUE(WriteFileAtomically(path_, damaged).ok());
+  const std::string message(TableFile::Open(path_).value()->VerifyBlock(0).message());
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("layer_1000/kernel"), HasSubstr("as far as they can be read")));
+  EXPECT_THAT(Damage(static_cast<int64_t>(bytes_.find("vvvv"))), Not(HasSubstr("as far as")));
+}
+
+// A disk that fails now may not fail at the next try: nothing is known of the file.
+TEST_F(TableFileTest, AnErrorOfTheFileSystemIsNoDamage) {
+  int num_reads = 0;
+  {
+    const ScopedFaultInjector faults([&](FileOperation operation, absl::string_view /*path*/) {
+      num_reads += operation == FileOperation::kRead;
+      return Fault();
+    });
+    ASSERT_TRUE(ReadAll(*TableFile::Open(path_).value()).ok());
+  }
+  ASSERT_GT(num_reads, 8) << "footer, meta block, index block, data blocks";
+  for (int failing = 0; failing < num_reads; ++failing) {
+    int read = 0;
+    const ScopedFaultInjector faults([&](FileOperation operation, absl::string_view /*path*/) {
+      const bool fails = operation == FileOperation::kRead && read++ == failing;
+      return Fault{.status = fails ? absl::UnavailableError("stale handle") : absl::OkStatus(),
+                   .truncate_after_bytes = {}};
+    });
+    const auto table = TableFile::Open(path_);
+    const absl::Status status = table.ok() ? ReadAll(**table) : table.status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << failing << ": " << status;
+  }
+}
+
+TEST_F(TableFileTest, AFileThatBecomesShorterIsDamage) {
+  const auto table = TableFile::Open(path_).value();
+  ASSERT_EQ(::truncate(path_.c_str(), 100), 0);
+  const absl::Status status = ReadAll(*table);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(path_), HasSubstr("are not there any more")));
 }
 
 TEST_F(TableFileTest, WhatIsNoTableIsToldSo) {

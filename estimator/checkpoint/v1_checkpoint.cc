@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -16,26 +15,24 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/saved_slice.h"
-#include "estimator/checkpoint/table_block.h"
 #include "estimator/checkpoint/table_file.h"
 #include "estimator/checkpoint/v1_values.h"
 #include "estimator/proto/saved_tensor_slice.pb.h"
+#include "estimator/proto/serialize.h"
 
 namespace estimator {
 namespace {
 
 // The version of the format that this reads. On disk: do not change.
 constexpr int kV1Version = 1;
-constexpr int kMaxShards = 100000;  // five digits
 constexpr char kAnyShard[] = "?????";
 
-std::string ShardPath(absl::string_view prefix, int shard, int num_shards) {
-  return absl::StrFormat("%s-%05d-of-%05d", prefix, shard, num_shards);
-}
+// What stands for the number of the shard in a path.
+enum class ShardText { kNumber, kAny };
 
-// Takes "-00001-of-00002", or "-?????-of-00002" with `any_shard`, off the end of a path. 0: it does
-// not end so; else the number of shards.
-int ConsumeShardSuffix(bool any_shard, absl::string_view* path) {
+// Takes "-00001-of-00002", or "-?????-of-00002", off the end of a path. 0: it does not end so; else
+// the number of shards.
+int ConsumeShardSuffix(ShardText text, absl::string_view* path) {
   constexpr size_t kSuffixBytes = 15;
   if (path->size() <= kSuffixBytes) return 0;
   const absl::string_view suffix = path->substr(path->size() - kSuffixBytes);
@@ -45,7 +42,7 @@ int ConsumeShardSuffix(bool any_shard, absl::string_view* path) {
   };
   int num_shards = 0;
   if (suffix[0] != '-' || suffix.substr(6, 4) != "-of-" || !is_number(number) ||
-      !(any_shard ? shard == kAnyShard : is_number(shard)) ||
+      !(text == ShardText::kAny ? shard == kAnyShard : is_number(shard)) ||
       !absl::SimpleAtoi(number, &num_shards)) {
     return 0;
   }
@@ -55,8 +52,8 @@ int ConsumeShardSuffix(bool any_shard, absl::string_view* path) {
 
 std::vector<std::string> ShardPaths(absl::string_view prefix, int num_shards) {
   std::vector<std::string> paths;
-  for (int shard = 0; shard < std::min(num_shards, kMaxShards); ++shard) {
-    paths.push_back(ShardPath(prefix, shard, num_shards));
+  for (int shard = 0; shard < num_shards; ++shard) {  // at most 99,999: five digits
+    paths.push_back(absl::StrFormat("%s-%05d-of-%05d", prefix, shard, num_shards));
   }
   return paths;
 }
@@ -65,11 +62,7 @@ std::vector<std::string> ShardPaths(absl::string_view prefix, int num_shards) {
 struct V1File {
   const int shard;
   const TableFile* const table;
-  struct Entry {
-    size_t block = 0;
-    int64_t begin = 0, end = 0;  // of the value, in the file
-  };
-  std::map<std::string, Entry> entries = {};  // by key
+  std::map<std::string, TableFile::ValuePlace> entries = {};  // by key
   proto::SavedTensorSliceMeta meta = {};
 
   absl::Status Corrupt(absl::string_view what) const {
@@ -78,7 +71,7 @@ struct V1File {
 
   ReadAt Reader() const {
     return [this](int64_t offset, size_t n, char* bytes) {
-      return table->file().ReadExactly(offset, n, bytes);
+      return table->ReadExactly(offset, n, bytes);
     };
   }
 };
@@ -92,42 +85,17 @@ absl::Status FirstDamage(const TableFile& table, const absl::Status& found) {
   return found;
 }
 
-absl::Status WalkEntries(V1File& file) {
-  int64_t key_bytes = 0;
-  for (size_t i = 0; i < file.table->blocks().size(); ++i) {
-    absl::StatusOr<BlockWalker> walker = file.table->WalkBlock(i);
-    if (absl::IsDataLoss(walker.status())) {
-      return file.table->Corrupt(i, walker.status().message());
-    }
-    EST_RETURN_IF_ERROR(walker.status());
-    const int64_t offset = file.table->blocks()[i].offset;
-    for (;;) {
-      const absl::StatusOr<bool> more = walker->Next();
-      if (absl::IsDataLoss(more.status())) return file.table->Corrupt(i, more.status().message());
-      EST_RETURN_IF_ERROR(more.status());
-      if (!*more) break;
-      key_bytes += static_cast<int64_t>(walker->key().size());
-      if (key_bytes > kMaxKeyBytes) return file.table->Corrupt(i, kTooManyKeyBytes);
-      const int64_t begin = offset + walker->value_offset();
-      file.entries[walker->key()] = {
-          .block = i, .begin = begin, .end = begin + walker->value_size()};
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ReadMeta(V1File& file) {
   const auto found = file.entries.find("");
   if (found == file.entries.end() || found->second.block != 0) {
     return file.Corrupt("it has no list of tensors at offset 0: every variable is lost");
   }
-  const V1File::Entry& entry = found->second;
+  const TableFile::ValuePlace& entry = found->second;
   EST_RETURN_IF_ERROR(file.table->VerifyBlock(0));
   std::string bytes(static_cast<size_t>(entry.end - entry.begin), '\0');
-  EST_RETURN_IF_ERROR(file.table->file().ReadExactly(entry.begin, bytes.size(), bytes.data()));
+  EST_RETURN_IF_ERROR(file.table->ReadExactly(entry.begin, bytes.size(), bytes.data()));
   proto::SavedTensorSlices message;
-  if (bytes.size() > std::numeric_limits<int>::max() ||  // protobuf counts in ints
-      !message.ParseFromString(bytes) || !message.has_meta()) {
+  if (!ParseWithinLimit(bytes, &message) || !message.has_meta()) {
     return file.Corrupt(absl::StrCat("its list of tensors (", bytes.size(), " bytes at offset ",
                                      entry.begin, ") is not one: every variable is lost"));
   }
@@ -169,7 +137,7 @@ absl::Status AddSlice(const V1File& file, const BundleEntry& variable,
     return absl::DataLossError(absl::StrCat("the list of tensors has a slice of ",
                                             part.spec.shape.ToString(), ", the table has not"));
   }
-  const V1File::Entry& stored = found->second;
+  const TableFile::ValuePlace& stored = found->second;
   const auto encoding = EncodingOf(variable.dtype_on_disk);
   if (!encoding) {
     return absl::UnimplementedError(absl::StrCat(file.table->path(), ": ", variable.variable,
@@ -184,13 +152,13 @@ absl::Status AddSlice(const V1File& file, const BundleEntry& variable,
                        FindSavedValues(file.Reader(), stored.begin, stored.end, *encoding));
   part.shard = file.shard;
   part.offset = stored.begin;
-  const auto size = values.SizeOf(file.shard, place);
-  if (!size.ok()) {
+  const auto size = values.Add(part.shard, part.offset, place);
+  if (absl::IsDataLoss(size.status())) {
     return absl::DataLossError(
         absl::StrCat("offset ", stored.begin, ": ", size.status().message()));
   }
+  EST_RETURN_IF_ERROR(size.status());
   part.size = *size;
-  EST_RETURN_IF_ERROR(values.Add(part.shard, part.offset, place));
   if (index->slices.emplace(slice->key, std::move(part)).second) return absl::OkStatus();
   return absl::DataLossError("two files have the same slice of it");
 }
@@ -224,13 +192,14 @@ absl::Status AddTensor(const V1File& file, const proto::SavedSliceMeta& meta, V1
 }
 
 // A tensor of one slice is not partitioned.
-absl::Status JoinSlices(absl::string_view where, BundleIndex* index) {
+absl::Status JoinSlices(const std::vector<std::string>& files, BundleIndex* index) {
   for (auto& [name, entry] : index->tensors) {
-    const std::string variable = absl::StrCat(where, ": ", name);
     if (entry.slices.empty()) {
-      return absl::DataLossError(absl::StrCat(variable, ": it has no slices"));
+      return absl::DataLossError(absl::StrCat(files.front(), ": ", name, ": it has no slices"));
     }
-    EST_RETURN_IF_ERROR(CheckSlices(variable, *index, entry));
+    const int shard = index->slices.at(entry.slices.front().key).shard;
+    EST_RETURN_IF_ERROR(
+        CheckSlices(absl::StrCat(files[static_cast<size_t>(shard)], ": ", name), *index, entry));
     const std::string key = entry.slices.front().key;
     if (entry.slices.size() > 1) continue;
     entry = index->slices.at(key);
@@ -247,7 +216,7 @@ absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
     return std::vector<std::string>{std::string(prefix)};
   }
   absl::string_view base = prefix;
-  if (const int num_shards = ConsumeShardSuffix(true, &base); num_shards > 0) {
+  if (const int num_shards = ConsumeShardSuffix(ShardText::kAny, &base); num_shards > 0) {
     return ShardPaths(base, num_shards);
   }
   const absl::string_view directory = Dirname(prefix);
@@ -255,7 +224,7 @@ absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
   if (!names.ok()) return std::vector<std::string>();
   std::set<int> numbers;
   for (absl::string_view name : *names) {
-    const int num_shards = ConsumeShardSuffix(false, &name);
+    const int num_shards = ConsumeShardSuffix(ShardText::kNumber, &name);
     if (num_shards > 0 && name == Basename(prefix)) numbers.insert(num_shards);
   }
   if (numbers.empty()) return std::vector<std::string>();
@@ -267,7 +236,7 @@ absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
 
 std::optional<std::string> V1PrefixOfFile(absl::string_view path) {
   absl::string_view prefix = path;
-  ConsumeShardSuffix(false, &prefix);
+  ConsumeShardSuffix(ShardText::kNumber, &prefix);
   if (StepOfPrefix(prefix) < 0 || IsDirectory(path)) return std::nullopt;
   const bool is_named_so = absl::EndsWith(prefix.substr(0, prefix.rfind('-')), ".ckpt");
   if (!is_named_so && !TableFile::EndsAsOne(path)) return std::nullopt;
@@ -285,8 +254,9 @@ absl::StatusOr<std::unique_ptr<TableFile>> OpenFile(const std::string& path, siz
   }
   if (!absl::IsDataLoss(table.status()) || num_files > 1) return table;
   std::string cure;
+  const size_t name_at = path.size() - Basename(path).size();
   for (const char* const end : {".meta", ".data-"}) {
-    const size_t at = path.rfind(end);
+    const size_t at = path.find(end, name_at);
     if (at != std::string::npos) cure = absl::StrCat("; did you mean ", path.substr(0, at), "?");
   }
   return absl::DataLossError(absl::StrCat(
@@ -296,7 +266,11 @@ absl::StatusOr<std::unique_ptr<TableFile>> OpenFile(const std::string& path, siz
 
 absl::Status AddFile(int shard, V1Values& values, BundleIndex* index) {
   V1File file{.shard = shard, .table = &values.file(shard)};
-  EST_RETURN_IF_ERROR(WalkEntries(file));
+  EST_RETURN_IF_ERROR(file.table->WalkEntries(
+      [&](const std::string& key, const TableFile::ValuePlace& place) -> absl::Status {
+        file.entries.emplace(key, place);
+        return absl::OkStatus();
+      }));
   EST_RETURN_IF_ERROR(ReadMeta(file));
   for (const proto::SavedSliceMeta& meta : file.meta.tensor()) {
     EST_RETURN_IF_ERROR(AddTensor(file, meta, values, index));
@@ -319,7 +293,7 @@ absl::StatusOr<V1Checkpoint> OpenV1Checkpoint(const std::vector<std::string>& fi
     const absl::Status status = AddFile(shard, *values, &checkpoint.index);
     if (!status.ok()) return FirstDamage(values->file(shard), status);
   }
-  EST_RETURN_IF_ERROR(JoinSlices(files.front(), &checkpoint.index));
+  EST_RETURN_IF_ERROR(JoinSlices(files, &checkpoint.index));
   checkpoint.values = std::move(values);
   return checkpoint;
 }

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -89,7 +91,7 @@ TEST(V1Checkpoint, ValuesBesideALargeOneInABlockAreRead) {
   EXPECT_TRUE(SameBits(*reader->Read("e/small"), Array::Of<float>({1}, {3})));
 }
 
-TEST(V1Checkpoint, TheNameOfAStateFileAndOfAnyFileServe) {
+TEST(V1Checkpoint, TheNameOfAStateFileServesAndOneFileOfSeveralDoesNot) {
   const std::string sharded = "testdata/checkpoints_v1/sharded";
   EXPECT_THAT(*V1Files(sharded),
               ElementsAre(sharded + "-00000-of-00002", sharded + "-00001-of-00002"));
@@ -136,6 +138,33 @@ TEST_F(V1FileTest, ARangeIsThatOfTheWholeAlsoWhereNumbersHaveNoPlace) {
       EXPECT_EQ(range, whole.substr(static_cast<size_t>(begin), 100)) << name << " " << begin;
     }
   }
+}
+
+TEST_F(V1FileTest, ThreadsReadFromOneReader) {
+  Array numbers(DType::kInt64, {150000});
+  for (int64_t i = 0; i < 150000; ++i) numbers.data<int64_t>()[i] = i << (i % 40);
+  const Array words = Array::Of<std::string>({3}, {"a", "", "bcd"});
+  ASSERT_TRUE(
+      WriteV1File(path_, {{.name = "n", .value = numbers}, {.name = "w", .value = words}}).ok());
+  const Reader reader = BundleReader::Open(path_).value();
+  const BundleEntry& entry = reader->index().tensors.at("n");
+  std::vector<std::thread> threads;
+  for (int64_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      std::vector<int64_t> piece(1000);
+      for (int64_t first = 1000 * thread; first < 150000; first += 4000) {
+        ASSERT_TRUE(reader->values()
+                        .ReadRange(entry, 8 * first, 8 * piece.size(),
+                                   reinterpret_cast<char*>(piece.data()))
+                        .ok());
+        ASSERT_EQ(std::memcmp(piece.data(), numbers.data<int64_t>() + first, 8 * piece.size()), 0);
+      }
+      EXPECT_TRUE(SameBits(*reader->Read("n"), numbers));
+      EXPECT_TRUE(SameBits(*reader->Read("w"), words));
+      EXPECT_TRUE(reader->VerifyContents().ok());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(V1FileTest, AFileOfSeveralThatIsMissingIsNamed) {

@@ -9,53 +9,29 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/corruption_testing.h"
 
 namespace estimator {
 namespace {
 
 using ::testing::HasSubstr;
 
-absl::Status Replace(const std::string& path, absl::string_view contents) {
-  EST_ASSIGN_OR_RETURN(const auto file, WritableFile::Open(path));
-  EST_RETURN_IF_ERROR(file->Append(contents));
-  return file->Close();
-}
-
-// What a restoring program, and then a verifying one, meets first.
-absl::Status Read(const std::string& prefix) {
-  EST_ASSIGN_OR_RETURN(const auto reader, BundleReader::Open(prefix));
-  absl::Status first;
-  for (const std::string& name : reader->names()) {
-    const absl::Status status = reader->Read(name).status();
-    if (!absl::IsUnimplemented(status)) first.Update(status);
-  }
-  first.Update(reader->VerifyContents());
-  return first;
-}
-
-bool SaysWhatIsLost(absl::string_view message) {
-  return absl::StrContains(message, "every variable is lost") ||
-         absl::StrContains(message, "the entry of no variable is in it") ||
-         absl::StrContains(message, "it holds ");
-}
-
 class V1CorruptionTest : public testing::Test {
  protected:
   void Copy(const std::string& name) {
     contents_[name] = ReadFile("testdata/checkpoints_v1/" + name).value();
-    ASSERT_TRUE(Replace(dir_.File(name), contents_[name]).ok());
+    ASSERT_TRUE(ReplaceFile(dir_.File(name), contents_[name]).ok());
   }
   // Of the checkpoint `prefix` with other contents in one file.
   void ExpectLoss(const std::string& prefix, const std::string& name, absl::string_view damaged) {
     const std::string path = dir_.File(name);
-    ASSERT_TRUE(Replace(path, damaged).ok());
-    const absl::Status status = Read(dir_.File(prefix));
+    ASSERT_TRUE(ReplaceFile(path, damaged).ok());
+    const absl::Status status = ReadEverything(dir_.File(prefix));
     ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
     ASSERT_THAT(std::string(status.message()), HasSubstr(path));
     ASSERT_THAT(std::string(status.message()), HasSubstr("at offset "));
@@ -83,8 +59,8 @@ TEST_F(V1CorruptionTest, EveryFlippedByteIsDataLossNamingFileVariablesAndOffset)
     for (size_t at = 0; at < contents_[name].size(); ++at) {
       ASSERT_NO_FATAL_FAILURE(ExpectLossAt(prefix, name, at));
     }
-    ASSERT_TRUE(Replace(dir_.File(name), contents_[name]).ok());
-    EXPECT_TRUE(Read(dir_.File(prefix)).ok());
+    ASSERT_TRUE(ReplaceFile(dir_.File(name), contents_[name]).ok());
+    EXPECT_TRUE(ReadEverything(dir_.File(prefix)).ok());
   }
 }
 
@@ -104,10 +80,10 @@ TEST_F(V1CorruptionTest, DamageToALargeBlockNamesTheVariablesOfThatBlockOnly) {
   for (size_t at = 0; at < size; at += at < 1000 || at > size - 1200 ? 7 : 9973)
     places.push_back(at);
   for (const size_t at : places) ASSERT_NO_FATAL_FAILURE(ExpectLossAt("blocks", "blocks", at));
-  // In the zeros of c/large: it and what lies beside it is lost, and the rest is read.
+  // In the zeros of c/large: it and what lies beside it is lost, the list of tensors too.
   std::string damaged = contents_["blocks"];
   damaged[100000] ^= 1;
-  ASSERT_TRUE(Replace(dir_.File("blocks"), damaged).ok());
+  ASSERT_TRUE(ReplaceFile(dir_.File("blocks"), damaged).ok());
   const absl::Status status = BundleReader::Open(dir_.File("blocks")).status();
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("those of 3 variables, a/small, b/small, c/large"));

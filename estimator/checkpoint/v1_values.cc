@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kMarkElements = 64 << 10;
 constexpr int64_t kVarintWindowBytes = 64 << 10;  // at most eight times as many are handed out
+constexpr int64_t kMaxVarintBytes = 10;
 
 absl::Status TooFew(int64_t there, int64_t wanted) {
   return absl::DataLossError(absl::StrCat("it holds ", there, " of ", wanted, " elements"));
@@ -41,7 +42,7 @@ absl::Status ForEachString(const ReadAt& read_at, const SavedValues& values, con
 }  // namespace
 
 ReadAt V1Values::ReaderOf(int shard) const {
-  return [&file = file(shard).file()](int64_t offset, size_t n, char* bytes) {
+  return [&file = file(shard)](int64_t offset, size_t n, char* bytes) {
     return file.ReadExactly(offset, n, bytes);
   };
 }
@@ -74,9 +75,13 @@ absl::StatusOr<int64_t> V1Values::SizeOf(int shard, const Place& place) const {
   return bytes;
 }
 
-absl::Status V1Values::Add(int shard, int64_t offset, const Place& place) {
-  Stored stored{.place = place, .marks = {place.values.begin}};
-  if (stored_.emplace(std::pair(shard, offset), std::move(stored)).second) return absl::OkStatus();
+absl::StatusOr<int64_t> V1Values::Add(int shard, int64_t offset, const Place& place) {
+  EST_ASSIGN_OR_RETURN(const int64_t size, SizeOf(shard, place));
+  Stored stored{.place = place,
+                .marks = {place.values.begin},
+                .next_element = 0,
+                .next_position = place.values.begin};
+  if (stored_.emplace(std::pair(shard, offset), std::move(stored)).second) return size;
   return absl::DataLossError(absl::StrCat("offset ", offset, " is said to hold two slices"));
 }
 
@@ -106,7 +111,7 @@ absl::Status V1Values::VerifyBlockOf(const BundleEntry& entry, const Place& plac
 }
 
 absl::Status V1Values::ReadBytes(int shard, int64_t begin, int64_t end, const Sink& sink) const {
-  const RandomAccessFile& bytes = file(shard).file();
+  const TableFile& bytes = file(shard);
   std::string piece;
   for (; begin < end; begin += static_cast<int64_t>(piece.size())) {
     piece.resize(std::min(kPieceBytes, static_cast<size_t>(end - begin)));
@@ -118,7 +123,7 @@ absl::Status V1Values::ReadBytes(int shard, int64_t begin, int64_t end, const Si
 
 absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int64_t count,
                                    const Sink& sink) const {
-  const RandomAccessFile& bytes = file(shard).file();
+  const TableFile& bytes = file(shard);
   const auto [position_end, element_bytes] =
       std::make_pair(stored.place.values.end, stored.place.encoding.element_bytes);
   int64_t element = 0, position = 0;
@@ -127,10 +132,15 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
     const auto mark = std::min(static_cast<size_t>(first / kMarkElements), stored.marks.size() - 1);
     element = static_cast<int64_t>(mark) * kMarkElements;
     position = stored.marks[mark];
+    if (stored.next_element > element && stored.next_element <= first) {
+      element = stored.next_element;
+      position = stored.next_position;
+    }
   }
   std::string window, elements;
   while (element < first + count) {
-    window.resize(static_cast<size_t>(std::min(kVarintWindowBytes, position_end - position)));
+    window.resize(static_cast<size_t>(std::min({kVarintWindowBytes, position_end - position,
+                                                kMaxVarintBytes * (first + count - element)})));
     EST_RETURN_IF_ERROR(bytes.ReadExactly(position, window.size(), window.data()));
     elements.clear();
     size_t at = 0;
@@ -153,6 +163,11 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
     if (at == 0) return absl::DataLossError(absl::StrCat("offset ", position, ": not a number"));
     position += static_cast<int64_t>(at);
     if (!elements.empty()) EST_RETURN_IF_ERROR(sink(elements));
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stored.next_element = element;
+    stored.next_position = position;
   }
   const bool all = first + count == stored.place.num_elements;
   if (!all || position == position_end) return absl::OkStatus();
@@ -250,7 +265,7 @@ absl::Status V1Values::ReadRange(const BundleEntry& entry, int64_t begin, size_t
   const int64_t element_bytes = place.encoding.element_bytes;
   switch (place.encoding.kind) {
     case SavedEncoding::Kind::kBytes:
-      status = file(entry.shard).file().ReadExactly(place.values.begin + begin, n, bytes);
+      status = file(entry.shard).ReadExactly(place.values.begin + begin, n, bytes);
       break;
     case SavedEncoding::Kind::kVarints: {
       const int64_t first = begin / element_bytes;
@@ -260,7 +275,12 @@ absl::Status V1Values::ReadRange(const BundleEntry& entry, int64_t begin, size_t
       break;
     }
     case SavedEncoding::Kind::kStrings:
-      status = ReadStrings(entry.shard, place, take);
+      status = ReadStrings(entry.shard, place, [&](absl::string_view piece) -> absl::Status {
+        EST_RETURN_IF_ERROR(take(piece));
+        return position < end ? absl::OkStatus()
+                              : absl::CancelledError();  // the rest is not wanted
+      });
+      if (absl::IsCancelled(status)) return absl::OkStatus();
       break;
   }
   return absl::IsDataLoss(status) ? Corrupt(entry, status.message()) : status;

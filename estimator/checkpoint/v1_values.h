@@ -35,14 +35,11 @@ class V1Values : public ValueSource {
   // One file a shard.
   explicit V1Values(std::vector<std::unique_ptr<TableFile>> files) : files_(std::move(files)) {}
 
-  // The bytes of the values when they are handed out.
-  // Errors: DATA_LOSS if there are not place.num_elements of them, as far as that shows itself
-  // without reading numbers.
-  absl::StatusOr<int64_t> SizeOf(int shard, const Place& place) const;
   const TableFile& file(int shard) const { return *files_[static_cast<size_t>(shard)]; }
-  // Before the first Read. The key is BundleEntry's shard and offset.
-  // Errors: DATA_LOSS if something is there already.
-  absl::Status Add(int shard, int64_t offset, const Place& place);
+  // Before the first Read. The key is BundleEntry's shard and offset. Returns the bytes of the
+  // values when they are handed out. Errors: DATA_LOSS if there are not place.num_elements of them,
+  // as far as that shows itself without reading numbers, or if something is there already.
+  absl::StatusOr<int64_t> Add(int shard, int64_t offset, const Place& place);
 
   absl::Status Read(const BundleEntry& entry, const Sink& sink) const override;
   absl::Status ReadInto(const BundleEntry& entry, char* bytes) const override;
@@ -55,8 +52,11 @@ class V1Values : public ValueSource {
     Place place;
     // Where each 64 Ki-th number of varints begins, as far as they were decoded.
     std::vector<int64_t> marks;
+    // The number behind those that were read last, and where it begins: reads follow each other.
+    int64_t next_element = 0, next_position = 0;
   };
 
+  absl::StatusOr<int64_t> SizeOf(int shard, const Place& place) const;
   absl::Status VerifyBlockOf(const BundleEntry& entry, const Place& place) const;
   absl::Status ReadPlace(const BundleEntry& entry, Stored& stored, const Sink& sink) const;
   absl::Status ReadBytes(int shard, int64_t begin, int64_t end, const Sink& sink) const;
@@ -68,7 +68,7 @@ class V1Values : public ValueSource {
 
   const std::vector<std::unique_ptr<TableFile>> files_;
   mutable std::map<std::pair<int, int64_t>, Stored> stored_;
-  mutable std::mutex mutex_;  // guards Stored::marks and blocks_
+  mutable std::mutex mutex_;  // guards blocks_, and of Stored all but the place
   // What became of the blocks that were read, by shard and number.
   mutable std::map<std::pair<int, size_t>, absl::Status> blocks_;
 };

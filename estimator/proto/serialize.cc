@@ -30,4 +30,9 @@ absl::StatusOr<std::string> SerializeWithinLimit(const google::protobuf::Message
   return bytes;
 }
 
+bool ParseWithinLimit(absl::string_view bytes, google::protobuf::MessageLite* message) {
+  return bytes.size() <= kMaxMessageBytes &&
+         message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
 }  // namespace estimator

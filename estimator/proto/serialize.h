@@ -23,6 +23,9 @@ absl::StatusOr<std::string> SerializeWithinLimit(const google::protobuf::Message
                                                  absl::string_view what, absl::string_view cure,
                                                  size_t max_bytes = kMaxMessageBytes);
 
+// Parses a message from bytes of any number; false if they are more than protobuf takes or not one.
+bool ParseWithinLimit(absl::string_view bytes, google::protobuf::MessageLite* message);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_PROTO_SERIALIZE_H_

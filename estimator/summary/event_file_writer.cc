@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -56,11 +55,6 @@ std::string NewPath(absl::string_view directory, absl::string_view suffix) {
   return path;
 }
 
-absl::StatusOr<std::string> Serialize(const proto::Event& event) {
-  return SerializeWithinLimit(event, absl::StrCat("the event of step ", event.step()),
-                              "leave the graph or the summary out, or divide it");
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(absl::string_view directory,
@@ -71,8 +65,7 @@ absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(absl::str
   std::unique_ptr<EventFileWriter> writer(new EventFileWriter(std::move(path), std::move(file)));
   proto::Event version = NewEvent(0);
   version.set_file_version(kFileVersion);
-  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(version));
-  EST_RETURN_IF_ERROR(writer->Write(bytes));
+  EST_RETURN_IF_ERROR(writer->Write(version));
   EST_RETURN_IF_ERROR(writer->Flush());
   return writer;
 }
@@ -104,9 +97,12 @@ EventFileWriter::~EventFileWriter() {
   LOG_IF(WARNING, !status.ok()) << path_ << ": the last events may be lost: " << status;
 }
 
-absl::Status EventFileWriter::Write(absl::string_view event) {
+absl::Status EventFileWriter::Write(const proto::Event& event) {
+  EST_ASSIGN_OR_RETURN(const std::string bytes,
+                       SerializeWithinLimit(event, absl::StrCat("the event of step ", event.step()),
+                                            "leave the graph or the summary out, or divide it"));
   const std::lock_guard<std::mutex> lock(mutex_);
-  return file_->Write(event);
+  return file_->Write(bytes);
 }
 
 absl::Status EventFileWriter::Flush() {
@@ -116,14 +112,11 @@ absl::Status EventFileWriter::Flush() {
 
 absl::Status EventFileWriter::AddSummary(absl::string_view serialized_summary, int64_t step) {
   proto::Event event = NewEvent(step);
-  if (serialized_summary.size() > std::numeric_limits<int>::max() ||  // protobuf counts in ints
-      !event.mutable_summary()->ParseFromArray(serialized_summary.data(),
-                                               static_cast<int>(serialized_summary.size()))) {
+  if (!ParseWithinLimit(serialized_summary, event.mutable_summary())) {
     return absl::InvalidArgumentError(absl::StrCat("step ", step, ": ", serialized_summary.size(),
                                                    " bytes that are not a Summary"));
   }
-  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
-  return Write(bytes);
+  return Write(event);
 }
 
 absl::Status EventFileWriter::AddScalar(absl::string_view tag, float value, int64_t step) {
@@ -154,15 +147,13 @@ absl::Status EventFileWriter::AddTensor(absl::string_view tag, const Array& valu
 absl::Status EventFileWriter::AddGraph(absl::string_view graph_def, int64_t step) {
   proto::Event event = NewEvent(step);
   event.set_graph_def(std::string(graph_def));
-  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
-  return Write(bytes);
+  return Write(event);
 }
 
 absl::Status EventFileWriter::AddMetaGraph(absl::string_view meta_graph_def, int64_t step) {
   proto::Event event = NewEvent(step);
   event.set_meta_graph_def(std::string(meta_graph_def));
-  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
-  return Write(bytes);
+  return Write(event);
 }
 
 absl::Status EventFileWriter::AddRunMetadata(absl::string_view tag, absl::string_view run_metadata,
@@ -170,8 +161,7 @@ absl::Status EventFileWriter::AddRunMetadata(absl::string_view tag, absl::string
   proto::Event event = NewEvent(step);
   event.mutable_tagged_run_metadata()->set_tag(std::string(tag));
   event.mutable_tagged_run_metadata()->set_run_metadata(std::string(run_metadata));
-  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
-  return Write(bytes);
+  return Write(event);
 }
 
 absl::Status EventFileWriter::AddSessionLog(SessionStatus status, int64_t step,
@@ -179,8 +169,7 @@ absl::Status EventFileWriter::AddSessionLog(SessionStatus status, int64_t step,
   proto::Event event = NewEvent(step);
   event.mutable_session_log()->set_status(static_cast<proto::SessionLog::SessionStatus>(status));
   event.mutable_session_log()->set_checkpoint_path(std::string(checkpoint_path));
-  EST_ASSIGN_OR_RETURN(const std::string bytes, Serialize(event));
-  return Write(bytes);
+  return Write(event);
 }
 
 }  // namespace estimator

@@ -16,6 +16,10 @@
 
 namespace estimator {
 
+namespace proto {
+class Event;
+}
+
 // On disk: do not change.
 enum class SessionStatus { kStart = 1, kStop = 2, kCheckpoint = 3 };
 
@@ -65,7 +69,7 @@ class EventFileWriter {
 
  private:
   EventFileWriter(std::string path, std::unique_ptr<TFRecordWriter> file);
-  absl::Status Write(absl::string_view event);
+  absl::Status Write(const proto::Event& event);
 
   const std::string path_;
   std::mutex mutex_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -103,8 +102,7 @@ absl::StatusOr<std::string> TensorSummary(absl::string_view tag, const Array& va
 
 absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_view serialized) {
   proto::Summary summary;
-  if (serialized.size() > std::numeric_limits<int>::max() ||  // protobuf counts in ints
-      !summary.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
+  if (!ParseWithinLimit(serialized, &summary)) {
     return absl::InvalidArgumentError(
         absl::StrCat(tag, ": ", serialized.size(), " bytes that are not a Summary"));
   }

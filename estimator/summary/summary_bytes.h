@@ -1,4 +1,5 @@
 // Serialized Summary messages: what summary ops compute and EventFileWriter::AddSummary takes.
+// Those of tensors and images give RESOURCE_EXHAUSTED where protobuf's 2 GiB do not suffice.
 #ifndef ESTIMATOR_SUMMARY_SUMMARY_BYTES_H_
 #define ESTIMATOR_SUMMARY_SUMMARY_BYTES_H_
 

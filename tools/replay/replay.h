@@ -37,11 +37,11 @@ struct ReplayOptions {
 //   2. each step: its loss (or predictions), then every variable after step 1, the norms of all
 //      after each step, and every variable after the last one.
 // Random ops with seeds of their own draw TensorFlow's numbers, if the reference says its
-// random_seed; turn dropout and other randomness off where it does not. Errors: as Reference::Load;
-// those of the model_fn; those of RunFirstStep; INVALID_ARGUMENT for options that do not fit, or if
-// there was nothing that both sides have to compare; NOT_FOUND or INVALID_ARGUMENT with one table
-// of all variables that only one side has, or has otherwise. A number that differs, NaN included,
-// is no error: the report says so.
+// random_seed; turn dropout and other randomness off where it does not.
+// Errors: as Reference::Load; those of the model_fn; those of RunFirstStep; INVALID_ARGUMENT for
+// options that do not fit, or if there was nothing that both sides have to compare; NOT_FOUND or
+// INVALID_ARGUMENT with one table of all variables that only one side has, or has otherwise. A
+// number that differs, NaN included, is no error: the report says so.
 absl::StatusOr<ReplayReport> Replay(const Model& model, absl::string_view folder,
                                     const ReplayOptions& options = {});
 
