@@ -12,7 +12,8 @@
 namespace estimator {
 
 // The function of the first predicate that holds, `default_fn` where none does. As Cond: all are
-// computed, one is selected, so each must be harmless where it is not chosen.
+// computed, one is selected, so each must be harmless where it is not chosen. They are called in
+// order, the default last: variables get TensorFlow's names.
 //   predicates: bool []. All functions return the same type.
 // Source: TF 2.15 tf.case.
 Tensor Case(const std::vector<std::pair<Tensor, std::function<Tensor()>>>& predicates,
