@@ -10,7 +10,8 @@ namespace estimator {
 
 double EvalResult::operator[](absl::string_view name) const {
   const auto found = values.find(std::string(name));
-  if (found == values.end() || found->second.num_elements() != 1)
+  if (found == values.end() || found->second.num_elements() != 1 ||
+      found->second.dtype() == DType::kString)
     return std::numeric_limits<double>::quiet_NaN();
   return found->second.AsDouble();
 }

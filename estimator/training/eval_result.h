@@ -19,7 +19,7 @@ struct EvalResult {
   double seconds = 0;
   std::string checkpoint_path;  // empty: variables fresh from their initializers
 
-  // A scalar metric; NaN where there is none of that name.
+  // A scalar metric; NaN where there is none of that name, or it is a string.
   double operator[](absl::string_view name) const;
   int64_t global_step() const;
   // "accuracy = 0.979, global_step = 1000, loss = 0.063"; strings, which are summaries, are left
