@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "estimator/ops/activations.h"
@@ -148,6 +149,18 @@ ReduceAxes AxesOf(const GoldenCase& golden) {
   return golden.name == "all" ? ReduceAxes({0, 1}) : ReduceAxes({0});
 }
 
+Out Histogram(In in, const GoldenCase& golden) {
+  const std::map<std::string, std::tuple<double, double, int64_t>> ranges = {
+      {"tenths", {0, 0.3, 3}},         {"hundred", {-10, 10, 100}},
+      {"f64", {-0.3, 0.9, 12}},        {"infinite", {0, 1, 4}},
+      {"i32_extremes", {-10, 100, 3}}, {"i32_widest", {-0x1p31, 0x1p31 - 1, 4}},
+  };
+  const auto found = ranges.find(golden.name);
+  const auto [low, high, nbins] =
+      found == ranges.end() ? std::tuple(0.0, 5.0, int64_t{5}) : found->second;
+  return {HistogramFixedWidth(in[0], low, high, nbins)};
+}
+
 std::map<std::string, Function> Statistics() {
   return {
       {"fn.SortAscending", InOrder(Sort, SortDirection::kAscending)},
@@ -166,8 +179,7 @@ std::map<std::string, Function> Statistics() {
              NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss, sums.shift);
          return {moments.mean, moments.variance};
        }},
-      {"fn.HistogramFixedWidth",
-       [](In in, const GoldenCase&) -> Out { return {HistogramFixedWidth(in[0], 0, 5, 5)}; }},
+      {"fn.HistogramFixedWidth", Histogram},
       {"fn.MeshgridXY",
        [](In in, const GoldenCase&) -> Out { return Meshgrid(in, Indexing::kXY); }},
       {"fn.MeshgridIJ",

@@ -1,9 +1,9 @@
 #include "estimator/ops/statistics.h"
 
-#include <set>
-
 #include "absl/strings/str_cat.h"
+#include "estimator/array/array.h"
 #include "estimator/graph/graph.h"
+#include "estimator/ops/check_numerics.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/math_binary.h"
@@ -36,7 +36,7 @@ MeanAndVariance NormalizeMoments(const Tensor& count, const Tensor& mean_ss,
   if (!count.valid()) return {count, count};
   const NameScope scope(name, *count.graph());
   const Tensor divisor = Reciprocal(count, "divisor");
-  const Tensor shifted_mean = Multiply(mean_ss, divisor, "shifted_mean");
+  const Tensor shifted_mean = Multiply(mean_ss, divisor, shift.valid() ? "shifted_mean" : "mean");
   const Tensor mean = shift.valid() ? Add(shifted_mean, shift, "mean") : shifted_mean;
   return {mean, Subtract(Multiply(variance_ss, divisor), Square(shifted_mean), "variance")};
 }
@@ -45,17 +45,27 @@ Tensor HistogramFixedWidth(const Tensor& values, double low, double high, int64_
                            DType dtype, absl::string_view name) {
   if (!values.valid()) return values;
   Graph& graph = *values.graph();
-  if (!(low < high) || nbins < 1) {
-    return graph.Fail(
-        absl::InvalidArgumentError(absl::StrCat(name, ": needs low < high and nbins > 0, got [",
-                                                low, ", ", high, ") and ", nbins, " bins")));
-  }
   const NameScope scope(name, graph);
-  const double step = (high - low) / static_cast<double>(nbins);
-  // max(values, low) in the values' own type, the bin in float64: as TensorFlow's kernel.
-  const Tensor above = Cast(Subtract(Maximum(values, low), low), DType::kFloat64);
-  const Tensor bin =
-      Cast(Minimum(Divide(above, step), static_cast<double>(nbins - 1)), DType::kInt32);
+  const Tensor first = ConstantLike(values, low), last = ConstantLike(values, high);
+  if (!first.valid() || !last.valid()) return first.valid() ? last : first;
+  // The range as the values' type has it, in float64 from there: as TensorFlow's kernel.
+  const auto rounded = [&values](double x) {
+    return Array::Scalar(x).Cast(values.dtype()).AsDouble();
+  };
+  low = rounded(low);
+  high = rounded(high);
+  if (!(low < high) || nbins < 1) {
+    return graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat(name, ": needs low < high and nbins > 0, got [", low, ", ", high, ") as ",
+                     DTypeName(values.dtype()), " and ", nbins, " bins")));
+  }
+  Tensor inside = Minimum(Maximum(values, first), last);
+  if (IsFloating(values.dtype()))  // NaN alone is not finite here
+    inside = CheckNumerics(inside, "Histogram values must not contain NaN");
+  const auto bins = static_cast<double>(nbins);
+  const Tensor place =
+      Divide(Subtract(Cast(inside, DType::kFloat64), low), high / bins - low / bins);
+  const Tensor bin = Cast(Minimum(place, bins - 1), DType::kInt32);
   return UnsortedSegmentSum(Ones(values.shape(), dtype), bin, nbins);
 }
 

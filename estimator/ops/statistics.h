@@ -31,8 +31,9 @@ MeanAndVariance NormalizeMoments(const Tensor& count, const Tensor& mean_ss,
 
 // How many values fall into each of `nbins` parts of [low, high) of equal width; the first and the
 // last part take what lies outside, too.
-//   values: any number.  Returns dtype [nbins].
-// Errors: INVALID_ARGUMENT unless low < high and nbins > 0.
+//   values: any number; low and high are rounded to its dtype.  Returns dtype [nbins].
+// Errors: INVALID_ARGUMENT unless low < high and nbins > 0, or where values of integers have a low
+// or high between two; the step fails with INVALID_ARGUMENT if a value is NaN.
 // Source: TF 2.15 tf.histogram_fixed_width.
 Tensor HistogramFixedWidth(const Tensor& values, double low, double high, int64_t nbins = 100,
                            DType dtype = DType::kInt32,

@@ -1,5 +1,6 @@
 #include "estimator/ops/statistics.h"
 
+#include <limits>
 #include <vector>
 
 #include "estimator/graph/graph.h"
@@ -15,6 +16,7 @@ using testing::CheckGradients;
 using testing::Doubles;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
+using testing::Eval;
 using ::testing::HasSubstr;
 using testing::Scrambled;
 
@@ -46,6 +48,18 @@ TEST(NormalizeMoments, GiveMeanAndVarianceWithAndWithoutAShift) {
   }
 }
 
+TEST(NormalizeMoments, NodesHaveTensorFlowsNames) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Sufficient sums = SufficientStatistics(Constant({1.0f, 3.0f}), 0);
+  EXPECT_EQ(NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss).mean.name(),
+            "normalize/mean:0");
+  EXPECT_EQ(
+      NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss, Constant(4.0f)).mean.name(),
+      "normalize_1/mean:0");
+  EXPECT_TRUE(graph.FindNode("normalize_1/shifted_mean") != nullptr);
+}
+
 TEST(NormalizeMoments, GradientMatchesFiniteDifferences) {
   const auto variance = [](const std::vector<Tensor>& in) {
     const Sufficient sums = SufficientStatistics(in[0], 0, in[1]);
@@ -65,6 +79,29 @@ TEST(HistogramFixedWidth, PutsWhatLiesOutsideIntoTheFirstAndLastBin) {
   EXPECT_THAT(Doubles(HistogramFixedWidth(Constant({0, 3, 4, 9}), 0, 10, 2, DType::kInt64)),
               ElementsAre(3, 1));
   EXPECT_THAT(ErrorOf([] { HistogramFixedWidth(Zeros({2}), 1, 1); }), HasSubstr("low < high"));
+}
+
+TEST(HistogramFixedWidth, TakesTheRangeInTheTypeOfTheValues) {
+  Graph graph;
+  const GraphScope scope(graph);
+  EXPECT_THAT(Doubles(HistogramFixedWidth(Constant({0.0f, 0.1f, 0.2f, 0.3f}), 0, 0.3, 3)),
+              ElementsAre(2, 1, 1));
+  EXPECT_THAT(Doubles(HistogramFixedWidth(Constant({2147483647, 0}), -10, 100, 3)),
+              ElementsAre(1, 0, 1));
+  EXPECT_THAT(ErrorOf([] { HistogramFixedWidth(Constant({1.0f}), 1, 1 + 1e-12); }),
+              HasSubstr("low < high"));
+  EXPECT_THAT(ErrorOf([] { HistogramFixedWidth(Constant({1}), 0.5, 3); }),
+              HasSubstr("not an integer"));
+}
+
+TEST(HistogramFixedWidth, FailsForNaNAsTensorFlowDoesAndCountsTheInfinite) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(Doubles(HistogramFixedWidth(Constant({inf, -inf, inf}), 0, 1, 2)), ElementsAre(1, 2));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(Eval(HistogramFixedWidth(Constant({0.5f, nan}), 0, 1, 2)).status().ToString(),
+              HasSubstr("Histogram values must not contain NaN"));
 }
 
 }  // namespace

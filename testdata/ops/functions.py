@@ -82,6 +82,14 @@ def statistics():
                     "one": floats([])}.items():
         low, high = (x.dtype.type(0), x.dtype.type(5))
         yield Case("fn.HistogramFixedWidth", name, [x], run=lambda x, low=low, high=high: tf.histogram_fixed_width(x, [low, high], 5))
+    # In C++ the range goes by the case's name.
+    ranges = {"tenths": (F32([0, 0.1, 0.2, 0.3]), 0, 0.3, 3),
+              "hundred": (np.concatenate([floats([60], -11, 11), np.linspace(-10, 10, 101).astype(np.float32)]), -10, 10, 100),
+              "f64": (np.linspace(-0.3, 0.9, 13), -0.3, 0.9, 12), "infinite": (F32([-np.inf, 0.5, np.inf]), 0, 1, 4),
+              "i32_extremes": (i32(2**31 - 1, 0, -2**31), -10, 100, 3), "i32_widest": (i32(-2**31, 0, 2**31 - 1), -2**31, 2**31 - 1, 4)}
+    for name, (x, low, high, nbins) in ranges.items():
+        yield Case("fn.HistogramFixedWidth", name, [x],
+                   run=lambda x, r=np.asarray([low, high], x.dtype), nbins=nbins: tf.histogram_fixed_width(x, r, nbins))
     for name, sizes in {"two": [3, 5], "three": [2, 1, 3], "one": [4], "empty": [2, 0]}.items():
         for indexing in ("xy", "ij"):
             yield Case("fn.Meshgrid" + indexing.upper(), name, [floats([n], key=k) for k, n in enumerate(sizes)], tolerance="sum",
