@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/iterator_state.h"
-#include "tpu/batch_axis.h"
+#include "estimator/training/batch_axis.h"
 
 namespace estimator::tpu {
 namespace {

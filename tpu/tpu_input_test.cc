@@ -209,13 +209,23 @@ TEST_F(TPUInputTest, ABatchIsSplitWhereBatchAxisSaysThatItStands) {
   }
 }
 
+TEST_F(TPUInputTest, ABatchAxisOfTheWrongLengthIsRefusedLocallyToo) {
+  for (const int shards : {0, 4}) {
+    auto options = Transposed(Dir(), shards);
+    options.batch_axis = {1};
+    const char* const error =
+        "batch_axis has 1 entries, but must have one for each array of input_fn, features in the "
+        "order of their names, then labels: features['x'], labels";
+    EXPECT_THAT(TrainError(options, TransposedTrainInput), HasSubstr(error));
+    TinyTPUEstimator estimator(options);
+    EXPECT_THAT(std::string(estimator.Evaluate(TransposedEvalInput).status().message()),
+                HasSubstr(error))
+        << shards;
+  }
+}
+
 TEST_F(TPUInputTest, ABatchAxisThatDoesNotFitIsRefusedOnShards) {
   auto options = Transposed(Dir(), 4);
-  options.batch_axis = {1};
-  EXPECT_THAT(TrainError(options, TransposedTrainInput),
-              HasSubstr("batch_axis has 1 entries, but must have one for each array of input_fn, "
-                        "features in the order of their names, then labels: features['x'], "
-                        "labels"));
   options.batch_axis = {2, 0};
   EXPECT_THAT(TrainError(options, TransposedTrainInput),
               HasSubstr("features['x'] is f32 [2,8]; to be split over the replicas it needs the "

@@ -66,7 +66,8 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
                                                        const BuildOptions& options);
 
 // Rows of an element: the size of the first array's batch axis, of those that have one; 0 where
-// none has. batch_axis: as Strategy::batch_axis; a list of another length counts for nothing.
+// none has. batch_axis: as Strategy::batch_axis; a list of another length, which feeders refuse
+// (batch_axis.h), counts for nothing.
 int64_t NumRows(const Element& element, absl::Span<const int64_t> batch_axis = {});
 
 }  // namespace estimator

@@ -4,7 +4,7 @@
 
 #include "estimator/base/status.h"
 #include "estimator/runtime/cpu_backend.h"
-#include "estimator/training/built_model.h"
+#include "estimator/training/batch_axis.h"
 
 namespace estimator {
 namespace {
@@ -12,17 +12,18 @@ namespace {
 class SingleFeeder : public Feeder {
  public:
   SingleFeeder(Mode mode, std::string description, std::unique_ptr<Iterator> iterator,
-               absl::Span<const int64_t> batch_axis)
+               std::vector<int64_t> batch_axis)
       : mode_(mode),
         description_(std::move(description)),
         iterator_(std::move(iterator)),
-        batch_axis_(batch_axis.begin(), batch_axis.end()) {}
+        batch_axis_(std::move(batch_axis)) {}
 
   absl::StatusOr<std::optional<StepInput>> Next() override {
     EST_ASSIGN_OR_RETURN(std::optional<Element> element, iterator_->Next());
     if (!element.has_value()) return std::optional<StepInput>();
+    EST_RETURN_IF_ERROR(batch_axis_.Check(*element));
     StepInput input;
-    input.num_examples = NumRows(*element, batch_axis_);
+    input.num_examples = batch_axis_.NumRows(*element);
     if (full_rows_ < 0) full_rows_ = input.num_examples;
     input.full = mode_ == Mode::kTrain || input.num_examples == full_rows_;
     input.replicas.push_back(*std::move(element));
@@ -38,7 +39,7 @@ class SingleFeeder : public Feeder {
   const Mode mode_;
   const std::string description_;
   const std::unique_ptr<Iterator> iterator_;
-  const std::vector<int64_t> batch_axis_;
+  const BatchAxis batch_axis_;
   int64_t full_rows_ = -1;
 };
 
@@ -89,7 +90,8 @@ class LocalStrategy : public Strategy {
 absl::StatusOr<std::unique_ptr<Feeder>> MakeSingleFeeder(Mode mode, const Dataset& dataset,
                                                          absl::Span<const int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(std::unique_ptr<Iterator> iterator, dataset.MakeIterator());
-  return std::make_unique<SingleFeeder>(mode, dataset.Describe(), std::move(iterator), batch_axis);
+  return std::make_unique<SingleFeeder>(mode, dataset.Describe(), std::move(iterator),
+                                        std::vector<int64_t>(batch_axis.begin(), batch_axis.end()));
 }
 
 std::unique_ptr<Strategy> MakeLocalStrategy(ModelCall model_call, BatchSizes batch_sizes,

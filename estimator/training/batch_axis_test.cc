@@ -1,4 +1,4 @@
-#include "tpu/batch_axis.h"
+#include "estimator/training/batch_axis.h"
 
 #include <string>
 
@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace estimator::tpu {
+namespace estimator {
 namespace {
 
 using ::testing::HasSubstr;
@@ -87,4 +87,4 @@ TEST(BatchAxis, ArraysThatDifferInMoreThanTheirRowsAreNotJoined) {
 }
 
 }  // namespace
-}  // namespace estimator::tpu
+}  // namespace estimator

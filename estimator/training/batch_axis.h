@@ -1,16 +1,17 @@
 // BatchAxis: where the batch stands in each array of an element, and how elements are split and
 // joined along it: TPUEstimator's batch_axis.
-#ifndef TPU_BATCH_AXIS_H_
-#define TPU_BATCH_AXIS_H_
+#ifndef ESTIMATOR_TRAINING_BATCH_AXIS_H_
+#define ESTIMATOR_TRAINING_BATCH_AXIS_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/data/element.h"
 
-namespace estimator::tpu {
+namespace estimator {
 
 // An axis for each array, features in the order of their names, then labels in theirs; an empty
 // list is axis 0 of every array. Source: TF 2.15 TPUEstimator's batch_axis.
@@ -33,6 +34,6 @@ class BatchAxis {
   const std::vector<int64_t> axes_;
 };
 
-}  // namespace estimator::tpu
+}  // namespace estimator
 
-#endif  // TPU_BATCH_AXIS_H_
+#endif  // ESTIMATOR_TRAINING_BATCH_AXIS_H_

@@ -1,4 +1,4 @@
-#include "tpu/batch_axis.h"
+#include "estimator/training/batch_axis.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 #include "estimator/base/status.h"
 #include "estimator/training/built_model.h"
 
-namespace estimator::tpu {
+namespace estimator {
 namespace {
 
 // Calls fn for every array, with its place among all.
@@ -155,4 +155,4 @@ absl::StatusOr<Element> BatchAxis::Join(const std::vector<Element>& elements) co
   return joined;
 }
 
-}  // namespace estimator::tpu
+}  // namespace estimator
