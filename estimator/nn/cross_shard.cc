@@ -124,8 +124,10 @@ absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operat
                      "or with tpu::CrossShardOptimizer"));
   }
   const std::vector<bool> unsummed = IsOfUnsummedGradients(graph);
+  const std::vector<Node*> exempt = CollectAssigns(graph.update_ops());
   std::vector<std::string> names;
   for (const Node* assign : CollectAssigns(operations)) {
+    if (std::find(exempt.begin(), exempt.end(), assign) != exempt.end()) continue;
     if (!unsummed[static_cast<size_t>(assign->input(1).node()->id())]) continue;
     const std::optional<Variable> variable = graph.FindVariable(assign->input(0).node()->name());
     if (variable.has_value() && !variable->local())

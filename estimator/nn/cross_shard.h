@@ -48,11 +48,12 @@ std::vector<train::GradientAndVariable> SumGradientsOverShards(
 std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
     const std::vector<train::GradientAndVariable>& grads_and_vars);
 
-// Whether no shard keeps to itself what it learns, with the step that `operations` run on more than
-// one shard. The shards share their variables, and shard 0's updates count.
-// Errors: INVALID_ARGUMENT if nothing is summed over shards, or if a variable that is not local
-// takes its value from what Gradients() returned without a sum behind it (gradients that are added
-// up over steps, say), naming the variables.
+// Whether, where several shards run `operations` in a step, no shard keeps what it learns to
+// itself. The shards share their variables, and shard 0's updates count. graph.update_ops() are
+// exempt, also where `operations` run them: averages of a batch normalization may be of gradients,
+// as of images that were moved along theirs. Errors: INVALID_ARGUMENT if nothing is summed over
+// shards, or if a variable that is not local takes its value from what Gradients() returned without
+// a sum behind it (gradients that are added up over steps, say), naming the variables.
 absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operation> operations);
 
 // While it lives, optimizers that this thread calls neither scale nor sum: an outer one has done

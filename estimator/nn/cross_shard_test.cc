@@ -110,6 +110,21 @@ TEST_F(CrossShardTest, WhatKeepsGradientsOfOneShardIsNamed) {
   EXPECT_TRUE(CheckGradientsAreSummed(graph_, {updates}).ok());
 }
 
+// As batch normalization's averages of images that were moved along their gradients; a model may
+// group them with its train_op itself.
+TEST_F(CrossShardTest, UpdateOpsMayKeepGradientsOfOneShardWhereverTheyAreRun) {
+  graph_.sharding().num_shards = 4;
+  const Variable average = GetVariable("average", {2}), kept = GetVariable("kept", {2});
+  const Tensor gradient = Gradient(ReduceSum(w_ * x_)), sum = CrossReplicaSum(gradient);
+  graph_.update_ops().push_back(Assign(average, gradient));
+  const Operation updates = Group({Assign(w_, w_ - sum), Group(graph_.update_ops())});
+  EXPECT_EQ(CheckGradientsAreSummed(graph_, {updates}).ToString(), "OK");
+  EXPECT_NE(CheckGradientsAreSummed(graph_, {Group({updates, Assign(kept, gradient)})})
+                .message()
+                .find("in 'kept': they are not summed"),
+            absl::string_view::npos);
+}
+
 // Backward in two halves: what comes out is a gradient even where it is what went in.
 TEST_F(CrossShardTest, AGradientThatPassesThroughUnchangedIsStillAGradient) {
   const Tensor sum = CrossReplicaSum(x_);

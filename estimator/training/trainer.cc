@@ -217,8 +217,6 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
                                   {.mode = Mode::kTrain,
                                    .seed = config_.tf_random_seed,
                                    .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
-  // Not the update_ops: averages of a batch normalization may be of gradients, as of images that
-  // were moved along theirs.
   EST_RETURN_IF_ERROR(CheckGradientsAreSummed(*model->graph, {model->spec.train_op}));
   std::vector<Operation> updates = model->graph->update_ops();
   updates.push_back(model->spec.train_op);
