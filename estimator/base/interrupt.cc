@@ -17,9 +17,11 @@ std::atomic<bool> requested = false;
 // The first signal's time in microseconds, times 256, and its number; 0: there was none. One word:
 // a second signal may come on another thread while the first one's handler begins.
 std::atomic<int64_t> first_signal = 0;
-std::atomic<int64_t> loop_end = -1;  // negative: no loop runs
+std::atomic<int> num_loops = 0;
+std::atomic<int64_t> loop_end = -1;  // of the only loop; negative: it is not known
 std::atomic<bool> loop_saves = false;
-static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal handler needs this");
+static_assert(std::atomic<int64_t>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a signal handler needs this");
 
 // Only async-signal-safe calls from here on.
 
@@ -54,9 +56,12 @@ class Line {
   size_t size_ = 0;
 };
 
+// The step that the only loop ends at; negative where there is none, or several.
+int64_t EndOfOnlyLoop() { return num_loops.load() == 1 ? loop_end.load() : -1; }
+
 void Answer() {
   Line line;
-  const int64_t end = loop_end.load();
+  const int64_t end = EndOfOnlyLoop();
   if (end < 0) {
     line
         << "\nstopping as soon as what is under way is done; press Ctrl-C again to leave at once\n";
@@ -77,7 +82,7 @@ void HandleSignal(int signal) {
   if (!first_signal.compare_exchange_strong(first, now * 256 + signal)) {
     if (signal == first % 256 && now - first / 256 < kSentTwiceMicros) return;
     Line line;
-    const bool unsaved = loop_end.load() >= 0 && loop_saves.load();
+    const bool unsaved = EndOfOnlyLoop() >= 0 && loop_saves.load();
     line << (unsaved ? "\nleft without saving\n" : "\nleft at once\n");
     line.WriteToStderr();
     ::_exit(kInterruptedExitCode);
@@ -99,11 +104,17 @@ void InstallInterruptHandlers() {
   ::sigaction(SIGTERM, &action, nullptr);
 }
 
-InterruptibleLoop::InterruptibleLoop(bool saves) { loop_saves = saves; }
+InterruptibleLoop::InterruptibleLoop(bool saves) : saves_(saves) { ++num_loops; }
 
-InterruptibleLoop::~InterruptibleLoop() { loop_end = -1; }
+InterruptibleLoop::~InterruptibleLoop() {
+  loop_end = -1;  // until a loop that is left says its own
+  --num_loops;
+}
 
-void InterruptibleLoop::set_end(int64_t step) { loop_end = step; }
+void InterruptibleLoop::set_end(int64_t step) {
+  loop_saves = saves_;
+  loop_end = step;
+}
 
 bool InterruptRequested() { return requested.load(std::memory_order_relaxed); }
 

@@ -19,8 +19,8 @@ inline constexpr int kInterruptedExitCode = 130;
 void InstallInterruptHandlers();
 
 // While it lives, the answer to a first signal says where the process stops: after the loop that is
-// running, which ends at set_end()'s step; what it has learnt is saved then, or is not. One at a
-// time.
+// running, which ends at set_end()'s step; what it has learnt is saved then, or is not. Where
+// several live, on threads that train a model each, the answer names no step.
 class InterruptibleLoop {
  public:
   explicit InterruptibleLoop(bool saves);
@@ -29,6 +29,9 @@ class InterruptibleLoop {
   InterruptibleLoop& operator=(const InterruptibleLoop&) = delete;
 
   void set_end(int64_t step);
+
+ private:
+  const bool saves_;
 };
 
 // Has a stop been asked for? Loops poll this between steps.

@@ -60,6 +60,20 @@ TEST(InterruptTest, TheAnswerNamesTheStepThatTheLoopEndsAtAndWhetherItIsSaved) {
   EXPECT_NE(AnswerTo(SIGINT).find("as soon as"), std::string::npos) << "the loop is over";
 }
 
+// Three models that train on three threads: which of them would the answer be about?
+TEST(InterruptTest, WhereSeveralLoopsRunTheAnswerNamesNoStepUntilOneIsLeft) {
+  InterruptibleLoop loop(/*saves=*/true);
+  loop.set_end(50);
+  {
+    InterruptibleLoop other(/*saves=*/false);
+    other.set_end(700);
+    EXPECT_NE(AnswerTo(SIGINT).find("as soon as"), std::string::npos);
+  }
+  EXPECT_NE(AnswerTo(SIGINT).find("as soon as"), std::string::npos) << "the other's end is past";
+  loop.set_end(60);
+  EXPECT_NE(AnswerTo(SIGINT).find("(step 60), then saving"), std::string::npos);
+}
+
 // timeout(1) sends its SIGTERM twice; now and then both arrive, and the second is not impatience.
 TEST(InterruptTest, TheSameSignalSentTwiceInOneMomentIsOneRequest) {
   EXPECT_NE(AnswerTo(SIGTERM), "");
