@@ -100,7 +100,8 @@ absl::StatusOr<std::string> TensorSummary(absl::string_view tag, const Array& va
   return SerializeWithinLimit(summary, tag, "summarize a part of it");
 }
 
-absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_view serialized) {
+absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_view serialized,
+                                         size_t max_bytes) {
   proto::Summary summary;
   if (!ParseWithinLimit(serialized, &summary)) {
     return absl::InvalidArgumentError(
@@ -108,7 +109,7 @@ absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_vie
   }
   for (int i = 0; i < summary.value_size(); ++i)
     summary.mutable_value(i)->set_tag(absl::StrCat(tag, "/", i));
-  return SerializeWithinLimit(summary, tag, "summarize a part of it");
+  return SerializeWithinLimit(summary, tag, "summarize a part of it", max_bytes);
 }
 
 }  // namespace estimator

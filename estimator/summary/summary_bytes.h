@@ -3,11 +3,13 @@
 #ifndef ESTIMATOR_SUMMARY_SUMMARY_BYTES_H_
 #define ESTIMATOR_SUMMARY_SUMMARY_BYTES_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/proto/serialize.h"
 
 namespace estimator {
 
@@ -30,8 +32,10 @@ absl::StatusOr<std::string> TensorSummary(absl::string_view tag, const Array& va
                                           absl::string_view plugin_name = "");
 
 // A serialized Summary with the tags "tag/0", "tag/1", ... instead of its own.
-// Errors: INVALID_ARGUMENT if it cannot be parsed.
-absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_view serialized);
+// Errors: INVALID_ARGUMENT if it cannot be parsed, RESOURCE_EXHAUSTED if the new tags make more
+// than max_bytes of it.
+absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_view serialized,
+                                         size_t max_bytes = kMaxMessageBytes);
 
 }  // namespace estimator
 
