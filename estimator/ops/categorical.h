@@ -15,9 +15,9 @@ namespace estimator {
 //   logits: floating [N, C], C > 0; one that is not finite is never drawn.  Returns i64 (or i32)
 //   [N, num_samples].
 // The numbers are TensorFlow's of one thread (its threads each begin the stream at a place of their
-// own): see ops/random.h for seeds, steps and replicas. A step takes 256 numbers for each sample,
-// twice, with samples of a row rounded up to 4.
-// Source: TF 2.15 tf.random.categorical (Multinomial).
+// own): see ops/random.h for seeds, steps and replicas. A step takes 2 * 256 Philox results for
+// each sample, with samples of a row rounded up to 4. Source: TF 2.15 tf.random.categorical
+// (Multinomial).
 Tensor RandomCategorical(const Tensor& logits, int64_t num_samples, DType dtype = DType::kInt64,
                          std::optional<int64_t> seed = std::nullopt,
                          absl::string_view name = "categorical");

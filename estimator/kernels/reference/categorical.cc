@@ -1,7 +1,7 @@
 // Multinomial: a class of each row for every sample, by the cumulative sums of exp(logits - max).
 //
-// Key = seed, counter's upper half = seed2; a sample takes two numbers of the stream, rows follow
-// one another. Step s begins s * reservation results into the stream.
+// A sample takes two numbers of the op's stream (random_stream.h), rows follow one another. Step s
+// begins s * reservation results into the stream.
 // Source: TF 2.15 multinomial_op.cc on one thread, and its GuardedPhiloxRandom.
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,10 @@
 #include "estimator/base/random.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
+#include "estimator/kernels/reference/random_stream.h"
 
 namespace estimator {
 namespace {
-
-constexpr uint64_t kReservedPerNumber = 256;  // Philox results; TensorFlow's
 
 struct Sizes {
   int64_t rows, classes, samples;
@@ -68,14 +67,9 @@ std::unique_ptr<Kernel> MultinomialKernel(const KernelSpec& spec) {
   const Sizes sizes = {.rows = spec.inputs[0].shape.dim(0),
                        .classes = spec.inputs[0].shape.dim(1),
                        .samples = spec.outputs[0].shape.dim(1)};
-  const auto seed = static_cast<uint64_t>(spec.attrs.i("seed"));
-  const auto seed2 = static_cast<uint64_t>(spec.attrs.i("seed2"));
   return MakeKernel(
-      [sizes, seed, seed2](const KernelArgs& args) {
-        const auto replica = static_cast<uint64_t>(args.step.replica);
-        Philox philox(replica == 0 ? seed : HashSeed(seed, replica), seed2);
-        philox.Skip(static_cast<uint64_t>(args.step.step) * sizes.Reservation());
-        Doubles doubles(philox);
+      [sizes, stream = RandomStream(spec)](const KernelArgs& args) {
+        Doubles doubles(stream.At(args.step, sizes.Reservation()));
         auto* const sums = static_cast<double*>(args.scratch);
         for (int64_t row = 0; row < sizes.rows; ++row) {
           const double total = SumUp(args.in<T>(0) + row * sizes.classes, sizes.classes, sums);

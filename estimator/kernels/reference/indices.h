@@ -1,4 +1,4 @@
-// What kernels share that take indices: their dtypes, their error, and sums of rows.
+// What kernels share that take indices: their dtypes and their error.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_INDICES_H_
 #define ESTIMATOR_KERNELS_REFERENCE_INDICES_H_
 
@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "estimator/kernels/kernel.h"
-#include "estimator/kernels/reference/loops.h"
 
 namespace estimator {
 
@@ -26,15 +25,6 @@ inline absl::Status IndexOutOfRange(absl::string_view what, int64_t position, in
                                     int64_t limit) {
   return absl::InvalidArgumentError(
       absl::StrCat(what, "[", position, "] = ", value, " is not in [0, ", limit, ")"));
-}
-
-// In the elements' own dtype; integers wrap around.
-template <typename T>
-T SumOf(T a, T b) {
-  if constexpr (kIsFloatingType<T>)
-    return static_cast<T>(static_cast<Compute<T>>(a) + static_cast<Compute<T>>(b));
-  else
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
 }  // namespace estimator

@@ -1,5 +1,5 @@
-// What reference kernels of many families share: which type to compute in, the values of constant
-// operands, and a walk over strided operands.
+// What reference kernels of many families share: which type to compute in, a sum in it, the values
+// of constant operands, and a walk over strided operands.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_LOOPS_H_
 #define ESTIMATOR_KERNELS_REFERENCE_LOOPS_H_
 
@@ -33,6 +33,15 @@ inline std::optional<std::vector<int64_t>> ConstantInts(const KernelSpec& spec, 
   if (index >= spec.constants.size() || !spec.constants[index].has_value()) return std::nullopt;
   const Array ints = spec.constants[index]->Cast(DType::kInt64);
   return std::vector<int64_t>(ints.data<int64_t>(), ints.data<int64_t>() + ints.num_elements());
+}
+
+// In the elements' own dtype; integers wrap around.
+template <typename T>
+T SumOf(T a, T b) {
+  if constexpr (kIsFloatingType<T>)
+    return static_cast<T>(static_cast<Compute<T>>(a) + static_cast<Compute<T>>(b));
+  else
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
 inline int64_t WrapAxis(int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }

@@ -1,8 +1,8 @@
 // RandomUniform, RandomUniformInt, RandomStandardNormal, TruncatedNormal, RandomShuffle.
 //
-// Key = seed, counter's upper half = seed2; a group of numbers is made of one Philox result (of a
-// reserved run of results for TruncatedNormal), so any group can be made alone. Step s begins
-// s * 256 * num_elements results into the stream: what TensorFlow reserves for each run of the op.
+// A group of numbers is made of one Philox result of the op's stream (random_stream.h; of a
+// reserved run of results for TruncatedNormal), so any group can be made alone. Step s begins s *
+// 256 * num_elements results into the stream: what TensorFlow reserves for each run of the op.
 // Source: TF 2.15 random_op_cpu.h (FillPhiloxRandom), random_distributions.h.
 #include "estimator/base/random.h"
 
@@ -17,35 +17,24 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
+#include "estimator/kernels/reference/random_stream.h"
 
 namespace estimator {
 namespace {
 
-constexpr uint64_t kReservedPerElement = 256;  // Philox results; TensorFlow's
-
-// What an op draws from at a step.
+// What an op that fills its output draws from.
 class Source {
  public:
   explicit Source(const KernelSpec& spec)
-      : seed_(static_cast<uint64_t>(spec.attrs.i("seed"))),
-        seed2_(static_cast<uint64_t>(spec.attrs.i("seed2"))),
-        num_elements_(spec.outputs[0].shape.num_elements()) {}
+      : stream_(spec), num_elements_(spec.outputs[0].shape.num_elements()) {}
 
   int64_t num_elements() const { return num_elements_; }
-  // Of the whole stream, whatever the step.
-  Philox Beginning(const StepContext& step) const {
-    const auto replica = static_cast<uint64_t>(step.replica);
-    return Philox(replica == 0 ? seed_ : HashSeed(seed_, replica), seed2_);
-  }
   Philox At(const StepContext& step) const {
-    Philox philox = Beginning(step);
-    philox.Skip(static_cast<uint64_t>(step.step) * kReservedPerElement *
-                static_cast<uint64_t>(num_elements_));
-    return philox;
+    return stream_.At(step, kReservedPerNumber * static_cast<uint64_t>(num_elements_));
   }
 
  private:
-  const uint64_t seed_, seed2_;
+  const RandomStream stream_;
   const int64_t num_elements_;
 };
 
@@ -91,7 +80,7 @@ std::array<double, 2> NormalDoubles(const Philox::Result& x) {
 
 // A group of two, from the 128 results that are reserved for it.
 std::array<double, 2> TruncatedNormalDoubles(Philox philox, uint64_t group) {
-  philox.Skip(group * 2 * kReservedPerElement / 4);
+  philox.Skip(group * 2 * kReservedPerNumber / 4);
   std::array<double, 2> kept{};
   size_t num_kept = 0;
   while (true) {
@@ -225,12 +214,10 @@ EST_REGISTER_KERNEL(
                                                DTypeSize(spec.inputs[0].dtype);
       if (DTypeSize(spec.inputs[0].dtype) == 0) return nullptr;
       return MakeKernel(
-          [source = Source(spec), size, row_bytes](const KernelArgs& args) {
+          [stream = RandomStream(spec), size, row_bytes](const KernelArgs& args) {
             auto* const order = static_cast<int64_t*>(args.scratch);
             std::iota(order, order + size, int64_t{0});
-            Philox philox = source.Beginning(args.step);
-            philox.Skip(static_cast<uint64_t>(args.step.step) *
-                        ((static_cast<uint64_t>(size) + 2) / 4));
+            Philox philox = stream.At(args.step, (static_cast<uint64_t>(size) + 2) / 4);
             Philox::Result numbers{};
             for (int64_t i = 0; i + 1 < size; ++i) {
               if (i % 4 == 0) numbers = philox.Next4();
