@@ -46,6 +46,14 @@ Node MakeReshape(Value input, const TensorSpec& spec, std::string name) {
   return node;
 }
 
+Origin::Step StepOf(const Node& node, std::vector<Value> inputs) {
+  return {.op = node.op,
+          .name = node.name,
+          .attrs = node.attrs,
+          .inputs = std::move(inputs),
+          .outputs = node.outputs};
+}
+
 KernelSpec SpecOf(const Module& module, const Node& node) {
   KernelSpec spec;
   spec.op = node.op;

@@ -96,6 +96,9 @@ Node MakeReshape(Value input, const TensorSpec& spec, std::string name);
 // All that is known of `node` when its kernel is built.
 KernelSpec SpecOf(const Module& module, const Node& node);
 
+// `node` as a step of a fused node's origin.
+Origin::Step StepOf(const Node& node, std::vector<Value> inputs);
+
 // For every node the nodes that read it, each as often as it does; fetches and updates count as a
 // reader -1.
 std::vector<std::vector<int>> Readers(const Module& module);

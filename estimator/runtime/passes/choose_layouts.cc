@@ -86,11 +86,7 @@ std::shared_ptr<const Origin> OriginInBlocks(const Node& node, const KernelSpec&
   if (node.origin != nullptr) {
     inner = *node.origin;
   } else {
-    Origin::Step step{.op = node.op,
-                      .name = node.name,
-                      .attrs = node.attrs,
-                      .inputs = {},
-                      .outputs = node.outputs};
+    Origin::Step step = StepOf(node, {});
     for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) step.inputs.push_back({-1, i});
     inner.steps = {std::move(step)};
     for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) inner.outputs.push_back({0, o});

@@ -9,14 +9,6 @@
 namespace estimator::ir {
 namespace {
 
-Origin::Step StepOf(const Node& node, std::vector<Value> inputs) {
-  return {.op = node.op,
-          .name = node.name,
-          .attrs = node.attrs,
-          .inputs = std::move(inputs),
-          .outputs = node.outputs};
-}
-
 class BatchNormFuser {
  public:
   BatchNormFuser(Module& module, KernelTier fastest)

@@ -8,14 +8,6 @@
 namespace estimator::ir {
 namespace {
 
-Origin::Step StepOf(const Node& node, std::vector<Value> inputs) {
-  return {.op = node.op,
-          .name = node.name,
-          .attrs = node.attrs,
-          .inputs = std::move(inputs),
-          .outputs = node.outputs};
-}
-
 // Nodes that become one: product, bias and, unless null, add and relu after them.
 struct Chain {
   const Node* product = nullptr;

@@ -194,11 +194,7 @@ class Fuser {
     for (size_t j = 0; j < members.size(); ++j) {
       const Node& node = at(members[j]);
       ops.push_back(node.op);
-      Origin::Step step{.op = node.op,
-                        .name = node.name,
-                        .attrs = node.attrs,
-                        .inputs = {},
-                        .outputs = node.outputs};
+      Origin::Step step = StepOf(node, {});
       for (size_t i = 0; i < 3; ++i) {
         args.push_back(i < node.inputs.size() ? operand.at(node.inputs[i]) : -1);
         if (args.back() < 0) continue;

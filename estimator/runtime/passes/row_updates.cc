@@ -26,14 +26,6 @@ bool GathersItsIds(const Module& module, const Node& gather, const Node& sum) {
          Root(module, indices) == Root(module, ids) && module.spec(indices) == module.spec(ids);
 }
 
-Origin::Step StepOf(const Node& node, std::vector<Value> inputs) {
-  return {.op = node.op,
-          .name = node.name,
-          .attrs = node.attrs,
-          .inputs = std::move(inputs),
-          .outputs = node.outputs};
-}
-
 void SumLookedUpRows(Module& module) {
   const std::vector<std::vector<int>> readers = Readers(module);
   for (size_t n = 0; n < readers.size(); ++n) {

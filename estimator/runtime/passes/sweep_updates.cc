@@ -15,8 +15,7 @@ namespace {
 
 // Node n's own ops between the inputs that begin at `first_input` of the sweep.
 void AppendOrigin(const Node& node, int first_input, Origin& origin) {
-  Origin::Step step{
-      .op = node.op, .name = node.name, .attrs = node.attrs, .inputs = {}, .outputs = node.outputs};
+  Origin::Step step = StepOf(node, {});
   for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i)
     step.inputs.push_back({-1, first_input + i});
   for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o)
