@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,22 @@
 namespace estimator {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr int64_t kRows = 1000, kColumns = 16, kBatch = 8;
 constexpr size_t kTableBytes = kRows * kColumns * sizeof(float);
+
+// Of each instruction of `op` in a program's text, whether it writes over its first operand.
+std::vector<bool> InPlace(const std::string& text, const std::string& op) {
+  std::vector<bool> in_place;
+  const std::regex instruction("(\\S+) = " + op + "\\(([^,]+),");
+  for (std::sregex_iterator match(text.begin(), text.end(), instruction), end; match != end;
+       ++match)
+    in_place.push_back((*match)[1] == (*match)[2]);
+  return in_place;
+}
 
 // Momentum by rows, as nn/train/row_gradient.h makes it.
 class RowUpdates : public ::testing::Test {
@@ -159,6 +171,8 @@ TEST_F(RowUpdates, OfTensorsAreInPlaceToo) {
   const Tensor once = TensorScatterAdd(tripled, Index(), Gather(accum_, ids_));
   const Tensor kept = TensorScatterAdd(once, Index(), Gather(accum_, ids_));
   const ProgramSpec spec = Spec({ReduceSum(kept * kept), ReduceSum(once)});
+  // "@1024 = TensorScatterAdd(@1024, ...": the first; `once` is still read after the second.
+  EXPECT_THAT(InPlace(Text(spec), "TensorScatterAdd"), ElementsAre(true, false));
   ExpectBitsOfCopies(spec);
 }
 

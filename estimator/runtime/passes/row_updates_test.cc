@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "estimator/array/compare.h"
 #include "estimator/runtime/passes/schedule.h"
 #include "estimator/runtime/passes/select_kernels.h"
@@ -149,15 +152,17 @@ TEST_F(ScatterTest, WhoseResultIsFetchedIsCopied) {
 }
 
 TEST_F(ScatterTest, WaitsForTheReadersOfTheOldValue) {
-  b_.Variable("sum", {5, 3});
-  const Value sum = b_.Op("TensorScatterAdd", {table_, rows_, x_}, {5, 3});
-  b_.Update("table", sum);
-  b_.Update("sum", b_.Op("_Copy", {table_}, {5, 3}));  // reads what was there before
-  b_.Fetch(table_);
+  const Value sum = b_.Variable("sum", {5, 3});
+  b_.Update("table", b_.Op("TensorScatterAdd", {table_, rows_, x_}, {5, 3}));
+  // Reads what was there before, into another variable; by its index it would come later.
+  const Value all_rows = b_.Feed({5, 1}, DType::kInt64);
+  b_.Update("sum", b_.Op("TensorScatterUpdate", {sum, all_rows, table_}, {5, 3}));
   const Schedule schedule = Make();
-  ASSERT_EQ(schedule.in_place.size(), 1u);
-  const int last = schedule.order.back();
-  EXPECT_EQ(b_.module.nodes[static_cast<size_t>(last)].op, "TensorScatterAdd");
+  ASSERT_EQ(schedule.in_place.size(), 2u);
+  std::vector<std::string> phase;
+  for (size_t i = static_cast<size_t>(schedule.updates_begin); i < schedule.order.size(); ++i)
+    phase.push_back(b_.module.nodes[static_cast<size_t>(schedule.order[i])].op);
+  EXPECT_THAT(phase, ElementsAre("TensorScatterUpdate", "TensorScatterAdd"));
 }
 
 }  // namespace
