@@ -11,6 +11,8 @@
 namespace estimator {
 namespace {
 
+constexpr char kCheckRange[] = "CheckRange";
+
 using RuleMap = std::map<absl::string_view, absl::string_view>;
 
 // Words NAME=WHAT. WHAT is iK, the dtype of input K; last, that of the last input; oK, that of
@@ -103,7 +105,7 @@ AttrValue ValueOf(const Node& node, absl::string_view what) {
 }  // namespace
 
 Attrs TensorFlowAttrs(const Node& node) {
-  Attrs attrs = node.attrs();
+  Attrs attrs = node.op() == kCheckRange ? Attrs() : node.attrs();  // an Identity there
   const auto rule = Rules().find(node.op());
   const absl::string_view words = rule != Rules().end()   ? rule->second
                                   : node.num_inputs() > 0 ? "T=i0"
@@ -116,7 +118,8 @@ Attrs TensorFlowAttrs(const Node& node) {
 }
 
 std::string TensorFlowOp(absl::string_view op) {
-  return op == "ReplicaId" ? "XlaReplicaId" : std::string(op);
+  if (op == "ReplicaId") return "XlaReplicaId";
+  return op == kCheckRange ? "Identity" : std::string(op);
 }
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// A copy that fails if an element is not finite.
+// Copies that fail: CheckNumerics if an element is not finite, CheckRange if one lies outside.
 #include <cmath>
 #include <cstring>
 
@@ -35,6 +35,33 @@ EST_REGISTER_KERNEL("CheckNumerics", KernelTier::kReference, [](const KernelSpec
           },
           0, /*alias=*/0);
     }
+  });
+  return kernel;
+});
+
+EST_REGISTER_KERNEL("CheckRange", KernelTier::kReference, [](const KernelSpec& spec) {
+  const int64_t n = spec.outputs[0].shape.num_elements();
+  const double low = spec.attrs.f("low"), high = spec.attrs.f("high");
+  const std::string what = spec.attrs.s("what"), type = spec.inputs[0].ToString();
+  const std::string cure = spec.attrs.s("cure");
+  std::unique_ptr<Kernel> kernel;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    kernel = MakeKernel(
+        [=](const KernelArgs& args) -> absl::Status {
+          const T* x = args.in<T>(0);
+          for (int64_t i = 0; i < n; ++i) {
+            const auto value = static_cast<double>(x[i]);
+            if (value >= low && value <= high) continue;
+            return absl::InvalidArgumentError(
+                absl::StrCat(what, " must be in [", low, ", ", high, "], but element ", i, " of ",
+                             type, " is ", value, cure.empty() ? "" : ": ", cure));
+          }
+          if (args.outputs[0] != args.inputs[0])
+            std::memcpy(args.outputs[0], x, static_cast<size_t>(n) * sizeof(T));
+          return absl::OkStatus();
+        },
+        0, /*alias=*/0);
   });
   return kernel;
 });

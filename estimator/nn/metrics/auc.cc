@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/graph/graph.h"
+#include "estimator/ops/check_range.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
@@ -51,9 +52,14 @@ Metric Auc(const Tensor& labels, const Tensor& predictions, const AucOptions& op
   const Tensor positive_weights =
       Reshape(Cast(Cast(pair.labels, DType::kBool), DType::kFloat64) * weights, row);
   const Tensor negative_weights = Reshape(weights, row) - positive_weights;
-  const Tensor above = Cast(Greater(Reshape(Cast(pair.predictions, DType::kFloat32), row),
-                                    Reshape(Constant(Thresholds(n)), column)),
-                            DType::kFloat64);  // [thresholds, N]
+  const Tensor probabilities =
+      CheckRange(Cast(pair.predictions, DType::kFloat32),
+                 {.what = "auc: predictions",
+                  .cure = "pass probabilities, of logits Sigmoid(logits) or a column of "
+                          "Softmax(logits)"});
+  const Tensor above =
+      Cast(Greater(Reshape(probabilities, row), Reshape(Constant(Thresholds(n)), column)),
+           DType::kFloat64);  // [thresholds, N]
   const Tensor below = 1 - above;
   const Operation update =
       Group({AssignAdd(true_positives, ReduceSum(above * positive_weights, 1)),

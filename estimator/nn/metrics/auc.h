@@ -22,6 +22,8 @@ struct AucOptions {
 //   labels: nonzero means yes.  predictions: floating, in [0, 1]; one shape.
 //   Variables: `auc/true_positives`, `false_negatives`, `true_negatives`, `false_positives`, each
 //   [num_thresholds].
+// Errors: INVALID_ARGUMENT naming both types if shapes differ; of the evaluation, with the first
+// one, if a prediction lies outside [0, 1] (a logit), whatever its weight.
 // Source: TF 2.15 tf.compat.v1.metrics.auc (curve ROC, summation trapezoidal).
 Metric Auc(const Tensor& labels, const Tensor& predictions, const AucOptions& options = {});
 

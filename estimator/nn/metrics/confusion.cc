@@ -99,11 +99,13 @@ Metric MeanIou(const Tensor& labels, const Tensor& predictions, int64_t num_clas
   const Variable matrix = MetricScope::Sum("total_confusion_matrix", {num_classes, num_classes});
   const Tensor weights = FullWeights(options.weights, pair.labels, "mean_iou");
   if (!weights.valid()) return InvalidMetric(weights);
-  const auto one_hot = [num_classes](const Tensor& classes) {
-    return OneHot(Reshape(classes, Shape{-1}), num_classes, 1, 0, DType::kFloat64);  // [N, C]
+  const auto one_hot = [num_classes](const Tensor& classes, const char* what) {
+    return OneHot(Reshape(CheckClasses(classes, num_classes, what), Shape{-1}), num_classes, 1, 0,
+                  DType::kFloat64);  // [N, C]
   };
   const Tensor batch =
-      MatMul(one_hot(pair.labels), one_hot(pair.predictions) * Reshape(weights, Shape{-1, 1}),
+      MatMul(one_hot(pair.labels, "mean_iou: labels"),
+             one_hot(pair.predictions, "mean_iou: predictions") * Reshape(weights, Shape{-1, 1}),
              {.transpose_a = true});
   const Tensor diagonal =
       ReduceSum(matrix * OneHot(Range(num_classes), num_classes, 1, 0, DType::kFloat64), 0);

@@ -29,6 +29,7 @@ Metric Recall(const Tensor& labels, const Tensor& predictions, const Options& op
 // Mean over classes of intersection / union, of classes that were labelled or predicted.
 //   labels, predictions: i32 or i64, in [0, num_classes).  Variable:
 //   `mean_iou/total_confusion_matrix`.
+// Errors: of the evaluation, with the first one, if a class lies outside, whatever its weight.
 // Source: TF 2.15 tf.compat.v1.metrics.mean_iou.
 Metric MeanIou(const Tensor& labels, const Tensor& predictions, int64_t num_classes,
                const Options& options = {});

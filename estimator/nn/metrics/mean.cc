@@ -96,8 +96,9 @@ Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, int
   if (!weights.valid()) return InvalidMetric(labels);
   const Tensor correct =
       Cast(Equal(Cast(pair.predictions, pair.labels.dtype()), pair.labels), DType::kFloat64);
+  const Tensor checked = CheckClasses(pair.labels, num_classes, "mean_per_class_accuracy: labels");
   const Tensor classes =
-      OneHot(Reshape(pair.labels, Shape{-1}), num_classes, 1, 0, DType::kFloat64);  // [N, C]
+      OneHot(Reshape(checked, Shape{-1}), num_classes, 1, 0, DType::kFloat64);  // [N, C]
   const Tensor weighted = classes * Reshape(weights, Shape{-1, 1});
   const Tensor batch_total = ReduceSum(weighted * Reshape(correct, Shape{-1, 1}), 0);
   const Tensor value = ReduceMean(DivideNoNan(total, count), ReduceAxes::All(), false, "value");

@@ -37,7 +37,7 @@ Metric InTopK(const Tensor& labels, const Tensor& predictions, int64_t k,
 
 // The mean, over the classes seen, of the accuracy among the elements of that class.
 //   labels, predictions: i32 or i64, in [0, num_classes).  Variables: `mean_accuracy/total`,
-//   `count`.
+//   `count`. Errors: of the evaluation, with the first one, if a label lies outside.
 // Source: TF 2.15 tf.compat.v1.metrics.mean_per_class_accuracy (a class never seen counts 0 there,
 // and here).
 Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, int64_t num_classes,

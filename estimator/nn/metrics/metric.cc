@@ -2,6 +2,7 @@
 
 #include "estimator/graph/graph.h"
 #include "estimator/nn/initializers.h"
+#include "estimator/ops/check_range.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/shape_ops.h"
@@ -29,6 +30,14 @@ Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values,
   if (!weights.has_value()) return Ones(values.shape(), DType::kFloat64);
   const Tensor matched = MatchWeights(*weights, Cast(values, DType::kFloat64), metric);
   return matched.valid() ? BroadcastTo(matched, values.shape()) : matched;
+}
+
+Tensor CheckClasses(const Tensor& classes, int64_t num_classes, const std::string& what) {
+  return CheckRange(classes, {.low = 0,
+                              .high = static_cast<float>(num_classes - 1),
+                              .what = what,
+                              .cure = "num_classes is one more than the largest class; put what "
+                                      "has no class into class 0 with a weight of 0"});
 }
 
 }  // namespace estimator::metrics

@@ -5,6 +5,7 @@
 #ifndef ESTIMATOR_NN_METRICS_METRIC_H_
 #define ESTIMATOR_NN_METRICS_METRIC_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ Metric InvalidMetric(const Tensor& like);
 // `weights` as f64, broadcast to the shape of `values`; invalid after an error. No weights: ones.
 Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values,
                    absl::string_view metric);
+
+// `classes`, which must be in [0, num_classes) when they are computed; `what` names them.
+Tensor CheckClasses(const Tensor& classes, int64_t num_classes, const std::string& what);
 
 }  // namespace estimator::metrics
 

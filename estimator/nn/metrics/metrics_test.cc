@@ -1,13 +1,19 @@
 // Metrics against numbers of TF 2.15 tf.compat.v1.metrics over the same batches.
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/nn/metrics/at_k.h"
 #include "estimator/nn/metrics/auc.h"
 #include "estimator/nn/metrics/confusion.h"
 #include "estimator/nn/metrics/mean.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/testing/eval.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -16,6 +22,7 @@ namespace {
 using metrics::Metric;
 using testing::ExpectError;
 using testing::ExpectNear;
+using ::testing::HasSubstr;
 using testing::Stepper;
 using testing::VariableNames;
 
@@ -31,6 +38,12 @@ class Metrics : public ::testing::Test {
                   {{labels_, labels}, {predictions_, predictions}, {scores_, predictions}});
     }
     ExpectNear(stepper.Eval(metric.value), {expected}, 1e-6);
+  }
+  // What the update of a batch says.
+  static std::string UpdateError(const Metric& metric, const std::map<Tensor, Array>& feeds) {
+    std::vector<Tensor> values;
+    for (const Node* update : CollectAssigns({metric.update})) values.push_back(update->input(1));
+    return std::string(testing::EvalAll(values, feeds).status().message());
   }
 
   Graph graph_;
@@ -112,6 +125,32 @@ TEST_F(Metrics, AreaUnderTheCurve) {
   Expect(metrics::Auc(labels, scores_, {.weights = Constant({1.f, 2.f, 3.f, .5f})}), 0.42857146,
          {{l1_, scores}});
   Expect(metrics::Auc(labels, scores_, {.num_thresholds = 5}), 0.87499964, {{l1_, scores}});
+}
+
+// Fixed bug: logits gave an area of 0, or nonsense.
+TEST_F(Metrics, AreaUnderTheCurveTakesProbabilitiesOnly) {
+  const Metric auc = metrics::Auc(Constant({0, 0, 1, 1}), scores_);
+  EXPECT_EQ(UpdateError(auc, {{scores_, Array::Of<float>({4}, {0, 1, .5f, 1})}}), "");
+  for (const float bad : {1.5f, -.01f, std::numeric_limits<float>::quiet_NaN()}) {
+    EXPECT_THAT(UpdateError(auc, {{scores_, Array::Of<float>({4}, {0, 1, bad, 9})}}),
+                HasSubstr(absl::StrCat("auc: predictions must be in [0, 1], but element 2 of "
+                                       "f32 [4] is ",
+                                       bad, ": pass probabilities, of logits Sigmoid(logits)")));
+  }
+}
+
+// Fixed bug: such rows were left out of the matrix without a word.
+TEST_F(Metrics, AClassBeyondNumClassesIsAnError) {
+  const Metric iou = metrics::MeanIou(labels_, predictions_, 3);
+  const Metric accuracy = metrics::MeanPerClassAccuracy(labels_, predictions_, 3);
+  EXPECT_EQ(UpdateError(iou, {{labels_, l1_}, {predictions_, p1_}}), "");
+  EXPECT_EQ(UpdateError(accuracy, {{labels_, l1_}, {predictions_, p2_}}), "");
+  EXPECT_THAT(UpdateError(iou, {{labels_, l1_}, {predictions_, p2_}}),
+              HasSubstr("mean_iou: predictions must be in [0, 2], but element 3 of i32 [6] is 3"));
+  EXPECT_THAT(UpdateError(iou, {{labels_, l2_}, {predictions_, p1_}}),
+              HasSubstr("mean_iou: labels must be in [0, 2], but element 3 of i32 [6] is 3"));
+  EXPECT_THAT(UpdateError(accuracy, {{labels_, l2_}, {predictions_, p1_}}),
+              HasSubstr("mean_per_class_accuracy: labels must be in [0, 2]"));
 }
 
 TEST_F(Metrics, RecallAndPrecisionAtK) {

@@ -1,0 +1,39 @@
+#include "estimator/ops/check_range.h"
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+
+namespace estimator {
+namespace {
+
+// Stateful, so that no pass takes it for a value that is known: it is there for its failure.
+EST_REGISTER_OP({.name = "CheckRange",
+                 .num_inputs = 1,
+                 .shape =
+                     [](const ShapeContext& context) -> absl::StatusOr<std::vector<TensorSpec>> {
+                   const DType dtype = context.input(0).dtype;
+                   if (dtype == DType::kString || dtype == DType::kBool) {
+                     return absl::InvalidArgumentError(
+                         absl::StrCat(context.attrs.s("what"), " must be numbers"));
+                   }
+                   return std::vector<TensorSpec>{context.input(0)};
+                 },
+                 .gradient = [](const Node&, const std::vector<Tensor>& grads) { return grads; },
+                 .stateful = true});
+
+}  // namespace
+
+Tensor CheckRange(const Tensor& x, const CheckRangeOptions& options, absl::string_view name) {
+  return AddOp("CheckRange", {x},
+               {{"low", options.low},
+                {"high", options.high},
+                {"what", options.what},
+                {"cure", options.cure}},
+               name);
+}
+
+}  // namespace estimator
