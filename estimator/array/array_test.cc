@@ -52,6 +52,16 @@ TEST(Array, JoinsAndStacks) {
   EXPECT_EQ(Stack({a, a}).shape(), (Shape{2, 1, 2}));
 }
 
+TEST(ArrayDeathTest, ElementsOfAnotherTypeAreRefusedNamingBothAndTheCure) {
+  Array labels(DType::kInt64, {1000});
+  EXPECT_DEATH(
+      labels.data<int32_t>(),
+      "this array is i64 \\[1000\\] \\(int64\\), and its elements were asked for as "
+      "int32_t \\(int32\\): ask for int64_t, or make it of dtype int32, or convert it with "
+      "Cast");
+  EXPECT_DEATH(Array().data<float>(), "this array is empty.*float.*: make it of dtype float32");
+}
+
 TEST(ArrayDeathTest, PartsOfUnequalShapeAreRefusedBeforeTheyAreCopied) {
   const Array small = Array::Of<float>({2}, {1, 2});
   EXPECT_DEATH(Stack({small, Array(DType::kFloat32, Shape{1 << 22})}), "parts of unequal shape");

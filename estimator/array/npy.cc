@@ -33,6 +33,13 @@ absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("no .npy file: ", what));
 }
 
+// Its header is whole and its data is not.
+absl::Status WrongSize(const std::string& type, size_t expected, size_t given) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      given < expected ? "the .npy file is cut short" : "the .npy file has bytes after its end",
+      ": its header says ", type, ", ", expected, " bytes, and ", given, " follow; write it anew"));
+}
+
 // The text of the header's entry `key`, up to where the next one may begin.
 std::optional<absl::string_view> Entry(absl::string_view header, absl::string_view key) {
   const size_t at = header.find(absl::StrCat("'", key, "':"));
@@ -83,8 +90,12 @@ absl::StatusOr<Array> ParseStrings(absl::string_view descr, const Shape& shape,
     return Malformed(absl::StrCat("its dtype is '", descr, "'"));
   const size_t bytes = static_cast<size_t>(length) * (wide ? 4 : 1);
   const auto count = static_cast<size_t>(shape.num_elements());
-  if (data.size() % bytes != 0 || data.size() / bytes != count)
-    return Malformed(absl::StrCat("it has ", data.size(), " bytes of data"));
+  // No product of the two: it may be too large.
+  if (data.size() % bytes != 0 || data.size() / bytes != count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the .npy file is cut short, or has bytes after its end: its header says '", descr, "' ",
+        shape.ToString(), ", and ", data.size(), " bytes follow; write it anew"));
+  }
   Array array(DType::kString, shape);
   for (size_t i = 0; i < count; ++i) {
     const absl::string_view element = data.substr(i * bytes, bytes);
@@ -106,9 +117,10 @@ absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
                                    absl::string_view data) {
   for (const NumberKind& kind : kNumbers) {
     if (kind.descr != descr) continue;
-    if (data.size() != static_cast<size_t>(shape.num_elements()) * DTypeSize(kind.dtype)) {
-      return Malformed(absl::StrCat(DTypeName(kind.dtype), " ", shape.ToString(), " in ",
-                                    data.size(), " bytes of data"));
+    const size_t bytes = static_cast<size_t>(shape.num_elements()) * DTypeSize(kind.dtype);
+    if (data.size() != bytes) {
+      return WrongSize(absl::StrCat(DTypeShortName(kind.dtype), " ", shape.ToString()), bytes,
+                       data.size());
     }
     Array array(kind.dtype, shape);
     if (!data.empty()) std::memcpy(array.raw(), data.data(), data.size());
@@ -125,6 +137,7 @@ absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
 }  // namespace
 
 absl::StatusOr<Array> ParseNpy(absl::string_view bytes) {
+  if (bytes.empty()) return Malformed("it is empty");
   if (bytes.size() < 10 || bytes.substr(0, kMagicBytes) != absl::string_view(kMagic, kMagicBytes))
     return Malformed("it does not begin with \\x93NUMPY");
   const auto byte = [&bytes](size_t i) {
@@ -135,7 +148,10 @@ absl::StatusOr<Array> ParseNpy(absl::string_view bytes) {
     return Malformed(absl::StrCat("its version is ", major));
   size_t header_bytes = byte(8) | byte(9) << 8;
   if (major > 1) header_bytes |= byte(10) << 16 | byte(11) << 24;
-  if (header_bytes > bytes.size() - header_at) return Malformed("it ends in its header");
+  if (header_bytes > bytes.size() - header_at) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the .npy file is cut short: it ends in its header, which has ", header_bytes, " bytes"));
+  }
   const absl::string_view header = bytes.substr(header_at, header_bytes);
   const absl::string_view data = bytes.substr(header_at + header_bytes);
 
