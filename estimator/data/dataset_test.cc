@@ -78,7 +78,24 @@ TEST(Dataset, SlicesWithDifferentNumbersOfRowsAreRefused) {
       {.features = {{"a", Array(DType::kFloat32, {3})}, {"b", Array(DType::kFloat32, {4})}},
        .labels = {}});
   EXPECT_EQ(dataset.Batch(2).MakeIterator().status().message(),
-            "FromTensorSlices: array \"b\" has 4 rows, array \"a\" has 3");
+            "FromTensorSlices: features[\"b\"] has 4 rows (f32 [4]), features[\"a\"] has 3; every "
+            "array needs a row an example, on axis 0");
+}
+
+// Fixed bug: labels were called array "".
+TEST(Dataset, SlicesThatHaveNoRowsAreNamedAsFeaturesOrLabels) {
+  const auto error = [](const Array& features, const Array& labels) {
+    return std::string(
+        FirstError(Dataset::FromTensorSlices({.features = features, .labels = labels})).message());
+  };
+  const Array three(DType::kFloat32, {3});
+  EXPECT_EQ(error(three, Array::Scalar(1.0f)),
+            "FromTensorSlices: labels is a scalar, f32 []; it needs a row an example, on axis 0");
+  EXPECT_EQ(error(three, Array(DType::kInt32, {2})),
+            "FromTensorSlices: labels has 2 rows (i32 [2]), features has 3; every array needs a "
+            "row an example, on axis 0");
+  EXPECT_TRUE(absl::StrContains(error(Array::Of<float>({3}, {1, 2}), three),
+                                "features is a default-constructed array, without values"));
 }
 
 TEST(Dataset, TakeSkipAndShardSelectElements) {
@@ -182,7 +199,7 @@ TEST(Dataset, PaddedBatchPadsToTheLongest) {
       (Numbers{1, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0}));
   EXPECT_TRUE(absl::StrContains(
       FirstError(ragged.PaddedBatch(3, {.padded_shapes = {{"t", {2, 1}}}})).message(),
-      "element 2: array \"t\" is i64 [3,1], larger than the padded shape [2,1] in axis 0"));
+      "element 2: features[\"t\"] is i64 [3,1], larger than the padded shape [2,1] in axis 0"));
 }
 
 TEST(Dataset, PaddedBatchRefusesAPaddingThatTheArrayCannotHold) {
@@ -190,7 +207,7 @@ TEST(Dataset, PaddedBatchRefusesAPaddingThatTheArrayCannotHold) {
     return Element{.features = {{"t", Array(DType::kUint8, {NumberOf(e)})}}, .labels = {}};
   });
   EXPECT_EQ(FirstError(numbers.PaddedBatch(3, {.padding_values = {{"t", -1}}})).message(),
-            "PaddedBatch: array \"t\": the padding -1 is no uint8; give one that is");
+            "PaddedBatch: features[\"t\"]: the padding -1 is no uint8; give one that is");
 }
 
 TEST(Dataset, PaddedBatchLosesNoArraySilently) {
@@ -200,7 +217,7 @@ TEST(Dataset, PaddedBatchLosesNoArraySilently) {
     return named;
   });
   EXPECT_TRUE(absl::StrContains(FirstError(dataset.PaddedBatch(3)).message(),
-                                "element 2 has an array \"extra\", which element 0"));
+                                "element 2 has features[\"extra\"], which element 0"));
   EXPECT_TRUE(absl::StrContains(
       FirstError(dataset.PaddedBatch(2, {.padding_values = {{"tt", 1}}})).message(),
       "padding_values names \"tt\", but the elements are t i64 []"));
@@ -330,7 +347,7 @@ TEST(Dataset, ZipPairsFeaturesWithLabelsAndEndsWithTheShorter) {
     EXPECT_EQ(count, 3);
   }
   EXPECT_TRUE(absl::StrContains(FirstError(Dataset::Zip({features, labels})).message(),
-                                "features named \"\" come from dataset 1"));
+                                "features without a name come from dataset 1"));
 }
 
 TEST(Dataset, ConcatenateRunsOneAfterTheOther) {

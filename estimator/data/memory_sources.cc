@@ -126,25 +126,31 @@ class UnsizedGeneratorNode final : public DatasetNode {
 }  // namespace
 
 NodePtr SlicesNode(Element arrays, std::string label, std::string source) {
-  const std::string* first_name = nullptr;
+  std::string first_name;
   int64_t size = 0;
-  for (const ArrayMap* map : {&arrays.features, &arrays.labels}) {
-    for (const auto& [name, array] : *map) {
+  for (const auto member : {&Element::features, &Element::labels}) {
+    for (const auto& [name, array] : arrays.*member) {
       if (!array.valid() || array.shape().rank() == 0) {
         return ErrorNode(absl::InvalidArgumentError(
-            absl::StrCat(source, ": array \"", name, "\" is ",
-                         array.valid() ? "a scalar; it has no rows" : "empty of any type")));
+            absl::StrCat(source, ": ", QuotedArray(member, name), " is ",
+                         array.valid() ? absl::StrCat("a scalar, ", array.TypeString(),
+                                                      "; it needs a row an example, on axis 0")
+                                       : "a default-constructed array, without values; "
+                                         "Array::Of and FromSpan give one where there are not as "
+                                         "many values as the shape holds")));
       }
-      if (first_name != nullptr && array.shape()[0] != size) {
+      if (!first_name.empty() && array.shape()[0] != size) {
         return ErrorNode(absl::InvalidArgumentError(
-            absl::StrCat(source, ": array \"", name, "\" has ", array.shape()[0], " rows, array \"",
-                         *first_name, "\" has ", size)));
+            absl::StrCat(source, ": ", QuotedArray(member, name), " has ", array.shape()[0],
+                         " rows (", array.TypeString(), "), ", first_name, " has ", size,
+                         "; every array needs a row an "
+                         "example, on axis 0")));
       }
-      first_name = &name;
+      first_name = QuotedArray(member, name);
       size = array.shape()[0];
     }
   }
-  if (first_name == nullptr) {
+  if (first_name.empty()) {
     return ErrorNode(absl::InvalidArgumentError(absl::StrCat(source, ": there are no arrays")));
   }
   return IndexedNode(std::move(label),

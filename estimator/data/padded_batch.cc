@@ -52,8 +52,8 @@ absl::Status CheckNames(absl::Span<const Element> rows, const PaddedBatchOptions
       for (const auto& [name, array] : rows[i].*member) {
         if ((first.*member).count(name) > 0) continue;
         return absl::InvalidArgumentError(
-            absl::StrCat("PaddedBatch: element ", first_ordinal + static_cast<int64_t>(i),
-                         " has an array \"", name, "\", which element ", first_ordinal,
+            absl::StrCat("PaddedBatch: element ", first_ordinal + static_cast<int64_t>(i), " has ",
+                         QuotedArray(member, name), ", which element ", first_ordinal,
                          " of the batch lacks; every element needs the same names"));
       }
     }
@@ -77,14 +77,14 @@ absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Eleme
     };
     const auto found = (rows[i].*member).find(name);
     if (found == (rows[i].*member).end()) {
-      return absl::InvalidArgumentError(absl::StrCat(where(), "there is no array \"", name,
-                                                     "\", which others in the batch have"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          where(), "there is no ", QuotedArray(member, name), ", which others in the batch have"));
     }
     const Array& array = found->second;
     if (array.dtype() != (rows[0].*member).at(name).dtype() ||
         array.shape().rank() != padded.rank()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(where(), "array \"", name, "\" is ", array.TypeString(), ", but ",
+          absl::StrCat(where(), QuotedArray(member, name), " is ", array.TypeString(), ", but ",
                        (rows[0].*member).at(name).TypeString(), " in element ", first_ordinal,
                        "; padded to ", padded.ToString()));
     }
@@ -94,7 +94,7 @@ absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Eleme
         largest.set_dim(axis, std::max(largest[axis], size));
       } else if (size > padded[axis]) {
         return absl::InvalidArgumentError(
-            absl::StrCat(where(), "array \"", name, "\" is ", array.TypeString(),
+            absl::StrCat(where(), QuotedArray(member, name), " is ", array.TypeString(),
                          ", larger than the padded shape ", padded.ToString(), " in axis ", axis,
                          "; raise it in padded_shapes, or cut it in Map"));
       }
@@ -157,7 +157,8 @@ class PaddedBatchIterator final : public NodeIterator {
         const absl::StatusOr<Array> padding =
             PaddingValue(value == options_.padding_values.end() ? 0 : value->second, array.dtype());
         if (!padding.ok()) {
-          return Annotate(padding.status(), absl::StrCat("PaddedBatch: array \"", name, "\""));
+          return Annotate(padding.status(),
+                          absl::StrCat("PaddedBatch: ", QuotedArray(member, name)));
         }
         (batch.*member)[name] = PadAndStack(rows, member, name, padded, *padding);
       }

@@ -109,13 +109,8 @@ Array GatherArray(const Array& column, absl::Span<const int64_t> indices) {
   return out;
 }
 
-std::string Quoted(absl::string_view kind, const std::string& name) {
-  return name.empty() ? std::string(kind) : absl::StrCat(kind, "[\"", name, "\"]");
-}
-
 absl::Status StackMap(absl::Span<const Element> rows, ArrayMap Element::*member,
-                      absl::string_view kind, const std::function<std::string(size_t)>& where,
-                      ArrayMap* out) {
+                      const std::function<std::string(size_t)>& where, ArrayMap* out) {
   const ArrayMap& first = rows[0].*member;
   for (const auto& [name, array] : first) {
     (*out)[name] =
@@ -126,15 +121,15 @@ absl::Status StackMap(absl::Span<const Element> rows, ArrayMap Element::*member,
     for (const auto& [name, array] : row) {
       const auto expected = first.find(name);
       if (expected == first.end()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("Batch: ", where(i), " has ", Quoted(kind, name), ", but ", where(0),
-                         " in the same batch has not; every element needs the same names"));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "Batch: ", where(i), " has ", QuotedArray(member, name), ", but ", where(0),
+            " in the same batch has not; every element needs the same names"));
       }
       if (array.dtype() != expected->second.dtype() || array.shape() != expected->second.shape()) {
         return absl::InvalidArgumentError(absl::StrCat(
-            "Batch: ", Quoted(kind, name), " differs within a batch: ", array.TypeString(), " in ",
-            where(i), " (element ", i, " of the batch), ", expected->second.TypeString(), " in ",
-            where(0), " (element 0); make them equal in Map, or use PaddedBatch"));
+            "Batch: ", QuotedArray(member, name), " differs within a batch: ", array.TypeString(),
+            " in ", where(i), " (element ", i, " of the batch), ", expected->second.TypeString(),
+            " in ", where(0), " (element 0); make them equal in Map, or use PaddedBatch"));
       }
       CopyRowOf(array, static_cast<int64_t>(i), (*out)[name]);
     }
@@ -142,14 +137,19 @@ absl::Status StackMap(absl::Span<const Element> rows, ArrayMap Element::*member,
     for (const auto& [name, array] : first) {
       if (row.count(name) > 0) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat("Batch: ", where(i), " lacks ", Quoted(kind, name), ", which ", where(0),
-                       " in the same batch has; every element needs the same names"));
+          absl::StrCat("Batch: ", where(i), " lacks ", QuotedArray(member, name), ", which ",
+                       where(0), " in the same batch has; every element needs the same names"));
     }
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+std::string QuotedArray(ArrayMap Element::*member, absl::string_view name) {
+  const absl::string_view kind = member == &Element::labels ? "labels" : "features";
+  return name.empty() ? std::string(kind) : absl::StrCat(kind, "[\"", name, "\"]");
+}
 
 Array BatchArray(DType dtype, const Shape& shape) {
   const size_t bytes = static_cast<size_t>(shape.num_elements()) * DTypeSize(dtype);
@@ -162,8 +162,8 @@ Array BatchArray(DType dtype, const Shape& shape) {
 absl::StatusOr<Element> StackRows(absl::Span<const Element> rows,
                                   const std::function<std::string(size_t)>& where) {
   Element out;
-  EST_RETURN_IF_ERROR(StackMap(rows, &Element::features, "features", where, &out.features));
-  EST_RETURN_IF_ERROR(StackMap(rows, &Element::labels, "labels", where, &out.labels));
+  EST_RETURN_IF_ERROR(StackMap(rows, &Element::features, where, &out.features));
+  EST_RETURN_IF_ERROR(StackMap(rows, &Element::labels, where, &out.labels));
   return out;
 }
 

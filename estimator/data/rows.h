@@ -8,10 +8,15 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "estimator/data/element.h"
 
 namespace estimator {
+
+// For messages: an array of an element's features or labels. "features[\"x\"]", and "labels" for
+// one without a name.
+std::string QuotedArray(ArrayMap Element::*member, absl::string_view name);
 
 // Stacks elements along a new axis 0. REQUIRES: at least one row.
 //   where(i): names the origin of row i in messages.

@@ -13,9 +13,9 @@ namespace {
 absl::Status MergeInto(ArrayMap part, size_t index, absl::string_view kind, ArrayMap* merged) {
   for (auto& [name, array] : part) {
     if (!merged->emplace(name, std::move(array)).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Zip: ", kind, " named \"", name, "\" come from dataset ", index,
-                       " and from one before it; rename them in Map"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Zip: ", kind, name.empty() ? " without a name" : absl::StrCat(" named \"", name, "\""),
+          " come from dataset ", index, " and from one before it; rename them in Map"));
     }
   }
   return absl::OkStatus();
