@@ -1,10 +1,12 @@
 #include "estimator/checkpoint/restore.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
@@ -40,25 +42,52 @@ bool IsSlot(const BundleReader& reader, absl::string_view name,
   return taken.count(variable) > 0 && reader.specs().count(variable) > 0;
 }
 
-std::string CureOfShape(const Shape& here, const Shape& there, const RestoreAdvice& advice) {
+std::string CureOfShape(const Shape& here, const Shape& there, const std::string& other_size) {
   std::vector<int64_t> a = here.dims();
   std::vector<int64_t> b = there.dims();
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
   if (a == b) return "transposed: the layouts differ";
   if (here.num_elements() == there.num_elements()) return "reshape it: as many elements";
-  return advice.other_size;
+  return other_size;
+}
+
+// The checkpoint's variables that nobody wants, but for what an optimizer or a saver keeps.
+std::set<std::string> Unwanted(const BundleReader& reader, const std::set<std::string>& taken) {
+  std::set<std::string> unwanted;
+  for (const auto& [name, spec] : reader.specs()) {
+    const size_t slash = name.rfind('/');
+    const bool of_another =
+        slash != std::string::npos && reader.specs().count(name.substr(0, slash)) > 0;
+    if (taken.count(name) == 0 && spec.shape.rank() > 0 && !of_another &&
+        !absl::StrContains(name, "/.OPTIMIZER_SLOT/"))
+      unwanted.insert(name);
+  }
+  return unwanted;
+}
+
+// "2 of 5 variables differ, 30 are only in the checkpoint (20 are shown)".
+std::string Summary(size_t differing, size_t wanted, size_t unwanted, size_t shown) {
+  std::string text = absl::StrCat(differing, " of ", wanted, " variables differ");
+  if (unwanted > 0)
+    absl::StrAppend(&text, ", ", unwanted, unwanted == 1 ? " is" : " are",
+                    " only in the checkpoint");
+  if (unwanted > shown) absl::StrAppend(&text, " (", shown, " are shown)");
+  return text;
 }
 
 }  // namespace
 
 absl::Status CheckRestorable(const BundleReader& reader, const std::vector<WantedVariable>& wanted,
                              const RestoreAdvice& advice) {
+  constexpr size_t kMaxUnwanted = 20;  // rows
   std::vector<std::vector<std::string>> rows = {
       {"variable", "here", "checkpoint", "nearest", "likely cure"}};
-  std::set<std::string> taken;
+  std::set<std::string> taken, unwanted;
   for (const WantedVariable& variable : wanted) taken.insert(variable.stored_name);
-  bool missing = false;
+  if (!advice.unwanted.empty()) unwanted = Unwanted(reader, taken);
+  bool missing = false, other_names = false;
+  std::map<size_t, Shape> other_shapes;  // by row: the cure of these hangs on the other rows
   for (const WantedVariable& variable : wanted) {
     const TensorSpec& here = variable.spec;
     const std::string label =
@@ -73,21 +102,33 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
         continue;
       }
       const auto nearest = NearestFree(reader, variable, taken);
+      if (nearest) unwanted.erase(*nearest);
+      other_names = other_names || !nearest;
       rows.push_back({label, here.ToString(), "-", nearest.value_or("-"),
                       nearest ? advice.renamed : advice.missing});
       continue;
     }
     const TensorSpec& there = found->second;
     if (there == here || Widens(there, here)) continue;
-    const bool same_shape = there.shape == here.shape;
+    if (there.shape != here.shape) other_shapes.emplace(rows.size(), here.shape);
     rows.push_back({label, here.ToString(), there.ToString(), variable.stored_name,
-                    same_shape ? "another dtype: declare the variable with the checkpoint's"
-                               : CureOfShape(here.shape, there.shape, advice)});
+                    "another dtype: declare the variable with the checkpoint's"});
   }
   if (rows.size() == 1) return absl::OkStatus();
-  const std::string text =
-      absl::StrCat("checkpoint ", reader.prefix(), " does not fit: ", rows.size() - 1, " of ",
-                   wanted.size(), " variables differ\n", FormatTable(rows), advice.closing);
+  const size_t differing = rows.size() - 1;
+  other_names = other_names || !unwanted.empty();
+  for (const auto& [row, here] : other_shapes) {
+    rows[row].back() = CureOfShape(here, reader.specs().at(rows[row][3]).shape,
+                                   other_names ? advice.other_network : advice.other_size);
+  }
+  for (const std::string& name : unwanted) {
+    if (rows.size() - 1 == differing + kMaxUnwanted) break;
+    rows.push_back({name, "-", reader.specs().at(name).ToString(), "-", advice.unwanted});
+  }
+  const std::string text = absl::StrCat(
+      "checkpoint ", reader.prefix(),
+      " does not fit: ", Summary(differing, wanted.size(), unwanted.size(), kMaxUnwanted), "\n",
+      FormatTable(rows), advice.closing);
   return missing ? absl::NotFoundError(text) : absl::InvalidArgumentError(text);
 }
 

@@ -29,7 +29,13 @@ struct RestoreAdvice {
   std::string slot =
       "a slot or an average that was not kept: train as before, or Scaffold::partial_restore "
       "begins it anew";
-  std::string other_size = "another size of the network: use its flags, or another model_dir";
+  // A variable of another size: where all names fit, and where some do not.
+  std::string other_size =
+      "another size of the network: build it with the sizes it was trained with, or another "
+      "model_dir";
+  std::string other_network = "another network: another model_dir";
+  // A variable of the checkpoint that nobody wants (no slot and no scalar); "": they are not shown.
+  std::string unwanted = "not in this model";
   // A sentence below the table.
   std::string closing =
       "To begin another run from the values that do fit: another model_dir, with warm_start_from "
@@ -39,7 +45,7 @@ struct RestoreAdvice {
 // Whether the checkpoint has every wanted variable with its dtype and shape. What it has beyond
 // them is fine. An i32 scalar serves for an i64 one: some programs keep global_step so. Errors:
 // NOT_FOUND if a variable is missing, else INVALID_ARGUMENT; one table of all mismatches: variable,
-// here, there, the nearest name in the checkpoint, and the likely cure.
+// here, there, the nearest name in the checkpoint, and the likely cure; then what is only there.
 absl::Status CheckRestorable(const BundleReader& reader, const std::vector<WantedVariable>& wanted,
                              const RestoreAdvice& advice = RestoreAdvice());
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/checkpoint/saver.h"
@@ -91,6 +93,46 @@ TEST_F(RestoreTest, OneTableNamesEveryMismatch) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(text.find("global_step"), std::string::npos);
+}
+
+// Fixed bug: the cure was the flags of a network that has other layers, and those were not shown.
+TEST_F(RestoreTest, OfAnotherNetworkTheTableHasWhatIsOnlyInTheCheckpoint) {
+  const auto reader = LoadCheckpoint(dir_.path()).value();
+  const auto message = [&](const std::vector<WantedVariable>& wanted) {
+    return std::string(CheckRestorable(*reader, wanted).message());
+  };
+  const WantedVariable kernel = Wanted("dense/kernel", DType::kFloat32, {2, 64}),
+                       bias = Wanted("dense/bias", DType::kFloat32, {64});
+  const std::string other = message({kernel, bias});
+  EXPECT_NE(other.find("2 of 2 variables differ, 1 is only in the checkpoint"), std::string::npos)
+      << other;
+  EXPECT_NE(other.find("conv2d/kernel  -           f32 [3,3,1,8]  -             not in this model"),
+            std::string::npos)
+      << other;
+  EXPECT_NE(other.find("another network: another model_dir"), std::string::npos) << other;
+  EXPECT_EQ(other.find("another size"), std::string::npos) << other;
+  EXPECT_EQ(other.find("global_step"), std::string::npos) << other;
+  const std::string size =
+      message({kernel, bias, Wanted("conv2d/kernel", DType::kFloat32, {3, 3, 1, 8})});
+  EXPECT_NE(size.find("another size of the network"), std::string::npos) << size;
+  EXPECT_EQ(size.find("only in"), std::string::npos) << size;
+}
+
+TEST_F(RestoreTest, SlotsAndMoreThanSomeRowsOfTheCheckpointAreNotShown) {
+  const TempDir dir;
+  std::map<std::string, Array> variables = {{"a", Array(DType::kFloat32, {4})}};
+  for (int i = 100; i < 130; ++i) {
+    const std::string name = absl::StrCat("layer_", i, "/kernel");
+    variables[name] = variables[name + "/Momentum"] = Array(DType::kFloat32, {2});
+  }
+  ASSERT_TRUE(Saver().Save(dir.path(), 1, variables).ok());
+  const std::string text(
+      CheckRestorable(*LoadCheckpoint(dir.path()).value(), {Wanted("a", DType::kFloat32, {5})})
+          .message());
+  EXPECT_NE(text.find("30 are only in the checkpoint (20 are shown)"), std::string::npos) << text;
+  EXPECT_NE(text.find("layer_119/kernel"), std::string::npos) << text;
+  EXPECT_EQ(text.find("layer_120/kernel"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Momentum"), std::string::npos) << text;
 }
 
 TEST_F(RestoreTest, TheCureNamesTheSettingsOfTheCaller) {

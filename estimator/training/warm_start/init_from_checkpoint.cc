@@ -16,6 +16,8 @@ const RestoreAdvice& Advice() {
       .other_size =
           "another size of the network: use its settings, or leave it out of "
           "assignment_map",
+      .other_network = "another size: leave it out of assignment_map",
+      .unwanted = "",
       .closing = "GetAssignmentMapFromCheckpoint gives the map of those that are there"};
   return *kAdvice;
 }

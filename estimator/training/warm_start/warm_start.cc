@@ -35,6 +35,10 @@ const RestoreAdvice& Advice() {
                         .other_size =
                             "another size: VocabInfo if words are its rows, else leave "
                             "it out of vars_to_warm_start",
+                        .other_network =
+                            "another size: VocabInfo if words are its rows, else leave "
+                            "it out of vars_to_warm_start",
+                        .unwanted = "",
                         .closing = "These are fields of WarmStartSettings"};
   return *kAdvice;
 }
