@@ -2,12 +2,18 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/export/find_saved_model.h"
+#include "estimator/export/saved_signature.h"
+#include "estimator/graphdef/tensor_proto.h"
 
 namespace estimator {
 
@@ -15,10 +21,7 @@ absl::StatusOr<proto::SavedModel> ReadSavedModel(absl::string_view dir) {
   std::string path = JoinPath(dir, "saved_model.pb");
   const bool binary = FileExists(path);
   if (!binary) path = JoinPath(dir, "saved_model.pbtxt");
-  if (!FileExists(path)) {
-    return absl::NotFoundError(absl::StrCat("SavedModel file does not exist at: ", dir,
-                                            "/{saved_model.pbtxt|saved_model.pb}"));
-  }
+  if (!FileExists(path)) return NoSavedModel(dir);
   EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   proto::SavedModel model;
   // protobuf counts bytes in an int.
@@ -29,6 +32,40 @@ absl::StatusOr<proto::SavedModel> ReadSavedModel(absl::string_view dir) {
   return absl::DataLossError(absl::StrCat(path, ": these ", bytes.size(),
                                           " bytes are no SavedModel",
                                           binary ? "" : " in protobuf's text format"));
+}
+
+absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path) {
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  proto::MetaGraphDef graph;
+  if (bytes.size() > std::numeric_limits<int>::max() || !graph.ParseFromString(bytes)) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": these ", bytes.size(), " bytes are no MetaGraphDef"));
+  }
+  return graph;
+}
+
+std::string HowToNameTensors(const proto::GraphDef& graph) {
+  constexpr size_t kShown = 10;
+  std::vector<std::string> placeholders;
+  for (const proto::NodeDef& node : graph.node()) {
+    if (node.op() != "Placeholder") continue;
+    const auto dtype = node.attr().find("dtype"), shape = node.attr().find("shape");
+    SavedTensor tensor;
+    if (dtype != node.attr().end()) tensor.dtype = ReadDType(dtype->second.type());
+    if (shape != node.attr().end() && !shape->second.shape().unknown_rank()) {
+      const absl::StatusOr<Shape> known = ReadShapeProto(shape->second.shape());
+      if (known.ok()) tensor.shape = *known;
+    }
+    placeholders.push_back(absl::StrCat(node.name(), ":0 (", tensor.ToString(), ")"));
+  }
+  const size_t more = placeholders.size() - std::min(placeholders.size(), kShown);
+  placeholders.resize(placeholders.size() - more);
+  return absl::StrCat(
+      "name its tensors instead, for tools/saved_model: run --inputs='x:0=x.npy' --outputs=y:0; "
+      "its "
+      "placeholders are ",
+      placeholders.empty() ? "none" : absl::StrJoin(placeholders, ", "),
+      more > 0 ? absl::StrCat(" and ", more, " more") : "");
 }
 
 }  // namespace estimator

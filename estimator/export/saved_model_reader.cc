@@ -1,6 +1,5 @@
 #include "estimator/export/saved_model_reader.h"
 
-#include <limits>
 #include <utility>
 
 #include "absl/memory/memory.h"
@@ -21,16 +20,6 @@ namespace {
 constexpr char kVariables[] = "variables/variables";
 constexpr char kInitOp[] = "__saved_model_init_op";
 constexpr char kTrainOp[] = "__saved_model_train_op";
-
-absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path) {
-  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  proto::MetaGraphDef graph;
-  if (bytes.size() > std::numeric_limits<int>::max() || !graph.ParseFromString(bytes)) {
-    return absl::DataLossError(
-        absl::StrCat(path, ": these ", bytes.size(), " bytes are no MetaGraphDef"));
-  }
-  return graph;
-}
 
 std::string TagsText(const proto::MetaGraphDef& graph) {
   return absl::StrCat("{", absl::StrJoin(graph.meta_info_def().tags(), ", "), "}");
@@ -129,7 +118,8 @@ absl::StatusOr<SavedSignature> SavedModelReader::Signature(absl::string_view nam
     return absl::NotFoundError(absl::StrCat(
         rep_->path,
         " has no signatures; a .meta beside a checkpoint has the training graph alone: "
-        "export a SavedModel, with ExportSavedModel, to run one"));
+        "export a SavedModel, with ExportSavedModel, to run one, or ",
+        HowToNameTensors(rep_->graph.graph_def())));
   }
   return absl::NotFoundError(absl::StrCat(rep_->path, " has no signature '", name,
                                           "'; those there are: ", Names(rep_->signatures)));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -96,6 +97,10 @@ SavedModelShow::SavedModelShow(SavedModelShow&&) noexcept = default;
 absl::StatusOr<SavedModelShow> SavedModelShow::Open(absl::string_view dir) {
   auto rep = std::make_unique<Rep>();
   rep->path = std::string(dir);
+  if (absl::EndsWith(dir, ".meta")) {
+    EST_ASSIGN_OR_RETURN(*rep->model.add_meta_graphs(), ReadMetaGraph(dir));
+    return SavedModelShow(std::move(rep));
+  }
   EST_ASSIGN_OR_RETURN(rep->model, ReadSavedModel(dir));
   return SavedModelShow(std::move(rep));
 }
@@ -135,6 +140,17 @@ absl::StatusOr<std::string> SavedModelShow::InputsAndOutputs(
 absl::StatusOr<std::string> SavedModelShow::Ops(absl::string_view tag_set) const {
   EST_ASSIGN_OR_RETURN(const proto::MetaGraphDef* graph, rep_->Find(tag_set));
   return OpsText(*graph);
+}
+
+std::string SavedModelShow::Tensors() const {
+  std::string text;
+  for (const proto::MetaGraphDef& graph : rep_->model.meta_graphs()) {
+    if (graph.signature_def().empty()) {
+      absl::StrAppend(&text, rep_->path,
+                      " has no signatures: ", HowToNameTensors(graph.graph_def()), "\n");
+    }
+  }
+  return text;
 }
 
 std::string SavedModelShow::All() const {

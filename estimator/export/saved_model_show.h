@@ -10,10 +10,11 @@
 
 namespace estimator {
 
-// The saved_model.pb or .pbtxt of one directory, of ours or of TensorFlow's.
+// The saved_model.pb or .pbtxt of one directory, of ours or of TensorFlow's; or a `.meta` file,
+// which is one graph without tags.
 class SavedModelShow {
  public:
-  // Errors: as ReadSavedModel.
+  // Errors: as ReadSavedModel and ReadMetaGraph.
   static absl::StatusOr<SavedModelShow> Open(absl::string_view dir);
   ~SavedModelShow();
   SavedModelShow(SavedModelShow&&) noexcept;
@@ -25,7 +26,9 @@ class SavedModelShow {
   absl::StatusOr<std::string> InputsAndOutputs(absl::string_view tag_set,
                                                const std::string& signature_key) const;
   absl::StatusOr<std::string> Ops(absl::string_view tag_set) const;
-  // All of the above.
+  // How the tensors of graphs without signatures are named; "" if all have some.
+  std::string Tensors() const;
+  // Tag-sets, signatures and ops.
   std::string All() const;
 
  private:

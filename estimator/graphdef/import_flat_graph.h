@@ -55,6 +55,8 @@ class FlatGraph {
   // The tensor called "node" or "node:1" in the graph.
   // Errors: INVALID_ARGUMENT naming the nearest node.
   absl::StatusOr<FlatTensor> Find(absl::string_view name);
+  // "'x', 'y' and 3 more", or "none": of the graph, not of its functions.
+  std::string Placeholders() const;
   // Makes the inputs of a node known. Errors: INVALID_ARGUMENT naming the node and the input.
   absl::Status Resolve(int node);
   // The nodes of `op`, of all that it waits for (control inputs), and of the bodies of all

@@ -83,7 +83,14 @@ class Importer {
       given_.emplace(at, tensor);
     }
     for (const auto& [name, spec] : options_.feeds) {
-      EST_ASSIGN_OR_RETURN(const FlatTensor at, Find(name, "feed"));
+      const absl::StatusOr<FlatTensor> found = Find(name, "feed");
+      if (!found.ok()) {
+        const absl::string_view message = found.status().message();
+        return absl::Status(found.status().code(),
+                            absl::StrCat(message, absl::EndsWith(message, "?") ? " The" : "; the",
+                                         " graph's placeholders are ", flat_.Placeholders()));
+      }
+      const FlatTensor at = *found;
       EST_RETURN_IF_ERROR(CheckFeed(name, spec, at));
       const Tensor fed =
           graph_.AddOp("Placeholder", {}, {{"dtype", spec.dtype}, {"shape", spec.shape}},

@@ -125,6 +125,8 @@ TEST_F(ImportTest, SaysWhatIsWrongWithAGraphThatIsNotWellFormed) {
               HasSubstr("takes 3 inputs, not 1"));
   EXPECT_THAT(Error(Input("x"), fed_), HasSubstr("fetch 'y': the graph has no node 'y'"));
   EXPECT_THAT(Error(Node("y", "Const", {}), fed_), HasSubstr("feed 'x'"));
+  EXPECT_THAT(Error(Input("image") + Node("y", "Relu", {"image"}), fed_),
+              HasSubstr("the graph has no node 'x'; the graph's placeholders are 'image'"));
   EXPECT_THAT(std::string(ImportSerializedGraphDef("\x0a", fed_, graph_).status().message()),
               HasSubstr("no GraphDef"));
 }

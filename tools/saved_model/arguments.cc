@@ -6,23 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/array/npy.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/export/find_saved_model.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {
 namespace {
-
-bool HoldsSavedModel(const std::string& dir) {
-  return FileExists(JoinPath(dir, "saved_model.pb")) ||
-         FileExists(JoinPath(dir, "saved_model.pbtxt"));
-}
 
 absl::StatusOr<Array> ReadRecords(const std::string& path) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<TFRecordReader> reader, TFRecordReader::Open(path));
@@ -47,27 +41,33 @@ absl::StatusOr<Array> ReadInput(const std::string& path) {
   return array;
 }
 
+// The .meta file that was written last of a model_dir, or beside a checkpoint; "" if there is none.
+std::string NewestMeta(const std::string& path) {
+  if (FileExists(absl::StrCat(path, ".meta"))) return absl::StrCat(path, ".meta");
+  std::pair<double, std::string> newest;
+  for (const std::string& name : ListDirectory(path).value_or(std::vector<std::string>())) {
+    const std::string file = JoinPath(path, name);
+    if (absl::EndsWith(name, ".meta"))
+      newest = std::max(newest, {FileModifiedTimeSeconds(file).value_or(0), file});
+  }
+  return newest.second;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> FindSavedModel(const std::string& dir) {
-  if (HoldsSavedModel(dir) || absl::EndsWith(dir, ".meta")) return dir;
-  if (!FileExists(dir)) return absl::NotFoundError(absl::StrCat("there is no ", dir));
-  std::pair<uint64_t, std::string> newest;
-  const absl::StatusOr<std::vector<std::string>> names = ListDirectory(dir);
-  if (names.ok()) {
-    for (const std::string& name : *names) {
-      uint64_t seconds = 0;
-      const std::string path = JoinPath(dir, name);
-      const bool number = std::all_of(name.begin(), name.end(), absl::ascii_isdigit);
-      if (number && absl::SimpleAtoi(name, &seconds) && HoldsSavedModel(path))
-        newest = std::max(newest, {seconds, path});
-    }
+  if (HoldsSavedModel(dir)) return dir;
+  if (absl::EndsWith(dir, ".meta")) {
+    if (FileExists(dir)) return dir;
+    return absl::NotFoundError(absl::StrCat("there is no file ", dir));
   }
-  if (!newest.second.empty()) return newest.second;
-  return absl::NotFoundError(absl::StrCat(
-      dir,
-      " holds no SavedModel (saved_model.pb or .pbtxt), nor exports in folders named by their "
-      "seconds (1700000000/)"));
+  const std::string newest = NewestExport(dir);
+  if (!newest.empty()) return newest;
+  absl::Status none = NoSavedModel(dir);
+  const std::string meta = NewestMeta(dir);
+  if (meta.empty()) return none;
+  return absl::Status(none.code(), absl::StrCat(none.message(), "; here, --dir=", meta,
+                                                " is the graph of a checkpoint"));
 }
 
 absl::StatusOr<std::map<std::string, std::string>> ParseInputFiles(absl::string_view text) {

@@ -13,7 +13,7 @@ namespace estimator {
 
 // `dir`, if it holds a SavedModel, or is a .meta file; else the newest export of the folder that
 // exports stand in: of the folders below it whose names are numbers, the largest.
-// Errors: NOT_FOUND saying what was looked for.
+// Errors: NOT_FOUND saying what is there instead and what to pass.
 absl::StatusOr<std::string> FindSavedModel(const std::string& dir);
 
 // "x=x.npy;examples=in.tfrecord": file by input.

@@ -26,14 +26,27 @@ TEST(FindSavedModel, TheNewestExportOfABaseFolderIsTaken) {
   ASSERT_TRUE(CreateDirectories(dir.File("1700000009")).ok());  // nothing in it
   EXPECT_EQ(*FindSavedModel(dir.path()), dir.File("1700000001"));
   EXPECT_EQ(*FindSavedModel(dir.File("999")), dir.File("999"));
-  EXPECT_EQ(*FindSavedModel("model.ckpt-7.meta"), "model.ckpt-7.meta");
+}
+
+TEST(FindSavedModel, AMetaFileIsAModelAndIsFoundBesideCheckpoints) {
+  const TempDir dir;
+  const std::string meta = dir.File("model.ckpt-7.meta");
+  EXPECT_THAT(Message(FindSavedModel(meta).status()), HasSubstr("there is no file " + meta));
+  ASSERT_TRUE(WriteFileAtomically(meta, "").ok());
+  ASSERT_TRUE(WriteFileAtomically(dir.File("model.ckpt-7.index"), "").ok());
+  EXPECT_EQ(*FindSavedModel(meta), meta);
+  for (const std::string& path : {dir.path(), dir.File("model.ckpt-7")}) {
+    EXPECT_THAT(Message(FindSavedModel(path).status()),
+                HasSubstr("--dir=" + meta + " is the graph of a checkpoint"));
+  }
 }
 
 TEST(FindSavedModel, WhatIsNotThereIsSaid) {
   const TempDir dir;
   EXPECT_EQ(FindSavedModel(dir.path()).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(Message(FindSavedModel(dir.path()).status()), HasSubstr("holds no SavedModel"));
-  EXPECT_THAT(Message(FindSavedModel(dir.File("none")).status()), HasSubstr("there is no "));
+  EXPECT_THAT(Message(FindSavedModel(dir.path()).status()), HasSubstr("that folder holds nothing"));
+  EXPECT_THAT(Message(FindSavedModel(dir.File("none")).status()),
+              HasSubstr("there is no such folder"));
 }
 
 TEST(ParseInputFiles, NamesAndFiles) {
@@ -62,6 +75,12 @@ TEST(ReadInputs, ArraysAndRecords) {
   ASSERT_TRUE(WriteFileAtomically(dir.File("bad.npy"), "123").ok());
   EXPECT_THAT(Message(ReadInputs({{"x", dir.File("bad.npy")}}).status()),
               HasSubstr("bad.npy: no .npy file"));
+  const std::string whole = NpyBytes(Array::Of<float>({2}, {1, 2}));
+  ASSERT_TRUE(WriteFileAtomically(dir.File("cut.npy"), whole.substr(0, whole.size() - 3)).ok());
+  EXPECT_THAT(
+      Message(ReadInputs({{"x", dir.File("cut.npy")}}).status()),
+      HasSubstr("cut.npy: the .npy file is cut short: its header says f32 [2], 8 bytes, and "
+                "5 follow"));
 }
 
 }  // namespace

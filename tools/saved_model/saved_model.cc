@@ -45,6 +45,7 @@ constexpr char kUsage[] =
              --dir=DIR --tag_set=serve --list_ops          its ops
              --dir=DIR --tag_set=serve --signature_def=serving_default
              --dir=DIR --all                               everything
+             --dir=model.ckpt-7.meta                       the placeholders of a checkpoint's graph
   run      computes a signature, of a model of TensorFlow's too
              --dir=DIR                                     what it takes and gives
              --dir=DIR --inputs='image=image.npy'          prints the outputs
@@ -73,6 +74,9 @@ std::string ModelDir(absl::Status& status) {
   return found.value_or("");
 }
 
+// A graph beside a checkpoint, which has no tags.
+bool IsMeta() { return absl::EndsWith(FLAGS_dir, ".meta"); }
+
 absl::Status Show() {
   absl::Status status;
   const std::string dir = ModelDir(status);
@@ -81,6 +85,10 @@ absl::Status Show() {
   absl::StatusOr<std::string> text;
   if (FLAGS_all) {
     text = model.All();
+  } else if (IsMeta() && FLAGS_list_ops) {
+    text = model.Ops("");
+  } else if (IsMeta()) {
+    text = model.SignatureKeys("");
   } else if (FLAGS_tag_set.empty()) {
     text = model.TagSets();
   } else if (FLAGS_list_ops) {
@@ -91,7 +99,7 @@ absl::Status Show() {
     text = model.InputsAndOutputs(FLAGS_tag_set, FLAGS_signature_def);
   }
   EST_RETURN_IF_ERROR(text.status());
-  std::cout << *text;
+  std::cout << *text << model.Tensors();
   return absl::OkStatus();
 }
 
@@ -177,7 +185,7 @@ absl::Status CheckArguments(const std::vector<std::string>& arguments) {
     return Usage(absl::StrCat("unexpected argument \"", arguments[1], "\"; flags begin with --"));
   if (FLAGS_dir.empty()) return Usage("--dir must be given: which model?");
   const bool show = arguments[0] == "show";
-  if (show && !FLAGS_all && FLAGS_tag_set.empty() &&
+  if (show && !FLAGS_all && FLAGS_tag_set.empty() && !IsMeta() &&
       (FLAGS_list_ops || !FLAGS_signature_def.empty()))
     return Usage("--list_ops and --signature_def must be paired with a --tag_set");
   if (show && (!FLAGS_inputs.empty() || !FLAGS_outputs.empty() || !FLAGS_outdir.empty()))

@@ -59,6 +59,22 @@ TEST(SavedModelTool, TensorsOfAMetaFileAreRunByName) {
   const ProgramRun none = Call(run + "nothing:0");
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_THAT(none.output, HasSubstr("nothing"));
+  // Fixed bugs: these said that nothing is there, or nothing of what could be fed and how.
+  const std::string meta = "--dir=testdata/saved_models/meta_graph/model.ckpt.meta";
+  const char* const how = "run --inputs='x:0=x.npy' --outputs=y:0; its placeholders are x:0 (f32 [";
+  const ProgramRun shown = Call("show " + meta);
+  EXPECT_EQ(shown.exit_code, 0) << shown.output;
+  EXPECT_THAT(shown.output, HasSubstr(how));
+  EXPECT_THAT(Call("show --list_ops " + meta).output, HasSubstr("'MatMul'"));
+  for (const std::string& flags : {std::string(), "--inputs=x=" + dir.File("x.npy")}) {
+    const ProgramRun nameless = Call("run " + meta + " " + flags);
+    EXPECT_EQ(nameless.exit_code, 1);
+    EXPECT_THAT(nameless.output, HasSubstr(how));
+  }
+  const ProgramRun other =
+      Call("run " + meta + " --inputs=input:0=" + dir.File("x.npy") + " --outputs=logits:0");
+  EXPECT_THAT(other.output, HasSubstr("no node 'input'"));
+  EXPECT_THAT(other.output, HasSubstr("The graph's placeholders are 'x', 'labels'"));
   const ProgramRun both = Call(run + "logits:0 --signature_def=serving_default");
   EXPECT_EQ(both.exit_code, 2);
   EXPECT_THAT(both.output, HasSubstr("leave --signature_def out"));
