@@ -176,10 +176,9 @@ TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
         const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
         return TPUEstimatorSpec::Eval(loss, {TinyMetrics, {loss, loss}});
       }),
-      AllOf(
-          HasSubstr(
-              "tensor 0 of eval_metrics ('tiny_loss:0') is a scalar; it must keep the batch axis"),
-          HasSubstr("tensor 1 of eval_metrics")));
+      AllOf(HasSubstr("tensor 0 of eval_metrics ('tiny_loss:0', f32 []) is a scalar; it must keep "
+                      "the batch axis"),
+            HasSubstr("tensor 1 of eval_metrics")));
   EXPECT_THAT(
       EvaluateError([](const Features& features, const Labels& labels, Mode, const Params&) {
         const Tensor y = TinyNetwork(features, false, 0);
@@ -197,6 +196,35 @@ TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
                                          {y}});
         }),
         HasSubstr("eval_metrics: '" + name + "' is a name that evaluation adds by itself"));
+  }
+}
+
+// A fixed bug: the first batch had run when metrics were built.
+TEST_F(TPUEvalTest, MetricsThatCannotBeBuiltAreFoundBeforeABatchIsComputed) {
+  for (const int shards : {0, 2}) {
+    int num_batches = 0;
+    auto options = Options(shards);
+    options.model_fn = [&](const Features& features, const Labels& labels, Mode, const Params&) {
+      const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
+      const HostCall count{[&](const std::vector<Array>&) {
+                             ++num_batches;
+                             return absl::OkStatus();
+                           },
+                           {y}};
+      return TPUEstimatorSpec::Eval(
+          loss,
+          {[](const std::vector<Tensor>& all) {
+             const Tensor mean = ReduceMean(all[0]);
+             return MetricMap{{"my_loss", {.value = mean, .update = metrics::Mean(all[0]).update}}};
+           },
+           {y}},
+          {.host_call = count});
+    };
+    const auto result = TinyTPUEstimator(options).Evaluate(TinyEvalInput);
+    EXPECT_EQ(num_batches, 0);
+    EXPECT_THAT(std::string(result.status().message()),
+                AllOf(HasSubstr("eval_metrics: the value of 'my_loss' (f32 []) is one of a batch"),
+                      HasSubstr("the function's argument eval_metrics_0")));
   }
 }
 

@@ -1,30 +1,13 @@
 #include "estimator/training/evaluate_tensors.h"
 
 #include <memory>
-#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/training/find_placeholder.h"
 
 namespace estimator {
-namespace {
-
-// A placeholder that `tensor` is computed from; null if there is none.
-const Node* FindPlaceholder(const Tensor& tensor) {
-  std::set<const Node*> seen;
-  std::vector<const Node*> pending = {tensor.node()};
-  while (!pending.empty()) {
-    const Node* node = pending.back();
-    pending.pop_back();
-    if (!seen.insert(node).second) continue;
-    if (node->op() == "Placeholder") return node;
-    for (const Tensor& input : node->inputs()) pending.push_back(input.node());
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 absl::Status CheckNeedsNoInput(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) {

@@ -17,6 +17,20 @@
 
 namespace estimator {
 
+namespace {
+
+// Of what the host gets: joined on axis 0.
+std::vector<TensorSpec> JoinedSpecs(const std::vector<Tensor>& tensors, int64_t num_replicas) {
+  std::vector<TensorSpec> specs;
+  for (const Tensor& tensor : tensors) {
+    specs.push_back(tensor.spec());
+    specs.back().shape.set_dim(0, num_replicas * tensor.dim(0));
+  }
+  return specs;
+}
+
+}  // namespace
+
 std::string EvalDir(const std::string& model_dir, const std::string& name) {
   return JoinPath(model_dir, name.empty() ? "eval" : absl::StrCat("eval_", name));
 }
@@ -83,6 +97,10 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
     if (host_metrics_ == nullptr)
       host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);
     EST_RETURN_IF_ERROR(host_metrics_->Reset());
+    const int64_t replicas =
+        strategy_.broadcast(Mode::kEval) ? 1 : static_cast<int64_t>(first->replicas.size());
+    EST_RETURN_IF_ERROR(
+        host_metrics_->Prepare(JoinedSpecs(model.spec.eval_metrics->tensors, replicas)));
   }
   pass.session = std::make_unique<ForwardSession>(*model.graph, models_.state(), model_dir_,
                                                   first->num_examples);

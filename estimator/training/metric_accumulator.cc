@@ -6,6 +6,7 @@
 #include "estimator/base/status.h"
 #include "estimator/ops/constant.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/training/find_placeholder.h"
 
 namespace estimator {
 
@@ -46,9 +47,7 @@ absl::Status MetricAccumulator::Reset() {
 }
 
 absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
-    const std::vector<Array>& values) {
-  std::vector<TensorSpec> specs;
-  for (const Array& value : values) specs.push_back({value.dtype(), value.shape()});
+    const std::vector<TensorSpec>& specs) {
   for (const auto& program : programs_) {
     if (program->specs == specs) return program.get();
   }
@@ -73,6 +72,13 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
                            : "is not a metric; return (value, update) pairs, as metrics::Mean and "
                              "its like build them"));
     }
+    if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "eval_metrics: the value of '", name, "' (", metric.value.spec().ToString(),
+          ") is one of a batch: it is computed from the function's argument ", input->name(),
+          "; a value comes from the metric's own totals: return what metrics::Mean and its like "
+          "build"));
+    }
     updates.push_back(metric.update);
   }
   // Totals that an earlier batch size has filled already stay as they are.
@@ -86,8 +92,14 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
   return programs_.back().get();
 }
 
+absl::Status MetricAccumulator::Prepare(const std::vector<TensorSpec>& specs) {
+  return ProgramFor(specs).status();
+}
+
 absl::Status MetricAccumulator::Update(const std::vector<Array>& values) {
-  EST_ASSIGN_OR_RETURN(HostProgram * program, ProgramFor(values));
+  std::vector<TensorSpec> specs;
+  for (const Array& value : values) specs.push_back({value.dtype(), value.shape()});
+  EST_ASSIGN_OR_RETURN(HostProgram * program, ProgramFor(specs));
   const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
     return std::optional<StepFeeds>(StepFeeds{values});
   };

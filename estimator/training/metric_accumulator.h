@@ -34,6 +34,9 @@ class MetricAccumulator {
 
   // All totals back to zero.
   absl::Status Reset();
+  // Builds the metrics of such tensors, so that what is wrong with them shows before a batch is
+  // computed. Errors: those of building the metrics.
+  absl::Status Prepare(const std::vector<TensorSpec>& specs);
   // values: one array per tensor of eval_metrics, with the batch on axis 0.
   // Errors: those of building the metrics, the first time a shape is seen; of their kernels.
   absl::Status Update(const std::vector<Array>& values);
@@ -41,7 +44,7 @@ class MetricAccumulator {
 
  private:
   struct HostProgram;
-  absl::StatusOr<HostProgram*> ProgramFor(const std::vector<Array>& values);
+  absl::StatusOr<HostProgram*> ProgramFor(const std::vector<TensorSpec>& specs);
 
   const std::function<MetricMap(const std::vector<Tensor>&)> fn_;
   VariableStore totals_;

@@ -5,9 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/ops/shape_ops.h"
+#include "estimator/training/find_placeholder.h"
 
 namespace estimator {
 namespace {
+
+constexpr char kMetricCure[] =
+    "take metrics::Mean of a value of each example, f32 [N] (of a loss: .reduction = "
+    "Reduction::kNone); the mean loss itself is shown as 'loss' anyway";
 
 class Violations {
  public:
@@ -58,6 +63,10 @@ void CheckMetric(const std::string& name, const Metric& metric, Violations& viol
     violations.Add(
         "metric '", name, "' has no ", metric.value.valid() ? "update" : "value",
         "; a metric is a (value, update) pair as metrics::Mean returns it, not a tensor");
+  } else if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
+    violations.Add("the value of metric '", name, "' (", metric.value.spec().ToString(), " '",
+                   metric.value.name(), "') is one of a batch: it is computed from '",
+                   input->name(), "'; ", kMetricCure);
   }
 }
 
@@ -92,8 +101,10 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
           violations.Add("tensor ", i, " of eval_metrics is not a tensor");
         } else if (tensor.rank() == 0) {
           violations.Add(
-              "tensor ", i, " of eval_metrics ('", tensor.name(),
-              "') is a scalar; it must keep the batch axis: replicas are joined on axis 0");
+              "tensor ", i, " of eval_metrics ('", tensor.name(), "', ", tensor.spec().ToString(),
+              ") is a scalar; it must keep the batch axis, on which batches and replicas are "
+              "joined: ",
+              kMetricCure);
         }
         CheckGraph(graph, "a tensor of eval_metrics", tensor, violations);
       }

@@ -3,6 +3,8 @@
 
 #include "estimator/nn/metrics/mean.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_ops.h"
 #include "estimator/training/estimator_spec.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -74,6 +76,17 @@ TEST_F(ModelSpecTest, AMetricIsAPairWithANameOfItsOwn) {
       AllOf(HasSubstr("may not be called 'loss'"), HasSubstr("may not be called 'global_step'")));
 }
 
+// A fixed bug: this was found after the last batch, without a cure.
+TEST_F(ModelSpecTest, TheValueOfAMetricIsNotThatOfOneBatch) {
+  const Tensor x = Placeholder(DType::kFloat32, {4}, "features/x");
+  const metrics::Metric metric{.value = Identity(ReduceMean(x), "batch_mean"),
+                               .update = metrics::Mean(x).update};
+  EXPECT_THAT(Error(EstimatorSpec::Eval(loss_, {{"m", metric}})),
+              AllOf(HasSubstr("the value of metric 'm' (f32 [] 'batch_mean:0') is one of a batch: "
+                              "it is computed from 'features/x'"),
+                    HasSubstr("take metrics::Mean of a value of each example")));
+}
+
 // What the host gets keeps a batch axis, since replicas are joined on it.
 TEST_F(ModelSpecTest, TensorsForTheHostKeepTheBatchAxis) {
   ModelSpec spec = EstimatorSpec::Eval(loss_).spec();
@@ -81,7 +94,8 @@ TEST_F(ModelSpecTest, TensorsForTheHostKeepTheBatchAxis) {
                                   {Constant({1.0f}), loss_, Tensor()}};
   spec.host_call = HostCall{nullptr, {loss_, Tensor()}};
   EXPECT_THAT(Error(spec), AllOf(HasSubstr("tensor 1 of eval_metrics"),
-                                 HasSubstr("is a scalar; it must keep the batch axis"),
+                                 HasSubstr("f32 []) is a scalar; it must keep the batch axis"),
+                                 HasSubstr("take metrics::Mean of a value of each example"),
                                  HasSubstr("tensor 2 of eval_metrics is not a tensor"),
                                  HasSubstr("host_call has no function"),
                                  HasSubstr("of host_call is a scalar; reshape it to [1]"),
