@@ -106,14 +106,19 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
   bool some_exist = false;
   std::optional<std::string> whole = FirstWhole(candidates, check, &problems, &some_exist);
   const std::string why = absl::StrJoin(problems, "; ");
-  if (whole) {
+  if (whole && !state.ok() && problems.size() == 1) {  // nothing newer was passed over
+    Warn(absl::StrCat("taking the newest checkpoint, ", *whole,
+                      ", whatever the state file was to say: ", why,
+                      "; the next checkpoint writes that file anew"),
+         warnings);
+  } else if (whole) {
     Warn(absl::StrCat("going back to checkpoint ", *whole, ": ", why), warnings);
   } else if (some_exist) {
     return absl::DataLossError(
         absl::StrCat("no checkpoint in ", directory,
                      " is whole; use another directory, or move them away: ", why));
   } else {
-    Warn(absl::StrCat("no checkpoint in ", directory, ": ", why), warnings);
+    Warn(absl::StrCat("there is no checkpoint in ", directory, " to go on from: ", why), warnings);
   }
   return whole;
 }

@@ -47,6 +47,9 @@ class NewestCheckpoint {
   // As LatestCheckpoint, without those that were passed over; whatever is wrong is logged once.
   absl::StatusOr<std::optional<std::string>> Find();
 
+  // Whether what Find found last is not what the state file names, so that a warning was logged.
+  bool fell_back() const { return !last_warning_.empty(); }
+
   // Reading `prefix` gave `status`. True if that means that the checkpoint is damaged (DATA_LOSS):
   // Find then knows better, until the checkpoint is written anew. False for OK and other errors.
   bool PassOver(const std::string& prefix, const absl::Status& status);

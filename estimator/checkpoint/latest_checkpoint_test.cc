@@ -60,8 +60,16 @@ TEST_F(LatestCheckpointTest, AGarbledStateFileFallsBackToTheHighestStep) {
     warnings_.clear();
     ASSERT_TRUE(WriteFileAtomically(CheckpointStatePath(dir_.path()), text).ok());
     EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
-    EXPECT_EQ(warnings_.size(), 1u);
+    ASSERT_EQ(warnings_.size(), 1u);
+    // Fixed bug: it was called going back, where nothing newer is.
+    EXPECT_EQ(warnings_[0].find("taking the newest checkpoint, " + Prefix(10)), 0u) << warnings_[0];
+    EXPECT_NE(warnings_[0].find(CheckpointStatePath(dir_.path())), std::string::npos);
   }
+  warnings_.clear();
+  ASSERT_TRUE(WriteFileAtomically(IndexPath(Prefix(10)), "rubbish").ok());
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(9));
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_EQ(warnings_[0].find("going back to checkpoint " + Prefix(9)), 0u) << warnings_[0];
 }
 
 TEST_F(LatestCheckpointTest, WithoutAStateFileNothingIsUsedAndAWarningSaysWhy) {

@@ -3,10 +3,25 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/path.h"
 #include "estimator/base/strings.h"
 #include "glog/logging.h"
 
 namespace estimator {
+
+namespace {
+
+std::string Start(const TrainingBanner& banner) {
+  if (banner.checkpoint.empty() && banner.start_step == 0) return "a new run";
+  std::string text = absl::StrCat("goes on after step ", banner.start_step);
+  if (banner.fell_back && !banner.checkpoint.empty()) {
+    absl::StrAppend(&text, ", from ", Basename(banner.checkpoint),
+                    " (why that one: see the warning above)");
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string FormatTrainingBanner(const TrainingBanner& banner) {
   int64_t num_parameters = 0;
@@ -32,8 +47,7 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
                                              : "the default, fixed"},
       {"input:", banner.input},
       {"model_dir:", banner.config.model_dir.value_or("")},
-      {"start:", banner.start_step == 0 ? "a new run"
-                                        : absl::StrCat("goes on after step ", banner.start_step)},
+      {"start:", Start(banner)},
   };
   return FormatTable(rows);
 }

@@ -20,6 +20,8 @@ struct TrainingBanner {
   std::string input;
   int64_t examples_per_step = 0;
   int64_t start_step = 0;
+  std::string checkpoint = "";  // that was restored; none: a new run, or one that goes on in memory
+  bool fell_back = false;       // to that one: it is not what the state file names
 };
 
 // Lines of "name: value": backend, replicas and batch, parameters, planned memory, seed, input,

@@ -15,6 +15,7 @@ namespace {
 
 using ::estimator::testing::CapturedLog;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -97,6 +98,18 @@ TEST_F(DamagedCheckpointTest, EvaluationAndPredictionGoBackTooAndSayItOnce) {
   const auto predicted = estimator.Predict(Once).Next();
   ASSERT_TRUE(predicted.ok()) << predicted.status();
   EXPECT_EQ((*predicted)->at("y").AsDouble(), (*from_five)->at("y").AsDouble());
+}
+
+// Fixed bug: it was called a new run.
+TEST_F(DamagedCheckpointTest, TheBannerSaysWhichCheckpointTrainingGoesOnFrom) {
+  Flip(5, /*last=*/false);
+  Flip(10, /*last=*/false);
+  const CapturedLog log;
+  Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+  ASSERT_TRUE(estimator.Train(Endless, MaxSteps(1)).ok());
+  EXPECT_THAT(log.infos,
+              Contains(HasSubstr("goes on after step 0, from model.ckpt-0 (why that one: see the "
+                                 "warning above)")));
 }
 
 TEST_F(DamagedCheckpointTest, ACheckpointThatIsNamedIsNeverReplaced) {

@@ -128,7 +128,9 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
                        .info = executable->info(),
                        .input = input_.open().Describe(),
                        .examples_per_step = first->num_examples,
-                       .start_step = state_.global_step()});
+                       .start_step = state_.global_step(),
+                       .checkpoint = checkpoint,
+                       .fell_back = newest_.fell_back()});
   }
   for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->AfterCreateSession(session));
 
