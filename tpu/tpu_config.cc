@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/base/status.h"
 
 namespace estimator::tpu {
 
@@ -35,8 +34,9 @@ absl::Status TPUConfig::Validate() const {
 }
 
 absl::Status RunConfig::Validate() const {
-  EST_RETURN_IF_ERROR(estimator::RunConfig::Validate());
-  return tpu_config.Validate();
+  const absl::Status own = estimator::RunConfig::Validate(), tpu = tpu_config.Validate();
+  if (own.ok() || tpu.ok()) return own.ok() ? tpu : own;
+  return absl::InvalidArgumentError(absl::StrCat(own.message(), "; ", tpu.message()));
 }
 
 }  // namespace estimator::tpu

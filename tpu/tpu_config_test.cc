@@ -29,8 +29,13 @@ TEST(RunConfig, ChecksItsOwnFieldsAndTPUConfigs) {
   EXPECT_TRUE(config.Validate().ok());
   config.tpu_config = {.iterations_per_loop = 50, .num_shards = -8};
   EXPECT_FALSE(config.Validate().ok());
-  config.tpu_config = {};
   config.save_summary_steps = -1;
+  // Fixed bug: the second was said when the first was mended.
+  const std::string both(config.Validate().message());
+  EXPECT_NE(both.find("save_summary_steps must be >= 0, given -1; TPUConfig: num_shards must be"),
+            std::string::npos)
+      << both;
+  config.tpu_config = {};
   EXPECT_FALSE(config.Validate().ok());
 }
 

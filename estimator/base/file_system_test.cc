@@ -58,7 +58,11 @@ TEST(FileSystemTest, SaysWhetherADirectoryCouldBeMadeAndWrittenWithoutMakingIt) 
             dir.File("file") + " is a file, so it is no directory");
   EXPECT_EQ(CheckWritableDirectory(dir.File("file/m")).message(),
             dir.File("file") + " is a file, so there can be no directory " + dir.File("file/m"));
-  if (geteuid() == 0) return;  // may write everywhere
+  // Fixed bug: root was told that it may, and found out later.
+  EXPECT_THAT(CheckWritableDirectory("/proc/estimator/m").ToString(),
+              HasSubstr("PERMISSION_DENIED: cannot write to the directory /proc"));
+  EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("file")) << "the trial leaves nothing";
+  if (geteuid() == 0) return;  // may write everywhere else
   ASSERT_TRUE(CreateDirectories(dir.File("mine")).ok());
   ASSERT_EQ(chmod(dir.File("mine").c_str(), 0500), 0);
   EXPECT_THAT(CheckWritableDirectory(dir.File("mine/m")).ToString(),

@@ -76,6 +76,14 @@ void CheckValue(const gflags::CommandLineFlagInfo& flag, const std::string& valu
                                    ", given \"", value, "\""));
 }
 
+// "--use_tpu", which takes no value behind a space.
+bool IsBoolFlag(absl::string_view argument) {
+  gflags::CommandLineFlagInfo info;
+  return absl::ConsumePrefix(&argument, "--") &&
+         gflags::GetCommandLineFlagInfo(std::string(argument).c_str(), &info) &&
+         info.type == "bool";
+}
+
 // What is wrong with the command line, by gflags' own reading of it, which exits at the first
 // fault.
 std::vector<std::string> CommandLineProblems(int argc, char** argv, bool takes_arguments) {
@@ -85,8 +93,10 @@ std::vector<std::string> CommandLineProblems(int argc, char** argv, bool takes_a
     absl::string_view argument = argv[i];
     if (!absl::ConsumePrefix(&argument, "-") || argument.empty()) {
       if (takes_arguments) continue;
-      problems.push_back(
-          absl::StrCat("unexpected argument \"", argv[i], "\"; flags begin with --"));
+      problems.push_back(absl::StrCat("unexpected argument \"", argv[i], "\"; ",
+                                      IsBoolFlag(argv[i - 1])
+                                          ? absl::StrCat("write ", argv[i - 1], "=", argv[i])
+                                          : "flags begin with --"));
       continue;
     }
     absl::ConsumePrefix(&argument, "-");

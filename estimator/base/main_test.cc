@@ -88,6 +88,13 @@ TEST(MainTest, RefusesArgumentsThatAreNoFlags) {
   EXPECT_THAT(outcome.standard_error, HasSubstr("unexpected argument \"model_dir=/tmp/x\""));
 }
 
+// Fixed bug: it was told only that flags begin with --.
+TEST(MainTest, AValueBehindABoolFlagIsToldHowToBeWritten) {
+  const Outcome outcome = RunMain({"--use_tpu", "false"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.standard_error, "unexpected argument \"false\"; write --use_tpu=false\n");
+}
+
 TEST(MainTest, SaysWhichFlagMissesItsValue) {
   const Outcome outcome = RunMain({"--model_dir"});
   EXPECT_EQ(outcome.exit_code, 2);

@@ -22,7 +22,11 @@ absl::Status RunConfig::Validate() const {
   at_least("save_checkpoints_steps", save_checkpoints_steps, 0);
   at_least("save_checkpoints_secs", save_checkpoints_secs, 0);
   at_least("keep_checkpoint_max", keep_checkpoint_max, 0);
-  at_least("log_step_count_steps", log_step_count_steps, 1);
+  if (log_step_count_steps.has_value() && *log_step_count_steps < 1) {
+    violations.push_back(
+        absl::StrCat("log_step_count_steps must be >= 1, or nullopt for no log lines, given ",
+                     *log_step_count_steps));
+  }
   if (save_checkpoints_steps.has_value() && save_checkpoints_secs.has_value()) {
     violations.push_back("save_checkpoints_steps and save_checkpoints_secs cannot be both set");
   }

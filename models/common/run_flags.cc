@@ -91,7 +91,14 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
   if (!FLAGS_model_dir.empty() && !model_dir.ok()) {
     violations.push_back(absl::StrCat("--model_dir: ", model_dir.message()));
   }
-  const absl::Status config = MakeRunConfig().Validate();
+  tpu::RunConfig run_config = MakeRunConfig();
+  if (FLAGS_log_step_count_steps < 0) {  // RunConfig has nullopt where the flag has 0
+    violations.push_back(
+        absl::StrCat("--log_step_count_steps must be >= 0 (0: no log lines), given ",
+                     FLAGS_log_step_count_steps));
+    run_config.log_step_count_steps = std::nullopt;
+  }
+  const absl::Status config = run_config.Validate();
   if (!config.ok()) violations.emplace_back(config.message());
   if (violations.empty()) return absl::OkStatus();
   return UsageError(absl::StrJoin(violations, "; "));
@@ -105,9 +112,11 @@ FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& s
 }
 
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size) {
-  if (!FLAGS_use_tpu) return {.flag = flag, .holds = batch_size > 0, .requirement = "positive"};
+  // That num_shards is positive is RunConfig's to say.
+  if (!FLAGS_use_tpu || FLAGS_num_shards <= 0)
+    return {.flag = flag, .holds = batch_size > 0, .requirement = "positive"};
   return {.flag = flag,
-          .holds = batch_size > 0 && FLAGS_num_shards > 0 && batch_size % FLAGS_num_shards == 0,
+          .holds = batch_size > 0 && batch_size % FLAGS_num_shards == 0,
           .requirement = absl::StrCat("positive and divisible by the ", FLAGS_num_shards,
                                       " shards (--num_shards)")};
 }
@@ -116,9 +125,10 @@ bool CanBeFolder(absl::string_view path) {
   return path.empty() || CheckWritableDirectory(path).ok();
 }
 
-bool InAFolder(absl::string_view path) {
-  const absl::string_view folder = Dirname(path);
-  return folder.empty() || IsDirectory(folder);
+bool CanBeFile(absl::string_view path) {
+  if (path.empty()) return true;
+  const absl::string_view dirname = Dirname(path), folder = dirname.empty() ? "." : dirname;
+  return !IsDirectory(path) && IsDirectory(folder) && CheckWritableDirectory(folder).ok();
 }
 
 }  // namespace estimator

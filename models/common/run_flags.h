@@ -41,8 +41,8 @@ FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& s
 // That a batch of this flag is positive and, with --use_tpu, can be split over the shards.
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size);
 
-// Whether a file can be there: its folder exists. An empty path can.
-bool InAFolder(absl::string_view path);
+// Whether it is, or can become, a file: its folder is there and can be written. An empty path can.
+bool CanBeFile(absl::string_view path);
 // Whether it is a folder that can be written, or can be made. An empty path can.
 bool CanBeFolder(absl::string_view path);
 

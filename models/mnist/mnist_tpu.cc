@@ -86,13 +86,14 @@ absl::Status Predict(MnistEstimator& estimator, const mnist::DigitSet& images) {
 absl::Status Run() {
   EST_RETURN_IF_ERROR(RequireFlags(
       {StatusRequirement("data_dir", mnist::CheckDataDir(FLAGS_data_dir)),
-       {"learning_rate", FLAGS_learning_rate > 0, "positive"},
+       {"learning_rate", FLAGS_learning_rate > 0 && std::isfinite(FLAGS_learning_rate),
+        "positive and finite"},
        {"momentum", FLAGS_momentum >= 0 && FLAGS_momentum < 1, "in [0, 1)"},
        {"train_steps", FLAGS_train_steps > 0, "positive"},
        BatchRequirement("batch_size", FLAGS_batch_size),
        {"export_dir", CanBeFolder(FLAGS_export_dir), "a folder that can be written"},
        {"eval_steps", FLAGS_eval_steps >= -1, "positive, 0 to skip, or -1 for all"},
-       {"result_json", InAFolder(FLAGS_result_json), "a file in a folder that exists"}}));
+       {"result_json", CanBeFile(FLAGS_result_json), "a file in a folder that can be written"}}));
   EST_ASSIGN_OR_RETURN(const mnist::MnistData data,
                        mnist::LoadMnist(FLAGS_data_dir, FLAGS_batch_size));
   MnistParams params;

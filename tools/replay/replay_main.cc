@@ -37,25 +37,28 @@ DEFINE_bool(list, false, "print the names of the cases, and nothing else");
 namespace estimator::replay {
 namespace {
 
-absl::StatusOr<std::vector<std::string>> ChosenCases(const std::map<std::string, Model>& models) {
+// " (did you mean NAME?)", or nothing.
+std::string DidYouMean(const std::string& name, const std::vector<std::string>& names) {
+  const std::optional<std::string> nearest = NearestName(name, names);
+  return nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : std::string();
+}
+
+// The cases to replay. What is wrong with the flags that choose them goes into `problems`.
+std::vector<std::string> ChosenCases(const std::map<std::string, Model>& models,
+                                     std::vector<std::string>* problems) {
   std::vector<std::string> names;
   for (const auto& [name, model] : models) names.push_back(name);
   if (!FLAGS_case.empty()) {
-    if (models.count(FLAGS_case) > 0) return std::vector<std::string>{FLAGS_case};
-    const std::optional<std::string> nearest = NearestName(FLAGS_case, names);
-    return UsageError(
-        absl::StrCat("--case=", FLAGS_case, " is not known",
-                     nearest ? absl::StrCat("; did you mean ", *nearest, "?") : std::string(),
-                     "; known are: ", absl::StrJoin(names, ", ")));
-  }
-  if (!FLAGS_folder.empty() && names.size() > 1) {
+    if (models.count(FLAGS_case) > 0) return {FLAGS_case};
+    problems->push_back(absl::StrCat("--case=", FLAGS_case, " is not known",
+                                     DidYouMean(FLAGS_case, names),
+                                     "; known are: ", absl::StrJoin(names, ", ")));
+  } else if (!FLAGS_folder.empty() && names.size() > 1) {
     const std::string name(Basename(absl::StripSuffix(FLAGS_folder, "/")));
-    if (models.count(name) > 0) return std::vector<std::string>{name};
-    const std::optional<std::string> nearest = NearestName(name, names);
-    return UsageError(absl::StrCat(
+    if (models.count(name) > 0) return {name};
+    problems->push_back(absl::StrCat(
         "--folder is the reference of one case, and no case has the folder's name ", name,
-        nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : std::string(),
-        ": give --case, one of ", absl::StrJoin(names, ", ")));
+        DidYouMean(name, names), ": give --case, one of ", absl::StrJoin(names, ", ")));
   }
   return names;
 }
@@ -77,33 +80,32 @@ ReplayOptions OptionsFromFlags() {
 }
 
 // -1 stands for the reference's; any other negative number is a slip.
-absl::Status CheckNumbers() {
+void CheckNumbers(std::vector<std::string>* problems) {
   const std::pair<const char*, double> tolerances[] = {
       {"rtol", FLAGS_rtol}, {"variable_rtol", FLAGS_variable_rtol}, {"atol", FLAGS_atol}};
   for (const auto& [flag, value] : tolerances) {
     if (value >= 0 || value == -1) continue;
-    return UsageError(
+    problems->push_back(
         absl::StrCat("--", flag, " must be >= 0, or -1 for the reference's, given ", value));
   }
-  if (FLAGS_steps < 0) {
-    return UsageError(absl::StrCat("--steps must be > 0, or 0 for all, given ", FLAGS_steps));
-  }
-  if (FLAGS_num_shards < 1) {
-    return UsageError(absl::StrCat("--num_shards must be > 0, given ", FLAGS_num_shards));
-  }
-  return absl::OkStatus();
+  if (FLAGS_steps < 0)
+    problems->push_back(absl::StrCat("--steps must be > 0, or 0 for all, given ", FLAGS_steps));
+  if (FLAGS_num_shards < 1)
+    problems->push_back(absl::StrCat("--num_shards must be > 0, given ", FLAGS_num_shards));
 }
 
 absl::Status Run(const std::map<std::string, Model>& models) {
-  EST_RETURN_IF_ERROR(CheckNumbers());
-  EST_ASSIGN_OR_RETURN(const std::vector<std::string> cases, ChosenCases(models));
+  std::vector<std::string> problems;
+  CheckNumbers(&problems);
+  const std::vector<std::string> cases = ChosenCases(models, &problems);
+  if (!FLAGS_list && FLAGS_folder.empty() && !IsDirectory(FLAGS_reference_dir)) {
+    problems.push_back(absl::StrCat("--reference_dir: there is no folder ", FLAGS_reference_dir,
+                                    "; give the path of the project's testdata/reference"));
+  }
+  if (!problems.empty()) return UsageError(absl::StrJoin(problems, "; "));
   if (FLAGS_list) {
     std::cout << absl::StrJoin(cases, "\n") << "\n";
     return absl::OkStatus();
-  }
-  if (FLAGS_folder.empty() && !IsDirectory(FLAGS_reference_dir)) {
-    return UsageError(absl::StrCat("--reference_dir: there is no folder ", FLAGS_reference_dir,
-                                   "; give the path of the project's testdata/reference"));
   }
   std::vector<std::string> differing;
   for (const std::string& name : cases) {

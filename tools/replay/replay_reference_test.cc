@@ -71,6 +71,18 @@ TEST(ReplayReferenceTest, BadFlagsAndFoldersHaveClearErrors) {
               HasSubstr("cannot be split over 3 shards"));
 }
 
+// Fixed bug: each run named one of them.
+TEST(ReplayReferenceTest, AllWrongFlagsAreNamedAtOnce) {
+  const ProgramRun result =
+      Replay("--case=mnist_moment --steps=-1 --rtol=-5 --atol=-2 --reference_dir=elsewhere");
+  EXPECT_EQ(result.exit_code, 2);
+  for (const char* part :
+       {"--case=mnist_moment is not known", "--steps must be > 0", "--rtol must be >= 0",
+        "--atol must be >= 0", "--reference_dir: there is no folder elsewhere"}) {
+    EXPECT_THAT(result.output, HasSubstr(part));
+  }
+}
+
 TEST(ReplayReferenceTest, ListsItsCases) {
   const ProgramRun result = Replay("--list");
   EXPECT_EQ(result.exit_code, 0);
