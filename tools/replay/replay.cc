@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/runtime/variable_store.h"
+#include "estimator/training/batch_axis.h"
 #include "estimator/training/built_model.h"
 #include "estimator/training/compiled_step.h"
 #include "estimator/training/first_non_finite.h"
@@ -101,23 +102,18 @@ class Replayer {
       input.replicas.push_back(batch);
       return input;
     }
-    input.replicas.resize(static_cast<size_t>(options_.num_shards));
-    for (const bool labels : {false, true}) {
-      for (const auto& [name, array] : labels ? batch.labels : batch.features) {
-        const int64_t rows = array.shape().rank() == 0 ? 0 : array.shape().dim(0);
-        if (rows == 0 || rows % options_.num_shards != 0) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("the batches of ", reference_.folder(), ", '", name, "' ",
-                           array.TypeString(), ", cannot be split over ", options_.num_shards,
-                           " shards; take a divisor of the batch size"));
-        }
-        const int64_t part = rows / options_.num_shards;
-        for (int i = 0; i < options_.num_shards; ++i) {
-          Element& replica = input.replicas[static_cast<size_t>(i)];
-          (labels ? replica.labels : replica.features)[name] =
-              array.Slice(i * part, (i + 1) * part);
-        }
-      }
+    const int64_t part = input.num_examples / options_.num_shards;
+    if (part == 0 || input.num_examples % options_.num_shards != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the batches of ", reference_.folder(), ", of ", input.num_examples,
+                       " rows, cannot be split over ", options_.num_shards,
+                       " shards; take a divisor of the batch size"));
+    }
+    for (int64_t i = 0; i < options_.num_shards; ++i) {
+      absl::StatusOr<Element> replica =
+          BatchAxis().Slice(batch, i * part, (i + 1) * part, input.num_examples);
+      EST_RETURN_IF_ERROR(Annotate(replica.status(), reference_.folder()));
+      input.replicas.push_back(*std::move(replica));
     }
     return input;
   }
