@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "estimator/graph/graph.h"
 #include "estimator/nn/initializers.h"

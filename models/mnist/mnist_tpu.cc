@@ -70,6 +70,7 @@ auto Input(const mnist::DigitSet& set, Mode mode) {
 }
 
 using MnistEstimator = tpu::TPUEstimator<MnistParams>;
+
 // The probability of each class for the first few test images.
 absl::Status Predict(MnistEstimator& estimator, const mnist::DigitSet& images) {
   EST_ASSIGN_OR_RETURN(const std::vector<Prediction> rows,
@@ -121,9 +122,8 @@ absl::Status Run() {
     std::cout << EvaluationTable(result);
     fields = EvaluationFields(result);
   }
-  if (FLAGS_enable_predict) {
+  if (FLAGS_enable_predict)
     EST_RETURN_IF_ERROR(Predict(estimator, mnist::FirstExamples(data.test, 5)));
-  }
   if (!FLAGS_export_dir.empty()) {
     EST_ASSIGN_OR_RETURN(const std::string dir,
                          estimator.ExportSavedModel(

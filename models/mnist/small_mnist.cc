@@ -1,5 +1,7 @@
 #include "models/mnist/small_mnist.h"
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
