@@ -1,12 +1,9 @@
 // Runs on replicas that stop and go on, call after call and process after process.
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 #include "estimator/base/child_memory.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/memory.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/tiny_tpu_model.h"
 
@@ -79,8 +76,7 @@ TEST(TPUResume, ARunGoesOnWithAnotherNumberOfShardsAndAPlainEstimatorReadsIt) {
 }
 
 TEST(TPUResume, AThousandRoundsOnShardsReuseProgramsAndLeakNothing) {
-  // In memory, if there is such a place: a checkpoint on a disk waits for it ten times.
-  if (::access("/dev/shm", W_OK) == 0) ::setenv("TEST_TMPDIR", "/dev/shm", /*overwrite=*/1);
+  testing::PutTempDirsIntoMemory();
   for (const bool checkpoints : {false, true}) {
     SCOPED_TRACE(checkpoints ? "with checkpoints" : "without checkpoints");
     const TempDir dir;
@@ -103,13 +99,7 @@ TEST(TPUResume, AThousandRoundsOnShardsReuseProgramsAndLeakNothing) {
       ASSERT_TRUE(result.ok()) << result.status();
       ASSERT_EQ(result->global_step(), round + 1);
     }
-    const int64_t growth = ResidentBytes() - resident_after_warm_up;
-    if (kMemoryIsTrue) {
-      EXPECT_LT(growth, 1 << 20);
-    } else {
-      std::printf("under a sanitizer the growth, %ld bytes, is not compared\n",
-                  static_cast<long>(growth));
-    }
+    testing::ExpectGrowthBelow(ResidentBytes() - resident_after_warm_up, 1 << 20);
     EXPECT_EQ(num_models, 3);
     EXPECT_EQ((*estimator.LatestCheckpoint()).has_value(), checkpoints);
   }

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <memory>
-
+#include "estimator/export/testing/analyzed.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
@@ -17,6 +15,7 @@
 namespace estimator {
 namespace {
 
+using testing::Analyzed;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -28,55 +27,32 @@ Array Ones3(int64_t rows) {
   return ones;
 }
 
-// Analyzes what `model` makes of a placeholder f32 [batch, 4].
-class Analysis {
- public:
-  explicit Analysis(const std::function<Tensor(const Tensor&)>& model,
-                    const std::vector<int64_t>& sizes = {2, 3, 5}) {
-    std::vector<SizedGraph> sized;
-    for (const int64_t batch : sizes) {
-      graphs_.push_back(std::make_unique<Graph>());
-      const GraphScope scope(*graphs_.back());
-      const Tensor y = model(Placeholder(DType::kFloat32, {batch, 4}, "x"));
-      EXPECT_TRUE(graphs_.back()->status().ok()) << graphs_.back()->status();
-      sized.push_back({graphs_.back().get(), batch, {{"y", y}}});
-    }
-    result = AnalyzeBatch(sized);
-    root = sized[0].roots[0].tensor;
-  }
-  BatchAnalysis result;
-  Tensor root;
-
- private:
-  std::vector<std::unique_ptr<Graph>> graphs_;
-};
-
 TEST(BatchAnalysisTest, SizesThatFollowTheBatchAreUnknown) {
-  const Analysis analysis([](const Tensor& x) { return Exp(x); });
-  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
-  EXPECT_EQ(analysis.result.ShapeOf(analysis.root).ToString(), "[?,4]");
-  EXPECT_EQ(analysis.result.batch_placeholder, "x");
-  EXPECT_EQ(analysis.result.batch_axis, 0);
+  const Analyzed model([](const Tensor& x) { return Exp(x); });
+  EXPECT_THAT(model.analysis.obstacles, IsEmpty());
+  EXPECT_EQ(model.analysis.ShapeOf(model.y).ToString(), "[?,4]");
+  EXPECT_EQ(model.analysis.batch_placeholder, "x");
+  EXPECT_EQ(model.analysis.batch_axis, 0);
 }
 
 TEST(BatchAnalysisTest, TheOneVaryingSizeOfAReshapeBecomesMinusOne) {
-  const Analysis analysis([](const Tensor& x) { return Reshape(x, {2 * x.dim(0), 2}, "reshape"); });
-  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
-  ASSERT_EQ(analysis.result.constants.size(), 1u);
-  const auto& [name, constant] = *analysis.result.constants.begin();
+  const Analyzed model([](const Tensor& x) { return Reshape(x, {2 * x.dim(0), 2}, "reshape"); });
+  EXPECT_THAT(model.analysis.obstacles, IsEmpty());
+  ASSERT_EQ(model.analysis.constants.size(), 1u);
+  const auto& [name, constant] = *model.analysis.constants.begin();
   EXPECT_EQ(name, "reshape/shape");
   EXPECT_EQ(constant.kind, Kind::kReshape);
   EXPECT_EQ(constant.index, 0);
 }
 
 TEST(BatchAnalysisTest, AReshapeToGroupsOfRowsDivides) {
-  const Analysis analysis(
+  const Analyzed model(
       [](const Tensor& x) {
         return Reshape(x, {x.dim(0) / 4, 16}, "groups");
       },
       {8, 16, 40});
-  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
-  const BatchConstant& constant = analysis.result.constants.at("groups/shape");
+  EXPECT_THAT(model.analysis.obstacles, IsEmpty());
+  const BatchConstant& constant = model.analysis.constants.at("groups/shape");
   EXPECT_EQ(constant.kind, Kind::kReshape);
   EXPECT_EQ(constant.divisor, 4);
   EXPECT_EQ(constant.slope.scalar<int64_t>(), 1);
@@ -84,57 +60,57 @@ TEST(BatchAnalysisTest, AReshapeToGroupsOfRowsDivides) {
 }
 
 TEST(BatchAnalysisTest, AnotherSizeThatDividesIsAnObstacle) {
-  const Analysis analysis(
+  const Analyzed model(
       [](const Tensor& x) {
         return AddN({ReduceSum(Fill({x.dim(0) / 4}, Constant(1.0f))), ReduceSum(x)});
       },
       {8, 16, 40});
-  EXPECT_THAT(analysis.result.obstacles,
+  EXPECT_THAT(model.analysis.obstacles,
               ElementsAre(HasSubstr("holds values that depend on the batch size")));
 }
 
 TEST(BatchAnalysisTest, AnotherInputOfTheSameNodeIsAnObstacle) {
-  const Analysis analysis([](const Tensor& x) {
+  const Analyzed model([](const Tensor& x) {
     const Tensor a = Exp(x, "a"), b = Negate(x, "b");
     return AddN({Square(x.dim(0) > 3 ? b : a, "square"), a, b});
   });
-  EXPECT_THAT(analysis.result.obstacles,
+  EXPECT_THAT(model.analysis.obstacles,
               ElementsAre("'square' (Square) takes 'b:0' at batch size 5 and 'a:0' at 2"));
 }
 
 TEST(BatchAnalysisTest, OtherSizesAreLinesOverTheBatch) {
-  const Analysis analysis([](const Tensor& x) {
+  const Analyzed model([](const Tensor& x) {
     const Tensor rows = Fill({x.dim(0) + 3, 2 * x.dim(0)}, Constant(1.0f), "rows");
     return AddN({ReduceSum(rows), ReduceSum(x)});
   });
-  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
-  const BatchConstant& dims = analysis.result.constants.at("rows/dims");
+  EXPECT_THAT(model.analysis.obstacles, IsEmpty());
+  const BatchConstant& dims = model.analysis.constants.at("rows/dims");
   EXPECT_EQ(dims.kind, Kind::kAffine);
   EXPECT_THAT(dims.slope.values<int32_t>(), ElementsAre(1, 2));
   EXPECT_THAT(dims.intercept.values<int32_t>(), ElementsAre(3, 0));
 }
 
 TEST(BatchAnalysisTest, AReshapeWithTwoVaryingSizesIsComputed) {
-  const Analysis analysis([](const Tensor& x) {
+  const Analyzed model([](const Tensor& x) {
     return Reshape(Tile(x, {x.dim(0), 1}), {x.dim(0), x.dim(0), 4}, "square");
   });
-  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
-  EXPECT_EQ(analysis.result.constants.at("square/shape").kind, Kind::kAffine);
-  EXPECT_EQ(analysis.result.ShapeOf(analysis.root).ToString(), "[?,?,4]");
+  EXPECT_THAT(model.analysis.obstacles, IsEmpty());
+  EXPECT_EQ(model.analysis.constants.at("square/shape").kind, Kind::kAffine);
+  EXPECT_EQ(model.analysis.ShapeOf(model.y).ToString(), "[?,?,4]");
 }
 
 TEST(BatchAnalysisTest, AReshapeThatHasAMinusOneKeepsIt) {
-  const Analysis analysis([](const Tensor& x) { return Reshape(x, {x.dim(0), -1}, "flat"); });
-  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
-  EXPECT_EQ(analysis.result.constants.at("flat/shape").kind, Kind::kAffine);
+  const Analyzed model([](const Tensor& x) { return Reshape(x, {x.dim(0), -1}, "flat"); });
+  EXPECT_THAT(model.analysis.obstacles, IsEmpty());
+  EXPECT_EQ(model.analysis.constants.at("flat/shape").kind, Kind::kAffine);
 }
 
 TEST(BatchAnalysisTest, ConstantsOfOneValueAreFilled) {
-  const Analysis analysis([](const Tensor& x) {
+  const Analyzed model([](const Tensor& x) {
     return Concat({x, Constant(Ones3(x.dim(0)), "ones")}, 1);
   });
-  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
-  const BatchConstant& ones = analysis.result.constants.at("ones");
+  EXPECT_THAT(model.analysis.obstacles, IsEmpty());
+  const BatchConstant& ones = model.analysis.constants.at("ones");
   EXPECT_EQ(ones.kind, Kind::kFill);
   EXPECT_EQ(ones.value.scalar<float>(), 1);
   EXPECT_THAT(ones.slope.values<int32_t>(), ElementsAre(1, 0));
@@ -142,55 +118,55 @@ TEST(BatchAnalysisTest, ConstantsOfOneValueAreFilled) {
 }
 
 TEST(BatchAnalysisTest, WithoutAPlaceholderOfTheBatchThereIsNothingToComputeSizesFrom) {
-  const Analysis analysis([](const Tensor& x) { return Fill({x.dim(0)}, Constant(1.0f)); });
-  EXPECT_THAT(analysis.result.obstacles, ElementsAre(HasSubstr("no placeholder has it")));
+  const Analyzed model([](const Tensor& x) { return Fill({x.dim(0)}, Constant(1.0f)); });
+  EXPECT_THAT(model.analysis.obstacles, ElementsAre(HasSubstr("no placeholder has it")));
 }
 
 TEST(BatchAnalysisTest, ACountOfTheRowsIsComputedInFloatingPointToo) {
-  const Analysis analysis([](const Tensor& x) {
+  const Analyzed model([](const Tensor& x) {
     return Divide(ReduceSum(x), Constant(4.0f * static_cast<float>(x.dim(0)), "count"));
   });
-  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
-  EXPECT_EQ(analysis.result.constants.at("count").slope.scalar<float>(), 4);
+  EXPECT_THAT(model.analysis.obstacles, IsEmpty());
+  EXPECT_EQ(model.analysis.constants.at("count").slope.scalar<float>(), 4);
 }
 
 TEST(BatchAnalysisTest, NumbersThatDependOnTheBatchAreObstacles) {
-  const Analysis analysis(
+  const Analyzed model(
       [](const Tensor& x) { return Multiply(x, 1.0 / static_cast<double>(x.dim(0))); });
-  EXPECT_THAT(analysis.result.obstacles,
+  EXPECT_THAT(model.analysis.obstacles,
               ElementsAre(HasSubstr("holds values that depend on the batch size")));
 }
 
 TEST(BatchAnalysisTest, GrowthThatIsNotLinearIsAnObstacle) {
-  const Analysis analysis([](const Tensor& x) {
+  const Analyzed model([](const Tensor& x) {
     return AddN({ReduceSum(Fill({x.dim(0) * x.dim(0)}, Constant(1.0f))), ReduceSum(x)});
   });
-  EXPECT_THAT(analysis.result.obstacles,
+  EXPECT_THAT(model.analysis.obstacles,
               ElementsAre(HasSubstr("holds values that depend on the batch size")));
 }
 
 TEST(BatchAnalysisTest, ALoopOverTheRowsIsAnObstacle) {
-  const Analysis analysis([](const Tensor& x) {
+  const Analyzed model([](const Tensor& x) {
     Tensor sum = x;
     for (int64_t i = 0; i < x.dim(0); ++i) sum = sum + x;
     return sum;
   });
-  EXPECT_THAT(analysis.result.obstacles,
+  EXPECT_THAT(model.analysis.obstacles,
               ElementsAre(HasSubstr(
                   "other nodes at batch size 3 than at 2: 'add_2:0' for 'add_1:0' as y")));
 }
 
 TEST(BatchAnalysisTest, AttributesThatFollowTheBatchAreObstacles) {
-  const Analysis analysis([](const Tensor& x) { return Unstack(x, 0)[0]; });
-  EXPECT_THAT(analysis.result.obstacles.size(), 1u);
+  const Analyzed model([](const Tensor& x) { return Unstack(x, 0)[0]; });
+  EXPECT_THAT(model.analysis.obstacles.size(), 1u);
 }
 
 TEST(BatchAnalysisTest, NodesThatTheRootsDoNotNeedDoNotCount) {
-  const Analysis analysis([](const Tensor& x) {
+  const Analyzed model([](const Tensor& x) {
     Multiply(x, 1.0 / static_cast<double>(x.dim(0)));
     return Exp(x);
   });
-  EXPECT_THAT(analysis.result.obstacles, IsEmpty());
+  EXPECT_THAT(model.analysis.obstacles, IsEmpty());
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <memory>
 
+#include "estimator/export/testing/analyzed.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
@@ -17,34 +17,18 @@
 namespace estimator {
 namespace {
 
+using testing::Analyzed;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// `model` of a placeholder x: f32 [batch, 4], built for 8, 16 and 40 rows, and analyzed.
-class Analyzed {
- public:
-  explicit Analyzed(const std::function<Tensor(const Tensor&)>& model) {
-    std::vector<SizedGraph> sized;
-    for (const int64_t batch : {8, 16, 40}) {
-      graphs_.push_back(std::make_unique<Graph>());
-      const GraphScope scope(*graphs_.back());
-      const Tensor y = model(Placeholder(DType::kFloat32, {batch, 4}, "x"));
-      EXPECT_TRUE(graphs_.back()->status().ok()) << graphs_.back()->status();
-      sized.push_back({graphs_.back().get(), batch, {{"y", y}}});
-    }
-    analysis = AnalyzeBatch(sized);
-    EXPECT_THAT(analysis.obstacles, IsEmpty());
-    y = sized[0].roots[0].tensor;
-  }
-  BatchAnalysis analysis;
-  Tensor y;
-
- private:
-  std::vector<std::unique_ptr<Graph>> graphs_;
-};
+Analyzed OfThreeSizes(const std::function<Tensor(const Tensor&)>& model) {
+  Analyzed analyzed(model, {8, 16, 40});
+  EXPECT_THAT(analyzed.analysis.obstacles, IsEmpty());
+  return analyzed;
+}
 
 TEST(BatchInstanceTest, TheGraphOfAnotherSizeIsMadeWithoutTheModel) {
-  const Analyzed model([](const Tensor& x) {
+  const Analyzed model = OfThreeSizes([](const Tensor& x) {
     const int64_t n = x.dim(0);
     const Tensor groups = Tile(Reshape(x, {n / 4, 16}), {4, 1});
     return EnsureShape(Concat({groups, Ones({n, 3})}, 1), {n, 19});
@@ -56,14 +40,16 @@ TEST(BatchInstanceTest, TheGraphOfAnotherSizeIsMadeWithoutTheModel) {
 }
 
 TEST(BatchInstanceTest, ASizeThatDoesNotDivideIsRefused) {
-  const Analyzed model([](const Tensor& x) { return Reshape(x, {x.dim(0) / 4, 16}, "groups"); });
+  const Analyzed model = OfThreeSizes([](const Tensor& x) {
+    return Reshape(x, {x.dim(0) / 4, 16}, "groups");
+  });
   EXPECT_THAT(
       std::string(InstantiateForBatch(model.analysis, {model.y}, 10).status().message()),
       HasSubstr("the model does not take a batch of 10: 'groups/shape': a size of it is 10 / 4"));
 }
 
 TEST(BatchInstanceTest, NamesAndSeedsStay) {
-  const Analyzed model([](const Tensor& x) {
+  const Analyzed model = OfThreeSizes([](const Tensor& x) {
     return x + RandomUniform({x.dim(0), 4}, 0, 1, {.seed = 3}, "noise");
   });
   const auto instance = InstantiateForBatch(model.analysis, {model.y}, 5);
@@ -76,14 +62,16 @@ TEST(BatchInstanceTest, NamesAndSeedsStay) {
 }
 
 TEST(BatchInstanceTest, WithoutAnAnalysisItIsACopy) {
-  const Analyzed model([](const Tensor& x) { return Exp(x); });
+  const Analyzed model = OfThreeSizes([](const Tensor& x) { return Exp(x); });
   const auto copy = InstantiateForBatch(BatchAnalysis(), {model.y}, 3);
   ASSERT_TRUE(copy.ok()) << copy.status();
   EXPECT_EQ(copy->Of(model.y).spec().ToString(), "f32 [8,4]");
 }
 
 TEST(BatchInstanceTest, LargeConstantsAreForeseen) {
-  const Analyzed model([](const Tensor& x) { return Concat({x, Ones({x.dim(0), 20})}, 1); });
+  const Analyzed model = OfThreeSizes([](const Tensor& x) {
+    return Concat({x, Ones({x.dim(0), 20})}, 1);
+  });
   EXPECT_EQ(LargestConstantBytes(model.analysis, 1000), 1000 * 20 * 4);
 }
 

@@ -13,8 +13,8 @@
 #include "estimator/base/status.h"
 #include "estimator/base/temp_dir.h"
 #include "estimator/data/example_builder.h"
-#include "estimator/export/model_signature.h"
 #include "estimator/export/saved_model_writer.h"
+#include "estimator/export/testing/create_predictor.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/check_numerics.h"
@@ -29,6 +29,7 @@
 namespace estimator {
 namespace {
 
+using testing::CreatePredictor;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -62,15 +63,6 @@ ExportGraphFn Network(ServingInputReceiverFn receiver_fn) {
     built.parsing = receiver.parsing;
     return built;
   };
-}
-
-// What MakePredictor of an estimator does.
-absl::StatusOr<std::unique_ptr<Predictor>> CreatePredictor(
-    const ExportGraphFn& build, std::shared_ptr<VariableStore> variables,
-    const std::string& key = kDefaultServingSignatureKey) {
-  EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(build));
-  EST_ASSIGN_OR_RETURN(auto source, MakeModelSignature(std::move(model), key, build));
-  return Predictor::Create(std::move(source), std::move(variables));
 }
 
 class LoadPredictorTest : public ::testing::Test {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -12,8 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/child_memory.h"
 #include "estimator/base/status.h"
+#include "estimator/base/testing/memory.h"
 #include "estimator/data/example_builder.h"
-#include "estimator/export/model_signature.h"
+#include "estimator/export/testing/create_predictor.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
@@ -26,6 +26,7 @@
 namespace estimator {
 namespace {
 
+using testing::CreatePredictor;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -53,15 +54,6 @@ std::shared_ptr<VariableStore> Weights() {
   auto store = std::make_shared<VariableStore>();
   EXPECT_TRUE(store->Set("w", Array::Of<float>({2, 1}, {10, 1})).ok());
   return store;
-}
-
-// What MakePredictor of an estimator does.
-absl::StatusOr<std::unique_ptr<Predictor>> CreatePredictor(
-    const ExportGraphFn& build, std::shared_ptr<VariableStore> variables,
-    const std::string& key = kDefaultServingSignatureKey, const PredictorOptions& options = {}) {
-  EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(build));
-  EST_ASSIGN_OR_RETURN(auto source, MakeModelSignature(std::move(model), key, build));
-  return Predictor::Create(std::move(source), std::move(variables), options);
 }
 
 std::unique_ptr<Predictor> MakePredictor(const PredictorOptions& options = {}) {
@@ -177,15 +169,9 @@ TEST(PredictorTest, MemoryStaysFlatOverTenThousandRequests) {
       ASSERT_TRUE(predictor->Predict(ArrayMap{{"x", Rows(509 + i % 4)}}).ok());
   };
   serve(500);
-  const int64_t before = ResidentBytes() / 1024;
+  const int64_t before = ResidentBytes();
   serve(10000);
-  const int64_t after = ResidentBytes() / 1024;
-  std::cout << "resident: " << before << " KiB, after 10000 requests " << after << " KiB\n";
-  if (kMemoryIsTrue) {
-    EXPECT_LT(after - before, 4096);
-  } else {
-    std::cout << "under a sanitizer they are not compared\n";
-  }
+  testing::ExpectGrowthBelow(ResidentBytes() - before, 4 << 20);
 }
 
 TEST(PredictorTest, ARequestIsRefusedWithAllThatIsWrongWithIt) {

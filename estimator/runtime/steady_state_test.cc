@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <new>
 
 #include "estimator/base/child_memory.h"
+#include "estimator/base/testing/memory.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/testing_ops.h"
 
@@ -85,13 +85,7 @@ TEST(SteadyState, AThousandRoundsOfCompilingAndRunningLeakNothing) {
         RunOnce(*backend, model.graph, model.spec(), {Array(DType::kFloat32, {8, 8})}).ok());
     if (round == 199) after_warm_up = ResidentBytes();
   }
-  const int64_t growth = ResidentBytes() - after_warm_up;
-  if (kMemoryIsTrue) {
-    EXPECT_LT(growth, 1 << 20);  // less than 1.3 KiB a round
-  } else {
-    std::printf("under a sanitizer the growth, %ld bytes, is not compared\n",
-                static_cast<long>(growth));
-  }
+  testing::ExpectGrowthBelow(ResidentBytes() - after_warm_up, 1 << 20);  // 1.3 KiB a round
 }
 
 TEST(SteadyState, AHundredNodesCompileInFiftyMilliseconds) {

@@ -1,11 +1,9 @@
 // Programs with a loop of their own around Train, Evaluate and Predict: a round costs milliseconds
 // and leaks nothing: no memory, no file, no thread.
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "estimator/base/child_memory.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/memory.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "glog/logging.h"
 #include "gtest/gtest.h"
@@ -24,12 +23,6 @@ namespace {
 // Open files and threads of this process.
 size_t OpenFilesAndThreads() {
   return ListDirectory("/proc/self/fd")->size() + ListDirectory("/proc/self/task")->size();
-}
-
-// Where files are in memory, if there is such a place: a round with checkpoints waits for the disk
-// ten times, which takes 20 to 70 ms, and there are 1,000 rounds. What is tested here is the rest.
-void PutTempDirsIntoMemory() {
-  if (::access("/dev/shm", W_OK) == 0) ::setenv("TEST_TMPDIR", "/dev/shm", /*overwrite=*/1);
 }
 
 struct Calls {
@@ -44,7 +37,7 @@ void RunRounds(bool checkpoints) {
   constexpr int rounds = 1000;
   const int log_level = FLAGS_minloglevel;
   FLAGS_minloglevel = google::GLOG_WARNING;
-  PutTempDirsIntoMemory();
+  testing::PutTempDirsIntoMemory();  // there are 1,000 rounds
   const TempDir dir;
   Calls calls;
   auto options = TinyOptions(dir.File("m"));
@@ -90,11 +83,7 @@ void RunRounds(bool checkpoints) {
   std::printf("%s checkpoints: %.2f ms a round, %ld bytes more in %d rounds\n",
               checkpoints ? "with" : "without", 1000 * seconds / rounds, static_cast<long>(growth),
               rounds - rounds / 4);
-  if (kMemoryIsTrue) {
-    EXPECT_LT(growth, 1 << 20);
-  } else {
-    std::printf("under a sanitizer the growth is not compared\n");
-  }
+  testing::ExpectGrowthBelow(growth, 1 << 20);
   EXPECT_EQ(OpenFilesAndThreads(), open_after_warm_up);
   const std::vector<std::string> files = *ListDirectory(dir.File("m"));
   EXPECT_EQ(files.size(), files_after_warm_up);

@@ -1,0 +1,26 @@
+#include "estimator/base/testing/memory.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "estimator/base/child_memory.h"
+#include "gtest/gtest.h"
+
+namespace estimator::testing {
+
+void ExpectGrowthBelow(int64_t grown_bytes, int64_t bound_bytes) {
+  if (kMemoryIsTrue) {
+    EXPECT_LT(grown_bytes, bound_bytes) << "bytes that the process has grown by, and the bound";
+  } else {
+    std::printf("under a sanitizer the growth, %ld bytes, is not compared\n",
+                static_cast<long>(grown_bytes));
+  }
+}
+
+void PutTempDirsIntoMemory() {
+  if (::access("/dev/shm", W_OK) == 0) ::setenv("TEST_TMPDIR", "/dev/shm", /*overwrite=*/1);
+}
+
+}  // namespace estimator::testing

@@ -1,0 +1,21 @@
+// For tests of predictors: what MakePredictor of an estimator does.
+#ifndef ESTIMATOR_EXPORT_TESTING_CREATE_PREDICTOR_H_
+#define ESTIMATOR_EXPORT_TESTING_CREATE_PREDICTOR_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "estimator/export/export_output.h"
+#include "estimator/export/predictor.h"
+#include "estimator/export/signatures.h"
+
+namespace estimator::testing {
+
+absl::StatusOr<std::unique_ptr<Predictor>> CreatePredictor(
+    const ExportGraphFn& build, std::shared_ptr<VariableStore> variables,
+    const std::string& key = kDefaultServingSignatureKey, const PredictorOptions& options = {});
+
+}  // namespace estimator::testing
+
+#endif  // ESTIMATOR_EXPORT_TESTING_CREATE_PREDICTOR_H_
