@@ -15,6 +15,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -182,6 +183,18 @@ bool IsSet(const char* flag) {
   std::exit(code == 0 || help ? 0 : kUsageExitCode);
 }
 
+// The user's code may throw, as map::at does; the stack does not unwind past here.
+absl::Status WithoutExceptions(const std::function<absl::Status()>& body) {
+  try {
+    return body();
+  } catch (const std::exception& exception) {
+    return absl::InternalError(absl::StrCat(
+        "the program threw an exception that nobody caught: ", exception.what(),
+        "; \"map::at\" is a name that a map has not, as of a feature or a prediction (Get of an "
+        "ArrayMap says which it has)"));
+  }
+}
+
 using Body = std::function<int(const std::vector<std::string>& arguments)>;
 
 // `bazel run` starts programs in a folder of its own; paths mean what they mean where the user is.
@@ -214,7 +227,7 @@ int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
 
 int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
   const auto run = [&body](const std::vector<std::string>&) {
-    const absl::Status status = body();
+    const absl::Status status = WithoutExceptions(body);
     if (status.ok()) return 0;
     if (absl::IsCancelled(status) && InterruptRequested()) {
       absl::FPrintF(stderr, "stopped: %s\n", status.message());

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ Outcome RunMain(std::vector<std::string> arguments, const absl::Status& status =
   testing::internal::CaptureStderr();
   const int exit_code = Main(static_cast<int>(arguments.size()), argv.data(), [&] {
     body_ran = true;
+    if (FLAGS_train_steps == 78) throw std::out_of_range("map::at");
     if (FLAGS_train_steps == 77) return absl::InternalError(FLAGS_use_tpu ? "77 tpu" : "77 cpu");
     return status;
   });
@@ -51,6 +53,13 @@ Outcome RunMain(std::vector<std::string> arguments, const absl::Status& status =
           .body_ran = body_ran,
           .standard_output = testing::internal::GetCapturedStdout(),
           .standard_error = testing::internal::GetCapturedStderr()};
+}
+
+// Fixed bug: the process was aborted, without a word of what to look for.
+TEST(MainTest, AnExceptionOfTheProgramIsAnErrorWithCodeOne) {
+  const Outcome outcome = RunMain({"--train_steps=78"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, HasSubstr("nobody caught: map::at; "));
 }
 
 TEST(MainTest, ReturnsZeroForAnOkBody) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
@@ -60,8 +61,12 @@ Dataset AtLeast(int64_t least, int64_t value, absl::string_view what, const Node
                 const Make& make) {
   return Then(input, [&] {
     if (value >= least) return make();
-    return ErrorNode(
-        absl::InvalidArgumentError(absl::StrCat(what, " is ", value, "; at least ", least)));
+    return ErrorNode(absl::InvalidArgumentError(
+        absl::StrCat(what, " is ", value, "; at least ", least,
+                     value == 0 && absl::EndsWith(what, "batch_size")
+                         ? " (params.batch_size is 0 where the Estimator is given no "
+                           "train_batch_size, eval_batch_size or predict_batch_size)"
+                         : "")));
   });
 }
 

@@ -242,6 +242,22 @@ TEST(Dataset, ParallelMapKeepsTheOrder) {
             expected);
 }
 
+// Fixed bug: the process was aborted.
+TEST(Dataset, AnExceptionOfAMapFunctionIsAnErrorThatNamesTheElement) {
+  for (const int threads : {1, 4}) {
+    const Dataset dataset = Dataset::Range(0, 8).Map(
+        [](const Element& e) -> absl::StatusOr<Element> {
+          return Element{.features = e.features.at("image"), .labels = {}};
+        },
+        {.num_parallel_calls = threads});
+    const std::string message(FirstError(dataset.Batch(4)).message());
+    EXPECT_TRUE(absl::StrContains(message,
+                                  "the function threw an exception: map::at; the element "
+                                  "is features i64 []"))
+        << message;
+  }
+}
+
 TEST(Dataset, MapErrorsNameTheElementAndComeInOrder) {
   const auto fails_at_3 = [](const Element& e) -> absl::StatusOr<Element> {
     if (NumberOf(e) >= 3) return absl::InvalidArgumentError(absl::StrCat("bad ", NumberOf(e)));
@@ -395,7 +411,10 @@ TEST(Dataset, DescribesItself) {
 
 TEST(Dataset, ErrorsOfBuildingAreKeptUntilTheIterator) {
   const Dataset dataset = Dataset::Range(0, 9).Batch(0).Map(TimesTen).Prefetch(2);
-  EXPECT_EQ(dataset.MakeIterator().status().message(), "Batch: batch_size is 0; at least 1");
+  EXPECT_EQ(
+      dataset.MakeIterator().status().message(),
+      "Batch: batch_size is 0; at least 1 (params.batch_size is 0 where the Estimator is given "
+      "no train_batch_size, eval_batch_size or predict_batch_size)");
   EXPECT_EQ(Dataset::Range(0, 9).Shard(2, 2).MakeIterator().status().message(),
             "Shard: index 2 of 2 shards; it must be in [0, num_shards)");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -20,7 +21,16 @@ namespace {
 
 absl::StatusOr<Element> Apply(const MapFn& fn, const Element& element,
                               const std::function<std::string()>& where) {
-  absl::StatusOr<Element> mapped = fn(element);
+  // It may run on a thread of ours, where an exception would end the process.
+  const auto call = [&]() -> absl::StatusOr<Element> {
+    try {
+      return fn(element);
+    } catch (const std::exception& exception) {
+      return absl::InternalError(absl::StrCat("the function threw an exception: ", exception.what(),
+                                              "; the element is ", element.ToString()));
+    }
+  };
+  absl::StatusOr<Element> mapped = call();
   if (mapped.ok()) return mapped;
   return Annotate(mapped.status(), absl::StrCat("Map: ", where()));
 }
