@@ -126,6 +126,12 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
 }  // namespace
 
 absl::Status CheckCheckpoint(absl::string_view prefix) {
+  if (IsDirectory(prefix) && FileExists(CheckpointStatePath(prefix))) {
+    const absl::StatusOr<CheckpointState> state = GetCheckpointState(prefix);
+    return absl::NotFoundError(absl::StrCat(
+        prefix, " is a folder of checkpoints, not one of them: give one, as ",
+        state.ok() ? state->model_checkpoint_path : JoinPath(prefix, "model.ckpt-100")));
+  }
   return BundleReader::Open(prefix).status();
 }
 

@@ -43,6 +43,14 @@ TEST_F(LatestCheckpointTest, IsTheOneThatTheStateFileNames) {
   EXPECT_TRUE(warnings_.empty());
 }
 
+TEST_F(LatestCheckpointTest, AFolderIsNoCheckpointAndItsNewestIsNamed) {
+  SaveSteps({5, 10});
+  const absl::Status status = CheckCheckpoint(dir_.path());
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_NE(status.message().find("not one of them: give one, as " + Prefix(10)), std::string::npos)
+      << status;
+}
+
 TEST_F(LatestCheckpointTest, GoesBackToTheNewestWholeOneAndSaysSo) {
   SaveSteps({5, 10, 20});
   ASSERT_TRUE(RemoveFile(DataPath(Prefix(20), 0, 1)).ok());

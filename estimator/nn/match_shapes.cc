@@ -18,6 +18,21 @@ bool Broadcasts(const Shape& weights, const Shape& values) {
   return true;
 }
 
+constexpr char kNoLabels[] =
+    ": does the dataset of input_fn give labels? In prediction there are none";
+
+// What people mostly meant.
+absl::string_view ShapeHint(const Tensor& labels, const Tensor& predictions) {
+  if (labels.rank() == 0 || predictions.rank() == 0)
+    return ": one of them is a scalar, where a value of each example belongs";
+  if (IsInteger(labels.dtype()) && predictions.rank() == labels.rank() + 1) {
+    return "; if they are classes and a score of each class: a metric of classes takes "
+           "ArgMax(logits, 1), SparseSoftmaxCrossEntropy the classes, other losses OneHot(labels, "
+           "C)";
+  }
+  return "";
+}
+
 }  // namespace
 
 LabelsAndPredictions MatchShapes(const Tensor& labels, const Tensor& predictions,
@@ -25,9 +40,9 @@ LabelsAndPredictions MatchShapes(const Tensor& labels, const Tensor& predictions
   Graph& graph = GraphFor({predictions, labels});
   const LabelsAndPredictions invalid = {Tensor(&graph, nullptr, 0), Tensor(&graph, nullptr, 0)};
   if (!labels.valid() || !predictions.valid()) {
-    graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(who, ": ", labels.valid() ? "predictions" : "labels",
-                     " are not a tensor (a default-constructed handle)")));
+    graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+        who, ": ", labels.valid() ? "predictions" : "labels",
+        " are not a tensor (a default-constructed handle)", labels.valid() ? "" : kNoLabels)));
     return invalid;
   }
   LabelsAndPredictions pair = {labels, predictions};
@@ -39,7 +54,8 @@ LabelsAndPredictions MatchShapes(const Tensor& labels, const Tensor& predictions
   if (pair.labels.shape() == pair.predictions.shape()) return pair;
   graph.Fail(absl::InvalidArgumentError(
       absl::StrCat(who, ": labels are ", labels.spec().ToString(), ", predictions ",
-                   predictions.spec().ToString(), "; their shapes must be equal")));
+                   predictions.spec().ToString(), "; their shapes must be equal",
+                   ShapeHint(labels, predictions))));
   return invalid;
 }
 

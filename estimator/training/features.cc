@@ -28,7 +28,9 @@ Tensor TensorMap::operator[](absl::string_view name) const {
   if (found != tensors_.end()) return found->second;
   if (tensors_.size() == 1 && tensors_.count("") > 0) {
     return Fail(graph_,
-                absl::StrCat(what_, " is one tensor without a name; '", name, "' was asked for"));
+                absl::StrCat(what_, " is one tensor without a name; '", name,
+                             "' was asked for: name it in the dataset, .", what_, " = {{\"", name,
+                             "\", array}}, or take model_fn's ", what_, " as one `const Tensor&`"));
   }
   std::vector<std::string> names;
   for (const auto& [known, tensor] : tensors_) names.push_back(known);

@@ -35,6 +35,15 @@ TEST_F(FeaturesTest, OneTensorConverts) {
   EXPECT_EQ(converted, label);
 }
 
+TEST_F(FeaturesTest, ANameOfTheOnlyTensorIsToldHowToBeGiven) {
+  const Features features(&graph_, "features", {{"", Input()}});
+  EXPECT_FALSE(features["x"].valid());
+  EXPECT_NE(graph_.status().message().find(
+                "'x' was asked for: name it in the dataset, .features = {{\"x\", array}}, or"),
+            absl::string_view::npos)
+      << graph_.status();
+}
+
 TEST_F(FeaturesTest, SeveralTensorsDoNotConvertSilently) {
   const Tensor converted = Labels(&graph_, "labels", {{"a", Input()}, {"b", Input()}});
   EXPECT_FALSE(converted.valid());

@@ -86,9 +86,10 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
       if (!tensor.valid()) violations.Add("prediction '", name, "' is not a tensor");
       CheckGraph(graph, absl::StrCat("prediction '", name, "'"), tensor, violations);
     }
+    // Without predictions there is no default, which is said already.
     absl::StatusOr<ExportOutputs> outputs =
         ResolveExportOutputs(std::move(spec.export_outputs), spec.predictions);
-    if (!outputs.ok()) violations.Add(outputs.status().message());
+    if (!outputs.ok() && !spec.predictions.empty()) violations.Add(outputs.status().message());
     if (outputs.ok()) spec.export_outputs = *std::move(outputs);
   }
   if (spec.mode == Mode::kEval) {

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ModelSpecTest : public ::testing::Test {
  protected:
@@ -85,6 +86,12 @@ TEST_F(ModelSpecTest, TheValueOfAMetricIsNotThatOfOneBatch) {
               AllOf(HasSubstr("the value of metric 'm' (f32 [] 'batch_mean:0') is one of a batch: "
                               "it is computed from 'features/x'"),
                     HasSubstr("take metrics::Mean of a value of each example")));
+}
+
+TEST_F(ModelSpecTest, MissingPredictionsAreSaidOnce) {
+  const std::string error = Error(EstimatorSpec::Predict({}));
+  EXPECT_THAT(error, HasSubstr("Missing predictions."));
+  EXPECT_THAT(error, Not(HasSubstr("export_outputs")));
 }
 
 // What the host gets keeps a batch axis, since replicas are joined on it.

@@ -25,7 +25,10 @@ bool CheckRank(const Tensor& x, absl::string_view layer, int min_rank, int max_r
   if (x.rank() >= min_rank && x.rank() <= max_rank) return true;
   x.graph()->Fail(absl::InvalidArgumentError(
       absl::StrCat(layer, ": the input '", x.name(), "' is ", x.spec().ToString(),
-                   ", but must have rank ", min_rank, min_rank == max_rank ? "" : " or more")));
+                   ", but must have rank ", min_rank, min_rank == max_rank ? "" : " or more",
+                   x.rank() < min_rank ? ": the first axis is the batch (Batch of the dataset); "
+                                         "ExpandDims or Reshape adds one"
+                                       : "")));
   return false;
 }
 

@@ -1,5 +1,7 @@
 #include "estimator/nn/losses/losses.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "estimator/nn/match_shapes.h"
 #include "estimator/ops/activations.h"
@@ -44,6 +46,13 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits,
   constexpr char kName[] = "sparse_softmax_cross_entropy_loss";
   Graph& graph = GraphFor({logits, labels});
   const NameScope scope(kName, graph);
+  for (const auto& [tensor, what] : {std::pair(labels, "labels"), std::pair(logits, "logits")}) {
+    if (tensor.valid()) continue;
+    return graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat(kName, ": ", what,
+                     " are not a tensor (a default-constructed handle); labels are none where the "
+                     "dataset of input_fn gives none, and in prediction")));
+  }
   Tensor classes = labels;
   if (labels.valid() && labels.rank() == logits.rank() && labels.rank() > 0 &&
       labels.dim(-1) == 1) {

@@ -105,6 +105,22 @@ TEST_F(Losses, DifferentShapesAreBothNamed) {
   ExpectError(graph_, {"mean_squared_error", "f32 [2]", "f32 [2,3]"});
 }
 
+// Fixed bug: they were "invalid []".
+TEST_F(Losses, LabelsThatAreNotThereAreCalledSo) {
+  losses::SparseSoftmaxCrossEntropy(Tensor(), predictions_);
+  ExpectError(graph_, {"labels are not a tensor", "the dataset of input_fn gives none"});
+}
+
+TEST_F(Losses, LabelsThatAreNotThereAreCalledSoByLossesOfOneShapeToo) {
+  losses::MeanSquaredError(Tensor(), predictions_);
+  ExpectError(graph_, {"labels are not a tensor", "does the dataset of input_fn give labels?"});
+}
+
+TEST_F(Losses, ClassesWithAScoreOfEachClassAreToldWhatToTake) {
+  losses::SoftmaxCrossEntropy(Constant({1, 0}), predictions_);
+  ExpectError(graph_, {"labels are i32 [2], predictions f32 [2,3]", "OneHot(labels, C)"});
+}
+
 TEST_F(Losses, FloatingClassNumbersAreRefused) {
   losses::SparseSoftmaxCrossEntropy(Constant({1.f, 0.f}), predictions_);
   ExpectError(graph_, {"f32 [2]", "f32 [2,3]", "i32 or i64"});
