@@ -1,4 +1,6 @@
 // Killed at any instant and started again, a run goes on to the same bits.
+#include <signal.h>
+
 #include <memory>
 
 #include "estimator/base/fault_injection.h"
@@ -115,6 +117,27 @@ TEST_F(ResumeTest, AnInterruptSavesSaysSoAndTheNextStartGoesOn) {
   Estimator<TinyParams> restarted(WithDropout(dir));
   ASSERT_TRUE(restarted.Train(Shuffled, MaxSteps(10)).ok());
   EXPECT_EQ(FinalBits(restarted), whole_bits_);
+}
+
+// While the last steps are saved.
+class ImpatientListener : public CheckpointSaverListener {
+  absl::Status BeforeSave(Session&, int64_t global_step) override {
+    if (global_step == 0) return absl::OkStatus();
+    raise(SIGINT);
+    raise(SIGTERM);
+    return absl::OkStatus();
+  }
+};
+
+TEST_F(ResumeTest, ASecondSignalDuringTheLastSaveSaysThatNothingIsSaved) {
+  const auto train = [this] {
+    InstallInterruptHandlers();
+    Estimator<TinyParams> estimator(WithDropout(dir_.File("impatient")));
+    estimator
+        .Train(Shuffled, MaxSteps(3), {.saving_listeners = {std::make_shared<ImpatientListener>()}})
+        .IgnoreError();
+  };
+  EXPECT_EXIT(train(), testing::ExitedWithCode(kInterruptedExitCode), "left without saving");
 }
 
 TEST_F(ResumeTest, AnInterruptWithoutCheckpointsSaysThatNothingWasSaved) {

@@ -50,6 +50,7 @@ class Trainer::TrainSession : public Session {
 struct Trainer::Loop {
   TrainSession& session;
   const Hooks& hooks;
+  InterruptibleLoop& interruptible;
   int64_t target_step;
   bool input_ended = false;
   bool stop_requested = false;
@@ -134,8 +135,11 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
   }
   for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->AfterCreateSession(session));
 
+  // Lives until the hooks' End, where the last steps are saved.
+  InterruptibleLoop interruptible(/*saves=*/HasSaver(hooks));
   Loop loop{.session = session,
             .hooks = hooks,
+            .interruptible = interruptible,
             .target_step = length.TargetFrom(state_.global_step()),
             .input_error = absl::OkStatus()};
   const absl::Status status = RunSteps(loop);
@@ -265,12 +269,11 @@ absl::Status Trainer::EnsureVariablesOfHooks(const std::string& checkpoint) {
 }
 
 absl::Status Trainer::RunSteps(Loop& loop) {
-  InterruptibleLoop interruptible(/*saves=*/HasSaver(loop.hooks));
   while (!loop.stop_requested && !loop.input_ended && !InterruptRequested()) {
     const int64_t step = state_.global_step();
     if (step >= loop.target_step) break;
     const int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
-    interruptible.set_end(step + num_steps);
+    loop.interruptible.set_end(step + num_steps);
     EST_RETURN_IF_ERROR(RunOnce(loop, num_steps));
   }
   return absl::OkStatus();
