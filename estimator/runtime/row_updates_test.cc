@@ -8,6 +8,7 @@
 
 #include "estimator/array/compare.h"
 #include "estimator/graph/gradients.h"
+#include "estimator/graph/indexed_slices.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/math_binary.h"
@@ -124,6 +125,21 @@ TEST_F(RowUpdates, MakeAndCopyNoTable) {
 
 TEST_F(RowUpdates, HaveTheBitsOfCopies) {
   MakeStep();
+  ExpectBitsOfCopies(Spec());
+}
+
+TEST_F(RowUpdates, OfATableThatIsLookedUpInTwoPlacesMakeNoTableEither) {
+  const Tensor first = Gather(table_, ids_), second = Gather(table_, ids_ * int64_t{2});
+  loss_ = ReduceSum(first * first * second);
+  const IndexedSlices slices = *SlicesOf(Gradients(loss_, {table_})[0]);
+  const Tensor gradient = Gather(AddUp(slices, kRows), slices.indices);
+  const Tensor next = Gather(table_, slices.indices) - gradient * 0.1;
+  updates_ = {Assign(table_, TensorScatterUpdate(table_, ExpandDims(slices.indices, 1), next))};
+  int64_t arena_bytes = 0;
+  const std::string text = Text(Spec(), &arena_bytes);
+  EXPECT_THAT(text, Not(HasSubstr(" = copy(")));
+  EXPECT_THAT(text, Not(HasSubstr("UnsortedSegmentSum(")));
+  EXPECT_LT(arena_bytes, static_cast<int64_t>(kTableBytes) / 4) << text;
   ExpectBitsOfCopies(Spec());
 }
 

@@ -1,10 +1,11 @@
-// What a step costs that looks up 1,024 rows of a table of 128 columns and updates them:
-//   bazel run //estimator/training:row_updates_benchmark [ROWS] [PYTHON]
-// `in place` is what a step does, `copying` the same without runtime/passes/row_updates.h: a dense
-// gradient and a new table, copied back. With PYTHON, one that has TensorFlow, the same steps by
-// its sparse updates (row_updates_benchmark.py), in turns. Best of five rounds.
-// Default of ROWS: 1,048,576, 512 MiB a table. Expected: in place 15 to 20 times faster than
-// copying. TensorFlow is faster still, most of all for large tables.
+// What a step costs that looks up rows of a table and updates them, for tables of growing size:
+//   bazel run //estimator/training:row_updates_benchmark [PYTHON]
+// Tables of 32 columns; 512 rows are looked up a step, in one place or in two, and the gradient may
+// be clipped by its global norm. `in place` is what a step does, `copying` the same without
+// runtime/passes/row_updates.h: a dense gradient and a new table, copied back. With PYTHON, one
+// that has TensorFlow, the same steps by its sparse updates (row_updates_benchmark.py), in turns.
+// Best of three rounds. Expected: a step in place costs the same for each size, but for rows that
+// no cache has: 5 us for each time that those of a large table are read or written.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,10 +13,12 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "estimator/graph/graph.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/train/adagrad.h"
+#include "estimator/nn/train/clip.h"
 #include "estimator/nn/train/gradient_descent.h"
 #include "estimator/nn/train/momentum.h"
 #include "estimator/ops/constant.h"
@@ -27,25 +30,38 @@
 namespace estimator {
 namespace {
 
-constexpr int64_t kColumns = 128, kBatch = 1024;
-constexpr int kRounds = 5;
+constexpr int64_t kColumns = 32, kBatch = 512;
+constexpr int kRounds = 3;
 
 using Clock = std::chrono::steady_clock;
+
+// Of row_updates_benchmark.py too.
+enum class Use { kOnce, kTwice, kClipped };
+const char* NameOf(Use use) {
+  return use == Use::kOnce ? "once" : use == Use::kTwice ? "twice" : "clipped";
+}
 
 class Bench {
  public:
   template <typename Optimizer>
-  Bench(int64_t num_rows, Optimizer optimizer) : num_rows_(num_rows) {
+  Bench(int64_t num_rows, Optimizer optimizer, Use use) : num_rows_(num_rows) {
     const GraphScope scope(graph_);
     const Variable table =
         GetVariable("table", {num_rows, kColumns}, {.initializer = initializers::Zeros()});
-    const Tensor ids = Placeholder(DType::kInt64, {kBatch}, "ids");
-    const Tensor error = Gather(table, ids) - 1;
-    const Tensor loss = ReduceMean(error * error);
-    spec_ = {.feeds = {ids}, .fetches = {loss}, .updates = {optimizer.Minimize(loss)}};
+    const int64_t num_places = use == Use::kOnce ? 1 : 2;
+    Tensor loss = ConstantLike(table.read(), 0);
+    for (int64_t place = 0; place < num_places; ++place) {
+      spec_.feeds.push_back(Placeholder(DType::kInt64, {kBatch / num_places}));
+      const Tensor error = Gather(table, spec_.feeds.back()) - 1;
+      loss = loss + ReduceMean(error * error);
+    }
+    std::vector<train::GradientAndVariable> pairs = optimizer.ComputeGradients(loss);
+    if (use == Use::kClipped) pairs = train::ClipByGlobalNorm(pairs, 1e-3);
+    spec_.fetches = {loss};
+    spec_.updates = {optimizer.ApplyGradients(pairs)};
   }
 
-  // Milliseconds of a step.
+  // Microseconds of a step.
   double Run(const CompileOptions& options, int num_steps) {
     VariableStore store;
     Check(InitializeVariables(graph_, store));
@@ -53,16 +69,21 @@ class Bench {
     const std::unique_ptr<Executable> step = backend->Compile(graph_, spec_).value();
     int64_t count = 0;
     const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
-      Array ids(DType::kInt64, {kBatch});
-      for (int64_t i = 0; i < kBatch; ++i)
-        ids.data<int64_t>()[i] = (i * 7919 + count * 104729) % num_rows_;
-      ++count;
-      return StepFeeds{{ids}};
+      StepFeeds feeds(1);
+      for (size_t place = 0; place < spec_.feeds.size(); ++place) {
+        const int64_t size = kBatch / static_cast<int64_t>(spec_.feeds.size());
+        Array ids(DType::kInt64, {size});
+        for (int64_t i = 0; i < size; ++i)
+          ids.data<int64_t>()[i] = (i * 7919 + count * 104729) % num_rows_;
+        feeds[0].push_back(std::move(ids));
+        ++count;
+      }
+      return feeds;
     };
-    Check(step->RunLoop(2, infeed, nullptr).status());
+    Check(step->RunLoop(20, infeed, nullptr).status());
     const auto begin = Clock::now();
     Check(step->RunLoop(num_steps, infeed, nullptr).status());
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count() / num_steps;
+    return std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / num_steps;
   }
 
  private:
@@ -77,33 +98,35 @@ class Bench {
   ProgramSpec spec_;
 };
 
-// Milliseconds of a step of TensorFlow's; 0 where there is none.
-double RunPython(const std::string& python, const char* rule, int64_t num_rows) {
+// Microseconds of a step of TensorFlow's; 0 where there is none.
+double RunPython(const std::string& python, const char* rule, int64_t num_rows, Use use) {
   if (python.empty()) return 0;
   const std::string command = python + " estimator/training/row_updates_benchmark.py " + rule +
-                              " " + std::to_string(num_rows) + " 2>/dev/null";
-  double ms = 0;
+                              " " + std::to_string(num_rows) + " " + NameOf(use) + " 2>/dev/null";
+  double us = 0;
   FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr || fscanf(pipe, "%lf", &ms) != 1)
+  if (pipe == nullptr || fscanf(pipe, "%lf", &us) != 1)
     std::fprintf(stderr, "%s gave no number\n", command.c_str());
   if (pipe != nullptr) pclose(pipe);
-  return ms;
+  return us;
 }
 
 template <typename Optimizer>
-void Measure(const char* rule, Optimizer optimizer, int64_t num_rows, const std::string& python) {
-  Bench bench(num_rows, std::move(optimizer));
-  double in_place = 1e9, copying = 1e9, theirs = 1e9;
-  for (int round = 0; round < kRounds; ++round) {
-    in_place = std::min(in_place, bench.Run({.single_replica = true}, 50));
-    copying = std::min(copying, bench.Run({.fuse = false, .single_replica = true}, 3));
-    theirs = std::min(theirs, RunPython(python, rule, num_rows));
+void Measure(const char* rule, const Optimizer& optimizer, Use use, const std::string& python) {
+  for (const int64_t num_rows : {1 << 12, 1 << 20}) {
+    Bench bench(num_rows, optimizer, use);
+    double in_place = 1e9, copying = 1e9, theirs = 1e9;
+    for (int round = 0; round < kRounds; ++round) {
+      in_place = std::min(in_place, bench.Run({.single_replica = true}, 300));
+      copying = std::min(copying, bench.Run({.fuse = false, .single_replica = true}, 3));
+      theirs = std::min(theirs, RunPython(python, rule, num_rows, use));
+    }
+    std::printf("%-16s %-8s %8lld rows: in place %7.1f us   copying %9.0f us", rule, NameOf(use),
+                static_cast<long long>(num_rows), in_place, copying);
+    if (theirs > 0) std::printf("   TensorFlow %8.1f us, %5.2f times", theirs, theirs / in_place);
+    std::printf("\n");
+    std::fflush(stdout);
   }
-  std::printf("%-16s in place %8.3f ms   copying %8.1f ms, %6.1f times", rule, in_place, copying,
-              copying / in_place);
-  if (theirs > 0) std::printf("   TensorFlow %8.3f ms, %5.2f times", theirs, theirs / in_place);
-  std::printf("\n");
-  std::fflush(stdout);
 }
 
 }  // namespace
@@ -111,10 +134,11 @@ void Measure(const char* rule, Optimizer optimizer, int64_t num_rows, const std:
 
 int main(int argc, char** argv) {
   using namespace estimator;  // NOLINT: a program
-  const int64_t num_rows = argc > 1 ? std::atoll(argv[1]) : 1 << 20;
-  const std::string python = argc > 2 ? argv[2] : "";
-  Measure("GradientDescent", train::GradientDescent(0.1), num_rows, python);
-  Measure("Momentum", train::Momentum(0.1, 0.9), num_rows, python);
-  Measure("Adagrad", train::Adagrad(0.1), num_rows, python);
+  const std::string python = argc > 1 ? argv[1] : "";
+  Measure("GradientDescent", train::GradientDescent(0.1), Use::kOnce, python);
+  for (const Use use : {Use::kOnce, Use::kTwice, Use::kClipped}) {
+    Measure("Momentum", train::Momentum(0.1, 0.9), use, python);
+  }
+  Measure("Adagrad", train::Adagrad(0.1), Use::kOnce, python);
   return 0;
 }

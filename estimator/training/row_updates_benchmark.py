@@ -1,6 +1,6 @@
-"""TensorFlow's side of row_updates_benchmark.cc: prints the milliseconds of a step.
+"""TensorFlow's side of row_updates_benchmark.cc: prints the microseconds of a step.
 
-Usage: row_updates_benchmark.py RULE ROWS     (RULE: GradientDescent, Momentum, Adagrad)
+Usage: row_updates_benchmark.py RULE ROWS USE     (RULE: GradientDescent, Momentum, Adagrad; USE: once, twice, clipped)
 """
 
 import sys
@@ -9,29 +9,35 @@ import time
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-COLUMNS, BATCH, STEPS = 128, 1024, 50
+COLUMNS, BATCH, STEPS = 32, 512, 300
 
 
 def main():
-    rule, rows = sys.argv[1], int(sys.argv[2])
+    rule, rows, use = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     tf.disable_v2_behavior()
     optimizer = {"GradientDescent": lambda: tf.train.GradientDescentOptimizer(0.1),
                  "Momentum": lambda: tf.train.MomentumOptimizer(0.1, 0.9),
                  "Adagrad": lambda: tf.train.AdagradOptimizer(0.1)}[rule]()
     table = tf.get_variable("table", [rows, COLUMNS], initializer=tf.zeros_initializer())
-    ids = tf.placeholder(tf.int64, [BATCH])
-    loss = tf.reduce_mean(tf.square(tf.nn.embedding_lookup(table, ids) - 1))
-    step = optimizer.minimize(loss)
-    feeds = [(np.arange(BATCH) * 7919 + count * 104729) % rows for count in range(STEPS)]
+    places = 1 if use == "once" else 2
+    ids = [tf.placeholder(tf.int64, [BATCH // places]) for _ in range(places)]
+    loss = tf.add_n([tf.reduce_mean(tf.square(tf.nn.embedding_lookup(table, one) - 1)) for one in ids])
+    pairs = optimizer.compute_gradients(loss)
+    if use == "clipped":
+        gradients, variables = zip(*pairs)
+        pairs = list(zip(tf.clip_by_global_norm(gradients, 1e-3)[0], variables))
+    step = optimizer.apply_gradients(pairs)
+    feeds = [[(np.arange(BATCH // places) * 7919 + (places * count + place) * 104729) % rows for place in range(places)]
+             for count in range(20 + STEPS)]
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        run = session.make_callable([loss, step], [ids])
-        run(feeds[0])
-        run(feeds[1])
+        run = session.make_callable([loss, step], ids)
+        for feed in feeds[:20]:
+            run(*feed)
         begin = time.perf_counter()
-        for feed in feeds:
-            run(feed)
-        print((time.perf_counter() - begin) / STEPS * 1000)
+        for feed in feeds[20:]:
+            run(*feed)
+        print((time.perf_counter() - begin) / STEPS * 1e6)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ std::vector<Operation> Adagrad::ApplyDense(const Tensor& gradient, const Variabl
   return {Assign(variable, next.var), Assign(accum, next.accum)};
 }
 
-// The same bits either way: a row without a gradient stays as it is.
+// A row without a gradient stays as it is either way. The same bits too, where the table is looked
+// up in one place.
 std::vector<Operation> Adagrad::ApplySparse(const RowGradient& gradient, const Variable& variable) {
   if (!gradient.FewerThanAll()) return ApplyDense(gradient.dense(), variable);
   const Variable accum = Accumulator(variable);

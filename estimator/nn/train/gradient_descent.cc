@@ -9,7 +9,8 @@ std::vector<Operation> GradientDescent::ApplyDense(const Tensor& gradient,
   return {Assign(variable, ApplyGradientDescent(variable, Rate(variable), gradient))};
 }
 
-// The same bits either way: a row without a gradient stays as it is.
+// A row without a gradient stays as it is either way. The same bits too, where the table is looked
+// up in one place.
 std::vector<Operation> GradientDescent::ApplySparse(const RowGradient& gradient,
                                                     const Variable& variable) {
   if (!gradient.FewerThanAll()) return ApplyDense(gradient.dense(), variable);

@@ -153,7 +153,7 @@ std::vector<Operation> Optimizer::Apply(const Tensor& gradient, const Variable& 
   const std::optional<IndexedSlices> slices =
       graph.sharding().on_replicas ? std::nullopt : SlicesOf(gradient);
   if (!slices.has_value()) return ApplyDense(gradient, variable);
-  return ApplySparse({gradient, slices->indices}, variable);
+  return ApplySparse({gradient, *slices}, variable);
 }
 
 absl::Status Optimizer::CheckOptions() const {

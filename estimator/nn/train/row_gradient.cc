@@ -1,12 +1,28 @@
 #include "estimator/nn/train/row_gradient.h"
 
+#include "estimator/graph/node.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator::train {
+namespace {
 
-RowGradient::RowGradient(const Tensor& dense, const Tensor& indices)
-    : dense_(dense), indices_(indices), rows_(Gather(dense, indices)) {}
+// The sum of the slices themselves, which the runtime makes by rows (runtime/passes/row_updates.h).
+// `dense` may be a sum of such sums, or a cast of one.
+Tensor SumOf(const IndexedSlices& slices, const Tensor& dense) {
+  if (!dense.valid()) return dense;
+  const Node& node = *dense.node();
+  const bool is_it = node.op() == "UnsortedSegmentSum" && node.input(0) == slices.values &&
+                     node.input(1) == slices.indices;
+  return is_it ? dense : AddUp(slices, dense.dim(0));
+}
+
+}  // namespace
+
+RowGradient::RowGradient(const Tensor& dense, const IndexedSlices& slices)
+    : dense_(dense),
+      indices_(slices.indices),
+      rows_(Gather(SumOf(slices, dense), slices.indices)) {}
 
 Tensor RowGradient::Of(const Variable& variable) const { return Gather(variable, indices_); }
 

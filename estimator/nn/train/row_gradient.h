@@ -7,6 +7,7 @@
 #ifndef ESTIMATOR_NN_TRAIN_ROW_GRADIENT_H_
 #define ESTIMATOR_NN_TRAIN_ROW_GRADIENT_H_
 
+#include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/graph/variable.h"
 
@@ -14,15 +15,17 @@ namespace estimator::train {
 
 class RowGradient {
  public:
-  // dense: the table's gradient.  indices: i32 or i64 [n], the rows that were looked up, a row as
-  // often as it was: those elsewhere are 0.
-  RowGradient(const Tensor& dense, const Tensor& indices);
+  // dense: the table's gradient.  slices: what it is the sum of, a row as often as it was looked
+  // up, wherever that was: SlicesOf(dense).
+  RowGradient(const Tensor& dense, const IndexedSlices& slices);
 
   const Tensor& dense() const { return dense_; }
   // Whether fewer rows were looked up than the table has. For rules that give the same by rows as
   // for the whole table: only then is it less work.
   bool FewerThanAll() const { return rows_.valid() && rows_.dim(0) < dense_.dim(0); }
-  // [n, ...]: the whole gradient of each looked-up row. Where a row stands twice, so does its
+  // [n, ...]: the whole gradient of each looked-up row, added up in the order of the slices, as
+  // TensorFlow does it; of look-ups in several places the dense gradient adds the places' sums, and
+  // may differ in the last bits. Where a row stands twice, so does its
   // gradient, the same both times: the rule gives the same new row, and either may be written.
   const Tensor& rows() const { return rows_; }
   // The same rows of a variable of the table's shape.

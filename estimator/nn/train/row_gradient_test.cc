@@ -75,6 +75,20 @@ TEST_F(RowGradientTest, SlicesOfSeveralGathersAreJoined) {
   ExpectNear(stepper_.Eval(AddUp(*slices, 4)), {3, -3, 0, 0, 4, 8, 1, 1});
 }
 
+// That is what the runtime adds up by rows (runtime/passes/row_updates.h), and no sum of such sums.
+TEST_F(RowGradientTest, RowsAreThoseOfTheSumOfAllSlices) {
+  const Variable table = Table();
+  const Tensor one = GradientOf(Loss(table), table);
+  const train::RowGradient of_one(one, *SlicesOf(one));
+  EXPECT_EQ(of_one.rows().node()->input(0), one) << "which is that already";
+  const Tensor more = ReduceSum(Gather(table, Constant<int64_t>({3, 2})));
+  const Tensor several = GradientOf(Loss(table) + more, table);
+  const IndexedSlices slices = *SlicesOf(several);
+  const Tensor rows = train::RowGradient(several, slices).rows();
+  EXPECT_EQ(rows.node()->input(0).node()->op(), "UnsortedSegmentSum");
+  ExpectNear(stepper_.Eval(rows), Doubles(stepper_.Eval(Gather(several, slices.indices))));
+}
+
 // TF 2.15: _GatherNdGrad gives IndexedSlices for indices [n, 1], and for no other shape.
 TEST_F(RowGradientTest, RowsThatGatherNdLooksUpAreSlicesAndItsElementsAreNot) {
   const Variable table = Table();
