@@ -3,8 +3,8 @@
 
 Every TensorFlow name is here under the mechanical name (`losses.huber_loss` is `losses::HuberLoss`), under
 another that the document's table "Other names" gives, or in its table "Not here" with a reason. The same
-holds for every optional argument of a function that the table "Options" gives a struct for;
-an argument is written `losses.huber_loss(weights)`.
+holds for every optional argument of what is here: it is a field of the struct that the table "Options" gives, one of
+the parameters that this table lists, or in one of the others; an argument is written `losses.huber_loss(weights)`.
 
 A row of "Not here" that became untrue, because the name is here by now, is found by the compiler too; a row that says
 what "ours of that name" is, is left alone.
@@ -70,7 +70,10 @@ class Document:
     def __init__(self, path):
         tables = read_tables(path)
         self.other = {row[0]: row[1] for row in tables.get("Other names", [])}
-        self.options = {row[0]: row[1] for row in tables.get("Options", [])}
+        self.options = {row[0]: row[1] for row in tables.get("Options", []) if row[1]}
+        # TensorFlow's name, or a pattern -> the arguments that are parameters here.
+        self.parameters = {row[0]: {word.strip("`") for word in row[2].split(", ")}
+                           for row in tables.get("Options", []) if len(row) > 2 and row[2]}
         self.absent = [row[0] for row in tables.get("Not here", [])]
         # Of these the compiler finds a name, but it is another thing.
         self.homonyms = {row[0] for row in tables.get("Not here", []) if "ours of that name" in " ".join(row[1:])}
@@ -81,6 +84,13 @@ class Document:
 
     def is_absent(self, name):
         patterns = [p for p in self.absent if fnmatch.fnmatchcase(name, p)]
+        self.used.update(patterns)
+        return bool(patterns)
+
+    def is_parameter(self, name, argument):
+        """Of a name with a struct of options, only its own row counts: all else is to be a field."""
+        patterns = [p for p, words in self.parameters.items() if argument in words and
+                    (p == name or name not in self.options and fnmatch.fnmatchcase(name, p))]
         self.used.update(patterns)
         return bool(patterns)
 
@@ -115,16 +125,28 @@ def wanted(document, names):
         place = document.ours(name, names)
         if place is not None:
             yield name.full, *place
-        if name.full in document.options:
+        for argument, struct in fields(document, name) if place is not None else ():
+            if struct is not None:
+                yield f"{name.full}({argument})", *struct
+
+
+def fields(document, name):
+    """[(optional argument, (struct, field))] of a name that is here; None for one that no table says anything about."""
+    for argument in name.optional:
+        full = f"{name.full}({argument})"
+        if full in document.other:
+            document.used.add(full)
+            yield argument, document.split(document.other[full])
+        elif not document.is_absent(full) and not document.is_parameter(name.full, argument):
+            struct = document.options.get(name.full)
             document.used.add(name.full)
-            struct = "estimator::" + document.options[name.full]
-            for argument in name.optional:
-                full = f"{name.full}({argument})"
-                if full in document.other:
-                    document.used.add(full)
-                    yield full, *document.split(document.other[full])
-                elif not document.is_absent(full):
-                    yield full, struct, argument
+            yield argument, struct and ("estimator::" + struct, argument)
+
+
+def unexplained(document, names):
+    for name in names.values():
+        if document.ours(name, names) is not None:
+            yield from (f"{name.full}({argument})" for argument, struct in fields(document, name) if struct is None)
 
 
 def unwanted(document, names):
@@ -180,8 +202,8 @@ def generate(document, names):
 
 def test(document, names):
     count = len(list(wanted(document, names)))
-    problems = []
-    for row in list(document.other) + list(document.options) + document.absent:
+    problems = [f"docs/api_names.md says nothing of {full}" for full in unexplained(document, names)]
+    for row in list(document.other) + list(document.options) + list(document.parameters) + document.absent:
         if row not in document.used:
             problems.append(f"docs/api_names.md: {row} is no name of TensorFlow's, or stands in two tables")
     print(f"{len(names)} names of TensorFlow's; {count} names and fields are here")

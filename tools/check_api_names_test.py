@@ -41,6 +41,7 @@ class FakeDocument(check_api_names.Document):
     def __init__(self, other, options, absent):
         self.other, self.options, self.absent, self.used = other, options, absent, set()
         self.homonyms = {"math.betainc"}
+        self.parameters = {"math.*": {"name", "axis"}, "losses.huber": {"scope"}}
 
 
 def main():
@@ -52,11 +53,18 @@ def main():
     assert compiles("estimator::Class", "nothing")
 
     document = FakeDocument({"math.mod": "FloorMod"}, {"losses.huber": "HuberOptions"},
-                            ["math.b*", "losses.*(scope)", "losses.gone", "train.Gone*"])
-    lines = ["math.abs(x)", "math.betainc(x)", "math.bincount(x)", "math.mod(x)", "losses.huber(x, delta=, scope=)", "losses.gone()",
+                            ["math.b*", "losses.*(loss)", "losses.gone", "train.Gone*"])
+    lines = ["math.abs(x)", "math.betainc(x)", "math.bincount(x)", "math.mod(x)", "losses.huber(x, delta=, loss=)", "losses.gone()",
              "train.Gone()", "train.Gone.method()"]
     found = names_of(document, lines)
-    assert found == ["math.bincount", "losses.huber(scope)", "losses.gone", "train.Gone"], found
+    assert found == ["math.bincount", "losses.huber(loss)", "losses.gone", "train.Gone"], found
+
+    # Every optional argument of what is here is a field, a parameter, or not here.
+    lines = ["math.mod(x, y, name=, out=)", "math.abs(x, axis=)", "losses.huber(x, delta=, name=, scope=, loss=)", "losses.gone(y=)"]
+    names = {name.full: name for name in map(check_api_names.Name, lines)}
+    assert list(check_api_names.unexplained(document, names)) == ["math.mod(out)"]
+    held = [full for full, _, _ in check_api_names.wanted(document, names) if "(" in full]
+    assert held == ["losses.huber(delta)", "losses.huber(name)"], held
     print("passed")
     return 0
 
