@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "glog/logging.h"
 
 namespace estimator {
 namespace {
@@ -138,6 +139,11 @@ absl::Status RestoreInto(const BundleReader& reader, const WantedVariable& wante
     return reader.ReadInto(wanted.stored_name, value);
   }
   EST_ASSIGN_OR_RETURN(const Array narrow, reader.Read(wanted.stored_name));
+  LOG(INFO)
+      << reader.prefix() << ": " << wanted.stored_name
+      << " is int32 there, and int64 here and in what is saved from here on; `checkpoint cast "
+         "--to=int32 --include='^"
+      << wanted.stored_name << "$'` makes it int32 again";
   value->data<int64_t>()[0] = narrow.scalar<int32_t>();
   return absl::OkStatus();
 }

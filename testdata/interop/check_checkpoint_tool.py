@@ -140,6 +140,54 @@ def partitioned_and_sharded(tool, directory):
     assert "is not there" in tool("verify", sharded, code=1)
 
 
+def odd_names_and_shapes(tool, directory):
+    """Scalars, tensors without elements, names beyond ASCII; half of them in another data file."""
+    names = ["größe/重み", "a b", "x=y,z", "scalar", "none", "no_rows", "texts", "no_texts", "long/" + "n" * 300]
+    values = dict(zip(names, [np.float32([1, 2]), np.int32([[3]]), np.uint8([255]), np.float64(2.5), np.zeros([0], np.int64),
+                              np.zeros([0, 7], np.float16), np.array([["", "ü"], ["a\0b", "\0"]], dtype=object),
+                              np.zeros([2, 0], dtype=object), np.array(True)]))
+    values = {name: np.vectorize(str.encode, otypes=[object])(value) if value.dtype == object and value.size else value
+              for name, value in ((name, np.asarray(value)) for name, value in values.items())}
+    parts = []
+    for i in range(2):
+        part = os.path.join(directory, f"part-{i}")
+        save(part, {name: tf.constant(values[name], tf.string if values[name].dtype == object else None)
+                    for name in names[i::2]})
+        parts.append(part)
+    prefix = os.path.join(directory, "odd")
+    tf.raw_ops.MergeV2Checkpoints(checkpoint_prefixes=parts, destination_prefix=prefix)
+    assert "9 variables" in tool("list", prefix) and "2 data files" in tool("verify", prefix)
+    for name in names:
+        assert name in tool("show", prefix, name)
+    entries = os.path.join(directory, "map")
+    with open(entries, "w", encoding="utf-8") as file:
+        file.write("größe = size\na b=文字/ä\n")
+    renamed, subset = os.path.join(directory, "renamed"), os.path.join(directory, "subset")
+    tool("rename", prefix, renamed, "--map=" + entries)
+    same(renamed, {name.replace("größe", "size").replace("a b", "文字/ä"): value for name, value in values.items()})
+    tool("extract", prefix, subset, "größe/重み", "x=y,z", "none")
+    same(subset, {name: values[name] for name in ("größe/重み", "x=y,z", "none")})
+    tool("average", prefix, prefix, os.path.join(directory, "mean"))
+    same(os.path.join(directory, "mean"), values)
+
+
+def global_step_of_other_programs(tool, directory):
+    """A program whose global_step is int32 reads what was int64, and the other way round."""
+    v1 = tf.compat.v1
+    wide, narrow = os.path.join(directory, "model.ckpt-7"), os.path.join(directory, "narrow")
+    save(wide, {"global_step": tf.constant(7, tf.int64), "w": tf.constant([1.0])})
+    assert "cast 1 variables" in tool("cast", wide, narrow, "--to=int32", "--include=^global_step$")
+    with tf.Graph().as_default(), v1.Session() as session:
+        step = tf.Variable(0, name="global_step", trainable=False)
+        v1.get_variable("w", [1])
+        assert step.dtype.base_dtype == tf.int32
+        v1.train.Saver().restore(session, narrow)
+        assert session.run(step) == 7
+    again = os.path.join(directory, "again")
+    tool("cast", narrow, again, "--to=int64")
+    tool("diff", wide, again)
+
+
 def saved_models(tool, directory):
     module = tf.Module()
     module.v = tf.Variable([1.0, 2.0], name="v")
@@ -226,7 +274,7 @@ def damage(tool, directory):
 
 def main():
     tool = Tool(os.path.abspath(sys.argv[1]))
-    for check in (every_dtype, casts, partitioned_and_sharded, saved_models, snappy_index, damage):
+    for check in (every_dtype, casts, partitioned_and_sharded, odd_names_and_shapes, global_step_of_other_programs, saved_models, snappy_index, damage):
         with tempfile.TemporaryDirectory() as directory:
             check(tool, directory)
         print(f"passed: {check.__name__}")

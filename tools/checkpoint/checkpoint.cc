@@ -1,5 +1,6 @@
 // Looks into checkpoints of TensorFlow and of this framework, compares, converts and verifies them.
 // `--help` says how. Every command streams: memory does not grow with the size of a variable.
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -33,8 +34,10 @@ DEFINE_double(rtol, 0, "diff: relative tolerance, of the value in B");
 DEFINE_double(atol, 0, "diff: absolute tolerance");
 DEFINE_bool(ignore_dtype, false, "diff: compare numbers of different dtypes");
 DEFINE_string(map, "", "rename: old=new,old2=new2 or a file of such lines; scopes too");
-DEFINE_string(to, "float32", "cast: to float32, bfloat16, float16 or float64");
-DEFINE_string(from, "", "cast: only from these, such as bfloat16,float16; empty: from all four");
+DEFINE_string(to, "float32", "cast: to float32, bfloat16, float16 or float64; int32 or int64");
+DEFINE_string(
+    from, "",
+    "cast: only from these, such as bfloat16,float16; empty: from all of the kind of --to");
 DEFINE_bool(force, false, "replace a checkpoint that is there");
 
 namespace estimator {
@@ -48,7 +51,8 @@ constexpr char kUsage[] =
   diff     A B            what differs; exit code 1 if anything     --rtol --atol --ignore_dtype --include --exclude
   verify   C              every crc32c, and the files beside it (C.input, C.meta); exit code 1 if damaged
   rename   C OUT          a copy with other names, slots follow     --map --force
-  cast     C OUT          a copy in another floating dtype          --to --from --include --exclude --force
+  cast     C OUT          a copy in another floating dtype, or      --to --from --include --exclude --force
+                          integers as int32 or int64 (--to=int32 --include='^global_step$')
   average  A B ... OUT    the mean of floating variables            --force
   extract  C OUT NAME ... a copy of some variables                  --include --exclude --force
 
@@ -137,18 +141,18 @@ absl::StatusOr<int> RunRename(const Arguments& arguments) {
   return Print(Rename(*reader, map, arguments[1]));
 }
 
-absl::StatusOr<DType> FloatingDType(absl::string_view flag, const std::string& name) {
+absl::StatusOr<DType> CastDType(absl::string_view flag, const std::string& name) {
   const auto dtype = DTypeFromName(name);
-  if (dtype.ok() && IsFloating(*dtype)) return *dtype;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag, "=", name, " is none of float32, bfloat16, float16, float64"));
+  if (dtype.ok() && IsCastDType(*dtype)) return *dtype;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--", flag, "=", name, " is none of float32, bfloat16, float16, float64, int32, int64"));
 }
 
 absl::StatusOr<int> RunCast(const Arguments& arguments) {
   CastOptions options{.filter = Filter()};
-  EST_ASSIGN_OR_RETURN(options.to, FloatingDType("to", FLAGS_to));
+  EST_ASSIGN_OR_RETURN(options.to, CastDType("to", FLAGS_to));
   for (const auto name : absl::StrSplit(FLAGS_from, ',', absl::SkipEmpty())) {
-    EST_ASSIGN_OR_RETURN(const DType from, FloatingDType("from", std::string(name)));
+    EST_ASSIGN_OR_RETURN(const DType from, CastDType("from", std::string(name)));
     options.from.push_back(from);
   }
   EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
@@ -239,6 +243,11 @@ absl::StatusOr<int> Dispatch(const Arguments& arguments) {
     if (command.name != arguments[0]) continue;
     EST_RETURN_IF_ERROR(CheckFlags(command));
     const Arguments rest(arguments.begin() + 1, arguments.end());
+    if (std::find(rest.begin(), rest.end(), "") != rest.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("an argument of `checkpoint ", command.name,
+                       "` is empty: is a variable of the shell unset?"));
+    }
     if (rest.size() >= command.min_arguments && rest.size() <= command.max_arguments) {
       return command.run(rest);
     }

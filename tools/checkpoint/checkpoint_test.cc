@@ -52,6 +52,7 @@ TEST_F(CheckpointTest, WrongArgumentsAreAnsweredWithTheFormAndTheCure) {
   EXPECT_EQ(show.exit_code, 2);
   EXPECT_THAT(show.output, HasSubstr("the form is `checkpoint show CHECKPOINT NAME ...`, given "
                                      "`checkpoint show m`; `list CHECKPOINT` has the names"));
+  EXPECT_THAT(Run("list ''").output, HasSubstr("an argument of `checkpoint list` is empty"));
   EXPECT_THAT(Run("").output, HasSubstr("`help` shows them"));
   EXPECT_THAT(Run("shwo m").output, HasSubstr("did you mean show?"));
   const ProgramRun regex = Run(absl::StrCat("list ", Save("m", 1), " '--include=('"));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <set>
 
@@ -27,9 +29,28 @@ BundleWriter::Stored StoredLike(const BundleEntry& variable, size_t part) {
           .crc32c = std::nullopt};
 }
 
-// The part's numbers in another dtype. Counts finite ones that become infinite.
-absl::Status CastPart(const BundleReader& reader, const BundleEntry& part, DType to,
-                      const BundleWriter::Append& append, int64_t* num_overflows) {
+bool IsStepDType(DType dtype) { return dtype == DType::kInt32 || dtype == DType::kInt64; }
+
+// Whether both are floating, or both integers.
+bool CastsTo(DType from, DType to) {
+  return IsFloating(to) ? IsFloating(from) : IsStepDType(from) && IsStepDType(to);
+}
+
+absl::Status CheckFits(const Array& numbers, const std::string& name, DType to) {
+  if (numbers.dtype() != DType::kInt64 || to != DType::kInt32) return absl::OkStatus();
+  using Limits = std::numeric_limits<int32_t>;
+  for (const int64_t number : numbers.values<int64_t>()) {
+    if (number >= Limits::min() && number <= Limits::max()) continue;
+    return absl::OutOfRangeError(absl::StrCat(
+        name, ": ", number, " does not fit into int32; leave it out: --include or --exclude"));
+  }
+  return absl::OkStatus();
+}
+
+// The numbers of a part of variable `name` in another dtype. Counts finite ones that become
+// infinite.
+absl::Status CastPart(const BundleReader& reader, const std::string& name, const BundleEntry& part,
+                      DType to, const BundleWriter::Append& append, int64_t* num_overflows) {
   const size_t element_bytes = DTypeSize(part.spec.dtype);
   return reader.values().Read(part, [&](absl::string_view piece) -> absl::Status {
     EST_RETURN_IF_ERROR(CheckInterrupt());
@@ -37,8 +58,9 @@ absl::Status CastPart(const BundleReader& reader, const BundleEntry& part, DType
     // Cast only reads.
     const Array from =
         Array::Wrap(part.spec.dtype, {count}, const_cast<char*>(piece.data()), nullptr);
+    EST_RETURN_IF_ERROR(CheckFits(from, name, to));
     const Array cast = from.Cast(to);
-    if (DTypeSize(to) < element_bytes || to == DType::kFloat16) {
+    if (IsFloating(to) && (DTypeSize(to) < element_bytes || to == DType::kFloat16)) {
       for (int64_t i = 0; i < count; ++i) {
         *num_overflows += std::isinf(cast.AsDouble(i)) && !std::isinf(from.AsDouble(i));
       }
@@ -121,8 +143,16 @@ absl::StatusOr<std::string> Rename(const BundleReader& reader, const NameMap& ma
                       ObjectGraphWarning(reader));
 }
 
+bool IsCastDType(DType dtype) { return IsFloating(dtype) || IsStepDType(dtype); }
+
 absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& options,
                                  const std::string& output) {
+  for (const DType from : options.from) {
+    if (CastsTo(from, options.to)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(DTypeName(from), " does not become ", DTypeName(options.to),
+                     ": floating variables stay floating, integers (int32, int64) stay integers"));
+  }
   EST_ASSIGN_OR_RETURN(const auto selected, SelectNames(reader, options.filter));
   const std::set<std::string> names(selected.begin(), selected.end());
   EST_ASSIGN_OR_RETURN(const auto input_state, ReadInputState(reader.prefix()));
@@ -131,9 +161,10 @@ absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& 
   std::string notes;
   for (const auto& [name, entry] : reader.index().tensors) {
     const DType dtype = entry.spec.dtype;
-    const bool wanted = names.count(name) > 0 && IsFloating(dtype) && dtype != options.to &&
-                        (options.from.empty() || std::find(options.from.begin(), options.from.end(),
-                                                           dtype) != options.from.end());
+    const bool wanted =
+        names.count(name) > 0 && CastsTo(dtype, options.to) && dtype != options.to &&
+        (options.from.empty() ||
+         std::find(options.from.begin(), options.from.end(), dtype) != options.from.end());
     if (!wanted) {
       EST_RETURN_IF_ERROR(CopyVariable(reader, name, name, *writer));
       continue;
@@ -145,7 +176,7 @@ absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& 
       BundleWriter::Stored stored = StoredLike(entry, i);
       stored.dtype_on_disk = static_cast<int>(options.to);
       EST_RETURN_IF_ERROR(writer->AddStored(name, stored, [&](const BundleWriter::Append& append) {
-        return CastPart(reader, *parts[i], options.to, append, &num_overflows);
+        return CastPart(reader, name, *parts[i], options.to, append, &num_overflows);
       }));
     }
     if (num_overflows > 0) {

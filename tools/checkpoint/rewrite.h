@@ -41,12 +41,16 @@ absl::StatusOr<std::string> Rename(const BundleReader& reader, const NameMap& ma
                                    const std::string& output);
 
 struct CastOptions {
-  DType to = DType::kFloat32;    // float32, bfloat16, float16 or float64
-  std::vector<DType> from = {};  // empty: all four
+  // float32, bfloat16, float16 or float64; or int32 or int64, the dtypes that programs keep
+  // global_step in.
+  DType to = DType::kFloat32;
+  std::vector<DType> from = {};  // of the kind of `to`, floating or integers; empty: all of them
   NameFilter filter = {};        // the rest is copied
 };
-// As TensorFlow's Cast, rounded to the nearest even. Numbers that do not fit become infinities,
-// which are counted and said.
+bool IsCastDType(DType dtype);  // one of those six
+
+// As TensorFlow's Cast, rounded to the nearest even. Floating numbers that do not fit become
+// infinities, which are counted and said. Errors: OUT_OF_RANGE for an integer that does not fit.
 absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& options,
                                  const std::string& output);
 

@@ -132,6 +132,35 @@ TEST_F(RewriteTest, CastSaysWhatBecomesInfinite) {
   EXPECT_THAT(*text, HasSubstr("dense/kernel: 1 of 2 numbers are too large for float16"));
 }
 
+// Of a program that keeps global_step as int32: what we save goes back to it.
+TEST_F(RewriteTest, CastTurnsIntegersIntoInt32AndBackAndLeavesFloatingNumbers) {
+  Write("a", 5);
+  const auto text = Cast(*Open("a"), {.to = DType::kInt32, .filter = {.include = "^global_step$"}},
+                         dir_.File("b"));
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_THAT(*text, HasSubstr("cast 1 variables to int32"));
+  EXPECT_TRUE(SameBits(*Open("b")->Read("global_step"), Array::Scalar<int32_t>(5)));
+  EXPECT_EQ(Open("b")->Spec("dense/kernel")->dtype, DType::kFloat32);
+  ASSERT_TRUE(Cast(*Open("b"), {.to = DType::kInt64}, dir_.File("c")).ok());
+  EXPECT_TRUE(SameBits(*Open("c")->Read("global_step"), Array::Scalar<int64_t>(5)));
+}
+
+TEST_F(RewriteTest, CastRefusesAnIntegerThatDoesNotFitAndMixedKinds) {
+  const auto writer = BundleWriter::Open(dir_.File("a")).value();
+  ASSERT_TRUE(writer->Add("ids", Array::Of<int64_t>({2}, {-2147483648, 2147483648})).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const absl::Status status = Cast(*Open("a"), {.to = DType::kInt32}, dir_.File("b")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("ids: 2147483648 does not fit into int32; leave it out: --include"));
+  EXPECT_FALSE(FileExists(IndexPath(dir_.File("b"))));
+  EXPECT_THAT(
+      std::string(Cast(*Open("a"), {.to = DType::kFloat32, .from = {DType::kInt64}}, dir_.File("b"))
+                      .status()
+                      .message()),
+      HasSubstr("int64 does not become float32"));
+}
+
 TEST_F(RewriteTest, ExtractTakesNamesAndWhatAFilterFinds) {
   Write("a", 5);
   const auto a = Open("a");
