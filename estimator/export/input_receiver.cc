@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
@@ -40,6 +42,17 @@ InputReceiver Receiver(NamedTensors features, const NamedTensors& receiver_tenso
   return receiver;
 }
 
+// A feature may be called anything, a node of TensorFlow's graphs may not. Source: TF 2.15
+// parsing_ops, which does the same.
+std::string NodeName(std::string name) {
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool valid = absl::ascii_isalnum(static_cast<unsigned char>(name[i])) || name[i] == '.' ||
+                       (i > 0 && absl::StrContains("_-/", name[i]));
+    if (!valid) name[i] = i > 0 ? '_' : '.';
+  }
+  return name;
+}
+
 // `spec` with the batch on axis 0.
 Tensor BatchPlaceholder(const std::string& name, const TensorSpec& spec, int64_t batch_size,
                         absl::Status& status) {
@@ -50,7 +63,7 @@ Tensor BatchPlaceholder(const std::string& name, const TensorSpec& spec, int64_t
     return Tensor();
   }
   shape.set_dim(0, batch_size);
-  return Placeholder(spec.dtype, shape, name);
+  return Placeholder(spec.dtype, shape, NodeName(name));
 }
 
 NamedTensors BatchPlaceholders(const std::map<std::string, TensorSpec>& specs, int64_t batch_size,
@@ -83,8 +96,8 @@ absl::StatusOr<Tensor> AddParsed(const std::string& name, const FeatureSpec& spe
   }
   std::vector<int64_t> dims = {batch_size};
   dims.insert(dims.end(), stored.shape.dims().begin(), stored.shape.dims().end());
-  const Tensor placeholder =
-      Placeholder(stored.dtype, Shape(std::move(dims)), absl::StrCat("ParseExample/", name));
+  const Tensor placeholder = Placeholder(stored.dtype, Shape(std::move(dims)),
+                                         absl::StrCat("ParseExample/", NodeName(name)));
   parsing.parsed[name] = placeholder;
   parsing.specs[name] = stored;
   return fixed->dtype == stored.dtype ? placeholder : Cast(placeholder, fixed->dtype);

@@ -91,6 +91,15 @@ TEST_F(InputReceiverTest, AParsingReceiverStandsBehindOneStringPlaceholder) {
   EXPECT_EQ(receiver.parsing->parsed.at("label").spec().ToString(), "i64 [4]");
 }
 
+// TensorFlow takes no other node names; the signature has the feature's own.
+TEST_F(InputReceiverTest, NodesOfFeaturesHaveNamesThatTensorFlowTakes) {
+  const InputReceiver parsing =
+      BuildParsingServingInputReceiverFn({{"größe, in m", FixedLenFeature{}}})(4);
+  EXPECT_EQ(parsing.features.at("größe, in m").node()->name(), "ParseExample/gr____e__in_m");
+  const InputReceiver raw = BuildRawServingInputReceiverFn({{"_a b", {DType::kFloat32, {-1}}}})(4);
+  EXPECT_EQ(raw.receiver_tensors.at("_a b").node()->name(), ".a_b");
+}
+
 TEST_F(InputReceiverTest, FeaturesOfUnknownLengthAreRefusedByName) {
   const InputReceiver receiver =
       BuildParsingServingInputReceiverFn({{"tags", VarLenFeature{.max_length = 3}}})(4);

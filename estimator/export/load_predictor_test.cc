@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/child_memory.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/temp_dir.h"
@@ -143,7 +145,7 @@ TEST_F(LoadPredictorTest, AParsingReceiverIsReadBack) {
   ExpectSame(*actual, *expected);
 }
 
-TEST_F(LoadPredictorTest, ThreadsAreServedExamplesOfAnyNumber) {
+TEST_F(LoadPredictorTest, ThreadsAreServedExamplesOfAnyNumberInMemoryThatStaysFlat) {
   const ServingInputReceiverFn parsing =
       BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2, 3}}}});
   const auto loaded = LoadPredictor(
@@ -162,16 +164,28 @@ TEST_F(LoadPredictorTest, ThreadsAreServedExamplesOfAnyNumber) {
   std::vector<std::vector<float>> expected;
   for (int64_t rows = 1; rows <= 3; ++rows) expected.push_back(serve(rows));
   ASSERT_EQ(expected[2].size(), 3u);
-  std::vector<std::thread> threads;
-  std::vector<int> wrong(4, 0);
-  for (int& count : wrong) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 60; ++i)
-        if (serve(1 + i % 3) != expected[static_cast<size_t>(i % 3)]) ++count;
-    });
+  // How many of the requests of each of four threads, of 1 to `sizes` rows, got a wrong answer.
+  const auto wrong = [&](int requests, int sizes) {
+    std::vector<std::thread> threads;
+    std::vector<int> counts(4, 0);
+    for (int& count : counts) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < requests; ++i)
+          if (serve(1 + i % sizes) != expected[static_cast<size_t>(i % sizes)]) ++count;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return counts;
+  };
+  EXPECT_THAT(wrong(60, 3), ElementsAre(0, 0, 0, 0));  // a program more than are kept
+  EXPECT_THAT(wrong(500, 2), ElementsAre(0, 0, 0, 0));
+  const int64_t before = ResidentBytes();
+  EXPECT_THAT(wrong(2500, 2), ElementsAre(0, 0, 0, 0));
+  const int64_t grown = (ResidentBytes() - before) / 1024;
+  std::cout << "resident memory grew by " << grown << " KiB over 10000 requests\n";
+  if (kMemoryIsTrue) {
+    EXPECT_LT(grown, 4096);
   }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(wrong, ElementsAre(0, 0, 0, 0));
 }
 
 TEST_F(LoadPredictorTest, ClassesThatAreStringsAreReadBack) {

@@ -141,11 +141,12 @@ proto::MetaGraphDef MakeMetaGraph(const ExportModel& model, const std::vector<st
 }
 
 absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& contents) {
+  EST_ASSIGN_OR_RETURN(const std::vector<Asset> assets, NameAssets(contents.assets));
   proto::SavedModel model;
   model.set_saved_model_schema_version(1);
   for (const proto::MetaGraphDef& meta_graph : contents.meta_graphs) {
     *model.add_meta_graphs() = meta_graph;
-    AddAssets(contents.assets, model.mutable_meta_graphs(model.meta_graphs_size() - 1));
+    AddAssets(assets, model.mutable_meta_graphs(model.meta_graphs_size() - 1));
   }
   const char* const file = contents.as_text ? "saved_model.pbtxt" : "saved_model.pb";
   std::string bytes;
@@ -157,7 +158,7 @@ absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& c
   }
   EST_RETURN_IF_ERROR(CreateDirectories(dir));
   EST_RETURN_IF_ERROR(WriteVariables(dir, *contents.variables));
-  EST_RETURN_IF_ERROR(CopyAssets(dir, contents.assets));
+  EST_RETURN_IF_ERROR(CopyAssets(dir, assets));
   EST_RETURN_IF_ERROR(CopyAssetsExtra(dir, contents.assets_extra));
   return WriteFileAtomically(JoinPath(dir, file), bytes);
 }

@@ -130,9 +130,11 @@ TEST_F(ExportTest, AssetsStandInTheirFolderAndInTheGraph) {
   EXPECT_THAT(graph, HasSubstr("name: \"asset_path:0\""));
   ASSERT_TRUE(CreateDirectories(dir_.File("other")).ok());
   ASSERT_TRUE(WriteFileAtomically(dir_.File("other/words.txt"), "b\n").ok());
-  const auto clash = estimator.ExportSavedModel(
-      Base(), raw_, {.assets = {dir_.File("words.txt"), dir_.File("other/words.txt")}});
-  EXPECT_THAT(std::string(clash.status().message()), HasSubstr("have the same name"));
+  const auto both = estimator.ExportSavedModel(
+      dir_.File("both"), raw_, {.assets = {dir_.File("words.txt"), dir_.File("other/words.txt")}});
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_EQ(*ReadFile(JoinPath(*both, "assets/words.txt")), "a\n");
+  EXPECT_EQ(*ReadFile(JoinPath(*both, "assets/words.txt_1")), "b\n");
 }
 
 // Behaviour G4.

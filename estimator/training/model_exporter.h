@@ -26,8 +26,9 @@
 namespace estimator {
 
 struct ExportSavedModelOptions {
-  // Files that go to assets/ under their own names, such as vocabularies. Each graph has a string
-  // constant `asset_path` for each, which TensorFlow's loaders set to where they found the file.
+  // Files that go to assets/ under their own names, such as vocabularies; a second words.txt of
+  // other contents is words.txt_1, as TensorFlow has it. Each graph has a string constant
+  // `asset_path` for each, which TensorFlow's loaders set to where they found the file.
   std::vector<std::string> assets = {};
   // Path under assets.extra/ -> file that is copied there.
   std::map<std::string, std::string> assets_extra = {};

@@ -4,6 +4,7 @@
 // trains a few steps and writes
 //   raw/SECONDS      a SavedModel whose receiver takes images; graphs of all three modes in modes/
 //   parsing/SECONDS  one that takes serialized Examples: predict, classify, regress
+//   kinds/SECONDS    features and outputs of every kind: defaults, integers, strings, booleans
 //   frozen.pb        the network as a frozen graph; frozen.txt: the names of its input and output
 //   values           a bundle: images, serialized Examples, and the outputs at batch sizes 1, 3, 16
 #include <iostream>
@@ -64,6 +65,37 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
   return tpu::TPUEstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
 }
 
+// Features of every kind that Examples hold, outputs of every dtype, several signatures.
+ServingInputReceiverFn KindsReceiver() {
+  return BuildParsingServingInputReceiverFn(
+      {{"id", FixedLenFeature{.dtype = DType::kInt32, .default_value = Array::Scalar<int32_t>(7)}},
+       {"x", FixedLenFeature{.shape = {2}}},
+       {"größe", FixedLenFeature{.dtype = DType::kInt64, .shape = {1, 2}}},
+       {"text",
+        FixedLenFeature{.dtype = DType::kString, .default_value = Array::String("nothing")}}});
+}
+
+EstimatorSpec KindsModelFn(const Features& features, const Labels&, Mode, const EstimatorParams&) {
+  const Tensor x = features["x"], id = features["id"], size = features["größe"];
+  const Tensor w = GetVariable("w", {2, 2}, {.initializer = initializers::Constant(0.5)});
+  const Tensor scores = Softmax(MatMul(x, w) * Constant(Array::Of<float>({2}, {1, -1})));
+  const Tensor names = Constant(Array::Of<std::string>({2}, {"größer", ""}));
+  NamedTensors kinds = {{"id", id + 1},
+                        {"positive", Greater(x, 0.0f)},
+                        {"text", features["text"]},
+                        {"size/of it", ReduceSum(size, {1})}};
+  for (const DType dtype : {DType::kFloat64, DType::kFloat16, DType::kBfloat16, DType::kUint8,
+                            DType::kInt8, DType::kInt16, DType::kInt64}) {
+    kinds[std::string(DTypeName(dtype))] = Cast(Abs(x) * 3.0f, dtype);
+  }
+  return EstimatorSpec::Predict(
+      kinds, {.export_outputs = {
+                  {"serving_default", PredictOutput(kinds)},
+                  {"scores", ClassificationOutput({.scores = scores})},
+                  {"classes", ClassificationOutput({.classes = Gather(names, ArgMax(scores, 1))})},
+                  {"regress", RegressionOutput(MatMul(x, w))}}});
+}
+
 // The outputs of every batch size, as `<prefix>/<batch>/<output>`.
 absl::Status AddOutputs(const Predictor& predictor, const std::string& prefix,
                         const std::string& input, const Array& rows, BundleWriter& writer) {
@@ -72,6 +104,39 @@ absl::Status AddOutputs(const Predictor& predictor, const std::string& prefix,
                          predictor.Predict(ArrayMap{{input, rows.Slice(0, batch).Clone()}}));
     for (const auto& [name, value] : outputs)
       EST_RETURN_IF_ERROR(writer.Add(absl::StrCat(prefix, "/", batch, "/", name), value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExportKinds(const std::string& directory, BundleWriter& writer) {
+  RunConfig config;
+  config.model_dir = JoinPath(directory, "kinds_model");
+  Estimator<> estimator({.model_fn = KindsModelFn, .config = config});
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> checkpoint,
+                       BundleWriter::Open(JoinPath(directory, "kinds_model.ckpt-1")));
+  EST_RETURN_IF_ERROR(checkpoint->Add("w", Array::Of<float>({2, 2}, {0.1f, -0.2f, 0.7f, 0.3f})));
+  EST_RETURN_IF_ERROR(checkpoint->Add("global_step", Array::Scalar<int64_t>(1)));
+  EST_RETURN_IF_ERROR(checkpoint->Finish());
+  const std::string prefix = JoinPath(directory, "kinds_model.ckpt-1");
+  EST_RETURN_IF_ERROR(estimator
+                          .ExportSavedModel(JoinPath(directory, "kinds"), KindsReceiver(),
+                                            {.checkpoint_path = prefix})
+                          .status());
+  Array examples(DType::kString, {16});
+  for (int64_t i = 0; i < 16; ++i) {
+    const auto value = static_cast<float>(i);
+    ExampleBuilder builder;
+    builder.Floats("x", {value - 7.5f, 0.25f * value}).Ints("größe", {i, -(int64_t{1} << 40)});
+    if (i % 3 != 1) builder.Ints("id", {i}).Bytes("text", {std::string("a\0ü", 4)});
+    examples.data<std::string>()[i] = builder.Serialize();
+  }
+  EST_RETURN_IF_ERROR(writer.Add("kinds", examples));
+  for (const std::string key : {"serving_default", "scores", "classes", "regress"}) {
+    EST_ASSIGN_OR_RETURN(const std::unique_ptr<Predictor> predictor,
+                         estimator.MakePredictor(
+                             KindsReceiver(), {.signature_key = key, .checkpoint_path = prefix}));
+    EST_RETURN_IF_ERROR(AddOutputs(*predictor, absl::StrCat("kinds/", key),
+                                   predictor->inputs().begin()->first, examples, writer));
   }
   return absl::OkStatus();
 }
@@ -101,9 +166,13 @@ absl::Status Run(const std::string& directory) {
       {{"image", {DType::kUint8, {-1, 28, 28}}}}, {{"label", {DType::kInt32, {-1}}}});
   const std::string classes = JoinPath(directory, "classes.txt");
   EST_RETURN_IF_ERROR(WriteFileAtomically(classes, "zero\none\n"));
+  const std::string others = JoinPath(directory, "others", "classes.txt");  // the same name
+  EST_RETURN_IF_ERROR(CreateDirectories(Dirname(others)));
+  EST_RETURN_IF_ERROR(WriteFileAtomically(others, "two\n"));
   for (const auto& [name, receiver] : {std::pair("raw", raw), std::pair("parsing", parsing)}) {
     EST_RETURN_IF_ERROR(
-        estimator.ExportSavedModel(JoinPath(directory, name), receiver, {.assets = {classes}})
+        estimator
+            .ExportSavedModel(JoinPath(directory, name), receiver, {.assets = {classes, others}})
             .status());
   }
   EST_RETURN_IF_ERROR(
@@ -142,6 +211,7 @@ absl::Status Run(const std::string& directory) {
     EST_RETURN_IF_ERROR(AddOutputs(*predictor, absl::StrCat("parsing/", key),
                                    predictor->inputs().begin()->first, examples, *writer));
   }
+  EST_RETURN_IF_ERROR(ExportKinds(directory, *writer));
   return writer->Finish();
 }
 

@@ -27,11 +27,14 @@ failures = []
 
 def compare(what, actual, expected):
     actual = np.asarray(actual)
-    if expected.dtype == object:  # strings
-        if actual.dtype != object or not np.array_equal(actual, expected):
+    if expected.dtype == object or expected.dtype.kind in "bui":  # strings, booleans, integers
+        if actual.dtype != expected.dtype or not np.array_equal(actual, expected):
             failures.append(what)
-            print(f"FAILED {what}: {actual}, ours {expected}")
+            print(f"FAILED {what}: {actual.dtype} {actual}, ours {expected.dtype} {expected}")
         return 0.0
+    if actual.dtype != expected.dtype or expected.dtype not in (np.float32, np.float64):  # of 16 bits
+        failures.extend([what] if actual.dtype != expected.dtype else [])
+        actual, expected = actual.astype(np.float32), expected.astype(np.float32)
     worst = np.max(np.abs(actual - expected)) if actual.shape == expected.shape else None
     if actual.shape != expected.shape or actual.dtype != expected.dtype or not np.allclose(actual, expected, RTOL, ATOL):
         failures.append(what)
@@ -59,10 +62,12 @@ def check_v2(directory, rows, values, prefix):
     worst = 0.0
     model = tf.saved_model.load(directory, tags=["serve"])
     assert model.variables, "tf.saved_model.load found no variables"
-    assets = [asset.asset_path.numpy().decode() for asset in model.asset_paths]
-    if [os.path.realpath(path) for path in assets] != [os.path.realpath(os.path.join(directory, "assets/classes.txt"))]:
+    no_assets = not os.path.exists(os.path.join(directory, "assets"))
+    assets = {os.path.realpath(asset.asset_path.numpy().decode()) for asset in model.asset_paths}
+    contents = {os.path.relpath(path, os.path.realpath(directory)): open(path, encoding="utf-8").read() for path in assets}
+    if contents != ({} if no_assets else {"assets/classes.txt": "zero\none\n", "assets/classes.txt_1": "two\n"}):
         failures.append("assets")
-        print(f"FAILED v2 {directory}: assets are {assets}")
+        print(f"FAILED v2 {directory}: assets are {contents}")
     for key, function in model.signatures.items():
         argument = list(function.structured_input_signature[1])[0]
         for batch in BATCHES:
@@ -154,7 +159,8 @@ def main():
 
         images, examples = reader.get_tensor("images"), reader.get_tensor("examples")
         for what, rows, prefix in (("raw", images, lambda key: "raw" if key == "serving_default" else "-"),
-                                   ("parsing", examples, lambda key: f"parsing/{key}")):
+                                   ("parsing", examples, lambda key: f"parsing/{key}"),
+                                   ("kinds", reader.get_tensor("kinds"), lambda key: f"kinds/{key}")):
             (saved_model,) = glob.glob(os.path.join(directory, what, "*"))
             print(f"{what}: v1 differs by at most {check_v1(saved_model, rows, values, prefix):.1e}, "
                   f"v2 by {check_v2(saved_model, rows, values, prefix):.1e}")
