@@ -213,6 +213,19 @@ def main():
                 ["from=" + source, "only_vocab", f"vocab=embedding:{new_words}:6:2:{words}:3:1:0"],
             ),
             (
+                "a vocabulary of a variable of another name, and a list",
+                {"words": (8, 2), "layer/kernel": (2, 3), "dense/bias": (3,)},
+                settings(
+                    source,
+                    vars_to_warm_start=["words", "dense/bias", "layer"],
+                    var_name_to_prev_var_name={"words": "embedding", "layer/kernel": "dense/kernel"},
+                    var_name_to_vocab_info={"words": vocab_info(new_words, 5, 3, words, old_vocab_size=4)},
+                ),
+                None,
+                ["from=" + source, "all=words", "all=dense/bias", "all=layer", "prev=words:embedding",
+                 "prev=layer/kernel:dense/kernel", f"vocab=words:{new_words}:5:3:{words}:4:0:0"],
+            ),
+            (
                 "init_from_checkpoint",
                 renamed,
                 None,

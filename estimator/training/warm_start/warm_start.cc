@@ -163,6 +163,15 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
   return load;
 }
 
+// What is wrong with vocabularies, and with all else in one table.
+absl::Status CheckAll(const BundleReader& reader, std::vector<std::string> problems,
+                      const std::vector<WantedVariable>& wanted) {
+  const absl::Status fits = CheckRestorable(reader, wanted, Advice());
+  if (problems.empty()) return fits;
+  if (!fits.ok()) problems.emplace_back(fits.message());
+  return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
+}
+
 // The backup initializer's value, in the random numbers of `graph`'s seed.
 absl::StatusOr<Array> BackupValue(const VocabLoad& load, const Graph& graph) {
   Graph scratch;
@@ -208,6 +217,7 @@ absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& setting
   EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
   std::vector<WantedVariable> plain, all;
   std::vector<VocabLoad> vocab;
+  std::vector<std::string> problems;
   for (const Variable& variable : chosen) {
     const auto renamed = settings.var_name_to_prev_var_name.find(variable.name());
     const WantedVariable wanted{
@@ -218,15 +228,19 @@ absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& setting
                                                                                : renamed->second)};
     const auto info = settings.var_name_to_vocab_info.find(variable.name());
     if (info != settings.var_name_to_vocab_info.end()) {
-      EST_ASSIGN_OR_RETURN(VocabLoad load, PlanVocab(*reader, wanted, info->second));
-      all.push_back(load.wanted);
-      vocab.push_back(std::move(load));
+      absl::StatusOr<VocabLoad> load = PlanVocab(*reader, wanted, info->second);
+      if (!load.ok()) {
+        problems.emplace_back(load.status().message());
+        continue;
+      }
+      all.push_back(load->wanted);
+      vocab.push_back(*std::move(load));
     } else if (settings.vars_to_warm_start.kind() != Kind::kOnlyVocab) {
       all.push_back(wanted);
       plain.push_back(wanted);
     }
   }
-  EST_RETURN_IF_ERROR(CheckRestorable(*reader, all, Advice()));
+  EST_RETURN_IF_ERROR(CheckAll(*reader, std::move(problems), all));
   EST_RETURN_IF_ERROR(LoadVariables(*reader, plain, store));
   for (const VocabLoad& load : vocab) {
     EST_RETURN_IF_ERROR(Annotate(LoadVocab(*reader, load, graph, store),

@@ -184,6 +184,21 @@ TEST_F(WarmStartTest, SizesThatDoNotFitTheVocabulariesAreErrors) {
       HasSubstr("another size: VocabInfo if words are its rows"));
 }
 
+TEST_F(WarmStartTest, WhatIsWrongWithVocabulariesIsSaidTogetherAndWithTheTableOfTheRest) {
+  Make("words", {4, 2});
+  Make("tags", {4, 2});
+  Make("new", {5});
+  const VocabInfo info{.new_vocab = Vocabulary("new", "c\nx\na\n"),
+                       .new_vocab_size = 3,
+                       .num_oov_buckets = 7,
+                       .old_vocab = Vocabulary("old", "a\nb\nc\n")};
+  EXPECT_THAT(Error({.vars_to_warm_start = "words|tags|new",
+                     .var_name_to_vocab_info = {{"words", info}, {"tags", info}},
+                     .var_name_to_prev_var_name = {{"words", "embedding"}, {"tags", "embedding"}}}),
+              AllOf(HasSubstr("VocabInfo of 'words': "), HasSubstr("VocabInfo of 'tags': "),
+                    HasSubstr("1 of 1 variables differ"), HasSubstr("new")));
+}
+
 // testdata/saved_models/generate.py: its variables are stored under the paths of their objects.
 TEST_F(WarmStartTest, ASavedModelOfKerasServesByTheNamesOfItsVariables) {
   Make("conv2d/bias", {4});
