@@ -94,4 +94,15 @@ absl::StatusOr<ArrayMap> ReadInputs(const std::map<std::string, std::string>& fi
   return inputs;
 }
 
+absl::StatusOr<std::string> OutputPath(absl::string_view outdir, absl::string_view name) {
+  for (const absl::string_view part : absl::StrSplit(name, '/')) {
+    if (part != "..") continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("output '", name,
+                     "' would be written outside of --outdir; --outputs takes others, and "
+                     "without --outdir it is printed"));
+  }
+  return JoinPath(outdir, absl::StrCat(name, ".npy"));
+}
+
 }  // namespace estimator

@@ -24,6 +24,10 @@ absl::StatusOr<std::map<std::string, std::string>> ParseInputFiles(absl::string_
 // Errors: INVALID_ARGUMENT for another ending; of the files, naming the input.
 absl::StatusOr<ArrayMap> ReadInputs(const std::map<std::string, std::string>& files);
 
+// Where an output goes: OUTDIR/NAME.npy. Errors: INVALID_ARGUMENT for a name that leads out of the
+// folder: names are the choice of whoever made the model.
+absl::StatusOr<std::string> OutputPath(absl::string_view outdir, absl::string_view name);
+
 }  // namespace estimator
 
 #endif  // TOOLS_SAVED_MODEL_ARGUMENTS_H_

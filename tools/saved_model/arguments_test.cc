@@ -83,5 +83,16 @@ TEST(ReadInputs, ArraysAndRecords) {
                 "5 follow"));
 }
 
+TEST(OutputPath, StaysBelowTheFolder) {
+  EXPECT_EQ(*OutputPath("out", "probabilities"), "out/probabilities.npy");
+  EXPECT_EQ(*OutputPath("out", "metrics/accuracy..x/value"), "out/metrics/accuracy..x/value.npy");
+  EXPECT_EQ(*OutputPath("out", "/etc/x"), "out/etc/x.npy");
+  for (const char* const name : {"../x", "a/../../x", ".."}) {
+    EXPECT_THAT(Message(OutputPath("out", name).status()),
+                HasSubstr("would be written outside of --outdir; --outputs takes others"))
+        << name;
+  }
+}
+
 }  // namespace
 }  // namespace estimator

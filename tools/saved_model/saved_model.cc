@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -114,8 +115,12 @@ void PrintSignature(const SavedSignature& signature) {
 }
 
 absl::Status WriteOutputs(const ArrayMap& outputs) {
+  std::map<std::string, std::string> paths;  // all of them first
   for (const auto& [name, array] : outputs) {
-    const std::string path = JoinPath(FLAGS_outdir, absl::StrCat(name, ".npy"));
+    EST_ASSIGN_OR_RETURN(paths[name], OutputPath(FLAGS_outdir, name));
+  }
+  for (const auto& [name, array] : outputs) {
+    const std::string& path = paths[name];
     EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));  // "metrics/accuracy/value"
     EST_RETURN_IF_ERROR(WriteFileAtomically(path, NpyBytes(array)));
     std::cout << path << ": " << array.TypeString() << "\n";
