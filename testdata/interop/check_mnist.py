@@ -4,9 +4,11 @@
 the same accuracy, to the last example, and to the same loss, to 1e-5.
 
 Usage: check_mnist.py MNIST_TPU     (built from //models/mnist:mnist_tpu)
+The images are drawn here; with MNIST_DIR=DIR in the environment they are MNIST's own four files there, plain or as .gz.
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 """
 
+import gzip
 import json
 import os
 import shutil
@@ -26,7 +28,7 @@ tf1.logging.set_verbosity(tf1.logging.ERROR)
 warnings.simplefilter("ignore")  # tf.layers is deprecated: that is the point
 BATCH = 32
 RATE, MOMENTUM = 0.02, 0.9
-TEST_EXAMPLES = 1000
+EVAL_BATCH = 1000
 BIAS = "dense_1/bias"
 
 
@@ -39,7 +41,7 @@ def make_data(directory, rng):
     """Weak blobs in noise whose place tells their class, a fifth of them mislabelled: the loss stays away from 0, and
     many a test image is next to the border of two classes."""
     data = {}
-    for split, count in (("train", 320), ("t10k", TEST_EXAMPLES)):
+    for split, count in (("train", 320), ("t10k", EVAL_BATCH)):
         labels = rng.integers(0, 10, count).astype(np.uint8)
         images = rng.integers(0, 200, (count, 28, 28)).astype(np.uint8)
         for i, label in enumerate(labels):
@@ -49,6 +51,20 @@ def make_data(directory, rng):
         write_idx(os.path.join(directory, f"{split}-labels-idx1-ubyte"), labels)
         data[split] = (images.astype(np.float32) / 255, labels.astype(np.int32))
     return data
+
+
+def read_idx(path):
+    opened = open(path, "rb") if os.path.exists(path) else gzip.open(path + ".gz", "rb")
+    with opened as f:
+        rank = f.read(4)[3]
+        shape = struct.unpack(f">{rank}I", f.read(4 * rank))
+        return np.frombuffer(f.read(), np.uint8).reshape(shape)
+
+
+def read_data(directory):
+    return {split: (read_idx(os.path.join(directory, f"{split}-images-idx3-ubyte")).astype(np.float32) / 255,
+                    read_idx(os.path.join(directory, f"{split}-labels-idx1-ubyte")).astype(np.int32))
+            for split in ("train", "t10k")}
 
 
 def model_fn(features, labels, mode, params):
@@ -115,23 +131,25 @@ def main():
     program = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as directory:
         model_dir = os.path.join(directory, "model")
-        data = make_data(directory, np.random.default_rng(1))
+        data_dir = os.environ.get("MNIST_DIR") or directory
+        data = read_data(data_dir) if data_dir != directory else make_data(directory, np.random.default_rng(1))
+        test_examples = len(data["t10k"][1])
         result_json = os.path.join(directory, "result.json")
 
         def tensorflows(path):
             tpu = tf1.estimator.tpu
             return tpu.TPUEstimator(
-                model_fn=model_fn, use_tpu=False, train_batch_size=BATCH, eval_batch_size=len(data["t10k"][1]),
+                model_fn=model_fn, use_tpu=False, train_batch_size=BATCH, eval_batch_size=EVAL_BATCH,
                 config=tpu.RunConfig(model_dir=path, log_step_count_steps=None))
 
         def train_theirs(path, steps):
             tensorflows(path).train(input_fn(*data["train"], True), max_steps=steps)
 
         def theirs():
-            return tensorflows(model_dir).evaluate(input_fn(*data["t10k"], False), steps=1)
+            return tensorflows(model_dir).evaluate(input_fn(*data["t10k"], False), steps=test_examples // EVAL_BATCH)
 
         def ours(path, steps, use_tpu=False):
-            subprocess.run([program, f"--use_tpu={use_tpu}", f"--data_dir={directory}", f"--model_dir={path}",
+            subprocess.run([program, f"--use_tpu={use_tpu}", f"--data_dir={data_dir}", f"--model_dir={path}",
                             f"--train_steps={steps}", f"--batch_size={BATCH}", f"--momentum={MOMENTUM}",
                             f"--learning_rate={RATE}", "--enable_predict=false", f"--result_json={result_json}"],
                            check=True, capture_output=True)
@@ -140,11 +158,11 @@ def main():
 
         def compare(a, b, step):
             assert a["global_step"] == b["global_step"] == step, (a, b)
-            assert a["examples_evaluated"] == TEST_EXAMPLES, a
-            correct = [round(x["accuracy"] * TEST_EXAMPLES) for x in (a, b)]
+            assert a["examples_evaluated"] == test_examples, a
+            correct = [round(x["accuracy"] * test_examples) for x in (a, b)]
             assert correct[0] == correct[1], (a, b)
             assert abs(a["loss"] - b["loss"]) <= 1e-5 * b["loss"], (a, b)
-            print(f"step {step}: {correct[0]} of {TEST_EXAMPLES} right here and there, loss {a['loss']:.7f}; "
+            print(f"step {step}: {correct[0]} of {test_examples} right here and there, loss {a['loss']:.7f}; "
                   f"TensorFlow {b['loss']:.7f}")
 
         train_theirs(model_dir, 200)
