@@ -50,6 +50,32 @@ absl::StatusOr<std::vector<Tensor>> ConvertInTopK(const ImportNode& node) {
                                  .Build()};
 }
 
+namespace {
+
+bool IsConstant(const Tensor& tensor, double value) {
+  if (tensor.node()->op() != "Const" || tensor.dtype() == DType::kString) return false;
+  const Array& constant = tensor.node()->attrs().get<Array>("value");
+  return constant.num_elements() == 1 && constant.AsDouble(0) == value;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiag(const ImportNode& node) {
+  const Tensor& diagonal = node.inputs[0];
+  const auto size = diagonal.rank() > 0 ? static_cast<double>(diagonal.dim(-1)) : 0;
+  const auto square = [&](size_t i) {
+    return IsConstant(node.inputs[i], -1) || IsConstant(node.inputs[i], size);
+  };
+  if (!IsConstant(node.inputs[1], 0) || !square(2) || !square(3) || !IsConstant(node.inputs[4], 0))
+    return absl::UnimplementedError("only the main diagonal of a square matrix, zeros beside it");
+  return std::vector<Tensor>{node.graph.AddOp("MatrixDiag", {diagonal}, {}, node.name)};
+}
+
+absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiagPart(const ImportNode& node) {
+  if (!IsConstant(node.inputs[1], 0)) return absl::UnimplementedError("only the main diagonal");
+  return std::vector<Tensor>{node.graph.AddOp("MatrixDiagPart", {node.inputs[0]}, {}, node.name)};
+}
+
 absl::StatusOr<std::vector<Tensor>> ConvertSelect(const ImportNode& node) {
   std::vector<Tensor> inputs = node.inputs;
   const Tensor &condition = inputs[0], &x = inputs[1];

@@ -21,6 +21,9 @@ absl::StatusOr<std::vector<Tensor>> ConvertEnsureShape(const ImportNode& node);
 // Along axis 0; ResourceGather too, whose variable is its value here.
 absl::StatusOr<std::vector<Tensor>> ConvertGather(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertInTopK(const ImportNode& node);
+// The later versions, which also set other diagonals: of the main one.
+absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiag(const ImportNode& node);
+absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiagPart(const ImportNode& node);
 // The old Select does not broadcast, but takes one condition for each row.
 absl::StatusOr<std::vector<Tensor>> ConvertSelect(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertShapeN(const ImportNode& node);

@@ -303,6 +303,24 @@ TEST_F(ImportTest, NumbersBecomeStringsByTheAttributesOfAsString) {
       ::testing::HasSubstr("Fill argument not supported"));
 }
 
+// What tf.linalg.diag and diag_part of TensorFlow 2 write.
+TEST_F(ImportTest, TheMainDiagonalIsTakenFromLaterVersionsOfItsOps) {
+  const std::string constants =
+      Ints("k", {0}, true) + Ints("any", {-1}, true) + Ints("other", {1}, true) + Input("x");
+  const auto matrix = [&](const std::string& k) {
+    return constants + Node("y", "MatrixDiagV3", {"x", k, "any", "any", "k"});
+  };
+  const ImportOptions options{.feeds = {{"x", {DType::kFloat32, {2, 3}}}}, .fetches = {"y"}};
+  const auto diag = Import(matrix("k"), options);
+  ASSERT_TRUE(diag.ok()) << diag.status();
+  EXPECT_EQ(diag->fetches[0].node()->op(), "MatrixDiag");
+  EXPECT_EQ(diag->fetches[0].spec().ToString(), "f32 [2,3,3]");
+  EXPECT_THAT(Error(matrix("other"), options), HasSubstr("only the main diagonal"));
+  const auto part = Import(constants + Node("y", "MatrixDiagPartV3", {"x", "k", "k"}), options);
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_EQ(part->fetches[0].spec().ToString(), "f32 [2]");
+}
+
 TEST_F(ImportTest, StringsAreMovedButNotComputedWith) {
   const std::string strings = Type("T", "DT_STRING");
   const auto joined =

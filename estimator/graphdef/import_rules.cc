@@ -119,6 +119,10 @@ RuleMap MakeRules() {
   rules["EnsureShape"] = {"", "shape:p", ConvertEnsureShape, 1};
   rules["Gather"] = {"", "", ConvertGather, 2};
   rules["InTopK"] = {"", "k:i", ConvertInTopK, 2};
+  for (const char* op : {"MatrixDiagV2", "MatrixDiagV3"})
+    rules[op] = {"", "", ConvertMatrixDiag, 5};
+  for (const char* op : {"MatrixDiagPartV2", "MatrixDiagPartV3"})
+    rules[op] = {"", "", ConvertMatrixDiagPart, 3};
   rules["ResourceGather"] = {"", "batch_dims:i=0!", ConvertGather, 2};
   rules["Select"] = {"", "", ConvertSelect, 3};
   rules["ShapeN"] = {"", "out_type:t=int32", ConvertShapeN, -1};
