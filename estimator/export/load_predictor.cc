@@ -1,6 +1,8 @@
 #include "estimator/export/load_predictor.h"
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,8 +15,11 @@ namespace {
 class SavedSignatureSource : public SignatureSource {
  public:
   SavedSignatureSource(std::shared_ptr<const SavedModelReader> reader, std::string name,
-                       SavedSignature signature)
-      : reader_(std::move(reader)), name_(std::move(name)), signature_(std::move(signature)) {}
+                       SavedSignature signature, std::optional<int64_t> batch_size)
+      : reader_(std::move(reader)),
+        name_(std::move(name)),
+        signature_(std::move(signature)),
+        batch_size_(batch_size) {}
 
   const std::string& name() const override { return name_; }
   const SavedSignature& signature() const override { return signature_; }
@@ -28,7 +33,9 @@ class SavedSignatureSource : public SignatureSource {
   // Batches of one row; a model may reshape to groups of some.
   std::vector<InputShapes> SampleShapes() const override {
     std::vector<InputShapes> samples;
-    for (const int64_t rows : {1, 2, 8, 120}) {
+    std::vector<int64_t> sizes = {1, 2, 8, 120};
+    if (batch_size_.has_value()) sizes.insert(sizes.begin(), *batch_size_);
+    for (const int64_t rows : sizes) {
       InputShapes shapes;
       for (const auto& [name, input] : signature_.inputs) {
         if (!input.shape.has_value()) return {};
@@ -46,6 +53,7 @@ class SavedSignatureSource : public SignatureSource {
   const std::shared_ptr<const SavedModelReader> reader_;
   const std::string name_;
   const SavedSignature signature_;
+  const std::optional<int64_t> batch_size_;
 };
 
 absl::Status KeepOutputs(const std::vector<std::string>& names, SavedSignature& signature) {
@@ -69,9 +77,9 @@ absl::StatusOr<std::unique_ptr<Predictor>> Load(std::shared_ptr<const SavedModel
                                                 const std::string& name, SavedSignature signature,
                                                 const LoadPredictorOptions& options) {
   EST_RETURN_IF_ERROR(KeepOutputs(options.outputs, signature));
-  return Predictor::Create(
-      std::make_unique<SavedSignatureSource>(std::move(reader), name, std::move(signature)),
-      std::make_shared<VariableStore>(), options.predictor);
+  return Predictor::Create(std::make_unique<SavedSignatureSource>(
+                               std::move(reader), name, std::move(signature), options.batch_size),
+                           std::make_shared<VariableStore>(), options.predictor);
 }
 
 }  // namespace

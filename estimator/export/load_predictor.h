@@ -5,7 +5,9 @@
 #ifndef ESTIMATOR_EXPORT_LOAD_PREDICTOR_H_
 #define ESTIMATOR_EXPORT_LOAD_PREDICTOR_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +25,9 @@ struct LoadPredictorOptions {
   std::string signature_key = kDefaultServingSignatureKey;
   // To compute, by name; a request then has the inputs that they need. None: all outputs.
   std::vector<std::string> outputs = {};
+  // Of a model that runs with some numbers of rows only, though its signature says any: one of
+  // them, to try first. None: 1, 2, 8 and 120.
+  std::optional<int64_t> batch_size = std::nullopt;
   PredictorOptions predictor = {};
 };
 

@@ -14,6 +14,11 @@
 namespace estimator {
 namespace {
 
+// Tensors that are asked for by their names have no signature.
+std::string Who(const SignatureSource& source) {
+  return source.name().empty() ? "these tensors" : absl::StrCat("signature '", source.name(), "'");
+}
+
 std::string KeysOf(const std::map<std::string, SavedTensor>& specs) {
   return absl::StrJoin(specs, ", ", [](std::string* out, const auto& entry) {
     absl::StrAppend(out, "'", entry.first, "' (", entry.second.ToString(), ")");
@@ -130,8 +135,8 @@ absl::StatusOr<InputShapes> Predictor::CheckInputs(const ArrayMap& inputs) const
       violations.push_back(absl::StrCat("input '", name, "' is missing"));
   }
   if (violations.empty()) return shapes;
-  return absl::InvalidArgumentError(absl::StrCat("signature '", source_->name(),
-                                                 "': ", absl::StrJoin(violations, "; "),
+  return absl::InvalidArgumentError(absl::StrCat(Who(*source_), ": ",
+                                                 absl::StrJoin(violations, "; "),
                                                  ". It takes: ", KeysOf(this->inputs())));
 }
 
@@ -165,8 +170,7 @@ absl::StatusOr<ArrayMap> Predictor::Predict(const ArrayMap& inputs) const {
   const absl::StatusOr<SignatureProgram*> program = session->ProgramFor(*this, shapes);
   absl::StatusOr<ArrayMap> outputs = program.ok() ? (*program)->Run(inputs) : program.status();
   Release(session);
-  if (!outputs.ok())
-    return Annotate(outputs.status(), absl::StrCat("signature '", source_->name(), "'"));
+  if (!outputs.ok()) return Annotate(outputs.status(), Who(*source_));
   return outputs;
 }
 

@@ -173,6 +173,10 @@ absl::Status Run(const std::map<std::string, std::string>& files) {
     return absl::OkStatus();
   }
   EST_ASSIGN_OR_RETURN(const ArrayMap inputs, ReadInputs(files));
+  for (const auto& [name, array] : inputs) {
+    if (array.shape().rank() > 0 && array.shape().dim(0) > 0)
+      options.batch_size = array.shape().dim(0);
+  }
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<Predictor> predictor, Load(dir, inputs, options));
   EST_ASSIGN_OR_RETURN(const ArrayMap outputs, predictor->Predict(inputs));
   if (!FLAGS_outdir.empty()) return WriteOutputs(outputs);

@@ -58,7 +58,7 @@ TEST(SavedModelTool, TensorsOfAMetaFileAreRunByName) {
   EXPECT_THAT(done.output, HasSubstr("logits:0: f32 [2,3]"));
   const ProgramRun none = Call(run + "nothing:0");
   EXPECT_EQ(none.exit_code, 1);
-  EXPECT_THAT(none.output, HasSubstr("nothing"));
+  EXPECT_THAT(none.output, AllOf(HasSubstr("these tensors: "), HasSubstr("nothing")));
   // Fixed bugs: these said that nothing is there, or nothing of what could be fed and how.
   const std::string meta = "--dir=testdata/saved_models/meta_graph/model.ckpt.meta";
   const char* const how = "run --inputs='x:0=x.npy' --outputs=y:0; its placeholders are x:0 (f32 [";
