@@ -260,5 +260,16 @@ TEST_F(TPUInputTest, AFiniteInputEndsTrainingCleanly) {
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 3);
 }
 
+// Fixed bug: the loop looks at the next batch before it runs its last step; an error that it met
+// there was lost, and the batch with it.
+TEST_F(TPUInputTest, ABatchOfAnotherSizeWithinALoopIsAnErrorAtItsStep) {
+  TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2, 3));
+  const absl::Status trained = estimator.Train(
+      [](const Params& params) { return TinyDataset(params.batch_size, 20).Repeat(); }, Steps(3));
+  EXPECT_THAT(std::string(trained.message()),
+              AllOf(HasSubstr("input_fn gave a batch of 4 rows, a step takes 8"),
+                    HasSubstr("all steps up to 2 are saved")));
+}
+
 }  // namespace
 }  // namespace estimator::tpu

@@ -7,10 +7,12 @@ namespace estimator {
 // A position is small and costs little: it is kept before every step, since an iterator that has
 // failed has none.
 absl::StatusOr<std::optional<StepInput>> OpenInput::Read() {
+  EST_RETURN_IF_ERROR(error_);
   absl::StatusOr<std::string> position = feeder_->SaveState();
   if (position.ok()) last_position_ = *std::move(position);
   absl::StatusOr<std::optional<StepInput>> next = feeder_->Next();
   use_last_position_ = !next.ok();
+  error_ = next.status();
   return next;
 }
 
@@ -35,6 +37,7 @@ absl::StatusOr<std::string> OpenInput::SaveState() {
 absl::Status OpenInput::RestoreState(absl::string_view state) {
   EST_RETURN_IF_ERROR(feeder_->RestoreState(state));
   peeked_.reset();
+  error_ = absl::OkStatus();
   use_last_position_ = false;
   return absl::OkStatus();
 }

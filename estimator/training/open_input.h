@@ -20,7 +20,7 @@ class OpenInput {
   explicit OpenInput(std::unique_ptr<Feeder> feeder) : feeder_(std::move(feeder)) {}
 
   // The next step, without using it up; null at the end. Valid until the next call of anything
-  // here.
+  // here. An error comes again with every call of Peek and Next, until RestoreState.
   absl::StatusOr<const StepInput*> Peek();
   absl::StatusOr<std::optional<StepInput>> Next();
   // The step that Next gave last was not used after all: SaveState tells its position, until the
@@ -37,6 +37,7 @@ class OpenInput {
 
   const std::unique_ptr<Feeder> feeder_;
   std::optional<StepInput> peeked_;
+  absl::Status error_;  // of the step that failed; no other one comes in its place
   std::string
       last_position_;  // of the step that Next gave last, or that Peek looked at, or that failed
   bool use_last_position_ = false;
