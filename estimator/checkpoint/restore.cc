@@ -88,6 +88,7 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
   for (const WantedVariable& variable : wanted) taken.insert(variable.stored_name);
   if (!advice.unwanted.empty()) unwanted = Unwanted(reader, taken);
   bool missing = false, other_names = false;
+  std::vector<size_t> slots_of_others;   // rows of slots whose variable has another shape
   std::map<size_t, Shape> other_shapes;  // by row: the cure of these hangs on the other rows
   for (const WantedVariable& variable : wanted) {
     const TensorSpec& here = variable.spec;
@@ -99,6 +100,9 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
     if (found == reader.specs().end()) {
       missing = true;
       if (IsSlot(reader, variable.stored_name, taken)) {
+        const std::string of(
+            absl::string_view(variable.stored_name).substr(0, variable.stored_name.rfind('/')));
+        if (reader.specs().at(of).shape != here.shape) slots_of_others.push_back(rows.size());
         rows.push_back({label, here.ToString(), "-", "-", advice.slot});
         continue;
       }
@@ -121,6 +125,9 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
   for (const auto& [row, here] : other_shapes) {
     rows[row].back() = CureOfShape(here, reader.specs().at(rows[row][3]).shape,
                                    other_names ? advice.other_network : advice.other_size);
+  }
+  for (const size_t row : slots_of_others) {
+    if (other_names) rows[row].back() = advice.other_network;
   }
   for (const std::string& name : unwanted) {
     if (rows.size() - 1 == differing + kMaxUnwanted) break;
