@@ -5,6 +5,7 @@
 #include "estimator/base/child_memory.h"
 #include "estimator/base/status.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/memory.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/variable.h"
@@ -56,9 +57,7 @@ class RestoreMemoryTest : public ::testing::Test {
                  : absl::InternalError("these are not the values that were written");
     });
     ASSERT_TRUE(memory.ok()) << memory.status();
-    if (kMemoryIsTrue) {
-      EXPECT_LE(static_cast<double>(memory->growth_bytes), 1.2 * kBytes);
-    }
+    testing::ExpectGrowthBelow(memory->growth_bytes, static_cast<int64_t>(1.2 * kBytes));
   }
 
   const TempDir dir_;

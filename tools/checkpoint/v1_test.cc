@@ -15,6 +15,7 @@
 #include "estimator/base/child_memory.h"
 #include "estimator/base/file.h"
 #include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/memory.h"
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/v1_testing.h"
 #include "tools/checkpoint/average.h"
@@ -115,10 +116,9 @@ TEST(V1, NoCommandHoldsAVariable) {
   ASSERT_TRUE(written.ok()) << written.status();
   const auto expect_streams = [](const char* what, const std::function<absl::Status()>& work) {
     const auto memory = MeasureInChild(work);
-    ASSERT_TRUE(memory.ok()) << what << ": " << memory.status();
-    if (kMemoryIsTrue) {
-      EXPECT_LT(memory->growth_bytes, 12 << 20) << what;
-    }
+    SCOPED_TRACE(what);
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    testing::ExpectGrowthBelow(memory->growth_bytes, 12 << 20);
   };
   expect_streams("verify", [&] { return Verify(path).status(); });
   expect_streams("show", [&] { return Show(*Open(path), "n").status(); });
