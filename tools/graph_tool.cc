@@ -128,6 +128,11 @@ std::vector<Operation> BuildTraining() {
   add("adabelief", with(train::AdaBelief(0.1, {.epsilon = 1e-8})));
   add("lamb", with(train::LAMB(0.1)));
   add("lars", with(train::LARS(0.1)));
+  add("averages", [](const Tensor& loss, const train::MinimizeOptions& options) {
+    const Operation step = train::Momentum(0.1, 0.9).Minimize(loss, options);
+    train::ExponentialMovingAverage averages(0.9, {.num_updates = GetOrCreateGlobalStep()});
+    return Group({step, averages.Apply(options.var_list, step)});
+  });
   return train_ops;
 }
 

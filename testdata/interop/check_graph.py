@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Graphs: TensorFlow imports the GraphDef that we write, computes the same values from it, and trains it to the same
-variables, with every optimizer.
+variables, with every optimizer and with moving averages.
 
 Usage: check_graph.py GRAPH_TOOL     (built from //tools:graph_tool)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
@@ -22,6 +22,18 @@ RANDOM = ("RandomUniform", "RandomUniformInt", "RandomStandardNormal", "Truncate
 def skipped(tensor):
     """Outputs that TensorFlow keeps for itself, with contents of its own choice."""
     return tensor.op.type in ("FusedBatchNormV3", "FusedBatchNormGradV3") and tensor.value_index >= 3
+
+
+def depend_on_updates(graph):
+    """The ops that come after an update of a variable, such as those of moving averages: to fetch them is to train."""
+    pending = [op for op in graph.get_operations() if op.type.startswith("Apply")]
+    found = set()
+    while pending:
+        op = pending.pop()
+        if op not in found:
+            found.add(op)
+            pending += [consumer for output in op.outputs for consumer in output.consumers()] + op._control_outputs
+    return found
 
 
 def compare(what, ours, theirs, failures):
@@ -51,7 +63,9 @@ def main():
             session.run(assign, {assign.inputs[1]: value})
         tensors = {name: graph.get_tensor_by_name(name) for name in names["value"]}
         random = {t.name: names["value"][name] for name, t in tensors.items() if t.op.type in RANDOM}
-        checked = {name: t for name, t in tensors.items() if t.op.type not in RANDOM and not skipped(t)}
+        later = depend_on_updates(graph)
+        checked = {name: t for name, t in tensors.items()
+                   if t.op.type not in RANDOM and not skipped(t) and t.op not in later}
         failures = []
         order = {node.name: i for i, node in enumerate(graph_def.node)}
         computed = session.run(checked, random)
