@@ -13,7 +13,8 @@ namespace estimator {
 
 // False under sanitizers, which keep memory of their own, asan freed memory too. A test that
 // compares memory leaves it out there, and says so.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    defined(EST_SANITIZE_THREAD)  // .bazelrc: --config=tsan
 inline constexpr bool kMemoryIsTrue = false;
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \

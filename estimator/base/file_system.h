@@ -25,9 +25,11 @@ absl::StatusOr<double> FileModifiedTimeSeconds(absl::string_view path);
 // Makes path and the directories above it, where they are not there yet.
 absl::Status CreateDirectories(absl::string_view path);
 
-// Whether CreateDirectories(path) would succeed and files could be made there; makes nothing.
+// Whether CreateDirectories(path) would succeed and files could be made there: an empty folder,
+// ".writable-XXXXXX", is made in the nearest that exists, and removed.
 // Errors: FAILED_PRECONDITION if the path, or one above it, is a file; PERMISSION_DENIED if the
-// user may not write there, each naming the path that is in the way.
+// user may not write there; others of the file system, as when it is full: each naming the path
+// that is in the way.
 absl::Status CheckWritableDirectory(absl::string_view path);
 
 // Replaces a file `to` in one step: others see the old one or the new one, never neither.

@@ -5,9 +5,11 @@
 #include <cstddef>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 
 namespace estimator {
 namespace {
@@ -55,7 +57,17 @@ std::string DataPath(absl::string_view prefix, int shard, int num_shards) {
 
 std::string InputStatePath(absl::string_view prefix) { return absl::StrCat(prefix, ".input"); }
 
-std::string MetaGraphPath(absl::string_view prefix) { return absl::StrCat(prefix, ".meta"); }
+std::string MetaGraphPath(absl::string_view prefix) {
+  const auto without = [](absl::string_view text, absl::string_view characters) {
+    const size_t end = text.find_last_not_of(characters);
+    return end == absl::string_view::npos ? absl::string_view() : text.substr(0, end + 1);
+  };
+  absl::string_view base = without(prefix, "0123456789");
+  const bool numbered = base.size() < prefix.size() && absl::ConsumeSuffix(&base, "-of-");
+  const absl::string_view name = without(base, "0123456789?");
+  const bool is_shard = numbered && name.size() < base.size() && absl::EndsWith(name, "-");
+  return absl::StrCat(is_shard ? name.substr(0, name.size() - 1) : prefix, ".meta");
+}
 
 int64_t StepOfPrefix(absl::string_view prefix) {
   const size_t dash = prefix.rfind('-');

@@ -39,7 +39,8 @@ std::string IndexPath(absl::string_view prefix);
 std::string DataPath(absl::string_view prefix, int shard, int num_shards);
 // "<prefix>.input"
 std::string InputStatePath(absl::string_view prefix);
-// "<prefix>.meta"
+// "<prefix>.meta"; of "model.ckpt-1-?????-of-00002", a V1 checkpoint in several files,
+// "model.ckpt-1.meta". Source: TF 2.15 meta_graph_filename.
 std::string MetaGraphPath(absl::string_view prefix);
 
 // The step of "dir/model.ckpt-50" is 50; -1 if the prefix does not end in "-<digits>".

@@ -12,6 +12,13 @@ using std::string_literals::operator""s;
 TEST(BundleFormat, FileNamesAreTensorFlows) {
   EXPECT_EQ(IndexPath("d/model.ckpt-5"), "d/model.ckpt-5.index");
   EXPECT_EQ(DataPath("d/model.ckpt-5", 2, 16), "d/model.ckpt-5.data-00002-of-00016");
+  EXPECT_EQ(MetaGraphPath("d/model.ckpt-5"), "d/model.ckpt-5.meta");
+  EXPECT_EQ(MetaGraphPath("d/one-of-5"), "d/one-of-5.meta");
+  EXPECT_EQ(MetaGraphPath("7"), "7.meta");
+  const std::string any(5, '?');  // no trigraph
+  for (const std::string& shard : {any, std::string("00001")}) {
+    EXPECT_EQ(MetaGraphPath("d/model.ckpt-5-" + shard + "-of-00016"), "d/model.ckpt-5.meta");
+  }
 }
 
 TEST(BundleFormat, StepIsTheNumberAfterTheLastDash) {

@@ -126,7 +126,8 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
 }  // namespace
 
 absl::Status CheckCheckpoint(absl::string_view prefix) {
-  if (IsDirectory(prefix) && FileExists(CheckpointStatePath(prefix))) {
+  if (IsDirectory(prefix) && FileExists(CheckpointStatePath(prefix)) &&
+      !FileExists(IndexPath(prefix))) {
     const absl::StatusOr<CheckpointState> state = GetCheckpointState(prefix);
     return absl::NotFoundError(absl::StrCat(
         prefix, " is a folder of checkpoints, not one of them: give one, as ",

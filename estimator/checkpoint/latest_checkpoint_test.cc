@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/base/file.h"
@@ -49,6 +50,18 @@ TEST_F(LatestCheckpointTest, AFolderIsNoCheckpointAndItsNewestIsNamed) {
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_NE(status.message().find("not one of them: give one, as " + Prefix(10)), std::string::npos)
       << status;
+}
+
+TEST_F(LatestCheckpointTest, ACheckpointBesideAFolderOfItsNameIsOne) {
+  SaveSteps({5});
+  for (const auto& [from, to] :
+       {std::pair(IndexPath(Prefix(5)), IndexPath(dir_.path())),
+        std::pair(DataPath(Prefix(5), 0, 1), DataPath(dir_.path(), 0, 1))}) {
+    ASSERT_TRUE(WriteFileAtomically(to, ReadFile(from).value()).ok());
+  }
+  EXPECT_TRUE(CheckCheckpoint(dir_.path()).ok()) << CheckCheckpoint(dir_.path());
+  ASSERT_TRUE(RemoveFile(IndexPath(dir_.path())).ok());
+  ASSERT_TRUE(RemoveFile(DataPath(dir_.path(), 0, 1)).ok());
 }
 
 TEST_F(LatestCheckpointTest, GoesBackToTheNewestWholeOneAndSaysSo) {

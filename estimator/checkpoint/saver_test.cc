@@ -87,6 +87,7 @@ TEST(Saver, CheckpointsOfTheV1FormatStayOnTheListUntilTheyAreOver) {
   ASSERT_TRUE(WriteV1File(dir.File("model.ckpt-1-00000-of-00001"), variables).ok());
   ASSERT_TRUE(WriteV1File(dir.File("model.ckpt-2"), variables).ok());
   ASSERT_TRUE(WriteFileAtomically(dir.File("model.ckpt-2.meta"), "graph").ok());
+  ASSERT_TRUE(WriteFileAtomically(dir.File("model.ckpt-1.meta"), "graph").ok());
   const Names old = {dir.File("model.ckpt-1-????"
                               "?-of-00001"),
                      dir.File("model.ckpt-2")};
@@ -98,6 +99,7 @@ TEST(Saver, CheckpointsOfTheV1FormatStayOnTheListUntilTheyAreOver) {
   EXPECT_EQ(saver.checkpoints(), (Names{old[0], old[1], dir.File("model.ckpt-3")}));
   ASSERT_TRUE(saver.Save(dir.path(), 4, Variables(4)).ok());
   EXPECT_FALSE(FileExists(dir.File("model.ckpt-1-00000-of-00001")));
+  EXPECT_FALSE(FileExists(dir.File("model.ckpt-1.meta")));
   EXPECT_TRUE(FileExists(dir.File("model.ckpt-2")));
   ASSERT_TRUE(saver.Save(dir.path(), 5, Variables(5)).ok());
   EXPECT_FALSE(FileExists(dir.File("model.ckpt-2")));

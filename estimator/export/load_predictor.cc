@@ -76,6 +76,10 @@ absl::Status KeepOutputs(const std::vector<std::string>& names, SavedSignature& 
 absl::StatusOr<std::unique_ptr<Predictor>> Load(std::shared_ptr<const SavedModelReader> reader,
                                                 const std::string& name, SavedSignature signature,
                                                 const LoadPredictorOptions& options) {
+  if (options.batch_size.has_value() && *options.batch_size < 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "LoadPredictorOptions.batch_size must be positive, given ", *options.batch_size));
+  }
   EST_RETURN_IF_ERROR(KeepOutputs(options.outputs, signature));
   return Predictor::Create(std::make_unique<SavedSignatureSource>(
                                std::move(reader), name, std::move(signature), options.batch_size),

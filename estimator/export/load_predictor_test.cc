@@ -201,6 +201,8 @@ TEST_F(LoadPredictorTest, AModelThatTakesOneNumberOfRowsIsTriedWithIt) {
   const std::string dir = dir_.File("five");
   ASSERT_TRUE(WriteSavedModel(dir, {.meta_graphs = {graph}, .variables = variables_.get()}).ok());
   EXPECT_FALSE(LoadPredictor(dir).ok());
+  EXPECT_EQ(LoadPredictor(dir, {.batch_size = -1}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   const auto told = LoadPredictor(dir, {.batch_size = 5});
   ASSERT_TRUE(told.ok()) << told.status();
   EXPECT_TRUE((*told)->Predict(ArrayMap{{"x", Numbers({5, 2, 3})}}).ok());

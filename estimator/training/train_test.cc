@@ -55,6 +55,24 @@ TEST_F(TrainTest, StepsAddUpAndMaxStepsIsAbsolute) {
   EXPECT_EQ(recorder->num_begins, 0) << "nothing is touched";
 }
 
+// A pause that the input asks for is over when Train is called again.
+TEST_F(TrainTest, AnInputThatCancelsIsAskedAgainByTheNextCall) {
+  int num_batches = 0;
+  const auto pausing = [&num_batches](const TinyParams&) {
+    return TinyDataset(4).Repeat().Map(
+        [&num_batches](const Element& batch) -> absl::StatusOr<Element> {
+          if (++num_batches == 4) return absl::CancelledError("paused");
+          return batch;
+        });
+  };
+  Estimator<TinyParams> estimator(TinyOptions(Dir()));
+  const absl::Status paused = estimator.Train(pausing, MaxSteps(6));
+  EXPECT_EQ(paused.code(), absl::StatusCode::kCancelled) << paused;
+  const absl::Status trained = estimator.Train(pausing, MaxSteps(6));
+  EXPECT_TRUE(trained.ok()) << trained;
+  EXPECT_EQ(StepOf(estimator), 6);
+}
+
 TEST_F(TrainTest, EstimatorsOfSeveralThreadsDoNotDisturbEachOther) {
   constexpr int kThreads = 3;
   const auto train = [this](const std::string& name) -> std::string {

@@ -78,7 +78,7 @@ Trainer::~Trainer() = default;
 absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
                             const TrainOptions& options) {
   const absl::Status status = TrainOnce(input_fn, length, options);
-  if (status.ok() || absl::IsCancelled(status)) return status;
+  if (status.ok() || (absl::IsCancelled(status) && InterruptRequested())) return status;
   // The input is ahead of what was trained, and a graph with an error stays unusable: the next call
   // opens and builds them again.
   input_.Close();
@@ -135,11 +135,11 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
   }
   for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->AfterCreateSession(session));
 
-  // Lives until the hooks' End, where the last steps are saved.
-  InterruptibleLoop interruptible(/*saves=*/HasSaver(hooks));
+  // Lives until the last steps are saved, in a hook's End.
+  std::optional<InterruptibleLoop> interruptible(std::in_place, /*saves=*/HasSaver(hooks));
   Loop loop{.session = session,
             .hooks = hooks,
-            .interruptible = interruptible,
+            .interruptible = *interruptible,
             .target_step = length.TargetFrom(state_.global_step()),
             .input_error = absl::OkStatus()};
   const absl::Status status = RunSteps(loop);
@@ -150,7 +150,10 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
                                      state_.global_step(), " are saved in ", saved, ")"));
   }
   EST_RETURN_IF_ERROR(status);
-  for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->End(session));
+  for (const auto& hook : hooks) {
+    EST_RETURN_IF_ERROR(hook->End(session));
+    if (HasSaver({hook})) interruptible.reset();
+  }
   if (loop.input_ended && !length.until_end()) {
     LOG(WARNING) << "The input ended at step " << state_.global_step() << " of " << loop.target_step
                  << "; Repeat() it to train on";

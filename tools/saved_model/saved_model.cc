@@ -147,10 +147,27 @@ SavedSignature SignatureOfTensors(const ArrayMap& inputs, const std::vector<std:
   return signature;
 }
 
+// The rows that are given where the signature leaves their number open.
+std::optional<int64_t> RowsOf(const ArrayMap& inputs, const SavedSignature& signature) {
+  for (const auto& [name, tensor] : signature.inputs) {
+    const auto given = inputs.find(name);
+    if (given == inputs.end() || !tensor.shape || tensor.shape->rank() == 0) continue;
+    const Shape& shape = given->second.shape();
+    if (tensor.shape->dim(0) == Shape::kUnknownDim && shape.rank() > 0 && shape.dim(0) > 0) {
+      return shape.dim(0);
+    }
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<std::unique_ptr<Predictor>> Load(const std::string& dir, const ArrayMap& inputs,
                                                 LoadPredictorOptions options) {
-  if (!AreTensors(options.outputs)) return LoadPredictor(dir, options);
   EST_ASSIGN_OR_RETURN(auto reader, SavedModelReader::Open(dir, options.tags));
+  if (!AreTensors(options.outputs)) {
+    EST_ASSIGN_OR_RETURN(const SavedSignature signature, reader->Signature(options.signature_key));
+    options.batch_size = RowsOf(inputs, signature);
+    return LoadPredictor(dir, options);
+  }
   const std::vector<std::string> outputs = std::exchange(options.outputs, {});
   return LoadPredictor(std::move(reader), SignatureOfTensors(inputs, outputs), options);
 }
@@ -173,10 +190,6 @@ absl::Status Run(const std::map<std::string, std::string>& files) {
     return absl::OkStatus();
   }
   EST_ASSIGN_OR_RETURN(const ArrayMap inputs, ReadInputs(files));
-  for (const auto& [name, array] : inputs) {
-    if (array.shape().rank() > 0 && array.shape().dim(0) > 0)
-      options.batch_size = array.shape().dim(0);
-  }
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<Predictor> predictor, Load(dir, inputs, options));
   EST_ASSIGN_OR_RETURN(const ArrayMap outputs, predictor->Predict(inputs));
   if (!FLAGS_outdir.empty()) return WriteOutputs(outputs);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 
@@ -53,9 +54,9 @@ EST_REGISTER_KERNEL("CheckRange", KernelTier::kReference, [](const KernelSpec& s
           for (int64_t i = 0; i < n; ++i) {
             const auto value = static_cast<double>(x[i]);
             if (value >= low && value <= high) continue;
-            return absl::InvalidArgumentError(
-                absl::StrCat(what, " must be in [", low, ", ", high, "], but element ", i, " of ",
-                             type, " is ", value, cure.empty() ? "" : ": ", cure));
+            return absl::InvalidArgumentError(absl::StrCat(
+                what, " must be in [", low, ", ", high, "], but element ", i, " of ", type, " is ",
+                absl::StrFormat("%.9g", value), cure.empty() ? "" : ": ", cure));
           }
           if (args.outputs[0] != args.inputs[0])
             std::memcpy(args.outputs[0], x, static_cast<size_t>(n) * sizeof(T));

@@ -56,7 +56,7 @@ Metric Auc(const Tensor& labels, const Tensor& predictions, const AucOptions& op
       CheckRange(Cast(pair.predictions, DType::kFloat32),
                  {.what = "auc: predictions",
                   .cure = "pass probabilities, of logits Sigmoid(logits) or a column of "
-                          "Softmax(logits)"});
+                          "Softmax(logits); ClipByValue what is only rounded over"});
   const Tensor above =
       Cast(Greater(Reshape(probabilities, row), Reshape(Constant(Thresholds(n)), column)),
            DType::kFloat64);  // [thresholds, N]

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -131,11 +132,16 @@ TEST_F(Metrics, AreaUnderTheCurve) {
 TEST_F(Metrics, AreaUnderTheCurveTakesProbabilitiesOnly) {
   const Metric auc = metrics::Auc(Constant({0, 0, 1, 1}), scores_);
   EXPECT_EQ(UpdateError(auc, {{scores_, Array::Of<float>({4}, {0, 1, .5f, 1})}}), "");
-  for (const float bad : {1.5f, -.01f, std::numeric_limits<float>::quiet_NaN()}) {
+  const std::vector<std::pair<float, std::string>> cases = {
+      {1.5f, "1.5"},
+      {-.25f, "-0.25"},
+      {1.0000002f, "1.00000024"},
+      {std::numeric_limits<float>::quiet_NaN(), "nan"}};
+  for (const auto& [bad, text] : cases) {
     EXPECT_THAT(UpdateError(auc, {{scores_, Array::Of<float>({4}, {0, 1, bad, 9})}}),
                 HasSubstr(absl::StrCat("auc: predictions must be in [0, 1], but element 2 of "
                                        "f32 [4] is ",
-                                       bad, ": pass probabilities, of logits Sigmoid(logits)")));
+                                       text, ": pass probabilities, of logits Sigmoid(logits)")));
   }
 }
 
