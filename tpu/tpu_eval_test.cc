@@ -199,18 +199,21 @@ TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
   }
 }
 
+struct BatchCounter final : SessionRunHook {
+  int num_begun = 0;
+  std::vector<Tensor> BeforeRun(RunContext&) override {
+    ++num_begun;
+    return {};
+  }
+};
+
 // A fixed bug: the first batch had run when metrics were built.
 TEST_F(TPUEvalTest, MetricsThatCannotBeBuiltAreFoundBeforeABatchIsComputed) {
   for (const int shards : {0, 2}) {
-    int num_batches = 0;
+    const auto batches = std::make_shared<BatchCounter>();
     auto options = Options(shards);
     options.model_fn = [&](const Features& features, const Labels& labels, Mode, const Params&) {
       const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
-      const HostCall count{[&](const std::vector<Array>&) {
-                             ++num_batches;
-                             return absl::OkStatus();
-                           },
-                           {y}};
       return TPUEstimatorSpec::Eval(
           loss,
           {[](const std::vector<Tensor>& all) {
@@ -218,10 +221,10 @@ TEST_F(TPUEvalTest, MetricsThatCannotBeBuiltAreFoundBeforeABatchIsComputed) {
              return MetricMap{{"my_loss", {.value = mean, .update = metrics::Mean(all[0]).update}}};
            },
            {y}},
-          {.host_call = count});
+          {.evaluation_hooks = {batches}});
     };
     const auto result = TinyTPUEstimator(options).Evaluate(TinyEvalInput);
-    EXPECT_EQ(num_batches, 0);
+    EXPECT_EQ(batches->num_begun, 0);
     EXPECT_THAT(std::string(result.status().message()),
                 AllOf(HasSubstr("eval_metrics: the value of 'my_loss' (f32 []) is one of a batch"),
                       HasSubstr("the function's argument eval_metrics_0")));
