@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -183,19 +184,27 @@ bool IsSet(const char* flag) {
   std::exit(code == 0 || help ? 0 : kUsageExitCode);
 }
 
-// The user's code may throw, as map::at does; the stack does not unwind past here.
-absl::Status WithoutExceptions(const std::function<absl::Status()>& body) {
-  try {
-    return body();
-  } catch (const std::exception& exception) {
-    return absl::InternalError(absl::StrCat(
-        "the program threw an exception that nobody caught: ", exception.what(),
-        "; \"map::at\" is a name that a map has not, as of a feature or a prediction (Get of an "
-        "ArrayMap says which it has)"));
-  }
+using Body = std::function<int(const std::vector<std::string>& arguments)>;
+
+int ExitCodeOf(const std::exception& exception, absl::string_view hint) {
+  const absl::Status status = absl::InternalError(
+      absl::StrCat("the program threw an exception that nobody caught: ", exception.what(), hint));
+  absl::FPrintF(stderr, "error: %s\n", status.ToString());
+  return kErrorExitCode;
 }
 
-using Body = std::function<int(const std::vector<std::string>& arguments)>;
+// The user's code may throw, as map::at does; the stack does not unwind past here.
+int WithoutExceptions(const Body& body, const std::vector<std::string>& arguments) {
+  try {
+    return body(arguments);
+  } catch (const std::out_of_range& exception) {
+    return ExitCodeOf(exception,
+                      "; \"map::at\" is a name that a map has not, as of a feature or a prediction "
+                      "(Get of an ArrayMap says which it has)");
+  } catch (const std::exception& exception) {
+    return ExitCodeOf(exception, "");
+  }
+}
 
 // `bazel run` starts programs in a folder of its own; paths mean what they mean where the user is.
 void GoWhereTheUserIs() {
@@ -218,7 +227,7 @@ int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
   InstallInterruptHandlers();
   GoWhereTheUserIs();
 
-  const int code = body({argv + 1, argv + argc});
+  const int code = WithoutExceptions(body, {argv + 1, argv + argc});
   google::FlushLogFiles(google::INFO);
   return code;
 }
@@ -227,7 +236,7 @@ int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
 
 int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
   const auto run = [&body](const std::vector<std::string>&) {
-    const absl::Status status = WithoutExceptions(body);
+    const absl::Status status = body();
     if (status.ok()) return 0;
     if (absl::IsCancelled(status) && InterruptRequested()) {
       absl::FPrintF(stderr, "stopped: %s\n", status.message());

@@ -22,6 +22,7 @@ inline constexpr int kUsageExitCode = 2;  // the command line is wrong, nothing 
 // and runs body. Returns the process's exit code: 0 for OK; 130 for CANCELLED after an interrupt; 2
 // for unknown flags, values that a flag cannot have and left-over arguments, all of which are named
 // together, and for a UsageError (usage_error.h) of body; else 1 with the status on stderr.
+// An exception of body is an error too: INTERNAL with what() on stderr, and 1.
 // What gflags itself finds wrong (in a --flagfile) exits with 2 too.
 // Under `bazel run`, relative paths count from where the user typed it.
 // --help prints the program's own flags (--helpfull: all) and returns 0.

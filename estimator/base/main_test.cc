@@ -46,6 +46,7 @@ Outcome RunMain(std::vector<std::string> arguments, const absl::Status& status =
   const int exit_code = Main(static_cast<int>(arguments.size()), argv.data(), [&] {
     body_ran = true;
     if (FLAGS_train_steps == 78) throw std::out_of_range("map::at");
+    if (FLAGS_train_steps == 79) throw std::runtime_error("the disk is full");
     if (FLAGS_train_steps == 77) return absl::InternalError(FLAGS_use_tpu ? "77 tpu" : "77 cpu");
     return status;
   });
@@ -60,6 +61,26 @@ TEST(MainTest, AnExceptionOfTheProgramIsAnErrorWithCodeOne) {
   const Outcome outcome = RunMain({"--train_steps=78"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.standard_error, HasSubstr("nobody caught: map::at; "));
+}
+
+// Fixed bug: every exception was explained as a name that a map has not.
+TEST(MainTest, OnlyARangeErrorIsExplainedAsAMissingName) {
+  EXPECT_EQ(RunMain({"--train_steps=79"}).standard_error,
+            "error: INTERNAL: the program threw an exception that nobody caught: the disk is "
+            "full\n");
+}
+
+// Fixed bug: the process was aborted.
+TEST(MainTest, AnExceptionOfAProgramWithArgumentsIsAnErrorToo) {
+  std::string program = "program";
+  char* argv[] = {program.data(), nullptr};
+  testing::internal::CaptureStderr();
+  const int exit_code =
+      MainWithArguments(1, argv, [](const std::vector<std::string>& arguments) -> int {
+        return static_cast<int>(arguments.at(0).size());
+      });
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("error: INTERNAL: the program"));
+  EXPECT_EQ(exit_code, 1);
 }
 
 TEST(MainTest, ReturnsZeroForAnOkBody) {
