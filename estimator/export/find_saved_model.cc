@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -19,14 +19,33 @@ std::vector<std::string> Entries(absl::string_view dir) {
   return ListDirectory(dir).value_or(std::vector<std::string>());
 }
 
+struct Export {
+  uint64_t seconds = 0;  // its name
+  std::string path;      // "" for none
+  bool operator<(const Export& other) const {
+    return std::tie(seconds, path) < std::tie(other.seconds, other.path);
+  }
+};
+
+Export NewestIn(absl::string_view dir) {
+  Export newest;
+  for (const std::string& name : Entries(dir)) {
+    uint64_t seconds = 0;
+    const std::string path = JoinPath(dir, name);
+    const bool number = std::all_of(name.begin(), name.end(), absl::ascii_isdigit);
+    if (number && absl::SimpleAtoi(name, &seconds) && HoldsSavedModel(path))
+      newest = std::max(newest, Export{.seconds = seconds, .path = path});
+  }
+  return newest;
+}
+
 // Exports of this folder, else of those up to `depth` folders below it: model_dir/export/NAME/.
-std::string NewestBelow(absl::string_view dir, int depth) {
-  std::string newest = NewestExport(dir);
-  if (!newest.empty() || depth == 0) return newest;
+Export NewestBelow(absl::string_view dir, int depth) {
+  Export newest = NewestIn(dir);
+  if (!newest.path.empty() || depth == 0) return newest;
   for (const std::string& name : Entries(dir)) {
     const std::string below = JoinPath(dir, name);
-    const std::string found = IsDirectory(below) ? NewestBelow(below, depth - 1) : "";
-    if (Basename(found) > Basename(newest)) newest = found;
+    if (IsDirectory(below)) newest = std::max(newest, NewestBelow(below, depth - 1));
   }
   return newest;
 }
@@ -63,7 +82,7 @@ std::string WhatIsThere(absl::string_view path) {
                         HoldsSavedModel(dir) ? absl::StrCat(": pass ", dir) : "");
   }
   std::string text;
-  if (const std::string newest = NewestBelow(path, /*depth=*/2); !newest.empty()) {
+  if (const std::string newest = NewestBelow(path, /*depth=*/2).path; !newest.empty()) {
     text = absl::StrCat("exports stand below it: pass one of them, the newest is ", newest);
   }
   if (HoldsCheckpoints(path)) {
@@ -79,17 +98,7 @@ bool HoldsSavedModel(absl::string_view dir) {
          FileExists(JoinPath(dir, "saved_model.pbtxt"));
 }
 
-std::string NewestExport(absl::string_view dir) {
-  std::pair<uint64_t, std::string> newest;
-  for (const std::string& name : Entries(dir)) {
-    uint64_t seconds = 0;
-    const std::string path = JoinPath(dir, name);
-    const bool number = std::all_of(name.begin(), name.end(), absl::ascii_isdigit);
-    if (number && absl::SimpleAtoi(name, &seconds) && HoldsSavedModel(path))
-      newest = std::max(newest, {seconds, path});
-  }
-  return newest.second;
-}
+std::string NewestExport(absl::string_view dir) { return NewestIn(dir).path; }
 
 absl::Status NoSavedModel(absl::string_view path) {
   return absl::NotFoundError(

@@ -53,6 +53,13 @@ TEST_F(FindSavedModel, AFolderOfExportsNamesTheNewest) {
   EXPECT_THAT(Message(dir_.path()), Not(HasSubstr("MakePredictor")));
 }
 
+// Fixed bug: between folders they were compared as words.
+TEST_F(FindSavedModel, TheNewestOfSeveralFoldersIsTheLargestNumber) {
+  Write("export/a/999/saved_model.pb");
+  Write("export/b/1700000000/saved_model.pb");
+  EXPECT_THAT(Message(dir_.path()), HasSubstr("the newest is " + dir_.File("export/b/1700000000")));
+}
+
 TEST_F(FindSavedModel, AModelDirIsForMakePredictor) {
   Write("m/checkpoint");
   Write("m/model.ckpt-7.index");
