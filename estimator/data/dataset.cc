@@ -9,6 +9,7 @@
 #include "estimator/data/dataset_node.h"
 #include "estimator/data/iterator_state.h"
 #include "estimator/data/nodes.h"
+#include "estimator/data/user_function.h"
 
 namespace estimator {
 namespace {
@@ -84,7 +85,7 @@ Dataset FromParts(const std::vector<Dataset>& parts, const Make& make) {
 ExpandFn WithSeed(std::function<absl::StatusOr<Dataset>(const Element&)> fn) {
   return [fn = std::move(fn), seed = default_seed](const Element& e) -> absl::StatusOr<NodePtr> {
     const std::optional<int64_t> before = std::exchange(default_seed, seed);
-    absl::StatusOr<Dataset> dataset = fn(e);
+    absl::StatusOr<Dataset> dataset = CallUserFunction(fn, e);
     default_seed = before;
     if (!dataset.ok()) return dataset.status();
     return dataset->node();

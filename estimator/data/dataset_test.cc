@@ -258,6 +258,33 @@ TEST(Dataset, AnExceptionOfAMapFunctionIsAnErrorThatNamesTheElement) {
   }
 }
 
+// Fixed bug: the process was aborted, for all but Map.
+TEST(Dataset, AnExceptionOfAnyFunctionIsAnErrorThatNamesTheElement) {
+  const auto image = [](const Element& e) { return e.features.at("image"); };
+  const auto filter = [&](const Element& e) -> absl::StatusOr<bool> { return image(e).valid(); };
+  const auto expand = [&](const Element& e) -> absl::StatusOr<Dataset> {
+    return Dataset::FromTensors(Element{.features = image(e), .labels = {}});
+  };
+  const auto generate = [&](int64_t i) -> absl::StatusOr<std::optional<Element>> {
+    return i == 0 ? Number(0) : Element{.features = image(Number(i)), .labels = {}};
+  };
+  const std::string thrown = ": the function threw an exception: map::at";
+  const std::string of_number = thrown + "; the element is features i64 []";
+  const Dataset range = Dataset::Range(0, 3), stream = Dataset::FromGenerator(generate);
+  const std::vector<std::pair<Dataset, std::string>> cases = {
+      {range.Filter(filter), "Filter: element 0 of Range(0, 3)" + of_number},
+      {range.Interleave(expand, {}), "Interleave: element 0 of Range(0, 3)" + of_number},
+      {range.FlatMap(expand), "Interleave: element 0 of Range(0, 3)" + of_number},
+      {stream, "element 1 of FromGenerator" + thrown},
+      {Dataset::FromGenerator(generate, 3), "element 1 of FromGenerator" + thrown}};
+  for (const auto& [dataset, message] : cases) {
+    for (const Dataset& read : {dataset, dataset.Prefetch(2)}) {
+      const std::string error(FirstError(read).message());
+      EXPECT_EQ(error.substr(0, message.size()), message);
+    }
+  }
+}
+
 TEST(Dataset, MapErrorsNameTheElementAndComeInOrder) {
   const auto fails_at_3 = [](const Element& e) -> absl::StatusOr<Element> {
     if (NumberOf(e) >= 3) return absl::InvalidArgumentError(absl::StrCat("bad ", NumberOf(e)));

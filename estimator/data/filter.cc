@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/nodes.h"
+#include "estimator/data/user_function.h"
 
 namespace estimator {
 namespace {
@@ -18,7 +19,7 @@ class FilterIterator final : public NodeIterator {
     while (true) {
       EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
       if (!element) return std::nullopt;
-      const absl::StatusOr<bool> keep = fn_(*element);
+      const absl::StatusOr<bool> keep = CallUserFunction(fn_, *element);
       if (!keep.ok()) return Annotate(keep.status(), absl::StrCat("Filter: ", input_->Where()));
       if (*keep) return element;
     }

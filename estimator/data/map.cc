@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -15,22 +14,14 @@
 #include "estimator/data/position_log.h"
 #include "estimator/data/rows.h"
 #include "estimator/data/thread_pool.h"
+#include "estimator/data/user_function.h"
 
 namespace estimator {
 namespace {
 
 absl::StatusOr<Element> Apply(const MapFn& fn, const Element& element,
                               const std::function<std::string()>& where) {
-  // It may run on a thread of ours, where an exception would end the process.
-  const auto call = [&]() -> absl::StatusOr<Element> {
-    try {
-      return fn(element);
-    } catch (const std::exception& exception) {
-      return absl::InternalError(absl::StrCat("the function threw an exception: ", exception.what(),
-                                              "; the element is ", element.ToString()));
-    }
-  };
-  absl::StatusOr<Element> mapped = call();
+  absl::StatusOr<Element> mapped = CallUserFunction(fn, element);
   if (mapped.ok()) return mapped;
   return Annotate(mapped.status(), absl::StrCat("Map: ", where()));
 }

@@ -7,6 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/nodes.h"
 #include "estimator/data/rows.h"
+#include "estimator/data/user_function.h"
 
 namespace estimator {
 namespace {
@@ -70,7 +71,7 @@ class SizedGenerator final : public RandomAccess {
   SizedGenerator(GeneratorFn fn, int64_t size) : fn_(std::move(fn)), size_(size) {}
   int64_t size() const override { return size_; }
   absl::StatusOr<Element> Get(int64_t index) const override {
-    absl::StatusOr<std::optional<Element>> element = fn_(index);
+    absl::StatusOr<std::optional<Element>> element = CallUserFunction(fn_, index);
     if (!element.ok()) return Annotate(element.status(), GeneratorElement(index));
     if (!element->has_value()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -89,7 +90,7 @@ class GeneratorIterator final : public NodeIterator {
  public:
   explicit GeneratorIterator(GeneratorFn fn) : fn_(std::move(fn)) {}
   absl::StatusOr<std::optional<Element>> Next() override {
-    absl::StatusOr<std::optional<Element>> element = fn_(position_);
+    absl::StatusOr<std::optional<Element>> element = CallUserFunction(fn_, position_);
     if (!element.ok()) return Annotate(element.status(), GeneratorElement(position_));
     if (element->has_value()) ++position_;
     return element;

@@ -15,6 +15,7 @@
 namespace estimator {
 
 using GeneratorFn = std::function<absl::StatusOr<std::optional<Element>>(int64_t)>;
+// It does not throw, as what the user gives may (user_function.h).
 using ExpandFn = std::function<absl::StatusOr<NodePtr>(const Element&)>;
 
 // memory_sources.cc
