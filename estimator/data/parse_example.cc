@@ -9,6 +9,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/padding_value.h"
 #include "estimator/proto/example.pb.h"
+#include "estimator/proto/serialize.h"
 
 namespace estimator {
 namespace {
@@ -173,8 +174,7 @@ absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature&
 absl::StatusOr<ArrayMap> ParseSingleExample(absl::string_view serialized,
                                             const FeatureSpecs& specs) {
   proto::Example example;
-  if (serialized.size() > std::numeric_limits<int>::max() ||  // protobuf counts in ints
-      !example.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
+  if (!ParseWithinLimit(serialized, &example)) {
     return absl::InvalidArgumentError(
         absl::StrCat("Could not parse example input: ", serialized.size(),
                      " bytes that are no serialized tf.train.Example"));

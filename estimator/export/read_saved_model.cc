@@ -3,7 +3,6 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "estimator/export/find_saved_model.h"
 #include "estimator/export/saved_signature.h"
 #include "estimator/graphdef/tensor_proto.h"
+#include "estimator/proto/serialize.h"
 
 namespace estimator {
 
@@ -24,10 +24,9 @@ absl::StatusOr<proto::SavedModel> ReadSavedModel(absl::string_view dir) {
   if (!FileExists(path)) return NoSavedModel(dir);
   EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   proto::SavedModel model;
-  // protobuf counts bytes in an int.
-  const bool parsed = bytes.size() <= std::numeric_limits<int>::max() &&
-                      (binary ? model.ParseFromString(bytes)
-                              : google::protobuf::TextFormat::ParseFromString(bytes, &model));
+  const bool parsed = binary ? ParseWithinLimit(bytes, &model)
+                             : bytes.size() <= kMaxMessageBytes &&
+                                   google::protobuf::TextFormat::ParseFromString(bytes, &model);
   if (parsed) return model;
   return absl::DataLossError(absl::StrCat(path, ": these ", bytes.size(),
                                           " bytes are no SavedModel",
@@ -37,7 +36,7 @@ absl::StatusOr<proto::SavedModel> ReadSavedModel(absl::string_view dir) {
 absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path) {
   EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   proto::MetaGraphDef graph;
-  if (bytes.size() > std::numeric_limits<int>::max() || !graph.ParseFromString(bytes)) {
+  if (!ParseWithinLimit(bytes, &graph)) {
     return absl::DataLossError(
         absl::StrCat(path, ": these ", bytes.size(), " bytes are no MetaGraphDef"));
   }

@@ -1,7 +1,6 @@
 #include "estimator/graphdef/import_graph_def.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "estimator/graphdef/import_rules.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/proto/graph.pb.h"
+#include "estimator/proto/serialize.h"
 
 namespace estimator {
 namespace {
@@ -358,8 +358,7 @@ absl::StatusOr<ImportedGraph> ImportGraphDef(const proto::GraphDef& graph_def,
 absl::StatusOr<ImportedGraph> ImportSerializedGraphDef(absl::string_view graph_def,
                                                        const ImportOptions& options, Graph& graph) {
   proto::GraphDef def;
-  if (graph_def.size() > std::numeric_limits<int>::max() ||
-      !def.ParseFromArray(graph_def.data(), static_cast<int>(graph_def.size()))) {
+  if (!ParseWithinLimit(graph_def, &def)) {
     return absl::InvalidArgumentError(
         absl::StrCat("these ", graph_def.size(), " bytes are no GraphDef"));
   }

@@ -12,6 +12,7 @@
 #include "estimator/checkpoint/bundle_format.h"
 #include "estimator/data/iterator_state.h"
 #include "estimator/proto/meta_graph.pb.h"
+#include "estimator/proto/serialize.h"
 
 namespace estimator {
 namespace {
@@ -25,7 +26,7 @@ std::string NodeOf(absl::string_view tensor) {
 absl::Status CheckMetaGraph(const std::string& bytes) {
   const absl::string_view size_text = " bytes are no MetaGraphDef";
   proto::MetaGraphDef meta_graph;
-  if (!meta_graph.ParseFromString(bytes)) {
+  if (!ParseWithinLimit(bytes, &meta_graph)) {
     return absl::DataLossError(absl::StrCat("its ", bytes.size(), size_text));
   }
   std::set<std::string> names;
