@@ -65,8 +65,7 @@ Dataset AtLeast(int64_t least, int64_t value, absl::string_view what, const Node
     return ErrorNode(absl::InvalidArgumentError(
         absl::StrCat(what, " is ", value, "; at least ", least,
                      value == 0 && absl::EndsWith(what, "batch_size")
-                         ? " (params.batch_size is 0 where the Estimator is given no "
-                           "train_batch_size, eval_batch_size or predict_batch_size)"
+                         ? " (params.batch_size is 0 where none is given for the mode)"
                          : "")));
   });
 }

@@ -438,10 +438,9 @@ TEST(Dataset, DescribesItself) {
 
 TEST(Dataset, ErrorsOfBuildingAreKeptUntilTheIterator) {
   const Dataset dataset = Dataset::Range(0, 9).Batch(0).Map(TimesTen).Prefetch(2);
-  EXPECT_EQ(
-      dataset.MakeIterator().status().message(),
-      "Batch: batch_size is 0; at least 1 (params.batch_size is 0 where the Estimator is given "
-      "no train_batch_size, eval_batch_size or predict_batch_size)");
+  EXPECT_EQ(dataset.MakeIterator().status().message(),
+            "Batch: batch_size is 0; at least 1 (params.batch_size is 0 where none is given for "
+            "the mode)");
   EXPECT_EQ(Dataset::Range(0, 9).Shard(2, 2).MakeIterator().status().message(),
             "Shard: index 2 of 2 shards; it must be in [0, num_shards)");
 }
