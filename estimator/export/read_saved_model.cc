@@ -60,9 +60,7 @@ std::string HowToNameTensors(const proto::GraphDef& graph) {
   const size_t more = placeholders.size() - std::min(placeholders.size(), kShown);
   placeholders.resize(placeholders.size() - more);
   return absl::StrCat(
-      "name its tensors instead, for tools/saved_model: run --inputs='x:0=x.npy' --outputs=y:0; "
-      "its "
-      "placeholders are ",
+      "name its tensors instead, in a SavedSignature for LoadPredictor; its placeholders are ",
       placeholders.empty() ? "none" : absl::StrJoin(placeholders, ", "),
       more > 0 ? absl::StrCat(" and ", more, " more") : "");
 }

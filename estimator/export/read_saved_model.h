@@ -21,8 +21,8 @@ absl::StatusOr<proto::SavedModel> ReadSavedModel(absl::string_view dir);
 // MetaGraphDef.
 absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path);
 
-// How to name the tensors of a graph without signatures, and its placeholders: "name its tensors:
-// --inputs='x:0=x.npy' ...; its placeholders are x:0 (f32 [?,2])".
+// How to name the tensors of a graph without signatures, and its placeholders: "name its tensors
+// instead, in a SavedSignature for LoadPredictor; its placeholders are x:0 (f32 [?,2])".
 std::string HowToNameTensors(const proto::GraphDef& graph);
 
 }  // namespace estimator

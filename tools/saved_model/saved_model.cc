@@ -78,6 +78,8 @@ std::string ModelDir(absl::Status& status) {
 // A graph beside a checkpoint, which has no tags.
 bool IsMeta() { return absl::EndsWith(FLAGS_dir, ".meta"); }
 
+constexpr char kHowToRunTensors[] = "here: run --inputs='x:0=x.npy' --outputs=y:0";
+
 absl::Status Show() {
   absl::Status status;
   const std::string dir = ModelDir(status);
@@ -100,7 +102,9 @@ absl::Status Show() {
     text = model.InputsAndOutputs(FLAGS_tag_set, FLAGS_signature_def);
   }
   EST_RETURN_IF_ERROR(text.status());
-  std::cout << *text << model.Tensors();
+  const std::string tensors = model.Tensors();
+  std::cout << *text << tensors;
+  if (!tensors.empty()) std::cout << "(" << kHowToRunTensors << ")\n";
   return absl::OkStatus();
 }
 
@@ -160,11 +164,19 @@ std::optional<int64_t> RowsOf(const ArrayMap& inputs, const SavedSignature& sign
   return std::nullopt;
 }
 
+absl::StatusOr<SavedSignature> Signature(const SavedModelReader& reader,
+                                         const LoadPredictorOptions& options) {
+  absl::StatusOr<SavedSignature> signature = reader.Signature(options.signature_key);
+  if (signature.ok() || !reader.signatures().empty()) return signature;
+  return absl::Status(signature.status().code(),
+                      absl::StrCat(signature.status().message(), "; ", kHowToRunTensors));
+}
+
 absl::StatusOr<std::unique_ptr<Predictor>> Load(const std::string& dir, const ArrayMap& inputs,
                                                 LoadPredictorOptions options) {
   EST_ASSIGN_OR_RETURN(auto reader, SavedModelReader::Open(dir, options.tags));
   if (!AreTensors(options.outputs)) {
-    EST_ASSIGN_OR_RETURN(const SavedSignature signature, reader->Signature(options.signature_key));
+    EST_ASSIGN_OR_RETURN(const SavedSignature signature, Signature(*reader, options));
     options.batch_size = RowsOf(inputs, signature);
     return LoadPredictor(dir, options);
   }
@@ -185,7 +197,7 @@ absl::Status Run(const std::map<std::string, std::string>& files) {
   options.outputs = Outputs();
   if (files.empty()) {
     EST_ASSIGN_OR_RETURN(const auto reader, SavedModelReader::Open(dir, options.tags));
-    EST_ASSIGN_OR_RETURN(const SavedSignature signature, reader->Signature(options.signature_key));
+    EST_ASSIGN_OR_RETURN(const SavedSignature signature, Signature(*reader, options));
     PrintSignature(signature);
     return absl::OkStatus();
   }
