@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "estimator/base/fault_injection.h"
@@ -85,8 +87,33 @@ absl::StatusOr<std::string> ReadFile(absl::string_view path) {
   }
 }
 
-absl::Status WriteFileAtomically(absl::string_view path, absl::string_view contents) {
+namespace {
+
+// Of a link, what it points to: renaming to a link would replace the link.
+std::string BehindLinks(absl::string_view path) {
+  const std::filesystem::path link{std::string(path)};
+  std::error_code error;
+  if (!std::filesystem::is_symlink(link, error)) return std::string(path);
+  const auto target = std::filesystem::weakly_canonical(link, error);
+  return error ? std::string(path) : target.string();
+}
+
+// A device, a pipe: what is written goes through, and nothing may take its place.
+bool IsStream(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+}  // namespace
+
+absl::Status WriteFileAtomically(absl::string_view given_path, absl::string_view contents) {
   static std::atomic<int> next_number = 0;
+  if (IsStream(std::string(given_path))) {
+    EST_ASSIGN_OR_RETURN(const auto stream, WritableFile::Open(given_path));
+    EST_RETURN_IF_ERROR(stream->Append(contents));
+    return stream->Close();
+  }
+  const std::string path = BehindLinks(given_path);
   const absl::string_view directory = Dirname(path);
   const std::string temporary = JoinPath(
       directory, absl::StrCat(".", Basename(path), ".tmp-", ::getpid(), "-", next_number++));

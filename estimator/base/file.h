@@ -21,8 +21,8 @@ absl::StatusOr<std::string> ReadFile(absl::string_view path);
 
 // Writes to a temporary name, syncs, renames, syncs the directory: at any instant a reader sees the
 // old contents or the new, whole, also after a power loss. A kill may leave the temporary file
-// behind:
-// ".<name>.tmp-<pid>-<n>" in the same directory.
+// behind: ".<name>.tmp-<pid>-<n>" in the same directory. Where path is a link, the file that it
+// points to is replaced; where it is a device or a pipe, it is just written to.
 absl::Status WriteFileAtomically(absl::string_view path, absl::string_view contents);
 
 // A file being written, through a buffer. Not thread-safe.

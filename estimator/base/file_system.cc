@@ -51,7 +51,24 @@ absl::StatusOr<double> FileModifiedTimeSeconds(absl::string_view path) {
          1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
 }
 
+namespace {
+
+// "gs://bucket/run" would be a folder "gs:" here.
+absl::Status CheckLocal(absl::string_view path) {
+  const size_t scheme = path.find("://");
+  if (scheme == 0 || scheme == absl::string_view::npos || path.find('/') < scheme) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(path,
+                   " is not a local path, and there are no other file systems here; mount the "
+                   "bucket (gcsfuse), or give a local folder"));
+}
+
+}  // namespace
+
 absl::Status CreateDirectories(absl::string_view path) {
+  EST_RETURN_IF_ERROR(CheckLocal(path));
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kOpen, path).status);
   std::error_code error;
   std::filesystem::create_directories(std::string(path), error);
@@ -60,6 +77,7 @@ absl::Status CreateDirectories(absl::string_view path) {
 }
 
 absl::Status CheckWritableDirectory(absl::string_view path) {
+  EST_RETURN_IF_ERROR(CheckLocal(path));
   std::string nearest(path.empty() ? "." : path);  // that is there
   while (!FileExists(nearest)) {
     const absl::string_view above = Dirname(nearest);

@@ -152,5 +152,16 @@ TEST(FileSystemTest, AnInjectedFaultLeavesTheDiskAlone) {
   EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("a"));
 }
 
+// Fixed bug: they were folders "gs:" under the current one.
+TEST(FileSystemTest, PathsOfOtherFileSystemsAreRefused) {
+  for (const char* const path : {"gs://bucket/run", "s3://b"}) {
+    EXPECT_EQ(CreateDirectories(path).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(CheckWritableDirectory(path).message()),
+                ::testing::HasSubstr("is not a local path"));
+  }
+  const TempDir dir;
+  EXPECT_TRUE(CreateDirectories(dir.File("a://b")).ok());
+}
+
 }  // namespace
 }  // namespace estimator

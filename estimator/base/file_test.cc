@@ -1,7 +1,10 @@
 #include "estimator/base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/temp_dir.h"
@@ -41,6 +44,30 @@ TEST(FileTest, AtomicWriteNamesItsTargetInAnError) {
   const TempDir dir;
   EXPECT_THAT(WriteFileAtomically(dir.File("none/a"), "x").message(),
               HasSubstr("writing " + dir.File("none/a")));
+}
+
+// Fixed bug: a result file of /dev/full became a file there.
+TEST(FileTest, AnAtomicWriteGoesThroughLinksAndPipesAndReplacesNeither) {
+  const TempDir dir;
+  const std::string target = dir.File("target"), link = dir.File("link"), pipe = dir.File("pipe");
+  ASSERT_TRUE(WriteFileAtomically(target, "old").ok());
+  ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
+  ASSERT_TRUE(WriteFileAtomically(link, "new").ok());
+  EXPECT_EQ(*ReadFile(target), "new");
+  struct stat info;
+  ASSERT_EQ(lstat(link.c_str(), &info), 0);
+  EXPECT_TRUE(S_ISLNK(info.st_mode));
+
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  ASSERT_TRUE(WriteFileAtomically(pipe, "through").ok());
+  char bytes[16] = {};
+  EXPECT_EQ(read(reader, bytes, sizeof(bytes)), 7);
+  EXPECT_STREQ(bytes, "through");
+  close(reader);
+  ASSERT_EQ(lstat(pipe.c_str(), &info), 0);
+  EXPECT_TRUE(S_ISFIFO(info.st_mode));
 }
 
 TEST(FileTest, AKillAtAnyInstantOfAnAtomicWriteLeavesOldOrNewContents) {

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -212,7 +213,7 @@ void GoWhereTheUserIs() {
   if (folder != nullptr && chdir(folder) != 0) LOG(WARNING) << "cannot go to " << folder;
 }
 
-int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
+int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body) {
   if (HelpRequested(argc, argv, takes_arguments)) {
     PrintHelp(argv[0]);
     return 0;
@@ -230,6 +231,16 @@ int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
   const int code = WithoutExceptions(body, {argv + 1, argv + argc});
   google::FlushLogFiles(google::INFO);
   return code;
+}
+
+// What was printed is the result of many a program: on a full disk it is lost.
+int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
+  const int code = RunProgram(argc, argv, takes_arguments, body);
+  std::cout.flush();
+  const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  if (printed || code != 0) return code;
+  absl::FPrintF(stderr, "error: what was printed is lost: standard output cannot be written\n");
+  return kErrorExitCode;
 }
 
 }  // namespace

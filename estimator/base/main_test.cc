@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -180,6 +182,19 @@ TEST(MainTest, HelpListsTheProgramsOwnFlagsOnly) {
       << "not with all digits of the nearest double";
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--logtostderr")));
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("--flagfile")));
+}
+
+TEST(MainDeathTest, WhatCannotBePrintedIsAnError) {
+  const auto print = [] {
+    ASSERT_NE(std::freopen("/dev/full", "w", stdout), nullptr);
+    std::string name = "program";
+    char* argv[] = {name.data(), nullptr};
+    std::exit(Main(1, argv, [] {
+      std::cout << "a result" << std::endl;
+      return absl::OkStatus();
+    }));
+  };
+  EXPECT_EXIT(print(), ::testing::ExitedWithCode(1), "standard output cannot be written");
 }
 
 // A fixed bug: the folder in which `bazel run` starts a program is none of the user's.

@@ -141,4 +141,20 @@ std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
   return found;
 }
 
+std::vector<std::string> NamesWithNaN(const std::map<std::string, Array>& variables) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : variables) {
+    bool found = false;
+    if (value.dtype() == DType::kFloat32) {  // nearly all: every save looks at them
+      const float* const x = value.data<float>();
+      for (int64_t i = 0; i < value.num_elements(); ++i) found |= x[i] != x[i];
+    } else if (IsFloating(value.dtype())) {
+      const std::optional<int64_t> i = FindNonFinite(value);
+      found = i.has_value() && std::isnan(value.AsDouble(*i));
+    }
+    if (found) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace estimator

@@ -2,8 +2,11 @@
 #ifndef ESTIMATOR_TRAINING_FIRST_NON_FINITE_H_
 #define ESTIMATOR_TRAINING_FIRST_NON_FINITE_H_
 
+#include <map>
 #include <string>
+#include <vector>
 
+#include "estimator/array/array.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/built_model.h"
 
@@ -17,6 +20,9 @@ namespace estimator {
 // else is not finite.
 // REQUIRES: the variables are those from before the step.
 std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend, const StepFeeds& feeds);
+
+// The variables that hold a NaN, in the order of their names.
+std::vector<std::string> NamesWithNaN(const std::map<std::string, Array>& variables);
 
 }  // namespace estimator
 

@@ -1,5 +1,6 @@
 // Train: how long it goes on, what it saves, what it calls. Errors are in train_errors_test.cc,
 // resuming in resume_test.cc.
+#include <cmath>
 #include <memory>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "estimator/checkpoint/load.h"
 #include "estimator/runtime/variable_store.h"
 #include "estimator/summary/event_reader.h"
+#include "estimator/training/hooks/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -19,6 +21,8 @@
 namespace estimator {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -53,6 +57,21 @@ TEST_F(TrainTest, StepsAddUpAndMaxStepsIsAbsolute) {
   ASSERT_TRUE(absolute.Train(Endless, MaxSteps(5), {.hooks = {recorder}}).ok());
   EXPECT_EQ(StepOf(absolute), 5);
   EXPECT_EQ(recorder->num_begins, 0) << "nothing is touched";
+}
+
+// relu makes 0 of a NaN where oneDNN computes it: the loss is finite, the weights are not.
+TEST_F(TrainTest, VariablesThatAreSavedWithNaNAreNamed) {
+  const auto with_nan = [](const TinyParams&) {
+    Element examples = TinyExamples();
+    examples.features.at("x").data<float>()[3] = std::nanf("");
+    return Dataset::FromTensorSlices(examples).Repeat().Batch(4);
+  };
+  const estimator::testing::CapturedLog log;
+  Estimator<TinyParams> estimator(TinyOptions(Dir()));
+  ASSERT_TRUE(estimator.Train(with_nan, MaxSteps(6)).ok());
+  EXPECT_THAT(log.warnings,
+              Contains(AllOf(HasSubstr("model.ckpt-5: NaN in dense/"),
+                             HasSubstr("though the loss shows none: is there one in the input?"))));
 }
 
 // A pause that the input asks for is over when Train is called again.

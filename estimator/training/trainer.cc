@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
@@ -161,9 +162,10 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
   if (InterruptRequested()) {
     return absl::CancelledError(absl::StrCat(
         "interrupted at step ", state_.global_step(),
-        state_.checkpoint().empty() ? "; checkpoints are off, nothing was saved"
-                                    : absl::StrCat("; saved in ", state_.checkpoint(),
-                                                   ". The next start goes on from there")));
+        state_.checkpoint().empty()
+            ? "; checkpoints are off, nothing was saved"
+            : absl::StrCat("; saved in ", state_.checkpoint(), ". The next start with model_dir ",
+                           model_dir_, " goes on from there")));
   }
   return absl::OkStatus();
 }
@@ -384,6 +386,11 @@ absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
                                                       ? meta_graph_.Of(*model_, config_)
                                                       : MetaGraphSource()}));
   state_.set_checkpoint(prefix);
+  const std::vector<std::string> spoilt = NamesWithNaN(values);
+  LOG_IF(WARNING, !spoilt.empty() && !warned_of_nan_)
+      << prefix << ": NaN in " << absl::StrJoin(spoilt, ", ")
+      << ", though the loss shows none: is there one in the input?";
+  warned_of_nan_ |= !spoilt.empty();
   return prefix;
 }
 

@@ -87,6 +87,7 @@ class Trainer {
   TrainInput input_;
   int64_t restored_step_ = -1;
   Saver saver_;
+  bool warned_of_nan_ = false;
 };
 
 }  // namespace estimator

@@ -60,7 +60,8 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
     EXPECT_THAT(stopped.output, AllOf(HasSubstr("\nstopping after this loop (step "),
                                       HasSubstr("), then saving; press Ctrl-C again to leave "),
                                       HasSubstr("stopped: interrupted at step "),
-                                      HasSubstr("The next start goes on from there")));
+                                      HasSubstr(absl::StrCat("The next start with model_dir ", dir,
+                                                             " goes on from there"))));
     EXPECT_THAT(stopped.output, Not(HasSubstr("evaluated")));
     const absl::StatusOr<int64_t> step = LoadGlobalStep(dir);
     ASSERT_TRUE(step.ok()) << step.status();

@@ -16,6 +16,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 
 namespace estimator {
 namespace {
@@ -139,7 +140,8 @@ absl::Status PrepareOutput(const std::string& prefix, bool force) {
     return absl::InvalidArgumentError(absl::StrCat(
         prefix, " is a directory; give a prefix in it: ", JoinPath(prefix, "model.ckpt-0")));
   }
-  if (!force && FileExists(IndexPath(prefix))) {
+  // Of the V1 format too, which today's would hide.
+  if (!force && (FileExists(IndexPath(prefix)) || CheckpointModifiedTimeSeconds(prefix) > 0)) {
     return absl::AlreadyExistsError(absl::StrCat("there is a checkpoint ", prefix,
                                                  " already; choose another name, or --force"));
   }

@@ -75,6 +75,8 @@ TEST(Arguments, FiltersByRegularExpressions) {
 
 TEST(Arguments, ACheckpointThatIsThereIsNotReplacedUnasked) {
   const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("v1"), "in one file").ok());
+  EXPECT_EQ(PrepareOutput(dir.File("v1"), false).code(), absl::StatusCode::kAlreadyExists);
   ASSERT_TRUE(PrepareOutput(dir.File("new/m"), false).ok());
   ASSERT_TRUE(BundleWriter::Open(dir.File("new/m")).value()->Finish().ok());
   EXPECT_EQ(PrepareOutput(dir.File("new/m"), false).code(), absl::StatusCode::kAlreadyExists);
