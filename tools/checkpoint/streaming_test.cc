@@ -22,7 +22,9 @@ namespace {
 
 constexpr int64_t kRows = 1 << 15, kColumns = 256;  // 32 MiB of f32
 constexpr int64_t kStrings = 1 << 20;               // 2 MiB stored, 32 MiB as std::strings
-constexpr int64_t kBound = 12 << 20;
+// Pieces of 1 MiB in a few forms, and what the allocator keeps of them: up to 14 MiB for cast, of a
+// table of 32 or of 128 MiB alike.
+constexpr int64_t kBound = 20 << 20;
 
 using Reader = std::unique_ptr<BundleReader>;
 
