@@ -112,7 +112,6 @@ absl::Status Run() {
   const auto speed = std::make_shared<TrainingSpeedHook>();
   EST_RETURN_IF_ERROR(estimator.Train(Input(data.train, Mode::kTrain), MaxSteps(FLAGS_train_steps),
                                       {.hooks = {speed}}));
-
   ReportFields fields;
   if (FLAGS_eval_steps != 0) {
     EvaluateOptions options;
