@@ -12,6 +12,7 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -187,24 +188,25 @@ bool IsSet(const char* flag) {
 
 using Body = std::function<int(const std::vector<std::string>& arguments)>;
 
-int ExitCodeOf(const std::exception& exception, absl::string_view hint) {
+void PrintException(const std::exception& exception, absl::string_view hint) {
   const absl::Status status = absl::InternalError(
       absl::StrCat("the program threw an exception that nobody caught: ", exception.what(), hint));
   absl::FPrintF(stderr, "error: %s\n", status.ToString());
-  return kErrorExitCode;
 }
 
 // The user's code may throw, as map::at does; the stack does not unwind past here.
-int WithoutExceptions(const Body& body, const std::vector<std::string>& arguments) {
+int WithoutExceptions(const Body& body, const std::vector<std::string>& arguments,
+                      int error_exit_code) {
   try {
     return body(arguments);
   } catch (const std::out_of_range& exception) {
-    return ExitCodeOf(exception,
-                      "; \"map::at\" is a name that a map has not, as of a feature or a prediction "
-                      "(Get of an ArrayMap says which it has)");
+    PrintException(exception,
+                   "; \"map::at\" is a name that a map has not, as of a feature or a prediction "
+                   "(Get of an ArrayMap says which it has)");
   } catch (const std::exception& exception) {
-    return ExitCodeOf(exception, "");
+    PrintException(exception, "");
   }
+  return error_exit_code;
 }
 
 // `bazel run` starts programs in a folder of its own; paths mean what they mean where the user is.
@@ -213,7 +215,7 @@ void GoWhereTheUserIs() {
   if (folder != nullptr && chdir(folder) != 0) LOG(WARNING) << "cannot go to " << folder;
 }
 
-int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body) {
+int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, int error_exit_code) {
   if (HelpRequested(argc, argv, takes_arguments)) {
     PrintHelp(argv[0]);
     return 0;
@@ -228,19 +230,19 @@ int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body) {
   InstallInterruptHandlers();
   GoWhereTheUserIs();
 
-  const int code = WithoutExceptions(body, {argv + 1, argv + argc});
+  const int code = WithoutExceptions(body, {argv + 1, argv + argc}, error_exit_code);
   google::FlushLogFiles(google::INFO);
   return code;
 }
 
 // What was printed is the result of many a program: on a full disk it is lost.
-int RunMain(int argc, char** argv, bool takes_arguments, const Body& body) {
-  const int code = RunProgram(argc, argv, takes_arguments, body);
+int RunMain(int argc, char** argv, bool takes_arguments, const Body& body, int error_exit_code) {
+  const int code = RunProgram(argc, argv, takes_arguments, body, error_exit_code);
   std::cout.flush();
   const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
-  if (printed || code != 0) return code;
+  if (printed) return code;
   absl::FPrintF(stderr, "error: what was printed is lost: standard output cannot be written\n");
-  return kErrorExitCode;
+  return std::max(code, error_exit_code);
 }
 
 }  // namespace
@@ -257,11 +259,11 @@ int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
     absl::FPrintF(stderr, "error: %s\n", text);
     return IsUsageError(status) ? kUsageExitCode : kErrorExitCode;
   };
-  return RunMain(argc, argv, /*takes_arguments=*/false, run);
+  return RunMain(argc, argv, /*takes_arguments=*/false, run, kErrorExitCode);
 }
 
-int MainWithArguments(int argc, char** argv, const Body& body) {
-  return RunMain(argc, argv, /*takes_arguments=*/true, body);
+int MainWithArguments(int argc, char** argv, const Body& body, int error_exit_code) {
+  return RunMain(argc, argv, /*takes_arguments=*/true, body, error_exit_code);
 }
 
 }  // namespace estimator

@@ -30,8 +30,11 @@ int Main(int argc, char** argv, const std::function<absl::Status()>& body);
 
 // For a program with commands: what is no flag goes to body, in order, which returns the exit code.
 // `help` as the first of them is --help. Otherwise as Main.
+//   error_exit_code: where an exception leaves body, or what was printed is lost: 2 for a program
+//   whose 1 is a finding.
 int MainWithArguments(int argc, char** argv,
-                      const std::function<int(const std::vector<std::string>& arguments)>& body);
+                      const std::function<int(const std::vector<std::string>& arguments)>& body,
+                      int error_exit_code = 1);
 
 }  // namespace estimator
 

@@ -197,6 +197,21 @@ TEST(MainDeathTest, WhatCannotBePrintedIsAnError) {
   EXPECT_EXIT(print(), ::testing::ExitedWithCode(1), "standard output cannot be written");
 }
 
+TEST(MainDeathTest, LostOutputIsNoFindingOfAProgramThatHasFindings) {
+  const auto print = [](int code) {
+    ASSERT_NE(std::freopen("/dev/full", "w", stdout), nullptr);
+    std::string name = "program";
+    char* argv[] = {name.data(), nullptr};
+    const auto body = [code](const std::vector<std::string>&) {
+      std::cout << "they differ" << std::endl;
+      return code;
+    };
+    std::exit(MainWithArguments(1, argv, body, /*error_exit_code=*/2));
+  };
+  EXPECT_EXIT(print(0), ::testing::ExitedWithCode(2), "standard output cannot be written");
+  EXPECT_EXIT(print(1), ::testing::ExitedWithCode(2), "standard output cannot be written");
+}
+
 // A fixed bug: the folder in which `bazel run` starts a program is none of the user's.
 TEST(MainTest, RelativePathsCountFromWhereBazelRunWasTyped) {
   const TempDir dir;

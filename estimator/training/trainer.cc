@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_format.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/nn/cross_shard.h"
 #include "estimator/training/banner.h"
@@ -388,8 +388,7 @@ absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
   state_.set_checkpoint(prefix);
   const std::vector<std::string> spoilt = NamesWithNaN(values);
   LOG_IF(WARNING, !spoilt.empty() && !warned_of_nan_)
-      << prefix << ": NaN in " << absl::StrJoin(spoilt, ", ")
-      << ", though the loss shows none: is there one in the input?";
+      << prefix << ": NaN in " << ListNames(spoilt) << ": is there one in the input?";
   warned_of_nan_ |= !spoilt.empty();
   return prefix;
 }

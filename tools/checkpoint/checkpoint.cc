@@ -275,5 +275,5 @@ int Run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   gflags::SetUsageMessage(estimator::kUsage);
-  return estimator::MainWithArguments(argc, argv, estimator::Run);
+  return estimator::MainWithArguments(argc, argv, estimator::Run, /*error_exit_code=*/2);
 }
