@@ -1,4 +1,13 @@
-"""C++ rules with the project's warnings. The standard and the target machine stand in .bazelrc."""
+"""C++ rules with the project's warnings. The standard and the target machine are set in .bazelrc.
+
+A library, its header and its test have one name and one rule:
+
+    est_library(name = "saver", deps = [...], test_deps = [...])
+
+takes saver.h, saver.cc and saver_test.cc, whichever of them are there; the test is :saver_test.
+Libraries that every folder may use (absl, glog; tools/layers.txt) and GoogleTest for tests are added
+here. Visibility is the folder's: package(default_visibility = ...).
+"""
 
 EST_COPTS = [
     "-Wall",
@@ -7,17 +16,68 @@ EST_COPTS = [
     "-Werror",
 ]
 
-def est_library(copts = [], **kwargs):
-    native.cc_library(copts = EST_COPTS + copts, **kwargs)
+_COMMON_DEPS = [
+    "@sys//:absl",
+    "@sys//:glog",
+]
 
-def est_binary(copts = [], **kwargs):
-    native.cc_binary(copts = EST_COPTS + copts, **kwargs)
+def est_library(
+        name,
+        srcs = None,
+        hdrs = None,
+        deps = [],
+        copts = [],
+        test_deps = [],
+        test_data = [],
+        test_size = "small",
+        **kwargs):
+    """A library and, if NAME_test.cc is there, its test.
 
-def est_test(copts = [], deps = [], size = "small", **kwargs):
+    Args:
+      name: the files' name without an ending.
+      srcs: NAME.cc if it is there, by default.
+      hdrs: NAME.h if it is there, by default.
+      deps: what the library includes, other than absl and glog.
+      copts: added to the project's warnings.
+      test_deps: what the test includes and the library does not.
+      test_data: files that the test reads.
+      test_size: as of cc_test.
+      **kwargs: as of cc_library.
+    """
+    native.cc_library(
+        name = name,
+        srcs = native.glob([name + ".cc"]) if srcs == None else srcs,
+        hdrs = native.glob([name + ".h"]) if hdrs == None else hdrs,
+        copts = EST_COPTS + copts,
+        deps = deps + _COMMON_DEPS,
+        **kwargs
+    )
+    if native.glob([name + "_test.cc"]):
+        est_test(
+            name = name + "_test",
+            size = test_size,
+            data = test_data,
+            deps = [":" + name] + [dep for dep in deps + test_deps if dep != ":" + name],
+        )
+
+def est_binary(name, srcs = None, deps = [], copts = [], **kwargs):
+    """A program of NAME.cc."""
+    native.cc_binary(
+        name = name,
+        srcs = [name + ".cc"] if srcs == None else srcs,
+        copts = EST_COPTS + copts,
+        deps = deps + _COMMON_DEPS,
+        **kwargs
+    )
+
+def est_test(name, srcs = None, deps = [], copts = [], size = "small", **kwargs):
+    """A GoogleTest program of NAME.cc, for tests that belong to no single library."""
     native.cc_test(
+        name = name,
+        srcs = [name + ".cc"] if srcs == None else srcs,
         copts = EST_COPTS + copts,
         size = size,
-        deps = deps + ["@sys//:gtest_main"],
+        deps = deps + _COMMON_DEPS + ["@sys//:gtest_main"],
         **kwargs
     )
 
@@ -40,7 +100,7 @@ def est_fuzz_test(name, src, corpus, deps):
         args = ["$(locations %s)" % corpus],
         copts = EST_COPTS,
         data = [corpus],
-        deps = deps + ["//estimator/base:fuzz_replay"],
+        deps = deps + _COMMON_DEPS + ["//estimator/base:fuzz_replay"],
     )
     native.cc_binary(
         name = name,
@@ -52,5 +112,5 @@ def est_fuzz_test(name, src, corpus, deps):
             "fuzz",
             "manual",
         ],
-        deps = deps,
+        deps = deps + _COMMON_DEPS,
     )

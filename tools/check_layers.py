@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds every #include of the repository against tools/layers.txt, and packages to private visibility by
-default; reports all violations at once.
+"""Checks every #include of the repository against tools/layers.txt, and that no folder's targets are all
+public; reports all violations at once.
 
 Usage: tools/check_layers.py [ROOT]. Exit code 0 if there is none, else 1. Run by //tools:check_layers.
 """
@@ -94,13 +94,13 @@ def check_foreign(table, source, include):
 
 
 def check_visibility(root, build_file):
-    """A BUILD file opens its targets one by one; a default that opens all is a violation."""
+    """A folder opens to the folders that use it; only single targets are public."""
     with open(os.path.join(root, build_file), encoding="utf-8") as file:
         text = file.read()
-    for match in re.finditer(r"default_visibility\s*=\s*(.*)", text):
-        if match.group(1) != '["//visibility:private"])':
+    for match in re.finditer(r"default_visibility\s*=\s*\[([^]]*)\]", text):
+        if "//visibility:public" in match.group(1):
             line = text.count("\n", 0, match.start()) + 1
-            yield f"{build_file}:{line}: the default is private; give visibility to the targets that others use"
+            yield f"{build_file}:{line}: name the folders that use this one; a single target may be public"
 
 
 def files_matching(root, pattern):
