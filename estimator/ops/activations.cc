@@ -9,7 +9,7 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/select.h"
-#include "estimator/ops/shape_checks.h"
+#include "estimator/ops/building/shape_checks.h"
 
 namespace estimator {
 namespace {

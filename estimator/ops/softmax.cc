@@ -15,7 +15,7 @@
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/select.h"
-#include "estimator/ops/shape_checks.h"
+#include "estimator/ops/building/shape_checks.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {

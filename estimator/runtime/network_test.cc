@@ -13,7 +13,7 @@
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/ops/softmax.h"
-#include "estimator/runtime/testing_network.h"
+#include "estimator/runtime/testing/network.h"
 
 namespace estimator {
 namespace {

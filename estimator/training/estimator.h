@@ -15,7 +15,7 @@
 
 #include "estimator/training/estimator_core.h"
 #include "estimator/training/estimator_spec.h"
-#include "estimator/training/local_strategy.h"
+#include "estimator/training/model/local_strategy.h"
 #include "estimator/training/warm_start/warm_start_settings.h"
 
 namespace estimator {

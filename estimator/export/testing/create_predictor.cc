@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "estimator/base/status.h"
-#include "estimator/export/batch_search.h"
-#include "estimator/export/model_signature.h"
+#include "estimator/export/any_batch/batch_search.h"
+#include "estimator/export/serving/model_fn_signature.h"
 
 namespace estimator::testing {
 

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "estimator/kernels/fused/tier_testing.h"
+#include "estimator/kernels/testing/tiers.h"
 #include "estimator/kernels/layout.h"
 #include "gtest/gtest.h"
 
