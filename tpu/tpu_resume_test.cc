@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "estimator/base/testing/child_memory.h"
-#include "estimator/base/testing/temp_dir.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/tiny_tpu_model.h"
 

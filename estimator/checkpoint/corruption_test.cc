@@ -1,5 +1,7 @@
 // Whatever happens to the files of a checkpoint is detected, never crashes, and is told with the
 // file, the variable and the offset.
+#include "estimator/checkpoint/testing/corruption.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +22,6 @@
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"
-#include "estimator/checkpoint/testing/corruption.h"
 #include "estimator/checkpoint/table/index_table.h"
 #include "estimator/checkpoint/table/table_file.h"
 #include "estimator/proto/tensor_bundle.pb.h"

@@ -9,11 +9,11 @@
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/building/builder.h"
+#include "estimator/ops/building/shape_rules.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/select.h"
-#include "estimator/ops/building/shape_rules.h"
 
 namespace estimator {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"

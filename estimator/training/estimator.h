@@ -43,12 +43,13 @@ class Estimator {
 
   explicit Estimator(Options options)
       : params_(std::make_shared<const Params>(options.params)),
-        core_(MakeLocalStrategy([model_fn = options.model_fn, params = params_](
-                                    const Features& features, const Labels& labels, Mode mode,
-                                    int64_t) -> absl::StatusOr<ModelSpec> {
-                return model_fn(features, labels, mode, *params).spec();
-              },
-              {}, {.check_kernels = options.config.check_kernels}),
+        core_(MakeLocalStrategy(
+                  [model_fn = options.model_fn, params = params_](
+                      const Features& features, const Labels& labels, Mode mode,
+                      int64_t) -> absl::StatusOr<ModelSpec> {
+                    return model_fn(features, labels, mode, *params).spec();
+                  },
+                  {}, {.check_kernels = options.config.check_kernels}),
               options.config, options.warm_start_from,
               options.model_fn ? absl::OkStatus()
                                : absl::InvalidArgumentError("model_fn must be given")) {}

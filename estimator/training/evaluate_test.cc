@@ -4,6 +4,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
@@ -11,7 +12,6 @@
 #include "estimator/ops/summary.h"
 #include "estimator/proto/summary.pb.h"
 #include "estimator/summary/event_reader.h"
-#include "estimator/base/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -2,10 +2,10 @@
 // its peak is little more than the variables.
 #include <gtest/gtest.h>
 
-#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/status.h"
-#include "estimator/base/testing/temp_dir.h"
+#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/variable.h"

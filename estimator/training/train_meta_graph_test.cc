@@ -5,6 +5,7 @@
 #include <map>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/nn/layers/dense.h"
 #include "estimator/nn/layers/normalization.h"
@@ -13,7 +14,6 @@
 #include "estimator/ops/cross_replica.h"
 #include "estimator/proto/meta_graph.pb.h"
 #include "estimator/proto/variable.pb.h"
-#include "estimator/base/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -8,12 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/checkpoint_state.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/runtime/variable_store.h"
 #include "estimator/summary/event_reader.h"
-#include "estimator/base/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

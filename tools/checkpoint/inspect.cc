@@ -13,9 +13,9 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
+#include "tools/checkpoint/companion_files.h"
 #include "tools/checkpoint/damage.h"
 #include "tools/checkpoint/elements.h"
-#include "tools/checkpoint/companion_files.h"
 #include "tools/checkpoint/tensor_stream.h"
 
 namespace estimator {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/status.h"
+#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "tools/checkpoint/average.h"

@@ -13,9 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/checkpoint/v1/saved_slice.h"
-#include "estimator/checkpoint/table/table_file.h"
 #include "estimator/checkpoint/bundle/value_source.h"
+#include "estimator/checkpoint/table/table_file.h"
+#include "estimator/checkpoint/v1/saved_slice.h"
 
 namespace estimator {
 

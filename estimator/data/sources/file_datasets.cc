@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/status.h"
-#include "estimator/data/sources/file_records.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/sources/file_records.h"
 #include "estimator/records/byte_stream.h"
 #include "estimator/records/tfrecord.h"
 

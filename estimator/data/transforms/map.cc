@@ -13,8 +13,8 @@
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
 #include "estimator/data/pipeline/rows.h"
-#include "estimator/data/transforms/thread_pool.h"
 #include "estimator/data/pipeline/user_function.h"
+#include "estimator/data/transforms/thread_pool.h"
 
 namespace estimator {
 namespace {

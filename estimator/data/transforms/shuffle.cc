@@ -13,8 +13,8 @@
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
-#include "estimator/data/transforms/permutation.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/transforms/permutation.h"
 
 namespace estimator {
 namespace {

@@ -8,9 +8,9 @@
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/export/any_batch/any_batch_graph_def.h"
-#include "estimator/graphdef/graph_def_builder.h"
 #include "estimator/export/saved_model/parse_example_node.h"
 #include "estimator/graphdef/graph_def.h"
+#include "estimator/graphdef/graph_def_builder.h"
 #include "estimator/graphdef/tensor_proto.h"
 
 namespace estimator {

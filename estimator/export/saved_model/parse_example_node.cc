@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/graphdef/graph_def_builder.h"
 #include "estimator/graph/node.h"
+#include "estimator/graphdef/graph_def_builder.h"
 
 namespace estimator {
 

@@ -7,8 +7,8 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
 #include "estimator/checkpoint/bundle_reader.h"
-#include "estimator/export/serving/load_predictor.h"
 #include "estimator/export/saved_model/saved_model_reader.h"
+#include "estimator/export/serving/load_predictor.h"
 
 namespace estimator {
 namespace {

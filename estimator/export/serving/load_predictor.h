@@ -14,9 +14,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/export/signature/export_output.h"
-#include "estimator/export/serving/predictor.h"
 #include "estimator/export/saved_model/saved_model_reader.h"
+#include "estimator/export/serving/predictor.h"
+#include "estimator/export/signature/export_output.h"
 
 namespace estimator {
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "estimator/array/compare.h"
-#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/base/testing/temp_dir.h"
+#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/export/saved_model/saved_model_writer.h"
 #include "estimator/export/testing/create_predictor.h"

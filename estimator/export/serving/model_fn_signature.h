@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "estimator/export/any_batch/batch_search.h"
-#include "estimator/export/signature/servable_signature.h"
 #include "estimator/export/signature/export_graph.h"
+#include "estimator/export/signature/servable_signature.h"
 
 namespace estimator {
 

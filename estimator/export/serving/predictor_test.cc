@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/status.h"
+#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/export/testing/create_predictor.h"

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/runtime/cpu_backend.h"
 #include "estimator/graph/placeholder_dependency.h"
+#include "estimator/runtime/cpu_backend.h"
 
 namespace estimator {
 

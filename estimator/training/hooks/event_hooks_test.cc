@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
@@ -21,7 +22,6 @@
 #include "estimator/training/hooks/graph_writer_hook.h"
 #include "estimator/training/hooks/step_counter_hook.h"
 #include "estimator/training/hooks/summary_saver_hook.h"
-#include "estimator/base/testing/captured_log.h"
 #include "estimator/training/testing/fake_session.h"
 
 namespace estimator {

@@ -5,10 +5,10 @@
 
 #include <string>
 
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/runtime/backend.h"
-#include "estimator/base/testing/captured_log.h"
 #include "estimator/training/testing/fake_session.h"
 
 namespace estimator {

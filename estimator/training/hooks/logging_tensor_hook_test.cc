@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/ops/constant.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/ops/constant.h"
 #include "estimator/training/testing/fake_session.h"
 
 namespace estimator {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <string>
 
-#include "estimator/ops/constant.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/ops/constant.h"
 #include "estimator/training/testing/fake_session.h"
 
 namespace estimator {

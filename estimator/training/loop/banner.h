@@ -6,8 +6,8 @@
 #include <string>
 
 #include "estimator/runtime/backend.h"
-#include "estimator/training/model/built_model.h"
 #include "estimator/training/loop/run_config.h"
+#include "estimator/training/model/built_model.h"
 #include "estimator/training/model/strategy.h"
 
 namespace estimator {

@@ -3,10 +3,10 @@
 #define ESTIMATOR_TRAINING_LOOP_DEFAULT_HOOKS_H_
 
 #include "absl/status/statusor.h"
-#include "estimator/training/model/built_model.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/train_length.h"
+#include "estimator/training/model/built_model.h"
 
 namespace estimator {
 

@@ -1,8 +1,8 @@
 #include "estimator/training/loop/eval_summary.h"
 
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/summary/summary_bytes.h"
-#include "estimator/base/testing/captured_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "estimator/training/loop/eval_result.h"
 #include "estimator/training/hooks/hook.h"
+#include "estimator/training/loop/eval_result.h"
 #include "estimator/training/loop/metric_accumulator.h"
-#include "estimator/training/model/model_cache.h"
 #include "estimator/training/loop/run_config.h"
+#include "estimator/training/model/model_cache.h"
 #include "estimator/training/model/strategy.h"
 
 namespace estimator {

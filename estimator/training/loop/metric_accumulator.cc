@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/graph/placeholder_dependency.h"
 #include "estimator/ops/constant.h"
 #include "estimator/runtime/cpu_backend.h"
-#include "estimator/graph/placeholder_dependency.h"
 
 namespace estimator {
 

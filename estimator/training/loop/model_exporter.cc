@@ -12,8 +12,8 @@
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/export/any_batch/batch_search.h"
-#include "estimator/export/serving/model_fn_signature.h"
 #include "estimator/export/saved_model/saved_model_writer.h"
+#include "estimator/export/serving/model_fn_signature.h"
 #include "estimator/training/model/built_model.h"
 #include "glog/logging.h"
 

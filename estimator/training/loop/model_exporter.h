@@ -14,12 +14,12 @@
 
 #include "absl/status/statusor.h"
 #include "estimator/export/saved_model/frozen_graph.h"
-#include "estimator/export/signature/input_receiver.h"
 #include "estimator/export/serving/predictor.h"
 #include "estimator/export/signature/export_graph.h"
+#include "estimator/export/signature/input_receiver.h"
 #include "estimator/training/input/mode.h"
-#include "estimator/training/model/model_state.h"
 #include "estimator/training/loop/run_config.h"
+#include "estimator/training/model/model_state.h"
 #include "estimator/training/model/strategy.h"
 #include "estimator/training/warm_start/warm_start_settings.h"
 

@@ -8,8 +8,8 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
-#include "estimator/training/loop/forward_session.h"
 #include "estimator/training/input/open_input.h"
+#include "estimator/training/loop/forward_session.h"
 #include "estimator/training/model/replica_reduce.h"
 #include "glog/logging.h"
 

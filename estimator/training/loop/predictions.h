@@ -12,8 +12,8 @@
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
 #include "estimator/training/hooks/hook.h"
-#include "estimator/training/model/model_cache.h"
 #include "estimator/training/loop/run_config.h"
+#include "estimator/training/model/model_cache.h"
 #include "estimator/training/model/strategy.h"
 
 namespace estimator {

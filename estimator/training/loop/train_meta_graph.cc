@@ -9,11 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
-#include "estimator/graphdef/graph_def_builder.h"
 #include "estimator/export/saved_model/resource_variables.h"
 #include "estimator/export/saved_model/saver_nodes.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/graph_def.h"
+#include "estimator/graphdef/graph_def_builder.h"
 #include "estimator/graphdef/graph_size.h"
 #include "estimator/proto/meta_graph.pb.h"
 #include "estimator/proto/variable.pb.h"

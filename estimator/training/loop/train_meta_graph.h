@@ -18,8 +18,8 @@
 #include <string>
 
 #include "estimator/checkpoint/saver.h"
-#include "estimator/training/model/built_model.h"
 #include "estimator/training/loop/run_config.h"
+#include "estimator/training/model/built_model.h"
 
 namespace estimator {
 

@@ -11,15 +11,15 @@
 #include "absl/status/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/saver.h"
-#include "estimator/training/model/built_model.h"
-#include "estimator/training/model/compiled_step.h"
 #include "estimator/training/hooks/hook.h"
-#include "estimator/training/model/model_state.h"
 #include "estimator/training/loop/run_config.h"
-#include "estimator/training/model/strategy.h"
 #include "estimator/training/loop/train_input.h"
 #include "estimator/training/loop/train_length.h"
 #include "estimator/training/loop/train_meta_graph.h"
+#include "estimator/training/model/built_model.h"
+#include "estimator/training/model/compiled_step.h"
+#include "estimator/training/model/model_state.h"
+#include "estimator/training/model/strategy.h"
 
 namespace estimator {
 

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/ops/shape_ops.h"
 #include "estimator/graph/placeholder_dependency.h"
+#include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 namespace {
