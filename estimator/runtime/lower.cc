@@ -160,7 +160,7 @@ class Importer {
 
 }  // namespace
 
-absl::StatusOr<Module> Import(const Graph& graph, const ProgramSpec& spec) {
+absl::StatusOr<Module> Lower(const Graph& graph, const ProgramSpec& spec) {
   EST_RETURN_IF_ERROR(graph.status());
   return Importer(graph).Run(spec);
 }

@@ -1,4 +1,4 @@
-// Import: from the user's graph to the compiler's module.
+// Lower: from the user's graph to the compiler's module.
 #ifndef ESTIMATOR_RUNTIME_LOWER_H_
 #define ESTIMATOR_RUNTIME_LOWER_H_
 
@@ -14,7 +14,7 @@ namespace estimator::ir {
 // Errors: graph.status(), if it is an error; INVALID_ARGUMENT for an invalid or foreign handle,
 // naming every placeholder that is needed but not fed, and where a variable is assigned twice
 // (which of the two would count is not defined).
-absl::StatusOr<Module> Import(const Graph& graph, const ProgramSpec& spec);
+absl::StatusOr<Module> Lower(const Graph& graph, const ProgramSpec& spec);
 
 }  // namespace estimator::ir
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 class ImportTest : public ::testing::Test {
  protected:
   std::string Message(const ProgramSpec& spec) {
-    return std::string(Import(graph_, spec).status().message());
+    return std::string(Lower(graph_, spec).status().message());
   }
   Graph graph_;
   GraphScope scope_{graph_};
@@ -28,7 +28,7 @@ TEST_F(ImportTest, OnlyWhatIsNeededComesAlong) {
   const Tensor x = Placeholder({2});
   const auto w = MakeVariable("w", F32({2}, {1, 2}));  // with its initializer
   Mul(x, x);
-  const auto module = Import(graph_, {.feeds = {x}, .fetches = {Add(x, w)}, .updates = {}});
+  const auto module = Lower(graph_, {.feeds = {x}, .fetches = {Add(x, w)}, .updates = {}});
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ(
       ToString(*module),
@@ -39,7 +39,7 @@ TEST_F(ImportTest, OnlyWhatIsNeededComesAlong) {
 TEST_F(ImportTest, AFedTensorCutsItsOrigin) {
   const Tensor x = Placeholder({2});
   const Tensor y = Mul(x, x);
-  const auto module = Import(graph_, {.feeds = {y}, .fetches = {Add(y, y)}, .updates = {}});
+  const auto module = Lower(graph_, {.feeds = {y}, .fetches = {Add(y, y)}, .updates = {}});
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ(module->nodes.size(), 2u);
   EXPECT_EQ(module->nodes[0].kind, ir::Node::Kind::kFeed);
@@ -49,7 +49,7 @@ TEST_F(ImportTest, AssignAddBecomesASum) {
   const auto w = MakeVariable("w", F32({2}, {1, 2}));
   const Tensor x = Placeholder({2});
   const auto module =
-      Import(graph_,
+      Lower(graph_,
              {.feeds = {x}, .fetches = {}, .updates = {Group({AssignAdd(w, x), AssignAdd(w, x)})}});
   ASSERT_TRUE(module.ok()) << module.status();
   ASSERT_EQ(module->updates.size(), 1u);

@@ -65,7 +65,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   auto impl = std::make_unique<ProgramImpl>();
   impl->options = options;
   ir::Module& module = impl->module;
-  EST_ASSIGN_OR_RETURN(module, ir::Import(graph, spec));
+  EST_ASSIGN_OR_RETURN(module, ir::Lower(graph, spec));
   ir::Prune(module);
   // Twice: what simplifying uncovers is folded and merged too.
   for (int round = 0; round < 2; ++round) {

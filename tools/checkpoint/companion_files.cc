@@ -63,8 +63,8 @@ struct Extra {
 
 }  // namespace
 
-absl::StatusOr<ExtrasReport> VerifyExtras(const std::string& prefix) {
-  ExtrasReport report;
+absl::StatusOr<CompanionFilesReport> VerifyCompanionFiles(const std::string& prefix) {
+  CompanionFilesReport report;
   const std::vector<Extra> extras = {
       {InputStatePath(prefix), CheckSealedState,
        "Delete it to train on from this checkpoint with the input at its beginning"},

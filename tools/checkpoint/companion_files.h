@@ -9,7 +9,7 @@
 
 namespace estimator {
 
-struct ExtrasReport {
+struct CompanionFilesReport {
   std::vector<std::string> verified;  // paths of those that are whole
   std::vector<std::string> damage;    // "<path>: <cause>. <what is lost>", for each that is not
 };
@@ -18,7 +18,7 @@ struct ExtrasReport {
 // the graph (TensorFlow's MetaGraphDef, which has no checksum): it has nodes, no two of one name,
 // and what nodes and saver read is there. Files that are not there are no damage.
 // Errors: of the file system.
-absl::StatusOr<ExtrasReport> VerifyExtras(const std::string& prefix);
+absl::StatusOr<CompanionFilesReport> VerifyCompanionFiles(const std::string& prefix);
 
 }  // namespace estimator
 

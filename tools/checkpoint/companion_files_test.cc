@@ -38,18 +38,18 @@ class ExtrasTest : public ::testing::Test {
   void WriteGraph(const std::string& bytes) {
     ASSERT_TRUE(WriteFileAtomically(MetaGraphPath(prefix_), bytes).ok());
   }
-  std::vector<std::string> Damage() { return VerifyExtras(prefix_)->damage; }
+  std::vector<std::string> Damage() { return VerifyCompanionFiles(prefix_)->damage; }
 
   const TempDir dir_;
   const std::string prefix_ = dir_.File("model.ckpt-3");
 };
 
 TEST_F(ExtrasTest, ThatAreNotThereAreNoDamageAndWholeOnesAreNamed) {
-  EXPECT_THAT(VerifyExtras(prefix_)->verified, IsEmpty());
+  EXPECT_THAT(VerifyCompanionFiles(prefix_)->verified, IsEmpty());
   EXPECT_THAT(Damage(), IsEmpty());
   WriteInput(SealState("Range", "xy"));
   WriteGraph(Graph().SerializeAsString());
-  EXPECT_THAT(VerifyExtras(prefix_)->verified,
+  EXPECT_THAT(VerifyCompanionFiles(prefix_)->verified,
               ElementsAre(InputStatePath(prefix_), MetaGraphPath(prefix_)));
   EXPECT_THAT(Damage(), IsEmpty());
 }

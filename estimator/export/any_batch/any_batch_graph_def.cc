@@ -85,7 +85,7 @@ void WriteMinusOne(int64_t index, proto::NodeDef* node) {
 
 }  // namespace
 
-void MakeBatchFree(const BatchAnalysis& analysis, proto::GraphDef* graph) {
+void MakeAnyBatch(const BatchAnalysis& analysis, proto::GraphDef* graph) {
   CHECK(analysis.obstacles.empty());
   std::map<std::string, proto::NodeDef*> nodes;
   // Pointers stay: a repeated field of messages holds pointers to them.

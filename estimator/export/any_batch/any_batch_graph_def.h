@@ -10,7 +10,7 @@ namespace estimator {
 // Nodes keep their names. Dimensions that are the batch become unknown (placeholders, EnsureShape,
 // _output_shapes); constants become Reshape's -1, or are computed from the batch size at run time.
 // REQUIRES: no obstacles; `graph` is the GraphDef of the graph of the first size.
-void MakeBatchFree(const BatchAnalysis& analysis, proto::GraphDef* graph);
+void MakeAnyBatch(const BatchAnalysis& analysis, proto::GraphDef* graph);
 
 }  // namespace estimator
 

@@ -58,10 +58,10 @@ void PruneGraphDef(const std::vector<std::string>& keep, proto::GraphDef* graph)
       all->end());
 }
 
-absl::StatusOr<ExportModel> MakeExportModel(const ExportGraphFn& build,
-                                            const BatchSearchOptions& options) {
+absl::StatusOr<ExportGraphDef> MakeExportGraphDef(const ExportGraphFn& build,
+                                                  const BatchSearchOptions& options) {
   EST_ASSIGN_OR_RETURN(BatchModel found, FindBatchModel(build, options));
-  ExportModel model;
+  ExportGraphDef model;
   model.obstacles = std::move(found.obstacles);
   model.refused = std::move(found.refused);
   model.built = std::move(found.built);
@@ -74,7 +74,7 @@ absl::StatusOr<ExportModel> MakeExportModel(const ExportGraphFn& build,
       keep.push_back(absl::StrCat(variable.name(), "/Assign"));
     PruneGraphDef(keep, &model.graph_def);
   }
-  MakeBatchFree(found.analysis, &model.graph_def);
+  MakeAnyBatch(found.analysis, &model.graph_def);
   if (model.built.parsing.has_value()) WriteParseExample(*model.built.parsing, &model.graph_def);
   for (const auto& [key, signature] : model.built.signatures)
     model.signature_defs[key] = MakeSignatureDef(signature, found.analysis);

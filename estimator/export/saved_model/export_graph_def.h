@@ -1,4 +1,4 @@
-// ExportModel: a model's graph in TensorFlow's form, ready to be written: any batch size where the
+// ExportGraphDef: a model's graph in TensorFlow's form, ready to be written: any batch size where the
 // model allows it, the parsing of Examples in it, its signatures as protos.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_EXPORT_GRAPH_DEF_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_EXPORT_GRAPH_DEF_H_
@@ -16,7 +16,7 @@
 
 namespace estimator {
 
-struct ExportModel {
+struct ExportGraphDef {
   ExportGraph built;  // of the batch size that `graph_def` was made from
   proto::GraphDef graph_def;
   std::map<std::string, proto::SignatureDef> signature_defs;
@@ -27,8 +27,8 @@ struct ExportModel {
 
 // Builds the model for several batch sizes, compares, and writes it down.
 // Errors: as FindBatchModel.
-absl::StatusOr<ExportModel> MakeExportModel(const ExportGraphFn& build,
-                                            const BatchSearchOptions& options = {});
+absl::StatusOr<ExportGraphDef> MakeExportGraphDef(const ExportGraphFn& build,
+                                                  const BatchSearchOptions& options = {});
 
 // The same GraphDef, its nodes in the order of `keep`'s walk: only those that `keep` (node names)
 // need.

@@ -55,8 +55,8 @@ std::vector<std::string> Inputs(const proto::GraphDef& graph, const std::string&
   return {node->input().begin(), node->input().end()};
 }
 
-TEST(ExportModelTest, ThePlaceholderAndTheSignatureLeaveTheBatchOpen) {
-  const auto model = MakeExportModel(RawGraphOf([](const Tensor& x) { return Exp(x, "y"); }));
+TEST(ExportGraphDefTest, ThePlaceholderAndTheSignatureLeaveTheBatchOpen) {
+  const auto model = MakeExportGraphDef(RawGraphOf([](const Tensor& x) { return Exp(x, "y"); }));
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_THAT(model->obstacles, IsEmpty());
   const proto::NodeDef* x = Find(model->graph_def, "x");
@@ -68,8 +68,8 @@ TEST(ExportModelTest, ThePlaceholderAndTheSignatureLeaveTheBatchOpen) {
   EXPECT_EQ(signature.outputs().at("y").tensor_shape().dim(0).size(), -1);
 }
 
-TEST(ExportModelTest, SizesAreComputedFromTheBatch) {
-  const auto model = MakeExportModel(RawGraphOf(
+TEST(ExportGraphDefTest, SizesAreComputedFromTheBatch) {
+  const auto model = MakeExportGraphDef(RawGraphOf(
       [](const Tensor& x) { return Multiply(x, BroadcastTo(Constant(2.0f), x.shape(), "twos")); }));
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_THAT(model->obstacles, IsEmpty());
@@ -81,12 +81,12 @@ TEST(ExportModelTest, SizesAreComputedFromTheBatch) {
   EXPECT_THAT(Inputs(model->graph_def, "batch_size/Shape"), ElementsAre("x"));
 }
 
-TEST(ExportModelTest, AModelTiedToOneBatchSizeIsWrittenForItAndSaysWhy) {
+TEST(ExportGraphDefTest, AModelTiedToOneBatchSizeIsWrittenForItAndSaysWhy) {
   const auto model =
-      MakeExportModel(RawGraphOf([](const Tensor& x) {
-                        return Multiply(x, 1.0 / static_cast<double>(x.dim(0)), "mean");
-                      }),
-                      {.static_batch_size = 6});
+      MakeExportGraphDef(RawGraphOf([](const Tensor& x) {
+                           return Multiply(x, 1.0 / static_cast<double>(x.dim(0)), "mean");
+                         }),
+                         {.static_batch_size = 6});
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_THAT(model->obstacles, ElementsAre(HasSubstr("depend on the batch size")));
   EXPECT_EQ(Find(model->graph_def, "x")->attr().at("shape").shape().dim(0).size(), 6);
@@ -95,17 +95,17 @@ TEST(ExportModelTest, AModelTiedToOneBatchSizeIsWrittenForItAndSaysWhy) {
       6);
 }
 
-TEST(ExportModelTest, ZerosThatChangeFromConstantToFillAreNoObstacle) {
+TEST(ExportGraphDefTest, ZerosThatChangeFromConstantToFillAreNoObstacle) {
   // 3 * 300 elements are a Const, 5 * 300 a Fill.
-  const auto model = MakeExportModel(RawGraphOf([](const Tensor& x) {
+  const auto model = MakeExportGraphDef(RawGraphOf([](const Tensor& x) {
     return Concat({x, Zeros({x.dim(0), 300})}, 1, "both");
   }));
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_THAT(model->obstacles, IsEmpty());
 }
 
-TEST(ExportModelTest, AReceiverThatFixesTheBatchSizeIsObeyed) {
-  const auto model = MakeExportModel(
+TEST(ExportGraphDefTest, AReceiverThatFixesTheBatchSizeIsObeyed) {
+  const auto model = MakeExportGraphDef(
       GraphOf([](const Tensor& x) { return Exp(x, "y"); },
               BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 4}}}}, 7)));
   ASSERT_TRUE(model.ok()) << model.status();
@@ -113,8 +113,8 @@ TEST(ExportModelTest, AReceiverThatFixesTheBatchSizeIsObeyed) {
   EXPECT_EQ(Find(model->graph_def, "x")->attr().at("shape").shape().dim(0).size(), 7);
 }
 
-TEST(ExportModelTest, ExamplesAreParsedInTheGraph) {
-  const auto model = MakeExportModel(
+TEST(ExportGraphDefTest, ExamplesAreParsedInTheGraph) {
+  const auto model = MakeExportGraphDef(
       GraphOf([](const Tensor& x) { return Exp(x, "y"); },
               BuildParsingServingInputReceiverFn(
                   {{"x", FixedLenFeature{.shape = {4}}},
@@ -148,8 +148,8 @@ TEST(ExportModelTest, ExamplesAreParsedInTheGraph) {
             3);
 }
 
-TEST(ExportModelTest, ErrorsOfTheModelAreReturned) {
-  EXPECT_THAT(std::string(MakeExportModel(RawGraphOf([](const Tensor& x) {
+TEST(ExportGraphDefTest, ErrorsOfTheModelAreReturned) {
+  EXPECT_THAT(std::string(MakeExportGraphDef(RawGraphOf([](const Tensor& x) {
                             return Reshape(x, {x.dim(0), 3});
                           }))
                               .status()
@@ -158,7 +158,7 @@ TEST(ExportModelTest, ErrorsOfTheModelAreReturned) {
 }
 
 TEST(FrozenGraphTest, VariablesAreConstantsAndIdentitiesAreGone) {
-  const auto model = MakeExportModel(RawGraphOf([](const Tensor& x) {
+  const auto model = MakeExportGraphDef(RawGraphOf([](const Tensor& x) {
     const Variable w = GetVariable("w", {4, 2}, {});
     GetVariable("unused", {3}, {});
     return Exp(Identity(MatMul(StopGradient(x), w, {}, "product")), "y");
@@ -184,7 +184,7 @@ TEST(FrozenGraphTest, VariablesAreConstantsAndIdentitiesAreGone) {
 }
 
 TEST(FrozenGraphTest, AnUnknownSignatureIsRefusedWithTheNamesThatThereAre) {
-  const auto model = MakeExportModel(RawGraphOf([](const Tensor& x) { return Exp(x); }));
+  const auto model = MakeExportGraphDef(RawGraphOf([](const Tensor& x) { return Exp(x); }));
   ASSERT_TRUE(model.ok());
   EXPECT_THAT(std::string(FreezeGraph(*model, VariableStore(), "other").status().message()),
               HasSubstr("no signature 'other'; the model has serving_default"));

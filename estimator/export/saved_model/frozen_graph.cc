@@ -47,7 +47,7 @@ void FoldIdentities(const std::set<std::string>& keep, proto::GraphDef* graph) {
 
 }  // namespace
 
-absl::StatusOr<FrozenGraph> FreezeGraph(const ExportModel& model, const VariableStore& variables,
+absl::StatusOr<FrozenGraph> FreezeGraph(const ExportGraphDef& model, const VariableStore& variables,
                                         const std::string& signature_key) {
   const auto signature = model.signature_defs.find(signature_key);
   if (signature == model.signature_defs.end()) {

@@ -10,7 +10,7 @@
 
 namespace estimator {
 
-struct ExportModel;
+struct ExportGraphDef;
 
 struct FrozenGraph {
   std::string graph_def;  // serialized
@@ -24,7 +24,7 @@ struct FrozenGraph {
 // initializers. An output is a node of its own, so that readers that know nodes only find it.
 // Errors: NOT_FOUND naming the signatures that there are; FAILED_PRECONDITION naming a variable
 // without a value.
-absl::StatusOr<FrozenGraph> FreezeGraph(const ExportModel& model, const VariableStore& variables,
+absl::StatusOr<FrozenGraph> FreezeGraph(const ExportGraphDef& model, const VariableStore& variables,
                                         const std::string& signature_key);
 
 }  // namespace estimator

@@ -17,7 +17,7 @@
 
 namespace estimator {
 
-absl::StatusOr<proto::SavedModel> ReadSavedModel(absl::string_view dir) {
+absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir) {
   std::string path = JoinPath(dir, "saved_model.pb");
   const bool binary = FileExists(path);
   if (!binary) path = JoinPath(dir, "saved_model.pbtxt");

@@ -15,7 +15,7 @@ namespace estimator {
 
 // Errors: NoSavedModel's if there is neither file; DATA_LOSS naming the file if it is no
 // SavedModel. Source: TF 2.15 tensorflow/python/saved_model/loader_impl.py, parse_saved_model.
-absl::StatusOr<proto::SavedModel> ReadSavedModel(absl::string_view dir);
+absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir);
 
 // A `.meta` file: a serialized MetaGraphDef. Errors: of the file; DATA_LOSS if it is no
 // MetaGraphDef.

@@ -85,7 +85,7 @@ absl::StatusOr<std::unique_ptr<SavedModelReader>> SavedModelReader::Open(
     EST_ASSIGN_OR_RETURN(rep->graph, ReadMetaGraph(path));
     variables = std::string(absl::StripSuffix(path, ".meta"));
   } else {
-    EST_ASSIGN_OR_RETURN(proto::SavedModel model, ReadSavedModel(path));
+    EST_ASSIGN_OR_RETURN(proto::SavedModel model, ReadSavedModelProto(path));
     EST_ASSIGN_OR_RETURN(rep->graph, WithTags(std::move(model), path, tags));
     variables = JoinPath(path, kVariables);
   }

@@ -101,7 +101,7 @@ absl::StatusOr<SavedModelShow> SavedModelShow::Open(absl::string_view dir) {
     EST_ASSIGN_OR_RETURN(*rep->model.add_meta_graphs(), ReadMetaGraph(dir));
     return SavedModelShow(std::move(rep));
   }
-  EST_ASSIGN_OR_RETURN(rep->model, ReadSavedModel(dir));
+  EST_ASSIGN_OR_RETURN(rep->model, ReadSavedModelProto(dir));
   return SavedModelShow(std::move(rep));
 }
 

@@ -14,7 +14,7 @@ namespace estimator {
 // which is one graph without tags.
 class SavedModelShow {
  public:
-  // Errors: as ReadSavedModel and ReadMetaGraph.
+  // Errors: as ReadSavedModelProto and ReadMetaGraph.
   static absl::StatusOr<SavedModelShow> Open(absl::string_view dir);
   ~SavedModelShow();
   SavedModelShow(SavedModelShow&&) noexcept;

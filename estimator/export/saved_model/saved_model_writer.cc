@@ -116,7 +116,8 @@ std::string CureOfSize(const proto::SavedModel& model) {
 
 }  // namespace
 
-proto::MetaGraphDef MakeMetaGraph(const ExportModel& model, const std::vector<std::string>& tags) {
+proto::MetaGraphDef MakeMetaGraph(const ExportGraphDef& model,
+                                  const std::vector<std::string>& tags) {
   proto::MetaGraphDef meta_graph;
   auto& info = *meta_graph.mutable_meta_info_def();
   for (const std::string& tag : tags) info.add_tags(tag);

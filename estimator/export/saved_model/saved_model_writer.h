@@ -28,7 +28,8 @@ inline constexpr char kTpuTag[] = "tpu";
 
 // The graph of one mode. Resource variables, unless the graph trains: optimizers' rules take
 // references. Local variables get an initializer that the loader runs (`saved_model_main_op`).
-proto::MetaGraphDef MakeMetaGraph(const ExportModel& model, const std::vector<std::string>& tags);
+proto::MetaGraphDef MakeMetaGraph(const ExportGraphDef& model,
+                                  const std::vector<std::string>& tags);
 
 struct SavedModelContents {
   std::vector<proto::MetaGraphDef> meta_graphs = {};

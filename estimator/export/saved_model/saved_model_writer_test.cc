@@ -39,7 +39,7 @@ absl::StatusOr<ExportGraph> Linear(int64_t batch_size) {
 class SavedModelWriterTest : public ::testing::Test {
  protected:
   SavedModelWriterTest() {
-    const auto model = MakeExportModel(Linear);
+    const auto model = MakeExportGraphDef(Linear);
     EXPECT_TRUE(model.ok()) << model.status();
     contents_.meta_graphs = {MakeMetaGraph(*model, {kServingTag})};
     EXPECT_TRUE(variables_.Set("w", Array::Of<float>({2, 1}, {10, 1})).ok());

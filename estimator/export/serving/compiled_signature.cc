@@ -40,11 +40,11 @@ absl::Status CheckInitialized(const std::set<const Node*>& needed, const Variabl
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SignatureProgram>> SignatureProgram::Compile(
-    const SignatureSource& source, const InputShapes& shapes, Backend& backend) {
+absl::StatusOr<std::unique_ptr<CompiledSignature>> CompiledSignature::Compile(
+    const ServableSignature& source, const InputShapes& shapes, Backend& backend) {
   EST_ASSIGN_OR_RETURN(const SignatureGraph made, source.GraphFor(shapes));
   EST_RETURN_IF_ERROR(source.LoadVariables(made, backend.variables()));
-  auto program = absl::WrapUnique(new SignatureProgram());
+  auto program = absl::WrapUnique(new CompiledSignature());
   ProgramSpec spec;
   for (const auto& [name, tensor] : made.outputs) {
     program->outputs_.push_back(name);
@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<SignatureProgram>> SignatureProgram::Compile(
   return program;
 }
 
-absl::StatusOr<ArrayMap> SignatureProgram::Run(const ArrayMap& inputs) {
+absl::StatusOr<ArrayMap> CompiledSignature::Run(const ArrayMap& inputs) {
   std::map<std::string, ArrayMap> parsed;
   for (const auto& [name, specs] : parsed_) {
     const auto given = inputs.find(name);

@@ -1,4 +1,4 @@
-// SignatureProgram: a signature compiled for inputs of one set of shapes.
+// CompiledSignature: a signature compiled for inputs of one set of shapes.
 #ifndef ESTIMATOR_EXPORT_SERVING_COMPILED_SIGNATURE_H_
 #define ESTIMATOR_EXPORT_SERVING_COMPILED_SIGNATURE_H_
 
@@ -16,15 +16,15 @@
 namespace estimator {
 
 // Used by one thread at a time.
-class SignatureProgram {
+class CompiledSignature {
  public:
   // Variables that the graph needs get their values from `source`,
   // where the backend's store has not got them.
-  // Errors: as SignatureSource; UNIMPLEMENTED naming every op without a kernel; FAILED_PRECONDITION
+  // Errors: as ServableSignature; UNIMPLEMENTED naming every op without a kernel; FAILED_PRECONDITION
   // naming variables without a value.
-  static absl::StatusOr<std::unique_ptr<SignatureProgram>> Compile(const SignatureSource& source,
-                                                                   const InputShapes& shapes,
-                                                                   Backend& backend);
+  static absl::StatusOr<std::unique_ptr<CompiledSignature>> Compile(const ServableSignature& source,
+                                                                    const InputShapes& shapes,
+                                                                    Backend& backend);
 
   // Serialized Examples are parsed here. REQUIRES: inputs of the shapes, at least `required()`.
   // Errors: of parsing, naming the Example; of kernels, naming the node.
@@ -38,7 +38,7 @@ class SignatureProgram {
     std::string input;
     std::string feature;  // that is parsed from the input; empty: the input itself is fed
   };
-  SignatureProgram() = default;
+  CompiledSignature() = default;
 
   std::vector<Feed> feeds_;
   std::map<std::string, FeatureSpecs> parsed_;  // by the input that is parsed

@@ -12,7 +12,7 @@
 namespace estimator {
 namespace {
 
-class SavedSignatureSource : public SignatureSource {
+class SavedSignatureSource : public ServableSignature {
  public:
   SavedSignatureSource(std::shared_ptr<const SavedModelReader> reader, std::string name,
                        SavedSignature signature, std::optional<int64_t> batch_size)

@@ -74,7 +74,7 @@ class LoadPredictorTest : public ::testing::Test {
     EXPECT_TRUE(variables_->Set("b", Numbers({4})).ok());
   }
   std::string Export(const ExportGraphFn& build, bool as_text = false) {
-    const auto model = MakeExportModel(build);
+    const auto model = MakeExportGraphDef(build);
     EXPECT_TRUE(model.ok()) << model.status();
     EXPECT_THAT(model->obstacles, ElementsAre());
     const absl::Status written =
@@ -186,7 +186,7 @@ TEST_F(LoadPredictorTest, ThreadsAreServedExamplesOfAnyNumberInMemoryThatStaysFl
 
 // A graph of TensorFlow's says any number of rows, and may take one of them.
 TEST_F(LoadPredictorTest, AModelThatTakesOneNumberOfRowsIsTriedWithIt) {
-  const auto model = MakeExportModel(
+  const auto model = MakeExportGraphDef(
       Network(BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2, 3}}}}, 5)));
   ASSERT_TRUE(model.ok()) << model.status();
   proto::MetaGraphDef graph = MakeMetaGraph(*model, {kServingTag});

@@ -28,9 +28,9 @@ struct Sized {
   const Signature* signature = nullptr;
 };
 
-class ModelSignature : public SignatureSource {
+class ModelFnSignature : public ServableSignature {
  public:
-  ModelSignature(std::string key, BatchAnalysis analysis, std::vector<std::string> obstacles)
+  ModelFnSignature(std::string key, BatchAnalysis analysis, std::vector<std::string> obstacles)
       : key_(std::move(key)), analysis_(std::move(analysis)), obstacles_(std::move(obstacles)) {}
 
   absl::Status Add(int64_t batch_size, ExportGraph built) {
@@ -174,12 +174,12 @@ class ModelSignature : public SignatureSource {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<const SignatureSource>> MakeModelSignature(
+absl::StatusOr<std::unique_ptr<const ServableSignature>> MakeModelFnSignature(
     BatchModel model, const std::string& key, const ExportGraphFn& build,
     const std::vector<int64_t>& batch_sizes) {
   const bool tied = !model.obstacles.empty();
-  auto made =
-      std::make_unique<ModelSignature>(key, std::move(model.analysis), std::move(model.obstacles));
+  auto made = std::make_unique<ModelFnSignature>(key, std::move(model.analysis),
+                                                 std::move(model.obstacles));
   const int64_t built_for = model.batch_size;
   EST_RETURN_IF_ERROR(made->Add(built_for, std::move(model.built)));
   for (const int64_t size : batch_sizes) {

@@ -20,7 +20,7 @@ namespace estimator {
 // Of the signature `key` of `model`, whose other sizes `build` makes, if it is tied to one:
 // `batch_sizes`, now. `build` is not called any more when this returns.
 // Errors: NOT_FOUND naming the signatures that there are; those of `build`.
-absl::StatusOr<std::unique_ptr<const SignatureSource>> MakeModelSignature(
+absl::StatusOr<std::unique_ptr<const ServableSignature>> MakeModelFnSignature(
     BatchModel model, const std::string& key, const ExportGraphFn& build,
     const std::vector<int64_t>& batch_sizes = {});
 

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 // A model of features x and z: f32 [batch, 2], its result as y. Counts how often it is built.
 class ModelSignatureTest : public ::testing::Test {
  protected:
-  absl::StatusOr<std::unique_ptr<const SignatureSource>> Make(
+  absl::StatusOr<std::unique_ptr<const ServableSignature>> Make(
       std::function<Tensor(const NamedTensors& features)> model,
       const std::vector<int64_t>& batch_sizes = {}, const std::string& key = "serving_default") {
     const ExportGraphFn build = [this, model](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
@@ -36,7 +36,7 @@ class ModelSignatureTest : public ::testing::Test {
       return built;
     };
     EST_ASSIGN_OR_RETURN(BatchModel found, FindBatchModel(build));
-    return MakeModelSignature(std::move(found), key, build, batch_sizes);
+    return MakeModelFnSignature(std::move(found), key, build, batch_sizes);
   }
   static InputShapes Rows(int64_t x, int64_t z) { return {{"x", {x, 2}}, {"z", {z, 2}}}; }
 

@@ -15,7 +15,7 @@ namespace estimator {
 namespace {
 
 // Tensors that are asked for by their names have no signature.
-std::string Who(const SignatureSource& source) {
+std::string Who(const ServableSignature& source) {
   return source.name().empty() ? "these tensors" : absl::StrCat("signature '", source.name(), "'");
 }
 
@@ -44,20 +44,20 @@ class Predictor::Session {
   int num_programs() const { return static_cast<int>(programs_.size()); }
 
   // By the one who made it busy. The program that was used last stands first.
-  absl::StatusOr<SignatureProgram*> ProgramFor(const Predictor& predictor,
-                                               const InputShapes& shapes) {
+  absl::StatusOr<CompiledSignature*> ProgramFor(const Predictor& predictor,
+                                                const InputShapes& shapes) {
     for (auto kept = programs_.begin(); kept != programs_.end(); ++kept) {
       if (kept->shapes != shapes) continue;
       const std::lock_guard<std::mutex> lock(predictor.mutex_);
       programs_.splice(programs_.begin(), programs_, kept);
       return programs_.front().program.get();
     }
-    std::unique_ptr<SignatureProgram> program;
+    std::unique_ptr<CompiledSignature> program;
     {
       // Sessions look up variables in one store.
       const std::lock_guard<std::mutex> lock(predictor.compile_mutex_);
       EST_ASSIGN_OR_RETURN(program,
-                           SignatureProgram::Compile(*predictor.source_, shapes, *backend_));
+                           CompiledSignature::Compile(*predictor.source_, shapes, *backend_));
     }
     const std::lock_guard<std::mutex> lock(predictor.mutex_);
     if (programs_.size() >= static_cast<size_t>(predictor.options_.max_programs))
@@ -69,13 +69,13 @@ class Predictor::Session {
  private:
   struct Kept {
     InputShapes shapes;
-    std::unique_ptr<SignatureProgram> program;
+    std::unique_ptr<CompiledSignature> program;
   };
   const std::unique_ptr<Backend> backend_;
   std::list<Kept> programs_;  // changed under mutex_, which Has and num_programs read under
 };
 
-Predictor::Predictor(std::unique_ptr<const SignatureSource> source,
+Predictor::Predictor(std::unique_ptr<const ServableSignature> source,
                      std::shared_ptr<VariableStore> variables, PredictorOptions options)
     : source_(std::move(source)), variables_(std::move(variables)), options_(std::move(options)) {
   for (int i = 0; i < options_.num_sessions; ++i)
@@ -84,7 +84,7 @@ Predictor::Predictor(std::unique_ptr<const SignatureSource> source,
 Predictor::~Predictor() = default;
 
 absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Create(
-    std::unique_ptr<const SignatureSource> source, std::shared_ptr<VariableStore> variables,
+    std::unique_ptr<const ServableSignature> source, std::shared_ptr<VariableStore> variables,
     const PredictorOptions& options) {
   if (options.max_programs < 1 || options.num_sessions < 1) {
     return absl::InvalidArgumentError(
@@ -100,7 +100,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Create(
 absl::Status Predictor::WarmUp() {
   absl::Status first;
   for (const InputShapes& shapes : source_->SampleShapes()) {
-    const absl::StatusOr<SignatureProgram*> program = sessions_[0]->ProgramFor(*this, shapes);
+    const absl::StatusOr<CompiledSignature*> program = sessions_[0]->ProgramFor(*this, shapes);
     first.Update(program.status());
     if (!program.ok()) continue;
     required_ = (*program)->required();
@@ -167,7 +167,7 @@ void Predictor::Release(Session* session) const {
 absl::StatusOr<ArrayMap> Predictor::Predict(const ArrayMap& inputs) const {
   EST_ASSIGN_OR_RETURN(const InputShapes shapes, CheckInputs(inputs));
   Session* const session = Acquire(shapes);
-  const absl::StatusOr<SignatureProgram*> program = session->ProgramFor(*this, shapes);
+  const absl::StatusOr<CompiledSignature*> program = session->ProgramFor(*this, shapes);
   absl::StatusOr<ArrayMap> outputs = program.ok() ? (*program)->Run(inputs) : program.status();
   Release(session);
   if (!outputs.ok()) return Annotate(outputs.status(), Who(*source_));

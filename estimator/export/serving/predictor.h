@@ -46,7 +46,7 @@ class Predictor {
   // Errors: INVALID_ARGUMENT for options out of range; what is wrong with the model, such as
   // FAILED_PRECONDITION naming variables without a value: it is compiled for a first size here.
   static absl::StatusOr<std::unique_ptr<Predictor>> Create(
-      std::unique_ptr<const SignatureSource> source, std::shared_ptr<VariableStore> variables,
+      std::unique_ptr<const ServableSignature> source, std::shared_ptr<VariableStore> variables,
       const PredictorOptions& options = {});
   ~Predictor();
   Predictor(const Predictor&) = delete;
@@ -70,8 +70,8 @@ class Predictor {
  private:
   class Session;
 
-  Predictor(std::unique_ptr<const SignatureSource> source, std::shared_ptr<VariableStore> variables,
-            PredictorOptions options);
+  Predictor(std::unique_ptr<const ServableSignature> source,
+            std::shared_ptr<VariableStore> variables, PredictorOptions options);
   // Compiles for the first of the source's sample shapes that the model takes.
   absl::Status WarmUp();
   // The shapes of a request, after every check.
@@ -79,7 +79,7 @@ class Predictor {
   Session* Acquire(const InputShapes& shapes) const;
   void Release(Session* session) const;
 
-  const std::unique_ptr<const SignatureSource> source_;
+  const std::unique_ptr<const ServableSignature> source_;
   const std::shared_ptr<VariableStore> variables_;
   const PredictorOptions options_;
   std::set<std::string> required_;  // inputs

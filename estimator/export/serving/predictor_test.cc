@@ -112,7 +112,7 @@ TEST(PredictorTest, ThreadsGetTheirOwnResults) {
 }
 
 // y = x v<rows>: another variable for each number of rows, which is loaded with its graph.
-class VariableOfTheSize : public SignatureSource {
+class VariableOfTheSize : public ServableSignature {
  public:
   const std::string& name() const override { return name_; }
   const SavedSignature& signature() const override { return signature_; }

@@ -1,4 +1,4 @@
-// SignatureSource: where a Predictor gets the graph of its signature from: a model_fn's, or a
+// ServableSignature: where a Predictor gets the graph of its signature from: a model_fn's, or a
 // SavedModel's.
 #ifndef ESTIMATOR_EXPORT_SIGNATURE_SERVABLE_SIGNATURE_H_
 #define ESTIMATOR_EXPORT_SIGNATURE_SERVABLE_SIGNATURE_H_
@@ -31,9 +31,9 @@ struct SignatureGraph {
 };
 
 // Thread-safe.
-class SignatureSource {
+class ServableSignature {
  public:
-  virtual ~SignatureSource() = default;
+  virtual ~ServableSignature() = default;
   virtual const std::string& name() const = 0;  // "serving_default"
   virtual const SavedSignature& signature() const = 0;
   // The graph for inputs of these shapes, which fit the signature. Inputs that the outputs do not

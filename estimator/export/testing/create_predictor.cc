@@ -13,7 +13,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> CreatePredictor(const ExportGraphFn& 
                                                            const std::string& key,
                                                            const PredictorOptions& options) {
   EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(build));
-  EST_ASSIGN_OR_RETURN(auto source, MakeModelSignature(std::move(model), key, build));
+  EST_ASSIGN_OR_RETURN(auto source, MakeModelFnSignature(std::move(model), key, build));
   return Predictor::Create(std::move(source), std::move(variables), options);
 }
 

@@ -147,8 +147,8 @@ void WarnOfBatch(Mode mode, const std::vector<std::string>& obstacles,
   }
 }
 
-absl::StatusOr<ExportModel> MakeModel(ModelBuilder& builder, Mode mode) {
-  EST_ASSIGN_OR_RETURN(ExportModel model, MakeExportModel(builder.fn(), builder.options()));
+absl::StatusOr<ExportGraphDef> MakeModel(ModelBuilder& builder, Mode mode) {
+  EST_ASSIGN_OR_RETURN(ExportGraphDef model, MakeExportGraphDef(builder.fn(), builder.options()));
   WarnOfBatch(mode, model.obstacles, model.refused, builder.options().static_batch_size);
   return model;
 }
@@ -231,7 +231,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
   struct Exported {
     Mode mode;
     const ExportPass* pass;
-    ExportModel model;
+    ExportGraphDef model;
     Scaffold scaffold;
   };
   std::vector<Exported> exported;
@@ -243,7 +243,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
     for (const ExportPass& pass : passes) {
       if (pass.predict_only && mode != Mode::kPredict) continue;
       ModelBuilder builder(pass, receiver, mode, config_.tf_random_seed);
-      absl::StatusOr<ExportModel> model = MakeModel(builder, mode);
+      absl::StatusOr<ExportGraphDef> model = MakeModel(builder, mode);
       if (!model.ok())
         return Annotate(model.status(), absl::StrCat("exporting mode ", ModeName(mode)));
       const BuiltExport& built = builder.Of(model->built);
@@ -282,7 +282,7 @@ absl::StatusOr<FrozenGraph> ModelExporter::WriteFrozenGraph(
     const std::string& path, const ServingInputReceiverFn& receiver, const ExportPass& pass,
     const WriteFrozenGraphOptions& options) {
   ModelBuilder builder(pass, receiver, Mode::kPredict, config_.tf_random_seed);
-  EST_ASSIGN_OR_RETURN(const ExportModel model, MakeModel(builder, Mode::kPredict));
+  EST_ASSIGN_OR_RETURN(const ExportGraphDef model, MakeModel(builder, Mode::kPredict));
   EST_ASSIGN_OR_RETURN(
       const std::shared_ptr<VariableStore> variables,
       LoadVariables(options.checkpoint_path, {{.graph = *model.built.graph,
@@ -307,9 +307,9 @@ absl::StatusOr<std::unique_ptr<Predictor>> ModelExporter::MakePredictor(
       LoadVariables(options.checkpoint_path, {{.graph = *model.built.graph,
                                                .scaffold = builder.Of(model.built).scaffold,
                                                .name = "infer"}}));
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<const SignatureSource> signature,
-                       MakeModelSignature(std::move(model), options.signature_key, builder.fn(),
-                                          options.batch_sizes));
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<const ServableSignature> signature,
+                       MakeModelFnSignature(std::move(model), options.signature_key, builder.fn(),
+                                            options.batch_sizes));
   return Predictor::Create(std::move(signature), std::move(variables), options.predictor);
 }
 
