@@ -31,7 +31,7 @@ absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride,
                                                    " and dilation ", dilation,
                                                    " must all be at least 1"));
   }
-  constexpr int64_t kMost = int64_t{1} << 31;  // products and sums of such do not overflow
+  constexpr int64_t kMost = int64_t{1} << 31;  // products and sums of such numbers do not overflow
   if (kernel > kMost || stride > kMost || dilation > kMost || before > kMost || after > kMost) {
     return absl::InvalidArgumentError(absl::StrCat("window size ", kernel, ", stride ", stride,
                                                    ", dilation ", dilation, ", paddings ", before,

@@ -1,10 +1,10 @@
 #include "estimator/kernels/fused/pool_2x2.h"
 
-// This file is compiled once for every instruction set; see Highway's foreach_target.h.
+// Highway's foreach_target.h compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/fused/pool_2x2.cc"
-#define HWY_DISABLE_PCLMUL_AES  // not in x86-64-v3, not used: makes AVX2 the baseline
-// The order matters: each includes this file or what the one before set up.
+#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
+// The order matters: each header includes this file, or needs what the header before it defined.
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"

@@ -1,4 +1,5 @@
-// Copies that fail: CheckNumerics if an element is not finite, CheckRange if one lies outside.
+// Copies that can fail: CheckNumerics if an element is not finite, CheckRange if one is out of
+// range.
 #include <cmath>
 #include <cstring>
 

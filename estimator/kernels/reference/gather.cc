@@ -1,5 +1,5 @@
 // GatherV2, GatherNd, ScatterNd, TensorScatter..., UnsortedSegment..., OneHot.
-// Sums run in the elements' own dtype, in the order of the indices.
+// Sums are computed in the dtype of the elements, in the order of the indices.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -54,11 +54,11 @@ std::unique_ptr<Kernel> MakeGather(const KernelSpec& spec) {
 
 EST_REGISTER_KERNEL("GatherV2", KernelTier::kReference, MakeGather);
 
-// How rows of K indices point into slices of a shape.
+// How rows of K indices refer to slices of a shape.
 struct NdLayout {
   int64_t num_rows = 0;
   int64_t depth = 0;  // K
-  int64_t slice = 1;  // elements of a slice
+  int64_t slice = 1;  // the number of elements of a slice
   std::vector<int64_t> limits, strides;
 
   NdLayout(const Shape& indices, const Shape& whole)
@@ -68,7 +68,7 @@ struct NdLayout {
     for (int i = static_cast<int>(depth); i < whole.rank(); ++i) slice *= whole.dim(i);
   }
 
-  // fn(row, offset of its slice).
+  // Calls fn(row, offset of its slice) for every row.
   template <typename Index, typename Fn>
   absl::Status ForEach(const Index* indices, Fn&& fn) const {
     for (int64_t row = 0; row < num_rows; ++row) {
@@ -128,8 +128,8 @@ EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, [](const KernelSpec& sp
   });
 });
 
-// x with updates set or added; operand order x, indices, updates. Written over x, it touches the
-// updated slices alone.
+// x with the updates set or added. The operands are x, indices, updates. If the output overwrites
+// x, only the updated slices are written.
 template <bool kAdd>
 std::unique_ptr<Kernel> MakeTensorScatter(const KernelSpec& spec) {
   const NdLayout layout(spec.inputs[1].shape, spec.outputs[0].shape);
@@ -180,7 +180,7 @@ T Lowest() {
     return std::numeric_limits<T>::lowest();
 }
 
-// What a segment begins with, and how it takes in a row's element.
+// The initial value of a segment, and how the element of a row is combined with it.
 struct SumSegments {
   template <typename T>
   static T First() {

@@ -1,7 +1,7 @@
-// MatMul and BatchMatMulV2, plainly: out[i,j] = sum_k a[i,k] * b[k,j], k ascending.
+// MatMul and BatchMatMulV2 as plain loops: out[i,j] = sum_k a[i,k] * b[k,j], with k ascending.
 //
-// Four rows of a at a time, so that b is read once for the four; the inner loop runs along a row of
-// b, which the compiler vectorises.
+// Four rows of a are computed at a time, so that b is read once for all four. The inner loop runs
+// along a row of b, which the compiler vectorises.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kRows = 4;
 
 struct Sizes {
-  int64_t m = 0;  // rows of the result
+  int64_t m = 0;  // the number of rows of the result
   int64_t k = 0;
   int64_t n = 0;
   bool transpose_a = false;  // a is stored [k, m]
@@ -66,7 +66,7 @@ void MultiplyOne(const Sizes& s, const T* a, const T* b, T* out, void* scratch) 
   }
 }
 
-// Calls fn(T{}) for what MatMul takes.
+// Calls fn(T{}) for the dtypes that MatMul takes.
 template <typename Fn>
 std::unique_ptr<Kernel> VisitMatMul(DType dtype, Fn&& fn) {
   if (dtype == DType::kInt32) return fn(int32_t{});
@@ -96,7 +96,7 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
   });
 }
 
-// For every matrix of `out`, which matrix of `input` belongs to it, by broadcasting.
+// For every matrix of `out`, the number of the matrix of `input` that broadcasts to it.
 std::vector<int64_t> BatchIndex(const Shape& input, const Shape& out) {
   const int batch_rank = out.rank() - 2;
   int64_t count = 1;

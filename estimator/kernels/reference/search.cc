@@ -12,8 +12,8 @@
 namespace estimator {
 namespace {
 
-// `better(a, b)`: a takes the place of b. A NaN never does; of equals the first stays. `worst` is
-// where the search begins, so that it passes over NaN.
+// better(a, b): whether a replaces b. A NaN never does, and of equal elements the first is kept.
+//   worst: the initial value, so that NaN elements are skipped.
 template <typename T, typename Index, typename Better>
 std::unique_ptr<Kernel> ArgKernel(const KernelSpec& spec, int64_t axis, Better better,
                                   Compute<T> worst) {
@@ -113,7 +113,7 @@ std::unique_ptr<Kernel> InTopKKernel(const KernelSpec& spec, int64_t k) {
       int64_t num_larger = 0;
       for (int64_t i = 0; in && i < columns; ++i) {
         if (!std::isfinite(x[i]))
-          in = false;  // as TensorFlow: such a row has no order
+          in = false;  // as in TensorFlow: such a row has no order
         else
           num_larger += x[i] > x[target];
       }
