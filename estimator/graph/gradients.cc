@@ -106,6 +106,7 @@ class Differentiator {
       grads.push_back(GradientOf(output));
       any |= grads.back().valid();
     }
+    // No gradient is needed below a node whose inputs are all outside the path, such as an x.
     bool has_inner = false;
     for (const Tensor& input : node.inputs()) has_inner |= between_.count(input.node()) > 0;
     if (!any || !has_inner || node.def().not_differentiable) return true;

@@ -139,6 +139,7 @@ Variable GetVariable(absl::string_view name, const Shape& shape, const VariableO
   variable.trainable_ = options.trainable && !options.local;
   variable.local_ = options.local;
   {
+    // The node has exactly the variable's name, even if the caller is in a name scope.
     const AbsoluteNameScope root(graph, "");
     variable.node_ =
         graph.AddNode("VariableV2", {}, {{"dtype", options.dtype}, {"shape", shape}}, full);

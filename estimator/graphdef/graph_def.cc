@@ -30,7 +30,7 @@ void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto:
     const Tensor& input = node.input(i);
     const Node& from = *input.node();
     const Node* variable = nullptr;
-    // In TensorFlow an update rule takes its variables and returns only the first of them, so both
+    // In TensorFlow an update rule takes its variables and returns only the first of them. So both
     // its state inputs and the users of its later outputs refer to the variable.
     if (IsUpdateRule(node) && i < node.num_outputs()) {
       variable = StateVariable(node, i);

@@ -78,6 +78,7 @@ void CopySlice(const Array& whole, const std::vector<int64_t>& begin, Array& par
   const int64_t row = rank == 0 ? 1 : part.shape().dim(-1);
   const size_t item = DTypeSize(whole.dtype());
   std::vector<int64_t> at(begin.size(), 0);  // the current index within the part
+  // Rows along the last axis are contiguous in both, so each is one copy.
   for (int64_t done = 0; done < part.num_elements(); done += row) {
     int64_t from = 0;
     for (size_t axis = 0; axis < begin.size(); ++axis)
@@ -102,6 +103,7 @@ absl::Status ParseShapeAndSlice(absl::string_view text, CheckpointSlice& slice) 
                      "' is not a slice of a variable; expected the sizes of the whole, then "
                      "begin,size for each axis"));
   };
+  // The text is "SIZE SIZE ... AXIS:AXIS:...", where each AXIS is "begin,size" or "-".
   const std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
   if (words.size() < 2 ||
       !ParseSizes(absl::MakeSpan(words).first(words.size() - 1), slice.full_shape))
@@ -117,6 +119,7 @@ absl::Status ParseShapeAndSlice(absl::string_view text, CheckpointSlice& slice) 
     }
     std::vector<int64_t> part;
     const std::vector<absl::string_view> numbers = absl::StrSplit(axes[i], ',');
+    // part[1] is compared with whole - part[0], because their sum may overflow.
     if (numbers.size() != 2 || !ParseSizes(numbers, part) || part[0] > whole ||
         part[1] > whole - part[0])
       return bad();
@@ -132,6 +135,7 @@ absl::StatusOr<std::map<int, CheckpointSlice>> FindCheckpointSlices(const Restor
   EST_ASSIGN_OR_RETURN(const std::vector<int> nodes, flat.AllThatRuns(restore.restore_op_name));
   for (const int i : nodes) {
     const std::string& op = flat.node(i).def->op();
+    // Other nodes that run are not assignments of restored values: file names, NoOps, Identities.
     if ((op != "Assign" && op != "AssignVariableOp") || flat.node(i).inputs.size() != 2) continue;
     const FlatTensor variable = flat.node(i).inputs[0];
     EST_ASSIGN_OR_RETURN(const FlatTensor value, Source(flat.node(i).inputs[1], flat));
@@ -148,6 +152,7 @@ absl::StatusOr<Array> ReadVariable(const ImportedVariable& variable, const Bundl
   const CheckpointSlice& source = variable.source;
   const std::string& name = variable.variable.node()->name();
   EST_ASSIGN_OR_RETURN(const TensorSpec stored, reader.Spec(source.name));
+  // The checkpoint has the whole of a partitioned variable, so the shape of the whole is compared.
   const TensorSpec expected = {spec.dtype,
                                source.begin.empty() ? spec.shape : Shape(source.full_shape)};
   const bool fits = source.begin.empty() || Shape(source.size) == spec.shape;

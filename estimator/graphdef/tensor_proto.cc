@@ -94,6 +94,7 @@ void WriteTensorProto(const Array& value, bool contents, proto::TensorProto* out
     for (const std::string& text : value.values<std::string>()) out->add_string_val(text);
     return;
   }
+  // As in tf.make_tensor_proto, one number goes to the field of its dtype, which is shorter.
   if (value.num_elements() == 1) {
     switch (value.dtype()) {
       case DType::kFloat32:

@@ -18,6 +18,7 @@ absl::StatusOr<SliceRange> ResolveSlice(int64_t dim, const SliceAxis& axis) {
   }
   if (axis.stride == 0) return absl::InvalidArgumentError("a slice's stride must not be 0");
   const bool forward = axis.stride > 0;
+  // With a negative stride a range may end before the first element, at -1.
   const int64_t low = forward ? 0 : -1, high = forward ? dim : dim - 1;
   const auto canonical = [&](int64_t at) { return std::clamp(at < 0 ? at + dim : at, low, high); };
   const int64_t begin = axis.open_begin ? (forward ? low : high) : canonical(axis.begin);

@@ -106,6 +106,7 @@ absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& i
     return absl::InvalidArgumentError(
         absl::StrCat("kernel has rank ", filter.rank(), ", expected 4 (rows, columns, in, out)"));
   }
+  // If the kernel expects fewer channels than the input has, the convolution is grouped.
   const int64_t channels = input.dim(3), expected = filter.dim(2);
   const bool grouped = !depthwise && channels != expected && expected > 0;
   if (grouped ? channels % expected != 0 : channels != expected) {

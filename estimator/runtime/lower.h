@@ -12,7 +12,7 @@ namespace estimator::ir {
 // Takes the nodes that the fetches and updates of `spec` need. Any tensor may be fed; then the node
 // that computes it is not needed. Several AssignAdds of one variable are added up.
 // Errors: graph.status(), if it is an error; INVALID_ARGUMENT for an invalid handle or one of
-// another graph, for placeholders that are needed but not fed (naming all), and if a variable is
+// another graph; for placeholders that are needed but not fed (naming all); if a variable is
 // assigned twice (it would be undefined which value it gets).
 absl::StatusOr<Module> Lower(const Graph& graph, const ProgramSpec& spec);
 

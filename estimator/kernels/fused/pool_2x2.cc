@@ -29,6 +29,8 @@ void MaxRow(const float* top, const float* bottom, int64_t windows, int64_t chan
   const int64_t lanes = Lanes();
   const auto one = hn::Set(di, 1), two = hn::Set(di, 2), three = hn::Set(di, 3);
   for (int64_t q = 0; q < windows; ++q, top += channels, bottom += channels) {
+    // The inner loop advances top and bottom by one pixel, the outer loop skips the second pixel of
+    // each window.
     for (int64_t c = 0; c < channels; c += lanes, top += lanes, bottom += lanes, y += lanes) {
       auto best = hn::LoadU(d, top);
       const auto b = hn::LoadU(d, top + channels);

@@ -84,6 +84,7 @@ int64_t TapOffset(const Pool& pool, int64_t p, int64_t q, int64_t r, int64_t s) 
 //   argmax: may be null.
 void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
   const int64_t channels = pool.channels;
+  // The common pool after a convolution has a vectorised implementation.
   if (pool.tiles_by_2x2()) {
     const int64_t in_row = pool.columns.input * channels, out_row = in_row / 2;
     for (int64_t p = 0; p < pool.rows.output; ++p) {
@@ -101,6 +102,7 @@ void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
       for (int64_t s = s0; s < s1; ++s) {
         const float* const value = x + TapOffset(pool, p, q, r, s);
         const auto tap = static_cast<uint8_t>(r * pool.columns.kernel + s);
+        // Padding does not count, so the first tap in the image is the first candidate.
         if (first) {
           std::copy(value, value + channels, best);
           if (argmax != nullptr) std::fill(argmax + output, argmax + output + channels, tap);
@@ -134,6 +136,7 @@ void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, 
     return;
   }
   const bool tiles = pool.tiles(), overlaps = pool.overlaps();
+  // If the windows tile the image, every element of dx is written; else the rest must be zero.
   if (!tiles) std::fill(dx, dx + pool.in_image(), 0.0f);
   ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
                           int64_t s1) {
@@ -144,6 +147,8 @@ void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, 
       for (int64_t s = s0; s < s1; ++s) {
         float* const to = dx + TapOffset(pool, p, q, r, s);
         const int32_t tap = static_cast<int32_t>(r * pool.columns.kernel + s);
+        // If windows overlap, an element may be the maximum of several, and its gradients are
+        // added.
         if (overlaps) {
 #pragma omp simd
           for (int64_t i = 0; i < channels; ++i) {
@@ -179,6 +184,7 @@ void FindArgmax(const Pool& pool, const float* x, const float* y, uint8_t* argma
       for (int64_t s = s1 - 1; s >= s0; --s) {
         const float* const value = x + TapOffset(pool, p, q, r, s);
         const auto tap = static_cast<uint8_t>(r * pool.columns.kernel + s);
+        // The last tap is the default, which is kept if all elements are NaN.
         const bool last = r == r1 - 1 && s == s1 - 1;
 #pragma omp simd
         for (int64_t i = 0; i < channels; ++i)
@@ -220,6 +226,7 @@ std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& given) {
   if (!pool.has_value() || pool->taps() > 256) return nullptr;
   return MakeFusedKernel(
       [pool = *pool](const KernelArgs& args) {
+        // The scratch has the argmax of one image for each chunk.
         ForEachImage(pool, [&](int chunk, int64_t n) {
           uint8_t* const argmax = static_cast<uint8_t*>(args.scratch) + chunk * pool.out_image();
           const int64_t in = n * pool.in_image(), out = n * pool.out_image();

@@ -73,6 +73,7 @@ std::unique_ptr<Kernel> MakeTotal(int64_t size, double factor, Term term) {
         ParallelFor(chunks, [&](int chunk, int64_t begin, int64_t end) {
           partial[chunk] = SumRange(begin, end, [&](int64_t i) { return term(x[i]); });
         });
+        // The partial sums are added in the order of the chunks, whichever thread was first.
         double total = 0;
         for (int chunk = 0; chunk < chunks.count; ++chunk) total += partial[chunk];
         args.out<float>(0)[0] = static_cast<float>(factor * total);

@@ -68,6 +68,7 @@ std::unique_ptr<Kernel> MakeLogSoftmax(const KernelSpec& spec) {
         const float* const x = args.in<float>(0) + r * rows.classes;
         float* const y = args.out<float>(0) + r * rows.classes;
         const float maximum = Maximum(x, rows.classes);
+        // The exponentials are needed only for their sum; y is used as memory for them.
         const float log_sum = std::log(Exponentials(x, maximum, y, rows.classes));
 #pragma omp simd
         for (int64_t c = 0; c < rows.classes; ++c) y[c] = x[c] - maximum - log_sum;
@@ -107,6 +108,7 @@ template <typename Label>
 std::unique_ptr<Kernel> MakeSparse(const Rows& rows) {
   return MakeFusedKernel([rows](const KernelArgs& args) {
     const Label* const labels = args.in<Label>(1);
+    // Labels are checked before the threads start, so that the error names the first bad row.
     for (int64_t r = 0; r < rows.chunks.items; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= rows.classes) {

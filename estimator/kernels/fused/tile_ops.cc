@@ -49,6 +49,7 @@ HWY_INLINE void Map(const float* a, const float* b, const float* c, float* out, 
 // Highway's functions, corrected at the ends of their ranges and for NaN.
 HWY_INLINE V Exp(V x) {
   const D d;
+  // x is clamped to the range of hn::Exp. A result above f32's range is infinity.
   const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
   const V y = hn::Exp(d, hn::Min(x, hn::Set(d, 88.8f)));
   const V bounded = hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.7228317f)), infinity, y);

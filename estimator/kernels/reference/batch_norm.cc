@@ -49,6 +49,7 @@ void Forward(const Sizes& s, const KernelArgs& args) {
         mean[c] += static_cast<double>(x[r * s.channels + c]);
     }
     for (int64_t c = 0; c < s.channels; ++c) mean[c] /= count;
+    // A second pass over the differences loses no accuracy if the mean is large.
     for (int64_t r = 0; r < s.rows; ++r) {
       for (int64_t c = 0; c < s.channels; ++c) {
         const double d = static_cast<double>(x[r * s.channels + c]) - mean[c];
@@ -122,6 +123,7 @@ void Backward(const Sizes& s, const KernelArgs& args) {
     args.out<U>(1)[c] = static_cast<U>(sum_z[c]);
     args.out<U>(2)[c] = static_cast<U>(sum[c]);
   }
+  // In inference mean and variance do not depend on x, so the gradient has no share of the sums.
   const double share = s.is_training ? 1 / static_cast<double>(std::max<int64_t>(s.rows, 1)) : 0;
   T* const dx = args.out<T>(0);
   for (int64_t r = 0; r < s.rows; ++r) {

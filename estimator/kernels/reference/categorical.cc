@@ -76,6 +76,7 @@ std::unique_ptr<Kernel> MultinomialKernel(const KernelSpec& spec) {
         for (int64_t row = 0; row < sizes.rows; ++row) {
           const double total = SumUp(args.in<T>(0) + row * sizes.classes, sizes.classes, sums);
           for (int64_t i = 0; i < sizes.samples; ++i) {
+            // The class is the first one whose cumulative sum is larger than a uniform number.
             const double at = doubles.Next() * total;
             args.out<Index>(0)[row * sizes.samples + i] =
                 static_cast<Index>(std::upper_bound(sums, sums + sizes.classes, at) - sums);

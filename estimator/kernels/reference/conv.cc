@@ -31,6 +31,7 @@ void Forward(const ConvGeometry& g, const T* in, const T* filter, T* out, Acc* s
   const int64_t filter_rows = channels / g.groups, group_outs = outs / g.groups;
   const int64_t pixels = g.rows.output * g.columns.output;
   for (int64_t n = 0; n < g.batch; ++n) {
+    // An image is summed in Acc and rounded to T once.
     std::fill(sums, sums + pixels * outs, Acc{0});
     ForEachTap(g, n, [&](int64_t output, int64_t input, int64_t tap) {
       Acc* const sum = sums + (output - n * pixels) * outs;

@@ -34,6 +34,7 @@ void MultiplyOne(const Sizes& s, const T* a, const T* b, T* out, void* scratch) 
   Acc* const sums = a_rows + kRows * s.k;          // [kRows, n]
   for (int64_t i0 = 0; i0 < s.m; i0 += kRows) {
     const int64_t rows = std::min(kRows, s.m - i0);
+    // The rows of a are converted to Acc once, and stored contiguously even if a is transposed.
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t k = 0; k < s.k; ++k) {
         a_rows[r * s.k + k] =

@@ -179,6 +179,7 @@ void Ftrl(O o, int64_t size, bool shrinks) {
   using Acc = typename O::Acc;
   const Acc rate = o.scalar(4), l1 = o.scalar(5), l2 = o.scalar(6);
   const Acc shrinkage = shrinks ? o.scalar(7) : Acc{0}, power = o.scalar(shrinks ? 8 : 7);
+  // As in TensorFlow, the usual power -0.5 uses sqrt, which is faster and rounds differently.
   const auto root = [power](Acc x) {
     return power == Acc{-0.5} ? std::sqrt(x) : std::pow(x, -power);
   };

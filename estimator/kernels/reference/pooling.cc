@@ -65,6 +65,7 @@ void MaxPoolGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* 
   const int64_t channels = pool.channels;
   for (int64_t n = 0; n < pool.batch; ++n) {
     std::fill(sums, sums + pool.in_image(), Acc{0});
+    // ForEachWindow counts pixels from the start of the batch; `sums` has one image.
     Acc* const image = sums - n * pool.in_image();
     ForEachWindow(pool, n, [&](int64_t output, const auto& window) {
       const T* const best = out + output * channels;

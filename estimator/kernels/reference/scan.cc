@@ -39,6 +39,7 @@ KernelFactory Scan(int first, Combine combine) {
       if constexpr (kIsNumberType<T>) {
         kernel = MakeKernel([=](const KernelArgs& args) {
           for (int64_t row = 0; row < outer * inner; ++row) {
+            // The elements of a row are `inner` apart.
             const int64_t start = row / inner * size * inner + row % inner;
             const T* x = args.in<T>(0) + start;
             T* out = args.out<T>(0) + start;

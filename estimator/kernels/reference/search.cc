@@ -84,6 +84,7 @@ EST_REGISTER_KERNEL("TopKV2", KernelTier::kReference, [](const KernelSpec& spec)
             for (int64_t row = 0; row < rows; ++row) {
               const T* x = args.in<T>(0) + row * columns;
               std::iota(order, order + columns, 0);
+              // As in TensorFlow, equal elements are ordered by index.
               std::partial_sort(order, order + k, order + columns, [x](int32_t a, int32_t b) {
                 const auto xa = static_cast<Compute<T>>(x[a]), xb = static_cast<Compute<T>>(x[b]);
                 return xa > xb || (!(xb > xa) && a < b);

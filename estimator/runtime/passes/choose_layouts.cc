@@ -17,7 +17,7 @@ namespace {
 
 // The number of f32 in an AVX-512 vector. With AVX2 oneDNN chooses blocks of 8, which gain nothing.
 constexpr int64_t kBlock = 16;
-// Images with at most so many channels are the network's input, and are not blocked.
+// Images with at most this many channels are the network's input, and are not blocked.
 constexpr int64_t kMostInputChannels = 3;
 
 // The operands of an op that are activations, and whether the op chooses a layout or follows its
