@@ -45,8 +45,8 @@ class ElementwiseKernel final : public Kernel {
     int slot = -1;    // kSlot: the index of the slot
     int buffer = -1;  // kBuffer: the index of the input or output
     bool is_output_buffer = false;
-    int last_use =
-        -1;  // the last op that reads it; num_ops if it is copied to an output at the end
+    // The last op that reads it; num_ops if it is copied to an output at the end; -1 if none.
+    int last_use = -1;
   };
   struct Op {
     TileOp op = TileOp::kAddV2;

@@ -1,8 +1,7 @@
 // Schedule: the order in which nodes run, divided into segments by collectives, and the updates
 // that are written directly into a variable's memory.
 //
-//   level(node) = the largest level of its inputs; an input that is a CrossReplicaSum counts one
-//   more
+//   level(node) = max over its inputs of level(input) + (1 if the input is a CrossReplicaSum)
 // Nodes run by level, and within a level in topological order. The collectives of level k run at
 // the end of segment k. The update phase follows the last segment: the nodes that write variables
 // in place, and the nodes that read their results. It has only ops that cannot fail, and every
