@@ -32,7 +32,7 @@ struct SummaryRequest {
   int max_outputs = 3;  // the number of images of a batch that are written
 };
 
-// TensorFlow's DEFAULT_GRAPH_SEED: the graph seed of an op that has only an op seed.
+// TensorFlow's DEFAULT_GRAPH_SEED: the graph seed if none is set.
 inline constexpr int64_t kDefaultGraphSeed = 87654321;
 
 // One thread builds a graph. It is not copyable, because handles point into it.
@@ -69,7 +69,8 @@ class Graph {
   Tensor FindTensor(absl::string_view name);
 
   // Makes a name unique by TensorFlow's rule: the first use is the plain name, later ones get _1,
-  // _2, .... Names that differ only in case count as equal. A name that ends in '/' is not changed.
+  // _2, .... Names that differ only in case count as equal. Of a name that ends in '/', only
+  // the '/' is removed.
   std::string UniqueName(absl::string_view name);
   const std::string& name_scope() const { return name_scope_; }  // "" or "a/b/"
 
@@ -104,7 +105,8 @@ class Graph {
   // The slices of each gradient, as KeepSlices() noted them: see indexed_slices.h.
   std::map<Tensor, std::vector<IndexedSlices>>& slices() { return slices_; }
 
-  // All nodes that Gradients() built. On replicas these are the gradients of one replica.
+  // All nodes that Gradients() built, and so all that it returned. On replicas, each replica
+  // computes its own gradients.
   std::set<const Node*>& gradient_nodes() { return gradient_nodes_; }
   const std::set<const Node*>& gradient_nodes() const { return gradient_nodes_; }
 
