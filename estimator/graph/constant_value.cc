@@ -8,9 +8,11 @@
 namespace estimator {
 namespace {
 
-// What is folded is a short way from constants; a longer one may exhaust the stack.
+// The evaluation is recursive. Values that are worth folding are near constants; a longer chain of
+// nodes could overflow the stack.
 constexpr int kMaxDepth = 1000;
 
+// Evaluates tensors recursively and remembers every result, also "not constant".
 class Evaluator {
  public:
   explicit Evaluator(int64_t max_elements) : max_elements_(max_elements) {}
@@ -39,7 +41,7 @@ class Evaluator {
                     .outputs = node.outputs(),
                     .constants = {}};
     std::vector<Array> inputs;
-    // The value of Shape, Size and Rank needs only the static shape of what they look at.
+    // Shape, Size and Rank need only the static shape of their operand, so the operand may be fed.
     const bool needs_shape_only =
         node.op() == "Shape" || node.op() == "Size" || node.op() == "Rank";
     for (const Tensor& input : node.inputs()) {
@@ -56,7 +58,7 @@ class Evaluator {
     return (*outputs)[static_cast<size_t>(tensor.output())];
   }
 
-  // Runs a kernel that does not look at its operand.
+  // Runs a kernel that does not read its operand.
   static std::optional<Array> FromShape(const KernelSpec& spec) {
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(spec, KernelTier::kReference);
     if (!kernel.ok()) return std::nullopt;

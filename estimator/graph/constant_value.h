@@ -1,4 +1,4 @@
-// The value of a tensor that does not depend on anything fed, stored or random.
+// The value of a tensor that depends on no placeholder, no variable and no random op.
 #ifndef ESTIMATOR_GRAPH_CONSTANT_VALUE_H_
 #define ESTIMATOR_GRAPH_CONSTANT_VALUE_H_
 
@@ -10,9 +10,11 @@
 
 namespace estimator {
 
-// Evaluates `tensor` with the reference kernels if all it needs is constant and none of it has
-// more than `max_elements` elements; nullopt otherwise. Static shapes make Shape, Size and Rank
-// constants. Source: the role of TF 2.15 tensor_util.constant_value.
+// The value of `tensor`, computed with the reference kernels while the graph is built.
+//   max_elements: the largest number of elements that any needed tensor may have.
+// Returns nullopt if the tensor depends on a placeholder, a variable or a random op, or if a needed
+// tensor is larger than that. Shapes are static, so Shape, Size and Rank are constants.
+// Source: the role of TF 2.15 tensor_util.constant_value.
 std::optional<Array> ConstantValue(const Tensor& tensor, int64_t max_elements = 4096);
 
 }  // namespace estimator

@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-// Nodes on a path from some x to some y.
+// The nodes on a path from some x to some y.
 std::set<const Node*> NodesBetween(const std::vector<Tensor>& xs, const std::vector<Tensor>& ys) {
   std::set<const Node*> ancestors;  // of ys
   std::vector<const Node*> pending;
@@ -26,7 +26,8 @@ std::set<const Node*> NodesBetween(const std::vector<Tensor>& xs, const std::vec
   }
   std::set<const Node*> sources;
   for (const Tensor& x : xs) sources.insert(x.node());
-  // Inputs have smaller ids than their users, so one pass in id order finds all descendants.
+  // Inputs have smaller ids than the nodes that use them, so one pass in id order finds all
+  // descendants.
   std::map<int, const Node*> by_id;
   for (const Node* node : ancestors) by_id[node->id()] = node;
   std::set<const Node*> between;
@@ -52,7 +53,8 @@ Tensor OnesFor(Graph& graph, const Tensor& y) {
                      "grad_ys");
 }
 
-// The nodes that the innermost Gradients() of this thread differentiates through; null outside.
+// The nodes that the innermost Gradients() of this thread differentiates through; null outside
+// Gradients().
 thread_local const std::set<const Node*>* wanted_nodes = nullptr;
 
 class WantedScope {
@@ -67,6 +69,8 @@ class WantedScope {
   const std::set<const Node*>* const previous_;
 };
 
+// Collects the gradient of every tensor as a list of parts, and sums the parts when a node needs
+// the gradient of its output.
 class Differentiator {
  public:
   Differentiator(Graph& graph, const std::vector<Tensor>& xs, const std::vector<Tensor>& ys)
@@ -74,7 +78,8 @@ class Differentiator {
 
   void Seed(const Tensor& y, const Tensor& grad) { parts_[y].push_back(grad); }
 
-  // Walks the nodes from the last to the first, handing each its summed output gradients.
+  // Visits the nodes from the last to the first, so that all parts of an output's gradient are
+  // known when its node is visited.
   bool Run() {
     std::map<int, const Node*, std::greater<int>> order;
     for (const Node* node : between_) order[node->id()] = node;
@@ -101,14 +106,15 @@ class Differentiator {
       grads.push_back(GradientOf(output));
       any |= grads.back().valid();
     }
+    // No gradient is needed below a node whose inputs are all outside the path, such as an x.
     bool has_inner = false;
     for (const Tensor& input : node.inputs()) has_inner |= between_.count(input.node()) > 0;
     if (!any || !has_inner || node.def().not_differentiable) return true;
     if (node.def().gradient == nullptr) {
       graph_.Fail(absl::UnimplementedError(
           absl::StrCat("no gradient is defined for op ", node.op(), " ('", node.name(),
-                       "'), which lies between the loss and a variable; StopGradient its result if "
-                       "none is wanted")));
+                       "'), which is on the path from the loss to a variable; pass its result "
+                       "through StopGradient if no gradient should flow through it")));
       return false;
     }
     const NameScope scope(absl::StrCat(node.name(), "_grad"), graph_);
@@ -177,7 +183,8 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
   std::vector<Tensor> grads;
   for (const Tensor& x : xs) {
     Tensor grad = differentiator.GradientOf(x);
-    // A grad_ys that comes out as it went in: its node is not a gradient's.
+    // A grad_ys can be returned unchanged. Its node existed before and is not a gradient's, so the
+    // result gets a node of its own.
     if (grad.valid() && static_cast<size_t>(grad.node()->id()) < num_nodes_before) {
       const Tensor own = graph.AddOp("AddN", {grad});
       KeepSlicesOfSum(own, {grad});

@@ -9,21 +9,20 @@
 
 namespace estimator {
 
-// d(sum of ys)/dx for every x, built into the graph under the scope `gradients`.
-//   Returns one tensor per x, of x's shape and dtype; invalid where no y depends on x.
-//   Where x is a table that Gather looks rows up in, the gradient remembers its slices: see
-//   indexed_slices.h.
+// d(sum of ys)/dx for every x. The ops are added to the graph under the scope `gradients`.
 //   grad_ys: the gradient that flows into each y; empty means ones.
-// Errors (kept by the graph): INVALID_ARGUMENT if a y is not floating; UNIMPLEMENTED naming an op
-// on the path that has no gradient.
+//   Returns one tensor for each x, with x's shape and dtype; it is invalid if no y depends on x.
+//   If Gather looks up rows of x, the gradient remembers its slices: see indexed_slices.h.
+// Errors (kept by the graph): INVALID_ARGUMENT if the dtype of a y is not floating; UNIMPLEMENTED
+// naming an op on the path that has no gradient.
 // Source: TF 2.15 tf.gradients.
 std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<Tensor>& xs,
                               const std::vector<Tensor>& grad_ys = {});
 std::vector<Tensor> Gradients(const Tensor& y, const std::vector<Variable>& variables);
 
-// For gradient functions: whether Gradients() has a use for the gradient of `input`, an operand of
-// the node that is being differentiated. A gradient function may leave out what is not wanted, and
-// so keep the graph small; always true outside of Gradients().
+// For gradient functions: whether Gradients() uses the gradient of `input`, an operand of the node
+// that is being differentiated. A gradient function may skip the gradients that are not wanted,
+// which keeps the graph small. Always true outside Gradients().
 bool GradientWanted(const Tensor& input);
 
 }  // namespace estimator

@@ -18,7 +18,7 @@ namespace {
 
 thread_local Graph* current_graph = nullptr;
 
-// Of one tensor: a count of its bytes does not overflow.
+// The largest number of elements of a tensor. Its size in bytes does not overflow an int64.
 constexpr int64_t kMaxElements = int64_t{1} << 56;
 
 std::string InputTypes(const std::vector<Tensor>& inputs) {
@@ -89,7 +89,7 @@ Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs att
                                 : absl::StrCat(name_scope_, base_name);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].valid()) {
-      // The handle's own graph holds the reason, unless the handle never was a tensor.
+      // The handle's own graph has the reason, unless the handle was default-constructed.
       if (inputs[i].graph() != nullptr && inputs[i].graph() != this)
         return fail(inputs[i].graph()->status());
       return fail(absl::InvalidArgumentError(absl::StrCat(
@@ -166,14 +166,14 @@ Tensor Graph::FindTensor(absl::string_view name) {
 // Source: TF 2.15 random_seed.get_seed.
 std::pair<int64_t, int64_t> Graph::OpSeeds(std::optional<int64_t> op_seed) {
   constexpr int64_t kModulus = (int64_t{1} << 31) - 1;
-  // As Python's %: never negative.
+  // As Python's %: the result is never negative.
   const auto truncated = [](int64_t seed) { return (seed % kModulus + kModulus) % kModulus; };
   if (!op_seed.has_value()) {
     op_seed = seed_.has_value() ? num_unseeded_ops_++ : static_cast<int64_t>(nodes_.size());
   }
   const std::pair<int64_t, int64_t> seeds = {
       seed_.has_value() ? truncated(*seed_) : kDefaultGraphSeed, truncated(*op_seed)};
-  // (0, 0) would mean "no seed" to TensorFlow's kernels.
+  // TensorFlow's kernels take (0, 0) as "no seed".
   if (seeds.first == 0 && seeds.second == 0) return {0, kModulus};
   return seeds;
 }

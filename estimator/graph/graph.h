@@ -22,19 +22,20 @@
 
 namespace estimator {
 
-// A value that a model wants shown; written by the training loop. See ops/summary.h.
+// A value that a model asks to be written to the summaries. The training loop writes it; see
+// ops/summary.h.
 struct SummaryRequest {
   enum class Kind { kScalar, kHistogram, kImage };
   Kind kind = Kind::kScalar;
   std::string tag;
   Tensor value;
-  int max_outputs = 3;  // images of a batch
+  int max_outputs = 3;  // the number of images of a batch that are written
 };
 
-// TensorFlow's DEFAULT_GRAPH_SEED: stands in for a graph seed where none is set.
+// TensorFlow's DEFAULT_GRAPH_SEED: the graph seed if none is set.
 inline constexpr int64_t kDefaultGraphSeed = 87654321;
 
-// Built by one thread. Not copyable; handles point into it.
+// One thread builds a graph. It is not copyable, because handles point into it.
 class Graph {
  public:
   Graph();
@@ -42,21 +43,22 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // The graph that ops without a tensor argument build into (constants, variables):
-  // the innermost GraphScope of this thread. REQUIRES: there is one.
+  // The graph of the innermost GraphScope of this thread. Ops without a tensor argument (constants,
+  // variables) are added to it. REQUIRES: there is one.
   static Graph& Current();
   static bool HasCurrent();
 
-  // Adds a node under the current name scope, inferring its outputs. `name` is the last part of
-  // its name and is made unique (`Relu`, `Relu_1`); empty: the op's name. On an error of shapes,
-  // an unknown op, or an invalid input, keeps the first error and returns null.
+  // Adds a node under the current name scope and infers the specs of its outputs.
+  //   name: the last part of the node's name, made unique (`Relu`, `Relu_1`); empty: the op's name.
+  // Returns null if shapes do not fit, the op is unknown or an input is invalid; the graph keeps
+  // the first such error.
   Node* AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs = {},
                 absl::string_view name = "", std::vector<Operation> control_inputs = {});
-  // The common case of one output.
+  // The same for an op with one output.
   Tensor AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs = {},
                absl::string_view name = "");
 
-  // The first error, or OK. `Train` and its like return it.
+  // The first error, or OK. The training loop returns it from Train, Evaluate and Predict.
   const absl::Status& status() const { return status_; }
   // Keeps `status` if it is the first error; adds the current scope. Returns an invalid handle.
   Tensor Fail(absl::Status status);
@@ -66,26 +68,28 @@ class Graph {
   // "name" or "name:0". Invalid if absent.
   Tensor FindTensor(absl::string_view name);
 
-  // Names. TensorFlow's rule: the first use is the plain name, later ones get _1, _2, ...;
-  // case-insensitively unique; a name that ends in '/' is taken as it is.
+  // Makes a name unique by TensorFlow's rule: the first use is the plain name, later ones get _1,
+  // _2, .... Names that differ only in case count as equal. Of a name that ends in '/', only
+  // the '/' is removed.
   std::string UniqueName(absl::string_view name);
   const std::string& name_scope() const { return name_scope_; }  // "" or "a/b/"
 
-  // Seeds, as tf.set_random_seed: op_seed is TensorFlow's (graph seed, op seed) rule.
+  // The graph seed, as tf.set_random_seed sets it.
   void set_seed(std::optional<int64_t> seed) { seed_ = seed; }
   std::optional<int64_t> seed() const { return seed_; }
-  // The (seed, seed2) attributes of a random op: under a graph seed, an op without a seed of its
-  // own takes the number of such ops before it. Without any seed, where TensorFlow draws one, they
-  // follow from the node's position, so that a run is the same every time.
+  // The (seed, seed2) attributes of a random op, by TensorFlow's rule for graph seed and op seed.
+  // With a graph seed, an op without its own seed takes the number of such ops before it. With no
+  // seed at all TensorFlow draws one; here the seeds follow from the node's position, so that every
+  // run is the same.
   std::pair<int64_t, int64_t> OpSeeds(std::optional<int64_t> op_seed);
 
-  // Variables, in creation order. Local ones (metrics) are not saved.
+  // Variables, in creation order. Local ones (metrics) are not saved in checkpoints.
   const std::vector<Variable>& variables() const { return variables_; }
   VariableScopeState& variable_scope() { return variable_scope_; }
   std::vector<Variable> TrainableVariables() const;
   std::optional<Variable> FindVariable(absl::string_view name) const;
   std::optional<Variable> GlobalStep() const { return FindVariable("global_step"); }
-  // What InitializedValue() returned, and for which variable.
+  // What InitializedValue() returned, each with its variable.
   const std::vector<std::pair<Tensor, Variable>>& initialized_values() const {
     return initialized_values_;
   }
@@ -98,10 +102,11 @@ class Graph {
   std::vector<SummaryRequest>& summaries() { return summaries_; }
   const std::vector<SummaryRequest>& summaries() const { return summaries_; }
 
-  // What KeepSlices() noted: see indexed_slices.h.
+  // The slices of each gradient, as KeepSlices() noted them: see indexed_slices.h.
   std::map<Tensor, std::vector<IndexedSlices>>& slices() { return slices_; }
 
-  // What Gradients() built, and so whatever it returned: on replicas, each one's own gradient.
+  // All nodes that Gradients() built, and so all that it returned. On replicas, each replica
+  // computes its own gradients.
   std::set<const Node*>& gradient_nodes() { return gradient_nodes_; }
   const std::set<const Node*>& gradient_nodes() const { return gradient_nodes_; }
 
@@ -127,11 +132,11 @@ class Graph {
 
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<std::string, Node*, std::less<>> nodes_by_name_;
-  std::map<std::string, int> names_in_use_;  // lower case -> next suffix
+  std::map<std::string, int> names_in_use_;  // lower-case name -> next suffix
   std::string name_scope_;
   absl::Status status_;
   std::optional<int64_t> seed_;
-  int64_t num_unseeded_ops_ = 0;  // that took a number from OpSeeds
+  int64_t num_unseeded_ops_ = 0;  // random ops that took their number in OpSeeds
   std::vector<Variable> variables_;
   std::vector<std::pair<Tensor, Variable>> initialized_values_;
   VariableScopeState variable_scope_;
@@ -144,17 +149,17 @@ class Graph {
   Sharding sharding_;
 };
 
-// The graph that an op with these inputs is built into: that of the first input that has one,
-// else the current graph.
+// The graph that an op with these inputs is added to: that of the first input that has one, else
+// the current graph.
 Graph& GraphFor(const std::vector<Tensor>& inputs);
-// GraphFor(inputs).AddOp(...): what op functions call.
+// GraphFor(inputs).AddOp(...). Op functions call this.
 Tensor AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs = {},
              absl::string_view name = "");
-// All outputs of a node with several; `num_outputs` invalid handles after an error.
+// All outputs of a node with several outputs. After an error: `num_outputs` invalid handles.
 std::vector<Tensor> AddOpN(absl::string_view op, int num_outputs, std::vector<Tensor> inputs,
                            Attrs attrs = {}, absl::string_view name = "");
 
-// While it lives, `graph` is this thread's current graph.
+// Makes `graph` the current graph of this thread while the scope exists.
 class GraphScope {
  public:
   explicit GraphScope(Graph& graph);
@@ -166,7 +171,7 @@ class GraphScope {
   Graph* const previous_;
 };
 
-// tf.name_scope: names of ops built while it lives begin with `name/`, made unique.
+// tf.name_scope: while the scope exists, names of new ops begin with `name/`, made unique.
 class NameScope {
  public:
   explicit NameScope(absl::string_view name, Graph& graph = Graph::Current());

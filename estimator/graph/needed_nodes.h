@@ -1,4 +1,4 @@
-// What of a graph is needed to compute some tensors of it.
+// Finds the nodes of a graph that some tensors need.
 #ifndef ESTIMATOR_GRAPH_NEEDED_NODES_H_
 #define ESTIMATOR_GRAPH_NEEDED_NODES_H_
 
@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-// The nodes that compute `roots`, in creation order: their inputs and control inputs, all the way.
+// The nodes that compute `roots`, in creation order, with all their inputs and control inputs.
 std::vector<const Node*> NeededNodes(const Graph& graph, const std::vector<Tensor>& roots);
 
 }  // namespace estimator

@@ -13,7 +13,7 @@ namespace estimator {
 
 struct OpDef;
 
-// Owned by its graph, unchanged after it is built.
+// The graph owns its nodes. A node does not change after it is built.
 class Node {
  public:
   int id() const { return id_; }  // creation order; inputs have smaller ids

@@ -1,5 +1,5 @@
-// What a graph knows of an op: its arity, its shape rule and its gradient. An op family
-// registers its ops beside the functions that users call (`estimator/ops/<family>.cc`).
+// What a graph knows about an op: its number of inputs, its shape rule and its gradient. An op
+// family registers its ops in the file of the functions that users call (`estimator/ops/NAME.cc`).
 #ifndef ESTIMATOR_GRAPH_OP_REGISTRY_H_
 #define ESTIMATOR_GRAPH_OP_REGISTRY_H_
 
@@ -17,26 +17,26 @@
 
 namespace estimator {
 
-// What a shape rule sees.
+// The inputs and attributes that a shape rule is given.
 struct ShapeContext {
   const std::vector<Tensor>& inputs;
   const Attrs& attrs;
 
   const TensorSpec& input(int i) const { return inputs[static_cast<size_t>(i)].spec(); }
   int num_inputs() const { return static_cast<int>(inputs.size()); }
-  // The value of an input that must be known when the graph is built (axes, a shape, paddings),
-  // as int64 values whatever its integer dtype.
-  // Errors: INVALID_ARGUMENT if it depends on a placeholder, a variable or a random op: such a
-  // shape would be dynamic.
+  // The value of input i, which must be known when the graph is built (axes, a shape, paddings), as
+  // int64 values for any integer dtype.
+  // Errors: INVALID_ARGUMENT if it depends on a placeholder, a variable or a random op: a shape
+  // that depends on it would not be static.
   absl::StatusOr<std::vector<int64_t>> ConstantInts(int i) const;
 };
 
-// Returns the spec of every output. Errors: INVALID_ARGUMENT with both values; the graph adds op
-// name, node name and input types.
+// Returns the spec of every output. Errors: INVALID_ARGUMENT with both values. The graph adds the
+// names of op and node and the types of the inputs.
 using ShapeFn = std::function<absl::StatusOr<std::vector<TensorSpec>>(const ShapeContext&)>;
 
-// grads: one per output of `node`; invalid where nothing depends on that output.
-// Returns one per input; an invalid Tensor means "no gradient flows".
+//   grads: one for each output of `node`; invalid if nothing depends on that output.
+// Returns one for each input; an invalid Tensor means that no gradient flows to it.
 using GradientFn =
     std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& grads)>;
 
@@ -47,14 +47,15 @@ struct OpDef {
   ShapeFn shape;
   // Null: Gradients() through this op is an error (unless not_differentiable).
   GradientFn gradient = nullptr;
-  // No gradient flows through it, silently, as in TensorFlow (ArgMax, Equal, Shape).
+  // No gradient flows through the op, and that is no error: ArgMax, Equal, Shape, as in TensorFlow.
   bool not_differentiable = false;
-  // Two equal nodes are not the same value, and it is never folded (random ops, placeholders).
+  // Two equal nodes have different values, so the op is neither merged nor folded (random ops,
+  // placeholders).
   bool stateful = false;
 };
 
 // EST_REGISTER_OP({.name = "Relu", .num_inputs = 1, .shape = SameShape, .gradient = ReluGradient});
-// The library needs alwayslink = True. REQUIRES: the name is new.
+// The library that does this needs alwayslink = True. REQUIRES: the name is not registered yet.
 bool RegisterOp(OpDef def);
 const OpDef* FindOp(absl::string_view name);
 std::vector<std::string> RegisteredOps();  // sorted

@@ -1,4 +1,4 @@
-// Whether a tensor hangs on the batch.
+// Tells whether a tensor depends on what is fed.
 #ifndef ESTIMATOR_GRAPH_PLACEHOLDER_DEPENDENCY_H_
 #define ESTIMATOR_GRAPH_PLACEHOLDER_DEPENDENCY_H_
 
@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-// A placeholder that `tensor` is computed from; null if there is none.
+// A placeholder that `tensor` depends on; null if there is none.
 const Node* FindPlaceholder(const Tensor& tensor);
 
 }  // namespace estimator

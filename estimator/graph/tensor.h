@@ -1,5 +1,5 @@
-// Tensor and Operation: handles to what a node of a graph computes. Values exist only when a
-// program runs; a handle knows dtype and static shape.
+// Tensor and Operation: handles to the nodes of a graph. A handle knows dtype and static shape;
+// values exist only while a program runs.
 #ifndef ESTIMATOR_GRAPH_TENSOR_H_
 #define ESTIMATOR_GRAPH_TENSOR_H_
 
@@ -13,9 +13,9 @@ namespace estimator {
 class Graph;
 class Node;
 
-// A cheap value; valid as long as its graph. An op that fails returns an invalid handle that
-// still knows its graph, and every op on an invalid handle returns another: model code needs no
-// error handling, and the graph keeps the first error.
+// A value that is cheap to copy, valid as long as its graph. An op that fails returns an invalid
+// handle that still knows its graph, and every op on an invalid handle returns another one. Model
+// code needs no error handling: the graph keeps the first error.
 class Tensor {
  public:
   Tensor() = default;
@@ -26,13 +26,14 @@ class Tensor {
   Node* node() const { return node_; }  // null when invalid
   int output() const { return output_; }
 
-  // Of an invalid handle: kInvalid and [].
+  // An invalid handle has the spec kInvalid, [].
   const TensorSpec& spec() const;
   DType dtype() const { return spec().dtype; }
   const Shape& shape() const { return spec().shape; }
   int rank() const { return shape().rank(); }
-  // Of an axis that there is not: 1, and the graph keeps the error. Of an invalid handle: 1, so
-  // that model code that computes with sizes lives to see the error that made the handle invalid.
+  // The size of an axis. For an axis out of range it returns 1 and the graph keeps the error. For
+  // an invalid handle it returns 1 too, so that model code that computes with sizes does not fail
+  // before the first error is reported.
   int64_t dim(int axis) const;
 
   // "dense/BiasAdd:0", or "<invalid>".
@@ -50,8 +51,8 @@ class Tensor {
   int output_ = 0;
 };
 
-// A node that is run for its effect: a variable's update, or a group of them. What Minimize
-// returns and a spec takes as train_op.
+// A node that is run for its effect: a variable's update, or a group of updates. Minimize returns
+// one, and a spec takes one as train_op.
 class Operation {
  public:
   Operation() = default;

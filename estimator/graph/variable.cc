@@ -14,8 +14,8 @@
 
 namespace estimator {
 
-// While it lives, names are under `prefix` exactly, whatever scope the caller stands in:
-// variables' nodes carry the variable's name.
+// While the scope exists, names of nodes begin with exactly `prefix`, in any name scope of the
+// caller. The nodes of a variable need this: their names begin with the variable's name.
 class AbsoluteNameScope {
  public:
   AbsoluteNameScope(Graph& graph, std::string prefix)
@@ -54,7 +54,7 @@ EST_REGISTER_OP({.name = "AssignAdd", .num_inputs = 2, .shape = AssignShape, .st
 EST_REGISTER_OP({.name = "NoOp", .num_inputs = 0, .shape = NoOutputs, .stateful = true});
 
 // glorot_uniform: U(-limit, limit) with limit = sqrt(6 / (fan_in + fan_out)), as
-// TF 2.15 init_ops.GlorotUniform; zeros for what is not floating.
+// TF 2.15 init_ops.GlorotUniform. Zeros for dtypes that are not floating.
 Tensor DefaultInitialValue(Graph& graph, const Shape& shape, DType dtype) {
   const auto constant = [&](double value) {
     return graph.AddOp("Const", {}, {{"value", Array::Scalar(value).Cast(dtype)}, {"dtype", dtype}},
@@ -88,7 +88,7 @@ std::string ReuseAdvice(const Graph& graph, const std::string& name) {
   const std::optional<std::string> nearest = NearestName(name, names);
   return nearest.has_value()
              ? absl::StrCat("did you mean '", *nearest, "'?")
-             : absl::StrCat("the graph has ", names.size(), " variables, none of a like name");
+             : absl::StrCat("the graph has ", names.size(), " variables, none with a similar name");
 }
 
 }  // namespace
@@ -122,13 +122,13 @@ Variable GetVariable(absl::string_view name, const Shape& shape, const VariableO
     }
     if (!(existing->spec() == spec)) {
       return fail(absl::StrCat("variable '", full, "' is ", existing->spec().ToString(),
-                               ", asked for again as ", spec.ToString()));
+                               ", but this call asks for ", spec.ToString()));
     }
     return *existing;
   }
   if (scope.reuse == Reuse::kTrue) {
     return fail(absl::StrCat("variable '", full,
-                             "' does not exist, and its scope says Reuse::kTrue; ",
+                             "' does not exist, and its VariableScope has Reuse::kTrue; ",
                              ReuseAdvice(graph, full)));
   }
   if (!shape.fully_known()) {
@@ -139,6 +139,7 @@ Variable GetVariable(absl::string_view name, const Shape& shape, const VariableO
   variable.trainable_ = options.trainable && !options.local;
   variable.local_ = options.local;
   {
+    // The node has exactly the variable's name, even if the caller is in a name scope.
     const AbsoluteNameScope root(graph, "");
     variable.node_ =
         graph.AddNode("VariableV2", {}, {{"dtype", options.dtype}, {"shape", shape}}, full);
@@ -173,6 +174,7 @@ Variable GetVariable(absl::string_view name, const Shape& shape, const VariableO
 Variable GetOrCreateGlobalStep() {
   Graph& graph = Graph::Current();
   if (const std::optional<Variable> existing = graph.GlobalStep()) return *existing;
+  // TensorFlow's global_step is outside every variable scope.
   const std::string prefix = std::exchange(graph.variable_scope().prefix, "");
   const Initializer zero = [&graph](const Shape&, DType) {
     return graph.AddOp("Const", {},

@@ -1,7 +1,7 @@
 // Variables: named state that lives across steps, with TensorFlow's names and scopes.
 //
-// State is functional. A step reads every variable as it stood when the step began; an update
-// is a pair (variable, new value), and all updates take effect together at the step's end.
+// State is functional. A step reads every variable as it was when the step began. An update is a
+// pair (variable, new value), and all updates take effect together when the step ends.
 #ifndef ESTIMATOR_GRAPH_VARIABLE_H_
 #define ESTIMATOR_GRAPH_VARIABLE_H_
 
@@ -19,12 +19,12 @@
 
 namespace estimator {
 
-// Builds the first value of a variable in the current graph.
+// Builds the initial value of a variable in the current graph.
 using Initializer = std::function<Tensor(const Shape& shape, DType dtype)>;
-// A penalty on a variable: a scalar.
+// Builds a penalty on a variable, a scalar.
 using Regularizer = std::function<Tensor(const Tensor& variable)>;
 
-// A cheap handle. Graph nodes, as TensorFlow's: `w` (VariableV2), `w/read` (Identity),
+// A cheap handle. Its graph nodes are TensorFlow's: `w` (VariableV2), `w/read` (Identity),
 // `w/Initializer/...` and `w/Assign`.
 class Variable {
  public:
@@ -35,15 +35,15 @@ class Variable {
   const Shape& shape() const { return spec().shape; }
   DType dtype() const { return spec().dtype; }
   bool trainable() const { return trainable_; }
-  // Not saved and not restored: metrics' totals.
+  // Local variables are neither saved nor restored: the totals of metrics.
   bool local() const { return local_; }
   Graph* graph() const { return graph_; }
   Node* node() const { return node_; }
 
-  // Its value at the start of the step.
+  // The value at the start of the step.
   Tensor read() const { return read_; }
   operator Tensor() const { return read_; }  // NOLINT: a variable reads as its value
-  // The first value, before any checkpoint is restored. See InitializedValue() below.
+  // The initializer's value, before any checkpoint is restored. See InitializedValue() below.
   Tensor initial_value() const { return initial_value_; }
 
  private:
@@ -59,28 +59,28 @@ class Variable {
 
 struct VariableOptions {
   DType dtype = DType::kFloat32;
-  // None: the scope's, and without one glorot_uniform for floats and zeros for integers, as in
-  // TensorFlow.
+  // Default: the scope's initializer. If the scope has none: glorot_uniform for floating dtypes and
+  // zeros for integers, as in TensorFlow.
   Initializer initializer = nullptr;
-  Regularizer regularizer =
-      nullptr;  // None: the scope's. Its value joins graph.regularization_losses()
+  // Default: the scope's regularizer. Its value is added to graph.regularization_losses().
+  Regularizer regularizer = nullptr;
   bool trainable = true;
   bool local = false;
 };
 
-// tf.get_variable: creates `<scope>/name`, or returns it where the scope says reuse.
-// Errors (kept by the graph): INVALID_ARGUMENT if it exists and reuse is off, if it does not
-// exist and reuse is on (naming the nearest), or if shape or dtype differ from the existing one.
+// tf.get_variable: creates `<scope>/name`, or returns the existing variable if the scope reuses.
+// Errors (kept by the graph): INVALID_ARGUMENT if it exists and reuse is off; if it does not exist
+// and reuse is on (naming the nearest name); if shape or dtype differ from the existing variable's.
 // Source: TF 2.15 tf.compat.v1.get_variable.
 Variable GetVariable(absl::string_view name, const Shape& shape,
                      const VariableOptions& options = {});
 
-// The int64 scalar `global_step`, created at zero where it does not exist.
+// The int64 scalar `global_step`. Creates it with the value zero if it does not exist.
 Variable GetOrCreateGlobalStep();
 
-// For the first value of another variable: the value that `variable` has by then (a checkpoint's),
-// if it has one, else its initial value. A variable that begins at initial_value() itself does not
-// follow a checkpoint: a random tensor is then drawn anew.
+// A value for the initializer of another variable: the value of `variable` after it is restored
+// from a checkpoint, or its initial value if no checkpoint has it. An initializer that reads
+// initial_value() instead does not see the checkpoint, and a random tensor is drawn again.
 // Source: TF 2.15 tf.compat.v1.Variable.initialized_value.
 Tensor InitializedValue(const Variable& variable);
 
@@ -97,8 +97,8 @@ struct VariableScopeState {
   Reuse reuse = Reuse::kFalse;
   Initializer initializer = nullptr;
   Regularizer regularizer = nullptr;
-  // How often each scope was opened, for default names (dense, dense_1); those inside a scope
-  // start anew when it closes, so that a second, reusing entry gives the same names.
+  // How many times each scope was opened, for default names (dense, dense_1). When a scope closes,
+  // the counts of the scopes in it are reset, so that reusing it gives the same names again.
   std::map<std::string, int> open_counts;
 };
 
@@ -107,7 +107,7 @@ struct VariableScopeState {
 class VariableScope {
  public:
   explicit VariableScope(absl::string_view name, VariableScopeOptions options = {});
-  // tf.variable_scope(None, default_name): `default_name` made unique among variable scopes
+  // tf.variable_scope(None, default_name): `default_name`, made unique among the variable scopes
   // (dense, dense_1, ...).
   static std::string UniqueDefaultName(absl::string_view default_name);
   ~VariableScope();
@@ -125,13 +125,13 @@ class VariableScope {
   const Regularizer previous_regularizer_;
 };
 
-// At the end of the step `variable` becomes `value`. Not run unless it is part of a train_op, of
+// Sets `variable` to `value` when the step ends. It runs only as part of a train_op, of
 // graph.update_ops() or of a metric. Errors: INVALID_ARGUMENT if dtype or shape differ.
 Operation Assign(const Variable& variable, const Tensor& value, absl::string_view name = "");
 Operation AssignAdd(const Variable& variable, const Tensor& delta, absl::string_view name = "");
-// tf.group. Null operations are skipped.
+// tf.group. Invalid operations are skipped.
 Operation Group(absl::Span<const Operation> operations, absl::string_view name = "group_deps");
-// All Assign nodes that `operation` runs, each once, in node order.
+// All Assign nodes that the operations run, each once, in node order.
 std::vector<Node*> CollectAssigns(absl::Span<const Operation> operations);
 
 }  // namespace estimator

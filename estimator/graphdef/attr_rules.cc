@@ -15,9 +15,12 @@ constexpr char kCheckRange[] = "CheckRange";
 
 using RuleMap = std::map<absl::string_view, absl::string_view>;
 
-// Words NAME=WHAT. WHAT is iK, the dtype of input K; last, that of the last input; oK, that of
-// output K; or a number: ins, of inputs; ins-1; outs, of outputs. An op with inputs that is not
-// listed has "T=i0".
+// The implied attributes of each op, as NAME=SOURCE separated by spaces. SOURCE:
+//   iK     the dtype of input K          oK     the dtype of output K
+//   last   the dtype of the last input
+//   ins    the number of inputs          ins-1  the number of inputs less one
+//   outs   the number of outputs
+// An op that is not listed and has inputs has "T=i0".
 const RuleMap& Rules() {
   static const RuleMap* const kRules = new RuleMap({
       {"AddN", "T=i0 N=ins"},
@@ -105,7 +108,7 @@ AttrValue ValueOf(const Node& node, absl::string_view what) {
 }  // namespace
 
 Attrs TensorFlowAttrs(const Node& node) {
-  Attrs attrs = node.op() == kCheckRange ? Attrs() : node.attrs();  // an Identity there
+  Attrs attrs = node.op() == kCheckRange ? Attrs() : node.attrs();  // written as an Identity
   const auto rule = Rules().find(node.op());
   const absl::string_view words = rule != Rules().end()   ? rule->second
                                   : node.num_inputs() > 0 ? "T=i0"

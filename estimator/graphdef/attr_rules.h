@@ -1,5 +1,5 @@
-// The attributes that TensorFlow's op definitions ask for and that our nodes need not carry: the
-// dtypes of inputs and outputs, and the length of a list of inputs or outputs.
+// The attributes that TensorFlow's op definitions require and that our nodes need not have: the
+// dtypes of inputs and outputs, and the lengths of lists of inputs or outputs.
 #ifndef ESTIMATOR_GRAPHDEF_ATTR_RULES_H_
 #define ESTIMATOR_GRAPHDEF_ATTR_RULES_H_
 
@@ -11,11 +11,11 @@
 
 namespace estimator {
 
-// The node's own attributes and the implied ones, by TensorFlow's names. What the node says itself
-// wins. Source: the op definitions of TF 2.15.
+// The node's own attributes and the implied ones, by TensorFlow's names. An attribute of the node
+// has precedence over an implied one. Source: the op definitions of TF 2.15.
 Attrs TensorFlowAttrs(const Node& node);
 
-// TensorFlow's name of an op: the op itself, but for the few that TensorFlow calls otherwise.
+// TensorFlow's name of an op: usually the same, but TensorFlow names a few ops differently.
 std::string TensorFlowOp(absl::string_view op);
 
 }  // namespace estimator

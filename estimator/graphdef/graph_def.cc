@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMaxTextConstantBytes = 1024;
 
-// readers: nodes that must have run before this one.
+//   readers: nodes that must run before this one.
 void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto::NodeDef* def) {
   std::vector<std::string> after;  // control inputs, which come last
   std::set<std::string> seen;
@@ -30,6 +30,8 @@ void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto:
     const Tensor& input = node.input(i);
     const Node& from = *input.node();
     const Node* variable = nullptr;
+    // In TensorFlow an update rule takes its variables and returns only the first of them. So both
+    // its state inputs and the users of its later outputs refer to the variable.
     if (IsUpdateRule(node) && i < node.num_outputs()) {
       variable = StateVariable(node, i);
     } else if (IsUpdateRule(from) && input.output() > 0) {
@@ -77,7 +79,7 @@ struct AttrWriter {
   }
 };
 
-// As TensorFlow sees them: an update rule gives the variable alone, an Assign gives it too.
+// The shapes in TensorFlow: an update rule returns only the variable, and an Assign returns it too.
 std::vector<Shape> OutputShapes(const Node& node) {
   if (IsAssign(node)) return {node.input(0).shape()};
   std::vector<Shape> shapes;
@@ -119,7 +121,7 @@ std::string GraphToGraphDef(const Graph& graph) {
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
   google::protobuf::io::CodedOutputStream coded(&stream);
-  coded.SetSerializationDeterministic(true);  // the order of attributes
+  coded.SetSerializationDeterministic(true);  // a map field has no order of its own
   CHECK(def.SerializeToCodedStream(&coded));
   coded.Trim();
   return bytes;

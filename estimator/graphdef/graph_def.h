@@ -1,15 +1,13 @@
 // Writes a graph as TensorFlow's GraphDef, which TensorBoard shows and TensorFlow imports.
 //
-// Op names, attributes and node names are TensorFlow's already. What differs is put into
-// TensorFlow's form, so that TensorFlow can import the graph and go on training it:
-// - An optimizer's update rule (`ApplyMomentum`) reads values here and gives new ones; in
-// TensorFlow it takes
-//   the variables themselves and changes them. So its state inputs `w/read` are written as `w`, and
-//   what uses its output k > 0 uses the variable k, after the rule (`^rule`).
-// - Here a step reads variables as they stood when it began; there an update comes after
-// (`^reader`) what reads its
-//   variable.
-// - `Assign` has an output there, the variable.
+// Op names, attributes and node names are TensorFlow's already. Where the graphs differ, a node is
+// rewritten in TensorFlow's form, so that TensorFlow can import the graph and continue training it:
+// - Here an optimizer's update rule (`ApplyMomentum`) reads values and returns new ones. In
+//   TensorFlow it takes the variables and changes them. So its state inputs `w/read` are written as
+//   `w`, and a node that uses its output k > 0 uses the variable k, after the rule (`^rule`).
+// - Here a step reads variables as they were when it began. In TensorFlow an update gets control
+//   inputs (`^reader`), so that it runs after the nodes that read its variable.
+// - In TensorFlow `Assign` has an output, the variable.
 #ifndef ESTIMATOR_GRAPHDEF_GRAPH_DEF_H_
 #define ESTIMATOR_GRAPHDEF_GRAPH_DEF_H_
 
@@ -27,16 +25,17 @@ class GraphDef;
 inline constexpr int kGraphDefProducer = 1645;
 inline constexpr int kGraphDefMinConsumer = 12;
 
-// The GraphDef. `out` is empty before. It may be larger than protobuf can write (kMaxMessageBytes).
+// Writes the GraphDef. REQUIRES: `out` is empty. The result may be larger than protobuf can
+// serialize (kMaxMessageBytes).
 void WriteGraphDef(const Graph& graph, proto::GraphDef* out);
 
-// The above, serialized. REQUIRES: its size is below kMaxMessageBytes (graph_size.h): the same
-// bytes for the same graph. Every node has its attributes, the implied dtype attributes (`T`), and
-// `_output_shapes`; constants are whole.
+// The above, serialized; the same graph gives the same bytes. Every node has its attributes, the
+// implied dtype attributes (`T`) and `_output_shapes`. Constants are written whole.
+// REQUIRES: the size is below kMaxMessageBytes (graph_size.h).
 std::string GraphToGraphDef(const Graph& graph);
 
-// The same as text: graph.pbtxt. Constants of more than 1024 bytes are left out: their dtype and
-// shape stand, and TensorFlow reads them as zeros.
+// The same as text, for graph.pbtxt. Of a constant of more than 1024 bytes only dtype and shape are
+// written; TensorFlow reads it as zeros.
 std::string GraphToText(const Graph& graph);
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// Nodes of a GraphDef made by hand, with the attributes that TensorFlow's importer asks for.
+// Builds nodes of a GraphDef, with the attributes that TensorFlow's importer requires.
 #ifndef ESTIMATOR_GRAPHDEF_GRAPH_DEF_BUILDER_H_
 #define ESTIMATOR_GRAPHDEF_GRAPH_DEF_BUILDER_H_
 
@@ -14,7 +14,7 @@ namespace estimator {
 
 inline proto::DataType ProtoType(DType dtype) { return static_cast<proto::DataType>(dtype); }
 
-// A NodeDef being filled in; valid until the next node is added to its graph.
+// A NodeDef that is being filled in. It is valid until the next node is added to its graph.
 class NodeDefRef {
  public:
   explicit NodeDefRef(proto::NodeDef* node) : node_(node) {}
@@ -31,15 +31,16 @@ class NodeDefRef {
   proto::NodeDef* const node_;
 };
 
-// Appends nodes to `graph` under names that are new in it.
+// Appends nodes to `graph`.
 class GraphDefBuilder {
  public:
   explicit GraphDefBuilder(proto::GraphDef* graph);
-  // `prefix`, or prefix_1, ...: so that no node of the graph is, or lies under, this name.
+  // `prefix`, or prefix_1, ...: a scope that no node of the graph has as its name or its parent.
   std::string UniqueScope(absl::string_view prefix);
+  // Adds a node. REQUIRES: no node of the graph has this name.
   NodeDefRef Add(absl::string_view name, absl::string_view op,
                  const std::vector<std::string>& inputs);
-  // Returns its name.
+  // Adds a Const node. Returns its name.
   std::string AddConst(absl::string_view name, const Array& value);
 
  private:
@@ -47,7 +48,7 @@ class GraphDefBuilder {
   std::set<std::string> names_;
 };
 
-// Makes `node` another one of the same name: attributes and inputs go.
+// Replaces `node` by a node of another op with the same name. Attributes and inputs are removed.
 NodeDefRef ReplaceNode(proto::NodeDef* node, absl::string_view op,
                        const std::vector<std::string>& inputs);
 void ReplaceByConst(proto::NodeDef* node, const Array& value);

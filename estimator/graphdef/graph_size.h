@@ -1,5 +1,5 @@
-// How many bytes of constants a graph holds, which GraphToGraphDef would write whole: asked before
-// a graph is written, since protobuf takes no message of 2 GiB.
+// The number of bytes of constants in a graph. GraphToGraphDef writes them whole, and protobuf
+// cannot serialize 2 GiB, so callers check this before they write a graph.
 #ifndef ESTIMATOR_GRAPHDEF_GRAPH_SIZE_H_
 #define ESTIMATOR_GRAPHDEF_GRAPH_SIZE_H_
 
@@ -15,12 +15,12 @@ namespace estimator {
 struct ConstantBytes {
   size_t total = 0;
   size_t largest = 0;
-  std::string largest_node = "";  // "": there are none
+  std::string largest_node = "";  // "" if the graph has no constants
 };
 ConstantBytes CountConstantBytes(const Graph& graph);
 
-// Whether `graph` can go into `file` ("model.ckpt-N.meta", as the message says it).
-// Errors: RESOURCE_EXHAUSTED if its constants are more than max_bytes, with the sizes, the largest
+// Checks that `graph` can be written into `file` ("model.ckpt-N.meta"; only used in the message).
+// Errors: RESOURCE_EXHAUSTED if its constants exceed max_bytes, with both sizes, the largest
 // constant and the cure.
 absl::Status CheckConstantBytes(const Graph& graph, size_t max_bytes, absl::string_view file);
 

@@ -11,9 +11,9 @@
 namespace estimator {
 namespace {
 
-constexpr int64_t kMaxOutputs = 1 << 16;  // of one node
+constexpr int64_t kMaxOutputs = 1 << 16;  // the largest number of outputs of a node
 
-// Ops that hand strings and resources on without looking at them, or look at the shape alone.
+// Ops that pass strings and resources on without reading them, or that read only the shape.
 bool TakesAnyType(absl::string_view op) {
   for (const char* other :
        {"Const", "Identity", "IdentityN", "Placeholder", "PlaceholderWithDefault", "ParseExample",
@@ -24,7 +24,8 @@ bool TakesAnyType(absl::string_view op) {
   return false;
 }
 
-// Ops whose kernels make strings, move or compare them: what makes the classes of a classification.
+// Ops whose kernels produce, move or compare strings. Classification heads use them for the names
+// of classes.
 bool TakesStrings(absl::string_view op) {
   for (const char* other :
        {"AsString", "BroadcastTo", "Concat",       "ConcatV2", "Equal",     "ExpandDims",
@@ -37,7 +38,7 @@ bool TakesStrings(absl::string_view op) {
 }
 
 std::optional<std::string> TypeProblem(const proto::NodeDef& node) {
-  // Sorted, so that the same graph gives the same message.
+  // Sorted by name, so that the same graph gives the same message.
   std::map<std::string, proto::DataType> types;
   for (const auto& [name, value] : node.attr()) {
     if (value.value_case() == proto::AttrValue::kType) types.emplace(name, value.type());
@@ -108,8 +109,9 @@ absl::Status ImportProblems::status() const {
     count += entry.count;
   }
   return absl::UnimplementedError(absl::StrCat(
-      "what is to be computed needs ", count, " ", count == 1 ? "node" : "nodes",
-      " that cannot be imported; fetch less, or feed what they give:\n", FormatTable(rows)));
+      "the fetches need ", count, " ", count == 1 ? "node" : "nodes",
+      " that cannot be imported; fetch fewer tensors, or feed the outputs of these nodes:\n",
+      FormatTable(rows)));
 }
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// What an import needs and cannot have, gathered into one error.
+// Collects everything that prevents an import into one error.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_CHECK_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_CHECK_H_
 
@@ -17,13 +17,12 @@ namespace proto {
 class NodeDef;
 }  // namespace proto
 
-// Ops that ImportGraphDef builds itself, without a rule: constants, placeholders, variables and
-// tf.io.parse_example.
+// Ops that ImportGraphDef builds itself, without an ImportRule: variables and tf.io.parse_example.
 bool IsVariableOp(absl::string_view op);
 bool IsParseExampleOp(absl::string_view op);
 
-// Why a node cannot be imported, if it cannot: "not supported", "data_format = NCHW",
-// "dtype DT_COMPLEX64".
+// The reason why a node cannot be imported: "not supported", "data_format = NCHW",
+// "dtype DT_COMPLEX64". nullopt if it can be imported.
 std::optional<std::string> ImportProblem(const proto::NodeDef& node);
 
 class ImportProblems {

@@ -18,7 +18,9 @@ absl::StatusOr<std::vector<Tensor>> ConvertClipByValue(const ImportNode& node) {
 }
 
 absl::StatusOr<std::vector<Tensor>> ConvertConcat(const ImportNode& node) {
-  if (node.inputs.empty()) return absl::InvalidArgumentError("Concat takes an axis and tensors");
+  if (node.inputs.empty())
+    return absl::InvalidArgumentError(
+        "Concat needs an axis and at least one tensor, but has no inputs");
   std::vector<Tensor> inputs = node.inputs;
   std::rotate(inputs.begin(), inputs.begin() + 1, inputs.end());
   return std::vector<Tensor>{node.graph.AddOp("ConcatV2", std::move(inputs), {}, node.name)};
@@ -67,12 +69,14 @@ absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiag(const ImportNode& node) {
     return IsConstant(node.inputs[i], -1) || IsConstant(node.inputs[i], size);
   };
   if (!IsConstant(node.inputs[1], 0) || !square(2) || !square(3) || !IsConstant(node.inputs[4], 0))
-    return absl::UnimplementedError("only the main diagonal of a square matrix, zeros beside it");
+    return absl::UnimplementedError(
+        "only the main diagonal of a square matrix is supported, with zeros elsewhere");
   return std::vector<Tensor>{node.graph.AddOp("MatrixDiag", {diagonal}, {}, node.name)};
 }
 
 absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiagPart(const ImportNode& node) {
-  if (!IsConstant(node.inputs[1], 0)) return absl::UnimplementedError("only the main diagonal");
+  if (!IsConstant(node.inputs[1], 0))
+    return absl::UnimplementedError("only the main diagonal is supported");
   return std::vector<Tensor>{node.graph.AddOp("MatrixDiagPart", {node.inputs[0]}, {}, node.name)};
 }
 

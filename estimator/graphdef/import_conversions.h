@@ -1,4 +1,4 @@
-// Ops of TensorFlow that become several ops of ours, or none.
+// Imports TensorFlow's ops that become several of our ops, or none.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_CONVERSIONS_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_CONVERSIONS_H_
 
@@ -9,22 +9,22 @@
 
 namespace estimator {
 
-// Each is an ImportFn. Errors of shapes are kept by the graph; the handles are then invalid.
+// Each function is an ImportFn. The graph keeps errors of shapes; the handles are then invalid.
 
-// The outputs are the inputs: Identity, and what only matters in training.
+// Returns the inputs as outputs: for Identity, and for ops that matter only in training.
 absl::StatusOr<std::vector<Tensor>> PassThrough(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertClipByValue(const ImportNode& node);
-// The old Concat takes the axis first.
+// The old op Concat, whose first input is the axis.
 absl::StatusOr<std::vector<Tensor>> ConvertConcat(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertEinsum(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertEnsureShape(const ImportNode& node);
-// Along axis 0; ResourceGather too, whose variable is its value here.
+// Gather along axis 0. Also ResourceGather, whose variable is imported as its value.
 absl::StatusOr<std::vector<Tensor>> ConvertGather(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertInTopK(const ImportNode& node);
-// The later versions, which also set other diagonals: of the main one.
+// The later versions (V2, V3), which can also set other diagonals. Only the main one is supported.
 absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiag(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiagPart(const ImportNode& node);
-// The old Select does not broadcast, but takes one condition for each row.
+// The old op Select: it does not broadcast, but accepts one condition for each row.
 absl::StatusOr<std::vector<Tensor>> ConvertSelect(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertShapeN(const ImportNode& node);
 absl::StatusOr<std::vector<Tensor>> ConvertTopK(const ImportNode& node);

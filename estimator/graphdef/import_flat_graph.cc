@@ -18,7 +18,8 @@
 namespace estimator {
 namespace {
 
-// A file's functions may call each other in circles, or double at every level.
+// Limits for a malformed file: its functions may call each other in a cycle, or twice at every
+// level.
 constexpr int kMaxDepth = 200;
 constexpr size_t kMaxScopes = 100000;
 constexpr size_t kMaxNodes = 1 << 20;
@@ -46,15 +47,15 @@ bool SplitOutput(absl::string_view name, absl::string_view* node, int* output) {
 
 }  // namespace
 
-// A graph, or one call of a function.
+// The nodes of the graph, or of one call of a function.
 struct FlatGraph::Scope {
   const proto::FunctionDef* function = nullptr;  // null: the graph itself
   Scope* caller = nullptr;
-  int call = -1;       // the node of the caller
+  int call = -1;       // the node of `caller` that makes this call
   std::string prefix;  // "StatefulPartitionedCall/"
   const NodeIndex* index = nullptr;
-  std::map<int, int> flat;      // node here -> node of the FlatGraph
-  std::map<int, Scope*> calls;  // node here -> what it calls
+  std::map<int, int> flat;      // node of this scope -> node of the FlatGraph
+  std::map<int, Scope*> calls;  // node of this scope -> the scope of the function that it calls
 
   const proto::NodeDef& def(const proto::GraphDef& graph_def, int i) const {
     return function != nullptr ? function->node_def(i) : graph_def.node(i);
@@ -126,7 +127,7 @@ absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
   called->caller = &scope;
   called->call = index;
   called->prefix = absl::StrCat(scope.prefix, scope.def(graph_def_, index).name(), "/");
-  // Calls of one function share its index.
+  // All calls of one function share its index.
   const auto [node_index, is_new] = indexes_.try_emplace(&function);
   if (is_new) {
     EST_ASSIGN_OR_RETURN(node_index->second, IndexNodes(function.node_def(), called->Where()));
@@ -165,7 +166,7 @@ absl::StatusOr<FlatTensor> FlatGraph::OutputOf(Scope& scope, int index, absl::st
   const auto result = function->ret().find(arg);
   if (result == function->ret().end()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(called->Where(), " does not say what its output '", arg, "' is"));
+        absl::StrCat(called->Where(), " has no `ret` entry for its output '", arg, "'"));
   }
   return ResolveIn(*called, result->second, depth + 1);
 }
@@ -181,6 +182,7 @@ absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view 
     node = name.substr(0, colon);
     output = name.substr(colon + 1);
   }
+  // The argument of a function is a tensor of its caller.
   if (scope.function != nullptr) {
     const auto& args = scope.function->signature().input_arg();
     for (int i = 0; i < args.size(); ++i) {
@@ -198,7 +200,7 @@ absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view 
   if (found == scope.index->end()) {
     std::vector<std::string> names;
     for (const auto& [other, index] : *scope.index) names.emplace_back(other);
-    // Comparing with all names of a huge graph would take long.
+    // Comparing with all names of a very large graph would take too long.
     const auto nearest = names.size() < 10000 ? NearestName(node, names) : std::nullopt;
     return absl::InvalidArgumentError(
         absl::StrCat(scope.Where(), " has no node '", node, "'",
@@ -236,6 +238,7 @@ absl::Status FlatGraph::Resolve(int node) {
   const proto::NodeDef& def = *nodes_[static_cast<size_t>(node)].def;
   std::vector<FlatTensor> inputs;
   for (const std::string& input : def.input()) {
+    // Control inputs come last. They are not needed to compute a value.
     if (absl::StartsWith(input, "^")) break;
     const absl::StatusOr<FlatTensor> from = ResolveIn(*scope, input, 0);
     if (!from.ok())

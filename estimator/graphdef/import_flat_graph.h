@@ -1,8 +1,8 @@
-// FlatGraph: a GraphDef with its functions inlined, as far as somebody asked for it.
+// FlatGraph: a GraphDef with its functions inlined, as far as a caller asks for their nodes.
 //
-// Names are resolved when a node is asked for: "node:1" in a graph, "node:output_arg:0" in the body
-// of a function, whose arguments are the caller's tensors. A call (PartitionedCall) has no node of
-// its own: its outputs are those of its body.
+// A name is resolved when its node is needed: "node:1" in a graph, "node:output_arg:0" in the body
+// of a function. The arguments of a function are the caller's tensors. A call (PartitionedCall) has
+// no node of its own: its outputs are those of the function's body.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_FLAT_GRAPH_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_FLAT_GRAPH_H_
 
@@ -25,7 +25,7 @@ class GraphDef;
 class NodeDef;
 }  // namespace proto
 
-// An output of a node of a FlatGraph.
+// One output of a node of a FlatGraph.
 struct FlatTensor {
   int node = -1;
   int output = 0;
@@ -33,34 +33,35 @@ struct FlatTensor {
 };
 
 struct FlatNode {
-  std::string name;  // unique: "StatefulPartitionedCall/dense/MatMul" for a node of a function
+  std::string name;  // unique; for a node of a function "StatefulPartitionedCall/dense/MatMul"
   const proto::NodeDef* def = nullptr;
-  std::vector<FlatTensor> inputs;  // resolved by Resolve
+  std::vector<FlatTensor> inputs;  // set by Resolve
   bool resolved = false;
 };
 
-// Refers to the GraphDef, which outlives it. Not thread-safe.
+// Refers to the GraphDef, which must outlive it. Not thread-safe.
 class FlatGraph {
  public:
-  // Errors: INVALID_ARGUMENT if two nodes or two functions have one name.
+  // Errors: INVALID_ARGUMENT if two nodes or two functions have the same name.
   static absl::StatusOr<std::unique_ptr<FlatGraph>> Create(const proto::GraphDef& graph_def);
   ~FlatGraph();
   FlatGraph(const FlatGraph&) = delete;
   FlatGraph& operator=(const FlatGraph&) = delete;
 
-  // Nodes that were asked for, in that order.
+  // The nodes that were needed so far, in the order of the requests.
   const std::vector<FlatNode>& nodes() const { return nodes_; }
   const FlatNode& node(int i) const { return nodes_[static_cast<size_t>(i)]; }
 
   // The tensor called "node" or "node:1" in the graph.
   // Errors: INVALID_ARGUMENT naming the nearest node.
   absl::StatusOr<FlatTensor> Find(absl::string_view name);
-  // "'x', 'y' and 3 more", or "none": of the graph, not of its functions.
+  // The names of the graph's placeholders, for messages: "'x', 'y' and 3 more", or "none".
+  // Placeholders in functions are not listed.
   std::string Placeholders() const;
-  // Makes the inputs of a node known. Errors: INVALID_ARGUMENT naming the node and the input.
+  // Sets the inputs of a node. Errors: INVALID_ARGUMENT naming the node and the input.
   absl::Status Resolve(int node);
-  // The nodes of `op`, of all that it waits for (control inputs), and of the bodies of all
-  // functions that are called there: what running it runs.
+  // All nodes that run when `op` runs: the nodes that it depends on, through inputs and control
+  // inputs, and the bodies of all functions that are called there.
   absl::StatusOr<std::vector<int>> AllThatRuns(absl::string_view op);
 
  private:
@@ -75,10 +76,10 @@ class FlatGraph {
 
   const proto::GraphDef& graph_def_;
   std::map<absl::string_view, const proto::FunctionDef*> functions_;
-  std::map<const proto::FunctionDef*, NodeIndex> indexes_;  // null: of the graph
-  std::vector<std::unique_ptr<Scope>> scopes_;              // the graph's first
+  std::map<const proto::FunctionDef*, NodeIndex> indexes_;  // null: the index of the graph
+  std::vector<std::unique_ptr<Scope>> scopes_;              // the first is the graph's
   std::vector<FlatNode> nodes_;
-  std::vector<std::pair<Scope*, int>> places_;  // of nodes_: where its NodeDef stands
+  std::vector<std::pair<Scope*, int>> places_;  // the NodeDef of each of nodes_
 };
 
 }  // namespace estimator

@@ -23,9 +23,10 @@
 namespace estimator {
 namespace {
 
-// Of one tensor: nothing that is served is larger, and a product of sizes does not overflow.
+// The largest number of elements of a tensor. No served tensor is larger, and a product of sizes
+// does not overflow.
 constexpr int64_t kMaxElements = int64_t{1} << 31;
-// Results up to this size become constants, so that what is computed from shapes is one.
+// Results up to this size become constants, so that values computed from shapes are constants too.
 constexpr int64_t kMaxFoldedElements = 4096;
 
 class Importer {
@@ -56,7 +57,7 @@ class Importer {
  private:
   const proto::NodeDef& Def(int node) const { return *flat_.node(node).def; }
 
-  // "'dense/MatMul' (MatMul)"
+  // The name and op of a node: "'dense/MatMul' (MatMul)".
   std::string Where(int node) const {
     return absl::StrCat("'", flat_.node(node).name, "' (", Def(node).op(), ")");
   }
@@ -127,7 +128,7 @@ class Importer {
     return fits ? absl::OkStatus() : wrong(absl::StrCat("the graph takes ", wanted.ToString()));
   }
 
-  // Visits all that the fetches need, and notes what of it cannot be imported.
+  // Visits every node that the fetches need, and collects the reasons why some cannot be imported.
   absl::Status Reach(const std::vector<FlatTensor>& fetches) {
     std::set<int> seen;
     std::vector<FlatTensor> pending(fetches.rbegin(), fetches.rend());
@@ -165,7 +166,8 @@ class Importer {
     }
   }
 
-  // The needed nodes, each after its inputs.
+  // The nodes that the fetches need, each after its inputs. The search keeps its own stack: a long
+  // chain of nodes would overflow the thread's.
   absl::StatusOr<std::vector<int>> Sorted(const std::vector<FlatTensor>& fetches) const {
     enum class State : char { kNew, kOpen, kDone };
     std::vector<State> states(flat_.nodes().size(), State::kNew);
@@ -238,7 +240,8 @@ class Importer {
   absl::StatusOr<std::vector<Tensor>> ImportConst(const proto::NodeDef& def,
                                                   const std::string& name) {
     const auto value = def.attr().find("value");
-    if (value == def.attr().end()) return absl::InvalidArgumentError("a constant without a value");
+    if (value == def.attr().end())
+      return absl::InvalidArgumentError("the constant has no attribute 'value'");
     EST_ASSIGN_OR_RETURN(const Array array,
                          ReadTensorProto(value->second.tensor(), options_.max_constant_bytes));
     return std::vector<Tensor>{
@@ -251,6 +254,8 @@ class Importer {
     const Tensor variable =
         graph_.AddOp("VariableV2", {},
                      {{"dtype", ReadDType(def.attr().at("dtype").type())}, {"shape", shape}}, name);
+    // The name in the checkpoint comes from the restore op if there is one. Otherwise a resource
+    // variable is stored under its shared_name, a reference variable under the name of its node.
     CheckpointSlice source;
     const auto found = slices_.find(node);
     const auto shared = def.attr().find("shared_name");
@@ -315,7 +320,7 @@ class Importer {
     return outputs;
   }
 
-  // A constant, where the value is known already and small.
+  // Returns a constant if the value is known already and small, else `output`.
   Tensor Folded(const Tensor& output, const std::string& name) {
     const Node& node = *output.node();
     const std::string& op = node.op();
@@ -341,7 +346,7 @@ class Importer {
   std::set<FlatTensor> used_;
   ImportProblems problems_;
   std::map<int, CheckpointSlice> slices_;
-  std::vector<std::vector<Tensor>> values_;  // of the FlatGraph's nodes
+  std::vector<std::vector<Tensor>> values_;  // the outputs of each node of flat_
   ImportedGraph result_;
 };
 
@@ -360,7 +365,7 @@ absl::StatusOr<ImportedGraph> ImportSerializedGraphDef(absl::string_view graph_d
   proto::GraphDef def;
   if (!ParseWithinLimit(graph_def, &def)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("these ", graph_def.size(), " bytes are no GraphDef"));
+        absl::StrCat("cannot parse these ", graph_def.size(), " bytes as a GraphDef"));
   }
   return ImportGraphDef(def, options, graph);
 }

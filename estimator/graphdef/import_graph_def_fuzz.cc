@@ -1,5 +1,5 @@
-// Fuzzes the importer of GraphDefs: the bytes are one. Its placeholders are fed, and its last node
-// is fetched, then some others.
+// Fuzzes the importer of GraphDefs. The input bytes are a GraphDef. Its placeholders are fed; its
+// last node is fetched first, then some others.
 #include <algorithm>
 #include <cstdint>
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kMaxOutputs = 1 << 20;
 
-// Ops with several outputs, each under a name of its own. Of all other ops, the one output or the
-// one list of outputs has a name that need not be known.
+// The ops with several named outputs. Every other op has one output, or one list of outputs, so the
+// name does not matter.
 const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
   using Names = std::vector<absl::string_view>;
   static const auto* const kNames = new std::map<absl::string_view, Names>({

@@ -1,4 +1,4 @@
-// The outputs of TensorFlow's ops by name, as the bodies of functions name them: "norm:y:0".
+// Numbers of the outputs of TensorFlow's ops, from the names that function bodies use: "norm:y:0".
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_OUTPUT_ARGS_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_OUTPUT_ARGS_H_
 
@@ -13,12 +13,12 @@ namespace proto {
 class NodeDef;
 }  // namespace proto
 
-// "batch_mean:0" of a FusedBatchNormV3 is output 1; "output:2" of a Split, output 2.
+// The number of an output: 1 for "batch_mean:0" of a FusedBatchNormV3, 2 for "output:2" of a Split.
 // Errors: INVALID_ARGUMENT if the op has no such output.
 absl::StatusOr<int> OutputNumber(const proto::NodeDef& node, absl::string_view output);
 
-// The outputs of a ParseExample or ParseExampleV2 node, of which the dense values are the ones that
-// become arrays.
+// The outputs of a ParseExample or ParseExampleV2 node. A sparse feature has 3 outputs, a dense one
+// has 1; only dense features are imported.
 struct ParseExampleOutputs {
   int num_sparse = 0;
   int num_dense = 0;

@@ -18,7 +18,7 @@ absl::StatusOr<Array> Constant(const std::vector<Tensor>& inputs, size_t i) {
   return absl::InvalidArgumentError(absl::StrCat("input ", i, " is not a constant"));
 }
 
-// The keys of the dense features, and the first input that is a default value.
+// The keys of the dense features, and the number of the first input that is a default value.
 absl::StatusOr<std::pair<std::vector<std::string>, size_t>> Keys(
     const proto::NodeDef& node, const std::vector<Tensor>& inputs,
     const ParseExampleOutputs& outputs) {
@@ -37,7 +37,8 @@ absl::StatusOr<std::pair<std::vector<std::string>, size_t>> Keys(
   const size_t first = 2 + static_cast<size_t>(outputs.num_sparse);
   const size_t count = static_cast<size_t>(outputs.num_dense);
   if (inputs.size() != first + 2 * count)
-    return absl::InvalidArgumentError(absl::StrCat("has ", inputs.size(), " inputs"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", inputs.size(), " inputs; its attributes require ", first + 2 * count));
   for (size_t i = 0; i < count; ++i) EST_RETURN_IF_ERROR(append(first + i));
   return std::make_pair(std::move(keys), first + count);
 }
@@ -55,8 +56,8 @@ absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& no
       count != static_cast<size_t>(outputs.num_dense) ||
       count != static_cast<size_t>(types->second.list().type_size()) ||
       count != static_cast<size_t>(shapes->second.list().shape_size())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", count, " dense keys, and not as many types and shapes"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "has ", count, " dense keys, but Ndense, Tdense or dense_shapes differ from that number"));
   }
   std::vector<DenseFeature> features;
   for (size_t i = 0; i < count; ++i) {
@@ -70,9 +71,9 @@ absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& no
                          .output = outputs.first_dense() + static_cast<int>(i)};
     if (given.num_elements() > 0) {
       if (given.dtype() != dtype || given.num_elements() != shape.num_elements()) {
-        return absl::InvalidArgumentError(absl::StrCat("feature '", keys[i], "' is ",
-                                                       TensorSpec{dtype, shape}.ToString(),
-                                                       ", its default value ", given.TypeString()));
+        return absl::InvalidArgumentError(
+            absl::StrCat("feature '", keys[i], "' is ", TensorSpec{dtype, shape}.ToString(),
+                         ", but its default value is ", given.TypeString()));
       }
       feature.spec.default_value = given.Reshaped(shape);
     }

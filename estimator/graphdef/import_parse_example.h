@@ -1,4 +1,4 @@
-// tf.io.parse_example in an imported graph: placeholders, and how the host fills them.
+// Imports tf.io.parse_example as placeholders, and tells the host how to fill them.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_PARSE_EXAMPLE_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_PARSE_EXAMPLE_H_
 
@@ -19,13 +19,13 @@ class NodeDef;
 struct DenseFeature {
   std::string key;
   FixedLenFeature spec;
-  int output = 0;  // of the ParseExample node
+  int output = 0;  // the number of the output of the ParseExample node
 };
 
-// The dense features of a ParseExample or ParseExampleV2 node whose inputs are imported; those of a
-// length that varies are left out.
-// Errors: INVALID_ARGUMENT if keys, types, shapes and default values are not as many, or if keys or
-// default values are not constants.
+// The dense features of a ParseExample or ParseExampleV2 node, without those of variable length.
+//   inputs: the inputs of the node, imported already.
+// Errors: INVALID_ARGUMENT if the numbers of keys, types, shapes and default values differ, or if
+// keys or default values are not constants.
 absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& node,
                                                         const std::vector<Tensor>& inputs);
 

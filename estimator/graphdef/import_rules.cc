@@ -17,7 +17,7 @@ namespace {
 
 using RuleMap = std::map<absl::string_view, ImportRule>;
 
-// Ops without attributes of their own, and without another name.
+// Ops that have no attributes of their own and the same name as ours.
 constexpr absl::string_view kPlainOps =
     "Abs Acos Acosh AddN AddV2 Asin Asinh Atan Atan2 Atanh BitwiseAnd BitwiseOr BitwiseXor "
     "BroadcastTo Ceil ConcatV2 Cos Cosh Div DivNoNan Elu EluGrad Equal Erf Erfc Exp "
@@ -96,7 +96,7 @@ RuleMap MakeRules() {
   for (const char* op : {"All", "Any", "Max", "Mean", "Min", "Prod", "Sum"})
     add(op, "keep_dims:b=false");
 
-  // Under another name.
+  // Ops that have another name than ours.
   rules["Add"] = {"AddV2", ""};
   rules["BatchMatMul"] = {"BatchMatMulV2", "adj_x:b=false adj_y:b=false"};
   rules["BatchMatMulV3"] = rules["BatchMatMul"];
@@ -107,7 +107,7 @@ RuleMap MakeRules() {
   rules["VariableShape"] = {"Shape", "out_type:t=int32"};
   rules["ResourceGatherNd"] = {"GatherNd", ""};
 
-  // Built from several ops, or none.
+  // Ops that become several of our ops, or none.
   for (const char* op : {"DebugGradientIdentity", "Identity", "PreventGradient", "ReadVariableOp",
                          "Snapshot", "StopGradient"})
     rules[op] = {"", "", PassThrough, 1};
@@ -130,7 +130,7 @@ RuleMap MakeRules() {
   return rules;
 }
 
-// One word of ImportRule::attrs.
+// One attribute of ImportRule::attrs, parsed.
 struct AttrRule {
   absl::string_view name = "";
   char kind = ' ';
@@ -176,7 +176,7 @@ AttrValue FromText(char kind, absl::string_view text) {
   }
 }
 
-// The attribute as the rule's kind; nullopt if it is of another.
+// The attribute as a value of the rule's kind; nullopt if it is of another kind.
 std::optional<AttrValue> FromProto(char kind, const proto::AttrValue& value) {
   using proto::AttrValue;
   const auto is = [&value](AttrValue::ValueCase c) { return value.value_case() == c; };

@@ -1,4 +1,4 @@
-// Which of TensorFlow's ops can be imported, and how.
+// The rules for importing TensorFlow's ops.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_RULES_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_RULES_H_
 
@@ -17,32 +17,35 @@ namespace proto {
 class NodeDef;
 }  // namespace proto
 
-// A node whose inputs are imported already.
+// A node to import, whose inputs are imported already.
 struct ImportNode {
   Graph& graph;
   const std::string& name;
   std::vector<Tensor> inputs;
-  Attrs attrs;          // those of the rule, defaults filled in
-  int num_outputs = 0;  // that are used, for ops that have as many as inputs
+  Attrs attrs;          // the rule's attributes, with defaults filled in
+  int num_outputs = 0;  // used outputs, of an op with as many outputs as inputs
 };
-// Builds what stands for the node and gives its outputs, in TensorFlow's order. Shape errors go to
-// the graph; the status is for inputs that do not fit the op.
+// Builds the ops that replace the node and returns its outputs, in TensorFlow's order. The graph
+// keeps errors of shapes; the status reports inputs that do not fit the op.
 using ImportFn = absl::StatusOr<std::vector<Tensor>> (*)(const ImportNode&);
 
 struct ImportRule {
-  // The op of ours; the inputs are the same. Empty: `convert` builds it.
+  // Our op, which takes the same inputs. Empty: `convert` builds the replacement.
   absl::string_view op;
-  // Words NAME:KIND, NAME:KIND=DEFAULT, or NAME:KIND=ONLY! where only that value is supported.
+  // The attributes to read, separated by spaces:
+  //   NAME:KIND           required
+  //   NAME:KIND=DEFAULT   optional
+  //   NAME:KIND=ONLY!     optional; no other value is supported
   // KIND: b(ool), i(nt), f(loat), s(tring), t(ype), l(ist of ints), p (shape).
   absl::string_view attrs;
   ImportFn convert = nullptr;
-  int num_inputs = -1;  // that `convert` takes; -1: any number
+  int num_inputs = -1;  // the number of inputs that `convert` takes; -1: any number
 };
-// Null for an op that cannot be imported.
+// Returns null if the op cannot be imported.
 const ImportRule* FindImportRule(absl::string_view op);
 
-// The attributes of a node that the rule names. Fields that are missing have TensorFlow's defaults.
-// `problem`: what of the node's attributes is not supported, if anything, as a short text.
+// Reads the attributes that the rule names. A missing field has TensorFlow's default.
+//   problem: set to a short text if an attribute of the node is not supported.
 Attrs ReadAttrs(const ImportRule& rule, const proto::NodeDef& node,
                 std::optional<std::string>& problem);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMaxNameBytes = 1 << 26;
 
-// The node that a value comes from, when copies are left out.
+// The node that computes `tensor`, after skipping Identity nodes.
 absl::StatusOr<FlatTensor> Source(FlatTensor tensor, FlatGraph& flat) {
   for (int steps = 0; steps < 100; ++steps) {
     const FlatNode& node = flat.node(tensor.node);
@@ -54,8 +54,8 @@ absl::StatusOr<CheckpointSlice> RestoredSlice(FlatTensor restored, FlatGraph& fl
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> slices, ConstStrings(inputs[2], flat));
   const auto k = static_cast<size_t>(restored.output);
   if (k >= names.size() || k >= slices.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("RestoreV2 restores ", names.size(),
-                                                   " tensors, output ", k, " is not one of them"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("RestoreV2 restores ", names.size(), " tensors, so it has no output ", k));
   }
   CheckpointSlice slice{.name = names[k]};
   EST_RETURN_IF_ERROR(ParseShapeAndSlice(slices[k], slice));
@@ -77,7 +77,8 @@ void CopySlice(const Array& whole, const std::vector<int64_t>& begin, Array& par
   const int rank = part.shape().rank();
   const int64_t row = rank == 0 ? 1 : part.shape().dim(-1);
   const size_t item = DTypeSize(whole.dtype());
-  std::vector<int64_t> at(begin.size(), 0);  // within the part
+  std::vector<int64_t> at(begin.size(), 0);  // the current index within the part
+  // Rows along the last axis are contiguous in both, so each is one copy.
   for (int64_t done = 0; done < part.num_elements(); done += row) {
     int64_t from = 0;
     for (size_t axis = 0; axis < begin.size(); ++axis)
@@ -97,10 +98,12 @@ void CopySlice(const Array& whole, const std::vector<int64_t>& begin, Array& par
 absl::Status ParseShapeAndSlice(absl::string_view text, CheckpointSlice& slice) {
   if (text.empty()) return absl::OkStatus();
   const auto bad = [text] {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "'", text,
-        "' is no slice of a variable: sizes of the whole, then begin,size of each axis"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text,
+                     "' is not a slice of a variable; expected the sizes of the whole, then "
+                     "begin,size for each axis"));
   };
+  // The text is "SIZE SIZE ... AXIS:AXIS:...", where each AXIS is "begin,size" or "-".
   const std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
   if (words.size() < 2 ||
       !ParseSizes(absl::MakeSpan(words).first(words.size() - 1), slice.full_shape))
@@ -116,6 +119,7 @@ absl::Status ParseShapeAndSlice(absl::string_view text, CheckpointSlice& slice) 
     }
     std::vector<int64_t> part;
     const std::vector<absl::string_view> numbers = absl::StrSplit(axes[i], ',');
+    // part[1] is compared with whole - part[0], because their sum may overflow.
     if (numbers.size() != 2 || !ParseSizes(numbers, part) || part[0] > whole ||
         part[1] > whole - part[0])
       return bad();
@@ -131,6 +135,7 @@ absl::StatusOr<std::map<int, CheckpointSlice>> FindCheckpointSlices(const Restor
   EST_ASSIGN_OR_RETURN(const std::vector<int> nodes, flat.AllThatRuns(restore.restore_op_name));
   for (const int i : nodes) {
     const std::string& op = flat.node(i).def->op();
+    // Other nodes that run are not assignments of restored values: file names, NoOps, Identities.
     if ((op != "Assign" && op != "AssignVariableOp") || flat.node(i).inputs.size() != 2) continue;
     const FlatTensor variable = flat.node(i).inputs[0];
     EST_ASSIGN_OR_RETURN(const FlatTensor value, Source(flat.node(i).inputs[1], flat));
@@ -147,6 +152,7 @@ absl::StatusOr<Array> ReadVariable(const ImportedVariable& variable, const Bundl
   const CheckpointSlice& source = variable.source;
   const std::string& name = variable.variable.node()->name();
   EST_ASSIGN_OR_RETURN(const TensorSpec stored, reader.Spec(source.name));
+  // The checkpoint has the whole of a partitioned variable, so the shape of the whole is compared.
   const TensorSpec expected = {spec.dtype,
                                source.begin.empty() ? spec.shape : Shape(source.full_shape)};
   const bool fits = source.begin.empty() || Shape(source.size) == spec.shape;
@@ -163,7 +169,8 @@ absl::StatusOr<Array> ReadVariable(const ImportedVariable& variable, const Bundl
   if (source.begin.empty() || whole.shape() == spec.shape) return whole;
   if (DTypeSize(spec.dtype) == 0) {
     return absl::UnimplementedError(
-        absl::StrCat("variable '", name, "' is a part of a variable of strings"));
+        absl::StrCat("variable '", name,
+                     "' is a part of a string variable; only whole string variables can be read"));
   }
   Array part(spec.dtype, spec.shape);
   CopySlice(whole, source.begin, part);

@@ -1,4 +1,4 @@
-// The variables of an imported graph, and the names under which a checkpoint holds them.
+// The variables of an imported graph, and their names in a checkpoint.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_VARIABLES_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_VARIABLES_H_
 
@@ -17,38 +17,39 @@
 
 namespace estimator {
 
-// Where a value stands in a checkpoint: a whole tensor, or a part of one.
+// The place of a value in a checkpoint: a whole tensor, or a part of one.
 struct CheckpointSlice {
   std::string name;  // "dense/kernel", "layer/w/.ATTRIBUTES/VARIABLE_VALUE"
-  // Of a partitioned variable: the whole's shape, and which part this one is. Empty: the whole.
+  // For a part of a partitioned variable: the shape of the whole, and the part. Empty: the whole.
   std::vector<int64_t> full_shape = {};
   std::vector<int64_t> begin = {};
   std::vector<int64_t> size = {};
 };
 
 struct ImportedVariable {
-  Tensor variable;  // of a VariableV2 node; its node's name is what a VariableStore knows it by
+  Tensor variable;  // output of a VariableV2 node, whose name is the key in a VariableStore
   CheckpointSlice source;
 };
 
-// The op that restores a MetaGraph's variables, from its SaverDef.
+// The op that restores the variables of a MetaGraph, from its SaverDef.
 struct RestoreOps {
-  std::string restore_op_name =
-      "";  // "save/restore_all", or TensorFlow 2's "StatefulPartitionedCall_1"
+  // "save/restore_all", or TensorFlow 2's "StatefulPartitionedCall_1".
+  std::string restore_op_name = "";
 };
 
-// Follows the restore op of a GraphDef to what it assigns from a checkpoint: variable (a node of
-// `flat`) -> its place in the checkpoint. Variables that it does not reach are absent.
-// Errors: INVALID_ARGUMENT if there is no such op, or if names or slices are not well-formed.
+// Follows the restore op of a GraphDef to the variables that it assigns from a checkpoint. Returns
+// the place in the checkpoint by variable (a node of `flat`), without variables that the op does
+// not restore.
+// Errors: INVALID_ARGUMENT if there is no such op, or if names or slices are malformed.
 absl::StatusOr<std::map<int, CheckpointSlice>> FindCheckpointSlices(const RestoreOps& restore,
                                                                     FlatGraph& flat);
 
-// "6 4 0,3:-" (the whole is [6,4], this part rows 0 to 2 of all columns) into `slice`; "" is the
+// Parses a slice: "6 4 0,3:-" is rows 0 to 2 and all columns of a whole with shape [6,4]; "" is the
 // whole. Errors: INVALID_ARGUMENT. Source: TF 2.15 checkpoint_ops.ParseShapeAndSlice.
 absl::Status ParseShapeAndSlice(absl::string_view text, CheckpointSlice& slice);
 
-// The value of `variable`, from a checkpoint.
-// Errors: NOT_FOUND naming the nearest; INVALID_ARGUMENT if dtype or shape differ.
+// Reads the value of `variable` from a checkpoint.
+// Errors: NOT_FOUND naming the nearest name; INVALID_ARGUMENT if dtype or shape differ.
 absl::StatusOr<Array> ReadVariable(const ImportedVariable& variable, const BundleReader& reader);
 
 }  // namespace estimator

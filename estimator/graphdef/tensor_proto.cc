@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMaxRank = 254;  // TensorShape::MaxDimensions of TF 2.15
 
-// The values of a field; the last one again where there are too few.
+// Copies the values of a field. If there are too few, the last value fills the missing elements.
 template <typename T, typename Field>
 void Spread(const Field& field, Array& out) {
   const absl::Span<T> values = out.values<T>();
@@ -23,7 +23,7 @@ void Spread(const Field& field, Array& out) {
     std::fill(values.begin() + static_cast<ptrdiff_t>(given), values.end(), values[given - 1]);
 }
 
-// bfloat16 and float16: the field holds their bits.
+// The same for bfloat16 and float16: the field holds their bits.
 void SpreadHalf(const proto::TensorProto& in, Array& out) {
   auto* const bits = static_cast<uint16_t*>(out.raw());
   const auto n = static_cast<size_t>(out.num_elements());
@@ -94,6 +94,7 @@ void WriteTensorProto(const Array& value, bool contents, proto::TensorProto* out
     for (const std::string& text : value.values<std::string>()) out->add_string_val(text);
     return;
   }
+  // As in tf.make_tensor_proto, one number goes to the field of its dtype, which is shorter.
   if (value.num_elements() == 1) {
     switch (value.dtype()) {
       case DType::kFloat32:
@@ -122,15 +123,17 @@ absl::StatusOr<Shape> ReadShapeProto(const proto::TensorShapeProto& in) {
   Shape shape;
   int64_t elements = 1;
   if (in.dim_size() > kMaxRank)
-    return absl::InvalidArgumentError(absl::StrCat("a shape of rank ", in.dim_size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a shape has rank ", in.dim_size(), ", more than ", kMaxRank));
   for (const auto& dim : in.dim()) {
     shape.push_back(dim.size());
     if (dim.size() == Shape::kUnknownDim) continue;
-    // Sizes beside a 0 count too: strides are products of them.
+    // Sizes beside a 0 are counted too, because strides are products of them.
     const int64_t size = std::max<int64_t>(dim.size(), 1);
     if (dim.size() < 0 || elements > std::numeric_limits<int64_t>::max() / size) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a shape with the size ", dim.size(), " after ", elements, " elements"));
+      return absl::InvalidArgumentError(absl::StrCat("size ", dim.size(),
+                                                     " of a shape is negative, or too large after ",
+                                                     elements, " elements"));
     }
     elements *= size;
   }

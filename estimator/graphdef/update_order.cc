@@ -8,7 +8,7 @@
 namespace estimator {
 namespace {
 
-// The result may be the operand's own memory.
+// Whether the result may share the memory of the operand.
 bool IsAlias(const Node& node) {
   static const std::set<std::string>* const kAliases =
       new std::set<std::string>({"Identity", "Reshape", "ExpandDims", "Squeeze", "StopGradient"});
@@ -28,7 +28,8 @@ class Readers {
     }
   }
 
-  // Of a variable, sorted by id. With `rules`, update rules of other variables count too.
+  // The nodes that read `variable`, sorted by id.
+  //   rules: whether update rules of other variables count too.
   std::vector<const Node*> Of(const Node& variable, bool rules) const {
     std::vector<const Node*> readers, pending = {&variable};
     while (!pending.empty()) {
@@ -53,7 +54,7 @@ class Readers {
   static size_t Index(const Node& node) { return static_cast<size_t>(node.id()); }
 
   std::vector<std::vector<const Node*>> consumers_;
-  std::vector<bool> depends_;  // on an update
+  std::vector<bool> depends_;  // whether node i depends on an update
 };
 
 }  // namespace

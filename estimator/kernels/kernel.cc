@@ -14,8 +14,8 @@ namespace {
 constexpr int kNumTiers = 3;
 using Factories = std::array<KernelFactory, kNumTiers>;
 
-// Filled before main and only read afterwards, so it needs no lock. Never destroyed: kernels may
-// be created by static objects' destructors.
+// It is filled before main and only read afterwards, so it needs no lock. It is never destroyed,
+// because destructors of static objects may create kernels.
 std::map<std::string, Factories, std::less<>>& Registry() {
   static auto& registry = *new std::map<std::string, Factories, std::less<>>();
   return registry;
@@ -97,16 +97,16 @@ absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<
   }
   if (full.inputs.size() != inputs.size()) {
     return absl::InvalidArgumentError(absl::StrCat(spec.name, ": ", spec.op, " is given ",
-                                                   inputs.size(), " inputs, its spec has ",
+                                                   inputs.size(), " inputs, but its spec has ",
                                                    full.inputs.size()));
   }
   std::vector<const void*> in;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorSpec actual{inputs[i].dtype(), inputs[i].shape()};
     if (!(actual == full.inputs[i])) {
-      return absl::InvalidArgumentError(absl::StrCat(spec.name, ": input ", i, " of ", spec.op,
-                                                     " is ", actual.ToString(), ", its spec says ",
-                                                     full.inputs[i].ToString()));
+      return absl::InvalidArgumentError(
+          absl::StrCat(spec.name, ": input ", i, " of ", spec.op, " is ", actual.ToString(),
+                       ", but its spec has ", full.inputs[i].ToString()));
     }
     in.push_back(inputs[i].raw());
   }

@@ -1,7 +1,7 @@
-// Kernel: one op, compiled for its attributes and static shapes. No graph here.
+// Kernel: one op, compiled for its attributes and static shapes. Kernels know nothing of graphs.
 //
-// Three tiers implement an op. `reference` (plain loops) is the definition of every result;
-// `fused` and `onednn` are faster and are held against it. A program takes the fastest tier
+// An op can have a kernel in each of three tiers. `reference` (plain loops) defines every result;
+// `fused` and `onednn` are faster and are checked against it. A program takes the fastest tier
 // whose factory accepts the spec.
 #ifndef ESTIMATOR_KERNELS_KERNEL_H_
 #define ESTIMATOR_KERNELS_KERNEL_H_
@@ -25,26 +25,27 @@
 
 namespace estimator {
 
-// All that is known of an op when its kernel is built.
+// What is known about an op when its kernel is built.
 struct KernelSpec {
   std::string op;         // TensorFlow's op name: "Conv2D"
-  std::string name = {};  // the node's name, for messages
+  std::string name = {};  // the node's name, used in messages
   Attrs attrs = {};
   std::vector<TensorSpec> inputs = {};
   std::vector<TensorSpec> outputs = {};
-  // One per input: its value where it is a constant (axes, paddings, a shape), else nullopt.
+  // For each input its value if it is a constant (axes, paddings, a shape), else nullopt.
   std::vector<std::optional<Array>> constants = {};
 };
 
-// Where in the training run a step stands; what random ops are keyed by.
+// The position of a step in the training run. Random ops derive their numbers from it.
 struct StepContext {
   int64_t step = 0;  // global_step at the start of the step
   int replica = 0;
   int num_replicas = 1;
 };
 
-// The operands of one execution. Buffers are dense, row-major, of the spec's sizes; a string
-// operand points to std::string objects. Outputs do not overlap inputs unless AliasInput allows it.
+// The operands of one execution. Buffers are dense and row-major and have the sizes of the spec.
+// The elements of a string operand are std::string objects. Outputs do not overlap inputs unless
+// AliasInput allows it.
 struct KernelArgs {
   absl::Span<const void* const> inputs;
   absl::Span<void* const> outputs;
@@ -61,49 +62,50 @@ struct KernelArgs {
   }
 };
 
-// Built once, run once a step, by one thread at a time (it may use the process's OpenMP team
-// inside).
+// A kernel is built once and run once a step, by one thread at a time. It may use the process's
+// OpenMP threads.
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Errors: what the data itself can do wrong (a label out of range); the message names the
-  // element and the value. No allocation here.
+  // Must not allocate. Errors: only for the values of the operands (a label out of range); the
+  // message names the element and the value.
   virtual absl::Status Run(const KernelArgs& args) = 0;
   virtual size_t scratch_bytes() const { return 0; }
-  // The input whose buffer `output` may be written over (element i read before it is written), or
-  // -1.
+  // The input whose buffer `output` may overwrite, or -1. The kernel must read element i of that
+  // input before it writes element i of the output.
   virtual int AliasInput(int /*output*/) const { return -1; }
 };
 
 enum class KernelTier { kReference = 0, kFused = 1, kOneDnn = 2 };
 
-// Returns null where this tier does not do this spec (a dtype, a layout); the next tier is asked.
+// Returns null if the tier does not support the spec (its dtypes, its layout). Then the next slower
+// tier is asked.
 using KernelFactory = std::function<std::unique_ptr<Kernel>(const KernelSpec&)>;
 
-// A kernel from a function, for ops that need no state beyond the spec.
+// A kernel from a function, for ops that need no other state.
 std::unique_ptr<Kernel> MakeKernel(std::function<absl::Status(const KernelArgs&)> run,
                                    size_t scratch_bytes = 0, int alias_input = -1);
 
-// Called by EST_REGISTER_KERNEL before main. REQUIRES: (op, tier) is new.
+// EST_REGISTER_KERNEL calls this before main. REQUIRES: (op, tier) is not registered yet.
 bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory);
 bool HasKernel(absl::string_view op, KernelTier tier = KernelTier::kReference);
 std::vector<std::string> RegisteredKernels(KernelTier tier);  // sorted op names
 
-// The fastest kernel up to `fastest` that accepts the spec.
-// Errors: UNIMPLEMENTED naming op, dtypes and shapes.
+// The kernel of the fastest tier up to `fastest` that accepts the spec.
+// Errors: UNIMPLEMENTED naming op, dtypes and shapes if there is none.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec,
                                                      KernelTier fastest = KernelTier::kOneDnn);
 
-// Builds the reference kernel and runs it once on arrays: constant folding, and tests.
+// Builds the reference kernel and runs it once on arrays, for constant folding and tests.
 absl::StatusOr<std::vector<Array>> RunReferenceKernel(const KernelSpec& spec,
                                                       absl::Span<const Array> inputs,
                                                       const StepContext& step = {});
-// The same on the fastest tier up to `fastest`.
+// The same with the fastest tier up to `fastest`.
 absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<const Array> inputs,
                                              KernelTier fastest, const StepContext& step = {});
 
 // EST_REGISTER_KERNEL("Relu", KernelTier::kReference, [](const KernelSpec& spec) { ... });
-// The library needs alwayslink = True.
+// The library that does this needs alwayslink = True.
 #define EST_REGISTER_KERNEL(...) EST_REGISTER_KERNEL_AT(__COUNTER__, __VA_ARGS__)
 #define EST_REGISTER_KERNEL_AT(counter, ...) EST_REGISTER_KERNEL_AT2(counter, __VA_ARGS__)
 #define EST_REGISTER_KERNEL_AT2(counter, ...)                      \

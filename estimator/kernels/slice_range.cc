@@ -18,13 +18,14 @@ absl::StatusOr<SliceRange> ResolveSlice(int64_t dim, const SliceAxis& axis) {
   }
   if (axis.stride == 0) return absl::InvalidArgumentError("a slice's stride must not be 0");
   const bool forward = axis.stride > 0;
+  // With a negative stride a range may end before the first element, at -1.
   const int64_t low = forward ? 0 : -1, high = forward ? dim : dim - 1;
   const auto canonical = [&](int64_t at) { return std::clamp(at < 0 ? at + dim : at, low, high); };
   const int64_t begin = axis.open_begin ? (forward ? low : high) : canonical(axis.begin);
   const int64_t end = axis.open_end ? (forward ? high : low) : canonical(axis.end);
   const int64_t distance = forward ? end - begin : begin - end;
   if (distance <= 0) return SliceRange{begin, axis.stride, 0};
-  // No sum with the stride, no negation: it may be any number.
+  // Neither adds the stride nor negates it, because it may be the largest or smallest int64.
   const int64_t whole_steps = forward ? (distance - 1) / axis.stride : (1 - distance) / axis.stride;
   return SliceRange{begin, axis.stride, whole_steps + 1};
 }
@@ -41,10 +42,11 @@ absl::StatusOr<SliceLayout> LayOutSlice(const Shape& whole, const std::vector<in
   const size_t n = begin.size();
   constexpr size_t kMaxEntries = 32;  // the masks have that many bits
   if (n > kMaxEntries) {
-    return absl::InvalidArgumentError(absl::StrCat("a slice of ", n, " entries, at most 32"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a slice has ", n, " entries; at most 32 are supported"));
   }
   const auto bit = [&](const char* mask, size_t i) { return ((masks.i(mask) >> i) & 1) != 0; };
-  // Entries that stand for an axis of the whole; the ellipsis takes the axes that are left over.
+  // Counts the entries that refer to an axis of the whole. The ellipsis takes the other axes.
   size_t num_named = 0, num_ellipses = 0;
   for (size_t i = 0; i < n; ++i) {
     if (bit("ellipsis_mask", i)) {

@@ -1,5 +1,5 @@
-// Strided slices (Python's x[b:e:s, i, ..., newaxis]): which elements they take. Shared by shape
-// rules and kernels.
+// The elements of a strided slice, Python's x[b:e:s, i, ..., newaxis]. Shape rules and kernels
+// share this.
 #ifndef ESTIMATOR_KERNELS_SLICE_RANGE_H_
 #define ESTIMATOR_KERNELS_SLICE_RANGE_H_
 
@@ -18,7 +18,7 @@ struct SliceAxis {
   int64_t stride = 1;
   bool open_begin = false;  // begin_mask
   bool open_end = false;    // end_mask
-  bool shrink = false;      // shrink_axis_mask: an index, and the axis goes
+  bool shrink = false;      // shrink_axis_mask: an index, which removes the axis
 };
 
 struct SliceRange {
@@ -27,23 +27,24 @@ struct SliceRange {
   int64_t size = 0;
 };
 
-// Errors: INVALID_ARGUMENT for a stride of 0, or an index out of range. Ranges are cut to the axis.
+// Clips a range to the axis. Errors: INVALID_ARGUMENT if the stride is 0 or an index is out of
+// range.
 // Source: TF 2.15 strided_slice_op.cc (ValidateStridedSliceOp).
 absl::StatusOr<SliceRange> ResolveSlice(int64_t dim, const SliceAxis& axis);
 
-// What a slice takes of every axis of the whole, and the shape that it has: without the axes that
-// an index takes, with those that new_axis_mask adds.
+// The elements that a slice takes of every axis of the whole, and the shape of the result: without
+// the axes that an index removes, with the axes that new_axis_mask adds.
 struct SliceLayout {
   std::vector<SliceRange> axes;
   Shape shape;
 
-  Shape sizes() const;  // of axes: the elements that are taken, in the order of the result
+  Shape sizes() const;  // the number of elements for each of `axes`
 };
 
-// masks: begin_mask, end_mask, ellipsis_mask, new_axis_mask and shrink_axis_mask, whose bit i is
-// about begin[i], end[i] and strides[i].
-// Errors: INVALID_ARGUMENT as ResolveSlice, naming the axis; for lists of unequal length, more
-// entries than axes, or a second ellipsis.
+//   masks: has begin_mask, end_mask, ellipsis_mask, new_axis_mask and shrink_axis_mask. Their bit i
+//   belongs to begin[i], end[i] and strides[i].
+// Errors: INVALID_ARGUMENT as ResolveSlice, naming the axis; if the lists have different lengths;
+// if there are more entries than axes, or two ellipses.
 absl::StatusOr<SliceLayout> LayOutSlice(const Shape& whole, const std::vector<int64_t>& begin,
                                         const std::vector<int64_t>& end,
                                         const std::vector<int64_t>& strides, const Attrs& masks);

@@ -31,7 +31,7 @@ absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride,
                                                    " and dilation ", dilation,
                                                    " must all be at least 1"));
   }
-  constexpr int64_t kMost = int64_t{1} << 31;  // products and sums of such do not overflow
+  constexpr int64_t kMost = int64_t{1} << 31;  // products and sums of such numbers do not overflow
   if (kernel > kMost || stride > kMost || dilation > kMost || before > kMost || after > kMost) {
     return absl::InvalidArgumentError(absl::StrCat("window size ", kernel, ", stride ", stride,
                                                    ", dilation ", dilation, ", paddings ", before,
@@ -106,6 +106,7 @@ absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& i
     return absl::InvalidArgumentError(
         absl::StrCat("kernel has rank ", filter.rank(), ", expected 4 (rows, columns, in, out)"));
   }
+  // If the kernel expects fewer channels than the input has, the convolution is grouped.
   const int64_t channels = input.dim(3), expected = filter.dim(2);
   const bool grouped = !depthwise && channels != expected && expected > 0;
   if (grouped ? channels % expected != 0 : channels != expected) {

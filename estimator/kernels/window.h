@@ -1,5 +1,5 @@
-// Sliding windows over images: where a convolution or a pool reads, and how large its result is.
-// Shared by shape rules and by the kernels of every tier. No storage, no arithmetic on values.
+// Sliding windows over images: the elements that a convolution or pool reads, and the size of its
+// result. Shape rules and the kernels of every tier share this.
 //
 // TensorFlow's formulas, with E = (kernel - 1) * dilation + 1 the extent of a window:
 //   VALID:    output = ceil((input - E + 1) / stride), no padding
@@ -19,8 +19,8 @@
 
 namespace estimator {
 
-// One spatial axis. Output o reads inputs o * stride - pad_before + k * dilation, k in [0, kernel);
-// those outside [0, input) are padding.
+// One spatial axis. Output o reads the inputs o * stride - pad_before + k * dilation, for k in
+// [0, kernel). Inputs outside [0, input) are padding.
 struct Window {
   int64_t input = 0;
   int64_t kernel = 0;
@@ -30,9 +30,9 @@ struct Window {
   int64_t pad_before = 0;
   int64_t pad_after = 0;
 
-  // The input that tap k of output o reads; outside [0, input) if it is padding.
+  // The input that tap k of output o reads. It is outside [0, input) for padding.
   int64_t Input(int64_t o, int64_t k) const { return o * stride - pad_before + k * dilation; }
-  // The same as one range: taps [begin, end) of output o are inside the input.
+  // The taps [FirstTap(o), EndTap(o)) of output o read inside the input.
   int64_t FirstTap(int64_t o) const {
     const int64_t start = o * stride - pad_before;
     return start >= 0 ? 0 : (-start + dilation - 1) / dilation;
@@ -44,9 +44,9 @@ struct Window {
   }
 };
 
-// padding: "SAME", "VALID" or "EXPLICIT" (with before and after).
-// Errors: INVALID_ARGUMENT for a stride, dilation or kernel below 1, another padding, or a window
-// that does not fit into the input.
+//   padding: "SAME", "VALID" or "EXPLICIT" (with before and after).
+// Errors: INVALID_ARGUMENT if stride, dilation or kernel are below 1, if padding is something else,
+// or if the window does not fit into the input.
 absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride, int64_t dilation,
                                   absl::string_view padding, int64_t before = 0, int64_t after = 0);
 
@@ -55,21 +55,23 @@ struct Window2D {
   Window columns;
 };
 
-// From an op's attributes strides, padding and, where present, dilations, explicit_paddings
-// (8 numbers, before and after of N, H, W, C) and data_format, all in NHWC order.
-//   input: [N, H, W, C].  Errors: as MakeWindow; a data_format other than NHWC; strides, dilations
-//   or paddings along N or C.
+// Reads an op's attributes strides, padding and, if present, dilations, explicit_paddings (8
+// numbers: before and after of N, H, W, C) and data_format. All are in NHWC order.
+//   input: [N, H, W, C].
+// Errors: as MakeWindow; a data_format other than NHWC; strides, dilations or paddings along N or
+// C.
 absl::StatusOr<Window2D> MakeWindow2D(const Attrs& attrs, const Shape& input, int64_t kernel_rows,
                                       int64_t kernel_columns);
 
-// A two-dimensional convolution. input [N, H, W, C], filter [R, S, C / G, O], output [N, P, Q, O]:
-// with G groups, output channel o reads the C / G input channels of group o / (O / G). Depthwise:
-// filter [R, S, C, M] and O = C * M.
+// A two-dimensional convolution.
+//   input [N, H, W, C], filter [R, S, C / G, O], output [N, P, Q, O]
+//     With G groups, output channel o reads the C / G input channels of group o / (O / G).
+//   depthwise: filter [R, S, C, M], and O = C * M
 struct ConvGeometry {
   int64_t batch = 0;
   int64_t in_channels = 0;
   int64_t out_channels = 0;
-  int64_t multiplier = 0;  // depthwise: M; else 0
+  int64_t multiplier = 0;  // depthwise: M, else 0
   int64_t groups = 1;      // G; depthwise: 1
   Window rows;
   Window columns;
@@ -78,8 +80,8 @@ struct ConvGeometry {
   Shape output() const { return {batch, rows.output, columns.output, out_channels}; }
 };
 
-// Errors: as MakeWindow2D; a rank other than 4; channels that do not fit ("input has 3 channels,
-// kernel expects 4").
+// Errors: as MakeWindow2D; a rank other than 4; numbers of channels that do not fit ("input has 3
+// channels, kernel expects 4").
 absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& input,
                                               const Shape& filter, bool depthwise = false);
 

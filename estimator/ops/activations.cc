@@ -20,7 +20,7 @@ Tensor Output(const Node& node, const Tensors& grads) {
   return Tensor(grads[0].graph(), const_cast<Node*>(&node), 0);
 }
 
-// Activations whose gradient op reads the features: Grad(gradient, x).
+// Registers an activation whose gradient op reads its input: Grad(gradient, x).
 bool RegisterByFeatures(const char* name, const char* grad_name, GradientFn grad_gradient) {
   RegisterOp({.name = name,
               .num_inputs = 1,
@@ -34,8 +34,8 @@ bool RegisterByFeatures(const char* name, const char* grad_name, GradientFn grad
                      .gradient = std::move(grad_gradient)});
 }
 
-// Piecewise linear ones: the gradient op is linear in its first operand, and its derivative by the
-// features is zero.
+// Registers a piecewise linear activation: its gradient op is linear in the first operand, and its
+// derivative with respect to the second is zero.
 bool RegisterPiecewise(const char* name, const char* grad_name) {
   return RegisterByFeatures(
       name, grad_name, [grad_name](const Node& node, const Tensors& grads) -> Tensors {
@@ -43,7 +43,7 @@ bool RegisterPiecewise(const char* name, const char* grad_name) {
       });
 }
 
-// Activations whose gradient op reads the outputs: Grad(gradient, y).
+// Registers an activation whose gradient op reads its output: Grad(gradient, y).
 bool RegisterByOutputs(const char* name, const char* grad_name) {
   RegisterOp({.name = name,
               .num_inputs = 1,
@@ -61,7 +61,8 @@ bool RegisterByOutputs(const char* name, const char* grad_name) {
        }});
 }
 
-// Sigmoid and tanh: Grad(y, gradient), the other way round. second(y) = d(Grad / gradient) / dy.
+// Registers sigmoid or tanh, whose gradient op has the operands in the other order:
+// Grad(y, gradient). second(y) = d(Grad / gradient) / dy.
 bool RegisterSigmoidal(const char* name, const char* grad_name, Tensor (*second)(const Tensor& y)) {
   RegisterOp({.name = name,
               .num_inputs = 1,

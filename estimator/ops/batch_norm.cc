@@ -20,7 +20,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-// The type of scale, offset and moments.
+// The dtype of scale, offset and moments for an input of dtype x.
 DType ParameterType(DType x) { return x == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
 
 absl::Status CheckParameter(const TensorSpec& x, const TensorSpec& parameter,
@@ -101,7 +101,7 @@ EST_REGISTER_OP({.name = "FusedBatchNormV3",
                    return {d[0], d[1], d[2], Tensor(), Tensor()};
                  }});
 
-// The gradient op in other ops, so that it can be differentiated. Training: the moments follow x.
+// The gradient op, built from ops that can be differentiated. In training the moments depend on x.
 // Source: TF 2.15 nn_grad._BatchNormGrad.
 Tensors ComposedBackward(const Node& node, const Tensor& dy, const Tensor& x, const Tensor& scale) {
   const bool training = node.attrs().b("is_training");
@@ -125,7 +125,8 @@ Tensors ComposedBackward(const Node& node, const Tensor& dy, const Tensor& x, co
 
 Tensors BackwardGradient(const Node& node, const Tensors& grads) {
   const DType dtype = node.input(2).dtype();
-  // Through copies, so that what dy and x have to do with each other stays outside.
+  // Differentiates with respect to copies, so that a path from dy to x outside of this op is not
+  // counted here, too.
   const Tensors inputs = {Identity(Cast(node.input(0), dtype)),
                           Identity(Cast(node.input(1), dtype)), Identity(node.input(2))};
   const Tensors all = ComposedBackward(node, inputs[0], inputs[1], inputs[2]);
@@ -154,7 +155,7 @@ FusedBatchNormOutputs FusedBatchNorm(const Tensor& x, const Tensor& scale, const
                                      const FusedBatchNormOptions& options, const Tensor& mean,
                                      const Tensor& variance, absl::string_view name) {
   Graph& graph = GraphFor({x, scale, offset});
-  // A handle without a graph is one that was left out; one that failed keeps its graph.
+  // A moment that was left out has no graph. One that failed has a graph, and keeps its error.
   const auto moment = [&](const Tensor& given) {
     if (given.valid() || given.graph() != nullptr) return given;
     return ConstantIn(graph, Array(ParameterType(x.dtype()), {0}));

@@ -1,4 +1,4 @@
-// Normalization: batch norm, layer norm, L2.
+// Normalization: batch normalization, layer normalization and L2 normalization.
 #ifndef ESTIMATOR_OPS_BATCH_NORM_H_
 #define ESTIMATOR_OPS_BATCH_NORM_H_
 
@@ -11,41 +11,45 @@ namespace estimator {
 struct FusedBatchNormOptions {
   float epsilon = 1e-3f;
   bool is_training = true;
-  // Training: batch_mean and batch_variance are (1 - factor) * given + factor * of the batch.
+  // Training: batch_mean = (1 - factor) * mean + factor * (mean of the batch), and batch_variance
+  // likewise. 1 gives the moments of the batch alone.
   float exponential_avg_factor = 1;
 };
 
 struct FusedBatchNormOutputs {
   Tensor y;
-  // Training: of the batch, the variance with Bessel's correction N / (N - 1): for moving averages.
-  // Inference: as given.
+  // Training: the moments of the batch, for moving averages; the variance has Bessel's correction
+  // N / (N - 1). Inference: the mean and variance that were given.
   Tensor batch_mean;
   Tensor batch_variance;
 };
 
-// (x - mean) / sqrt(variance + epsilon) * scale + offset, per channel, over all axes but the last.
-//   x: [..., C].  scale, offset: [C], f32 for x in f32, bf16 and f16.
-//   mean, variance: [C]; training with factor 1 does not read them: leave them out.
-// Errors: INVALID_ARGUMENT if sizes or types differ, or if inference has no mean and variance.
-// Source: TF 2.15 tf.compat.v1.nn.fused_batch_norm, FusedBatchNormV3 (any rank from 2 on here).
+// (x - mean) / sqrt(variance + epsilon) * scale + offset, per channel. In training, mean and
+// variance are those of the batch, over all axes but the last.
+//   x: [..., C].  scale, offset: [C], f32 if x is f32, bf16 or f16.
+//   mean, variance: [C]. Training with factor 1 does not read them, so leave them out.
+// Errors: INVALID_ARGUMENT if sizes or types differ, or if inference lacks mean or variance.
+// Source: TF 2.15 tf.compat.v1.nn.fused_batch_norm, FusedBatchNormV3; here for any rank from 2.
 FusedBatchNormOutputs FusedBatchNorm(const Tensor& x, const Tensor& scale, const Tensor& offset,
                                      const FusedBatchNormOptions& options = {},
                                      const Tensor& mean = {}, const Tensor& variance = {},
                                      absl::string_view name = "");
 
-// The same from any mean and variance, composed: gradients flow to all of them.
-//   mean, variance: broadcast against x.  offset or scale may be left out.
+// The same formula for any mean and variance, built from several ops; gradients flow to all inputs.
+//   mean, variance: must broadcast to x.  offset, scale: may be left out ({}).
 // Source: TF 2.15 tf.nn.batch_normalization.
 Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
                           const Tensor& offset, const Tensor& scale, float epsilon,
                           absl::string_view name = "batchnorm");
 
-// (x - mean) / sqrt(variance + epsilon) * gamma + beta, moments of each row along the last axis.
-//   x: [..., C].  gamma, beta: [C].  Source: Ba et al. 2016; tf.keras.layers.LayerNormalization.
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta, where mean and variance are those of each
+// row along the last axis.
+//   x: [..., C].  gamma, beta: [C].
+// Source: Ba et al. 2016; tf.keras.layers.LayerNormalization.
 Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float epsilon = 1e-12f,
                  absl::string_view name = "LayerNorm");
 
-// x / sqrt(max(sum(x^2), epsilon)), sums over the axes.
+// x / sqrt(max(sum(x^2), epsilon)), where the sum is over `axes`.
 // Source: TF 2.15 tf.math.l2_normalize.
 Tensor L2Normalize(const Tensor& x, const ReduceAxes& axes, float epsilon = 1e-12f,
                    absl::string_view name = "l2_normalize");

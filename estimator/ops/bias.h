@@ -1,4 +1,4 @@
-// Adding a bias to every channel.
+// Adds a bias to every channel.
 #ifndef ESTIMATOR_OPS_BIAS_H_
 #define ESTIMATOR_OPS_BIAS_H_
 
@@ -7,13 +7,13 @@
 
 namespace estimator {
 
-// x + bias, along the last axis.
+// x + bias, added along the last axis.
 //   x: [..., C], floating, rank 2 or more.  bias: [C].  Returns x's shape.
-// Errors: INVALID_ARGUMENT if bias has not as many elements as x has channels.
+// Errors: INVALID_ARGUMENT if the number of elements of bias is not the number of channels of x.
 // Source: TF 2.15 tf.nn.bias_add, data_format NHWC.
 Tensor BiasAdd(const Tensor& x, const Tensor& bias, absl::string_view name = "");
 
-// The sum over all axes but the last: the gradient of the bias.
+// The gradient of the bias: the sum of grad over all axes but the last.
 Tensor BiasAddGrad(const Tensor& grad, absl::string_view name = "");
 
 }  // namespace estimator

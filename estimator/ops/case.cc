@@ -9,7 +9,8 @@ Tensor Case(const std::vector<std::pair<Tensor, std::function<Tensor()>>>& predi
             const std::function<Tensor()>& default_fn, absl::string_view name) {
   Graph& graph = predicates.empty() ? Graph::Current() : GraphFor({predicates[0].first});
   const NameScope scope(name, graph);
-  // Nested from the last to the first, so that the functions are called from the first to the last.
+  // Built from the last condition to the first, while the functions are called from the first to
+  // the last.
   std::function<Tensor()> fn = default_fn;
   for (auto pair = predicates.rbegin(); pair != predicates.rend(); ++pair)
     fn = [pair, rest = std::move(fn)] { return Cond(pair->first, pair->second, rest); };

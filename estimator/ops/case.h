@@ -1,4 +1,4 @@
-// The first of several conditions that holds.
+// Chooses by the first of several conditions that is true.
 #ifndef ESTIMATOR_OPS_CASE_H_
 #define ESTIMATOR_OPS_CASE_H_
 
@@ -11,10 +11,11 @@
 
 namespace estimator {
 
-// The function of the first predicate that holds, `default_fn` where none does. As Cond: all are
-// computed, one is selected, so each must be harmless where it is not chosen. They are called in
-// order, the default last: variables get TensorFlow's names.
-//   predicates: bool []. All functions return the same type.
+// The result of the function of the first true predicate, or of `default_fn` if none is true.
+// As in Cond, all functions are built and computed and one result is selected, so each must be
+// harmless when it is not chosen. They are called in order, the default last, so that variables get
+// TensorFlow's names.
+//   predicates: bool []. All functions must return the same type.
 // Source: TF 2.15 tf.case.
 Tensor Case(const std::vector<std::pair<Tensor, std::function<Tensor()>>>& predicates,
             const std::function<Tensor()>& default_fn, absl::string_view name = "case");

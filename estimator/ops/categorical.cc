@@ -18,7 +18,7 @@ OutputSpecs MultinomialRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const int64_t num_samples, ConstantInt(context, 1));
   if (logits.shape.rank() != 2 || logits.shape.dim(1) == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("logits must be [N, C] with a class at least, not ", logits.ToString()));
+        absl::StrCat("logits must be [N, C] with at least one class, not ", logits.ToString()));
   }
   if (num_samples < 0) {
     return absl::InvalidArgumentError(

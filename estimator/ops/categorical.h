@@ -1,4 +1,4 @@
-// Drawing classes by their probabilities.
+// Draws classes by their probabilities.
 #ifndef ESTIMATOR_OPS_CATEGORICAL_H_
 #define ESTIMATOR_OPS_CATEGORICAL_H_
 
@@ -11,13 +11,13 @@
 
 namespace estimator {
 
-// num_samples classes of each row, each drawn with probability softmax(logits). No gradient.
-//   logits: floating [N, C], C > 0; one that is not finite is never drawn.  Returns i64 (or i32)
-//   [N, num_samples].
-// The numbers are TensorFlow's of one thread (its threads each begin the stream at a place of their
-// own): see ops/random.h for seeds, steps and replicas. A step takes 2 * 256 Philox results for
-// each sample, with samples of a row rounded up to 4. Source: TF 2.15 tf.random.categorical
-// (Multinomial).
+// Draws num_samples classes for each row, with probability softmax(logits). No gradient.
+//   logits: floating [N, C], C > 0. A class whose logit is not finite is never drawn.
+//   dtype: i64 or i32.  Returns dtype [N, num_samples].
+// The numbers are TensorFlow's with one thread; each of its threads starts at another place of the
+// stream. ops/random.h describes seeds, steps and replicas. A step takes 2 * 256 Philox results for
+// each sample, where the number of samples of a row is rounded up to a multiple of 4.
+// Source: TF 2.15 tf.random.categorical (Multinomial).
 Tensor RandomCategorical(const Tensor& logits, int64_t num_samples, DType dtype = DType::kInt64,
                          std::optional<int64_t> seed = std::nullopt,
                          absl::string_view name = "categorical");

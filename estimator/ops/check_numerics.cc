@@ -12,7 +12,7 @@
 namespace estimator {
 namespace {
 
-// Stateful, so that no pass takes it for a value that is known: it is there for its failure.
+// Stateful, so that no pass folds or removes it: the check matters even if the value is known.
 EST_REGISTER_OP(
     {.name = "CheckNumerics",
      .num_inputs = 1,

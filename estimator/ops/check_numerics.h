@@ -1,4 +1,4 @@
-// CheckNumerics: a value that must be finite.
+// CheckNumerics: fails a step if a value is not finite.
 #ifndef ESTIMATOR_OPS_CHECK_NUMERICS_H_
 #define ESTIMATOR_OPS_CHECK_NUMERICS_H_
 
@@ -7,8 +7,9 @@
 
 namespace estimator {
 
-// x, floating, of any shape. The step that computes it fails with INVALID_ARGUMENT if an element is
-// NaN or infinite: "NAME: MESSAGE : Tensor had NaN values". Its gradient is checked as well.
+// Returns x, which is floating and has any shape. If an element is NaN or infinite, the step that
+// computes x fails with INVALID_ARGUMENT: "NAME: MESSAGE : Tensor had NaN values". The gradient of
+// x is checked in the same way.
 // Source: TF 2.15 tf.debugging.check_numerics.
 Tensor CheckNumerics(const Tensor& x, absl::string_view message,
                      absl::string_view name = "CheckNumerics");

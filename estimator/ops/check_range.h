@@ -1,4 +1,4 @@
-// CheckRange: values that must lie between two numbers. What metrics assert; not for users.
+// CheckRange: fails a step if a value is outside a range. For metrics; models do not need it.
 #ifndef ESTIMATOR_OPS_CHECK_RANGE_H_
 #define ESTIMATOR_OPS_CHECK_RANGE_H_
 
@@ -10,14 +10,15 @@
 namespace estimator {
 
 struct CheckRangeOptions {
-  float low = 0, high = 1;  // both may be reached
-  std::string what = "";    // "auc: predictions"
-  std::string cure = "";    // "pass Sigmoid(logits)"
+  float low = 0, high = 1;  // both bounds are allowed values
+  std::string what = "";    // the name in the message: "auc: predictions"
+  std::string cure = "";    // what the user should do: "pass Sigmoid(logits)"
 };
 
-// x, of numbers, of any shape. The step that computes it fails with INVALID_ARGUMENT if an element
-// is outside, or NaN: "auc: predictions must be in [0, 1], but element 3 of f32 [8] is 2.5: CURE".
-// TensorFlow's graph has asserts beside the value; there it is written as an Identity.
+// Returns x, which is numeric and has any shape. If an element is outside the range or NaN, the
+// step that computes x fails with INVALID_ARGUMENT:
+//   auc: predictions must be in [0, 1], but element 3 of f32 [8] is 2.5: CURE
+// TensorFlow's graph has separate assert ops for this. In a GraphDef it is written as an Identity.
 Tensor CheckRange(const Tensor& x, const CheckRangeOptions& options,
                   absl::string_view name = "CheckRange");
 

@@ -1,5 +1,5 @@
-// Comparisons and logic, element by element, with broadcasting. The result is bool; no gradient
-// flows. Errors (kept by the graph): as for arithmetic (math_binary.h); logic takes bool only.
+// Comparisons and logic for each element, with broadcasting. The result is bool; no gradient flows.
+// Errors (kept by the graph): as for arithmetic (math_binary.h). Logic takes bool only.
 #ifndef ESTIMATOR_OPS_COMPARISON_H_
 #define ESTIMATOR_OPS_COMPARISON_H_
 
@@ -9,7 +9,8 @@
 
 namespace estimator {
 
-// Functions, since == and < on tensors compare handles. Strings may be compared for (in)equality.
+// Comparisons are functions, because == and < on tensors compare handles. Equal and NotEqual also
+// take strings.
 Tensor Equal(const Operand& x, const Operand& y, absl::string_view name = "Equal");
 Tensor NotEqual(const Operand& x, const Operand& y, absl::string_view name = "NotEqual");
 Tensor Less(const Operand& x, const Operand& y, absl::string_view name = "Less");

@@ -14,8 +14,8 @@
 namespace estimator {
 namespace {
 
-// Beyond this many elements Zeros and Ones are Fill ops: the graph stays small. As TF 2.15
-// tf.zeros.
+// The largest number of elements for which Zeros and Ones are constants; above it they are Fill
+// ops, which keeps the graph small. As TF 2.15 tf.zeros.
 constexpr int64_t kMaxConstElements = 1000;
 
 OutputSpecs ConstRule(const ShapeContext& context) {
@@ -37,7 +37,7 @@ OutputSpecs FillRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(0));
   for (const int64_t size : dims) {
     if (size < 0)
-      return absl::InvalidArgumentError(absl::StrCat("a size of ", size, " in the shape"));
+      return absl::InvalidArgumentError(absl::StrCat("the shape contains the size ", size));
   }
   if (context.input(1).shape.rank() != 0) {
     return absl::InvalidArgumentError(
@@ -46,7 +46,7 @@ OutputSpecs FillRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(1).dtype, Shape(std::move(dims))}};
 }
 
-// Of floating numbers: ceil((limit - start) / delta).
+// The size of a floating range: ceil((limit - start) / delta).
 OutputSpecs FloatingRangeRule(const ShapeContext& context) {
   double numbers[3];
   for (int i = 0; i < 3; ++i) {
@@ -65,7 +65,7 @@ OutputSpecs FloatingRangeRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{static_cast<int64_t>(size)}}};
 }
 
-// start, stop, num.
+// The inputs are start, stop and num.
 OutputSpecs LinSpaceRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckFloating(context.input(0)));
   EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(1)));
@@ -92,7 +92,7 @@ OutputSpecs RangeRule(const ShapeContext& context) {
     return absl::InvalidArgumentError(
         absl::StrCat("Range from ", start, " to ", limit, " cannot go in steps of ", delta));
   }
-  // Unsigned: the difference of two int64 may not be one.
+  // Computed without sign, because the difference of two int64 may not fit into an int64.
   const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
   const uint64_t distance = limit > start ? to - from : from - to;
   const uint64_t stride =
@@ -153,8 +153,8 @@ Tensor Filled(const Shape& shape, DType dtype, double number, absl::string_view 
 
 Tensor ConstantIn(Graph& graph, const Array& value, absl::string_view name) {
   if (!value.valid()) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": a constant without a value (as many values as its shape holds?)")));
+    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+        name, ": the constant has no value; does the number of values match the shape?")));
   }
   return graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
 }
@@ -165,15 +165,16 @@ Tensor Constant(const Array& value, absl::string_view name) {
 
 Tensor ConstantLike(const Tensor& like, double value, absl::string_view name) {
   Graph& graph = GraphFor({like});
-  if (!like.valid()) return graph.AddOp("Identity", {like});  // keeps the reason
+  if (!like.valid()) return graph.AddOp("Identity", {like});  // keeps the first error
   if (IsInteger(like.dtype()) && value != std::floor(value)) {
     return graph.Fail(absl::InvalidArgumentError(
         absl::StrCat("the number ", value, " beside '", like.name(), "' (", like.spec().ToString(),
                      ") is not an integer; Cast the tensor to a floating dtype")));
   }
   if (like.dtype() == DType::kString) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("the number ", value, " beside '", like.name(), "', which holds strings")));
+    return graph.Fail(
+        absl::InvalidArgumentError(absl::StrCat("the number ", value, " cannot be combined with '",
+                                                like.name(), "', which holds strings")));
   }
   return ConstantIn(graph, Array::Scalar(value).Cast(like.dtype()), name);
 }

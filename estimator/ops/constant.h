@@ -1,5 +1,5 @@
 // Constants, placeholders, and tensors filled with one number or a range.
-// All build into Graph::Current() where no tensor says which graph.
+// An op is added to Graph::Current() unless an argument is a tensor.
 #ifndef ESTIMATOR_OPS_CONSTANT_H_
 #define ESTIMATOR_OPS_CONSTANT_H_
 
@@ -18,7 +18,7 @@ namespace estimator {
 
 class Graph;
 
-// tf.constant. Shares the array's bytes: do not write to them afterwards.
+// tf.constant. The graph shares the array's bytes: do not write to them afterwards.
 Tensor Constant(const Array& value, absl::string_view name = "Const");
 // A scalar of the C++ type's dtype: Constant(1.0f) is f32 [], Constant(1) i32 [], and
 // Constant(1.0) f64 [].
@@ -27,8 +27,8 @@ requires requires { DTypeOf<T>::value; }
 Tensor Constant(T value, absl::string_view name = "Const") {
   return Constant(Array::Scalar<T>(value), name);
 }
-// A vector: Constant({1.0f, 2.0f}) is f32 [2]. With a name: Constant(std::vector<float>{...},
-// "name").
+// A vector: Constant({1.0f, 2.0f}) is f32 [2].
+// To give a name, use Constant(std::vector<float>{...}, "name").
 template <typename T>
 Tensor Constant(std::initializer_list<T> values) {
   return Constant(Array::Of<T>({static_cast<int64_t>(values.size())}, values));
@@ -37,19 +37,19 @@ template <typename T>
 Tensor Constant(const std::vector<T>& values, absl::string_view name = "Const") {
   return Constant(Array::FromSpan<T>(Shape{static_cast<int64_t>(values.size())}, values), name);
 }
-// Constant({2, 2}, {1.0f, 2.0f, 3.0f, 4.0f}). REQUIRES: as many values as the shape holds.
+// Constant({2, 2}, {1.0f, 2.0f, 3.0f, 4.0f}). REQUIRES: the number of values matches the shape.
 template <typename T>
 Tensor Constant(const Shape& shape, std::initializer_list<T> values,
                 absl::string_view name = "Const") {
   return Constant(Array::Of<T>(shape, values), name);
 }
-// In a given graph rather than the current one.
+// The same in a given graph instead of the current one.
 Tensor ConstantIn(Graph& graph, const Array& value, absl::string_view name = "Const");
-// `value` as a scalar of `like`'s graph and dtype.
-// Errors: INVALID_ARGUMENT if the dtype is an integer's and cannot hold the value.
+// `value` as a scalar with the dtype of `like`, in its graph.
+// Errors: INVALID_ARGUMENT if the dtype is an integer type that cannot hold the value.
 Tensor ConstantLike(const Tensor& like, double value, absl::string_view name = "Const");
 
-// tf.zeros, tf.ones: a Const up to 1000 elements, a Fill beyond, as TensorFlow.
+// tf.zeros, tf.ones: a Const up to 1000 elements, a Fill for more, as in TensorFlow.
 Tensor Zeros(const Shape& shape, DType dtype = DType::kFloat32, absl::string_view name = "zeros");
 Tensor Ones(const Shape& shape, DType dtype = DType::kFloat32, absl::string_view name = "ones");
 // tf.fill: every element is the scalar `value`.
@@ -57,17 +57,17 @@ Tensor Fill(const Shape& shape, const Tensor& value, absl::string_view name = "F
 Tensor ZerosLike(const Tensor& x, absl::string_view name = "zeros_like");
 Tensor OnesLike(const Tensor& x, absl::string_view name = "ones_like");
 
-// tf.range: start, start + delta, ... up to, not including, limit; i32 or what `dtype` says.
-// Errors: INVALID_ARGUMENT if delta is 0 or leads away from limit.
+// tf.range: start, start + delta, ... up to but not including limit, with dtype `dtype`.
+// Errors: INVALID_ARGUMENT if delta is 0 or points away from limit.
 Tensor Range(int64_t start, int64_t limit, int64_t delta = 1, DType dtype = DType::kInt32,
              absl::string_view name = "range");
 inline Tensor Range(int64_t limit) { return Range(0, limit); }
 
-// tf.linspace: num numbers from start to stop, both included, at equal distances.
+// tf.linspace: num evenly spaced numbers from start to stop, both included.
 Tensor LinSpace(double start, double stop, int64_t num, DType dtype = DType::kFloat32,
                 absl::string_view name = "LinSpace");
 
-// tf.placeholder: a value that the training loop feeds. REQUIRES: fully known shape.
+// tf.placeholder: a value that is fed. The shape must be fully known.
 Tensor Placeholder(DType dtype, const Shape& shape, absl::string_view name = "Placeholder");
 
 }  // namespace estimator

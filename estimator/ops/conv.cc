@@ -19,7 +19,7 @@ Attrs AttrsOf(const Conv2DOptions& options) {
   return attrs;
 }
 
-// Where an op stands in its family: the plain one and its two gradients.
+// The ops of a family: the convolution and its two gradients.
 struct Family {
   const char* forward;
   const char* input;
@@ -35,7 +35,7 @@ Tensor Forward(const Family& family, const Tensor& x, const Tensor& filter, cons
   return AddOp(family.forward, {x, filter}, attrs, name);
 }
 
-// A shape as TensorFlow's gradient ops take it: a constant i32 vector, `name`/input_sizes.
+// A shape in the form that TensorFlow's gradient ops take: a constant i32 vector.
 Tensor ShapeInput(Graph& graph, const Shape& shape, absl::string_view name) {
   const std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
   return ConstantIn(graph, Array::FromSpan<int32_t>({shape.rank()}, dims), name);
@@ -91,7 +91,7 @@ absl::StatusOr<std::vector<TensorSpec>> FilterGradientShape(const ShapeContext& 
   return std::vector<TensorSpec>{{c.input(0).dtype, filter}};
 }
 
-// Each of the three is linear in both of its operands, so the gradients are the three again.
+// Each of the three ops is linear in both of its operands, so its gradients are the other two.
 bool RegisterFamily(const Family& family) {
   RegisterOp({.name = family.forward,
               .num_inputs = 2,

@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-// x, group_assignment: i32 [groups, size], constant; [0, 0] means all replicas.
+// The inputs are x and group_assignment, a constant i32 [groups, size]; [0, 0] means all replicas.
 absl::StatusOr<std::vector<TensorSpec>> CrossReplicaSumShape(const ShapeContext& c) {
   const DType dtype = c.input(0).dtype;
   if (!IsFloating(dtype) && !IsInteger(dtype)) {
@@ -27,12 +27,12 @@ absl::StatusOr<std::vector<TensorSpec>> CrossReplicaSumShape(const ShapeContext&
   for (const int64_t replica : replicas) {
     if (replica >= 0 && seen.insert(replica).second) continue;
     return absl::InvalidArgumentError(absl::StrCat("group_assignment names replica ", replica,
-                                                   replica < 0 ? ", which cannot be" : " twice"));
+                                                   replica < 0 ? ", which is negative" : " twice"));
   }
   return std::vector<TensorSpec>{c.input(0)};
 }
 
-// Both are stateful: their values depend on what runs beside them, so they are never folded.
+// Both ops are stateful, so that they are never folded: their values depend on the other replicas.
 EST_REGISTER_OP({.name = "CrossReplicaSum",
                  .num_inputs = 2,
                  .shape = CrossReplicaSumShape,

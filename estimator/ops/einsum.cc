@@ -23,8 +23,8 @@
 namespace estimator {
 namespace {
 
-// A tensor whose axes have names, one character each. The axes of "..." are named '0', '1', ...
-// from the last one, so that shorter ones line up at the end.
+// A tensor whose axes have labels, one character each. The axes of "..." have the labels '0', '1',
+// ... counted from the last one, so that operands of different ranks are aligned at the end.
 struct Named {
   Tensor tensor;
   std::string labels;
@@ -43,7 +43,7 @@ absl::Status Malformed(absl::string_view equation, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("equation '", equation, "': ", why));
 }
 
-// The labels of an operand or of the result, with "..." written out as num_ellipsis digits.
+// The labels of an operand or of the result. "..." becomes num_ellipsis digits.
 absl::StatusOr<std::string> ExpandLabels(absl::string_view equation, absl::string_view part,
                                          int num_ellipsis) {
   std::string labels;
@@ -83,7 +83,7 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
                                               i, " is ", tensors[i].spec().ToString()));
     }
     const int num_ellipsis = dots ? rank - named : 0;
-    if (num_ellipsis > 10) return Malformed(equation, "'...' stands for more than 10 axes");
+    if (num_ellipsis > 10) return Malformed(equation, "'...' represents more than 10 axes");
     most_ellipsis = std::max(most_ellipsis, num_ellipsis);
     EST_ASSIGN_OR_RETURN(std::string labels, ExpandLabels(equation, parts[i], num_ellipsis));
     for (int axis = 0; axis < rank; ++axis) {
@@ -107,11 +107,11 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
     for (const char label : result.output) {
       if (std::count(result.output.begin(), result.output.end(), label) > 1) {
         return Malformed(equation, absl::StrCat("'", std::string(1, label),
-                                                "' stands twice in the result; use MatrixDiag"));
+                                                "' occurs twice in the result; use MatrixDiag"));
       }
       if (sizes.count(label) > 0) continue;
       return Malformed(equation, absl::StrCat("the result has '", std::string(1, label),
-                                              "', no operand has it"));
+                                              "', but no operand has it"));
     }
     return result;
   }
@@ -128,7 +128,7 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
   return result;
 }
 
-// Reorders the axes to `labels`, which are those of x.
+// Transposes x so that its axes are in the order of `labels`.
 Named Ordered(const Named& x, const std::string& labels) {
   if (x.labels == labels) return x;
   std::vector<int64_t> perm;
@@ -136,7 +136,7 @@ Named Ordered(const Named& x, const std::string& labels) {
   return {Transpose(x.tensor, perm), labels};
 }
 
-// Takes the diagonal of the axes that have one name, so that every name stands once.
+// Takes the diagonal of axes that have the same label, so that every label occurs once.
 Named Diagonals(Named x) {
   for (size_t last = 1; last < x.labels.size();) {
     const size_t first = x.labels.find(x.labels[last]);
@@ -175,7 +175,8 @@ Named SumOthers(const Named& x, const std::string& keep) {
   return {ReduceSum(x.tensor, axes), labels};
 }
 
-// Drops broadcast axes of size 1 that the other operand has larger: they become free axes of it.
+// Removes the axes of size 1 that are larger in `other` and so would be broadcast. Then they are
+// free axes of `other`.
 Named DropStretched(const Named& x, const Named& other) {
   std::vector<int64_t> axes;
   std::string labels;
@@ -198,11 +199,11 @@ int64_t Product(const Named& x, const std::string& labels) {
   return product;
 }
 
-// The sum of products of two operands, of which `keep` is needed afterwards.
+// Multiplies two operands and sums over the labels that are not in `keep`.
 Named Combine(Named a, Named b, const std::string& keep) {
   a = DropStretched(SumOthers(a, keep + b.labels), b);
   b = DropStretched(SumOthers(b, keep + a.labels), a);
-  // Letters of both are batch axes where they are kept and are summed where they are not.
+  // Labels that both operands have are batch axes if they are kept, and are summed if not.
   std::string batch, summed, free_a, free_b;
   for (const char label : a.labels) {
     std::string& group = !Has(b.labels, label) ? free_a : Has(keep, label) ? batch : summed;
@@ -211,7 +212,7 @@ Named Combine(Named a, Named b, const std::string& keep) {
   for (const char label : b.labels) {
     if (!Has(a.labels, label)) free_b += label;
   }
-  // An operand that is stored the other way round needs no transposition of its own.
+  // MatMul can take an operand transposed, which avoids a Transpose op.
   const bool transpose_a =
       a.labels == batch + summed + free_a && !summed.empty() && !free_a.empty();
   const bool transpose_b =
@@ -243,7 +244,7 @@ Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs,
               absl::string_view name) {
   Graph& graph = GraphFor(inputs);
   for (const Tensor& input : inputs) {
-    if (!input.valid()) return graph.AddOp("Identity", {input}, {}, name);  // keeps the reason
+    if (!input.valid()) return graph.AddOp("Identity", {input}, {}, name);  // keeps the first error
   }
   const NameScope scope(name, graph);
   const absl::StatusOr<Equation> parsed = Parse(equation, inputs);

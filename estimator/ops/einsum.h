@@ -1,5 +1,5 @@
 // Sums of products over named axes: Einsum and Tensordot. Both are built from Transpose, Reshape,
-// Sum and matrix products, whose gradients are theirs.
+// Sum and matrix products, so their gradients are those of these ops.
 #ifndef ESTIMATOR_OPS_EINSUM_H_
 #define ESTIMATOR_OPS_EINSUM_H_
 
@@ -11,24 +11,26 @@
 
 namespace estimator {
 
-// Einsum("bij,bjk->bik", {x, y}): one letter an axis; letters that the result lacks are summed
-// over.
-// "..." stands for any leading axes, which broadcast. Without "->" the result has the letters that
-// occur once, in alphabetical order. A letter twice in an operand takes the diagonal. More than two
-// operands are combined from left to right.
-// Errors: INVALID_ARGUMENT if the equation does not parse, if an operand's rank is not its number
-// of letters, if a letter has two sizes, if the result names a letter that no operand has, or if
-// the result has a letter twice.
+// Einsum("bij,bjk->bik", {x, y}). The equation has one letter for each axis:
+//   - Letters that the result does not have are summed over.
+//   - "..." is any number of leading axes, which broadcast.
+//   - Without "->" the result has the letters that occur once, in alphabetical order.
+//   - A letter that occurs twice in an operand takes the diagonal.
+// More than two operands are combined from left to right.
+// Errors: INVALID_ARGUMENT if the equation cannot be parsed; if an operand's rank is not its number
+// of letters; if a letter has two sizes; if the result has a letter that no operand has, or a
+// letter twice.
 // Source: TF 2.15 tf.einsum.
 Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs,
               absl::string_view name = "einsum");
 
-// Sums products over a's axes a_axes and b's axes b_axes, pairwise; the result has a's other axes,
-// then b's. Errors: INVALID_ARGUMENT if an axis is out of range, or if sizes of a pair differ.
+// Sums products over pairs of axes: a_axes of a with b_axes of b. The result has the other axes of
+// a, then those of b.
+// Errors: INVALID_ARGUMENT if an axis is out of range, or if the sizes of a pair differ.
 // Source: TF 2.15 tf.tensordot.
 Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a_axes,
                  const std::vector<int64_t>& b_axes, absl::string_view name = "Tensordot");
-// The last num_axes of a with the first of b: 1 is a matrix product, 0 an outer one.
+// Pairs the last num_axes axes of a with the first of b: 1 is a matrix product, 0 an outer product.
 Tensor Tensordot(const Tensor& a, const Tensor& b, int num_axes,
                  absl::string_view name = "Tensordot");
 

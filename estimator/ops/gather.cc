@@ -32,14 +32,13 @@ void Append(const Shape& from, int begin, int end, Shape& to) {
   for (int axis = begin; axis < end; ++axis) to.push_back(from.dim(axis));
 }
 
-// What GatherV2's attribute batch_dims and its axis are, counted from the front.
+// GatherV2's attribute batch_dims and its axis, counted from the front.
 struct GatherAxes {
   int batch = 0;
   int axis = 0;
 };
 
-// The first `batch` axes of params and of indices are the same ones: each batch has its own
-// indices.
+// Reads the axes and checks that params and indices have the same `batch` leading axes.
 absl::StatusOr<GatherAxes> AxesOf(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> given, context.ConstantInts(2));
   const Shape& params = context.input(0).shape;
@@ -75,8 +74,9 @@ int64_t SizeOfAxes(const Shape& shape, int begin, int end) {
   return size;
 }
 
-// With params [B, O, D, I] and indices [B, N], batches and other axes each as one: the gradient
-// [B, O, N, I] is turned to [B, N, O, I], added up by index into [B, D, O, I], and turned back.
+// Reshapes params to [B, O, D, I] and indices to [B, N], where each letter combines several axes:
+// batches, axes before `axis`, `axis`, axes after it. The gradient [B, O, N, I] is transposed to
+// [B, N, O, I], added up by index into [B, D, O, I], and transposed back.
 Grads GatherGradient(const Node& node, const Grads& grads) {
   const Shape& params = node.input(0).shape();
   const Tensor& indices = node.input(1);
@@ -95,6 +95,8 @@ Grads GatherGradient(const Node& node, const Grads& grads) {
   if (o != 1) rows = Transpose(rows, {0, 2, 1, 3});
   Tensor ids = Reshape(indices, {b, n});
   if (b != 1) {
+    // Row k of batch b is row b * D + k of the flat table, so that one sum is enough for all
+    // batches.
     std::vector<int64_t> starts;
     for (int64_t k = 0; k < b; ++k) starts.push_back(k * d);
     ids = OpBuilder("AddV2", "flat_indices")
@@ -127,7 +129,8 @@ OutputSpecs GatherNdRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
-// Indices [n, 1] look rows up, as Gather does; with other shapes TensorFlow's gradient is dense.
+// Indices [n, 1] look up rows, as Gather does, so the gradient remembers its slices. For other
+// shapes TensorFlow's gradient is dense.
 Grads GatherNdGradient(const Node& node, const Grads& grads) {
   const Shape& params = node.input(0).shape();
   const Tensor& indices = node.input(1);
@@ -138,7 +141,7 @@ Grads GatherNdGradient(const Node& node, const Grads& grads) {
   return {AddUp(slices, params.dim(0)), Tensor()};
 }
 
-// Whether updates are what the indices into `whole` take.
+// Checks that the shape of updates fits the indices into `whole`.
 absl::Status CheckUpdates(const TensorSpec& indices, const TensorSpec& updates,
                           const Shape& whole) {
   EST_ASSIGN_OR_RETURN(const int depth, IndexDepth(indices, whole));
@@ -178,7 +181,7 @@ OutputSpecs SegmentRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
-// Every row takes the gradient of its segment; dropped rows take none.
+// A row gets the gradient of its segment. A dropped row, which has a negative id, gets none.
 Grads SegmentGradient(const Node& node, const Grads& grads) {
   const Tensor& data = node.input(0);
   const Tensor& ids = node.input(1);
@@ -188,7 +191,8 @@ Grads SegmentGradient(const Node& node, const Grads& grads) {
   return {Where(Reshape(GreaterEqual(ids, 0), aligned), rows, 0), Tensor(), Tensor()};
 }
 
-// The gradient is divided evenly among equal extremes; dropped rows take none.
+// If several rows have the extreme, the gradient is divided evenly among them. A dropped row gets
+// none.
 Grads ExtremeSegmentGradient(const Node& node, const Grads& grads) {
   const Tensor &data = node.input(0), &ids = node.input(1);
   const Tensor extremes(grads[0].graph(), const_cast<Node*>(&node), 0);
@@ -201,7 +205,7 @@ Grads ExtremeSegmentGradient(const Node& node, const Grads& grads) {
   return {Where(chosen, Gather(grads[0] / count, rows), 0), Tensor(), Tensor()};
 }
 
-// tensor, indices, updates: the shape is the first's.
+// The inputs are tensor, indices and updates. The result has the shape of the first.
 OutputSpecs TensorScatterRule(const ShapeContext& context) {
   const TensorSpec& whole = context.input(0);
   EST_RETURN_IF_ERROR(CheckSameDType(whole, context.input(2)));

@@ -1,5 +1,5 @@
-// Reading and writing by index. An index out of range is an error at run time (on an accelerator
-// without checks: undefined elements).
+// Reads and writes elements by index. An index out of range fails the step at run time. (A device
+// without such checks leaves the elements undefined.)
 #ifndef ESTIMATOR_OPS_GATHER_H_
 #define ESTIMATOR_OPS_GATHER_H_
 
@@ -14,41 +14,44 @@ namespace estimator {
 
 // tf.gather (GatherV2): slices of `params` along `axis`.
 //   params: [P..., D, Q...].  indices: i32 or i64 [I...], in [0, D).  Returns [P..., I..., Q...].
-//   batch_dims: so many leading axes of both are the same ones; every batch has its own indices:
-//   params [B..., P..., D, Q...], indices [B..., I...]. Returns [B..., P..., I..., Q...].
+//   batch_dims: the number of leading batch dimensions. Each batch then has its own indices:
+//     params [B..., P..., D, Q...], indices [B..., I...].  Returns [B..., P..., I..., Q...].
 Tensor Gather(const Tensor& params, const Tensor& indices, int axis = 0,
               absl::string_view name = "GatherV2", int batch_dims = 0);
-// tf.gather_nd: indices: [I..., K], each row an index into the first K axes of params.
-//   Returns [I..., params' other axes].
+// tf.gather_nd: the elements or slices of params at `indices`.
+//   indices: i32 or i64 [I..., K]; each row is an index into the first K axes of params.
+//   Returns [I..., the other axes of params].
 Tensor GatherNd(const Tensor& params, const Tensor& indices, absl::string_view name = "GatherNd");
-// tf.scatter_nd: zeros of `shape` to which updates are added at the indices.
-//   indices: [I..., K].  updates: [I..., shape's axes from K].
+// tf.scatter_nd: a tensor of zeros with shape `shape`, to which updates are added at the indices.
+//   indices: [I..., K].  updates: [I..., the axes of shape from axis K].
 Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shape,
                  absl::string_view name = "ScatterNd");
 // tf.math.unsorted_segment_sum: row j of the result is the sum of the rows of data whose id is j.
-//   data: [S..., R...].  segment_ids: [S...]; a negative id drops the row.  Returns [num_segments,
-//   R...].
+//   data: [S..., R...].  segment_ids: [S...]; a row with a negative id is dropped.
+//   Returns [num_segments, R...].
 Tensor UnsortedSegmentSum(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
                           absl::string_view name = "UnsortedSegmentSum");
 
-// The same with the largest (smallest) element; a segment without rows has the dtype's lowest
-// (highest) number.
+// The same with the largest (smallest) element instead of the sum. A segment without rows gets the
+// lowest (highest) number of the dtype.
 Tensor UnsortedSegmentMax(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
                           absl::string_view name = "UnsortedSegmentMax");
 Tensor UnsortedSegmentMin(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
                           absl::string_view name = "UnsortedSegmentMin");
-// tf.tensor_scatter_nd_update and _add: x with updates in place of, or added to, what the indices
-// point at; shapes as ScatterNd. Of two updates of one place the last one holds.
+// tf.tensor_scatter_nd_update and tf.tensor_scatter_nd_add: x with the elements at the indices
+// replaced by, or increased by, the updates. Shapes are as in ScatterNd. If two updates have the
+// same index, TensorScatterUpdate keeps the last one.
 Tensor TensorScatterUpdate(const Tensor& x, const Tensor& indices, const Tensor& updates,
                            absl::string_view name = "TensorScatterUpdate");
 Tensor TensorScatterAdd(const Tensor& x, const Tensor& indices, const Tensor& updates,
                         absl::string_view name = "TensorScatterAdd");
-// tf.one_hot: a new axis of size depth, on_value at the index and off_value elsewhere; an index out
-// of range gives a row of off_value. axis -1: the last.
+// tf.one_hot: a new axis of size depth, with on_value at the index and off_value elsewhere. An
+// index out of range gives a row of off_value.
+//   axis: the position of the new axis; -1: the last.
 Tensor OneHot(const Tensor& indices, int64_t depth, double on_value = 1, double off_value = 0,
               DType dtype = DType::kFloat32, int axis = -1, absl::string_view name = "one_hot");
 
-// tf.sequence_mask: [L...] -> [L..., max_length], true in the first lengths[i] places.
+// tf.sequence_mask: [L...] -> [L..., max_length]. The first lengths[i] elements of row i are true.
 Tensor SequenceMask(const Tensor& lengths, int64_t max_length, DType dtype = DType::kBool,
                     absl::string_view name = "SequenceMask");
 

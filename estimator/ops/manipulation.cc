@@ -50,7 +50,7 @@ Grads TransposeGradient(const Node& node, const Grads& grads) {
   return {Transpose(grads[0], inverse), Tensor()};
 }
 
-// All inputs but the last, the axis.
+// The inputs before the last one, which is the axis.
 OutputSpecs ConcatRule(const ShapeContext& context) {
   const int n = context.num_inputs() - 1;
   if (n < 1) return absl::InvalidArgumentError("takes at least one tensor");
@@ -82,7 +82,7 @@ Grads ConcatGradient(const Node& node, const Grads& grads) {
   return result;
 }
 
-// Gradients of the parts, zeros where a part is not used.
+// Collects the gradients of the parts, with zeros for a part that is not used.
 Grads WithZeros(const Node& node, const Grads& grads) {
   Grads all = grads;
   Graph* graph = nullptr;
@@ -128,13 +128,13 @@ OutputSpecs SplitVRule(const ShapeContext& context) {
     if (sizes[i] == -1 && unknown < 0)
       unknown = static_cast<int>(i);
     else
-      sum += sizes[i] < 0 ? whole.shape.dim(axis) + 1 : sizes[i];  // a second -1 cannot fit
+      sum += sizes[i] < 0 ? whole.shape.dim(axis) + 1 : sizes[i];  // makes a second -1 an error
   }
   if (unknown >= 0 && sum <= whole.shape.dim(axis)) {
     sizes[static_cast<size_t>(unknown)] = whole.shape.dim(axis) - sum;
   } else if (sum != whole.shape.dim(axis)) {
     return absl::InvalidArgumentError(absl::StrCat("parts of sizes [", absl::StrJoin(sizes, ","),
-                                                   "] do not make up axis ", axis, " of ",
+                                                   "] do not add up to axis ", axis, " of ",
                                                    whole.shape.ToString()));
   }
   return SplitParts(whole, axis, sizes);
@@ -194,13 +194,14 @@ OutputSpecs TileRule(const ShapeContext& context) {
     const int64_t multiple = multiples[static_cast<size_t>(axis)];
     int64_t size = 0;
     if (multiple < 0 || __builtin_mul_overflow(to.dim(axis), multiple, &size))
-      return absl::InvalidArgumentError(absl::StrCat("a multiple of ", multiple));
+      return absl::InvalidArgumentError(
+          absl::StrCat("multiple ", multiple, " of axis ", axis, " is negative or too large"));
     to.set_dim(axis, size);
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
-// Every axis as (repetitions, elements), summed over the repetitions.
+// Splits every axis into (repetitions, elements) and sums over the repetitions.
 Grads TileGradient(const Node& node, const Grads& grads) {
   const std::vector<int64_t> multiples = ConstantOf(node, 1);
   const Shape& from = node.input(0).shape();
@@ -284,7 +285,8 @@ std::vector<Tensor> Unstack(const Tensor& x, int axis, absl::string_view name) {
   std::vector<Tensor> parts =
       AddOpN("Unpack", static_cast<int>(num), {x}, {{"axis", int64_t{axis}}, {"num", num}}, name);
   if (in_range) return parts;
-  // Model code goes on after an error, and takes parts[i] for an i that this function cannot know.
+  // Model code continues after an error and reads parts[i], but the number of parts is not known
+  // here.
   constexpr size_t kEnoughForAnyModel = 256;
   return std::vector<Tensor>(kEnoughForAnyModel, Tensor(x.graph(), nullptr, 0));
 }

@@ -1,4 +1,4 @@
-// Ops that rearrange, join and divide tensors. Axes may be negative: they count from the end.
+// Ops that rearrange, join and split tensors. Negative axes count from the end.
 // Errors (kept by the graph): INVALID_ARGUMENT naming the axis or both shapes.
 #ifndef ESTIMATOR_OPS_MANIPULATION_H_
 #define ESTIMATOR_OPS_MANIPULATION_H_
@@ -21,7 +21,7 @@ std::vector<Tensor> Split(const Tensor& x, int num_splits, int axis = 0,
                           absl::string_view name = "split");
 std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, int axis = 0,
                           absl::string_view name = "split");
-// tf.stack, tf.unstack: with a new axis, or along one that goes.
+// tf.stack adds a new axis and joins along it; tf.unstack removes an axis and returns its slices.
 Tensor Stack(const std::vector<Tensor>& inputs, int axis = 0, absl::string_view name = "stack");
 std::vector<Tensor> Unstack(const Tensor& x, int axis = 0, absl::string_view name = "unstack");
 Tensor Reverse(const Tensor& x, const std::vector<int64_t>& axes,

@@ -31,7 +31,7 @@ OutputSpecs BitsRule(const ShapeContext& context) {
       absl::StrCat("takes integers, not ", DTypeName(context.input(0).dtype)));
 }
 
-// 1 where x is not 0.
+// 1 if x is not 0, else 0.
 Tensor NotZero(const Tensor& x) { return Cast(NotEqual(x, 0), x.dtype()); }
 
 OutputSpecs AddNRule(const ShapeContext& context) {
@@ -40,18 +40,20 @@ OutputSpecs AddNRule(const ShapeContext& context) {
   for (int i = 1; i < context.num_inputs(); ++i) {
     if (context.input(i) == context.input(0)) continue;
     return absl::InvalidArgumentError(absl::StrCat("input ", i, " is ", context.input(i).ToString(),
-                                                   ", input 0 ", context.input(0).ToString()));
+                                                   ", but input 0 is ",
+                                                   context.input(0).ToString()));
   }
   return SameAsInput(context);
 }
 
-// What the gradient of a binary op sees: d(out), x, y and out.
+// The values that a gradient of a binary op uses: d(out), x, y and out.
 struct Binary {
   Tensor grad, x, y, out;
 };
 using PartialFn = Tensor (*)(const Binary&);
 
-// A gradient from the two partial derivatives (null: none), each before broadcasting is undone.
+// A gradient function from the two partial derivatives (null: there is none). Each has the
+// broadcast shape, and is then summed to the shape of its operand.
 GradientFn FromPartials(PartialFn by_x, PartialFn by_y) {
   return [by_x, by_y](const Node& node, const Grads& grads) {
     const Binary binary{grads[0], node.input(0), node.input(1),
@@ -119,7 +121,7 @@ EST_REGISTER_OP({.name = "Minimum",
                  .gradient = FromPartials(
                      [](const Binary& b) { return Where(LessEqual(b.x, b.y), b.grad, 0); },
                      [](const Binary& b) { return Where(LessEqual(b.x, b.y), 0, b.grad); })});
-// By the exponent, log x stands only where x > 0, as in TensorFlow; elsewhere it is 0.
+// The derivative by the exponent has log x only if x > 0, as in TensorFlow; otherwise it has 0.
 EST_REGISTER_OP({.name = "Pow",
                  .num_inputs = 2,
                  .shape = BroadcastRule,
@@ -136,7 +138,7 @@ EST_REGISTER_OP({.name = "SquaredDifference",
                                           [](const Binary& b) {
                                             return b.grad * 2 * (b.y - b.x);
                                           })});
-// Here x is the ordinate: atan2(y, x).
+// x is the first operand here, the ordinate: atan2(y, x).
 EST_REGISTER_OP({.name = "Atan2",
                  .num_inputs = 2,
                  .shape = FloatingBroadcastRule,
@@ -145,7 +147,7 @@ EST_REGISTER_OP({.name = "Atan2",
                      [](const Binary& b) {
                        return b.grad * (-b.x / (Square(b.x) + Square(b.y)));
                      })});
-// 0 where x is 0, whatever y is.
+// 0 if x is 0, for any y.
 EST_REGISTER_OP(
     {.name = "Xdivy",
      .num_inputs = 2,

@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-// d(out), x, out -> d(x).
+// Computes d(x) from d(out), x and out.
 using DerivativeFn = Tensor (*)(const Tensor& grad, const Tensor& x, const Tensor& out);
 
 GradientFn FromDerivative(DerivativeFn derivative) {

@@ -1,5 +1,5 @@
-// Functions of one tensor, element by element. The result has x's dtype and shape.
-// Floating dtypes only, unless said; bf16 and f16 are computed in f32 and rounded once.
+// Functions of one tensor, computed for each element. The result has x's dtype and shape. x must be
+// floating, unless a comment says otherwise. bf16 and f16 are computed in f32 and rounded once.
 #ifndef ESTIMATOR_OPS_MATH_UNARY_H_
 #define ESTIMATOR_OPS_MATH_UNARY_H_
 
@@ -34,21 +34,21 @@ Tensor Asinh(const Tensor& x, absl::string_view name = "Asinh");
 Tensor Acosh(const Tensor& x, absl::string_view name = "Acosh");
 Tensor Atanh(const Tensor& x, absl::string_view name = "Atanh");
 Tensor Rint(const Tensor& x, absl::string_view name = "Rint");      // half to even; derivative 0
-Tensor Invert(const Tensor& x, absl::string_view name = "Invert");  // integers only: every bit
+Tensor Invert(const Tensor& x, absl::string_view name = "Invert");  // integers: flips all bits
 Tensor Floor(const Tensor& x, absl::string_view name = "Floor");    // derivative 0
 Tensor Ceil(const Tensor& x, absl::string_view name = "Ceil");      // derivative 0
-Tensor Round(const Tensor& x,
-             absl::string_view name = "Round");  // half to even; any number; derivative 0
+// Rounds half to even. Any number; derivative 0.
+Tensor Round(const Tensor& x, absl::string_view name = "Round");
 Tensor Reciprocal(const Tensor& x, absl::string_view name = "Reciprocal");  // 1 / x
 
-// bool of x's shape.
+// These return bool with x's shape.
 Tensor IsNan(const Tensor& x, absl::string_view name = "IsNan");
 Tensor IsInf(const Tensor& x, absl::string_view name = "IsInf");
 Tensor IsFinite(const Tensor& x, absl::string_view name = "IsFinite");
 
-// tf.cast: any numeric dtype or bool to any other; x itself if it has the dtype already.
-// Floating to integer truncates towards zero; to bool is x != 0. The gradient is cast back, and
-// flows only between floating dtypes.
+// tf.cast: from any numeric dtype or bool to any other. Returns x itself if it has the dtype
+// already. Floating to integer truncates towards zero; to bool is x != 0. The gradient is cast
+// back; it flows only between floating dtypes.
 Tensor Cast(const Tensor& x, DType dtype, absl::string_view name = "Cast");
 
 }  // namespace estimator

@@ -12,7 +12,7 @@
 namespace estimator {
 namespace {
 
-// A product under either op, whose attributes differ in their names alone.
+// A matrix product by one of the two ops, whose attributes differ only in their names.
 Tensor Product(absl::string_view op, const Tensor& a, const Tensor& b, bool transpose_a,
                bool transpose_b, absl::string_view name = "") {
   if (op == "MatMul") {
@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<TensorSpec>> BatchMatMulShape(const ShapeContext& c) 
   return std::vector<TensorSpec>{{c.input(0).dtype, shape}};
 }
 
-// With out = A B, where A is a or its transpose: dA = g B', dB = A' g.
+// For out = A B, where A is a or its transpose: dA = g B', dB = A' g.
 std::vector<Tensor> ProductGradient(const Node& node, const Tensor& g, bool ta, bool tb) {
   const Tensor &a = node.input(0), &b = node.input(1);
   const absl::string_view op = node.op();

@@ -1,4 +1,4 @@
-// Products of matrices.
+// Matrix products.
 #ifndef ESTIMATOR_OPS_MATMUL_H_
 #define ESTIMATOR_OPS_MATMUL_H_
 
@@ -14,7 +14,7 @@ struct MatMulOptions {
 
 // tf.matmul: out[..., i, j] = sum_k a[..., i, k] * b[..., k, j].
 //   a: [..., M, K], b: [..., K, N], of one dtype: floating, i32 or i64.  Returns [..., M, N].
-//   Two matrices are MatMul's; higher ranks are BatchMatMulV2's, whose leading axes broadcast.
+// Two matrices give a MatMul. Higher ranks give a BatchMatMulV2, whose leading axes broadcast.
 // Errors: INVALID_ARGUMENT if a rank is below 2, if dtypes or inner sizes differ, or if leading
 // axes do not broadcast.
 Tensor MatMul(const Tensor& a, const Tensor& b, const MatMulOptions& options = {},
@@ -25,7 +25,7 @@ struct BatchMatMulOptions {
   bool adj_y = false;  // y is stored [..., N, K]
 };
 
-// The same for any rank from 2 on, always as BatchMatMulV2.
+// The same for any rank from 2, always as a BatchMatMulV2.
 Tensor BatchMatMulV2(const Tensor& x, const Tensor& y, const BatchMatMulOptions& options = {},
                      absl::string_view name = "");
 

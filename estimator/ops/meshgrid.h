@@ -1,4 +1,4 @@
-// Coordinates of a grid.
+// Coordinates of the points of a grid.
 #ifndef ESTIMATOR_OPS_MESHGRID_H_
 #define ESTIMATOR_OPS_MESHGRID_H_
 
@@ -9,12 +9,13 @@
 
 namespace estimator {
 
-// kXY: the first two axes of the results change places, as for a picture's rows and columns.
+// kXY: the first two axes of the results are swapped, so that they are the rows and columns of an
+// image.
 enum class Indexing { kXY, kIJ };
 
-// For vectors of sizes N1, N2, ...: as many tensors [N2, N1, ...] (kIJ: [N1, N2, ...]), each with
-// its vector along its own axis.
-// Errors: INVALID_ARGUMENT for an operand that is no vector.
+// For vectors of sizes N1, N2, ...: returns as many tensors [N2, N1, ...] (kIJ: [N1, N2, ...]).
+// Each repeats its vector along all other axes.
+// Errors: INVALID_ARGUMENT if an operand is not a vector.
 // Source: TF 2.15 tf.meshgrid.
 std::vector<Tensor> Meshgrid(const std::vector<Tensor>& vectors, Indexing indexing = Indexing::kXY,
                              absl::string_view name = "meshgrid");

@@ -1,4 +1,4 @@
-// Operand: a tensor or a number, so that functions and operators take both.
+// Operand: a tensor or a C++ number, so that functions and operators accept both.
 #ifndef ESTIMATOR_OPS_OPERAND_H_
 #define ESTIMATOR_OPS_OPERAND_H_
 
@@ -9,8 +9,8 @@
 
 namespace estimator {
 
-// An argument type only. A number becomes a scalar constant with the graph and the dtype of the
-// tensor beside it: `x * 0.5` in bf16 stays in bf16.
+// Used only as an argument type. A number becomes a scalar constant in the graph and with the dtype
+// of the other operand: if x is bf16, `x * 0.5` is bf16.
 class Operand {
  public:
   Operand(const Tensor& tensor) : tensor_(tensor) {}               // NOLINT: by design
@@ -22,8 +22,8 @@ class Operand {
   bool is_number() const { return is_number_; }
   double number() const { return number_; }
   const Tensor& tensor() const { return tensor_; }  // invalid when it is a number
-  // The tensor; a number becomes a constant like `other`, or f32 in the current graph where
-  // that is a number, too.
+  // Returns the tensor. A number becomes a constant like `other`; if both are numbers, f32 in the
+  // current graph.
   Tensor Resolve(const Operand& other) const;
 
  private:

@@ -14,8 +14,8 @@ namespace estimator {
 namespace {
 
 // Registers an update rule.
-//   operands: their names in order, separated by spaces; the state first, of num_states tensors,
-//   which are also the outputs. "grad" and "delta" have var's shape, everything else is a scalar.
+//   operands: the names of the operands in order, separated by spaces. The first num_states are the
+//   state, which is also the output. "grad" and "delta" have var's shape; all others are scalars.
 bool RegisterUpdate(const char* name, int num_states, const char* operands) {
   const std::vector<std::string> names = absl::StrSplit(operands, ' ');
   return RegisterOp(
@@ -27,7 +27,7 @@ bool RegisterUpdate(const char* name, int num_states, const char* operands) {
          EST_RETURN_IF_ERROR(CheckFloating(var, "var"));
          if (c.attrs.has("multiply_linear_by_lr") && c.attrs.b("multiply_linear_by_lr")) {
            return absl::UnimplementedError(
-               "multiply_linear_by_lr is not there: only Keras' Ftrl sets it; leave it false");
+               "multiply_linear_by_lr is not supported: only Keras' Ftrl sets it; leave it false");
          }
          for (int i = 0; i < c.num_inputs(); ++i) {
            const std::string& what = names[static_cast<size_t>(i)];

@@ -6,11 +6,12 @@
 
 namespace estimator {
 
-// kSame:  output = ceil(input / stride); zeros are added evenly, the odd one at the end.
-// kValid: output = ceil((input - (kernel - 1) * dilation) / stride); only whole windows.
+// kSame:  output = ceil(input / stride). Zeros are added evenly; if their number is odd, there is
+//         one more at the end.
+// kValid: output = ceil((input - (kernel - 1) * dilation) / stride). Only whole windows are used.
 enum class Padding { kSame, kValid };
 
-// TensorFlow's attribute: "SAME", "VALID".
+// TensorFlow's name of the padding: "SAME" or "VALID".
 inline std::string PaddingName(Padding padding) {
   return padding == Padding::kSame ? "SAME" : "VALID";
 }

@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<TensorSpec>> MaxPoolGradShape(const ShapeContext& c) 
   return std::vector<TensorSpec>{c.input(0)};
 }
 
-// x, y, gradient of x -> the gradient at the place of every maximum.
+// From x, y and the gradient of x, gives the gradient at each maximum.
 absl::StatusOr<std::vector<TensorSpec>> MaxPoolGradGradShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
   EST_RETURN_IF_ERROR(CheckSameDType(c));
@@ -82,7 +82,7 @@ EST_REGISTER_OP({.name = "MaxPool",
                    const Tensor y(grads[0].graph(), const_cast<Node*>(&node), 0);
                    return {AddOp("MaxPoolGrad", {node.input(0), y, grads[0]}, node.attrs())};
                  }});
-// The gradient is linear in its last operand, and flows to where the maxima are.
+// The gradient op is linear in its last operand and moves its elements to the maxima.
 EST_REGISTER_OP(
     {.name = "MaxPoolGrad",
      .num_inputs = 3,

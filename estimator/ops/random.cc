@@ -20,7 +20,7 @@ absl::StatusOr<Shape> ShapeOperand(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(0));
   for (const int64_t size : dims) {
     if (size < 0)
-      return absl::InvalidArgumentError(absl::StrCat("a size of ", size, " in the shape"));
+      return absl::InvalidArgumentError(absl::StrCat("the shape contains the size ", size));
   }
   return Shape(std::move(dims));
 }
@@ -70,7 +70,7 @@ EST_REGISTER_OP({.name = "RandomShuffle",
                  .not_differentiable = true,
                  .stateful = true});
 
-// The bare op in `graph`.
+// The random op without scaling, in `graph`.
 Tensor Draw(Graph& graph, absl::string_view op, const Shape& shape, DType dtype,
             std::optional<int64_t> op_seed) {
   const Tensor dims = ConstantIn(graph, IntArray(Shape{shape.rank()}, shape.dims()), "shape");
@@ -78,11 +78,12 @@ Tensor Draw(Graph& graph, absl::string_view op, const Shape& shape, DType dtype,
   return graph.AddOp(op, {dims}, {{"dtype", dtype}, {"seed", seed}, {"seed2", seed2}});
 }
 
+// `x` as `dtype` stores it. TensorFlow's bounds are constants of that dtype.
 double Rounded(double x, DType dtype) {
   return IsFloating(dtype) ? Array::Scalar(x).Cast(dtype).AsDouble() : x;
 }
 
-// drawn * scale + offset; neither where it would change nothing.
+// drawn * scale + offset, without an op that would change nothing.
 Tensor Scaled(const Tensor& drawn, double scale, double offset) {
   Tensor result = drawn;
   if (scale != 1) result *= scale;
@@ -106,7 +107,7 @@ Tensor RandomUniformInt(const Shape& shape, int64_t minval, int64_t maxval, DTyp
   Graph& graph = Graph::Current();
   if (minval >= maxval) {
     return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": need minval < maxval, got ", minval, " and ", maxval)));
+        absl::StrCat(name, ": minval must be less than maxval, got ", minval, " and ", maxval)));
   }
   const NameScope scope(name, graph);
   const auto [graph_seed, seed2] = graph.OpSeeds(seed);
@@ -145,7 +146,7 @@ Tensor Dropout(const Tensor& x, DropoutOptions options, absl::string_view name) 
   Graph& graph = GraphFor({x});
   if (!(options.rate >= 0 && options.rate < 1)) {
     return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": rate must be in [0, 1), it is ", options.rate)));
+        absl::StrCat(name, ": rate must be in [0, 1), but it is ", options.rate)));
   }
   if (!x.valid()) return AddOp("Identity", {x}, {}, name);
   const NameScope scope(name, graph);

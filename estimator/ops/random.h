@@ -1,13 +1,14 @@
-// Random numbers, keyed by (seed, op, step, replica): never a hidden stream, so a resumed run goes
-// on with the same numbers.
+// Random numbers that depend only on (seed, op, step, replica). There is no hidden stream, so a
+// resumed run continues with the same numbers.
 //
-// Philox4x32-10 with key = seed and the counter's upper half = seed2, the two numbers that
-// TensorFlow's rule makes of the graph's seed and the op's (Graph::OpSeeds). At step 0 on replica 0
-// the numbers are TensorFlow's of a session's first run, bit for bit. Step s begins s * reservation
-// results further on, where reservation is what TensorFlow takes of the stream for each run:
-//   256 * num_elements results for every op (RandomShuffle: a number for each row but the last, in
-//   whole results). So the runs of a session that runs the op once a step are TensorFlow's, too.
-//   Replica r > 0 has the key HashSeed(seed, r).
+// The generator is Philox4x32-10. Its key is `seed`, and `seed2` is the upper half of its counter;
+// TensorFlow's rule derives the two from the seeds of graph and op (Graph::OpSeeds).
+//   Step 0, replica 0   gives the numbers of the first run of a TensorFlow session, bit for bit.
+//   Step s              starts s * reservation results later in the stream, where reservation is
+//                       what TensorFlow reserves for each run: 256 * num_elements results.
+//                       (RandomShuffle: one number for each row but the last, as whole results.)
+//                       So a session that runs the op once a step gets the same numbers, too.
+//   Replica r > 0       has the key HashSeed(seed, r).
 #ifndef ESTIMATOR_OPS_RANDOM_H_
 #define ESTIMATOR_OPS_RANDOM_H_
 
@@ -23,22 +24,23 @@
 namespace estimator {
 
 struct RandomOptions {
-  DType dtype = DType::kFloat32;               // floating
-  std::optional<int64_t> seed = std::nullopt;  // the op's seed, as in TensorFlow
+  DType dtype = DType::kFloat32;               // any floating dtype
+  std::optional<int64_t> seed = std::nullopt;  // the op's seed; default: Graph::OpSeeds chooses
 };
 
-// Uniform in [minval, maxval): tf.random.uniform of floating numbers (RandomUniform).
+// Uniform numbers in [minval, maxval): tf.random.uniform of a floating dtype (RandomUniform).
 Tensor RandomUniform(const Shape& shape, double minval = 0, double maxval = 1,
                      RandomOptions options = {}, absl::string_view name = "random_uniform");
 // Uniform integers in [minval, maxval): tf.random.uniform of i32 or i64 (RandomUniformInt).
-// Errors: INVALID_ARGUMENT unless minval < maxval.
+// Errors: INVALID_ARGUMENT if minval >= maxval.
 Tensor RandomUniformInt(const Shape& shape, int64_t minval, int64_t maxval,
                         DType dtype = DType::kInt32, std::optional<int64_t> seed = std::nullopt,
                         absl::string_view name = "random_uniform");
 // tf.random.normal (RandomStandardNormal).
 Tensor RandomNormal(const Shape& shape, double mean = 0, double stddev = 1,
                     RandomOptions options = {}, absl::string_view name = "random_normal");
-// Normal numbers, redrawn where they are 2 standard deviations or more off (TruncatedNormal).
+// Normal numbers; those that are 2 standard deviations or more from the mean are drawn again
+// (TruncatedNormal).
 Tensor TruncatedNormal(const Shape& shape, double mean = 0, double stddev = 1,
                        RandomOptions options = {}, absl::string_view name = "truncated_normal");
 
@@ -47,14 +49,16 @@ Tensor RandomShuffle(const Tensor& x, std::optional<int64_t> seed = std::nullopt
                      absl::string_view name = "RandomShuffle");
 
 struct DropoutOptions {
-  double rate = 0.5;  // the fraction that is dropped, in [0, 1)
-  std::optional<Shape> noise_shape =
-      std::nullopt;  // sizes of x, or 1 where the choice is shared along an axis
+  double rate = 0.5;  // the fraction of elements that are dropped, in [0, 1)
+  // The shape of the random choice: sizes of x, or 1 along an axis whose elements share a choice.
+  // Default: x's shape.
+  std::optional<Shape> noise_shape = std::nullopt;
   std::optional<int64_t> seed = std::nullopt;
 };
-// tf.nn.dropout(x, rate): zero with probability `rate`, else x / (1 - rate); x itself for rate 0.
+// tf.nn.dropout(x, rate): zero with probability `rate`, else x / (1 - rate). Returns x for rate 0.
 //   x: floating.
-// Errors: INVALID_ARGUMENT if rate is outside of [0, 1), or noise_shape does not broadcast to x's.
+// Errors: INVALID_ARGUMENT if rate is outside [0, 1), or if noise_shape does not broadcast to x's
+// shape.
 Tensor Dropout(const Tensor& x, DropoutOptions options, absl::string_view name = "dropout");
 
 }  // namespace estimator

@@ -57,7 +57,8 @@ OutputSpecs BoolReductionRule(const ShapeContext& context) {
   return ReductionRule(context);
 }
 
-// What the gradient of a reduction sees, with the reduced axes kept as 1.
+// The operands of a reduction's gradient. grad and out have the rank of x, with size 1 on the
+// reduced axes, so that they broadcast to x.
 struct Reduced {
   Tensor x, axes, grad, out;
 };
@@ -87,8 +88,9 @@ Grads MeanGradient(const Node& node, const Grads& grads) {
   return {BroadcastTo(r.grad / count, r.x.shape()), Tensor()};
 }
 
-// The product of the others, by products from both ends along each axis in turn: without a
-// division, so that zeros, NaN and infinities count only for the others.
+// The gradient for an element is the product of the other elements. It is computed from products
+// from both ends, along one axis after the other. Without a division it is also right for zeros,
+// NaN and infinities.
 Grads ProdGradient(const Node& node, const Grads& grads) {
   const Reduced r = KeepAxes(node, grads);
   const auto others_along = [](const Tensor& x, int64_t axis) {
@@ -103,7 +105,7 @@ Grads ProdGradient(const Node& node, const Grads& grads) {
     return exclusive(false) * exclusive(true);
   };
   Tensor result = r.grad;
-  Tensor rest = r.x;  // with the axes so far reduced
+  Tensor rest = r.x;  // the product over the axes so far
   const std::vector<int64_t> axes = *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(1);
   for (const int64_t axis : axes) {
     result = result * others_along(rest, axis);
@@ -188,7 +190,7 @@ Tensor ReduceLogSumExp(const Tensor& x, const ReduceAxes& axes, bool keepdims,
                        absl::string_view name) {
   const NameScope scope(name, GraphFor({x}));
   const Tensor max = ReduceMax(x, axes, /*keepdims=*/true);
-  // An infinite maximum would make inf - inf.
+  // With an infinite maximum, x - shift would be inf - inf.
   const Tensor shift = StopGradient(Where(IsFinite(max), max, 0));
   const Tensor kept = Log(ReduceSum(Exp(x - shift), axes, /*keepdims=*/true)) + shift;
   if (keepdims || !kept.valid()) return kept;
@@ -209,7 +211,7 @@ MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, bool keepdims,
   const bool half = x.dtype() == DType::kBfloat16 || x.dtype() == DType::kFloat16;
   const Tensor y = half ? Cast(x, DType::kFloat32) : x;
   const Tensor mean = ReduceMean(y, axes, /*keepdims=*/true, "mean");
-  // As TensorFlow: no gradient through the mean inside of the variance, where it is zero anyway.
+  // As in TensorFlow, no gradient flows through the mean inside the variance. It would be zero.
   const Tensor variance =
       ReduceMean(SquaredDifference(y, StopGradient(mean)), axes, keepdims, "variance");
   const Tensor shaped =

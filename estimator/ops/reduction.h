@@ -1,5 +1,5 @@
-// Reductions over axes: tf.reduce_*. Axes may be negative; none means all.
-// Errors (kept by the graph): INVALID_ARGUMENT naming an axis out of range or given twice.
+// Reductions over axes: tf.reduce_*. Negative axes count from the end; by default all are reduced.
+// Errors (kept by the graph): INVALID_ARGUMENT naming an axis that is out of range or given twice.
 #ifndef ESTIMATOR_OPS_REDUCTION_H_
 #define ESTIMATOR_OPS_REDUCTION_H_
 
@@ -14,8 +14,8 @@
 
 namespace estimator {
 
-// The axes to reduce: one number, several, or all of them. ReduceSum(x), ReduceSum(x, 1),
-// ReduceSum(x, {0, -1}); {} reduces nothing, as an empty list in TensorFlow.
+// The axes to reduce: ReduceSum(x) reduces all, ReduceSum(x, 1) one, ReduceSum(x, {0, -1}) several.
+// {} reduces none, as an empty list in TensorFlow.
 class ReduceAxes {
  public:
   ReduceAxes() = default;                                            // all
@@ -23,38 +23,38 @@ class ReduceAxes {
   ReduceAxes(std::initializer_list<int64_t> axes) : axes_(axes) {}   // NOLINT
   ReduceAxes(std::vector<int64_t> axes) : axes_(std::move(axes)) {}  // NOLINT
   static ReduceAxes All() { return ReduceAxes(); }
-  // As they were given, or all of `rank`.
+  // The axes as they were given, or all axes of a tensor of rank `rank`.
   std::vector<int64_t> ForRank(int rank) const;
 
  private:
   std::optional<std::vector<int64_t>> axes_;
 };
 
-// bf16 and f16 are summed in f32, and rounded once. An empty reduction gives the neutral element
-// (0, 1, -inf, +inf, true, false); a mean of nothing is NaN.
+// bf16 and f16 are summed in f32 and rounded once. The reduction of no elements is the neutral
+// element (0, 1, -inf, +inf, true, false); the mean of no elements is NaN.
 Tensor ReduceSum(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
                  absl::string_view name = "Sum");
 Tensor ReduceMean(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
                   bool keepdims = false, absl::string_view name = "Mean");
 Tensor ReduceProd(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
                   bool keepdims = false, absl::string_view name = "Prod");
-// The gradient is divided evenly among equal extremes, as in TensorFlow.
+// If several elements are the extreme, the gradient is divided evenly among them, as in TensorFlow.
 Tensor ReduceMax(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
                  absl::string_view name = "Max");
 Tensor ReduceMin(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
                  absl::string_view name = "Min");
-// x: bool.
+//   x: bool.
 Tensor ReduceAll(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
                  absl::string_view name = "All");
 Tensor ReduceAny(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
                  absl::string_view name = "Any");
 
-// log(sum(exp(x))), shifted by the maximum.
+// log(sum(exp(x))). The maximum is subtracted first, so that exp does not overflow.
 Tensor ReduceLogSumExp(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
                        bool keepdims = false, absl::string_view name = "ReduceLogSumExp");
 struct MeanAndVariance {
   Tensor mean;
-  Tensor variance;  // of the population: divided by N
+  Tensor variance;  // of the population: the sum is divided by N
 };
 // tf.nn.moments. bf16 and f16 are computed in f32.
 MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, bool keepdims = false,
@@ -62,12 +62,13 @@ MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, bool keepdims =
 
 // sum(x^2) / 2, a scalar: tf.nn.l2_loss.
 Tensor L2Loss(const Tensor& x, absl::string_view name = "L2Loss");
-// sqrt(sum(x^2)): the Euclidean norm, over all axes unless said. Its derivative at 0 is NaN.
+// sqrt(sum(x^2)): the Euclidean norm; by default over all axes. Its derivative at 0 is NaN.
 Tensor Norm(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
             absl::string_view name = "norm");
-// sqrt(sum over tensors of sum(t^2)): tf.linalg.global_norm. Invalid tensors without a graph are
-// skipped (a variable without gradient). A gradient of looked-up rows counts slice by slice, as
-// TensorFlow's: see graph/indexed_slices.h. REQUIRES: at least one tensor is left.
+// sqrt(sum over tensors of sum(t^2)): tf.linalg.global_norm. An invalid tensor without a graph (the
+// gradient of a variable that has none) is skipped. For a gradient of looked-up rows each slice
+// counts by itself, as in TensorFlow: see graph/indexed_slices.h. REQUIRES: at least one valid
+// tensor.
 Tensor GlobalNorm(const std::vector<Tensor>& tensors, absl::string_view name = "global_norm");
 
 }  // namespace estimator

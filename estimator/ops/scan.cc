@@ -22,7 +22,7 @@ OutputSpecs CumsumRule(const ShapeContext& context) {
   return SameAsNumberInput(context);
 }
 
-// A sum over what comes before turns into one over what comes after.
+// The gradient of a running sum is the running sum of the gradient in the other direction.
 Grads CumsumGradient(const Node& node, const Grads& grads) {
   Attrs attrs = node.attrs();
   attrs.Set("reverse", !attrs.b("reverse"));
@@ -60,7 +60,7 @@ OutputSpecs DiagRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, shape}};
 }
 
-// A diagonal matrix, with zeros below or beside it where the matrices are not square.
+// A diagonal matrix, with zeros below or to the right of it if the matrices are not square.
 Grads DiagPartGradient(const Node& node, const Grads& grads) {
   const Shape& whole = node.input(0).shape();
   const int64_t size = grads[0].dim(-1);

@@ -10,8 +10,8 @@
 namespace estimator {
 
 struct CumsumOptions {
-  bool exclusive = false;  // without the element itself
-  bool reverse = false;    // from the end
+  bool exclusive = false;  // each result leaves out its own element
+  bool reverse = false;    // runs from the end to the start
 };
 // tf.cumsum: [a, b, c] -> [a, a+b, a+b+c] along `axis`.
 Tensor Cumsum(const Tensor& x, int axis = 0, CumsumOptions options = {},
@@ -20,14 +20,15 @@ Tensor Cumsum(const Tensor& x, int axis = 0, CumsumOptions options = {},
 // tf.math.cumprod: [a, b, c] -> [a, ab, abc] along `axis`.
 Tensor Cumprod(const Tensor& x, int axis = 0, CumsumOptions options = {},
                absl::string_view name = "Cumprod");
-// tf.linalg.diag: [..., N] -> [..., N, N], zero beside the diagonal.
+// tf.linalg.diag: [..., N] -> [..., N, N], with zeros off the diagonal.
 Tensor MatrixDiag(const Tensor& diagonal, absl::string_view name = "MatrixDiag");
 // tf.linalg.diag_part: [..., M, N] -> [..., min(M, N)].
 Tensor MatrixDiagPart(const Tensor& x, absl::string_view name = "MatrixDiagPart");
-// tf.math.invert_permutation: y[x[i]] = i. x: i32 or i64 [N], each of 0 to N - 1 once.
+// tf.math.invert_permutation: y[x[i]] = i.
+//   x: i32 or i64 [N], with each number from 0 to N - 1 once.
 Tensor InvertPermutation(const Tensor& x, absl::string_view name = "InvertPermutation");
-// tf.linalg.band_part: of every matrix [..., M, N], the diagonal, num_lower diagonals below it and
-// num_upper above (negative: all), zero elsewhere.
+// tf.linalg.band_part: keeps the diagonal of every matrix [..., M, N], num_lower diagonals below it
+// and num_upper above it (a negative number keeps all). Other elements are zero.
 Tensor MatrixBandPart(const Tensor& x, int64_t num_lower, int64_t num_upper,
                       absl::string_view name = "MatrixBandPart");
 

@@ -39,7 +39,7 @@ OutputSpecs TopKRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckNumber(context.input(0)));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> k, context.ConstantInts(1));
   Shape shape = context.input(0).shape;
-  if (shape.rank() < 1) return absl::InvalidArgumentError("takes a vector at least, not a scalar");
+  if (shape.rank() < 1) return absl::InvalidArgumentError("takes rank 1 or more, not a scalar");
   if (k.size() != 1 || k[0] < 0 || k[0] > shape.dim(-1)) {
     return absl::InvalidArgumentError(absl::StrCat("k must be a scalar in [0, ", shape.dim(-1),
                                                    "], the size of the last axis; it is ",
@@ -49,7 +49,7 @@ OutputSpecs TopKRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, shape}, {DType::kInt32, shape}};
 }
 
-// Adds the gradient of every chosen element at its place in the flattened input.
+// Adds the gradient of every chosen element to its place in the flattened input.
 Grads TopKGradient(const Node& node, const Grads& grads) {
   if (!grads[0].valid()) return {Tensor(), Tensor()};
   const Tensor& x = node.input(0);

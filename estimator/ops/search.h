@@ -1,4 +1,4 @@
-// The largest and smallest elements, and where they are. No gradient flows through an index.
+// Finds the largest and smallest elements and their indices. No gradient flows through an index.
 #ifndef ESTIMATOR_OPS_SEARCH_H_
 #define ESTIMATOR_OPS_SEARCH_H_
 
@@ -10,7 +10,8 @@
 
 namespace estimator {
 
-// The index of the largest (smallest) element along `axis`, which goes; of equals the first.
+// The index of the largest (smallest) element along `axis`; the first one if several are equal. The
+// result does not have that axis.
 //   output_type: i64 or i32.
 Tensor ArgMax(const Tensor& x, int axis = 0, DType output_type = DType::kInt64,
               absl::string_view name = "ArgMax");
@@ -18,16 +19,16 @@ Tensor ArgMin(const Tensor& x, int axis = 0, DType output_type = DType::kInt64,
               absl::string_view name = "ArgMin");
 
 struct TopKResult {
-  Tensor values;   // [..., k], from the largest down
-  Tensor indices;  // i32 [..., k]; of equals the lower index first
+  Tensor values;   // [..., k], in descending order
+  Tensor indices;  // i32 [..., k]; equal values are ordered by index
 };
 // tf.math.top_k along the last axis. The gradient flows to the chosen elements.
 TopKResult TopK(const Tensor& x, int64_t k, bool sorted = true, absl::string_view name = "TopKV2");
 
-// tf.compat.v1.nn.in_top_k, and its order of arguments: whether fewer than k predictions of a row
-// are larger than the target's.
-//   predictions: f32 [N, C].  targets: i32 or i64 [N].  Returns bool [N]; false where the target is
-//   out of range or its prediction not finite.
+// tf.compat.v1.nn.in_top_k, with its order of arguments: whether fewer than k predictions of a row
+// are larger than the prediction for the target.
+//   predictions: f32 [N, C].  targets: i32 or i64 [N].  Returns bool [N], false if the target is
+//   out of range or its prediction is not finite.
 Tensor InTopK(const Tensor& predictions, const Tensor& targets, int64_t k,
               absl::string_view name = "InTopKV2");
 

@@ -53,7 +53,7 @@ Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
   if (predicate.valid() && predicate.rank() != 0) {
     return graph.Fail(absl::InvalidArgumentError(absl::StrCat("Cond takes a scalar predicate, not ",
                                                               predicate.spec().ToString(),
-                                                              "; Where chooses by element")));
+                                                              "; Where selects by element")));
   }
   if (if_true.valid() && if_false.valid() && !(if_true.spec() == if_false.spec())) {
     return graph.Fail(absl::InvalidArgumentError(

@@ -1,4 +1,4 @@
-// Choosing between two tensors.
+// Selects between two tensors.
 #ifndef ESTIMATOR_OPS_SELECT_H_
 #define ESTIMATOR_OPS_SELECT_H_
 
@@ -10,16 +10,17 @@
 
 namespace estimator {
 
-// x where `condition` holds, y elsewhere; the three are broadcast together (SelectV2).
-//   condition: bool.  x, y: one dtype; either may be a number.
-// As in TensorFlow, an infinite or NaN derivative of the side not chosen still spoils the gradient.
+// x where `condition` is true, y elsewhere (SelectV2). The three are broadcast together.
+//   condition: bool.  x, y: one dtype; one of them may be a number.
+// As in TensorFlow, an infinite or NaN derivative of the side that is not selected makes the
+// gradient NaN.
 // Source: TF 2.15 tf.where (v2).
 Tensor Where(const Tensor& condition, const Operand& x, const Operand& y,
              absl::string_view name = "SelectV2");
 
-// tf.cond as a device without control flow runs it: both branches are built and computed, and the
-// result is selected. So a branch must be harmless where it is not chosen.
-//   predicate: bool []. The branches return the same type.
+// tf.cond for a device without control flow: both branches are built and computed, and one result
+// is selected. So a branch must be harmless when it is not selected.
+//   predicate: bool []. Both branches must return the same type.
 Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
             const std::function<Tensor()>& false_fn, absl::string_view name = "cond");
 

@@ -107,7 +107,7 @@ OutputSpecs EnsureShapeRule(const ShapeContext& context) {
 
 Tensor BackToShapeOf(const Tensor& grad, const Tensor& x) { return Reshape(grad, x.shape()); }
 
-// For ops that only rename positions: inputs beyond the first (shape, axis) get no gradient.
+// For ops that do not change elements. The inputs after the first (shape, axis) get no gradient.
 Grads ReshapeGradient(const Node& node, const Grads& grads) {
   Grads result(static_cast<size_t>(node.num_inputs()));
   result[0] = BackToShapeOf(grads[0], node.input(0));

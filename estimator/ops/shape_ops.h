@@ -1,4 +1,4 @@
-// Ops that read or change a shape and leave the elements where they are.
+// Ops that read or change a shape and do not move elements.
 #ifndef ESTIMATOR_OPS_SHAPE_OPS_H_
 #define ESTIMATOR_OPS_SHAPE_OPS_H_
 
@@ -12,28 +12,28 @@
 
 namespace estimator {
 
-// tf.shape, tf.size, tf.rank: constants, since shapes are static. i32 unless said.
+// tf.shape, tf.size, tf.rank. They are constants, because shapes are static. The default is i32.
 Tensor ShapeOf(const Tensor& x, DType dtype = DType::kInt32, absl::string_view name = "Shape");
 Tensor SizeOf(const Tensor& x, DType dtype = DType::kInt32, absl::string_view name = "Size");
 Tensor RankOf(const Tensor& x, absl::string_view name = "Rank");
 
-// One size may be -1: what the others leave.
-// Errors: INVALID_ARGUMENT naming both element counts if they differ.
+// tf.reshape. One size may be -1; it is computed from the number of elements.
+// Errors: INVALID_ARGUMENT naming both numbers of elements if they differ.
 Tensor Reshape(const Tensor& x, const Shape& shape, absl::string_view name = "Reshape");
-// shape: i32 or i64 [rank], made of constants and shapes of other tensors.
+//   shape: i32 or i64 [rank], computed from constants and shapes of tensors.
 Tensor Reshape(const Tensor& x, const Tensor& shape, absl::string_view name = "Reshape");
 
-// A new axis of size 1 before `axis`, in [-rank-1, rank].
+// Adds an axis of size 1 before `axis`, which is in [-rank-1, rank].
 Tensor ExpandDims(const Tensor& x, int axis, absl::string_view name = "ExpandDims");
-// Drops the axes, which must have size 1; none given: every axis of size 1.
+// Removes the given axes, which must have size 1. By default removes every axis of size 1.
 Tensor Squeeze(const Tensor& x, const std::vector<int64_t>& axes = {},
                absl::string_view name = "Squeeze");
 Tensor BroadcastTo(const Tensor& x, const Shape& shape, absl::string_view name = "BroadcastTo");
 
 Tensor Identity(const Tensor& x, absl::string_view name = "Identity");
-// x; no gradient flows through it.
+// Returns x, but no gradient flows through it.
 Tensor StopGradient(const Tensor& x, absl::string_view name = "StopGradient");
-// x, after a check of its shape: x.set_shape of TensorFlow. A size of -1 fits any.
+// Returns x after checking its shape, as TensorFlow's x.set_shape. A size of -1 matches any size.
 // Errors: INVALID_ARGUMENT naming both shapes.
 Tensor EnsureShape(const Tensor& x, const Shape& shape, absl::string_view name = "EnsureShape");
 

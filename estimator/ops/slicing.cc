@@ -16,7 +16,7 @@ namespace {
 
 using Grads = std::vector<Tensor>;
 
-constexpr int64_t kMaxSize = int64_t{1} << 40;  // sums of such sizes do not overflow
+constexpr int64_t kMaxSize = int64_t{1} << 40;  // the sum of a few such sizes does not overflow
 
 std::vector<int64_t> ConstantOf(const Node& node, int input) {
   return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
@@ -61,7 +61,8 @@ Grads SliceGradient(const Node& node, const Grads& grads) {
   return {Pad(grads[0], paddings), Tensor(), Tensor()};
 }
 
-// The shape that a strided slice of `from` has; begin, end and strides are inputs `first`...
+// The shape of a strided slice of `from`. Its begin, end and strides start at input
+// `first`.
 absl::StatusOr<Shape> StridedShape(const ShapeContext& context, const Shape& from, int first) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> begin, context.ConstantInts(first));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> end, context.ConstantInts(first + 1));
@@ -81,7 +82,7 @@ OutputSpecs StridedSliceGradRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const Shape part, StridedShape(context, whole, 1));
   if (!(part == context.input(4).shape)) {
     return absl::InvalidArgumentError(absl::StrCat("the gradient is ", context.input(4).ToString(),
-                                                   ", the slice ", part.ToString()));
+                                                   ", but the slice is ", part.ToString()));
   }
   return std::vector<TensorSpec>{{context.input(4).dtype, whole}};
 }
@@ -118,8 +119,8 @@ OutputSpecs PadRule(const ShapeContext& context) {
   for (size_t i = 0; i < from.shape.dims().size(); ++i) {
     const int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
     if (before < 0 || after < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("axis ", i, " is padded by {", before, ", ", after, "}; use Slice to cut"));
+      return absl::InvalidArgumentError(absl::StrCat("axis ", i, " is padded by {", before, ", ",
+                                                     after, "}; use Slice to remove elements"));
     }
     if (before > kMaxSize || after > kMaxSize) {
       return absl::InvalidArgumentError(

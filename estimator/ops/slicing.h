@@ -1,5 +1,5 @@
-// Parts of tensors, and padding. Errors (kept by the graph): INVALID_ARGUMENT naming axis and
-// sizes.
+// Takes parts of tensors, and pads them.
+// Errors (kept by the graph): INVALID_ARGUMENT naming axis and sizes.
 #ifndef ESTIMATOR_OPS_SLICING_H_
 #define ESTIMATOR_OPS_SLICING_H_
 
@@ -14,13 +14,16 @@
 
 namespace estimator {
 
-// tf.slice: elements begin[i] to begin[i] + size[i] of axis i; a size of -1 takes all that follow.
+// tf.slice: elements begin[i] to begin[i] + size[i] of axis i. A size of -1 takes all to the end.
 Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size,
              absl::string_view name = "Slice");
 
-// One entry of Python's x[...]: Slicing::At(i) is `i` (the axis goes), Slicing::All() is `:`,
-// Slicing::Span(b, e, s) is `b:e:s` with an absent begin or end as std::nullopt, Slicing::Rest() is
-// `...` (all axes that no other entry stands for), Slicing::NewAxis() is `newaxis`.
+// One entry of Python's x[...]:
+//   Slicing::At(i)           i         removes the axis
+//   Slicing::All()           :
+//   Slicing::Span(b, e, s)   b:e:s     std::nullopt is an absent begin or end
+//   Slicing::Rest()          ...       all axes without an entry
+//   Slicing::NewAxis()       newaxis
 struct Slicing {
   enum class Kind { kAxis, kEllipsis, kNewAxis };
 
@@ -39,17 +42,18 @@ struct Slicing {
   static Slicing Rest() { return {std::nullopt, std::nullopt, 1, false, Kind::kEllipsis}; }
   static Slicing NewAxis() { return {std::nullopt, std::nullopt, 1, false, Kind::kNewAxis}; }
 };
-// x[axes...]; axes that are not named are taken whole. Ranges beyond the end are cut, as in Python;
-// an index beyond the end is an error.
+// x[axes...]. Axes without an entry are taken whole. A range beyond the end is clipped, as in
+// Python; an index beyond the end is an error.
 Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes,
                     absl::string_view name = "strided_slice");
 
-// {before, after} for every axis.
+// {before, after} for each axis.
 using Paddings = std::vector<std::pair<int64_t, int64_t>>;
-// tf.pad with zeros (Pad), or with `value` (PadV2).
+// tf.pad, with zeros (Pad) or with `value` (PadV2).
 Tensor Pad(const Tensor& x, const Paddings& paddings, double value = 0,
            absl::string_view name = "Pad");
-enum class MirrorMode { kReflect, kSymmetric };  // without and with the edge element
+// kReflect mirrors without the edge element, kSymmetric with it.
+enum class MirrorMode { kReflect, kSymmetric };
 Tensor MirrorPad(const Tensor& x, const Paddings& paddings, MirrorMode mode,
                  absl::string_view name = "MirrorPad");
 

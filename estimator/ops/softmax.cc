@@ -58,8 +58,8 @@ absl::StatusOr<std::vector<TensorSpec>> SparseCrossEntropyShape(const ShapeConte
   return std::vector<TensorSpec>{{c.input(0).dtype, {c.input(0).shape.dim(0)}}, c.input(0)};
 }
 
-// d logits, from the gradients of loss and of backprop. The latter is the second derivative:
-//   d(softmax) applied to grads[1].
+// The gradient of logits, from the gradients of the outputs loss and backprop. grads[1] gives
+// the second derivative: d(softmax) applied to grads[1].
 Tensor LogitsGradient(const Node& node, const Tensors& grads) {
   const Tensor& logits = node.input(0);
   Tensor result;
@@ -147,7 +147,8 @@ Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
                                      absl::string_view name) {
   Graph& graph = GraphFor({logits, labels});
   const char* const op = "SoftmaxCrossEntropyWithLogits";
-  // A plain pair of matrices, or one that is wrong: the op's rule says how.
+  // Matrices need no reshaping. Operands that do not fit go to the op's shape rule, which reports
+  // the error.
   if (!logits.valid() || !labels.valid() || logits.rank() == 0 ||
       !(labels.shape() == logits.shape()) || (logits.rank() == 2 && (axis == -1 || axis == 1))) {
     return AddOpN(op, 2, {logits, labels}, {}, name)[0];
@@ -162,7 +163,7 @@ Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
   const auto [flat, shape] = rows(logits);
   Tensor loss = Reshape(AddOpN(op, 2, {flat, rows(labels).first})[0], shape);
   if (perm->empty()) return loss;
-  // The swap left the last axis of logits where the classes were; move it back to the end.
+  // After the swap, the last axis of logits is where the classes were. Move it back to the end.
   const size_t hole = static_cast<size_t>(axis < 0 ? axis + logits.rank() : axis);
   std::vector<int64_t> order;
   for (size_t i = 0; i < perm->size() - 1; ++i) {

@@ -13,10 +13,11 @@
 namespace estimator {
 namespace {
 
-// Turns the order round, and keeps that of equals. Integers: -1 - x, which no number overflows.
+// Reverses the order of the elements; equal elements stay equal. For integers it is -1 - x, which
+// does not overflow for any number.
 Tensor Reversed(const Tensor& x) { return IsFloating(x.dtype()) ? Negate(x) : Invert(x); }
 
-// What TopK gives with `axis` as the last one; values and indices with it back at its place.
+// TopK along `axis`, which is the last axis meanwhile. The results have the axis at its own place.
 TopKResult Sorted(const Tensor& x, int given_axis, SortDirection direction,
                   absl::string_view name) {
   if (!x.valid()) return {x, x};
@@ -25,7 +26,7 @@ TopKResult Sorted(const Tensor& x, int given_axis, SortDirection direction,
   const int axis = given_axis < 0 ? given_axis + x.rank() : given_axis;
   if (axis < 0 || axis >= x.rank()) {
     const Tensor failed = graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": axis ", given_axis, " is not one of ", x.spec().ToString())));
+        absl::StrCat(name, ": axis ", given_axis, " is out of range for ", x.spec().ToString())));
     return {failed, failed};
   }
   std::vector<int64_t> perm(static_cast<size_t>(x.rank()));

@@ -1,4 +1,4 @@
-// Sorting along an axis.
+// Sorts along an axis.
 #ifndef ESTIMATOR_OPS_SORT_H_
 #define ESTIMATOR_OPS_SORT_H_
 
@@ -9,11 +9,11 @@ namespace estimator {
 
 enum class SortDirection { kAscending, kDescending };
 
-// The indices (i32) that put x in order along `axis`; of equals the lower index comes first.
-// Source: TF 2.15 tf.argsort, made of TopKV2 as there.
+// The indices (i32) that sort x along `axis`. Equal elements keep their order.
+// Source: TF 2.15 tf.argsort; built from TopKV2, as in TensorFlow.
 Tensor ArgSort(const Tensor& x, int axis = -1, SortDirection direction = SortDirection::kAscending,
                absl::string_view name = "argsort");
-// x in order along `axis`. The gradient goes back to where the elements came from.
+// x sorted along `axis`. The gradient of an element flows to its place in x.
 // Source: TF 2.15 tf.sort.
 Tensor Sort(const Tensor& x, int axis = -1, SortDirection direction = SortDirection::kAscending,
             absl::string_view name = "sort");

@@ -19,7 +19,7 @@ Sufficient SufficientStatistics(const Tensor& x, const ReduceAxes& axes, const T
   double count = 1;
   for (int64_t axis : axes.ForRank(x.rank())) {
     if (axis < 0) axis += x.rank();
-    // One that is out of range is refused by the sums.
+    // The sums below report an axis that is out of range.
     if (axis >= 0 && axis < x.rank()) count *= static_cast<double>(x.dim(static_cast<int>(axis)));
   }
   const Tensor first = shift.valid() ? Subtract(x, shift, "Sub") : x;
@@ -48,7 +48,8 @@ Tensor HistogramFixedWidth(const Tensor& values, double low, double high, int64_
   const NameScope scope(name, graph);
   const Tensor first = ConstantLike(values, low), last = ConstantLike(values, high);
   if (!first.valid() || !last.valid()) return first.valid() ? last : first;
-  // The range as the values' type has it, in float64 from there: as TensorFlow's kernel.
+  // The range is rounded to the dtype of the values and then computed in float64, as TensorFlow's
+  // kernel does.
   const auto rounded = [&values](double x) {
     return Array::Scalar(x).Cast(values.dtype()).AsDouble();
   };
@@ -56,11 +57,11 @@ Tensor HistogramFixedWidth(const Tensor& values, double low, double high, int64_
   high = rounded(high);
   if (!(low < high) || nbins < 1) {
     return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": needs low < high and nbins > 0, got [", low, ", ", high, ") as ",
-                     DTypeName(values.dtype()), " and ", nbins, " bins")));
+        absl::StrCat(name, ": low must be less than high and nbins positive, got [", low, ", ",
+                     high, ") as ", DTypeName(values.dtype()), " and ", nbins, " bins")));
   }
   Tensor inside = Minimum(Maximum(values, first), last);
-  if (IsFloating(values.dtype()))  // NaN alone is not finite here
+  if (IsFloating(values.dtype()))  // infinities are clamped already, so this finds only NaN
     inside = CheckNumerics(inside, "Histogram values must not contain NaN");
   const auto bins = static_cast<double>(nbins);
   const Tensor place =

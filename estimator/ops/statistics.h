@@ -1,4 +1,4 @@
-// Sums from which moments are made, and counts of values by size.
+// Sums for computing moments, and histograms.
 #ifndef ESTIMATOR_OPS_STATISTICS_H_
 #define ESTIMATOR_OPS_STATISTICS_H_
 
@@ -12,28 +12,29 @@
 namespace estimator {
 
 struct Sufficient {
-  Tensor count;        // [], of x's dtype: elements in each sum
+  Tensor count;        // [], of x's dtype: the number of elements in each sum
   Tensor mean_ss;      // sum(x - shift)
   Tensor variance_ss;  // sum((x - shift)^2)
-  Tensor shift;        // as given; invalid: none
+  Tensor shift;        // the argument `shift`; invalid if there was none
 };
-// Sums over the axes, for instance to be summed over replicas before NormalizeMoments.
-//   shift: near the mean of x, so that nothing cancels; of a shape that broadcasts to x's.
+// Sums of x - shift and of its square over the axes. Replicas can add up theirs before they call
+// NormalizeMoments.
+//   shift: a value near the mean of x, which avoids cancellation. It must broadcast to x's shape.
 // Source: TF 2.15 tf.nn.sufficient_statistics.
 Sufficient SufficientStatistics(const Tensor& x, const ReduceAxes& axes, const Tensor& shift = {},
                                 bool keepdims = false,
                                 absl::string_view name = "sufficient_statistics");
-// Mean and variance (of the population) of what was summed.
+// The mean, and the variance of the population, from such sums.
 // Source: TF 2.15 tf.nn.normalize_moments.
 MeanAndVariance NormalizeMoments(const Tensor& count, const Tensor& mean_ss,
                                  const Tensor& variance_ss, const Tensor& shift = {},
                                  absl::string_view name = "normalize");
 
-// How many values fall into each of `nbins` parts of [low, high) of equal width; the first and the
-// last part take what lies outside, too.
-//   values: any number; low and high are rounded to its dtype.  Returns dtype [nbins].
-// Errors: INVALID_ARGUMENT unless low < high and nbins > 0, or where values of integers have a low
-// or high between two; the step fails with INVALID_ARGUMENT if a value is NaN.
+// The number of values in each of `nbins` bins of equal width in [low, high). Values below low are
+// counted in the first bin, values from high on in the last.
+//   values: any numeric dtype; low and high are rounded to it.  Returns dtype [nbins].
+// Errors: INVALID_ARGUMENT if low >= high, if nbins < 1, or if values are integers and low or high
+// is not; the step fails with INVALID_ARGUMENT if a value is NaN.
 // Source: TF 2.15 tf.histogram_fixed_width.
 Tensor HistogramFixedWidth(const Tensor& values, double low, double high, int64_t nbins = 100,
                            DType dtype = DType::kInt32,

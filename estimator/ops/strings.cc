@@ -10,9 +10,10 @@
 namespace estimator {
 namespace {
 
-// Texts: TF 2.15 as_string_op.cc.
+// The messages are those of TF 2.15 as_string_op.cc.
 absl::StatusOr<std::vector<TensorSpec>> AsStringRule(const ShapeContext& context) {
-  constexpr int64_t kLongest = 1 << 16;  // TensorFlow has no limit: a graph could ask for gigabytes
+  // TensorFlow has no limit, so a malicious graph could ask for gigabytes.
+  constexpr int64_t kLongest = 1 << 16;
   const TensorSpec& x = context.input(0);
   const int64_t precision = context.attrs.i("precision"), width = context.attrs.i("width");
   const bool scientific = context.attrs.b("scientific"), shortest = context.attrs.b("shortest");
@@ -27,7 +28,7 @@ absl::StatusOr<std::vector<TensorSpec>> AsStringRule(const ShapeContext& context
     if (precision >= 0) return refused("precision not supported for datatype ", dtype);
   }
   if (fill.size() > 1)
-    return refused("Fill string must be one or fewer characters, it is \"", fill, "\"");
+    return refused("Fill string must be one or fewer characters, but it is \"", fill, "\"");
   if (!fill.empty() && !absl::StrContains(" +-0#", fill))
     return refused("Fill argument not supported: \"", fill,
                    "\"; it may be ' ', '+', '-', '0', '#'");

@@ -1,4 +1,4 @@
-// Numbers as strings: what names the classes of a classification.
+// Converts numbers to strings, for example for the names of classes.
 #ifndef ESTIMATOR_OPS_STRINGS_H_
 #define ESTIMATOR_OPS_STRINGS_H_
 
@@ -11,14 +11,14 @@
 namespace estimator {
 
 struct AsStringOptions {
-  int64_t precision = -1;   // digits after the point; -1: 6. Floating numbers only
-  bool scientific = false;  // 1.5e+00. Floating numbers only
-  bool shortest = false;    // the shorter of 1.5 and 1.5e+00. Floating numbers only
-  int64_t width = -1;       // characters, at least
-  std::string fill = "";    // a flag of printf: one of ' ', '+', '-', '0', '#', or nothing
+  int64_t precision = -1;   // digits after the point; -1: 6. For floating numbers only
+  bool scientific = false;  // 1.5e+00. For floating numbers only
+  bool shortest = false;    // the shorter of 1.5 and 1.5e+00. For floating numbers only
+  int64_t width = -1;       // the least number of characters
+  std::string fill = "";    // a flag of printf: ' ', '+', '-', '0' or '#'; "": none
 };
-// x in words, as printf has them ("%f", "%d"; "true", "false"), of any dtype. No gradient.
-// Errors: INVALID_ARGUMENT for options that do not fit together, or not the dtype.
+// x as printf writes it ("%f", "%d"; a bool as "true" or "false"), of any dtype. No gradient.
+// Errors: INVALID_ARGUMENT if options do not fit together, or do not fit the dtype.
 // Source: TF 2.15 tf.strings.as_string.
 Tensor AsString(const Tensor& x, const AsStringOptions& options = {},
                 absl::string_view name = "AsString");

@@ -16,7 +16,7 @@
 namespace estimator::summary {
 namespace {
 
-// Source: TF 2.15 summary_op_util.clean_tag: [^-/\w\.] become '_', and leading slashes go.
+// Source: TF 2.15 summary_op_util.clean_tag: [^-/\w\.] become '_'; leading slashes are removed.
 std::string CleanTag(absl::string_view tag) {
   std::string clean;
   for (const char c : tag) {
@@ -43,14 +43,14 @@ std::string Request(SummaryRequest::Kind kind, absl::string_view tag, const Tens
   return unique;
 }
 
-// Keeps the error that `t` does not fit.
+// Makes the graph keep the error that `t` does not fit.
 std::string Refuse(absl::string_view tag, const Tensor& t, absl::string_view wanted) {
   t.graph()->Fail(absl::InvalidArgumentError(
       absl::StrCat("summary ", tag, ": takes ", wanted, ", not ", t.spec().ToString())));
   return std::string(tag);
 }
 
-// What images must be that `t` or `max_outputs` is not; "": they fit.
+// What `t` or `max_outputs` should be, for the message; "" if both fit.
 absl::string_view Misfit(const Tensor& t, int max_outputs) {
   const bool dtype = t.dtype() == DType::kUint8 || IsFloating(t.dtype());
   const bool shape = t.rank() == 4 && (t.dim(3) == 1 || t.dim(3) == 3 || t.dim(3) == 4);
@@ -65,12 +65,13 @@ EST_REGISTER_OP({.name = "ImageSummary",
                  },
                  .not_differentiable = true});
 
-// Here, not among the kernels: a Summary and its PNGs are files' formats, a layer above those.
+// The kernel is here and not in estimator/kernels, because that layer must not depend on file
+// formats: Summary and PNG.
 EST_REGISTER_KERNEL("ImageSummary", KernelTier::kReference, [](const KernelSpec& spec) {
   const TensorSpec images = spec.inputs[1];
   const int max_images = static_cast<int>(spec.attrs.i("max_images"));
   return MakeKernel([images, max_images](const KernelArgs& args) -> absl::Status {
-    // Read only, and no longer than this call.
+    // The array shares the memory of the input, is only read, and does not outlive this call.
     const Array wrapped = Array::Wrap(images.dtype, images.shape, const_cast<void*>(args.inputs[1]),
                                       /*owner=*/nullptr);
     EST_ASSIGN_OR_RETURN(

@@ -30,17 +30,17 @@ absl::Status Arena::Reserve(int64_t bytes) {
   bytes_ = data_ == nullptr ? 0 : static_cast<int64_t>(size);
   if (data_ == nullptr) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("out of memory: the system refuses ", HumanBytes(bytes),
+        absl::StrCat("out of memory: the system refuses to allocate ", HumanBytes(bytes),
                      " for a step; take a smaller batch, or raise the limit (ulimit -v)"));
   }
-  // A hint: without huge pages it is slower, no more.
+  // This is only a hint; without huge pages the step is a little slower.
   if (alignment == kHugePage) (void)madvise(data_, size, MADV_HUGEPAGE);
   return absl::OkStatus();
 }
 
 absl::Status CheckMemory(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes,
                          const std::optional<AvailableMemory>& available) {
-  int64_t more = 0;  // than the arenas have already
+  int64_t more = 0;  // bytes that the arenas lack
   for (const auto& arena : arenas) more += std::max<int64_t>(bytes - arena->bytes(), 0);
   if (!available.has_value() || more <= available->bytes) return absl::OkStatus();
   const auto total = bytes * static_cast<int64_t>(arenas.size());

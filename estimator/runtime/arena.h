@@ -1,4 +1,4 @@
-// Arena: the memory that the steps of one replica compute in.
+// Arena: the memory for the values of a step, on one replica.
 #ifndef ESTIMATOR_RUNTIME_ARENA_H_
 #define ESTIMATOR_RUNTIME_ARENA_H_
 
@@ -13,8 +13,8 @@
 
 namespace estimator {
 
-// Shared by programs that never run at the same time (training and evaluation of one replica):
-// nothing in it outlives a step. Not thread-safe.
+// Programs that never run at the same time can share an arena (training and evaluation of a
+// replica), because nothing in it is needed after a step. Not thread-safe.
 class Arena {
  public:
   Arena() = default;
@@ -22,10 +22,10 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // At least `bytes` bytes from now on; moves data() where it grows.
-  // Errors: RESOURCE_EXHAUSTED where the system refuses; the arena is empty then.
+  // Grows the arena to at least `bytes` bytes; data() changes when it grows.
+  // Errors: RESOURCE_EXHAUSTED if the system refuses the memory; then the arena is empty.
   absl::Status Reserve(int64_t bytes);
-  // 64-byte aligned (a huge page's alignment where it is that large).
+  // 64-byte aligned; if the arena is at least a huge page large, aligned to a huge page.
   char* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
 
@@ -34,12 +34,12 @@ class Arena {
   int64_t bytes_ = 0;
 };
 
-// Room for a step of `bytes` in the arena of each replica. The system hands out memory that it does
-// not have, and ends the process when it is used: so this looks first whether it is there.
-// Errors: RESOURCE_EXHAUSTED with what is planned, what there is, and the cure. Where only swap
-// space makes up for what is missing, a warning is logged.
+// Reserves memory for a step of `bytes` in the arena of each replica. The system grants memory that
+// it does not have, and kills the process that uses it. So this first checks what is available.
+// Errors: RESOURCE_EXHAUSTED with what is planned, what is available, and the cure. If the step
+// only fits with swap space, logs a warning.
 absl::Status ReserveArenas(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes);
-// With what there is, for tests; nullopt: not known.
+// The check of ReserveArenas with given available memory, for tests; nullopt: it is not known.
 absl::Status CheckMemory(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes,
                          const std::optional<AvailableMemory>& available);
 

@@ -1,6 +1,6 @@
-// ArenaFence: under AddressSanitizer an instruction may touch of the arena only its own operands. A
-// step has one allocation for all its values, so a read past one of them would find the next one,
-// and nobody would notice. In other builds nothing of this remains.
+// ArenaFence: under AddressSanitizer, an instruction may access only its own operands in the arena.
+// A step has one allocation for all its values, so without this a read past the end of a value
+// would read the next value, and nobody would notice. In other builds the class does nothing.
 #ifndef ESTIMATOR_RUNTIME_ARENA_FENCE_H_
 #define ESTIMATOR_RUNTIME_ARENA_FENCE_H_
 
@@ -13,7 +13,7 @@
 
 namespace estimator {
 
-// The whole arena is out of bounds while it lives, but for what Allow names.
+// While it exists, the whole arena is poisoned except for the bytes that Allow was called with.
 class ArenaFence {
  public:
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
@@ -29,7 +29,7 @@ class ArenaFence {
   ArenaFence(const ArenaFence&) = delete;
   ArenaFence& operator=(const ArenaFence&) = delete;
 
-  // Of bytes outside of the arena: nothing.
+  // Does nothing for bytes outside the arena.
   void Allow(const void* bytes, size_t size) const {
     const char* const begin = static_cast<const char*>(bytes);
     if (begin < arena_.data() || begin >= arena_.data() + arena_.bytes()) return;

@@ -1,4 +1,4 @@
-// A sum over replicas that stands between two segments of a program.
+// A sum over replicas, which runs between two segments of a program.
 #ifndef ESTIMATOR_RUNTIME_COLLECTIVE_H_
 #define ESTIMATOR_RUNTIME_COLLECTIVE_H_
 
@@ -9,9 +9,9 @@
 
 namespace estimator {
 
-// `input` of every replica is summed, in replica order within each group, into `output` of every
-// replica of the group. Both are buffer numbers for ProgramRun::buffer, and may be the same
-// buffer: element i of all inputs is read before element i of any output is written.
+// Sums `input` over the replicas of each group, in replica order, into `output` of every replica of
+// the group. Both are buffer numbers for ProgramRun::buffer. They may be the same buffer: element i
+// of all inputs is read before element i of any output is written.
 struct Collective {
   int input = 0;
   int output = 0;

@@ -28,7 +28,7 @@ Tolerance ToleranceFor(const Array& expected) {
   return {.relative = relative, .absolute = relative * Rms(expected)};
 }
 
-// Of one op that was fused, without what its inputs are.
+// The spec of an op that was fused, without its inputs.
 KernelSpec SpecOf(const Origin::Step& step) {
   return {.op = step.op,
           .name = step.name,
@@ -38,7 +38,7 @@ KernelSpec SpecOf(const Origin::Step& step) {
           .constants = {}};
 }
 
-// What the ops that were fused into `origin` give.
+// The results of the ops that were fused into `origin`.
 absl::StatusOr<std::vector<Array>> RunOrigin(const Origin& origin, const std::vector<Array>& inputs,
                                              const StepContext& context) {
   std::vector<std::vector<Array>> results;
@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<Array>> RunOrigin(const Origin& origin, const std::ve
   return outputs;
 }
 
-// Of an op alone; false where the op, or these types and shapes of it, have none.
+// Whether the op has a reference kernel for these types and shapes.
 bool HasReference(const KernelSpec& spec) {
   return !absl::IsUnimplemented(CreateKernel(spec, KernelTier::kReference).status());
 }

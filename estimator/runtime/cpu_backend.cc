@@ -25,7 +25,7 @@ class CpuExecutable : public Executable {
       if (!feeds.has_value()) return step;
       if (feeds->size() != 1) {
         return absl::InvalidArgumentError(absl::StrCat("the input is split for ", feeds->size(),
-                                                       " replicas, the CPU backend runs 1"));
+                                                       " replicas, but the CPU backend runs 1"));
       }
       EST_RETURN_IF_ERROR(RunStep((*feeds)[0]));
       if (outfeed) {
@@ -60,7 +60,7 @@ class CpuBackend : public Backend {
  public:
   CpuBackend(VariableStore& store, CompileOptions options)
       : store_(store), options_(options), arena_(std::make_shared<Arena>()) {
-    options_.single_replica = true;  // a sum over one replica is the value itself
+    options_.single_replica = true;  // a sum over one replica is a copy, which can be removed
   }
 
   std::string name() const override { return "CPU"; }

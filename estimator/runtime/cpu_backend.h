@@ -1,4 +1,4 @@
-// CpuBackend: one replica on all cores.
+// The backend for one replica on all CPU cores.
 #ifndef ESTIMATOR_RUNTIME_CPU_BACKEND_H_
 #define ESTIMATOR_RUNTIME_CPU_BACKEND_H_
 
@@ -9,8 +9,7 @@
 
 namespace estimator {
 
-// `store` is shared with other backends of the same model (training and evaluation); it outlives
-// the backend.
+//   store: must outlive the backend. Backends of one model can share it (training and evaluation).
 std::unique_ptr<Backend> MakeCpuBackend(VariableStore& store, CompileOptions options = {});
 
 }  // namespace estimator

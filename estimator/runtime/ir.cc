@@ -122,6 +122,8 @@ void Compact(Module& module) {
     for (const Value& input : module.nodes[static_cast<size_t>(n)].inputs) visit(input);
   }
 
+  // Numbers the live nodes anew in topological order. Of the nodes that are ready, the one with the
+  // smallest old number is next, so that passes keep the order of nodes where they can.
   std::vector<int> missing(size, 0);
   std::vector<std::vector<int>> readers(size);
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;

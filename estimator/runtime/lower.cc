@@ -69,6 +69,7 @@ class Importer {
     std::vector<char> needed(index_.size(), 0);
     std::vector<const GraphNode*> stack;
     const auto visit = [&](const Tensor& tensor) {
+      // A fed tensor needs none of its inputs.
       if (feeds_.count(tensor) > 0) return;
       char& seen = needed[static_cast<size_t>(tensor.node()->id())];
       if (!std::exchange(seen, 1)) stack.push_back(tensor.node());
@@ -120,7 +121,7 @@ class Importer {
   }
 
   absl::Status AddUpdates(const std::vector<GraphNode*>& assigns) {
-    std::map<int, size_t> by_variable;  // -> its update
+    std::map<int, size_t> by_variable;  // variable -> index of its update
     std::map<int, std::string> assigned;
     for (const GraphNode* assign : assigns) {
       const GraphNode& variable = *assign->input(0).node();
@@ -132,12 +133,14 @@ class Importer {
         return absl::InvalidArgumentError(
             absl::StrCat("variable '", variable.name(), "' is assigned twice in one step, by ",
                          module_.updates[it->second].name, " and ", assign->name(),
-                         "; only AssignAdds of one variable can go together"));
+                         "; only several AssignAdds of one variable can be combined"));
       }
       if (!adds) assigned.emplace(index, assign->name());
       if (is_new)
         module_.updates.push_back({index, adds ? At(assign->input(0)) : value, assign->name()});
       if (!adds) continue;
+      // AssignAdds are chained: each adds to the variable's value, or to the sum of those before
+      // it.
       Node sum;
       sum.op = "AddV2";
       sum.name = assign->name();
@@ -152,7 +155,7 @@ class Importer {
 
   const Graph& graph_;
   Module module_;
-  std::vector<int> index_;       // of graph node id
+  std::vector<int> index_;       // id of a graph node -> its number in the module, or -1
   std::map<Tensor, int> feeds_;  // fed tensor -> node
   std::map<std::string, int> variables_;
   std::vector<std::string> unfed_;

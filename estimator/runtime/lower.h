@@ -1,4 +1,4 @@
-// Lower: from the user's graph to the compiler's module.
+// Lower: converts the user's graph to the compiler's module.
 #ifndef ESTIMATOR_RUNTIME_LOWER_H_
 #define ESTIMATOR_RUNTIME_LOWER_H_
 
@@ -9,11 +9,11 @@
 
 namespace estimator::ir {
 
-// What the fetches and updates of `spec` need. Any tensor may be fed; its node is then cut off.
-// Several AssignAdds of one variable add up.
-// Errors: graph.status(), if it is an error; INVALID_ARGUMENT for an invalid or foreign handle,
-// naming every placeholder that is needed but not fed, and where a variable is assigned twice
-// (which of the two would count is not defined).
+// Takes the nodes that the fetches and updates of `spec` need. Any tensor may be fed; then the node
+// that computes it is not needed. Several AssignAdds of one variable are added up.
+// Errors: graph.status(), if it is an error; INVALID_ARGUMENT for an invalid handle or one of
+// another graph; for placeholders that are needed but not fed (naming all); if a variable is
+// assigned twice (it would be undefined which value it gets).
 absl::StatusOr<Module> Lower(const Graph& graph, const ProgramSpec& spec);
 
 }  // namespace estimator::ir

@@ -40,7 +40,7 @@ std::string BufferString(const ir::MemoryPlan& plan, int number) {
   return "";
 }
 
-// Which instructions --check_kernels holds against reference kernels; says which it does not.
+// Decides which instructions --check_kernels checks against reference kernels, and logs the others.
 void ChooseChecks(ProgramImpl& impl) {
   for (const ir::Instruction& instruction : impl.code.instructions) {
     const ir::Node& node = impl.module.nodes[static_cast<size_t>(instruction.node)];
@@ -67,7 +67,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   ir::Module& module = impl->module;
   EST_ASSIGN_OR_RETURN(module, ir::Lower(graph, spec));
   ir::Prune(module);
-  // Twice: what simplifying uncovers is folded and merged too.
+  // Simplifying can make more nodes constant or equal, so the passes run twice.
   for (int round = 0; round < 2; ++round) {
     EST_RETURN_IF_ERROR(ir::FoldConstants(module));
     ir::MergeEqual(module);
@@ -80,6 +80,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   ir::ProtectReads(module);
   ir::Compact(module);
   EST_RETURN_IF_ERROR(ir::SelectKernels(module, options.fastest));
+  // The sweep is one node of the schedule, so updates are combined before the schedule is made.
   if (options.fuse) ir::SweepUpdates(module);
   impl->schedule = ir::MakeSchedule(module);
   impl->plan = ir::PlanMemory(module, impl->schedule);

@@ -1,16 +1,17 @@
 // Program: a graph compiled to a flat list of instructions over one arena.
 //
 // Compile runs the passes of runtime/passes/ in this order: prune; fold constants, merge equal
-// nodes, simplify; fuse; choose layouts; plan memory; emit instructions. Running a step is a walk
-// over the instructions: no allocation, no look-up by name, no shape inference.
+// nodes, simplify; row updates; fuse; choose layouts; select kernels; sweep updates; schedule; plan
+// memory; emit. A step runs the instructions one after the other, without allocation, look-up of
+// names or shape inference.
 //
-// Segments: instructions are ordered so that every collective (CrossReplicaSum) of level k stands
-// at the end of segment k. A backend with several replicas runs segment k on each, reduces (see
-// collective.h), and goes on. With one replica a collective is a copy, where its buffers differ.
+// Segments: every collective (CrossReplicaSum) of level k runs at the end of segment k. A backend
+// with several replicas runs segment k on each, sums (see collective.h), and continues with the
+// next segment. With one replica a collective is a copy, if its buffers differ.
 //
-// Updates: RunSegment changes no variable. What writes variables in place, and the copies of other
-// new values, is the update phase: ApplyUpdates, run by replica 0 alone after the last segment of
-// all replicas. Other replicas skip what only the updates need.
+// Updates: RunSegment changes no variable. The update phase (ApplyUpdates) runs the instructions
+// that write variables in place and copies the other new values. Only replica 0 runs it, after the
+// last segment of all replicas. Other replicas skip instructions that only updates need.
 #ifndef ESTIMATOR_RUNTIME_PROGRAM_H_
 #define ESTIMATOR_RUNTIME_PROGRAM_H_
 
@@ -31,20 +32,20 @@
 namespace estimator {
 
 struct CompileOptions {
-  KernelTier fastest = KernelTier::kOneDnn;  // kReference: what defines the results
+  KernelTier fastest = KernelTier::kOneDnn;  // kReference: the kernels that define the results
   bool fuse = true;
-  bool choose_layouts = true;  // false: activations stay NHWC
-  // --check_kernels: after each instruction run the reference kernels of the nodes it stands for
-  // on the same inputs; the first op beyond tolerance ends the step with an error naming it. What
-  // has no reference kernel is listed in info().unchecked_ops and logged.
+  bool choose_layouts = true;  // false: activations are NHWC
+  // --check_kernels: after each instruction, runs the reference kernels of its nodes on the same
+  // inputs. The first op with a difference beyond the tolerance fails the step with an error that
+  // names it. Ops without a reference kernel are listed in info().unchecked_ops and logged.
   bool check_kernels = false;
-  // The program will only ever run as one replica: collectives vanish, and are no border to fusing.
+  // The program will only run as one replica, so collectives are removed and do not prevent fusing.
   bool single_replica = false;
 };
 
 class ProgramImpl;
 
-// Shared by its runs, which take turns: they share the kernels.
+// Several runs can share a program if they take turns, because they use the same kernels.
 class Program {
  public:
   // Errors: graph.status(), if it is an error; UNIMPLEMENTED naming every op without a kernel;
@@ -54,12 +55,12 @@ class Program {
                                                                 const CompileOptions& options = {});
   ~Program();
   int num_segments() const;
-  // The collectives after segment `segment` (none after the last).
+  // The collectives after segment `segment`; there are none after the last segment.
   const std::vector<Collective>& collectives(int segment) const;
   const ExecutableInfo& info() const;
   // The variables that the program reads or updates, with their specs.
   const std::vector<std::pair<std::string, TensorSpec>>& variables() const;
-  // One line per instruction: kernel, names, shapes, buffers. For people.
+  // One line for each instruction: kernel, names, shapes, buffers. For people to read.
   std::string ToString() const;
 
  private:
@@ -68,32 +69,33 @@ class Program {
   std::unique_ptr<ProgramImpl> impl_;
 };
 
-// One replica's buffers and the walk over the instructions.
+// The buffers of one replica, and the execution of the instructions.
 class ProgramRun {
  public:
-  // Binds to `store`'s variables (allocating what it lacks). `arena`: shared with other runs of
-  // this replica, which never run at the same time; null: one of its own.
-  // Errors: INVALID_ARGUMENT if the store holds a variable with another dtype or shape, if a
-  // collective's groups do not name every replica once, or if the program was compiled for a
-  // single replica and this is one of several.
+  // Binds to the variables of `store`; allocates those that it lacks.
+  //   arena: shared with other runs of this replica, which must never run at the same time; null:
+  //   the run has its own.
+  // Errors: INVALID_ARGUMENT if the store has a variable with another dtype or shape, if the groups
+  // of a collective do not name every replica once, or if the program was compiled for a single
+  // replica but num_replicas is not 1.
   static absl::StatusOr<std::unique_ptr<ProgramRun>> Create(std::shared_ptr<const Program> program,
                                                             VariableStore& store, int replica,
                                                             int num_replicas,
                                                             std::shared_ptr<Arena> arena = nullptr);
   ~ProgramRun();
-  // Errors: FAILED_PRECONDITION naming all variables that the program reads and that nothing has
-  // set yet.
+  // Errors: FAILED_PRECONDITION naming the variables that the program reads and that have no value
+  // yet.
   absl::Status CheckInitialized() const;
-  // The value of the variable `global_step`, if the program has it: what random ops are keyed by.
+  // The value of the variable `global_step`, if the program has it. Random ops depend on it.
   std::optional<int64_t> GlobalStep() const;
-  // Checks dtype and shape, and holds the arrays until the next call.
+  // Checks dtypes and shapes, and keeps the arrays until the next call.
   absl::Status SetFeeds(const std::vector<Array>& feeds);
-  // Runs segment `segment`. Updates are not applied. Errors: those of kernels, with the node's
+  // Runs segment `segment`, without applying updates. Errors: errors of kernels, with the node's
   // name.
   absl::Status RunSegment(int segment, int64_t global_step);
   void* buffer(int number);
-  // After the last segment, on replica 0 only: all new values take effect. Consists of ops that do
-  // not fail, except that --check_kernels may find one to be wrong.
+  // Makes all updates take effect. Call it on replica 0 only, after the last segment. Its ops do
+  // not fail, but --check_kernels may find a wrong result.
   absl::Status ApplyUpdates();
   // Valid until the next step begins.
   const std::vector<Array>& fetches() const;

@@ -1,4 +1,4 @@
-// What a compiled program consists of. Internal: Program and ProgramRun share it.
+// The parts of a compiled program, which Program and ProgramRun share. Internal.
 #ifndef ESTIMATOR_RUNTIME_PROGRAM_IMPL_H_
 #define ESTIMATOR_RUNTIME_PROGRAM_IMPL_H_
 
@@ -21,7 +21,7 @@ class ProgramImpl {
   ir::MemoryPlan plan;
   ir::Code code;
   CompileOptions options;
-  std::vector<char> checked;  // of every instruction, with check_kernels: against a reference
+  std::vector<char> checked;  // check_kernels: for each instruction, whether it can be checked
   ExecutableInfo info;
   std::vector<std::pair<std::string, TensorSpec>> variables;
 };

@@ -18,7 +18,7 @@
 namespace estimator {
 namespace {
 
-// Every replica once.
+// Checks that the groups name every replica once.
 absl::Status CheckGroups(const Collective& collective, int num_replicas) {
   if (collective.groups.empty() || num_replicas == 1) return absl::OkStatus();
   std::vector<int> count(static_cast<size_t>(num_replicas), 0);
@@ -48,19 +48,19 @@ struct ProgramRun::State {
   int replica = 0;
   int num_replicas = 1;
   std::shared_ptr<Arena> arena;
-  const char* bound_to = nullptr;  // the arena's place when addresses were computed
+  const char* bound_to = nullptr;  // the arena's address when `address` was computed
 
   std::vector<Array*> variables;
-  std::vector<std::pair<const std::string*, const bool*>> reads;  // names, whether initialized
+  std::vector<std::pair<const std::string*, const bool*>> reads;  // name, whether it is initialized
   std::vector<Array> own;
   std::vector<Array> feeds;
   std::vector<Array> fetches;
-  std::vector<void*> address;       // of every buffer
+  std::vector<void*> address;       // of each buffer
   std::vector<const void*> inputs;  // of all instructions, one after the other
   std::vector<void*> outputs;
-  std::vector<KernelArgs> args;  // of every instruction
-  StepContext step;              // of the step that runs
-  bool marked = false;           // the store knows that updates have set their variables
+  std::vector<KernelArgs> args;  // of each instruction
+  StepContext step;              // of the current step
+  bool marked = false;           // the updated variables are marked as initialized in the store
 
   void Bind();
   void BindFetches();
@@ -70,7 +70,8 @@ struct ProgramRun::State {
   absl::Status RunChecked(size_t i, const ir::Node& node);
 };
 
-// Computes every address. Cheap next to a step, and done only when the arena or a feed has moved.
+// Computes all addresses. It is cheap compared to a step, and runs only when the arena or a feed
+// has moved.
 void ProgramRun::State::Bind() {
   bound_to = arena->data();
   const ir::MemoryPlan& plan = impl->plan;
@@ -211,14 +212,14 @@ absl::Status ProgramRun::SetFeeds(const std::vector<Array>& feeds) {
   State& state = *state_;
   const ir::Module& module = state.impl->module;
   if (feeds.size() != module.feeds.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the step is fed ", feeds.size(), " arrays, it takes ", module.feeds.size()));
+    return absl::InvalidArgumentError(absl::StrCat("the step is fed ", feeds.size(),
+                                                   " arrays, but it takes ", module.feeds.size()));
   }
   for (size_t f = 0; f < feeds.size(); ++f) {
     if (feeds[f].dtype() == module.feeds[f].dtype && feeds[f].shape() == module.feeds[f].shape)
       continue;
     return absl::InvalidArgumentError(absl::StrCat(module.feed_names[f], " is fed ",
-                                                   feeds[f].TypeString(), ", it is ",
+                                                   feeds[f].TypeString(), ", but it is ",
                                                    module.feeds[f].ToString()));
   }
   for (size_t f = 0; f < feeds.size(); ++f) state.feeds[f] = feeds[f];
@@ -240,6 +241,7 @@ absl::Status ProgramRun::State::RunInstruction(size_t i) {
   args[i].step = step;
   const ir::Instruction& instruction = impl->code.instructions[i];
   const ir::Node& node = impl->module.nodes[static_cast<size_t>(instruction.node)];
+  // Each instruction may access only its own operands, so that asan finds a read of another value.
   const ArenaFence fence(*arena);
   if constexpr (ArenaFence::kActive) AllowOperands(fence, i, node);
   if (impl->options.check_kernels && impl->checked[i]) return RunChecked(i, node);
@@ -268,7 +270,7 @@ absl::Status ProgramRun::State::RunChecked(size_t i, const ir::Node& node) {
   std::vector<Array> before, after;
   for (size_t k = 0; k < spec.inputs.size(); ++k) {
     before.push_back(
-        wrap(spec.inputs[k], args[i].inputs[k]).Clone());  // it may be overwritten in place
+        wrap(spec.inputs[k], args[i].inputs[k]).Clone());  // the kernel may overwrite it
   }
   EST_RETURN_IF_ERROR(Annotate(impl->code.instructions[i].kernel->Run(args[i]), node.name));
   for (size_t k = 0; k < spec.outputs.size(); ++k)
@@ -278,6 +280,7 @@ absl::Status ProgramRun::State::RunChecked(size_t i, const ir::Node& node) {
 
 absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
   State& state = *state_;
+  // Another program may have grown the shared arena since the addresses were computed.
   if (segment == 0 && (state.bound_to != state.arena->data() || state.bound_to == nullptr)) {
     state.Bind();
     state.BindFetches();
@@ -286,6 +289,7 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
   const std::shared_ptr<Trace> trace = ThreadTrace();
   const ir::Code::Segment& code = state.impl->code.segments[static_cast<size_t>(segment)];
   for (int i = code.begin; i < code.end; ++i) {
+    // Only replica 0's updates take effect.
     if (state.replica > 0 && state.impl->code.instructions[static_cast<size_t>(i)].only_updates)
       continue;
     EST_RETURN_IF_ERROR(state.RunInstruction(static_cast<size_t>(i), trace.get()));

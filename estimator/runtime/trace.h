@@ -1,5 +1,5 @@
-// Trace: how long each instruction of a step took. Off, it costs a look at a thread-local pointer
-// per segment.
+// Trace: the duration of each instruction of a step. When it is off, it costs one read of a
+// thread-local pointer for each segment.
 #ifndef ESTIMATOR_RUNTIME_TRACE_H_
 #define ESTIMATOR_RUNTIME_TRACE_H_
 
@@ -12,10 +12,10 @@ namespace estimator {
 
 // One instruction of one replica.
 struct TraceEvent {
-  std::string name;  // the node's; of fused nodes, the last one's
+  std::string name;  // the node's name; for a fused node, the name of its last node
   std::string op;
   int replica = 0;
-  int64_t start_us = 0;  // of a steady clock, from any origin
+  int64_t start_us = 0;  // of a steady clock with an arbitrary origin
   int64_t duration_us = 0;
 };
 
@@ -23,13 +23,13 @@ struct Trace {
   std::vector<TraceEvent> events;  // in the order in which they ran
 };
 
-// From now on, programs that run on this thread append to `trace`, as long as somebody else holds
-// it; null, or the last holder letting go, ends that.
+// From now on, programs that run on this thread append to `trace`. This ends with a call with null,
+// or when all other owners of `trace` have released it.
 void SetThreadTrace(const std::shared_ptr<Trace>& trace);
-// What programs on this thread append to; null: nothing.
+// The trace that programs on this thread append to; null if there is none.
 std::shared_ptr<Trace> ThreadTrace();
 
-// The steady clock that events are timed with.
+// The time of the steady clock for trace events, in microseconds.
 int64_t TraceClockMicros();
 
 }  // namespace estimator

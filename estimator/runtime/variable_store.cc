@@ -37,7 +37,7 @@ absl::StatusOr<Array*> VariableStore::Allocate(absl::string_view name, const Ten
   Array& value = it->second.value;
   if (value.dtype() == spec.dtype && value.shape() == spec.shape) return &value;
   return absl::InvalidArgumentError(absl::StrCat("variable '", name, "' is ", spec.ToString(),
-                                                 " in this model, the store holds it as ",
+                                                 " in this model, but the store has it as ",
                                                  value.TypeString()));
 }
 
@@ -53,7 +53,7 @@ absl::StatusOr<Array> VariableStore::Get(absl::string_view name) const {
   const std::vector<std::string> names = Names();
   const std::optional<std::string> nearest = NearestName(name, names);
   return absl::NotFoundError(
-      absl::StrCat("no variable '", name, "' among ", names.size(),
+      absl::StrCat("there is no variable '", name, "' among the ", names.size(), " of the store",
                    nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : ""));
 }
 

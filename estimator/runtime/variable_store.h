@@ -1,4 +1,4 @@
-// VariableStore: the values of a model's variables between steps, on the host.
+// VariableStore: the values of a model's variables between steps, in host memory.
 #ifndef ESTIMATOR_RUNTIME_VARIABLE_STORE_H_
 #define ESTIMATOR_RUNTIME_VARIABLE_STORE_H_
 
@@ -14,10 +14,10 @@
 
 namespace estimator {
 
-// Not thread-safe: a program and a reader of the same store take turns (the loops see to it).
-// Programs bind to the storage when they are compiled: an entry's address never changes while
-// the store lives, and Set copies into it. A program without updates looks up no names where it
-// runs, so that other entries may be added meanwhile.
+// Not thread-safe: a program and a reader of the same store must take turns, as the training loops
+// do. Programs bind to the storage when they are compiled: the address of an entry never changes
+// while the store exists, and Set copies into it. A program without updates looks up no names when
+// it runs, so other entries may be added at the same time.
 class VariableStore {
  public:
   VariableStore() = default;
@@ -25,22 +25,22 @@ class VariableStore {
   VariableStore& operator=(const VariableStore&) = delete;
 
   bool Has(absl::string_view name) const;
-  // The storage of `name`, created (zeros, not yet initialized) where it is new.
+  // The storage of `name`. If it is new, it is created with zeros and is not initialized.
   // Errors: INVALID_ARGUMENT if it exists with another dtype or shape (both are named).
   absl::StatusOr<Array*> Allocate(absl::string_view name, const TensorSpec& spec);
-  // Copies `value` in, allocating where new, and marks it initialized.
+  // Copies `value` into the storage, which is created if it is new, and marks it initialized.
   absl::Status Set(absl::string_view name, const Array& value);
-  // A copy. Errors: NOT_FOUND naming the nearest variable.
+  // Returns a copy. Errors: NOT_FOUND naming the nearest variable.
   absl::StatusOr<Array> Get(absl::string_view name) const;
-  // The live bytes, no copy. Null if absent.
+  // The storage itself, without a copy. Null if there is no such variable.
   const Array* Peek(absl::string_view name) const;
   bool initialized(absl::string_view name) const;
-  // The same, followed: it holds what `initialized` returns as long as the store lives.
-  // REQUIRES: Has(name).
+  // A pointer to what `initialized` returns, valid while the store exists. REQUIRES: Has(name).
   const bool* InitializedFlag(absl::string_view name) const;
-  // A program has written the live bytes. REQUIRES: Has(name).
+  // Call it after a program has written the storage. REQUIRES: Has(name).
   void MarkInitialized(absl::string_view name);
-  // Its value no longer counts; the storage stays. Of a name that is not there: nothing.
+  // Marks the value as not initialized; the storage remains. Does nothing if there is no such
+  // variable.
   void MarkUninitialized(absl::string_view name);
   std::vector<std::string> Names() const;  // sorted
   size_t TotalBytes() const;

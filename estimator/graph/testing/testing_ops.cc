@@ -1,4 +1,4 @@
-// Ops for the tests of this folder, where estimator/ops is out of reach.
+// Ops for the tests of this folder, which must not depend on estimator/ops.
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/kernels/kernel.h"

@@ -1,13 +1,15 @@
-// Batch normalization in f32 and its gradient, alone or with what follows it, per channel of the
-// last axis or in blocks of channels (kernels/layout.h), on all threads.
-//   FusedBatchNormV3, FusedBatchNormGradV3: formulas as in the reference tier (TF 2.15
-//     fused_batch_norm_op.cc).
-//   _FusedBatchNormEx: the same, then y = act(y + side). Attributes num_side_inputs (0 or 1) and
-//     activation_mode ("Identity" or "Relu"); the side input, of x's shape, is input 5. In
-//     inference all of it is one multiplication, addition and maximum an element.
-//   _FusedBatchNormGradEx: inputs those of FusedBatchNormGradV3, offset, y; outputs those, and with
-//     a side input its gradient. The gradient of relu passes where y > 0; without a side input y is
-//     not read but found again from x.
+// Batch normalization in f32 and its gradient, with or without the ops that follow it, on all
+// threads. The channels are the last axis, or are in blocks (kernels/layout.h).
+//   FusedBatchNormV3, FusedBatchNormGradV3
+//     The formulas of the reference tier (TF 2.15 fused_batch_norm_op.cc).
+//   _FusedBatchNormEx
+//     The same, then y = act(y + side). Attributes: num_side_inputs (0 or 1) and activation_mode
+//     ("Identity" or "Relu"). The side input is input 5 and has x's shape. In inference all this is
+//     one multiplication, one addition and one maximum for each element.
+//   _FusedBatchNormGradEx
+//     Inputs: those of FusedBatchNormGradV3, then offset and y. Outputs: the same, then the
+//     gradient of the side input if there is one. The gradient of relu flows if y > 0. Without a
+//     side input y is not read but computed again from x.
 // Source of the names: TF 2.15 nn_ops.cc.
 #include <algorithm>
 #include <cmath>
@@ -32,7 +34,7 @@ struct Norm {
   bool side = false;
   bool relu = false;
 
-  bool ok() const { return planes.width > 0; }  // false: not for this tier
+  bool ok() const { return planes.width > 0; }  // false: this tier does not support the spec
 };
 
 Norm NormOf(const KernelSpec& spec, const TensorSpec& x) {
@@ -50,7 +52,8 @@ Norm NormOf(const KernelSpec& spec, const TensorSpec& x) {
           .relu = has("activation_mode") && spec.attrs.s("activation_mode") == "Relu"};
 }
 
-// Before the side input and the activation. Written out, so that forward and backward round alike.
+// The value before side input and activation. It uses fma explicitly, so that the backward kernel,
+// which computes it again, gets the same rounding.
 inline float Normalized(float x, float mean, float a, float offset) {
   return std::fma(x - mean, a, offset);
 }
@@ -63,7 +66,7 @@ void Slopes(const Norm& norm, const float* scale, const float* variance, float* 
   }
 }
 
-// Adds x - shift, and its square, of rows [begin, end).
+// Adds x - shift and its square for the rows [begin, end).
 template <int64_t kWidth>
 void AddMoments(const float* x, const float* shift, int64_t begin, int64_t end, int64_t width,
                 float* sums) {
@@ -80,8 +83,8 @@ void AddMoments(const float* x, const float* shift, int64_t begin, int64_t end, 
   }
 }
 
-// A rough mean of each channel, from a few rows all over x: moments about it lose no accuracy
-// where the mean is large, and take one pass.
+// An approximate mean of each channel, from a few rows of all parts of x. With moments about it,
+// one pass is enough, and no accuracy is lost if the mean is large.
 void RoughMeans(const ChannelPlanes& planes, const float* x, float* means) {
   constexpr int64_t kSamples = 64;
   for (int64_t block = 0; block < planes.blocks; ++block) {
@@ -97,7 +100,7 @@ void RoughMeans(const ChannelPlanes& planes, const float* x, float* means) {
   }
 }
 
-// Writes batch_mean, batch_variance (with Bessel's correction) and the saved moments.
+// Writes batch_mean, batch_variance (with Bessel's correction) and the moments for the backward op.
 void Moments(const Norm& norm, const ChannelSums<2>& sums, float* rough, const KernelArgs& args) {
   const ChannelPlanes& p = norm.planes;
   const float* const x = args.in<float>(0);
@@ -128,7 +131,7 @@ void Moments(const Norm& norm, const ChannelSums<2>& sums, float* rough, const K
   }
 }
 
-// The operands of one pass over rows, at the first channel of a piece.
+// The parameters of a pass over rows, from the first channel of a piece on.
 struct Affine {
   const float *mean, *a, *offset;
 };
@@ -143,7 +146,7 @@ void NormalizeRows(const Affine& affine, const float* x, const float* side, floa
     for (int64_t c = 0; c < w; ++c) {
       float value = Normalized(x[e + c], mean[c], a[c], offset[c]);
       if (kSide) value += side[e + c];
-      y[e + c] = kRelu && value < 0 ? 0.0f : value;  // NaN passes, as in Relu
+      y[e + c] = kRelu && value < 0 ? 0.0f : value;  // NaN stays NaN, as in Relu
     }
   }
 }
@@ -190,13 +193,14 @@ std::unique_ptr<Kernel> MakeBatchNorm(const KernelSpec& spec) {
       {.scratch_bytes = sums_bytes + static_cast<size_t>(channels) * sizeof(float)});
 }
 
-// What a gradient kernel reads, and the gradient of relu on the way.
+// The operands of a gradient kernel.
 struct Backward {
-  const float *dy, *x, *y;         // y: null where it is found again
-  const float *mean, *a, *offset;  // a, offset: for that
-  float* dside;                    // null: none
+  const float *dy, *x, *y;         // y: null if it is computed again
+  const float *mean, *a, *offset;  // a, offset: for computing y again
+  float* dside;                    // null if there is no side input
 };
 
+// How the gradient of relu is decided: there is no relu, by y, or by y computed again from x.
 enum class Gate { kOpen, kByY, kFoundAgain };
 
 template <Gate kGate>
@@ -208,7 +212,7 @@ inline float Gradient(const Backward& in, int64_t e, int64_t channel) {
   return y > 0 ? in.dy[e] : 0.0f;
 }
 
-// Adds the gradients of rows [begin, end), and those times x - mean.
+// Adds the gradients of the rows [begin, end), and the gradients times x - mean.
 template <int64_t kWidth, Gate kGate>
 void AddGradients(const Backward& in, int64_t begin, int64_t end, int64_t first, int64_t width,
                   float* sums) {
@@ -248,9 +252,10 @@ void GradientRows(const Backward& in, const Slope& slope, int64_t begin, int64_t
   }
 }
 
-//   d_offset = sum g;  d_scale = sum g * z, z = (x - mean) / sqrt(variance + epsilon)
-//   training: dx = scale / sqrt(variance + epsilon) * (g - mean(g) - z * mean(g * z)); else
-//   without means
+//   d_offset = sum g
+//   d_scale  = sum g * z,  z = (x - mean) / sqrt(variance + epsilon)
+//   training:   dx = scale / sqrt(variance + epsilon) * (g - mean(g) - z * mean(g * z))
+//   inference:  dx = scale / sqrt(variance + epsilon) * g
 template <Gate kGate>
 void RunBackward(const Norm& norm, const ChannelSums<2>& sums, float* slopes,
                  const KernelArgs& args) {

@@ -1,5 +1,5 @@
-// BiasAdd and BiasAddGrad in f32, along the last axis or in blocks of channels
-// (kernels/layout.h), on all threads.
+// BiasAdd and BiasAddGrad in f32 on all threads. The channels are the last axis, or are in blocks
+// (kernels/layout.h).
 #include <cstdint>
 #include <memory>
 
@@ -11,7 +11,7 @@
 namespace estimator::fused {
 namespace {
 
-// Of width 0 where this tier does not do the spec.
+// The planes have width 0 if this tier does not support the spec.
 ChannelPlanes PlanesOf(const KernelSpec& spec) {
   const TensorSpec& x = spec.inputs[0];
   if (x.dtype != DType::kFloat32 || x.shape.rank() < 2 || x.shape.num_elements() == 0) return {};

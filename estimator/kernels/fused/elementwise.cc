@@ -9,7 +9,7 @@
 namespace estimator::fused {
 namespace {
 
-// Floats of one value in a tile: 4 KiB, so that eight values fit into an L1 cache of 32 KiB.
+// The number of floats in a tile: 4 KiB, so that eight values fit into an L1 cache of 32 KiB.
 constexpr int64_t kTile = 1024;
 
 const float kTrue = std::bit_cast<float>(0xffffffffu);
@@ -110,6 +110,7 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
   return true;
 }
 
+// A computed f32 output is written directly to its buffer. Any other output is copied at the end.
 void ElementwiseKernel::PlaceOutputs(const KernelSpec& spec, const std::vector<int64_t>& outputs) {
   for (size_t o = 0; o < spec.outputs.size(); ++o) {
     Value& value = values_[static_cast<size_t>(outputs[o])];
@@ -125,7 +126,7 @@ void ElementwiseKernel::PlaceOutputs(const KernelSpec& spec, const std::vector<i
   }
 }
 
-// A slot is free again after the last op that reads its value; that op may write its result there.
+// A slot is free after the last op that reads its value. That op may write its result there.
 void ElementwiseKernel::AssignSlots() {
   std::vector<int> free_slots;
   const auto take = [&](Value& value) {
@@ -135,6 +136,7 @@ void ElementwiseKernel::AssignSlots() {
     free_slots.pop_back();
   };
   std::vector<bool> permanent(values_.size(), false);
+  // Scalars fill their slot once in every chunk, so their slots are never reused.
   for (const Scalar& scalar : scalars_) {
     permanent[static_cast<size_t>(scalar.value)] = true;
     take(values_[static_cast<size_t>(scalar.value)]);
@@ -153,11 +155,13 @@ void ElementwiseKernel::AssignSlots() {
     free_slots.insert(free_slots.end(), released.begin(), released.end());
     Value& result = values_[static_cast<size_t>(ops_[j].result)];
     take(result);
-    // Nobody reads it: the slot is free at once.
+    // No op reads the result, so its slot is free at once.
     if (result.place == Place::kSlot && result.last_use < 0) free_slots.push_back(result.slot);
   }
 }
 
+// An output can overwrite an f32 input of the same size if no op after the one that computes the
+// output reads that input.
 void ElementwiseKernel::ChooseAliases(const KernelSpec& spec, const std::vector<int64_t>& outputs) {
   const int64_t n = spec.outputs[0].shape.num_elements();
   std::vector<bool> taken(spec.inputs.size(), false);
@@ -177,7 +181,7 @@ void ElementwiseKernel::ChooseAliases(const KernelSpec& spec, const std::vector<
   }
 }
 
-// Per chunk: the tile slots, then one pointer per value.
+// For each chunk: the tile slots, then one pointer for each value.
 size_t ElementwiseKernel::ChunkScratchBytes() const {
   const size_t bytes =
       static_cast<size_t>(num_slots_) * kTile * sizeof(float) + values_.size() * sizeof(float*);
@@ -209,7 +213,7 @@ void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begi
     for (size_t v = 0; v < values_.size(); ++v) {
       const Value& value = values_[v];
       if (value.place != Place::kBuffer) continue;
-      // Inputs are only read through this pointer.
+      // The const_cast is safe: inputs are only read through this pointer.
       tiles[v] = value.is_output_buffer ? args.out<float>(value.buffer) + i
                                         : const_cast<float*>(args.in<float>(value.buffer)) + i;
     }

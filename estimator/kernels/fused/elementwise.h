@@ -1,15 +1,15 @@
-// _FusedElementwise: a chain of element-wise ops in one pass over memory.
+// _FusedElementwise: computes a chain of element-wise ops in one pass over memory.
 //
 // Attributes:
 //   ops      TensorFlow op names in order of evaluation (tile_ops.h has the list)
 //   args     three value indices for each op, padded with -1
 //   outputs  the value indices that are the op's outputs, in order
 // Value k < num_inputs is input k; value num_inputs + j is the result of op j. An input has the
-// outputs' shape, or one element. Values are f32; results of comparisons and SelectV2's first
-// operand are bool.
+// outputs' shape, or one element. Values are f32. Results of comparisons and the first operand of
+// SelectV2 are bool.
 //
-// The chain is evaluated tile by tile: each op runs over one tile of each value before the next op
-// does, so that intermediate values never leave the L1 cache.
+// The chain is evaluated in tiles: every op computes one tile before any op computes the next tile.
+// So the intermediate values stay in the L1 cache.
 #ifndef ESTIMATOR_KERNELS_FUSED_ELEMENTWISE_H_
 #define ESTIMATOR_KERNELS_FUSED_ELEMENTWISE_H_
 
@@ -25,40 +25,41 @@ namespace estimator::fused {
 
 class ElementwiseKernel final : public Kernel {
  public:
-  // From a _FusedElementwise spec. Null for an op that is not in the list, another dtype, or shapes
-  // that need broadcasting beyond the above.
+  // From a _FusedElementwise spec. Returns null if an op is not in the list, a dtype is not
+  // supported, or an input has neither the outputs' shape nor one element.
   static std::unique_ptr<Kernel> Create(const KernelSpec& spec);
-  // A single op of the list as a chain of one.
+  // From a single op of the list, as a chain of one op.
   static std::unique_ptr<Kernel> CreateSingle(const KernelSpec& spec);
 
   absl::Status Run(const KernelArgs& args) override;
   size_t scratch_bytes() const override;
-  // An output may be written over an input that no later op of the chain reads.
+  // An output may overwrite an input that no later op of the chain reads.
   int AliasInput(int output) const override { return alias_[static_cast<size_t>(output)]; }
 
  private:
-  // Where a value's tile lies.
+  // Where the tile of a value is: in the buffer of an input or output, or in a slot of the scratch.
   enum class Place { kBuffer, kSlot };
   struct Value {
     bool is_mask = false;
     Place place = Place::kSlot;
-    int slot = -1;    // of the tile slots, for kSlot
-    int buffer = -1;  // kBuffer: index of the input or output
+    int slot = -1;    // kSlot: the index of the slot
+    int buffer = -1;  // kBuffer: the index of the input or output
     bool is_output_buffer = false;
-    int last_use =
-        -1;  // the last op that reads it; num_ops if it is copied to an output at the end
+    // The last op that reads it; num_ops if it is copied to an output at the end; -1 if none.
+    int last_use = -1;
   };
   struct Op {
     TileOp op = TileOp::kAddV2;
     int operands[3] = {-1, -1, -1};
     int result = -1;
   };
-  struct Scalar {  // an input of one element: fills its slot once a chunk
+  struct Scalar {  // an input of one element; fills its slot once in every chunk
     int input = 0;
     int value = 0;
   };
-  struct Copy {  // an output that is not computed in place: a bool, an input, or a value given
-                 // twice
+  // An output that is not computed in its buffer: a bool, an input, or a value that is an output
+  // twice.
+  struct Copy {
     int output = 0;
     int value = 0;
   };
@@ -76,9 +77,9 @@ class ElementwiseKernel final : public Kernel {
   std::vector<Value> values_;
   std::vector<Op> ops_;
   std::vector<Scalar> scalars_;
-  std::vector<int> mask_inputs_;  // bool inputs of the full shape: widened to masks in their slots
+  std::vector<int> mask_inputs_;  // full-size bool inputs, converted to masks in their slots
   std::vector<Copy> copies_;
-  std::vector<int> alias_;  // per output
+  std::vector<int> alias_;  // for each output
   int num_slots_ = 0;
   Chunks chunks_;
 };

@@ -1,5 +1,5 @@
-// The optimizers' updates in f32 on all threads, in one sweep over memory. Output i may be written
-// over state input i. Formulas: as in the reference tier (TF 2.15 training_ops.cc).
+// The optimizers' updates in f32 on all threads, in one pass over memory. Output i may overwrite
+// state input i. The formulas are those of the reference tier (TF 2.15 training_ops.cc).
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@
 namespace estimator::fused {
 namespace {
 
-// update(args, begin, end) does elements [begin, end).
+// update(args, begin, end) computes the elements [begin, end).
 template <typename Update>
 class UpdateOf final : public UpdateKernel {
  public:
@@ -40,7 +40,7 @@ std::unique_ptr<Kernel> MakeUpdate(const KernelSpec& spec, Update update) {
 
 float Scalar(const KernelArgs& args, int i) { return *args.in<float>(i); }
 
-// var, alpha, delta
+// The inputs are var, alpha, delta.
 std::unique_ptr<Kernel> MakeApplyGradientDescent(const KernelSpec& spec) {
   return MakeUpdate(spec, [](const KernelArgs& args, int64_t begin, int64_t end) {
     const float rate = Scalar(args, 1);
@@ -51,7 +51,7 @@ std::unique_ptr<Kernel> MakeApplyGradientDescent(const KernelSpec& spec) {
   });
 }
 
-// var, accum, lr, grad, momentum
+// The inputs are var, accum, lr, grad, momentum.
 std::unique_ptr<Kernel> MakeApplyMomentum(const KernelSpec& spec) {
   return MakeUpdate(spec, [nesterov = spec.attrs.b("use_nesterov")](const KernelArgs& args,
                                                                     int64_t begin, int64_t end) {
@@ -77,7 +77,7 @@ std::unique_ptr<Kernel> MakeApplyMomentum(const KernelSpec& spec) {
   });
 }
 
-// var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad
+// The inputs are var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad.
 std::unique_ptr<Kernel> MakeApplyAdam(const KernelSpec& spec) {
   return MakeUpdate(spec, [nesterov = spec.attrs.b("use_nesterov")](const KernelArgs& args,
                                                                     int64_t begin, int64_t end) {
@@ -88,7 +88,7 @@ std::unique_ptr<Kernel> MakeApplyAdam(const KernelSpec& spec) {
     const float* const gradient = args.in<float>(9);
     float *const new_var = args.out<float>(0), *const new_m = args.out<float>(1),
                  *const new_v = args.out<float>(2);
-    // The direction is gradient * (1 - beta1) + beta1 * m with Nesterov, else m.
+    // With Nesterov the direction is gradient * (1 - beta1) + beta1 * m, else m.
     const float of_gradient = nesterov ? 1 - beta1 : 0.0f, of_m = nesterov ? beta1 : 1.0f;
 #pragma omp simd
     for (int64_t e = begin; e < end; ++e) {
@@ -103,7 +103,7 @@ std::unique_ptr<Kernel> MakeApplyAdam(const KernelSpec& spec) {
   });
 }
 
-// var, ms, mom, lr, rho, momentum, epsilon, grad
+// The inputs are var, ms, mom, lr, rho, momentum, epsilon, grad.
 std::unique_ptr<Kernel> MakeApplyRMSProp(const KernelSpec& spec) {
   return MakeUpdate(spec, [](const KernelArgs& args, int64_t begin, int64_t end) {
     const float rate = Scalar(args, 3), rho = Scalar(args, 4), momentum = Scalar(args, 5),
@@ -125,7 +125,7 @@ std::unique_ptr<Kernel> MakeApplyRMSProp(const KernelSpec& spec) {
   });
 }
 
-// var, accum, lr, grad
+// The inputs are var, accum, lr, grad.
 std::unique_ptr<Kernel> MakeApplyAdagrad(const KernelSpec& spec) {
   return MakeUpdate(spec, [factor = spec.attrs.b("update_slots") ? 1.0f : 0.0f](
                               const KernelArgs& args, int64_t begin, int64_t end) {

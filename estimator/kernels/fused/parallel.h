@@ -1,5 +1,5 @@
-// Splitting work over the process's OpenMP team so that the result depends on the number of chunks
-// only: a chunk's bounds are fixed when the kernel is built, whichever thread runs it.
+// Splits work over the process's OpenMP threads. The result depends only on the number of chunks:
+// the bounds of a chunk are fixed when the kernel is built, and any thread may run it.
 #ifndef ESTIMATOR_KERNELS_FUSED_PARALLEL_H_
 #define ESTIMATOR_KERNELS_FUSED_PARALLEL_H_
 
@@ -15,10 +15,10 @@
 
 namespace estimator::fused {
 
-// Below this many elements a second thread costs more (a few microseconds) than it saves.
+// With fewer elements, a second thread costs more (a few microseconds) than it saves.
 inline constexpr int64_t kElementsPerThread = 8192;
 
-// [0, items) in `count` contiguous chunks of nearly equal size.
+// Splits [0, items) into `count` contiguous chunks of nearly equal size.
 struct Chunks {
   int64_t items = 0;
   int count = 1;
@@ -27,8 +27,9 @@ struct Chunks {
   int64_t end(int chunk) const { return items * (chunk + 1) / count; }
 };
 
-// One chunk a thread, fewer where the whole is small.
-//   elements_per_item: roughly what one item costs, in array elements touched.
+// One chunk for each thread, or fewer chunks if there is little work.
+//   elements_per_item: the approximate cost of an item, as a number of array elements read or
+//   written.
 inline Chunks MakeChunks(int64_t items, int64_t elements_per_item = 1) {
   const int64_t wanted = items * std::max<int64_t>(1, elements_per_item) / kElementsPerThread;
   const int64_t most = std::min<int64_t>(omp_get_max_threads(), std::max<int64_t>(1, items));
@@ -47,13 +48,13 @@ void ParallelFor(const Chunks& chunks, Fn&& fn) {
     fn(chunk, chunks.begin(chunk), chunks.end(chunk));
 }
 
-// Every kernel of this tier that is a function; a type of its own, so that tests can tell the tier.
+// A kernel of this tier made from a function. It has its own type, so that tests can tell the tier.
 class FusedKernel : public Kernel {
  public:
   using Function = std::function<absl::Status(const KernelArgs&)>;
   struct Options {
     size_t scratch_bytes = 0;
-    int alias_input = -1;  // of output 0
+    int alias_input = -1;  // the input that output 0 may overwrite
   };
   FusedKernel(Function run, Options options) : run_(std::move(run)), options_(options) {}
   absl::Status Run(const KernelArgs& args) override { return run_(args); }

@@ -1,10 +1,10 @@
 #include "estimator/kernels/fused/pool_2x2.h"
 
-// This file is compiled once for every instruction set; see Highway's foreach_target.h.
+// Highway's foreach_target.h compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/fused/pool_2x2.cc"
-#define HWY_DISABLE_PCLMUL_AES  // not in x86-64-v3, not used: makes AVX2 the baseline
-// The order matters: each includes this file or what the one before set up.
+#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
+// The order matters: each header includes this file, or needs what the header before it defined.
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
@@ -29,6 +29,8 @@ void MaxRow(const float* top, const float* bottom, int64_t windows, int64_t chan
   const int64_t lanes = Lanes();
   const auto one = hn::Set(di, 1), two = hn::Set(di, 2), three = hn::Set(di, 3);
   for (int64_t q = 0; q < windows; ++q, top += channels, bottom += channels) {
+    // The inner loop advances top and bottom by one pixel, the outer loop skips the second pixel of
+    // each window.
     for (int64_t c = 0; c < channels; c += lanes, top += lanes, bottom += lanes, y += lanes) {
       auto best = hn::LoadU(d, top);
       const auto b = hn::LoadU(d, top + channels);

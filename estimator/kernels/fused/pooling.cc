@@ -1,12 +1,13 @@
-// Pooling in f32 on NHWC, or in blocks of channels (kernels/layout.h), on all threads: one image
-// is one thread's.
-//   MaxPool, MaxPoolGrad, AvgPool, AvgPoolGrad: as TensorFlow has them.
-//   _MaxPoolWithArgmax: x [N,H,W,C] -> y [N,P,Q,C], argmax u8 [N,P,Q,C]: the tap r * ksize_w + s of
-//   the first
-//     maximum in its window, row by row. At most 256 taps.
-//   _MaxPoolGradWithArgmax: argmax, dy[, y] -> dx of attribute input_shape. With y, the gradient
-//   passes only
-//     where y > 0: the gradient of Relu before the pool, without a pass of its own.
+// Pooling in f32 on all threads; one thread computes an image. Images are NHWC or in blocks of
+// channels (kernels/layout.h).
+//   MaxPool, MaxPoolGrad, AvgPool, AvgPoolGrad
+//     As in TensorFlow.
+//   _MaxPoolWithArgmax: x [N,H,W,C] -> y [N,P,Q,C], argmax u8 [N,P,Q,C]
+//     argmax is the tap r * ksize_w + s of the first maximum in its window, in row-major order. A
+//     window has at most 256 taps.
+//   _MaxPoolGradWithArgmax: argmax, dy[, y] -> dx with the shape in attribute input_shape
+//     With y, the gradient flows only if y > 0: this is the gradient of a Relu before the pool,
+//     without a pass of its own.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -32,20 +33,21 @@ struct Pool {
   int64_t out_image() const { return rows.output * columns.output * channels; }
   int64_t taps() const { return rows.kernel * columns.kernel; }
   bool overlaps() const { return rows.stride < rows.kernel || columns.stride < columns.kernel; }
-  // Every input lies in exactly one window.
+  // Every input is in exactly one window.
   bool tiles() const {
     const auto exact = [](const Window& w) {
       return w.stride == w.kernel && w.pad_before == 0 && w.input == w.output * w.stride;
     };
     return exact(rows) && exact(columns);
   }
-  // By whole 2x2 windows of whole vectors: rows of windows go to pool_2x2.h.
+  // Windows are 2x2 and whole, and channels fill whole vectors, so that pool_2x2.h can be used.
   bool tiles_by_2x2() const {
     return tiles() && rows.kernel == 2 && columns.kernel == 2 && Pool2x2Takes(channels);
   }
 };
 
-// input: what is pooled.  pooled: the result. Nullopt where this tier does not do it.
+//   input: the shape of what is pooled.  pooled: the shape of the result.
+// Returns nullopt if this tier does not support the spec.
 std::optional<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const TensorSpec& pooled) {
   if (pooled.dtype != DType::kFloat32 || input.rank() != 4 || input.num_elements() == 0)
     return std::nullopt;
@@ -61,8 +63,8 @@ std::optional<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const Ten
   return pool;
 }
 
-// Calls fn(p, q, output, r0, r1, s0, s1) for every window of one image: output is its offset in
-// elements, [r0, r1) and [s0, s1) its taps that are not padding.
+// Calls fn(p, q, output, r0, r1, s0, s1) for every window of an image. `output` is its offset in
+// elements; [r0, r1) and [s0, s1) are its taps that are not padding.
 template <typename Fn>
 void ForEachWindow(const Pool& pool, Fn&& fn) {
   for (int64_t p = 0; p < pool.rows.output; ++p) {
@@ -74,14 +76,15 @@ void ForEachWindow(const Pool& pool, Fn&& fn) {
   }
 }
 
-// Offset in elements of tap (r, s) of window (p, q) in its image.
+// The offset in elements of tap (r, s) of window (p, q) in its image.
 int64_t TapOffset(const Pool& pool, int64_t p, int64_t q, int64_t r, int64_t s) {
   return (pool.rows.Input(p, r) * pool.columns.input + pool.columns.Input(q, s)) * pool.channels;
 }
 
-// argmax may be null.
+//   argmax: may be null.
 void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
   const int64_t channels = pool.channels;
+  // The common pool after a convolution has a vectorised implementation.
   if (pool.tiles_by_2x2()) {
     const int64_t in_row = pool.columns.input * channels, out_row = in_row / 2;
     for (int64_t p = 0; p < pool.rows.output; ++p) {
@@ -99,6 +102,7 @@ void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
       for (int64_t s = s0; s < s1; ++s) {
         const float* const value = x + TapOffset(pool, p, q, r, s);
         const auto tap = static_cast<uint8_t>(r * pool.columns.kernel + s);
+        // Padding does not count, so the first tap in the image is the first candidate.
         if (first) {
           std::copy(value, value + channels, best);
           if (argmax != nullptr) std::fill(argmax + output, argmax + output + channels, tap);
@@ -117,7 +121,7 @@ void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
   });
 }
 
-// Scatters dy by argmax. y may be null.
+// Adds dy to the elements that argmax names.  y: may be null.
 void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, const float* y,
                       float* dx) {
   const int64_t channels = pool.channels;
@@ -132,6 +136,7 @@ void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, 
     return;
   }
   const bool tiles = pool.tiles(), overlaps = pool.overlaps();
+  // If the windows tile the image, every element of dx is written; else the rest must be zero.
   if (!tiles) std::fill(dx, dx + pool.in_image(), 0.0f);
   ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
                           int64_t s1) {
@@ -142,6 +147,8 @@ void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, 
       for (int64_t s = s0; s < s1; ++s) {
         float* const to = dx + TapOffset(pool, p, q, r, s);
         const int32_t tap = static_cast<int32_t>(r * pool.columns.kernel + s);
+        // If windows overlap, an element may be the maximum of several, and its gradients are
+        // added.
         if (overlaps) {
 #pragma omp simd
           for (int64_t i = 0; i < channels; ++i) {
@@ -164,18 +171,20 @@ void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, 
   });
 }
 
-// Finds each window's first element that equals its maximum, as an argmax for MaxPoolGradImage.
+// Finds the first element of each window that equals its maximum, as an argmax for
+// MaxPoolGradImage.
 void FindArgmax(const Pool& pool, const float* x, const float* y, uint8_t* argmax) {
   const int64_t channels = pool.channels;
   ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
                           int64_t s1) {
     const float* const best = y + output;
     uint8_t* const which = argmax + output;
-    // Backwards, so that the first one in reading order wins.
+    // Iterates backwards, so that the first such element in row-major order is kept.
     for (int64_t r = r1 - 1; r >= r0; --r) {
       for (int64_t s = s1 - 1; s >= s0; --s) {
         const float* const value = x + TapOffset(pool, p, q, r, s);
         const auto tap = static_cast<uint8_t>(r * pool.columns.kernel + s);
+        // The last tap is the default, which is kept if all elements are NaN.
         const bool last = r == r1 - 1 && s == s1 - 1;
 #pragma omp simd
         for (int64_t i = 0; i < channels; ++i)
@@ -210,13 +219,14 @@ std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& given) {
   });
 }
 
-// Inputs x, y, dy.
+// The inputs are x, y, dy.
 std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.inputs[2]);
   if (!pool.has_value() || pool->taps() > 256) return nullptr;
   return MakeFusedKernel(
       [pool = *pool](const KernelArgs& args) {
+        // The scratch has the argmax of one image for each chunk.
         ForEachImage(pool, [&](int chunk, int64_t n) {
           uint8_t* const argmax = static_cast<uint8_t*>(args.scratch) + chunk * pool.out_image();
           const int64_t in = n * pool.in_image(), out = n * pool.out_image();
@@ -228,7 +238,7 @@ std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& given) {
       {.scratch_bytes = static_cast<size_t>(pool->images.count * pool->out_image())});
 }
 
-// Inputs argmax, dy[, y].
+// The inputs are argmax, dy[, y].
 std::unique_ptr<Kernel> MakeMaxPoolGradWithArgmax(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const Shape input(spec.attrs.ints("input_shape"));
@@ -274,7 +284,7 @@ std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& given) {
   });
 }
 
-// Inputs orig_input_shape, dy.
+// The inputs are orig_input_shape, dy.
 std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.outputs[0].shape, spec.inputs[1]);

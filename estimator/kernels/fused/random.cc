@@ -1,4 +1,5 @@
-// RandomUniform in f32: the reference tier's bits, with Philox run on many counters side by side.
+// RandomUniform in f32. It gives the bits of the reference tier, and computes many counters at
+// once.
 #include "estimator/base/random.h"
 
 #include <algorithm>
@@ -11,20 +12,20 @@
 namespace estimator::fused {
 namespace {
 
-constexpr uint64_t kReservedPerElement = 256;  // Philox results a step; as in the reference tier
+constexpr uint64_t kReservedPerElement = 256;  // Philox results for an element, as in reference
 
-// Counters that run together: two AVX-512 registers of 32-bit lanes.
+// The number of counters that are computed at once: two AVX-512 registers of 32-bit lanes.
 constexpr int64_t kLanes = 32;
 
-// A 128-bit Philox counter of which the lower half moves.
+// A 128-bit Philox counter. Only its lower half changes.
 struct Stream {
   uint64_t key = 0;
   uint64_t counter_low = 0;
   uint64_t counter_high = 0;
 };
 
-// Results first .. first + kLanes - 1 of the stream as uniform floats, four each, in order. A
-// result's counter does not carry into the upper half: Run sees to that.
+// Writes results first .. first + kLanes - 1 of the stream as uniform floats, four for each result.
+// The lower half of the counter must not overflow; Run makes sure of that.
 void UniformLanes(const Stream& stream, uint64_t first, float* out) {
   constexpr uint64_t kM0 = 0xd2511f53, kM1 = 0xcd9e8d57;
   constexpr uint32_t kW0 = 0x9e3779b9, kW1 = 0xbb67ae85;
@@ -68,7 +69,7 @@ std::unique_ptr<Kernel> MakeRandomUniform(const KernelSpec& spec) {
   const Chunks chunks = MakeChunks((size + kBlock - 1) / kBlock, kBlock);
   return MakeFusedKernel([size, seed, seed2, chunks](const KernelArgs& args) {
     const auto replica = static_cast<uint64_t>(args.step.replica);
-    // Steps times elements stay far below 2^56, so the lower half never overflows.
+    // Steps times elements are far below 2^56, so the lower half of the counter never overflows.
     const Stream stream{.key = replica == 0 ? seed : HashSeed(seed, replica),
                         .counter_low = static_cast<uint64_t>(args.step.step) * kReservedPerElement *
                                        static_cast<uint64_t>(size),

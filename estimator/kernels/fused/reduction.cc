@@ -1,5 +1,6 @@
-// Sum, Mean and L2Loss in f32 on all threads. The reduced axes must be neighbours (all, leading,
-// trailing, or in the middle as in a global pool), so that x is [outer, reduced, inner].
+// Sum, Mean and L2Loss in f32 on all threads. The reduced axes must be adjacent: all axes, the
+// leading or trailing ones, or the middle ones as in a global pool. So x is [outer, reduced,
+// inner].
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,7 +32,7 @@ std::optional<Extents> FindExtents(const KernelSpec& spec) {
     is_reduced[static_cast<size_t>(axis)] = true;
   }
   Extents extents;
-  bool seen = false, closed = false;  // reduced axes have begun; kept ones have followed
+  bool seen = false, closed = false;  // a reduced axis was seen; a kept axis was seen after it
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const int64_t size = shape[axis];
     if (size == 1) continue;
@@ -61,7 +62,7 @@ std::unique_ptr<Kernel> MakeRowSums(const Extents& e, double factor) {
   });
 }
 
-// One number: term(x[i]) over all elements, times factor.
+// A result of one number: term(x[i]) over all elements, times factor.
 template <typename Term>
 std::unique_ptr<Kernel> MakeTotal(int64_t size, double factor, Term term) {
   const Chunks chunks = MakeChunks(size);
@@ -72,6 +73,7 @@ std::unique_ptr<Kernel> MakeTotal(int64_t size, double factor, Term term) {
         ParallelFor(chunks, [&](int chunk, int64_t begin, int64_t end) {
           partial[chunk] = SumRange(begin, end, [&](int64_t i) { return term(x[i]); });
         });
+        // The partial sums are added in the order of the chunks, whichever thread was first.
         double total = 0;
         for (int chunk = 0; chunk < chunks.count; ++chunk) total += partial[chunk];
         args.out<float>(0)[0] = static_cast<float>(factor * total);
@@ -80,7 +82,7 @@ std::unique_ptr<Kernel> MakeTotal(int64_t size, double factor, Term term) {
       {.scratch_bytes = static_cast<size_t>(chunks.count) * sizeof(double)});
 }
 
-// outer == 1: the rows of one matrix, split over threads.
+// outer == 1: the rows of one matrix are split over the threads.
 std::unique_ptr<Kernel> MakeColumnSums(const Extents& e, double factor) {
   const ChannelSums<1> sums({.rows = e.reduced, .width = e.inner});
   return MakeFusedKernel(
@@ -101,7 +103,7 @@ std::unique_ptr<Kernel> MakeColumnSums(const Extents& e, double factor) {
       {.scratch_bytes = sums.bytes()});
 }
 
-// Several matrices, each summed by one thread.
+// outer > 1: each matrix is summed by one thread.
 std::unique_ptr<Kernel> MakeManyColumnSums(const Extents& e, double factor) {
   const Chunks chunks = MakeChunks(e.outer, e.reduced * e.inner);
   return MakeFusedKernel(

@@ -1,4 +1,4 @@
-// _Reorder on all threads, a run of one block's bytes at a time; see kernels/layout.h.
+// _Reorder on all threads; it copies the channels of one block at a time. See kernels/layout.h.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -10,7 +10,7 @@
 namespace estimator::fused {
 namespace {
 
-// Rows of `run` bytes; kRun: the same, known when this is compiled, or 0.
+// Copies rows of `run` bytes.  kRun: `run` if it is known at compile time, else 0.
 template <size_t kRun>
 void CopyRows(const char* from, size_t from_step, char* to, size_t to_step, int64_t rows,
               size_t run) {
@@ -30,7 +30,7 @@ std::unique_ptr<Kernel> MakeReorder(const KernelSpec& spec) {
   const size_t size = DTypeSize(plain.dtype);
   const size_t run = static_cast<size_t>(planes.width) * size;
   const size_t pixel = run * static_cast<size_t>(planes.blocks);
-  // The common runs: 16 and 8 channels of 4, 2 or 1 bytes, and one channel.
+  // The common sizes: 16 or 8 channels of 4, 2 or 1 bytes, and one channel.
   const auto copy = run == 64   ? CopyRows<64>
                     : run == 32 ? CopyRows<32>
                     : run == 16 ? CopyRows<16>

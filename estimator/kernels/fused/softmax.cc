@@ -1,5 +1,5 @@
-// Softmax, LogSoftmax and the softmax cross entropies in f32 along the last axis, on all threads:
-// rows stay in L1 while their maximum, exponentials and sum are taken.
+// Softmax, LogSoftmax and the softmax cross entropies in f32 along the last axis, on all threads. A
+// row stays in the L1 cache while its maximum, exponentials and sum are computed.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ float Maximum(const float* x, int64_t n) {
   return maximum;
 }
 
-// e[i] = exp(x[i] - shift); returns their sum. `e` may be x.
+// e[i] = exp(x[i] - shift). Returns their sum. `e` may be x.
 float Exponentials(const float* x, float shift, float* e, int64_t n) {
   ExpShifted(x, shift, e, static_cast<size_t>(n));
   float sum = 0;
@@ -30,7 +30,7 @@ float Exponentials(const float* x, float shift, float* e, int64_t n) {
 
 struct Rows {
   Chunks chunks;
-  int64_t classes = 0;  // 0: not for this tier
+  int64_t classes = 0;  // 0: this tier does not support the spec
 };
 
 Rows RowsOf(const KernelSpec& spec) {
@@ -68,6 +68,7 @@ std::unique_ptr<Kernel> MakeLogSoftmax(const KernelSpec& spec) {
         const float* const x = args.in<float>(0) + r * rows.classes;
         float* const y = args.out<float>(0) + r * rows.classes;
         const float maximum = Maximum(x, rows.classes);
+        // The exponentials are needed only for their sum; y is used as memory for them.
         const float log_sum = std::log(Exponentials(x, maximum, y, rows.classes));
 #pragma omp simd
         for (int64_t c = 0; c < rows.classes; ++c) y[c] = x[c] - maximum - log_sum;
@@ -90,7 +91,7 @@ std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
         const float sum = Exponentials(x, maximum, backprop, rows.classes);
         const float log_sum = std::log(sum), scale = 1.0f / sum;
         float loss = 0;
-        // A class of no weight takes no part, even where its logit is infinite.
+        // A class with weight 0 does not count, even if its logit is infinite.
 #pragma omp simd reduction(+ : loss)
         for (int64_t c = 0; c < rows.classes; ++c) {
           loss += labels[c] != 0 ? labels[c] * (log_sum - (x[c] - maximum)) : 0.0f;
@@ -107,12 +108,13 @@ template <typename Label>
 std::unique_ptr<Kernel> MakeSparse(const Rows& rows) {
   return MakeFusedKernel([rows](const KernelArgs& args) {
     const Label* const labels = args.in<Label>(1);
+    // Labels are checked before the threads start, so that the error names the first bad row.
     for (int64_t r = 0; r < rows.chunks.items; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= rows.classes) {
         return absl::InvalidArgumentError(
             absl::StrCat("row ", r, " has label ", label, ", but there are ", rows.classes,
-                         " classes: labels lie in [0, ", rows.classes, ")"));
+                         " classes: labels must be in [0, ", rows.classes, ")"));
       }
     }
     ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {

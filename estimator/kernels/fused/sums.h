@@ -1,6 +1,6 @@
-// Sums over many floats that are fast, exact to a few units in the last place of float32, and in an
-// order that depends on the number of chunks only: short runs in float32 (vectorised), runs
-// together in float64.
+// Sums over many floats. They are fast, exact to a few units in the last place of float32, and
+// added in an order that depends only on the number of chunks: short runs are summed in float32
+// (vectorised), and the sums of the runs in float64.
 #ifndef ESTIMATOR_KERNELS_FUSED_SUMS_H_
 #define ESTIMATOR_KERNELS_FUSED_SUMS_H_
 
@@ -14,7 +14,7 @@
 
 namespace estimator::fused {
 
-// Sum of term(i) for i in [begin, end).
+// The sum of term(i) for i in [begin, end).
 template <typename Term>
 double SumRange(int64_t begin, int64_t end, Term&& term) {
   constexpr int64_t kRun = 1024;
@@ -29,8 +29,8 @@ double SumRange(int64_t begin, int64_t end, Term&& term) {
   return total;
 }
 
-// Calls fn(std::integral_constant<int64_t, w>) with w = width where that is 8 or 16, a block of
-// channels, so that loops over it unroll; else with 0.
+// Calls fn(std::integral_constant<int64_t, w>) with w = width if it is 8 or 16, a block of
+// channels, so that the compiler unrolls loops over it. Otherwise w = 0.
 template <typename Fn>
 void WithWidth(int64_t width, Fn&& fn) {
   if (width == 16) return fn(std::integral_constant<int64_t, 16>());
@@ -38,8 +38,9 @@ void WithWidth(int64_t width, Fn&& fn) {
   fn(std::integral_constant<int64_t, 0>());
 }
 
-// Sums over the elements of each channel, kSums of them at once, each chunk of rows by its own
-// thread. Usage: scratch of bytes() in the kernel; Run; then total(scratch, s)[channel].
+// Sums over the elements of each channel, kSums of them at once; each chunk of rows has its own
+// thread. To use it, reserve bytes() of scratch in the kernel and call Run; then
+// total(scratch, s)[channel] is sum s of a channel.
 template <int kSums>
 class ChannelSums {
  public:
@@ -47,13 +48,13 @@ class ChannelSums {
   explicit ChannelSums(const ChannelPlanes& planes)
       : planes_(planes), chunks_(MakeChunks(planes.planes() * planes.rows, planes.width)) {}
 
-  const Chunks& chunks() const { return chunks_; }  // of all planes' rows
+  const Chunks& chunks() const { return chunks_; }  // over the rows of all planes
   size_t bytes() const {
     return static_cast<size_t>(chunks_.count * planes_.channels() * kSums) * sizeof(double) +
            static_cast<size_t>(chunks_.count * planes_.width * kSums) * sizeof(float);
   }
-  // add_rows(begin, end, first_channel, sums) adds the elements [begin, end) * width, which are of
-  // the channels from first_channel on, to sums: float [kSums, width].
+  // add_rows(begin, end, first_channel, sums) adds the elements [begin * width, end * width) to
+  // sums, float [kSums, width]. They belong to the channels from first_channel on.
   template <typename AddRows>
   void Run(void* scratch, AddRows&& add_rows) const {
     constexpr int64_t kRun = 64;
@@ -84,8 +85,8 @@ class ChannelSums {
     return static_cast<const double*>(scratch) + sum * planes_.channels();
   }
 
-  // Cuts rows [begin, end) of all planes into pieces of one plane and at most `most` rows:
-  // fn(first row, end row, first channel).
+  // Splits the rows [begin, end) into pieces, each in one plane and with at most `most` rows. Calls
+  // fn(first row, end row, first channel) for each.
   template <typename Fn>
   static void ForEachPiece(const ChannelPlanes& planes, int64_t begin, int64_t end, int64_t most,
                            Fn&& fn) {

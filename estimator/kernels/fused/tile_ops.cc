@@ -2,11 +2,11 @@
 
 #include <limits>
 
-// This file is compiled once for every instruction set; see Highway's foreach_target.h.
+// Highway's foreach_target.h compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/fused/tile_ops.cc"
-#define HWY_DISABLE_PCLMUL_AES  // not in x86-64-v3, not used: makes AVX2 the baseline
-// The order matters: each includes this file or what the one before set up.
+#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
+// The order matters: each header includes this file, or needs what the header before it defined.
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// Applies fn(va, vb, vc) vector by vector; the rest goes through one padded vector.
+// Applies fn(va, vb, vc) to whole vectors. The remaining elements are padded to one vector.
 template <int kOperands, typename Fn>
 HWY_INLINE void Map(const float* a, const float* b, const float* c, float* out, size_t n, Fn fn) {
   const D d;
@@ -46,9 +46,10 @@ HWY_INLINE void Map(const float* a, const float* b, const float* c, float* out, 
   for (size_t j = i; j < n; ++j) out[j] = to[j - i];
 }
 
-// Highway's functions, made whole at the ends of their ranges and for NaN.
+// Highway's functions, corrected at the ends of their ranges and for NaN.
 HWY_INLINE V Exp(V x) {
   const D d;
+  // x is clamped to the range of hn::Exp. A result above f32's range is infinity.
   const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
   const V y = hn::Exp(d, hn::Min(x, hn::Set(d, 88.8f)));
   const V bounded = hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.7228317f)), infinity, y);
@@ -68,7 +69,7 @@ HWY_INLINE V Tanh(V x) {
   const D d;
   const V limit = hn::Set(d, 9.1f);  // tanh(9.1) rounds to 1
   const V y = hn::Tanh(d, hn::Max(hn::Min(x, limit), hn::Neg(limit)));
-  // Where |x| is tiny, tanh(x) = x (1 - x^2 / 3).
+  // For tiny |x|, tanh(x) = x (1 - x^2 / 3).
   const V small = hn::NegMulAdd(hn::Mul(hn::Mul(x, x), hn::Set(d, 1.0f / 3.0f)), x, x);
   const V z = hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1e-3f)), small, y);
   return hn::IfThenElse(hn::IsNaN(x), x, z);
@@ -76,7 +77,7 @@ HWY_INLINE V Tanh(V x) {
 
 HWY_INLINE V Sigmoid(V x) {
   const D d;
-  // By exp(-|x|) <= 1, which cannot overflow: 1 / (1 + e) for x >= 0, e / (1 + e) below.
+  // Uses e = exp(-|x|) <= 1, which cannot overflow: 1 / (1 + e) for x >= 0, e / (1 + e) for x < 0.
   const V one = hn::Set(d, 1.0f);
   const V e = Exp(hn::Neg(hn::Abs(x)));
   const V numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
@@ -103,7 +104,7 @@ void RunTile(TileOp op, const float* a, const float* b, const float* c, float* o
     EST_TILE_CASE(kSub, 2, hn::Sub(x, y));
     EST_TILE_CASE(kMul, 2, hn::Mul(x, y));
     EST_TILE_CASE(kRealDiv, 2, hn::Div(x, y));
-    // As in TensorFlow, NaN in either operand gives NaN.
+    // As in TensorFlow, the result is NaN if an operand is NaN.
     EST_TILE_CASE(kMaximum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Gt(x, y), x, y)));
     EST_TILE_CASE(kMinimum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Lt(x, y), x, y)));
     EST_TILE_CASE(kNeg, 1, hn::Neg(x));

@@ -1,10 +1,13 @@
-// Element-wise operations on a run of floats that lies in the L1 cache, vectorised for the CPU at
-// run time (AVX2 or AVX-512).
+// Element-wise operations on a run of floats in the L1 cache, vectorised for the CPU at run time
+// (AVX2 or AVX-512).
 //
-// Truth values are masks: a float whose 32 bits are all ones (true) or all zeros (false).
-// Accuracy, in units in the last place of the exact result: the four rules, Sqrt, comparisons and
-// everything made of one of them 0.5; Rsqrt 1; Exp 2; Log 4; Tanh 4; Sigmoid 4; TanhGrad and
-// SigmoidGrad 2 of their largest term. Results below 2^-126 may be flushed to zero by Exp.
+// Truth values are masks: floats whose 32 bits are all ones (true) or all zeros (false).
+// Accuracy, in units in the last place of the exact result:
+//   0.5   + - * /, Sqrt, comparisons, and ops made of one of these
+//   1     Rsqrt
+//   2     Exp; results below 2^-126 may be flushed to zero
+//   4     Log, Tanh, Sigmoid
+//   2     TanhGrad and SigmoidGrad, of their largest term
 #ifndef ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
 #define ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
 
@@ -34,8 +37,8 @@ enum class TileOp : uint8_t {
   kSigmoid,
   kRelu,
   kRelu6,
-  kReluGrad,     // (dy, x): dy where x > 0
-  kRelu6Grad,    // (dy, x): dy where 0 < x < 6
+  kReluGrad,     // (dy, x): dy if x > 0
+  kRelu6Grad,    // (dy, x): dy if 0 < x < 6
   kTanhGrad,     // (y, dy): dy * (1 - y * y)
   kSigmoidGrad,  // (y, dy): dy * y * (1 - y)
   kGreater,
@@ -52,11 +55,11 @@ struct TileOpInfo {
   bool result_is_mask = false;
 };
 
-// By TensorFlow's op name; nullopt for others.
+// Finds an op by TensorFlow's name. Returns nullopt if it is not in the list.
 std::optional<TileOpInfo> FindTileOp(absl::string_view name);
 
 // out[i] = op(a[i], b[i], c[i]) for i < n. Unused operands may be null. `out` may be an operand.
-// No alignment is asked for; nothing is read or written beyond n.
+// Pointers need no alignment. Nothing beyond element n is read or written.
 void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n);
 
 // out[i] = exp(x[i] - shift). `out` may be x.

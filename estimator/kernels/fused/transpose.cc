@@ -17,7 +17,8 @@ struct Axis {
   int64_t out_stride = 0;
 };
 
-// The output's axes with those of size 1 dropped and neighbours that stay neighbours merged.
+// The axes of the output, without those of size 1. Axes that are adjacent in the input, too, are
+// merged.
 std::vector<Axis> MergedAxes(const Shape& in, const std::vector<int64_t>& permutation) {
   const std::vector<int64_t> in_strides = in.strides();
   std::vector<Axis> axes;
@@ -40,7 +41,8 @@ std::vector<Axis> MergedAxes(const Shape& in, const std::vector<int64_t>& permut
   return axes;
 }
 
-// A plane of rows x columns: out[r * out_row + c] = in[r + c * in_column], in squares that fit L1.
+// Transposes a plane: out[r * out_row + c] = in[r + c * in_column]. It works in squares that fit
+// into the L1 cache.
 void TransposePlane(const uint32_t* in, uint32_t* out, int64_t rows, int64_t columns,
                     int64_t out_row, int64_t in_column) {
   constexpr int64_t kSquare = 16;  // one cache line of 4-byte elements
@@ -70,8 +72,8 @@ std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
     permutation.push_back(axis);
   }
   std::vector<Axis> axes = MergedAxes(in.shape, permutation);
-  // The last output axis, and the one along which the input is contiguous: the plane. The rest is
-  // looped over.
+  // The plane consists of the last axis of the output and the axis along which the input is
+  // contiguous. The kernel loops over the other axes.
   const Axis last = axes.back();
   axes.pop_back();
   Axis rows{1, 1, 0};
@@ -82,7 +84,8 @@ std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
     rows = *contiguous;
     axes.erase(contiguous);
   }
-  // Split over the planes, or, where they are few, over the rows of each plane.
+  // Splits the planes among the threads. If there are fewer planes than threads, splits the rows of
+  // each.
   int64_t planes = 1;
   for (const Axis& axis : axes) planes *= axis.size;
   const bool split_rows = planes < omp_get_max_threads() && rows.size > 1;

@@ -49,7 +49,7 @@ class Sweep final : public Kernel {
   int AliasInput(int output) const override { return alias_[static_cast<size_t>(output)]; }
 
  private:
-  // A member, and its elements [begin, end) of the whole sweep's.
+  // A member, and the elements [begin, end) of the whole sweep that belong to it.
   struct Part {
     std::shared_ptr<const UpdateKernel> kernel;
     size_t inputs = 0;
@@ -61,7 +61,7 @@ class Sweep final : public Kernel {
   };
 
   std::vector<Part> parts_;
-  std::vector<int> alias_;  // by output
+  std::vector<int> alias_;  // for each output
   Chunks chunks_;
 };
 

@@ -1,5 +1,5 @@
-// One kernel for the updates of many variables: one sweep over all of their memory, split evenly
-// over the threads whatever the sizes of the variables are.
+// One kernel for the updates of many variables. It sweeps over all of their memory, which is
+// divided evenly among the threads for any sizes of the variables.
 #ifndef ESTIMATOR_KERNELS_FUSED_UPDATE_SWEEP_H_
 #define ESTIMATOR_KERNELS_FUSED_UPDATE_SWEEP_H_
 
@@ -11,24 +11,23 @@
 
 namespace estimator::fused {
 
-// An element-wise update, any range of which can run by itself; output i may be written over
-// input i.
+// An element-wise update that can run on any range of its elements. Output i may overwrite input i.
 class UpdateKernel : public Kernel {
  public:
-  virtual int64_t size() const = 0;  // elements
+  virtual int64_t size() const = 0;  // the number of elements
   virtual void RunRange(const KernelArgs& args, int64_t begin, int64_t end) const = 0;
   int AliasInput(int output) const override { return output; }
 };
 
-// One of the updates, with how many of the sweep's inputs and outputs are its own, in order.
+// One of the updates, and how many of the sweep's inputs and outputs belong to it, in order.
 struct SweepMember {
   std::shared_ptr<const UpdateKernel> kernel;
   int num_inputs = 0;
   int num_outputs = 0;
 };
 
-// Gives the bits that the members give one after the other. REQUIRES: no output of one is an input
-// of another.
+// Gives the same bits as running the members one after the other. REQUIRES: no output of a member
+// is an input of another one.
 std::unique_ptr<Kernel> MakeUpdateSweep(std::vector<SweepMember> members);
 
 }  // namespace estimator::fused

@@ -1,7 +1,8 @@
-// Conv2D, _FusedConv2D and DepthwiseConv2dNative by oneDNN. Activations are NHWC, or in
-// blocks where oneDNN prefers that; the filter is reordered in scratch to the layout that it likes.
-//   _FusedConv2D: inputs x, filter, bias[, side]; y = act(conv(x, filter) + bias + side); fused_ops
-//   {"BiasAdd"} or {"BiasAdd", "Relu"}. With a side input, its buffer may become the output.
+// Conv2D, _FusedConv2D and DepthwiseConv2dNative by oneDNN. Images are NHWC, or in blocks if oneDNN
+// prefers that. The filter is reordered in scratch to the layout that oneDNN prefers.
+//   _FusedConv2D: x, filter, bias[, side] -> y = act(conv(x, filter) + bias + side)
+//     fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}. The output may use the buffer of the side
+//     input.
 #include <memory>
 #include <optional>
 
@@ -41,8 +42,8 @@ std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
   const memory::desc bias =
       fused.bias ? memory::desc({channels}, DataType(spec.inputs[0].dtype), memory::format_tag::x)
                  : memory::desc();
-  // Blocks are asked for beside gradients, whose layout oneDNN's training primitives share; alone,
-  // its inference primitives would choose NHWC on AVX-512.
+  // Blocks are used in programs that also compute gradients; oneDNN's training primitives agree on
+  // their layout. Its inference primitives would choose NHWC on AVX-512.
   const dnnl::prop_kind kind = IsBlocked(spec.attrs) ? dnnl::prop_kind::forward_training
                                                      : dnnl::prop_kind::forward_inference;
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {

@@ -1,8 +1,7 @@
 // The gradients of Conv2D and DepthwiseConv2dNative by oneDNN.
-//   ...BackpropInput:  input_sizes, filter [KH,KW,C,O], dy [N,OH,OW,O] -> dx [N,H,W,C].
-//   ...BackpropFilter: x [N,H,W,C], filter_sizes, dy [N,OH,OW,O] -> dfilter [KH,KW,C,O].
-// The sizes are read off the output's static shape. Dilated windows are left to the reference
-// kernel.
+//   ...BackpropInput:  input_sizes, filter [KH,KW,C,O], dy [N,OH,OW,O] -> dx [N,H,W,C]
+//   ...BackpropFilter: x [N,H,W,C], filter_sizes, dy [N,OH,OW,O] -> dfilter [KH,KW,C,O]
+// The sizes come from the output's static shape. Dilated windows are left to the reference kernel.
 #include <memory>
 #include <optional>
 

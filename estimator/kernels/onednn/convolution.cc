@@ -10,13 +10,14 @@ using dnnl::memory;
 
 namespace {
 
-// oneDNN wants the padding after to be exactly what the last window reads; it may be negative,
-// where a stride leaves elements unread.
+// oneDNN requires that the padding at the end is exactly what the last window reads. It is negative
+// if a stride leaves elements unread.
 int64_t PaddingRead(const Window& w) {
   return (w.output - 1) * w.stride + (w.kernel - 1) * w.dilation + 1 - w.input - w.pad_before;
 }
 
-// Logical dimensions {N, C, H, W} over a tensor in blocks; nullopt for a block unknown to oneDNN.
+// Logical dimensions {N, C, H, W} of a blocked tensor; nullopt if oneDNN does not know the block
+// size.
 std::optional<memory::desc> BlockedLayout(const TensorSpec& spec) {
   const Shape shape = PlainShape(spec.shape);
   const int64_t block = spec.shape[4];
@@ -37,6 +38,7 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
                                                const TensorSpec& filter, const TensorSpec& output,
                                                bool depthwise) {
   if (IsBlocked(attrs)) {
+    // A blocked convolution has the geometry of the NHWC one, and other layouts.
     if (input.shape.rank() != 5 || output.shape.rank() != 5) return std::nullopt;
     if (!SupportedType(input.dtype) || output.dtype != input.dtype) return std::nullopt;
     Attrs plain_attrs = attrs;
@@ -81,7 +83,7 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
   conv.filter = memory::desc(dims, type, filter_strides);
   conv.any_filter = memory::desc(dims, type, memory::format_tag::any);
   conv.strides = {rows.stride, columns.stride};
-  conv.dilations = {rows.dilation - 1, columns.dilation - 1};  // oneDNN counts the gaps
+  conv.dilations = {rows.dilation - 1, columns.dilation - 1};  // oneDNN's dilation starts at 0
   conv.pad_before = {rows.pad_before, columns.pad_before};
   conv.pad_after = {PaddingRead(rows), PaddingRead(columns)};
   return conv;

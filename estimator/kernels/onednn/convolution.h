@@ -1,4 +1,4 @@
-// What the convolution kernels share: a spec's geometry in oneDNN's terms.
+// What the convolution kernels share: the geometry of a spec in oneDNN's terms.
 #ifndef ESTIMATOR_KERNELS_ONEDNN_CONVOLUTION_H_
 #define ESTIMATOR_KERNELS_ONEDNN_CONVOLUTION_H_
 
@@ -9,11 +9,12 @@
 
 namespace estimator::onednn {
 
-// input, filter and output are the tensors' own layouts (NHWC or blocks, HWIO).
+// input, filter and output are the layouts of the tensors (NHWC or blocks, HWIO).
 struct Convolution {
   dnnl::memory::desc input, filter, output;
-  // What primitives are made from. oneDNN chooses the filter's layout; with blocked activations
-  // theirs too, and a kernel is made only if it chose the blocks that it is given.
+  // The layouts that primitives are created with. oneDNN chooses the filter's layout. For blocked
+  // activations it chooses theirs too, and a kernel is built only if it chose the blocks of the
+  // spec.
   dnnl::memory::desc asked_input, any_filter, asked_output;
   dnnl::memory::dims strides, dilations, pad_before, pad_after;
 
@@ -23,15 +24,15 @@ struct Convolution {
   }
 };
 
-// input [N,H,W,C], filter [KH,KW,C,O] (depthwise: [KH,KW,C,M], output channel c * M + m), output
-// [N,OH,OW,O]; or input and output in blocks (kernels/layout.h). Returns nullopt where the tier
-// does not do it: mixed or unsupported dtypes, grouped filters, an empty tensor, attributes that
-// MakeConvGeometry refuses.
+// Describes a convolution. Returns nullopt if this tier does not support it: mixed or unsupported
+// dtypes, grouped filters, an empty tensor, or attributes that MakeConvGeometry refuses.
+//   input: [N,H,W,C].  filter: [KH,KW,C,O] (depthwise: [KH,KW,C,M] with output channel c * M + m).
+//   output: [N,OH,OW,O].  input and output may be blocked (kernels/layout.h).
 std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorSpec& input,
                                                const TensorSpec& filter, const TensorSpec& output,
                                                bool depthwise);
 
-// The forward primitive that oneDNN's backward ones ask for as a hint. May throw dnnl::error.
+// The forward primitive that oneDNN's backward primitives need as a hint. May throw dnnl::error.
 dnnl::convolution_forward::primitive_desc ForwardHint(const Convolution& conv);
 
 }  // namespace estimator::onednn

@@ -1,7 +1,7 @@
-// MatMul, _FusedMatMul and BatchMatMulV2 by oneDNN's matmul. Transposed operands are strides, never
-// copies.
-//   _FusedMatMul: inputs a, b, bias; fused_ops {"BiasAdd"} or {"BiasAdd", "Relu"}.
-//   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow.
+// MatMul, _FusedMatMul and BatchMatMulV2 by oneDNN's matmul. A transposed operand is read with
+// swapped strides, without a copy.
+//   _FusedMatMul: a, b, bias; fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}
+//   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow
 #include <memory>
 
 #include "estimator/kernels/onednn/primitive_chain.h"
@@ -13,8 +13,8 @@ using dnnl::memory;
 
 bool Flag(const Attrs& attrs, const char* name) { return attrs.has(name) && attrs.b(name); }
 
-// The last two axes of `shape`, transposed if asked; the batch axes padded with leading ones to
-// `rank`.
+// The layout of a matrix or a batch of them, transposed if asked. Leading batch axes of size 1 are
+// added up to `rank`.
 memory::desc MatrixLayout(const TensorSpec& spec, bool transpose, int rank) {
   const Shape& shape = spec.shape;
   const std::vector<int64_t> shape_strides = shape.strides();
@@ -32,9 +32,9 @@ memory::desc MatrixLayout(const TensorSpec& spec, bool transpose, int rank) {
   return memory::desc(dims, DataType(spec.dtype), strides);
 }
 
-// oneDNN 2.6's f32 product for AVX2 runs at half its rate where 1/M + 1/N >= 0.0038 and B is not
-// transposed. From about 96 rows on, turning B in scratch first costs less: [128,3136] x
-// [3136,1024] on one core takes 14 ms instead of 19, with 256 rows 25 instead of 36.
+// oneDNN 2.6's f32 product for AVX2 runs at half its rate if 1/M + 1/N >= 0.0038 and B is not
+// transposed. From about 96 rows on it is faster to transpose B in scratch first: [128,3136] x
+// [3136,1024] on one core takes 14 ms instead of 19, with 256 rows 25 ms instead of 36.
 bool BetterTurned(const TensorSpec& a, const TensorSpec& c, bool transpose_b) {
   if (a.dtype != DType::kFloat32 || transpose_b || a.shape.rank() != 2) return false;
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();

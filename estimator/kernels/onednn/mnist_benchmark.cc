@@ -1,8 +1,8 @@
-// Times the kernels of one training step of the MNIST network (conv 5x5x32 same, pool 2, conv
-// 5x5x64 same, pool 2, dense 1024, dense 10; forward, backward, gradient descent) through the
-// kernel interface.
-//   mnist_benchmark [BATCH=1024] [ROUNDS=5]     prints milliseconds an op (the best round) and
-//   images/s
+// Measures the kernels of one training step of the MNIST network through the kernel interface: conv
+// 5x5x32 same, pool 2, conv 5x5x64 same, pool 2, dense 1024, dense 10; forward, backward and
+// gradient descent.
+//   mnist_benchmark [BATCH=1024] [ROUNDS=5]
+// It prints the milliseconds of each op (of the best round) and images/s.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@ Attrs With(Attrs attrs, const char* name, AttrValue value) {
   return attrs;
 }
 
-// Zeros, with every integer operand a valid label or size.
+// An array of zeros, so that every integer operand is a valid label or size.
 Array Operand(const TensorSpec& spec) { return Array(spec.dtype, spec.shape); }
 
 class Bench {
@@ -58,7 +58,7 @@ class Bench {
       const Clock::time_point start = Clock::now();
       if (!(*kernel)->Run(args).ok()) std::exit(1);
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      if (round > 0 && seconds < best) best = seconds;  // the first round touches the pages
+      if (round > 0 && seconds < best) best = seconds;  // round 0 has the page faults
     }
     total_ += best;
     std::printf("%-36s %-16s %8.2f ms\n", spec.op.c_str(), spec.outputs[0].shape.ToString().c_str(),

@@ -12,7 +12,7 @@ constexpr size_t kAlignment = 64;
 
 void* Address(const KernelArgs& args, const Operand& operand) {
   switch (operand.place) {
-    // oneDNN's handles are not const; primitives only read their sources.
+    // oneDNN's handles are not const, but primitives only read their sources.
     case Operand::Place::kInput:
       return const_cast<void*>(args.inputs[operand.value]);
     case Operand::Place::kOutput:
@@ -90,7 +90,7 @@ absl::Status PrimitiveChain::Run(const KernelArgs& args) {
       continue;
     }
     for (size_t i = 0; i < step.args.size(); ++i) {
-      // No stream: padding is not written here; the primitives write their own.
+      // With a stream this call would write zeros into padding. The primitives write their own.
       dnnl_memory_set_data_handle_v2(step.args[i].memory, Address(args, step.operands[i]), nullptr);
     }
     const dnnl_status_t status = dnnl_primitive_execute(
@@ -107,7 +107,7 @@ absl::Status PrimitiveChain::Run(const KernelArgs& args) {
 bool SupportedType(DType dtype) {
   if (dtype == DType::kFloat32) return true;
   if (dtype != DType::kBfloat16) return false;
-  // oneDNN emulates bf16 on plain AVX-512, slower than f32.
+  // On AVX-512 without bf16 instructions oneDNN emulates bf16, which is slower than f32.
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
   return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
 }

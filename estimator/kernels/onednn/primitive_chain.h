@@ -1,8 +1,8 @@
-// A kernel that is a short chain of oneDNN primitives: reorders, the primitive itself, reorders.
+// A kernel that runs a short chain of oneDNN primitives: reorders, the main primitive, reorders.
 //
-// Everything is built in the factory. Run only points the memory objects at the step's buffers and
-// executes, through oneDNN's C interface: it neither allocates nor throws. Scratchpads and
-// reordered filters live in the kernel's scratch, which the runtime plans.
+// The factory builds everything. Run only sets the memory objects to the step's buffers and
+// executes the primitives, through oneDNN's C interface, so it neither allocates nor throws.
+// Scratchpads and reordered filters are in the kernel's scratch, which the runtime plans.
 #ifndef ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
 #define ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
 
@@ -21,16 +21,16 @@ namespace estimator::onednn {
 // The one CPU engine of the process.
 const dnnl::engine& CpuEngine();
 
-// Where a primitive's operand lies when the kernel runs.
+// The place of a primitive's operand when the kernel runs.
 struct Operand {
   enum class Place { kInput, kOutput, kScratch };
   Place place = Place::kInput;
-  size_t value = 0;  // index of the input or output; bytes from the beginning of scratch
+  size_t value = 0;  // index of the input or output; for kScratch the offset in bytes
 };
 inline Operand Input(size_t index) { return {Operand::Place::kInput, index}; }
 inline Operand Output(size_t index) { return {Operand::Place::kOutput, index}; }
 
-// One operand of a step: DNNL_ARG_*, its layout, and where it lies.
+// One operand of a step: its DNNL_ARG_* number, its layout and its place.
 struct Argument {
   int arg = 0;
   dnnl::memory::desc layout;
@@ -41,22 +41,23 @@ class PrimitiveChain final : public Kernel {
  public:
   explicit PrimitiveChain(std::string name) : name_(std::move(name)), stream_(CpuEngine()) {}
 
-  // Building; each may throw dnnl::error.
+  // The functions for building. Each may throw dnnl::error.
 
-  // Reserves 64-byte aligned bytes of scratch.
+  // Reserves `bytes` of scratch, 64-byte aligned.
   Operand AddScratch(size_t bytes);
-  // REQUIRES: primitives were made with user-mode scratchpads (see UserScratchpad).
+  // REQUIRES: the primitive was created with a user-mode scratchpad (see UserScratchpad).
   void AddStep(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
                const std::vector<Argument>& arguments);
   void AddReorder(const dnnl::memory::desc& from_layout, Operand from,
                   const dnnl::memory::desc& to_layout, Operand to);
-  // Copies bytes between buffers; does nothing where the two are the same buffer.
+  // Copies bytes between buffers, unless the two are the same buffer.
   void AddCopy(Operand from, Operand to, size_t bytes);
-  // The operand in layout `wanted`: itself if it is so already, else a copy in scratch.
+  // The operand in layout `wanted`: itself if it has that layout already, else a copy in scratch.
   Operand InLayout(Operand operand, const dnnl::memory::desc& have,
                    const dnnl::memory::desc& wanted);
 
-  // The implementation of the last AddStep's primitive, "jit:avx2", for tests; set by the builder.
+  // The implementation that oneDNN chose for the main primitive, "jit:avx2". The builder sets it,
+  // for tests.
   void set_implementation(std::string implementation) {
     implementation_ = std::move(implementation);
   }
@@ -72,8 +73,8 @@ class PrimitiveChain final : public Kernel {
     dnnl::primitive primitive;
     std::vector<dnnl::memory> memories;  // owners of the handles in `args`
     std::vector<dnnl_exec_arg_t> args;
-    std::vector<Operand> operands;  // one per args element; a copy's from and to
-    size_t copy_bytes = 0;          // a copy, no primitive, if not 0
+    std::vector<Operand> operands;  // one for each of args; for a copy, source and destination
+    size_t copy_bytes = 0;          // not 0: the step is a copy, not a primitive
   };
 
   std::string name_;
@@ -87,7 +88,8 @@ class PrimitiveChain final : public Kernel {
 // Attributes that let the caller own the scratchpad.
 dnnl::primitive_attr UserScratchpad();
 
-// Runs `build` and turns oneDNN's exceptions (an unsupported shape, dtype, layout) into null.
+// Runs `build`. Returns null if oneDNN throws, for a shape, dtype or layout that it does not
+// support.
 template <typename Build>
 std::unique_ptr<Kernel> NullIfUnsupported(Build&& build) {
   try {
@@ -97,8 +99,8 @@ std::unique_ptr<Kernel> NullIfUnsupported(Build&& build) {
   }
 }
 
-// Moves `desc` past oneDNN's own reference implementations, which are slower than ours.
-// Returns false where nothing else is left.
+// Advances `desc` past oneDNN's own reference implementations, which are slower than ours.
+// Returns false if there is no other implementation.
 template <typename PrimitiveDesc>
 bool SkipReference(PrimitiveDesc& desc) {
   const auto is_reference = [&] {
@@ -111,22 +113,22 @@ bool SkipReference(PrimitiveDesc& desc) {
   return true;
 }
 
-// f32, or bf16 where the CPU has instructions for it.
+// True for f32, and for bf16 if the CPU has instructions for it.
 bool SupportedType(DType dtype);
 // REQUIRES: SupportedType(dtype).
 dnnl::memory::data_type DataType(DType dtype);
 
-// Logical dimensions {N, C, H, W} over a dense NHWC tensor. REQUIRES: rank 4.
+// Logical dimensions {N, C, H, W} of a dense NHWC tensor. REQUIRES: rank 4.
 dnnl::memory::desc NhwcLayout(const TensorSpec& spec);
 
-// "fused_ops" of _FusedConv2D and _FusedMatMul.
+// The attribute "fused_ops" of _FusedConv2D and _FusedMatMul.
 struct FusedOps {
   bool bias = false;
   bool relu = false;
 };
-// Returns false for a list other than {}, {"BiasAdd"}, {"BiasAdd", "Relu"}.
+// Returns false if the list is not {}, {"BiasAdd"} or {"BiasAdd", "Relu"}.
 bool ParseFusedOps(const Attrs& attrs, FusedOps* fused);
-// UserScratchpad, with the activation as a post-op.
+// As UserScratchpad, with the activation as a post-op.
 dnnl::primitive_attr FusedAttributes(const FusedOps& fused);
 
 }  // namespace estimator::onednn

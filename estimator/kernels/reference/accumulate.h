@@ -1,5 +1,6 @@
-// What the reference kernels compute in: 16-bit floats store only, so sums and functions of them
-// run in float32; float32 and float64 run in themselves, integers wrap around.
+// The types that reference kernels compute in. 16-bit floats are only for storage, so sums and
+// functions of them are computed in float32. float32 and float64 are computed in their own type,
+// and integers wrap around.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_ACCUMULATE_H_
 #define ESTIMATOR_KERNELS_REFERENCE_ACCUMULATE_H_
 
@@ -29,8 +30,8 @@ struct AccumulatorOf<int64_t> {
 template <typename T>
 using Accumulator = typename AccumulatorOf<T>::type;
 
-// Calls fn(T{}) for float32, float64, bfloat16 and float16, and returns what it returns (a
-// std::unique_ptr<Kernel>); null for another dtype, so that a factory may return it as it is.
+// Returns fn(T{}) for float32, float64, bfloat16 and float16; fn returns a std::unique_ptr<Kernel>.
+// Returns null for other dtypes, so that a factory can return the result directly.
 template <typename Fn>
 auto VisitFloating(DType dtype, Fn&& fn) -> decltype(fn(float{})) {
   switch (dtype) {

@@ -1,4 +1,4 @@
-// Activations and their gradient ops, element by element.
+// Activations and their gradient ops, computed for each element.
 // Formulas and operand orders: TF 2.15 relu_op_functor.h, softplus_op.h, softsign_op.h,
 // cwise_ops.h.
 #include <cmath>
@@ -12,11 +12,11 @@
 namespace estimator {
 namespace {
 
-// selu(x) = kScale * x for x >= 0, kScaleAlpha * (exp(x) - 1) below.
+// selu(x) = kScale * x for x >= 0, kScaleAlpha * (exp(x) - 1) for x < 0.
 constexpr double kScale = 1.0507009873554804934193349852946;
 constexpr double kScaleAlpha = 1.7580993408473768599402175208123;
 
-// An op of one operand: fn(x).
+// A kernel of one operand: fn(x).
 template <typename Fn>
 KernelFactory Unary(Fn fn) {
   return [fn](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
@@ -36,7 +36,7 @@ KernelFactory Unary(Fn fn) {
   };
 }
 
-// An op of two operands of one shape: fn(first, second).
+// A kernel of two operands of one shape: fn(first, second).
 template <typename Fn>
 KernelFactory Binary(Fn fn) {
   return [fn](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
@@ -59,7 +59,7 @@ KernelFactory Binary(Fn fn) {
   };
 }
 
-// Where exp(x) + 1 rounds to exp(x), softplus is x; where it rounds to 1, softplus is exp(x).
+// If exp(x) + 1 rounds to exp(x), softplus is x. If it rounds to 1, softplus is exp(x).
 template <typename Acc>
 Acc SoftplusOf(Acc x) {
   const Acc threshold = std::log(std::numeric_limits<Acc>::epsilon()) + Acc{2};
@@ -68,7 +68,7 @@ Acc SoftplusOf(Acc x) {
   return std::log1p(std::exp(x));
 }
 
-// relu(NaN) is NaN, as in TensorFlow.
+// As in TensorFlow, relu(NaN) is NaN.
 EST_REGISTER_KERNEL("Relu", KernelTier::kReference,
                     Unary([](auto x) { return x < 0 ? decltype(x){0} : x; }));
 EST_REGISTER_KERNEL("ReluGrad", KernelTier::kReference, Binary([](auto gradient, auto x) {

@@ -1,7 +1,8 @@
-// FusedBatchNormV3 and its gradient, per channel of the last axis of x, over all other axes.
-//   training:  mean, var = moments of x;  y = (x - mean) / sqrt(var + epsilon) * scale + offset
-//   inference: the same with the given mean and variance.
-// Sums run in float64. Formulas: TF 2.15 fused_batch_norm_op.cc (CPU).
+// FusedBatchNormV3 and its gradient. The channels are the last axis of x; moments are over all
+// others.
+//   training:   mean, var = moments of x;  y = (x - mean) / sqrt(var + epsilon) * scale + offset
+//   inference:  the same with the given mean and variance
+// Sums are computed in float64. Formulas: TF 2.15 fused_batch_norm_op.cc (CPU).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,7 +32,7 @@ Sizes SizesOf(const KernelSpec& spec, int x) {
           .is_training = spec.attrs.b("is_training")};
 }
 
-// U is the type of scale, offset and moments: x's own, but float32 where x has 16 bits.
+// U is the type of scale, offset and moments: the type of x, or float32 if x has 16 bits.
 template <typename T, typename U = Accumulator<T>>
 void Forward(const Sizes& s, const KernelArgs& args) {
   const T* const x = args.in<T>(0);
@@ -48,6 +49,7 @@ void Forward(const Sizes& s, const KernelArgs& args) {
         mean[c] += static_cast<double>(x[r * s.channels + c]);
     }
     for (int64_t c = 0; c < s.channels; ++c) mean[c] /= count;
+    // A second pass over the differences loses no accuracy if the mean is large.
     for (int64_t r = 0; r < s.rows; ++r) {
       for (int64_t c = 0; c < s.channels; ++c) {
         const double d = static_cast<double>(x[r * s.channels + c]) - mean[c];
@@ -55,7 +57,7 @@ void Forward(const Sizes& s, const KernelArgs& args) {
       }
     }
     for (int64_t c = 0; c < s.channels; ++c) variance[c] /= count;
-    // Bessel's correction goes to batch_variance alone: it feeds the moving average.
+    // Only batch_variance gets Bessel's correction, because it is for the moving average.
     const double correction = count / std::max(count - 1, 1.0);
     for (int64_t c = 0; c < s.channels; ++c) {
       double new_mean = mean[c], new_variance = variance[c] * correction;
@@ -92,9 +94,10 @@ void Forward(const Sizes& s, const KernelArgs& args) {
 }
 
 // With z = (x - mean) / sqrt(var + epsilon), over the rows of a channel:
-//   d_offset = sum dy, d_scale = sum dy * z
-//   training:  d_x = scale / sqrt(var + epsilon) * (dy - mean(dy) - z * mean(dy * z))
-//   inference: d_x = scale / sqrt(var + epsilon) * dy
+//   d_offset = sum dy
+//   d_scale  = sum dy * z
+//   training:   d_x = scale / sqrt(var + epsilon) * (dy - mean(dy) - z * mean(dy * z))
+//   inference:  d_x = scale / sqrt(var + epsilon) * dy
 template <typename T, typename U = Accumulator<T>>
 void Backward(const Sizes& s, const KernelArgs& args) {
   const T *const dy = args.in<T>(0), *const x = args.in<T>(1);
@@ -120,6 +123,7 @@ void Backward(const Sizes& s, const KernelArgs& args) {
     args.out<U>(1)[c] = static_cast<U>(sum_z[c]);
     args.out<U>(2)[c] = static_cast<U>(sum[c]);
   }
+  // In inference mean and variance do not depend on x, so the gradient has no share of the sums.
   const double share = s.is_training ? 1 / static_cast<double>(std::max<int64_t>(s.rows, 1)) : 0;
   T* const dx = args.out<T>(0);
   for (int64_t r = 0; r < s.rows; ++r) {

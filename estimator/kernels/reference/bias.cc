@@ -34,7 +34,7 @@ std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
   });
 }
 
-// Long sums of small numbers, so in float64 throughout.
+// These are long sums of small numbers, so they are computed in float64.
 std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
   if (IsBlocked(spec.attrs)) return nullptr;
   const int64_t channels = spec.outputs[0].shape.dim(0);

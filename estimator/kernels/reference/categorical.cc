@@ -1,7 +1,8 @@
-// Multinomial: a class of each row for every sample, by the cumulative sums of exp(logits - max).
+// Multinomial: draws a class for every sample of a row, by the cumulative sums of exp(logits -
+// max).
 //
-// A sample takes two numbers of the op's stream (random_stream.h), rows follow one another. Step s
-// begins s * reservation results into the stream.
+// A sample takes two numbers of the op's stream (random_stream.h); the rows follow one another.
+// Step s begins s * reservation results into the stream.
 // Source: TF 2.15 multinomial_op.cc on one thread, and its GuardedPhiloxRandom.
 #include <algorithm>
 #include <cmath>
@@ -19,14 +20,14 @@ namespace {
 struct Sizes {
   int64_t rows, classes, samples;
 
-  // Two numbers a sample, the samples of a row rounded up to a whole result.
+  // A sample takes two numbers. The samples of a row are rounded up to a whole Philox result.
   uint64_t Reservation() const {
     return static_cast<uint64_t>(rows) * static_cast<uint64_t>((samples + 3) / 4 * 4) * 2 *
            kReservedPerNumber;
   }
 };
 
-// Doubles in [0, 1), of the stream's numbers in their order.
+// Doubles in [0, 1), made from the numbers of the stream in their order.
 class Doubles {
  public:
   explicit Doubles(const Philox& philox) : philox_(philox) {}
@@ -45,7 +46,8 @@ class Doubles {
   size_t used_ = 4;
 };
 
-// Cumulative sums of a row's weights; those of what is not finite add nothing. Returns the total.
+// The cumulative sums of a row's weights; a logit that is not finite adds nothing. Returns the
+// total.
 template <typename T>
 double SumUp(const T* logits, int64_t classes, double* sums) {
   auto largest = static_cast<double>(std::numeric_limits<Compute<T>>::lowest());
@@ -74,6 +76,7 @@ std::unique_ptr<Kernel> MultinomialKernel(const KernelSpec& spec) {
         for (int64_t row = 0; row < sizes.rows; ++row) {
           const double total = SumUp(args.in<T>(0) + row * sizes.classes, sizes.classes, sums);
           for (int64_t i = 0; i < sizes.samples; ++i) {
+            // The class is the first one whose cumulative sum is larger than a uniform number.
             const double at = doubles.Next() * total;
             args.out<Index>(0)[row * sizes.samples + i] =
                 static_cast<Index>(std::upper_bound(sums, sums + sizes.classes, at) - sums);

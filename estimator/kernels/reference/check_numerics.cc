@@ -1,4 +1,5 @@
-// Copies that fail: CheckNumerics if an element is not finite, CheckRange if one lies outside.
+// Copies that can fail: CheckNumerics if an element is not finite, CheckRange if one is out of
+// range.
 #include <cmath>
 #include <cstring>
 
@@ -21,6 +22,7 @@ EST_REGISTER_KERNEL("CheckNumerics", KernelTier::kReference, [](const KernelSpec
           [n, message](const KernelArgs& args) -> absl::Status {
             const T* x = args.in<T>(0);
             bool nan = false, inf = false;
+            // All elements are read, because the message says whether there is NaN, Inf or both.
             for (int64_t i = 0; i < n; ++i) {
               nan |= std::isnan(static_cast<Compute<T>>(x[i]));
               inf |= std::isinf(static_cast<Compute<T>>(x[i]));

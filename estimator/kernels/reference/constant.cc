@@ -42,7 +42,7 @@ EST_REGISTER_KERNEL("Fill", KernelTier::kReference, [](const KernelSpec& spec) {
   });
 });
 
-// Every element is `number`.
+// A kernel that sets every element to `number`.
 std::unique_ptr<Kernel> Uniformly(const TensorSpec& spec, int number) {
   std::unique_ptr<Kernel> kernel;
   VisitNumeric(spec.dtype, [&](auto tag) {
@@ -68,8 +68,8 @@ EST_REGISTER_KERNEL("Range", KernelTier::kReference, [](const KernelSpec& spec) 
     if constexpr (kIsNumberType<T>) {
       const int64_t n = spec.outputs[0].shape.num_elements();
       kernel = MakeKernel([n](const KernelArgs& args) {
-        // By repeated addition, as TensorFlow; integers in unsigned numbers, whose overflow is
-        // defined: the sum after the last element may be more than T can hold.
+        // Adds delta repeatedly, as TensorFlow. Integers use unsigned numbers, whose overflow is
+        // defined: the sum after the last element may not fit into T.
         using Value = std::conditional_t<std::is_integral_v<T>, uint64_t, Compute<T>>;
         auto value = static_cast<Value>(*args.in<T>(0));
         const auto delta = static_cast<Value>(*args.in<T>(2));

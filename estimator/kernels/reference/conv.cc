@@ -1,7 +1,7 @@
-// Conv2D and its two gradients, plainly.
+// Conv2D and its two gradients as plain loops.
 //   out[n,p,q,o]  = sum_{r,s,c} in[n, row(p,r), column(q,s), c] * filter[r,s,c,o]
-// Taps that fall into padding are left out. The inner loops run along output channels, which lie
-// side by side in filter and output. With groups, c counts the input channels of o's group.
+// Taps in the padding are skipped. The inner loops run along the output channels, which are
+// contiguous in filter and output. With groups, c counts the input channels of o's group.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -14,8 +14,9 @@
 namespace estimator {
 namespace {
 
-// Calls fn(input_channel, filter_row, first_output) for every input channel: the row of a tap's
-// filter that it meets, and the first of the g.out_channels / g.groups outputs of its group.
+// Calls fn(input_channel, filter_row, first_output) for every input channel. filter_row is the row
+// of the tap's filter for this channel; first_output is the first of the g.out_channels / g.groups
+// outputs of its group.
 template <typename Fn>
 void ForEachChannel(const ConvGeometry& g, Fn&& fn) {
   const int64_t group_in = g.in_channels / g.groups, group_out = g.out_channels / g.groups;
@@ -30,6 +31,7 @@ void Forward(const ConvGeometry& g, const T* in, const T* filter, T* out, Acc* s
   const int64_t filter_rows = channels / g.groups, group_outs = outs / g.groups;
   const int64_t pixels = g.rows.output * g.columns.output;
   for (int64_t n = 0; n < g.batch; ++n) {
+    // An image is summed in Acc and rounded to T once.
     std::fill(sums, sums + pixels * outs, Acc{0});
     ForEachTap(g, n, [&](int64_t output, int64_t input, int64_t tap) {
       Acc* const sum = sums + (output - n * pixels) * outs;
@@ -44,7 +46,8 @@ void Forward(const ConvGeometry& g, const T* in, const T* filter, T* out, Acc* s
   }
 }
 
-// in_grad[n,y,x,c] = sum over the taps that read it of out_grad[n,p,q,o] * filter[r,s,c,o].
+// in_grad[n,y,x,c] = sum of out_grad[n,p,q,o] * filter[r,s,c,o] over the taps that read
+// in[n,y,x,c].
 template <typename T, typename Acc = Accumulator<T>>
 void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T* in_grad,
                    Acc* sums) {
@@ -71,8 +74,8 @@ void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T*
   }
 }
 
-// filter_grad[r,s,c,o] = sum_{n,p,q} in[...] * out_grad[n,p,q,o], summed image by image: two levels
-// keep the rounding of long float32 sums small.
+// filter_grad[r,s,c,o] = sum_{n,p,q} in[...] * out_grad[n,p,q,o]. Each image is summed by itself
+// first, which keeps the rounding error of long float32 sums small.
 template <typename T, typename Acc = Accumulator<T>>
 void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, T* filter_grad,
                     Acc* scratch) {

@@ -8,8 +8,8 @@
 
 namespace estimator {
 
-// Calls fn(output_offset, input_offset, tap) for every pair of positions of image n that meet at a
-// tap that is not padding: offsets in pixels of the batch, tap = r * S + s. By output, then tap.
+// Calls fn(output_offset, input_offset, tap) for every output and every tap of image n that is not
+// padding, ordered by output, then by tap. Offsets count the pixels of the batch; tap = r * S + s.
 template <typename Fn>
 void ForEachTap(const ConvGeometry& g, int64_t n, Fn&& fn) {
   for (int64_t p = 0; p < g.rows.output; ++p) {

@@ -1,5 +1,5 @@
-// CrossReplicaSum and ReplicaId. Summing over replicas is the backend's work, between the segments
-// of a program; with one replica the sum is a copy, and that is what this kernel does.
+// CrossReplicaSum and ReplicaId. The backend sums over replicas, between the segments of a program.
+// This kernel is for one replica, where the sum is a copy.
 #include <cstdint>
 #include <cstring>
 #include <memory>

@@ -1,4 +1,4 @@
-// DepthwiseConv2dNative and its two gradients, plainly.
+// DepthwiseConv2dNative and its two gradients as plain loops.
 //   out[n,p,q,c*M+m] = sum_{r,s} in[n, row(p,r), column(q,s), c] * filter[r,s,c,m]
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 enum class Which { kForward, kInput, kFilter };
 
-// How many sums are kept: one image of the operand that is computed (the filter: all of it).
+// The number of sums in memory: one image of the computed operand, or all of the filter.
 template <Which which>
 int64_t SumsOf(const ConvGeometry& g) {
   if (which == Which::kForward) return g.rows.output * g.columns.output * g.out_channels;
@@ -22,9 +22,9 @@ int64_t SumsOf(const ConvGeometry& g) {
   return g.rows.kernel * g.columns.kernel * g.out_channels;
 }
 
-// The three are one loop nest; what differs is which operand is summed into.
-//   in [N,H,W,C], filter [R,S,C,M], out [N,P,Q,C*M]; `result` is the operand that is computed, and
-//   `sums` holds SumsOf numbers.
+// The three kernels are one loop nest, and differ in the operand that they compute.
+//   in: [N,H,W,C].  filter: [R,S,C,M].  out: [N,P,Q,C*M].
+//   result: the operand that is computed.  sums: has SumsOf numbers.
 template <Which which, typename T, typename Acc = Accumulator<T>>
 void Depthwise(const ConvGeometry& g, const T* in, const T* filter, const T* out, T* result,
                Acc* sums) {

@@ -1,5 +1,5 @@
 // GatherV2, GatherNd, ScatterNd, TensorScatter..., UnsortedSegment..., OneHot.
-// Sums run in the elements' own dtype, in the order of the indices.
+// Sums are computed in the dtype of the elements, in the order of the indices.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -22,6 +22,7 @@ std::unique_ptr<Kernel> MakeGather(const KernelSpec& spec) {
   const int64_t given = spec.attrs.has("batch_dims") ? spec.attrs.i("batch_dims") : 0;
   const auto batch = static_cast<int>(WrapAxis(given, indices.rank()));
   int64_t batches = 1, outer = 1, inner = 1, n = 1;
+  // params is [batches, outer, limit, inner], and indices is [batches, n].
   for (int i = 0; i < axis; ++i) (i < batch ? batches : outer) *= params.dim(i);
   for (int i = axis + 1; i < params.rank(); ++i) inner *= params.dim(i);
   for (int i = batch; i < indices.rank(); ++i) n *= indices.dim(i);
@@ -33,6 +34,7 @@ std::unique_ptr<Kernel> MakeGather(const KernelSpec& spec) {
       using T = decltype(tag);
       kernel = MakeKernel([=](const KernelArgs& args) {
         const Index* all = args.in<Index>(1);
+        // All indices are checked before anything is written.
         for (int64_t i = 0; i < batches * n; ++i) {
           const auto index = static_cast<int64_t>(all[i]);
           if (index < 0 || index >= limit) return IndexOutOfRange("indices", i, index, limit);
@@ -40,6 +42,7 @@ std::unique_ptr<Kernel> MakeGather(const KernelSpec& spec) {
         T* out = args.out<T>(0);
         for (int64_t o = 0; o < batches * outer; ++o) {
           const T* const x = args.in<T>(0) + o * limit * inner;
+          // The indices of the batch that slice o belongs to.
           const Index* const own = all + o / outer * n;
           for (int64_t i = 0; i < n; ++i) {
             out = std::copy_n(x + static_cast<int64_t>(own[i]) * inner, inner, out);
@@ -54,11 +57,11 @@ std::unique_ptr<Kernel> MakeGather(const KernelSpec& spec) {
 
 EST_REGISTER_KERNEL("GatherV2", KernelTier::kReference, MakeGather);
 
-// How rows of K indices point into slices of a shape.
+// How rows of K indices refer to slices of a shape.
 struct NdLayout {
   int64_t num_rows = 0;
   int64_t depth = 0;  // K
-  int64_t slice = 1;  // elements of a slice
+  int64_t slice = 1;  // the number of elements of a slice
   std::vector<int64_t> limits, strides;
 
   NdLayout(const Shape& indices, const Shape& whole)
@@ -68,7 +71,7 @@ struct NdLayout {
     for (int i = static_cast<int>(depth); i < whole.rank(); ++i) slice *= whole.dim(i);
   }
 
-  // fn(row, offset of its slice).
+  // Calls fn(row, offset of its slice) for every row.
   template <typename Index, typename Fn>
   absl::Status ForEach(const Index* indices, Fn&& fn) const {
     for (int64_t row = 0; row < num_rows; ++row) {
@@ -128,8 +131,8 @@ EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, [](const KernelSpec& sp
   });
 });
 
-// x with updates set or added; operand order x, indices, updates. Written over x, it touches the
-// updated slices alone.
+// x with the updates set or added. The operands are x, indices, updates. If the output overwrites
+// x, only the updated slices are written.
 template <bool kAdd>
 std::unique_ptr<Kernel> MakeTensorScatter(const KernelSpec& spec) {
   const NdLayout layout(spec.inputs[1].shape, spec.outputs[0].shape);
@@ -180,7 +183,7 @@ T Lowest() {
     return std::numeric_limits<T>::lowest();
 }
 
-// What a segment begins with, and how it takes in a row's element.
+// The initial value of a segment, and how the element of a row is combined with it.
 struct SumSegments {
   template <typename T>
   static T First() {
@@ -229,6 +232,7 @@ std::unique_ptr<Kernel> MakeSegments(const KernelSpec& spec) {
           std::fill_n(out, num_out, Segments::template First<T>());
           for (int64_t i = 0; i < n; ++i) {
             const auto id = static_cast<int64_t>(args.in<Index>(1)[i]);
+            // As in TensorFlow, a row with a negative id is dropped.
             if (id < 0) continue;
             if (id >= num_segments) return IndexOutOfRange("segment_ids", i, id, num_segments);
             const T* x = args.in<T>(0) + i * row;
@@ -267,6 +271,7 @@ EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec)
         for (int64_t o = 0; o < outer; ++o) {
           for (int64_t i = 0; i < inner; ++i) {
             const auto index = static_cast<int64_t>(args.in<Index>(0)[o * inner + i]);
+            // As in TensorFlow, an index out of range leaves its row at the off value.
             if (index >= 0 && index < depth) out[(o * depth + index) * inner + i] = on;
           }
         }

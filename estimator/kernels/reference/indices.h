@@ -1,4 +1,4 @@
-// What kernels share that take indices: their dtypes and their error.
+// The dtypes of indices, and the error for an index out of range.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_INDICES_H_
 #define ESTIMATOR_KERNELS_REFERENCE_INDICES_H_
 
@@ -12,7 +12,7 @@
 
 namespace estimator {
 
-// fn(Index{}) for an index dtype, else null.
+// Returns fn(Index{}) for the dtype of an index, else null.
 template <typename Fn>
 std::unique_ptr<Kernel> VisitIndex(DType dtype, Fn&& fn) {
   if (dtype == DType::kInt64) return fn(int64_t{});

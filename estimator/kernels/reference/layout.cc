@@ -19,7 +19,7 @@ std::unique_ptr<Kernel> MakeReorder(const KernelSpec& spec) {
     return nullptr;
   const size_t size = DTypeSize(plain.dtype);
   return MakeKernel([to_blocked, size, s = blocked.shape](const KernelArgs& args) {
-    int64_t b = 0;  // element of the blocked tensor
+    int64_t b = 0;  // index of the element in the blocked tensor
     for (int64_t n = 0; n < s[0]; ++n) {
       for (int64_t block = 0; block < s[1]; ++block) {
         for (int64_t pixel = 0; pixel < s[2] * s[3]; ++pixel) {

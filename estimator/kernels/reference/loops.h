@@ -1,5 +1,5 @@
-// What reference kernels of many families share: which type to compute in, a sum in it, the values
-// of constant operands, and a walk over strided operands.
+// What the reference kernels of many families share: the type to compute in, sums in it, the values
+// of constant operands, and iteration over strided operands.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_LOOPS_H_
 #define ESTIMATOR_KERNELS_REFERENCE_LOOPS_H_
 
@@ -23,11 +23,11 @@ inline constexpr bool kIsFloatingType = std::is_floating_point_v<T> || kIsHalf<T
 template <typename T>
 inline constexpr bool kIsNumberType = !std::is_same_v<T, bool>;
 
-// What an element is computed in: float for the 16-bit types, else itself.
+// The type that an element is computed in: float for the 16-bit types, else the type itself.
 template <typename T>
 using Compute = std::conditional_t<kIsHalf<T>, float, T>;
 
-// The value of an integer operand that is a constant, as int64; nullopt if it is not one.
+// The value of a constant integer operand, as int64; nullopt if it is not a constant.
 inline std::optional<std::vector<int64_t>> ConstantInts(const KernelSpec& spec, int i) {
   const auto index = static_cast<size_t>(i);
   if (index >= spec.constants.size() || !spec.constants[index].has_value()) return std::nullopt;
@@ -35,7 +35,7 @@ inline std::optional<std::vector<int64_t>> ConstantInts(const KernelSpec& spec, 
   return std::vector<int64_t>(ints.data<int64_t>(), ints.data<int64_t>() + ints.num_elements());
 }
 
-// In the elements' own dtype; integers wrap around.
+// a + b in the dtype of the elements; integers wrap around.
 template <typename T>
 T SumOf(T a, T b) {
   if constexpr (kIsFloatingType<T>)
@@ -46,8 +46,8 @@ T SumOf(T a, T b) {
 
 inline int64_t WrapAxis(int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }
 
-// Strides, in elements, that walk `from` along the axes of `to`, which it broadcasts to: 0 along
-// axes that it lacks or has with size 1.
+// The strides, in elements, for iterating over `from` along the axes of `to`, to which it
+// broadcasts. They are 0 for axes that `from` lacks or that have size 1 in it.
 inline std::vector<int64_t> BroadcastStrides(const Shape& from, const Shape& to) {
   std::vector<int64_t> strides(to.dims().size(), 0);
   const std::vector<int64_t> own = from.strides();
@@ -58,9 +58,9 @@ inline std::vector<int64_t> BroadcastStrides(const Shape& from, const Shape& to)
   return strides;
 }
 
-// Visits the elements of a dense shape in row-major order, following N operands by their own
-// strides (in elements; 0 repeats, negative goes back). Axes that all operands cross in one
-// stride are merged when it is built; a walk does not allocate.
+// Visits the elements of a dense shape in row-major order, and follows N operands by their own
+// strides (in elements; 0 repeats an element, a negative stride goes backwards). Axes that all
+// operands cross with one stride are merged when the walk is built. A walk does not allocate.
 template <size_t N>
 class StridedWalk {
  public:
@@ -86,11 +86,11 @@ class StridedWalk {
     }
   }
 
-  // False for more axes than a walk can hold, even merged.
+  // False if there are more axes than a walk supports, even after merging.
   bool ok() const { return sizes_.size() <= kMaxRank; }
   int64_t num_elements() const { return num_elements_; }
 
-  // fn(i, offsets): i counts from 0; offsets[n] is the element of operand n.
+  // Calls fn(i, offsets): i counts from 0; offsets[n] is the offset of the element of operand n.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     ForEachRow([&fn](int64_t i, Offsets offsets, const Offsets& strides, int64_t count) {
@@ -101,8 +101,8 @@ class StridedWalk {
     });
   }
 
-  // The same in pieces: fn(i, offsets, strides, count) stands for `count` elements, i the first of
-  // them, from which operand n goes on by strides[n].
+  // The same for runs of elements: fn(i, offsets, strides, count) is called for `count` elements,
+  // of which i is the first. strides[n] is the distance between the elements of operand n.
   template <typename Fn>
   void ForEachRow(Fn&& fn) const {
     if (num_elements_ == 0) return;
@@ -130,7 +130,7 @@ class StridedWalk {
 
  private:
   int64_t num_elements_ = 1;
-  std::vector<int64_t> sizes_;  // outermost first, none of them 1
+  std::vector<int64_t> sizes_;  // outermost axis first; axes of size 1 are removed
   std::vector<Offsets> strides_;
 };
 

@@ -42,7 +42,7 @@ EST_REGISTER_KERNEL("Tile", KernelTier::kReference,
                       if (!multiples.has_value()) return nullptr;
                       const Shape& from = spec.inputs[0].shape;
                       const std::vector<int64_t> own = from.strides();
-                      Shape shape;  // every axis as two: the repetitions, then the elements
+                      Shape shape;  // two axes for each axis: the repetitions, then the elements
                       std::vector<int64_t> strides;
                       for (size_t axis = 0; axis < own.size(); ++axis) {
                         shape.push_back((*multiples)[axis]);
@@ -53,7 +53,8 @@ EST_REGISTER_KERNEL("Tile", KernelTier::kReference,
                       return GatherByStrides(spec, shape, 0, strides);
                     });
 
-// The parts of `whole` along `axis`, one per size; with `drop_axis` each part has lost it (Pack).
+// The parts of `whole` along `axis`, one for each size. With `drop_axis` a part lacks the axis
+// (Pack).
 std::vector<Part> PartsAlong(const Shape& whole, size_t axis, const std::vector<Shape>& parts,
                              bool drop_axis) {
   const std::vector<int64_t> strides = whole.strides();
@@ -74,7 +75,7 @@ std::vector<Shape> Shapes(const std::vector<TensorSpec>& specs, size_t begin, si
   return shapes;
 }
 
-// Inputs first_input + k are parts of output 0.
+// Copies the inputs first_input + k into the parts of output 0.
 std::unique_ptr<Kernel> JoinKernel(DType dtype, std::vector<Part> parts) {
   std::unique_ptr<Kernel> kernel;
   for (const Part& part : parts) {
@@ -94,7 +95,7 @@ std::unique_ptr<Kernel> JoinKernel(DType dtype, std::vector<Part> parts) {
   return kernel;
 }
 
-// The outputs are parts of input `input`.
+// Copies the parts of input `input` to the outputs.
 std::unique_ptr<Kernel> DivideKernel(DType dtype, int input, std::vector<Part> parts) {
   std::unique_ptr<Kernel> kernel;
   for (const Part& part : parts) {

@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-// Through unsigned numbers, whose overflow is defined.
+// Integers are computed as unsigned numbers, whose overflow is defined.
 template <std::integral T, typename Fn>
 T Wrapping(T a, T b, Fn fn) {
   return static_cast<T>(fn(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
@@ -65,7 +65,7 @@ struct DivOp {
   template <typename T>
   static T Of(T a, T b) {
     if constexpr (std::signed_integral<T>) {
-      if (b == T(-1)) return SubOp::Of(T(0), a);  // the least number has no opposite
+      if (b == T(-1)) return SubOp::Of(T(0), a);  // -a, also for the smallest number
     }
     return static_cast<T>(a / b);
   }
@@ -208,7 +208,7 @@ struct BitwiseXorOp {
     return static_cast<T>(a ^ b);
   }
 };
-// What would be undefined shifts by the nearest number that is not, as TensorFlow.
+// A shift by a number of bits that is out of range is clamped to the range, as in TensorFlow.
 template <typename T>
 T ShiftBy(T b) {
   constexpr T kMost = static_cast<T>(sizeof(T) * 8 - 1);
@@ -229,7 +229,7 @@ struct RightShiftOp {
   }
 };
 
-// What an integer second operand may not be.
+// Checks an integer second operand for values that are not allowed.
 template <typename Op, typename T>
 absl::Status CheckSecond(const void* second, int64_t n) {
   const T* y = static_cast<const T*>(second);
@@ -248,8 +248,8 @@ absl::Status CheckSecond(const void* second, int64_t n) {
   return absl::OkStatus();
 }
 
-// out[k] = x[k * x_stride] op y[k * y_stride]. All that is compiled for each op and type: there are
-// two hundred of them.
+// out[k] = x[k * x_stride] op y[k * y_stride]. Nothing else is compiled for each op and type,
+// because there are two hundred of them.
 template <typename Op, typename T>
 void Row(const void* x, int64_t x_stride, const void* y, int64_t y_stride, void* out, int64_t n) {
   const T* a = static_cast<const T*>(x);
@@ -264,7 +264,7 @@ void Row(const void* x, int64_t x_stride, const void* y, int64_t y_stride, void*
 using RowFn = void (*)(const void*, int64_t, const void*, int64_t, void*, int64_t);
 using CheckFn = absl::Status (*)(const void*, int64_t);
 
-// `check`: of the second operand, or null.
+//   check: a check of the second operand, or null.
 std::unique_ptr<Kernel> MakeRows(const KernelSpec& spec, RowFn row, CheckFn check) {
   const Shape& out_shape = spec.outputs[0].shape;
   const StridedWalk<2> walk(out_shape, {BroadcastStrides(spec.inputs[0].shape, out_shape),
@@ -328,7 +328,7 @@ EST_REGISTER_KERNEL("BitwiseXor", KernelTier::kReference, MakeBinary<BitwiseXorO
 EST_REGISTER_KERNEL("LeftShift", KernelTier::kReference, MakeBinary<LeftShiftOp>);
 EST_REGISTER_KERNEL("RightShift", KernelTier::kReference, MakeBinary<RightShiftOp>);
 
-// sum = the first of `inputs`, plus the others one after the other.
+// Adds the inputs one after the other.
 template <typename T>
 void AddAll(absl::Span<const void* const> inputs, void* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {

@@ -11,7 +11,7 @@ namespace {
 
 enum class Takes { kFloating, kNumbers };
 
-// out[i] = fn(x[i]) with Result = the output's type: T, or bool for predicates.
+// out[i] = fn(x[i]). Result is the type of the output: T, or bool for predicates.
 template <typename T, typename Result, typename Fn>
 std::unique_ptr<Kernel> MakeTyped(const KernelSpec& spec, Fn fn) {
   const int64_t n = spec.outputs[0].shape.num_elements();
@@ -60,7 +60,7 @@ KernelFactory Predicate(Fn fn) {
 #define EST_PREDICATE(op, expression) \
   EST_REGISTER_KERNEL(op, KernelTier::kReference, Predicate([](auto x) { return expression; }))
 
-// The least integer stays as it is: integers wrap around.
+// The smallest integer is its own absolute value: integers wrap around.
 template <typename T>
 T Negative(T x) {
   if constexpr (std::integral<T>)
@@ -80,7 +80,7 @@ T HalfToEven(T x) {
   if constexpr (std::integral<T>)
     return x;
   else
-    return std::nearbyint(x);  // in the default rounding mode
+    return std::nearbyint(x);  // half to even, the default rounding mode
 }
 template <typename T>
 T Squared(T x) {
@@ -135,8 +135,8 @@ EST_REGISTER_KERNEL("Invert", KernelTier::kReference, [](const KernelSpec& spec)
   return kernel;
 });
 
-// Floating to integer truncates; what the integer cannot hold becomes its least number, as x86
-// converts it, and NaN as well (C++ leaves both undefined).
+// Floating to integer truncates. NaN, and numbers that the integer cannot hold, become its smallest
+// number, as in the x86 conversion. (C++ leaves both undefined.)
 template <typename To, typename From>
 To Convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {

@@ -1,7 +1,7 @@
-// MatMul and BatchMatMulV2, plainly: out[i,j] = sum_k a[i,k] * b[k,j], k ascending.
+// MatMul and BatchMatMulV2 as plain loops: out[i,j] = sum_k a[i,k] * b[k,j], with k ascending.
 //
-// Four rows of a at a time, so that b is read once for the four; the inner loop runs along a row of
-// b, which the compiler vectorises.
+// Four rows of a are computed at a time, so that b is read once for all four. The inner loop runs
+// along a row of b, which the compiler vectorises.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kRows = 4;
 
 struct Sizes {
-  int64_t m = 0;  // rows of the result
+  int64_t m = 0;  // the number of rows of the result
   int64_t k = 0;
   int64_t n = 0;
   bool transpose_a = false;  // a is stored [k, m]
@@ -34,6 +34,7 @@ void MultiplyOne(const Sizes& s, const T* a, const T* b, T* out, void* scratch) 
   Acc* const sums = a_rows + kRows * s.k;          // [kRows, n]
   for (int64_t i0 = 0; i0 < s.m; i0 += kRows) {
     const int64_t rows = std::min(kRows, s.m - i0);
+    // The rows of a are converted to Acc once, and stored contiguously even if a is transposed.
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t k = 0; k < s.k; ++k) {
         a_rows[r * s.k + k] =
@@ -66,7 +67,7 @@ void MultiplyOne(const Sizes& s, const T* a, const T* b, T* out, void* scratch) 
   }
 }
 
-// Calls fn(T{}) for what MatMul takes.
+// Calls fn(T{}) for the dtypes that MatMul takes.
 template <typename Fn>
 std::unique_ptr<Kernel> VisitMatMul(DType dtype, Fn&& fn) {
   if (dtype == DType::kInt32) return fn(int32_t{});
@@ -96,7 +97,7 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
   });
 }
 
-// For every matrix of `out`, which matrix of `input` belongs to it, by broadcasting.
+// For every matrix of `out`, the number of the matrix of `input` that broadcasts to it.
 std::vector<int64_t> BatchIndex(const Shape& input, const Shape& out) {
   const int batch_rank = out.rank() - 2;
   int64_t count = 1;

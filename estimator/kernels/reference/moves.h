@@ -1,4 +1,4 @@
-// Kernels that move elements without looking at them: by size, not by dtype.
+// Kernels that move elements without reading their values: by element size, not by dtype.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_MOVES_H_
 #define ESTIMATOR_KERNELS_REFERENCE_MOVES_H_
 
@@ -13,7 +13,7 @@
 
 namespace estimator {
 
-// Calls fn(T{}) with an unsigned type as large as the dtype's elements, or std::string.
+// Calls fn(T{}) with an unsigned type of the size of the dtype's elements, or with std::string.
 template <typename Fn>
 void VisitBySize(DType dtype, Fn&& fn) {
   if (dtype == DType::kString) return fn(std::string());
@@ -31,7 +31,7 @@ void VisitBySize(DType dtype, Fn&& fn) {
   }
 }
 
-// out[i] = in0[base + sum over axes of index * strides]: one output of `shape` in row-major order.
+// A kernel: out[i] = in0[base + sum over axes of index * stride], with one output of `shape`.
 inline std::unique_ptr<Kernel> GatherByStrides(const KernelSpec& spec, const Shape& shape,
                                                int64_t base, std::vector<int64_t> strides) {
   std::unique_ptr<Kernel> kernel;
@@ -49,7 +49,7 @@ inline std::unique_ptr<Kernel> GatherByStrides(const KernelSpec& spec, const Sha
   return kernel;
 }
 
-// One operand's part of a larger output, or the reverse: where it begins there and how it steps.
+// The place of a small operand in a larger one: where it begins and how it steps.
 struct Part {
   int64_t base = 0;
   StridedWalk<1> walk;

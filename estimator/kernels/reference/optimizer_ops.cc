@@ -1,5 +1,5 @@
-// The optimizers' update rules, element by element: (state, scalars, gradient) -> new state.
-// Output i may be written over the i-th state input, so each element is read before it is written.
+// The optimizers' update rules for each element: (state, scalars, gradient) -> new state.
+// Output i may overwrite the i-th state input, so each element is read before it is written.
 // Formulas: TF 2.15 training_ops.cc (CPU).
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-// A kernel whose first outputs.size() inputs are its state, output i taking the place of input i.
+// A kernel whose first outputs.size() inputs are its state. Output i is the new value of input i.
 template <typename Fn>
 class UpdateKernel : public Kernel {
  public:
@@ -28,7 +28,7 @@ class UpdateKernel : public Kernel {
   Fn run_;
 };
 
-// The operands of one op as numbers of type Acc.
+// The operands of an op as numbers of type Acc.
 template <typename T>
 struct Operands {
   using Acc = Accumulator<T>;
@@ -39,7 +39,7 @@ struct Operands {
   void Store(int i, int64_t e, Acc value) const { args.out<T>(i)[e] = static_cast<T>(value); }
 };
 
-// make(spec) returns a generic function (operands, number of elements) that does the update.
+// make(spec) returns a generic function (operands, number of elements) that computes the update.
 template <typename Make>
 KernelFactory Update(Make make) {
   return [make](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
@@ -59,7 +59,7 @@ Acc Sign(Acc x) {
   return static_cast<Acc>((x > 0) - (x < 0));
 }
 
-// var, alpha, delta
+// The inputs are var, alpha, delta.
 EST_REGISTER_KERNEL("ApplyGradientDescent", KernelTier::kReference, Update([](const KernelSpec&) {
                       return [](auto o, int64_t size) {
                         const auto rate = o.scalar(1);
@@ -68,7 +68,7 @@ EST_REGISTER_KERNEL("ApplyGradientDescent", KernelTier::kReference, Update([](co
                       };
                     }));
 
-// var, accum, lr, grad, momentum
+// The inputs are var, accum, lr, grad, momentum.
 EST_REGISTER_KERNEL("ApplyMomentum", KernelTier::kReference, Update([](const KernelSpec& spec) {
                       return [nesterov = spec.attrs.b("use_nesterov")](auto o, int64_t size) {
                         const auto rate = o.scalar(2), momentum = o.scalar(4);
@@ -83,7 +83,7 @@ EST_REGISTER_KERNEL("ApplyMomentum", KernelTier::kReference, Update([](const Ker
                       };
                     }));
 
-// var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad
+// The inputs are var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad.
 EST_REGISTER_KERNEL(
     "ApplyAdam", KernelTier::kReference, Update([](const KernelSpec& spec) {
       return [nesterov = spec.attrs.b("use_nesterov")](auto o, int64_t size) {
@@ -101,7 +101,7 @@ EST_REGISTER_KERNEL(
       };
     }));
 
-// var, ms, mom, lr, rho, momentum, epsilon, grad
+// The inputs are var, ms, mom, lr, rho, momentum, epsilon, grad.
 EST_REGISTER_KERNEL("ApplyRMSProp", KernelTier::kReference, Update([](const KernelSpec&) {
                       return [](auto o, int64_t size) {
                         const auto rate = o.scalar(3), rho = o.scalar(4), momentum = o.scalar(5),
@@ -119,7 +119,7 @@ EST_REGISTER_KERNEL("ApplyRMSProp", KernelTier::kReference, Update([](const Kern
                       };
                     }));
 
-// var, mg, ms, mom, lr, rho, momentum, epsilon, grad
+// The inputs are var, mg, ms, mom, lr, rho, momentum, epsilon, grad.
 EST_REGISTER_KERNEL("ApplyCenteredRMSProp", KernelTier::kReference, Update([](const KernelSpec&) {
                       return [](auto o, int64_t size) {
                         const auto rate = o.scalar(4), rho = o.scalar(5), momentum = o.scalar(6),
@@ -140,7 +140,7 @@ EST_REGISTER_KERNEL("ApplyCenteredRMSProp", KernelTier::kReference, Update([](co
                       };
                     }));
 
-// var, accum, lr, grad
+// The inputs are var, accum, lr, grad.
 EST_REGISTER_KERNEL("ApplyAdagrad", KernelTier::kReference, Update([](const KernelSpec& spec) {
                       return [update_slots = spec.attrs.b("update_slots")](auto o, int64_t size) {
                         const auto rate = o.scalar(2);
@@ -154,7 +154,7 @@ EST_REGISTER_KERNEL("ApplyAdagrad", KernelTier::kReference, Update([](const Kern
                       };
                     }));
 
-// var, accum, accum_update, lr, rho, epsilon, grad
+// The inputs are var, accum, accum_update, lr, rho, epsilon, grad.
 EST_REGISTER_KERNEL("ApplyAdadelta", KernelTier::kReference, Update([](const KernelSpec&) {
                       return [](auto o, int64_t size) {
                         const auto rate = o.scalar(3), rho = o.scalar(4), epsilon = o.scalar(5);
@@ -173,12 +173,13 @@ EST_REGISTER_KERNEL("ApplyAdadelta", KernelTier::kReference, Update([](const Ker
                       };
                     }));
 
-// var, accum, linear, grad, lr, l1, l2, [l2_shrinkage,] lr_power
+// The inputs are var, accum, linear, grad, lr, l1, l2, [l2_shrinkage,] lr_power.
 template <typename O>
 void Ftrl(O o, int64_t size, bool shrinks) {
   using Acc = typename O::Acc;
   const Acc rate = o.scalar(4), l1 = o.scalar(5), l2 = o.scalar(6);
   const Acc shrinkage = shrinks ? o.scalar(7) : Acc{0}, power = o.scalar(shrinks ? 8 : 7);
+  // As in TensorFlow, the usual power -0.5 uses sqrt, which is faster and rounds differently.
   const auto root = [power](Acc x) {
     return power == Acc{-0.5} ? std::sqrt(x) : std::pow(x, -power);
   };
@@ -202,7 +203,7 @@ EST_REGISTER_KERNEL("ApplyFtrlV2", KernelTier::kReference, Update([](const Kerne
                       return [](auto o, int64_t size) { Ftrl(o, size, true); };
                     }));
 
-// var, accum, lr, l1, l2, grad
+// The inputs are var, accum, lr, l1, l2, grad.
 EST_REGISTER_KERNEL("ApplyProximalAdagrad", KernelTier::kReference, Update([](const KernelSpec&) {
                       return [](auto o, int64_t size) {
                         using Acc = typename decltype(o)::Acc;

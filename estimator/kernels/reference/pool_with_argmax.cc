@@ -1,8 +1,9 @@
-// The two halves that a max pool and its gradient become when they share where the maxima were, on
-// NHWC in f32. A tap is numbered r * ksize_w + s in its window, padding counted.
-//   _MaxPoolWithArgmax: x -> y, argmax u8: the tap of the first maximum, row by row.
-//   _MaxPoolGradWithArgmax: argmax, dy[, y] -> dx of attribute input_shape. With y, the gradient
-//     passes only where y > 0.
+// A max pool that also gives the places of the maxima, and its gradient, which uses them; NHWC in
+// f32. A tap has the number r * ksize_w + s in its window; taps in the padding are counted, too.
+//   _MaxPoolWithArgmax: x -> y, argmax u8
+//     argmax is the tap of the first maximum, in row-major order.
+//   _MaxPoolGradWithArgmax: argmax, dy[, y] -> dx with the shape in attribute input_shape
+//     With y, the gradient flows only if y > 0.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -14,12 +15,13 @@ namespace estimator {
 namespace {
 
 struct Pool {
-  Shape input;  // what is pooled
+  Shape input;  // the shape of what is pooled
   Window rows;
   Window columns;
 };
 
-// Calls fn(output element, input element, tap) for every element of every window, row by row.
+// Calls fn(output element, input element, tap) for every element of every window, in row-major
+// order.
 template <typename Fn>
 void ForEachTap(const Pool& pool, Fn&& fn) {
   const int64_t channels = pool.input[3];
@@ -47,7 +49,8 @@ absl::StatusOr<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const Te
   const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
   if (!windows.ok()) return windows.status();
   if (pooled.dtype != DType::kFloat32 || ksize[1] * ksize[2] > 256) {
-    return absl::UnimplementedError("f32, and at most 256 taps, which a byte can number");
+    return absl::UnimplementedError(
+        "only f32 is supported, with at most 256 taps, because argmax is a byte");
   }
   return Pool{.input = input, .rows = windows->rows, .columns = windows->columns};
 }

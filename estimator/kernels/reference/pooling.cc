@@ -1,5 +1,5 @@
-// MaxPool, AvgPool and their gradients, plainly, on NHWC. Padding takes no part: neither in a
-// maximum nor in the count of an average.
+// MaxPool, AvgPool and their gradients as plain loops over NHWC. Padding counts neither for a
+// maximum nor for an average.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -21,8 +21,8 @@ struct Pool {
   int64_t in_image() const { return rows.input * columns.input * channels; }
 };
 
-// Calls fn(output_pixel, window) for every output of image n; window(fn2) calls fn2(input_pixel)
-// for every input of it, row by row.
+// Calls fn(output_pixel, window) for every output of image n. window(fn2) calls fn2(input_pixel)
+// for every input of the window, in row-major order.
 template <typename Fn>
 void ForEachWindow(const Pool& pool, int64_t n, Fn&& fn) {
   for (int64_t p = 0; p < pool.rows.output; ++p) {
@@ -58,13 +58,14 @@ void MaxPool(const Pool& pool, const T* in, T* out) {
   }
 }
 
-// The gradient goes to the first input of the window, row by row, that equals the maximum.
+// The gradient flows to the first input of the window, in row-major order, that equals the maximum.
 template <typename T, typename Acc = Accumulator<T>>
 void MaxPoolGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* in_grad, Acc* sums,
                  bool* found) {
   const int64_t channels = pool.channels;
   for (int64_t n = 0; n < pool.batch; ++n) {
     std::fill(sums, sums + pool.in_image(), Acc{0});
+    // ForEachWindow counts pixels from the start of the batch; `sums` has one image.
     Acc* const image = sums - n * pool.in_image();
     ForEachWindow(pool, n, [&](int64_t output, const auto& window) {
       const T* const best = out + output * channels;
@@ -84,7 +85,7 @@ void MaxPoolGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* 
   }
 }
 
-// The other way round: every output takes `grad` from where its maximum is; 0 if none equals it.
+// The reverse: every output takes the `grad` of its maximum, or 0 if no input equals it.
 template <typename T>
 void MaxPoolGradGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* out_grad,
                      bool* found) {
@@ -144,7 +145,7 @@ void AvgPoolGrad(const Pool& pool, const T* grad, T* in_grad, Acc* sums) {
   }
 }
 
-// input: the shape of what is pooled.
+//   input: the shape of what is pooled.
 absl::StatusOr<Pool> PoolOf(const KernelSpec& spec, const Shape& input) {
   const auto& ksize = spec.attrs.ints("ksize");
   const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);

@@ -1,8 +1,9 @@
 // RandomUniform, RandomUniformInt, RandomStandardNormal, TruncatedNormal, RandomShuffle.
 //
-// A group of numbers is made of one Philox result of the op's stream (random_stream.h; of a
-// reserved run of results for TruncatedNormal), so any group can be made alone. Step s begins s *
-// 256 * num_elements results into the stream: what TensorFlow reserves for each run of the op.
+// One Philox result of the op's stream (random_stream.h) gives a group of numbers; for
+// TruncatedNormal a group has a reserved run of results. So any group can be computed by itself, in
+// parallel. Step s begins s * 256 * num_elements results into the stream: TensorFlow reserves as
+// many for each run.
 // Source: TF 2.15 random_op_cpu.h (FillPhiloxRandom), random_distributions.h.
 #include "estimator/base/random.h"
 
@@ -22,7 +23,7 @@
 namespace estimator {
 namespace {
 
-// What an op that fills its output draws from.
+// The random stream of an op that fills its output.
 class Source {
  public:
   explicit Source(const KernelSpec& spec)
@@ -38,7 +39,7 @@ class Source {
   const int64_t num_elements_;
 };
 
-// Fills the output with groups of kSize numbers. make(base, g) makes group g.
+// Fills the output with groups of kSize numbers. make(base, g) computes group g.
 template <typename T, size_t kSize, typename Make>
 void FillGroups(const Source& source, const KernelArgs& args, Make make) {
   const Philox base = source.At(args.step);
@@ -60,7 +61,8 @@ Philox::Result ResultAt(Philox philox, uint64_t index) {
   return philox.Next4();
 }
 
-// 16-bit floats take as many low bits as they have mantissa: numbers in [1, 2), less 1.
+// A 16-bit float takes as many low bits as it has mantissa bits. They make a number in [1, 2); less
+// 1.
 template <typename T>
 T UniformHalf(uint32_t x) {
   T number;
@@ -78,7 +80,7 @@ std::array<double, 2> NormalDoubles(const Philox::Result& x) {
   return {std::sin(v1) * u2, std::cos(v1) * u2};
 }
 
-// A group of two, from the 128 results that are reserved for it.
+// A group of two numbers, from the 128 results that are reserved for it.
 std::array<double, 2> TruncatedNormalDoubles(Philox philox, uint64_t group) {
   philox.Skip(group * 2 * kReservedPerNumber / 4);
   std::array<double, 2> kept{};
@@ -135,7 +137,7 @@ void FillTruncatedNormal(const Source& source, const KernelArgs& args) {
   }
 }
 
-// fill(T{}, source, args) for the floating dtypes.
+// A factory that calls fill(T{}, source, args) for the floating dtypes.
 template <typename Fill>
 KernelFactory FloatingFactory(Fill fill) {
   return [fill](const KernelSpec& spec) {
@@ -165,8 +167,8 @@ EST_REGISTER_KERNEL("TruncatedNormal", KernelTier::kReference,
                       FillTruncatedNormal<decltype(tag)>(source, args);
                     }));
 
-// low + x mod (high - low), in unsigned arithmetic: slightly uneven for large ranges, as
-// TensorFlow's.
+// low + x mod (high - low), in unsigned arithmetic. As in TensorFlow, it is slightly uneven for
+// large ranges.
 template <typename T, size_t kSize>
 std::unique_ptr<Kernel> UniformIntKernel(const KernelSpec& spec) {
   return MakeKernel([source = Source(spec)](const KernelArgs& args) {
@@ -174,7 +176,7 @@ std::unique_ptr<Kernel> UniformIntKernel(const KernelSpec& spec) {
     const T low = *args.in<T>(1), high = *args.in<T>(2);
     if (low >= high) {
       return absl::InvalidArgumentError(
-          absl::StrCat("need minval < maxval, got ", low, " and ", high));
+          absl::StrCat("minval must be less than maxval, got ", low, " and ", high));
     }
     const Unsigned range = static_cast<Unsigned>(high) - static_cast<Unsigned>(low);
     FillGroups<T, kSize>(source, args, [low, range](const Philox& base, uint64_t g) {
@@ -203,8 +205,8 @@ EST_REGISTER_KERNEL("RandomUniformInt", KernelTier::kReference,
                       return nullptr;
                     });
 
-// Fisher and Yates, from the front: TF 2.15 random_shuffle_op.cc. A step takes size - 1 numbers of
-// the stream, rounded up to whole results of four.
+// Fisher-Yates shuffle from the front: TF 2.15 random_shuffle_op.cc. A step takes size - 1 numbers
+// of the stream, rounded up to whole results of four.
 EST_REGISTER_KERNEL(
     "RandomShuffle", KernelTier::kReference, [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
       const Shape& shape = spec.inputs[0].shape;

@@ -1,5 +1,6 @@
-// Reductions over axes, and L2Loss. 16-bit floats are accumulated in float32, float32 in float32 by
-// pairs (so that long sums keep their digits), integers in 64 bits, which wrap around.
+// Reductions over axes, and L2Loss. 16-bit floats are accumulated in float32. float32 is
+// accumulated in pairs, so that long sums stay accurate. Integers are accumulated in 64 bits and
+// wrap around.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,10 +12,10 @@
 namespace estimator {
 namespace {
 
-// Where the elements that make one output stand: kept axes first, reduced axes in their order.
+// How to iterate over the elements that are reduced to one output.
 struct Layout {
-  StridedWalk<1> kept;     // offset of the first element of every output
-  StridedWalk<1> reduced;  // offsets of its elements from there
+  StridedWalk<1> kept;     // the offset of the first element for each output
+  StridedWalk<1> reduced;  // the offsets of its elements from there
 };
 
 std::optional<Layout> MakeLayout(const KernelSpec& spec) {
@@ -36,8 +37,8 @@ std::optional<Layout> MakeLayout(const KernelSpec& spec) {
   return layout;
 }
 
-// A sum as a binary counter of partial sums: partial k holds 2^k blocks. Its error grows with the
-// logarithm of the number of terms, not with the number.
+// A sum as a binary counter of partial sums: partial k is the sum of 2^k blocks. The error grows
+// with the logarithm of the number of terms, not with the number itself.
 template <typename T>
 class PairwiseSum {
  public:
@@ -88,7 +89,7 @@ struct SumOf {
 };
 template <typename T>
 struct MeanOf : SumOf<T> {
-  // Of integers: the sum is taken and divided in 64 bits, as TensorFlow does. 256 is no int8.
+  // Integers are summed and divided in 64 bits, as in TensorFlow: the count may not fit into T.
   T Result(int64_t n) const {
     if constexpr (std::is_floating_point_v<T>)
       return SumOf<T>::Result(n) / static_cast<T>(n);
@@ -127,7 +128,7 @@ template <typename T>
 struct MaxOf {
   void Add(T x) {
     best = (x > best || x != x) ? x : best;
-  }  // NaN wins, and then nothing is greater
+  }  // NaN replaces any value, and no value replaces NaN
   T Result(int64_t) const { return best; }
   T best = Lowest<T>();
 };

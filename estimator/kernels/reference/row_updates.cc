@@ -1,8 +1,9 @@
-// What a step that looks up rows of a table is made of; see runtime/passes/row_updates.h.
-//   _CheckIndices: indices [..., K] -> the same; fails unless indices[..., k] is in [0, limits[k]).
-//   _SumEqualRows: x [n, ...], ids [n], number of ids, axis 0 -> [n, ...]: row i is the sum of the
-//     rows whose id is ids[i]. Begins with 0 and adds in the order of the rows, as
-//     UnsortedSegmentSum does.
+// The ops of a step that updates only the rows it looks up; see runtime/passes/row_updates.h.
+//   _CheckIndices: indices [..., K] -> the same
+//     Fails unless every indices[..., k] is in [0, limits[k]).
+//   _SumEqualRows: x [n, ...], ids [n], number of ids, axis 0 -> [n, ...]
+//     Row i is the sum of the rows whose id is ids[i]. The sum starts at 0 and adds in the order of
+//     the rows, as UnsortedSegmentSum does.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -34,7 +35,7 @@ EST_REGISTER_KERNEL("_CheckIndices", KernelTier::kReference, [](const KernelSpec
   });
 });
 
-// Which row had an id first: a table of open addressing, at most half full.
+// Finds the first row with a given id. It is a hash table with open addressing, at most half full.
 class FirstRows {
  public:
   explicit FirstRows(int64_t n) {
@@ -42,10 +43,10 @@ class FirstRows {
   }
   size_t num_slots() const { return size_t{1} << bits_; }
   void Clear(int64_t* slots) const { std::fill_n(slots, num_slots(), int64_t{-1}); }
-  // The first row of ids[row], which is `row` itself if none was there.
+  // The first row with the id of `row`: an earlier one, or `row` itself, which is then stored.
   template <typename Index>
   int64_t Find(int64_t* slots, const Index* ids, int64_t row) const {
-    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio: spreads neighbours
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio: spreads near ids
     const size_t mask = num_slots() - 1;
     size_t slot = static_cast<size_t>((static_cast<uint64_t>(ids[row]) * kGolden) >> (64 - bits_));
     while (slots[slot] >= 0 && ids[slots[slot]] != ids[row]) slot = (slot + 1) & mask;
@@ -69,7 +70,7 @@ EST_REGISTER_KERNEL("_SumEqualRows", KernelTier::kReference, [](const KernelSpec
     VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
       if constexpr (kIsNumberType<T>) {
-        // Row i of x is read before row i of the result, which may lie over it, is written.
+        // The result may overwrite x, so row i of x is read before row i of the result is written.
         const auto run = [=](const KernelArgs& args) {
           const Index* const ids = args.in<Index>(1);
           for (int64_t i = 0; i < n; ++i) {

@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-// Integers wrap around: through unsigned numbers, whose overflow is defined.
+// Integers wrap around: they are computed as unsigned numbers, whose overflow is defined.
 template <typename T, typename Op>
 T Combined(T a, T b, Op op) {
   if constexpr (std::is_integral_v<T>)
@@ -20,7 +20,7 @@ T Combined(T a, T b, Op op) {
     return op(a, b);
 }
 
-// combine(total, x), from `first` on.
+//   first: the initial total.  combine(total, x): the next total.
 template <typename Combine>
 KernelFactory Scan(int first, Combine combine) {
   return [first, combine](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
@@ -39,6 +39,7 @@ KernelFactory Scan(int first, Combine combine) {
       if constexpr (kIsNumberType<T>) {
         kernel = MakeKernel([=](const KernelArgs& args) {
           for (int64_t row = 0; row < outer * inner; ++row) {
+            // The elements of a row are `inner` apart.
             const int64_t start = row / inner * size * inner + row % inner;
             const T* x = args.in<T>(0) + start;
             T* out = args.out<T>(0) + start;
@@ -85,7 +86,7 @@ EST_REGISTER_KERNEL("MatrixBandPart", KernelTier::kReference,
                       return kernel;
                     });
 
-// kToMatrix: [..., N] to the diagonal of [..., N, N]; else the diagonal of [..., M, N].
+// kToMatrix: [..., N] to the diagonal of [..., N, N]. Otherwise the diagonal of [..., M, N].
 template <bool kToMatrix>
 std::unique_ptr<Kernel> MakeDiagonal(const KernelSpec& spec) {
   const Shape& matrix = kToMatrix ? spec.outputs[0].shape : spec.inputs[0].shape;
@@ -125,7 +126,7 @@ std::unique_ptr<Kernel> MakeInvertPermutation(int64_t n) {
       if (at < 0 || at >= n || out[at] != T{-1}) {
         return absl::InvalidArgumentError(absl::StrCat(
             "not a permutation: element ", i, " is ", at,
-            at < 0 || at >= n ? absl::StrCat(", not in [0, ", n, ")") : ", for the second time"));
+            at < 0 || at >= n ? absl::StrCat(", not in [0, ", n, ")") : ", which occurs twice"));
       }
       out[at] = static_cast<T>(i);
     }

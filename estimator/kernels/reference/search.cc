@@ -12,8 +12,8 @@
 namespace estimator {
 namespace {
 
-// `better(a, b)`: a takes the place of b. A NaN never does; of equals the first stays. `worst` is
-// where the search begins, so that it passes over NaN.
+// better(a, b): whether a replaces b. A NaN never does, and of equal elements the first is kept.
+//   worst: the initial value, so that NaN elements are skipped.
 template <typename T, typename Index, typename Better>
 std::unique_ptr<Kernel> ArgKernel(const KernelSpec& spec, int64_t axis, Better better,
                                   Compute<T> worst) {
@@ -84,6 +84,7 @@ EST_REGISTER_KERNEL("TopKV2", KernelTier::kReference, [](const KernelSpec& spec)
             for (int64_t row = 0; row < rows; ++row) {
               const T* x = args.in<T>(0) + row * columns;
               std::iota(order, order + columns, 0);
+              // As in TensorFlow, equal elements are ordered by index.
               std::partial_sort(order, order + k, order + columns, [x](int32_t a, int32_t b) {
                 const auto xa = static_cast<Compute<T>>(x[a]), xb = static_cast<Compute<T>>(x[b]);
                 return xa > xb || (!(xb > xa) && a < b);
@@ -113,7 +114,7 @@ std::unique_ptr<Kernel> InTopKKernel(const KernelSpec& spec, int64_t k) {
       int64_t num_larger = 0;
       for (int64_t i = 0; in && i < columns; ++i) {
         if (!std::isfinite(x[i]))
-          in = false;  // as TensorFlow: such a row has no order
+          in = false;  // as in TensorFlow: such a row has no order
         else
           num_larger += x[i] > x[target];
       }

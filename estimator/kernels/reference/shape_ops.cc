@@ -1,4 +1,4 @@
-// Ops that leave the elements where they are: copies, and what static shapes know.
+// Ops that do not change elements: copies, and values that follow from static shapes.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -34,7 +34,7 @@ EST_REGISTER_KERNEL("Identity", KernelTier::kReference, CopyKernel);
 EST_REGISTER_KERNEL("StopGradient", KernelTier::kReference, CopyKernel);
 EST_REGISTER_KERNEL("EnsureShape", KernelTier::kReference, CopyKernel);
 
-// Hands out integers that are known when the kernel is built.
+// A kernel that outputs integers that are known when it is built.
 std::unique_ptr<Kernel> KnownInts(const KernelSpec& spec, std::vector<int64_t> values) {
   if (spec.outputs[0].dtype == DType::kInt64) {
     return MakeKernel([values](const KernelArgs& args) {

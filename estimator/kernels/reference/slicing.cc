@@ -21,9 +21,10 @@ EST_REGISTER_KERNEL("Slice", KernelTier::kReference,
                       return GatherByStrides(spec, spec.outputs[0].shape, base, strides);
                     });
 
-// The elements that a StridedSlice of `whole` takes; begin, end and strides are operands `first`...
+// The elements of `whole` that a StridedSlice takes. begin, end and strides are the operands from
+// `first` on.
 struct Taken {
-  Shape shape;  // before axes are shrunk or added
+  Shape shape;  // before axes are removed or added
   int64_t base = 0;
   std::vector<int64_t> strides;
 };
@@ -50,8 +51,8 @@ EST_REGISTER_KERNEL("StridedSlice", KernelTier::kReference,
                       return GatherByStrides(spec, taken->shape, taken->base, taken->strides);
                     });
 
-// Writes operand `input` into places of output 0, which is `fill` elsewhere (operand fill_input, or
-// 0).
+// Writes operand `input` to strided places of output 0. The other elements get the operand
+// fill_input, or 0 if that is negative.
 std::unique_ptr<Kernel> EmbedKernel(const KernelSpec& spec, int input, int fill_input,
                                     const Shape& shape, int64_t base,
                                     std::vector<int64_t> strides) {
@@ -97,7 +98,7 @@ std::vector<int64_t> MirrorSources(const Shape& padded, const Shape& inner,
                                    const std::vector<int64_t>& paddings, bool reflect) {
   std::vector<int64_t> sources(static_cast<size_t>(padded.num_elements()));
   const std::vector<int64_t> padded_strides = padded.strides(), inner_strides = inner.strides();
-  const int64_t edge = reflect ? 1 : 0;  // whether the edge element is left out
+  const int64_t edge = reflect ? 1 : 0;  // 1: the edge element is not repeated
   for (size_t i = 0; i < sources.size(); ++i) {
     for (size_t axis = 0; axis < padded_strides.size(); ++axis) {
       const int64_t n = inner.dims()[axis];

@@ -1,5 +1,5 @@
-// Softmax, LogSoftmax and the two softmax cross entropies, along the last axis, shifted by the
-// row's maximum.
+// Softmax, LogSoftmax and the two softmax cross entropies along the last axis. The row's maximum is
+// subtracted first, so that exp does not overflow.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace estimator {
 namespace {
 
-// Of a row x of `classes` logits: the maximum, and log(sum_c exp(x[c] - maximum)).
+// For a row x of `classes` logits: the maximum, and log(sum_c exp(x[c] - maximum)).
 template <typename Acc>
 struct LogSum {
   Acc maximum = 0;
@@ -63,8 +63,9 @@ std::unique_ptr<Kernel> MakeSoftmax(const KernelSpec& spec) {
   });
 }
 
-// loss[r] = sum_c labels[r,c] * -logsoftmax[r,c];  backprop[r,c] = softmax[r,c] - labels[r,c], as
-// TensorFlow has it (the derivative where a row of labels sums to 1).
+// loss[r]       = sum_c labels[r,c] * -logsoftmax[r,c]
+// backprop[r,c] = softmax[r,c] - labels[r,c]
+// As in TensorFlow, backprop is the derivative only if a row of labels sums to 1.
 std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
   const RowSizes sizes = RowsOf(spec.inputs[0].shape);
   return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
@@ -80,7 +81,7 @@ std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
         for (int64_t c = 0; c < sizes.classes; ++c) {
           const Acc value = static_cast<Acc>(x[c]) - s.maximum;
           const Acc label = static_cast<Acc>(labels[c]);
-          // 0 * log(0) is 0: a class of no weight takes no part.
+          // 0 * log(0) is 0: a class with weight 0 does not count.
           if (label != 0) loss += label * (s.log_sum - value);
           backprop[c] = static_cast<T>(std::exp(value - s.log_sum) - label);
         }
@@ -91,7 +92,8 @@ std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
   });
 }
 
-// loss[r] = -logsoftmax[r, label[r]];  backprop[r,c] = softmax[r,c] - (c == label[r]).
+// loss[r]       = -logsoftmax[r, label[r]]
+// backprop[r,c] = softmax[r,c] - (c == label[r])
 template <typename T, typename Label>
 std::unique_ptr<Kernel> MakeSparse(const KernelSpec& spec) {
   using Acc = Accumulator<T>;
@@ -103,7 +105,7 @@ std::unique_ptr<Kernel> MakeSparse(const KernelSpec& spec) {
       if (label < 0 || label >= sizes.classes) {
         return absl::InvalidArgumentError(
             absl::StrCat("row ", r, " has label ", label, ", but there are ", sizes.classes,
-                         " classes: labels lie in [0, ", sizes.classes, ")"));
+                         " classes: labels must be in [0, ", sizes.classes, ")"));
       }
       const T* const x = args.in<T>(0) + r * sizes.classes;
       T* const backprop = args.out<T>(1) + r * sizes.classes;

@@ -1,4 +1,4 @@
-// AsString: each element through printf.
+// AsString: formats each element as printf does.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-// "%", flag, width, precision; the conversion is still to come.
+// "%", flags, width and precision. The caller appends the conversion.
 std::string FormatOf(const Attrs& attrs) {
   std::string format = absl::StrCat("%", attrs.s("fill"));
   if (attrs.i("width") > -1) absl::StrAppend(&format, attrs.i("width"));
@@ -29,7 +29,7 @@ std::string Printed(const std::string& format, Number number) {
   return text;
 }
 
-// fn(element) -> string, for elements of type T.
+// A kernel that writes fn(element), a string, for elements of type T.
 template <typename T, typename Fn>
 std::unique_ptr<Kernel> ForEach(const KernelSpec& spec, Fn fn) {
   const int64_t n = spec.outputs[0].shape.num_elements();
@@ -44,7 +44,7 @@ EST_REGISTER_KERNEL("AsString", KernelTier::kReference, [](const KernelSpec& spe
   std::string format = FormatOf(spec.attrs);
   std::unique_ptr<Kernel> kernel;
   if (dtype == DType::kString) {
-    // As TensorFlow: without a width a string is itself, else it ends at a zero byte.
+    // As in TensorFlow, a string without a width is copied; with a width it ends at a zero byte.
     format += "s";
     const bool padded = spec.attrs.i("width") > 0;
     return ForEach<std::string>(spec, [format, padded](const std::string& x) {

@@ -1,4 +1,4 @@
-// For tests: holds a kernel of a faster tier against the reference kernel of the same spec.
+// For tests: compares a kernel of a faster tier with the reference kernel of the same spec.
 #ifndef ESTIMATOR_KERNELS_TESTING_TIERS_H_
 #define ESTIMATOR_KERNELS_TESTING_TIERS_H_
 
@@ -29,7 +29,7 @@ inline Array RandomArray(const Shape& shape, uint64_t seed, float low = -1.0f, f
   return array;
 }
 
-// The inputs and their values as constants filled in.
+// The spec with its inputs, and with their values as constants.
 inline KernelSpec CompleteSpec(KernelSpec spec, const std::vector<Array>& inputs) {
   if (spec.name.empty()) spec.name = spec.op;
   for (const Array& input : inputs) {
@@ -39,7 +39,7 @@ inline KernelSpec CompleteSpec(KernelSpec spec, const std::vector<Array>& inputs
   return spec;
 }
 
-// True if `tier` itself makes the kernel of the spec, rather than leaving it to the reference.
+// True if `tier` has its own kernel for the spec, so that the reference kernel is not used.
 inline bool TierAccepts(const KernelSpec& spec, KernelTier tier) {
   const auto fast = CreateKernel(spec, tier);
   const auto reference = CreateKernel(spec, KernelTier::kReference);
@@ -49,8 +49,9 @@ inline bool TierAccepts(const KernelSpec& spec, KernelTier tier) {
   return typeid(a) != typeid(b);
 }
 
-// Empty if the tier takes the spec, agrees with the reference within the tolerance (one for all
-// outputs), and gives the same bits a second time; else what is wrong. num_outputs 0: all.
+// Returns "" if the tier accepts the spec, agrees with the reference within the tolerance (one for
+// all outputs), and gives the same bits a second time. Otherwise says what is wrong.
+//   num_outputs: how many outputs are compared; 0: all.
 inline std::string DifferenceFromReference(const KernelSpec& incomplete,
                                            const std::vector<Array>& inputs, KernelTier tier,
                                            Tolerance tolerance, size_t num_outputs = 0) {
@@ -72,7 +73,8 @@ inline std::string DifferenceFromReference(const KernelSpec& incomplete,
   return "";
 }
 
-// `array` in the other format of kernels/layout.h: NHWC in blocks, or back with block 0.
+// Converts `array` to the other format of kernels/layout.h: from NHWC to blocks, or with block 0
+// back.
 inline Array InBlocks(const Array& array, int64_t block) {
   const Shape shape = block > 0 ? BlockedShape(array.shape(), block) : PlainShape(array.shape());
   const auto result =
@@ -84,8 +86,9 @@ inline Array InBlocks(const Array& array, int64_t block) {
   return (*result)[0];
 }
 
-// Runs `plain` on the same numbers with the inputs and outputs of the given indices in blocks.
-// Empty if the tier takes that and gives `expected`, within the tolerance; else what is wrong.
+// Runs `plain` on the same numbers, with the inputs and outputs of the given indices in blocks.
+// Returns "" if the tier accepts that and the result is `expected` within the tolerance. Otherwise
+// says what is wrong.
 inline std::string DifferenceInBlocks(const KernelSpec& plain, const std::vector<Array>& inputs,
                                       const std::vector<Array>& expected,
                                       const std::vector<size_t>& image_inputs,

@@ -61,7 +61,7 @@ std::vector<Tensor> OpBuilder::BuildN(int num_outputs) {
   if (!has_constants) {
     inputs = std::move(tensors);
   } else {
-    // As in TensorFlow, the op is named after the scope that holds its constants.
+    // As in TensorFlow, the op has the name of the scope that contains its constants.
     const NameScope scope(name_, graph);
     name = scope.prefix();
     for (const auto& operand : operands_) {

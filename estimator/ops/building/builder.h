@@ -1,5 +1,5 @@
 // For op families: adds an op together with the constant operands that it takes (axes, shapes,
-// paddings), named as TensorFlow names them: `Sum` and `Sum/reduction_indices`.
+// paddings), with TensorFlow's names: `Sum` and `Sum/reduction_indices`.
 #ifndef ESTIMATOR_OPS_BUILDING_BUILDER_H_
 #define ESTIMATOR_OPS_BUILDING_BUILDER_H_
 
@@ -18,18 +18,22 @@
 
 namespace estimator {
 
-// Add operands in the op's order, then Build once. Builds into the graph of the first tensor.
-//   return OpBuilder("Sum", name).Input(x).Ints("reduction_indices", axes).Attr("keep_dims",
-//   false).Build();
+// Add the operands in the op's order, then call Build once. The op is added to the graph of the
+// first tensor.
+//   return OpBuilder("Sum", name)
+//       .Input(x)
+//       .Ints("reduction_indices", axes)
+//       .Attr("keep_dims", false)
+//       .Build();
 class OpBuilder {
  public:
   OpBuilder(absl::string_view op, absl::string_view name) : op_(op), name_(name) {}
 
   OpBuilder& Input(const Tensor& tensor);
   OpBuilder& Inputs(const std::vector<Tensor>& tensors);
-  // A constant operand, called `<op's name>/<name>`.
+  // A constant operand with the name `<op's name>/<name>`.
   OpBuilder& Const(absl::string_view name, Array value);
-  // i32 [n], or i64 if a value needs it.
+  // A constant i32 [n], or i64 [n] if a value does not fit into i32.
   OpBuilder& Ints(absl::string_view name, absl::Span<const int64_t> values);
   OpBuilder& Int(absl::string_view name, int64_t value);  // i32 []
   OpBuilder& Attr(absl::string_view name, AttrValue value);
@@ -49,7 +53,7 @@ class OpBuilder {
   Attrs attrs_;
 };
 
-// The numbers as i32 (i64 if one needs it), of the given shape.
+// The numbers as an array of the given shape: i32, or i64 if a number does not fit into i32.
 Array IntArray(const Shape& shape, absl::Span<const int64_t> values);
 
 }  // namespace estimator

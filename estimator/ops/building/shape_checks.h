@@ -1,4 +1,4 @@
-// Checks that shape rules share. Inside ops only.
+// Checks that shape rules share. Only for ops.
 #ifndef ESTIMATOR_OPS_BUILDING_SHAPE_CHECKS_H_
 #define ESTIMATOR_OPS_BUILDING_SHAPE_CHECKS_H_
 
@@ -11,20 +11,21 @@
 
 namespace estimator {
 
-// Errors of all: INVALID_ARGUMENT with what was found and what was expected, without the op's name
-// and its types, which the graph adds.
+// All checks return INVALID_ARGUMENT with the actual and the expected value. The graph adds the
+// op's name and the types of its inputs to the message.
 
-// "labels has rank 2, expected 1". hint goes in parentheses: "(batch, rows, columns, channels)".
+//   labels has rank 2, expected 1
+//   hint: put in the message after the rank: "(batch, rows, columns, channels)".
 absl::Status CheckRank(const TensorSpec& spec, int rank, absl::string_view what,
                        absl::string_view hint = "");
-// Input i has the dtype of input 0 for every i in inputs; all where inputs is empty.
+// Checks that each input in `inputs` has the dtype of input 0; if `inputs` is empty, all inputs.
 absl::Status CheckSameDType(const ShapeContext& c, const std::vector<int>& inputs = {});
-// float32, float64, bfloat16 or float16.
+// Checks for float32, float64, bfloat16 or float16.
 absl::Status CheckFloating(const TensorSpec& spec, absl::string_view what);
-// "grad is [2,3], expected [2,4]".
+//   grad is [2,3], expected [2,4]
 absl::Status CheckShape(const TensorSpec& spec, const Shape& expected, absl::string_view what);
 
-// Shape rules: one floating input, its type is the output's; and several of the same floating type.
+// A shape rule: all inputs have one floating type, and the output has it, too.
 absl::StatusOr<std::vector<TensorSpec>> SameFloating(const ShapeContext& c);
 
 }  // namespace estimator

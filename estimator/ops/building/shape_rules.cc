@@ -67,7 +67,7 @@ absl::StatusOr<int64_t> ConstantInt(const ShapeContext& context, int input) {
 absl::StatusOr<int> CheckAxis(int64_t axis, int rank) {
   if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
   return absl::InvalidArgumentError(
-      rank == 0 ? absl::StrCat("axis ", axis, " of a scalar, which has none")
+      rank == 0 ? absl::StrCat("axis ", axis, " is out of range: a scalar has no axes")
                 : absl::StrCat("axis ", axis, " is out of range [", -rank, ", ", rank, ")"));
 }
 

@@ -1,4 +1,4 @@
-// Attributes of convolutions and pools, from options. Inside ops only.
+// Converts the options of convolutions and pools to attributes. Only for ops.
 #ifndef ESTIMATOR_OPS_BUILDING_WINDOW_ATTRS_H_
 #define ESTIMATOR_OPS_BUILDING_WINDOW_ATTRS_H_
 
@@ -11,15 +11,16 @@
 
 namespace estimator {
 
-// NHWC from one number for both axes, from {rows, columns}, or as it is (the shape rule checks it).
+// Four numbers in NHWC order, from one number for both axes or from {rows, columns}. Other lengths
+// are returned unchanged; the shape rule checks them.
 inline std::vector<int64_t> PerAxis(const std::vector<int64_t>& values) {
   if (values.size() == 1) return {1, values[0], values[0], 1};
   if (values.size() == 2) return {1, values[0], values[1], 1};
   return values;
 }
 
-// strides, padding, explicit_paddings and data_format.
-//   explicit_paddings: {top, bottom, left, right}, or none for `padding`.
+// The attributes strides, padding, explicit_paddings and data_format.
+//   explicit_paddings: {top, bottom, left, right}; empty: `padding` applies.
 inline Attrs WindowAttrs(const std::vector<int64_t>& strides, Padding padding,
                          const std::vector<int64_t>& explicit_paddings) {
   Attrs attrs{{"strides", PerAxis(strides)}, {"data_format", std::string("NHWC")}};

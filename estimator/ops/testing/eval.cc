@@ -19,7 +19,7 @@
 namespace estimator::testing {
 namespace {
 
-// One evaluation: values of the tensors so far, and which of them are constants.
+// One evaluation: the tensors with a known value, and which of them are constants.
 class Evaluator {
  public:
   Evaluator(const std::map<Tensor, Array>& feeds, const StepContext& step, KernelTier fastest)
@@ -49,7 +49,8 @@ class Evaluator {
     }
   }
 
-  // A variable's node is older than its initial value's, so that is evaluated on its own.
+  // A variable's node is created before the node of its initial value, so the initial value is
+  // evaluated by itself.
   void InitialValue(const Tensor& tensor) {
     for (const Variable& variable : tensor.graph()->variables()) {
       if (variable.node() == tensor.node())
@@ -66,8 +67,7 @@ class Evaluator {
       return absl::OkStatus();
     }
     if (node.op() == "Placeholder") {
-      return absl::InvalidArgumentError(
-          absl::StrCat(node.name(), ": a placeholder without a feed"));
+      return absl::InvalidArgumentError(absl::StrCat(node.name(), ": the placeholder is not fed"));
     }
     KernelSpec spec{.op = node.op(),
                     .name = node.name(),
@@ -84,12 +84,12 @@ class Evaluator {
       spec.constants.push_back(is_constant ? std::optional<Array>(inputs.back()) : std::nullopt);
       constant = constant && is_constant;
     }
-    // Static shapes make these constants whatever their inputs are.
+    // Shapes are static, so these are constants for any inputs.
     constant = constant || node.op() == "Shape" || node.op() == "Size" || node.op() == "Rank";
     absl::StatusOr<std::vector<Array>> outputs = RunKernel(spec, inputs, fastest_, step_);
     if (!outputs.ok()) return Annotate(outputs.status(), node.name());
     for (int i = 0; i < node.num_outputs(); ++i) {
-      const Tensor tensor(nullptr, &node, i);  // equality is by node and output
+      const Tensor tensor(nullptr, &node, i);  // tensors are compared by node and output
       if (constant) constants_.insert(tensor);
       values_[tensor] = std::move((*outputs)[static_cast<size_t>(i)]);
     }
@@ -105,7 +105,7 @@ class Evaluator {
   std::set<Tensor> constants_;
 };
 
-// sum(weights * values), both as doubles.
+// sum(weights * values), computed in double.
 double WeightedSum(const Array& values, const Array& weights) {
   double sum = 0;
   for (int64_t i = 0; i < values.num_elements(); ++i) {
@@ -114,7 +114,8 @@ double WeightedSum(const Array& values, const Array& weights) {
   return sum;
 }
 
-// The derivative of the weighted output by element i of input `which`, by central differences.
+// The derivative of the weighted output with respect to element i of input `which`, by central
+// differences.
 absl::StatusOr<double> Difference(const Tensor& y, const Array& weights,
                                   const std::vector<Tensor>& xs, const std::vector<Array>& inputs,
                                   size_t which, int64_t i) {
@@ -206,7 +207,7 @@ absl::Status CheckGradients(const TensorFn& fn, const std::vector<Array>& inputs
   for (size_t g = 0; g < gradients.size(); ++g) {
     const size_t which = floating[g];
     const Array& input = inputs[which];
-    Array actual(input.dtype(), input.shape());  // zeros where no gradient flows
+    Array actual(input.dtype(), input.shape());  // stays zero if no gradient flows
     if (gradients[g].valid()) {
       EST_ASSIGN_OR_RETURN(actual, Eval(gradients[g], feeds));
     }
@@ -233,7 +234,7 @@ Array Scrambled(const Shape& shape, double low, double high, DType dtype) {
   const int64_t n = array.num_elements();
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
-  for (int64_t i = n - 1; i > 0; --i) {  // Fisher and Yates
+  for (int64_t i = n - 1; i > 0; --i) {  // Fisher-Yates shuffle
     const uint64_t j = HashSeed(17, static_cast<uint64_t>(i)) % static_cast<uint64_t>(i + 1);
     std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(j)]);
   }

@@ -16,7 +16,7 @@
 namespace estimator::testing {
 namespace {
 
-// One rounding of the dtype, relative.
+// The relative error of one rounding to the dtype.
 double Epsilon(DType dtype) {
   switch (dtype) {
     case DType::kFloat64:
@@ -32,14 +32,14 @@ double Epsilon(DType dtype) {
   }
 }
 
-// What a class of cases.py allows, in roundings of the result's dtype: of the element itself, and
-// of the tensor's largest element, or of 1 where that is smaller. The operands are of the order of
-// 1, so a rounding on the way to a small result is one of 1, not of the result. Measured is what
-// the worst case of the class needs; twice that is left for other vector widths and numbers of
-// threads.
+// The tolerance of a class of cases.py, in roundings of the result's dtype. It applies to the
+// element itself, and to the tensor's largest element, but at least to 1. The operands are about 1,
+// so a rounding of an intermediate value is a rounding of 1, not of a small result. "Measured" is
+// the error of the worst case of the class; the tolerance is twice that, for other vector widths
+// and numbers of threads.
 struct ToleranceClass {
   double wide = 0;    // float64, float32
-  double narrow = 0;  // float16, bfloat16: computed in float32 here, and rounded once
+  double narrow = 0;  // float16, bfloat16: computed in float32 and rounded once here
 };
 
 const std::map<std::string, ToleranceClass>& Classes() {
@@ -48,20 +48,20 @@ const std::map<std::string, ToleranceClass>& Classes() {
       {"exact", {}},
       // Random numbers.
       {"bits", {}},
-      // A few operations, which a compiler may contract. Measured: 0 and 0.
+      // A few operations, which a compiler may contract to fused ones. Measured: 0 and 0.
       {"rounded", {.wide = 1, .narrow = 1}},
-      // exp, log, tanh and the like: TensorFlow has Eigen's polynomials, we have libm and our own.
-      // TensorFlow rounds 16-bit gradients after each operation. Measured: 3.9 and 1.
+      // exp, log, tanh and similar functions: TensorFlow uses Eigen's polynomials, we use libm and
+      // our own. TensorFlow rounds 16-bit gradients after each operation. Measured: 3.9 and 1.
       {"function", {.wide = 8, .narrow = 2}},
-      // FTRL's difference of two powers over the rate. Measured: 9.2.
+      // FTRL's difference of two powers, divided by the rate. Measured: 9.2.
       {"powers", {.wide = 18, .narrow = 2}},
-      // Several such functions, one of the other. Measured: 7.9.
+      // Compositions of several such functions. Measured: 7.9.
       {"composed", {.wide = 16, .narrow = 2}},
-      // Up to a hundred terms in another order. Measured: 2.6 and 1.
+      // Sums of up to a hundred terms in another order. Measured: 2.6 and 1.
       {"sum", {.wide = 6, .narrow = 2}},
-      // Up to thousands of terms in another order. Measured: 3.6.
+      // Sums of up to thousands of terms in another order. Measured: 3.6.
       {"long_sum", {.wide = 8, .narrow = 2}},
-      // Moments, a division and a root; the gradient subtracts what it has in common with them.
+      // Moments, a division and a root. The gradient subtracts nearly equal numbers.
       // Measured: 13.8 and 0.
       {"statistics", {.wide = 28, .narrow = 1}},
   };
@@ -77,7 +77,7 @@ double LargestFinite(const Array& array) {
   return largest;
 }
 
-// What is fetched for a case, and what it must be.
+// A tensor to fetch for a case, and its expected value.
 struct Wanted {
   std::string what;
   Tensor tensor;
@@ -92,7 +92,7 @@ std::string DifferenceOf(const GoldenCase& golden, const Array& actual, const Ar
   return Compare(actual, expected, GoldenTolerance(golden.tolerance, expected)).report;
 }
 
-// TensorFlow gives zeros in places where no gradient flows here (Sign): the same thing.
+// TensorFlow has gradients of zeros where no gradient flows here (Sign). These are equal.
 bool IsZero(const Array& array) {
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     if (array.AsDouble(i) != 0) return false;
@@ -107,7 +107,7 @@ Tensor FedBy(const Array& value, std::map<Tensor, Array>* feeds) {
   return tensor;
 }
 
-// The case and its gradients in the current graph, and what to fetch.
+// Builds the case and its gradients in the current graph. Returns what to fetch.
 std::vector<Wanted> Build(const GoldenCase& golden, const GoldenBuilder& build,
                           std::map<Tensor, Array>* feeds) {
   Graph& graph = Graph::Current();
@@ -162,13 +162,13 @@ Tolerance GoldenTolerance(absl::string_view tolerance_class, const Array& expect
   if (expected.dtype() == DType::kString) return {};
   const auto found = Classes().find(std::string(tolerance_class));
   if (found == Classes().end()) {
-    ADD_FAILURE() << "there is no tolerance class " << tolerance_class;
+    ADD_FAILURE() << "unknown tolerance class " << tolerance_class;
     return {};
   }
   const double roundings =
       DTypeSize(expected.dtype()) == 2 ? found->second.narrow : found->second.wide;
   const double unit = roundings * Epsilon(expected.dtype());
-  // Beside 1e30, which cases of special values have, the others must show too.
+  // Cases of special values contain 1e30. It must not make the tolerance of other elements large.
   constexpr double kUsual = 1000;
   const double largest = LargestFinite(expected);
   if (tolerance_class == "rounded") return {.relative = unit};

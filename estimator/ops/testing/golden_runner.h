@@ -1,5 +1,5 @@
-// Runs an op golden: builds what a case describes, with its gradients, and holds the values that
-// every kernel tier gives against TensorFlow's.
+// Runs an op golden: builds the op of a case with its gradients, and compares the values of every
+// kernel tier with TensorFlow's.
 #ifndef ESTIMATOR_OPS_TESTING_GOLDEN_RUNNER_H_
 #define ESTIMATOR_OPS_TESTING_GOLDEN_RUNNER_H_
 
@@ -14,19 +14,19 @@
 
 namespace estimator::testing {
 
-// The cases of testdata/ops, read once; a failed test and none if they cannot be read.
+// The cases of testdata/ops, read once. If they cannot be read, the test fails and there are none.
 const std::vector<GoldenCase>& Goldens();
 
-// What a case allows between its value `expected` and ours: see the table in golden_runner.cc.
+// The tolerance of a case for the value `expected`: see the table in golden_runner.cc.
 Tolerance GoldenTolerance(absl::string_view tolerance_class, const Array& expected);
 
 // Builds the outputs of a case in the current graph.
 using GoldenBuilder = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
-// The node that the case names.
+// Builds the node that the case names.
 GoldenBuilder NodeOf(const GoldenCase& golden);
 
-// Fails the test unless outputs and gradients are TensorFlow's, by the reference kernels and by the
-// fastest.
+// Fails the test if outputs or gradients differ from TensorFlow's, with the reference kernels or
+// the fastest kernels.
 void ExpectEqualsTensorFlow(const GoldenCase& golden, const GoldenBuilder& build);
 
 }  // namespace estimator::testing

@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<float>> Floats(absl::string_view text) {
   return values;
 }
 
-// text: TYPE:VALUE, but of an array.
+//   text: TYPE:VALUE, for every type but an array.
 absl::StatusOr<AttrValue> ParseAttr(absl::string_view text) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(':', 1));
   const auto& [type, value] = parts;

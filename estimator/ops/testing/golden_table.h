@@ -1,17 +1,20 @@
-// The op goldens of testdata/ops: what TensorFlow's ops and their gradients gave, as a table and a
-// checkpoint, both written by generate.py there.
+// The op goldens of testdata/ops: results of TensorFlow's ops and of their gradients, as a table
+// and a checkpoint. generate.py in that folder writes both.
 //
-// cases.txt has a line a case, words separated by spaces; # begins a comment:
+// cases.txt has one line for each case; words are separated by spaces, and # begins a comment:
 //   OP NAME tolerance=CLASS inputs=N outputs=N [const=I,J] [d=I,J] ATTRIBUTE=TYPE:VALUE ...
-//   const: the operands that are constants of the graph.
-//   d: the floating operands that were differentiated.
-//   TYPE: b, i, f, s (text), t (a dtype), d (a shape; -1 is unknown), a (an array, in the
-//   checkpoint), li, lf, ls (lists, by commas).
-//   OP is a registered op, or fn.FUNCTION: a function of ours that is made of several.
-// absent.txt has a line for every row that TensorFlow gives no golden for: OP NAME REASON.
-// The checkpoint `goldens` holds, under OP/NAME/: in/I; out/I, where output I is compared; dy/I,
-// the gradient that flows into it, where it is differentiated; d/I, the gradient of operand I,
-// absent where TensorFlow has none; attr, the array of an attribute.
+//     OP      a registered op, or fn.FUNCTION: one of our functions that is made of several ops
+//     const   the operands that are constants of the graph
+//     d       the floating operands that were differentiated
+//     TYPE    b, i, f, s (text), t (dtype), d (shape; -1 is unknown), a (array, in the checkpoint),
+//             li, lf, ls (lists, separated by commas)
+// absent.txt has one line for each case that TensorFlow gives no golden for: OP NAME REASON.
+// The checkpoint `goldens` has these keys under OP/NAME/:
+//     in/I    input I
+//     out/I   output I, if it is compared
+//     dy/I    the gradient that flows into output I, if it is differentiated
+//     d/I     the gradient of operand I; absent if TensorFlow has none
+//     attr    the array of an attribute
 #ifndef ESTIMATOR_OPS_TESTING_GOLDEN_TABLE_H_
 #define ESTIMATOR_OPS_TESTING_GOLDEN_TABLE_H_
 
@@ -36,20 +39,20 @@ struct GoldenCase {
   int num_outputs = 0;
   std::vector<Array> inputs;
   std::set<int> constants;       // operands
-  std::map<int, Array> outputs;  // those that are compared
+  std::map<int, Array> outputs;  // the outputs that are compared
   std::map<int, Array> grad_ys;  // by output
   std::set<int> differentiated;  // operands
-  std::map<int, Array> grads;    // by operand, where there is one
+  std::map<int, Array> grads;    // by operand; absent if TensorFlow has no gradient
 };
 
-// Reads `folder`/cases.txt and the checkpoint `folder`/goldens, in the table's order.
-// Errors: of the files; INVALID_ARGUMENT naming the line that is not as above.
+// Reads `folder`/cases.txt and the checkpoint `folder`/goldens, in the order of the table.
+// Errors: errors of reading the files; INVALID_ARGUMENT naming the malformed line.
 absl::StatusOr<std::vector<GoldenCase>> ReadGoldens(absl::string_view folder);
 
 struct AbsentGolden {
   std::string op;
   std::string name;
-  std::string reason;  // in words
+  std::string reason;  // free text
 };
 
 // Reads `folder`/absent.txt. Errors: as above.

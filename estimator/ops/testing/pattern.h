@@ -8,7 +8,7 @@
 
 namespace estimator::testing {
 
-// Eighths in [-5/8, 5/8], exact in every floating type, of which many are equal.
+// Multiples of 1/8 in [-5/8, 5/8], which every floating type holds exactly. Many are equal.
 inline Array Pattern(const Shape& shape, int64_t seed) {
   Array array(DType::kFloat32, shape);
   for (int64_t i = 0; i < array.num_elements(); ++i) {

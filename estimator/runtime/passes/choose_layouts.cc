@@ -15,12 +15,13 @@
 namespace estimator::ir {
 namespace {
 
-// AVX-512's vector of f32. With AVX2 oneDNN chooses blocks of 8, which gain nothing.
+// The number of f32 in an AVX-512 vector. With AVX2 oneDNN chooses blocks of 8, which gain nothing.
 constexpr int64_t kBlock = 16;
-// Images of so few channels are not blocked: the network's input.
+// Images with at most this many channels are the network's input, and are not blocked.
 constexpr int64_t kMostInputChannels = 3;
 
-// Which operands of an op are activations, and whether it asks for a layout or follows.
+// The operands of an op that are activations, and whether the op chooses a layout or follows its
+// inputs.
 struct Images {
   std::vector<int> inputs;
   std::vector<int> outputs;
@@ -32,7 +33,7 @@ bool IsElementwise(const Node& node) {
          fused::FindTileOp(node.op).has_value();
 }
 
-// Inputs beyond what the node has are left out.
+// Leaves out inputs that the node does not have.
 Images Described(const Node& node, std::vector<int> inputs, std::vector<int> outputs,
                  bool chooses = false) {
   const int num_inputs = static_cast<int>(node.inputs.size());
@@ -40,14 +41,14 @@ Images Described(const Node& node, std::vector<int> inputs, std::vector<int> out
   return {.inputs = std::move(inputs), .outputs = std::move(outputs), .chooses = chooses};
 }
 
-// Nullopt for ops that only know NHWC.
+// Nullopt for ops that support only NHWC.
 std::optional<Images> ImagesOf(const Module& module, const Node& node) {
   const std::string& op = node.op;
   if (op == "Conv2D") return Described(node, {0}, {0}, true);
   if (op == "_FusedConv2D") return Described(node, {0, 3}, {0}, true);
   if (op == "Conv2DBackpropInput") return Described(node, {2}, {0}, true);
   if (op == "Conv2DBackpropFilter") return Described(node, {0, 2}, {}, true);
-  // Too little work for what a reorder costs, so they follow.
+  // These compute too little to pay for a reorder, so they follow their inputs.
   if (op == "DepthwiseConv2dNative") return Described(node, {0}, {0});
   if (op == "DepthwiseConv2dNativeBackpropInput") return Described(node, {2}, {0});
   if (op == "DepthwiseConv2dNativeBackpropFilter") return Described(node, {0, 2}, {});
@@ -79,7 +80,8 @@ std::optional<Images> ImagesOf(const Module& module, const Node& node) {
 
 Attrs ReorderTo(const char* format) { return {{"to", std::string(format)}}; }
 
-// The plain ops behind `node` between reorders, so that --check_kernels can hold it against them.
+// The plain ops of `node` with reorders before and after them, so that --check_kernels can check
+// it.
 std::shared_ptr<const Origin> OriginInBlocks(const Node& node, const KernelSpec& plain,
                                              const KernelSpec& blocked, const Images& images) {
   Origin inner;
@@ -141,7 +143,7 @@ class LayoutChooser {
     return {static_cast<int>(nodes_.size()) - 1, 0};
   }
 
-  // Old values in the new module, in either format; a reorder is added where it is missing.
+  // The new value for an old one, in either format. Adds a reorder if that format is missing.
   Value Plain(Value value) {
     const auto it = plain_.find(value);
     if (it != plain_.end()) return it->second;
@@ -159,6 +161,7 @@ class LayoutChooser {
   }
   Value Reorder(Value old, Value from, const char* to, const TensorSpec& spec) {
     const std::string name = absl::StrCat(module_.node(old).name, "/", to);
+    // With one channel both layouts have the same order of elements.
     if (module_.spec(old).shape[3] == 1) return Add(MakeReshape(from, spec, name));
     Node node;
     node.op = kReorderOp;
@@ -169,7 +172,7 @@ class LayoutChooser {
     return Add(std::move(node));
   }
 
-  // The block for tensors of the spec, or 0.
+  // The block size for a tensor, or 0 if it cannot be blocked.
   static int64_t BlockFor(const TensorSpec& spec, int64_t block, bool may_be_input) {
     if (spec.shape.rank() != 4 || spec.shape.num_elements() == 0) return 0;
     if (spec.shape[3] % block == 0) return block;
@@ -190,7 +193,7 @@ class LayoutChooser {
     return false;
   }
 
-  // Makes node n in blocks, if a kernel takes it.
+  // Adds node n in blocks, if a kernel accepts that.
   bool Build(int n, const Images& images, int64_t block) {
     const Node& node = module_.nodes[static_cast<size_t>(n)];
     const KernelSpec plain = SpecOf(module_, node);
@@ -204,6 +207,7 @@ class LayoutChooser {
     for (const int i : images.inputs) {
       const size_t k = static_cast<size_t>(i);
       if ((input_block[i] = in_blocks(spec.inputs[k])) == 0) return false;
+      // A constant has the plain layout; the blocked kernel must not read its value.
       spec.constants[k] = std::nullopt;
     }
     for (const int o : images.outputs) {
@@ -250,10 +254,10 @@ class LayoutChooser {
 
   Module& module_;
   const KernelTier fastest_;
-  std::vector<Node> nodes_;                             // the new module's
-  std::map<Value, int64_t> made_in_blocks_;             // old value -> block of its node's output
-  std::map<Value, Value> plain_;                        // old value -> new, NHWC
-  std::map<Value, std::pair<int64_t, Value>> blocked_;  // old value -> block, new
+  std::vector<Node> nodes_;                  // of the new module
+  std::map<Value, int64_t> made_in_blocks_;  // old value -> block size of its node's output
+  std::map<Value, Value> plain_;             // old value -> new value in NHWC
+  std::map<Value, std::pair<int64_t, Value>> blocked_;  // old value -> block size, new value
 };
 
 }  // namespace

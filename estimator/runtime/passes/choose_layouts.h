@@ -1,24 +1,30 @@
-// Choose layouts: activations between convolutions are kept in blocks of channels where oneDNN
-// prefers that (see kernels/layout.h).
+// Choose layouts: keeps activations between convolutions in blocks of channels if oneDNN prefers
+// that (see kernels/layout.h).
 //
-// The rule: only programs with weights' gradients change layout, since they gain and forward
-// passes do not. In those, node by node in order:
-//   - a convolution (and its gradients) is in blocks of 16 channels where its kernel takes that,
-//     which it does only if oneDNN chooses it by itself (format_tag::any) on this CPU: AVX-512;
-//   - an element-wise op, pool, bias or batch normalization follows its inputs: blocked if one of
-//     them is and its kernel can, since the others then cost one reorder at most;
-//   - everything else, fetches and updates see NHWC.
-// Where the two meet stands a _Reorder, one for all readers of the same value. Images of at most
-// three channels are NCHW to a convolution, which with one channel costs nothing.
+// Only programs with gradients of weights change layouts, because forward passes alone gain
+// nothing. In such a program, node by node in order:
+//   - A convolution (or its gradient) is in blocks of 16 channels if its kernel accepts that. The
+//     kernel does so only if oneDNN itself chooses this layout (format_tag::any) on this CPU, that
+//     is, on AVX-512.
+//   - An element-wise op, pool, bias or batch normalization follows its inputs: it is blocked if an
+//     input is and its kernel accepts blocks. Then each of the other inputs costs at most one
+//     reorder.
+//   - All other ops, fetches and updates use NHWC.
+// A _Reorder converts between the two, once for all readers of a value. A convolution's images of
+// at most three channels are NCHW; for one channel the conversion is free.
 //
-// Measured with oneDNN 2.6.3 on one core (CPU ms, NHWC and blocked), sum of oneDNN's primitives:
-//   AVX-512  MNIST's network, batch 1024: 532, 457; batch 128: 58.9, 56.1
-//            eight of ResNet-50's convolutions, batch 16: forward 101.6, 101.8; gradients 272, 223
-//   AVX2     MNIST's second convolution, batch 128: 66.0, 62.4; its first's gradient 3.9, 13.3
-// Filters stay in their own layout between steps: each convolution reorders its filter inside
-// itself, 0.1 % of MNIST's step and 2 % of ResNet-50's (25 M weights, three reorders at 20 GB/s),
-// and the gradients' filters want other layouts than the forward ones, so that a variable held in
-// one of them would save a third of that.
+// Measured with oneDNN 2.6.3 on one core, CPU ms as the sum of oneDNN's primitives:
+//                                                                   NHWC   blocked
+//   AVX-512   MNIST's network, batch 1024                           532     457
+//             MNIST's network, batch 128                             58.9    56.1
+//             8 convolutions of ResNet-50, batch 16, forward        101.6   101.8
+//             8 convolutions of ResNet-50, batch 16, gradients      272     223
+//   AVX2      MNIST's second convolution, batch 128                  66.0    62.4
+//             the gradient of MNIST's first convolution               3.9    13.3
+// Filters keep their own layout between steps: each convolution reorders its filter itself. This
+// takes 0.1 % of MNIST's step and 2 % of ResNet-50's (25 M weights, three reorders at 20 GB/s).
+// Gradients of filters need other layouts than the filters in the forward pass, so a variable that
+// is stored in one of these layouts would save a third of that.
 #ifndef ESTIMATOR_RUNTIME_PASSES_CHOOSE_LAYOUTS_H_
 #define ESTIMATOR_RUNTIME_PASSES_CHOOSE_LAYOUTS_H_
 
@@ -27,7 +33,7 @@
 
 namespace estimator::ir {
 
-// After fusing, before ProtectReads.
+// Runs after Fuse and before ProtectReads.
 void ChooseLayouts(Module& module, KernelTier fastest);
 
 }  // namespace estimator::ir

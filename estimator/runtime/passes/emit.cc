@@ -8,7 +8,7 @@
 namespace estimator::ir {
 namespace {
 
-// The rows of the constant group_assignment [G,S]; none: all replicas.
+// The rows of the constant group_assignment [G,S]; no rows mean one group of all replicas.
 absl::StatusOr<std::vector<std::vector<int64_t>>> Groups(const Module& module, const Node& node) {
   std::vector<std::vector<int64_t>> groups;
   if (node.inputs.size() < 2) return groups;

@@ -1,4 +1,4 @@
-// Emit: the schedule as a flat list of instructions, each a kernel with its buffers.
+// Emit: writes the schedule as a flat list of instructions, each a kernel with its buffers.
 #ifndef ESTIMATOR_RUNTIME_PASSES_EMIT_H_
 #define ESTIMATOR_RUNTIME_PASSES_EMIT_H_
 
@@ -14,9 +14,9 @@
 namespace estimator::ir {
 
 struct Instruction {
-  Kernel* kernel = nullptr;  // the node's
+  Kernel* kernel = nullptr;  // owned by the node
   int node = 0;
-  std::vector<int> inputs;  // buffers of the MemoryPlan
+  std::vector<int> inputs;  // indices of buffers of the MemoryPlan
   std::vector<int> outputs;
   int64_t scratch = -1;  // offset in the arena, or -1
   bool only_updates = false;
@@ -26,11 +26,11 @@ struct Code {
   struct Segment {
     int begin = 0;  // instructions[begin, end)
     int end = 0;
-    std::vector<Collective> collectives;  // after it
+    std::vector<Collective> collectives;  // run after the instructions
   };
   std::vector<Instruction> instructions;
   std::vector<Segment> segments;
-  int updates_begin = 0;  // instructions from here on are the update phase
+  int updates_begin = 0;  // the update phase is instructions[updates_begin, end)
 };
 
 // Errors: INVALID_ARGUMENT if a collective's groups are not constant.

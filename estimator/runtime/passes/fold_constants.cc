@@ -16,7 +16,7 @@ Array IntArray(DType dtype, const Shape& shape, const std::vector<int64_t>& valu
   return dtype == DType::kInt64 ? wide : wide.Cast(dtype);
 }
 
-// What static shapes alone tell.
+// The value of a node that follows from static shapes alone, else nullopt.
 std::optional<Array> FromSpecs(const Module& module, const Node& node) {
   if (node.inputs.size() != 1 || node.outputs.size() != 1) return std::nullopt;
   const Shape& shape = module.spec(node.inputs[0]).shape;
@@ -48,7 +48,7 @@ absl::Status FoldConstants(Module& module, int64_t max_elements) {
   const size_t size = module.nodes.size();
   for (size_t n = 0; n < size; ++n) {
     Node& node = module.nodes[n];
-    // An input that was just folded into several constants is found through `to`.
+    // An input with several outputs may have been folded to several constants; `to` has them.
     for (Value& input : node.inputs) {
       const std::vector<Value>& moved = to[static_cast<size_t>(input.node)];
       if (!moved.empty()) input = moved[static_cast<size_t>(input.output)];
@@ -61,7 +61,7 @@ absl::Status FoldConstants(Module& module, int64_t max_elements) {
       std::vector<Array> inputs;
       for (const Value& input : node.inputs) inputs.push_back(*module.constant(input));
       absl::StatusOr<std::vector<Array>> result = RunReferenceKernel(SpecOf(module, node), inputs);
-      if (absl::IsUnimplemented(result.status())) continue;  // such a dtype: left for the run
+      if (absl::IsUnimplemented(result.status())) continue;  // no reference kernel for this dtype
       EST_RETURN_IF_ERROR(result.status());
       values = *std::move(result);
     } else {

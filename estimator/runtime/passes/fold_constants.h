@@ -1,5 +1,5 @@
-// Fold constants: what depends on no feed, variable or random op is computed once, when the
-// program is compiled, by the reference kernels.
+// Fold constants: computes the nodes that depend on no feed, variable or random op when the program
+// is compiled, with the reference kernels.
 #ifndef ESTIMATOR_RUNTIME_PASSES_FOLD_CONSTANTS_H_
 #define ESTIMATOR_RUNTIME_PASSES_FOLD_CONSTANTS_H_
 
@@ -10,10 +10,10 @@
 
 namespace estimator::ir {
 
-// Shape, Size and Rank are constants whatever their input. A value of more than
-// `max_elements` elements stays computed at run time, unless it is no larger than its inputs
-// together: a constant costs memory for as long as the program lives.
-// Errors: those of the kernels, with the node's name (an index out of range in a constant Gather).
+// Shape, Size and Rank are constants for any input.
+//   max_elements: a larger value is computed at run time, unless it is not larger than its inputs
+//   together, because a constant needs memory as long as the program exists.
+// Errors: errors of the kernels, with the node's name (an index out of range in a constant Gather).
 absl::Status FoldConstants(Module& module, int64_t max_elements = 4096);
 
 }  // namespace estimator::ir

@@ -6,7 +6,7 @@
 namespace estimator::ir {
 
 bool FindKernel(const Module& module, Node& node, KernelTier fastest) {
-  if (fastest == KernelTier::kReference) return false;  // it defines the plain ops
+  if (fastest == KernelTier::kReference) return false;  // it has only plain ops
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(SpecOf(module, node), fastest);
   if (!kernel.ok()) return false;
   node.kernel = *std::move(kernel);

@@ -1,5 +1,5 @@
-// Fuse: several nodes become one that a kernel does in one pass over memory. A fused node is made
-// only where a kernel takes it; where none does, the plain nodes stay.
+// Fuse: replaces several nodes by one whose kernel computes them in one pass over memory. Nodes are
+// fused only if a kernel accepts the result.
 #ifndef ESTIMATOR_RUNTIME_PASSES_FUSE_H_
 #define ESTIMATOR_RUNTIME_PASSES_FUSE_H_
 
@@ -10,40 +10,45 @@
 
 namespace estimator::ir {
 
-// All of the below, in this order.
+// Runs all of the passes below, in this order.
 void Fuse(Module& module, KernelTier fastest);
 
-// Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D, MatMul + BiasAdd (+ Relu) -> _FusedMatMul.
-//   inputs: those of the first op, the bias, and what AddV2 adds, of the result's shape: a
-//   shortcut. attributes: those of the first op, and fused_ops: {"BiasAdd"} or {"BiasAdd", "Relu"}.
-// Where something else reads the value between, they stay apart.
+// Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
+// MatMul + BiasAdd (+ Relu)           -> _FusedMatMul
+//   inputs: those of the first op, the bias, and the other operand of AddV2 (a shortcut), which
+//     must have the shape of the result
+//   attributes: those of the first op, and fused_ops: {"BiasAdd"} or {"BiasAdd", "Relu"}
+// Ops are not fused if another node reads a value between them.
 void FuseBias(Module& module, KernelTier fastest);
 
-// MaxPool and its MaxPoolGrad share where the maxima were, one byte each, in place of reading the
-// pool's input again:
+// A MaxPool and its MaxPoolGrad share the places of the maxima, one byte each, so that the gradient
+// does not read the pool's input again:
 //   MaxPool(x)                     -> y, argmax = _MaxPoolWithArgmax(x)
 //   MaxPoolGrad(x, y, dy)          -> _MaxPoolGradWithArgmax(argmax, dy), attribute input_shape
-//   ReluGrad(MaxPoolGrad(x, y, dy), x), read by nothing else
-//                                  -> _MaxPoolGradWithArgmax(argmax, dy, y): passes where y > 0.
-// In the last case x = Relu(...) is at its window's maximum where the gradient goes, so x > 0
-// there is y > 0, and x need not be kept for the backward pass.
+//   ReluGrad(MaxPoolGrad(x, y, dy), x), if nothing else reads the MaxPoolGrad
+//                                  -> _MaxPoolGradWithArgmax(argmax, dy, y): flows if y > 0
+// In the last case x = Relu(...). The gradient flows only to the maximum of a window, where x = y.
+// So x > 0 is the same as y > 0, and x need not be kept for the backward pass.
 void FusePool(Module& module, KernelTier fastest);
 
-// FusedBatchNormV3 (+ AddV2) + Relu -> _FusedBatchNormEx, and where the gradient is there too,
-// ReluGrad + FusedBatchNormGradV3 -> _FusedBatchNormGradEx: the block forward and backward. See
-// kernels/fused/batch_norm.cc. Neither the sum nor, without a side input, the gradient before the
-// activation is written to memory.
+// FusedBatchNormV3 (+ AddV2) + Relu -> _FusedBatchNormEx. If the program has the gradient too:
+// ReluGrad + FusedBatchNormGradV3   -> _FusedBatchNormGradEx
+// See kernels/fused/batch_norm.cc. The sum is not written to memory; without a side input, the
+// gradient before the activation is not either.
 void FuseBatchNorm(Module& module, KernelTier fastest);
 
 // Chains of element-wise f32 ops of one shape -> _FusedElementwise.
-//   ops: op names in order; args: three operand indices for each, -1 where there are fewer;
-//   operand k < num_inputs is input k, operand num_inputs + j the result of op j.
-//   outputs: the operand indices that the node gives out.
-// Every input has the outputs' shape or one element. Members belong to one level (see schedule.h),
-// and to the updates alone or not at all, so that neither collectives nor updates in place wait.
+//   ops: the names of the ops in order
+//   args: three operand indices for each op, -1 for those that it does not have. Operand
+//     k < num_inputs is input k, operand num_inputs + j is the result of op j.
+//   outputs: the operand indices of the node's outputs
+// Every input has the outputs' shape or one element. All ops of a chain have the same level (see
+// schedule.h), and either all or none belong to the updates only. Otherwise a collective, or an
+// update in place, would have to wait for the chain.
 void FuseElementwise(Module& module, KernelTier fastest);
 
-// Whether a kernel takes `node`; if so, the node keeps it.
+// Finds a kernel that accepts `node`, and sets it as the node's kernel. Returns false if there is
+// none.
 bool FindKernel(const Module& module, Node& node, KernelTier fastest);
 
 }  // namespace estimator::ir

@@ -34,7 +34,7 @@ class BatchNormFuser {
   bool IsOp(int n, const char* op) {
     return n >= 0 && at(n).kind == Node::Kind::kOp && at(n).op == op;
   }
-  // The only node that reads the value, if its op is `op`, else -1.
+  // The only node that reads the value, if its op is `op`; else -1.
   int Next(Value value, const char* op) const {
     const auto it = readers_.find(value);
     if (it == readers_.end() || it->second.size() != 1) return -1;
@@ -63,7 +63,7 @@ class BatchNormFuser {
     Value side;
     if (add >= 0) {
       side = at(add).inputs[at(add).inputs[0] == Value{n, 0} ? 1 : 0];
-      // The other outputs of the batch norm may lead to what is added to its first.
+      // If the side input depends on another output of the batch norm, fusing would make a cycle.
       if (!(module_.spec(side) == norm.outputs[0]) || DependsOn(side, n)) return;
     }
     const int relu = Next({add >= 0 ? add : n, 0}, "Relu");
@@ -94,7 +94,7 @@ class BatchNormFuser {
     FuseGradient(n, relu, add >= 0);
   }
 
-  // The gradient of batch norm n, whose block is now node `block`.
+  // Fuses the gradient of batch norm n, which was fused to node `block`.
   void FuseGradient(int n, int block, bool side) {
     for (const int d : readers_[{block, 0}]) {
       if (!IsOp(d, "ReluGrad") || at(d).inputs[1] != Value{block, 0}) continue;
@@ -102,7 +102,8 @@ class BatchNormFuser {
         if (!IsOp(g, "FusedBatchNormGradV3") || at(g).inputs[0] != Value{d, 0} ||
             at(g).inputs[1] != at(block).inputs[0] || at(g).inputs[3] != Value{n, 3})
           continue;
-        // Without a side input nobody else may need the gradient before the activation.
+        // Without a side input the fused node does not output the gradient before the activation,
+        // so no other node may need it.
         if (side || readers_[{d, 0}].size() == 1) FuseGradient(n, block, side, d, g);
         return;
       }
@@ -126,7 +127,8 @@ class BatchNormFuser {
       origin->outputs.push_back({1, o});
     if (side) origin->outputs.push_back({0, 0});
     fused.origin = std::move(origin);
-    // Its inputs {n, 3} and on are the block's, which has their specs.
+    // `block` replaces batch norm n only when ReplaceUses runs. FindKernel needs the specs now, so
+    // inputs {n, 3} and later are replaced here.
     for (Value& input : fused.inputs) {
       if (input.node == n && input.output > 0) input.node = block;
     }

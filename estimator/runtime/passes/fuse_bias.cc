@@ -8,12 +8,12 @@
 namespace estimator::ir {
 namespace {
 
-// Nodes that become one: product, bias and, unless null, add and relu after them.
+// Nodes that are fused: the product, the bias and, if not null, the add and relu after them.
 struct Chain {
   const Node* product = nullptr;
   const Node* bias = nullptr;
   const Node* add = nullptr;
-  Value side = {};  // what `add` adds
+  Value side = {};  // the other operand of `add`
   const Node* relu = nullptr;
 
   int size() const { return 2 + (add != nullptr ? 1 : 0) + (relu != nullptr ? 1 : 0); }
@@ -62,8 +62,8 @@ class BiasFuser {
 
  private:
   Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
-  // The only reader of node n if its op is `op`, else -1. A sum that an earlier chain took is gone,
-  // though it still stands in the list.
+  // The only reader of node n, if its op is `op`; else -1. An add that was fused into an earlier
+  // chain is gone, but is still in the list of nodes.
   int Next(int n, const char* op) {
     const int reader = OnlyReader(readers_, n);
     return reader >= 0 && !gone_[static_cast<size_t>(reader)] && at(reader).op == op ? reader : -1;
@@ -80,14 +80,14 @@ class BiasFuser {
     if (a >= 0) {
       const size_t own = at(a).inputs[0].node == n ? 0 : 1;
       chain.side = at(a).inputs[1 - own];
-      // Of another shape it would be broadcast; and a sum of the value with itself reads it twice.
+      // Another shape would be broadcast. (If both operands are n, n has two readers, so a is -1.)
       if (module_.spec(chain.side) == at(n).outputs[0]) {
         chain.add = &at(a);
       } else {
         a = -1;
       }
     }
-    // The longest chain that a kernel takes.
+    // Tries the longest chain first.
     const int r = Next(a >= 0 ? a : n, "Relu");
     if (r >= 0) chain.relu = &at(r);
     if (r >= 0 && Replace(r, chain)) return;
@@ -112,7 +112,7 @@ class BiasFuser {
   Module& module_;
   const KernelTier fastest_;
   const std::vector<std::vector<int>> readers_;
-  std::vector<bool> gone_;  // nodes that are parts of fused ones
+  std::vector<bool> gone_;  // nodes that were fused into others
 };
 
 }  // namespace

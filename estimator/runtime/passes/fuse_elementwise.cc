@@ -13,7 +13,7 @@
 namespace estimator::ir {
 namespace {
 
-// A tile of every value has to stay in an L1 cache of 32 KiB or, for a few more, in L2.
+// The tiles of all values should fit into an L1 cache of 32 KiB, or with a few more into L2.
 constexpr size_t kMaxMembers = 24;
 
 class Fuser {
@@ -31,6 +31,8 @@ class Fuser {
   void Run() {
     reach_.resize(group_.size());
     UpdateReach();
+    // Nodes are visited in topological order. Each is first a group of its own, and then merged
+    // with the groups of its inputs if possible.
     for (int n = 0; n < static_cast<int>(group_.size()); ++n) {
       if (!IsCandidate(n)) continue;
       group_[static_cast<size_t>(n)] = n;
@@ -79,8 +81,8 @@ class Fuser {
     return !PathAround(a, b) && !PathAround(b, a);
   }
 
-  // Whether some member of `from` reaches one of `to` through a node of neither: then they cannot
-  // become one node. Groups on the way count as one node each.
+  // Whether there is a path from a member of `from` to a member of `to` through a node of neither
+  // group. Then merging the two would make a cycle. Another group on the path counts as one node.
   bool PathAround(int from, int to) {
     ++stamp_;
     const int lowest = *std::min_element(members_[from].begin(), members_[from].end());
@@ -88,13 +90,13 @@ class Fuser {
     const auto push_inputs = [&](int n) {
       for (const Value& input : at(n).inputs) {
         if (reach_[static_cast<size_t>(input.node)] < lowest)
-          continue;  // nothing of `from` is before it
+          continue;  // it does not depend on any member of `from`
         if (std::exchange(seen_[static_cast<size_t>(input.node)], stamp_) != stamp_)
           stack.push_back(input.node);
       }
     };
     for (const int n : members_[to]) push_inputs(n);
-    // What `to` reads directly: `from` itself is no detour.
+    // A member of `to` that reads `from` directly is not a path through another node.
     std::erase_if(stack, [&](int n) {
       return group_[static_cast<size_t>(n)] == from || group_[static_cast<size_t>(n)] == to;
     });
@@ -131,7 +133,8 @@ class Fuser {
     UpdateReach();
   }
 
-  // reach_[i]: no node that node i depends on, groups taken as one node each, has a larger index.
+  // reach_[i] is an upper bound of the indices of the nodes that node i depends on, where each
+  // group counts as one node. It lets PathAround stop early.
   void UpdateReach() {
     std::vector<int> highest(group_.size());
     for (size_t n = 0; n < group_.size(); ++n) highest[n] = static_cast<int>(n);
@@ -152,7 +155,8 @@ class Fuser {
   void Build(const std::vector<int>& members, const std::vector<std::vector<int>>& readers,
              Replacements& to) {
     const std::set<int> inside(members.begin(), members.end());
-    std::vector<int> outputs;  // members that others read; those that update variables first
+    std::vector<int>
+        outputs;  // members that other nodes read; those that update variables are first
     for (const int n : members) {
       const std::vector<int>& all = readers[static_cast<size_t>(n)];
       if (std::any_of(all.begin(), all.end(), [&](int r) { return inside.count(r) == 0; }))
@@ -171,7 +175,8 @@ class Fuser {
       if (operand.emplace(value, static_cast<int64_t>(fused.inputs.size())).second)
         fused.inputs.push_back(value);
     };
-    // A kernel writes output k over the first input that it can: over its variable, then.
+    // A kernel lets output k overwrite the first suitable input. So for an output that updates a
+    // variable, that variable must come first.
     for (const int n : outputs) {
       const auto variable = variable_of_.find({n, 0});
       if (variable == variable_of_.end()) continue;
@@ -228,8 +233,8 @@ class Fuser {
   const KernelTier fastest_;
   const std::vector<int> levels_;
   const std::vector<char> only_updates_;
-  std::vector<int> group_;                   // of a node: its group's name, or -1
-  std::map<int, std::vector<int>> members_;  // ascending
+  std::vector<int> group_;                   // for each node: the name of its group, or -1
+  std::map<int, std::vector<int>> members_;  // of each group, in ascending order
   std::vector<int> reach_;
   std::vector<int> seen_;
   int stamp_ = 0;

@@ -13,7 +13,7 @@ Attrs WindowOf(const Node& node) {
     const auto it = node.attrs.values().find(name);
     if (it != node.attrs.values().end()) window.Set(name, it->second);
   }
-  // TensorFlow's default, which an op may leave out.
+  // An op may omit data_format; this is TensorFlow's default.
   window.Set("data_format", node.attrs.has("data_format") ? node.attrs.s("data_format") : "NHWC");
   return window;
 }
@@ -29,7 +29,7 @@ Node WithArgmax(const Node& pool) {
                         .inputs = {{-1, 0}},
                         .outputs = of.outputs};
   };
-  // The maxima are those of the plain op. Where they stood only the fused one knows.
+  // For --check_kernels: the plain op gives the maxima, but only the fused op gives their places.
   auto origin = std::make_shared<Origin>();
   origin->steps = {step(pool), step(node)};
   origin->outputs = {{0, 0}, {1, 1}};
@@ -60,7 +60,7 @@ class PoolFuser {
     if (pool.kind != Node::Kind::kOp || pool.inputs.empty() || pool.inputs[0] != x || y.output != 0)
       return;
     if (!(WindowOf(pool) == WindowOf(grad))) return;
-    // Two gradients of one pool share its argmax.
+    // A second gradient of the pool uses the same argmax.
     const bool shared = pool.op == "_MaxPoolWithArgmax";
     if (!shared && pool.op != "MaxPool") return;
     Node forward = shared ? pool : WithArgmax(pool);
@@ -76,7 +76,8 @@ class PoolFuser {
     backward.attrs = grad.attrs;
     backward.attrs.Set("input_shape", module_.spec(x).shape.dims());
     backward.outputs = at(last).outputs;
-    // Its inputs' specs come from the forward node, which therefore goes in first.
+    // The backward node has an output of the forward node as its input, so FindKernel needs the
+    // forward node in the module.
     std::swap(pool, forward);
     backward.inputs = {{y.node, 1}, dy};
     if (relu) backward.inputs.push_back(y);

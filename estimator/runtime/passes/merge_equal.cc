@@ -16,8 +16,8 @@ size_t Combine(size_t seed, size_t value) {
   return seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
 }
 
-// Equal nodes have equal hashes. Attributes are left to the comparison: nodes that differ in them
-// alone are few.
+// Equal nodes have equal hashes. Attributes are not hashed but compared, because few nodes differ
+// only in them.
 size_t Hash(const Node& node) {
   size_t hash = std::hash<std::string>()(node.op);
   hash = Combine(hash, static_cast<size_t>(node.kind));

@@ -1,4 +1,4 @@
-// Merge equal: nodes with the same op, attributes and inputs compute the same value once.
+// Merge equal: replaces nodes that have the same op, attributes and inputs by one node.
 #ifndef ESTIMATOR_RUNTIME_PASSES_MERGE_EQUAL_H_
 #define ESTIMATOR_RUNTIME_PASSES_MERGE_EQUAL_H_
 
@@ -6,7 +6,7 @@
 
 namespace estimator::ir {
 
-// Stateful nodes (random ops) stay apart. The first of equal nodes stays.
+// Keeps the first of equal nodes. Stateful nodes (random ops) are never merged.
 void MergeEqual(Module& module);
 
 }  // namespace estimator::ir

@@ -9,7 +9,7 @@
 
 namespace estimator::ir {
 
-// Empty tensors get a place too: kernels see no null pointers.
+// An empty tensor gets a place too, so that kernels never get a null pointer.
 int64_t FirstFit::Rounded(size_t bytes) {
   const int64_t size = static_cast<int64_t>(std::max<size_t>(bytes, 1));
   return (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -98,6 +98,8 @@ class Planner {
       const int index = node.kind == Node::Kind::kConstant ? static_cast<int>(n) : node.index;
       plan_.buffer_of[n][0] = AddBuffer({.kind = kind, .offset = 0, .index = index});
     }
+    // A fetch must survive the step, and a string is an object, so both get buffers of their own.
+    // An update in place has the buffer of its variable.
     for (const Value& fetch : module_.fetches) {
       const Value root = Root(module_, fetch);
       if (module_.node(root).kind == Node::Kind::kOp && BufferOf(root) < 0) PlaceOwn(root);
@@ -132,7 +134,7 @@ class Planner {
     }
   }
 
-  // The input whose place output `o` can take over, at time t, or none.
+  // The input that output `o` can overwrite at position t, or an invalid value.
   Value Replaceable(int t, const Node& node, int o, const std::set<Value>& taken) const {
     const int alias = node.op == kCollectiveOp ? 0 : node.kernel->AliasInput(o);
     if (alias < 0) return {};
@@ -166,6 +168,7 @@ class Planner {
       }
       arena_values_.insert(value);
     }
+    // The scratch is freed at once: only values that are placed later may overlap it.
     const size_t scratch_bytes = node.kernel == nullptr ? 0 : node.kernel->scratch_bytes();
     if (scratch_bytes > 0) {
       const int64_t offset = arena_.Allocate(scratch_bytes);
@@ -190,8 +193,8 @@ class Planner {
   const Schedule& schedule_;
   MemoryPlan plan_;
   FirstFit arena_;
-  std::map<Value, int> last_use_;  // root -> position
-  std::set<Value> arena_values_;   // those that live now
+  std::map<Value, int> last_use_;  // root -> position of its last reader
+  std::set<Value> arena_values_;   // values in the arena that are needed now or later
 };
 
 }  // namespace

@@ -12,6 +12,7 @@ void Prune(Module& module) {
   });
   Compact(module);
 
+  // Without their nodes, some variables may be unused, so the others get new numbers.
   std::vector<char> used(module.variables.size(), 0);
   for (const Node& node : module.nodes) {
     if (node.kind == Node::Kind::kVariable) used[static_cast<size_t>(node.index)] = 1;

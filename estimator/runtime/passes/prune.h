@@ -1,5 +1,5 @@
-// Prune: drops what neither a fetch nor an update needs, and variables that the step no longer
-// touches.
+// Prune: removes nodes that neither a fetch nor an update needs, and variables that the step does
+// not use.
 #ifndef ESTIMATOR_RUNTIME_PASSES_PRUNE_H_
 #define ESTIMATOR_RUNTIME_PASSES_PRUNE_H_
 
@@ -7,8 +7,8 @@
 
 namespace estimator::ir {
 
-// Keeps the topological order and the order of feeds (a feed that nothing reads stays a feed).
-// An update that gives a variable its own value is dropped.
+// Keeps the topological order and the feeds; a feed that no node reads remains a feed. Removes an
+// update that assigns a variable its own value.
 void Prune(Module& module);
 
 }  // namespace estimator::ir

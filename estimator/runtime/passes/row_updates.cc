@@ -17,7 +17,7 @@ bool IsZero(const Array* constant) {
   return constant != nullptr && constant->num_elements() == 1 && constant->AsDouble() == 0;
 }
 
-// Whether `gather` reads rows of `sum`'s result, by the ids that were added up to it.
+// Whether `gather` reads exactly those rows of `sum` that were added up, by the same ids.
 bool GathersItsIds(const Module& module, const Node& gather, const Node& sum) {
   if (gather.kind != Node::Kind::kOp || gather.op != kGatherOp) return false;
   const bool batched = gather.attrs.has("batch_dims") && gather.attrs.i("batch_dims") != 0;

@@ -15,7 +15,8 @@
 namespace estimator::ir {
 namespace {
 
-// Ops whose kernels return no error whatever the data. Optimizers' updates are made of these.
+// Whether the op's kernel never returns an error for any data. Optimizers' updates consist of such
+// ops.
 bool CannotFail(const Module& module, const Node& node) {
   static const auto& ops =
       *new std::set<std::string>{"AddV2",   "Add",         "AddN",      "Sub",  "Mul",
@@ -53,13 +54,13 @@ class Scheduler {
  private:
   const Node& at(int n) const { return module_.nodes[static_cast<size_t>(n)]; }
   bool Runs(int n) const { return at(n).kind == Node::Kind::kOp; }
-  // The variable whose bytes `value` shows, or -1.
+  // The variable whose bytes `value` has, or -1.
   int VariableOf(Value value) const {
     const Node& root = module_.node(Root(module_, value));
     return root.kind == Node::Kind::kVariable ? root.index : -1;
   }
 
-  // Node n and all that depends on it, if they can go to the update phase, else empty.
+  // Node n and all nodes that depend on it, if they may run in the update phase; else empty.
   std::set<int> Closure(int n) const {
     std::set<int> closure;
     std::vector<int> stack = {n};
@@ -84,6 +85,7 @@ class Scheduler {
       const int alias = node.kernel->AliasInput(value.output);
       if (alias < 0 || VariableOf(node.inputs[static_cast<size_t>(alias)]) != update.variable)
         continue;
+      // If the node reads the variable through another operand too, it must not overwrite it.
       const auto reads =
           std::count_if(node.inputs.begin(), node.inputs.end(),
                         [&](const Value& input) { return VariableOf(input) == update.variable; });
@@ -95,8 +97,9 @@ class Scheduler {
     }
   }
 
-  // Topological, with every reader of a variable before its writer. A ring of nodes that each
-  // write what the next reads is broken by giving one of them a buffer of its own.
+  // A topological order in which every reader of a variable runs before its writer. Nodes that form
+  // a cycle (each writes what the next one reads) have no such order. Then one of them writes into
+  // a buffer of its own, and its value is copied.
   std::vector<int> OrderUpdatePhase() {
     while (true) {
       std::map<int, int> writer;  // variable -> node

@@ -1,12 +1,12 @@
-// Schedule: the order in which nodes run, cut into segments at collectives, and the updates that
-// are written straight into a variable's storage.
+// Schedule: the order in which nodes run, divided into segments by collectives, and the updates
+// that are written directly into a variable's memory.
 //
-//   level(node) = the largest level of its inputs, one more past a CrossReplicaSum.
-// Nodes run by level, and within a level in topological order; the collectives of level k stand at
-// the end of segment k. After the last segment comes the update phase: the nodes that write
-// variables in place, and those that read what they wrote. It holds only ops that cannot fail, and
-// every reader of a variable's old value comes before its writer: so a step that fails changes no
-// variable.
+//   level(node) = max over its inputs of level(input) + (1 if the input is a CrossReplicaSum)
+// Nodes run by level, and within a level in topological order. The collectives of level k run at
+// the end of segment k. The update phase follows the last segment: the nodes that write variables
+// in place, and the nodes that read their results. It has only ops that cannot fail, and every
+// reader of a variable's old value runs before the node that writes it. So a step that fails
+// changes no variable.
 #ifndef ESTIMATOR_RUNTIME_PASSES_SCHEDULE_H_
 #define ESTIMATOR_RUNTIME_PASSES_SCHEDULE_H_
 
@@ -19,25 +19,26 @@ namespace estimator::ir {
 
 struct Schedule {
   struct Segment {
-    int begin = 0;  // order[begin, end) runs
-    int end = 0;    // order[end, collectives_end) are its collectives
+    int begin = 0;  // order[begin, end) are nodes that run
+    int end = 0;    // order[end, collectives_end) are the segment's collectives
     int collectives_end = 0;
   };
-  std::vector<int> order;          // nodes that run, and collectives; views do not
+  std::vector<int> order;          // nodes that run, and collectives; views do not run
   std::vector<Segment> segments;   // at least one
   int updates_begin = 0;           // order[updates_begin, order.size()) is the update phase
-  std::vector<char> only_updates;  // by node: OnlyUpdates
+  std::vector<char> only_updates;  // for each node: OnlyUpdates
   std::map<Value, int> in_place;   // a node's output -> the variable that it is written into
-  std::vector<int> copies;         // indices of the updates that are copied at the end
+  std::vector<int> copies;         // the updates whose values are copied at the end
 };
 
-// Inserts copies where bytes of a variable would be read after they changed: a fetch of a variable
-// that the step updates, an update to another variable's value. Before SelectKernels.
+// Inserts copies of variables whose bytes would be read after they have changed: for a fetch of a
+// variable that the step updates, and for an update to the value of a variable. Runs before
+// SelectKernels.
 void ProtectReads(Module& module);
 
-// By node: its level.
+// The level of each node.
 std::vector<int> Levels(const Module& module);
-// By node: 1 if neither a fetch nor a collective needs it.
+// For each node: 1 if neither a fetch nor a collective depends on it.
 std::vector<char> OnlyUpdates(const Module& module);
 
 // REQUIRES: kernels are selected.

@@ -1,4 +1,4 @@
-// Select kernels: every node that runs gets the fastest kernel that takes its spec.
+// Select kernels: gives every node that runs the fastest kernel that accepts its spec.
 #ifndef ESTIMATOR_RUNTIME_PASSES_SELECT_KERNELS_H_
 #define ESTIMATOR_RUNTIME_PASSES_SELECT_KERNELS_H_
 
@@ -7,16 +7,16 @@
 
 namespace estimator::ir {
 
-// A copy of the input's bytes, which must not be overwritten: what makes a fetch of a variable
-// that the step changes safe. Has no kernel in the registry.
+// A copy of the input's bytes into memory that no update overwrites. A fetch of a variable that the
+// step changes needs it. It has no kernel in the registry.
 inline constexpr char kCopyOp[] = "_Copy";
 inline constexpr char kCollectiveOp[] = "CrossReplicaSum";
 
-// Views and collectives have no kernel. Nodes that have a kernel already keep it.
+// Skips views and collectives, and nodes that already have a kernel.
 // Errors: UNIMPLEMENTED naming every op and node without a kernel.
 absl::Status SelectKernels(Module& module, KernelTier fastest);
 
-// Copies `n` elements (strings too) between buffers that do not overlap.
+// Copies `n` elements, also of strings, between buffers that do not overlap.
 void CopyElements(DType dtype, int64_t n, const void* from, void* to);
 
 }  // namespace estimator::ir

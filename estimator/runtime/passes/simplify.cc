@@ -11,7 +11,7 @@
 namespace estimator::ir {
 namespace {
 
-// The integers of a constant (a permutation), or nullopt.
+// The integers of a constant (a permutation), or nullopt if it is not one.
 std::optional<std::vector<int64_t>> ConstantInts(const Module& module, Value value) {
   const Array* array = module.constant(value);
   if (array == nullptr || !IsInteger(array->dtype())) return std::nullopt;
@@ -19,7 +19,8 @@ std::optional<std::vector<int64_t>> ConstantInts(const Module& module, Value val
   return std::vector<int64_t>(wide.values<int64_t>().begin(), wide.values<int64_t>().end());
 }
 
-// A constant every element of which is `number`. Large ones are not looked at.
+// Whether the value is a constant with all elements equal to `number`. Large constants are not
+// checked.
 bool IsAll(const Module& module, Value value, double number) {
   const Array* array = module.constant(value);
   if (array == nullptr || array->dtype() == DType::kString || array->num_elements() > 64)
@@ -65,8 +66,8 @@ class Simplifier {
   Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
   const TensorSpec& spec(Value value) const { return module_.spec(value); }
 
-  // The gradient of Relu passes where x > 0, which is where Relu(x) > 0: reading that, it does not
-  // keep x alive, and x can be fused away.
+  // The gradient of Relu flows if x > 0, which is the same as Relu(x) > 0. If ReluGrad reads
+  // Relu(x) instead, x need not be kept, and can be fused.
   void ReadActivations() {
     std::map<Value, Value> relu_of;
     for (size_t n = 0; n < module_.nodes.size(); ++n) {
@@ -83,7 +84,8 @@ class Simplifier {
     Compact(module_);
   }
 
-  // Node n is `value` in other words. Their dtypes are equal; a differing shape becomes a Reshape.
+  // Replaces node n by `value`, which has the same elements and dtype. If the shape differs, the
+  // node becomes a Reshape.
   void Becomes(int n, Value value) {
     Node& node = at(n);
     const Node& source = module_.node(value);
@@ -108,7 +110,7 @@ class Simplifier {
     if ((node.op == "Cast" || node.op == "BroadcastTo") && spec(x) == node.outputs[0])
       return Becomes(n, x);
     if (node.op == "AddN" && node.inputs.size() == 1) return Becomes(n, x);
-    if (node.op == "AddN" && node.inputs.size() == 2) at(n).op = "AddV2";  // which fuses
+    if (node.op == "AddN" && node.inputs.size() == 2) at(n).op = "AddV2";  // can be fused, AddN not
     if (IsPlainReduction(node) && same_elements) return Becomes(n, x);
     if (node.op == "Transpose") return VisitTranspose(n);
     if (node.op == "Neg" && module_.node(x).op == "Neg")
@@ -120,7 +122,7 @@ class Simplifier {
     const Value x = at(n).inputs[0];
     const std::optional<std::vector<int64_t>> perm = ConstantInts(module_, at(n).inputs[1]);
     if (!perm.has_value()) return;
-    // Axes of size 1 may stand anywhere: the others keep their order.
+    // The elements do not move if the axes that are larger than 1 keep their order.
     int64_t last = -1;
     bool in_order = true;
     for (const int64_t axis : *perm) {
@@ -152,7 +154,7 @@ class Simplifier {
     if (mul) FoldFactors(n);
   }
 
-  // (x * c) * d, where nothing else reads x * c.
+  // (x * c) * d -> x * (c d), if nothing else reads x * c.
   void FoldFactors(int n) {
     const int scalar = IsF32Scalar(module_, at(n).inputs[1])   ? 1
                        : IsF32Scalar(module_, at(n).inputs[0]) ? 0
@@ -174,7 +176,7 @@ class Simplifier {
     if (!(spec(x) == at(n).outputs[0])) return;
     const Array* c = module_.constant(inner.inputs[static_cast<size_t>(other)]);
     const float factor = c->data<float>()[0] * module_.constant(d)->data<float>()[0];
-    if (!std::isnormal(factor)) return;  // x * c * d need not overflow or vanish where c * d does
+    if (!std::isnormal(factor)) return;  // c * d may overflow or underflow where x * c * d does not
     const std::string name = absl::StrCat(at(n).name, "/factor");
     at(n).inputs = {x, {static_cast<int>(module_.nodes.size()), 0}};
     module_.nodes.push_back(MakeConstant(Array::Scalar(factor), name));

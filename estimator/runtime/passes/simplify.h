@@ -6,7 +6,7 @@
 //   Transpose that moves only axes of size 1                             -> Reshape
 //   x * 1, x / 1, x + 0, x - 0 (and 1 * x, 0 + x), Neg(Neg(x))           -> x
 //   (x * c) * d with scalars c, d                                        -> x * (c d)
-//   ReluGrad(dy, x), where there is a Relu(x)                            -> ReluGrad(dy, Relu(x))
+//   ReluGrad(dy, x), if there is a Relu(x)                               -> ReluGrad(dy, Relu(x))
 //   Sum, Mean, Max, Min, Prod over axes of size 1                        -> Reshape
 #ifndef ESTIMATOR_RUNTIME_PASSES_SIMPLIFY_H_
 #define ESTIMATOR_RUNTIME_PASSES_SIMPLIFY_H_
@@ -15,7 +15,7 @@
 
 namespace estimator::ir {
 
-// With `single_replica`, CrossReplicaSum(x) -> x too.
+//   single_replica: also replaces CrossReplicaSum(x) by x.
 void Simplify(Module& module, bool single_replica);
 
 }  // namespace estimator::ir

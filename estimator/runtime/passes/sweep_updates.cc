@@ -13,7 +13,7 @@
 namespace estimator::ir {
 namespace {
 
-// Node n's own ops between the inputs that begin at `first_input` of the sweep.
+// Appends the ops of a node, whose inputs are the sweep's inputs from `first_input` on.
 void AppendOrigin(const Node& node, int first_input, Origin& origin) {
   Origin::Step step = StepOf(node, {});
   for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i)
@@ -29,7 +29,7 @@ void SweepUpdates(Module& module) {
   const std::vector<std::vector<int>> readers = Readers(module);
   const std::vector<char> only_updates = OnlyUpdates(module);
   const std::vector<int> levels = Levels(module);
-  std::map<int, std::vector<int>> nodes_of_level;  // those to sweep
+  std::map<int, std::vector<int>> nodes_of_level;  // the nodes to sweep
   for (size_t n = 0; n < module.nodes.size(); ++n) {
     const Node& node = module.nodes[n];
     if (node.kind != Node::Kind::kOp || !only_updates[n] || node.origin != nullptr ||

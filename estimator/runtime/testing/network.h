@@ -1,4 +1,4 @@
-// What the tests of networks of real ops share: numbers, inputs and a training loop.
+// What tests of networks share: numbers, inputs and a training loop.
 #ifndef ESTIMATOR_RUNTIME_TESTING_NETWORK_H_
 #define ESTIMATOR_RUNTIME_TESTING_NETWORK_H_
 
@@ -11,11 +11,11 @@
 
 namespace estimator::testing {
 
-// f32 numbers in [-scale, scale) that look random but are the same every time.
+// f32 numbers in [-scale, scale) that look random but are always the same.
 Array Numbers(const Shape& shape, int seed, float scale);
 
-// A classifier of four images in a graph of its own, which is current while it lives. A test
-// derives from it and builds `loss` and `train`.
+// A classifier of four images, in a graph of its own that is the current graph while this exists. A
+// test derives from it and sets `loss` and `train`.
 struct Network {
   static constexpr int64_t kBatch = 4;
 
@@ -32,7 +32,7 @@ struct Network {
   Operation train;
 };
 
-// The losses of `steps` steps on the same batch; the variables stay in `store`.
+// The losses of `steps` steps on the same batch. The variables remain in `store`.
 absl::StatusOr<std::vector<float>> Train(const Network& network, VariableStore& store,
                                          const CompileOptions& options, int steps);
 

@@ -88,7 +88,7 @@ EST_REGISTER_KERNEL("MatMul", KernelTier::kReference, [](const KernelSpec& spec)
   });
 });
 
-// Sums in scratch, to use some.
+// It sums in scratch, so that the tests cover scratch memory.
 EST_REGISTER_KERNEL("Sum", KernelTier::kReference, [](const KernelSpec& spec) {
   const int64_t n = spec.inputs[0].shape.num_elements();
   return MakeKernel(

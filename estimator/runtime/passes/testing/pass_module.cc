@@ -137,7 +137,7 @@ std::string DifferenceOf(const Module& before, const Module& after,
   const auto expected = Interpret(before, feeds), actual = Interpret(after, feeds);
   if (!expected.ok()) return expected.status().ToString();
   if (!actual.ok()) return actual.status().ToString();
-  if (actual->size() != expected->size()) return "another number of fetches and updates";
+  if (actual->size() != expected->size()) return "the number of fetches and updates differs";
   for (size_t i = 0; i < actual->size(); ++i) {
     const Difference difference =
         Compare((*actual)[i], (*expected)[i], {.relative = 1e-5, .absolute = 1e-5});
