@@ -9,18 +9,18 @@ venv=${1:-$HOME/.cache/estimator-interop}
 
 # One line a check: the script under testdata/interop, and the targets whose programs it is given.
 checks=(
-  "check_checkpoint.py //estimator/checkpoint:bundle_tool"
+  "check_checkpoint.py //tools/interop:bundle_tool"
   "check_checkpoint_tool.py //tools/checkpoint:checkpoint"
   "check_large_checkpoint.py //tools/checkpoint:checkpoint //estimator/training:checkpoint_benchmark"
-  "check_events.py //estimator/summary:event_tool"
+  "check_events.py //tools/interop:event_tool"
   "check_mnist.py //models/mnist:mnist_tpu"
   "check_meta_graph.py //models/mnist:mnist_tpu"
-  "check_graph.py //tools:graph_tool"
+  "check_graph.py //tools/interop:graph_tool"
   "check_import.py //tools/saved_model:saved_model"
   "check_porting.py //docs:porting_example"
-  "check_warm_start.py //estimator/training/warm_start:warm_start_tool"
+  "check_warm_start.py //tools/interop:warm_start_tool"
   "check_references.py //tools/replay:replay_reference"
-  "check_export.py //models/mnist:export_tool //tools/saved_model:saved_model"
+  "check_export.py //tools/interop:export_tool //tools/saved_model:saved_model"
 )
 
 if [[ ! -x "$venv/bin/python" ]]; then

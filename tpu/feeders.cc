@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/data/iterator_state.h"
-#include "estimator/training/batch_axis.h"
+#include "estimator/data/pipeline/iterator_state.h"
+#include "estimator/training/input/batch_axis.h"
 
 namespace estimator::tpu {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "estimator/data/dataset.h"
-#include "estimator/training/mode.h"
-#include "estimator/training/strategy.h"
+#include "estimator/data/pipeline/dataset.h"
+#include "estimator/training/input/mode.h"
+#include "estimator/training/model/strategy.h"
 
 namespace estimator::tpu {
 

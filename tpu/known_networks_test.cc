@@ -8,7 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/runtime/program.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "estimator/runtime/program.h"
-#include "estimator/training/local_strategy.h"
-#include "estimator/training/strategy.h"
+#include "estimator/training/model/local_strategy.h"
+#include "estimator/training/model/strategy.h"
 #include "tpu/tpu_config.h"
 
 namespace estimator::tpu {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "gtest/gtest.h"
 
 namespace estimator::tpu {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "estimator/base/temp_dir.h"
-#include "estimator/export/saved_model_show.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/export/saved_model/saved_model_show.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "tpu/tpu_estimator.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "estimator/training/hooks/testing/captured_log.h"
+#include "estimator/base/testing/captured_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/train_fixture.h"

@@ -1,9 +1,9 @@
 // Runs on replicas that stop and go on, call after call and process after process.
 #include <memory>
 
-#include "estimator/base/child_memory.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/tiny_tpu_model.h"
 

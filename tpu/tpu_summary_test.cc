@@ -4,7 +4,7 @@
 #include <string>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/proto/summary.pb.h"
 #include "estimator/summary/event_file_writer.h"
 #include "estimator/summary/event_reader.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/interrupt.h"
-#include "estimator/training/hooks/testing/captured_log.h"
+#include "estimator/base/testing/captured_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/train_fixture.h"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <set>
 
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/tiny_tpu_model.h"

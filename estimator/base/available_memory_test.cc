@@ -5,7 +5,7 @@
 #include <string>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
 namespace {

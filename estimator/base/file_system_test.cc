@@ -10,7 +10,7 @@
 
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/path.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
 namespace {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "estimator/base/fault_injection.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
 namespace {

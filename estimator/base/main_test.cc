@@ -14,7 +14,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/base/usage_error.h"
 
 DEFINE_int32(train_steps, 10, "how many steps");

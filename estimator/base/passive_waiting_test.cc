@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "estimator/base/run_program.h"
+#include "estimator/base/testing/run_program.h"
 
 namespace {
 

@@ -9,11 +9,11 @@
 
 #include "estimator/base/crc32c.h"
 #include "estimator/base/file.h"
-#include "estimator/base/fuzz_input.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
-#include "estimator/checkpoint/index_table.h"
-#include "estimator/checkpoint/reader_fuzzing.h"
+#include "estimator/base/testing/fuzz_input.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/table/index_table.h"
+#include "estimator/checkpoint/testing/reader_fuzzing.h"
 #include "estimator/proto/tensor_bundle.pb.h"
 #include "glog/logging.h"
 

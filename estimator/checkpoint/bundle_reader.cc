@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/checkpoint/bundle_format.h"
-#include "estimator/checkpoint/bundle_index.h"
-#include "estimator/checkpoint/bundle_shards.h"
-#include "estimator/checkpoint/part_rows.h"
-#include "estimator/checkpoint/string_tensor.h"
-#include "estimator/checkpoint/v1_checkpoint.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_index.h"
+#include "estimator/checkpoint/bundle/bundle_shards.h"
+#include "estimator/checkpoint/bundle/part_rows.h"
+#include "estimator/checkpoint/bundle/string_tensor.h"
+#include "estimator/checkpoint/v1/v1_checkpoint.h"
 
 namespace estimator {
 namespace {

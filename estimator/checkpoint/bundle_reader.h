@@ -13,8 +13,8 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/tensor_spec.h"
-#include "estimator/checkpoint/bundle_entry.h"
-#include "estimator/checkpoint/value_source.h"
+#include "estimator/checkpoint/bundle/bundle_entry.h"
+#include "estimator/checkpoint/bundle/value_source.h"
 
 namespace estimator {
 

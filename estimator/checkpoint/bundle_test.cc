@@ -14,8 +14,8 @@
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"
 

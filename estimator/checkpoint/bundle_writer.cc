@@ -11,10 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle/stored_crc.h"
+#include "estimator/checkpoint/bundle/string_tensor.h"
 #include "estimator/checkpoint/bundle_reader.h"
-#include "estimator/checkpoint/index_table.h"
-#include "estimator/checkpoint/stored_crc.h"
-#include "estimator/checkpoint/string_tensor.h"
+#include "estimator/checkpoint/table/index_table.h"
 #include "estimator/proto/tensor_bundle.pb.h"
 
 namespace estimator {

@@ -16,7 +16,7 @@
 #include "estimator/array/array.h"
 #include "estimator/array/shape.h"
 #include "estimator/base/file.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 
 namespace estimator {
 

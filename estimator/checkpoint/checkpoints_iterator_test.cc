@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/saver.h"
 
 namespace estimator {

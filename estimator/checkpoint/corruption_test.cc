@@ -1,5 +1,7 @@
 // Whatever happens to the files of a checkpoint is detected, never crashes, and is told with the
 // file, the variable and the offset.
+#include "estimator/checkpoint/testing/corruption.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,13 +18,12 @@
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"
-#include "estimator/checkpoint/corruption_testing.h"
-#include "estimator/checkpoint/index_table.h"
-#include "estimator/checkpoint/table_file.h"
+#include "estimator/checkpoint/table/index_table.h"
+#include "estimator/checkpoint/table/table_file.h"
 #include "estimator/proto/tensor_bundle.pb.h"
 
 namespace estimator {

@@ -11,10 +11,10 @@
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/checkpoint_state.h"
-#include "estimator/checkpoint/v1_checkpoint.h"
+#include "estimator/checkpoint/v1/v1_checkpoint.h"
 #include "glog/logging.h"
 
 namespace estimator {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/checkpoint_state.h"
 #include "estimator/checkpoint/saver.h"
-#include "estimator/checkpoint/v1_testing.h"
+#include "estimator/checkpoint/testing/v1_files.h"
 
 namespace estimator {
 namespace {

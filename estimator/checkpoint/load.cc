@@ -6,7 +6,7 @@
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "glog/logging.h"
 

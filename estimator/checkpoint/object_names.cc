@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/proto/trackable_object_graph.pb.h"
 
 namespace estimator {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/proto/trackable_object_graph.pb.h"

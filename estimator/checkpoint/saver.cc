@@ -9,10 +9,10 @@
 #include "absl/time/time.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
-#include "estimator/checkpoint/v1_checkpoint.h"
+#include "estimator/checkpoint/v1/v1_checkpoint.h"
 #include "glog/logging.h"
 
 namespace estimator {

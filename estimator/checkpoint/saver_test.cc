@@ -11,10 +11,10 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
-#include "estimator/checkpoint/v1_testing.h"
+#include "estimator/checkpoint/testing/v1_files.h"
 
 namespace estimator {
 namespace {

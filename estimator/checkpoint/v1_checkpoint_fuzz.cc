@@ -8,12 +8,12 @@
 #include <string>
 
 #include "estimator/base/file.h"
-#include "estimator/base/fuzz_input.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_entry.h"
-#include "estimator/checkpoint/bundle_format.h"
-#include "estimator/checkpoint/index_table.h"
-#include "estimator/checkpoint/reader_fuzzing.h"
+#include "estimator/base/testing/fuzz_input.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_entry.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/table/index_table.h"
+#include "estimator/checkpoint/testing/reader_fuzzing.h"
 #include "estimator/proto/saved_tensor_slice.pb.h"
 #include "glog/logging.h"
 

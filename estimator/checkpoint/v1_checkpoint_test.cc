@@ -1,5 +1,5 @@
 // Checkpoints in the V1 format, TensorFlow's own first, hold what TensorFlow says is in them.
-#include "estimator/checkpoint/v1_checkpoint.h"
+#include "estimator/checkpoint/v1/v1_checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,12 +17,12 @@
 #include "estimator/array/array.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"
-#include "estimator/checkpoint/index_table.h"
-#include "estimator/checkpoint/v1_testing.h"
+#include "estimator/checkpoint/table/index_table.h"
+#include "estimator/checkpoint/testing/v1_files.h"
 #include "estimator/proto/saved_tensor_slice.pb.h"
 
 namespace estimator {

@@ -12,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_reader.h"
-#include "estimator/checkpoint/corruption_testing.h"
+#include "estimator/checkpoint/testing/corruption.h"
 
 namespace estimator {
 namespace {

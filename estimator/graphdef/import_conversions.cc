@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "estimator/ops/builder.h"
+#include "estimator/ops/building/builder.h"
 #include "estimator/ops/einsum.h"
 
 namespace estimator {

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/tensor_spec.h"
-#include "estimator/data/parse_example.h"
+#include "estimator/data/parsing/parse_example.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/import_variables.h"
 

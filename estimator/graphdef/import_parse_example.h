@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "estimator/data/parse_example.h"
+#include "estimator/data/parsing/parse_example.h"
 #include "estimator/graph/graph.h"
 
 namespace estimator {

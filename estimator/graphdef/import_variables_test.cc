@@ -6,7 +6,7 @@
 
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/graph/graph.h"
 #include "estimator/proto/graph.pb.h"

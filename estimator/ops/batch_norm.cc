@@ -8,11 +8,11 @@
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/ops/building/shape_checks.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/reduction.h"
-#include "estimator/ops/shape_checks.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {

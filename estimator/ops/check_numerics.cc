@@ -7,7 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
-#include "estimator/ops/shape_checks.h"
+#include "estimator/ops/building/shape_checks.h"
 
 namespace estimator {
 namespace {

@@ -4,7 +4,7 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
-#include "estimator/ops/shape_rules.h"
+#include "estimator/ops/building/shape_rules.h"
 
 namespace estimator {
 namespace {

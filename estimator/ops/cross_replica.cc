@@ -7,8 +7,8 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/ops/building/shape_checks.h"
 #include "estimator/ops/constant.h"
-#include "estimator/ops/shape_checks.h"
 
 namespace estimator {
 namespace {

@@ -7,7 +7,8 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/op_registry.h"
-#include "estimator/ops/builder.h"
+#include "estimator/ops/building/builder.h"
+#include "estimator/ops/building/shape_rules.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
@@ -15,7 +16,6 @@
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/select.h"
 #include "estimator/ops/shape_ops.h"
-#include "estimator/ops/shape_rules.h"
 
 namespace estimator {
 namespace {

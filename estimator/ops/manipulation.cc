@@ -7,11 +7,11 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
-#include "estimator/ops/builder.h"
+#include "estimator/ops/building/builder.h"
+#include "estimator/ops/building/shape_rules.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
-#include "estimator/ops/shape_rules.h"
 
 namespace estimator {
 namespace {

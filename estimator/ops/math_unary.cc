@@ -7,8 +7,8 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/ops/building/shape_rules.h"
 #include "estimator/ops/math_binary.h"
-#include "estimator/ops/shape_rules.h"
 
 namespace estimator {
 namespace {

@@ -5,10 +5,10 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/kernels/window.h"
+#include "estimator/ops/building/shape_checks.h"
+#include "estimator/ops/building/window_attrs.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
-#include "estimator/ops/shape_checks.h"
-#include "estimator/ops/window_attrs.h"
 
 namespace estimator {
 namespace {

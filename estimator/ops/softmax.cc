@@ -9,13 +9,13 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/ops/building/shape_checks.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/select.h"
-#include "estimator/ops/shape_checks.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {

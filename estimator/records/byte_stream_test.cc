@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "estimator/base/file.h"
-#include "estimator/base/fuzz_input.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/fuzz_input.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/records/tfrecord.h"
 #include "glog/logging.h"
 

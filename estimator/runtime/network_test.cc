@@ -1,4 +1,6 @@
 // A network with real ops and kernels: fused programs train as the reference kernels do.
+#include "estimator/runtime/testing/network.h"
+
 #include <gtest/gtest.h>
 
 #include "estimator/array/compare.h"
@@ -13,7 +15,6 @@
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/ops/softmax.h"
-#include "estimator/runtime/testing_network.h"
 
 namespace estimator {
 namespace {

@@ -6,8 +6,8 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/runtime/check.h"
-#include "estimator/runtime/import.h"
+#include "estimator/runtime/compare_kernels.h"
+#include "estimator/runtime/lower.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/fold_constants.h"
 #include "estimator/runtime/passes/fuse.h"
@@ -65,7 +65,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   auto impl = std::make_unique<ProgramImpl>();
   impl->options = options;
   ir::Module& module = impl->module;
-  EST_ASSIGN_OR_RETURN(module, ir::Import(graph, spec));
+  EST_ASSIGN_OR_RETURN(module, ir::Lower(graph, spec));
   ir::Prune(module);
   // Twice: what simplifying uncovers is folded and merged too.
   for (int round = 0; round < 2; ++round) {

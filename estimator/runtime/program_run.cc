@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/runtime/arena_fence.h"
-#include "estimator/runtime/check.h"
+#include "estimator/runtime/compare_kernels.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/program.h"
 #include "estimator/runtime/program_impl.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/runtime/cpu_backend.h"
-#include "estimator/runtime/testing_ops.h"
+#include "estimator/runtime/testing/testing_ops.h"
 
 namespace estimator {
 namespace {

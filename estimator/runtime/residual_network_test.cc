@@ -12,7 +12,7 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/softmax.h"
-#include "estimator/runtime/testing_network.h"
+#include "estimator/runtime/testing/network.h"
 
 namespace estimator {
 namespace {

@@ -15,7 +15,7 @@
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/runtime/cpu_backend.h"
-#include "estimator/runtime/passes/testing.h"
+#include "estimator/runtime/passes/testing/pass_module.h"
 #include "estimator/runtime/program.h"
 
 namespace estimator {

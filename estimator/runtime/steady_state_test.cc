@@ -6,10 +6,10 @@
 #include <ctime>
 #include <new>
 
-#include "estimator/base/child_memory.h"
+#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
 #include "estimator/runtime/cpu_backend.h"
-#include "estimator/runtime/testing_ops.h"
+#include "estimator/runtime/testing/testing_ops.h"
 
 namespace {
 std::atomic<int64_t> num_allocations{0};

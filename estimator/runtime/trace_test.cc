@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "estimator/runtime/cpu_backend.h"
-#include "estimator/runtime/testing_ops.h"
+#include "estimator/runtime/testing/testing_ops.h"
 
 namespace estimator {
 namespace {

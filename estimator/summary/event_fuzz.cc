@@ -4,8 +4,8 @@
 #include <string>
 
 #include "estimator/base/file.h"
-#include "estimator/base/fuzz_input.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/fuzz_input.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/summary/event_reader.h"
 #include "glog/logging.h"

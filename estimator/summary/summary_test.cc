@@ -10,7 +10,7 @@
 
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/summary/event_file_writer.h"
 #include "estimator/summary/event_reader.h"

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "estimator/base/child_memory.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/base/testing/child_memory.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/checkpoint_state.h"
@@ -25,7 +25,7 @@
 #include "estimator/graph/variable.h"
 #include "estimator/ops/gather.h"
 #include "estimator/training/estimator.h"
-#include "estimator/training/model_state.h"
+#include "estimator/training/model/model_state.h"
 
 namespace estimator {
 namespace {

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
-#include "estimator/training/hooks/testing/captured_log.h"
+#include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -15,7 +15,7 @@
 
 #include "estimator/training/estimator_core.h"
 #include "estimator/training/estimator_spec.h"
-#include "estimator/training/local_strategy.h"
+#include "estimator/training/model/local_strategy.h"
 #include "estimator/training/warm_start/warm_start_settings.h"
 
 namespace estimator {
@@ -43,12 +43,13 @@ class Estimator {
 
   explicit Estimator(Options options)
       : params_(std::make_shared<const Params>(options.params)),
-        core_(MakeLocalStrategy([model_fn = options.model_fn, params = params_](
-                                    const Features& features, const Labels& labels, Mode mode,
-                                    int64_t) -> absl::StatusOr<ModelSpec> {
-                return model_fn(features, labels, mode, *params).spec();
-              },
-              {}, {.check_kernels = options.config.check_kernels}),
+        core_(MakeLocalStrategy(
+                  [model_fn = options.model_fn, params = params_](
+                      const Features& features, const Labels& labels, Mode mode,
+                      int64_t) -> absl::StatusOr<ModelSpec> {
+                    return model_fn(features, labels, mode, *params).spec();
+                  },
+                  {}, {.check_kernels = options.config.check_kernels}),
               options.config, options.warm_start_from,
               options.model_fn ? absl::OkStatus()
                                : absl::InvalidArgumentError("model_fn must be given")) {}

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "estimator/training/model_spec.h"
+#include "estimator/training/model/model_spec.h"
 
 namespace estimator {
 

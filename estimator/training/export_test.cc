@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/load.h"
-#include "estimator/export/saved_model_show.h"
+#include "estimator/export/saved_model/saved_model_show.h"
 #include "estimator/nn/layers/normalization.h"
 #include "estimator/ops/constant.h"
 #include "estimator/training/estimator.h"

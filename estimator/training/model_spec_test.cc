@@ -1,5 +1,5 @@
 // What every mode requires of a spec.
-#include "estimator/training/model_spec.h"
+#include "estimator/training/model/model_spec.h"
 
 #include "estimator/nn/metrics/mean.h"
 #include "estimator/ops/constant.h"

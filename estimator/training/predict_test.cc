@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "estimator/base/interrupt.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/training/testing/tiny_model.h"

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "estimator/base/child_memory.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "glog/logging.h"
 #include "gtest/gtest.h"

@@ -12,9 +12,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "estimator/training/eval_result.h"
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 #include "estimator/training/hooks/timer.h"
+#include "estimator/training/loop/eval_result.h"
 
 namespace estimator {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
 namespace {

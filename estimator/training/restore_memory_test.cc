@@ -2,14 +2,14 @@
 // its peak is little more than the variables.
 #include <gtest/gtest.h>
 
-#include "estimator/base/child_memory.h"
 #include "estimator/base/status.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/variable.h"
-#include "estimator/training/model_state.h"
+#include "estimator/training/model/model_state.h"
 #include "estimator/training/warm_start/init_from_checkpoint.h"
 
 namespace estimator {

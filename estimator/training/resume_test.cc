@@ -6,7 +6,7 @@
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

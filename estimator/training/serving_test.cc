@@ -7,8 +7,8 @@
 #include <set>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/export/saved_model_show.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/export/saved_model/saved_model_show.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"

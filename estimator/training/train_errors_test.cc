@@ -6,7 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/dense.h"
 #include "estimator/nn/losses/losses.h"
@@ -22,7 +23,6 @@
 #include "estimator/ops/select.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/ops/softmax.h"
-#include "estimator/training/hooks/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

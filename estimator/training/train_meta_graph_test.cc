@@ -1,11 +1,12 @@
 // The .meta files beside the checkpoints of a run. testdata/interop/check_meta_graph.py holds them
 // against TensorFlow.
-#include "estimator/training/train_meta_graph.h"
+#include "estimator/training/loop/train_meta_graph.h"
 
 #include <map>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/nn/layers/dense.h"
 #include "estimator/nn/layers/normalization.h"
 #include "estimator/nn/train/gradient_descent.h"
@@ -13,7 +14,6 @@
 #include "estimator/ops/cross_replica.h"
 #include "estimator/proto/meta_graph.pb.h"
 #include "estimator/proto/variable.pb.h"
-#include "estimator/training/hooks/testing/captured_log.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/object_names.h"
-#include "estimator/export/load_predictor.h"
+#include "estimator/export/serving/load_predictor.h"
 #include "estimator/nn/layers/dense.h"
 #include "estimator/nn/layers/normalization.h"
 #include "estimator/nn/train/exponential_moving_average.h"

@@ -11,7 +11,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/usage_error.h"
-#include "estimator/data/idx.h"
+#include "estimator/data/sources/idx.h"
 
 namespace estimator::mnist {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/data/dataset.h"
-#include "estimator/training/mode.h"
+#include "estimator/data/pipeline/dataset.h"
+#include "estimator/training/input/mode.h"
 #include "models/mnist/digits.h"
 
 namespace estimator::mnist {

@@ -11,7 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/base/usage_error.h"
 
 namespace estimator::mnist {

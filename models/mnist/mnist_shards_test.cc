@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "models/mnist/digits.h"
 #include "models/mnist/mnist.h"
 #include "models/mnist/mnist_data.h"

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
-#include "estimator/base/run_program.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/run_program.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "models/mnist/digits.h"
 #include "models/mnist/small_mnist.h"
 

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/data/idx.h"
+#include "estimator/data/sources/idx.h"
 
 namespace estimator::mnist {
 

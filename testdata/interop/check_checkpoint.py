@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checkpoints: TensorFlow reads what we write, and we read what TensorFlow writes.
 
-Usage: check_checkpoint.py BUNDLE_TOOL     (built from //estimator/checkpoint:bundle_tool)
+Usage: check_checkpoint.py BUNDLE_TOOL     (built from //tools/interop:bundle_tool)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 """
 

@@ -3,7 +3,7 @@
 and 16; TensorFlow and OpenCV's dnn read the frozen graph of the MNIST network and predict the same; our `saved_model
 show` says what TensorFlow's saved_model_cli says.
 
-Usage: check_export.py EXPORT_TOOL SAVED_MODEL     (built from //models/mnist:export_tool, //tools/saved_model)
+Usage: check_export.py EXPORT_TOOL SAVED_MODEL     (built from //tools/interop:export_tool, //tools/saved_model)
 Needs tensorflow-cpu 2.15.1 and opencv-python-headless; tools/verify_interop.sh installs them and runs this.
 """
 

@@ -2,7 +2,7 @@
 """Graphs: TensorFlow imports the GraphDef that we write, computes the same values from it, and trains it to the same
 variables, with every optimizer and with moving averages.
 
-Usage: check_graph.py GRAPH_TOOL     (built from //tools:graph_tool)
+Usage: check_graph.py GRAPH_TOOL     (built from //tools/interop:graph_tool)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 """
 

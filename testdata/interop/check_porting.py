@@ -38,7 +38,7 @@ def main():
         program = os.path.join(folder, "program.py")
         with open(program, "w") as file:
             file.write(subprocess.check_output(
-                [sys.executable, os.path.join(ROOT, "tools/extract_code.py"), "python",
+                [sys.executable, os.path.join(ROOT, "tools/checks/extract_code.py"), "python",
                  os.path.join(ROOT, "docs/porting.md")], text=True))
         theirs_dir, ours_dir = os.path.join(folder, "theirs"), os.path.join(folder, "ours")
         # A model_dir that stands at train_steps is not trained again, only evaluated.

@@ -2,7 +2,7 @@
 """Warm start: from what TensorFlow wrote, the same first values as TensorFlow's own Estimator has. And moving averages
 in place of weights: what TensorFlow restores for evaluation, we restore.
 
-Usage: check_warm_start.py WARM_START_TOOL     (built from //estimator/training/warm_start:warm_start_tool)
+Usage: check_warm_start.py WARM_START_TOOL     (built from //tools/interop:warm_start_tool)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 
 The source is a model_dir of an Estimator with a partitioned variable, slots and global_step, its SavedModel, and a

@@ -15,7 +15,7 @@
 #include "estimator/base/name_pattern.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 
 namespace estimator {

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
-#include "estimator/base/run_program.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/base/testing/run_program.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/checkpoint_state.h"
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "estimator/array/half.h"
-#include "estimator/checkpoint/bundle_entry.h"
+#include "estimator/checkpoint/bundle/bundle_entry.h"
 #include "estimator/proto/types.pb.h"
 
 namespace estimator {

@@ -12,10 +12,10 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
+#include "tools/checkpoint/companion_files.h"
 #include "tools/checkpoint/damage.h"
 #include "tools/checkpoint/elements.h"
-#include "tools/checkpoint/extras.h"
 #include "tools/checkpoint/tensor_stream.h"
 
 namespace estimator {
@@ -153,7 +153,7 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
   VerifyReport report;
   const auto reader = BundleReader::Open(prefix);
   if (!absl::IsDataLoss(reader.status())) EST_RETURN_IF_ERROR(reader.status());
-  EST_ASSIGN_OR_RETURN(const ExtrasReport extras, VerifyExtras(prefix));
+  EST_ASSIGN_OR_RETURN(const CompanionFilesReport extras, VerifyCompanionFiles(prefix));
   if (absl::IsDataLoss(reader.status())) {
     report.damage.emplace_back(reader.status().message());
     report.damage.insert(report.damage.end(), extras.damage.begin(), extras.damage.end());

@@ -8,10 +8,10 @@
 
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
-#include "estimator/data/iterator_state.h"
+#include "estimator/data/pipeline/iterator_state.h"
 
 namespace estimator {
 namespace {

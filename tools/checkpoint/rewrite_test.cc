@@ -11,8 +11,8 @@
 #include "estimator/array/array.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/checkpoint/bundle_format.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "tools/checkpoint/average.h"
 

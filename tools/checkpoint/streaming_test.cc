@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/base/child_memory.h"
 #include "estimator/base/status.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/child_memory.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "tools/checkpoint/average.h"
 #include "tools/checkpoint/diff.h"

@@ -10,9 +10,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "estimator/checkpoint/bundle/part_rows.h"
+#include "estimator/checkpoint/bundle/stored_crc.h"
 #include "estimator/checkpoint/bundle_reader.h"
-#include "estimator/checkpoint/part_rows.h"
-#include "estimator/checkpoint/stored_crc.h"
 
 namespace estimator {
 

@@ -9,7 +9,7 @@
 
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 
 namespace estimator {

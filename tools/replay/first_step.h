@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
 #include "estimator/runtime/backend.h"
-#include "estimator/training/built_model.h"
-#include "estimator/training/strategy.h"
+#include "estimator/training/model/built_model.h"
+#include "estimator/training/model/strategy.h"
 #include "tools/replay/reference.h"
 
 namespace estimator::replay {

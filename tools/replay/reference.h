@@ -14,8 +14,8 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/checkpoint/bundle_reader.h"
-#include "estimator/data/element.h"
-#include "estimator/training/mode.h"
+#include "estimator/data/pipeline/element.h"
+#include "estimator/training/input/mode.h"
 
 namespace estimator::replay {
 

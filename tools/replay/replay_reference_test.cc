@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/run_program.h"
+#include "estimator/base/testing/run_program.h"
 
 namespace estimator {
 namespace {

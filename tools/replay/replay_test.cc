@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/estimator.h"
 #include "tools/replay/testing/tiny_reference.h"
 

@@ -12,7 +12,7 @@
 #include "estimator/array/npy.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/export/find_saved_model.h"
+#include "estimator/export/saved_model/find_saved_model.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {

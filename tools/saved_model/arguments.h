@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/data/element.h"
+#include "estimator/data/pipeline/element.h"
 
 namespace estimator {
 

@@ -5,7 +5,7 @@
 
 #include "estimator/array/npy.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {

@@ -20,9 +20,9 @@
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/export/load_predictor.h"
-#include "estimator/export/saved_model_reader.h"
-#include "estimator/export/saved_model_show.h"
+#include "estimator/export/saved_model/saved_model_reader.h"
+#include "estimator/export/saved_model/saved_model_show.h"
+#include "estimator/export/serving/load_predictor.h"
 #include "tools/saved_model/arguments.h"
 
 DEFINE_string(dir, "", "the SavedModel's folder, or the folder that exports stand in");

@@ -6,8 +6,8 @@
 
 #include "estimator/array/npy.h"
 #include "estimator/base/file.h"
-#include "estimator/base/run_program.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/run_program.h"
+#include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
 namespace {

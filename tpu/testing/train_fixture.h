@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimator/base/interrupt.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/tiny_tpu_model.h"
 

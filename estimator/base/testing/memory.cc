@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "estimator/base/child_memory.h"
+#include "estimator/base/testing/child_memory.h"
 #include "gtest/gtest.h"
 
 namespace estimator::testing {

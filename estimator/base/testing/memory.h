@@ -7,7 +7,7 @@
 namespace estimator::testing {
 
 // EXPECT_LT(grown_bytes, bound_bytes), with both in words; under a sanitizer, where memory is not
-// true (base/child_memory.h), prints that it is not compared.
+// true (base/testing/child_memory.h), prints that it is not compared.
 void ExpectGrowthBelow(int64_t grown_bytes, int64_t bound_bytes);
 
 // From now on TempDirs are in memory, if there is such a place: a checkpoint on a disk waits for it

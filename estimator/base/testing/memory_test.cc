@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "estimator/base/child_memory.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/child_memory.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "gtest/gtest-spi.h"
 #include "gtest/gtest.h"
 

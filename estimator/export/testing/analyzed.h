@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "estimator/export/batch_analysis.h"
+#include "estimator/export/any_batch/batch_analysis.h"
 #include "estimator/graph/graph.h"
 
 namespace estimator::testing {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "estimator/base/status.h"
-#include "estimator/export/batch_search.h"
-#include "estimator/export/model_signature.h"
+#include "estimator/export/any_batch/batch_search.h"
+#include "estimator/export/serving/model_fn_signature.h"
 
 namespace estimator::testing {
 
@@ -13,7 +13,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> CreatePredictor(const ExportGraphFn& 
                                                            const std::string& key,
                                                            const PredictorOptions& options) {
   EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(build));
-  EST_ASSIGN_OR_RETURN(auto source, MakeModelSignature(std::move(model), key, build));
+  EST_ASSIGN_OR_RETURN(auto source, MakeModelFnSignature(std::move(model), key, build));
   return Predictor::Create(std::move(source), std::move(variables), options);
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "estimator/export/export_output.h"
-#include "estimator/export/predictor.h"
-#include "estimator/export/signatures.h"
+#include "estimator/export/serving/predictor.h"
+#include "estimator/export/signature/export_graph.h"
+#include "estimator/export/signature/export_output.h"
 
 namespace estimator::testing {
 

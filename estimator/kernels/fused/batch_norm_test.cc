@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "estimator/kernels/fused/tier_testing.h"
+#include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
 namespace estimator {

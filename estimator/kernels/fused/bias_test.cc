@@ -1,4 +1,4 @@
-#include "estimator/kernels/fused/tier_testing.h"
+#include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
 namespace estimator {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/kernels/fused/tier_testing.h"
+#include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
 namespace estimator {

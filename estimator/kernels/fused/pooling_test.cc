@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/kernels/fused/tier_testing.h"
+#include "estimator/kernels/testing/tiers.h"
 #include "estimator/kernels/window.h"
 #include "gtest/gtest.h"
 

@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "estimator/kernels/fused/tier_testing.h"
+#include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
 namespace estimator {

@@ -1,7 +1,7 @@
 #include <string>
 
-#include "estimator/kernels/fused/tier_testing.h"
 #include "estimator/kernels/layout.h"
+#include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
 namespace estimator {

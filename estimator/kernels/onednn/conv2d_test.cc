@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/kernels/fused/tier_testing.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
+#include "estimator/kernels/testing/tiers.h"
 #include "estimator/kernels/window.h"
 #include "gtest/gtest.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/kernels/layout.h"
-#include "estimator/runtime/passes/testing.h"
+#include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/runtime/passes/fuse.h"
-#include "estimator/runtime/passes/testing.h"
+#include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {
 namespace {

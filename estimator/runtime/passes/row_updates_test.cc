@@ -9,7 +9,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/runtime/passes/schedule.h"
 #include "estimator/runtime/passes/select_kernels.h"
-#include "estimator/runtime/passes/testing.h"
+#include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/runtime/passes/select_kernels.h"
-#include "estimator/runtime/passes/testing.h"
+#include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {
 namespace {

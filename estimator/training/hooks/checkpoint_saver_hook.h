@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 #include "estimator/training/hooks/timer.h"
 
 namespace estimator {

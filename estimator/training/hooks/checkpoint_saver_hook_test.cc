@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "estimator/training/hooks/testing/fake_session.h"
+#include "estimator/training/testing/fake_session.h"
 
 namespace estimator {
 namespace {

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/summary.h"
@@ -21,8 +22,7 @@
 #include "estimator/training/hooks/graph_writer_hook.h"
 #include "estimator/training/hooks/step_counter_hook.h"
 #include "estimator/training/hooks/summary_saver_hook.h"
-#include "estimator/training/hooks/testing/captured_log.h"
-#include "estimator/training/hooks/testing/fake_session.h"
+#include "estimator/training/testing/fake_session.h"
 
 namespace estimator {
 namespace {

@@ -1,7 +1,7 @@
 #include "estimator/training/hooks/final_ops_hook.h"
 
 #include "estimator/base/status.h"
-#include "estimator/training/evaluate_tensors.h"
+#include "estimator/training/hooks/evaluate_tensors.h"
 #include "glog/logging.h"
 
 namespace estimator {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 
 namespace estimator {
 

@@ -5,11 +5,11 @@
 
 #include <string>
 
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/runtime/backend.h"
-#include "estimator/training/hooks/testing/captured_log.h"
-#include "estimator/training/hooks/testing/fake_session.h"
+#include "estimator/training/testing/fake_session.h"
 
 namespace estimator {
 namespace {

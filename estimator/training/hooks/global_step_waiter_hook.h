@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 
 namespace estimator {
 

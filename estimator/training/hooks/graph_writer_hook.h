@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 
 namespace estimator {
 

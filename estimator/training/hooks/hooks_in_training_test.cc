@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/proto/event.pb.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/summary/event_file_writer.h"

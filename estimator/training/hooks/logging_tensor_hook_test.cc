@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/ops/constant.h"
-#include "estimator/training/hooks/testing/captured_log.h"
-#include "estimator/training/hooks/testing/fake_session.h"
+#include "estimator/training/testing/fake_session.h"
 
 namespace estimator {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef ESTIMATOR_TRAINING_HOOKS_NAN_TENSOR_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_NAN_TENSOR_HOOK_H_
 
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 
 namespace estimator {
 

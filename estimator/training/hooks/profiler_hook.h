@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "estimator/runtime/trace.h"
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 #include "estimator/training/hooks/timer.h"
 
 namespace estimator {

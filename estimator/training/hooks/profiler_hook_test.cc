@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
-#include "estimator/training/hooks/testing/fake_session.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/training/testing/fake_session.h"
 
 namespace estimator {
 namespace {

@@ -6,12 +6,12 @@
 #include <limits>
 #include <string>
 
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/ops/constant.h"
 #include "estimator/training/hooks/global_step_waiter_hook.h"
 #include "estimator/training/hooks/nan_tensor_hook.h"
 #include "estimator/training/hooks/stop_at_step_hook.h"
-#include "estimator/training/hooks/testing/captured_log.h"
-#include "estimator/training/hooks/testing/fake_session.h"
+#include "estimator/training/testing/fake_session.h"
 
 namespace estimator {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 #include "estimator/training/hooks/timer.h"
 
 namespace estimator {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/saturating.h"
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 
 namespace estimator {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 #include "estimator/training/hooks/timer.h"
 
 namespace estimator {

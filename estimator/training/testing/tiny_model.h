@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "estimator/data/dataset.h"
+#include "estimator/data/pipeline/dataset.h"
 #include "estimator/training/estimator.h"
-#include "estimator/training/hook.h"
+#include "estimator/training/hooks/hook.h"
 
 namespace estimator {
 

@@ -2,7 +2,7 @@
 #include "estimator/training/warm_start/vocab_remap.h"
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -2,9 +2,9 @@
 #include "estimator/training/warm_start/warm_start.h"
 
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
-#include "estimator/checkpoint/v1_testing.h"
+#include "estimator/checkpoint/testing/v1_files.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/runtime/backend.h"
 #include "gmock/gmock.h"

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "estimator/base/file.h"
-#include "estimator/base/temp_dir.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "tools/replay/replay.h"
 
 namespace estimator::replay {

@@ -1,0 +1,151 @@
+#include "estimator/checkpoint/bundle/bundle_entry.h"
+
+#include <cstddef>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/proto/tensor_bundle.pb.h"
+
+namespace estimator {
+namespace {
+
+absl::Status Corrupt(absl::string_view where, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat(where, ": ", what));
+}
+
+bool Overlap(const std::vector<SliceExtent>& at_a, const Shape& a,
+             const std::vector<SliceExtent>& at_b, const Shape& b) {
+  for (size_t axis = 0; axis < at_a.size(); ++axis) {
+    const int i = static_cast<int>(axis);
+    if (at_a[axis].start >= at_b[axis].start + b.dim(i)) return false;
+    if (at_b[axis].start >= at_a[axis].start + a.dim(i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<uint32_t> BundleEntry::crc32c() const {
+  if (!masked_crc32c) return std::nullopt;
+  return UnmaskCrc32c(*masked_crc32c);
+}
+
+std::string BundleEntry::NameForMessages() const {
+  return variable.empty() ? "a slice of no variable" : variable;
+}
+
+DType DTypeFromDisk(int dtype_on_disk) {
+  const DType dtype = static_cast<DType>(dtype_on_disk);
+  if (dtype == DType::kString || DTypeSize(dtype) > 0) return dtype;
+  return DType::kInvalid;
+}
+
+absl::StatusOr<Shape> ParseShape(absl::string_view where, const proto::TensorShapeProto& shape) {
+  Shape result;
+  int64_t product = 1;
+  bool overflow = shape.unknown_rank();
+  for (const auto& dim : shape.dim()) {
+    if (dim.size() < 0) return Corrupt(where, absl::StrCat("a dimension of size ", dim.size()));
+    overflow |= __builtin_mul_overflow(product, dim.size() == 0 ? 1 : dim.size(), &product);
+    result.push_back(dim.size());
+  }
+  if (overflow || product > (int64_t{1} << 56)) return Corrupt(where, "an impossible shape");
+  return result;
+}
+
+std::vector<SliceExtent> ParseExtents(const proto::TensorSliceProto& slice) {
+  std::vector<SliceExtent> extents;
+  for (const auto& extent : slice.extent()) {
+    // As TensorFlow has it: the start of a whole axis is not looked at.
+    const bool whole = extent.has_length_case() != proto::TensorSliceProto::Extent::kLength;
+    extents.push_back(whole ? SliceExtent()
+                            : SliceExtent{.start = extent.start(), .length = extent.length()});
+  }
+  return extents;
+}
+
+// Slices are few: partitions by hand, or one a parameter server.
+absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
+                         const BundleEntry& entry) {
+  std::vector<const BundleEntry*> parts;
+  int64_t covered = 0;
+  for (const BundleEntry::Slice& slice : entry.slices) {
+    const auto found = index.slices.find(slice.key);
+    if (found == index.slices.end()) {
+      return Corrupt(where, absl::StrCat("slice ", parts.size(), " of ", entry.slices.size(),
+                                         " is not in the index"));
+    }
+    const BundleEntry& part = found->second;
+    bool fits = part.slices.empty() && part.dtype_on_disk == entry.dtype_on_disk &&
+                part.spec.shape.rank() == entry.spec.shape.rank() &&
+                static_cast<int>(slice.extents.size()) == entry.spec.shape.rank();
+    for (int axis = 0; fits && axis < part.spec.shape.rank(); ++axis) {
+      const int64_t start = slice.extents[static_cast<size_t>(axis)].start;
+      fits = start >= 0 && part.spec.shape.dim(axis) <= entry.spec.shape.dim(axis) &&
+             start <= entry.spec.shape.dim(axis) - part.spec.shape.dim(axis);
+    }
+    if (!fits) {
+      return Corrupt(where, absl::StrCat("slice ", parts.size(), ", ", part.spec.ToString(),
+                                         ", does not fit into ", entry.spec.ToString()));
+    }
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (part.spec.shape.num_elements() > 0 && parts[i]->spec.shape.num_elements() > 0 &&
+          Overlap(entry.slices[i].extents, parts[i]->spec.shape, slice.extents, part.spec.shape)) {
+        return Corrupt(where, absl::StrCat("slices ", i, " and ", parts.size(), " overlap"));
+      }
+    }
+    parts.push_back(&part);
+    covered += part.spec.shape.num_elements();
+  }
+  if (covered == entry.spec.shape.num_elements()) return absl::OkStatus();
+  return Corrupt(where, absl::StrCat("its ", parts.size(), " slices hold ", covered, " of ",
+                                     entry.spec.shape.num_elements(), " elements"));
+}
+
+std::string DTypeOnDiskName(int dtype_on_disk) {
+  const DType dtype = DTypeFromDisk(dtype_on_disk);
+  if (dtype != DType::kInvalid) return std::string(DTypeName(dtype));
+  const std::string& name = proto::DataType_Name(static_cast<proto::DataType>(dtype_on_disk));
+  if (name.empty()) return absl::StrCat("dtype ", dtype_on_disk);
+  return absl::AsciiStrToLower(absl::StripPrefix(name, "DT_"));
+}
+
+int DTypeOnDiskSize(int dtype_on_disk) {
+  if (const DType dtype = DTypeFromDisk(dtype_on_disk); dtype != DType::kInvalid) {
+    return static_cast<int>(DTypeSize(dtype));
+  }
+  switch (dtype_on_disk) {
+    case proto::DT_QINT8:
+    case proto::DT_QUINT8:
+    case proto::DT_FLOAT8_E5M2:
+    case proto::DT_FLOAT8_E4M3FN:
+    case proto::DT_INT4:  // a byte each
+    case proto::DT_UINT4:
+      return 1;
+    case proto::DT_QINT16:
+    case proto::DT_QUINT16:
+    case proto::DT_UINT16:
+      return 2;
+    case proto::DT_QINT32:
+    case proto::DT_UINT32:
+      return 4;
+    case proto::DT_UINT64:
+    case proto::DT_COMPLEX64:
+      return 8;
+    case proto::DT_COMPLEX128:
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+std::vector<const BundleEntry*> BundleIndex::PartsOf(const BundleEntry& tensor) const {
+  if (tensor.slices.empty()) return {&tensor};
+  std::vector<const BundleEntry*> parts;
+  for (const BundleEntry::Slice& slice : tensor.slices) parts.push_back(&slices.at(slice.key));
+  return parts;
+}
+
+}  // namespace estimator

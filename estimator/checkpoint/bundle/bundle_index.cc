@@ -1,0 +1,121 @@
+#include "estimator/checkpoint/bundle/bundle_index.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/table/index_table.h"
+#include "estimator/proto/tensor_bundle.pb.h"
+
+namespace estimator {
+namespace {
+
+absl::Status Corrupt(absl::string_view where, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat(where, ": ", what));
+}
+
+absl::Status ParseHeader(absl::string_view path, const std::string& value, BundleIndex* index) {
+  proto::BundleHeaderProto header;
+  if (!header.ParseFromString(value)) return Corrupt(path, "the header is not a BundleHeaderProto");
+  if (header.endianness() != proto::BundleHeaderProto::LITTLE) {
+    return absl::UnimplementedError(absl::StrCat(
+        path, ": written on a big-endian machine; load and save it with TensorFlow on a PC first"));
+  }
+  if (header.version().min_consumer() > kBundleVersion) {
+    return absl::UnimplementedError(absl::StrCat(
+        path, ": bundle version ", header.version().producer(), " is newer than this reader's 1"));
+  }
+  if (header.num_shards() < 1) {
+    return Corrupt(path, absl::StrCat("the header says ", header.num_shards(), " data shards"));
+  }
+  index->num_shards = header.num_shards();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::string& name,
+                                       const std::string& value, int num_shards) {
+  proto::BundleEntryProto message;
+  if (!message.ParseFromString(value)) return Corrupt(where, "not a BundleEntryProto");
+  BundleEntry entry;
+  entry.dtype_on_disk = static_cast<int>(message.dtype());
+  entry.spec.dtype = DTypeFromDisk(entry.dtype_on_disk);
+  EST_ASSIGN_OR_RETURN(entry.spec.shape, ParseShape(where, message.shape()));
+  entry.shard = message.shard_id();
+  entry.offset = message.offset();
+  entry.size = message.size();
+  entry.masked_crc32c = message.crc32c();
+  for (const proto::TensorSliceProto& slice : message.slices()) {
+    BundleEntry::Slice part;
+    part.extents = ParseExtents(slice);
+    part.key = SliceKey(name, part.extents);
+    entry.slices.push_back(std::move(part));
+  }
+  if (!entry.slices.empty()) return entry;
+  int64_t end = 0;
+  if (entry.shard < 0 || entry.shard >= num_shards) {
+    return Corrupt(where, absl::StrCat("in shard ", entry.shard, " of ", num_shards));
+  }
+  if (entry.offset < 0 || entry.size < 0 ||
+      __builtin_add_overflow(entry.offset, entry.size, &end)) {
+    return Corrupt(where, absl::StrCat("at offset ", entry.offset, ", of ", entry.size, " bytes"));
+  }
+  const int64_t element_bytes = DTypeOnDiskSize(entry.dtype_on_disk);
+  if (element_bytes > 0 && entry.size != entry.spec.shape.num_elements() * element_bytes) {
+    return Corrupt(
+        where, absl::StrCat(DTypeOnDiskName(entry.dtype_on_disk), " ", entry.spec.shape.ToString(),
+                            " is ", entry.spec.shape.num_elements() * element_bytes,
+                            " bytes, the index says ", entry.size));
+  }
+  // A string takes one byte at least, for its length.
+  if (entry.spec.dtype == DType::kString && entry.size < entry.spec.shape.num_elements()) {
+    return Corrupt(where, absl::StrCat(entry.spec.ToString(), " cannot be ", entry.size, " bytes"));
+  }
+  return entry;
+}
+
+// What is there of a checkpoint whose index is not.
+std::string DataFilesText(absl::string_view prefix) {
+  const absl::string_view directory = Dirname(prefix);
+  const auto names = ListDirectory(directory.empty() ? "." : directory);
+  if (!names.ok()) return "";
+  for (const std::string& name : *names) {
+    if (!absl::StartsWith(name, absl::StrCat(Basename(prefix), ".data-"))) continue;
+    return absl::StrCat(", only ", name, ": without the index no variable in it can be found");
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
+  const std::string path = IndexPath(prefix);
+  if (!FileExists(path)) {
+    return absl::NotFoundError(
+        absl::StrCat("no checkpoint ", prefix, ": there is no ", path, DataFilesText(prefix)));
+  }
+  EST_ASSIGN_OR_RETURN(const auto table, ReadIndexTable(path));
+  if (table.empty() || !table.front().first.empty()) {
+    return Corrupt(path, "there is no header: every variable is lost");
+  }
+  BundleIndex index;
+  EST_RETURN_IF_ERROR(ParseHeader(path, table.front().second, &index));
+  for (size_t i = 1; i < table.size(); ++i) {
+    const auto& [key, value] = table[i];
+    const bool is_slice = key[0] == '\0';
+    const std::string where = absl::StrCat(path, ": ", is_slice ? "a slice" : key);
+    EST_ASSIGN_OR_RETURN(BundleEntry entry, ParseEntry(where, key, value, index.num_shards));
+    if (!is_slice) entry.variable = key;
+    (is_slice ? index.slices : index.tensors).emplace(key, std::move(entry));
+  }
+  for (const auto& [name, entry] : index.tensors) {
+    if (entry.slices.empty()) continue;
+    EST_RETURN_IF_ERROR(CheckSlices(absl::StrCat(path, ": ", name), index, entry));
+    for (const auto& slice : entry.slices) index.slices.at(slice.key).variable = name;
+  }
+  return index;
+}
+
+}  // namespace estimator

@@ -1,0 +1,206 @@
+#include "estimator/checkpoint/table/table_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/base/fault_injection.h"
+#include "estimator/base/file.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/table/index_table.h"
+#include "estimator/checkpoint/table/varint.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+absl::Status ReadAll(const TableFile& table) {
+  return table.ReadEntries(
+      [](const std::string& /*key*/, absl::string_view /*value*/) { return absl::OkStatus(); });
+}
+
+class TableFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::map<std::string, std::string> entries = {{"", "header"}};
+    for (int i = 1000; i < 1500; ++i) {
+      entries[absl::StrCat("layer_", i, "/kernel")] = std::string(30, 'v');
+    }
+    ASSERT_TRUE(WriteIndexTable(path_, entries).ok());
+    bytes_ = ReadFile(path_).value();
+  }
+  std::string Damage(int64_t at) const {
+    std::string damaged = bytes_;
+    damaged[static_cast<size_t>(at)] ^= 0x04;
+    EXPECT_TRUE(WriteFileAtomically(path_, damaged).ok());
+    const auto table = TableFile::Open(path_);
+    if (!table.ok()) return std::string(table.status().message());
+    const absl::Status read = ReadAll(**table);
+    for (size_t i = 0; i < (*table)->blocks().size(); ++i) {
+      const absl::Status status = (*table)->VerifyBlock(i);
+      if (status.ok()) continue;
+      EXPECT_EQ(read, status);
+      return std::string(status.message());
+    }
+    return "whole";
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.File("t");
+  std::string bytes_;
+};
+
+TEST_F(TableFileTest, BlocksFollowEachOtherAndTheirKeysSayWhatIsInThem) {
+  const auto table = TableFile::Open(path_).value();
+  ASSERT_GT(table->blocks().size(), 3u);
+  int64_t end = 0;
+  for (const TableFile::Block& block : table->blocks()) {
+    EXPECT_EQ(block.offset, end);
+    end += block.size + 5;
+  }
+  std::vector<std::string> keys;
+  ASSERT_TRUE(table
+                  ->WalkEntries([&](const std::string& key, const TableFile::ValuePlace& place) {
+                    const TableFile::Block& block = table->blocks()[place.block];
+                    EXPECT_LE(key, block.last_key);
+                    EXPECT_LT(block.offset, place.begin);
+                    EXPECT_LE(place.end, block.offset + block.size);
+                    EXPECT_EQ(bytes_.substr(static_cast<size_t>(place.begin),
+                                            static_cast<size_t>(place.end - place.begin)),
+                              key.empty() ? "header" : std::string(30, 'v'));
+                    keys.push_back(key);
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  ASSERT_EQ(keys.size(), 501u);
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  EXPECT_EQ(keys.back(), "layer_1499/kernel");
+}
+
+// A block as leveldb writes it, of entries that share nothing.
+std::string BlockOf(const std::map<std::string, std::string>& entries) {
+  std::string block;
+  for (const auto& [key, value] : entries) {
+    AppendVarint(0, &block);
+    AppendVarint(key.size(), &block);
+    AppendVarint(value.size(), &block);
+    block += key + value;
+  }
+  return block + std::string("\0\0\0\0\1\0\0\0", 8);  // one restart, at 0
+}
+
+// Two names for the bytes of one block would be two types of values at one place.
+TEST_F(TableFileTest, BlocksThatOverlapAreRefused) {
+  std::string bytes;
+  const auto add = [&bytes](std::string block) {
+    std::string handle;
+    AppendVarint(bytes.size(), &handle);
+    AppendVarint(block.size(), &handle);
+    block.push_back('\0');  // not compressed
+    const uint32_t crc = MaskCrc32c(ExtendCrc32c(0, block));
+    bytes += block + std::string(reinterpret_cast<const char*>(&crc), sizeof(crc));
+    return handle;
+  };
+  const std::string data = add(BlockOf({{"a", "1"}})), next = add(BlockOf({{"b", "2"}}));
+  for (const auto& [second, is_good] : {std::pair(next, true), std::pair(data, false)}) {
+    const std::string blocks = bytes;
+    const std::string meta = add(BlockOf({}));
+    std::string footer = meta + add(BlockOf({{"a", data}, {"b", second}}));
+    footer.resize(40, '\0');
+    ASSERT_TRUE(
+        WriteFileAtomically(path_, bytes + footer + "\x57\xfb\x80\x8b\x24\x75\x47\xdb").ok());
+    bytes = blocks;
+    const absl::Status status = TableFile::Open(path_).status();
+    EXPECT_EQ(status.ok(), is_good) << status;
+    if (is_good) continue;
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("at offset 0 begins before the end of the one before"));
+  }
+}
+
+TEST_F(TableFileTest, DamageIsToldWithItsBlockAndTheVariablesOfIt) {
+  const auto table = TableFile::Open(path_).value();
+  const TableFile::Block& first = table->blocks()[0];
+  EXPECT_THAT(
+      Damage(first.size / 2),
+      AllOf(HasSubstr(path_),
+            HasSubstr(absl::StrCat("block of ", first.size, " bytes at offset 0: its crc32c is ")),
+            HasSubstr("it holds the entries from the first up to \"layer_1"),
+            HasSubstr(" variables, layer_1000/kernel, ")));
+  EXPECT_THAT(Damage(static_cast<int64_t>(bytes_.size()) - 1),
+              AllOf(HasSubstr("the footer at offset"), HasSubstr("every variable is lost")));
+  EXPECT_THAT(Damage(static_cast<int64_t>(bytes_.size()) - 60),
+              AllOf(HasSubstr("the index block of "), HasSubstr("every variable is lost")));
+  EXPECT_EQ(Damage(first.size).substr(0, path_.size()), path_) << "the type of a block";
+}
+
+TEST_F(TableFileTest, WhereEntriesAreSteppedOverTheMessageSaysThatMoreMayBeLost) {
+  // The fourth entry's first length: how much of its key is that of the key before.
+  size_t at = bytes_.find("2/kernel");
+  ASSERT_LT(at, bytes_.find("3/kernel"));
+  at = bytes_.find("3/kernel", at);
+  ASSERT_NE(at, std::string::npos);
+  std::string damaged = bytes_;
+  damaged[at - 3] = '\x7f';
+  ASSERT_TRUE(WriteFileAtomically(path_, damaged).ok());
+  const std::string message(TableFile::Open(path_).value()->VerifyBlock(0).message());
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("layer_1000/kernel"), HasSubstr("as far as they can be read")));
+  EXPECT_THAT(Damage(static_cast<int64_t>(bytes_.find("vvvv"))), Not(HasSubstr("as far as")));
+}
+
+// A disk that fails now may not fail at the next try: nothing is known of the file.
+TEST_F(TableFileTest, AnErrorOfTheFileSystemIsNoDamage) {
+  int num_reads = 0;
+  {
+    const ScopedFaultInjector faults([&](FileOperation operation, absl::string_view /*path*/) {
+      num_reads += operation == FileOperation::kRead;
+      return Fault();
+    });
+    ASSERT_TRUE(ReadAll(*TableFile::Open(path_).value()).ok());
+  }
+  ASSERT_GT(num_reads, 8) << "footer, meta block, index block, data blocks";
+  for (int failing = 0; failing < num_reads; ++failing) {
+    int read = 0;
+    const ScopedFaultInjector faults([&](FileOperation operation, absl::string_view /*path*/) {
+      const bool fails = operation == FileOperation::kRead && read++ == failing;
+      return Fault{.status = fails ? absl::UnavailableError("stale handle") : absl::OkStatus(),
+                   .truncate_after_bytes = {}};
+    });
+    const auto table = TableFile::Open(path_);
+    const absl::Status status = table.ok() ? ReadAll(**table) : table.status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << failing << ": " << status;
+  }
+}
+
+TEST_F(TableFileTest, AFileThatBecomesShorterIsDamage) {
+  const auto table = TableFile::Open(path_).value();
+  ASSERT_EQ(::truncate(path_.c_str(), 100), 0);
+  const absl::Status status = ReadAll(*table);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(path_), HasSubstr("are not there any more")));
+}
+
+TEST_F(TableFileTest, WhatIsNoTableIsToldSo) {
+  ASSERT_TRUE(WriteFileAtomically(path_, std::string(100, 'x')).ok());
+  EXPECT_THAT(std::string(TableFile::Open(path_).status().message()),
+              HasSubstr("its last 8 bytes are not a table's"));
+  ASSERT_TRUE(WriteFileAtomically(path_, "x").ok());
+  EXPECT_THAT(std::string(TableFile::Open(path_).status().message()),
+              HasSubstr("it ends at offset 1, too short for a footer"));
+}
+
+}  // namespace
+}  // namespace estimator

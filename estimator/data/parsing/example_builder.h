@@ -1,0 +1,30 @@
+// Builds serialized tf.train.Examples, for writers of TFRecord files.
+//   writer->Write(ExampleBuilder().Ints("label", {3}).Bytes("image", {jpeg}).Serialize());
+#ifndef ESTIMATOR_DATA_PARSING_EXAMPLE_BUILDER_H_
+#define ESTIMATOR_DATA_PARSING_EXAMPLE_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace estimator {
+
+class ExampleBuilder {
+ public:
+  // Each replaces an earlier feature of the name.
+  ExampleBuilder& Ints(const std::string& name, std::vector<int64_t> values);
+  ExampleBuilder& Floats(const std::string& name, std::vector<float> values);
+  ExampleBuilder& Bytes(const std::string& name, std::vector<std::string> values);
+  // The same features give the same bytes.
+  std::string Serialize() const;
+
+ private:
+  using Values = std::variant<std::vector<int64_t>, std::vector<float>, std::vector<std::string>>;
+  std::map<std::string, Values> features_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_DATA_PARSING_EXAMPLE_BUILDER_H_

@@ -1,0 +1,40 @@
+// Fuzzes the parser of tf.train.Examples: the bytes are one. Every kind of feature is asked for.
+#include <cstdint>
+
+#include "estimator/base/testing/fuzz_input.h"
+#include "estimator/data/parsing/parse_example.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+const FeatureSpecs& Specs() {
+  static const FeatureSpecs* const specs = new FeatureSpecs{
+      {"image", FixedLenFeature{.dtype = DType::kString, .default_value = Array::String("")}},
+      {"label",
+       FixedLenFeature{.dtype = DType::kInt32, .default_value = Array::Scalar<int32_t>(0)}},
+      {"floats", FixedLenFeature{.shape = {2, 1}, .default_value = Array(DType::kFloat32, {2, 1})}},
+      {"rows", FixedLenSequenceFeature{.dtype = DType::kInt64, .shape = {2}, .max_length = 3}},
+      {"any", FixedLenSequenceFeature{.dtype = DType::kString}},
+      {"var", VarLenFeature{.dtype = DType::kFloat32, .max_length = 5}},
+      {"var_any", VarLenFeature{.dtype = DType::kInt64}}};
+  return *specs;
+}
+
+}  // namespace
+}  // namespace estimator
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace estimator;
+  const auto parsed = ParseSingleExample(FuzzInput(data, size).Rest(), Specs());
+  if (!parsed.ok()) {
+    CHECK(absl::IsInvalidArgument(parsed.status())) << parsed.status();
+    return 0;
+  }
+  CHECK(parsed->at("floats").shape() == Shape({2, 1}));
+  CHECK(parsed->at("rows").shape() == Shape({3, 2}));
+  CHECK(parsed->at("var").shape() == Shape({5}));
+  const auto raw = DecodeRaw(parsed->at("image"), DType::kInt16);
+  CHECK(raw.ok() || absl::IsInvalidArgument(raw.status())) << raw.status();
+  return 0;
+}

@@ -1,0 +1,194 @@
+#include "estimator/data/pipeline/dataset.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/random.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/dataset_node.h"
+#include "estimator/data/pipeline/iterator_state.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/user_function.h"
+
+namespace estimator {
+namespace {
+
+thread_local std::optional<int64_t> default_seed;
+
+constexpr int64_t kSeedWithoutAny = 1;  // RunConfig's own default for tf_random_seed
+
+// The user's iterator: keeps the first error, seals and checks states.
+class PipelineIterator final : public Iterator {
+ public:
+  PipelineIterator(NodePtr node, std::unique_ptr<NodeIterator> iterator)
+      : node_(std::move(node)), iterator_(std::move(iterator)) {}
+
+  absl::StatusOr<std::optional<Element>> Next() override {
+    EST_RETURN_IF_ERROR(error_);
+    absl::StatusOr<std::optional<Element>> element = iterator_->Next();
+    error_ = element.status();
+    return element;
+  }
+  absl::StatusOr<std::string> SaveState() override {
+    EST_RETURN_IF_ERROR(error_);
+    StateWriter nodes;
+    EST_RETURN_IF_ERROR(iterator_->Save(nodes));
+    return SealState(DescribeNode(*node_), nodes.bytes());
+  }
+  absl::Status RestoreState(absl::string_view state) override {
+    EST_ASSIGN_OR_RETURN(const absl::string_view nodes, UnsealState(DescribeNode(*node_), state));
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> restored, node_->MakeIterator({}));
+    StateReader reader(nodes);
+    EST_RETURN_IF_ERROR(restored->Restore(reader));
+    iterator_ = std::move(restored);
+    error_ = absl::OkStatus();
+    return absl::OkStatus();
+  }
+
+ private:
+  NodePtr node_;
+  std::unique_ptr<NodeIterator> iterator_;
+  absl::Status error_;
+};
+
+// make(), unless the dataset has an error already, or `value` is below `least`.
+template <typename Make>
+Dataset Then(const NodePtr& input, const Make& make) {
+  return input->status().ok() ? Dataset(make()) : Dataset(input);
+}
+template <typename Make>
+Dataset AtLeast(int64_t least, int64_t value, absl::string_view what, const NodePtr& input,
+                const Make& make) {
+  return Then(input, [&] {
+    if (value >= least) return make();
+    return ErrorNode(absl::InvalidArgumentError(
+        absl::StrCat(what, " is ", value, "; at least ", least,
+                     value == 0 && absl::EndsWith(what, "batch_size")
+                         ? " (params.batch_size is 0 where none is given for the mode)"
+                         : "")));
+  });
+}
+
+template <typename Make>
+Dataset FromParts(const std::vector<Dataset>& parts, const Make& make) {
+  std::vector<NodePtr> nodes;
+  for (const Dataset& part : parts) {
+    if (!part.node()->status().ok()) return part;
+    nodes.push_back(part.node());
+  }
+  return Dataset(make(std::move(nodes)));
+}
+
+// The function runs later, perhaps in another thread, but with the seed of here.
+ExpandFn WithSeed(std::function<absl::StatusOr<Dataset>(const Element&)> fn) {
+  return [fn = std::move(fn), seed = default_seed](const Element& e) -> absl::StatusOr<NodePtr> {
+    const std::optional<int64_t> before = std::exchange(default_seed, seed);
+    absl::StatusOr<Dataset> dataset = CallUserFunction(fn, e);
+    default_seed = before;
+    if (!dataset.ok()) return dataset.status();
+    return dataset->node();
+  };
+}
+
+}  // namespace
+
+Dataset Dataset::FromTensorSlices(Element arrays) {
+  return Dataset(SlicesNode(std::move(arrays), "Slices", "FromTensorSlices"));
+}
+Dataset Dataset::FromTensors(Element element) { return Dataset(TensorsNode(std::move(element))); }
+Dataset Dataset::Range(int64_t begin, int64_t end) { return Dataset(RangeNode(begin, end)); }
+Dataset Dataset::FromGenerator(std::function<absl::StatusOr<std::optional<Element>>(int64_t)> fn,
+                               std::optional<int64_t> size) {
+  return Dataset(GeneratorNode(std::move(fn), size));
+}
+Dataset Dataset::Zip(Dataset features, Dataset labels) {
+  return FromParts({std::move(features), std::move(labels)}, [](std::vector<NodePtr> nodes) {
+    return ZipNode(std::move(nodes), /*second_is_labels=*/true);
+  });
+}
+Dataset Dataset::Zip(std::vector<Dataset> parts) {
+  return FromParts(parts, [](std::vector<NodePtr> nodes) {
+    return ZipNode(std::move(nodes), /*second_is_labels=*/false);
+  });
+}
+Dataset Dataset::Concatenate(std::vector<Dataset> parts) {
+  return FromParts(parts,
+                   [](std::vector<NodePtr> nodes) { return ConcatenateNode(std::move(nodes)); });
+}
+
+Dataset Dataset::Map(MapFn fn, MapOptions options) const {
+  return Then(node_, [&] { return MapNode(node_, std::move(fn), options.num_parallel_calls); });
+}
+Dataset Dataset::Filter(FilterFn fn) const {
+  return Then(node_, [&] { return FilterNode(node_, std::move(fn)); });
+}
+Dataset Dataset::Shuffle(int64_t buffer_size, ShuffleOptions options) const {
+  const auto run_seed = static_cast<uint64_t>(default_seed.value_or(kSeedWithoutAny));
+  const uint64_t seed = options.seed
+                            ? static_cast<uint64_t>(*options.seed)
+                            : HashSeed(run_seed, static_cast<uint64_t>(node_->num_shuffles()));
+  return AtLeast(1, buffer_size, "Shuffle: buffer_size", node_, [&] {
+    return ShuffleNode(node_, buffer_size, seed, options.reshuffle_each_iteration);
+  });
+}
+Dataset Dataset::Repeat(int64_t count) const {
+  return Then(node_, [&] { return RepeatNode(node_, count); });
+}
+Dataset Dataset::Batch(int64_t batch_size, BatchOptions options) const {
+  return AtLeast(1, batch_size, "Batch: batch_size", node_,
+                 [&] { return BatchNode(node_, batch_size, options.drop_remainder); });
+}
+Dataset Dataset::PaddedBatch(int64_t batch_size, PaddedBatchOptions options) const {
+  return AtLeast(1, batch_size, "PaddedBatch: batch_size", node_,
+                 [&] { return PaddedBatchNode(node_, batch_size, std::move(options)); });
+}
+Dataset Dataset::Cache() const {
+  return Then(node_, [&] { return CacheNode(node_); });
+}
+Dataset Dataset::Prefetch(int64_t buffer_size) const {
+  return AtLeast(1, buffer_size, "Prefetch: buffer_size", node_,
+                 [&] { return PrefetchNode(node_, buffer_size); });
+}
+Dataset Dataset::Take(int64_t count) const {
+  return Then(node_, [&] {  // -1: all, as in TensorFlow
+    return SliceNode(node_, absl::StrCat("Take(", count, ")"), 0, 1, count < 0 ? -1 : count);
+  });
+}
+Dataset Dataset::Skip(int64_t count) const {
+  return AtLeast(0, count, "Skip: count", node_,
+                 [&] { return SliceNode(node_, absl::StrCat("Skip(", count, ")"), count, 1, -1); });
+}
+Dataset Dataset::Shard(int64_t num_shards, int64_t index) const {
+  return Then(node_, [&] {
+    if (num_shards < 1 || index < 0 || index >= num_shards) {
+      return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
+          "Shard: index ", index, " of ", num_shards, " shards; it must be in [0, num_shards)")));
+    }
+    return SliceNode(node_, absl::StrCat("Shard(", num_shards, ", ", index, ")"), index, num_shards,
+                     -1);
+  });
+}
+Dataset Dataset::FlatMap(std::function<absl::StatusOr<Dataset>(const Element&)> fn) const {
+  return Interleave(std::move(fn), {.cycle_length = 1, .block_length = 1});
+}
+Dataset Dataset::Interleave(std::function<absl::StatusOr<Dataset>(const Element&)> fn,
+                            InterleaveOptions options) const {
+  return Then(node_, [&] {
+    return InterleaveNode(node_, WithSeed(std::move(fn)), options.cycle_length,
+                          options.block_length);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Iterator>> Dataset::MakeIterator() const {
+  EST_RETURN_IF_ERROR(node_->status());
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, node_->MakeIterator({}));
+  return std::make_unique<PipelineIterator>(node_, std::move(iterator));
+}
+int64_t Dataset::Cardinality() const { return node_->Cardinality(); }
+std::string Dataset::Describe() const { return DescribeNode(*node_); }
+
+void SetDefaultSeed(std::optional<int64_t> seed) { default_seed = seed; }
+std::optional<int64_t> DefaultSeed() { return default_seed; }
+
+}  // namespace estimator

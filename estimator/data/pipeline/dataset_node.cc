@@ -1,0 +1,159 @@
+#include "estimator/data/pipeline/dataset_node.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/rows.h"
+
+namespace estimator {
+namespace {
+
+class InOrderStream final : public IndexStream {
+ public:
+  using IndexStream::IndexStream;
+
+  absl::StatusOr<std::optional<int64_t>> NextIndex() override {
+    if (position_ >= source()->size()) return std::nullopt;
+    return position_++;
+  }
+  absl::StatusOr<int64_t> Skip(int64_t count) override {
+    const int64_t skipped = std::min(count, source()->size() - position_);
+    position_ += skipped;
+    return skipped;
+  }
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(position_);
+    return absl::OkStatus();
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_ASSIGN_OR_RETURN(const int64_t position, state.Int());
+    if (position < 0 || position > source()->size()) {
+      return absl::InvalidArgumentError(absl::StrCat("the saved input position is element ",
+                                                     position, " of a source that has only ",
+                                                     source()->size(), " now"));
+    }
+    position_ = position;
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t position_ = 0;
+};
+
+class SourceNode final : public DatasetNode {
+ public:
+  SourceNode(std::string label, std::shared_ptr<const RandomAccess> source)
+      : label_(std::move(label)), source_(std::move(source)) {}
+  std::string Label() const override { return label_; }
+  int64_t Cardinality() const override { return source_->size(); }
+  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+
+ private:
+  std::string label_;
+  std::shared_ptr<const RandomAccess> source_;
+};
+
+class FailedNode final : public DatasetNode {
+ public:
+  explicit FailedNode(absl::Status status) : status_(std::move(status)) {}
+  absl::Status status() const override { return status_; }
+  std::string Label() const override { return "Error"; }
+  int64_t Cardinality() const override { return 0; }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext&) const override {
+    return status_;
+  }
+
+ private:
+  absl::Status status_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<Element>> RandomAccess::GetMany(
+    absl::Span<const int64_t> indices) const {
+  std::vector<Element> elements;
+  elements.reserve(indices.size());
+  for (const int64_t index : indices) {
+    EST_ASSIGN_OR_RETURN(Element element, Get(index));
+    elements.push_back(std::move(element));
+  }
+  return elements;
+}
+
+absl::StatusOr<Element> RandomAccess::Gather(absl::Span<const int64_t> indices) const {
+  EST_ASSIGN_OR_RETURN(const std::vector<Element> elements, GetMany(indices));
+  return StackRows(elements, [&](size_t row) { return Where(indices[row]); });
+}
+
+absl::StatusOr<int64_t> NodeIterator::Skip(int64_t count) {
+  for (int64_t skipped = 0; skipped < count; ++skipped) {
+    EST_ASSIGN_OR_RETURN(const std::optional<Element> element, Next());
+    if (!element) return skipped;
+  }
+  return count;
+}
+
+absl::StatusOr<std::optional<Element>> IndexStream::Next() {
+  EST_ASSIGN_OR_RETURN(const std::optional<int64_t> index, NextIndex());
+  if (!index) return std::nullopt;
+  last_index_ = *index;
+  EST_ASSIGN_OR_RETURN(Element element, source_->Get(*index));
+  return element;
+}
+
+absl::StatusOr<int64_t> IndexStream::Skip(int64_t count) {
+  for (int64_t skipped = 0; skipped < count; ++skipped) {
+    EST_ASSIGN_OR_RETURN(const std::optional<int64_t> index, NextIndex());
+    if (!index) return skipped;
+  }
+  return count;
+}
+
+absl::StatusOr<std::unique_ptr<NodeIterator>> DatasetNode::MakeIterator(
+    const IterationContext&) const {
+  return InOrder(random_access());
+}
+
+int DatasetNode::num_shuffles() const {
+  int count = 0;
+  for (const NodePtr& input : inputs()) count += input->num_shuffles();
+  return count;
+}
+
+std::string DescribeNode(const DatasetNode& node) {
+  const std::vector<NodePtr> inputs = node.inputs();
+  if (inputs.empty()) return node.Label();
+  if (inputs.size() == 1) return absl::StrCat(DescribeNode(*inputs[0]), " > ", node.Label());
+  const auto describe = [](std::string* out, const NodePtr& input) {
+    out->append(DescribeNode(*input));
+  };
+  return absl::StrCat(node.Label(), "(", absl::StrJoin(inputs, ", ", describe), ")");
+}
+
+NodePtr IndexedNode(std::string label, std::shared_ptr<const RandomAccess> source) {
+  return std::make_shared<SourceNode>(std::move(label), std::move(source));
+}
+
+NodePtr ErrorNode(absl::Status status) { return std::make_shared<FailedNode>(std::move(status)); }
+
+std::unique_ptr<IndexStream> InOrder(std::shared_ptr<const RandomAccess> source) {
+  return std::make_unique<InOrderStream>(std::move(source));
+}
+
+absl::Status SaveNested(const NodeIterator& iterator, StateWriter& state) {
+  StateWriter nested;
+  EST_RETURN_IF_ERROR(iterator.Save(nested));
+  state.Bytes(nested.bytes());
+  return absl::OkStatus();
+}
+
+absl::Status RestoreNested(NodeIterator& iterator, StateReader& state) {
+  EST_ASSIGN_OR_RETURN(const absl::string_view bytes, state.Bytes());
+  StateReader nested(bytes);
+  return iterator.Restore(nested);
+}
+
+}  // namespace estimator

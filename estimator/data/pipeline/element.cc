@@ -1,0 +1,55 @@
+#include "estimator/data/pipeline/element.h"
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/strings.h"
+
+namespace estimator {
+namespace {
+
+std::vector<std::string> QuotedNames(const ArrayMap& arrays) {
+  std::vector<std::string> names;
+  for (const auto& [name, array] : arrays) names.push_back(absl::StrCat("\"", name, "\""));
+  return names;
+}
+
+void AppendTypes(const ArrayMap& arrays, absl::string_view bare_name,
+                 std::vector<std::string>* parts) {
+  for (const auto& [name, array] : arrays) {
+    parts->push_back(absl::StrCat(name.empty() ? bare_name : name, " ", array.TypeString()));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Array> ArrayMap::Get(absl::string_view name) const {
+  if (const auto found = find(std::string(name)); found != end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [key, array] : *this) names.push_back(key);
+  const std::optional<std::string> nearest = NearestName(name, names);
+  return absl::NotFoundError(
+      absl::StrCat("no array is named \"", name, "\"; there ", names.size() == 1 ? "is " : "are ",
+                   names.empty() ? "none" : absl::StrJoin(QuotedNames(*this), ", "),
+                   nearest ? absl::StrCat("; did you mean \"", *nearest, "\"?") : ""));
+}
+
+absl::StatusOr<Array> ArrayMap::Only() const {
+  if (size() == 1) return begin()->second;
+  return absl::FailedPreconditionError(
+      empty() ? "expected one array, but there is none"
+              : absl::StrCat("expected one array, but there are ", size(), ": ",
+                             absl::StrJoin(QuotedNames(*this), ", "), "; use Get(name)"));
+}
+
+std::string Element::ToString() const {
+  std::vector<std::string> parts;
+  AppendTypes(features, "features", &parts);
+  AppendTypes(labels, "labels", &parts);
+  return absl::StrJoin(parts, ", ");
+}
+
+}  // namespace estimator

@@ -1,0 +1,109 @@
+#include "estimator/data/pipeline/iterator_state.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/base/status.h"
+
+namespace estimator {
+namespace {
+
+constexpr absl::string_view kMagic = "EITR";
+constexpr char kVersion = 1;  // on disk: do not change
+constexpr size_t kHeadBytes = kMagic.size() + 1;
+constexpr size_t kCrcBytes = 4;
+constexpr uint64_t kMostInt = uint64_t{1} << 62;  // the sum of two does not overflow
+
+}  // namespace
+
+void StateWriter::Int(uint64_t value) {
+  for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>(value | 0x80));
+  bytes_.push_back(static_cast<char>(value));
+}
+
+void StateWriter::Bytes(absl::string_view value) {
+  Int(static_cast<uint64_t>(value.size()));
+  bytes_.append(value.data(), value.size());
+}
+
+absl::StatusOr<uint64_t> StateReader::Unsigned() {
+  uint64_t value = 0;
+  for (int shift = 0; shift < 64; shift += 7) {
+    if (rest_.empty()) break;
+    const auto byte = static_cast<unsigned char>(rest_[0]);
+    rest_.remove_prefix(1);
+    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  return absl::DataLossError("the saved input position ends too early");
+}
+
+absl::StatusOr<int64_t> StateReader::Int() {
+  EST_ASSIGN_OR_RETURN(const uint64_t value, Unsigned());
+  if (value > kMostInt) {
+    return absl::DataLossError(
+        absl::StrCat("the saved input position has the number ", value, ", which counts nothing"));
+  }
+  return static_cast<int64_t>(value);
+}
+
+absl::StatusOr<bool> StateReader::Bool() {
+  EST_ASSIGN_OR_RETURN(const uint64_t value, Unsigned());
+  return value != 0;
+}
+
+absl::StatusOr<absl::string_view> StateReader::Bytes() {
+  EST_ASSIGN_OR_RETURN(const uint64_t size, Unsigned());
+  if (size > rest_.size()) return absl::DataLossError("the saved input position ends too early");
+  const absl::string_view value = rest_.substr(0, size);
+  rest_.remove_prefix(size);
+  return value;
+}
+
+std::string SealState(absl::string_view description, absl::string_view nodes) {
+  StateWriter head;
+  head.Bytes(description);
+  std::string sealed = absl::StrCat(kMagic, absl::string_view(&kVersion, 1), head.bytes(), nodes);
+  const uint32_t crc = MaskCrc32c(Crc32c(sealed));
+  for (size_t i = 0; i < kCrcBytes; ++i) sealed.push_back(static_cast<char>(crc >> (8 * i)));
+  return sealed;
+}
+
+absl::Status CheckSealedState(absl::string_view sealed) {
+  if (sealed.size() < kHeadBytes + kCrcBytes || sealed.substr(0, kMagic.size()) != kMagic) {
+    return absl::DataLossError(
+        absl::StrCat("not a saved input position: ", sealed.size(), " bytes without its mark"));
+  }
+  const absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
+  uint32_t stored = 0;
+  for (size_t i = 0; i < kCrcBytes; ++i) {
+    stored |= static_cast<uint32_t>(static_cast<unsigned char>(sealed[body.size() + i])) << (8 * i);
+  }
+  if (UnmaskCrc32c(stored) != Crc32c(body)) {
+    return absl::DataLossError(
+        absl::StrCat("the saved input position is damaged: the crc32c of its ", sealed.size(),
+                     " bytes does not match"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
+                                              absl::string_view sealed) {
+  EST_RETURN_IF_ERROR(CheckSealedState(sealed));
+  const absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
+  if (body[kMagic.size()] != kVersion) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the saved input position has version ", static_cast<int>(body[kMagic.size()]),
+                     ", this program reads version ", static_cast<int>(kVersion)));
+  }
+  StateReader reader(body.substr(kHeadBytes));
+  EST_ASSIGN_OR_RETURN(const absl::string_view saved, reader.Bytes());
+  if (saved != description) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the saved input position is of another pipeline: saved \"", saved, "\", now \"",
+        description, "\"; start without it, or build the pipeline as it was"));
+  }
+  return body.substr(body.size() - reader.remaining());
+}
+
+}  // namespace estimator

@@ -1,0 +1,56 @@
+#include "estimator/data/pipeline/iterator_state.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace estimator {
+namespace {
+
+TEST(IteratorState, ReadsWhatItWrites) {
+  StateWriter writer;
+  for (const uint64_t value : {uint64_t{0}, uint64_t{127}, uint64_t{128}, ~uint64_t{0}}) {
+    writer.Int(value);
+  }
+  writer.Bytes("abc");
+  writer.Bool(true);
+  writer.Int(int64_t{1} << 62);
+  StateReader reader(writer.bytes());
+  for (const uint64_t value : {uint64_t{0}, uint64_t{127}, uint64_t{128}, ~uint64_t{0}}) {
+    EXPECT_EQ(reader.Unsigned().value(), value);
+  }
+  EXPECT_EQ(reader.Bytes().value(), "abc");
+  EXPECT_TRUE(reader.Bool().value());
+  EXPECT_EQ(reader.Int().value(), int64_t{1} << 62);
+  EXPECT_EQ(reader.remaining(), 0u);
+  EXPECT_FALSE(reader.Int().ok());
+}
+
+// A negative position was an index before the first element.
+TEST(IteratorState, NumbersThatAreNoPositionAreRefused) {
+  for (const int64_t value :
+       {int64_t{-1}, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
+    StateWriter writer;
+    writer.Int(value);
+    EXPECT_EQ(StateReader(writer.bytes()).Int().status().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST(IteratorState, BytesLongerThanTheRestAreRefused) {
+  EXPECT_FALSE(StateReader("\x05"
+                           "abc")
+                   .Bytes()
+                   .ok());
+}
+
+TEST(IteratorState, BytesOnDiskStayAsTheyAre) {
+  StateWriter writer;
+  writer.Int(300);
+  EXPECT_EQ(writer.bytes(), "\xac\x02");
+  EXPECT_EQ(SealState("Range", "xy").substr(0, 13), std::string("EITR\x01\x05"
+                                                                "Rangexy",
+                                                                13));
+}
+
+}  // namespace
+}  // namespace estimator

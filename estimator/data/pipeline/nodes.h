@@ -1,0 +1,51 @@
+// The nodes behind Dataset's methods. Each stands in the .cc file of its name.
+#ifndef ESTIMATOR_DATA_PIPELINE_NODES_H_
+#define ESTIMATOR_DATA_PIPELINE_NODES_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "estimator/data/pipeline/dataset.h"
+#include "estimator/data/pipeline/dataset_node.h"
+
+namespace estimator {
+
+using GeneratorFn = std::function<absl::StatusOr<std::optional<Element>>(int64_t)>;
+// It does not throw, as what the user gives may (user_function.h).
+using ExpandFn = std::function<absl::StatusOr<NodePtr>(const Element&)>;
+
+// memory_sources.cc
+// Rows of arrays. source: for messages, "FromTensorSlices" or a path.
+NodePtr SlicesNode(Element arrays, std::string label, std::string source);
+NodePtr TensorsNode(Element element);
+NodePtr RangeNode(int64_t begin, int64_t end);
+NodePtr GeneratorNode(GeneratorFn fn, std::optional<int64_t> size);
+
+// zip.cc, concatenate.cc
+NodePtr ZipNode(std::vector<NodePtr> parts, bool second_is_labels);
+NodePtr ConcatenateNode(std::vector<NodePtr> parts);
+
+// map.cc, filter.cc, interleave.cc
+NodePtr MapNode(NodePtr input, MapFn fn, int num_parallel_calls);
+NodePtr FilterNode(NodePtr input, FilterFn fn);
+NodePtr InterleaveNode(NodePtr input, ExpandFn fn, int cycle_length, int block_length);
+
+// shuffle.cc, repeat.cc, slice.cc
+NodePtr ShuffleNode(NodePtr input, int64_t buffer_size, uint64_t seed, bool reshuffle);
+NodePtr RepeatNode(NodePtr input, int64_t count);
+// Elements begin, begin + step, ... up to `count` of them (-1: all).
+NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count);
+
+// batch.cc, padded_batch.cc, cache.cc, prefetch.cc
+NodePtr BatchNode(NodePtr input, int64_t batch_size, bool drop_remainder);
+NodePtr PaddedBatchNode(NodePtr input, int64_t batch_size, PaddedBatchOptions options);
+NodePtr CacheNode(NodePtr input);
+NodePtr PrefetchNode(NodePtr input, int64_t buffer_size);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_DATA_PIPELINE_NODES_H_

@@ -1,0 +1,35 @@
+// Calls of functions that the user gave to a dataset.
+#ifndef ESTIMATOR_DATA_PIPELINE_USER_FUNCTION_H_
+#define ESTIMATOR_DATA_PIPELINE_USER_FUNCTION_H_
+
+#include <cstdint>
+#include <exception>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/data/pipeline/element.h"
+
+namespace estimator {
+
+inline absl::Status ThrownError(const std::exception& thrown, const Element& element) {
+  return absl::InternalError(absl::StrCat("the function threw an exception: ", thrown.what(),
+                                          "; the element is ", element.ToString()));
+}
+inline absl::Status ThrownError(const std::exception& thrown, int64_t /*index*/) {
+  return absl::InternalError(absl::StrCat("the function threw an exception: ", thrown.what()));
+}
+
+// fn(argument), an Element or an index; INTERNAL if it throws: it may run on a thread of ours,
+// where an exception would end the process. Result: a StatusOr.
+template <typename Function, typename Argument>
+auto CallUserFunction(const Function& fn, const Argument& argument) -> decltype(fn(argument)) {
+  try {
+    return fn(argument);
+  } catch (const std::exception& thrown) {
+    return ThrownError(thrown, argument);
+  }
+}
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_DATA_PIPELINE_USER_FUNCTION_H_

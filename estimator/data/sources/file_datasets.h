@@ -1,0 +1,53 @@
+// Datasets of files: TFRecord, text lines, records of fixed length, and lists of files.
+// Elements are string scalars named "". Files are opened as they are reached; those that are
+// missing are reported by MakeIterator, all at once.
+#ifndef ESTIMATOR_DATA_SOURCES_FILE_DATASETS_H_
+#define ESTIMATOR_DATA_SOURCES_FILE_DATASETS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "estimator/data/pipeline/dataset.h"
+#include "estimator/records/compression.h"
+
+namespace estimator {
+
+struct FileDatasetOptions {
+  Compression compression = Compression::kNone;
+};
+
+// The records of the files in order. State: file, byte offset, record; a plain file seeks.
+// Errors (of Next): DATA_LOSS naming the file, the record and its byte offset.
+Dataset TFRecordDataset(std::vector<std::string> files, FileDatasetOptions options = {});
+
+// The lines of the files in order, without their "\n" or "\r\n".
+Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions options = {});
+
+struct FixedLengthRecordOptions {
+  int64_t header_bytes = 0;                      // skipped at the beginning of every file
+  int64_t footer_bytes = 0;                      // and at its end
+  Compression compression = Compression::kNone;  // a compressed file is read at once
+};
+
+// The records of the files in order; indexed. Errors: a file whose size, without header and footer,
+// is not a multiple of record_bytes.
+Dataset FixedLengthRecordDataset(std::vector<std::string> files, int64_t record_bytes,
+                                 FixedLengthRecordOptions options = {});
+
+// The paths that match a shell pattern (* ? [abc]), sorted by bytes. Errors: NOT_FOUND if none do.
+absl::StatusOr<std::vector<std::string>> MatchFiles(absl::string_view pattern);
+
+struct ListFilesOptions {
+  bool shuffle = false;  // TensorFlow's default is true; here what is random is asked for
+  std::optional<int64_t> seed;
+};
+// The same as a dataset of paths; indexed.
+Dataset ListFiles(absl::string_view pattern, ListFilesOptions options = {});
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_DATA_SOURCES_FILE_DATASETS_H_

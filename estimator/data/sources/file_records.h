@@ -1,0 +1,45 @@
+// A source over the records of several files, for formats that are read one after the other.
+#ifndef ESTIMATOR_DATA_SOURCES_FILE_RECORDS_H_
+#define ESTIMATOR_DATA_SOURCES_FILE_RECORDS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/data/pipeline/dataset_node.h"
+
+namespace estimator {
+
+// Where a reader stands in its file.
+struct RecordPosition {
+  int64_t offset = 0;  // bytes
+  int64_t index = 0;   // records before
+};
+
+class RecordSource {
+ public:
+  virtual ~RecordSource() = default;
+  virtual absl::StatusOr<std::optional<std::string>> Next() = 0;
+  virtual absl::StatusOr<bool> Skip() = 0;  // false at the end
+  virtual RecordPosition position() const = 0;
+  virtual absl::Status Seek(RecordPosition position) = 0;
+};
+
+using OpenRecordsFn =
+    std::function<absl::StatusOr<std::unique_ptr<RecordSource>>(const std::string&)>;
+
+// kind: "record", "line": for messages.
+NodePtr FileRecordsNode(std::string label, std::string kind, std::vector<std::string> files,
+                        OpenRecordsFn open);
+
+// NOT_FOUND naming every one of the files that is not there. INVALID_ARGUMENT if there are none.
+absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::string>& files);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_DATA_SOURCES_FILE_RECORDS_H_

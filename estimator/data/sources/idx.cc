@@ -1,0 +1,148 @@
+#include "estimator/data/sources/idx.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "estimator/array/element_limit.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/records/compression.h"
+
+namespace estimator {
+namespace {
+
+struct IdxType {
+  unsigned char code;
+  DType dtype;
+};
+constexpr IdxType kTypes[] = {{0x08, DType::kUint8},   {0x09, DType::kInt8},
+                              {0x0b, DType::kInt16},   {0x0c, DType::kInt32},
+                              {0x0d, DType::kFloat32}, {0x0e, DType::kFloat64}};
+constexpr size_t kMagicBytes = 4, kSizeBytes = 4;
+
+std::string TypesForMessage() {
+  std::string text;
+  for (const IdxType& type : kTypes) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ",
+                    absl::StrFormat("0x%02x %s", type.code, DTypeShortName(type.dtype)));
+  }
+  return text;
+}
+
+uint32_t BigEndian(const unsigned char* bytes) {
+  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
+}
+
+// Between the file's big-endian and this machine's little-endian.
+void CopySwapped(const char* from, size_t bytes, size_t element_bytes, char* to) {
+  if (element_bytes == 1) {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+    return;
+  }
+  for (size_t i = 0; i < bytes; i += element_bytes) {
+    std::reverse_copy(from + i, from + i + element_bytes, to + i);
+  }
+}
+
+absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) {
+  const auto* const raw = reinterpret_cast<const unsigned char*>(bytes.data());
+  if (bytes.size() < kMagicBytes) {
+    return absl::DataLossError(absl::StrCat(path, ": expected the ", kMagicBytes,
+                                            " bytes of an IDX magic, found ", bytes.size()));
+  }
+  if (raw[0] != 0 || raw[1] != 0) {
+    return absl::DataLossError(absl::StrFormat(
+        "%s: not an IDX file: expected the magic 00 00 <type> <rank>, found %02x %02x %02x %02x",
+        path, raw[0], raw[1], raw[2], raw[3]));
+  }
+  const auto* const type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                        [&](const IdxType& t) { return t.code == raw[2]; });
+  if (type == std::end(kTypes)) {
+    return absl::DataLossError(absl::StrFormat(
+        "%s: not an IDX file: type 0x%02x; expected one of %s", path, raw[2], TypesForMessage()));
+  }
+  const size_t rank = raw[3];
+  const size_t header_bytes = kMagicBytes + rank * kSizeBytes;
+  if (bytes.size() < header_bytes) {
+    return absl::DataLossError(absl::StrCat(path, ": truncated: expected ", header_bytes,
+                                            " bytes of header (rank ", rank, "), found ",
+                                            bytes.size()));
+  }
+  Shape shape;
+  __extension__ using Wide = unsigned __int128;
+  Wide data_bytes = DTypeSize(type->dtype);
+  constexpr auto kMostBytes = static_cast<Wide>(std::numeric_limits<int64_t>::max());
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const uint32_t size = BigEndian(raw + kMagicBytes + axis * kSizeBytes);
+    shape.push_back(size);
+    data_bytes = std::min(data_bytes * size, kMostBytes);
+  }
+  if (data_bytes == 0 && !HasElementsAtMost(shape, std::numeric_limits<int64_t>::max())) {
+    return absl::DataLossError(absl::StrCat(path, ": its header says ", DTypeShortName(type->dtype),
+                                            " ", shape.ToString(), ", which no array can be"));
+  }
+  const auto expected = static_cast<uint64_t>(data_bytes);
+  const size_t found = bytes.size() - header_bytes;
+  if (found != expected) {
+    return absl::DataLossError(absl::StrCat(path, ": ", found < expected ? "truncated" : "too long",
+                                            ": its header says ", DTypeShortName(type->dtype), " ",
+                                            shape.ToString(), ": expected ", expected,
+                                            " bytes of data, found ", found));
+  }
+  Array array(type->dtype, std::move(shape));
+  CopySwapped(bytes.data() + header_bytes, found, DTypeSize(type->dtype),
+              static_cast<char*>(array.raw()));
+  return array;
+}
+
+}  // namespace
+
+absl::StatusOr<Array> ReadIdx(absl::string_view path) {
+  EST_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+  if (LooksLikeGzip(bytes)) {
+    EST_ASSIGN_OR_RETURN(bytes, Decompress(bytes, Compression::kGzip, path));
+  }
+  return ParseIdx(bytes, path);
+}
+
+Dataset IdxDataset(absl::string_view path) {
+  absl::StatusOr<Array> array = ReadIdx(path);
+  if (!array.ok()) return Dataset(ErrorNode(array.status()));
+  return Dataset(
+      SlicesNode({.features = *std::move(array), .labels = {}}, "Idx", std::string(path)));
+}
+
+absl::Status WriteIdx(absl::string_view path, const Array& array) {
+  const auto* const type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                        [&](const IdxType& t) { return t.dtype == array.dtype(); });
+  if (type == std::end(kTypes) || array.shape().rank() > 255) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": IDX cannot hold ", array.TypeString(),
+                                                   "; its types are ", TypesForMessage()));
+  }
+  std::string bytes = {0, 0, static_cast<char>(type->code),
+                       static_cast<char>(array.shape().rank())};
+  for (const int64_t size : array.shape().dims()) {
+    if (size > std::numeric_limits<uint32_t>::max()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": IDX holds sizes below 2^32, not ", array.TypeString()));
+    }
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      bytes.push_back(static_cast<char>(static_cast<uint64_t>(size) >> shift));
+    }
+  }
+  const size_t header_bytes = bytes.size();
+  bytes.resize(header_bytes + array.num_bytes());
+  CopySwapped(static_cast<const char*>(array.raw()), array.num_bytes(), DTypeSize(array.dtype()),
+              bytes.data() + header_bytes);
+  return WriteFileAtomically(path, bytes);
+}
+
+}  // namespace estimator

@@ -1,0 +1,155 @@
+// Batch: gathers rows at once where the input moves indices, else stacks elements.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/saturating.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/rows.h"
+
+namespace estimator {
+namespace {
+
+struct Batching {
+  int64_t batch_size;
+  bool drop_remainder;
+
+  int64_t BatchesOf(int64_t n) const {
+    return drop_remainder ? n / batch_size : CeilOfRatio(n, batch_size);
+  }
+};
+
+class BatchedAccess final : public RandomAccess {
+ public:
+  BatchedAccess(std::shared_ptr<const RandomAccess> input, Batching batching)
+      : input_(std::move(input)), batching_(batching) {}
+  int64_t size() const override { return batching_.BatchesOf(input_->size()); }
+  absl::StatusOr<Element> Get(int64_t index) const override {
+    const int64_t begin = index * batching_.batch_size;
+    const int64_t size = std::min(batching_.batch_size, input_->size() - begin);
+    std::vector<int64_t> indices(static_cast<size_t>(size));
+    std::iota(indices.begin(), indices.end(), begin);
+    return input_->Gather(indices);
+  }
+  std::string Where(int64_t index) const override {
+    return absl::StrCat("batch ", index, " (from ", input_->Where(index * batching_.batch_size),
+                        ")");
+  }
+
+ private:
+  std::shared_ptr<const RandomAccess> input_;
+  Batching batching_;
+};
+
+// State: batches returned; the state of the input (nested).
+class BatchIterator final : public NodeIterator {
+ public:
+  BatchIterator(std::unique_ptr<NodeIterator> input, Batching batching)
+      : input_(std::move(input)), batching_(batching) {}
+
+  absl::StatusOr<std::optional<Element>> Next() override {
+    IndexStream* const stream = input_->AsIndexStream();
+    absl::StatusOr<std::optional<Element>> batch =
+        stream != nullptr ? GatherNext(stream) : StackNext();
+    if (batch.ok() && batch->has_value()) ++returned_;
+    return batch;
+  }
+  absl::StatusOr<int64_t> Skip(int64_t count) override {
+    EST_ASSIGN_OR_RETURN(const int64_t elements,
+                         input_->Skip(SaturatingMultiply(count, batching_.batch_size)));
+    const int64_t skipped = batching_.BatchesOf(elements);
+    returned_ += skipped;
+    return skipped;
+  }
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(returned_);
+    return SaveNested(*input_, state);
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_ASSIGN_OR_RETURN(returned_, state.Int());
+    return RestoreNested(*input_, state);
+  }
+  std::string Where() const override { return absl::StrCat("batch ", returned_ - 1); }
+
+ private:
+  bool Ends(size_t num_rows) const {
+    return num_rows == 0 ||
+           (batching_.drop_remainder && static_cast<int64_t>(num_rows) < batching_.batch_size);
+  }
+  absl::StatusOr<std::optional<Element>> GatherNext(IndexStream* stream) {
+    indices_.clear();
+    while (static_cast<int64_t>(indices_.size()) < batching_.batch_size) {
+      EST_ASSIGN_OR_RETURN(const std::optional<int64_t> index, stream->NextIndex());
+      if (!index) break;
+      indices_.push_back(*index);
+    }
+    if (Ends(indices_.size())) return std::nullopt;
+    EST_ASSIGN_OR_RETURN(Element batch, stream->source()->Gather(indices_));
+    return batch;
+  }
+  absl::StatusOr<std::optional<Element>> StackNext() {
+    std::vector<Element> rows;
+    while (static_cast<int64_t>(rows.size()) < batching_.batch_size) {
+      EST_ASSIGN_OR_RETURN(std::optional<Element> row, input_->Next());
+      if (!row) break;
+      rows.push_back(*std::move(row));
+    }
+    if (Ends(rows.size())) return std::nullopt;
+    const int64_t first = SaturatingMultiply(returned_, batching_.batch_size);
+    EST_ASSIGN_OR_RETURN(Element batch, StackRows(rows, [first](size_t row) {
+                           return absl::StrCat("element ",
+                                               SaturatingAdd(first, static_cast<int64_t>(row)),
+                                               " of Batch's input");
+                         }));
+    return batch;
+  }
+
+  std::unique_ptr<NodeIterator> input_;
+  Batching batching_;
+  int64_t returned_ = 0;
+  std::vector<int64_t> indices_;
+};
+
+class Batch final : public DatasetNode {
+ public:
+  Batch(NodePtr input, Batching batching) : input_(std::move(input)), batching_(batching) {
+    if (auto source = input_->random_access()) {
+      source_ = std::make_shared<BatchedAccess>(std::move(source), batching_);
+    }
+  }
+  std::string Label() const override {
+    return absl::StrCat("Batch(", batching_.batch_size,
+                        batching_.drop_remainder ? ", drop_remainder)" : ")");
+  }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  int64_t Cardinality() const override {
+    const int64_t n = input_->Cardinality();
+    return n < 0 ? n : batching_.BatchesOf(n);
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    if (source_ != nullptr) return InOrder(source_);
+    IterationContext inner = context;
+    inner.wants_indices = true;
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
+    return std::make_unique<BatchIterator>(std::move(input), batching_);
+  }
+
+ private:
+  NodePtr input_;
+  Batching batching_;
+  std::shared_ptr<const RandomAccess> source_;
+};
+
+}  // namespace
+
+NodePtr BatchNode(NodePtr input, int64_t batch_size, bool drop_remainder) {
+  return std::make_shared<Batch>(
+      std::move(input), Batching{.batch_size = batch_size, .drop_remainder = drop_remainder});
+}
+
+}  // namespace estimator

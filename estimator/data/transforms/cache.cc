@@ -1,0 +1,230 @@
+// Cache: keeps elements in memory once they were read, for all iterators of the dataset.
+//   Over an indexed input it is indexed too: rows go into whole arrays, from which batches are
+//   gathered by memcpy. Rows whose shapes differ are kept one by one.
+//   Over a stream the first whole pass fills it.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/rows.h"
+
+namespace estimator {
+namespace {
+
+// Zeroed pages that the system provides as they are touched.
+Array ColumnFor(const Array& row, int64_t size) {
+  std::vector<int64_t> dims = {size};
+  dims.insert(dims.end(), row.shape().dims().begin(), row.shape().dims().end());
+  Shape shape(std::move(dims));
+  if (row.dtype() == DType::kString) return Array(DType::kString, shape);
+  void* block = std::calloc(static_cast<size_t>(size), std::max<size_t>(1, row.num_bytes()));
+  return Array::Wrap(row.dtype(), std::move(shape), block, std::shared_ptr<void>(block, std::free));
+}
+
+bool SameTypes(const ArrayMap& row, const ArrayMap& columns) {
+  if (row.size() != columns.size()) return false;
+  for (const auto& [name, array] : row) {
+    const auto column = columns.find(name);
+    if (column == columns.end() || array.dtype() != column->second.dtype()) return false;
+    const std::vector<int64_t>& dims = column->second.shape().dims();
+    if (array.shape().dims() != std::vector<int64_t>(dims.begin() + 1, dims.end())) return false;
+  }
+  return true;
+}
+
+class CachedAccess final : public RandomAccess {
+ public:
+  explicit CachedAccess(std::shared_ptr<const RandomAccess> input)
+      : input_(std::move(input)), filled_(static_cast<size_t>(input_->size()), false) {}
+
+  int64_t size() const override { return input_->size(); }
+  absl::StatusOr<Element> Get(int64_t index) const override {
+    EST_RETURN_IF_ERROR(Fill({&index, 1}));
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    return At(index);
+  }
+  absl::StatusOr<std::vector<Element>> GetMany(absl::Span<const int64_t> indices) const override {
+    EST_RETURN_IF_ERROR(Fill(indices));
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    std::vector<Element> elements;
+    elements.reserve(indices.size());
+    for (const int64_t index : indices) elements.push_back(At(index));
+    return elements;
+  }
+  absl::StatusOr<Element> Gather(absl::Span<const int64_t> indices) const override {
+    EST_RETURN_IF_ERROR(Fill(indices));
+    {
+      const std::shared_lock<std::shared_mutex> lock(mutex_);
+      if (elements_.empty()) return GatherRows(columns_, indices);
+    }
+    return RandomAccess::Gather(indices);
+  }
+  std::string Where(int64_t index) const override { return input_->Where(index); }
+  bool in_memory() const override { return true; }
+
+ private:
+  Element At(int64_t index) const {
+    if (!elements_.empty()) return elements_[static_cast<size_t>(index)];
+    return RowOf(columns_, index);
+  }
+
+  absl::Status Fill(absl::Span<const int64_t> indices) const {
+    if (num_missing_.load(std::memory_order_acquire) == 0) return absl::OkStatus();
+    std::vector<int64_t> missing;
+    {
+      const std::shared_lock<std::shared_mutex> lock(mutex_);
+      for (const int64_t index : indices) {
+        if (!filled_[static_cast<size_t>(index)]) missing.push_back(index);
+      }
+    }
+    if (missing.empty()) return absl::OkStatus();
+    EST_ASSIGN_OR_RETURN(std::vector<Element> elements, input_->GetMany(missing));
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    for (size_t i = 0; i < missing.size(); ++i) Store(missing[i], std::move(elements[i]));
+    return absl::OkStatus();
+  }
+
+  void Store(int64_t index, Element element) const {
+    if (filled_[static_cast<size_t>(index)]) return;  // another thread was first
+    if (num_missing_ == size()) {
+      for (const auto& [name, row] : element.features) {
+        columns_.features[name] = ColumnFor(row, size());
+      }
+      for (const auto& [name, row] : element.labels) columns_.labels[name] = ColumnFor(row, size());
+    }
+    if (elements_.empty() && !(SameTypes(element.features, columns_.features) &&
+                               SameTypes(element.labels, columns_.labels))) {
+      elements_.resize(static_cast<size_t>(size()));
+      for (int64_t i = 0; i < size(); ++i) {
+        if (filled_[static_cast<size_t>(i)]) elements_[static_cast<size_t>(i)] = RowOf(columns_, i);
+      }
+      columns_ = Element();
+    }
+    if (elements_.empty()) {
+      CopyRow(element, index, columns_);
+    } else {
+      elements_[static_cast<size_t>(index)] = std::move(element);
+    }
+    filled_[static_cast<size_t>(index)] = true;
+    num_missing_.fetch_sub(1, std::memory_order_release);
+  }
+
+  std::shared_ptr<const RandomAccess> input_;
+  mutable std::shared_mutex mutex_;  // guards all below
+  mutable std::vector<bool> filled_;
+  mutable Element columns_;                // [size, ...]; while all rows have the same types
+  mutable std::vector<Element> elements_;  // else
+  mutable std::atomic<int64_t> num_missing_{input_->size()};
+};
+
+// What the first whole pass over a stream left. Thread-safe.
+class CachedPass {
+ public:
+  using Elements = std::shared_ptr<const std::vector<Element>>;
+  Elements Get() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return elements_;
+  }
+  void Set(Elements elements) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (elements_ == nullptr) elements_ = std::move(elements);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Elements elements_;
+};
+
+// State: elements returned.
+class CacheIterator final : public NodeIterator {
+ public:
+  CacheIterator(std::unique_ptr<NodeIterator> input, std::shared_ptr<CachedPass> pass)
+      : input_(std::move(input)), pass_(std::move(pass)), cached_(pass_->Get()) {}
+
+  absl::StatusOr<std::optional<Element>> Next() override {
+    if (cached_ == nullptr) {
+      EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
+      if (element) {
+        filling_.push_back(*element);
+        ++position_;
+        return element;
+      }
+      cached_ = std::make_shared<const std::vector<Element>>(std::move(filling_));
+      pass_->Set(cached_);
+    }
+    if (position_ >= static_cast<int64_t>(cached_->size())) return std::nullopt;
+    return (*cached_)[static_cast<size_t>(position_++)];
+  }
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(position_);
+    return absl::OkStatus();
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_ASSIGN_OR_RETURN(const int64_t position, state.Int());
+    EST_ASSIGN_OR_RETURN(const int64_t skipped, Skip(position));
+    if (skipped == position) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("Cache: the saved input position is element ",
+                                                   position, ", but the input has only ", skipped,
+                                                   ": it has changed since"));
+  }
+  std::string Where() const override {
+    return absl::StrCat("element ", position_ - 1, " of the cache");
+  }
+
+ private:
+  std::unique_ptr<NodeIterator> input_;
+  std::shared_ptr<CachedPass> pass_;
+  CachedPass::Elements cached_;
+  std::vector<Element> filling_;
+  int64_t position_ = 0;
+};
+
+class Cache final : public DatasetNode {
+ public:
+  explicit Cache(NodePtr input) : input_(std::move(input)) {
+    if (auto source = input_->random_access()) {
+      if (source->in_memory()) {
+        source_ = std::move(source);
+      } else {
+        source_ = std::make_shared<CachedAccess>(std::move(source));
+      }
+    }
+  }
+  std::string Label() const override { return "Cache"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  int64_t Cardinality() const override {
+    if (const CachedPass::Elements elements = pass_->Get()) {
+      return static_cast<int64_t>(elements->size());
+    }
+    return input_->Cardinality();
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    if (source_ != nullptr) return InOrder(source_);
+    // What is kept is the first pass, so a shuffle below is not shuffled again.
+    IterationContext inner = context;
+    inner.wants_indices = false;
+    inner.epoch_key = 0;
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
+    return std::make_unique<CacheIterator>(std::move(input), pass_);
+  }
+
+ private:
+  NodePtr input_;
+  std::shared_ptr<const RandomAccess> source_;
+  std::shared_ptr<CachedPass> pass_ = std::make_shared<CachedPass>();
+};
+
+}  // namespace
+
+NodePtr CacheNode(NodePtr input) { return std::make_shared<Cache>(std::move(input)); }
+
+}  // namespace estimator

@@ -1,0 +1,130 @@
+// Concatenate: one input after the other.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "estimator/base/saturating.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+
+namespace estimator {
+namespace {
+
+class ConcatenatedAccess final : public RandomAccess {
+ public:
+  explicit ConcatenatedAccess(std::vector<std::shared_ptr<const RandomAccess>> parts)
+      : parts_(std::move(parts)) {
+    for (const auto& part : parts_) {
+      begins_.push_back(size_);
+      size_ = SaturatingAdd(size_, part->size());
+    }
+  }
+  int64_t size() const override { return size_; }
+  absl::StatusOr<Element> Get(int64_t index) const override {
+    const size_t part = PartOf(index);
+    return parts_[part]->Get(index - begins_[part]);
+  }
+  std::string Where(int64_t index) const override {
+    const size_t part = PartOf(index);
+    return parts_[part]->Where(index - begins_[part]);
+  }
+
+ private:
+  size_t PartOf(int64_t index) const {
+    const auto after = std::upper_bound(begins_.begin(), begins_.end(), index);
+    return static_cast<size_t>(after - begins_.begin()) - 1;
+  }
+  std::vector<std::shared_ptr<const RandomAccess>> parts_;
+  std::vector<int64_t> begins_;
+  int64_t size_ = 0;
+};
+
+// State: the part; its state (nested).
+class ConcatenateIterator final : public NodeIterator {
+ public:
+  ConcatenateIterator(std::vector<NodePtr> parts, IterationContext context)
+      : parts_(std::move(parts)), context_(context) {}
+  absl::Status Begin(size_t part) {
+    part_ = part;
+    EST_ASSIGN_OR_RETURN(current_, parts_[part]->MakeIterator(context_));
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::optional<Element>> Next() override {
+    while (true) {
+      absl::StatusOr<std::optional<Element>> element = current_->Next();
+      if (!element.ok() || element->has_value() || part_ + 1 == parts_.size()) return element;
+      EST_RETURN_IF_ERROR(Begin(part_ + 1));
+    }
+  }
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(static_cast<uint64_t>(part_));
+    return SaveNested(*current_, state);
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_ASSIGN_OR_RETURN(const uint64_t part, state.Unsigned());
+    if (part >= parts_.size()) return absl::DataLossError("Concatenate: no such part");
+    EST_RETURN_IF_ERROR(Begin(part));
+    return RestoreNested(*current_, state);
+  }
+  std::string Where() const override { return current_->Where(); }
+
+ private:
+  std::vector<NodePtr> parts_;
+  IterationContext context_;
+  size_t part_ = 0;
+  std::unique_ptr<NodeIterator> current_;
+};
+
+class ConcatenatedNode final : public DatasetNode {
+ public:
+  explicit ConcatenatedNode(std::vector<NodePtr> parts) : parts_(std::move(parts)) {
+    std::vector<std::shared_ptr<const RandomAccess>> sources;
+    for (const NodePtr& part : parts_) {
+      if (auto source = part->random_access()) sources.push_back(std::move(source));
+    }
+    if (sources.size() == parts_.size()) {
+      source_ = std::make_shared<ConcatenatedAccess>(std::move(sources));
+    }
+  }
+  std::string Label() const override { return "Concatenate"; }
+  std::vector<NodePtr> inputs() const override { return parts_; }
+  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  int64_t Cardinality() const override {
+    int64_t sum = 0;
+    bool unknown = false;
+    for (const NodePtr& part : parts_) {
+      const int64_t n = part->Cardinality();
+      if (n == Dataset::kInfinite) return n;
+      if (n < 0) {
+        unknown = true;
+      } else {
+        sum = SaturatingAdd(sum, n);
+      }
+    }
+    return unknown ? -1 : sum;
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    if (source_ != nullptr) return InOrder(source_);
+    IterationContext inner = context;
+    inner.wants_indices = false;
+    auto iterator = std::make_unique<ConcatenateIterator>(parts_, inner);
+    EST_RETURN_IF_ERROR(iterator->Begin(0));
+    return iterator;
+  }
+
+ private:
+  std::vector<NodePtr> parts_;
+  std::shared_ptr<const RandomAccess> source_;
+};
+
+}  // namespace
+
+NodePtr ConcatenateNode(std::vector<NodePtr> parts) {
+  if (parts.empty()) {
+    return ErrorNode(absl::InvalidArgumentError("Concatenate: there are no datasets"));
+  }
+  return std::make_shared<ConcatenatedNode>(std::move(parts));
+}
+
+}  // namespace estimator

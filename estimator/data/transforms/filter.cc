@@ -1,0 +1,61 @@
+// Filter: the elements for which a function is true.
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/user_function.h"
+
+namespace estimator {
+namespace {
+
+// State: that of the input.
+class FilterIterator final : public NodeIterator {
+ public:
+  FilterIterator(std::unique_ptr<NodeIterator> input, FilterFn fn)
+      : input_(std::move(input)), fn_(std::move(fn)) {}
+  absl::StatusOr<std::optional<Element>> Next() override {
+    while (true) {
+      EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
+      if (!element) return std::nullopt;
+      const absl::StatusOr<bool> keep = CallUserFunction(fn_, *element);
+      if (!keep.ok()) return Annotate(keep.status(), absl::StrCat("Filter: ", input_->Where()));
+      if (*keep) return element;
+    }
+  }
+  absl::Status Save(StateWriter& state) const override { return input_->Save(state); }
+  absl::Status Restore(StateReader& state) override { return input_->Restore(state); }
+  std::string Where() const override { return input_->Where(); }
+
+ private:
+  std::unique_ptr<NodeIterator> input_;
+  FilterFn fn_;
+};
+
+class Filter final : public DatasetNode {
+ public:
+  Filter(NodePtr input, FilterFn fn) : input_(std::move(input)), fn_(std::move(fn)) {}
+  std::string Label() const override { return "Filter"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  int64_t Cardinality() const override { return input_->Cardinality() == 0 ? 0 : -1; }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    IterationContext inner = context;
+    inner.wants_indices = false;
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
+    return std::make_unique<FilterIterator>(std::move(input), fn_);
+  }
+
+ private:
+  NodePtr input_;
+  FilterFn fn_;
+};
+
+}  // namespace
+
+NodePtr FilterNode(NodePtr input, FilterFn fn) {
+  return std::make_shared<Filter>(std::move(input), std::move(fn));
+}
+
+}  // namespace estimator

@@ -1,0 +1,247 @@
+// Map: over an indexed input it is indexed itself (and a batch's elements are mapped at once, in
+// parallel); over a stream, elements are read ahead and mapped in parallel, and returned in order.
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/pipeline/rows.h"
+#include "estimator/data/pipeline/user_function.h"
+#include "estimator/data/transforms/thread_pool.h"
+
+namespace estimator {
+namespace {
+
+absl::StatusOr<Element> Apply(const MapFn& fn, const Element& element,
+                              const std::function<std::string()>& where) {
+  absl::StatusOr<Element> mapped = CallUserFunction(fn, element);
+  if (mapped.ok()) return mapped;
+  return Annotate(mapped.status(), absl::StrCat("Map: ", where()));
+}
+
+class MappedAccess final : public RandomAccess {
+ public:
+  MappedAccess(std::shared_ptr<const RandomAccess> input, MapFn fn, int num_parallel_calls)
+      : input_(std::move(input)), fn_(std::move(fn)), num_parallel_calls_(num_parallel_calls) {}
+
+  int64_t size() const override { return input_->size(); }
+  absl::StatusOr<Element> Get(int64_t index) const override {
+    EST_ASSIGN_OR_RETURN(const Element element, input_->Get(index));
+    return Apply(fn_, element, [&] { return input_->Where(index); });
+  }
+  absl::StatusOr<std::vector<Element>> GetMany(absl::Span<const int64_t> indices) const override {
+    EST_ASSIGN_OR_RETURN(std::vector<Element> elements, input_->GetMany(indices));
+    std::vector<absl::Status> statuses(elements.size());
+    const auto map_one = [&](size_t i) {
+      absl::StatusOr<Element> mapped =
+          Apply(fn_, elements[i], [&] { return input_->Where(indices[i]); });
+      statuses[i] = mapped.status();
+      if (mapped.ok()) elements[i] = *std::move(mapped);
+    };
+    if (num_parallel_calls_ > 1 && elements.size() > 1) {
+      Pool().ParallelFor(elements.size(), map_one);
+    } else {
+      for (size_t i = 0; i < elements.size() && (i == 0 || statuses[i - 1].ok()); ++i) map_one(i);
+    }
+    for (const absl::Status& status : statuses) EST_RETURN_IF_ERROR(status);
+    return elements;
+  }
+  std::string Where(int64_t index) const override { return input_->Where(index); }
+
+ private:
+  ThreadPool& Pool() const {
+    std::call_once(pool_made_, [this] {
+      pool_ = std::make_unique<ThreadPool>(num_parallel_calls_ - 1);  // the caller works too
+    });
+    return *pool_;
+  }
+
+  std::shared_ptr<const RandomAccess> input_;
+  MapFn fn_;
+  int num_parallel_calls_;
+  mutable std::once_flag pool_made_;
+  mutable std::unique_ptr<ThreadPool> pool_;
+};
+
+// The indices of another stream, in a mapped source. State as PositionLog's.
+class MappedStream final : public IndexStream {
+ public:
+  MappedStream(std::unique_ptr<NodeIterator> input, std::shared_ptr<const RandomAccess> source)
+      : IndexStream(std::move(source)), input_(std::move(input)) {}
+  absl::StatusOr<std::optional<int64_t>> NextIndex() override {
+    return input_->AsIndexStream()->NextIndex();
+  }
+  absl::StatusOr<int64_t> Skip(int64_t count) override { return input_->Skip(count); }
+  absl::Status Save(StateWriter& state) const override {
+    return PositionLog::SaveCurrent(*input_, state);
+  }
+  absl::Status Restore(StateReader& state) override { return PositionLog::Restore(*input_, state); }
+
+ private:
+  std::unique_ptr<NodeIterator> input_;
+};
+
+// One element after the other. State as PositionLog's.
+class SerialMap final : public NodeIterator {
+ public:
+  SerialMap(std::unique_ptr<NodeIterator> input, MapFn fn)
+      : input_(std::move(input)), fn_(std::move(fn)) {}
+  absl::StatusOr<std::optional<Element>> Next() override {
+    EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input_->Next());
+    if (!element) return std::nullopt;
+    EST_ASSIGN_OR_RETURN(Element mapped, Apply(fn_, *element, [this] { return Where(); }));
+    return mapped;
+  }
+  absl::StatusOr<int64_t> Skip(int64_t count) override { return input_->Skip(count); }
+  absl::Status Save(StateWriter& state) const override {
+    return PositionLog::SaveCurrent(*input_, state);
+  }
+  absl::Status Restore(StateReader& state) override { return PositionLog::Restore(*input_, state); }
+  std::string Where() const override { return input_->Where(); }
+
+ private:
+  std::unique_ptr<NodeIterator> input_;
+  MapFn fn_;
+};
+
+// Reads ahead in the caller's thread, maps in others. State as PositionLog's.
+class ParallelMap final : public NodeIterator {
+ public:
+  ParallelMap(std::unique_ptr<NodeIterator> input, MapFn fn, int num_parallel_calls)
+      : input_(std::move(input)),
+        fn_(std::move(fn)),
+        max_ahead_(static_cast<size_t>(num_parallel_calls) * 4),
+        pool_(std::make_unique<ThreadPool>(num_parallel_calls)) {}
+  ~ParallelMap() override { pool_.reset(); }  // before what its tasks refer to
+
+  absl::StatusOr<std::optional<Element>> Next() override {
+    while (!ended_ && calls_.size() < max_ahead_) EST_RETURN_IF_ERROR(Begin());
+    if (calls_.empty()) {
+      EST_RETURN_IF_ERROR(input_status_);
+      return std::nullopt;
+    }
+    const std::shared_ptr<Call> call = std::move(calls_.front());
+    calls_.pop_front();
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      finished_.wait(lock, [&call] { return call->finished; });
+    }
+    last_where_ = std::move(call->where);
+    EST_RETURN_IF_ERROR(call->result.status());
+    log_.Consumed();
+    return *std::move(call->result);
+  }
+  absl::Status Save(StateWriter& state) const override {
+    if (!started_) return PositionLog::SaveCurrent(*input_, state);
+    log_.Save(state);
+    return absl::OkStatus();
+  }
+  absl::Status Restore(StateReader& state) override { return PositionLog::Restore(*input_, state); }
+  std::string Where() const override { return last_where_; }
+
+ private:
+  struct Call {
+    Element input;
+    std::string where;
+    absl::StatusOr<Element> result = absl::UnknownError("not run");
+    bool finished = false;  // guarded by mutex_
+  };
+
+  // Reads one element and hands it to the pool. An error of the input waits its turn.
+  absl::Status Begin() {
+    std::string input_state;
+    if (log_.WantsState()) {
+      EST_ASSIGN_OR_RETURN(input_state, PositionLog::StateOf(*input_));
+    }
+    log_.BeforeRead(std::move(input_state));
+    started_ = true;
+    absl::StatusOr<std::optional<Element>> element = input_->Next();
+    if (!element.ok() || !element->has_value()) {
+      ended_ = true;
+      input_status_ = element.status();
+      return absl::OkStatus();
+    }
+    auto call = std::make_shared<Call>();
+    call->input = **std::move(element);
+    call->where = input_->Where();
+    calls_.push_back(call);
+    pool_->Submit([this, call] {
+      absl::StatusOr<Element> result = Apply(fn_, call->input, [&call] { return call->where; });
+      const std::lock_guard<std::mutex> lock(mutex_);
+      call->input = Element();
+      call->result = std::move(result);
+      call->finished = true;
+      finished_.notify_all();
+    });
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<NodeIterator> input_;
+  MapFn fn_;
+  size_t max_ahead_;
+  PositionLog log_;
+  bool started_ = false;
+  bool ended_ = false;
+  absl::Status input_status_;
+  std::deque<std::shared_ptr<Call>> calls_;  // in order
+  std::string last_where_;
+  std::mutex mutex_;
+  std::condition_variable finished_;
+  std::unique_ptr<ThreadPool> pool_;
+};
+
+class Map final : public DatasetNode {
+ public:
+  Map(NodePtr input, MapFn fn, int num_parallel_calls)
+      : input_(std::move(input)), fn_(std::move(fn)), num_parallel_calls_(num_parallel_calls) {
+    if (auto source = input_->random_access()) source_ = Mapped(std::move(source));
+  }
+  std::string Label() const override { return "Map"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  int64_t Cardinality() const override { return input_->Cardinality(); }
+  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(context));
+    const IndexStream* stream = input->AsIndexStream();
+    if (stream != nullptr && (context.wants_indices || num_parallel_calls_ == 1)) {
+      auto source =
+          stream->source() == input_->random_access() ? source_ : Mapped(stream->source());
+      return std::make_unique<MappedStream>(std::move(input), std::move(source));
+    }
+    if (num_parallel_calls_ == 1) return std::make_unique<SerialMap>(std::move(input), fn_);
+    return std::make_unique<ParallelMap>(std::move(input), fn_, num_parallel_calls_);
+  }
+
+ private:
+  std::shared_ptr<const RandomAccess> Mapped(std::shared_ptr<const RandomAccess> input) const {
+    return std::make_shared<MappedAccess>(std::move(input), fn_, num_parallel_calls_);
+  }
+
+  NodePtr input_;
+  MapFn fn_;
+  int num_parallel_calls_;
+  std::shared_ptr<const RandomAccess> source_;
+};
+
+}  // namespace
+
+NodePtr MapNode(NodePtr input, MapFn fn, int num_parallel_calls) {
+  if (num_parallel_calls < 0) {
+    return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
+        "Map: num_parallel_calls is ", num_parallel_calls, "; 0 stands for the number of cores")));
+  }
+  if (num_parallel_calls == 0) {
+    num_parallel_calls = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+  return std::make_shared<Map>(std::move(input), std::move(fn), num_parallel_calls);
+}
+
+}  // namespace estimator

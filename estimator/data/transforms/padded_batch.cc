@@ -1,0 +1,222 @@
+// PaddedBatch: stacks arrays of different sizes, each padded at its ends.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/saturating.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/padding_value.h"
+#include "estimator/data/pipeline/rows.h"
+
+namespace estimator {
+namespace {
+
+// Copies `from`, of shape `shape`, to the corner of a dense block of shape `padded`.
+// Both rank >= 1, the same. T is the element's type.
+template <typename T>
+void CopyToCorner(const T* from, const Shape& shape, T* to, const Shape& padded) {
+  const std::vector<int64_t> strides = padded.strides();
+  const int64_t run = shape[-1];
+  const int64_t runs = run == 0 ? 0 : shape.num_elements() / run;
+  for (int64_t r = 0; r < runs; ++r) {
+    int64_t rest = r, offset = 0;
+    for (int axis = shape.rank() - 2; axis >= 0; --axis) {
+      offset += rest % shape[axis] * strides[static_cast<size_t>(axis)];
+      rest /= shape[axis];
+    }
+    std::copy(from + r * run, from + (r + 1) * run, to + offset);
+  }
+}
+
+// Errors: an option, or a row after the first, names an array that row 0 lacks: it would be lost.
+absl::Status CheckNames(absl::Span<const Element> rows, const PaddedBatchOptions& options,
+                        int64_t first_ordinal) {
+  const Element& first = rows[0];
+  const auto unknown = [&](const std::string& name) {
+    return first.features.count(name) == 0 && first.labels.count(name) == 0;
+  };
+  for (const auto& [name, shape] : options.padded_shapes) {
+    if (!unknown(name)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: padded_shapes names \"", name,
+                                                   "\", but the elements are ", first.ToString()));
+  }
+  for (const auto& [name, value] : options.padding_values) {
+    if (!unknown(name)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: padding_values names \"", name,
+                                                   "\", but the elements are ", first.ToString()));
+  }
+  for (size_t i = 1; i < rows.size(); ++i) {
+    for (const auto member : {&Element::features, &Element::labels}) {
+      for (const auto& [name, array] : rows[i].*member) {
+        if ((first.*member).count(name) > 0) continue;
+        return absl::InvalidArgumentError(
+            absl::StrCat("PaddedBatch: element ", first_ordinal + static_cast<int64_t>(i), " has ",
+                         QuotedArray(member, name), ", which element ", first_ordinal,
+                         " of the batch lacks; every element needs the same names"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The name's padded shape, from the request and the largest of the rows.
+absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Element::*member,
+                                  const std::string& name, const PaddedBatchOptions& options,
+                                  int64_t first_ordinal) {
+  const Shape& first = (rows[0].*member).at(name).shape();
+  Shape padded(std::vector<int64_t>(static_cast<size_t>(first.rank()), Shape::kUnknownDim));
+  if (const auto asked = options.padded_shapes.find(name); asked != options.padded_shapes.end()) {
+    padded = asked->second;
+  }
+  Shape largest = padded;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto where = [&] {
+      return absl::StrCat("PaddedBatch: element ", first_ordinal + static_cast<int64_t>(i), ": ");
+    };
+    const auto found = (rows[i].*member).find(name);
+    if (found == (rows[i].*member).end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          where(), "there is no ", QuotedArray(member, name), ", which others in the batch have"));
+    }
+    const Array& array = found->second;
+    if (array.dtype() != (rows[0].*member).at(name).dtype() ||
+        array.shape().rank() != padded.rank()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(where(), QuotedArray(member, name), " is ", array.TypeString(), ", but ",
+                       (rows[0].*member).at(name).TypeString(), " in element ", first_ordinal,
+                       "; padded to ", padded.ToString()));
+    }
+    for (int axis = 0; axis < padded.rank(); ++axis) {
+      const int64_t size = array.shape()[axis];
+      if (padded[axis] == Shape::kUnknownDim) {
+        largest.set_dim(axis, std::max(largest[axis], size));
+      } else if (size > padded[axis]) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(where(), QuotedArray(member, name), " is ", array.TypeString(),
+                         ", larger than the padded shape ", padded.ToString(), " in axis ", axis,
+                         "; raise it in padded_shapes, or cut it in Map"));
+      }
+    }
+  }
+  return largest;
+}
+
+Array PadAndStack(absl::Span<const Element> rows, ArrayMap Element::*member,
+                  const std::string& name, const Shape& padded, const Array& padding) {
+  std::vector<int64_t> dims = {static_cast<int64_t>(rows.size())};
+  dims.insert(dims.end(), padded.dims().begin(), padded.dims().end());
+  const DType dtype = (rows[0].*member).at(name).dtype();
+  Array out(dtype, Shape(std::move(dims)));
+  const int64_t row_elements = padded.num_elements();
+  const auto fill = [&](auto* to) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Array& row = (rows[i].*member).at(name);
+      auto* const begin = to + static_cast<int64_t>(i) * row_elements;
+      const auto* const from = static_cast<decltype(begin)>(const_cast<void*>(row.raw()));
+      if (padded.rank() == 0) {
+        *begin = *from;
+      } else {
+        CopyToCorner(from, row.shape(), begin, padded);
+      }
+    }
+  };
+  if (dtype == DType::kString) fill(out.data<std::string>());
+  VisitNumeric(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    T* const to = out.data<T>();
+    if (padding.AsDouble() != 0) std::fill(to, to + out.num_elements(), padding.scalar<T>());
+    fill(to);
+  });
+  return out;
+}
+
+// State: elements returned in batches; the state of the input (nested).
+class PaddedBatchIterator final : public NodeIterator {
+ public:
+  PaddedBatchIterator(std::unique_ptr<NodeIterator> input, int64_t batch_size,
+                      const PaddedBatchOptions& options)
+      : input_(std::move(input)), batch_size_(batch_size), options_(options) {}
+  absl::StatusOr<std::optional<Element>> Next() override {
+    std::vector<Element> rows;
+    while (static_cast<int64_t>(rows.size()) < batch_size_) {
+      EST_ASSIGN_OR_RETURN(std::optional<Element> row, input_->Next());
+      if (!row) break;
+      rows.push_back(*std::move(row));
+    }
+    const auto num_rows = static_cast<int64_t>(rows.size());
+    if (num_rows == 0 || (options_.drop_remainder && num_rows < batch_size_)) return std::nullopt;
+    EST_RETURN_IF_ERROR(CheckNames(rows, options_, returned_));
+    Element batch;
+    for (const auto member : {&Element::features, &Element::labels}) {
+      for (const auto& [name, array] : rows[0].*member) {
+        EST_ASSIGN_OR_RETURN(const Shape padded,
+                             PaddedShape(rows, member, name, options_, returned_));
+        const auto value = options_.padding_values.find(name);
+        const absl::StatusOr<Array> padding =
+            PaddingValue(value == options_.padding_values.end() ? 0 : value->second, array.dtype());
+        if (!padding.ok()) {
+          return Annotate(padding.status(),
+                          absl::StrCat("PaddedBatch: ", QuotedArray(member, name)));
+        }
+        (batch.*member)[name] = PadAndStack(rows, member, name, padded, *padding);
+      }
+    }
+    returned_ += num_rows;
+    return batch;
+  }
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(returned_);
+    return SaveNested(*input_, state);
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_ASSIGN_OR_RETURN(returned_, state.Int());
+    return RestoreNested(*input_, state);
+  }
+  std::string Where() const override {
+    return absl::StrCat("the padded batch before element ", returned_);
+  }
+
+ private:
+  std::unique_ptr<NodeIterator> input_;
+  int64_t batch_size_;
+  PaddedBatchOptions options_;
+  int64_t returned_ = 0;
+};
+
+class PaddedBatch final : public DatasetNode {
+ public:
+  PaddedBatch(NodePtr input, int64_t batch_size, PaddedBatchOptions options)
+      : input_(std::move(input)), batch_size_(batch_size), options_(std::move(options)) {}
+  std::string Label() const override {
+    return absl::StrCat("PaddedBatch(", batch_size_,
+                        options_.drop_remainder ? ", drop_remainder)" : ")");
+  }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  int64_t Cardinality() const override {
+    const int64_t n = input_->Cardinality();
+    if (n < 0) return n;
+    return options_.drop_remainder ? n / batch_size_ : CeilOfRatio(n, batch_size_);
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    IterationContext inner = context;
+    inner.wants_indices = false;
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
+    return std::make_unique<PaddedBatchIterator>(std::move(input), batch_size_, options_);
+  }
+
+ private:
+  NodePtr input_;
+  int64_t batch_size_;
+  PaddedBatchOptions options_;
+};
+
+}  // namespace
+
+NodePtr PaddedBatchNode(NodePtr input, int64_t batch_size, PaddedBatchOptions options) {
+  return std::make_shared<PaddedBatch>(std::move(input), batch_size, std::move(options));
+}
+
+}  // namespace estimator

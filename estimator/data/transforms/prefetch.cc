@@ -1,0 +1,144 @@
+// Prefetch: a thread that runs ahead of the consumer by up to buffer_size elements.
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/position_log.h"
+
+namespace estimator {
+namespace {
+
+// The input is the thread's own once that has begun, at the first Next. State as PositionLog's.
+class PrefetchIterator final : public NodeIterator {
+ public:
+  PrefetchIterator(std::unique_ptr<NodeIterator> input, int64_t buffer_size)
+      : input_(std::move(input)), capacity_(static_cast<size_t>(buffer_size)) {}
+  ~PrefetchIterator() override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
+    not_full_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  absl::StatusOr<std::optional<Element>> Next() override {
+    EST_RETURN_IF_ERROR(Start());
+    std::unique_lock<std::mutex> lock(mutex_);
+    not_empty_.wait(lock, [this] { return ended_ || !queue_.empty(); });
+    if (queue_.empty()) {
+      EST_RETURN_IF_ERROR(final_status_);
+      return std::nullopt;
+    }
+    std::optional<Element> element = std::move(queue_.front().element);
+    where_ = std::move(queue_.front().where);
+    queue_.pop_front();
+    log_.Consumed();
+    lock.unlock();
+    not_full_.notify_one();
+    return element;
+  }
+  absl::Status Save(StateWriter& state) const override {
+    if (!thread_.joinable()) return PositionLog::SaveCurrent(*input_, state);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    log_.Save(state);
+    return absl::OkStatus();
+  }
+  absl::Status Restore(StateReader& state) override { return PositionLog::Restore(*input_, state); }
+  std::string Where() const override { return where_; }
+
+ private:
+  struct Item {
+    Element element;
+    std::string where;
+  };
+
+  absl::Status Start() {
+    if (thread_.joinable()) return absl::OkStatus();
+    EST_ASSIGN_OR_RETURN(std::string state, PositionLog::StateOf(*input_));
+    log_.BeforeRead(std::move(state));
+    thread_ = std::thread([this] { Run(); });
+    return absl::OkStatus();
+  }
+
+  // One BeforeRead stands in the log ahead of every element that is read.
+  void Run() {
+    while (true) {
+      absl::StatusOr<std::optional<Element>> element = input_->Next();
+      const bool more = element.ok() && element->has_value();
+      std::string where = more ? input_->Where() : "";
+      std::unique_lock<std::mutex> lock(mutex_);
+      if (!more) {
+        End(element.status());
+        return;
+      }
+      queue_.push_back({**std::move(element), std::move(where)});
+      not_empty_.notify_one();
+      not_full_.wait(lock, [this] { return stopping_ || queue_.size() < capacity_; });
+      if (stopping_) return;
+      std::string state;
+      if (log_.WantsState()) {  // only this thread changes that
+        lock.unlock();
+        absl::StatusOr<std::string> taken = PositionLog::StateOf(*input_);
+        lock.lock();
+        if (!taken.ok()) {
+          End(taken.status());
+          return;
+        }
+        state = *std::move(taken);
+      }
+      log_.BeforeRead(std::move(state));
+    }
+  }
+  void End(absl::Status status) {
+    final_status_ = std::move(status);
+    ended_ = true;
+    not_empty_.notify_one();
+  }
+
+  std::unique_ptr<NodeIterator> input_;
+  size_t capacity_;
+  std::string where_;
+  mutable std::mutex mutex_;  // guards all below but the thread
+  std::condition_variable not_empty_, not_full_;
+  PositionLog log_;
+  std::deque<Item> queue_;
+  bool ended_ = false;
+  bool stopping_ = false;
+  absl::Status final_status_;
+  std::thread thread_;
+};
+
+class Prefetch final : public DatasetNode {
+ public:
+  Prefetch(NodePtr input, int64_t buffer_size)
+      : input_(std::move(input)), buffer_size_(buffer_size) {}
+  std::string Label() const override { return absl::StrCat("Prefetch(", buffer_size_, ")"); }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  int64_t Cardinality() const override { return input_->Cardinality(); }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    IterationContext inner = context;
+    inner.wants_indices = false;
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
+    return std::make_unique<PrefetchIterator>(std::move(input), buffer_size_);
+  }
+
+ private:
+  NodePtr input_;
+  int64_t buffer_size_;
+};
+
+}  // namespace
+
+NodePtr PrefetchNode(NodePtr input, int64_t buffer_size) {
+  return std::make_shared<Prefetch>(std::move(input), buffer_size);
+}
+
+}  // namespace estimator

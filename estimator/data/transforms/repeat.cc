@@ -1,0 +1,123 @@
+// Repeat: one pass after another, each with a key of its own, so that shuffles below differ.
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/random.h"
+#include "estimator/base/saturating.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+
+namespace estimator {
+namespace {
+
+struct Passes {
+  NodePtr node;
+  int64_t count;  // -1: for ever
+  IterationContext context;
+
+  absl::StatusOr<std::unique_ptr<NodeIterator>> Begin(int64_t pass) const {
+    IterationContext inner = context;
+    if (pass > 0) inner.epoch_key = HashSeed(context.epoch_key, static_cast<uint64_t>(pass));
+    return node->MakeIterator(inner);
+  }
+};
+
+// State: pass, whether it gave anything, whether all ended; the state of the pass (nested).
+template <typename Item>
+class RepeatIterator final : public Transform<Item> {
+ public:
+  RepeatIterator(std::unique_ptr<NodeIterator> first, Passes passes)
+      : Transform<Item>(std::move(first)), passes_(std::move(passes)) {
+    ended_ = passes_.count == 0;
+  }
+
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(pass_);
+    state.Bool(any_);
+    state.Bool(ended_);
+    return SaveNested(*this->input_, state);
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_ASSIGN_OR_RETURN(pass_, state.Int());
+    EST_ASSIGN_OR_RETURN(any_, state.Bool());
+    EST_ASSIGN_OR_RETURN(ended_, state.Bool());
+    EST_ASSIGN_OR_RETURN(this->input_, passes_.Begin(pass_));
+    return RestoreNested(*this->input_, state);
+  }
+  absl::StatusOr<int64_t> Skip(int64_t count) override {
+    int64_t skipped = 0;
+    while (skipped < count && !ended_) {
+      EST_ASSIGN_OR_RETURN(const int64_t some, this->input_->Skip(count - skipped));
+      skipped += some;
+      if (some > 0) any_ = true;
+      if (skipped < count) EST_RETURN_IF_ERROR(BeginNextPass());
+    }
+    return skipped;
+  }
+
+ protected:
+  absl::StatusOr<std::optional<Item>> Produce() override {
+    while (!ended_) {
+      absl::StatusOr<std::optional<Item>> item = this->Pull();
+      if (!item.ok()) return item;
+      if (item->has_value()) {
+        any_ = true;
+        return item;
+      }
+      EST_RETURN_IF_ERROR(BeginNextPass());
+    }
+    return std::nullopt;
+  }
+
+ private:
+  absl::Status BeginNextPass() {
+    // An empty input repeated for ever is empty, not an endless wait.
+    if (!any_ || (passes_.count >= 0 && pass_ + 1 >= passes_.count)) {
+      ended_ = true;
+      return absl::OkStatus();
+    }
+    ++pass_;
+    any_ = false;
+    EST_ASSIGN_OR_RETURN(this->input_, passes_.Begin(pass_));
+    return absl::OkStatus();
+  }
+
+  Passes passes_;
+  int64_t pass_ = 0;
+  bool any_ = false;
+  bool ended_ = false;
+};
+
+class Repeat final : public DatasetNode {
+ public:
+  Repeat(NodePtr input, int64_t count) : input_(std::move(input)), count_(count) {}
+  std::string Label() const override {
+    return count_ < 0 ? "Repeat" : absl::StrCat("Repeat(", count_, ")");
+  }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  int64_t Cardinality() const override {
+    const int64_t once = input_->Cardinality();
+    if (count_ == 0 || once == 0) return 0;
+    if (once < 0) return count_ < 0 ? Dataset::kInfinite : once;
+    return count_ < 0 ? Dataset::kInfinite : SaturatingMultiply(once, count_);
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    Passes passes{.node = input_, .count = count_, .context = context};
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> first, passes.Begin(0));
+    return MakeTransform<RepeatIterator>(std::move(first), std::move(passes));
+  }
+
+ private:
+  NodePtr input_;
+  int64_t count_;
+};
+
+}  // namespace
+
+NodePtr RepeatNode(NodePtr input, int64_t count) {
+  return std::make_shared<Repeat>(std::move(input), count < 0 ? -1 : count);
+}
+
+}  // namespace estimator

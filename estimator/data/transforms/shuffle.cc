@@ -1,0 +1,307 @@
+// Shuffle, three ways:
+//   an indexed input that the buffer can hold whole: a permutation;
+//   an input that is a stream of indices (a repeated source): a buffer of indices;
+//   any other: a buffer of elements. Its state holds no data, but the ordinals of the buffered
+//   elements and a state of the input from before the oldest; a restore reads those again.
+// Buffered: fill the buffer, return a random slot, fill the slot from the input; as TensorFlow.
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/random.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/transforms/permutation.h"
+
+namespace estimator {
+namespace {
+
+// First integer of the state. On disk: do not change.
+enum Kind { kPermuted = 1, kIndices = 2, kElements = 3 };
+
+absl::Status CheckKind(Kind kind, StateReader& state) {
+  EST_ASSIGN_OR_RETURN(const int64_t saved, state.Int());
+  if (saved == kind) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "Shuffle: the saved input position was taken when the input had another size: it fitted into "
+      "the buffer then and does not now, or the reverse");
+}
+
+// State: kind, key, size, position.
+class PermutedStream final : public IndexStream {
+ public:
+  PermutedStream(std::shared_ptr<const RandomAccess> source, uint64_t key)
+      : IndexStream(std::move(source)),
+        key_(key),
+        permutation_(key, IndexStream::source()->size()) {}
+
+  absl::StatusOr<std::optional<int64_t>> NextIndex() override {
+    if (position_ >= permutation_.size()) return std::nullopt;
+    return permutation_.At(position_++);
+  }
+  absl::StatusOr<int64_t> Skip(int64_t count) override {
+    const int64_t skipped = std::min(count, permutation_.size() - position_);
+    position_ += skipped;
+    return skipped;
+  }
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(kPermuted);
+    state.Int(key_);
+    state.Int(permutation_.size());
+    state.Int(position_);
+    return absl::OkStatus();
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_RETURN_IF_ERROR(CheckKind(kPermuted, state));
+    EST_ASSIGN_OR_RETURN(key_, state.Unsigned());
+    EST_ASSIGN_OR_RETURN(const int64_t size, state.Int());
+    EST_ASSIGN_OR_RETURN(position_, state.Int());
+    if (size != source()->size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Shuffle: the saved input position is of a source of ", size,
+                       " elements, this one has ", source()->size()));
+    }
+    permutation_ = Permutation(key_, size);
+    return absl::OkStatus();
+  }
+
+ private:
+  uint64_t key_;
+  Permutation permutation_;
+  int64_t position_ = 0;
+};
+
+// State: kind, key, draws, whether the input ended, source's size, the buffer; the input (nested).
+class IndexShuffle final : public Transform<int64_t> {
+ public:
+  IndexShuffle(std::unique_ptr<NodeIterator> input, uint64_t key, int64_t buffer_size)
+      : Transform(std::move(input)), key_(key), capacity_(static_cast<size_t>(buffer_size)) {}
+
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(kIndices);
+    state.Int(key_);
+    state.Int(draws_);
+    state.Bool(ended_);
+    state.Int(source()->size());
+    state.Int(static_cast<uint64_t>(buffer_.size()));
+    for (const int64_t index : buffer_) state.Int(index);
+    return SaveNested(*input_, state);
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_RETURN_IF_ERROR(CheckKind(kIndices, state));
+    EST_ASSIGN_OR_RETURN(key_, state.Unsigned());
+    EST_ASSIGN_OR_RETURN(draws_, state.Unsigned());
+    EST_ASSIGN_OR_RETURN(ended_, state.Bool());
+    EST_ASSIGN_OR_RETURN(const int64_t size, state.Int());
+    if (size != source()->size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Shuffle: the saved input position is of a source of ", size,
+                       " elements, this one has ", source()->size()));
+    }
+    EST_ASSIGN_OR_RETURN(const uint64_t buffered, state.Unsigned());
+    if (buffered > state.remaining()) return absl::DataLossError("Shuffle: the state is cut short");
+    buffer_.resize(buffered);
+    for (int64_t& index : buffer_) {
+      EST_ASSIGN_OR_RETURN(index, state.Int());
+      if (index < 0 || index >= size) {
+        return absl::DataLossError(absl::StrCat("Shuffle: index ", index, " of ", size));
+      }
+    }
+    return RestoreNested(*input_, state);
+  }
+
+ protected:
+  absl::StatusOr<std::optional<int64_t>> Produce() override {
+    while (!ended_ && buffer_.size() < capacity_) {
+      EST_ASSIGN_OR_RETURN(const std::optional<int64_t> index, Pull());
+      if (index) {
+        buffer_.push_back(*index);
+      } else {
+        ended_ = true;
+      }
+    }
+    if (buffer_.empty()) return std::nullopt;
+    std::swap(buffer_[DrawBelow(key_, draws_++, buffer_.size())], buffer_.back());
+    const int64_t drawn = buffer_.back();
+    buffer_.pop_back();
+    return drawn;
+  }
+
+ private:
+  uint64_t key_;
+  size_t capacity_;
+  uint64_t draws_ = 0;
+  bool ended_ = false;
+  std::vector<int64_t> buffer_;
+};
+
+// State: kind, key, draws, whether the input ended, elements read, the base (elements read when
+// the input's state was taken), the buffer's ordinals; that state (bytes).
+class ElementShuffle final : public NodeIterator {
+ public:
+  ElementShuffle(std::unique_ptr<NodeIterator> input, uint64_t key, int64_t buffer_size)
+      : input_(std::move(input)), key_(key), capacity_(static_cast<size_t>(buffer_size)) {}
+
+  absl::StatusOr<std::optional<Element>> Next() override {
+    while (!ended_ && buffer_.size() < capacity_) {
+      EST_RETURN_IF_ERROR(MarkInput());
+      EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
+      if (element) {
+        buffer_.push_back({num_read_++, *std::move(element)});
+      } else {
+        ended_ = true;
+      }
+    }
+    if (buffer_.empty()) return std::nullopt;
+    std::swap(buffer_[DrawBelow(key_, draws_++, buffer_.size())], buffer_.back());
+    last_ordinal_ = buffer_.back().ordinal;
+    std::optional<Element> drawn = std::move(buffer_.back().element);
+    buffer_.pop_back();
+    return drawn;
+  }
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(kElements);
+    state.Int(key_);
+    state.Int(draws_);
+    state.Bool(ended_);
+    state.Int(num_read_);
+    const int64_t oldest = OldestOrdinal();
+    auto mark = marks_.rbegin();
+    while (mark != marks_.rend() && mark->num_read > oldest) ++mark;
+    if (mark == marks_.rend()) {  // nothing read since the beginning or a restore, none buffered
+      state.Int(num_read_);
+      state.Int(0);
+      return SaveNested(*input_, state);
+    }
+    state.Int(mark->num_read);
+    state.Int(static_cast<uint64_t>(buffer_.size()));
+    for (const Slot& slot : buffer_) state.Int(slot.ordinal - mark->num_read);
+    state.Bytes(mark->state);
+    return absl::OkStatus();
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_RETURN_IF_ERROR(CheckKind(kElements, state));
+    EST_ASSIGN_OR_RETURN(key_, state.Unsigned());
+    EST_ASSIGN_OR_RETURN(draws_, state.Unsigned());
+    EST_ASSIGN_OR_RETURN(ended_, state.Bool());
+    EST_ASSIGN_OR_RETURN(const int64_t num_read, state.Int());
+    EST_ASSIGN_OR_RETURN(num_read_, state.Int());
+    EST_ASSIGN_OR_RETURN(const uint64_t buffered, state.Unsigned());
+    if (buffered > state.remaining()) return absl::DataLossError("Shuffle: the state is cut short");
+    buffer_.resize(buffered);
+    std::vector<Slot*> by_ordinal;
+    for (Slot& slot : buffer_) {
+      EST_ASSIGN_OR_RETURN(const int64_t delta, state.Int());
+      slot.ordinal = num_read_ + delta;
+      by_ordinal.push_back(&slot);
+    }
+    EST_RETURN_IF_ERROR(RestoreNested(*input_, state));
+    std::sort(by_ordinal.begin(), by_ordinal.end(),
+              [](const Slot* a, const Slot* b) { return a->ordinal < b->ordinal; });
+    for (Slot* slot : by_ordinal) {
+      EST_RETURN_IF_ERROR(SkipTo(slot->ordinal));
+      EST_RETURN_IF_ERROR(MarkInput());
+      EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
+      if (!element) return InputChanged();
+      ++num_read_;
+      slot->element = *std::move(element);
+    }
+    return SkipTo(num_read);
+  }
+  std::string Where() const override {
+    return absl::StrCat("element ", last_ordinal_, " of Shuffle's input");
+  }
+
+ private:
+  struct Slot {
+    int64_t ordinal = 0;  // elements read from the input before this one
+    Element element;
+  };
+  struct Mark {
+    int64_t num_read;
+    std::string state;
+  };
+
+  int64_t OldestOrdinal() const {
+    int64_t oldest = num_read_;
+    for (const Slot& slot : buffer_) oldest = std::min(oldest, slot.ordinal);
+    return oldest;
+  }
+  // Takes the input's state eight times a buffer, and forgets those that no element needs.
+  absl::Status MarkInput() {
+    if (!marks_.empty() &&
+        num_read_ - marks_.back().num_read < static_cast<int64_t>(capacity_ / 8 + 1)) {
+      return absl::OkStatus();
+    }
+    EST_ASSIGN_OR_RETURN(std::string state, PositionLog::StateOf(*input_));
+    marks_.push_back({num_read_, std::move(state)});
+    const int64_t oldest = OldestOrdinal();
+    while (marks_.size() > 1 && marks_[1].num_read <= oldest) marks_.pop_front();
+    return absl::OkStatus();
+  }
+  absl::Status SkipTo(int64_t ordinal) {
+    while (num_read_ < ordinal) {
+      EST_RETURN_IF_ERROR(MarkInput());
+      const int64_t step = std::min(ordinal - num_read_, static_cast<int64_t>(capacity_ / 8 + 1));
+      EST_ASSIGN_OR_RETURN(const int64_t skipped, input_->Skip(step));
+      if (skipped < step) return InputChanged();
+      num_read_ += step;
+    }
+    return absl::OkStatus();
+  }
+  static absl::Status InputChanged() {
+    return absl::InvalidArgumentError(
+        "Shuffle: the input ends before the saved position: it has changed since");
+  }
+
+  std::unique_ptr<NodeIterator> input_;
+  uint64_t key_;
+  size_t capacity_;
+  uint64_t draws_ = 0;
+  bool ended_ = false;
+  int64_t num_read_ = 0;
+  int64_t last_ordinal_ = -1;
+  std::vector<Slot> buffer_;
+  std::deque<Mark> marks_;
+};
+
+class Shuffle final : public DatasetNode {
+ public:
+  Shuffle(NodePtr input, int64_t buffer_size, uint64_t seed, bool reshuffle)
+      : input_(std::move(input)), buffer_size_(buffer_size), seed_(seed), reshuffle_(reshuffle) {}
+  std::string Label() const override { return absl::StrCat("Shuffle(", buffer_size_, ")"); }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  int64_t Cardinality() const override { return input_->Cardinality(); }
+  int num_shuffles() const override { return input_->num_shuffles() + 1; }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    const uint64_t key = HashSeed(seed_, reshuffle_ ? context.epoch_key : 0);
+    if (auto source = input_->random_access(); source && source->size() <= buffer_size_) {
+      return std::make_unique<PermutedStream>(std::move(source), key);
+    }
+    IterationContext inner = context;
+    inner.wants_indices = true;
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
+    if (input->AsIndexStream() != nullptr) {
+      return std::make_unique<IndexShuffle>(std::move(input), key, buffer_size_);
+    }
+    return std::make_unique<ElementShuffle>(std::move(input), key, buffer_size_);
+  }
+
+ private:
+  NodePtr input_;
+  int64_t buffer_size_;
+  uint64_t seed_;
+  bool reshuffle_;
+};
+
+}  // namespace
+
+NodePtr ShuffleNode(NodePtr input, int64_t buffer_size, uint64_t seed, bool reshuffle) {
+  return std::make_shared<Shuffle>(std::move(input), buffer_size, seed, reshuffle);
+}
+
+}  // namespace estimator

@@ -1,0 +1,126 @@
+// Take, Skip and Shard are one thing: elements begin, begin + step, ..., up to a count.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+
+namespace estimator {
+namespace {
+
+struct Slice {
+  int64_t begin;
+  int64_t step;
+  int64_t count;  // -1: all
+
+  // How many of n elements.
+  int64_t Of(int64_t n) const {
+    const int64_t reachable = n <= begin ? 0 : (n - begin - 1) / step + 1;
+    return count < 0 ? reachable : std::min(count, reachable);
+  }
+};
+
+class SliceAccess final : public RandomAccess {
+ public:
+  SliceAccess(std::shared_ptr<const RandomAccess> input, Slice slice)
+      : input_(std::move(input)), slice_(slice), size_(slice.Of(input_->size())) {}
+  int64_t size() const override { return size_; }
+  absl::StatusOr<Element> Get(int64_t index) const override { return input_->Get(Map(index)); }
+  absl::StatusOr<std::vector<Element>> GetMany(absl::Span<const int64_t> indices) const override {
+    return input_->GetMany(Map(indices));
+  }
+  absl::StatusOr<Element> Gather(absl::Span<const int64_t> indices) const override {
+    return input_->Gather(Map(indices));
+  }
+  std::string Where(int64_t index) const override { return input_->Where(Map(index)); }
+  bool in_memory() const override { return input_->in_memory(); }
+
+ private:
+  int64_t Map(int64_t index) const { return slice_.begin + index * slice_.step; }
+  std::vector<int64_t> Map(absl::Span<const int64_t> indices) const {
+    std::vector<int64_t> mapped(indices.begin(), indices.end());
+    for (int64_t& index : mapped) index = Map(index);
+    return mapped;
+  }
+
+  std::shared_ptr<const RandomAccess> input_;
+  Slice slice_;
+  int64_t size_;
+};
+
+// State: elements returned; the state of the input (nested).
+template <typename Item>
+class SliceIterator final : public Transform<Item> {
+ public:
+  SliceIterator(std::unique_ptr<NodeIterator> input, Slice slice)
+      : Transform<Item>(std::move(input)), slice_(slice) {}
+
+  absl::Status Save(StateWriter& state) const override {
+    state.Int(returned_);
+    return SaveNested(*this->input_, state);
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_ASSIGN_OR_RETURN(returned_, state.Int());
+    return RestoreNested(*this->input_, state);
+  }
+
+ protected:
+  absl::StatusOr<std::optional<Item>> Produce() override {
+    if (slice_.count >= 0 && returned_ >= slice_.count) return std::nullopt;
+    const int64_t ahead = returned_ == 0 ? slice_.begin : slice_.step - 1;
+    if (ahead > 0) {
+      EST_ASSIGN_OR_RETURN(const int64_t skipped, this->input_->Skip(ahead));
+      if (skipped < ahead) return std::nullopt;
+    }
+    absl::StatusOr<std::optional<Item>> item = this->Pull();
+    if (item.ok() && item->has_value()) ++returned_;
+    return item;
+  }
+
+ private:
+  Slice slice_;
+  int64_t returned_ = 0;
+};
+
+class SliceNodeImpl final : public DatasetNode {
+ public:
+  SliceNodeImpl(NodePtr input, std::string label, Slice slice)
+      : input_(std::move(input)), label_(std::move(label)), slice_(slice) {
+    if (auto source = input_->random_access()) {
+      source_ = std::make_shared<SliceAccess>(std::move(source), slice_);
+    }
+  }
+  std::string Label() const override { return label_; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  int64_t Cardinality() const override {
+    const int64_t n = input_->Cardinality();
+    if (n >= 0) return slice_.Of(n);
+    if (n == Dataset::kInfinite) return slice_.count >= 0 ? slice_.count : Dataset::kInfinite;
+    return slice_.count == 0 ? 0 : -1;
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    if (source_ != nullptr) return InOrder(source_);
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(context));
+    return MakeTransform<SliceIterator>(std::move(input), slice_);
+  }
+
+ private:
+  NodePtr input_;
+  std::string label_;
+  Slice slice_;
+  std::shared_ptr<const RandomAccess> source_;
+};
+
+}  // namespace
+
+NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count) {
+  return std::make_shared<SliceNodeImpl>(std::move(input), std::move(label),
+                                         Slice{.begin = begin, .step = step, .count = count});
+}
+
+}  // namespace estimator

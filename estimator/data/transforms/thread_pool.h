@@ -1,0 +1,41 @@
+// A few threads for user functions in Map. They are the pipeline's own: OpenMP's belong to kernels.
+#ifndef ESTIMATOR_DATA_TRANSFORMS_THREAD_POOL_H_
+#define ESTIMATOR_DATA_TRANSFORMS_THREAD_POOL_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace estimator {
+
+// Thread-safe.
+class ThreadPool {
+ public:
+  explicit ThreadPool(int num_threads);
+  // Finishes the tasks that have begun, drops the others, joins.
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  void Submit(std::function<void()> task);
+  // Calls fn(0) ... fn(n - 1), some at once, and returns when all are done. The caller works too.
+  void ParallelFor(size_t n, const std::function<void(size_t)>& fn);
+  int num_threads() const { return static_cast<int>(threads_.size()); }
+
+ private:
+  void Work();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> tasks_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_DATA_TRANSFORMS_THREAD_POOL_H_

@@ -1,0 +1,191 @@
+// Zip: the arrays of several inputs in one element.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+
+namespace estimator {
+namespace {
+
+absl::Status MergeInto(ArrayMap part, size_t index, absl::string_view kind, ArrayMap* merged) {
+  for (auto& [name, array] : part) {
+    if (!merged->emplace(name, std::move(array)).second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Zip: ", kind, name.empty() ? " without a name" : absl::StrCat(" named \"", name, "\""),
+          " come from dataset ", index, " and from one before it; rename them in Map"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Element> Merge(std::vector<Element> parts, bool second_is_labels) {
+  if (second_is_labels) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].labels.empty()) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Zip(features, labels): the dataset of ", i == 0 ? "features" : "labels",
+          " has labels of its own; Zip({a, b}) merges features with features, labels with labels"));
+    }
+    return Element{.features = std::move(parts[0].features),
+                   .labels = std::move(parts[1].features)};
+  }
+  Element merged = std::move(parts[0]);
+  for (size_t i = 1; i < parts.size(); ++i) {
+    EST_RETURN_IF_ERROR(MergeInto(std::move(parts[i].features), i, "features", &merged.features));
+    EST_RETURN_IF_ERROR(MergeInto(std::move(parts[i].labels), i, "labels", &merged.labels));
+  }
+  return merged;
+}
+
+class ZippedAccess final : public RandomAccess {
+ public:
+  ZippedAccess(std::vector<std::shared_ptr<const RandomAccess>> parts, bool second_is_labels)
+      : parts_(std::move(parts)), second_is_labels_(second_is_labels) {
+    size_ = parts_[0]->size();
+    for (const auto& part : parts_) size_ = std::min(size_, part->size());
+  }
+  int64_t size() const override { return size_; }
+  absl::StatusOr<Element> Get(int64_t index) const override {
+    return Merged([index](const RandomAccess& part) { return part.Get(index); });
+  }
+  absl::StatusOr<std::vector<Element>> GetMany(absl::Span<const int64_t> indices) const override {
+    std::vector<std::vector<Element>> columns;
+    for (const auto& part : parts_) {
+      EST_ASSIGN_OR_RETURN(std::vector<Element> column, part->GetMany(indices));
+      columns.push_back(std::move(column));
+    }
+    std::vector<Element> rows;
+    for (size_t row = 0; row < indices.size(); ++row) {
+      std::vector<Element> parts;
+      for (std::vector<Element>& column : columns) parts.push_back(std::move(column[row]));
+      EST_ASSIGN_OR_RETURN(Element merged, Merge(std::move(parts), second_is_labels_));
+      rows.push_back(std::move(merged));
+    }
+    return rows;
+  }
+  absl::StatusOr<Element> Gather(absl::Span<const int64_t> indices) const override {
+    return Merged([indices](const RandomAccess& part) { return part.Gather(indices); });
+  }
+  std::string Where(int64_t index) const override { return parts_[0]->Where(index); }
+  bool in_memory() const override {
+    return std::all_of(parts_.begin(), parts_.end(),
+                       [](const auto& part) { return part->in_memory(); });
+  }
+
+ private:
+  template <typename Read>
+  absl::StatusOr<Element> Merged(const Read& read) const {
+    std::vector<Element> elements;
+    for (const auto& part : parts_) {
+      EST_ASSIGN_OR_RETURN(Element element, read(*part));
+      elements.push_back(std::move(element));
+    }
+    return Merge(std::move(elements), second_is_labels_);
+  }
+
+  std::vector<std::shared_ptr<const RandomAccess>> parts_;
+  bool second_is_labels_;
+  int64_t size_;
+};
+
+// State: that of the inputs (nested). Inputs before the one that ends first are one element ahead
+// at the end, which nothing sees.
+class ZipIterator final : public NodeIterator {
+ public:
+  ZipIterator(std::vector<std::unique_ptr<NodeIterator>> parts, bool second_is_labels)
+      : parts_(std::move(parts)), second_is_labels_(second_is_labels) {}
+  absl::StatusOr<std::optional<Element>> Next() override {
+    if (ended_) return std::nullopt;
+    std::vector<Element> elements;
+    for (const auto& part : parts_) {
+      EST_ASSIGN_OR_RETURN(std::optional<Element> element, part->Next());
+      if (!element) {
+        ended_ = true;
+        return std::nullopt;
+      }
+      elements.push_back(*std::move(element));
+    }
+    EST_ASSIGN_OR_RETURN(Element merged, Merge(std::move(elements), second_is_labels_));
+    return merged;
+  }
+  absl::StatusOr<int64_t> Skip(int64_t count) override {
+    int64_t least = count;
+    for (const auto& part : parts_) {
+      EST_ASSIGN_OR_RETURN(const int64_t skipped, part->Skip(count));
+      least = std::min(least, skipped);
+    }
+    if (least < count) ended_ = true;
+    return least;
+  }
+  absl::Status Save(StateWriter& state) const override {
+    state.Bool(ended_);
+    for (const auto& part : parts_) EST_RETURN_IF_ERROR(SaveNested(*part, state));
+    return absl::OkStatus();
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_ASSIGN_OR_RETURN(ended_, state.Bool());
+    for (const auto& part : parts_) EST_RETURN_IF_ERROR(RestoreNested(*part, state));
+    return absl::OkStatus();
+  }
+  std::string Where() const override { return parts_[0]->Where(); }
+
+ private:
+  std::vector<std::unique_ptr<NodeIterator>> parts_;
+  bool second_is_labels_;
+  bool ended_ = false;
+};
+
+class Zip final : public DatasetNode {
+ public:
+  Zip(std::vector<NodePtr> parts, bool second_is_labels)
+      : parts_(std::move(parts)), second_is_labels_(second_is_labels) {
+    std::vector<std::shared_ptr<const RandomAccess>> sources;
+    for (const NodePtr& part : parts_) {
+      if (auto source = part->random_access()) sources.push_back(std::move(source));
+    }
+    if (sources.size() == parts_.size()) {
+      source_ = std::make_shared<ZippedAccess>(std::move(sources), second_is_labels_);
+    }
+  }
+  std::string Label() const override { return "Zip"; }
+  std::vector<NodePtr> inputs() const override { return parts_; }
+  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  int64_t Cardinality() const override {
+    int64_t least = Dataset::kInfinite;
+    for (const NodePtr& part : parts_) {
+      const int64_t n = part->Cardinality();
+      if (n == -1) return -1;
+      if (n >= 0 && (least == Dataset::kInfinite || n < least)) least = n;
+    }
+    return least;
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    if (source_ != nullptr) return InOrder(source_);
+    IterationContext inner = context;
+    inner.wants_indices = false;
+    std::vector<std::unique_ptr<NodeIterator>> iterators;
+    for (const NodePtr& part : parts_) {
+      EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, part->MakeIterator(inner));
+      iterators.push_back(std::move(iterator));
+    }
+    return std::make_unique<ZipIterator>(std::move(iterators), second_is_labels_);
+  }
+
+ private:
+  std::vector<NodePtr> parts_;
+  bool second_is_labels_;
+  std::shared_ptr<const RandomAccess> source_;
+};
+
+}  // namespace
+
+NodePtr ZipNode(std::vector<NodePtr> parts, bool second_is_labels) {
+  if (parts.empty()) return ErrorNode(absl::InvalidArgumentError("Zip: there are no datasets"));
+  return std::make_shared<Zip>(std::move(parts), second_is_labels);
+}
+
+}  // namespace estimator

@@ -1,0 +1,137 @@
+#include "estimator/export/any_batch/any_batch_graph_def.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/graphdef/graph_def_builder.h"
+#include "estimator/graphdef/tensor_proto.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+// The batch size as a scalar node of a dtype, made where it is first asked for.
+class BatchSize {
+ public:
+  BatchSize(const BatchAnalysis& analysis, DType placeholder_dtype, GraphDefBuilder& builder)
+      : analysis_(analysis), placeholder_dtype_(placeholder_dtype), builder_(builder) {}
+
+  const std::string& Of(DType dtype) {
+    std::string& name = names_[dtype];
+    if (!name.empty()) return name;
+    if (IsFloating(dtype)) {
+      const std::string source = Of(DType::kInt32);
+      name = builder_.UniqueScope(absl::StrCat("batch_size_", DTypeName(dtype)));
+      builder_.Add(name, "Cast", {source}).Type("SrcT", DType::kInt32).Type("DstT", dtype);
+      return name;
+    }
+    name = builder_.UniqueScope(dtype == DType::kInt64 ? "batch_size_int64" : "batch_size");
+    builder_.Add(absl::StrCat(name, "/Shape"), "Shape", {analysis_.batch_placeholder})
+        .Type("T", placeholder_dtype_)
+        .Type("out_type", dtype);
+    const auto bound = [&](const char* what, int32_t value) {
+      return builder_.AddConst(absl::StrCat(name, "/", what), Array::Of<int32_t>({1}, {value}));
+    };
+    const std::string begin = bound("begin", analysis_.batch_axis);
+    const std::string end = bound("end", analysis_.batch_axis + 1);
+    const std::string strides = bound("strides", 1);
+    builder_.Add(name, "StridedSlice", {absl::StrCat(name, "/Shape"), begin, end, strides})
+        .Type("T", dtype)
+        .Type("Index", DType::kInt32)
+        .Int("begin_mask", 0)
+        .Int("end_mask", 0)
+        .Int("ellipsis_mask", 0)
+        .Int("new_axis_mask", 0)
+        .Int("shrink_axis_mask", 1);
+    return name;
+  }
+
+ private:
+  const BatchAnalysis& analysis_;
+  const DType placeholder_dtype_;
+  GraphDefBuilder& builder_;
+  std::map<DType, std::string> names_;
+};
+
+// Adds slope * batch, and returns its name and that of the intercept: the operands of an AddV2.
+std::vector<std::string> AddTerms(const std::string& name, const BatchConstant& constant,
+                                  BatchSize& batch, GraphDefBuilder& builder) {
+  const DType dtype = constant.slope.dtype();
+  const std::string slope = builder.AddConst(absl::StrCat(name, "/slope"), constant.slope);
+  const std::string intercept =
+      builder.AddConst(absl::StrCat(name, "/intercept"), constant.intercept);
+  const std::string product = absl::StrCat(name, "/mul");
+  builder.Add(product, "Mul", {slope, batch.Of(dtype)}).Type("T", dtype);
+  return {product, intercept};
+}
+
+// The sizes of a Reshape with -1 for the one that varies.
+void WriteMinusOne(int64_t index, proto::NodeDef* node) {
+  proto::TensorProto* tensor = (*node->mutable_attr())["value"].mutable_tensor();
+  const auto i = static_cast<size_t>(index);
+  if (tensor->int_val_size() == 1) {
+    tensor->set_int_val(0, -1);
+  } else if (tensor->int64_val_size() == 1) {
+    tensor->set_int64_val(0, -1);
+  } else {
+    const size_t size = tensor->dtype() == proto::DT_INT64 ? 8 : 4;
+    CHECK_LE((i + 1) * size, tensor->tensor_content().size());
+    tensor->mutable_tensor_content()->replace(i * size, size, std::string(size, '\xff'));
+  }
+}
+
+}  // namespace
+
+void MakeAnyBatch(const BatchAnalysis& analysis, proto::GraphDef* graph) {
+  CHECK(analysis.obstacles.empty());
+  std::map<std::string, proto::NodeDef*> nodes;
+  // Pointers stay: a repeated field of messages holds pointers to them.
+  for (proto::NodeDef& node : *graph->mutable_node()) nodes[node.name()] = &node;
+  for (const auto& [name, shapes] : analysis.output_shapes) {
+    const auto found = nodes.find(name);
+    if (found == nodes.end()) continue;
+    proto::NodeDef& node = *found->second;
+    node.mutable_attr()->erase("_output_shapes");
+    NodeDefRef(&node).Shapes("_output_shapes", shapes);
+    if (node.op() != "Placeholder" && node.op() != "EnsureShape") continue;
+    node.mutable_attr()->erase("shape");
+    NodeDefRef(&node).ShapeAttr("shape", shapes[0]);
+  }
+  GraphDefBuilder builder(graph);
+  const auto placeholder = nodes.find(analysis.batch_placeholder);
+  BatchSize batch(analysis,
+                  placeholder == nodes.end()
+                      ? DType::kInvalid
+                      : static_cast<DType>(placeholder->second->attr().at("dtype").type()),
+                  builder);
+  for (const auto& [name, constant] : analysis.constants) {
+    const auto found = nodes.find(name);
+    if (found == nodes.end()) continue;
+    proto::NodeDef* node = found->second;
+    switch (constant.kind) {
+      case BatchConstant::Kind::kReshape:
+        WriteMinusOne(constant.index, node);
+        break;
+      case BatchConstant::Kind::kAffine: {
+        const std::vector<std::string> terms = AddTerms(name, constant, batch, builder);
+        ReplaceNode(node, "AddV2", terms).Type("T", constant.slope.dtype());
+        break;
+      }
+      case BatchConstant::Kind::kFill: {
+        const std::vector<std::string> terms = AddTerms(name, constant, batch, builder);
+        const std::string dims = absl::StrCat(name, "/dims");
+        builder.Add(dims, "AddV2", terms).Type("T", DType::kInt32);
+        const std::string value = builder.AddConst(absl::StrCat(name, "/value"), constant.value);
+        ReplaceNode(node, "Fill", {dims, value})
+            .Type("T", constant.value.dtype())
+            .Type("index_type", DType::kInt32);
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,118 @@
+#include "estimator/export/any_batch/batch_instance.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/needed_nodes.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+std::vector<int64_t> Ints(const Array& array) {
+  const Array wide = array.Cast(DType::kInt64);
+  const auto values = wide.values<int64_t>();
+  return {values.begin(), values.end()};
+}
+
+// slope * batch + intercept, element by element.
+std::vector<int64_t> At(const BatchConstant& line, int64_t batch_size) {
+  std::vector<int64_t> values = Ints(line.slope);
+  const std::vector<int64_t> intercepts = Ints(line.intercept);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = values[i] * batch_size + intercepts[i];
+  return values;
+}
+
+absl::StatusOr<Array> ValueAt(const Array& at_first, const BatchConstant& constant,
+                              int64_t batch_size) {
+  const std::vector<int64_t> values = At(constant, batch_size);
+  const DType dtype = at_first.dtype();
+  switch (constant.kind) {
+    case BatchConstant::Kind::kReshape: {
+      if (values[0] % constant.divisor != 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("a size of it is ", values[0], " / ", constant.divisor));
+      }
+      std::vector<int64_t> dims = Ints(at_first);
+      dims[static_cast<size_t>(constant.index)] = values[0] / constant.divisor;
+      return Array::FromSpan<int64_t>(at_first.shape(), dims).Cast(dtype);
+    }
+    case BatchConstant::Kind::kAffine:
+      return Array::FromSpan<int64_t>(at_first.shape(), values).Cast(dtype);
+    case BatchConstant::Kind::kFill: {
+      for (const int64_t size : values) {
+        if (size < 0) return absl::InvalidArgumentError(absl::StrCat("a size of it is ", size));
+      }
+      Array all(dtype, Shape(values));
+      const size_t bytes = DTypeSize(dtype);
+      auto* to = static_cast<char*>(all.raw());
+      for (int64_t i = 0; i < all.num_elements(); ++i, to += bytes)
+        std::copy_n(static_cast<const char*>(constant.value.raw()), bytes, to);
+      return all;
+    }
+  }
+  return absl::InternalError("no such kind");
+}
+
+}  // namespace
+
+Tensor BatchInstance::Of(const Tensor& tensor) const {
+  const auto found = nodes.find(tensor.node());
+  CHECK(found != nodes.end()) << tensor.name();
+  return Tensor(graph.get(), found->second, tensor.output());
+}
+
+absl::StatusOr<BatchInstance> InstantiateForBatch(const BatchAnalysis& analysis,
+                                                  const std::vector<Tensor>& roots,
+                                                  int64_t batch_size) {
+  BatchInstance made;
+  made.graph = std::make_unique<Graph>();
+  const GraphScope scope(*made.graph);
+  if (roots.empty()) return made;
+  for (const Node* node : NeededNodes(*roots[0].graph(), roots)) {
+    std::vector<Tensor> inputs;
+    for (const Tensor& input : node->inputs()) inputs.push_back(made.Of(input));
+    std::vector<Operation> control_inputs;
+    for (const Operation& control : node->control_inputs())
+      control_inputs.emplace_back(made.graph.get(), made.nodes.at(control.node()));
+    Attrs attrs = node->attrs();
+    const auto constant = analysis.constants.find(node->name());
+    const auto placeholder = analysis.placeholders.find(node->name());
+    if (constant != analysis.constants.end()) {
+      absl::StatusOr<Array> value =
+          ValueAt(attrs.get<Array>("value"), constant->second, batch_size);
+      if (!value.ok()) {
+        return Annotate(value.status(), absl::StrCat("the model does not take a batch of ",
+                                                     batch_size, ": '", node->name(), "'"));
+      }
+      attrs.Set("value", *std::move(value));
+    } else if (placeholder != analysis.placeholders.end()) {
+      attrs.Set("shape", Shape(At(placeholder->second, batch_size)));
+    } else if (node->op() == "EnsureShape" && analysis.output_shapes.count(node->name()) > 0) {
+      attrs.Set("shape", inputs[0].shape());
+    }
+    Node* const added = made.graph->AddNode(node->op(), std::move(inputs), std::move(attrs),
+                                            node->name(), std::move(control_inputs));
+    if (added == nullptr) {
+      return Annotate(made.graph->status(),
+                      absl::StrCat("the model does not take a batch of ", batch_size));
+    }
+    made.nodes[node] = added;
+  }
+  return made;
+}
+
+int64_t LargestConstantBytes(const BatchAnalysis& analysis, int64_t batch_size) {
+  int64_t largest = 0;
+  for (const auto& [name, constant] : analysis.constants) {
+    if (constant.kind != BatchConstant::Kind::kFill) continue;
+    double bytes = static_cast<double>(DTypeSize(constant.value.dtype()));
+    for (const int64_t size : At(constant, batch_size)) bytes *= static_cast<double>(size);
+    largest = std::max(largest, static_cast<int64_t>(std::min(bytes, 1e18)));
+  }
+  return largest;
+}
+
+}  // namespace estimator

@@ -1,0 +1,196 @@
+#include "estimator/export/any_batch/batch_search.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/export/any_batch/batch_instance.h"
+#include "estimator/export/any_batch/graph_difference.h"
+
+namespace estimator {
+namespace {
+
+// Sizes are multiples of one of these.
+constexpr int64_t kUnits[] = {1, 8, 120, 1280};
+// Sizes to compare, as multiples of a unit. No 1: it broadcasts. The large ones are for models that
+// treat small tensors in another way (Zeros of up to 1000 elements are constants).
+constexpr int64_t kSmall[] = {2, 3, 5};
+constexpr int64_t kAtLeast = 1021;
+constexpr int64_t kLarge[] = {0, 10, 12};  // beyond it
+// Sizes that the result is held against, rounded up to a multiple of the unit.
+constexpr int64_t kProofs[] = {2, 3, 5, 64, 131, 1031, 4099, 65537};
+
+std::vector<int64_t> SmallSizes(int64_t unit) {
+  std::vector<int64_t> sizes;
+  for (const int64_t size : kSmall) sizes.push_back(size * unit);
+  return sizes;
+}
+
+std::vector<int64_t> LargeSizes(int64_t unit) {
+  std::vector<int64_t> sizes;
+  for (const int64_t more : kLarge) sizes.push_back(((kAtLeast + unit - 1) / unit + more) * unit);
+  return sizes;
+}
+
+class Search {
+ public:
+  Search(const ExportGraphFn& build, const BatchSearchOptions& options)
+      : build_(build), options_(options) {}
+
+  absl::StatusOr<BatchModel> Run() {
+    std::vector<int64_t> units(std::begin(kUnits), std::end(kUnits));
+    units.push_back(std::max<int64_t>(1, options_.static_batch_size));
+    for (const int64_t unit : units) {
+      if (!Compare(SmallSizes(unit))) continue;  // refused
+      std::vector<std::string> obstacles = result_.analysis.obstacles;
+      if (!obstacles.empty() && Compare(LargeSizes(unit)) && result_.analysis.obstacles.empty())
+        obstacles.clear();
+      if (obstacles.empty()) obstacles = Contradictions(unit);
+      if (obstacles.empty()) return std::move(result_);
+      return Tied(std::move(obstacles));
+    }
+    return Tied({absl::StrCat("the model refuses other batch sizes: ", refusal_.message())});
+  }
+
+ private:
+  absl::StatusOr<ExportGraph> Build(int64_t size) {
+    absl::StatusOr<ExportGraph> built = build_(size);
+    if (built.ok() && !built->graph->status().ok()) {
+      const absl::Status status = built->graph->status();
+      built = status;
+    }
+    if (!built.ok()) {
+      if (refusal_.ok()) refusal_ = built.status();
+      result_.refused.push_back({size, std::string(built.status().message())});
+    }
+    return built;
+  }
+
+  // What the file will have.
+  std::vector<BatchRoot> Roots(const ExportGraph& built) const {
+    std::vector<BatchRoot> roots = ExportRoots(built);
+    if (options_.prune) return roots;
+    for (const auto& node : built.graph->nodes())
+      roots.push_back(
+          {absl::StrCat("node '", node->name(), "'"), Tensor(built.graph.get(), node.get(), 0)});
+    return roots;
+  }
+
+  // Analyzes three sizes. False if one is refused.
+  bool Compare(const std::vector<int64_t>& sizes) {
+    std::vector<ExportGraph> built;
+    std::vector<SizedGraph> graphs;
+    for (const int64_t size : sizes) {
+      absl::StatusOr<ExportGraph> one = Build(size);
+      if (!one.ok()) return false;
+      graphs.push_back({one->graph.get(), size, Roots(*one)});
+      built.push_back(*std::move(one));
+    }
+    result_.analysis = AnalyzeBatch(graphs);
+    result_.built = std::move(built[0]);
+    result_.batch_size = sizes[0];
+    compared_ = sizes;
+    return true;
+  }
+
+  // Sizes where the model is another one than the analysis says.
+  std::vector<std::string> Contradictions(int64_t unit) {
+    const std::vector<BatchRoot> roots = ExportRoots(result_.built);
+    std::vector<Tensor> tensors;
+    for (const BatchRoot& root : roots) tensors.push_back(root.tensor);
+    for (const int64_t proof : kProofs) {
+      const int64_t size = (proof + unit - 1) / unit * unit;
+      const bool done = std::count(compared_.begin(), compared_.end(), size) > 0;
+      compared_.push_back(size);
+      if (done || LargestConstantBytes(result_.analysis, size) > options_.max_constant_bytes)
+        continue;
+      const absl::StatusOr<BatchInstance> instance =
+          InstantiateForBatch(result_.analysis, tensors, size);
+      const size_t num_refused = result_.refused.size();
+      const absl::StatusOr<ExportGraph> built = Build(size);
+      if (!built.ok()) {
+        // Too large for the ops themselves: nobody's rule.
+        if (!instance.ok()) result_.refused.resize(num_refused);
+        continue;
+      }
+      std::optional<std::string> difference =
+          instance.ok() ? Difference(*instance, roots, ExportRoots(*built))
+                        : std::string(instance.status().message());
+      if (!difference.has_value()) continue;
+      return {absl::StrCat("the model is another one at batch size ", size, " than follows from ",
+                           compared_[0], ", ", compared_[1], " and ", compared_[2], ": ",
+                           *difference)};
+    }
+    return {};
+  }
+
+  static std::optional<std::string> Difference(const BatchInstance& instance,
+                                               const std::vector<BatchRoot>& roots,
+                                               const std::vector<BatchRoot>& built) {
+    std::vector<std::pair<Tensor, Tensor>> pairs;
+    for (size_t i = 0; i < std::min(roots.size(), built.size()); ++i) {
+      if (roots[i].what != built[i].what)
+        return absl::StrCat("it has ", built[i].what, " in place of ", roots[i].what);
+      pairs.emplace_back(instance.Of(roots[i].tensor), built[i].tensor);
+    }
+    if (roots.size() > built.size()) return absl::StrCat("it lacks ", roots[built.size()].what);
+    if (roots.size() < built.size()) return absl::StrCat("it has ", built[roots.size()].what);
+    return GraphDifference(pairs);
+  }
+
+  absl::StatusOr<BatchModel> Tied(std::vector<std::string> obstacles) {
+    result_.analysis = BatchAnalysis();
+    result_.batch_size = options_.static_batch_size;
+    absl::StatusOr<ExportGraph> built = Build(options_.static_batch_size);
+    if (!built.ok()) {
+      const std::string sizes =
+          absl::StrJoin(result_.refused, ", ", [](std::string* out, const RefusedBatch& refused) {
+            absl::StrAppend(out, refused.batch_size);
+          });
+      return absl::Status(
+          refusal_.code(),
+          absl::StrCat(refusal_.message(), " (built for batches of ", sizes,
+                       "; if the model takes certain sizes only, name one in the input receiver: "
+                       "default_batch_size)"));
+    }
+    result_.built = *std::move(built);
+    result_.obstacles = std::move(obstacles);
+    return std::move(result_);
+  }
+
+  const ExportGraphFn& build_;
+  const BatchSearchOptions& options_;
+  BatchModel result_;
+  absl::Status refusal_;           // the first one
+  std::vector<int64_t> compared_;  // sizes that need no proof any more
+};
+
+}  // namespace
+
+std::vector<BatchRoot> ExportRoots(const ExportGraph& built) {
+  std::vector<BatchRoot> roots;
+  for (const auto& [key, signature] : built.signatures) {
+    for (const auto& [name, tensor] : signature.inputs)
+      roots.push_back({absl::StrCat("input '", name, "' of signature '", key, "'"), tensor});
+    for (const auto& [name, tensor] : signature.outputs)
+      roots.push_back({absl::StrCat("output '", name, "' of signature '", key, "'"), tensor});
+  }
+  for (const Variable& variable : built.graph->variables()) {
+    roots.push_back({absl::StrCat("variable '", variable.name(), "'"), variable.read()});
+    roots.push_back(
+        {absl::StrCat("the initial value of '", variable.name(), "'"), variable.initial_value()});
+  }
+  if (built.train_op.valid())
+    roots.push_back({"the train_op", Tensor(built.graph.get(), built.train_op.node(), 0)});
+  return roots;
+}
+
+absl::StatusOr<BatchModel> FindBatchModel(const ExportGraphFn& build,
+                                          const BatchSearchOptions& options) {
+  return Search(build, options).Run();
+}
+
+}  // namespace estimator

@@ -1,0 +1,107 @@
+#include "estimator/export/any_batch/graph_difference.h"
+
+#include <cstring>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+
+namespace estimator {
+namespace {
+
+// A tensor with one value everywhere.
+struct Filled {
+  Shape shape;
+  Array value;  // a scalar
+};
+
+std::optional<Filled> FilledBy(const Node& node) {
+  const auto constant = [](const Node& n) -> const Array& { return n.attrs().get<Array>("value"); };
+  if (node.op() == "Fill") {
+    const Node &dims = *node.input(0).node(), &value = *node.input(1).node();
+    if (dims.op() != "Const" || value.op() != "Const") return std::nullopt;
+    return Filled{node.outputs()[0].shape, constant(value)};
+  }
+  if (node.op() != "Const") return std::nullopt;
+  const Array& all = constant(node);
+  const size_t size = DTypeSize(all.dtype());
+  if (size == 0 || all.num_elements() == 0) return std::nullopt;
+  const auto* bytes = static_cast<const char*>(all.raw());
+  for (int64_t i = 1; i < all.num_elements(); ++i) {
+    if (std::memcmp(bytes, bytes + static_cast<size_t>(i) * size, size) != 0) return std::nullopt;
+  }
+  return Filled{all.shape(), all.Reshaped({all.num_elements()}).Row(0)};
+}
+
+bool SameFilled(const Node& a, const Node& b) {
+  const std::optional<Filled> left = FilledBy(a), right = FilledBy(b);
+  return left.has_value() && right.has_value() && left->shape == right->shape &&
+         Attrs({{"value", left->value}}) == Attrs({{"value", right->value}});
+}
+
+std::string Where(const Node& node) {
+  return absl::StrCat("'", node.name(), "' (", node.op(), ")");
+}
+
+// What differs between two nodes, their inputs apart.
+std::optional<std::string> NodeDifference(const Node& a, const Node& b) {
+  if (a.op() != b.op()) return absl::StrCat(Where(b), " stands for ", Where(a));
+  if ((a.op() == "VariableV2" || a.op() == "Placeholder") && a.name() != b.name())
+    return absl::StrCat(Where(b), " stands for ", Where(a));
+  if (a.num_inputs() != b.num_inputs() || a.control_inputs().size() != b.control_inputs().size())
+    return absl::StrCat(Where(b), " has another number of inputs");
+  for (const auto& [name, value] : a.attrs().values()) {
+    const auto there = b.attrs().values().find(name);
+    if (there != b.attrs().values().end() &&
+        Attrs({{name, value}}) == Attrs({{name, there->second}}))
+      continue;
+    return absl::StrCat(name, " of ", Where(b), " is ",
+                        there == b.attrs().values().end() ? "missing" : AttrToString(there->second),
+                        ", not ", AttrToString(value));
+  }
+  if (a.attrs().values().size() != b.attrs().values().size())
+    return absl::StrCat(Where(b), " has other attributes");
+  for (size_t i = 0; i < a.outputs().size(); ++i) {
+    if (i < b.outputs().size() && a.outputs()[i] == b.outputs()[i]) continue;
+    return absl::StrCat(Where(b), " is ",
+                        i < b.outputs().size() ? b.outputs()[i].ToString() : "nothing", ", not ",
+                        a.outputs()[i].ToString());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> GraphDifference(const std::vector<std::pair<Tensor, Tensor>>& roots) {
+  std::set<std::pair<const Node*, const Node*>> seen;
+  std::vector<std::pair<const Node*, const Node*>> pending;
+  int first = 0;
+  std::optional<std::string> difference;
+  const auto note = [&](const Node& node, std::string what) {
+    if (difference.has_value() && node.id() >= first) return;
+    first = node.id();
+    difference = std::move(what);
+  };
+  const auto visit = [&](const Node& reader, const Tensor& a, const Tensor& b) {
+    if (a.output() != b.output())
+      note(reader, absl::StrCat("'", b.name(), "' stands for '", a.name(), "'"));
+    pending.emplace_back(a.node(), b.node());
+  };
+  for (const auto& [a, b] : roots) visit(*a.node(), a, b);
+  while (!pending.empty()) {
+    const auto [a, b] = pending.back();
+    pending.pop_back();
+    if (!seen.emplace(a, b).second) continue;
+    if (SameFilled(*a, *b)) continue;
+    if (std::optional<std::string> what = NodeDifference(*a, *b)) note(*a, *std::move(what));
+    // Of the same op: what differs before it is the cause.
+    if (a->op() != b->op() || a->num_inputs() != b->num_inputs() ||
+        a->control_inputs().size() != b->control_inputs().size())
+      continue;
+    for (int i = 0; i < a->num_inputs(); ++i) visit(*a, a->input(i), b->input(i));
+    for (size_t i = 0; i < a->control_inputs().size(); ++i)
+      pending.emplace_back(a->control_inputs()[i].node(), b->control_inputs()[i].node());
+  }
+  return difference;
+}
+
+}  // namespace estimator

@@ -1,0 +1,98 @@
+#include "estimator/export/saved_model/frozen_graph.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/status.h"
+#include "estimator/export/saved_model/export_graph_def.h"
+#include "estimator/graphdef/graph_def_builder.h"
+#include "estimator/proto/serialize.h"
+
+namespace estimator {
+namespace {
+
+// "node:0" as inputs of nodes name it: "node".
+std::string InputName(const std::string& tensor) {
+  return std::string(absl::StripSuffix(tensor, ":0"));
+}
+
+bool IsIdentity(const proto::NodeDef& node) {
+  return node.op() == "Identity" || node.op() == "StopGradient" || node.op() == "EnsureShape";
+}
+
+void DropControlInputs(proto::NodeDef* node) {
+  auto* inputs = node->mutable_input();
+  while (!inputs->empty() && absl::StartsWith(inputs->Get(inputs->size() - 1), "^"))
+    inputs->RemoveLast();
+}
+
+// Nodes read what an identity reads. `keep`: nodes that are outputs.
+void FoldIdentities(const std::set<std::string>& keep, proto::GraphDef* graph) {
+  std::map<std::string, std::string> source;  // of an identity
+  for (const proto::NodeDef& node : graph->node()) {
+    if (IsIdentity(node) && keep.count(node.name()) == 0) source[node.name()] = node.input(0);
+  }
+  for (proto::NodeDef& node : *graph->mutable_node()) {
+    for (std::string& input : *node.mutable_input()) {
+      for (auto found = source.find(input); found != source.end(); found = source.find(input))
+        input = found->second;
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<FrozenGraph> FreezeGraph(const ExportGraphDef& model, const VariableStore& variables,
+                                        const std::string& signature_key) {
+  const auto signature = model.signature_defs.find(signature_key);
+  if (signature == model.signature_defs.end()) {
+    return absl::NotFoundError(absl::StrCat(
+        "no signature '", signature_key, "'; the model has ",
+        absl::StrJoin(model.signature_defs, ", ", [](std::string* out, const auto& entry) {
+          absl::StrAppend(out, entry.first);
+        })));
+  }
+  FrozenGraph frozen;
+  proto::GraphDef graph_def = model.graph_def;
+  for (proto::NodeDef& node : *graph_def.mutable_node()) {
+    node.mutable_attr()->erase("_output_shapes");
+    DropControlInputs(&node);
+    if (node.op() != "VariableV2") continue;
+    const Array* value = variables.Peek(node.name());
+    if (value == nullptr || !variables.initialized(node.name())) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("variable '", node.name(), "' has no value to freeze"));
+    }
+    ReplaceByConst(&node, *value);
+  }
+  GraphDefBuilder builder(&graph_def);
+  std::vector<std::string> keep;
+  for (const auto& [name, info] : signature->second.inputs()) {
+    frozen.inputs[name] = InputName(info.name());
+    keep.push_back(frozen.inputs[name]);
+  }
+  for (const auto& [name, info] : signature->second.outputs()) {
+    std::string node = InputName(info.name());
+    if (absl::StrContains(node, ":")) {  // an output of a node with several
+      const std::string source = node;
+      node = builder.UniqueScope(name.empty() ? "output" : name);
+      builder.Add(node, "Identity", {source}).Type("T", static_cast<DType>(info.dtype()));
+    }
+    frozen.outputs[name] = node;
+    keep.push_back(node);
+  }
+  FoldIdentities({keep.begin(), keep.end()}, &graph_def);
+  PruneGraphDef(keep, &graph_def);
+  EST_ASSIGN_OR_RETURN(
+      frozen.graph_def,
+      SerializeWithinLimit(graph_def, "the frozen graph",
+                           "export a SavedModel, whose variables have a file of their own"));
+  return frozen;
+}
+
+}  // namespace estimator

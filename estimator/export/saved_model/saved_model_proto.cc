@@ -1,0 +1,68 @@
+#include "estimator/export/saved_model/saved_model_proto.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/export/saved_model/find_saved_model.h"
+#include "estimator/export/signature/saved_signature.h"
+#include "estimator/graphdef/tensor_proto.h"
+#include "estimator/proto/serialize.h"
+
+namespace estimator {
+
+absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir) {
+  std::string path = JoinPath(dir, "saved_model.pb");
+  const bool binary = FileExists(path);
+  if (!binary) path = JoinPath(dir, "saved_model.pbtxt");
+  if (!FileExists(path)) return NoSavedModel(dir);
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  proto::SavedModel model;
+  const bool parsed = binary ? ParseWithinLimit(bytes, &model)
+                             : bytes.size() <= kMaxMessageBytes &&
+                                   google::protobuf::TextFormat::ParseFromString(bytes, &model);
+  if (parsed) return model;
+  return absl::DataLossError(absl::StrCat(path, ": these ", bytes.size(),
+                                          " bytes are no SavedModel",
+                                          binary ? "" : " in protobuf's text format"));
+}
+
+absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path) {
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  proto::MetaGraphDef graph;
+  if (!ParseWithinLimit(bytes, &graph)) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": these ", bytes.size(), " bytes are no MetaGraphDef"));
+  }
+  return graph;
+}
+
+std::string HowToNameTensors(const proto::GraphDef& graph) {
+  constexpr size_t kShown = 10;
+  std::vector<std::string> placeholders;
+  for (const proto::NodeDef& node : graph.node()) {
+    if (node.op() != "Placeholder") continue;
+    const auto dtype = node.attr().find("dtype"), shape = node.attr().find("shape");
+    SavedTensor tensor;
+    if (dtype != node.attr().end()) tensor.dtype = ReadDType(dtype->second.type());
+    if (shape != node.attr().end() && !shape->second.shape().unknown_rank()) {
+      const absl::StatusOr<Shape> known = ReadShapeProto(shape->second.shape());
+      if (known.ok()) tensor.shape = *known;
+    }
+    placeholders.push_back(absl::StrCat(node.name(), ":0 (", tensor.ToString(), ")"));
+  }
+  const size_t more = placeholders.size() - std::min(placeholders.size(), kShown);
+  placeholders.resize(placeholders.size() - more);
+  return absl::StrCat(
+      "name its tensors instead, in a SavedSignature for LoadPredictor; its placeholders are ",
+      placeholders.empty() ? "none" : absl::StrJoin(placeholders, ", "),
+      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+}
+
+}  // namespace estimator

@@ -1,0 +1,271 @@
+// What is exported here is read here and predicts the same.
+#include "estimator/export/serving/load_predictor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "estimator/array/compare.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/base/testing/child_memory.h"
+#include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/data/parsing/example_builder.h"
+#include "estimator/export/saved_model/saved_model_writer.h"
+#include "estimator/export/testing/create_predictor.h"
+#include "estimator/graph/graph.h"
+#include "estimator/ops/activations.h"
+#include "estimator/ops/check_numerics.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/matmul.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_ops.h"
+
+namespace estimator {
+namespace {
+
+using testing::CreatePredictor;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Array Numbers(const Shape& shape) {
+  Array numbers(DType::kFloat32, shape);
+  for (int64_t i = 0; i < numbers.num_elements(); ++i)
+    numbers.data<float>()[i] = static_cast<float>((i * 37) % 11) - 5;
+  return numbers;
+}
+
+// A graph whose sizes follow the batch in several ways.
+ExportGraphFn Network(ServingInputReceiverFn receiver_fn) {
+  return [=](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver = receiver_fn(batch_size);
+    const Tensor x = receiver.features.at("x");  // f32 [batch, 2, 3]
+    const auto zeros = [](const Shape& shape, DType dtype) { return Zeros(shape, dtype); };
+    const Tensor w = GetVariable("w", {6, 4}, {.initializer = zeros});
+    const Tensor b = GetVariable("b", {4}, {.initializer = zeros});
+    const Tensor hidden = Relu(MatMul(Reshape(x, {x.dim(0), 6}), w) + b);
+    const Tensor both = Concat({hidden, Ones({x.dim(0), 1})}, 1);
+    const Tensor rows = Cast(Range(x.dim(0)), DType::kFloat32);
+    const Tensor y = ReduceSum(Tile(both, {1, 2}), {1}) + rows;
+    std::map<std::string, std::string> excluded;
+    built.signatures =
+        BuildServingSignatures({{"serving_default", PredictOutput({{"hidden", hidden}, {"y", y}})},
+                                {"regress", RegressionOutput(y)}},
+                               receiver, excluded);
+    built.parsing = receiver.parsing;
+    return built;
+  };
+}
+
+class LoadPredictorTest : public ::testing::Test {
+ protected:
+  LoadPredictorTest() {
+    EXPECT_TRUE(variables_->Set("w", Numbers({6, 4})).ok());
+    EXPECT_TRUE(variables_->Set("b", Numbers({4})).ok());
+  }
+  std::string Export(const ExportGraphFn& build, bool as_text = false) {
+    const auto model = MakeExportGraphDef(build);
+    EXPECT_TRUE(model.ok()) << model.status();
+    EXPECT_THAT(model->obstacles, ElementsAre());
+    const absl::Status written =
+        WriteSavedModel(dir_.File("model"), {.meta_graphs = {MakeMetaGraph(*model, {kServingTag})},
+                                             .variables = variables_.get(),
+                                             .as_text = as_text});
+    EXPECT_TRUE(written.ok()) << written;
+    return dir_.File("model");
+  }
+  static void ExpectSame(const ArrayMap& actual, const ArrayMap& expected) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (const auto& [name, value] : expected) {
+      const Difference difference = Compare(actual.at(name), value, {.relative = 1e-6});
+      EXPECT_TRUE(difference.equal) << name << ": " << difference.report;
+    }
+  }
+
+  TempDir dir_;
+  std::shared_ptr<VariableStore> variables_ = std::make_shared<VariableStore>();
+  const ServingInputReceiverFn raw_ =
+      BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2, 3}}}});
+};
+
+TEST_F(LoadPredictorTest, AnExportedModelPredictsWhatItsGraphPredictsAtAnyBatchSize) {
+  const std::string dir = Export(Network(raw_));
+  const auto loaded = LoadPredictor(dir);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_TRUE(RemoveDirectoryRecursively(dir).ok());  // it is read once
+  EXPECT_EQ((*loaded)->inputs().at("x").ToString(), "f32 [?,2,3]");
+  const auto direct = CreatePredictor(Network(raw_), variables_);
+  ASSERT_TRUE(direct.ok()) << direct.status();
+  for (const int64_t rows : {1, 2, 7}) {
+    const ArrayMap inputs{{"x", Numbers({rows, 2, 3})}};
+    const auto actual = (*loaded)->Predict(inputs), expected = (*direct)->Predict(inputs);
+    ASSERT_TRUE(actual.ok()) << actual.status();
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    ExpectSame(*actual, *expected);
+  }
+}
+
+TEST_F(LoadPredictorTest, AModelThatIsWrittenAsTextIsReadBack) {
+  const auto loaded = LoadPredictor(Export(Network(raw_), true));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_TRUE(FileExists(dir_.File("model/saved_model.pbtxt")));
+  const auto direct = CreatePredictor(Network(raw_), variables_);
+  ASSERT_TRUE(direct.ok()) << direct.status();
+  const ArrayMap inputs{{"x", Numbers({3, 2, 3})}};
+  const auto actual = (*loaded)->Predict(inputs), expected = (*direct)->Predict(inputs);
+  ASSERT_TRUE(actual.ok()) << actual.status();
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  ExpectSame(*actual, *expected);
+}
+
+TEST_F(LoadPredictorTest, AParsingReceiverIsReadBack) {
+  const ServingInputReceiverFn parsing =
+      BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2, 3}}}});
+  const auto loaded = LoadPredictor(Export(Network(parsing)), {.signature_key = "regress"});
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  Array examples(DType::kString, {3});
+  for (std::string& example : examples.values<std::string>())
+    example = ExampleBuilder().Floats("x", {1, 2, 3, 4, 5, 6}).Serialize();
+  const auto direct = CreatePredictor(Network(parsing), variables_, "regress");
+  ASSERT_TRUE(direct.ok()) << direct.status();
+  const auto actual = (*loaded)->Predict(ArrayMap{{"inputs", examples}});
+  const auto expected = (*direct)->Predict(ArrayMap{{"inputs", examples}});
+  ASSERT_TRUE(actual.ok()) << actual.status();
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  ExpectSame(*actual, *expected);
+}
+
+TEST_F(LoadPredictorTest, ThreadsAreServedExamplesOfAnyNumberInMemoryThatStaysFlat) {
+  const ServingInputReceiverFn parsing =
+      BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2, 3}}}});
+  const auto loaded = LoadPredictor(
+      Export(Network(parsing)),
+      {.signature_key = "regress", .predictor = {.max_programs = 2, .num_sessions = 2}});
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const auto serve = [&loaded](int64_t rows) -> std::vector<float> {
+    Array examples(DType::kString, {rows});
+    for (std::string& example : examples.values<std::string>())
+      example = ExampleBuilder().Floats("x", {1, 2, 3, 4, 5, 6}).Serialize();
+    const auto outputs = (*loaded)->Predict(ArrayMap{{"inputs", examples}});
+    if (!outputs.ok()) return {};
+    const Array& y = outputs->at("outputs");
+    return {y.values<float>().begin(), y.values<float>().end()};
+  };
+  std::vector<std::vector<float>> expected;
+  for (int64_t rows = 1; rows <= 3; ++rows) expected.push_back(serve(rows));
+  ASSERT_EQ(expected[2].size(), 3u);
+  // How many of the requests of each of four threads, of 1 to `sizes` rows, got a wrong answer.
+  const auto wrong = [&](int requests, int sizes) {
+    std::vector<std::thread> threads;
+    std::vector<int> counts(4, 0);
+    for (int& count : counts) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < requests; ++i)
+          if (serve(1 + i % sizes) != expected[static_cast<size_t>(i % sizes)]) ++count;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return counts;
+  };
+  EXPECT_THAT(wrong(60, 3), ElementsAre(0, 0, 0, 0));  // a program more than are kept
+  EXPECT_THAT(wrong(500, 2), ElementsAre(0, 0, 0, 0));
+  const int64_t before = ResidentBytes();
+  EXPECT_THAT(wrong(2500, 2), ElementsAre(0, 0, 0, 0));
+  testing::ExpectGrowthBelow(ResidentBytes() - before, 4 << 20);  // over 10,000 requests
+}
+
+// A graph of TensorFlow's says any number of rows, and may take one of them.
+TEST_F(LoadPredictorTest, AModelThatTakesOneNumberOfRowsIsTriedWithIt) {
+  const auto model = MakeExportGraphDef(
+      Network(BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2, 3}}}}, 5)));
+  ASSERT_TRUE(model.ok()) << model.status();
+  proto::MetaGraphDef graph = MakeMetaGraph(*model, {kServingTag});
+  for (auto& [name, input] :
+       *graph.mutable_signature_def()->at(kDefaultServingSignatureKey).mutable_inputs()) {
+    input.mutable_tensor_shape()->mutable_dim(0)->set_size(-1);
+  }
+  for (proto::NodeDef& node : *graph.mutable_graph_def()->mutable_node()) {
+    if (node.op() != "Placeholder") continue;
+    (*node.mutable_attr())["shape"].mutable_shape()->mutable_dim(0)->set_size(-1);
+  }
+  const std::string dir = dir_.File("five");
+  ASSERT_TRUE(WriteSavedModel(dir, {.meta_graphs = {graph}, .variables = variables_.get()}).ok());
+  EXPECT_FALSE(LoadPredictor(dir).ok());
+  EXPECT_EQ(LoadPredictor(dir, {.batch_size = -1}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  const auto told = LoadPredictor(dir, {.batch_size = 5});
+  ASSERT_TRUE(told.ok()) << told.status();
+  EXPECT_TRUE((*told)->Predict(ArrayMap{{"x", Numbers({5, 2, 3})}}).ok());
+}
+
+TEST_F(LoadPredictorTest, ClassesThatAreStringsAreReadBack) {
+  const auto build = [](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver =
+        BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {3}}}})(batch_size);
+    const Tensor scores = receiver.features.at("x");
+    const Tensor names = Constant(Array::Of<std::string>({3}, {"cat", "dog", "cow"}));
+    std::map<std::string, std::string> excluded;
+    built.signatures = BuildServingSignatures(
+        {{"serving_default",
+          ClassificationOutput(
+              {.scores = scores, .classes = Tile(Reshape(names, {1, 3}), {scores.dim(0), 1})})}},
+        receiver, excluded);
+    built.parsing = receiver.parsing;
+    return built;
+  };
+  const auto loaded = LoadPredictor(Export(build));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  Array examples(DType::kString, {2});
+  for (std::string& example : examples.values<std::string>())
+    example = ExampleBuilder().Floats("x", {1, 2, 3}).Serialize();
+  const auto outputs = (*loaded)->Predict(ArrayMap{{"inputs", examples}});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_THAT(outputs->at("classes").values<std::string>(),
+              ElementsAre("cat", "dog", "cow", "cat", "dog", "cow"));
+}
+
+TEST_F(LoadPredictorTest, AFailedCheckOfNumbersIsNamed) {
+  const auto build = [this](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver = raw_(batch_size);
+    const Tensor x = CheckNumerics(Exp(receiver.features.at("x")), "of_the_head", "head/check");
+    std::map<std::string, std::string> excluded;
+    built.signatures = BuildServingSignatures(
+        {{"serving_default", PredictOutput({{"y", ReduceSum(x)}})}}, receiver, excluded);
+    return built;
+  };
+  const auto loaded = LoadPredictor(Export(build));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  Array x = Numbers({2, 2, 3});
+  EXPECT_TRUE((*loaded)->Predict(ArrayMap{{"x", x}}).ok());
+  x.data<float>()[3] = 1000;  // its exponential is infinite
+  EXPECT_THAT(std::string((*loaded)->Predict(ArrayMap{{"x", x}}).status().message()),
+              HasSubstr("head/check: of_the_head : Tensor had Inf values"));
+}
+
+TEST_F(LoadPredictorTest, WhatIsNotThereIsNamed) {
+  const std::string dir = Export(Network(raw_));
+  EXPECT_THAT(std::string(LoadPredictor(dir, {.signature_key = "other"}).status().message()),
+              HasSubstr("has no signature 'other'"));
+  EXPECT_THAT(std::string(LoadPredictor(dir, {.tags = {"train"}}).status().message()),
+              HasSubstr("no graph has the tags {train}"));
+  EXPECT_EQ(LoadPredictor(dir_.File("nothing")).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,69 @@
+#include "estimator/export/signature/export_output.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+
+namespace estimator {
+
+ExportOutput PredictOutput(const NamedTensors& outputs) {
+  absl::Status status;
+  if (outputs.empty()) {
+    status = absl::InvalidArgumentError("PredictOutput: at least one output must be given");
+  }
+  return ExportOutput(kPredictMethodName, outputs.WithDefaultName("output"), std::move(status));
+}
+
+ExportOutput ClassificationOutput(const ClassificationOutputOptions& options) {
+  const Tensor& scores = options.scores;
+  const Tensor& classes = options.classes;
+  absl::Status status;
+  NamedTensors outputs;
+  if (scores.valid()) outputs["scores"] = scores;
+  if (classes.valid()) outputs["classes"] = classes;
+  if (outputs.empty()) {
+    status = absl::InvalidArgumentError(
+        "Cannot create a ClassificationOutput with empty arguments. At least one of `scores` and "
+        "`classes` must be defined.");
+  } else if (scores.valid() && !IsFloating(scores.dtype())) {
+    status = absl::InvalidArgumentError(absl::StrCat(
+        "Classification scores must be a float32 Tensor; got ", scores.spec().ToString()));
+  } else if (classes.valid() && classes.dtype() != DType::kString) {
+    status = absl::InvalidArgumentError(
+        absl::StrCat("Classification classes must be a string Tensor; got ",
+                     classes.spec().ToString(), "; class ids belong into a PredictOutput"));
+  }
+  return ExportOutput(kClassifyMethodName, std::move(outputs), std::move(status));
+}
+
+ExportOutput RegressionOutput(const Tensor& value) {
+  absl::Status status;
+  if (!value.valid() || !IsFloating(value.dtype())) {
+    status = absl::InvalidArgumentError(
+        absl::StrCat("Regression output value must be a float32 Tensor; got ",
+                     value.valid() ? value.spec().ToString() : "none"));
+  }
+  return ExportOutput(kRegressMethodName, {{"outputs", value}}, std::move(status));
+}
+
+absl::StatusOr<ExportOutputs> ResolveExportOutputs(ExportOutputs outputs,
+                                                   const NamedTensors& predictions) {
+  if (outputs.empty()) outputs.emplace(kDefaultServingSignatureKey, PredictOutput(predictions));
+  for (const auto& [key, output] : outputs) {
+    EST_RETURN_IF_ERROR(Annotate(output.status(), absl::StrCat("export_outputs['", key, "']")));
+  }
+  if (outputs.count(kDefaultServingSignatureKey) > 0) return outputs;
+  if (outputs.size() == 1) {
+    outputs.emplace(kDefaultServingSignatureKey, outputs.begin()->second);
+    return outputs;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "Multiple `export_outputs` were provided (",
+      absl::StrJoin(outputs, ", ",
+                    [](std::string* out, const auto& entry) { absl::StrAppend(out, entry.first); }),
+      "), but none of them is the default; name one of them `", kDefaultServingSignatureKey, "`"));
+}
+
+}  // namespace estimator

@@ -1,0 +1,134 @@
+#include "estimator/export/signature/input_receiver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::HasSubstr;
+
+class InputReceiverTest : public ::testing::Test {
+ protected:
+  Graph graph_;
+  GraphScope scope_{graph_};
+  const Tensor x_ = Placeholder(DType::kFloat32, {4, 2}, "x");
+};
+
+TEST_F(InputReceiverTest, BareTensorsAreNamedAsInTensorFlow) {
+  const InputReceiver receiver = ServingInputReceiver(x_, x_);
+  EXPECT_TRUE(receiver.status.ok());
+  EXPECT_EQ(receiver.features.count("feature"), 1u);
+  EXPECT_EQ(receiver.receiver_tensors.count("input"), 1u);
+}
+
+TEST_F(InputReceiverTest, ATensorReceiverHandsTheBareTensorOn) {
+  const InputReceiver receiver = TensorServingInputReceiver(x_, {{"raw", x_}});
+  EXPECT_TRUE(receiver.features.at("") == x_);
+  EXPECT_EQ(receiver.receiver_tensors.count("raw"), 1u);
+}
+
+TEST_F(InputReceiverTest, NamesAndTensorsMustBeGiven) {
+  EXPECT_THAT(std::string(ServingInputReceiver({{"x", x_}}, NamedTensors()).status.message()),
+              HasSubstr("receiver_tensor must be defined"));
+  EXPECT_THAT(std::string(ServingInputReceiver(NamedTensors(), x_).status.message()),
+              HasSubstr("feature must be defined"));
+  EXPECT_THAT(
+      std::string(
+          ServingInputReceiver({{"x", x_}}, x_, {{"raw", NamedTensors()}}).status.message()),
+      HasSubstr("receiver_tensors_alternatives['raw'] must be defined"));
+}
+
+TEST_F(InputReceiverTest, ARawReceiverHasAPlaceholderForEachFeature) {
+  const InputReceiver receiver = BuildRawServingInputReceiverFn(
+      {{"a", {DType::kUint8, {-1, 28}}}, {"b", {DType::kFloat32, {7}}}})(5);
+  ASSERT_TRUE(receiver.status.ok());
+  EXPECT_EQ(receiver.features.at("a").spec().ToString(), "u8 [5,28]");
+  EXPECT_EQ(receiver.features.at("b").spec().ToString(), "f32 [5]");
+  EXPECT_EQ(receiver.features.at("a").node()->name(), "a");
+  EXPECT_TRUE(receiver.receiver_tensors.at("b") == receiver.features.at("b"));
+}
+
+TEST_F(InputReceiverTest, AFixedBatchSizeStaysWhateverIsAskedFor) {
+  const InputReceiver receiver =
+      BuildRawServingInputReceiverFn({{"a", {DType::kFloat32, {-1}}}}, 8)(5);
+  EXPECT_EQ(receiver.features.at("a").spec().ToString(), "f32 [8]");
+}
+
+TEST_F(InputReceiverTest, AFeatureWithoutABatchAxisIsRefused) {
+  EXPECT_THAT(
+      std::string(
+          BuildRawServingInputReceiverFn({{"a", {DType::kFloat32, {}}}})(2).status.message()),
+      HasSubstr("feature 'a' is f32 []; its axis 0 must be the batch"));
+}
+
+TEST_F(InputReceiverTest, FeaturesAndLabelsOfOneNameAreRefused) {
+  const std::map<std::string, TensorSpec> spec = {{"a", {DType::kFloat32, {-1}}}};
+  EXPECT_THAT(std::string(BuildRawSupervisedInputReceiverFn(spec, spec)(2).status.message()),
+              HasSubstr("distinct keys; both have a"));
+  const InputReceiver receiver =
+      BuildRawSupervisedInputReceiverFn(spec, {{"", {DType::kInt32, {-1}}}})(2);
+  ASSERT_TRUE(receiver.status.ok()) << receiver.status;
+  EXPECT_EQ(receiver.receiver_tensors.count("label"), 1u);
+  EXPECT_EQ(receiver.labels.count(""), 1u);
+}
+
+TEST_F(InputReceiverTest, AParsingReceiverStandsBehindOneStringPlaceholder) {
+  const InputReceiver receiver = BuildParsingServingInputReceiverFn(
+      {{"image", FixedLenFeature{.shape = {2, 3}}},
+       {"label",
+        FixedLenFeature{.dtype = DType::kInt32, .default_value = Array::Scalar<int32_t>(7)}}})(4);
+  ASSERT_TRUE(receiver.status.ok()) << receiver.status;
+  const Tensor examples = receiver.receiver_tensors.at("examples");
+  EXPECT_EQ(examples.node()->name(), "input_example_tensor");
+  EXPECT_EQ(examples.spec().ToString(), "str [4]");
+  EXPECT_EQ(receiver.features.at("image").spec().ToString(), "f32 [4,2,3]");
+  // Examples hold int64; the model asked for int32.
+  EXPECT_EQ(receiver.features.at("label").spec().ToString(), "i32 [4]");
+  EXPECT_EQ(receiver.parsing->parsed.at("label").spec().ToString(), "i64 [4]");
+}
+
+// TensorFlow takes no other node names; the signature has the feature's own.
+TEST_F(InputReceiverTest, NodesOfFeaturesHaveNamesThatTensorFlowTakes) {
+  const InputReceiver parsing =
+      BuildParsingServingInputReceiverFn({{"größe, in m", FixedLenFeature{}}})(4);
+  EXPECT_EQ(parsing.features.at("größe, in m").node()->name(), "ParseExample/gr____e__in_m");
+  const InputReceiver raw = BuildRawServingInputReceiverFn({{"_a b", {DType::kFloat32, {-1}}}})(4);
+  EXPECT_EQ(raw.receiver_tensors.at("_a b").node()->name(), ".a_b");
+}
+
+TEST_F(InputReceiverTest, FeaturesOfUnknownLengthAreRefusedByName) {
+  const InputReceiver receiver =
+      BuildParsingServingInputReceiverFn({{"tags", VarLenFeature{.max_length = 3}}})(4);
+  EXPECT_EQ(receiver.status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(receiver.status.message()),
+              HasSubstr("feature 'tags': a parsing receiver takes FixedLenFeature only"));
+}
+
+TEST_F(InputReceiverTest, FeaturesThatExamplesCannotHoldAreRefusedByName) {
+  for (const DType dtype : {DType::kUint8, DType::kBool, DType::kFloat64}) {
+    const InputReceiver receiver =
+        BuildParsingServingInputReceiverFn({{"image", FixedLenFeature{.dtype = dtype}}})(4);
+    EXPECT_EQ(receiver.status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(receiver.status.message()),
+                HasSubstr("Key: image.  Examples hold float32, int64 (also read as int32) and "
+                          "string, not "));
+  }
+}
+
+TEST_F(InputReceiverTest, DefaultsThatDoNotFitTheirFeatureAreRefused) {
+  const auto error = [](const FixedLenFeature& feature) {
+    return std::string(BuildParsingServingInputReceiverFn({{"x", feature}})(4).status.message());
+  };
+  EXPECT_THAT(error({.shape = {2}, .default_value = Array::Scalar(1.0f)}),
+              HasSubstr("default_value is f32 [], the feature is f32 [2]"));
+  // An i32 feature is stored as int64, but its default is what the model gets.
+  EXPECT_THAT(error({.dtype = DType::kInt32, .default_value = Array::String("seven")}),
+              HasSubstr("default_value is str [], the feature is i32 []"));
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,32 @@
+// SavedSignature: what a signature takes and gives, as a file describes it.
+#ifndef ESTIMATOR_EXPORT_SIGNATURE_SAVED_SIGNATURE_H_
+#define ESTIMATOR_EXPORT_SIGNATURE_SAVED_SIGNATURE_H_
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "estimator/array/dtype.h"
+#include "estimator/array/shape.h"
+
+namespace estimator {
+
+struct SavedTensor {
+  std::string tensor_name;        // "Placeholder:0"; empty for a sparse tensor
+  DType dtype = DType::kInvalid;  // kInvalid for what has no DType (complex64, variant, ...)
+  std::optional<Shape> shape;  // unknown sizes are kUnknownDim; nullopt: not even the rank is known
+
+  std::string ToString() const;  // "f32 [?,28,28,1]"
+  // Whether an array of this dtype and shape may be fed.
+  bool Takes(DType given, const Shape& given_shape) const;
+};
+
+struct SavedSignature {
+  std::string method_name;  // "tensorflow/serving/predict"
+  std::map<std::string, SavedTensor> inputs;
+  std::map<std::string, SavedTensor> outputs;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_EXPORT_SIGNATURE_SAVED_SIGNATURE_H_

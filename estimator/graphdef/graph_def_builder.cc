@@ -1,0 +1,82 @@
+#include "estimator/graphdef/graph_def_builder.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/graphdef/tensor_proto.h"
+
+namespace estimator {
+
+proto::AttrValue& NodeDefRef::Attr(absl::string_view name) {
+  return (*node_->mutable_attr())[std::string(name)];
+}
+NodeDefRef& NodeDefRef::Type(absl::string_view attr, DType dtype) {
+  Attr(attr).set_type(ProtoType(dtype));
+  return *this;
+}
+NodeDefRef& NodeDefRef::Types(absl::string_view attr, const std::vector<DType>& dtypes) {
+  auto* list = Attr(attr).mutable_list();
+  for (const DType dtype : dtypes) list->add_type(ProtoType(dtype));
+  return *this;
+}
+NodeDefRef& NodeDefRef::Int(absl::string_view attr, int64_t value) {
+  Attr(attr).set_i(value);
+  return *this;
+}
+NodeDefRef& NodeDefRef::Text(absl::string_view attr, absl::string_view value) {
+  Attr(attr).set_s(std::string(value));
+  return *this;
+}
+NodeDefRef& NodeDefRef::ShapeAttr(absl::string_view attr, const Shape& shape) {
+  WriteShapeProto(shape, Attr(attr).mutable_shape());
+  return *this;
+}
+NodeDefRef& NodeDefRef::Shapes(absl::string_view attr, const std::vector<Shape>& shapes) {
+  auto* list = Attr(attr).mutable_list();
+  for (const Shape& shape : shapes) WriteShapeProto(shape, list->add_shape());
+  return *this;
+}
+
+GraphDefBuilder::GraphDefBuilder(proto::GraphDef* graph) : graph_(graph) {
+  for (const proto::NodeDef& node : graph->node()) names_.insert(node.name());
+}
+
+std::string GraphDefBuilder::UniqueScope(absl::string_view prefix) {
+  std::string scope(prefix);
+  for (int suffix = 1;; ++suffix) {
+    const auto below = names_.lower_bound(scope + "/");
+    if (names_.count(scope) == 0 &&
+        (below == names_.end() || !absl::StartsWith(*below, scope + "/")))
+      return scope;
+    scope = absl::StrCat(prefix, "_", suffix);
+  }
+}
+
+NodeDefRef GraphDefBuilder::Add(absl::string_view name, absl::string_view op,
+                                const std::vector<std::string>& inputs) {
+  proto::NodeDef* node = graph_->add_node();
+  node->set_name(std::string(name));
+  names_.insert(node->name());
+  return ReplaceNode(node, op, inputs);
+}
+
+std::string GraphDefBuilder::AddConst(absl::string_view name, const Array& value) {
+  Add(name, "Const", {});
+  ReplaceByConst(graph_->mutable_node(graph_->node_size() - 1), value);
+  return std::string(name);
+}
+
+NodeDefRef ReplaceNode(proto::NodeDef* node, absl::string_view op,
+                       const std::vector<std::string>& inputs) {
+  node->clear_attr();
+  node->clear_input();
+  node->set_op(std::string(op));
+  for (const std::string& input : inputs) node->add_input(input);
+  return NodeDefRef(node);
+}
+
+void ReplaceByConst(proto::NodeDef* node, const Array& value) {
+  ReplaceNode(node, "Const", {}).Type("dtype", value.dtype());
+  WriteTensorProto(value, /*contents=*/true, (*node->mutable_attr())["value"].mutable_tensor());
+}
+
+}  // namespace estimator

@@ -1,0 +1,123 @@
+// For tests: holds a kernel of a faster tier against the reference kernel of the same spec.
+#ifndef ESTIMATOR_KERNELS_TESTING_TIERS_H_
+#define ESTIMATOR_KERNELS_TESTING_TIERS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <typeinfo>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/array/array.h"
+#include "estimator/array/compare.h"
+#include "estimator/base/random.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
+
+namespace estimator {
+
+// f32, uniform in [low, high).
+inline Array RandomArray(const Shape& shape, uint64_t seed, float low = -1.0f, float high = 1.0f) {
+  Array array(DType::kFloat32, shape);
+  Philox philox(seed);
+  Philox::Result numbers{};
+  for (int64_t i = 0; i < array.num_elements(); ++i) {
+    if (i % 4 == 0) numbers = philox.Next4();
+    array.data<float>()[i] = low + (high - low) * UniformFloat(numbers[static_cast<size_t>(i % 4)]);
+  }
+  return array;
+}
+
+// The inputs and their values as constants filled in.
+inline KernelSpec CompleteSpec(KernelSpec spec, const std::vector<Array>& inputs) {
+  if (spec.name.empty()) spec.name = spec.op;
+  for (const Array& input : inputs) {
+    spec.inputs.push_back({input.dtype(), input.shape()});
+    spec.constants.emplace_back(input);
+  }
+  return spec;
+}
+
+// True if `tier` itself makes the kernel of the spec, rather than leaving it to the reference.
+inline bool TierAccepts(const KernelSpec& spec, KernelTier tier) {
+  const auto fast = CreateKernel(spec, tier);
+  const auto reference = CreateKernel(spec, KernelTier::kReference);
+  if (!fast.ok()) return false;
+  if (!reference.ok()) return true;
+  const Kernel &a = **fast, &b = **reference;
+  return typeid(a) != typeid(b);
+}
+
+// Empty if the tier takes the spec, agrees with the reference within the tolerance (one for all
+// outputs), and gives the same bits a second time; else what is wrong. num_outputs 0: all.
+inline std::string DifferenceFromReference(const KernelSpec& incomplete,
+                                           const std::vector<Array>& inputs, KernelTier tier,
+                                           Tolerance tolerance, size_t num_outputs = 0) {
+  const KernelSpec spec = CompleteSpec(incomplete, inputs);
+  const std::string what = absl::StrCat(spec.op, " {", spec.attrs.ToString(), "}: ");
+  if (!TierAccepts(spec, tier)) return what + "left to the reference tier";
+  const auto actual = RunKernel(spec, inputs, tier);
+  const auto again = RunKernel(spec, inputs, tier);
+  const auto expected = RunReferenceKernel(spec, inputs);
+  for (const auto* result : {&actual, &again, &expected}) {
+    if (!result->ok()) return what + result->status().ToString();
+  }
+  for (size_t i = 0; i < (num_outputs == 0 ? expected->size() : num_outputs); ++i) {
+    const Difference difference = Compare((*actual)[i], (*expected)[i], tolerance);
+    if (!difference.equal) return absl::StrCat(what, "output ", i, ": ", difference.report);
+    if (!SameBits((*actual)[i], (*again)[i]))
+      return absl::StrCat(what, "output ", i, " differs from run to run");
+  }
+  return "";
+}
+
+// `array` in the other format of kernels/layout.h: NHWC in blocks, or back with block 0.
+inline Array InBlocks(const Array& array, int64_t block) {
+  const Shape shape = block > 0 ? BlockedShape(array.shape(), block) : PlainShape(array.shape());
+  const auto result =
+      RunReferenceKernel({.op = kReorderOp,
+                          .name = "reorder",
+                          .attrs = {{"to", std::string(block > 0 ? kBlockedFormat : kPlainFormat)}},
+                          .outputs = {{array.dtype(), shape}}},
+                         {array});
+  return (*result)[0];
+}
+
+// Runs `plain` on the same numbers with the inputs and outputs of the given indices in blocks.
+// Empty if the tier takes that and gives `expected`, within the tolerance; else what is wrong.
+inline std::string DifferenceInBlocks(const KernelSpec& plain, const std::vector<Array>& inputs,
+                                      const std::vector<Array>& expected,
+                                      const std::vector<size_t>& image_inputs,
+                                      const std::vector<size_t>& image_outputs, int64_t block,
+                                      KernelTier tier, Tolerance tolerance,
+                                      size_t num_outputs = 0) {
+  KernelSpec spec = plain;
+  std::vector<Array> given = inputs;
+  for (const size_t i : image_inputs) given[i] = InBlocks(inputs[i], block);
+  for (const size_t o : image_outputs)
+    spec.outputs[o].shape = BlockedShape(plain.outputs[o].shape, block);
+  spec.attrs.Set("data_format", std::string(kBlockedFormat));
+  if (spec.attrs.has("input_shape"))
+    spec.attrs.Set("input_shape",
+                   BlockedShape(Shape(spec.attrs.ints("input_shape")), block).dims());
+  spec = CompleteSpec(spec, given);
+  auto actual = RunKernel(spec, given, tier);
+  if (!actual.ok()) return actual.status().ToString();
+  for (const size_t o : image_outputs) (*actual)[o] = InBlocks((*actual)[o], 0);
+  for (size_t o = 0; o < (num_outputs == 0 ? expected.size() : num_outputs); ++o) {
+    const Difference difference = Compare((*actual)[o], expected[o], tolerance);
+    if (!difference.equal)
+      return absl::StrCat(plain.op, " in blocks of ", block, ": output ", o, ": ",
+                          difference.report);
+  }
+  return "";
+}
+
+// For files that include gtest.
+#define EXPECT_MATCHES_REFERENCE(...) \
+  EXPECT_EQ(::estimator::DifferenceFromReference(__VA_ARGS__), "")
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_KERNELS_TESTING_TIERS_H_

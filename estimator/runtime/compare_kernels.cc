@@ -1,0 +1,113 @@
+#include "estimator/runtime/compare_kernels.h"
+
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/array/compare.h"
+#include "estimator/base/status.h"
+
+namespace estimator::ir {
+namespace {
+
+double Rms(const Array& array) {
+  double sum = 0;
+  for (int64_t i = 0; i < array.num_elements(); ++i) {
+    const double value = array.AsDouble(i);
+    if (std::isfinite(value)) sum += value * value;
+  }
+  return array.num_elements() == 0 ? 0 : std::sqrt(sum / static_cast<double>(array.num_elements()));
+}
+
+Tolerance ToleranceFor(const Array& expected) {
+  if (!IsFloating(expected.dtype())) return {};
+  const double relative = DTypeSize(expected.dtype()) == 2 ? 2e-2 : 1e-3;
+  return {.relative = relative, .absolute = relative * Rms(expected)};
+}
+
+// Of one op that was fused, without what its inputs are.
+KernelSpec SpecOf(const Origin::Step& step) {
+  return {.op = step.op,
+          .name = step.name,
+          .attrs = step.attrs,
+          .inputs = {},
+          .outputs = step.outputs,
+          .constants = {}};
+}
+
+// What the ops that were fused into `origin` give.
+absl::StatusOr<std::vector<Array>> RunOrigin(const Origin& origin, const std::vector<Array>& inputs,
+                                             const StepContext& context) {
+  std::vector<std::vector<Array>> results;
+  const auto at = [&](Value value) -> const Array& {
+    const size_t output = static_cast<size_t>(value.output);
+    return value.node < 0 ? inputs[output] : results[static_cast<size_t>(value.node)][output];
+  };
+  for (const Origin::Step& step : origin.steps) {
+    std::vector<Array> operands;
+    KernelSpec spec = SpecOf(step);
+    for (const Value& input : step.inputs) {
+      operands.push_back(at(input));
+      spec.inputs.push_back({operands.back().dtype(), operands.back().shape()});
+    }
+    EST_ASSIGN_OR_RETURN(std::vector<Array> result, RunReferenceKernel(spec, operands, context));
+    results.push_back(std::move(result));
+  }
+  std::vector<Array> outputs;
+  for (const Value& output : origin.outputs) outputs.push_back(at(output));
+  return outputs;
+}
+
+// Of an op alone; false where the op, or these types and shapes of it, have none.
+bool HasReference(const KernelSpec& spec) {
+  return !absl::IsUnimplemented(CreateKernel(spec, KernelTier::kReference).status());
+}
+
+}  // namespace
+
+std::vector<std::string> OpsWithoutReference(const Node& node, const KernelSpec& spec) {
+  if (node.origin == nullptr) {
+    return HasReference(spec) ? std::vector<std::string>() : std::vector<std::string>{node.op};
+  }
+  std::vector<std::string> ops;
+  for (const Origin::Step& step : node.origin->steps) {
+    KernelSpec own = SpecOf(step);
+    for (const Value& input : step.inputs) {
+      const size_t output = static_cast<size_t>(input.output);
+      const bool outer = input.node < 0;
+      own.inputs.push_back(
+          outer ? spec.inputs[output]
+                : node.origin->steps[static_cast<size_t>(input.node)].outputs[output]);
+      own.constants.push_back(outer ? spec.constants[output] : std::nullopt);
+    }
+    if (!HasReference(own)) ops.push_back(step.op);
+  }
+  return ops;
+}
+
+std::string CountedOps(const std::map<std::string, int>& counts) {
+  return absl::StrJoin(counts, ", ", [](std::string* out, const auto& op) {
+    absl::StrAppend(out, op.first, " (", op.second, ")");
+  });
+}
+
+absl::Status CheckAgainstReference(const Node& node, const KernelSpec& spec,
+                                   const std::vector<Array>& inputs,
+                                   const std::vector<Array>& outputs, const StepContext& step) {
+  absl::StatusOr<std::vector<Array>> expected = node.origin != nullptr
+                                                    ? RunOrigin(*node.origin, inputs, step)
+                                                    : RunReferenceKernel(spec, inputs, step);
+  EST_RETURN_IF_ERROR(expected.status());
+  for (size_t o = 0; o < expected->size(); ++o) {
+    const Difference difference = Compare(outputs[o], (*expected)[o], ToleranceFor((*expected)[o]));
+    if (difference.equal) continue;
+    return absl::InternalError(absl::StrCat(
+        "output ", o, " of ", node.op, " differs from the reference kernel: ", difference.report));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace estimator::ir

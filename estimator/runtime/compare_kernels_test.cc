@@ -1,0 +1,89 @@
+// --check_kernels says what it does not check.
+#include "estimator/runtime/compare_kernels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimator/graph/op_registry.h"
+#include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/testing/testing_ops.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+absl::StatusOr<std::vector<TensorSpec>> First(const ShapeContext& context) {
+  return std::vector<TensorSpec>{context.input(0)};
+}
+
+std::unique_ptr<Kernel> Doubles(const KernelSpec&) {
+  return MakeKernel([](const KernelArgs& args) {
+    *args.out<float>(0) = 2 * *args.in<float>(0);
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_OP({.name = "OnlyFast", .num_inputs = 1, .shape = First});
+EST_REGISTER_KERNEL("OnlyFast", KernelTier::kFused, Doubles);
+// The reference does vectors only.
+EST_REGISTER_OP({.name = "FastScalars", .num_inputs = 1, .shape = First});
+EST_REGISTER_KERNEL("FastScalars", KernelTier::kFused, Doubles);
+EST_REGISTER_KERNEL("FastScalars", KernelTier::kReference, [](const KernelSpec& spec) {
+  return spec.inputs[0].shape.rank() == 0 ? nullptr : Doubles(spec);
+});
+
+class CheckTest : public ::testing::Test {
+ protected:
+  // Of a checked step that gives `fetch` for x = 3.
+  std::map<std::string, int> Unchecked(const Tensor& fetch, float expected) {
+    VariableStore store;
+    const std::unique_ptr<Backend> backend = MakeCpuBackend(store, {.check_kernels = true});
+    const ProgramSpec spec = {.feeds = {x_}, .fetches = {fetch}, .updates = {}};
+    const auto result = RunOnce(*backend, graph_, spec, {Array::Scalar(3.0f)});
+    EXPECT_TRUE(result.ok()) << result.status();
+    if (result.ok()) {
+      EXPECT_EQ((*result)[0].scalar<float>(), expected);
+    }
+    const auto executable = backend->Compile(graph_, spec);
+    return executable.ok() ? (*executable)->info().unchecked_ops : std::map<std::string, int>();
+  }
+
+  Graph graph_;
+  GraphScope scope_{graph_};
+  Tensor x_ = testing::Placeholder({});
+};
+
+TEST_F(CheckTest, OpsWithoutAReferenceKernelAreCounted) {
+  const Tensor once = graph_.AddOp("OnlyFast", {x_}), twice = graph_.AddOp("OnlyFast", {once});
+  const Tensor scalar = graph_.AddOp("FastScalars", {twice});
+  EXPECT_THAT(Unchecked(testing::Add(scalar, x_), 27),
+              ElementsAre(Pair("FastScalars", 1), Pair("OnlyFast", 2)));
+}
+
+TEST_F(CheckTest, AStepOfReferenceKernelsIsCheckedWhole) {
+  EXPECT_THAT(Unchecked(testing::Add(x_, x_), 6), IsEmpty());
+}
+
+TEST_F(CheckTest, AFusedNodeNeedsAReferenceOfEveryOpInIt) {
+  ir::Node node;
+  node.op = "_Fused";
+  auto origin = std::make_shared<ir::Origin>();
+  const std::vector<TensorSpec> scalar = {{DType::kFloat32, {}}};
+  origin->steps = {{"AddV2", "a", {}, {{-1, 0}, {-1, 0}}, scalar},
+                   {"OnlyFast", "b", {}, {{0, 0}}, scalar},
+                   {"FastScalars", "c", {}, {{1, 0}}, scalar}};
+  node.origin = origin;
+  const KernelSpec spec = {
+      .op = "_Fused", .inputs = scalar, .outputs = scalar, .constants = {std::nullopt}};
+  EXPECT_THAT(ir::OpsWithoutReference(node, spec), ElementsAre("OnlyFast", "FastScalars"));
+}
+
+TEST_F(CheckTest, CountsAreListedByName) {
+  EXPECT_EQ(ir::CountedOps({{"OnlyFast", 2}, {"FastScalars", 1}}), "FastScalars (1), OnlyFast (2)");
+}
+
+}  // namespace
+}  // namespace estimator

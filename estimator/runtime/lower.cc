@@ -1,0 +1,168 @@
+#include "estimator/runtime/lower.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/op_registry.h"
+
+namespace estimator::ir {
+namespace {
+
+using GraphNode = ::estimator::Node;
+
+class Importer {
+ public:
+  explicit Importer(const Graph& graph) : graph_(graph), index_(graph.nodes().size(), -1) {}
+
+  absl::StatusOr<Module> Run(const ProgramSpec& spec) {
+    for (const Tensor& feed : spec.feeds) EST_RETURN_IF_ERROR(Check(feed, "a feed"));
+    for (const Tensor& fetch : spec.fetches) EST_RETURN_IF_ERROR(Check(fetch, "a fetch"));
+    const std::vector<GraphNode*> assigns = CollectAssigns(spec.updates);
+    AddFeeds(spec.feeds);
+    AddNodes(Needed(spec, assigns));
+    if (!unfed_.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the step needs ", unfed_.size() == 1 ? "a placeholder that is" : "placeholders that are",
+          " not fed: ", absl::StrJoin(unfed_, ", ")));
+    }
+    for (const Tensor& fetch : spec.fetches) module_.fetches.push_back(At(fetch));
+    EST_RETURN_IF_ERROR(AddUpdates(assigns));
+    Compact(module_);
+    return std::move(module_);
+  }
+
+ private:
+  absl::Status Check(const Tensor& tensor, absl::string_view what) const {
+    if (!tensor.valid())
+      return absl::InvalidArgumentError(absl::StrCat(what, " of the step is not a valid tensor"));
+    if (tensor.graph() == &graph_) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " of the step, ", tensor.name(), ", belongs to another graph"));
+  }
+
+  Value At(const Tensor& tensor) const {
+    const auto fed = feeds_.find(tensor);
+    if (fed != feeds_.end()) return {fed->second, 0};
+    return {index_[static_cast<size_t>(tensor.node()->id())], tensor.output()};
+  }
+
+  void AddFeeds(const std::vector<Tensor>& feeds) {
+    for (size_t f = 0; f < feeds.size(); ++f) {
+      Node node;
+      node.kind = Node::Kind::kFeed;
+      node.op = "Placeholder";
+      node.name = feeds[f].node()->name();
+      node.outputs = {feeds[f].spec()};
+      node.index = static_cast<int>(f);
+      feeds_.emplace(feeds[f], static_cast<int>(module_.nodes.size()));
+      module_.feed_names.push_back(feeds[f].name());
+      module_.feeds.push_back(feeds[f].spec());
+      module_.nodes.push_back(std::move(node));
+    }
+  }
+
+  std::vector<char> Needed(const ProgramSpec& spec, const std::vector<GraphNode*>& assigns) const {
+    std::vector<char> needed(index_.size(), 0);
+    std::vector<const GraphNode*> stack;
+    const auto visit = [&](const Tensor& tensor) {
+      if (feeds_.count(tensor) > 0) return;
+      char& seen = needed[static_cast<size_t>(tensor.node()->id())];
+      if (!std::exchange(seen, 1)) stack.push_back(tensor.node());
+    };
+    for (const Tensor& fetch : spec.fetches) visit(fetch);
+    for (const GraphNode* assign : assigns) {
+      for (const Tensor& input : assign->inputs()) visit(input);
+    }
+    while (!stack.empty()) {
+      const GraphNode* node = stack.back();
+      stack.pop_back();
+      for (const Tensor& input : node->inputs()) visit(input);
+    }
+    return needed;
+  }
+
+  void AddNodes(const std::vector<char>& needed) {
+    for (size_t id = 0; id < needed.size(); ++id) {
+      if (!needed[id]) continue;
+      const GraphNode& from = *graph_.nodes()[id];
+      Node node;
+      node.op = from.op();
+      node.name = from.name();
+      node.outputs = from.outputs();
+      node.stateful = from.def().stateful;
+      if (from.op() == "Const") {
+        node.kind = Node::Kind::kConstant;
+        node.constant = from.attrs().get<Array>("value");
+      } else if (from.op() == "VariableV2") {
+        node.kind = Node::Kind::kVariable;
+        node.index = VariableIndex(from);
+      } else {
+        if (from.op() == "Placeholder") {
+          unfed_.push_back(absl::StrCat(from.name(), " (", from.outputs()[0].ToString(), ")"));
+        }
+        node.attrs = from.attrs();
+      }
+      for (const Tensor& input : from.inputs()) node.inputs.push_back(At(input));
+      index_[id] = static_cast<int>(module_.nodes.size());
+      module_.nodes.push_back(std::move(node));
+    }
+  }
+
+  int VariableIndex(const GraphNode& node) {
+    const auto [it, is_new] =
+        variables_.emplace(node.name(), static_cast<int>(module_.variables.size()));
+    if (is_new) module_.variables.push_back({node.name(), node.outputs()[0]});
+    return it->second;
+  }
+
+  absl::Status AddUpdates(const std::vector<GraphNode*>& assigns) {
+    std::map<int, size_t> by_variable;  // -> its update
+    std::map<int, std::string> assigned;
+    for (const GraphNode* assign : assigns) {
+      const GraphNode& variable = *assign->input(0).node();
+      const int index = VariableIndex(variable);
+      const Value value = At(assign->input(1));
+      const auto [it, is_new] = by_variable.emplace(index, module_.updates.size());
+      const bool adds = assign->op() == "AssignAdd";
+      if (!is_new && (!adds || assigned.count(index) > 0)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("variable '", variable.name(), "' is assigned twice in one step, by ",
+                         module_.updates[it->second].name, " and ", assign->name(),
+                         "; only AssignAdds of one variable can go together"));
+      }
+      if (!adds) assigned.emplace(index, assign->name());
+      if (is_new)
+        module_.updates.push_back({index, adds ? At(assign->input(0)) : value, assign->name()});
+      if (!adds) continue;
+      Node sum;
+      sum.op = "AddV2";
+      sum.name = assign->name();
+      sum.inputs = {module_.updates[it->second].value, value};
+      sum.outputs = {variable.outputs()[0]};
+      sum.attrs.Set("T", variable.outputs()[0].dtype);
+      module_.updates[it->second].value = {static_cast<int>(module_.nodes.size()), 0};
+      module_.nodes.push_back(std::move(sum));
+    }
+    return absl::OkStatus();
+  }
+
+  const Graph& graph_;
+  Module module_;
+  std::vector<int> index_;       // of graph node id
+  std::map<Tensor, int> feeds_;  // fed tensor -> node
+  std::map<std::string, int> variables_;
+  std::vector<std::string> unfed_;
+};
+
+}  // namespace
+
+absl::StatusOr<Module> Lower(const Graph& graph, const ProgramSpec& spec) {
+  EST_RETURN_IF_ERROR(graph.status());
+  return Importer(graph).Run(spec);
+}
+
+}  // namespace estimator::ir

@@ -1,0 +1,34 @@
+#include "estimator/training/hooks/evaluate_tensors.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/placeholder_dependency.h"
+#include "estimator/runtime/cpu_backend.h"
+
+namespace estimator {
+
+absl::Status CheckNeedsNoInput(const std::vector<Tensor>& tensors) {
+  for (const Tensor& tensor : tensors) {
+    if (!tensor.valid()) return absl::InvalidArgumentError("a tensor to evaluate is not valid");
+    const Node* placeholder = FindPlaceholder(tensor);
+    if (placeholder == nullptr) continue;
+    return absl::OutOfRangeError(
+        absl::StrCat(tensor.name(), " needs the input '", placeholder->name(), "' (",
+                     placeholder->outputs()[0].ToString(),
+                     "), and outside of a run there is no batch: evaluate what depends on "
+                     "variables and constants alone, or ask for "
+                     "it in BeforeRun and keep what AfterRun is given"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Array>> EvaluateTensors(Session& session,
+                                                   const std::vector<Tensor>& tensors) {
+  EST_RETURN_IF_ERROR(CheckNeedsNoInput(tensors));
+  const std::unique_ptr<Backend> backend = MakeCpuBackend(session.variables());
+  return RunOnce(*backend, session.graph(), {.feeds = {}, .fetches = tensors, .updates = {}});
+}
+
+}  // namespace estimator

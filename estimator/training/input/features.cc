@@ -1,0 +1,51 @@
+#include "estimator/training/input/features.h"
+
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/strings.h"
+
+namespace estimator {
+namespace {
+
+std::string QuotedNames(const std::map<std::string, Tensor>& tensors) {
+  return absl::StrJoin(tensors, ", ", [](std::string* out, const auto& entry) {
+    absl::StrAppend(out, "'", entry.first, "'");
+  });
+}
+
+Tensor Fail(Graph* graph, std::string message) {
+  Graph& target = graph != nullptr ? *graph : Graph::Current();
+  return target.Fail(absl::InvalidArgumentError(std::move(message)));
+}
+
+}  // namespace
+
+Tensor TensorMap::operator[](absl::string_view name) const {
+  const auto found = tensors_.find(std::string(name));
+  if (found != tensors_.end()) return found->second;
+  if (tensors_.size() == 1 && tensors_.count("") > 0) {
+    return Fail(graph_,
+                absl::StrCat(what_, " is one tensor without a name; '", name,
+                             "' was asked for: name it in the dataset, .", what_, " = {{\"", name,
+                             "\", array}}, or take model_fn's ", what_, " as one `const Tensor&`"));
+  }
+  std::vector<std::string> names;
+  for (const auto& [known, tensor] : tensors_) names.push_back(known);
+  const std::optional<std::string> nearest = NearestName(name, names);
+  return Fail(graph_,
+              absl::StrCat(what_, " has no '", name, "'; input_fn gives ",
+                           names.empty() ? "none" : QuotedNames(tensors_),
+                           nearest ? absl::StrCat(". Did you mean '", *nearest, "'?") : ""));
+}
+
+TensorMap::operator Tensor() const {
+  if (tensors_.size() == 1) return tensors_.begin()->second;
+  if (tensors_.empty()) return Tensor();
+  return Fail(graph_, absl::StrCat("model_fn takes ", what_, " as one tensor, but input_fn gives ",
+                                   tensors_.size(), ": ", QuotedNames(tensors_)));
+}
+
+}  // namespace estimator

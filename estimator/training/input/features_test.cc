@@ -1,0 +1,61 @@
+#include "estimator/training/input/features.h"
+
+#include "estimator/ops/constant.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+class FeaturesTest : public testing::Test {
+ protected:
+  Tensor Input() {
+    const GraphScope scope(graph_);
+    return Placeholder(DType::kInt32, {}, "input");
+  }
+  Graph graph_;
+};
+
+TEST_F(FeaturesTest, GiveTensorsByName) {
+  const Tensor image = Input();
+  const Features features(&graph_, "features", {{"image", image}});
+  EXPECT_EQ(features["image"], image);
+  EXPECT_TRUE(features.has("image"));
+}
+
+TEST_F(FeaturesTest, AnUnknownNameListsWhatIsThere) {
+  const Features features(&graph_, "features", {{"image", Input()}, {"weight", Input()}});
+  EXPECT_FALSE(features["imgae"].valid());
+  EXPECT_EQ(graph_.status().message(),
+            "features has no 'imgae'; input_fn gives 'image', 'weight'. Did you mean 'image'?");
+}
+
+TEST_F(FeaturesTest, OneTensorConverts) {
+  const Tensor label = Input();
+  const Tensor converted = Labels(&graph_, "labels", {{"", label}});
+  EXPECT_EQ(converted, label);
+}
+
+TEST_F(FeaturesTest, ANameOfTheOnlyTensorIsToldHowToBeGiven) {
+  const Features features(&graph_, "features", {{"", Input()}});
+  EXPECT_FALSE(features["x"].valid());
+  EXPECT_NE(graph_.status().message().find(
+                "'x' was asked for: name it in the dataset, .features = {{\"x\", array}}, or"),
+            absl::string_view::npos)
+      << graph_.status();
+}
+
+TEST_F(FeaturesTest, SeveralTensorsDoNotConvertSilently) {
+  const Tensor converted = Labels(&graph_, "labels", {{"a", Input()}, {"b", Input()}});
+  EXPECT_FALSE(converted.valid());
+  EXPECT_NE(graph_.status().message().find("gives 2: 'a', 'b'"), absl::string_view::npos)
+      << graph_.status();
+}
+
+TEST_F(FeaturesTest, NoLabelsConvertToNoTensorWithoutAnError) {
+  const Tensor converted = Labels(&graph_, "labels", {});
+  EXPECT_FALSE(converted.valid());
+  EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+}
+
+}  // namespace
+}  // namespace estimator

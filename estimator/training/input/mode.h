@@ -1,0 +1,18 @@
+// What a model_fn is called for.
+#ifndef ESTIMATOR_TRAINING_INPUT_MODE_H_
+#define ESTIMATOR_TRAINING_INPUT_MODE_H_
+
+#include "absl/strings/string_view.h"
+
+namespace estimator {
+
+enum class Mode { kTrain, kEval, kPredict };
+
+// tf.estimator.ModeKeys' strings.
+inline absl::string_view ModeName(Mode mode) {
+  return mode == Mode::kTrain ? "train" : mode == Mode::kEval ? "eval" : "infer";
+}
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_INPUT_MODE_H_

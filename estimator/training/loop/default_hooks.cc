@@ -1,0 +1,98 @@
+#include "estimator/training/loop/default_hooks.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "estimator/base/status.h"
+#include "estimator/training/hooks/checkpoint_saver_hook.h"
+#include "estimator/training/hooks/graph_writer_hook.h"
+#include "estimator/training/hooks/nan_tensor_hook.h"
+#include "estimator/training/hooks/progress_hook.h"
+#include "estimator/training/hooks/step_counter_hook.h"
+#include "estimator/training/hooks/summary_saver_hook.h"
+
+namespace estimator {
+namespace {
+
+Cadence CheckpointCadence(const RunConfig& config) {
+  if (config.save_checkpoints_steps.value_or(0) > 0)
+    return {.every_steps = config.save_checkpoints_steps, .every_secs = std::nullopt};
+  const int64_t secs =
+      config.save_checkpoints_secs.value_or(RunConfig::kDefaultSaveCheckpointsSecs);
+  return {.every_steps = std::nullopt, .every_secs = static_cast<double>(secs)};
+}
+
+}  // namespace
+
+absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
+  const ModelSpec& spec = options.model.spec;
+  for (const Hooks* hooks :
+       {&options.user_hooks, &spec.training_chief_hooks, &spec.training_hooks}) {
+    if (std::find(hooks->begin(), hooks->end(), nullptr) != hooks->end()) {
+      return absl::InvalidArgumentError("All hooks must be SessionRunHook instances; one is null");
+    }
+  }
+  const SavingListeners& listeners = options.saving_listeners;
+  if (std::find(listeners.begin(), listeners.end(), nullptr) != listeners.end()) {
+    return absl::InvalidArgumentError(
+        "saving_listeners must be CheckpointSaverListener instances; one is null");
+  }
+  std::shared_ptr<CheckpointSaverHook> saver;
+  for (const Hooks* hooks :
+       {&options.user_hooks, &spec.training_chief_hooks, &spec.training_hooks}) {
+    for (const auto& hook : *hooks) {
+      if (saver == nullptr) saver = std::dynamic_pointer_cast<CheckpointSaverHook>(hook);
+    }
+  }
+  const bool has_own_saver = saver != nullptr;
+  if (!has_own_saver && options.config.SavesCheckpoints()) {
+    saver = std::make_shared<CheckpointSaverHook>(CheckpointSaverHook::Options{
+        .cadence = CheckpointCadence(options.config), .listeners = {}});
+  }
+  if (saver == nullptr && !listeners.empty()) {
+    return absl::InvalidArgumentError(
+        "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
+        "RunConfig.save_checkpoints_steps "
+        "or RunConfig.save_checkpoints_secs");
+  }
+  if (saver != nullptr) saver->AddListeners(listeners);
+
+  Hooks hooks;
+  const auto append = [&hooks](const Hooks& more) {
+    hooks.insert(hooks.end(), more.begin(), more.end());
+  };
+  if (saver != nullptr && !has_own_saver) hooks.push_back(saver);
+  if (options.write_graph && options.config.checkpoint_save_graph_def)
+    hooks.push_back(std::make_shared<GraphWriterHook>());
+  append(spec.training_chief_hooks);
+  const std::optional<int64_t>& log_steps = options.config.log_step_count_steps;
+  if (log_steps.has_value()) {
+    hooks.push_back(std::make_shared<StepCounterHook>(StepCounterHook::Options{
+        .cadence = {.every_steps = log_steps, .every_secs = std::nullopt}, .output_dir = ""}));
+  }
+  if (options.config.save_summary_steps.value_or(0) > 0) {
+    hooks.push_back(std::make_shared<SummarySaverHook>(SummarySaverHook::Options{
+        .cadence = {.every_steps = options.config.save_summary_steps, .every_secs = std::nullopt},
+        .loss = spec.loss,
+        .output_dir = ""}));
+  }
+  append(options.user_hooks);
+  hooks.push_back(std::make_shared<NanTensorHook>(spec.loss));
+  if (log_steps.has_value()) {
+    hooks.push_back(
+        std::make_shared<ProgressHook>(ProgressHook::Options{.loss = spec.loss,
+                                                             .every_steps = *log_steps,
+                                                             .target_step = options.target_step,
+                                                             .terminal = std::nullopt}));
+  }
+  append(spec.training_hooks);
+  return hooks;
+}
+
+bool HasSaver(const Hooks& hooks) {
+  return std::any_of(hooks.begin(), hooks.end(), [](const auto& hook) {
+    return dynamic_cast<const CheckpointSaverHook*>(hook.get()) != nullptr;
+  });
+}
+
+}  // namespace estimator

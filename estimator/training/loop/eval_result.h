@@ -1,0 +1,32 @@
+// EvalResult: what an evaluation measured.
+#ifndef ESTIMATOR_TRAINING_LOOP_EVAL_RESULT_H_
+#define ESTIMATOR_TRAINING_LOOP_EVAL_RESULT_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "estimator/array/array.h"
+
+namespace estimator {
+
+struct EvalResult {
+  // Every metric, and `loss` (the mean over examples) and `global_step`, in name order.
+  std::map<std::string, Array> values;
+  int64_t num_examples = 0;
+  int64_t num_steps = 0;
+  double seconds = 0;
+  std::string checkpoint_path;  // empty: variables fresh from their initializers
+
+  // A scalar metric; NaN where there is none of that name, or it is a string.
+  double operator[](absl::string_view name) const;
+  int64_t global_step() const;
+  // "accuracy = 0.979, global_step = 1000, loss = 0.063"; strings, which are summaries, are left
+  // out.
+  std::string ToString() const;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_LOOP_EVAL_RESULT_H_

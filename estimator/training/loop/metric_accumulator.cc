@@ -1,0 +1,114 @@
+#include "estimator/training/loop/metric_accumulator.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/placeholder_dependency.h"
+#include "estimator/ops/constant.h"
+#include "estimator/runtime/cpu_backend.h"
+
+namespace estimator {
+
+absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& graph,
+                                               const MetricMap& metrics) {
+  std::vector<Tensor> fetches;
+  for (const auto& [name, metric] : metrics) fetches.push_back(metric.value);
+  if (fetches.empty()) return MetricValues();
+  absl::StatusOr<std::vector<Array>> fetched =
+      RunOnce(backend, graph, {.feeds = {}, .fetches = fetches, .updates = {}});
+  if (!fetched.ok()) {
+    return Annotate(fetched.status(),
+                    "a metric's value may depend on its own totals only, not on the batch");
+  }
+  MetricValues values;
+  size_t i = 0;
+  for (const auto& [name, metric] : metrics) values[name] = (*fetched)[i++].Clone();
+  return values;
+}
+
+struct MetricAccumulator::HostProgram {
+  Graph graph;
+  std::vector<TensorSpec> specs;
+  MetricMap metrics;
+  std::unique_ptr<Executable> update;
+};
+
+MetricAccumulator::MetricAccumulator(std::function<MetricMap(const std::vector<Tensor>&)> fn)
+    : fn_(std::move(fn)), backend_(MakeCpuBackend(totals_)) {}
+
+MetricAccumulator::~MetricAccumulator() = default;
+
+absl::Status MetricAccumulator::Reset() {
+  for (const auto& program : programs_) {
+    EST_RETURN_IF_ERROR(InitializeVariables(program->graph, totals_, /*only_local=*/true));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
+    const std::vector<TensorSpec>& specs) {
+  for (const auto& program : programs_) {
+    if (program->specs == specs) return program.get();
+  }
+  auto program = std::make_unique<HostProgram>();
+  program->specs = specs;
+  const GraphScope scope(program->graph);
+  std::vector<Tensor> placeholders;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    placeholders.push_back(
+        Placeholder(specs[i].dtype, specs[i].shape, absl::StrCat("eval_metrics_", i)));
+  }
+  program->metrics = fn_(placeholders);
+  EST_RETURN_IF_ERROR(Annotate(program->graph.status(), "eval_metrics"));
+  std::vector<Operation> updates;
+  for (const auto& [name, metric] : program->metrics) {
+    if (name == "loss" || name == "global_step" || !metric.value.valid() ||
+        !metric.update.valid()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("eval_metrics: '", name, "' ",
+                       name == "loss" || name == "global_step"
+                           ? "is a name that evaluation adds by itself; choose another"
+                           : "is not a metric; return (value, update) pairs, as metrics::Mean and "
+                             "its like build them"));
+    }
+    if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "eval_metrics: the value of '", name, "' (", metric.value.spec().ToString(),
+          ") is one of a batch: it is computed from the function's argument ", input->name(),
+          "; a value comes from the metric's own totals: return what metrics::Mean and its like "
+          "build"));
+    }
+    updates.push_back(metric.update);
+  }
+  // Totals that an earlier batch size has filled already stay as they are.
+  EST_RETURN_IF_ERROR(programs_.empty()
+                          ? InitializeVariables(program->graph, totals_, /*only_local=*/true)
+                          : InitializeVariables(program->graph, totals_));
+  EST_ASSIGN_OR_RETURN(program->update, backend_->Compile(program->graph, {.feeds = placeholders,
+                                                                           .fetches = {},
+                                                                           .updates = updates}));
+  programs_.push_back(std::move(program));
+  return programs_.back().get();
+}
+
+absl::Status MetricAccumulator::Prepare(const std::vector<TensorSpec>& specs) {
+  return ProgramFor(specs).status();
+}
+
+absl::Status MetricAccumulator::Update(const std::vector<Array>& values) {
+  std::vector<TensorSpec> specs;
+  for (const Array& value : values) specs.push_back({value.dtype(), value.shape()});
+  EST_ASSIGN_OR_RETURN(HostProgram * program, ProgramFor(specs));
+  const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+    return std::optional<StepFeeds>(StepFeeds{values});
+  };
+  return program->update->RunLoop(1, infeed, nullptr).status();
+}
+
+absl::StatusOr<MetricValues> MetricAccumulator::Values() {
+  if (programs_.empty()) return MetricValues();
+  return FetchMetricValues(*backend_, programs_[0]->graph, programs_[0]->metrics);
+}
+
+}  // namespace estimator

@@ -1,0 +1,316 @@
+#include "estimator/training/loop/model_exporter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/array/compare.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/checkpoint/load.h"
+#include "estimator/export/any_batch/batch_search.h"
+#include "estimator/export/saved_model/saved_model_writer.h"
+#include "estimator/export/serving/model_fn_signature.h"
+#include "estimator/training/model/built_model.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+const char* ModeTag(Mode mode) {
+  return mode == Mode::kTrain ? kTrainingTag : mode == Mode::kEval ? kEvalTag : kServingTag;
+}
+
+// "predictions/NAME", "metrics/NAME", and the bare word for a bare tensor.
+std::string PrefixKey(const std::string& key, const std::string& prefix) {
+  if (key.empty()) return prefix;
+  return absl::StartsWith(key, prefix) ? key : absl::StrCat(prefix, "/", key);
+}
+
+// Loss, predictions and metrics, as a signature that is the mode's only one.
+// Source: TF 2.15 export_output._SupervisedOutput.
+Signatures SupervisedSignatures(Graph& graph, const ModelSpec& spec,
+                                const InputReceiver& receiver) {
+  Signature signature;
+  signature.method_name =
+      spec.mode == Mode::kTrain ? kSupervisedTrainMethodName : kSupervisedEvalMethodName;
+  signature.inputs = receiver.receiver_tensors;
+  signature.outputs["loss"] = spec.loss;
+  for (const auto& [name, tensor] : spec.predictions)
+    signature.outputs[PrefixKey(name, "predictions")] = tensor;
+  MetricMap metrics = spec.eval_metric_ops;
+  if (spec.mode == Mode::kEval && spec.eval_metrics.has_value())
+    metrics.merge(spec.eval_metrics->fn(spec.eval_metrics->tensors));
+  for (const auto& [name, metric] : metrics) {
+    const std::string key = PrefixKey(name, "metrics");
+    signature.outputs[absl::StrCat(key, "/value")] = metric.value;
+    // A signature names tensors; an operation is run by fetching an empty constant after it.
+    Node* wrapper = graph.AddNode(
+        "Const", {}, {{"value", Array(DType::kFloat32, {0})}, {"dtype", DType::kFloat32}},
+        "metric_op_wrapper", {metric.update});
+    signature.outputs[absl::StrCat(key, "/update_op")] = Tensor(&graph, wrapper, 0);
+  }
+  return {{spec.mode == Mode::kTrain ? "train" : "eval", std::move(signature)}};
+}
+
+// The model behind its receiver, and what else the callers want of it.
+struct BuiltExport {
+  ExportGraph graph;
+  Scaffold scaffold;
+  std::map<std::string, std::string> excluded;  // signatures, and why
+};
+
+absl::StatusOr<BuiltExport> Build(const Strategy& strategy, const ServingInputReceiverFn& fn,
+                                  Mode mode, std::optional<int64_t> seed, int64_t batch_size) {
+  BuiltExport built;
+  built.graph.graph = std::make_unique<Graph>();
+  Graph& graph = *built.graph.graph;
+  // Also where no seed is set: so ops with a seed of their own keep it, and others take their
+  // number among the random ops. Without a seed of the graph that would be a number among all
+  // nodes, of which there may be more for a larger batch.
+  graph.set_seed(seed.value_or(kDefaultGraphSeed));
+  const GraphScope scope(graph);
+  GetOrCreateGlobalStep();
+  if (!fn) return absl::InvalidArgumentError("an input receiver must be given");
+  const InputReceiver receiver = fn(batch_size);
+  EST_RETURN_IF_ERROR(graph.status());
+  EST_RETURN_IF_ERROR(Annotate(receiver.status, "input receiver"));
+  if (mode != Mode::kPredict && receiver.labels.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("exporting mode ", ModeName(mode),
+                                                   " needs labels: give a SupervisedInputReceiver "
+                                                   "(BuildRawSupervisedInputReceiverFn)"));
+  }
+  EST_ASSIGN_OR_RETURN(
+      const ModelSpec spec,
+      CallModelFn(
+          strategy, graph, Features(&graph, "features", receiver.features),
+          Labels(&graph, "labels", mode == Mode::kPredict ? NamedTensors() : receiver.labels), mode,
+          receiver.batch_size.value_or(batch_size)));
+  if (spec.scaffold_fn) built.scaffold = spec.scaffold_fn();
+  built.graph.signatures =
+      mode == Mode::kPredict ? BuildServingSignatures(spec.export_outputs, receiver, built.excluded)
+                             : SupervisedSignatures(graph, spec, receiver);
+  EST_RETURN_IF_ERROR(graph.status());
+  built.graph.parsing = receiver.parsing;
+  built.graph.train_op = spec.train_op;
+  return built;
+}
+
+// Calls the model_fn as often as it is asked to, and keeps what an ExportGraph does not hold.
+class ModelBuilder {
+ public:
+  ModelBuilder(const ExportPass& pass, ServingInputReceiverFn receiver, Mode mode,
+               std::optional<int64_t> seed)
+      : strategy_(*pass.strategy), receiver_(std::move(receiver)), mode_(mode), seed_(seed) {}
+
+  ExportGraphFn fn() {
+    return [this](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+      EST_ASSIGN_OR_RETURN(BuiltExport built,
+                           Build(strategy_, receiver_, mode_, seed_, batch_size));
+      const Graph* const graph = built.graph.graph.get();
+      ExportGraph made = std::move(built.graph);
+      built_[graph] = std::move(built);
+      return made;
+    };
+  }
+  // Beside a graph that fn() has made.
+  const BuiltExport& Of(const ExportGraph& made) const { return built_.at(made.graph.get()); }
+
+  BatchSearchOptions options() const {
+    return {.static_batch_size = std::max<int64_t>(1, strategy_.batch_size(mode_)),
+            .prune = mode_ == Mode::kPredict};
+  }
+
+ private:
+  const Strategy& strategy_;
+  const ServingInputReceiverFn receiver_;
+  const Mode mode_;
+  const std::optional<int64_t> seed_;
+  std::map<const Graph*, BuiltExport> built_;  // without their graphs
+};
+
+// Says what a caller of the exported graph has to know about its batch.
+void WarnOfBatch(Mode mode, const std::vector<std::string>& obstacles,
+                 const std::vector<RefusedBatch>& refused, int64_t batch_size) {
+  if (!obstacles.empty()) {
+    LOG(WARNING) << "The graph of mode " << ModeName(mode) << " takes batches of " << batch_size
+                 << " only: " << absl::StrJoin(obstacles, "; ");
+  } else if (!refused.empty()) {
+    LOG(WARNING) << "The graph of mode " << ModeName(mode)
+                 << " takes any batch size its ops take, where model_fn refuses some: of "
+                 << absl::StrJoin(refused, ", ", [](std::string* out, const RefusedBatch& one) {
+                      absl::StrAppend(out, one.batch_size, " (", one.error, ")");
+                    });
+  }
+}
+
+absl::StatusOr<ExportGraphDef> MakeModel(ModelBuilder& builder, Mode mode) {
+  EST_ASSIGN_OR_RETURN(ExportGraphDef model, MakeExportGraphDef(builder.fn(), builder.options()));
+  WarnOfBatch(mode, model.obstacles, model.refused, builder.options().static_batch_size);
+  return model;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
+    const std::optional<std::string>& prefix, const std::vector<ExportedMode>& modes) const {
+  auto variables = std::make_shared<VariableStore>();
+  std::map<std::string, std::string> loaded_by;
+  for (const ExportedMode& mode : modes) {
+    ModelState state;
+    EST_RETURN_IF_ERROR(Annotate(prefix.has_value()
+                                     ? state.Restore(mode.graph, *prefix, mode.scaffold)
+                                     : state.CopyFrom(mode.graph, trained_, mode.scaffold),
+                                 absl::StrCat("exporting mode ", mode.name)));
+    for (const Variable& variable : mode.graph.variables()) {
+      if (variable.local()) continue;  // a metric's total: its initializer is in the graph
+      const std::string& name = variable.name();
+      const Array& value = *state.store().Peek(name);
+      const auto [first, is_new] = loaded_by.emplace(name, mode.name);
+      if (is_new) {
+        EST_RETURN_IF_ERROR(variables->Set(name, value));
+      } else if (!SameBits(value, *variables->Peek(name))) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "variable '", name, "' has one value in mode ", first->second, " and another in mode ",
+            mode.name,
+            " (Scaffold::restore_names or partial_restore of the one is not that of the "
+            "other), and a SavedModel holds one: export ",
+            mode.name, " alone"));
+      }
+    }
+  }
+  return variables;
+}
+
+// Once for all modes, so that they are of one step, whatever a trainer saves in the meantime.
+absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadVariables(
+    const std::optional<std::string>& checkpoint_path,
+    const std::vector<ExportedMode>& modes) const {
+  if (checkpoint_path.has_value()) {
+    EST_RETURN_IF_ERROR(Annotate(CheckCheckpoint(*checkpoint_path), "checkpoint_path"));
+    return LoadFrom(checkpoint_path, modes);
+  }
+  NewestCheckpoint newest(*config_.model_dir);
+  while (true) {
+    EST_ASSIGN_OR_RETURN(const std::optional<std::string> prefix, newest.Find());
+    if (trained_.AheadOf(prefix.value_or(""))) return LoadFrom(std::nullopt, modes);
+    if (!prefix.has_value()) break;
+    auto variables = LoadFrom(prefix, modes);
+    if (!newest.PassOver(*prefix, variables.status())) return variables;
+  }
+  if (!warm_start_.has_value()) {
+    return absl::NotFoundError(absl::StrCat("Couldn't find trained model at ", *config_.model_dir,
+                                            "; train first, or give a checkpoint_path"));
+  }
+  const absl::StatusOr<std::string> start = CheckpointPrefix(warm_start_->ckpt_to_initialize_from);
+  EST_RETURN_IF_ERROR(Annotate(start.status(), "warm_start_from"));
+  auto variables = LoadFrom(*start, modes);
+  if (!variables.ok()) {
+    return Annotate(variables.status(),
+                    "before the first training, all variables are exported from the checkpoint of "
+                    "warm_start_from, by their own names; if it has not all of them, train first");
+  }
+  return variables;
+}
+
+absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
+    const std::string& export_dir_base, const InputReceiverFnMap& receivers,
+    const std::vector<ExportPass>& passes, const ExportSavedModelOptions& options) {
+  if (receivers.empty()) {
+    return absl::InvalidArgumentError(
+        "No valid modes for exporting found: give an input receiver for train, eval or infer");
+  }
+  SavedModelContents contents = {.meta_graphs = {},
+                                 .variables = nullptr,
+                                 .assets = options.assets,
+                                 .assets_extra = options.assets_extra,
+                                 .as_text = options.as_text};
+  struct Exported {
+    Mode mode;
+    const ExportPass* pass;
+    ExportGraphDef model;
+    Scaffold scaffold;
+  };
+  std::vector<Exported> exported;
+  for (const auto& [mode, receiver] : receivers) {
+    if (!receiver) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the input receiver of mode ", ModeName(mode), " must be given"));
+    }
+    for (const ExportPass& pass : passes) {
+      if (pass.predict_only && mode != Mode::kPredict) continue;
+      ModelBuilder builder(pass, receiver, mode, config_.tf_random_seed);
+      absl::StatusOr<ExportGraphDef> model = MakeModel(builder, mode);
+      if (!model.ok())
+        return Annotate(model.status(), absl::StrCat("exporting mode ", ModeName(mode)));
+      const BuiltExport& built = builder.Of(model->built);
+      LogSignatureReport(model->built.signatures, built.excluded);
+      exported.push_back({mode, &pass, *std::move(model), built.scaffold});
+    }
+  }
+  if (exported.empty()) {
+    return absl::InvalidArgumentError(
+        "nothing to export: one of export_to_cpu and export_to_tpu must be true, and a TPU graph "
+        "is written for the mode infer alone");
+  }
+  std::vector<ExportedMode> modes;
+  for (const Exported& one : exported) {
+    modes.push_back({.graph = *one.model.built.graph,
+                     .scaffold = one.scaffold,
+                     .name = std::string(ModeName(one.mode))});
+  }
+  EST_ASSIGN_OR_RETURN(const std::shared_ptr<VariableStore> variables,
+                       LoadVariables(options.checkpoint_path, modes));
+  contents.variables = variables.get();
+  for (const Exported& one : exported) {
+    std::vector<std::string> tags = {ModeTag(one.mode)};
+    tags.insert(tags.end(), one.pass->extra_tags.begin(), one.pass->extra_tags.end());
+    contents.meta_graphs.push_back(MakeMetaGraph(one.model, tags));
+  }
+  EST_ASSIGN_OR_RETURN(std::string dir,
+                       WriteTimestampedExport(export_dir_base, [&](const std::string& temporary) {
+                         return WriteSavedModel(temporary, contents);
+                       }));
+  LOG(INFO) << "SavedModel written to: " << dir;
+  return dir;
+}
+
+absl::StatusOr<FrozenGraph> ModelExporter::WriteFrozenGraph(
+    const std::string& path, const ServingInputReceiverFn& receiver, const ExportPass& pass,
+    const WriteFrozenGraphOptions& options) {
+  ModelBuilder builder(pass, receiver, Mode::kPredict, config_.tf_random_seed);
+  EST_ASSIGN_OR_RETURN(const ExportGraphDef model, MakeModel(builder, Mode::kPredict));
+  EST_ASSIGN_OR_RETURN(
+      const std::shared_ptr<VariableStore> variables,
+      LoadVariables(options.checkpoint_path, {{.graph = *model.built.graph,
+                                               .scaffold = builder.Of(model.built).scaffold,
+                                               .name = "infer"}}));
+  EST_ASSIGN_OR_RETURN(FrozenGraph frozen, FreezeGraph(model, *variables, options.signature_key));
+  EST_RETURN_IF_ERROR(WriteFileAtomically(path, frozen.graph_def));
+  return frozen;
+}
+
+absl::StatusOr<std::unique_ptr<Predictor>> ModelExporter::MakePredictor(
+    const ServingInputReceiverFn& receiver, const ExportPass& pass,
+    const MakePredictorOptions& options) {
+  ModelBuilder builder(pass, receiver, Mode::kPredict, config_.tf_random_seed);
+  EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(builder.fn(), builder.options()));
+  // With batch_sizes the caller knows.
+  WarnOfBatch(Mode::kPredict,
+              options.batch_sizes.empty() ? model.obstacles : std::vector<std::string>(),
+              model.refused, model.batch_size);
+  EST_ASSIGN_OR_RETURN(
+      std::shared_ptr<VariableStore> variables,
+      LoadVariables(options.checkpoint_path, {{.graph = *model.built.graph,
+                                               .scaffold = builder.Of(model.built).scaffold,
+                                               .name = "infer"}}));
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<const ServableSignature> signature,
+                       MakeModelFnSignature(std::move(model), options.signature_key, builder.fn(),
+                                            options.batch_sizes));
+  return Predictor::Create(std::move(signature), std::move(variables), options.predictor);
+}
+
+}  // namespace estimator

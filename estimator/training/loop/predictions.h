@@ -1,0 +1,75 @@
+// Predictions: a lazy sequence with exactly one row per example, in the input's order.
+#ifndef ESTIMATOR_TRAINING_LOOP_PREDICTIONS_H_
+#define ESTIMATOR_TRAINING_LOOP_PREDICTIONS_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/array/array.h"
+#include "estimator/training/hooks/hook.h"
+#include "estimator/training/loop/run_config.h"
+#include "estimator/training/model/model_cache.h"
+#include "estimator/training/model/strategy.h"
+
+namespace estimator {
+
+struct PredictOptions {
+  // None: all predictions of the spec.
+  std::vector<std::string> predict_keys = {};
+  Hooks hooks = {};
+  std::optional<std::string> checkpoint_path = std::nullopt;
+  // False: a batch at a time, whose arrays may differ in their first axis.
+  bool yield_single_examples = true;
+};
+
+// Named arrays of one example (without the batch axis), or of one batch; a bare tensor has the name
+// "".
+using Prediction = std::map<std::string, Array>;
+
+// Not thread-safe. The estimator that made it outlives it.
+class Predictions {
+ public:
+  // The next row (or batch); nullopt at the end. The first call builds the model and reads the
+  // checkpoint; nothing runs before.
+  // Errors: those of the input and the model; INVALID_ARGUMENT if no predict_keys match, or if rows
+  // are asked for and predictions differ in their first axis. An error repeats.
+  absl::StatusOr<std::optional<Prediction>> Next();
+  // What is left, all at once.
+  absl::StatusOr<std::vector<Prediction>> All();
+
+  ~Predictions();
+  Predictions(Predictions&&) noexcept;
+
+ private:
+  friend class PredictLoop;
+  struct State;
+  Predictions(std::unique_ptr<State> state, absl::Status status);
+  absl::Status status_;
+  std::unique_ptr<State> state_;  // null after construction with an error
+};
+
+// Keeps its programs between calls. Not thread-safe.
+class PredictLoop {
+ public:
+  PredictLoop(const Strategy& strategy, const RunConfig& config,
+              const std::optional<WarmStartSettings>& warm_start = std::nullopt);
+  Predictions Predict(const InputFn& input_fn, PredictOptions options, const ModelState& trained);
+  // A sequence that gives this error.
+  static Predictions Failed(absl::Status status);
+
+ private:
+  friend class Predictions;
+  const Strategy& strategy_;
+  const std::string model_dir_;
+  ModelCache models_;
+  const bool warm_started_;  // without a checkpoint
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_LOOP_PREDICTIONS_H_

@@ -1,0 +1,41 @@
+#include "estimator/training/loop/run_config.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace estimator {
+
+absl::Status RunConfig::Validate() const {
+  std::vector<std::string> violations;
+  const auto at_least = [&](absl::string_view field, const std::optional<int64_t>& value,
+                            int64_t least) {
+    if (value.has_value() && *value < least) {
+      violations.push_back(absl::StrCat(field, " must be >= ", least, ", given ", *value));
+    }
+  };
+  if (model_dir.has_value() && model_dir->empty()) {
+    violations.push_back("model_dir must be non-empty when it is given");
+  }
+  at_least("save_summary_steps", save_summary_steps, 0);
+  at_least("save_checkpoints_steps", save_checkpoints_steps, 0);
+  at_least("save_checkpoints_secs", save_checkpoints_secs, 0);
+  at_least("keep_checkpoint_max", keep_checkpoint_max, 0);
+  if (log_step_count_steps.has_value() && *log_step_count_steps < 1) {
+    violations.push_back(
+        absl::StrCat("log_step_count_steps must be >= 1, or nullopt for no log lines, given ",
+                     *log_step_count_steps));
+  }
+  if (save_checkpoints_steps.has_value() && save_checkpoints_secs.has_value()) {
+    violations.push_back("save_checkpoints_steps and save_checkpoints_secs cannot be both set");
+  }
+  if (!(keep_checkpoint_every_n_hours > 0)) {
+    violations.push_back(absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ",
+                                      keep_checkpoint_every_n_hours));
+  }
+  if (violations.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("RunConfig: ", absl::StrJoin(violations, "; ")));
+}
+
+}  // namespace estimator

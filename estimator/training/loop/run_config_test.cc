@@ -1,0 +1,57 @@
+#include "estimator/training/loop/run_config.h"
+
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+// Behaviour B1.
+TEST(RunConfig, DefaultsAreTensorFlows) {
+  const RunConfig config;
+  EXPECT_EQ(config.save_summary_steps, 100);
+  EXPECT_FALSE(config.save_checkpoints_steps.has_value());
+  EXPECT_EQ(RunConfig::kDefaultSaveCheckpointsSecs, 600);
+  EXPECT_EQ(config.keep_checkpoint_max, 5);
+  EXPECT_EQ(config.keep_checkpoint_every_n_hours, 10000);
+  EXPECT_EQ(config.log_step_count_steps, 100);
+  EXPECT_TRUE(config.checkpoint_save_graph_def);
+  EXPECT_TRUE(config.Validate().ok());
+}
+
+// Behaviour B2.
+TEST(RunConfig, StepsAndSecsTogetherAreRefused) {
+  RunConfig config;
+  config.save_checkpoints_steps = 10;
+  EXPECT_TRUE(config.Validate().ok());
+  config.save_checkpoints_secs = 10;
+  EXPECT_EQ(config.Validate().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// Behaviours B3 and B5: all violations in one message.
+TEST(RunConfig, EveryValueOutOfRangeIsNamedAtOnce) {
+  RunConfig config;
+  config.model_dir = "";
+  config.save_summary_steps = -1;
+  config.keep_checkpoint_max = -2;
+  config.keep_checkpoint_every_n_hours = 0;
+  config.log_step_count_steps = 0;
+  const std::string message(config.Validate().message());
+  for (const char* field :
+       {"model_dir", "save_summary_steps", "keep_checkpoint_max must be >= 0, given -2",
+        "keep_checkpoint_every_n_hours", "log_step_count_steps"}) {
+    EXPECT_NE(message.find(field), std::string::npos) << field << " in: " << message;
+  }
+}
+
+// Behaviour B4.
+TEST(RunConfig, EveryNullableFieldAcceptsNone) {
+  RunConfig config;
+  config.save_summary_steps = std::nullopt;
+  config.keep_checkpoint_max = std::nullopt;
+  config.log_step_count_steps = std::nullopt;
+  config.tf_random_seed = std::nullopt;
+  EXPECT_TRUE(config.Validate().ok());
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,144 @@
+#include "estimator/training/loop/tf_config.h"
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kCluster[] =
+    R"("cluster": {"chief": ["c:1"], "worker": ["w:1", "w:2"], "ps": ["p:1"], "aide": ["a:1"]})";
+
+TaskConfig Parsed(const std::string& json) {
+  const absl::StatusOr<TaskConfig> task = ParseTfConfig(json);
+  EXPECT_TRUE(task.ok()) << json << ": " << task.status();
+  return task.ok() ? *task : TaskConfig();
+}
+
+TaskConfig TaskOf(const std::string& type, int index) {
+  return Parsed(
+      absl::StrCat("{", kCluster, R"(, "task": {"type": ")", type, R"(", "index": )", index, "}}"));
+}
+
+void ExpectRefused(const std::string& json, const std::string& reason) {
+  const absl::Status status = ParseTfConfig(json).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << json;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(reason)) << json;
+}
+
+// Behaviour B6.
+TEST(TfConfig, WithoutAClusterTheProcessIsWorkerZeroAndChief) {
+  for (const char* json : {"", "{}", R"({"task": {"type": "worker", "index": 0}})"}) {
+    const TaskConfig task = Parsed(json);
+    EXPECT_EQ(task.task_type, "worker");
+    EXPECT_EQ(task.task_id, 0);
+    EXPECT_TRUE(task.is_chief);
+    EXPECT_EQ(task.num_worker_replicas, 1);
+    EXPECT_EQ(task.num_ps_replicas, 0);
+    EXPECT_EQ(task.master, "");
+    EXPECT_EQ(task.global_id_in_cluster, 0);
+  }
+}
+
+// Behaviour B6.
+TEST(TfConfig, WithoutAClusterAnyOtherTaskIsRefused) {
+  ExpectRefused(R"({"task": {"type": "ps", "index": 0}})", "the task is worker 0, given ps 0");
+  ExpectRefused(R"({"task": {"index": 1}})", "the task is worker 0, given worker 1");
+}
+
+// Behaviour B6.
+TEST(TfConfig, SessionMastersAreHonouredEvenWhenEmpty) {
+  const TaskConfig local = Parsed(R"({"session_master": "m", "eval_session_master": "e"})");
+  EXPECT_EQ(local.master, "m");
+  EXPECT_EQ(local.evaluation_master, "e");
+  const TaskConfig chief = Parsed(absl::StrCat(
+      "{", kCluster, R"(, "task": {"type": "chief", "index": 0}, "session_master": ""})"));
+  EXPECT_EQ(chief.master, "");
+}
+
+// Behaviour B7.
+TEST(TfConfig, AClusterNeedsExactlyOneChiefAndAWholeTask) {
+  ExpectRefused(R"({"cluster": {"worker": ["w:1"]}, "task": {"type": "worker", "index": 0}})",
+                "exactly one chief, it has 0");
+  ExpectRefused(R"({"cluster": {"chief": ["c:1", "c:2"]}, "task": {"type": "chief", "index": 0}})",
+                "exactly one chief, it has 2");
+  ExpectRefused(R"({"cluster": {"chief": ["c:1"]}})", "its type and its index");
+  ExpectRefused(R"({"cluster": {"chief": ["c:1"]}, "task": {"type": "chief"}})",
+                "its type and its index");
+  ExpectRefused(R"({"cluster": {"chief": ["c:1"]}, "task": {"index": 0}})",
+                "its type and its index");
+  ExpectRefused(R"({"cluster": {"chief": ["c:1"]}, "task": {"type": "chief", "index": -1}})",
+                "must be >= 0, given -1");
+  ExpectRefused(R"({"cluster": {"chief": ["c:1"]}, "task": {"type": "chief", "index": 1}})",
+                "the job \"chief\" has 1 tasks");
+  ExpectRefused(R"({"cluster": {"chief": ["c:1"]}, "task": {"type": "wroker", "index": 0}})",
+                "\"wroker\" is no job of the cluster (chief)");
+}
+
+// Behaviour B8.
+TEST(TfConfig, TheMasterIsEmptyInAClusterOfOneAndElseTheTasksAddress) {
+  const TaskConfig alone =
+      Parsed(R"({"cluster": {"chief": ["c:1"]}, "task": {"type": "chief", "index": 0}})");
+  EXPECT_EQ(alone.master, "");
+  EXPECT_TRUE(alone.is_chief);
+  EXPECT_TRUE(CheckMayTrain(alone).ok());
+  EXPECT_EQ(TaskOf("worker", 1).master, "grpc://w:2");
+}
+
+// Behaviour B9.
+TEST(TfConfig, AnEvaluatorStandsOutsideTheCluster) {
+  const TaskConfig task = TaskOf("evaluator", 0);
+  EXPECT_TRUE(task.cluster_spec.empty());
+  EXPECT_EQ(task.num_worker_replicas, 0);
+  EXPECT_EQ(task.num_ps_replicas, 0);
+  EXPECT_FALSE(task.is_chief);
+  EXPECT_EQ(task.master, "");
+  EXPECT_EQ(task.global_id_in_cluster, std::nullopt);
+}
+
+// Behaviour B9.
+TEST(TfConfig, TheOldJobMasterPlaysTheChief) {
+  const TaskConfig task = Parsed(
+      R"({"cluster": {"master": ["m:1"], "worker": ["w:1"]}, "task": {"type": "master", "index": 0}})");
+  EXPECT_TRUE(task.is_chief);
+  EXPECT_EQ(task.num_worker_replicas, 2);
+  ExpectRefused(R"({"cluster": {"master": ["m:1"]}, "task": {"type": "evaluator", "index": 0}})",
+                "neither a chief nor an evaluator");
+  ExpectRefused(
+      R"({"cluster": {"master": ["m:1"], "chief": ["c:1"]}, "task": {"type": "chief", "index": 0}})",
+      "neither a chief nor an evaluator");
+}
+
+// Behaviour B10.
+TEST(TfConfig, GlobalIdsBeginWithTheChiefAndEndWithPs) {
+  EXPECT_EQ(TaskOf("chief", 0).global_id_in_cluster, 0);
+  EXPECT_EQ(TaskOf("aide", 0).global_id_in_cluster, 1);
+  EXPECT_EQ(TaskOf("worker", 0).global_id_in_cluster, 2);
+  EXPECT_EQ(TaskOf("worker", 1).global_id_in_cluster, 3);
+  EXPECT_EQ(TaskOf("ps", 0).global_id_in_cluster, 4);
+}
+
+TEST(TfConfig, WhatIsNotTheRightJsonIsRefusedWithAnExample) {
+  ExpectRefused("{cluster", "it is JSON like");
+  ExpectRefused(R"({"cluster": {"chief": "c:1"}})", "it is JSON like");
+  ExpectRefused(R"({"service": "x"})", "it is JSON like");
+  ExpectRefused(R"({"cluster": {"chief": [1]}})", "addresses are non-empty strings");
+  // Behaviour B5.
+  ExpectRefused(R"({"model_dir": ""})", "model_dir must be non-empty");
+}
+
+// Behaviour D10, and one process trains alone.
+TEST(TfConfig, OnlyAProcessThatTrainsAloneMayTrain) {
+  EXPECT_TRUE(CheckMayTrain({}).ok());
+  EXPECT_EQ(CheckMayTrain(TaskOf("evaluator", 0)).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckMayTrain(TaskOf("ps", 0)).code(), absl::StatusCode::kInvalidArgument);
+  const absl::Status several = CheckMayTrain(TaskOf("chief", 0));
+  EXPECT_EQ(several.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(several.message()), HasSubstr("3 tasks that train"));
+}
+
+}  // namespace
+}  // namespace estimator

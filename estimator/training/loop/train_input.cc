@@ -1,0 +1,66 @@
+#include "estimator/training/loop/train_input.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
+#include "glog/logging.h"
+
+namespace estimator {
+
+absl::StatusOr<const StepInput*> TrainInput::First(const InputFn& input_fn,
+                                                   const Position& position) {
+  const bool in_step = position.ahead || position.in_memory_same;
+  bool moved = input_ != nullptr && identity_ == input_fn.identity() && in_step;
+  if (!moved) {
+    EST_RETURN_IF_ERROR(OpenAtStart(input_fn));
+    if (!position.ahead && !position.checkpoint.empty()) {
+      EST_ASSIGN_OR_RETURN(moved, Restore(position.checkpoint));
+    }
+  }
+  EST_ASSIGN_OR_RETURN(const StepInput* first, input_->Peek());
+  if (first != nullptr || !moved) return first;
+  // Programs that train an epoch a call rely on it.
+  LOG(INFO) << "The input was read to its end before; it begins anew";
+  EST_RETURN_IF_ERROR(OpenAtStart(input_fn));
+  return input_->Peek();
+}
+
+absl::Status TrainInput::OpenAtStart(const InputFn& input_fn) {
+  input_ = nullptr;
+  SetDefaultSeed(seed_);
+  absl::StatusOr<std::unique_ptr<Feeder>> feeder = strategy_.OpenInput(Mode::kTrain, input_fn);
+  SetDefaultSeed(std::nullopt);
+  if (!feeder.ok()) return feeder.status();
+  input_ = std::make_unique<OpenInput>(*std::move(feeder));
+  identity_ = input_fn.identity();
+  return absl::OkStatus();
+}
+
+// False: the checkpoint has no position for this input, which stays at its beginning.
+absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
+  const std::string path = InputStatePath(checkpoint);
+  if (!FileExists(path)) {  // TensorFlow's own checkpoint, or deleted
+    LOG(INFO) << "The input starts at its beginning: there is no " << path;
+    return false;
+  }
+  EST_ASSIGN_OR_RETURN(const std::string saved, ReadFile(path));
+  const absl::Status restored = input_->RestoreState(saved);
+  if (absl::IsInvalidArgument(restored)) {
+    LOG(WARNING) << "The input starts at its beginning: " << path
+                 << " is the position of another input (" << restored.message() << ")";
+    return false;
+  }
+  if (!restored.ok()) {
+    return absl::Status(
+        restored.code(),
+        absl::StrCat(path, ": ", restored.message(), ". The variables of ", Basename(checkpoint),
+                     " are not affected: delete ", path, " to go on from step ",
+                     StepOfPrefix(checkpoint), " with the input at its beginning"));
+  }
+  return true;
+}
+
+}  // namespace estimator

@@ -1,0 +1,59 @@
+// How long a call of Train goes on.
+#ifndef ESTIMATOR_TRAINING_LOOP_TRAIN_LENGTH_H_
+#define ESTIMATOR_TRAINING_LOOP_TRAIN_LENGTH_H_
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/saturating.h"
+
+namespace estimator {
+
+// `value` more steps, from wherever training stands.
+struct Steps {
+  explicit Steps(int64_t steps) : value(steps) {}
+  int64_t value;
+};
+// Until global_step is `value`; nothing is done where it is there already.
+struct MaxSteps {
+  explicit MaxSteps(int64_t steps) : value(steps) {}
+  int64_t value;
+};
+
+// Steps(100), MaxSteps(1000), or neither: until the input ends.
+class TrainLength {
+ public:
+  TrainLength() = default;
+  TrainLength(Steps steps) : steps_(steps.value) {}  // NOLINT: Train(input_fn, Steps(100))
+  TrainLength(MaxSteps max_steps) : max_steps_(max_steps.value) {}  // NOLINT
+
+  std::optional<int64_t> steps() const { return steps_; }
+  std::optional<int64_t> max_steps() const { return max_steps_; }
+  bool until_end() const { return !steps_ && !max_steps_; }
+  // The global step at which to stop, starting from `start`.
+  int64_t TargetFrom(int64_t start) const {
+    if (steps_) return SaturatingAdd(start, *steps_);
+    return max_steps_.value_or(std::numeric_limits<int64_t>::max());
+  }
+  absl::Status Validate() const {
+    if (steps_ && *steps_ <= 0) {
+      return absl::InvalidArgumentError(absl::StrCat("Must specify steps > 0, given: ", *steps_));
+    }
+    if (max_steps_ && *max_steps_ <= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Must specify max_steps > 0, given: ", *max_steps_));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::optional<int64_t> steps_;
+  std::optional<int64_t> max_steps_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_LOOP_TRAIN_LENGTH_H_

@@ -1,0 +1,160 @@
+#include "estimator/training/model/first_non_finite.h"
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace estimator {
+namespace {
+
+constexpr absl::string_view kVariableOp = "VariableV2";
+constexpr absl::string_view kConstantOp = "Const";
+
+// The first NaN, and where there is none, the first infinite element.
+std::optional<int64_t> FindNonFinite(const Array& value) {
+  std::optional<int64_t> infinite;
+  for (int64_t i = 0; i < value.num_elements(); ++i) {
+    const double element = value.AsDouble(i);
+    if (std::isnan(element)) return i;
+    if (!infinite.has_value() && std::isinf(element)) infinite = i;
+  }
+  return infinite;
+}
+
+// The loss and what it is computed from, and the gradients' side of the graph, in creation order:
+// inputs come before what uses them.
+std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
+  std::set<const Node*> needed;
+  std::vector<const Node*> pending;
+  if (model.spec.loss.valid()) pending.push_back(model.spec.loss.node());
+  for (const Node* assign : CollectAssigns({model.spec.train_op}))
+    pending.push_back(assign->input(1).node());
+  while (!pending.empty()) {
+    const Node* node = pending.back();
+    pending.pop_back();
+    if (!needed.insert(node).second) continue;
+    for (const Tensor& input : node->inputs()) pending.push_back(input.node());
+  }
+  std::vector<Tensor> tensors;
+  for (const auto& node : model.graph->nodes()) {
+    if (needed.count(node.get()) == 0) continue;
+    if (node->op() == kConstantOp) {
+      const auto& value = node->attrs().get<Array>("value");
+      if (!IsFloating(value.dtype()) || !FindNonFinite(value)) continue;
+    }
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      const Tensor output(model.graph.get(), node.get(), i);
+      if (IsFloating(output.dtype()) && output.shape().num_elements() > 0)
+        tensors.push_back(output);
+    }
+  }
+  return tensors;
+}
+
+std::string Describe(const Tensor& tensor, const Array& value, int64_t i) {
+  std::vector<int64_t> index;
+  int64_t rest = i;
+  for (const int64_t stride : value.shape().strides()) {
+    index.push_back(rest / stride);
+    rest %= stride;
+  }
+  return absl::StrCat(
+      tensor.name(), " (", tensor.spec().ToString(), ") is ",
+      std::isnan(value.AsDouble(i)) ? "NaN" : "Inf",
+      value.shape().rank() > 0 ? absl::StrCat(" at ", Shape(std::move(index)).ToString()) : "",
+      tensor.node()->op() == kVariableOp ? " since before this step" : "");
+}
+
+// One replica's tensors, looked at in forward order. A variable or a constant may be infinite on
+// purpose (the best loss so far, the logits of what is masked), and so may be what is computed from
+// it: these are set aside, and named only where nothing else is not finite. NaN is never meant.
+class Search {
+ public:
+  // The text if this is the tensor to name.
+  std::optional<std::string> Look(const Tensor& tensor, const Array& value) {
+    const std::optional<int64_t> i = FindNonFinite(value);
+    if (!i.has_value()) return std::nullopt;
+    const std::string text = Describe(tensor, value, *i);
+    const std::string* source = nullptr;  // what is infinite that this is computed from
+    for (const Tensor& input : tensor.node()->inputs()) {
+      const auto found = infinite_.find(input);
+      if (found != infinite_.end()) source = &found->second;
+    }
+    const std::string& op = tensor.node()->op();
+    const bool is_source = op == kVariableOp || op == kConstantOp;
+    if (std::isnan(value.AsDouble(*i)) || (source == nullptr && !is_source))
+      return source == nullptr ? text : absl::StrCat(text, " and its source ", *source);
+    if (!first_infinite_source_.has_value()) first_infinite_source_ = text;
+    infinite_[tensor] = is_source ? text : *source;
+    return std::nullopt;
+  }
+  const std::optional<std::string>& first_infinite_source() const { return first_infinite_source_; }
+
+ private:
+  std::map<Tensor, std::string> infinite_;  // what was set aside, with its source's text
+  std::optional<std::string> first_infinite_source_;
+};
+
+}  // namespace
+
+std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
+                                 const StepFeeds& feeds) {
+  const std::vector<Tensor> tensors = FloatingTensors(model);
+  auto executable = backend.Compile(
+      *model.graph, {.feeds = model.placeholders, .fetches = tensors, .updates = {}});
+  if (!executable.ok()) return absl::StrCat("(not found: ", executable.status().message(), ")");
+  std::string found = "(no tensor is, when the step is run again)";
+  const absl::StatusOr<int64_t> steps =
+      (*executable)
+          ->RunLoop(
+              1,
+              [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+                return std::optional<StepFeeds>(feeds);
+              },
+              [&](int64_t, const StepFetches& fetches) {
+                const auto name = [&](const std::string& text, size_t replica) {
+                  found = fetches.size() == 1 ? text : absl::StrCat(text, " on replica ", replica);
+                };
+                std::vector<Search> searches(fetches.size());
+                for (size_t i = 0; i < tensors.size(); ++i) {
+                  for (size_t replica = 0; replica < fetches.size(); ++replica) {
+                    const auto text = searches[replica].Look(tensors[i], fetches[replica][i]);
+                    if (!text.has_value()) continue;
+                    name(*text, replica);
+                    return absl::OkStatus();
+                  }
+                }
+                for (size_t replica = fetches.size(); replica-- > 0;) {
+                  const auto& text = searches[replica].first_infinite_source();
+                  if (text.has_value()) name(*text, replica);
+                }
+                return absl::OkStatus();
+              });
+  if (!steps.ok()) return absl::StrCat("(not found: ", steps.status().message(), ")");
+  return found;
+}
+
+std::vector<std::string> NamesWithNaN(const std::map<std::string, Array>& variables) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : variables) {
+    bool found = false;
+    if (value.dtype() == DType::kFloat32) {  // nearly all: every save looks at them
+      const float* const x = value.data<float>();
+      for (int64_t i = 0; i < value.num_elements(); ++i) found |= x[i] != x[i];
+    } else if (IsFloating(value.dtype())) {
+      const std::optional<int64_t> i = FindNonFinite(value);
+      found = i.has_value() && std::isnan(value.AsDouble(*i));
+    }
+    if (found) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace estimator

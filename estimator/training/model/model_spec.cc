@@ -1,0 +1,131 @@
+#include "estimator/training/model/model_spec.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/graph/placeholder_dependency.h"
+#include "estimator/ops/shape_ops.h"
+
+namespace estimator {
+namespace {
+
+constexpr char kMetricCure[] =
+    "take metrics::Mean of a value of each example, f32 [N] (of a loss: .reduction = "
+    "Reduction::kNone); the mean loss itself is shown as 'loss' anyway";
+
+class Violations {
+ public:
+  template <typename... Parts>
+  void Add(const Parts&... parts) {
+    messages_.push_back(absl::StrCat(parts...));
+  }
+  absl::Status ToStatus(Mode mode) const {
+    if (messages_.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("the spec that model_fn returned for mode ", ModeName(mode),
+                     " is not usable: ", absl::StrJoin(messages_, "; ")));
+  }
+
+ private:
+  std::vector<std::string> messages_;
+};
+
+void CheckGraph(const Graph& graph, absl::string_view what, const Tensor& tensor,
+                Violations& violations) {
+  if (tensor.valid() && tensor.graph() != &graph) {
+    violations.Add(what, " ('", tensor.name(),
+                   "') must be from the graph that model_fn was called in");
+  }
+}
+
+void CheckLoss(const Graph& graph, ModelSpec& spec, Violations& violations) {
+  if (!spec.loss.valid()) {
+    violations.Add("Missing loss.");
+    return;
+  }
+  CheckGraph(graph, "loss", spec.loss, violations);
+  if (!IsFloating(spec.loss.dtype())) {
+    violations.Add("Loss must be a floating scalar, given ", spec.loss.spec().ToString());
+  } else if (spec.loss.shape().num_elements() != 1) {
+    violations.Add("Loss must be scalar, given ", spec.loss.spec().ToString(),
+                   "; reduce it over the batch (ReduceMean, or a function of estimator::losses)");
+  } else if (spec.loss.rank() > 0) {
+    spec.loss = Reshape(spec.loss, Shape{});
+  }
+}
+
+void CheckMetric(const std::string& name, const Metric& metric, Violations& violations) {
+  if (name == "loss" || name == "global_step") {
+    violations.Add("a metric may not be called '", name, "': evaluation adds it by itself");
+  }
+  if (!metric.value.valid() || !metric.update.valid()) {
+    violations.Add(
+        "metric '", name, "' has no ", metric.value.valid() ? "update" : "value",
+        "; a metric is a (value, update) pair as metrics::Mean returns it, not a tensor");
+  } else if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
+    violations.Add("the value of metric '", name, "' (", metric.value.spec().ToString(), " '",
+                   metric.value.name(), "') is one of a batch: it is computed from '",
+                   input->name(), "'; ", kMetricCure);
+  }
+}
+
+}  // namespace
+
+absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
+  Violations violations;
+  if (spec.mode != Mode::kPredict) CheckLoss(graph, spec, violations);
+  if (spec.mode == Mode::kTrain && !spec.train_op.valid()) violations.Add("Missing train_op.");
+  if (spec.mode == Mode::kPredict) {
+    for (const auto& [key, output] : spec.export_outputs) {
+      for (const auto& [name, tensor] : output.outputs())
+        CheckGraph(graph, absl::StrCat("export_outputs['", key, "']"), tensor, violations);
+    }
+    if (spec.predictions.empty()) violations.Add("Missing predictions.");
+    for (const auto& [name, tensor] : spec.predictions) {
+      if (!tensor.valid()) violations.Add("prediction '", name, "' is not a tensor");
+      CheckGraph(graph, absl::StrCat("prediction '", name, "'"), tensor, violations);
+    }
+    // Without predictions there is no default, which is said already.
+    absl::StatusOr<ExportOutputs> outputs =
+        ResolveExportOutputs(std::move(spec.export_outputs), spec.predictions);
+    if (!outputs.ok() && !spec.predictions.empty()) violations.Add(outputs.status().message());
+    if (outputs.ok()) spec.export_outputs = *std::move(outputs);
+  }
+  if (spec.mode == Mode::kEval) {
+    for (const auto& [name, metric] : spec.eval_metric_ops) CheckMetric(name, metric, violations);
+    if (spec.eval_metrics.has_value()) {
+      if (!spec.eval_metrics->fn) violations.Add("eval_metrics has no function");
+      for (size_t i = 0; i < spec.eval_metrics->tensors.size(); ++i) {
+        const Tensor& tensor = spec.eval_metrics->tensors[i];
+        if (!tensor.valid()) {
+          violations.Add("tensor ", i, " of eval_metrics is not a tensor");
+        } else if (tensor.rank() == 0) {
+          violations.Add(
+              "tensor ", i, " of eval_metrics ('", tensor.name(), "', ", tensor.spec().ToString(),
+              ") is a scalar; it must keep the batch axis, on which batches and replicas are "
+              "joined: ",
+              kMetricCure);
+        }
+        CheckGraph(graph, "a tensor of eval_metrics", tensor, violations);
+      }
+    }
+  }
+  if (spec.host_call.has_value()) {
+    if (!spec.host_call->fn) violations.Add("host_call has no function");
+    for (const Tensor& tensor : spec.host_call->tensors) {
+      if (!tensor.valid()) {
+        violations.Add("a tensor of host_call is not a tensor");
+      } else if (tensor.rank() == 0) {
+        violations.Add(
+            "tensor '", tensor.name(),
+            "' of host_call is a scalar; reshape it to [1]: replicas are joined on axis 0");
+      }
+      CheckGraph(graph, "a tensor of host_call", tensor, violations);
+    }
+  }
+  if (!graph.status().ok()) return graph.status();
+  return violations.ToStatus(spec.mode);
+}
+
+}  // namespace estimator

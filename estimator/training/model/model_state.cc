@@ -1,0 +1,155 @@
+#include "estimator/training/model/model_state.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/name_pattern.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/object_names.h"
+#include "estimator/checkpoint/restore.h"
+#include "estimator/runtime/backend.h"
+#include "estimator/training/warm_start/checkpoint_initializer.h"
+#include "estimator/training/warm_start/load_variables.h"
+#include "estimator/training/warm_start/warm_start.h"
+#include "glog/logging.h"
+
+namespace estimator {
+
+namespace {
+
+// What a graph wants restored, and what a rule of the scaffold's lets it go without.
+struct RestorePlan {
+  std::vector<WantedVariable> wanted;
+  std::vector<std::string> absent;
+};
+
+// A misspelled name would restore weights where averages were meant.
+absl::Status CheckRestoreNames(const Graph& graph, const Scaffold& scaffold) {
+  std::vector<std::string> names, unknown;
+  for (const Variable& variable : graph.variables()) names.push_back(variable.name());
+  for (const auto& [name, stored_name] : scaffold.restore_names) {
+    if (graph.FindVariable(name).has_value()) continue;
+    const std::optional<std::string> nearest = NearestName(name, names);
+    unknown.push_back(absl::StrCat(
+        "'", name, "'", nearest ? absl::StrCat(" (did you mean '", *nearest, "'?)") : ""));
+  }
+  if (unknown.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("Scaffold::restore_names has names that are no variables of this model: ",
+                   absl::StrJoin(unknown, ", ")));
+}
+
+// is_there: whether there is a value of this name.
+absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaffold,
+                                        const std::function<bool(const std::string&)>& is_there) {
+  EST_RETURN_IF_ERROR(CheckRestoreNames(graph, scaffold));
+  EST_ASSIGN_OR_RETURN(const std::vector<NamePattern> may_be_absent,
+                       CompileNamePatterns("Scaffold::partial_restore", scaffold.partial_restore));
+  RestorePlan plan;
+  for (const Variable& variable : graph.variables()) {
+    if (variable.local()) continue;
+    const auto renamed = scaffold.restore_names.find(variable.name());
+    const std::string& stored_name =
+        renamed == scaffold.restore_names.end() ? variable.name() : renamed->second;
+    const bool rule = std::any_of(
+        may_be_absent.begin(), may_be_absent.end(),
+        [&](const NamePattern& pattern) { return pattern.MatchesAllOf(variable.name()); });
+    if (rule && !is_there(stored_name)) {
+      plan.absent.push_back(variable.name());
+    } else {
+      plan.wanted.push_back(
+          {.name = variable.name(), .spec = variable.spec(), .stored_name = stored_name});
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
+                                 const Scaffold& scaffold) {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
+  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
+  EST_ASSIGN_OR_RETURN(RestorePlan plan, PlanRestore(graph, scaffold, [&](const std::string& name) {
+                         return reader->Has(objects.Stored(name));
+                       }));
+  for (WantedVariable& variable : plan.wanted) {
+    variable.stored_name = objects.Stored(variable.stored_name);
+  }
+  EST_RETURN_IF_ERROR(CheckRestorable(*reader, plan.wanted));
+  set_checkpoint("");
+  EST_RETURN_IF_ERROR(LoadVariables(*reader, plan.wanted, store_));
+  EST_RETURN_IF_ERROR(InitializeAbsent(graph, plan.absent, prefix));
+  set_checkpoint(prefix);
+  return absl::OkStatus();
+}
+
+absl::Status ModelState::InitializeAbsent(const Graph& graph,
+                                          const std::vector<std::string>& absent,
+                                          const std::string& origin) {
+  if (absent.empty()) return absl::OkStatus();
+  LOG(WARNING) << "Scaffold::partial_restore: " << absent.size() << " variables are not in "
+               << origin << " and begin at their first values: " << absl::StrJoin(absent, ", ");
+  std::set<std::string> restored;
+  for (const Variable& variable : graph.variables()) restored.insert(variable.name());
+  for (const std::string& name : absent) {
+    store_.MarkUninitialized(name);
+    restored.erase(name);
+  }
+  EST_RETURN_IF_ERROR(LoadCheckpointInitializers(graph, restored, store_).status());
+  return InitializeVariables(graph, store_);
+}
+
+absl::Status ModelState::InitializeFresh(const Graph& graph, const Scaffold& scaffold,
+                                         const std::optional<WarmStartSettings>& warm_start) {
+  set_checkpoint("");
+  for (const Variable& variable : graph.variables()) {  // of a run whose model_dir was removed
+    if (!variable.local()) store_.MarkUninitialized(variable.name());
+  }
+  std::set<std::string> warm_started;
+  if (warm_start.has_value()) {
+    EST_ASSIGN_OR_RETURN(warm_started, WarmStart(*warm_start, graph, store_));
+  }
+  EST_RETURN_IF_ERROR(LoadCheckpointInitializers(graph, warm_started, store_).status());
+  EST_RETURN_IF_ERROR(InitializeVariables(graph, store_));
+  return scaffold.init_fn ? scaffold.init_fn(store_) : absl::OkStatus();
+}
+
+absl::Status ModelState::CopyFrom(const Graph& graph, const ModelState& other,
+                                  const Scaffold& scaffold) {
+  EST_ASSIGN_OR_RETURN(const RestorePlan plan,
+                       PlanRestore(graph, scaffold, [&](const std::string& name) {
+                         return other.store_.initialized(name);
+                       }));
+  for (const WantedVariable& variable : plan.wanted) {
+    const Array* value = other.store_.Peek(variable.stored_name);
+    if (value == nullptr || !other.store_.initialized(variable.stored_name)) {
+      return absl::NotFoundError(
+          absl::StrCat("variable '", variable.stored_name, "' has no value in memory"));
+    }
+    const TensorSpec there{value->dtype(), value->shape()};
+    if (!(there == variable.spec)) {
+      return absl::InvalidArgumentError(absl::StrCat("variable '", variable.stored_name, "' is ",
+                                                     there.ToString(), " in memory, ",
+                                                     variable.spec.ToString(), " in this model"));
+    }
+  }
+  for (const WantedVariable& variable : plan.wanted)
+    EST_RETURN_IF_ERROR(store_.Set(variable.name, *other.store_.Peek(variable.stored_name)));
+  EST_RETURN_IF_ERROR(InitializeAbsent(graph, plan.absent, "what was trained in memory"));
+  set_checkpoint(other.checkpoint_);
+  return absl::OkStatus();
+}
+
+int64_t ModelState::global_step() const {
+  const Array* step = store_.Peek("global_step");
+  return step == nullptr ? 0 : step->scalar<int64_t>();
+}
+
+}  // namespace estimator

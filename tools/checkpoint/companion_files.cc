@@ -1,0 +1,88 @@
+#include "tools/checkpoint/companion_files.h"
+
+#include <functional>
+#include <set>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/data/pipeline/iterator_state.h"
+#include "estimator/proto/meta_graph.pb.h"
+#include "estimator/proto/serialize.h"
+
+namespace estimator {
+namespace {
+
+// The node of "^node", "node:1" and "node".
+std::string NodeOf(absl::string_view tensor) {
+  absl::ConsumePrefix(&tensor, "^");
+  return std::string(tensor.substr(0, tensor.find(':')));
+}
+
+absl::Status CheckMetaGraph(const std::string& bytes) {
+  const absl::string_view size_text = " bytes are no MetaGraphDef";
+  proto::MetaGraphDef meta_graph;
+  if (!ParseWithinLimit(bytes, &meta_graph)) {
+    return absl::DataLossError(absl::StrCat("its ", bytes.size(), size_text));
+  }
+  std::set<std::string> names;
+  for (const proto::NodeDef& node : meta_graph.graph_def().node()) {
+    if (!names.insert(node.name()).second) {
+      return absl::DataLossError(absl::StrCat("two of its nodes are named ", node.name()));
+    }
+  }
+  if (names.empty()) {
+    return absl::DataLossError(absl::StrCat("its ", bytes.size(), size_text, " with a graph"));
+  }
+  for (const proto::NodeDef& node : meta_graph.graph_def().node()) {
+    for (const std::string& input : node.input()) {
+      if (names.count(NodeOf(input)) > 0) continue;
+      return absl::DataLossError(absl::StrCat(node.name(), " in it reads ", input,
+                                              ", and there is no node ", NodeOf(input)));
+    }
+  }
+  const proto::SaverDef& saver = meta_graph.saver_def();
+  for (const std::string& used :
+       {saver.filename_tensor_name(), saver.save_tensor_name(), saver.restore_op_name()}) {
+    if (used.empty() || names.count(NodeOf(used)) > 0) continue;
+    return absl::DataLossError(
+        absl::StrCat("its saver uses ", used, ", and there is no node ", NodeOf(used)));
+  }
+  return absl::OkStatus();
+}
+
+struct Extra {
+  std::string path;
+  std::function<absl::Status(const std::string& bytes)> check;
+  std::string consequence;
+};
+
+}  // namespace
+
+absl::StatusOr<CompanionFilesReport> VerifyCompanionFiles(const std::string& prefix) {
+  CompanionFilesReport report;
+  const std::vector<Extra> extras = {
+      {InputStatePath(prefix), CheckSealedState,
+       "Delete it to train on from this checkpoint with the input at its beginning"},
+      {MetaGraphPath(prefix), CheckMetaGraph,
+       "The variables are not affected: only import_meta_graph reads it"},
+  };
+  for (const Extra& extra : extras) {
+    if (!FileExists(extra.path)) continue;
+    EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(extra.path));
+    const absl::Status status = extra.check(bytes);
+    if (status.ok()) {
+      report.verified.push_back(extra.path);
+    } else {
+      report.damage.push_back(
+          absl::StrCat(extra.path, ": ", status.message(), ". ", extra.consequence));
+    }
+  }
+  return report;
+}
+
+}  // namespace estimator

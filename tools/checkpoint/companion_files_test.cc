@@ -1,0 +1,94 @@
+#include "tools/checkpoint/companion_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimator/base/file.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/data/pipeline/iterator_state.h"
+#include "estimator/proto/meta_graph.pb.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+proto::MetaGraphDef Graph() {
+  proto::MetaGraphDef meta_graph;
+  proto::NodeDef* const a = meta_graph.mutable_graph_def()->add_node();
+  a->set_name("a");
+  proto::NodeDef* const b = meta_graph.mutable_graph_def()->add_node();
+  b->set_name("b");
+  b->add_input("a:1");
+  b->add_input("^a");
+  meta_graph.mutable_saver_def()->set_restore_op_name("b");
+  return meta_graph;
+}
+
+class ExtrasTest : public ::testing::Test {
+ protected:
+  void WriteInput(const std::string& bytes) {
+    ASSERT_TRUE(WriteFileAtomically(InputStatePath(prefix_), bytes).ok());
+  }
+  void WriteGraph(const std::string& bytes) {
+    ASSERT_TRUE(WriteFileAtomically(MetaGraphPath(prefix_), bytes).ok());
+  }
+  std::vector<std::string> Damage() { return VerifyCompanionFiles(prefix_)->damage; }
+
+  const TempDir dir_;
+  const std::string prefix_ = dir_.File("model.ckpt-3");
+};
+
+TEST_F(ExtrasTest, ThatAreNotThereAreNoDamageAndWholeOnesAreNamed) {
+  EXPECT_THAT(VerifyCompanionFiles(prefix_)->verified, IsEmpty());
+  EXPECT_THAT(Damage(), IsEmpty());
+  WriteInput(SealState("Range", "xy"));
+  WriteGraph(Graph().SerializeAsString());
+  EXPECT_THAT(VerifyCompanionFiles(prefix_)->verified,
+              ElementsAre(InputStatePath(prefix_), MetaGraphPath(prefix_)));
+  EXPECT_THAT(Damage(), IsEmpty());
+}
+
+TEST_F(ExtrasTest, APositionIsHeldAgainstItsCrcByteForByte) {
+  const std::string whole = SealState("Range", "xy");
+  for (size_t i = 0; i < whole.size(); ++i) {
+    std::string bytes = whole;
+    bytes[i] = static_cast<char>(bytes[i] ^ 0x10);
+    WriteInput(bytes);
+    EXPECT_THAT(Damage(), ElementsAre(AllOf(StartsWith(InputStatePath(prefix_) + ": "),
+                                            HasSubstr("Delete it to train on"))))
+        << i;
+  }
+  WriteInput("");
+  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("0 bytes without its mark")));
+}
+
+TEST_F(ExtrasTest, AGraphThatDoesNotParseOrHangTogetherIsDamage) {
+  const std::string whole = Graph().SerializeAsString();
+  WriteGraph(whole.substr(0, whole.size() - 1));
+  EXPECT_THAT(Damage(),
+              ElementsAre(AllOf(StartsWith(MetaGraphPath(prefix_) + ": its "),
+                                HasSubstr("are no MetaGraphDef. The variables are not affected"))));
+  WriteGraph("");
+  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("0 bytes are no MetaGraphDef with a graph")));
+  proto::MetaGraphDef graph = Graph();
+  graph.mutable_graph_def()->mutable_node(1)->set_input(0, "c:1");
+  WriteGraph(graph.SerializeAsString());
+  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("b in it reads c:1, and there is no node c")));
+  graph = Graph();
+  graph.mutable_saver_def()->set_save_tensor_name("save:0");
+  WriteGraph(graph.SerializeAsString());
+  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("its saver uses save:0, and there is no node save")));
+  graph = Graph();
+  graph.mutable_graph_def()->add_node()->set_name("a");
+  WriteGraph(graph.SerializeAsString());
+  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("two of its nodes are named a")));
+}
+
+}  // namespace
+}  // namespace estimator
