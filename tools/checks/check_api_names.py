@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds our public names against TensorFlow's: docs/api_names.md against testdata/api/tensorflow_2_15_1.txt.
+"""Holds our public names against TensorFlow's: docs/reference/api_names.md against testdata/api/tensorflow_2_15_1.txt.
 
 Every TensorFlow name is here under the mechanical name (`losses.huber_loss` is `losses::HuberLoss`), under
 another that the document's table "Other names" gives, or in its table "Not here" with a reason. The same
@@ -167,7 +167,7 @@ def unwanted(document, names):
 
 def absence(full, owner, last, index):
     """C++ that compiles only if `owner`, a class or one of our namespaces, has no member `last`."""
-    comment = f"// {full}: a row of \"Not here\" in docs/api_names.md is stale if this fails\n"
+    comment = f"// {full}: a row of \"Not here\" in docs/reference/api_names.md is stale if this fails\n"
     if owner in NAMESPACES.values():
         # With both at hand, the name is ambiguous.
         return comment + (f"namespace absent{index} {{ struct {last}; }}\n"
@@ -182,7 +182,7 @@ def absence(full, owner, last, index):
 
 
 def generate(document, names):
-    print('// Compiles if every name of docs/api_names.md is there. Made by tools/checks/check_api_names.py.')
+    print('// Compiles if every name of docs/reference/api_names.md is there. Made by tools/checks/check_api_names.py.')
     print('#include "estimator/estimator.h"\n#include "tpu/tpu_estimator.h"\n')
     namespaces = set(NAMESPACES.values())
     for index, (full, owner, last) in enumerate(wanted(document, names)):
@@ -202,10 +202,10 @@ def generate(document, names):
 
 def test(document, names):
     count = len(list(wanted(document, names)))
-    problems = [f"docs/api_names.md says nothing of {full}" for full in unexplained(document, names)]
+    problems = [f"docs/reference/api_names.md says nothing of {full}" for full in unexplained(document, names)]
     for row in list(document.other) + list(document.options) + list(document.parameters) + document.absent:
         if row not in document.used:
-            problems.append(f"docs/api_names.md: {row} is no name of TensorFlow's, or stands in two tables")
+            problems.append(f"docs/reference/api_names.md: {row} is no name of TensorFlow's, or stands in two tables")
     print(f"{len(names)} names of TensorFlow's; {count} names and fields are here")
     for problem in problems:
         print(problem)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds docs/behaviours.md against the tests: each line has a test that names it, or a reason, not both.
+"""Holds docs/reference/behaviours.md against the tests: each line has a test that names it, or a reason, not both.
 
 A test names its lines in a comment: `// Behaviour B3.`, `// Behaviours M6 and M7: ...`, `// Behaviours B6 to B8.`
 Reads the whole work tree, which it finds through the real path of this script.
@@ -37,7 +37,7 @@ def tested():
 
 
 def main():
-    with open(os.path.join(ROOT, "docs/behaviours.md")) as file:
+    with open(os.path.join(ROOT, "docs/reference/behaviours.md")) as file:
         rows = re.findall(r"^\| ([A-N]\d+) \| ([^|]+) \| ([^|]*) \|$", file.read(), re.MULTILINE)
     reasons = {line: reason.strip() for line, _, reason in rows}
     tests = tested()
@@ -48,7 +48,7 @@ def main():
         if line not in tests and not reason:
             problems.append(f"{line} has neither a test nor a reason")
     for line in sorted(set(tests) - set(reasons)):
-        problems.append(f"{tests[line]} names {line}, which docs/behaviours.md does not have")
+        problems.append(f"{tests[line]} names {line}, which docs/reference/behaviours.md does not have")
     print(f"{len(tests)} of {len(reasons)} lines have a test")
     print("\n".join(problems))
     return 1 if problems else 0
