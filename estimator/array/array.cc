@@ -16,7 +16,8 @@ namespace estimator {
 namespace {
 
 std::shared_ptr<void> AllocateZeroed(size_t num_bytes) {
-  // Not a multiple of the alignment, as aligned_alloc wants: a read past the end shows under asan.
+  // aligned_alloc requires a size that is a multiple of the alignment. posix_memalign takes the
+  // exact size, so asan reports a read past the end.
   const size_t size = std::max<size_t>(num_bytes, 1);
   void* bytes = nullptr;
   CHECK(::posix_memalign(&bytes, Array::kAlignment, size) == 0)
@@ -25,7 +26,8 @@ std::shared_ptr<void> AllocateZeroed(size_t num_bytes) {
   return {bytes, std::free};
 }
 
-// float to integer: out-of-range values saturate and NaN becomes 0, where C++ says undefined.
+// Converts one element. From float to integer, values out of range saturate and NaN becomes 0; in
+// C++ these casts are undefined.
 template <typename To, typename From>
 To ConvertElement(From value) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -141,24 +143,24 @@ void Array::CheckType(DType requested) const {
   CHECK(requested == dtype_) << (valid() ? absl::StrCat("this array is ", TypeString(), " (",
                                                         DTypeName(dtype_), ")")
                                          : "this array is empty, default-constructed")
-                             << ", and its elements were asked for as " << CppType(requested)
+                             << ", but its elements were requested as " << CppType(requested)
                              << " (" << DTypeName(requested) << "): "
-                             << (valid() ? absl::StrCat("ask for ", CppType(dtype_), ", or ") : "")
-                             << "make it of dtype " << DTypeName(requested)
+                             << (valid() ? absl::StrCat("request ", CppType(dtype_), ", or ") : "")
+                             << "create it with dtype " << DTypeName(requested)
                              << (valid() && dtype_ != DType::kString && requested != DType::kString
                                      ? ", or convert it with Cast"
                                      : "");
 }
 
 void Array::CheckSingle() const {
-  CHECK_EQ(num_elements(), 1) << "scalar() of an array of shape " << shape_;
+  CHECK_EQ(num_elements(), 1) << "scalar() needs one element; the shape is " << shape_;
 }
 
 double Array::AsDouble(int64_t i) const {
   double result = 0;
   const bool numeric = VisitNumeric(
       dtype_, [&](auto tag) { result = static_cast<double>(data<decltype(tag)>()[i]); });
-  CHECK(numeric) << "AsDouble of " << DTypeName(dtype_);
+  CHECK(numeric) << "AsDouble needs a numeric dtype, not " << DTypeName(dtype_);
   return result;
 }
 
@@ -174,15 +176,16 @@ Array Array::Clone() const {
 }
 
 Array Array::Reshaped(Shape shape) const {
-  CHECK_EQ(shape.num_elements(), num_elements()) << "reshape of " << shape_ << " to " << shape;
+  CHECK_EQ(shape.num_elements(), num_elements()) << "cannot reshape " << shape_ << " to " << shape;
   Array result = *this;
   result.shape_ = std::move(shape);
   return result;
 }
 
+// The result shares owner_, so the bytes live as long as any slice of them.
 Array Array::Slice(int64_t begin, int64_t end) const {
   CHECK(shape_.rank() >= 1 && 0 <= begin && begin <= end && end <= shape_.dim(0))
-      << "rows [" << begin << ", " << end << ") of " << shape_;
+      << "rows [" << begin << ", " << end << ") are not in " << shape_;
   Array result = *this;
   result.shape_.set_dim(0, end - begin);
   const int64_t row = shape_.dim(0) == 0 ? 0 : num_elements() / shape_.dim(0);
@@ -207,9 +210,9 @@ Array Array::Cast(DType dtype) const {
                          for (int64_t i = 0; i < num_elements(); ++i)
                            out[i] = ConvertElement<decltype(to)>(in[i]);
                        }))
-        << "cast to " << DTypeName(dtype);
+        << "cannot cast to " << DTypeName(dtype);
   });
-  CHECK(numeric) << "cast from " << DTypeName(dtype_);
+  CHECK(numeric) << "cannot cast from " << DTypeName(dtype_);
   return result;
 }
 
@@ -230,12 +233,12 @@ Array CopyParts(absl::Span<const Array> parts, Shape shape) {
   Array result(parts[0].dtype(), std::move(shape));
   int64_t num_elements = 0;
   for (const Array& part : parts) num_elements += part.num_elements();
-  // Before a byte is copied: too many would be written past the array.
-  CHECK_EQ(num_elements, result.num_elements()) << "parts of unequal shape";
+  // This is checked before anything is copied: too many elements would be written past the end.
+  CHECK_EQ(num_elements, result.num_elements()) << "the parts have unequal shapes";
   int64_t offset = 0;
   for (const Array& part : parts) {
     CHECK(part.dtype() == result.dtype())
-        << "joining " << part.TypeString() << " to " << result.TypeString();
+        << "cannot join " << part.TypeString() << " to " << result.TypeString();
     if (part.dtype() == DType::kString) {
       std::copy_n(part.data<std::string>(), part.num_elements(),
                   result.data<std::string>() + offset);
@@ -254,7 +257,7 @@ Array CopyParts(absl::Span<const Array> parts, Shape shape) {
 Array Concatenate(absl::Span<const Array> parts) {
   CHECK(!parts.empty());
   Shape shape = parts[0].shape();
-  CHECK_GE(shape.rank(), 1) << "concatenating scalars";
+  CHECK_GE(shape.rank(), 1) << "scalars cannot be concatenated; use Stack";
   int64_t rows = 0;
   for (const Array& part : parts) rows += part.shape().dim(0);
   shape.set_dim(0, rows);

@@ -1,6 +1,5 @@
-// Array: typed bytes on the host, with a static shape. The values that go into and
-// come out of a graph, and the contents of checkpoints. (A Tensor, by contrast, is a
-// handle to a value inside a graph.)
+// Array: typed bytes on the host, with a static shape. Arrays are the inputs and outputs of a graph
+// and the contents of checkpoints. A Tensor, by contrast, is a handle to a value inside a graph.
 #ifndef ESTIMATOR_ARRAY_ARRAY_H_
 #define ESTIMATOR_ARRAY_ARRAY_H_
 
@@ -19,16 +18,16 @@
 
 namespace estimator {
 
-// A cheap value: copies share the bytes (like a NumPy array). Row-major and dense.
-// Thread-compatible. Whoever writes through data<T>() sees to it that nobody else holds
-// the same bytes, or takes a Clone() first.
+// A value type that is cheap to copy: copies share the bytes, like views in NumPy. Row-major and
+// dense. Thread-compatible. Before you write through data<T>(), make sure that no copy is in use,
+// or call Clone().
 class Array {
  public:
-  // Alignment of owned storage in bytes: one cache line, and an AVX-512 register.
+  // Alignment of owned storage in bytes: the size of a cache line and of an AVX-512 register.
   static constexpr size_t kAlignment = 64;
 
   Array() = default;  // dtype kInvalid, shape []
-  // Numbers are zero, strings empty.
+  // Creates an array of zeros, or of empty strings.
   Array(DType dtype, Shape shape);
 
   // Array::Of<float>({2, 2}, {1, 2, 3, 4}). REQUIRES: as many values as the shape holds.
@@ -43,7 +42,7 @@ class Array {
     return FromSpan<T>(Shape{}, absl::Span<const T>(&value, 1));
   }
   static Array String(absl::string_view value) { return Scalar<std::string>(std::string(value)); }
-  // Wraps bytes that `owner` keeps alive (a mapped file, a part of another array).
+  // Wraps existing bytes without a copy. `owner` keeps them alive (a mapped file, another array).
   static Array Wrap(DType dtype, Shape shape, void* bytes, std::shared_ptr<void> owner);
 
   bool valid() const { return dtype_ != DType::kInvalid; }
@@ -66,7 +65,7 @@ class Array {
   }
   template <typename T>
   absl::Span<const T> values() const {
-    // Not a braced list: of bool, that would be a span over the list.
+    // No braces: for bool they would make a span over an initializer list.
     return absl::Span<const T>(data<T>(), static_cast<size_t>(num_elements()));
   }
   template <typename T>
@@ -86,7 +85,7 @@ class Array {
   double AsDouble(int64_t i = 0) const;
 
   Array Clone() const;
-  // Shares the bytes. REQUIRES: the same number of elements.
+  // The same bytes with another shape. REQUIRES: the same number of elements.
   Array Reshaped(Shape shape) const;
   // Rows [begin, end) along axis 0; shares the bytes. REQUIRES: rank >= 1, in range.
   Array Slice(int64_t begin, int64_t end) const;
@@ -97,7 +96,7 @@ class Array {
 
   // "f32 [2,3]"
   std::string TypeString() const;
-  // NumPy-like text; long arrays are abbreviated to the first and last `edge` of an axis.
+  // The values as NumPy prints them. A long axis shows only its first and last `edge` elements.
   std::string ToString(int edge = 3) const;
 
  private:
@@ -110,9 +109,10 @@ class Array {
   std::shared_ptr<void> owner_;
 };
 
-// Joins along axis 0. REQUIRES: at least one array, same dtype, same other sizes.
+// Concatenates along axis 0. REQUIRES: at least one array; all have the same dtype and the same
+// sizes of the other axes.
 Array Concatenate(absl::Span<const Array> parts);
-// Adds a new axis 0. REQUIRES: at least one array, same dtype and shape.
+// Stacks along a new axis 0. REQUIRES: at least one array; all have the same dtype and shape.
 Array Stack(absl::Span<const Array> rows);
 
 template <typename T>

@@ -17,11 +17,11 @@ namespace estimator {
 using AttrValue = std::variant<bool, int64_t, float, std::string, DType, Shape, Array,
                                std::vector<int64_t>, std::vector<float>, std::vector<std::string>>;
 
-// "5", "SAME", "float32", "[2,2]": as messages show it.
+// The text of a value in messages: "5", "SAME", "float32", "[2,2]".
 std::string AttrToString(const AttrValue& value);
 
-// Reads are REQUIRED to name an attribute that is there, with its type: ops fill in
-// every attribute when they build a node, so a miss is a bug of ours.
+// REQUIRES for all reads: the attribute exists and has the type asked for. Ops set every attribute
+// when they build a node, so a missing attribute is a bug in this framework.
 class Attrs {
  public:
   Attrs() = default;
@@ -45,7 +45,7 @@ class Attrs {
     values_[std::string(name)] = std::move(value);
   }
   const std::map<std::string, AttrValue>& values() const { return values_; }
-  // Equal names, types and values (Arrays by their bits).
+  // Compares names, types and values. Arrays are compared by their bits.
   friend bool operator==(const Attrs& a, const Attrs& b);
   // "padding=SAME, strides=[1,1,1,1]"
   std::string ToString() const;

@@ -48,6 +48,7 @@ Difference Compare(const Array& actual, const Array& expected, Tolerance toleran
       const double a = actual.AsDouble(i);
       const double b = expected.AsDouble(i);
       if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+      // An infinity or a NaN against a finite number differs under every tolerance.
       const double error = std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : HUGE_VAL;
       const double relative = error / std::max(std::abs(b), 1e-300);
       difference.max_absolute = std::max(difference.max_absolute, error);

@@ -34,9 +34,10 @@ size_t DTypeSize(DType dtype);
 
 // TensorFlow's Python name ("float32", "bfloat16", "string").
 absl::string_view DTypeName(DType dtype);
-// The short form of messages ("f32", "bf16", "i64").
+// The short name that messages use ("f32", "bf16", "i64").
 absl::string_view DTypeShortName(DType dtype);
-// Errors: INVALID_ARGUMENT naming the known dtypes.
+// The dtype of a full or a short name.
+// Errors: INVALID_ARGUMENT, with the known names.
 absl::StatusOr<DType> DTypeFromName(absl::string_view name);
 
 bool IsFloating(DType dtype);
@@ -68,8 +69,8 @@ EST_DTYPE_OF(Float16, kFloat16);
 template <typename T>
 inline constexpr DType kDTypeOf = DTypeOf<T>::value;
 
-// Calls fn(T{}) with the C++ type of a numeric `dtype` (every dtype but string
-// and invalid) and returns true; returns false for the rest.
+// Calls fn(T{}) with the C++ type T of a numeric dtype or bool, and returns true. Returns false for
+// kString and kInvalid.
 //   VisitNumeric(dtype, [&](auto tag) { using T = decltype(tag); ... });
 template <typename Fn>
 bool VisitNumeric(DType dtype, Fn&& fn) {

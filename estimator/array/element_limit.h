@@ -1,4 +1,4 @@
-// Whether the elements of a shape that comes from outside can be counted.
+// Checks the number of elements of a shape that comes from a file or from the user.
 #ifndef ESTIMATOR_ARRAY_ELEMENT_LIMIT_H_
 #define ESTIMATOR_ARRAY_ELEMENT_LIMIT_H_
 
@@ -8,9 +8,9 @@
 
 namespace estimator {
 
-// Whether all sizes are known and their product is `most` at the most. A 0 counts as 1: strides are
-// products of the sizes beside it, and must not overflow either. Where it is not so,
-// Shape::num_elements may overflow.
+// Whether all sizes are known and their product is at most `most`. Call it before
+// Shape::num_elements, which may overflow. A size of 0 counts as 1, because strides are products of
+// the other sizes and must not overflow either.
 bool HasElementsAtMost(const Shape& shape, int64_t most);
 
 }  // namespace estimator

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicBytes = 6;
-constexpr size_t kAlignment = 64;  // of the elements in the file
+constexpr size_t kAlignment = 64;  // the elements begin at a multiple of this offset
 
 struct NumberKind {
   DType dtype;
@@ -30,14 +30,14 @@ constexpr NumberKind kNumbers[] = {
 };
 
 absl::Status Malformed(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("no .npy file: ", what));
+  return absl::InvalidArgumentError(absl::StrCat("not a .npy file: ", what));
 }
 
-// Its header is whole and its data is not.
+// The error for a whole header whose data has the wrong size.
 absl::Status WrongSize(const std::string& type, size_t expected, size_t given) {
   return absl::InvalidArgumentError(absl::StrCat(
       given < expected ? "the .npy file is cut short" : "the .npy file has bytes after its end",
-      ": its header says ", type, ", ", expected, " bytes, and ", given, " follow; write it anew"));
+      ": its header says ", type, ", ", expected, " bytes, and ", given, " follow; save it again"));
 }
 
 // The text of the header's entry `key`, up to where the next one may begin.
@@ -81,7 +81,8 @@ void AppendUtf8(uint32_t c, std::string& out) {
   }
 }
 
-// 'S12' and '<U12': every element has as many bytes, zeros at its end.
+// Parses 'S12' and '<U12'. All elements have the same number of bytes; shorter strings end in
+// zeros.
 absl::StatusOr<Array> ParseStrings(absl::string_view descr, const Shape& shape,
                                    absl::string_view data) {
   const bool wide = descr[0] == 'U';
@@ -90,11 +91,11 @@ absl::StatusOr<Array> ParseStrings(absl::string_view descr, const Shape& shape,
     return Malformed(absl::StrCat("its dtype is '", descr, "'"));
   const size_t bytes = static_cast<size_t>(length) * (wide ? 4 : 1);
   const auto count = static_cast<size_t>(shape.num_elements());
-  // No product of the two: it may be too large.
+  // Divides instead of multiplying: the product of bytes and count may overflow.
   if (data.size() % bytes != 0 || data.size() / bytes != count) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the .npy file is cut short, or has bytes after its end: its header says '", descr, "' ",
-        shape.ToString(), ", and ", data.size(), " bytes follow; write it anew"));
+        shape.ToString(), ", and ", data.size(), " bytes follow; save it again"));
   }
   Array array(DType::kString, shape);
   for (size_t i = 0; i < count; ++i) {
@@ -124,6 +125,7 @@ absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
     }
     Array array(kind.dtype, shape);
     if (!data.empty()) std::memcpy(array.raw(), data.data(), data.size());
+    // A byte other than 0 and 1 is not a valid bool in C++.
     if (kind.dtype == DType::kBool) {
       auto* bytes = static_cast<uint8_t*>(array.raw());
       for (size_t i = 0; i < data.size(); ++i) bytes[i] = bytes[i] != 0;
@@ -131,7 +133,7 @@ absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
     return array;
   }
   return absl::UnimplementedError(
-      absl::StrCat("its dtype '", descr, "' has no counterpart; convert it with x.astype(...)"));
+      absl::StrCat("its dtype '", descr, "' is not supported; convert it with x.astype(...)"));
 }
 
 }  // namespace
@@ -158,14 +160,14 @@ absl::StatusOr<Array> ParseNpy(absl::string_view bytes) {
   std::optional<absl::string_view> descr = Entry(header, "descr");
   if (!descr.has_value()) return Malformed("no descr");
   if (!absl::ConsumePrefix(&*descr, "'"))
-    return absl::UnimplementedError("it holds structures; save one array a file");
+    return absl::UnimplementedError("it holds structures; save each field in a file of its own");
   descr = descr->substr(0, descr->find('\''));
   const std::optional<absl::string_view> order = Entry(header, "fortran_order");
   if (!order.has_value()) return Malformed("no fortran_order");
   const absl::StatusOr<Shape> shape = ParseShape(header);
   if (!shape.ok()) return shape.status();
   if (absl::StartsWith(*order, "True") && shape->rank() > 1)
-    return absl::UnimplementedError("its order is Fortran's; save numpy.ascontiguousarray(x)");
+    return absl::UnimplementedError("it is in Fortran order; save numpy.ascontiguousarray(x)");
   if (absl::StrContains(*descr, 'O')) {
     return absl::UnimplementedError(
         "it holds Python objects; for strings save numpy.array(x, dtype='S')");
@@ -202,6 +204,7 @@ std::string NpyBytes(const Array& array) {
   if (array.shape().rank() == 1) shape.pop_back();  // (3,)
   std::string header =
       absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (", shape, "), }");
+  // 10 bytes precede the header, and a newline ends it.
   header.append(kAlignment - (10 + header.size() + 1) % kAlignment, ' ');
   header.push_back('\n');
   std::string bytes(kMagic, kMagicBytes);

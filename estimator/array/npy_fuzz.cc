@@ -1,4 +1,5 @@
-// Fuzzes the reader of .npy files: the input is one. What is read is written and read again.
+// Fuzzes the reader of .npy files. The input is the file. An array that is read is also written and
+// read again.
 #include <cstdint>
 
 #include "estimator/array/compare.h"

@@ -13,9 +13,9 @@
 
 namespace estimator {
 
-// A value type. Rank 0 is a scalar. A size of 0 is allowed (an empty tensor).
-// One dimension may be kUnknownDim only in a request (Reshape's -1, a
-// placeholder that input_fn left open); no tensor in a graph ever has one.
+// A value type. Rank 0 is a scalar. A size of 0 is allowed (an empty tensor). One dimension may be
+// kUnknownDim in a request only: the -1 of Reshape, or a placeholder whose size input_fn leaves
+// open. All dimensions of a tensor in a graph are known.
 class Shape {
  public:
   static constexpr int64_t kUnknownDim = -1;
@@ -26,8 +26,9 @@ class Shape {
   explicit Shape(absl::Span<const int64_t> dims) : dims_(dims.begin(), dims.end()) {}
 
   int rank() const { return static_cast<int>(dims_.size()); }
-  // A negative axis counts from the end. Of an axis that there is not: kUnknownDim, which every op
-  // refuses by name; the shape of an invalid Tensor has no axes.
+  // The size of an axis; a negative axis counts from the end. Returns kUnknownDim if there is no
+  // such axis, because the shape of an invalid Tensor has no axes. Every op refuses kUnknownDim
+  // with an error.
   int64_t dim(int axis) const {
     const int i = axis < 0 ? axis + rank() : axis;
     return i >= 0 && i < rank() ? dims_[static_cast<size_t>(i)] : kUnknownDim;
@@ -56,7 +57,7 @@ class Shape {
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
-// NumPy's rule, as TensorFlow's binary ops use it.
+// The shape of the result of a binary op, by NumPy's broadcasting rule.
 // Errors: INVALID_ARGUMENT naming both shapes and the first axis that differs.
 absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 

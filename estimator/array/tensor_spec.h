@@ -1,4 +1,4 @@
-// What is known of a value before it exists: its dtype and its static shape.
+// The type of a value, known before the value exists: its dtype and its static shape.
 #ifndef ESTIMATOR_ARRAY_TENSOR_SPEC_H_
 #define ESTIMATOR_ARRAY_TENSOR_SPEC_H_
 

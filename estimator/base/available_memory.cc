@@ -19,7 +19,8 @@
 namespace estimator {
 namespace {
 
-// The kernel's files have no size: they are read to their end. Empty where there is none.
+// The kernel reports size 0 for these files, so they are read to their end. Empty if the file does
+// not exist.
 std::string Contents(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
@@ -32,7 +33,8 @@ std::optional<int64_t> Number(absl::string_view text) {
   return number;
 }
 
-// "MemAvailable:  123 kB" and "inactive_file 123": by name, the numbers as they stand.
+// Parses lines such as "MemAvailable:  123 kB" and "inactive_file 123" into name -> number. Units
+// are ignored.
 std::map<std::string, int64_t> Fields(const std::string& text) {
   std::map<std::string, int64_t> fields;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -47,12 +49,12 @@ std::map<std::string, int64_t> Fields(const std::string& text) {
 struct GroupFiles {
   const char* limit;
   const char* usage;
-  const char* stat_prefix;  // of the numbers that include the groups below
+  const char* stat_prefix;  // prefix of the numbers that include the child groups
 };
 constexpr GroupFiles kV1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_"};
 constexpr GroupFiles kV2 = {"memory.max", "memory.current", ""};
 
-// What the group leaves, if it has a limit ("max" is none).
+// The memory left under the group's limit; nullopt if it has no limit ("max" means no limit).
 std::optional<AvailableMemory> OfGroup(const std::string& folder, const GroupFiles& files) {
   const auto limit = Number(Contents(JoinPath(folder, files.limit)));
   const auto usage = Number(Contents(JoinPath(folder, files.usage)));
@@ -81,7 +83,7 @@ std::optional<AvailableMemory> ReadAvailableMemory(absl::string_view root) {
       .bytes = available->second * 1024,
       .swap_bytes = swap == machine.end() ? 0 : swap->second * 1024,
       .bound = absl::StrCat("the machine's ", HumanBytes(total->second * 1024))};
-  // "0::/a/b" in v2; "4:memory:/a/b" in v1.
+  // Each line names one group: "0::/a/b" in v2, "4:memory:/a/b" in v1.
   for (const absl::string_view line : absl::StrSplit(Contents(at("proc/self/cgroup")), '\n')) {
     const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (parts.size() != 3) continue;
@@ -90,7 +92,8 @@ std::optional<AvailableMemory> ReadAvailableMemory(absl::string_view root) {
     if (!v2 && std::find(controllers.begin(), controllers.end(), "memory") == controllers.end()) {
       continue;
     }
-    // A container sees its own group as the top one, whatever the path says.
+    // The limits of all groups up to the root apply. In a container the path may not exist, because
+    // the container's own group is mounted as the root.
     std::string path(absl::StripAsciiWhitespace(parts[2]));
     while (true) {
       const std::string folder = JoinPath(at("sys/fs/cgroup"), v2 ? "" : "memory", path);

@@ -1,5 +1,5 @@
-// How much memory a process can still take before the kernel ends it: of the machine, or of the
-// control group (a container, a batch system's job) that it runs in.
+// How much memory a process can still allocate before the kernel kills it. The limit is the
+// machine's memory or that of the process's control group (a container, a batch system's job).
 #ifndef ESTIMATOR_BASE_AVAILABLE_MEMORY_H_
 #define ESTIMATOR_BASE_AVAILABLE_MEMORY_H_
 
@@ -12,17 +12,19 @@
 namespace estimator {
 
 struct AvailableMemory {
-  int64_t bytes = 0;       // without pushing anything out to disk
-  int64_t swap_bytes = 0;  // free swap space: that much more, slowly
-  // What sets the bound, with its size: "the machine's 24.0 GiB", "a limit of 2.0 GiB on its
+  int64_t bytes = 0;       // available without swapping
+  int64_t swap_bytes = 0;  // free swap space; using it is slow
+  // What limits `bytes`, for messages: "the machine's 24.0 GiB", "a limit of 2.0 GiB on its
   // control group".
   std::string bound = {};
 };
 
-// nullopt where the kernel does not say. Caches that the kernel gives up under pressure count as
-// available. `root`: in place of "/", for tests. Source: MemAvailable and SwapFree of
-// /proc/meminfo; memory.max, memory.current (cgroup v2) or memory.limit_in_bytes,
-// memory.usage_in_bytes (v1) and memory.stat of the process's group and of those above it.
+// Reads the available memory from the kernel. Returns nullopt if the kernel does not report it.
+// Caches that the kernel can reclaim count as available.
+//   root: the folder to read instead of "/", for tests.
+// Source: MemAvailable and SwapFree of /proc/meminfo; memory.max and memory.current (cgroup v2) or
+// memory.limit_in_bytes and memory.usage_in_bytes (v1), and memory.stat. These are read for the
+// process's group and for all groups above it.
 std::optional<AvailableMemory> ReadAvailableMemory(absl::string_view root = "/");
 
 }  // namespace estimator

@@ -7,7 +7,8 @@
 namespace estimator {
 
 uint32_t ExtendCrc32c(uint32_t crc, const void* data, size_t size) {
-  // ISA-L works on the inverted register, takes its length as an int, and forgets a const.
+  // ISA-L takes and returns the inverted crc, and its length is an int. It does not write to the
+  // bytes, but its parameter is not const.
   constexpr size_t kMaxPieceBytes = size_t{1} << 30;
   auto* bytes = static_cast<unsigned char*>(const_cast<void*>(data));
   uint32_t inverted = ~crc;

@@ -9,7 +9,8 @@
 
 namespace estimator {
 
-// The crc of A followed by data, where crc is that of A; crc 0 is that of no bytes.
+// Extends `crc`, the checksum of some bytes, to those bytes followed by `data`. The checksum of no
+// bytes is 0.
 uint32_t ExtendCrc32c(uint32_t crc, const void* data, size_t size);
 inline uint32_t ExtendCrc32c(uint32_t crc, absl::string_view data) {
   return ExtendCrc32c(crc, data.data(), data.size());
@@ -18,8 +19,8 @@ inline uint32_t ExtendCrc32c(uint32_t crc, absl::string_view data) {
 inline uint32_t Crc32c(const void* data, size_t size) { return ExtendCrc32c(0, data, size); }
 inline uint32_t Crc32c(absl::string_view data) { return ExtendCrc32c(0, data.data(), data.size()); }
 
-// A crc that is stored beside the data it covers is masked, because the crc of bytes that contain
-// their own crc is degenerate. On disk: do not change. Source: leveldb util/crc32c.h.
+// A crc that is stored beside its data is masked: the crc of bytes that contain their own crc is
+// degenerate. On disk: do not change. Source: leveldb util/crc32c.h.
 inline constexpr uint32_t kCrc32cMaskDelta = 0xa282ead8u;
 
 constexpr uint32_t MaskCrc32c(uint32_t crc) {

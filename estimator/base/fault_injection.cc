@@ -58,7 +58,7 @@ FaultHook CrashAfter(int num_operations) {
         absl::StrCat("injected crash before ", FileOperationName(operation), " of ", path));
     const bool first = !std::exchange(torn, true);
     if (first && operation == FileOperation::kWrite) {
-      return {.status = status, .truncate_after_bytes = 7};  // any small number: a torn write
+      return {.status = status, .truncate_after_bytes = 7};  // any small number tears the write
     }
     return {.status = status, .truncate_after_bytes = std::nullopt};
   };

@@ -1,5 +1,6 @@
-// Lets a test make the file functions of estimator/base fail on purpose: an error, a short read, or
-// a torn write at any chosen operation. With no injector installed it costs one atomic load.
+// Lets a test make the file functions of estimator/base fail on purpose. A chosen operation returns
+// an error, reads too few bytes, or writes only a part. Without an injector the cost is one atomic
+// load for each operation.
 //
 //   ScopedFaultInjector faults([](FileOperation operation, absl::string_view path) -> Fault {
 //     if (operation == FileOperation::kRename) return {.status = absl::UnavailableError("lost")};
@@ -17,22 +18,23 @@
 
 namespace estimator {
 
-// kOpen stands for opening or creating a file, kRead also for mapping one, kSync for files and
-// folders.
+// kOpen is opening or creating a file. kRead includes mapping a file. kSync applies to files and
+// directories.
 enum class FileOperation { kOpen, kRead, kWrite, kSync, kRename, kRemove };
 
 absl::string_view FileOperationName(FileOperation operation);
 
 struct Fault {
-  // Not OK: the operation returns this status. Default: no fault.
+  // If not OK, the operation returns this status.
   absl::Status status;
 
-  // Of a read or write: only this many bytes at most come through. With an OK status the caller is
-  // not told: a write pretends success, as before a power loss; a read looks like the file's end.
+  // The most bytes that a read or write transfers. With an OK status the caller does not notice:
+  // a write reports success, as before a power loss; a read looks like the end of the file.
   std::optional<int64_t> truncate_after_bytes;
 };
 
-// Asked before each operation, by any thread, one at a time. Must not call file functions.
+// The hook is called before each operation, on any thread, one call at a time. It must not call
+// file functions.
 using FaultHook = std::function<Fault(FileOperation operation, absl::string_view path)>;
 
 // Installs a hook for its lifetime. REQUIRES: no other is installed.
@@ -44,13 +46,13 @@ class ScopedFaultInjector {
   ScopedFaultInjector& operator=(const ScopedFaultInjector&) = delete;
 };
 
-// A hook under which the process seems to die: operations that change files succeed num_operations
-// times, the next write is torn in the middle, and all that follow fail with UNAVAILABLE. Reads
-// pass. For tests that kill at every instant: raise num_operations until the code under test
-// succeeds.
+// A hook that simulates a crash. The first num_operations operations that change files succeed. The
+// next one fails; if it is a write, a part of it is written. All later ones fail with UNAVAILABLE.
+// Reads always succeed. To test a crash at every operation, raise num_operations until the code
+// under test succeeds.
 FaultHook CrashAfter(int num_operations);
 
-// What the installed hook says. Called by the file functions.
+// Calls the installed hook. No hook means no fault. The file functions call this.
 Fault AskFaultInjector(FileOperation operation, absl::string_view path);
 
 }  // namespace estimator

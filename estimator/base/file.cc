@@ -21,7 +21,7 @@
 namespace estimator {
 namespace {
 
-// Large enough that a system call costs nothing beside the copy, small enough for the L2 cache.
+// Large enough that the copy costs more than the system call, small enough for the L2 cache.
 constexpr size_t kBufferBytes = size_t{256} << 10;
 
 absl::Status Error(absl::string_view verb, absl::string_view path) {
@@ -35,7 +35,8 @@ absl::StatusOr<int> OpenFd(const std::string& path, int flags) {
   return fd;
 }
 
-// Opens for reading; a directory, which open(2) would take, is an error.
+// Opens a file for reading; returns its descriptor and size. open(2) also accepts a directory, so
+// that is refused here.
 absl::StatusOr<std::pair<int, int64_t>> OpenToRead(const std::string& path) {
   EST_ASSIGN_OR_RETURN(const int fd, OpenFd(path, O_RDONLY));
   struct stat info;
@@ -52,7 +53,7 @@ absl::StatusOr<std::pair<int, int64_t>> OpenToRead(const std::string& path) {
   return std::make_pair(fd, int64_t{info.st_size});
 }
 
-// Reads until n bytes are there or the file ends.
+// Reads until n bytes are read or the file ends. pread(2) may return fewer bytes than asked for.
 absl::StatusOr<size_t> ReadAt(int fd, const std::string& path, int64_t offset, size_t n,
                               char* buffer) {
   const Fault fault = AskFaultInjector(FileOperation::kRead, path);
@@ -73,7 +74,7 @@ absl::StatusOr<size_t> ReadAt(int fd, const std::string& path, int64_t offset, s
 
 absl::StatusOr<std::string> ReadFile(absl::string_view path) {
   EST_ASSIGN_OR_RETURN(const auto file, RandomAccessFile::Open(path));
-  // Not by its size alone: files of /proc have none, and a file may grow.
+  // The size is only a first guess: files of /proc report 0, and a file may grow while it is read.
   std::string contents;
   size_t piece = std::max<size_t>(static_cast<size_t>(file->size()) + 1, 4096);
   while (true) {
@@ -89,7 +90,7 @@ absl::StatusOr<std::string> ReadFile(absl::string_view path) {
 
 namespace {
 
-// Of a link, what it points to: renaming to a link would replace the link.
+// Resolves symbolic links. Renaming a file to the name of a link would replace the link itself.
 std::string BehindLinks(absl::string_view path) {
   const std::filesystem::path link{std::string(path)};
   std::error_code error;
@@ -98,7 +99,7 @@ std::string BehindLinks(absl::string_view path) {
   return error ? std::string(path) : target.string();
 }
 
-// A device, a pipe: what is written goes through, and nothing may take its place.
+// Whether path is a device or a pipe. Those are written to; renaming would replace them by a file.
 bool IsStream(const std::string& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
@@ -125,7 +126,7 @@ absl::Status WriteFileAtomically(absl::string_view given_path, absl::string_view
     return RenameFile(temporary, path);
   };
   if (absl::Status status = write(); !status.ok()) {
-    RemoveFile(temporary).IgnoreError();  // it may not be there
+    RemoveFile(temporary).IgnoreError();  // it may not exist
     return Annotate(status, absl::StrCat("writing ", path));
   }
   return SyncDirectory(directory);
@@ -196,7 +197,7 @@ absl::Status WritableFile::Sync() {
   EST_RETURN_IF_ERROR(Flush());
   if (fd_ < 0) return absl::FailedPreconditionError(absl::StrCat(path_, " is closed"));
   status_ = AskFaultInjector(FileOperation::kSync, path_).status;
-  // EINVAL: a pipe or a terminal, which has no disk.
+  // EINVAL means a pipe or a terminal: there is nothing to sync.
   if (status_.ok() && ::fsync(fd_) != 0 && errno != EINVAL) status_ = Error("sync", path_);
   return status_;
 }
@@ -241,7 +242,7 @@ absl::StatusOr<std::unique_ptr<MmapFile>> MmapFile::Open(absl::string_view path)
   const auto size =
       static_cast<size_t>(std::min(file_size, fault.truncate_after_bytes.value_or(file_size)));
   absl::string_view data;
-  if (size > 0) {  // mmap refuses an empty range
+  if (size > 0) {  // mmap(2) refuses an empty range
     void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (address == MAP_FAILED) return Error("map", name);
     data = absl::string_view(static_cast<const char*>(address), size);

@@ -1,5 +1,5 @@
-// The contents of files: whole, appended to, read at an offset, mapped. Every error carries the
-// path and the system's words. Includes the functions on paths and on the file system.
+// Reads and writes the contents of files: whole, by appending, at an offset, or mapped. Every error
+// contains the path and the system's message. This header exports path.h and file_system.h.
 #ifndef ESTIMATOR_BASE_FILE_H_
 #define ESTIMATOR_BASE_FILE_H_
 
@@ -17,37 +17,38 @@
 
 namespace estimator {
 
+// Reads a whole file.
 absl::StatusOr<std::string> ReadFile(absl::string_view path);
 
-// Writes to a temporary name, syncs, renames, syncs the directory: at any instant a reader sees the
-// old contents or the new, whole, also after a power loss. A kill may leave the temporary file
-// behind: ".<name>.tmp-<pid>-<n>" in the same directory. Where path is a link, the file that it
-// points to is replaced; where it is a device or a pipe, it is just written to.
+// Writes to a temporary name, syncs, renames, and syncs the directory. A reader always sees either
+// the old contents or the new contents, whole, even after a power loss. A killed process may leave
+// the temporary file ".<name>.tmp-<pid>-<n>" in the same directory. If path is a symbolic link, the
+// file it points to is replaced. If path is a device or a pipe, it is written to directly.
 absl::Status WriteFileAtomically(absl::string_view path, absl::string_view contents);
 
 // A file being written, through a buffer. Not thread-safe.
 class WritableFile {
  public:
   enum class Mode {
-    kTruncate,  // begin a new file, or an old one anew
-    kAppend,    // go on at its end; begins a new one if there is none
+    kTruncate,  // creates the file, or empties an existing one
+    kAppend,    // appends to an existing file, or creates it
   };
 
   static absl::StatusOr<std::unique_ptr<WritableFile>> Open(absl::string_view path,
                                                             Mode mode = Mode::kTruncate);
 
-  // Closes if Close was not called, and logs an error that this meets.
+  // Closes the file if Close was not called. An error of that is logged.
   ~WritableFile();
   WritableFile(const WritableFile&) = delete;
   WritableFile& operator=(const WritableFile&) = delete;
 
-  // The first error is kept: all later calls return it too.
+  // The first error is kept, and all later calls return it too.
   absl::Status Append(absl::string_view data);
-  absl::Status Flush();  // to the system: other processes see it
-  absl::Status Sync();   // to the disk: it survives a power loss
-  absl::Status Close();  // flushes; once
+  absl::Status Flush();  // writes the buffer to the system; other processes then see the data
+  absl::Status Sync();   // flushes, and writes to the disk; the data then survives a power loss
+  absl::Status Close();  // flushes; FAILED_PRECONDITION if the file is closed already
 
-  // Bytes in the file when all that was appended is written.
+  // Bytes in the file, including those still in the buffer.
   int64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
@@ -70,10 +71,11 @@ class RandomAccessFile {
   RandomAccessFile(const RandomAccessFile&) = delete;
   RandomAccessFile& operator=(const RandomAccessFile&) = delete;
 
-  // Reads up to n bytes into buffer; returns how many: fewer than n only at the file's end.
+  // Reads up to n bytes into buffer and returns the number read. It is less than n only at the end
+  // of the file.
   absl::StatusOr<size_t> Read(int64_t offset, size_t n, char* buffer) const;
 
-  // Reads n bytes. OUT_OF_RANGE if the file ends before.
+  // Reads exactly n bytes. Errors: OUT_OF_RANGE if the file ends before that.
   absl::Status ReadExactly(int64_t offset, size_t n, char* buffer) const;
 
   // Bytes in the file when it was opened.
@@ -88,8 +90,8 @@ class RandomAccessFile {
   const int64_t size_;
 };
 
-// A file mapped read-only. Thread-safe. The file must not be made shorter meanwhile; replacing it
-// by rename is fine.
+// A file mapped read-only. Thread-safe. The file must not be truncated while it is mapped;
+// replacing it by rename is safe.
 class MmapFile {
  public:
   static absl::StatusOr<std::unique_ptr<MmapFile>> Open(absl::string_view path);
@@ -97,7 +99,7 @@ class MmapFile {
   MmapFile(const MmapFile&) = delete;
   MmapFile& operator=(const MmapFile&) = delete;
 
-  // Valid as long as this object.
+  // Valid as long as this object lives.
   absl::string_view data() const { return data_; }
   const std::string& path() const { return path_; }
 

@@ -53,7 +53,7 @@ absl::StatusOr<double> FileModifiedTimeSeconds(absl::string_view path) {
 
 namespace {
 
-// "gs://bucket/run" would be a folder "gs:" here.
+// Refuses URLs. Without this check "gs://bucket/run" would create a local directory "gs:".
 absl::Status CheckLocal(absl::string_view path) {
   const size_t scheme = path.find("://");
   if (scheme == 0 || scheme == absl::string_view::npos || path.find('/') < scheme) {
@@ -61,8 +61,8 @@ absl::Status CheckLocal(absl::string_view path) {
   }
   return absl::InvalidArgumentError(
       absl::StrCat(path,
-                   " is not a local path, and there are no other file systems here; mount the "
-                   "bucket (gcsfuse), or give a local folder"));
+                   " is not a local path, and no other file system is supported; mount the bucket "
+                   "(gcsfuse), or give a local directory"));
 }
 
 }  // namespace
@@ -78,17 +78,19 @@ absl::Status CreateDirectories(absl::string_view path) {
 
 absl::Status CheckWritableDirectory(absl::string_view path) {
   EST_RETURN_IF_ERROR(CheckLocal(path));
-  std::string nearest(path.empty() ? "." : path);  // that is there
+  std::string nearest(path.empty() ? "." : path);  // path, or its nearest parent that exists
   while (!FileExists(nearest)) {
     const absl::string_view above = Dirname(nearest);
     nearest = std::string(above.empty() ? "." : above);
   }
   if (!IsDirectory(nearest)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        nearest, " is a file, so ",
-        nearest == path ? "it is no directory" : absl::StrCat("there can be no directory ", path)));
+    return absl::FailedPreconditionError(
+        absl::StrCat(nearest, " is a file, so ",
+                     nearest == path ? "it is not a directory"
+                                     : absl::StrCat("the directory ", path, " cannot be created")));
   }
-  // Tried, not asked: to root access() says yes of /proc and of folders that take no files.
+  // Creating a directory is the only sure test: for root, access(2) reports /proc and read-only
+  // places as writable.
   std::string trial = JoinPath(nearest, ".writable-XXXXXX");
   if (::mkdtemp(trial.data()) == nullptr) {
     return absl::ErrnoToStatus(errno == ENOENT ? EACCES : errno,
@@ -120,7 +122,7 @@ absl::Status SyncDirectory(absl::string_view path) {
   const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return Error(errno, "open directory", name);
   const absl::Cleanup close = [fd] { ::close(fd); };
-  // EINVAL: a file system that cannot sync a directory, and does not need it.
+  // EINVAL means that the file system cannot sync directories, and does not need it.
   if (::fsync(fd) != 0 && errno != EINVAL) return Error(errno, "sync directory", name);
   return absl::OkStatus();
 }

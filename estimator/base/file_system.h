@@ -1,5 +1,5 @@
-// Names on the disk: what is there, make, rename, remove, list. Every error carries the path and
-// the system's words. Folders are "directories" in names, as in POSIX.
+// Functions on names in the file system: they check, create, rename, remove and list them. Every
+// error contains the path and the system's message.
 #ifndef ESTIMATOR_BASE_FILE_SYSTEM_H_
 #define ESTIMATOR_BASE_FILE_SYSTEM_H_
 
@@ -13,48 +13,51 @@
 
 namespace estimator {
 
-// True for anything of that name, a directory too.
+// True for a file, a directory, or anything else of that name.
 bool FileExists(absl::string_view path);
 bool IsDirectory(absl::string_view path);
 
 absl::StatusOr<int64_t> FileSize(absl::string_view path);
 
-// Time of the last change of the contents, in seconds since 1970, with its fraction.
+// Time of the last change of the contents, in seconds since 1970, with a fraction.
 absl::StatusOr<double> FileModifiedTimeSeconds(absl::string_view path);
 
-// Makes path and the directories above it, where they are not there yet.
+// Creates the directory and its parents. A directory that exists already is no error.
+// Errors: INVALID_ARGUMENT for a URL such as gs://bucket.
 absl::Status CreateDirectories(absl::string_view path);
 
-// Whether CreateDirectories(path) would succeed and files could be made there: an empty folder,
-// ".writable-XXXXXX", is made in the nearest that exists, and removed.
-// Errors: FAILED_PRECONDITION if the path, or one above it, is a file; PERMISSION_DENIED if the
-// user may not write there; others of the file system, as when it is full: each naming the path
-// that is in the way.
+// Checks that CreateDirectories(path) would succeed and that files can be created in path. To find
+// out, an empty directory ".writable-XXXXXX" is created in the nearest existing parent and removed.
+// Errors: INVALID_ARGUMENT for a URL; FAILED_PRECONDITION if path or a parent is a file;
+// PERMISSION_DENIED if the user may not write there; other errors of the file system, for example
+// when it is full. Each names the path that causes it.
 absl::Status CheckWritableDirectory(absl::string_view path);
 
-// Replaces a file `to` in one step: others see the old one or the new one, never neither.
-// It survives a power loss only after SyncDirectory of to's directory.
+// Renames a file atomically and replaces `to` if it exists. Other processes always see either the
+// old file or the new one. The change survives a power loss only after SyncDirectory of the
+// directory of `to`.
 absl::Status RenameFile(absl::string_view from, absl::string_view to);
 
-// Makes `to` another name of the file `from`, which a change of either changes for both. Errors:
-// ALREADY_EXISTS; where the file system has no such links, its words.
+// Creates a hard link: `to` becomes another name of the file `from`, with the same contents.
+// Errors: ALREADY_EXISTS if `to` exists; the system's error if the file system has no hard links.
 absl::Status LinkFile(absl::string_view from, absl::string_view to);
 
-// Makes renames, creations and removals in a directory survive a power loss. "" is the current one.
+// Makes renames, creations and removals in a directory survive a power loss. "" is the current
+// directory.
 absl::Status SyncDirectory(absl::string_view path);
 
-// NOT_FOUND if it is not there.
+// Errors: NOT_FOUND if the file does not exist.
 absl::Status RemoveFile(absl::string_view path);
 
-// OK if it is not there. Does not follow symbolic links.
+// OK if the directory does not exist. Does not follow symbolic links.
 absl::Status RemoveDirectoryRecursively(absl::string_view path);
 
 // The names in a directory, sorted by bytes, without "." and "..".
 absl::StatusOr<std::vector<std::string>> ListDirectory(absl::string_view path);
 
-// The paths that match a shell pattern (* ? [abc]), sorted by bytes; none is no error. As in a
-// shell,
-// * does not match a name that begins with a dot, such as WriteFileAtomically's temporary names.
+// The paths that match a shell pattern (* ? [abc]), sorted by bytes; empty if none matches. As in a
+// shell, * does not match a name that begins with a dot, such as the temporary names of
+// WriteFileAtomically.
 absl::StatusOr<std::vector<std::string>> Glob(absl::string_view pattern);
 
 }  // namespace estimator

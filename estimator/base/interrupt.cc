@@ -14,16 +14,17 @@ namespace {
 constexpr int64_t kSentTwiceMicros = 250'000;
 
 std::atomic<bool> requested = false;
-// The first signal's time in microseconds, times 256, and its number; 0: there was none. One word:
-// a second signal may come on another thread while the first one's handler begins.
+// The time of the first signal in microseconds, times 256, plus its number; 0 before the first one.
+// Both are in one word, because a second signal may arrive on another thread while the handler of
+// the first one starts.
 std::atomic<int64_t> first_signal = 0;
 std::atomic<int> num_loops = 0;
-std::atomic<int64_t> loop_end = -1;  // of the only loop; negative: it is not known
+std::atomic<int64_t> loop_end = -1;  // last step of the only loop; negative if unknown
 std::atomic<bool> loop_saves = false;
 static_assert(std::atomic<int64_t>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler needs this");
 
-// Only async-signal-safe calls from here on.
+// The signal handler uses the functions from here on: only async-signal-safe calls are allowed.
 
 int64_t NowMicros() {
   timespec now = {};
@@ -31,7 +32,7 @@ int64_t NowMicros() {
   return int64_t{1'000'000} * now.tv_sec + now.tv_nsec / 1000;
 }
 
-// A line of text in a fixed buffer; what is too long is cut off.
+// A line of text in a fixed buffer. A line that is too long is cut off.
 class Line {
  public:
   Line& operator<<(const char* text) {
@@ -56,21 +57,20 @@ class Line {
   size_t size_ = 0;
 };
 
-// The step that the only loop ends at; negative where there is none, or several.
+// The step at which the only loop ends; negative if there is no loop or more than one.
 int64_t EndOfOnlyLoop() { return num_loops.load() == 1 ? loop_end.load() : -1; }
 
 void Answer() {
   Line line;
   const int64_t end = EndOfOnlyLoop();
   if (end < 0) {
-    line
-        << "\nstopping as soon as what is under way is done; press Ctrl-C again to leave at once\n";
+    line << "\nstopping as soon as the current work is done; press Ctrl-C again to exit at once\n";
   } else if (loop_saves.load()) {
     line << "\nstopping after this loop (step " << end
-         << "), then saving; press Ctrl-C again to leave without saving\n";
+         << "), then saving; press Ctrl-C again to exit without saving\n";
   } else {
     line << "\nstopping after this loop (step " << end
-         << "); checkpoints are off, nothing will be saved; press Ctrl-C again to leave at once\n";
+         << "); checkpoints are off, nothing will be saved; press Ctrl-C again to exit at once\n";
   }
   line.WriteToStderr();
 }
@@ -83,7 +83,7 @@ void HandleSignal(int signal) {
     if (signal == first % 256 && now - first / 256 < kSentTwiceMicros) return;
     Line line;
     const bool unsaved = EndOfOnlyLoop() >= 0 && loop_saves.load();
-    line << (unsaved ? "\nleft without saving\n" : "\nleft at once\n");
+    line << (unsaved ? "\nexited without saving\n" : "\nexited at once\n");
     line.WriteToStderr();
     ::_exit(kInterruptedExitCode);
   }
@@ -98,7 +98,7 @@ void HandleSignal(int signal) {
 void InstallInterruptHandlers() {
   struct sigaction action = {};
   action.sa_handler = HandleSignal;
-  action.sa_flags = SA_RESTART;  // a read in progress is not an error
+  action.sa_flags = SA_RESTART;  // a system call in progress continues, instead of failing
   ::sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
@@ -107,7 +107,7 @@ void InstallInterruptHandlers() {
 InterruptibleLoop::InterruptibleLoop(bool saves) : saves_(saves) { ++num_loops; }
 
 InterruptibleLoop::~InterruptibleLoop() {
-  loop_end = -1;  // until a loop that is left says its own
+  loop_end = -1;  // unknown until a loop that still runs calls set_end again
   --num_loops;
 }
 

@@ -28,8 +28,8 @@
 #include "estimator/base/strings.h"
 #include "estimator/base/usage_error.h"
 
-// What gflags calls in place of exit(). It is exported, but stands in no header. `google` is how
-// Debian builds gflags; its header makes `gflags` another name for it.
+// gflags calls this function instead of exit(). It is exported, but no header declares it. Debian
+// builds gflags in the namespace `google`; its header makes `gflags` an alias of that.
 namespace google {
 extern void (*gflags_exitfunc)(int);
 }  // namespace google
@@ -43,14 +43,15 @@ std::vector<gflags::CommandLineFlagInfo> AllFlags() {
   return flags;
 }
 
-// A flag of the program, not of gflags or glog, which lie in src/ of their own builds.
+// Whether the program defines the flag. The flags of gflags and glog are defined in src/ of their
+// own builds.
 bool IsOwnFlag(const gflags::CommandLineFlagInfo& flag) {
   return !absl::StartsWith(flag.filename, "src/") && !absl::StrContains(flag.filename, "/src/");
 }
 
 std::string UnknownFlagMessage(absl::string_view name) {
   std::vector<std::string> names;
-  // Own flags first: of equally near names the earliest is taken.
+  // Own flags come first, because NearestName returns the first of equally near names.
   for (const bool own : {true, false}) {
     for (const auto& flag : AllFlags()) {
       if (IsOwnFlag(flag) == own) names.push_back(flag.name);
@@ -70,17 +71,18 @@ std::string WhatItTakes(const std::string& type) {
   return absl::StrCat("a ", type, " that it accepts");
 }
 
-// Sets the flag: whoever calls this puts all flags back.
+// Adds a problem if the flag does not accept the value. This sets the flag, so the caller must
+// restore all flags.
 void CheckValue(const gflags::CommandLineFlagInfo& flag, const std::string& value,
                 std::vector<std::string>* problems) {
-  // These make gflags read more flags, from elsewhere.
+  // Setting one of these would make gflags read more flags from a file or the environment.
   if (flag.name == "flagfile" || flag.name == "fromenv" || flag.name == "tryfromenv") return;
   if (!gflags::SetCommandLineOption(flag.name.c_str(), value.c_str()).empty()) return;
   problems->push_back(absl::StrCat("flag --", flag.name, " must be ", WhatItTakes(flag.type),
                                    ", given \"", value, "\""));
 }
 
-// "--use_tpu", which takes no value behind a space.
+// Whether the argument is a bool flag such as "--use_tpu". It takes no value after a space.
 bool IsBoolFlag(absl::string_view argument) {
   gflags::CommandLineFlagInfo info;
   return absl::ConsumePrefix(&argument, "--") &&
@@ -88,8 +90,8 @@ bool IsBoolFlag(absl::string_view argument) {
          info.type == "bool";
 }
 
-// What is wrong with the command line, by gflags' own reading of it, which exits at the first
-// fault.
+// All problems of the command line. gflags itself would exit at the first one, so this reads the
+// arguments by the same rules.
 std::vector<std::string> CommandLineProblems(int argc, char** argv, bool takes_arguments) {
   const gflags::FlagSaver saver;
   std::vector<std::string> problems;
@@ -137,7 +139,7 @@ bool HelpRequested(int argc, char** argv, bool takes_arguments) {
   return false;
 }
 
-// As the user would write it: gflags shows 0.05 with all its digits.
+// The default value as a user would write it. gflags would print 0.05 with 17 digits.
 std::string DefaultOf(const gflags::CommandLineFlagInfo& flag) {
   double number = 0;
   if (flag.type == "string") return absl::StrCat("\"", flag.default_value, "\"");
@@ -166,7 +168,7 @@ void PrintHelp(const char* program) {
 }
 
 void InitializeLogging(const char* program) {
-  // Only defaults: the user's --logtostderr=false and the like win.
+  // These set only defaults, so flags on the command line, such as --logtostderr=false, win.
   const auto set_default = [](const char* flag, const char* value) {
     gflags::SetCommandLineOptionWithMode(flag, value, gflags::SET_FLAGS_DEFAULT);
   };
@@ -179,7 +181,8 @@ bool IsSet(const char* flag) {
   return gflags::GetCommandLineFlagInfoOrDie(flag).current_value == "true";
 }
 
-// gflags exits with 1 for a mistake as for help. It looks at its flags for help last.
+// gflags exits with 1 for a mistake and also for help; this tells the two apart. gflags reports
+// mistakes first, and handles help flags last.
 [[noreturn]] void ExitFromGflags(int code) {
   const bool help = IsSet("helpfull") || IsSet("helpshort") || IsSet("helppackage") ||
                     IsSet("helpxml") || IsSet("version");
@@ -190,29 +193,30 @@ using Body = std::function<int(const std::vector<std::string>& arguments)>;
 
 void PrintException(const std::exception& exception, absl::string_view hint) {
   const absl::Status status = absl::InternalError(
-      absl::StrCat("the program threw an exception that nobody caught: ", exception.what(), hint));
+      absl::StrCat("the program did not catch an exception: ", exception.what(), hint));
   absl::FPrintF(stderr, "error: %s\n", status.ToString());
 }
 
-// The user's code may throw, as map::at does; the stack does not unwind past here.
+// Runs body and reports its exceptions. The user's code may throw, as map::at does.
 int WithoutExceptions(const Body& body, const std::vector<std::string>& arguments,
                       int error_exit_code) {
   try {
     return body(arguments);
   } catch (const std::out_of_range& exception) {
     PrintException(exception,
-                   "; \"map::at\" is a name that a map has not, as of a feature or a prediction "
-                   "(Get of an ArrayMap says which it has)");
+                   "; \"map::at\" means that a map does not contain a name, for example of a "
+                   "feature or a prediction (Get of an ArrayMap lists the names)");
   } catch (const std::exception& exception) {
     PrintException(exception, "");
   }
   return error_exit_code;
 }
 
-// `bazel run` starts programs in a folder of its own; paths mean what they mean where the user is.
+// `bazel run` starts programs in a directory of its own. Relative paths must be relative to the
+// user's directory.
 void GoWhereTheUserIs() {
   const char* folder = getenv("BUILD_WORKING_DIRECTORY");
-  if (folder != nullptr && chdir(folder) != 0) LOG(WARNING) << "cannot go to " << folder;
+  if (folder != nullptr && chdir(folder) != 0) LOG(WARNING) << "cannot change to " << folder;
 }
 
 int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, int error_exit_code) {
@@ -235,13 +239,14 @@ int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, in
   return code;
 }
 
-// What was printed is the result of many a program: on a full disk it is lost.
+// Many programs print their result. A failed write to stdout, for example on a full disk, is an
+// error.
 int RunMain(int argc, char** argv, bool takes_arguments, const Body& body, int error_exit_code) {
   const int code = RunProgram(argc, argv, takes_arguments, body, error_exit_code);
   std::cout.flush();
   const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
   if (printed) return code;
-  absl::FPrintF(stderr, "error: what was printed is lost: standard output cannot be written\n");
+  absl::FPrintF(stderr, "error: cannot write to standard output; the output is lost\n");
   return std::max(code, error_exit_code);
 }
 

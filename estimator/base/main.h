@@ -1,4 +1,5 @@
-// The main function of a program: flags, logging, interrupts, and one clear line for an error.
+// The main function of a program: it parses flags, sets up logging and interrupts, and prints an
+// error as one line.
 //
 //   DEFINE_string(model_dir, "", "where checkpoints go");
 //   absl::Status Run() { ... }
@@ -15,23 +16,25 @@
 namespace estimator {
 
 // Exit codes of all our programs; 130 (interrupt.h) after Ctrl-C.
-inline constexpr int kErrorExitCode = 1;  // it ran, and failed
-inline constexpr int kUsageExitCode = 2;  // the command line is wrong, nothing was done
+inline constexpr int kErrorExitCode = 1;  // the program ran and failed
+inline constexpr int kUsageExitCode = 2;  // the command line is wrong; the program did nothing
 
-// Parses flags (gflags), logs to stderr from INFO on (glog), makes Ctrl-C a request (interrupt.h),
-// and runs body. Returns the process's exit code: 0 for OK; 130 for CANCELLED after an interrupt; 2
-// for unknown flags, values that a flag cannot have and left-over arguments, all of which are named
-// together, and for a UsageError (usage_error.h) of body; else 1 with the status on stderr.
-// An exception of body is an error too: INTERNAL with what() on stderr, and 1.
-// What gflags itself finds wrong (in a --flagfile) exits with 2 too.
-// Under `bazel run`, relative paths count from where the user typed it.
-// --help prints the program's own flags (--helpfull: all) and returns 0.
+// Parses flags (gflags), logs to stderr from INFO on (glog), installs the interrupt handlers
+// (interrupt.h), and runs body. Returns the exit code of the process:
+//   0    body returned OK, or --help was given.
+//   1    body failed or threw an exception, or stdout could not be written. The error is on stderr.
+//   2    The command line is wrong: an unknown flag, a value that its flag does not accept, or an
+//        unexpected argument. All problems are printed together. Also for a UsageError
+//        (usage_error.h) of body, and for an error that gflags finds, for example in a --flagfile.
+//   130  body returned CANCELLED after an interrupt.
+// Under `bazel run`, relative paths are relative to the directory where the user typed the command.
+// --help prints the program's own flags; --helpfull prints all flags.
 int Main(int argc, char** argv, const std::function<absl::Status()>& body);
 
-// For a program with commands: what is no flag goes to body, in order, which returns the exit code.
-// `help` as the first of them is --help. Otherwise as Main.
-//   error_exit_code: where an exception leaves body, or what was printed is lost: 2 for a program
-//   whose 1 is a finding.
+// As Main, for a program with commands. Arguments that are not flags are passed to body, in order.
+// The first argument `help` is the same as --help. body returns the exit code.
+//   error_exit_code: the exit code if body throws an exception or stdout cannot be written. Use 2
+//   for a program that exits with 1 to report a finding.
 int MainWithArguments(int argc, char** argv,
                       const std::function<int(const std::vector<std::string>& arguments)>& body,
                       int error_exit_code = 1);

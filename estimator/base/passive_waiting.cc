@@ -1,24 +1,26 @@
-// Programs with estimator::Main wait for work without spinning.
+// Makes the threads of programs with estimator::Main wait for work without spinning.
 //
-// Threads of libgomp spin for milliseconds at the end of every parallel loop before they sleep.
-// Where another program wants the same cores, each of the many short loops of a step then waits for
-// a thread that has been put off: a small model became a hundred times slower. libgomp reads
-// OMP_WAIT_POLICY once, when it is loaded, before any constructor of the program's. What stands in
-// .preinit_array runs earlier still, before every library: there the variable takes the place of
-// one that no library looks at while it is loaded, and a constructor puts that one back. So the
-// program and those that it starts have the environment that the user gave.
-// A user who sets OMP_WAIT_POLICY or GOMP_SPINCOUNT has it as set.
+// By default, threads of libgomp spin for milliseconds at the end of every parallel loop before
+// they sleep. If another program uses the same cores, each of the many short loops of a step then
+// waits for a thread that is not scheduled. A small model became a hundred times slower.
+//
+// OMP_WAIT_POLICY=passive prevents this. libgomp reads the variable once, when it is loaded, before
+// the program's constructors run. Functions in .preinit_array run earlier, before all libraries.
+// At that time the environment cannot grow, so OMP_WAIT_POLICY takes the place of another variable
+// that no library reads while it is loaded. A constructor restores that variable afterwards, so the
+// program and its children see the user's environment.
+// If the user sets OMP_WAIT_POLICY or GOMP_SPINCOUNT, nothing changes.
 #include <unistd.h>
 
 #include <initializer_list>
 
 namespace {
 
-// No library is there yet, not even a sanitizer's or all of libc.
+// These functions run before any library is initialized, including sanitizers and parts of libc.
 #define EST_BEFORE_LIBRARIES __attribute__((no_sanitize("address", "thread", "undefined")))
 
 char passive[] = "OMP_WAIT_POLICY=passive";
-char* displaced = nullptr;  // the variable that gave its place
+char* displaced = nullptr;  // the variable that `passive` replaces for a while
 
 EST_BEFORE_LIBRARIES bool IsNamed(const char* variable, const char* name) {
   while (*name != '\0' && *variable == *name) ++variable, ++name;
@@ -50,7 +52,7 @@ __attribute__((constructor)) void RestoreEnvironment() {
   }
 }
 
-// glibc hands main's arguments and the environment to these.
+// glibc passes argc, argv and the environment to functions in this section.
 __attribute__((section(".preinit_array"),
                used)) void (*const set_passive_waiting)(int, char**, char**) = SetPassiveWaiting;
 

@@ -1,4 +1,4 @@
-// Paths as strings, without a look at the disk. The separator is '/'.
+// Functions on paths as strings. They do not access the disk. The separator is '/'.
 #ifndef ESTIMATOR_BASE_PATH_H_
 #define ESTIMATOR_BASE_PATH_H_
 
@@ -9,7 +9,8 @@
 
 namespace estimator {
 
-// Joined by exactly one '/'; empty parts are left out. JoinPath("a/", "/b") is "a/b".
+// Joins the parts with exactly one '/' between them and skips empty parts. JoinPath("a/", "/b") is
+// "a/b".
 std::string JoinPaths(std::initializer_list<absl::string_view> parts);
 
 template <typename... Parts>
@@ -17,10 +18,11 @@ std::string JoinPath(const Parts&... parts) {
   return JoinPaths({absl::string_view(parts)...});
 }
 
-// What follows the last '/': of "a/b.txt" "b.txt", of "a/" "".
+// The part after the last '/': Basename("a/b.txt") is "b.txt", Basename("a/") is "".
 absl::string_view Basename(absl::string_view path);
 
-// What precedes the last '/': of "a/b.txt" "a", of "/a" "/", of "a" "".
+// The part before the last '/': Dirname("a/b.txt") is "a", Dirname("/a") is "/", Dirname("a") is
+// "".
 absl::string_view Dirname(absl::string_view path);
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// Sums and products of counts that stop at the largest int64 instead of overflowing.
+// Sums and products of counts. They return the largest int64 instead of overflowing.
 #ifndef ESTIMATOR_BASE_SATURATING_H_
 #define ESTIMATOR_BASE_SATURATING_H_
 

@@ -1,4 +1,4 @@
-// Macros and helpers for absl::Status, which Debian's absl (20220623) does not have.
+// Macros and helpers for absl::Status that Debian's absl (20220623) does not have.
 #ifndef ESTIMATOR_BASE_STATUS_H_
 #define ESTIMATOR_BASE_STATUS_H_
 
@@ -11,7 +11,8 @@
 
 namespace estimator {
 
-// The same code, with "<context>: " before the message. An OK status stays as it is.
+// Returns the status with "<context>: " before its message. Code and payloads stay the same. An OK
+// status is returned unchanged.
 inline absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   if (status.ok()) return status;
   absl::Status annotated(status.code(), absl::StrCat(context, ": ", status.message()));
@@ -23,15 +24,15 @@ inline absl::Status Annotate(const absl::Status& status, absl::string_view conte
 
 }  // namespace estimator
 
-// Leaves the function with the status of the expression if it is not OK.
+// Returns the status of the expression from the function if it is not OK.
 #define EST_RETURN_IF_ERROR(...)               \
   do {                                         \
     absl::Status est_status_ = (__VA_ARGS__);  \
     if (!est_status_.ok()) return est_status_; \
   } while (false)
 
-// Assigns the value of a StatusOr expression to lhs, which may declare a variable, or leaves the
-// function with its status. Expands to several statements: not for an if without braces.
+// Assigns the value of a StatusOr expression to lhs, or returns its status from the function. lhs
+// may declare a variable. The macro expands to several statements: an `if` around it needs braces.
 //   EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
 #define EST_ASSIGN_OR_RETURN(lhs, ...) \
   EST_ASSIGN_OR_RETURN_AS_(EST_STATUS_CONCAT_(est_or_, __LINE__), lhs, __VA_ARGS__)

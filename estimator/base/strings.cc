@@ -19,10 +19,11 @@ bool LooksLikeANumber(absl::string_view cell) {
   return !cell.empty() && absl::ascii_isdigit(static_cast<unsigned char>(cell[0]));
 }
 
-// value in the first of the units that leaves it below base; the first unit has no fraction.
+// Prints the value in the smallest unit in which it is below base. A whole number of the first unit
+// has no fraction.
 std::string InUnits(double value, double base, absl::Span<const absl::string_view> units) {
   size_t unit = 0;
-  // 0.05 below: 1023.96 would print as 1024.0.
+  // The limit is 0.05 below base, because 1023.96 would print as 1024.0.
   while (std::abs(value) >= (unit == 0 ? base : base - 0.05) && unit + 1 < units.size()) {
     value /= base;
     ++unit;
@@ -35,7 +36,8 @@ std::string InUnits(double value, double base, absl::Span<const absl::string_vie
 }  // namespace
 
 int EditDistance(absl::string_view a, absl::string_view b) {
-  // One row of the table of distances between prefixes: row[j] is that of (a[0, i), b[0, j)).
+  // One row of the table of distances between prefixes: row[j] is the distance of a[0, i) and
+  // b[0, j).
   std::vector<int> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (size_t i = 0; i < a.size(); ++i) {
@@ -53,12 +55,12 @@ int EditDistance(absl::string_view a, absl::string_view b) {
 std::optional<std::string> NearestName(absl::string_view name,
                                        const std::vector<std::string>& candidates) {
   const std::string lower = absl::AsciiStrToLower(name);
-  // Two swapped letters are two edits, in a short name as in a long one.
+  // The limit is at least 2 edits, because two swapped letters are two edits.
   int limit = (name.size() >= 4 ? std::max(2, static_cast<int>(name.size()) / 3) : 1) + 1;
   std::optional<std::string> nearest;
   for (const std::string& candidate : candidates) {
     const int distance = EditDistance(lower, absl::AsciiStrToLower(candidate));
-    // A name that shares no letter is not near, however short.
+    // A distance of the whole length means that the names share no letter.
     if (distance < limit && distance < static_cast<int>(std::max(name.size(), candidate.size()))) {
       limit = distance;
       nearest = candidate;
@@ -101,7 +103,7 @@ std::string HumanCount(double count) { return InUnits(count, 1000, {"", "k", "M"
 
 std::string HumanDuration(double seconds) {
   if (seconds < 0) return absl::StrCat("-", HumanDuration(-seconds));
-  // Thresholds lie where the shorter form would round up to the next unit.
+  // Each threshold is where the smaller unit would round up to the next one.
   if (seconds < 0.9995e-3) return absl::StrFormat("%.0f us", seconds * 1e6);
   if (seconds < 0.99995) return absl::StrFormat("%.1f ms", seconds * 1e3);
   if (seconds < 59.95) return absl::StrFormat("%.1f s", seconds);

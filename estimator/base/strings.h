@@ -1,5 +1,4 @@
-// Strings for people, and no more than absl lacks: near names for error messages, tables, and
-// amounts in units that one reads at a glance.
+// Strings for messages: the nearest name for "did you mean", tables, and amounts in readable units.
 #ifndef ESTIMATOR_BASE_STRINGS_H_
 #define ESTIMATOR_BASE_STRINGS_H_
 
@@ -15,14 +14,15 @@ namespace estimator {
 // The least number of insertions, deletions and replacements of a byte that turn a into b.
 int EditDistance(absl::string_view a, absl::string_view b);
 
-// The candidate nearest to name, the earliest of equals, if it is near enough to be what was meant:
-// at most a third of the name is to be changed, letter case aside. For "did you mean".
+// The candidate with the smallest edit distance to name, for "did you mean". Case is ignored, and
+// the first of equally near candidates wins. Returns nullopt if no candidate is near: the distance
+// may be a third of the length of name, and at least 2 (1 for names below 4 characters).
 std::optional<std::string> NearestName(absl::string_view name,
                                        const std::vector<std::string>& candidates);
 
-// Rows in aligned columns, two spaces between, a newline after each row. A column whose cells below
-// the first row are all numbers (with a unit, perhaps) is aligned right, others left. Rows may be
-// short.
+// Formats rows as aligned columns, with two spaces between columns and a newline after each row. A
+// column is aligned right if all its cells below the first row are numbers, with or without a unit.
+// Others are aligned left. A row may have fewer cells than others.
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows);
 
 // "0 B", "512 B", "1.5 KiB", "31.7 GiB".

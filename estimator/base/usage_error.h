@@ -1,5 +1,5 @@
-// The error of a command line: what the user typed cannot be done, so a program exits with 2 for it
-// (main.h), where it exits with 1 for what went wrong while it ran.
+// Marks a status as an error of the command line. Main (main.h) exits with 2 for it, and with 1 for
+// other errors.
 #ifndef ESTIMATOR_BASE_USAGE_ERROR_H_
 #define ESTIMATOR_BASE_USAGE_ERROR_H_
 
@@ -8,13 +8,13 @@
 
 namespace estimator {
 
-// INVALID_ARGUMENT, marked.
+// An INVALID_ARGUMENT status with the mark.
 absl::Status UsageError(absl::string_view message);
 
-// The same status, marked; OK stays OK.
+// The same status with the mark. OK stays OK.
 absl::Status AsUsageError(absl::Status status);
 
-// Whether it is marked; with another message (Annotate) it still is.
+// Whether the status has the mark. Annotate keeps the mark.
 bool IsUsageError(const absl::Status& status);
 
 }  // namespace estimator

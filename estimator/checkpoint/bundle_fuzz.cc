@@ -1,8 +1,9 @@
-// Fuzzes the reader of checkpoints. The first byte says how the rest becomes one:
-//   even: chunk (u16 length, bytes): the index file; the rest is the data file
-//   odd:  chunk: the data file; then chunks of key and value, in turn, from which a whole index
-//         table is made. With 2 in the byte, the crcs of the entries are made right where they can
-//         be; with 4, the header is.
+// Fuzzes the reader of checkpoints. The first byte selects how the rest becomes a checkpoint:
+//   even    a chunk (u16 length, bytes), which is the index file; the rest is the data file
+//   odd     a chunk, which is the data file; then chunks of keys and values in turn, from which a
+//           valid index table is written
+//   bit 2   with odd: the crcs of the entries are corrected if possible
+//   bit 4   with odd: the header is replaced by a valid one
 #include <cstdint>
 #include <map>
 #include <string>

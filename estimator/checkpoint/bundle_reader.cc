@@ -19,7 +19,7 @@
 namespace estimator {
 namespace {
 
-// Puts a part of strings, which are never many, into the whole.
+// Copies a slice of strings into the whole tensor.
 void PlaceStrings(const Array& part, const PartRows& rows, Array* whole) {
   for (int64_t i = 0; i < rows.num_runs(); ++i) {
     std::copy_n(part.data<std::string>() + i * rows.run(), rows.run(),
@@ -27,7 +27,7 @@ void PlaceStrings(const Array& part, const PartRows& rows, Array* whole) {
   }
 }
 
-// Puts the bytes of a part, which come in pieces, where they belong in the whole.
+// Copies the bytes of a slice, which arrive in pieces, to their places in the whole tensor.
 class Placer {
  public:
   Placer(const PartRows& rows, size_t element_bytes, char* whole)
@@ -50,7 +50,7 @@ class Placer {
   const PartRows& rows_;
   const size_t element_bytes_;
   char* const whole_;
-  size_t position_ = 0;  // bytes of the part that are in place
+  size_t position_ = 0;  // bytes of the slice that are copied
 };
 
 }  // namespace
@@ -71,7 +71,7 @@ struct BundleReader::Rep {
 absl::Status BundleReader::Rep::Unsupported(absl::string_view name,
                                             const BundleEntry& entry) const {
   if (entry.spec.dtype != DType::kInvalid) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(prefix, ": ", name, " is of ",
+  return absl::UnimplementedError(absl::StrCat(prefix, ": ", name, " has dtype ",
                                                DTypeOnDiskName(entry.dtype_on_disk),
                                                ", which is not supported"));
 }
@@ -170,7 +170,7 @@ absl::Status BundleReader::ReadInto(absl::string_view name, Array* value) const 
     EST_RETURN_IF_ERROR(rep_->values->ReadInto(*entry, static_cast<char*>(value->raw())));
   }
   if (entry->spec.dtype == DType::kBool) {
-    // A byte that is neither 0 nor 1 is no bool in C++.
+    // A byte other than 0 and 1 is not a valid bool in C++.
     char* const bytes = static_cast<char*>(value->raw());
     for (size_t i = 0; i < value->num_bytes(); ++i) bytes[i] = bytes[i] != 0;
   }

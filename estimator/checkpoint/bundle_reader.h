@@ -1,5 +1,5 @@
-// Reads checkpoints in TensorFlow's formats: today's (bundle_format.h), and the one before, V1
-// (v1_checkpoint.h).
+// Reads checkpoints in TensorFlow's formats: the current one (bundle_format.h) and the one before
+// it, V1 (v1_checkpoint.h).
 #ifndef ESTIMATOR_CHECKPOINT_BUNDLE_READER_H_
 #define ESTIMATOR_CHECKPOINT_BUNDLE_READER_H_
 
@@ -18,44 +18,44 @@
 
 namespace estimator {
 
-// The variables of one checkpoint. Thread-safe. Nothing that a file says is trusted: whatever is
-// wrong with it is a DATA_LOSS error that names the file, the variable and the offset.
+// The variables of one checkpoint. Thread-safe. The reader trusts nothing in the files: any damage
+// is a DATA_LOSS error with the file, the variable and the offset.
 class BundleReader {
  public:
-  // Reads the index and opens the data shards; the values are not read yet. An index that opens has
-  // every entry well-formed and every data file there and long enough. Where there is no index, the
-  // prefix is that of a V1 checkpoint: its file, or its files, "<prefix>-00000-of-00002", for
-  // which "<prefix>-?????-of-00002" does as well.
+  // Reads the index and opens the data shards. The values are not read yet. If this succeeds, every
+  // entry is valid, and every data file exists and is long enough. If there is no index, the prefix
+  // is that of a V1 checkpoint: the name of its file, or the common prefix of its files
+  // "<prefix>-00000-of-00002". "<prefix>-?????-of-00002" is also accepted.
   // Errors: NOT_FOUND if there is no checkpoint at the prefix; FAILED_PRECONDITION if there are
-  // files of two; DATA_LOSS if it is not whole; UNIMPLEMENTED for what TensorFlow could have
-  // written and this does not read: big-endian files, a newer version; others of the file system.
+  // files of two checkpoints; DATA_LOSS if it is damaged; UNIMPLEMENTED for big-endian files and
+  // for newer versions of the format; other errors of the file system.
   static absl::StatusOr<std::unique_ptr<BundleReader>> Open(absl::string_view prefix);
   ~BundleReader();
   BundleReader(const BundleReader&) = delete;
   BundleReader& operator=(const BundleReader&) = delete;
 
   const std::string& prefix() const;
-  // The variables, in the order of their bytes. Of a dtype that has no DType (complex64, uint16,
-  // variant, ...) the spec's dtype is kInvalid; everything else about the checkpoint still works.
+  // The variables, sorted by bytes. If a variable's dtype has no DType (complex64, uint16, variant,
+  // ...), its spec has the dtype kInvalid. The other variables can still be read.
   const std::vector<std::string>& names() const;
   const std::map<std::string, TensorSpec>& specs() const;
   bool Has(absl::string_view name) const;
 
-  // Errors: NOT_FOUND naming the nearest variable; UNIMPLEMENTED naming a dtype without a DType.
+  // Errors: NOT_FOUND with the nearest variable name; UNIMPLEMENTED for a dtype without a DType.
   absl::StatusOr<TensorSpec> Spec(absl::string_view name) const;
 
-  // The value, with its crc32c verified; the parts of a partitioned variable are put together.
-  // Errors: as Spec; DATA_LOSS if the bytes are not those that were written.
+  // Reads a value and verifies its crc32c. The slices of a partitioned variable are joined.
+  // Errors: as Spec; DATA_LOSS if the bytes differ from those that were written.
   absl::StatusOr<Array> Read(absl::string_view name) const;
-  // The same, into an array that is there. After an error its contents are undefined.
-  // Errors: INVALID_ARGUMENT if its dtype or shape differs (both are named).
+  // The same, but into an existing array. After an error its contents are undefined.
+  // Errors: also INVALID_ARGUMENT, with both types, if its dtype or shape differs.
   absl::Status ReadInto(absl::string_view name, Array* value) const;
 
-  // Reads every variable, of any dtype, and verifies its crc32c; the first error, if any. Needs no
-  // memory for the values.
+  // Reads every variable, of any dtype, and verifies its crc32c. Returns the first error. The
+  // values are not kept in memory.
   absl::Status VerifyContents() const;
 
-  // For programs that stream: what is stored where, and its bytes.
+  // For programs that stream values: the index, and the source of the bytes.
   const BundleIndex& index() const;
   const ValueSource& values() const;
 

@@ -20,10 +20,10 @@
 namespace estimator {
 namespace {
 
-// The crc and the write of a piece share the cache.
+// A piece of this size is still in the cache when it is written after its crc is computed.
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
-// A name that no shell pattern of checkpoints meets: ".model.ckpt-50.tmp-1234-0".
+// A name that no shell pattern for checkpoints matches: ".model.ckpt-50.tmp-1234-0".
 std::string TemporaryName(absl::string_view prefix) {
   static std::atomic<int> next_number = 0;
   return JoinPath(Dirname(prefix),
@@ -34,7 +34,7 @@ void SetShape(const Shape& shape, proto::TensorShapeProto* out) {
   for (const int64_t size : shape.dims()) out->add_dim()->set_size(size);
 }
 
-// The shape of a slice. Errors: INVALID_ARGUMENT if it does not lie in the whole.
+// The shape of a slice. Errors: INVALID_ARGUMENT if the slice does not lie in the whole tensor.
 absl::StatusOr<Shape> ShapeOfSlice(absl::string_view name, const Shape& full_shape,
                                    const std::vector<SliceExtent>& extents) {
   Shape shape;
@@ -53,7 +53,7 @@ absl::StatusOr<Shape> ShapeOfSlice(absl::string_view name, const Shape& full_sha
 
 using Table = std::map<std::string, std::string>;
 
-// The index at path; empty if there is none or it cannot be read.
+// The index at path; empty if it does not exist or cannot be read.
 Table IndexInUse(const std::string& path) {
   const auto entries = ReadIndexTable(path);
   return entries.ok() ? Table(entries->begin(), entries->end()) : Table();
@@ -70,7 +70,7 @@ int NumShards(const Table& table) {
 struct BundleWriter::Entries {
   std::map<std::string, proto::BundleEntryProto> by_key;
 
-  // The index if the data file is that of `shard`.
+  // The index for a data file that is number `shard`.
   Table Serialize(int shard) {
     Table table;
     proto::BundleHeaderProto header;
@@ -109,8 +109,8 @@ BundleWriter::~BundleWriter() {
 
 absl::Status BundleWriter::Discard() {
   finished_ = true;
-  data_->Close().IgnoreError();                     // the file goes
-  RemoveFile(IndexPath(temporary_)).IgnoreError();  // it may not be there
+  data_->Close().IgnoreError();                     // the file is removed below
+  RemoveFile(IndexPath(temporary_)).IgnoreError();  // it may not exist
   return RemoveFile(data_->path());
 }
 
@@ -121,7 +121,7 @@ absl::Status BundleWriter::Add(absl::string_view name, const Array& value) {
 absl::Status BundleWriter::AddSlice(absl::string_view name, const Shape& full_shape,
                                     const std::vector<SliceExtent>& extents, const Array& value) {
   if (!value.valid()) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": an array without a dtype"));
+    return absl::InvalidArgumentError(absl::StrCat(name, ": the array has no dtype"));
   }
   Shape expected = full_shape;
   if (!extents.empty()) {
@@ -148,6 +148,7 @@ absl::Status BundleWriter::AddSlice(absl::string_view name, const Shape& full_sh
 
 absl::StatusOr<std::string> BundleWriter::KeyOf(absl::string_view name, const Stored& stored) {
   if (finished_) return absl::FailedPreconditionError(absl::StrCat(prefix_, " is finished"));
+  // A zero byte at the beginning would make the name a slice key.
   if (name.empty() || name[0] == '\0') {
     return absl::InvalidArgumentError(
         absl::StrCat(prefix_, ": a variable needs a name that does not begin with a zero byte"));
@@ -159,7 +160,7 @@ absl::StatusOr<std::string> BundleWriter::KeyOf(absl::string_view name, const St
   const bool mixed = !is_new && found->second.slices().empty() != stored.extents.empty();
   if (entries_->by_key.count(key) > 0 || mixed) {
     return absl::InvalidArgumentError(
-        absl::StrCat(name, ": given twice", mixed ? ", whole and as a slice" : ""));
+        absl::StrCat(name, ": it was added twice", mixed ? ", whole and as a slice" : ""));
   }
   if (stored.extents.empty()) return key;
   if (is_new) {
@@ -224,15 +225,16 @@ absl::Status BundleWriter::Commit() {
   const Table in_use = IndexInUse(IndexPath(prefix_));
   const int shards_in_use = NumShards(in_use);
   if (shards_in_use == 1 || shards_in_use == 2) {
-    // A run that starts saves again what it has just restored. One that went back because this
-    // checkpoint is damaged, and came here again with the same values, must write them.
+    // A run that starts saves again the checkpoint that it just restored. That need not be written.
+    // It must be written if the old files are damaged: the run then fell back to an earlier
+    // checkpoint and reached this step again with the same values.
     if (entries_->Serialize(shards_in_use - 1) == in_use && IsWhole(prefix_)) {
       EST_RETURN_IF_ERROR(Discard());
       return RemoveOtherDataFiles(shards_in_use - 1, shards_in_use);
     }
   }
-  // While an index names a data file, that file is not touched: the new one takes another name,
-  // the second of two shards of which the first is empty and not there.
+  // A data file must not change while an index names it, so the new file needs another name. It is
+  // the second of two shards; the first one is empty and does not exist.
   const int shard = shards_in_use == 1 ? 1 : 0;
   EST_RETURN_IF_ERROR(data_->Sync());
   EST_RETURN_IF_ERROR(data_->Close());

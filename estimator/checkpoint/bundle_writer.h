@@ -1,4 +1,4 @@
-// Writes a checkpoint in TensorFlow's format: see bundle_format.h.
+// Writes a checkpoint in TensorFlow's format (bundle_format.h).
 #ifndef ESTIMATOR_CHECKPOINT_BUNDLE_WRITER_H_
 #define ESTIMATOR_CHECKPOINT_BUNDLE_WRITER_H_
 
@@ -20,69 +20,72 @@
 
 namespace estimator {
 
-// Streams tensors into a temporary data file; Finish writes the index and renames both into place.
-// At every instant the prefix names the old checkpoint, whole, or the new one, or none; also where
-// a checkpoint of the same prefix is replaced, whose data file then stands until the new index
-// does. A checkpoint with the same contents is left as it is. Without Finish nothing of the prefix
-// changes, and the temporary file goes with the writer. Not thread-safe.
+// Streams tensors into a temporary data file. Finish writes the index and renames both files into
+// place. At every instant the prefix names a whole checkpoint, the old one or the new one, or none.
+// To replace a checkpoint of the same prefix, its data file is kept until the new index is in
+// place. A checkpoint with the same contents is not rewritten. Without Finish no file of the prefix
+// changes, and the destructor removes the temporary file. Not thread-safe.
 class BundleWriter {
  public:
-  // Errors: of the file system, with the path; the directory must be there.
+  // REQUIRES: the directory of the prefix exists.
+  // Errors: INVALID_ARGUMENT if the prefix has no name; those of the file system, with the path.
   static absl::StatusOr<std::unique_ptr<BundleWriter>> Open(absl::string_view prefix);
   ~BundleWriter();
   BundleWriter(const BundleWriter&) = delete;
   BundleWriter& operator=(const BundleWriter&) = delete;
 
-  // Any dtype but kInvalid, any shape, empty ones too.
-  // Errors: INVALID_ARGUMENT for an empty name, one that begins with a zero byte, or one given
-  // twice.
+  // Adds a variable.
+  //   value: of any dtype but kInvalid, and of any shape, including empty ones.
+  // Errors: INVALID_ARGUMENT for an empty name, one that begins with a zero byte, or one that was
+  // added before.
   absl::Status Add(absl::string_view name, const Array& value);
 
-  // One part of a partitioned variable of full_shape; all its parts are to be added.
-  //   extents: one an axis; value's shape is theirs.
+  // Adds one slice of a partitioned variable of full_shape. All its slices must be added.
+  //   extents: one for each axis; they determine the shape of value.
   // Errors: INVALID_ARGUMENT as above, or if the extents do not fit the shapes.
   absl::Status AddSlice(absl::string_view name, const Shape& full_shape,
                         const std::vector<SliceExtent>& extents, const Array& value);
 
-  // What a value is whose bytes come in pieces, as they are to be stored.
+  // Describes a value whose bytes are appended in pieces, in their stored form.
   struct Stored {
-    int dtype_on_disk = 0;                  // TensorFlow's number; may be one that has no DType
-    Shape shape = {};                       // of the variable
-    std::vector<SliceExtent> extents = {};  // one an axis; empty: not a slice
-    // Of what is appended (stored_crc.h), not masked; taken from it if nullopt.
+    int dtype_on_disk = 0;                  // TensorFlow's number; a dtype without a DType is fine
+    Shape shape = {};                       // of the whole variable
+    std::vector<SliceExtent> extents = {};  // one for each axis; empty if it is not a slice
+    // The crc32c of the value (stored_crc.h), not masked. If nullopt, it is computed.
     std::optional<uint32_t> crc32c = std::nullopt;
   };
   using Append = std::function<absl::Status(absl::string_view piece)>;
 
-  // Stores what `produce` appends, without holding it. The number of bytes is not checked. Without
-  // a crc32c, DATA_LOSS if strings or variants are not such.
-  // Errors: INVALID_ARGUMENT as above; those of `produce`, after which the writer is of no use.
+  // Adds a value whose bytes `produce` appends. They are written as they come, and their number is
+  // not checked.
+  // Errors: INVALID_ARGUMENT as above; DATA_LOSS if there is no crc32c and the bytes of strings or
+  // variants are damaged; those of `produce`. After an error the writer cannot be used any more.
   absl::Status AddStored(absl::string_view name, const Stored& stored,
                          const std::function<absl::Status(const Append& append)>& produce);
 
-  // Syncs the files, renames them into place, and syncs their directory. Once.
+  // Syncs the files, renames them into place, and syncs their directory. Must be called only once.
   absl::Status Finish();
 
  private:
-  struct Entries;  // by key: the messages of the index
+  struct Entries;  // the messages of the index, by key
 
   BundleWriter(std::string prefix, std::string temporary, std::unique_ptr<WritableFile> data);
-  // The key under which the bytes of `stored` go; notes the slice under the variable's name.
+  // The key of the entry of `stored`. A slice is also added to the entry of its variable.
   absl::StatusOr<std::string> KeyOf(absl::string_view name, const Stored& stored);
   absl::Status Commit();
   absl::Status Discard();
-  // Those of a checkpoint that was replaced, or whose replacement was killed.
+  // Removes data files of a checkpoint that was replaced, or whose replacement was interrupted.
   absl::Status RemoveOtherDataFiles(int shard, int num_shards);
 
   const std::string prefix_;
-  const std::string temporary_;  // what the temporary names begin with
+  const std::string temporary_;  // prefix of the temporary files
   std::unique_ptr<WritableFile> data_;
   std::unique_ptr<Entries> entries_;
   bool finished_ = false;
 };
 
-// Removes the temporary files that writers of a killed process left in
-// `directory` for prefixes that begin with `basename`. REQUIRES: no other writer is at work there.
+// Removes the temporary files that writers of a killed process left in `directory`, for prefixes
+// that begin with `basename`. REQUIRES: no other writer uses the directory now.
 absl::Status RemoveTemporaryFiles(absl::string_view directory, absl::string_view basename);
 
 }  // namespace estimator

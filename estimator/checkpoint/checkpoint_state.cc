@@ -15,7 +15,7 @@ namespace {
 // On disk: do not change.
 constexpr char kStateFileName[] = "checkpoint";
 
-// Keeps what the parser says, instead of the log.
+// Keeps the first error of the parser. By default it would only be logged.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
@@ -51,7 +51,7 @@ absl::StatusOr<CheckpointState> GetCheckpointState(absl::string_view directory) 
   parser.RecordErrorsTo(&error);
   parser.AllowUnknownField(true);
   if (!parser.ParseFromString(text, &message)) {
-    return absl::DataLossError(absl::StrCat(path, ": not a checkpoint state: ", error.text));
+    return absl::DataLossError(absl::StrCat(path, " is not a checkpoint state: ", error.text));
   }
   if (message.model_checkpoint_path().empty()) {
     return absl::DataLossError(absl::StrCat(path, ": there is no model_checkpoint_path"));

@@ -31,6 +31,7 @@ std::optional<std::string> CheckpointsIterator::WaitForNew() {
     const auto latest = LatestCheckpoint(directory_, &warnings);
     const std::string problem =
         latest.ok() ? absl::StrJoin(warnings, "; ") : std::string(latest.status().message());
+    // The directory is polled, so a problem that lasts is logged only once.
     LOG_IF(WARNING, !problem.empty() && problem != last_problem_) << problem;
     last_problem_ = problem;
     if (latest.ok() && *latest && **latest != last_) return *latest;
@@ -44,7 +45,7 @@ std::optional<std::string> CheckpointsIterator::WaitForNew() {
 }
 
 std::optional<std::string> CheckpointsIterator::Next() {
-  // In pieces, so that an interrupt ends the wait.
+  // Sleeps in short pieces, so that an interrupt ends the wait.
   while (last_secs_ && !InterruptRequested()) {
     const double left = *last_secs_ + options_.min_interval_secs - options_.now_secs();
     if (left <= 0) break;

@@ -1,4 +1,4 @@
-// Follows the checkpoints of another process as they appear: for evaluators beside a training run.
+// Waits for the checkpoints that another process writes, for an evaluator beside a training run.
 #ifndef ESTIMATOR_CHECKPOINT_CHECKPOINTS_ITERATOR_H_
 #define ESTIMATOR_CHECKPOINT_CHECKPOINTS_ITERATOR_H_
 
@@ -11,27 +11,28 @@
 namespace estimator {
 
 struct CheckpointsIteratorOptions {
-  double min_interval_secs = 0;  // at least so long between two checkpoints
-  std::optional<double> timeout_secs =
-      std::nullopt;  // for one new checkpoint; nullopt waits for ever
-  // Asked at a timeout: true ends the iteration, false waits on. Empty: a timeout ends it.
+  double min_interval_secs = 0;  // the least time between two returned checkpoints
+  // The longest wait for a new checkpoint; nullopt waits without a limit.
+  std::optional<double> timeout_secs = std::nullopt;
+  // Called at a timeout: true ends the iteration, false continues to wait. By default a timeout
+  // ends the iteration.
   std::function<bool()> timeout_fn = nullptr;
-  double poll_secs = 1;  // between two looks
-  // The system's if empty. For tests.
+  double poll_secs = 1;  // time between two checks of the directory
+  // Clock and sleep, for tests. If empty, the system's are used.
   std::function<double()> now_secs = nullptr;
   std::function<void(double seconds)> sleep = nullptr;
 };
 
-// Not thread-safe. A checkpoint that is replaced by a newer one before Next is called is passed
-// over. Source: TF 2.15 tf.train.checkpoints_iterator.
+// Not thread-safe. If several checkpoints appear between two calls of Next, only the newest is
+// returned. Source: TF 2.15 tf.train.checkpoints_iterator.
 class CheckpointsIterator {
  public:
   explicit CheckpointsIterator(absl::string_view directory,
                                CheckpointsIteratorOptions options = {});
 
-  // Waits for a checkpoint that is not the last one returned; its prefix. nullopt at the timeout,
-  // or once the process is asked to stop (base/interrupt.h). A directory that is not there yet is
-  // waited for; damaged checkpoints are logged and waited out.
+  // Waits for a checkpoint other than the last one returned, and returns its prefix. Returns
+  // nullopt at the timeout, or if the process is asked to stop (base/interrupt.h). The directory
+  // need not exist yet. A damaged checkpoint is logged, and the wait continues.
   std::optional<std::string> Next();
 
  private:

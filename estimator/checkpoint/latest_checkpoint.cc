@@ -26,7 +26,7 @@ using CheckFn = std::function<absl::Status(const std::string& prefix)>;
 // The prefixes in a directory that end in a step, the newest step first.
 absl::StatusOr<Prefixes> PrefixesByStep(absl::string_view directory) {
   EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
-  std::set<std::pair<int64_t, std::string>> found;  // the files of one may be many
+  std::set<std::pair<int64_t, std::string>> found;  // a set, as a checkpoint may have many files
   for (absl::string_view name : names) {
     if (name[0] == '.') continue;
     std::string prefix;
@@ -56,7 +56,7 @@ void Warn(std::string text, std::vector<std::string>* warnings) {
   }
 }
 
-// The first whole one of the candidates; the rest of what is wrong goes into `problems`.
+// The first candidate that passes `check`. The errors of those before it are added to `problems`.
 std::optional<std::string> FirstWhole(const Prefixes& candidates, const CheckFn& check,
                                       Prefixes* problems, bool* some_exist) {
   for (const std::string& prefix : candidates) {
@@ -76,7 +76,8 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
   Prefixes candidates;
   Prefixes problems;
   auto state = GetCheckpointState(directory);
-  // A writer may commit and delete between our two looks: as long as the state changes, look again.
+  // A writer may commit a new checkpoint and delete the old one between the two reads. Read again
+  // while the state changes.
   for (int attempt = 0; state.ok() && attempt < 10; ++attempt) {
     if (check(state->model_checkpoint_path).ok()) return state->model_checkpoint_path;
     const std::string before =
@@ -89,11 +90,11 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
     const Prefixes& all = state->all_model_checkpoint_paths;
     for (auto path = all.rbegin(); path != all.rend(); ++path) Add(*path, &candidates);
   } else if (absl::IsNotFound(state.status())) {
-    // Nothing was ever committed, or somebody removed the file to begin anew.
+    // No checkpoint was committed yet, or the user removed the file to start again.
     if (!in_directory.empty()) {
       Warn(absl::StrCat("there are checkpoints in ", directory, " (", in_directory.front(),
                         "), but no file ", CheckpointStatePath(directory),
-                        ": they are not used. To use one, write into that file: "
+                        ", so they are not used. To use one, write into that file: "
                         "model_checkpoint_path: \"",
                         Basename(in_directory.front()), "\""),
            warnings);
@@ -106,19 +107,20 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
   bool some_exist = false;
   std::optional<std::string> whole = FirstWhole(candidates, check, &problems, &some_exist);
   const std::string why = absl::StrJoin(problems, "; ");
-  if (whole && !state.ok() && problems.size() == 1) {  // nothing newer was passed over
-    Warn(absl::StrCat("taking the newest checkpoint, ", *whole,
-                      ", whatever the state file was to say: ", why,
-                      "; the next checkpoint writes that file anew"),
+  if (whole && !state.ok() && problems.size() == 1) {  // no newer checkpoint was skipped
+    Warn(absl::StrCat("using the newest checkpoint, ", *whole,
+                      ", because the state file cannot be read: ", why,
+                      "; the next checkpoint replaces that file"),
          warnings);
   } else if (whole) {
-    Warn(absl::StrCat("going back to checkpoint ", *whole, ": ", why), warnings);
+    Warn(absl::StrCat("falling back to checkpoint ", *whole, ": ", why), warnings);
   } else if (some_exist) {
     return absl::DataLossError(
         absl::StrCat("no checkpoint in ", directory,
                      " is whole; use another directory, or move them away: ", why));
   } else {
-    Warn(absl::StrCat("there is no checkpoint in ", directory, " to go on from: ", why), warnings);
+    Warn(absl::StrCat("there is no checkpoint in ", directory, " to continue from: ", why),
+         warnings);
   }
   return whole;
 }
@@ -130,7 +132,7 @@ absl::Status CheckCheckpoint(absl::string_view prefix) {
       !FileExists(IndexPath(prefix))) {
     const absl::StatusOr<CheckpointState> state = GetCheckpointState(prefix);
     return absl::NotFoundError(absl::StrCat(
-        prefix, " is a folder of checkpoints, not one of them: give one, as ",
+        prefix, " is a directory of checkpoints, not one of them; give one, for example ",
         state.ok() ? state->model_checkpoint_path : JoinPath(prefix, "model.ckpt-100")));
   }
   return BundleReader::Open(prefix).status();

@@ -1,4 +1,4 @@
-// Finds the newest checkpoint of a model directory that is whole.
+// Finds the newest checkpoint of a model directory that is not damaged.
 #ifndef ESTIMATOR_CHECKPOINT_LATEST_CHECKPOINT_H_
 #define ESTIMATOR_CHECKPOINT_LATEST_CHECKPOINT_H_
 
@@ -13,27 +13,30 @@
 
 namespace estimator {
 
-// Whether `prefix` opens: its index is whole and its data files are there and long enough.
+// Checks that the checkpoint opens: its index is valid, and its data files exist and are long
+// enough.
 // Errors: as BundleReader::Open.
 absl::Status CheckCheckpoint(absl::string_view prefix);
 
-// When its index was written, or the last of its files where it is of the V1 format, in seconds
-// since 1970; 0 where nothing of it is there.
+// The time when the index was written, in seconds since 1970. For a V1 checkpoint it is the time of
+// its newest file. 0 if the checkpoint does not exist.
 double CheckpointModifiedTimeSeconds(absl::string_view prefix);
 
-// The prefix of the newest whole checkpoint, which is the one that the state file names; nullopt if
-// the directory or its state file is not there, or if nothing is left of the checkpoints that it
-// names. Where the state file cannot be read, or its newest checkpoint is damaged or gone, the next
-// newest whole one is taken (first of those that the state file names, then of all in the directory
-// by step, those of the V1 format too), and `warnings` (the log, if null) says which and why.
-// Errors: DATA_LOSS if there are checkpoints, but none that is whole: a run that began anew would
-// take their place. Source: TF 2.15 tf.train.latest_checkpoint, which gives up where this one falls
-// back.
+// The prefix of the newest whole checkpoint. This is normally the one that the state file names.
+// Returns nullopt if there is no directory or no state file, or if all checkpoints are gone.
+//
+// If the state file cannot be read, or its newest checkpoint is damaged or gone, this falls back to
+// the next whole one. It tries those in the state file first, then all in the directory by step,
+// including V1 checkpoints. A warning with the checkpoint and the reason is added to `warnings`, or
+// logged if that is null.
+//
+// Errors: DATA_LOSS if there are checkpoints, but all are damaged. A new run would replace them.
+// Source: TF 2.15 tf.train.latest_checkpoint, which does not fall back.
 absl::StatusOr<std::optional<std::string>> LatestCheckpoint(
     absl::string_view directory, std::vector<std::string>* warnings = nullptr);
 
-// The same for a program that then reads the checkpoint: bytes that are not those that were written
-// show themselves only there, and no file is read twice to find out. Not thread-safe.
+// The same for a program that then reads the checkpoint. Damaged values are found only by reading
+// them, and no file should be read twice for that. Not thread-safe.
 //
 //   for (;;) {
 //     EST_ASSIGN_OR_RETURN(const std::optional<std::string> prefix, newest.Find());
@@ -44,14 +47,16 @@ class NewestCheckpoint {
  public:
   explicit NewestCheckpoint(absl::string_view directory) : directory_(directory) {}
 
-  // As LatestCheckpoint, without those that were passed over; whatever is wrong is logged once.
+  // As LatestCheckpoint, but without checkpoints that PassOver marked as damaged. Each warning is
+  // logged once.
   absl::StatusOr<std::optional<std::string>> Find();
 
-  // Whether what Find found last is not what the state file names, so that a warning was logged.
+  // Whether the last Find logged a warning, for example because it fell back to another checkpoint.
   bool fell_back() const { return !last_warning_.empty(); }
 
-  // Reading `prefix` gave `status`. True if that means that the checkpoint is damaged (DATA_LOSS):
-  // Find then knows better, until the checkpoint is written anew. False for OK and other errors.
+  // Reports the status of reading `prefix`. If it is DATA_LOSS, the checkpoint is damaged: this
+  // returns true, and Find skips the checkpoint until it is written again. Returns false for OK and
+  // for other errors.
   bool PassOver(const std::string& prefix, const absl::Status& status);
 
  private:

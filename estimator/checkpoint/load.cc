@@ -16,6 +16,7 @@ absl::StatusOr<std::string> CheckpointPrefix(absl::string_view directory_or_pref
   if (!IsDirectory(directory_or_prefix)) {
     return std::string(absl::StripSuffix(directory_or_prefix, ".index"));
   }
+  // A SavedModel has its checkpoint at this prefix.
   std::string variables = JoinPath(directory_or_prefix, "variables", "variables");
   if (FileExists(IndexPath(variables))) return variables;
   std::vector<std::string> warnings;

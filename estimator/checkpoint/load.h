@@ -1,5 +1,5 @@
-// Looks into checkpoints without a graph: tf.train's load_checkpoint, list_variables,
-// load_variable.
+// Reads checkpoints without a graph, as tf.train's load_checkpoint, list_variables and
+// load_variable do.
 #ifndef ESTIMATOR_CHECKPOINT_LOAD_H_
 #define ESTIMATOR_CHECKPOINT_LOAD_H_
 
@@ -17,11 +17,14 @@
 
 namespace estimator {
 
-// Everywhere below: a model directory, whose latest checkpoint is meant; a SavedModel's directory,
-// whose variables are; or a checkpoint's prefix, for which the name of its .index file does as
-// well. Errors: NOT_FOUND if there is no checkpoint; as BundleReader::Open.
+// In all functions directory_or_prefix is one of:
+//   - a model directory, for its latest checkpoint
+//   - the directory of a SavedModel, for its variables
+//   - the prefix of a checkpoint, or the name of its .index file
+// Errors of all: NOT_FOUND if there is no checkpoint; as BundleReader::Open.
 
-// What is meant. It need not be there if it is no directory.
+// The prefix of the checkpoint. If directory_or_prefix is not a directory, the checkpoint need not
+// exist.
 absl::StatusOr<std::string> CheckpointPrefix(absl::string_view directory_or_prefix);
 
 absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(absl::string_view directory_or_prefix);

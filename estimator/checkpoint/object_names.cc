@@ -27,6 +27,7 @@ absl::StatusOr<ObjectNames> ObjectNames::Of(const BundleReader& reader) {
       if (!is_new && it->second != tensor.checkpoint_key()) several.insert(tensor.full_name());
     }
   }
+  // An ambiguous name, or a name that the checkpoint itself has, is not mapped.
   for (const std::string& name : several) names.keys_.erase(name);
   for (const std::string& name : reader.names()) names.keys_.erase(name);
   return names;

@@ -1,4 +1,4 @@
-// Variables by name in checkpoints of TensorFlow 2's objects.
+// Finds variables by name in object-based checkpoints of TensorFlow 2.
 //
 // tf.train.Checkpoint, Keras and the SavedModels of TensorFlow 2 store a value under its path
 // through the objects that hold it ("layer-1/kernel/.ATTRIBUTES/VARIABLE_VALUE"). The entry
@@ -14,18 +14,19 @@
 
 namespace estimator {
 
-// The name of that entry. On disk: do not change.
+// The name of the entry with the object graph. On disk: do not change.
 inline constexpr char kObjectGraphKey[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
-// A value; thread-safe once it is made.
+// A value type. Thread-safe after construction.
 class ObjectNames {
  public:
-  // Of a checkpoint of names: knows none. Errors: DATA_LOSS if the entry cannot be read.
+  // Reads the object graph of a checkpoint. A name-based checkpoint has none; the result is then
+  // empty. Errors: DATA_LOSS if the entry cannot be read.
   static absl::StatusOr<ObjectNames> Of(const BundleReader& reader);
 
-  // The name in the checkpoint of the value that the variable `name` has: `name` itself where the
-  // checkpoint has it, or knows no such variable, or several. Source: TF 2.15 saver.
-  // object_graph_key_mapping, through which tf.train.Saver and warm_start find them too.
+  // The name in the checkpoint of the value of the variable `name`. This is `name` itself if the
+  // checkpoint has that name, or if its object graph has no such variable or several.
+  // Source: TF 2.15 saver.object_graph_key_mapping, which tf.train.Saver and warm_start use.
   const std::string& Stored(const std::string& name) const;
 
  private:

@@ -20,7 +20,7 @@ bool Widens(const TensorSpec& there, const TensorSpec& here) {
          there.shape.rank() == 0;
 }
 
-// A name of the checkpoint that nobody wants: one with the same spec, or else any.
+// The nearest name in the checkpoint that is not taken. Variables with the same spec are preferred.
 std::optional<std::string> NearestFree(const BundleReader& reader, const WantedVariable& variable,
                                        const std::set<std::string>& taken) {
   std::vector<std::string> same;
@@ -34,7 +34,7 @@ std::optional<std::string> NearestFree(const BundleReader& reader, const WantedV
   return nearest ? nearest : NearestName(variable.stored_name, free);
 }
 
-// Whether it is state that an optimizer keeps of a variable which the checkpoint has.
+// Whether `name` is a slot or an average of a variable that the checkpoint has.
 bool IsSlot(const BundleReader& reader, absl::string_view name,
             const std::set<std::string>& taken) {
   const size_t slash = name.rfind('/');
@@ -49,11 +49,11 @@ std::string CureOfShape(const Shape& here, const Shape& there, const std::string
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
   if (a == b) return "transposed: the layouts differ";
-  if (here.num_elements() == there.num_elements()) return "reshape it: as many elements";
+  if (here.num_elements() == there.num_elements()) return "reshape it: the element counts match";
   return other_size;
 }
 
-// The checkpoint's variables that nobody wants, but for what an optimizer or a saver keeps.
+// The variables that only the checkpoint has, without scalars and without slots and averages.
 std::set<std::string> Unwanted(const BundleReader& reader, const std::set<std::string>& taken) {
   std::set<std::string> unwanted;
   for (const auto& [name, spec] : reader.specs()) {
@@ -89,7 +89,7 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
   if (!advice.unwanted.empty()) unwanted = Unwanted(reader, taken);
   bool missing = false, other_names = false;
   std::vector<size_t> slots_of_others;   // rows of slots whose variable has another shape
-  std::map<size_t, Shape> other_shapes;  // by row: the cure of these hangs on the other rows
+  std::map<size_t, Shape> other_shapes;  // by row; the cure of these depends on the other rows
   for (const WantedVariable& variable : wanted) {
     const TensorSpec& here = variable.spec;
     const std::string label =
@@ -117,10 +117,11 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
     if (there == here || Widens(there, here)) continue;
     if (there.shape != here.shape) other_shapes.emplace(rows.size(), here.shape);
     rows.push_back({label, here.ToString(), there.ToString(), variable.stored_name,
-                    "another dtype: declare the variable with the checkpoint's"});
+                    "another dtype: declare the variable with the checkpoint's dtype"});
   }
   if (rows.size() == 1) return absl::OkStatus();
   const size_t differing = rows.size() - 1;
+  // If names have no counterpart, this is another network. Else only the sizes differ.
   other_names = other_names || !unwanted.empty();
   for (const auto& [row, here] : other_shapes) {
     rows[row].back() = CureOfShape(here, reader.specs().at(rows[row][3]).shape,
@@ -146,11 +147,10 @@ absl::Status RestoreInto(const BundleReader& reader, const WantedVariable& wante
     return reader.ReadInto(wanted.stored_name, value);
   }
   EST_ASSIGN_OR_RETURN(const Array narrow, reader.Read(wanted.stored_name));
-  LOG(INFO)
-      << reader.prefix() << ": " << wanted.stored_name
-      << " is int32 there, and int64 here and in what is saved from here on; `checkpoint cast "
-         "--to=int32 --include='^"
-      << wanted.stored_name << "$'` makes it int32 again";
+  LOG(INFO) << reader.prefix() << ": " << wanted.stored_name
+            << " is int32 in the checkpoint and int64 in this program, which saves it as int64; "
+               "`checkpoint cast --to=int32 --include='^"
+            << wanted.stored_name << "$'` converts it back";
   value->data<int64_t>()[0] = narrow.scalar<int32_t>();
   return absl::OkStatus();
 }

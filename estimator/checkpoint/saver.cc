@@ -28,12 +28,13 @@ absl::StatusOr<std::vector<std::string>> List(absl::string_view directory) {
 
 absl::Status WriteOrRemove(const std::string& path, const std::string* contents) {
   if (contents != nullptr) return WriteFileAtomically(path, *contents);
-  const absl::Status status = RemoveFile(path);  // of an older checkpoint of the same step
+  // An older checkpoint of the same step may have left this file.
+  const absl::Status status = RemoveFile(path);
   return absl::IsNotFound(status) ? absl::OkStatus() : status;
 }
 
-// Files without an index: a run was killed before it could rename the index, or while it deleted an
-// old checkpoint.
+// Removes files without an index. They are left if a run is killed before it renames the index, or
+// while it deletes an old checkpoint.
 absl::Status RemoveUnindexed(absl::string_view directory, absl::string_view basename) {
   EST_ASSIGN_OR_RETURN(const auto names, List(directory));
   for (const std::string& name : names) {
@@ -45,7 +46,8 @@ absl::Status RemoveUnindexed(absl::string_view directory, absl::string_view base
     if (StepOfPrefix(prefix) < 0 || FileExists(IndexPath(prefix))) continue;
     LOG(INFO) << "removing " << JoinPath(directory, name) << ", which has no index";
     EST_RETURN_IF_ERROR(WriteOrRemove(JoinPath(directory, name), nullptr));
-    // A graph is never written before one of the others, and is deleted before the data.
+    // Searching for the other two files is enough: a graph is written after one of them, and is
+    // deleted before the data.
     EST_RETURN_IF_ERROR(WriteOrRemove(InputStatePath(prefix), nullptr));
     EST_RETURN_IF_ERROR(WriteOrRemove(MetaGraphPath(prefix), nullptr));
   }
@@ -69,7 +71,7 @@ absl::Status Saver::Recover(absl::string_view directory) {
     for (size_t i = 0; i < state->all_model_checkpoint_paths.size(); ++i) {
       const std::string& prefix = state->all_model_checkpoint_paths[i];
       const double modified = CheckpointModifiedTimeSeconds(prefix);
-      if (modified == 0) continue;  // deleted by somebody
+      if (modified == 0) continue;  // somebody deleted it
       recovered.all_model_checkpoint_paths.push_back(prefix);
       recovered.all_model_checkpoint_timestamps.push_back(
           state->all_model_checkpoint_timestamps.empty()
@@ -78,7 +80,7 @@ absl::Status Saver::Recover(absl::string_view directory) {
     }
     recovered.last_preserved_timestamp = state->last_preserved_timestamp;
   } else if (!absl::IsNotFound(state.status())) {
-    LOG(WARNING) << state.status().message() << "; older checkpoints stay and are not counted";
+    LOG(WARNING) << state.status().message() << "; older checkpoints are kept and are not counted";
   }
   const double from =
       recovered.last_preserved_timestamp > 0 ? recovered.last_preserved_timestamp : now;
@@ -88,8 +90,8 @@ absl::Status Saver::Recover(absl::string_view directory) {
   return absl::OkStatus();
 }
 
-// Takes those that are to be deleted off the list. Source: TF 2.15
-// Saver._MaybeDeleteOldCheckpoints, which deletes one at most.
+// Removes the checkpoints over the limit from the list, and returns those to delete.
+// Source: TF 2.15 Saver._MaybeDeleteOldCheckpoints, which deletes at most one.
 std::vector<std::string> Saver::TakeOverLimit() {
   std::vector<std::string> removed;
   auto& paths = state_.all_model_checkpoint_paths;
@@ -114,7 +116,8 @@ absl::Status Saver::WriteMetaGraph(const std::string& path, const MetaGraphSourc
   if (meta_graph_ && source.version == meta_graph_->version && path != meta_graph_->path) {
     const absl::StatusOr<int64_t> size = FileSize(meta_graph_->path);
     if (size.ok() && *size == meta_graph_->num_bytes) {
-      EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));  // of an older checkpoint of the same step
+      // An older checkpoint of the same step may have left a file of this name.
+      EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
       if (LinkFile(meta_graph_->path, path).ok()) {
         meta_graph_->path = path;
         return absl::OkStatus();
@@ -139,14 +142,14 @@ absl::Status Saver::Commit(absl::string_view directory, const std::string& prefi
   paths.push_back(prefix);
   times.push_back(options_.now_secs ? options_.now_secs() : SystemSecs());
   state_.model_checkpoint_path = prefix;
-  // Committed with those that are to go still on the list: a kill amid the deletions leaves them to
-  // the next run.
+  // The first state still lists the checkpoints that are deleted next. If the run is killed during
+  // the deletions, the next run deletes the rest.
   EST_RETURN_IF_ERROR(WriteCheckpointState(directory, state_));
   const std::vector<std::string> removed = TakeOverLimit();
   for (const std::string& old : removed) {
-    // A checkpoint that cannot be deleted is no reason to stop a run.
+    // A failed deletion must not stop the run.
     const absl::Status status = RemoveCheckpoint(old);
-    LOG_IF(WARNING, !status.ok()) << "an old checkpoint stays: " << status;
+    LOG_IF(WARNING, !status.ok()) << "cannot delete an old checkpoint: " << status;
   }
   return removed.empty() ? absl::OkStatus() : WriteCheckpointState(directory, state_);
 }
@@ -161,7 +164,7 @@ absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t glo
                      options_.keep_checkpoint_every_n_hours));
   }
   if (global_step < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("global_step is ", global_step));
+    return absl::InvalidArgumentError(absl::StrCat("global_step must be >= 0, is ", global_step));
   }
   if (state_.model_checkpoint_path.empty() || directory != directory_) {
     EST_RETURN_IF_ERROR(Recover(directory));
@@ -178,7 +181,7 @@ absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t glo
 }
 
 absl::Status RemoveCheckpoint(absl::string_view prefix) {
-  // The index first: without it, the rest is no checkpoint, but for files of the V1 format.
+  // The index is removed first: without it the other files are not a checkpoint, except for V1.
   EST_RETURN_IF_ERROR(WriteOrRemove(IndexPath(prefix), nullptr));
   std::vector<std::string> paths = V1Files(prefix).value_or(std::vector<std::string>());
   paths.push_back(InputStatePath(prefix));

@@ -1,4 +1,4 @@
-// Saver: saves checkpoints of a run into its model directory, and deletes the old ones.
+// Saver saves the checkpoints of a run in its model directory and deletes old ones.
 #ifndef ESTIMATOR_CHECKPOINT_SAVER_H_
 #define ESTIMATOR_CHECKPOINT_SAVER_H_
 
@@ -18,48 +18,51 @@
 namespace estimator {
 
 struct SaverOptions {
-  // So many of the newest are kept. 0: all of them, and the state file lists all.
+  // The number of newest checkpoints to keep. 0 keeps all of them, and the state file lists all.
   int keep_checkpoint_max = 5;
-  // Of those that would be deleted, one every so many hours is kept for good.
+  // Keeps one checkpoint permanently every n hours, of those that would be deleted.
   double keep_checkpoint_every_n_hours = 10000;
   std::string basename = "model.ckpt";
-  // Seconds since 1970; the system's clock if empty. For tests.
+  // A clock in seconds since 1970, for tests. If empty, the system's clock is used.
   std::function<double()> now_secs = nullptr;
 };
 
-// A serialized MetaGraphDef, made when it is to be written: nobody keeps the bytes.
+// Makes a serialized MetaGraphDef only when it is written, so the bytes are not kept in memory.
 struct MetaGraphSource {
-  std::function<std::string()> make = nullptr;  // null: no file
-  // Of one saver's calls, those of the same version give the same bytes.
+  std::function<std::string()> make = nullptr;  // null writes no file
+  // Calls of one saver with the same version must give the same bytes.
   int64_t version = 0;
 };
 
-// What is saved beside the variables; nullopt leaves the file out.
+// Files that are saved beside the variables.
 struct SaverExtras {
-  std::optional<std::string> input_state =
-      std::nullopt;  // model.ckpt-N.input: the state of the input iterators
-  // model.ckpt-N.meta. The same version as in the save before costs nothing: its file gets another
-  // name (a hard link).
+  // model.ckpt-N.input: the state of the input iterators. nullopt writes no file.
+  std::optional<std::string> input_state = std::nullopt;
+  // model.ckpt-N.meta. If the version is that of the last save, that file is hard-linked.
   MetaGraphSource meta_graph = {};
 };
 
-// One saver a run and directory; no other writes there at the same time. Not thread-safe.
+// REQUIRES: no other saver writes to the same directory at the same time. Not thread-safe.
 class Saver {
  public:
   explicit Saver(SaverOptions options = {});
 
-  // Saves <directory>/model.ckpt-<global_step> and returns this prefix. Arrays share their bytes:
-  // nothing is copied. The order is: data, input state, meta graph, index, then the state file,
-  // which commits; then old checkpoints are deleted. Killed at any instant, LatestCheckpoint finds
-  // a whole checkpoint: this or the one before. The first call recovers the list of checkpoints
-  // from the state file and removes what a killed run left half-written. A step that is saved again
-  // takes the place of its old checkpoint. Errors: of the file system, with the path. The directory
-  // is made if need be.
+  // Saves <directory>/model.ckpt-<global_step> and returns this prefix. The directory is created if
+  // it does not exist. A step that is saved again replaces its old checkpoint.
+  //
+  // Files are written in this order: data, input state, meta graph, index, state file. Writing the
+  // state file commits the checkpoint; old checkpoints are deleted after that. If the process is
+  // killed at any time, LatestCheckpoint finds a whole checkpoint: this one or the one before.
+  // The first call reads the list of checkpoints from the state file, and removes incomplete files
+  // of a killed run.
+  //
+  // Errors: INVALID_ARGUMENT for options or a step out of range; those of the file system, with the
+  // path.
   absl::StatusOr<std::string> Save(absl::string_view directory, int64_t global_step,
                                    const std::map<std::string, Array>& variables,
                                    const SaverExtras& extras = {});
 
-  // Those that the next Save counts, oldest first.
+  // The checkpoints that count towards keep_checkpoint_max, oldest first.
   const std::vector<std::string>& checkpoints() const { return state_.all_model_checkpoint_paths; }
 
  private:
@@ -69,7 +72,7 @@ class Saver {
   std::vector<std::string> TakeOverLimit();
 
   const SaverOptions options_;
-  std::string directory_;  // that state_ is of
+  std::string directory_;  // the directory that state_ describes
   CheckpointState state_;
   double next_preserved_secs_ = 0;
   struct WrittenMetaGraph {
@@ -77,10 +80,10 @@ class Saver {
     std::string path;
     int64_t num_bytes = 0;
   };
-  std::optional<WrittenMetaGraph> meta_graph_;  // the last one
+  std::optional<WrittenMetaGraph> meta_graph_;  // the last one written
 };
 
-// Deletes the files of a checkpoint, of the V1 format too; those that are not there are no error.
+// Deletes the files of a checkpoint, including V1 checkpoints. Missing files are no error.
 absl::Status RemoveCheckpoint(absl::string_view prefix);
 
 }  // namespace estimator

@@ -1,8 +1,9 @@
-// Fuzzes the reader of V1 checkpoints. The first byte says how the rest becomes one:
-//   even: it is the file
-//   odd:  chunks (u16 length, bytes) of key and value, in turn, from which a whole table is made;
-//         with 2 in the byte, the list of tensors is the first value and the others go, in order,
-//         under the keys of the slices that it lists
+// Fuzzes the reader of V1 checkpoints. The first byte selects how the rest becomes a checkpoint:
+//   even    the rest is the file
+//   odd     chunks (u16 length, bytes) of keys and values in turn, from which a valid table is
+//           written
+//   bit 2   with odd: the first chunk is the list of tensors; the next chunks are the values of the
+//           slices that it lists, in order
 #include <cstdint>
 #include <map>
 #include <string>

@@ -16,7 +16,7 @@ absl::StatusOr<std::string> SerializeWithinLimit(const google::protobuf::Message
   if (size > max_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         what, " would have ", size, " bytes (", HumanBytes(static_cast<int64_t>(size)),
-        "), at most ", max_bytes, " can be written (protobuf's limit is 2 GiB): ", cure));
+        "), but at most ", max_bytes, " can be written (protobuf's limit is 2 GiB): ", cure));
   }
   std::string bytes;
   {
@@ -24,9 +24,9 @@ absl::StatusOr<std::string> SerializeWithinLimit(const google::protobuf::Message
     google::protobuf::io::CodedOutputStream coded(&stream);
     coded.SetSerializationDeterministic(true);
     if (!message.SerializeToCodedStream(&coded)) {
-      return absl::InternalError(absl::StrCat(what, ": a message that protobuf cannot write"));
+      return absl::InternalError(absl::StrCat(what, ": protobuf cannot serialize this message"));
     }
-  }  // the streams write what they hold
+  }  // the destructors of the streams flush into bytes
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-// Messages as bytes, within what protobuf takes.
+// Serializes and parses messages within protobuf's limit of 2 GiB.
 #ifndef ESTIMATOR_PROTO_SERIALIZE_H_
 #define ESTIMATOR_PROTO_SERIALIZE_H_
 
@@ -13,17 +13,19 @@
 
 namespace estimator {
 
-// protobuf counts in ints: a message of 2 GiB is neither written nor read, by TensorFlow either.
+// protobuf counts bytes in an int, so it neither writes nor reads a message of 2 GiB or more. The
+// same limit applies in TensorFlow.
 inline constexpr size_t kMaxMessageBytes = std::numeric_limits<int>::max();
 
-// The same bytes for the same message: maps are in the order of their keys.
-//   what: it is written as: "saved_model.pb".  cure: what makes it smaller, a clause.
-// Errors: RESOURCE_EXHAUSTED if it has more than max_bytes, with both.
+// Serializes a message. Map entries are sorted by key, so equal messages give equal bytes.
+//   what: the name of the message in an error, such as "saved_model.pb".
+//   cure: a clause that says how to make it smaller, for the error.
+// Errors: RESOURCE_EXHAUSTED, with both sizes, if it has more than max_bytes.
 absl::StatusOr<std::string> SerializeWithinLimit(const google::protobuf::MessageLite& message,
                                                  absl::string_view what, absl::string_view cure,
                                                  size_t max_bytes = kMaxMessageBytes);
 
-// Parses a message from bytes of any number; false if they are more than protobuf takes or not one.
+// Parses a message. Returns false if the bytes exceed protobuf's limit or are not such a message.
 bool ParseWithinLimit(absl::string_view bytes, google::protobuf::MessageLite* message);
 
 }  // namespace estimator

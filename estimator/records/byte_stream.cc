@@ -29,7 +29,7 @@ class PlainStream final : public ByteStream {
         offset_ += static_cast<int64_t>(some);
         continue;
       }
-      if (n - done >= static_cast<size_t>(kBufferBytes)) {  // large: past the buffer
+      if (n - done >= static_cast<size_t>(kBufferBytes)) {  // a large read bypasses the buffer
         EST_ASSIGN_OR_RETURN(const size_t some, file_->Read(offset_, n - done, out + done));
         offset_ += static_cast<int64_t>(some);
         return done + some;
@@ -45,7 +45,7 @@ class PlainStream final : public ByteStream {
   absl::Status Seek(int64_t offset) override {
     if (offset < 0 || offset > file_->size()) {
       return absl::OutOfRangeError(
-          absl::StrCat(path_, ": offset ", offset, " is beyond its ", file_->size(), " bytes"));
+          absl::StrCat(path_, ": offset ", offset, " is past its ", file_->size(), " bytes"));
     }
     offset_ = offset;
     return absl::OkStatus();
@@ -70,7 +70,7 @@ class InflatedStream final : public ByteStream {
     stream_ = {};
     if (inflateInit2(&stream_,
                      compression_ == Compression::kGzip ? kGzipWindowBits : kWindowBits) != Z_OK) {
-      return absl::ResourceExhaustedError("zlib: no memory to decompress");
+      return absl::ResourceExhaustedError("zlib has no memory to decompress");
     }
     return absl::OkStatus();
   }
@@ -81,8 +81,9 @@ class InflatedStream final : public ByteStream {
       if (stream_.avail_in == 0) EST_RETURN_IF_ERROR(Fill());
       if (stream_.avail_in == 0) {
         if (between_members_) break;
-        return Corrupt("it ends within the stream");
+        return Corrupt("the file ends within the compressed stream");
       }
+      // A GZIP file may consist of several members, one after another.
       if (between_members_) inflateReset(&stream_);
       between_members_ = false;
       const auto room = static_cast<uInt>(std::min<size_t>(n - done, size_t{1} << 30));
@@ -94,7 +95,7 @@ class InflatedStream final : public ByteStream {
       if (result == Z_STREAM_END) {
         between_members_ = true;
       } else if (result != Z_OK && result != Z_BUF_ERROR) {
-        return Corrupt(stream_.msg != nullptr ? stream_.msg : "zlib gives no reason");
+        return Corrupt(stream_.msg != nullptr ? stream_.msg : "zlib reports no reason");
       }
     }
     return done;
@@ -103,6 +104,7 @@ class InflatedStream final : public ByteStream {
     if (offset < 0) {
       return absl::OutOfRangeError(absl::StrCat(path_, ": offset ", offset, " is negative"));
     }
+    // inflate cannot go back, so a lower offset starts again from the beginning of the file.
     if (offset < offset_) {
       EST_RETURN_IF_ERROR(file_->Seek(0));
       inflateReset(&stream_);
@@ -115,7 +117,7 @@ class InflatedStream final : public ByteStream {
       const size_t want = std::min(skipped.size(), static_cast<size_t>(offset - offset_));
       EST_ASSIGN_OR_RETURN(const size_t got, Read(want, skipped.data()));
       if (got < want) {
-        return absl::OutOfRangeError(absl::StrCat(path_, ": offset ", offset, " is beyond its ",
+        return absl::OutOfRangeError(absl::StrCat(path_, ": offset ", offset, " is past its ",
                                                   offset_, " decompressed bytes"));
       }
     }
@@ -140,7 +142,7 @@ class InflatedStream final : public ByteStream {
   Compression compression_;
   z_stream stream_ = {};
   std::string input_;
-  bool between_members_ = true;  // at the beginning, or after a whole GZIP member
+  bool between_members_ = true;  // at the beginning of the file, or after a whole GZIP member
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The bytes of a file from its beginning on, decompressed if asked, through a buffer.
+// Reads the bytes of a file in order, through a buffer, and decompresses them if asked.
 #ifndef ESTIMATOR_RECORDS_BYTE_STREAM_H_
 #define ESTIMATOR_RECORDS_BYTE_STREAM_H_
 
@@ -23,14 +23,15 @@ class ByteStream {
                                                           Compression compression);
   virtual ~ByteStream() = default;
 
-  // Reads n bytes; returns how many: fewer only at the end.
+  // Reads up to n bytes into `out` and returns the number read. It is less than n only at the end.
   // Errors: those of the file; DATA_LOSS for corrupt compressed data.
   virtual absl::StatusOr<size_t> Read(size_t n, char* out) = 0;
-  // Goes to an offset in the (decompressed) bytes. A compressed stream reads its way there, from
-  // the beginning if that is behind. Beyond the end: OUT_OF_RANGE.
+  // Moves to an offset in the (decompressed) bytes. A compressed stream decompresses everything up
+  // to there; it starts from the beginning if the offset is before the current one.
+  // Errors: OUT_OF_RANGE if the offset is past the end.
   virtual absl::Status Seek(int64_t offset) = 0;
 
-  // In the (decompressed) bytes.
+  // The current offset in the (decompressed) bytes.
   int64_t offset() const { return offset_; }
   const std::string& path() const { return path_; }
 

@@ -12,14 +12,14 @@ namespace estimator {
 namespace {
 
 constexpr int kWindowBits = 15;      // zlib's largest window
-constexpr int kGzipWindowBits = 16;  // added: a GZIP header instead of a ZLIB one
+constexpr int kGzipWindowBits = 16;  // added to the window bits for a GZIP header instead of ZLIB
 constexpr size_t kChunkBytes = 1 << 20;
 
 int WindowBits(Compression compression) {
   return compression == Compression::kGzip ? kWindowBits + kGzipWindowBits : kWindowBits;
 }
 
-// zlib counts in 32 bits, so input and output go in pieces.
+// zlib counts bytes in 32 bits, so large inputs are passed in pieces.
 uInt Piece(size_t bytes) {
   return static_cast<uInt>(std::min<size_t>(bytes, std::numeric_limits<uInt>::max()));
 }
@@ -47,14 +47,14 @@ absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression comp
   if (compression == Compression::kNone) return std::string(bytes);
   z_stream stream = {};
   if (inflateInit2(&stream, WindowBits(compression)) != Z_OK) {
-    return absl::ResourceExhaustedError("zlib: no memory to decompress");
+    return absl::ResourceExhaustedError("zlib has no memory to decompress");
   }
   std::string out;
   size_t used = 0;
   int result = Z_OK;
   std::string chunk(kChunkBytes, '\0');
   while (result != Z_STREAM_END || used < bytes.size()) {
-    // A GZIP file may be several of them, one after the other.
+    // A GZIP file may consist of several members, one after another.
     if (result == Z_STREAM_END) inflateReset(&stream);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + used));
     stream.avail_in = Piece(bytes.size() - used);
@@ -69,11 +69,13 @@ absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression comp
     if (starved || (result != Z_OK && result != Z_STREAM_END)) {
       const std::string detail = stream.msg != nullptr ? stream.msg : "no more data";
       inflateEnd(&stream);
-      return absl::DataLossError(absl::StrCat(
-          source, ": ", CompressionName(compression), " data is ",
-          starved ? "truncated: it ends within the stream, after " : "corrupt near byte ", used,
-          starved ? absl::StrCat(" bytes (", out.size(), " decompressed)")
-                  : absl::StrCat(": ", detail)));
+      return absl::DataLossError(
+          absl::StrCat(source, ": ", CompressionName(compression), " data is ",
+                       starved ? "truncated: it ends within the compressed stream, after "
+                               : "corrupt near byte ",
+                       used,
+                       starved ? absl::StrCat(" bytes (", out.size(), " decompressed)")
+                               : absl::StrCat(": ", detail)));
     }
   }
   inflateEnd(&stream);
@@ -90,7 +92,7 @@ absl::StatusOr<std::string> Compress(absl::string_view bytes, Compression compre
   z_stream stream = {};
   if (deflateInit2(&stream, level, Z_DEFLATED, WindowBits(compression), kMemoryLevel,
                    Z_DEFAULT_STRATEGY) != Z_OK) {
-    return absl::ResourceExhaustedError("zlib: no memory to compress");
+    return absl::ResourceExhaustedError("zlib has no memory to compress");
   }
   std::string out;
   std::string chunk(kChunkBytes, '\0');

@@ -1,4 +1,4 @@
-// GZIP (RFC 1952) and ZLIB (RFC 1950) streams, by zlib.
+// Compresses and decompresses GZIP (RFC 1952) and ZLIB (RFC 1950) streams with zlib.
 #ifndef ESTIMATOR_RECORDS_COMPRESSION_H_
 #define ESTIMATOR_RECORDS_COMPRESSION_H_
 
@@ -9,19 +9,21 @@
 
 namespace estimator {
 
-// As tf.io.TFRecordOptions' compression_type: "", "GZIP", "ZLIB".
+// The names are those of compression_type in tf.io.TFRecordOptions: "", "GZIP", "ZLIB".
 enum class Compression { kNone, kGzip, kZlib };
 absl::string_view CompressionName(Compression compression);
 
-// The first bytes of every GZIP file.
+// Whether the bytes begin as every GZIP file does.
 bool LooksLikeGzip(absl::string_view bytes);
 
-// Both copy with kNone.
-// Errors: DATA_LOSS, naming `source` and the byte offset, if the bytes are corrupt or end too
-// early.
+// Decompresses all of `bytes`. With kNone it returns a copy.
+//   source: the name of the bytes in an error.
+// Errors: DATA_LOSS, with `source` and the byte offset, if the bytes are corrupt or end too early.
 absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression compression,
                                        absl::string_view source);
-// level: 0 (none) to 9 (smallest); -1: zlib's default, 6.
+// Compresses `bytes`. With kNone it returns a copy.
+//   level: 0 (no compression) to 9 (smallest result); -1 is zlib's default, 6.
+// Errors: INVALID_ARGUMENT for another level.
 absl::StatusOr<std::string> Compress(absl::string_view bytes, Compression compression,
                                      int level = -1);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLengthBytes = 8, kCrcBytes = 4;
 constexpr size_t kHeaderBytes = kLengthBytes + kCrcBytes;
-// A length that is not believed, although its crc is right: 1 TiB.
+// A longer record is an error, even if the crc of its length matches. The limit is 1 TiB.
 constexpr uint64_t kMaxLength = uint64_t{1} << 40;
 constexpr size_t kReadAtOnce = size_t{16} << 20;
 
@@ -65,7 +65,7 @@ absl::StatusOr<int64_t> TFRecordReader::ReadLength() {
     return DataLoss(absl::StrCat(
         "the crc32c of its length does not match: ",
         gzip ? "this is a GZIP file; read it with .compression = Compression::kGzip"
-        : position_.index == 0 ? "this is no TFRecord file, or it is compressed, or damaged"
+        : position_.index == 0 ? "this is not a TFRecord file, or it is compressed, or damaged"
                                : "the file is damaged"));
   }
   const uint64_t length = LoadLittleEndian(header, kLengthBytes);
@@ -78,7 +78,7 @@ absl::StatusOr<std::optional<std::string>> TFRecordReader::Next() {
   if (length < 0) return std::nullopt;
   const size_t want = static_cast<size_t>(length) + kCrcBytes;
   std::string data;
-  while (data.size() < want) {  // in pieces: a wrong length must not take all memory at once
+  while (data.size() < want) {  // in pieces, so that a wrong length does not allocate all memory
     const size_t begin = data.size();
     const size_t piece = std::min(want - begin, kReadAtOnce);
     data.resize(begin + piece);
@@ -90,7 +90,9 @@ absl::StatusOr<std::optional<std::string>> TFRecordReader::Next() {
   }
   const absl::string_view body(data.data(), static_cast<size_t>(length));
   if (!CrcMatches(body, data.data() + length)) {
-    return DataLoss(absl::StrCat("the crc32c of its ", length, " bytes does not match: damaged"));
+    return DataLoss(absl::StrCat("the crc32c of its ", length,
+                                 " bytes does not match: the file is "
+                                 "damaged"));
   }
   data.resize(static_cast<size_t>(length));
   position_ = {.offset = stream_->offset(), .index = position_.index + 1};
@@ -137,7 +139,7 @@ absl::Status TFRecordWriter::Write(absl::string_view record) {
 absl::Status TFRecordWriter::Flush() {
   if (options_.compression != Compression::kNone) {
     return absl::FailedPreconditionError(
-        absl::StrCat(file_->path(), ": a compressed file is written when it is closed"));
+        absl::StrCat(file_->path(), ": a compressed file cannot be flushed; Close writes it"));
   }
   return file_->Flush();
 }

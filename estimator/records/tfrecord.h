@@ -1,9 +1,9 @@
-// TFRecord files. A file is a sequence of records:
+// Reads and writes TFRecord files. A file is a sequence of records:
 //   length        u64, little-endian
 //   length crc    u32, little-endian: masked crc32c of the 8 bytes of length
 //   data          length bytes
 //   data crc      u32, little-endian: masked crc32c of data
-// Compressed, the whole file is one GZIP or ZLIB stream. On disk: do not change.
+// A compressed file is one GZIP or ZLIB stream of such a sequence. On disk: do not change.
 // Source: TF 2.15 tensorflow/core/lib/io/record_writer.h.
 #ifndef ESTIMATOR_RECORDS_TFRECORD_H_
 #define ESTIMATOR_RECORDS_TFRECORD_H_
@@ -24,10 +24,10 @@ namespace estimator {
 
 struct TFRecordOptions {
   Compression compression = Compression::kNone;
-  int compression_level = -1;  // of a writer: 0 to 9; -1: 6
+  int compression_level = -1;  // 0 to 9, -1 is 6; only writers use it
 };
 
-// Where a reader stands; what Seek needs.
+// The position of a reader between two records. Pass it to Seek to return to it.
 struct TFRecordPosition {
   int64_t offset = 0;  // of the next record's length, in the (decompressed) bytes
   int64_t index = 0;   // of the next record
@@ -41,8 +41,10 @@ class TFRecordReader {
   // The next record's data, or nullopt at the end. Every crc is checked.
   // Errors: DATA_LOSS naming the file, the record's index and its byte offset.
   absl::StatusOr<std::optional<std::string>> Next();
-  // Passes over a record. Its data is not checked. False at the end.
+  // Skips a record without checking its data. Returns false at the end.
   absl::StatusOr<bool> Skip();
+
+  // Moves to a position that position() returned for the same file.
   absl::Status Seek(TFRecordPosition position);
   const TFRecordPosition& position() const { return position_; }
   const std::string& path() const { return stream_->path(); }
@@ -59,22 +61,25 @@ class TFRecordReader {
   TFRecordPosition position_;
 };
 
-// Not thread-safe. Compressed records are gathered in memory and written by Close.
+// Not thread-safe. If the file is compressed, all records are kept in memory until Close.
 class TFRecordWriter {
  public:
   static absl::StatusOr<std::unique_ptr<TFRecordWriter>> Open(absl::string_view path,
                                                               TFRecordOptions options = {});
   absl::Status Write(absl::string_view record);
-  // Hands everything so far to the system. FAILED_PRECONDITION if compressed.
+  // Writes everything so far to the system; other processes then see it.
+  // Errors: FAILED_PRECONDITION if the file is compressed.
   absl::Status Flush();
-  absl::Status Close();  // REQUIRED, once; without it the file is not whole
+
+  // Writes the rest and closes the file. Must be called once; without it the file is incomplete.
+  absl::Status Close();
 
  private:
   TFRecordWriter(std::unique_ptr<WritableFile> file, TFRecordOptions options)
       : file_(std::move(file)), options_(options) {}
   std::unique_ptr<WritableFile> file_;
   TFRecordOptions options_;
-  std::string pending_;  // compressed files: all records
+  std::string pending_;  // all records of a compressed file, until Close
 };
 
 }  // namespace estimator

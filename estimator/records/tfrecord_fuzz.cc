@@ -1,6 +1,8 @@
-// Fuzzes the reader of TFRecord files. The first byte: modulo 3 the compression; with 4, the rest
-// is chunks (u16 length, bytes) of which records are made, crcs and all; with 8, that file is then
-// compressed; else the rest is the file.
+// Fuzzes the reader of TFRecord files. The first byte selects what the rest is:
+//   byte % 3   the compression to read with
+//   bit 4      set: the rest is chunks (u16 length, bytes), which are written as valid records
+//              not set: the rest is the file
+//   bit 8      with bit 4: the records are written compressed
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,7 +16,7 @@
 namespace estimator {
 namespace {
 
-// Stops a decompression bomb from taking the fuzzer's time.
+// The limit keeps a decompression bomb from using up the fuzzer's time.
 constexpr int kMaxRecords = 1000;
 
 void WriteFuzzedFile(const std::string& path, uint8_t mode, Compression compression,
@@ -53,7 +55,7 @@ void Fuzz(FuzzInput input) {
   }
   CHECK(end.ok() || absl::IsDataLoss(end)) << end;
   CHECK(end.ok() || end.message().find(path) != absl::string_view::npos) << end;
-  // Seeking gives the same records, and passing over them ends at the same places.
+  // After Seek, Next returns the same records; Skip reaches the same positions.
   for (size_t i = records.size(); i-- > records.size() / 2;) {
     CHECK(reader->Seek(positions[i]).ok());
     CHECK(**reader->Next() == records[i]);

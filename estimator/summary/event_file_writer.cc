@@ -45,7 +45,7 @@ std::string HostName() {
   return name.data();
 }
 
-// A name that is not taken: two writers of one second and directory are two files.
+// An unused file name. Two writers that start in the same second and directory get different names.
 std::string NewPath(absl::string_view directory, absl::string_view suffix) {
   const std::string base = JoinPath(
       directory,
@@ -100,7 +100,7 @@ EventFileWriter::~EventFileWriter() {
 absl::Status EventFileWriter::Write(const proto::Event& event) {
   EST_ASSIGN_OR_RETURN(const std::string bytes,
                        SerializeWithinLimit(event, absl::StrCat("the event of step ", event.step()),
-                                            "leave the graph or the summary out, or divide it"));
+                                            "omit the graph or the summary, or split it"));
   const std::lock_guard<std::mutex> lock(mutex_);
   return file_->Write(bytes);
 }
@@ -113,8 +113,8 @@ absl::Status EventFileWriter::Flush() {
 absl::Status EventFileWriter::AddSummary(absl::string_view serialized_summary, int64_t step) {
   proto::Event event = NewEvent(step);
   if (!ParseWithinLimit(serialized_summary, event.mutable_summary())) {
-    return absl::InvalidArgumentError(absl::StrCat("step ", step, ": ", serialized_summary.size(),
-                                                   " bytes that are not a Summary"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "step ", step, ": the ", serialized_summary.size(), " bytes are not a Summary"));
   }
   return Write(event);
 }

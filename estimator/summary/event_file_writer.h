@@ -1,5 +1,5 @@
-// Writes event files, which TensorBoard shows: TFRecord files (records/tfrecord.h) of serialized
-// Event messages (proto/event.proto), the first with file_version "brain.Event:2".
+// Writes event files for TensorBoard. They are TFRecord files (records/tfrecord.h) of serialized
+// Event messages (proto/event.proto). The first event has file_version "brain.Event:2".
 #ifndef ESTIMATOR_SUMMARY_EVENT_FILE_WRITER_H_
 #define ESTIMATOR_SUMMARY_EVENT_FILE_WRITER_H_
 
@@ -23,15 +23,15 @@ class Event;
 // On disk: do not change.
 enum class SessionStatus { kStart = 1, kStop = 2, kCheckpoint = 3 };
 
-// One file `events.out.tfevents.<secs>.<host>[suffix]`. Thread-safe. Events are buffered until
-// Flush, and flushed when the writer goes. The first error is kept, and every later call returns it
+// Writes one file `events.out.tfevents.<secs>.<host>[suffix]`. Thread-safe. Events are buffered
+// until Flush; the destructor flushes too. The first error is kept, and every later call returns it
 // too.
 class EventFileWriter {
  public:
-  // Makes the directory if need be, and the file, with its first record.
+  // Creates the file and writes its first record. The directory is created if it does not exist.
   static absl::StatusOr<std::unique_ptr<EventFileWriter>> Open(absl::string_view directory,
                                                                absl::string_view suffix = "");
-  // The writer of this process for a directory: every call returns the same one, until
+  // The writer of this process for a directory. Every call returns the same writer until
   // CloseAllEventFileWriters. Source: TF 2.15 tf.compat.v1.summary.FileWriterCache.
   static absl::StatusOr<std::shared_ptr<EventFileWriter>> ForDirectory(absl::string_view directory);
 
@@ -40,25 +40,26 @@ class EventFileWriter {
   absl::Status AddHistogram(absl::string_view tag, const Array& values, int64_t step);
   // image: u8 or f32 [height, width, channels]; see image.h.
   absl::Status AddImage(absl::string_view tag, const Array& image, int64_t step);
-  // Markdown.
+  // text: Markdown.
   absl::Status AddText(absl::string_view tag, absl::string_view text, int64_t step);
-  // Any dtype and shape; see TensorSummary.
+  // value: of any dtype and shape; see TensorSummary.
   absl::Status AddTensor(absl::string_view tag, const Array& value, int64_t step,
                          absl::string_view plugin_name = "");
-  // A serialized Summary: the value of a summary op.
+  // serialized_summary: a serialized Summary, such as the value of a summary op.
   // Errors: INVALID_ARGUMENT if it cannot be parsed.
   absl::Status AddSummary(absl::string_view serialized_summary, int64_t step);
 
-  // Serialized GraphDef, MetaGraphDef and RunMetadata.
+  // These take a serialized GraphDef, MetaGraphDef and RunMetadata.
   absl::Status AddGraph(absl::string_view graph_def, int64_t step = 0);
   absl::Status AddMetaGraph(absl::string_view meta_graph_def, int64_t step = 0);
   absl::Status AddRunMetadata(absl::string_view tag, absl::string_view run_metadata, int64_t step);
 
-  // kStart: readers drop what they have of `step` and later ones. checkpoint_path: of kCheckpoint.
+  // With kStart, readers discard the events of `step` and later steps that they read before.
+  //   checkpoint_path: the prefix of the checkpoint, for kCheckpoint.
   absl::Status AddSessionLog(SessionStatus status, int64_t step,
                              absl::string_view checkpoint_path = "");
 
-  // To the system: TensorBoard sees it.
+  // Writes the buffer to the system; TensorBoard then sees the events.
   absl::Status Flush();
 
   ~EventFileWriter();
@@ -76,7 +77,8 @@ class EventFileWriter {
   std::unique_ptr<TFRecordWriter> file_;  // guarded by mutex_
 };
 
-// Flushes, and forgets the writers of ForDirectory; a writer that is still held stays usable.
+// Flushes the writers of ForDirectory and removes them from its cache. A caller that still holds
+// one can continue to use it.
 absl::Status CloseAllEventFileWriters();
 
 }  // namespace estimator

@@ -1,5 +1,5 @@
-// Fuzzes the reader of event files. The first byte: 0 mod 2, the rest is the file; else it is
-// chunks (u16 length, bytes) of which records are made, crcs and all.
+// Fuzzes the reader of event files. If the first byte is even, the rest is the file. Else the rest
+// is chunks (u16 length, bytes), which are written as valid records.
 #include <cstdint>
 #include <string>
 
@@ -14,7 +14,7 @@ namespace estimator {
 namespace {
 
 void Fuzz(FuzzInput input) {
-  FLAGS_minloglevel = google::GLOG_FATAL;  // a warning for each damaged file
+  FLAGS_minloglevel = google::GLOG_FATAL;  // the reader would log a warning for each damaged file
   static const TempDir* const directory = new TempDir;
   const std::string path = directory->File("events.out.tfevents.1");
   if (input.Byte() % 2 == 0) {
@@ -26,7 +26,7 @@ void Fuzz(FuzzInput input) {
     CHECK(writer->Close().ok());
   }
   const auto records = ReadEventFile(path);
-  CHECK(records.ok()) << records.status();  // what is damaged is left out
+  CHECK(records.ok()) << records.status();  // damaged records are no error
   CHECK(ReadScalars(directory->path()).ok());
 }
 

@@ -37,8 +37,8 @@ absl::StatusOr<std::vector<SummaryRecord>> ReadEventFile(absl::string_view path)
     if (bytes.ok() && !*bytes) return records;
     proto::Event event;
     if (!bytes.ok() || !event.ParseFromString(**bytes)) {
-      LOG(WARNING) << path << ": the rest is skipped: "
-                   << (bytes.ok() ? "not an Event" : bytes.status().message());
+      LOG(WARNING) << path << ": the rest of the file is skipped: "
+                   << (bytes.ok() ? "a record is not an Event" : bytes.status().message());
       return records;
     }
     for (const proto::Summary::Value& value : event.summary().value()) {

@@ -1,4 +1,4 @@
-// Reads the scalars of event files: for early stopping, exporters and tests.
+// Reads event files, for early stopping, exporters and tests.
 #ifndef ESTIMATOR_SUMMARY_EVENT_READER_H_
 #define ESTIMATOR_SUMMARY_EVENT_READER_H_
 
@@ -19,17 +19,18 @@ struct SummaryRecord {
   double wall_time = 0;  // seconds since 1970
   std::string tag;
   Kind kind = Kind::kOther;
-  double scalar = 0;  // of kScalar
+  double scalar = 0;  // the value, for kScalar
   std::string bytes;  // the serialized Summary::Value
 };
 
-// All values of one file, in its order. The rest of the file after a damaged record is left out,
-// with a warning in the log. Errors: of the file system.
+// All values of one file, in its order. Reading stops at a damaged record, with a warning in the
+// log. Errors: those of the file system.
 absl::StatusOr<std::vector<SummaryRecord>> ReadEventFile(absl::string_view path);
 
-// step -> tag -> scalar, over the event files of a directory in the order of their names; a later
-// value of the same step and tag takes the place of the earlier. Empty if the directory or its
-// files are not there. Source: TF 2.15 tf_estimator early_stopping.read_eval_metrics.
+// The scalars of all event files of a directory: step -> tag -> scalar. Files are read in the order
+// of their names. A later value of the same step and tag replaces the earlier one. Empty if there
+// is no such directory or no event file. Source: TF 2.15 tf_estimator
+// early_stopping.read_eval_metrics.
 absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(
     absl::string_view directory);
 

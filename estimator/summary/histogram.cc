@@ -11,7 +11,7 @@ namespace {
 
 std::vector<double> MakeLimits() {
   std::vector<double> positive;
-  // Multiplied step by step, as TensorFlow does: its limits to the last bit.
+  // TensorFlow multiplies step by step too, so the limits are equal to the last bit.
   for (double limit = 1.0e-12; limit < 1.0e20; limit *= 1.1) positive.push_back(limit);
   positive.push_back(std::numeric_limits<double>::max());
   std::vector<double> limits;
@@ -55,7 +55,7 @@ Histogram MakeHistogram(const Array& values) {
     const double count = counts[i];
     ++i;
     if (count <= 0) {
-      // One bucket for the whole run.
+      // A run of empty buckets becomes one bucket.
       while (i < counts.size() && counts[i] <= 0) limit = limits[i++];
     }
     histogram.limits.push_back(limit);

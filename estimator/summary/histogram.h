@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-// Bucket i counts the values in [limits[i-1], limits[i]); the first one those below limits[0].
+// Bucket i counts the values in [limits[i-1], limits[i]). Bucket 0 counts those below limits[0].
 struct Histogram {
   double min = 0;
   double max = 0;
@@ -16,12 +16,12 @@ struct Histogram {
   double sum = 0;
   double sum_squares = 0;
   std::vector<double> limits;   // increasing
-  std::vector<double> buckets;  // as many
+  std::vector<double> buckets;  // one for each limit
 };
 
-// Counts the elements in TensorFlow's buckets: limits 1e-12 * 1.1^k up to 1e20, the same below
-// zero, zero itself, and the largest double. Runs of empty buckets are merged into one. NaN and
-// infinities are left out.
+// Counts the elements in TensorFlow's buckets. Their limits are 1e-12 * 1.1^k up to 1e20, the same
+// numbers below zero, zero itself, and the largest double. Runs of empty buckets are merged into
+// one. NaN and infinities are not counted.
 //   values: numeric, of any shape. An empty histogram has one bucket, which is empty.
 // Source: TF 2.15 tsl/lib/histogram.
 Histogram MakeHistogram(const Array& values);

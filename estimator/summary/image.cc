@@ -24,7 +24,7 @@ std::vector<uint8_t> Normalize(const Array& image) {
     low = std::min(low, values[i]);
     high = std::max(high, values[i]);
   }
-  // Below this an image is black, not noise blown up.
+  // If all values are below this, the image is black. Scaling would only amplify noise.
   constexpr float kZeroThreshold = 1e-6f;
   const bool has_negative = low < 0;
   const float magnitude = has_negative ? std::max(std::abs(low), std::abs(high)) : high;
@@ -53,8 +53,9 @@ absl::StatusOr<std::string> EncodePng(const Array& image) {
   if ((channels != 1 && channels != 3 && channels != 4) || image.num_elements() == 0 ||
       shape.dim(0) > kMaxSide || shape.dim(1) > kMaxSide ||
       (!is_u8 && image.dtype() != DType::kFloat32)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "an image must be u8 or f32 [height, width, 1, 3 or 4 channels], is ", image.TypeString()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("an image must be u8 or f32 [height, width, 1, 3 or 4 channels]; it is ",
+                     image.TypeString()));
   }
   std::vector<uint8_t> scaled;
   if (!is_u8) scaled = Normalize(image);

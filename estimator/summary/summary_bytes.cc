@@ -81,7 +81,7 @@ absl::StatusOr<std::string> SingleImageSummary(absl::string_view tag, const Arra
 
 absl::StatusOr<std::string> TensorSummary(absl::string_view tag, const Array& value,
                                           absl::string_view plugin_name) {
-  if (!value.valid()) return absl::InvalidArgumentError(absl::StrCat(tag, ": no value"));
+  if (!value.valid()) return absl::InvalidArgumentError(absl::StrCat(tag, ": the value is empty"));
   proto::Summary summary;
   proto::Summary::Value* const out = AddValue(tag, &summary);
   proto::TensorProto* const tensor = out->mutable_tensor();
@@ -105,7 +105,7 @@ absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_vie
   proto::Summary summary;
   if (!ParseWithinLimit(serialized, &summary)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(tag, ": ", serialized.size(), " bytes that are not a Summary"));
+        absl::StrCat(tag, ": the ", serialized.size(), " bytes are not a Summary"));
   }
   for (int i = 0; i < summary.value_size(); ++i)
     summary.mutable_value(i)->set_tag(absl::StrCat(tag, "/", i));

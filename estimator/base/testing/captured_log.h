@@ -1,4 +1,4 @@
-// CapturedLog: what was logged while it lives.
+// CapturedLog collects the messages that are logged while it lives.
 #ifndef ESTIMATOR_BASE_TESTING_CAPTURED_LOG_H_
 #define ESTIMATOR_BASE_TESTING_CAPTURED_LOG_H_
 

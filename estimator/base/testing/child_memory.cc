@@ -15,7 +15,7 @@
 namespace estimator {
 namespace {
 
-// What the child says through the pipe; the message of its status follows.
+// The child sends this through the pipe, followed by the message of its status.
 struct Report {
   ChildMemory memory;
   int code = 0;
@@ -81,7 +81,7 @@ absl::StatusOr<ChildMemory> MeasureInChild(const std::function<absl::Status()>& 
   Report report;
   if (status != 0 || said.size() < sizeof(report)) {
     return absl::AbortedError(
-        absl::StrCat("the child that was measured ended with wait status ", status));
+        absl::StrCat("the measured child process ended with wait status ", status));
   }
   std::copy_n(said.data(), sizeof(report), reinterpret_cast<char*>(&report));
   if (report.code == 0) return report.memory;

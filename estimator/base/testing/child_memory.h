@@ -1,5 +1,4 @@
-// How much memory this process holds; how much memory and time a piece of work takes, measured in a
-// process of its own.
+// Measures the memory of this process, and the memory and time of a function in a child process.
 #ifndef ESTIMATOR_BASE_TESTING_CHILD_MEMORY_H_
 #define ESTIMATOR_BASE_TESTING_CHILD_MEMORY_H_
 
@@ -11,8 +10,8 @@
 
 namespace estimator {
 
-// False under sanitizers, which keep memory of their own, asan freed memory too. A test that
-// compares memory leaves it out there, and says so.
+// False under sanitizers: they allocate memory of their own, and asan delays freeing. A test must
+// not compare memory then, and prints that it does not.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
     defined(EST_SANITIZE_THREAD)  // .bazelrc: --config=tsan
 inline constexpr bool kMemoryIsTrue = false;
@@ -27,16 +26,16 @@ inline constexpr bool kMemoryIsTrue = true;
 inline constexpr bool kMemoryIsTrue = true;
 #endif
 
-// What of this process lies in memory at this moment; 0 where /proc does not tell.
+// The resident memory of this process now; 0 if /proc does not report it.
 int64_t ResidentBytes();
 
 struct ChildMemory {
-  int64_t peak_bytes = 0;    // the most that the process held, the program itself included
-  int64_t growth_bytes = 0;  // of that, what it did not hold when `work` began
+  int64_t peak_bytes = 0;    // peak resident memory of the child, including the program itself
+  int64_t growth_bytes = 0;  // peak_bytes minus the resident memory when `work` began
   double seconds = 0;
 };
 
-// Runs `work` in a child and waits for it. What it changes in memory is lost, its files stay.
+// Runs `work` in a child process and waits for it. Its changes to memory are lost; its files stay.
 // REQUIRES: this process has no other threads. Errors: those of `work`; ABORTED if the child died.
 absl::StatusOr<ChildMemory> MeasureInChild(const std::function<absl::Status()>& work);
 

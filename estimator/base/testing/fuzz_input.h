@@ -1,5 +1,4 @@
-// Takes the bytes that a fuzzer gives apart into fields, always the same way: what is missing at
-// the end is zero or empty.
+// Splits the bytes of a fuzzer into fields. Fields past the end of the bytes are zero or empty.
 #ifndef ESTIMATOR_BASE_TESTING_FUZZ_INPUT_H_
 #define ESTIMATOR_BASE_TESTING_FUZZ_INPUT_H_
 
@@ -25,7 +24,7 @@ class FuzzInput {
     rest_.remove_prefix(last_.size());
     return last_;
   }
-  // A u16 length and as many bytes.
+  // Reads a u16 length and that number of bytes.
   absl::string_view Chunk() { return Take(Short()); }
   absl::string_view Rest() { return Take(rest_.size()); }
   bool empty() const { return rest_.empty(); }

@@ -1,5 +1,5 @@
-// The main function of a fuzz target's test: runs the target over the files of its corpus, which
-// the arguments name. A crash or a failed CHECK is the failure. See est_fuzz_test.
+// The main function of a fuzz target's test. It runs the target on the corpus files that the
+// arguments name. The test fails by a crash or a failed CHECK. See est_fuzz_test.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -17,10 +17,10 @@ int main(int argc, char** argv) {
     }
     std::printf("%s\n", argv[i]);
     std::fflush(stdout);
-    // Every beginning of a short file too.
+    // A short file is also replayed cut off at every length.
     const size_t first = contents->size() < 4096 ? 0 : contents->size();
     for (size_t size = first; size <= contents->size(); ++size) {
-      // A copy of the right size: reading past it is seen under asan.
+      // The copy ends at `size`, so asan reports a read past the end.
       const std::string input = contents->substr(0, size);
       LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
     }

@@ -12,7 +12,7 @@ namespace estimator::testing {
 
 void ExpectGrowthBelow(int64_t grown_bytes, int64_t bound_bytes) {
   if (kMemoryIsTrue) {
-    EXPECT_LT(grown_bytes, bound_bytes) << "bytes that the process has grown by, and the bound";
+    EXPECT_LT(grown_bytes, bound_bytes) << "growth of the process in bytes, and its bound";
   } else {
     std::printf("under a sanitizer the growth, %ld bytes, is not compared\n",
                 static_cast<long>(grown_bytes));

@@ -6,11 +6,11 @@
 
 namespace estimator::testing {
 
-// EXPECT_LT(grown_bytes, bound_bytes), with both in words; under a sanitizer, where memory is not
-// true (base/testing/child_memory.h), prints that it is not compared.
+// EXPECT_LT(grown_bytes, bound_bytes). Under a sanitizer it only prints that the growth is not
+// compared (kMemoryIsTrue in base/testing/child_memory.h).
 void ExpectGrowthBelow(int64_t grown_bytes, int64_t bound_bytes);
 
-// From now on TempDirs are in memory, if there is such a place: a checkpoint on a disk waits for it
+// Creates all later TempDirs in memory (/dev/shm) if possible. Saving a checkpoint to a disk syncs
 // ten times, which takes 20 to 70 ms.
 void PutTempDirsIntoMemory();
 

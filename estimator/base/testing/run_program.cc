@@ -14,7 +14,7 @@ namespace estimator {
 
 ProgramRun RunProgram(absl::string_view command, const std::vector<ProgramSignal>& signals) {
   ProgramRun run;
-  // exec: the signal reaches the program, not a shell around it.
+  // With exec the program replaces the shell, so the signals reach the program.
   const std::string line = absl::StrCat("exec ", command);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return run;

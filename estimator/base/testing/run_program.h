@@ -11,18 +11,18 @@
 namespace estimator {
 
 struct ProgramRun {
-  int exit_code = -1;  // -1: it could not be started, or a signal ended it
-  std::string output;  // stdout and stderr, as they came
+  int exit_code = -1;  // -1: the program could not be started, or a signal ended it
+  std::string output;  // stdout and stderr, in the order written
 };
 
-// Sent to a program as soon as its output has these words.
+// A signal to send to a program as soon as its output contains `when`.
 struct ProgramSignal {
   std::string when;
   int signal = SIGINT;  // as from Ctrl-C
 };
 
-// Runs `command` (a program with its arguments, quoted as for /bin/sh) to its end. The first of
-// `signals` is sent first, then the next one's turn comes.
+// Runs `command` (a program with its arguments, quoted as for /bin/sh) and waits for its end.
+// `signals` are sent in order: each waits until the one before it is sent.
 ProgramRun RunProgram(absl::string_view command, const std::vector<ProgramSignal>& signals = {});
 
 }  // namespace estimator

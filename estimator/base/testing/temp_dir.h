@@ -1,4 +1,4 @@
-// A directory for one test, removed with everything in it at the end of the scope.
+// A directory for one test. It is removed, with everything in it, at the end of the scope.
 #ifndef ESTIMATOR_BASE_TESTING_TEMP_DIR_H_
 #define ESTIMATOR_BASE_TESTING_TEMP_DIR_H_
 
@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-// Lies under $TEST_TMPDIR (Bazel's), else $TMPDIR, else /tmp. CHECKs that it can be made.
+// It is created in $TEST_TMPDIR (set by Bazel), else $TMPDIR, else /tmp. CHECKs that this succeeds.
 class TempDir {
  public:
   TempDir();
@@ -18,7 +18,7 @@ class TempDir {
 
   const std::string& path() const { return path_; }
 
-  // The path of a file in it, which need not exist.
+  // The path of the file `name` in this directory. The file need not exist.
   std::string File(absl::string_view name) const;
 
  private:

@@ -47,18 +47,23 @@ absl::StatusOr<Shape> ParseShape(absl::string_view where, const proto::TensorSha
   int64_t product = 1;
   bool overflow = shape.unknown_rank();
   for (const auto& dim : shape.dim()) {
-    if (dim.size() < 0) return Corrupt(where, absl::StrCat("a dimension of size ", dim.size()));
+    if (dim.size() < 0) {
+      return Corrupt(where, absl::StrCat("it has a dimension of size ", dim.size()));
+    }
     overflow |= __builtin_mul_overflow(product, dim.size() == 0 ? 1 : dim.size(), &product);
     result.push_back(dim.size());
   }
-  if (overflow || product > (int64_t{1} << 56)) return Corrupt(where, "an impossible shape");
+  // The bound leaves room to multiply the number of elements by their size.
+  if (overflow || product > (int64_t{1} << 56)) {
+    return Corrupt(where, "it has an impossible shape");
+  }
   return result;
 }
 
 std::vector<SliceExtent> ParseExtents(const proto::TensorSliceProto& slice) {
   std::vector<SliceExtent> extents;
   for (const auto& extent : slice.extent()) {
-    // As TensorFlow has it: the start of a whole axis is not looked at.
+    // As in TensorFlow, the start of a whole axis is ignored.
     const bool whole = extent.has_length_case() != proto::TensorSliceProto::Extent::kLength;
     extents.push_back(whole ? SliceExtent()
                             : SliceExtent{.start = extent.start(), .length = extent.length()});
@@ -66,7 +71,8 @@ std::vector<SliceExtent> ParseExtents(const proto::TensorSliceProto& slice) {
   return extents;
 }
 
-// Slices are few: partitions by hand, or one a parameter server.
+// Comparing all pairs is fast enough: there are few slices, made by hand or one for each parameter
+// server.
 absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
                          const BundleEntry& entry) {
   std::vector<const BundleEntry*> parts;
@@ -121,7 +127,7 @@ int DTypeOnDiskSize(int dtype_on_disk) {
     case proto::DT_QUINT8:
     case proto::DT_FLOAT8_E5M2:
     case proto::DT_FLOAT8_E4M3FN:
-    case proto::DT_INT4:  // a byte each
+    case proto::DT_INT4:  // stored as one byte for each element
     case proto::DT_UINT4:
       return 1;
     case proto::DT_QINT16:

@@ -1,7 +1,10 @@
-// What a checkpoint holds and where: the same of every format. Guarantees of a BundleIndex: sizes
-// and offsets are not negative and do not overflow; a tensor of a dtype of fixed size has as many
-// bytes as its shape says; the slices of a partitioned tensor are there, have its dtype, lie inside
-// of it, do not overlap, and cover it; shards are in [0, num_shards).
+// The index of a checkpoint: its variables, and where their bytes are. It is the same for every
+// format. A BundleIndex guarantees:
+//   - Sizes and offsets are not negative, and their sums do not overflow.
+//   - If the dtype has a fixed size, the number of bytes is that of the shape.
+//   - All slices of a partitioned tensor exist, have its dtype, and lie inside of it. They do not
+//     overlap, and together they cover the tensor.
+//   - Shards are in [0, num_shards).
 #ifndef ESTIMATOR_CHECKPOINT_BUNDLE_BUNDLE_ENTRY_H_
 #define ESTIMATOR_CHECKPOINT_BUNDLE_BUNDLE_ENTRY_H_
 
@@ -25,28 +28,28 @@ class TensorShapeProto;
 class TensorSliceProto;
 }  // namespace proto
 
-// Where the bytes of a tensor, or of a slice of one, are.
+// The place of the bytes of a tensor or of a slice.
 struct BundleEntry {
   // One part of a partitioned tensor.
   struct Slice {
-    std::vector<SliceExtent> extents;  // one an axis
-    std::string key;                   // of its own entry
+    std::vector<SliceExtent> extents;  // one for each axis
+    std::string key;                   // the key of the slice's own entry
   };
 
-  std::string variable;   // of a slice: the tensor that lists it; empty if none does
-  int dtype_on_disk = 0;  // TensorFlow's number, also of dtypes that spec.dtype cannot hold
-  TensorSpec spec;        // dtype kInvalid for those
+  std::string variable;   // the tensor's name; for a slice, the tensor that lists it, or empty
+  int dtype_on_disk = 0;  // TensorFlow's number, also for dtypes without a DType
+  TensorSpec spec;        // its dtype is kInvalid for those
   int shard = 0;
   int64_t offset = 0;  // bytes
   int64_t size = 0;    // bytes
-  // As the index has it (stored_crc.h says of what). Nullopt: the file has checksums of another
-  // kind, which its ValueSource verifies.
+  // The checksum in the index (stored_crc.h says what it covers). Nullopt if the format has other
+  // checksums; the ValueSource then verifies those.
   std::optional<uint32_t> masked_crc32c = std::nullopt;
-  std::vector<Slice> slices;  // empty: the bytes are at offset
+  std::vector<Slice> slices;  // if empty, the bytes are at offset
 
-  // The above, not masked.
+  // masked_crc32c, unmasked.
   std::optional<uint32_t> crc32c() const;
-  // The variable, or that it is a slice of none.
+  // The variable's name, or "a slice of no variable".
   std::string NameForMessages() const;
 };
 
@@ -55,23 +58,25 @@ struct BundleIndex {
   std::map<std::string, BundleEntry> tensors;  // by name
   std::map<std::string, BundleEntry> slices;   // by slice key
 
-  // The entries that hold the bytes of a tensor: itself, or those of its slices.
+  // The entries that hold the bytes of a tensor: its own entry, or those of its slices.
   std::vector<const BundleEntry*> PartsOf(const BundleEntry& tensor) const;
 };
 
 // "complex64", or "dtype 99".
 std::string DTypeOnDiskName(int dtype_on_disk);
-// Bytes of one element; 0 of strings, of variants, and of numbers that TensorFlow 2.15 has not.
+// Bytes of one element; 0 for strings, variants, and numbers that TensorFlow 2.15 does not have.
 int DTypeOnDiskSize(int dtype_on_disk);
 
-// The dtype of that number; kInvalid if there is no DType for it.
+// The DType with that number; kInvalid if there is none.
 DType DTypeFromDisk(int dtype_on_disk);
 
-// For the readers of the formats. `where` begins their messages.
-// Errors: DATA_LOSS for dimensions that no tensor has.
+// The functions below are for the readers of the formats. Their error messages begin with `where`.
+
+// Errors: DATA_LOSS for negative sizes, an unknown rank, or too many elements.
 absl::StatusOr<Shape> ParseShape(absl::string_view where, const proto::TensorShapeProto& shape);
 std::vector<SliceExtent> ParseExtents(const proto::TensorSliceProto& slice);
-// Whether the slices of `entry` are in the index, fit, and cover it.
+// Checks that the slices of `entry` are in the index, lie in it, do not overlap, and cover it.
+// Errors: DATA_LOSS.
 absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
                          const BundleEntry& entry);
 

@@ -33,8 +33,9 @@ void AppendString(absl::string_view text, std::string* out) {
   out->append("\x00\x01", 2);
 }
 
-// The two's complement of the value in `length` bytes, where length holds the magnitude in 7 bits a
-// byte less one for the sign; the first `length` bits are inverted signs: as many ones as bytes.
+// Writes the value as two's complement in the fewest bytes that hold it with 7 bits each, including
+// the sign. The other bits come first: `length` ones before a number that is not negative, `length`
+// zeros before a negative one.
 void AppendSigned(int64_t value, std::string* out) {
   const uint64_t magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   const int length = static_cast<int>(std::bit_width(magnitude)) / 7 + 1;  // 1 to 10

@@ -22,7 +22,9 @@ absl::Status ParseHeader(absl::string_view path, const std::string& value, Bundl
   if (!header.ParseFromString(value)) return Corrupt(path, "the header is not a BundleHeaderProto");
   if (header.endianness() != proto::BundleHeaderProto::LITTLE) {
     return absl::UnimplementedError(absl::StrCat(
-        path, ": written on a big-endian machine; load and save it with TensorFlow on a PC first"));
+        path,
+        ": it was written on a big-endian machine; load and save it with TensorFlow on a "
+        "little-endian machine first"));
   }
   if (header.version().min_consumer() > kBundleVersion) {
     return absl::UnimplementedError(absl::StrCat(
@@ -38,7 +40,7 @@ absl::Status ParseHeader(absl::string_view path, const std::string& value, Bundl
 absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::string& name,
                                        const std::string& value, int num_shards) {
   proto::BundleEntryProto message;
-  if (!message.ParseFromString(value)) return Corrupt(where, "not a BundleEntryProto");
+  if (!message.ParseFromString(value)) return Corrupt(where, "its entry is not a BundleEntryProto");
   BundleEntry entry;
   entry.dtype_on_disk = static_cast<int>(message.dtype());
   entry.spec.dtype = DTypeFromDisk(entry.dtype_on_disk);
@@ -56,27 +58,28 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
   if (!entry.slices.empty()) return entry;
   int64_t end = 0;
   if (entry.shard < 0 || entry.shard >= num_shards) {
-    return Corrupt(where, absl::StrCat("in shard ", entry.shard, " of ", num_shards));
+    return Corrupt(where, absl::StrCat("it is in shard ", entry.shard, " of ", num_shards));
   }
   if (entry.offset < 0 || entry.size < 0 ||
       __builtin_add_overflow(entry.offset, entry.size, &end)) {
-    return Corrupt(where, absl::StrCat("at offset ", entry.offset, ", of ", entry.size, " bytes"));
+    return Corrupt(where,
+                   absl::StrCat("it is at offset ", entry.offset, ", of ", entry.size, " bytes"));
   }
   const int64_t element_bytes = DTypeOnDiskSize(entry.dtype_on_disk);
   if (element_bytes > 0 && entry.size != entry.spec.shape.num_elements() * element_bytes) {
     return Corrupt(
         where, absl::StrCat(DTypeOnDiskName(entry.dtype_on_disk), " ", entry.spec.shape.ToString(),
                             " is ", entry.spec.shape.num_elements() * element_bytes,
-                            " bytes, the index says ", entry.size));
+                            " bytes, but the index says ", entry.size));
   }
-  // A string takes one byte at least, for its length.
+  // A string takes at least one byte, for its length.
   if (entry.spec.dtype == DType::kString && entry.size < entry.spec.shape.num_elements()) {
     return Corrupt(where, absl::StrCat(entry.spec.ToString(), " cannot be ", entry.size, " bytes"));
   }
   return entry;
 }
 
-// What is there of a checkpoint whose index is not.
+// A clause that names a data file of a checkpoint without an index; empty if there is none.
 std::string DataFilesText(absl::string_view prefix) {
   const absl::string_view directory = Dirname(prefix);
   const auto names = ListDirectory(directory.empty() ? "." : directory);

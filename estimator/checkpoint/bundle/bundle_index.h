@@ -1,4 +1,4 @@
-// The index of a checkpoint, parsed and held against the rules of the format. For BundleReader.
+// Reads the index of a checkpoint and checks it against the rules of the format. For BundleReader.
 #ifndef ESTIMATOR_CHECKPOINT_BUNDLE_BUNDLE_INDEX_H_
 #define ESTIMATOR_CHECKPOINT_BUNDLE_BUNDLE_INDEX_H_
 
@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-// Errors: NOT_FOUND, DATA_LOSS, UNIMPLEMENTED as in BundleReader::Open.
+// Errors: NOT_FOUND, DATA_LOSS and UNIMPLEMENTED as BundleReader::Open.
 absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix);
 
 }  // namespace estimator

@@ -14,6 +14,8 @@ namespace estimator {
 
 std::string BundleShards::Path(int shard) const { return DataPath(prefix_, shard, num_shards_); }
 
+// Opens the data file of an entry, and adds the entry to `lost` if it is not in the file. The error
+// then lists the losses of all files, so the first one does not end the search.
 absl::Status BundleShards::OpenShard(const BundleEntry& entry, std::map<int, Lost>* lost) {
   if (!entry.slices.empty()) return absl::OkStatus();
   const auto [file, is_new] = files_.try_emplace(entry.shard);
@@ -39,30 +41,31 @@ absl::Status BundleShards::LossError(const std::map<int, Lost>& lost) const {
     const std::vector<std::string> names(of_shard.variables.begin(), of_shard.variables.end());
     const std::unique_ptr<RandomAccessFile>& file = files_.at(shard);
     if (file == nullptr) {
-      texts.push_back(absl::StrCat(Path(shard), ", which is not there, holds ", ListNames(names),
+      texts.push_back(absl::StrCat(Path(shard), " is missing; it holds ", ListNames(names),
                                    ", from offset ", of_shard.first->offset, " on"));
     } else {
       const std::string what =
-          absl::StrCat("the file ends at ", file->size(), "; lost are ", ListNames(names));
+          absl::StrCat("the file ends at ", file->size(), "; it lost ", ListNames(names));
       texts.emplace_back(Corrupt(*of_shard.first, what).message());
     }
   }
   return absl::DataLossError(absl::StrJoin(texts, "; "));
 }
 
-// Slices that share bytes must not make us allocate more than there is.
+// Damaged slices may share bytes. This check bounds the allocation for a tensor by the size of the
+// files.
 absl::Status BundleShards::CheckSizes(const BundleIndex& index) const {
   int64_t total = 0;
   for (const auto& [shard, file] : files_) total += file->size();
   for (const auto& [name, entry] : index.tensors) {
-    // A string takes a byte at least.
+    // A string takes at least one byte.
     const size_t least = entry.spec.dtype == DType::kString
                              ? static_cast<size_t>(entry.spec.shape.num_elements())
                              : entry.spec.num_bytes();
     if (entry.slices.empty() || least <= static_cast<size_t>(total)) continue;
     return absl::DataLossError(absl::StrCat(IndexPath(prefix_), ": ", name, " is ",
-                                            entry.spec.ToString(), ", the data files have only ",
-                                            total, " bytes"));
+                                            entry.spec.ToString(),
+                                            ", but the data files have only ", total, " bytes"));
   }
   return absl::OkStatus();
 }
@@ -84,9 +87,10 @@ absl::StatusOr<std::unique_ptr<BundleShards>> BundleShards::Open(absl::string_vi
 absl::Status BundleShards::ReadRange(const BundleEntry& entry, int64_t begin, size_t n,
                                      char* bytes) const {
   const absl::Status status = files_.at(entry.shard)->ReadExactly(entry.offset + begin, n, bytes);
-  if (absl::IsOutOfRange(status)) {  // it was long enough when it was opened
-    return Corrupt(entry, absl::StrCat("cut off, ", n, " bytes after ", begin,
-                                       " of it are not there any more"));
+  if (absl::IsOutOfRange(status)) {
+    // Open checked the length, so the file was truncated since.
+    return Corrupt(entry, absl::StrCat("the file was truncated: ", n, " bytes after ", begin,
+                                       " of it are missing"));
   }
   return Annotate(status, entry.NameForMessages());
 }

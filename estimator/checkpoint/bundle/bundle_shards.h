@@ -1,4 +1,4 @@
-// The data files of a checkpoint, opened. Nothing in them is trusted: see bundle_reader.h.
+// The open data files of a checkpoint. Nothing in them is trusted: see bundle_reader.h.
 #ifndef ESTIMATOR_CHECKPOINT_BUNDLE_BUNDLE_SHARDS_H_
 #define ESTIMATOR_CHECKPOINT_BUNDLE_BUNDLE_SHARDS_H_
 
@@ -20,8 +20,9 @@ namespace estimator {
 
 class BundleShards : public ValueSource {
  public:
-  // Errors: DATA_LOSS if data files are not there, or end before an entry does: all of them, each
-  // with the variables that are lost and the offset from which on.
+  // Opens the data files that the index uses.
+  // Errors: DATA_LOSS if data files are missing, or end before an entry does. The message lists all
+  // of them, each with the lost variables and the offset where the loss begins.
   static absl::StatusOr<std::unique_ptr<BundleShards>> Open(absl::string_view prefix,
                                                             const BundleIndex& index);
 
@@ -34,7 +35,7 @@ class BundleShards : public ValueSource {
  private:
   BundleShards(absl::string_view prefix, int num_shards)
       : prefix_(prefix), num_shards_(num_shards) {}
-  // Of one data file: `first` is the entry with the lowest offset that is lost.
+  // The loss in one data file. `first` is the lost entry with the lowest offset.
   struct Lost {
     std::set<std::string> variables;
     const BundleEntry* first = nullptr;
@@ -46,8 +47,8 @@ class BundleShards : public ValueSource {
 
   const std::string prefix_;
   const int num_shards_;
-  std::map<int, std::unique_ptr<RandomAccessFile>>
-      files_;  // those that hold something and are there
+  // By shard; null for a missing file. Shards without an entry are not opened.
+  std::map<int, std::unique_ptr<RandomAccessFile>> files_;
 };
 
 }  // namespace estimator

@@ -8,7 +8,7 @@ PartRows::PartRows(const Shape& whole, const std::vector<SliceExtent>& extents, 
   const std::vector<int64_t> strides = whole.strides();
   int axis = part.rank();
   bool neighbours = true;
-  // Axes that the part has in full, from the last on, and one more, are in a run.
+  // A run consists of the last axes that the part has in full, and of the axis before them.
   while (axis > 0 && neighbours) {
     --axis;
     run_ *= part.dim(axis);

@@ -46,7 +46,7 @@ absl::Status StoredCrc::TakeLength(char byte) {
   varint_shift_ += 7;
   if (bits >= 0x80) return absl::OkStatus();
   const bool wide = layout_ == Layout::kVariants || varint_ > std::numeric_limits<uint32_t>::max();
-  // Little-endian: the first four bytes are those of a u32.
+  // On a little-endian machine the first four bytes of the u64 are those of the u32.
   crc_ = ExtendCrc32c(crc_, &varint_, wide ? sizeof(uint64_t) : sizeof(uint32_t));
   if (__builtin_add_overflow(body_left_, varint_, &body_left_)) {
     return Corrupt("an impossible length");
@@ -113,7 +113,7 @@ absl::Status StoredCrc::Finish(std::optional<uint32_t> expected) const {
   }
   if (!expected || crc_ == *expected) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("crc32c is ", absl::Hex(crc_, absl::kZeroPad8),
-                                          ", the index says ",
+                                          ", but the index says ",
                                           absl::Hex(*expected, absl::kZeroPad8)));
 }
 

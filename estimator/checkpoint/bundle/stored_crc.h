@@ -1,11 +1,13 @@
-// Checks the stored bytes of a value as they are read, piece by piece, in constant memory.
+// Verifies the stored bytes of a value piece by piece, in constant memory.
 //
-// What the crc32c that the index holds is over depends on the dtype:
-//   numbers    the stored bytes
-//   strings    string_tensor.h says it
-//   variants   stored one after another as: varint64 length, that many bytes (a serialized
-//              VariantTensorDataProto), u32 masked crc32c of all up to here; the crc takes the
-//              length as a u64, and takes the stored crcs in
+// The index has one crc32c for each value. What it covers depends on the dtype:
+//   numbers    the stored bytes.
+//   strings    see string_tensor.h.
+//   variants   all fields of all elements, with each length taken as a u64. An element is stored
+//              as:
+//                varint64  length
+//                bytes     a serialized VariantTensorDataProto of that length
+//                u32       masked crc32c of everything in the value up to here
 // Source: TF 2.15 tensorflow/core/util/tensor_bundle (WriteTensor, WriteStringTensor,
 // WriteVariantTensor).
 #ifndef ESTIMATOR_CHECKPOINT_BUNDLE_STORED_CRC_H_
@@ -22,18 +24,19 @@ namespace estimator {
 // Not thread-safe.
 class StoredCrc {
  public:
-  //   dtype_on_disk: TensorFlow's number.
+  //   dtype_on_disk: TensorFlow's number of the dtype.
   StoredCrc(int dtype_on_disk, int64_t num_elements);
 
-  // Errors: DATA_LOSS, with the byte of the value, as soon as something does not fit.
+  // Takes the next bytes of the value.
+  // Errors: DATA_LOSS, with the offset in the value, at the first byte that cannot be right.
   absl::Status Append(absl::string_view piece);
 
-  // After the last piece.
-  //   expected: the crc32c in the index, not masked; nullopt where there is none.
-  // Errors: DATA_LOSS if it is another one, or if elements are missing.
+  // Call this after the last piece.
+  //   expected: the crc32c in the index, not masked; nullopt if there is none.
+  // Errors: DATA_LOSS if the crc32c differs or if elements are missing.
   absl::Status Finish(std::optional<uint32_t> expected) const;
 
-  // Of what was appended, not masked; of the value when all is.
+  // The crc32c of everything appended so far, not masked.
   uint32_t crc32c() const { return crc_; }
 
  private:
@@ -48,9 +51,9 @@ class StoredCrc {
 
   const Layout layout_;
   Phase phase_;
-  int64_t lengths_left_;    // elements whose length is still to come
-  int64_t position_ = 0;    // bytes taken
-  uint64_t body_left_ = 0;  // of all strings, or of this variant
+  int64_t lengths_left_;    // elements whose length was not read yet
+  int64_t position_ = 0;    // bytes read
+  uint64_t body_left_ = 0;  // bytes left of all strings, or of the current variant
   uint64_t varint_ = 0;
   int varint_shift_ = 0;
   uint32_t stored_crc_ = 0;

@@ -53,10 +53,11 @@ EncodedStrings EncodeStrings(absl::Span<const std::string> values) {
 
 absl::Status DecodeStrings(absl::string_view bytes, std::optional<uint32_t> crc32c,
                            absl::Span<std::string> values) {
-  // An element takes one byte at least: a wrong shape must not make us allocate.
+  // An element takes at least one byte. Checking this first keeps a wrong shape from allocating.
   if (bytes.size() < values.size() + sizeof(uint32_t)) {
     return Corrupt(0, absl::StrCat(bytes.size(), " bytes cannot hold ", values.size(), " strings"));
   }
+  // The checksums are verified before the lengths are used.
   StoredCrc crc(kStringOnDisk, static_cast<int64_t>(values.size()));
   EST_RETURN_IF_ERROR(crc.Append(bytes));
   EST_RETURN_IF_ERROR(crc.Finish(crc32c));

@@ -1,4 +1,4 @@
-// Reads small things at growing offsets of something large, a few KiB at a time.
+// Reads small fields at increasing offsets of a large file, a few KiB at a time.
 #ifndef ESTIMATOR_CHECKPOINT_TABLE_FILE_WINDOW_H_
 #define ESTIMATOR_CHECKPOINT_TABLE_FILE_WINDOW_H_
 
@@ -15,7 +15,7 @@
 
 namespace estimator {
 
-// Reads n bytes at `offset`, which are there, into `bytes`.
+// Reads n bytes at `offset` into `bytes`. The caller checks that they exist.
 using ReadAt = std::function<absl::Status(int64_t offset, size_t n, char* bytes)>;
 
 // Not thread-safe.
@@ -23,7 +23,7 @@ class FileWindow {
  public:
   explicit FileWindow(ReadAt read_at) : read_at_(std::move(read_at)) {}
 
-  // What is at `offset`: at least n bytes, or all up to `end`; valid until the next call.
+  // The bytes at `offset`: at least n of them, or all up to `end`. Valid until the next call.
   absl::StatusOr<absl::string_view> At(int64_t offset, int64_t n, int64_t end) {
     const int64_t in_window = offset - begin_;
     const auto have = static_cast<int64_t>(bytes_.size()) - in_window;
@@ -43,7 +43,7 @@ class FileWindow {
   static constexpr int64_t kBytes = 4096;
 
   ReadAt read_at_;
-  std::string bytes_;  // from begin_ on
+  std::string bytes_;  // the window, which begins at begin_
   int64_t begin_ = 0;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 leveldb::Slice ToSlice(absl::string_view text) { return {text.data(), text.size()}; }
 
-// leveldb writes into our file, so that faults and error messages are those of base/file.
+// Lets leveldb write through base/file, for its error messages and its fault injection.
 class LevelDbFile : public leveldb::WritableFile {
  public:
   explicit LevelDbFile(estimator::WritableFile* file) : file_(file) {}
@@ -24,7 +24,8 @@ class LevelDbFile : public leveldb::WritableFile {
     return Keep(file_->Append({data.data(), data.size()}));
   }
   leveldb::Status Close() override { return Keep(file_->Close()); }
-  leveldb::Status Flush() override { return leveldb::Status::OK(); }  // asked after every block
+  // leveldb flushes after every block, which is not needed here.
+  leveldb::Status Flush() override { return leveldb::Status::OK(); }
   leveldb::Status Sync() override { return Keep(file_->Sync()); }
   const absl::Status& status() const { return status_; }
 

@@ -1,6 +1,6 @@
-// The sorted table of a checkpoint's .index file, in leveldb's format: written by leveldb's own
-// TableBuilder, without compression, as TensorFlow writes it; read by table_file.h with or without
-// (some published checkpoints have snappy blocks).
+// Reads and writes the sorted table of a checkpoint's .index file, in leveldb's format. leveldb's
+// TableBuilder writes it without compression, as TensorFlow does. table_file.h reads it with or
+// without compression, because some published checkpoints have snappy blocks.
 #ifndef ESTIMATOR_CHECKPOINT_TABLE_INDEX_TABLE_H_
 #define ESTIMATOR_CHECKPOINT_TABLE_INDEX_TABLE_H_
 
@@ -15,13 +15,14 @@
 
 namespace estimator {
 
-// Writes path, syncs and closes it; not atomic: the caller renames.
+// Writes the file, syncs it and closes it. This is not atomic: the caller writes to a temporary
+// name and renames it.
 absl::Status WriteIndexTable(absl::string_view path,
                              const std::map<std::string, std::string>& entries);
 
-// All entries in the order of their keys (bytes). Every block's checksum is verified.
-// Errors: NOT_FOUND if there is no such file; others of the file system; DATA_LOSS if it is not
-// such a table, with the path, the offset, and the variables whose entries are lost.
+// Reads all entries, sorted by the bytes of their keys. The checksum of every block is verified.
+// Errors: NOT_FOUND if there is no such file; other errors of the file system; DATA_LOSS if the
+// table is damaged, with the path, the offset, and the variables whose entries are lost.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadIndexTable(
     absl::string_view path);
 

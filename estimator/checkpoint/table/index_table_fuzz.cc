@@ -1,7 +1,10 @@
-// Fuzzes the reader of index tables. The first byte says how the rest becomes a file:
-//   0: it is the file
-//   1: it is the contents of a data block, 2: of the index block, of a table that is whole
-//      otherwise, its checksums too; 3, 4: the same, compressed by snappy
+// Fuzzes the reader of index tables. The first byte, modulo 5, selects how the rest becomes a file:
+//   0   the rest is the file
+//   1   the rest is the contents of a data block; the other parts of the table are valid
+//   2   the rest is the contents of the index block; the other parts of the table are valid
+//   3   as 1, with the block compressed with snappy
+//   4   as 2, with the block compressed with snappy
+// Checksums are always valid, except with 0.
 #include <cstdint>
 #include <cstring>
 #include <string>

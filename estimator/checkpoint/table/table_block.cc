@@ -32,7 +32,7 @@ absl::StatusOr<BlockWalker> BlockWalker::Open(ReadAt read_at, int64_t size) {
     return Corrupt(size - kWord, absl::StrCat("it cannot have ", num_restarts, " restarts"));
   }
   EST_RETURN_IF_ERROR(read_at(end, sizeof(first_restart), reinterpret_cast<char*>(&first_restart)));
-  if (first_restart != 0) return Corrupt(end, "its first restart is not its begin");
+  if (first_restart != 0) return Corrupt(end, "its first restart is not at its beginning");
   return BlockWalker(std::move(read_at), end, num_restarts);
 }
 
@@ -58,11 +58,11 @@ absl::StatusOr<bool> BlockWalker::Next() {
   const auto left = static_cast<uint64_t>(end_ - key_begin);
   if (shared > key_.size() || fresh > left || value > left - fresh) {
     return Corrupt(position_,
-                   absl::StrCat("an entry of ", fresh, " and ", value, " bytes, with ", shared,
-                                " of the key before, does not "
-                                "fit"));
+                   absl::StrCat("an entry does not fit: ", fresh, " bytes of its key, ", value,
+                                " bytes of its value, and ", shared, " bytes of the key before"));
   }
-  // Counted before it is read: after an error, entries may begin within the one that failed.
+  // The key is counted before it is read. After an error, entries may begin within the one that
+  // failed, and reading them would not be counted.
   key_bytes_ += static_cast<int64_t>(shared + fresh);
   if (key_bytes_ > kMaxKeyBytes) return Corrupt(position_, kTooManyKeyBytes);
   std::string key = key_.substr(0, shared);

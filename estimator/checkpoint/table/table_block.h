@@ -1,9 +1,15 @@
-// The entries of one block of a leveldb table.
+// Reads the entries of one block of a leveldb table.
 //
-//   entry: varint shared, varint fresh, varint value, the fresh bytes of the key, those of the
-//          value; a key begins with the first `shared` bytes of the key before
-//   block: entries, the offset of each restart (an entry that shares nothing; the first is at 0) as
-//          a u32, their number as a u32
+//   block  =  entry*
+//             u32 offset of each restart     a restart is an entry with shared == 0; the first is
+//                                            at offset 0
+//             u32 number of restarts
+//   entry  =  varint shared                  bytes that the key has in common with the key before
+//             varint fresh                   the other bytes of the key
+//             varint value                   bytes of the value
+//             fresh bytes of the key
+//             bytes of the value
+//
 // Little-endian. Source: leveldb doc/table_format.md.
 #ifndef ESTIMATOR_CHECKPOINT_TABLE_TABLE_BLOCK_H_
 #define ESTIMATOR_CHECKPOINT_TABLE_TABLE_BLOCK_H_
@@ -20,37 +26,39 @@
 
 namespace estimator {
 
-// Of the keys of a block, and of those of a file, with what they share: a small file of long keys
-// that share nearly all would need many times its size. A checkpoint of 100,000 variables has 10
-// MB.
+// The most bytes of all keys of a block, and of all keys of a file, including shared bytes. Without
+// a limit, a small file of long keys that share nearly all bytes would need many times its size in
+// memory. The keys of a checkpoint of 100,000 variables have 10 MB.
 inline constexpr int64_t kMaxKeyBytes = int64_t{256} << 20;
 inline constexpr char kTooManyKeyBytes[] = "the names in it would take more than 256 MiB";
 
-// Walks the entries in order, without holding the values: a block may be larger than memory.
-// Nothing in it is trusted. Not thread-safe.
+// Walks the entries in order. It does not keep values in memory, because a block may be larger than
+// memory. Nothing in the block is trusted. Not thread-safe.
 class BlockWalker {
  public:
-  //   read_at: of the block's bytes [0, size).
-  // Errors: DATA_LOSS if a block cannot end so; those of `read_at`.
+  //   read_at: reads the block's bytes [0, size).
+  // Errors: DATA_LOSS if the end of the block is not valid; those of `read_at`.
   static absl::StatusOr<BlockWalker> Open(ReadAt read_at, int64_t size);
-  // Of a block whose end is damaged: takes all of it for entries. For messages about damage.
+  // Opens a block whose end is damaged, and treats all its bytes as entries. For messages about
+  // damage.
   static BlockWalker OpenDamaged(ReadAt read_at, int64_t size) {
     return BlockWalker(std::move(read_at), size, 0);
   }
-  // Of a block in memory, which outlives it.
+  // Opens a block in memory, which must outlive the walker.
   static absl::StatusOr<BlockWalker> Open(absl::string_view block);
 
-  // Goes to the next entry, the first at first; false after the last. Keys grow.
-  // Errors: DATA_LOSS with the offset in the block; nothing is known of the entries behind it.
+  // Moves to the next entry; the first call moves to the first one. Returns false after the last.
+  // Each key is greater than the one before.
+  // Errors: DATA_LOSS with the offset in the block. The entries after it cannot be read then.
   absl::StatusOr<bool> Next();
   const std::string& key() const { return key_; }
-  // In the block.
+  // The place of the value in the block.
   int64_t value_offset() const { return value_offset_; }
   int64_t value_size() const { return value_size_; }
 
-  // After an error: Next goes on at the next restart. False if there is none. For messages about
-  // damage: what stands there may be anything. Each restart is looked at once, in the order of the
-  // array: one that stands out of order may be passed over.
+  // Call this after an error, to let Next continue at the next restart. Returns false if there is
+  // none. For messages about damage: the bytes there may not be an entry. Each restart is tried
+  // once, in the order of the array. A restart that is out of order may be skipped.
   bool SkipToRestart();
 
  private:
@@ -59,13 +67,13 @@ class BlockWalker {
 
   ReadAt read_at_;
   FileWindow window_;
-  int64_t end_;  // of the entries
+  int64_t end_;  // end of the entries
   int64_t num_restarts_;
-  int64_t next_restart_ = 0;  // those before it lie behind us
-  int64_t position_ = 0;      // of the next entry
+  int64_t next_restart_ = 0;  // index of the next restart that SkipToRestart tries
+  int64_t position_ = 0;      // offset of the next entry
   std::string key_;
-  bool begins_anew_ = true;  // no key before
-  int64_t key_bytes_ = 0;    // of all so far
+  bool begins_anew_ = true;  // there is no key before the next one
+  int64_t key_bytes_ = 0;    // bytes of all keys so far
   int64_t value_offset_ = 0;
   int64_t value_size_ = 0;
 };

@@ -19,7 +19,7 @@ namespace {
 // On disk: do not change.
 constexpr int64_t kFooterBytes = 48;
 constexpr uint64_t kMagic = 0xdb4775248b80fb57u;
-// After every block: its type (a byte) and a masked crc32c.
+// The bytes after every block: its type (one byte) and a masked crc32c.
 constexpr int64_t kTrailerBytes = 5;
 constexpr char kPlainBlock = 0, kSnappyBlock = 1;
 
@@ -31,14 +31,14 @@ absl::Status Damaged(absl::string_view path, absl::string_view what) {
 }
 
 absl::Status UnknownType(char type) {
-  return absl::DataLossError(absl::StrCat("it is of type ", static_cast<int>(type)));
+  return absl::DataLossError(absl::StrCat("unknown compression type ", static_cast<int>(type)));
 }
 
 std::string PlaceOf(const TableFile::Block& block) {
   return absl::StrCat("block of ", block.size, " bytes at offset ", block.offset);
 }
 
-// Two varints: the place of a block in the first `limit` bytes of the file.
+// Reads a handle, two varints: the place of a block in the first `limit` bytes of the file.
 bool ReadHandle(absl::string_view bytes, size_t* position, int64_t limit, TableFile::Block* block) {
   uint64_t offset = 0, size = 0;
   const auto end = static_cast<uint64_t>(limit);
@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<TableFile>> TableFile::Open(absl::string_view pat
   if (const absl::Status status = table->Verify(meta); !status.ok()) {
     if (!absl::IsDataLoss(status)) return status;
     return Damaged(path, absl::StrCat("the meta ", PlaceOf(meta), ": ", status.message(),
-                                      "; the entry of no variable is in it"));
+                                      "; it has no entries of variables"));
   }
   EST_RETURN_IF_ERROR(table->ReadIndexBlock(index));
   return table;
@@ -86,10 +86,10 @@ absl::Status TableFile::ReadExactly(int64_t offset, size_t n, char* bytes) const
   const absl::Status status = file_->ReadExactly(offset, n, bytes);
   if (!absl::IsOutOfRange(status)) return status;
   return absl::DataLossError(
-      absl::StrCat("cut off: ", n, " bytes at offset ", offset, " are not there any more"));
+      absl::StrCat("the file was truncated: ", n, " bytes at offset ", offset, " are missing"));
 }
 
-// The footer has no checksum: everything in it is checked in another way.
+// The footer has no checksum, so every byte in it is checked against the only value it may have.
 absl::Status TableFile::ReadFooter(Block* meta, Block* index) const {
   const int64_t limit = file_->size() - kFooterBytes;
   if (limit < 0) {
@@ -105,16 +105,16 @@ absl::Status TableFile::ReadFooter(Block* meta, Block* index) const {
     return Damaged(path(), absl::StrCat("the footer at offset ", limit, ", byte ", at,
                                         " of it: ", what, kAllLost));
   };
-  if (magic != kMagic) return damaged(magic_at, "its last 8 bytes are not a table's");
+  if (magic != kMagic) return damaged(magic_at, "its last 8 bytes are not those of a table");
   size_t position = 0;
   for (Block* const block : {meta, index}) {
     const size_t begin = position;
     if (!ReadHandle(footer, &position, limit, block)) {
       return damaged(begin, absl::StrCat("the handle of the ", block == meta ? "meta" : "index",
-                                         " block points out of the file"));
+                                         " block points outside of the file"));
     }
   }
-  std::string canonical;  // a varint can be written in more than one way
+  std::string canonical;  // the shortest varints, as a number can be written in several ways
   for (const int64_t value : {meta->offset, meta->size, index->offset, index->size}) {
     AppendVarint(static_cast<uint64_t>(value), &canonical);
   }
@@ -125,7 +125,7 @@ absl::Status TableFile::ReadFooter(Block* meta, Block* index) const {
   if (padding_end < magic_at) return damaged(padding_end, "the padding is not zero");
   if (EndOf(*index) != limit || EndOf(*meta) != index->offset) {
     return damaged(0, absl::StrCat("the meta ", PlaceOf(*meta), " and the index ", PlaceOf(*index),
-                                   " do not meet"));
+                                   " are not adjacent"));
   }
   return absl::OkStatus();
 }
@@ -149,12 +149,12 @@ absl::Status TableFile::ReadIndexBlock(const Block& index) {
         static_cast<size_t>(walker->value_offset()), static_cast<size_t>(walker->value_size()));
     if (!ReadHandle(handle, &position, index.offset, &block)) {
       return damaged(absl::StrCat("byte ", walker->value_offset(),
-                                  " of it: the handle of a block that lies elsewhere"));
+                                  " of it: a handle points outside of the data blocks"));
     }
-    // Bytes that two blocks share could be two entries with values of different sizes.
+    // If blocks overlapped, the same bytes could be two entries with values of different sizes.
     if (!blocks_.empty() && block.offset < EndOf(blocks_.back())) {
-      return damaged(absl::StrCat("byte ", walker->value_offset(), " of it: the block ",
-                                  PlaceOf(block), " begins before the end of the one before"));
+      return damaged(absl::StrCat("byte ", walker->value_offset(), " of it: the ", PlaceOf(block),
+                                  " begins before the end of the one before"));
     }
     blocks_.push_back(std::move(block));
   }
@@ -174,12 +174,12 @@ absl::Status TableFile::Verify(const Block& block) const {
       ReadExactly(block.offset + covered, sizeof(stored), reinterpret_cast<char*>(&stored)));
   if (UnmaskCrc32c(stored) == crc) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("its crc32c is ", absl::Hex(crc, absl::kZeroPad8),
-                                          ", beside it stands ",
+                                          ", but the stored one is ",
                                           absl::Hex(UnmaskCrc32c(stored), absl::kZeroPad8)));
 }
 
 absl::StatusOr<std::string> TableFile::Read(const Block& block) const {
-  EST_RETURN_IF_ERROR(Verify(block));  // before anything is allocated
+  EST_RETURN_IF_ERROR(Verify(block));  // first, so that a damaged block is not allocated
   std::string contents(static_cast<size_t>(block.size) + 1, '\0');
   EST_RETURN_IF_ERROR(ReadExactly(block.offset, contents.size(), contents.data()));
   const char type = contents.back();
@@ -204,7 +204,7 @@ absl::Status TableFile::WalkOn(size_t i, absl::StatusOr<BlockWalker> walker, Wal
     walked->key_bytes += static_cast<int64_t>(key.size());
     if (walked->key_bytes > kMaxKeyBytes) return Corrupt(i, kTooManyKeyBytes);
     if (walked->any && key <= walked->last_key) {
-      return Corrupt(i, "its keys do not follow those of the block before");
+      return Corrupt(i, "its keys are not greater than those of the block before");
     }
     walked->any = true;
     walked->last_key = key;
@@ -280,7 +280,7 @@ std::string TableFile::WhatIsIn(size_t i) const {
     const absl::StatusOr<bool> more = walker->Next();
     skipped |= !more.ok();
     if ((more.ok() && !*more) || (!more.ok() && !walker->SkipToRestart())) break;
-    // Damaged lengths lead to keys that are none.
+    // Damaged lengths give bytes that are not a key. Only keys in the range of the block count.
     const bool may_be =
         more.ok() && (i == 0 || walker->key() > after) && walker->key() <= blocks_[i].last_key;
     if (may_be) names.insert(VariableOfKey(walker->key()));

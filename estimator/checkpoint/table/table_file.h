@@ -1,14 +1,22 @@
-// A leveldb table, read block by block.
+// Reads a leveldb table block by block.
 //
-//   data blocks, a meta block (of TensorFlow's: empty), an index block, a footer of 48 bytes
-//   block:       contents (table_block.h), a byte that is 1 if snappy compressed them, a masked
-//                crc32c of both
-//   index block: for each data block a key, not less than any in it and less than those of the
-//                next one, and as its value two varints: the block's offset and size
-//   footer:      four varints, the offsets and sizes of the meta and the index block; zeros; 8
-//                bytes that say that it is one
-// Read here and not by leveldb's Table, because an error is to say which entries are lost, and
-// because the blocks of TensorFlow's old checkpoints are larger than memory may be.
+//   file         =  data block*
+//                   meta block               empty in TensorFlow's tables
+//                   index block
+//                   footer                   48 bytes
+//   block        =  contents                 see table_block.h
+//                   u8 type                  0 plain, 1 compressed with snappy
+//                   u32 crc                  masked crc32c of the contents and the type
+//   index block  =  one entry for each data block
+//                     key                    not less than the keys in the block, and less than
+//                                            those in the next block
+//                     value                  handle of the block
+//   footer       =  handle of the meta block, handle of the index block, zeros
+//                   u64 magic number         the last 8 bytes
+//   handle       =  varint offset, varint size
+//
+// leveldb's Table is not used, for two reasons. An error must name the entries that are lost, and
+// the blocks of V1 checkpoints may be larger than memory.
 #ifndef ESTIMATOR_CHECKPOINT_TABLE_TABLE_FILE_H_
 #define ESTIMATOR_CHECKPOINT_TABLE_TABLE_FILE_H_
 
@@ -32,32 +40,33 @@ class TableFile {
  public:
   struct Block {
     int64_t offset = 0;
-    int64_t size = 0;      // bytes of its contents, as they are stored
-    std::string last_key;  // no key in it is greater
+    int64_t size = 0;      // stored bytes of its contents
+    std::string last_key;  // not less than any key in the block
   };
 
-  // Reads all but the data blocks, and verifies what it reads.
-  // Errors, here and below: of the file system, as they are, for they say nothing about the file;
-  // DATA_LOSS naming the file and the offset, and that without what is damaged no entry can be
-  // found.
+  // Reads and verifies everything but the data blocks.
+  // Errors: DATA_LOSS with the file and the offset; the message says that all entries are lost.
+  // Here and below, errors of the file system are returned unchanged.
   static absl::StatusOr<std::unique_ptr<TableFile>> Open(absl::string_view path);
 
-  // Whether the last bytes of a file are a table's.
+  // Whether the file ends with the magic number of a table.
   static bool EndsAsOne(absl::string_view path);
 
   const std::string& path() const { return file_->path(); }
-  // Bytes of the file, not verified.
-  // Errors: DATA_LOSS if it has become shorter since it was opened.
+  // Reads bytes of the file without verifying them.
+  // Errors: DATA_LOSS if the file was truncated after it was opened.
   absl::Status ReadExactly(int64_t offset, size_t n, char* bytes) const;
   const std::vector<Block>& blocks() const { return blocks_; }
 
-  // Hands out every entry, in the order of the keys; the first error of `fn` ends it.
-  // Of blocks that are verified first, compressed ones too, with its value.
-  //   Errors: DATA_LOSS as Corrupt has it.
+  // The next two functions call `fn` for every entry, in the order of the keys. The first error of
+  // `fn` ends them.
+
+  // Verifies each block, decompresses it if needed, and passes the values.
+  // Errors: DATA_LOSS as Corrupt.
   using OnValue = std::function<absl::Status(const std::string& key, absl::string_view value)>;
   absl::Status ReadEntries(const OnValue& fn) const;
-  // Of blocks as they lie in the file, not verified, with the value's place in the file.
-  //   Errors: the same; UNIMPLEMENTED if a block is compressed.
+  // Does not verify blocks, and passes the places of the values in the file.
+  // Errors: DATA_LOSS as Corrupt; UNIMPLEMENTED if a block is compressed.
   struct ValuePlace {
     size_t block = 0;
     int64_t begin = 0, end = 0;
@@ -65,13 +74,13 @@ class TableFile {
   using OnPlace = std::function<absl::Status(const std::string& key, const ValuePlace& place)>;
   absl::Status WalkEntries(const OnPlace& fn) const;
 
-  // Verifies a block without holding it.
-  // Errors: DATA_LOSS as Corrupt has it.
+  // Verifies a block without keeping it in memory.
+  // Errors: DATA_LOSS as Corrupt.
   absl::Status VerifyBlock(size_t i) const;
 
-  // DATA_LOSS: "<path>: not a whole checkpoint: the block of <n> bytes at offset <o>: <what>; it
-  // holds <every entry, or from which to which>, those of <the variables whose entries can still be
-  // read>".
+  // A DATA_LOSS error for a block:
+  //   <path>: not a whole checkpoint: the block of <n> bytes at offset <o>: <what>;
+  //   it holds <every entry | the entries from A to B>, those of <the variables that can be read>
   absl::Status Corrupt(size_t i, absl::string_view what) const;
 
  private:
@@ -81,7 +90,7 @@ class TableFile {
   absl::Status Verify(const Block& block) const;
   absl::StatusOr<std::string> Read(const Block& block) const;
   absl::StatusOr<BlockWalker> WalkBlock(const Block& block) const;
-  // What all entries so far add up to.
+  // The keys of all entries so far.
   struct Walked {
     bool any = false;
     std::string last_key;

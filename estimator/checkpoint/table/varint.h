@@ -1,5 +1,5 @@
-// Varints, as protocol buffers and leveldb have them: 7 bits a byte, least significant first, the
-// high bit set on all bytes but the last.
+// Varints of protocol buffers and leveldb: 7 bits in each byte, the least significant first. The
+// high bit is set in all bytes but the last.
 #ifndef ESTIMATOR_CHECKPOINT_TABLE_VARINT_H_
 #define ESTIMATOR_CHECKPOINT_TABLE_VARINT_H_
 
@@ -16,8 +16,8 @@ inline void AppendVarint(uint64_t value, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-// Reads at *position and moves it past the varint. False if no whole one of at most 64 bits is
-// there.
+// Reads a varint at *position and moves *position past it. Returns false if there is no whole
+// varint of at most 64 bits.
 inline bool ReadVarint(absl::string_view bytes, size_t* position, uint64_t* value) {
   *value = 0;
   for (int shift = 0; shift <= 63 && *position < bytes.size(); shift += 7) {

@@ -27,7 +27,7 @@ absl::Status ReadEverything(absl::string_view prefix) {
 }
 
 bool SaysWhatIsLost(absl::string_view message) {
-  for (const char* const words : {"every variable is lost", "the entry of no variable is in it",
+  for (const char* const words : {"every variable is lost", "it has no entries of variables",
                                   "it holds the entries ", "it holds every entry"}) {
     if (absl::StrContains(message, words)) return true;
   }

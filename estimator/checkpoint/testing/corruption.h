@@ -1,4 +1,4 @@
-// What the corruption tests of the two formats share.
+// Helpers of the corruption tests of both checkpoint formats.
 #ifndef ESTIMATOR_CHECKPOINT_TESTING_CORRUPTION_H_
 #define ESTIMATOR_CHECKPOINT_TESTING_CORRUPTION_H_
 
@@ -7,14 +7,14 @@
 
 namespace estimator {
 
-// Without the syncs of WriteFileAtomically, which are slow.
+// Replaces a file without the slow syncs of WriteFileAtomically.
 absl::Status ReplaceFile(absl::string_view path, absl::string_view contents);
 
-// What a restoring program, and then a verifying one, meets first. Dtypes that only stream are left
-// out.
+// Reads all variables and verifies the contents. Returns the first error, but ignores dtypes that
+// cannot be read into an Array.
 absl::Status ReadEverything(absl::string_view prefix);
 
-// Whether a message about a table says which variables are lost: in all of it, or in one block.
+// Whether an error message about a table says which variables are lost.
 bool SaysWhatIsLost(absl::string_view message);
 
 }  // namespace estimator

@@ -35,7 +35,7 @@ void CheckReader(absl::string_view prefix) {
       }
     }
   }
-  // Reading and streaming agree on what is damaged, save for dtypes that only stream.
+  // VerifyContents must fail if a variable cannot be read, unless its dtype has no DType.
   CHECK(all_read || !reader.VerifyContents().ok());
 }
 

@@ -1,4 +1,4 @@
-// What the fuzz targets of the two formats ask of a reader.
+// The checks of the fuzz targets of both checkpoint formats.
 #ifndef ESTIMATOR_CHECKPOINT_TESTING_READER_FUZZING_H_
 #define ESTIMATOR_CHECKPOINT_TESTING_READER_FUZZING_H_
 
@@ -6,9 +6,9 @@
 
 namespace estimator {
 
-// Opens the checkpoint and reads it in every way. CHECKs that what fails is DATA_LOSS or
-// UNIMPLEMENTED, that values have the shapes that the index says, and that VerifyContents finds
-// what reading does.
+// Opens the checkpoint and reads it in every way. CHECKs that all errors are DATA_LOSS or
+// UNIMPLEMENTED, that values have the shapes in the index, and that VerifyContents fails if reading
+// does.
 void CheckReader(absl::string_view prefix);
 
 }  // namespace estimator

@@ -25,7 +25,8 @@ absl::Status SetValues(const Array& value, proto::TensorProto* out) {
   } else if (value.dtype() == DType::kString) {
     for (const std::string& x : value.values<std::string>()) out->add_string_val(x);
   } else {
-    return absl::UnimplementedError(absl::StrCat("no V1 file of ", value.TypeString()));
+    return absl::UnimplementedError(
+        absl::StrCat("WriteV1File does not support ", value.TypeString()));
   }
   return absl::OkStatus();
 }

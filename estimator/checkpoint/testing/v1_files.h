@@ -1,4 +1,4 @@
-// Writes files in TensorFlow's V1 format (v1_checkpoint.h), for tests: the framework only reads it.
+// Writes files in TensorFlow's V1 format (v1_checkpoint.h) for tests. The framework only reads it.
 #ifndef ESTIMATOR_CHECKPOINT_TESTING_V1_FILES_H_
 #define ESTIMATOR_CHECKPOINT_TESTING_V1_FILES_H_
 
@@ -15,9 +15,9 @@ namespace estimator {
 
 struct V1Slice {
   std::string name;
-  Array value = {};                       // float, int64 or string
-  Shape whole = {};                       // of a slice
-  std::vector<SliceExtent> extents = {};  // one an axis; empty: not a slice
+  Array value = {};                       // f32, i64 or string
+  Shape whole = {};                       // the shape of the whole tensor, for a slice
+  std::vector<SliceExtent> extents = {};  // one for each axis; empty if it is not a slice
 };
 
 absl::Status WriteV1File(absl::string_view path, const std::vector<V1Slice>& slices);

@@ -11,17 +11,18 @@
 namespace estimator {
 namespace {
 
-// Of the messages on the way to the values. On disk: do not change.
+// The fields that lead to the TensorProto. On disk: do not change.
 constexpr int kSavedSlicesData = 2;
 constexpr int kSavedSliceData = 3;
 
-constexpr int64_t kHeadBytes = 20;  // a tag and a length or a varint
+constexpr int64_t kHeadBytes = 20;  // a tag, and a length or a varint, of ten bytes each
 
 absl::Status Corrupt(int64_t offset, absl::string_view what) {
   return absl::DataLossError(absl::StrCat("offset ", offset, ": ", what));
 }
 
-// The only field of that number, which has a length; an empty range where there is none.
+// The range of the field with that number; empty if there is none. It must have a length and occur
+// only once.
 absl::StatusOr<SavedValues> FindField(const ReadAt& read_at, const SavedValues& message,
                                       int number) {
   SavedValues found{.begin = message.end, .end = message.end};
@@ -33,7 +34,7 @@ absl::StatusOr<SavedValues> FindField(const ReadAt& read_at, const SavedValues& 
     if (walker.number() != number) continue;
     if (is_there || !walker.has_length()) {
       return Corrupt(walker.begin(),
-                     absl::StrCat("field ", number, " is not as TensorFlow has it"));
+                     absl::StrCat("field ", number, " is not as TensorFlow writes it"));
     }
     is_there = true;
     found = {.begin = walker.begin(), .end = walker.end()};
@@ -57,7 +58,7 @@ absl::StatusOr<bool> FieldWalker::Next() {
   switch (tag & 7) {
     case 0: {
       const size_t begin = at;
-      if (!ReadVarint(bytes, &at, &value)) return Corrupt(field_begin, "a field of no number");
+      if (!ReadVarint(bytes, &at, &value)) return Corrupt(field_begin, "a field has no number");
       size = at - begin;
       at = begin;
       break;
@@ -67,17 +68,17 @@ absl::StatusOr<bool> FieldWalker::Next() {
       break;
     case 2:
       has_length_ = true;
-      if (!ReadVarint(bytes, &at, &size)) return Corrupt(field_begin, "a field of no length");
+      if (!ReadVarint(bytes, &at, &size)) return Corrupt(field_begin, "a field has no length");
       break;
     case 5:
       size = 4;
       break;
     default:
-      return Corrupt(field_begin, "a field of no known kind");
+      return Corrupt(field_begin, "a field has an unknown wire type");
   }
   begin_ = field_begin + static_cast<int64_t>(at);
   if (size > static_cast<uint64_t>(end_ - begin_)) {
-    return Corrupt(field_begin, absl::StrCat("a field of ", size, " bytes, of which ",
+    return Corrupt(field_begin, absl::StrCat("a field has ", size, " bytes, of which only ",
                                              end_ - begin_, " are there"));
   }
   position_ = begin_ + static_cast<int64_t>(size);

@@ -23,15 +23,15 @@
 namespace estimator {
 namespace {
 
-// The version of the format that this reads. On disk: do not change.
+// The newest version of the format that can be read. On disk: do not change.
 constexpr int kV1Version = 1;
 constexpr char kAnyShard[] = "?????";
 
-// What stands for the number of the shard in a path.
+// The text of the shard number in a path: digits, or "?????".
 enum class ShardText { kNumber, kAny };
 
-// Takes "-00001-of-00002", or "-?????-of-00002", off the end of a path. 0: it does not end so; else
-// the number of shards.
+// Removes "-00001-of-00002" or "-?????-of-00002" from the end of a path, and returns the number of
+// shards. Returns 0 if the path has no such end.
 int ConsumeShardSuffix(ShardText text, absl::string_view* path) {
   constexpr size_t kSuffixBytes = 15;
   if (path->size() <= kSuffixBytes) return 0;
@@ -52,13 +52,13 @@ int ConsumeShardSuffix(ShardText text, absl::string_view* path) {
 
 std::vector<std::string> ShardPaths(absl::string_view prefix, int num_shards) {
   std::vector<std::string> paths;
-  for (int shard = 0; shard < num_shards; ++shard) {  // at most 99,999: five digits
+  for (int shard = 0; shard < num_shards; ++shard) {  // at most 99,999, because of the five digits
     paths.push_back(absl::StrFormat("%s-%05d-of-%05d", prefix, shard, num_shards));
   }
   return paths;
 }
 
-// One file of a checkpoint while it is opened.
+// One file of a checkpoint while it is being opened.
 struct V1File {
   const int shard;
   const TableFile* const table;
@@ -76,7 +76,8 @@ struct V1File {
   }
 };
 
-// What is wrong where only the first block was verified yet: one that is damaged, or else `found`.
+// The error to report for `found`, when only the first block was verified. If a block is damaged,
+// that is the cause.
 absl::Status FirstDamage(const TableFile& table, const absl::Status& found) {
   if (!absl::IsDataLoss(found) && !absl::IsUnimplemented(found)) return found;
   for (size_t i = 0; i < table.blocks().size(); ++i) {
@@ -97,12 +98,12 @@ absl::Status ReadMeta(V1File& file) {
   proto::SavedTensorSlices message;
   if (!ParseWithinLimit(bytes, &message) || !message.has_meta()) {
     return file.Corrupt(absl::StrCat("its list of tensors (", bytes.size(), " bytes at offset ",
-                                     entry.begin, ") is not one: every variable is lost"));
+                                     entry.begin, ") cannot be parsed: every variable is lost"));
   }
   if (message.meta().versions().min_consumer() > kV1Version) {
-    return absl::UnimplementedError(absl::StrCat(file.table->path(), ": version ",
-                                                 message.meta().versions().producer(),
-                                                 " of the V1 format, newer than this reader's 1"));
+    return absl::UnimplementedError(
+        absl::StrCat(file.table->path(), ": version ", message.meta().versions().producer(),
+                     " of the V1 format is newer than this reader's 1"));
   }
   file.meta = std::move(*message.mutable_meta());
   return absl::OkStatus();
@@ -122,10 +123,10 @@ absl::StatusOr<Shape> PartShape(const Shape& whole, const std::vector<SliceExten
     part.push_back(length);
   }
   if (fits) return part;
-  return absl::DataLossError(absl::StrCat("a slice that does not lie in ", whole.ToString()));
+  return absl::DataLossError(absl::StrCat("a slice does not lie in ", whole.ToString()));
 }
 
-// Adds a slice of `variable`, as `entry` is of a whole one.
+// Adds a slice of `variable` to the index and to `values`, and describes it in `slice`.
 absl::Status AddSlice(const V1File& file, const BundleEntry& variable,
                       const std::vector<SliceExtent>& extents, V1Values& values, BundleIndex* index,
                       BundleEntry::Slice* slice) {
@@ -135,14 +136,15 @@ absl::Status AddSlice(const V1File& file, const BundleEntry& variable,
   const auto found = file.entries.find(slice->key);
   if (found == file.entries.end()) {
     return absl::DataLossError(absl::StrCat("the list of tensors has a slice of ",
-                                            part.spec.shape.ToString(), ", the table has not"));
+                                            part.spec.shape.ToString(),
+                                            ", but the table does not"));
   }
   const TableFile::ValuePlace& stored = found->second;
   const auto encoding = EncodingOf(variable.dtype_on_disk);
   if (!encoding) {
-    return absl::UnimplementedError(absl::StrCat(file.table->path(), ": ", variable.variable,
-                                                 " is of ", DTypeOnDiskName(variable.dtype_on_disk),
-                                                 ", which V1 cannot hold"));
+    return absl::UnimplementedError(absl::StrCat(
+        file.table->path(), ": ", variable.variable, " has dtype ",
+        DTypeOnDiskName(variable.dtype_on_disk), ", which the V1 format does not support"));
   }
   V1Values::Place place{.block = stored.block,
                         .encoding = *encoding,
@@ -176,8 +178,8 @@ absl::Status AddTensor(const V1File& file, const proto::SavedSliceMeta& meta, V1
   BundleEntry& whole = found->second;
   if (!is_new &&
       (whole.dtype_on_disk != entry.dtype_on_disk || !(whole.spec.shape == entry.spec.shape))) {
-    return file.Corrupt(absl::StrCat(name, ": here ", DTypeOnDiskName(entry.dtype_on_disk), " ",
-                                     entry.spec.shape.ToString(), ", in another file ",
+    return file.Corrupt(absl::StrCat(name, ": it is ", DTypeOnDiskName(entry.dtype_on_disk), " ",
+                                     entry.spec.shape.ToString(), " here, and in another file ",
                                      DTypeOnDiskName(whole.dtype_on_disk), " ",
                                      whole.spec.shape.ToString()));
   }
@@ -191,7 +193,8 @@ absl::Status AddTensor(const V1File& file, const proto::SavedSliceMeta& meta, V1
   return absl::OkStatus();
 }
 
-// A tensor of one slice is not partitioned.
+// Checks the slices of each tensor. A tensor of one slice is not partitioned, so the slice replaces
+// its entry.
 absl::Status JoinSlices(const std::vector<std::string>& files, BundleIndex* index) {
   for (auto& [name, entry] : index->tensors) {
     if (entry.slices.empty()) {
@@ -248,11 +251,12 @@ namespace {
 absl::StatusOr<std::unique_ptr<TableFile>> OpenFile(const std::string& path, size_t num_files) {
   auto table = TableFile::Open(path);
   if (absl::IsNotFound(table.status())) {
-    return absl::DataLossError(absl::StrCat(path, " is not there, one of ", num_files,
+    return absl::DataLossError(absl::StrCat(path, " is missing; it is one of ", num_files,
                                             " files of a checkpoint: every variable in it is lost, "
                                             "from offset 0 on"));
   }
   if (!absl::IsDataLoss(table.status()) || num_files > 1) return table;
+  // A user may have given the name of another file of a checkpoint, such as model.ckpt-1.meta.
   std::string cure;
   const size_t name_at = path.size() - Basename(path).size();
   for (const char* const end : {".meta", ".data-"}) {

@@ -14,7 +14,7 @@ namespace estimator {
 namespace {
 
 constexpr int64_t kMarkElements = 64 << 10;
-constexpr int64_t kVarintWindowBytes = 64 << 10;  // at most eight times as many are handed out
+constexpr int64_t kVarintWindowBytes = 64 << 10;  // decoded, these are at most eight times as many
 constexpr int64_t kMaxVarintBytes = 10;
 
 absl::Status TooFew(int64_t there, int64_t wanted) {
@@ -56,7 +56,7 @@ absl::StatusOr<int64_t> V1Values::SizeOf(int shard, const Place& place) const {
     case SavedEncoding::Kind::kBytes:
       if (size == place.num_elements * element_bytes) return size;
       if (size % element_bytes == 0) return TooFew(size / element_bytes, place.num_elements);
-      return absl::DataLossError(absl::StrCat("it holds ", size, " bytes, ", place.num_elements,
+      return absl::DataLossError(absl::StrCat("it holds ", size, " bytes, but ", place.num_elements,
                                               " elements have ",
                                               place.num_elements * element_bytes));
     case SavedEncoding::Kind::kVarints:
@@ -82,7 +82,7 @@ absl::StatusOr<int64_t> V1Values::Add(int shard, int64_t offset, const Place& pl
                 .next_element = 0,
                 .next_position = place.values.begin};
   if (stored_.emplace(std::pair(shard, offset), std::move(stored)).second) return size;
-  return absl::DataLossError(absl::StrCat("offset ", offset, " is said to hold two slices"));
+  return absl::DataLossError(absl::StrCat("two slices have the same offset ", offset));
 }
 
 V1Values::Stored& V1Values::Find(const BundleEntry& entry) const {
@@ -137,6 +137,7 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
       position = stored.next_position;
     }
   }
+  // Decoding starts at the nearest known position before `first`, and marks are added on the way.
   std::string window, elements;
   while (element < first + count) {
     window.resize(static_cast<size_t>(std::min({kVarintWindowBytes, position_end - position,
@@ -149,7 +150,8 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
       uint64_t value = 0;
       if (!ReadVarint(window, &next, &value)) break;
       at = next;
-      // Little-endian: the low bytes, as TensorFlow's casts take them.
+      // TensorFlow casts the number to the dtype. On a little-endian machine those are its first
+      // bytes.
       if (element >= first) {
         elements.append(reinterpret_cast<const char*>(&value), static_cast<size_t>(element_bytes));
       }
@@ -192,7 +194,7 @@ absl::Status V1Values::ReadStrings(int shard, const Place& place, const Sink& si
   const uint32_t masked = MaskCrc32c(crc);
   lengths.append(reinterpret_cast<const char*>(&masked), sizeof(masked));
   EST_RETURN_IF_ERROR(sink(lengths));
-  std::string text;  // of many strings: a sink of short pieces is slow
+  std::string text;  // collects many strings, because a sink is slow with short pieces
   EST_RETURN_IF_ERROR(
       ForEachString(reader, place.values, [&](int64_t begin, int64_t end) -> absl::Status {
         return ReadBytes(shard, begin, end, [&](absl::string_view piece) -> absl::Status {
@@ -217,7 +219,7 @@ absl::Status V1Values::ReadPlace(const BundleEntry& entry, Stored& stored, const
     case SavedEncoding::Kind::kStrings:
       return ReadStrings(entry.shard, place, sink);
   }
-  return absl::InternalError("no such kind");
+  return absl::InternalError("unknown encoding of the values");
 }
 
 absl::Status V1Values::Read(const BundleEntry& entry, const Sink& sink) const {
@@ -249,7 +251,7 @@ absl::Status V1Values::ReadRange(const BundleEntry& entry, int64_t begin, size_t
   Stored& stored = Find(entry);
   const Place& place = stored.place;
   EST_RETURN_IF_ERROR(VerifyBlockOf(entry, place));
-  int64_t position = 0;  // of the piece that comes next
+  int64_t position = 0;  // offset of the next piece in the converted values
   const int64_t end = begin + static_cast<int64_t>(n);
   const Sink take = [&](absl::string_view piece) {
     const int64_t from = std::max(begin, position);
@@ -278,7 +280,7 @@ absl::Status V1Values::ReadRange(const BundleEntry& entry, int64_t begin, size_t
       status = ReadStrings(entry.shard, place, [&](absl::string_view piece) -> absl::Status {
         EST_RETURN_IF_ERROR(take(piece));
         return position < end ? absl::OkStatus()
-                              : absl::CancelledError();  // the rest is not wanted
+                              : absl::CancelledError();  // the rest is not needed
       });
       if (absl::IsCancelled(status)) return absl::OkStatus();
       break;

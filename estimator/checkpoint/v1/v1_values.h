@@ -1,4 +1,4 @@
-// The values of a V1 checkpoint (v1_checkpoint.h), as TensorBundle would store them.
+// The values of a V1 checkpoint (v1_checkpoint.h), converted to the bytes that TensorBundle stores.
 #ifndef ESTIMATOR_CHECKPOINT_V1_V1_VALUES_H_
 #define ESTIMATOR_CHECKPOINT_V1_V1_VALUES_H_
 
@@ -19,12 +19,11 @@
 
 namespace estimator {
 
-// Holds no values: memory does not grow with their size. The checksum of a block is behind it, and
-// a large variable fills one: a block is read once to verify it, before the first value in it is
-// handed out.
+// Does not keep values in memory. A block may have one large variable, and its checksum follows it.
+// So each block is read once to verify it, before the first read of a value in it.
 class V1Values : public ValueSource {
  public:
-  // Where an entry's values are.
+  // The place of an entry's values.
   struct Place {
     size_t block = 0;
     SavedEncoding encoding = {};
@@ -32,13 +31,14 @@ class V1Values : public ValueSource {
     int64_t num_elements = 0;
   };
 
-  // One file a shard.
+  //   files: one for each shard.
   explicit V1Values(std::vector<std::unique_ptr<TableFile>> files) : files_(std::move(files)) {}
 
   const TableFile& file(int shard) const { return *files_[static_cast<size_t>(shard)]; }
-  // Before the first Read. The key is BundleEntry's shard and offset. Returns the bytes of the
-  // values when they are handed out. Errors: DATA_LOSS if there are not place.num_elements of them,
-  // as far as that shows itself without reading numbers, or if something is there already.
+  // Adds an entry; its key is the shard and offset of its BundleEntry. Call this before the first
+  // Read. Returns the number of bytes of the converted values.
+  // Errors: DATA_LOSS if the number of values differs from place.num_elements, as far as that is
+  // known without decoding numbers, or if the key was added before.
   absl::StatusOr<int64_t> Add(int shard, int64_t offset, const Place& place);
 
   absl::Status Read(const BundleEntry& entry, const Sink& sink) const override;
@@ -50,9 +50,9 @@ class V1Values : public ValueSource {
  private:
   struct Stored {
     Place place;
-    // Where each 64 Ki-th number of varints begins, as far as they were decoded.
+    // The positions of every 65,536th varint, as far as they were decoded.
     std::vector<int64_t> marks;
-    // The number behind those that were read last, and where it begins: reads follow each other.
+    // The element after the last read, and its position: the next read often continues there.
     int64_t next_element = 0, next_position = 0;
   };
 
@@ -68,8 +68,8 @@ class V1Values : public ValueSource {
 
   const std::vector<std::unique_ptr<TableFile>> files_;
   mutable std::map<std::pair<int, int64_t>, Stored> stored_;
-  mutable std::mutex mutex_;  // guards blocks_, and of Stored all but the place
-  // What became of the blocks that were read, by shard and number.
+  mutable std::mutex mutex_;  // guards blocks_, and all of Stored but the place
+  // The results of verifying blocks, by shard and block number.
   mutable std::map<std::pair<int, size_t>, absl::Status> blocks_;
 };
 
