@@ -1,4 +1,4 @@
-// Activation: what a layer's `.activation` takes: Relu, Tanh, a lambda, or nothing.
+// Activation: the type of a layer's `.activation`. It holds Relu, Tanh, a lambda, or nothing.
 #ifndef ESTIMATOR_NN_ACTIVATION_H_
 #define ESTIMATOR_NN_ACTIVATION_H_
 
@@ -13,8 +13,8 @@
 
 namespace estimator {
 
-// A function of one tensor. An op function's name argument (Relu(x, name = "Relu")) and a last
-// argument of options may stand behind it: it is called with the op's own name.
+// A function of one tensor. An op function may have further default arguments, such as the name in
+// Relu(x, name = "Relu"); the call uses the defaults.
 class Activation {
  public:
   Activation() = default;
@@ -23,12 +23,12 @@ class Activation {
   requires(!std::same_as<std::remove_cvref_t<Fn>, Activation> &&
            std::is_invocable_r_v<Tensor, Fn&, const Tensor&>) Activation(Fn fn)
       : fn_(std::move(fn)) {}  // NOLINT: by design
-  // An op function whose default arguments a pointer does not carry.
+  // For an op function by its name: a function pointer does not carry default arguments.
   Activation(Tensor (*fn)(const Tensor&, absl::string_view))  // NOLINT
       : fn_([fn](const Tensor& x) { return fn(x, ""); }) {}
 
   explicit operator bool() const { return fn_ != nullptr; }
-  // x itself where there is no function.
+  // Returns x itself if there is no function.
   Tensor operator()(const Tensor& x) const { return fn_ ? fn_(x) : x; }
 
  private:

@@ -16,16 +16,18 @@ namespace {
 
 thread_local bool scope_active = false;
 
-// How a value differs between the shards.
+// Whether a value differs between the shards, is the same on all, or is the same because it was
+// summed over all.
 enum class Spread { kDiffers, kSame, kSameBySum };
 
-// Whether a node's value is each shard's own, whatever its inputs are. (That an op is stateful says
-// nothing: a variable is the same everywhere, a check passes its input through.)
+// Whether a node's value differs between shards even if its inputs are the same. Being stateful is
+// no criterion: a variable has the same value on all shards, and a check returns its input.
 bool IsSourceOfDifferences(const Node& node) {
   return node.op() == "Placeholder" || node.op() == "ReplicaId" || node.attrs().has("seed");
 }
 
-// Of every node of the graph, by id: inputs have smaller ids than what uses them.
+// Returns the spread of every node, indexed by id. One pass is enough because inputs have smaller
+// ids than the nodes that use them.
 std::vector<Spread> SpreadOfNodes(const Graph& graph) {
   std::vector<Spread> spread;
   for (const auto& node : graph.nodes()) {
@@ -39,8 +41,8 @@ std::vector<Spread> SpreadOfNodes(const Graph& graph) {
       }
     }
     if (graph.gradient_nodes().count(node.get()) > 0 || IsSourceOfDifferences(*node)) {
-      // A gradient is one shard's part even where all parts are equal, and even if sums of the
-      // model's, or their gradients, led to it.
+      // A gradient is one shard's part of the sum, even if all parts are equal, and even if it was
+      // computed from sums in the model or from the gradients of such sums.
       of = Spread::kDiffers;
     } else if (node->op() == "CrossReplicaSum") {
       const bool over_all = node->input(1).shape().num_elements() == 0;
@@ -51,7 +53,7 @@ std::vector<Spread> SpreadOfNodes(const Graph& graph) {
   return spread;
 }
 
-// Whether a node's value comes from gradients that no sum stands behind, of every node, by id.
+// For every node, indexed by id: whether its value depends on gradients that were not summed.
 std::vector<bool> IsOfUnsummedGradients(const Graph& graph) {
   std::vector<bool> unsummed;
   for (const auto& node : graph.nodes()) {
@@ -119,10 +121,11 @@ absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operat
   if (!any_sum) {
     return absl::InvalidArgumentError(
         absl::StrCat("no gradient is summed over the ", num_shards,
-                     " shards, so each would train a model of its own; build train_op with an "
+                     " shards, so each would train its own model; build train_op with an "
                      "optimizer's Minimize or ApplyGradients, "
                      "or with tpu::CrossShardOptimizer"));
   }
+  // The assignments of batch normalization's moving averages are exempt: see the header.
   const std::vector<bool> unsummed = IsOfUnsummedGradients(graph);
   const std::vector<Node*> exempt = CollectAssigns(graph.update_ops());
   std::vector<std::string> names;
@@ -141,8 +144,8 @@ absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operat
       absl::StrJoin(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
       names.size() > shown ? absl::StrCat(" and ", names.size() - shown, " more variables") : "",
       ": they are not summed over the ", num_shards,
-      " shards, which share their variables. CrossReplicaSum them first; an optimizer outside of "
-      "tpu::CrossShardOptimizer does not sum again what is summed already"));
+      " shards, which share their variables. Apply CrossReplicaSum to them first; an optimizer "
+      "outside of tpu::CrossShardOptimizer does not sum a gradient again"));
 }
 
 }  // namespace estimator

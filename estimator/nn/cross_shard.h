@@ -1,10 +1,12 @@
-// The two halves of data-parallel training, which an optimizer applies by itself where the training
-// loop says so, and tpu::CrossShardOptimizer where the model says so: never both.
+// The two halves of data-parallel training: scale the loss, and sum the gradients over shards.
+// Either tpu::CrossShardOptimizer applies them, because the model asks for it, or a bare optimizer
+// does, because the training loop asks for it. They are never applied twice.
 //
-// The split is TensorFlow's. ComputeGradients scales the loss (the mean over shards is a scaling of
-// each shard's loss); ApplyGradients sums gradients over shards. A program that computes gradients
-// with Gradients() and hands them to ApplyGradients therefore gets the sum.
-// Source: TF 2.15 tpu_optimizer.CrossShardOptimizer.
+// The split is TensorFlow's:
+//   ComputeGradients  divides the loss of each shard by the number of shards (for the mean).
+//   ApplyGradients    sums the gradients over shards.
+// A program that calls Gradients() itself and then ApplyGradients therefore gets the sum, not the
+// mean. Source: TF 2.15 tpu_optimizer.CrossShardOptimizer.
 #ifndef ESTIMATOR_NN_CROSS_SHARD_H_
 #define ESTIMATOR_NN_CROSS_SHARD_H_
 
@@ -21,7 +23,8 @@
 namespace estimator {
 namespace train {
 
-// One gradient and what it is for. The gradient may be invalid: none flows, no update is made.
+// A gradient and its variable. An invalid gradient means that none flows: the variable gets no
+// update.
 struct GradientAndVariable {
   Tensor gradient;
   Variable variable;
@@ -29,35 +32,37 @@ struct GradientAndVariable {
 
 }  // namespace train
 
-// loss / group_size for kMean, loss for kSum.
-// Errors (kept by the graph): INVALID_ARGUMENT for another reduction.
+// Returns loss / group_size for kMean, and loss for kSum.
+// Errors (kept by the graph): INVALID_ARGUMENT for any other reduction.
 Tensor ScaleLossForShards(const Tensor& loss, Reduction reduction, int64_t group_size);
 
-// Every gradient summed over the shards of its group; groups empty: over all shards. Sets
-// graph.sharding().wrapped.
+// Sums every gradient over the shards of its group, and sets graph.sharding().wrapped.
+//   groups: shard numbers of each group. Empty: one group of all shards.
 std::vector<train::GradientAndVariable> SumGradientsOverShards(
     const std::vector<train::GradientAndVariable>& grads_and_vars,
     const std::vector<std::vector<int64_t>>& groups = {});
 
-// The same over all shards, but for those gradients that the model_fn has summed itself: what
-// CrossReplicaSum over all shards gave is the same everywhere, and so is what is computed from
-// nothing else than that, variables and constants (a gradient clipped after the sum). The sum must
-// stand behind Gradients(): what Gradients() returned is summed even where it is the same
-// everywhere, as its loss was scaled (a penalty on weights, or a variable that is reached through
-// nothing but features that the model_fn has gathered with CrossReplicaSum).
+// The same over all shards, but leaves out gradients that the model_fn has summed itself.
+// A gradient counts as summed if it is the output of a CrossReplicaSum over all shards, or computed
+// from such outputs, variables and constants alone (for example clipped after the sum).
+// The CrossReplicaSum must come after Gradients(). An output of Gradients() is always summed, even
+// if it is equal on all shards, because its loss was scaled. Examples are a penalty on weights, or
+// a variable that the loss reaches only through features that the model_fn has gathered with
+// CrossReplicaSum.
 std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
     const std::vector<train::GradientAndVariable>& grads_and_vars);
 
-// Whether, where several shards run `operations` in a step, no shard keeps what it learns to
-// itself. The shards share their variables, and shard 0's updates count. graph.update_ops() are
-// exempt, also where `operations` run them: averages of a batch normalization may be of gradients,
-// as of images that were moved along theirs. Errors: INVALID_ARGUMENT if nothing is summed over
-// shards, or if a variable that is not local takes its value from what Gradients() returned without
-// a sum behind it (gradients that are added up over steps, say), naming the variables.
+// Checks that `operations`, run in a step by several shards, sum gradients over the shards. Without
+// the sum only shard 0 would train: the shards share their variables, and shard 0's updates count.
+// graph.update_ops() are exempt, even if `operations` run them: the moving averages of a batch
+// normalization may depend on gradients, for example of images that were changed along theirs.
+// Errors: INVALID_ARGUMENT if nothing is summed over shards; INVALID_ARGUMENT naming the variables
+// if a variable that is not local is updated from an output of Gradients() that was not summed (for
+// example gradients that are accumulated over steps).
 absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operation> operations);
 
-// While it lives, optimizers that this thread calls neither scale nor sum: an outer one has done
-// it.
+// While a CrossShardScope is alive, optimizers that this thread calls neither scale nor sum: an
+// outer optimizer does it. Scopes may be nested.
 class CrossShardScope {
  public:
   CrossShardScope();
@@ -70,7 +75,8 @@ class CrossShardScope {
   const bool previous_;
 };
 
-// Whether a bare optimizer in this graph has to scale and sum by itself.
+// Whether an optimizer outside of tpu::CrossShardOptimizer has to scale and sum by itself in this
+// graph.
 bool WrapsBareOptimizers(const Graph& graph);
 
 }  // namespace estimator

@@ -11,7 +11,8 @@
 namespace estimator::initializers {
 namespace {
 
-// The standard deviation of a standard normal that is cut off at two. Source: TF 2.15 init_ops.
+// The standard deviation of a standard normal distribution truncated at 2. Source: TF 2.15
+// init_ops.
 constexpr double kTruncatedStddev = 0.87962566103423978;
 
 }  // namespace
@@ -36,7 +37,7 @@ Initializer Constant(const Array& value) {
     if (!(value.shape() == shape)) {
       return Graph::Current().Fail(absl::InvalidArgumentError(
           absl::StrCat("the constant initializer is ", value.TypeString(),
-                       ", the variable has shape ", shape.ToString())));
+                       ", but the variable has shape ", shape.ToString())));
     }
     return estimator::Constant(value.dtype() == dtype ? value : value.Cast(dtype));
   };

@@ -19,16 +19,16 @@ bool Broadcasts(const Shape& weights, const Shape& values) {
 }
 
 constexpr char kNoLabels[] =
-    ": does the dataset of input_fn give labels? In prediction there are none";
+    ": check that the dataset of input_fn returns labels; there are none in prediction";
 
-// What people mostly meant.
+// The usual cause of each kind of mismatch.
 absl::string_view ShapeHint(const Tensor& labels, const Tensor& predictions) {
   if (labels.rank() == 0 || predictions.rank() == 0)
-    return ": one of them is a scalar, where a value of each example belongs";
+    return ": one of them is a scalar, but both must have a value for each example";
   if (IsInteger(labels.dtype()) && predictions.rank() == labels.rank() + 1) {
-    return "; if they are classes and a score of each class: a metric of classes takes "
-           "ArgMax(logits, 1), SparseSoftmaxCrossEntropy the classes, other losses OneHot(labels, "
-           "C)";
+    return "; if these are class numbers and logits: pass ArgMax(logits, 1) to a metric of "
+           "classes, the class numbers to SparseSoftmaxCrossEntropy, and OneHot(labels, C) to "
+           "other losses";
   }
   return "";
 }

@@ -30,7 +30,8 @@ Operation AssignMovingAverage(const Variable& variable, const Tensor& value, con
       break;
     }
   }
-  // One minus a number is taken in double, as Python does, before it is rounded to the dtype.
+  // 1 - decay is computed in double and then rounded to the dtype, as in Python, so that the bits
+  // are TensorFlow's.
   const Tensor step = decay.is_number() ? (start - value) * (1 - decay.number())
                                         : (start - value) * (1 - decay.tensor());
   return Assign(variable, start - step, "AssignMovingAvg");

@@ -10,12 +10,13 @@ namespace estimator {
 
 // variable <- variable - (variable - value) * (1 - decay), at the end of the step.
 //   value: of the variable's type.  decay: a number or a scalar.
-// An update of the same variable that already is in graph.update_ops() comes first: the new one
-// starts from its result and takes its place there, so that a layer applied twice counts twice.
+// If graph.update_ops() already updates the variable, the new update starts from that one's result
+// and replaces it there. A layer that is applied twice is therefore counted twice.
 // Source: TF 2.15 moving_averages.assign_moving_average, zero_debias = False.
 Operation AssignMovingAverage(const Variable& variable, const Tensor& value, const Operand& decay);
 
-// The value of `variable` after `operation` has run; variable.read() if it does not change it.
+// Returns the value of `variable` after `operation` has run. That is variable.read() if `operation`
+// does not change it.
 Tensor UpdatedValue(const Operation& operation, const Variable& variable);
 
 }  // namespace estimator

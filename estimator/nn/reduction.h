@@ -1,17 +1,18 @@
-// Reduction: how the parts of a loss, or the shards' gradients, become one.
+// Reduction: how the elements of a loss, or the gradients of the shards, become one value.
 #ifndef ESTIMATOR_NN_REDUCTION_H_
 #define ESTIMATOR_NN_REDUCTION_H_
 
 namespace estimator {
 
-// For losses, of elements l[i] with weights w[i]. CrossShardOptimizer takes kSum and kMean.
+// The formulas are those of a loss with elements l[i] and weights w[i]. CrossShardOptimizer accepts
+// kSum and kMean only.
 // Source: TF 2.15 tf.compat.v1.losses.Reduction.
 enum class Reduction {
-  kNone,                   // the weighted losses themselves
+  kNone,                   // l * w, not reduced
   kSum,                    // sum(l * w)
   kSumOverBatchSize,       // sum(l * w) / number of elements
   kSumOverNonzeroWeights,  // sum(l * w) / number of nonzero weights
-  kSumByNonzeroWeights,    // the same, under its other name
+  kSumByNonzeroWeights,    // the same as kSumOverNonzeroWeights: TensorFlow has both names
   kMean,                   // sum(l * w) / sum(w)
 };
 

@@ -17,19 +17,19 @@ absl::StatusOr<std::string> MakeTemporaryModelDir() {
   std::string pattern = absl::StrCat(parent != nullptr ? parent : "/tmp", "/estimator-XXXXXX");
   if (mkdtemp(pattern.data()) == nullptr) {
     return absl::UnavailableError(
-        absl::StrCat("cannot make a temporary model_dir ", pattern, "; set RunConfig.model_dir"));
+        absl::StrCat("cannot create a temporary model_dir ", pattern, "; set RunConfig.model_dir"));
   }
   LOG(WARNING) << "Using temporary folder as model directory: " << pattern;
   return pattern;
 }
 
-// model_dir may stand in the program, in TF_CONFIG, or the same in both.
+// model_dir may be set in the program or in TF_CONFIG. If both set it, the values must be equal.
 absl::Status TakeModelDir(const TaskConfig& task, RunConfig& config) {
   if (!task.model_dir.has_value()) return absl::OkStatus();
   if (config.model_dir.has_value() && *config.model_dir != *task.model_dir) {
     return absl::InvalidArgumentError(absl::StrCat("RunConfig.model_dir is ", *config.model_dir,
                                                    ", but TF_CONFIG says ", *task.model_dir,
-                                                   "; give one of them, or the same in both"));
+                                                   "; set one of them, or the same in both"));
   }
   config.model_dir = task.model_dir;
   return absl::OkStatus();

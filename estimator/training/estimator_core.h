@@ -1,5 +1,5 @@
-// EstimatorCore: what Estimator and TPUEstimator share: one strategy, one RunConfig, and the three
-// loops over them.
+// EstimatorCore: the common part of Estimator and TPUEstimator. It has one strategy, one RunConfig,
+// and the three loops (train, evaluate, predict) that use them.
 #ifndef ESTIMATOR_TRAINING_ESTIMATOR_CORE_H_
 #define ESTIMATOR_TRAINING_ESTIMATOR_CORE_H_
 
@@ -27,9 +27,10 @@ namespace estimator {
 // Not thread-safe.
 class EstimatorCore {
  public:
-  // Reads TF_CONFIG. An error of `config`, of TF_CONFIG, or `construction` if it is one, is what
-  // every call returns.
-  // `warm_start_from`: first values where model_dir has no checkpoint.
+  // Reads TF_CONFIG. An error of `config`, of TF_CONFIG, or in `construction` is kept, and every
+  // call returns it.
+  //   warm_start_from: first values of the variables if model_dir has no checkpoint.
+  //   construction: an error that the caller found already.
   EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config,
                 const WarmStartFrom& warm_start_from, absl::Status construction = absl::OkStatus());
   ~EstimatorCore();
@@ -40,7 +41,8 @@ class EstimatorCore {
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options);
   Predictions Predict(const InputFn& input_fn, PredictOptions options);
 
-  // As ModelExporter. Without passes: this estimator's own way to call the model_fn.
+  // These three are as in ModelExporter. If `passes` is not given, there is one pass: the
+  // estimator's usual call of model_fn.
   absl::StatusOr<std::string> ExportAllSavedModels(
       const std::string& export_dir_base, const InputReceiverFnMap& receivers,
       const ExportSavedModelOptions& options,
@@ -57,11 +59,13 @@ class EstimatorCore {
   const RunConfig& config() const { return config_; }
   const TaskConfig& task() const { return task_; }
   const std::string& model_dir() const { return *config_.model_dir; }
-  // The prefix of the newest whole checkpoint; nullopt before training.
+  // Returns the prefix of the newest complete checkpoint, or nullopt before training.
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const;
-  // Sorted. Errors: NOT_FOUND before training.
+  // Returns the sorted names of the newest checkpoint's variables. Errors: NOT_FOUND before
+  // training.
   absl::StatusOr<std::vector<std::string>> GetVariableNames() const;
-  // From the newest checkpoint. Errors: NOT_FOUND naming the nearest variable.
+  // Returns a variable's value in the newest checkpoint. Errors: NOT_FOUND before training;
+  // NOT_FOUND naming the nearest variable for an unknown name.
   absl::StatusOr<Array> GetVariableValue(const std::string& name) const;
   std::string EvalDir(const std::string& name = "") const {
     return estimator::EvalDir(model_dir(), name);

@@ -100,8 +100,8 @@ std::string TensorBoardCommand(absl::string_view model_dir) {
 }
 
 double SecondsSinceProcessStart() {
-  // Field 22 of the line: clock ticks from boot to the start. Fields are counted from behind the
-  // program's name, which may hold blanks and brackets.
+  // Field 22 is the start time in clock ticks since boot. Fields are counted from the end of the
+  // program's name, because the name may contain blanks and brackets.
   const absl::StatusOr<std::string> stat = ReadFile("/proc/self/stat");
   double start = 0;
   if (stat.ok()) {

@@ -1,5 +1,5 @@
-// What a program says when it is done: the evaluation as a table, the results as JSON, how fast
-// training went, and how to look at it in TensorBoard.
+// The report at the end of a program: the evaluation as a table, the results as JSON, the speed of
+// training, and the TensorBoard command.
 #ifndef ESTIMATOR_TRAINING_REPORT_H_
 #define ESTIMATOR_TRAINING_REPORT_H_
 
@@ -18,45 +18,47 @@
 
 namespace estimator {
 
-// Names with values, in the order in which they are written.
+// Names and values, in the order in which they are written.
 using ReportValue = std::variant<int64_t, double, std::string>;
 using ReportFields = std::vector<std::pair<std::string, ReportValue>>;
 
-// "evaluated 10000 examples at step 1000 in 1.2 s", then a line for each metric, with a newline at
-// the end.
+// Returns "evaluated 10000 examples at step 1000 in 1.2 s", followed by a line for each metric. The
+// text ends with a newline.
 std::string EvaluationTable(const EvalResult& result);
 
-// The scalar metrics in name order (loss and global_step among them), then examples_evaluated.
+// Returns the scalar metrics in name order, including loss and global_step, then
+// examples_evaluated.
 ReportFields EvaluationFields(const EvalResult& result);
 
-// A JSON object with a line for each field. A number that is not finite becomes null, as JSON has
-// no name for it.
+// Returns a JSON object with a line for each field. JSON cannot represent numbers that are not
+// finite, so they become null.
 std::string ToJson(const ReportFields& fields);
-// Replaces the file at once, never in part.
+// Writes the fields as JSON. Replaces the file atomically: readers never see a part of it.
 absl::Status WriteResultJson(absl::string_view path, const ReportFields& fields);
 
-// "tensorboard --logdir=<model_dir>", quoted for a shell where it must be.
+// Returns "tensorboard --logdir=<model_dir>". Quotes the directory if a shell needs it.
 std::string TensorBoardCommand(absl::string_view model_dir);
 
-// Seconds since the program was started, from the system's books (10 ms).
+// Returns the seconds since the process was started. The resolution is 10 ms.
 double SecondsSinceProcessStart();
-// The most memory that the process ever held.
+// Returns the peak resident memory of the process in MiB.
 double PeakRssMib();
 
-// Measures training: pass it to Train as a hook, and ask it afterwards. It may be passed to several
-// calls of Train; the speed is then that of all.
+// Measures the speed of training. Pass it to Train as a hook, and read the results afterwards. If
+// it is passed to several calls of Train, the speed is the mean over all of them.
 class TrainingSpeedHook : public SessionRunHook {
  public:
-  // Clocks for tests.
+  // The clocks are parameters for tests.
   explicit TrainingSpeedHook(Clock clock = SteadyClock(),
                              Clock since_start = SecondsSinceProcessStart)
       : clock_(std::move(clock)), since_start_(std::move(since_start)) {}
 
-  // Examples of all replicas per second, from the end of a call's first run (which compiles) to the
-  // end of its last, all that lies between included. NaN if no call had two runs.
+  // Returns the examples of all replicas per second. The time is from the end of a call's first
+  // run, which compiles, to the end of its last run, including evaluation and checkpoints in
+  // between. NaN if no call had two runs.
   double examples_per_second() const;
-  // From the start of the program to the end of its first run: one step locally, one loop of
-  // iterations_per_loop on shards. NaN before.
+  // Returns the seconds from the start of the process to the end of the first run. A run is one
+  // step locally, and iterations_per_loop steps on shards. NaN before the end of the first run.
   double first_step_seconds() const;
 
   absl::Status AfterCreateSession(Session& session) override;
@@ -66,7 +68,7 @@ class TrainingSpeedHook : public SessionRunHook {
   const Clock clock_;
   const Clock since_start_;
   std::optional<double> first_step_seconds_;
-  std::optional<double> last_run_end_;  // of this call
+  std::optional<double> last_run_end_;  // in the current call of Train
   double seconds_ = 0;
   double num_examples_ = 0;
 };

@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-// The batch size as a scalar node of a dtype, made where it is first asked for.
+// The batch size as a scalar node of a dtype. The node is added at the first request.
 class BatchSize {
  public:
   BatchSize(const BatchAnalysis& analysis, DType placeholder_dtype, GraphDefBuilder& builder)
@@ -68,7 +68,7 @@ std::vector<std::string> AddTerms(const std::string& name, const BatchConstant& 
   return {product, intercept};
 }
 
-// The sizes of a Reshape with -1 for the one that varies.
+// Writes -1 for the varying size of a Reshape's shape.
 void WriteMinusOne(int64_t index, proto::NodeDef* node) {
   proto::TensorProto* tensor = (*node->mutable_attr())["value"].mutable_tensor();
   const auto i = static_cast<size_t>(index);
@@ -88,7 +88,8 @@ void WriteMinusOne(int64_t index, proto::NodeDef* node) {
 void MakeAnyBatch(const BatchAnalysis& analysis, proto::GraphDef* graph) {
   CHECK(analysis.obstacles.empty());
   std::map<std::string, proto::NodeDef*> nodes;
-  // Pointers stay: a repeated field of messages holds pointers to them.
+  // The pointers stay valid when nodes are added, because a repeated field of messages stores
+  // pointers to them.
   for (proto::NodeDef& node : *graph->mutable_node()) nodes[node.name()] = &node;
   for (const auto& [name, shapes] : analysis.output_shapes) {
     const auto found = nodes.find(name);

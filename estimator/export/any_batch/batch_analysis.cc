@@ -18,16 +18,17 @@ namespace {
 
 constexpr size_t kNumGraphs = 3;
 
-// value = (slope * size + intercept) / divisor, divisor > 0 and in lowest terms.
+// value = (slope * size + intercept) / divisor, with divisor > 0, in lowest terms.
 struct Line {
   int64_t slope = 0;
   int64_t intercept = 0;
   int64_t divisor = 1;
 };
-// Larger numbers than any size are keys and hashes; products of these with batch sizes are exact.
+// Numbers above this are keys and hashes, not sizes. Numbers below it can be multiplied by batch
+// sizes without overflow.
 constexpr int64_t kMaxVarying = int64_t{1} << 40;
 
-// Through three values at three sizes; nullopt where none goes through them.
+// Returns the line through the values at three sizes, or nullopt if they are not on a line.
 std::optional<Line> LineThrough(const std::vector<int64_t>& values,
                                 const std::vector<int64_t>& sizes) {
   if (values[0] == values[1] && values[0] == values[2]) return Line{.intercept = values[0]};
@@ -56,7 +57,8 @@ bool AreWhole(const std::vector<Line>& lines) {
   return std::all_of(lines.begin(), lines.end(), [](const Line& l) { return l.divisor == 1; });
 }
 
-// The values of numbers that are whole: sizes, and counts of rows in a floating dtype.
+// Returns the elements as integers, or nullopt if one is not an integer. Numbers of a floating
+// dtype may be counts of rows.
 std::optional<std::vector<int64_t>> Ints(const Array& array) {
   const DType dtype = array.dtype();
   const bool floating = dtype == DType::kFloat32 || dtype == DType::kFloat64;
@@ -64,21 +66,21 @@ std::optional<std::vector<int64_t>> Ints(const Array& array) {
   std::vector<int64_t> ints;
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     const double value = array.AsDouble(i);
-    // Beyond this a float32 has no ones.
+    // Above 2^24 a float32 does not represent all integers.
     if (floating && (value != std::floor(value) || std::abs(value) > 1 << 24)) return std::nullopt;
     ints.push_back(static_cast<int64_t>(value));
   }
   return ints;
 }
 
-// One element of each line, as an array of `dtype`.
+// Returns one part (slope or intercept) of each line, as an array of `dtype`.
 Array Parts(const std::vector<Line>& lines, int64_t Line::*part, DType dtype, const Shape& shape) {
   Array array(DType::kInt64, shape);
   for (size_t i = 0; i < lines.size(); ++i) array.data<int64_t>()[i] = lines[i].*part;
   return array.Cast(dtype);
 }
 
-// Whether all elements have the same bytes; strings never do.
+// Whether all elements have the same bytes. False for strings.
 bool IsUniform(const Array& array) {
   const size_t size = DTypeSize(array.dtype());
   if (size == 0 || array.num_elements() == 0) return false;
@@ -116,7 +118,8 @@ class Analyzer {
     analysis_.obstacles.push_back(absl::StrCat(parts...));
   }
 
-  // A node of the same name need not be the same: `add_1` of a loop that goes on to `add_2`.
+  // Whether all graphs have the same roots. Equal names of nodes are not enough: if a loop over
+  // rows adds `add_2` at a larger size, the root moves from `add_1` to `add_2`.
   bool SameRoots(const std::vector<SizedGraph>& graphs) {
     const std::vector<BatchRoot>& first = graphs[0].roots;
     for (const SizedGraph& sized : graphs) {
@@ -158,7 +161,8 @@ class Analyzer {
     return true;
   }
 
-  // All that says what a node computes from what, but for shapes and attributes.
+  // Compares op, inputs, control inputs and dtypes of two nodes. Shapes and attributes are compared
+  // later.
   bool SameNode(const Node& a, const Node& b, int64_t size) {
     const auto dtypes = [](const Node& node) {
       std::vector<DType> dtypes;
@@ -167,8 +171,9 @@ class Analyzer {
     };
     if (a.name() != b.name() || a.op() != b.op() || a.num_inputs() != b.num_inputs() ||
         a.control_inputs().size() != b.control_inputs().size() || dtypes(a) != dtypes(b)) {
-      Obstacle("the graph has other nodes at batch size ", size, " than at ", sizes_[0], ", from '",
-               b.name(), "' (", b.op(), ") on, '", a.name(), "' (", a.op(), ")");
+      Obstacle("the graph has other nodes at batch size ", size, " than at ", sizes_[0],
+               "; the first is '", b.name(), "' (", b.op(), ") instead of '", a.name(), "' (",
+               a.op(), ")");
       return false;
     }
     const auto same_input = [&](const std::string& here, const std::string& there) {
@@ -186,7 +191,7 @@ class Analyzer {
     return true;
   }
 
-  // Constants that nothing but Reshape takes as its shape.
+  // Finds constants that are used only as the shape of a Reshape.
   void FindReshapes() {
     std::set<const Node*> others;
     for (const Node* node : nodes_[0]) {
@@ -201,7 +206,8 @@ class Analyzer {
   void FindBatchPlaceholder() {
     for (size_t i = 0; i < nodes_[0].size(); ++i) {
       const Node& node = *nodes_[0][i];
-      // Strings are what a request may carry in place of features: another may not feed them.
+      // A string placeholder may be serialized Examples, which a request may replace by features.
+      // It is then not fed, and its batch size is unknown.
       if (node.op() != "Placeholder" || node.outputs()[0].dtype == DType::kString) continue;
       for (int axis = 0; axis < node.outputs()[0].shape.rank(); ++axis) {
         bool is_batch = true;
@@ -253,7 +259,7 @@ class Analyzer {
     const auto lines = LinesThrough(dims, sizes_);
     if (!lines.has_value() || !AreWhole(*lines)) {
       Obstacle("the shape of placeholder '", nodes[0]->name(),
-               "' is no multiple of the batch size");
+               "' is not a multiple of the batch size");
       return;
     }
     const Shape rank = {static_cast<int64_t>(lines->size())};
@@ -270,7 +276,7 @@ class Analyzer {
       return;
     }
     for (const auto& [name, value] : node.attrs().values()) {
-      // The shape of a placeholder is that of its output.
+      // The shape attribute of these is their output's shape, which is compared as a shape.
       if (name == "shape" && (node.op() == "Placeholder" || node.op() == "EnsureShape")) continue;
       for (const Node* other : nodes) {
         const Attrs here = {{name, value}};
@@ -303,7 +309,8 @@ class Analyzer {
       return;
     }
     if (constant->kind != BatchConstant::Kind::kReshape && analysis_.batch_placeholder.empty()) {
-      Obstacle("constant '", node.name(), "' depends on the batch size, and no placeholder has it");
+      Obstacle("constant '", node.name(),
+               "' depends on the batch size, but no placeholder has a dimension of that size");
       return;
     }
     analysis_.constants[node.name()] = *std::move(constant);
@@ -326,7 +333,7 @@ class Analyzer {
         ++varying;
         constant.index = static_cast<int64_t>(i);
       } else if ((*lines)[i].intercept <= 0) {
-        others_positive = 0;  // another -1, or an empty tensor
+        others_positive = 0;  // a second -1, or an empty tensor, for which -1 is ambiguous
       }
     }
     if (varying == 1 && others_positive != 0 && reshape_shapes_.count(&node) > 0) {

@@ -1,13 +1,15 @@
-// Finds out what of a graph depends on the batch size, by comparing the same model built for three
-// sizes.
+// Finds the parts of a graph that depend on the batch size. It compares graphs of the same model,
+// built for three sizes.
 //
-// Shapes are static here, and a served model takes any batch. What differs between the graphs and
-// grows linearly with the batch can be written so that TensorFlow computes it: a dimension as
-// unknown, the target of a Reshape as -1, any other constant of sizes as slope * batch + intercept.
-// The third size proves that the growth is linear. What differs in any other way (1.0 / batch as a
-// constant, a loop over the rows in C++) ties the graph to one size: an obstacle.
+// Shapes are static here, but a served model should take any batch. A part of the graph that is
+// linear in the batch size can be written so that TensorFlow computes it:
+//   a dimension of a shape    becomes unknown
+//   the target of a Reshape   becomes -1
+//   any other constant        becomes slope * batch + intercept
+// The third size proves that a part is linear. Any other difference is an obstacle: it ties the
+// graph to one batch size. Examples are a constant 1.0 / batch, and a loop over the rows in C++.
 //
-// Three sizes say nothing about a fourth: batch_search.h holds the result against more.
+// Three sizes prove nothing about a fourth, so batch_search.h checks the result against more sizes.
 #ifndef ESTIMATOR_EXPORT_ANY_BATCH_BATCH_ANALYSIS_H_
 #define ESTIMATOR_EXPORT_ANY_BATCH_BATCH_ANALYSIS_H_
 
@@ -24,38 +26,40 @@ namespace estimator {
 // A constant that depends on the batch size.
 struct BatchConstant {
   enum class Kind {
-    kReshape,  // the only varying size of a Reshape: element `index` becomes -1
-    kAffine,   // whole numbers: slope * batch + intercept, element by element
-    kFill,     // of one value everywhere; the dims of its shape are slope * batch + intercept
+    kReshape,  // the shape of a Reshape with one varying size: element `index` becomes -1
+    kAffine,   // integers: each element is slope * batch + intercept
+    kFill,     // all elements are `value`; each dim of the shape is slope * batch + intercept
   };
   Kind kind = Kind::kAffine;
   int64_t index = 0;
-  // kReshape: the size of element `index` is (slope * batch + intercept) / divisor, these i64 []:
-  // a Reshape to groups of 4 rows divides.
+  // kReshape: element `index` is (slope * batch + intercept) / divisor, with i64 [] operands. A
+  // Reshape to groups of 4 rows has the divisor 4.
   int64_t divisor = 1;
   Array slope = {}, intercept = {};  // of the constant's dtype; kFill: i32 [rank]
   Array value = {};                  // kFill: a scalar
 };
 
 struct BatchAnalysis {
-  // Shapes of the outputs of nodes where they depend on the batch, those dimensions unknown.
+  // For nodes with a shape that depends on the batch: the shapes of all outputs, in which
+  // dimensions that depend on the batch are unknown.
   std::map<std::string, std::vector<Shape>> output_shapes;
   std::map<std::string, BatchConstant> constants;
-  // The dims of a placeholder's shape that follow the batch, as kAffine, i64 [rank].
+  // The shapes of placeholders that depend on the batch, as kAffine, i64 [rank].
   std::map<std::string, BatchConstant> placeholders;
-  // A placeholder, one of whose dimensions is the batch size; "" if there is none.
+  // A placeholder whose axis `batch_axis` has the batch size; "" if there is none.
   std::string batch_placeholder;
   int batch_axis = 0;
-  // What ties the graph to one batch size; empty: nothing does.
+  // What ties the graph to one batch size. Empty if nothing does.
   std::vector<std::string> obstacles;
 
-  // Of an output of the graph of the first size.
+  // Returns the shape of a tensor of the first size's graph; dimensions that depend on the batch
+  // are unknown.
   Shape ShapeOf(const Tensor& tensor) const;
 };
 
-// What is asked of a graph.
+// A tensor that the exported graph must compute.
 struct BatchRoot {
-  std::string what;  // "output 'y' of signature 'serving_default'": the same in every graph
+  std::string what;  // "output 'y' of signature 'serving_default'": the same for all graphs
   Tensor tensor;
 };
 
@@ -66,7 +70,8 @@ struct SizedGraph {
 };
 
 // Compares the nodes that compute the roots: names, ops, inputs, control inputs, attributes, shapes
-// and constants. REQUIRES: three graphs of different sizes.
+// and constants.
+// REQUIRES: three graphs of different sizes.
 BatchAnalysis AnalyzeBatch(const std::vector<SizedGraph>& graphs);
 
 }  // namespace estimator

@@ -17,7 +17,7 @@ std::vector<int64_t> Ints(const Array& array) {
   return {values.begin(), values.end()};
 }
 
-// slope * batch + intercept, element by element.
+// Returns slope * batch + intercept for each element.
 std::vector<int64_t> At(const BatchConstant& line, int64_t batch_size) {
   std::vector<int64_t> values = Ints(line.slope);
   const std::vector<int64_t> intercepts = Ints(line.intercept);
@@ -33,7 +33,7 @@ absl::StatusOr<Array> ValueAt(const Array& at_first, const BatchConstant& consta
     case BatchConstant::Kind::kReshape: {
       if (values[0] % constant.divisor != 0) {
         return absl::InvalidArgumentError(
-            absl::StrCat("a size of it is ", values[0], " / ", constant.divisor));
+            absl::StrCat("one of its sizes would be ", values[0], " / ", constant.divisor));
       }
       std::vector<int64_t> dims = Ints(at_first);
       dims[static_cast<size_t>(constant.index)] = values[0] / constant.divisor;
@@ -43,7 +43,8 @@ absl::StatusOr<Array> ValueAt(const Array& at_first, const BatchConstant& consta
       return Array::FromSpan<int64_t>(at_first.shape(), values).Cast(dtype);
     case BatchConstant::Kind::kFill: {
       for (const int64_t size : values) {
-        if (size < 0) return absl::InvalidArgumentError(absl::StrCat("a size of it is ", size));
+        if (size < 0)
+          return absl::InvalidArgumentError(absl::StrCat("one of its sizes would be ", size));
       }
       Array all(dtype, Shape(values));
       const size_t bytes = DTypeSize(dtype);

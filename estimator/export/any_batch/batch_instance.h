@@ -1,5 +1,5 @@
-// The graph of a model for a batch size, made of the graph for another one and of what AnalyzeBatch
-// found: without the user's code that built that.
+// Makes the graph of a model for a batch size from the graph for another size and the result of
+// AnalyzeBatch. It does not call the user's code.
 #ifndef ESTIMATOR_EXPORT_ANY_BATCH_BATCH_INSTANCE_H_
 #define ESTIMATOR_EXPORT_ANY_BATCH_BATCH_INSTANCE_H_
 
@@ -16,21 +16,21 @@ namespace estimator {
 
 struct BatchInstance {
   std::unique_ptr<Graph> graph;
-  std::map<const Node*, Node*> nodes;  // of the graph that it was made of -> its own
+  std::map<const Node*, Node*> nodes;  // node of the original graph -> node of `graph`
 
-  // What stands for a tensor of the other graph. REQUIRES: a root needs it.
+  // Returns the counterpart of a tensor of the original graph. REQUIRES: a root needs the tensor.
   Tensor Of(const Tensor& tensor) const;
 };
 
-// The nodes that compute `roots`, for requests of `batch_size` rows. Shapes are inferred anew. An
-// analysis that found nothing makes a copy.
-// Errors: INVALID_ARGUMENT if a size is no whole number at this batch size (a Reshape to groups of
-// 4 rows), or if the ops refuse their shapes there.
+// Makes the nodes that compute `roots`, for requests of `batch_size` rows. All shapes are inferred
+// again. If nothing in `analysis` depends on the batch, the result is a copy.
+// Errors: INVALID_ARGUMENT if a size is not an integer at this batch size (for example in a Reshape
+// to groups of 4 rows), or if an op does not accept its shapes.
 absl::StatusOr<BatchInstance> InstantiateForBatch(const BatchAnalysis& analysis,
                                                   const std::vector<Tensor>& roots,
                                                   int64_t batch_size);
 
-// The most bytes that a constant of the instance has.
+// Returns the size in bytes of the instance's largest constant.
 int64_t LargestConstantBytes(const BatchAnalysis& analysis, int64_t batch_size);
 
 }  // namespace estimator

@@ -13,14 +13,15 @@
 namespace estimator {
 namespace {
 
-// Sizes are multiples of one of these.
+// Sizes are multiples of one of these units, which are tried in this order.
 constexpr int64_t kUnits[] = {1, 8, 120, 1280};
-// Sizes to compare, as multiples of a unit. No 1: it broadcasts. The large ones are for models that
-// treat small tensors in another way (Zeros of up to 1000 elements are constants).
+// Sizes to compare, as multiples of a unit. 1 is not among them, because it broadcasts. The large
+// ones are for models that treat small tensors differently: Zeros of up to 1000 elements is a
+// Const, and a larger one is a Fill.
 constexpr int64_t kSmall[] = {2, 3, 5};
 constexpr int64_t kAtLeast = 1021;
 constexpr int64_t kLarge[] = {0, 10, 12};  // beyond it
-// Sizes that the result is held against, rounded up to a multiple of the unit.
+// Sizes at which the result is checked, rounded up to a multiple of the unit.
 constexpr int64_t kProofs[] = {2, 3, 5, 64, 131, 1031, 4099, 65537};
 
 std::vector<int64_t> SmallSizes(int64_t unit) {
@@ -69,7 +70,7 @@ class Search {
     return built;
   }
 
-  // What the file will have.
+  // Returns the tensors that the exported file will contain.
   std::vector<BatchRoot> Roots(const ExportGraph& built) const {
     std::vector<BatchRoot> roots = ExportRoots(built);
     if (options_.prune) return roots;
@@ -79,7 +80,7 @@ class Search {
     return roots;
   }
 
-  // Analyzes three sizes. False if one is refused.
+  // Analyzes three sizes. Returns false if the model refuses one of them.
   bool Compare(const std::vector<int64_t>& sizes) {
     std::vector<ExportGraph> built;
     std::vector<SizedGraph> graphs;
@@ -96,7 +97,8 @@ class Search {
     return true;
   }
 
-  // Sizes where the model is another one than the analysis says.
+  // Returns the first size at which the model differs from the result of the analysis, as an
+  // obstacle. Returns none if all tried sizes agree.
   std::vector<std::string> Contradictions(int64_t unit) {
     const std::vector<BatchRoot> roots = ExportRoots(result_.built);
     std::vector<Tensor> tensors;
@@ -112,7 +114,8 @@ class Search {
       const size_t num_refused = result_.refused.size();
       const absl::StatusOr<ExportGraph> built = Build(size);
       if (!built.ok()) {
-        // Too large for the ops themselves: nobody's rule.
+        // If the instance cannot be made either, the size is too large for the ops. It is then not
+        // a size that the model refuses.
         if (!instance.ok()) result_.refused.resize(num_refused);
         continue;
       }
@@ -120,9 +123,9 @@ class Search {
           instance.ok() ? Difference(*instance, roots, ExportRoots(*built))
                         : std::string(instance.status().message());
       if (!difference.has_value()) continue;
-      return {absl::StrCat("the model is another one at batch size ", size, " than follows from ",
-                           compared_[0], ", ", compared_[1], " and ", compared_[2], ": ",
-                           *difference)};
+      return {absl::StrCat("the model at batch size ", size, " differs from what sizes ",
+                           compared_[0], ", ", compared_[1], " and ", compared_[2],
+                           " predict: ", *difference)};
     }
     return {};
   }
@@ -133,7 +136,7 @@ class Search {
     std::vector<std::pair<Tensor, Tensor>> pairs;
     for (size_t i = 0; i < std::min(roots.size(), built.size()); ++i) {
       if (roots[i].what != built[i].what)
-        return absl::StrCat("it has ", built[i].what, " in place of ", roots[i].what);
+        return absl::StrCat("it has ", built[i].what, " instead of ", roots[i].what);
       pairs.emplace_back(instance.Of(roots[i].tensor), built[i].tensor);
     }
     if (roots.size() > built.size()) return absl::StrCat("it lacks ", roots[built.size()].what);
@@ -153,7 +156,7 @@ class Search {
       return absl::Status(
           refusal_.code(),
           absl::StrCat(refusal_.message(), " (built for batches of ", sizes,
-                       "; if the model takes certain sizes only, name one in the input receiver: "
+                       "; if the model takes certain sizes only, pass one to the input receiver as "
                        "default_batch_size)"));
     }
     result_.built = *std::move(built);
@@ -165,7 +168,7 @@ class Search {
   const BatchSearchOptions& options_;
   BatchModel result_;
   absl::Status refusal_;           // the first one
-  std::vector<int64_t> compared_;  // sizes that need no proof any more
+  std::vector<int64_t> compared_;  // sizes that AnalyzeBatch compared
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace estimator {
 namespace {
 
-// A tensor with one value everywhere.
+// A tensor whose elements are all equal.
 struct Filled {
   Shape shape;
   Array value;  // a scalar
@@ -42,11 +42,11 @@ std::string Where(const Node& node) {
   return absl::StrCat("'", node.name(), "' (", node.op(), ")");
 }
 
-// What differs between two nodes, their inputs apart.
+// Returns the first difference between two nodes, without their inputs. `a` is the predicted node.
 std::optional<std::string> NodeDifference(const Node& a, const Node& b) {
-  if (a.op() != b.op()) return absl::StrCat(Where(b), " stands for ", Where(a));
+  if (a.op() != b.op()) return absl::StrCat(Where(b), " is in the place of ", Where(a));
   if ((a.op() == "VariableV2" || a.op() == "Placeholder") && a.name() != b.name())
-    return absl::StrCat(Where(b), " stands for ", Where(a));
+    return absl::StrCat(Where(b), " is in the place of ", Where(a));
   if (a.num_inputs() != b.num_inputs() || a.control_inputs().size() != b.control_inputs().size())
     return absl::StrCat(Where(b), " has another number of inputs");
   for (const auto& [name, value] : a.attrs().values()) {
@@ -83,7 +83,7 @@ std::optional<std::string> GraphDifference(const std::vector<std::pair<Tensor, T
   };
   const auto visit = [&](const Node& reader, const Tensor& a, const Tensor& b) {
     if (a.output() != b.output())
-      note(reader, absl::StrCat("'", b.name(), "' stands for '", a.name(), "'"));
+      note(reader, absl::StrCat("'", b.name(), "' is in the place of '", a.name(), "'"));
     pending.emplace_back(a.node(), b.node());
   };
   for (const auto& [a, b] : roots) visit(*a.node(), a, b);
@@ -93,7 +93,7 @@ std::optional<std::string> GraphDifference(const std::vector<std::pair<Tensor, T
     if (!seen.emplace(a, b).second) continue;
     if (SameFilled(*a, *b)) continue;
     if (std::optional<std::string> what = NodeDifference(*a, *b)) note(*a, *std::move(what));
-    // Of the same op: what differs before it is the cause.
+    // If the op is the same, a difference in its inputs may be the cause, so the walk continues.
     if (a->op() != b->op() || a->num_inputs() != b->num_inputs() ||
         a->control_inputs().size() != b->control_inputs().size())
       continue;

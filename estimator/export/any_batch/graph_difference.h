@@ -1,4 +1,4 @@
-// Holds two graphs against each other: whether they compute the same.
+// Compares two graphs: whether they compute the same.
 #ifndef ESTIMATOR_EXPORT_ANY_BATCH_GRAPH_DIFFERENCE_H_
 #define ESTIMATOR_EXPORT_ANY_BATCH_GRAPH_DIFFERENCE_H_
 
@@ -11,11 +11,11 @@
 
 namespace estimator {
 
-// Walks both graphs from the pairs of `roots` to their inputs and control inputs, and holds every
-// node against its partner: op, attributes, shapes, constants, the names of variables and
-// placeholders. Other names may differ. A constant of one value everywhere is the same as a Fill
-// with it: Zeros() is the one or the other, by its size.
-// Returns what differs first, in creation order; nullopt: nothing, the graphs compute the same.
+// Walks both graphs from the pairs of `roots` to their inputs and control inputs, and compares each
+// node with its partner: op, attributes, shapes, constants, and the names of variables and
+// placeholders. Other names may differ. A constant whose elements are all equal is the same as a
+// Fill with that value: Zeros() builds one or the other, depending on its size.
+// Returns the first difference in creation order, or nullopt if the graphs compute the same.
 std::optional<std::string> GraphDifference(const std::vector<std::pair<Tensor, Tensor>>& roots);
 
 }  // namespace estimator

@@ -19,7 +19,7 @@ absl::StatusOr<std::vector<Asset>> NameAssets(const std::vector<std::string>& fi
   }
   if (!missing.empty()) {
     return absl::NotFoundError(
-        absl::StrCat("assets: these are no files: ", absl::StrJoin(missing, ", ")));
+        absl::StrCat("assets: these files do not exist: ", absl::StrJoin(missing, ", ")));
   }
   std::vector<Asset> assets;
   std::map<std::string, std::string> file_of_name;

@@ -1,4 +1,4 @@
-// Assets of a SavedModel: files that a graph names, such as vocabularies.
+// Assets of a SavedModel: files that a graph reads by name, such as vocabularies.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_ASSETS_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_ASSETS_H_
 
@@ -12,21 +12,22 @@
 namespace estimator {
 
 struct Asset {
-  std::string file;  // where it is now
-  std::string name;  // in assets/
+  std::string file;  // path of the file to copy
+  std::string name;  // file name in assets/
 };
 
-// A name for each file: its own; vocab.txt_1, vocab.txt_2, ... where another file of that name and
-// other contents stands before it in the list.
-// Errors: NOT_FOUND naming all files that are not there.
+// Chooses a name in assets/ for each file: its own name, or vocab.txt_1, vocab.txt_2, ... if a file
+// before it in the list has the same name and other contents.
+// Errors: NOT_FOUND naming all files that do not exist.
 // Source: TF 2.15 saved_model builder_impl.get_asset_filename_to_add.
 absl::StatusOr<std::vector<Asset>> NameAssets(const std::vector<std::string>& files);
 
-// Copies them to DIR/assets/. Errors: of the file system.
+// Copies the files to DIR/assets/.
+// Errors: those of the file system.
 absl::Status CopyAssets(const std::string& dir, const std::vector<Asset>& assets);
 
-// Lists them in the graph, each with a string constant `asset_path`, `asset_path_1`, ... that a
-// loader of TensorFlow's replaces by the path where it found the file.
+// Lists the assets in the graph. Each gets a string constant `asset_path`, `asset_path_1`, ...,
+// whose value TensorFlow's loader replaces by the path of the file.
 // Source: TF 2.15 saved_model builder_impl.SavedModelBuilder, asset_file_def.
 void AddAssets(const std::vector<Asset>& assets, proto::MetaGraphDef* meta_graph);
 

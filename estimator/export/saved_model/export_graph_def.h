@@ -1,5 +1,5 @@
-// ExportGraphDef: a model's graph in TensorFlow's form, ready to be written: any batch size where the
-// model allows it, the parsing of Examples in it, its signatures as protos.
+// ExportGraphDef: a model's graph as TensorFlow's GraphDef, ready to be written. It takes any batch
+// size if the model allows that, it parses Examples, and its signatures are protos.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_EXPORT_GRAPH_DEF_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_EXPORT_GRAPH_DEF_H_
 
@@ -17,21 +17,21 @@
 namespace estimator {
 
 struct ExportGraphDef {
-  ExportGraph built;  // of the batch size that `graph_def` was made from
+  ExportGraph built;  // the graph that `graph_def` was made from
   proto::GraphDef graph_def;
   std::map<std::string, proto::SignatureDef> signature_defs;
-  // As BatchModel's.
+  // As in BatchModel.
   std::vector<std::string> obstacles;
   std::vector<RefusedBatch> refused;
 };
 
-// Builds the model for several batch sizes, compares, and writes it down.
+// Finds a form of the model that takes any batch size (see FindBatchModel) and converts it.
 // Errors: as FindBatchModel.
 absl::StatusOr<ExportGraphDef> MakeExportGraphDef(const ExportGraphFn& build,
                                                   const BatchSearchOptions& options = {});
 
-// The same GraphDef, its nodes in the order of `keep`'s walk: only those that `keep` (node names)
-// need.
+// Removes all nodes that the nodes named in `keep` do not need. The others are put into the order
+// in which a walk from `keep` finds them.
 void PruneGraphDef(const std::vector<std::string>& keep, proto::GraphDef* graph);
 
 }  // namespace estimator

@@ -39,7 +39,8 @@ Export NewestIn(absl::string_view dir) {
   return newest;
 }
 
-// Exports of this folder, else of those up to `depth` folders below it: model_dir/export/NAME/.
+// Returns the newest export in this folder. If it has none, returns the newest in folders up to
+// `depth` levels below it, because exporters write to model_dir/export/NAME/.
 Export NewestBelow(absl::string_view dir, int depth) {
   Export newest = NewestIn(dir);
   if (!newest.path.empty() || depth == 0) return newest;
@@ -57,7 +58,7 @@ bool HoldsCheckpoints(absl::string_view dir) {
   });
 }
 
-// "a, b, c and 4 more".
+// Returns for example "a, b, c and 4 more".
 std::string Contents(absl::string_view dir) {
   constexpr size_t kShown = 5;
   std::vector<std::string> names = Entries(dir);
@@ -69,26 +70,27 @@ std::string Contents(absl::string_view dir) {
 }
 
 constexpr char kFromCheckpoint[] =
-    "from a checkpoint an estimator predicts with MakePredictor(receiver_fn), and "
-    "ExportSavedModel writes a SavedModel";
+    "to predict from a checkpoint, call MakePredictor(receiver_fn) of the estimator; to make a "
+    "SavedModel of it, call ExportSavedModel";
 
 std::string WhatIsThere(absl::string_view path) {
   if (FileExists(absl::StrCat(path, ".index")))
-    return absl::StrCat("that is a checkpoint; ", kFromCheckpoint);
+    return absl::StrCat("the path is a checkpoint; ", kFromCheckpoint);
   if (!FileExists(path)) return "there is no such folder";
   if (!IsDirectory(path)) {
     const absl::string_view dir = Dirname(path);
-    return absl::StrCat("that is a file, where the folder of a SavedModel belongs",
+    return absl::StrCat("the path is a file, but must be the folder of a SavedModel",
                         HoldsSavedModel(dir) ? absl::StrCat(": pass ", dir) : "");
   }
   std::string text;
   if (const std::string newest = NewestBelow(path, /*depth=*/2).path; !newest.empty()) {
-    text = absl::StrCat("exports stand below it: pass one of them, the newest is ", newest);
+    text = absl::StrCat("there are exports below it: pass one of them; the newest is ", newest);
   }
   if (HoldsCheckpoints(path)) {
-    absl::StrAppend(&text, text.empty() ? "" : "; ", "it holds checkpoints: ", kFromCheckpoint);
+    absl::StrAppend(&text, text.empty() ? "" : "; ",
+                    "the folder contains checkpoints: ", kFromCheckpoint);
   }
-  return text.empty() ? absl::StrCat("that folder holds ", Contents(path)) : text;
+  return text.empty() ? absl::StrCat("the folder contains ", Contents(path)) : text;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where SavedModels stand: the folders that ExportSavedModel and exporters write to.
+// Finds SavedModels in the folders that ExportSavedModel and exporters write to.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_FIND_SAVED_MODEL_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_FIND_SAVED_MODEL_H_
 
@@ -11,12 +11,12 @@ namespace estimator {
 
 bool HoldsSavedModel(absl::string_view dir);
 
-// The newest export in the folder that exports stand in: of the folders below it whose names are
-// numbers and that hold a SavedModel, the largest. "" if there is none.
+// Returns the newest export in a folder of exports. Among the subfolders that contain a SavedModel
+// and whose names are numbers, it is the one with the largest number. Returns "" if there is none.
 std::string NewestExport(absl::string_view dir);
 
-// NOT_FOUND for a path that holds no SavedModel: what is there instead, and what to pass: the
-// newest export in it or below it; MakePredictor for a model_dir.
+// Returns a NOT_FOUND error for a path that contains no SavedModel. The message says what is there
+// and what to pass instead: the newest export below the path, or MakePredictor for a model_dir.
 absl::Status NoSavedModel(absl::string_view path);
 
 }  // namespace estimator

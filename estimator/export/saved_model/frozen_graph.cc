@@ -16,7 +16,7 @@
 namespace estimator {
 namespace {
 
-// "node:0" as inputs of nodes name it: "node".
+// Returns "node" for "node:0": inputs of nodes are written without ":0".
 std::string InputName(const std::string& tensor) {
   return std::string(absl::StripSuffix(tensor, ":0"));
 }
@@ -31,9 +31,10 @@ void DropControlInputs(proto::NodeDef* node) {
     inputs->RemoveLast();
 }
 
-// Nodes read what an identity reads. `keep`: nodes that are outputs.
+// Makes the readers of an identity read the identity's input.
+//   keep: nodes that are outputs, which stay.
 void FoldIdentities(const std::set<std::string>& keep, proto::GraphDef* graph) {
-  std::map<std::string, std::string> source;  // of an identity
+  std::map<std::string, std::string> source;  // identity -> its input
   for (const proto::NodeDef& node : graph->node()) {
     if (IsIdentity(node) && keep.count(node.name()) == 0) source[node.name()] = node.input(0);
   }
@@ -91,7 +92,7 @@ absl::StatusOr<FrozenGraph> FreezeGraph(const ExportGraphDef& model, const Varia
   EST_ASSIGN_OR_RETURN(
       frozen.graph_def,
       SerializeWithinLimit(graph_def, "the frozen graph",
-                           "export a SavedModel, whose variables have a file of their own"));
+                           "export a SavedModel, which stores variables in a separate file"));
   return frozen;
 }
 

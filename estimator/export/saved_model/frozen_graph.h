@@ -1,4 +1,5 @@
-// A frozen graph: inference alone, its variables constants, in one file that needs no checkpoint.
+// A frozen graph: a graph for inference whose variables are constants. It is one file that needs no
+// checkpoint.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_FROZEN_GRAPH_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_FROZEN_GRAPH_H_
 
@@ -14,16 +15,17 @@ struct ExportGraphDef;
 
 struct FrozenGraph {
   std::string graph_def;  // serialized
-  // The nodes to feed and to fetch, by the names that the signature gives them.
+  // The names of the nodes to feed and to fetch, keyed by their names in the signature.
   std::map<std::string, std::string> inputs;
   std::map<std::string, std::string> outputs;
 };
 
-// What the signature `signature_key` of `model` needs: variables as constants with their values,
-// identities (StopGradient, too) folded into what reads them, no control inputs, no variables'
-// initializers. An output is a node of its own, so that readers that know nodes only find it.
-// Errors: NOT_FOUND naming the signatures that there are; FAILED_PRECONDITION naming a variable
-// without a value.
+// Returns the part of `model` that the signature `signature_key` needs. Variables become constants
+// with their values in `variables`. Identities, including StopGradient, are removed. There are no
+// control inputs and no initializers. Each output has its own node, for readers that find outputs
+// by node name.
+// Errors: NOT_FOUND naming the existing signatures; FAILED_PRECONDITION naming a variable without a
+// value.
 absl::StatusOr<FrozenGraph> FreezeGraph(const ExportGraphDef& model, const VariableStore& variables,
                                         const std::string& signature_key);
 

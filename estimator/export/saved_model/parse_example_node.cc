@@ -25,7 +25,7 @@ void WriteParseExample(const ExampleParsing& parsing, proto::GraphDef* graph) {
   std::vector<Shape> shapes;
   for (const auto& [key, placeholder] : parsing.parsed) {
     const auto& feature = std::get<FixedLenFeature>(parsing.specs.at(key));
-    // An empty default says that the feature is required.
+    // In ParseExampleV2, an empty default means that the feature is required.
     defaults.push_back(builder.AddConst(absl::StrCat(scope, "/default_", keys.size()),
                                         feature.default_value.has_value()
                                             ? feature.default_value->Reshaped(feature.shape)

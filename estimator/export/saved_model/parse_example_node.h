@@ -1,4 +1,4 @@
-// Puts the parsing of tf.train.Examples into a GraphDef.
+// Adds the parsing of tf.train.Examples to a GraphDef.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_PARSE_EXAMPLE_NODE_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_PARSE_EXAMPLE_NODE_H_
 
@@ -7,9 +7,8 @@
 
 namespace estimator {
 
-// Adds `ParseExample/ParseExampleV2` over parsing.serialized, and makes the placeholders that
-// stand for its outputs Identity nodes of them, so that their names remain (a caller may feed
-// them).
+// Adds the node `ParseExample/ParseExampleV2`, whose input is parsing.serialized. The placeholders
+// of its outputs become Identity nodes of the same names, so that a caller may still feed them.
 void WriteParseExample(const ExampleParsing& parsing, proto::GraphDef* graph);
 
 }  // namespace estimator

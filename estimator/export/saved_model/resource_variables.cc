@@ -46,7 +46,7 @@ void UseResourceVariables(const Graph& graph, proto::GraphDef* def) {
       ReplaceNode(&node, "AssignAddVariableOp", inputs).Type("dtype", dtype);
     }
   }
-  // Whatever else takes the variable itself takes its value.
+  // Any other node that has the variable as an input reads its value instead.
   for (proto::NodeDef& node : *def->mutable_node()) {
     if (node.op() == "ReadVariableOp" || absl::EndsWith(node.op(), "VariableOp")) continue;
     CHECK(!absl::StartsWith(node.op(), "Apply")) << node.name();

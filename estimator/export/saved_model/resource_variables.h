@@ -1,4 +1,4 @@
-// Variables as TensorFlow 2 wants them in a GraphDef.
+// Writes variables into a GraphDef in the form that TensorFlow 2 needs.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_RESOURCE_VARIABLES_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_RESOURCE_VARIABLES_H_
 
@@ -7,14 +7,17 @@
 
 namespace estimator {
 
-// Makes the reference variables that GraphToGraphDef writes resource variables, which
-// tf.saved_model.load can lift out of the graph: VariableV2 becomes VarHandleOp, the Identity that
-// reads it ReadVariableOp, Assign and AssignAdd AssignVariableOp and AssignAddVariableOp.
-// REQUIRES: no optimizer's update rules (Apply*) in `def`: those take references.
+// Converts the reference variables that GraphToGraphDef writes into resource variables, which
+// tf.saved_model.load can extract from the graph:
+//   VariableV2                      becomes VarHandleOp
+//   the Identity that reads it      becomes ReadVariableOp
+//   Assign                          becomes AssignVariableOp
+//   AssignAdd                       becomes AssignAddVariableOp
+// REQUIRES: `def` has no update rules of optimizers (Apply*), because these take references.
 void UseResourceVariables(const Graph& graph, proto::GraphDef* def);
 
-// Adds the collections `variables` and `trainable_variables` (and `local_variables`), which say
-// which nodes are variables.
+// Adds the collections `variables`, `trainable_variables` and `local_variables`, which list the
+// nodes that are variables.
 //   is_resource: whether UseResourceVariables was called.
 void AddVariableCollections(const Graph& graph, bool is_resource, proto::MetaGraphDef* meta_graph);
 

@@ -29,7 +29,7 @@ absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir) {
                                    google::protobuf::TextFormat::ParseFromString(bytes, &model);
   if (parsed) return model;
   return absl::DataLossError(absl::StrCat(path, ": these ", bytes.size(),
-                                          " bytes are no SavedModel",
+                                          " bytes are not a SavedModel",
                                           binary ? "" : " in protobuf's text format"));
 }
 
@@ -38,7 +38,7 @@ absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path) {
   proto::MetaGraphDef graph;
   if (!ParseWithinLimit(bytes, &graph)) {
     return absl::DataLossError(
-        absl::StrCat(path, ": these ", bytes.size(), " bytes are no MetaGraphDef"));
+        absl::StrCat(path, ": these ", bytes.size(), " bytes are not a MetaGraphDef"));
   }
   return graph;
 }

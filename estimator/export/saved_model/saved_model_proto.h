@@ -1,7 +1,7 @@
-// Reads the file that says what a SavedModel holds, ours or TensorFlow's:
+// Reads the file that describes a SavedModel, written by us or by TensorFlow:
 //
-//   DIR/saved_model.pb      a serialized tensorflow.SavedModel, read where both are there
-//   DIR/saved_model.pbtxt   the same in protobuf's text format, as `as_text` writes it
+//   DIR/saved_model.pb      a serialized tensorflow.SavedModel; it is read if both files exist
+//   DIR/saved_model.pbtxt   the same in protobuf's text format, which `as_text` writes
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_SAVED_MODEL_PROTO_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_SAVED_MODEL_PROTO_H_
 
@@ -13,16 +13,17 @@
 
 namespace estimator {
 
-// Errors: NoSavedModel's if there is neither file; DATA_LOSS naming the file if it is no
-// SavedModel. Source: TF 2.15 tensorflow/python/saved_model/loader_impl.py, parse_saved_model.
+// Errors: as NoSavedModel if neither file exists; DATA_LOSS naming the file if it is not a
+// SavedModel.
+// Source: TF 2.15 tensorflow/python/saved_model/loader_impl.py, parse_saved_model.
 absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir);
 
-// A `.meta` file: a serialized MetaGraphDef. Errors: of the file; DATA_LOSS if it is no
-// MetaGraphDef.
+// Reads a `.meta` file, which is a serialized MetaGraphDef.
+// Errors: those of the file; DATA_LOSS if it is not a MetaGraphDef.
 absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path);
 
-// How to name the tensors of a graph without signatures, and its placeholders: "name its tensors
-// instead, in a SavedSignature for LoadPredictor; its placeholders are x:0 (f32 [?,2])".
+// For messages about a graph without signatures. Returns for example "name its tensors instead, in
+// a SavedSignature for LoadPredictor; its placeholders are x:0 (f32 [?,2])".
 std::string HowToNameTensors(const proto::GraphDef& graph);
 
 }  // namespace estimator

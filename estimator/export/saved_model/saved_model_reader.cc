@@ -70,7 +70,7 @@ struct SavedModelReader::Rep {
   std::string path;
   proto::MetaGraphDef graph;
   std::map<std::string, SavedSignature> signatures;
-  std::unique_ptr<BundleReader> variables;  // null for a model without
+  std::unique_ptr<BundleReader> variables;  // null for a model without variables
 };
 
 SavedModelReader::SavedModelReader(std::unique_ptr<const Rep> rep) : rep_(std::move(rep)) {}
@@ -117,12 +117,12 @@ absl::StatusOr<SavedSignature> SavedModelReader::Signature(absl::string_view nam
   if (rep_->signatures.empty()) {
     return absl::NotFoundError(absl::StrCat(
         rep_->path,
-        " has no signatures; a .meta beside a checkpoint has the training graph alone: "
-        "export a SavedModel, with ExportSavedModel, to run one, or ",
+        " has no signatures; the .meta file of a checkpoint contains only the training graph: "
+        "export a SavedModel with ExportSavedModel, or ",
         HowToNameTensors(rep_->graph.graph_def())));
   }
   return absl::NotFoundError(absl::StrCat(rep_->path, " has no signature '", name,
-                                          "'; those there are: ", Names(rep_->signatures)));
+                                          "'; it has: ", Names(rep_->signatures)));
 }
 
 absl::StatusOr<SignatureGraph> SavedModelReader::Import(const SavedSignature& signature,
@@ -164,7 +164,7 @@ absl::Status SavedModelReader::LoadVariables(const std::vector<ImportedVariable>
     if (store.Has(name) && store.initialized(name)) continue;
     if (rep_->variables == nullptr) {
       return absl::NotFoundError(absl::StrCat(rep_->path, ": variable '", name,
-                                              "' is needed, but no checkpoint stands beside the "
+                                              "' is needed, but there is no checkpoint beside the "
                                               "graph"));
     }
     EST_ASSIGN_OR_RETURN(const Array value, ReadVariable(variable, *rep_->variables));

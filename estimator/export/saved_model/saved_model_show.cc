@@ -84,9 +84,8 @@ struct SavedModelShow::Rep {
       if (std::set<std::string>(tags.begin(), tags.end()) == wanted) return &graph;
       others.push_back(absl::StrCat("'", absl::StrJoin(tags, ","), "'"));
     }
-    return absl::NotFoundError(
-        absl::StrCat(path, ": no graph has the tag-set '", tag_set,
-                     "'; those that there are: ", absl::StrJoin(others, ", ")));
+    return absl::NotFoundError(absl::StrCat(path, ": no graph has the tag-set '", tag_set,
+                                            "'; the tag-sets are: ", absl::StrJoin(others, ", ")));
   }
 };
 

@@ -1,4 +1,4 @@
-// Says what is in a SavedModel, in the words of TensorFlow's `saved_model_cli show`.
+// Describes the contents of a SavedModel with the text of TensorFlow's `saved_model_cli show`.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_SAVED_MODEL_SHOW_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_SAVED_MODEL_SHOW_H_
 
@@ -10,8 +10,8 @@
 
 namespace estimator {
 
-// The saved_model.pb or .pbtxt of one directory, of ours or of TensorFlow's; or a `.meta` file,
-// which is one graph without tags.
+// The saved_model.pb or saved_model.pbtxt of one directory, written by us or by TensorFlow, or a
+// `.meta` file, which is one graph without tags.
 class SavedModelShow {
  public:
   // Errors: as ReadSavedModelProto and ReadMetaGraph.
@@ -19,14 +19,14 @@ class SavedModelShow {
   ~SavedModelShow();
   SavedModelShow(SavedModelShow&&) noexcept;
 
-  // Below, `tag_set` is the tags of one graph, "serve" or "serve,tpu", and an unknown one, or an
-  // unknown signature, is a NOT_FOUND error that names those that there are.
+  // Below, `tag_set` is the tags of one graph, such as "serve" or "serve,tpu".
+  // Errors: NOT_FOUND naming the existing ones for an unknown tag-set or signature.
   std::string TagSets() const;
   absl::StatusOr<std::string> SignatureKeys(absl::string_view tag_set) const;
   absl::StatusOr<std::string> InputsAndOutputs(absl::string_view tag_set,
                                                const std::string& signature_key) const;
   absl::StatusOr<std::string> Ops(absl::string_view tag_set) const;
-  // How the tensors of graphs without signatures are named; "" if all have some.
+  // Says how to name the tensors of graphs without signatures. "" if all graphs have signatures.
   std::string Tensors() const;
   // Tag-sets, signatures and ops.
   std::string All() const;

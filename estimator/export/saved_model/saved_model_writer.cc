@@ -38,7 +38,7 @@ bool HasUpdateRules(const proto::GraphDef& graph) {
   return false;
 }
 
-// Initializes the local variables (metrics' totals) when the model is loaded.
+// Makes the loader initialize the local variables, such as the totals of metrics.
 void AddMainOp(const Graph& graph, proto::MetaGraphDef* meta_graph) {
   std::vector<std::string> initializers;
   for (const Variable& variable : graph.variables()) {
@@ -80,9 +80,10 @@ absl::Status CopyAssetsExtra(const std::string& dir,
   return absl::OkStatus();
 }
 
-// Makes `temporary` for this call alone: of all that try, in any process, one mkdir succeeds. False
-// if another export has it, or has made `dir` already: that is looked at under the claim, without
-// which nothing can become `dir`.
+// Creates `temporary` for this call only. If several exports try, in any process, one mkdir
+// succeeds.
+// Returns false if another export has `temporary`, or has already made `dir`. `dir` is checked
+// after the mkdir: from then on no other export can create it.
 absl::StatusOr<bool> Claim(const std::string& temporary, const std::string& dir) {
   if (::mkdir(temporary.c_str(), 0777) != 0) {
     if (errno == EEXIST) return false;
@@ -93,7 +94,8 @@ absl::StatusOr<bool> Claim(const std::string& temporary, const std::string& dir)
   return false;
 }
 
-// What makes a SavedModel smaller: it is the constants that are large.
+// Returns advice on how to make a SavedModel smaller. The size of a graph is the size of its
+// constants, so it names the largest.
 std::string CureOfSize(const proto::SavedModel& model) {
   size_t largest = 0;
   std::string name, tags;

@@ -1,9 +1,11 @@
-// Writes SavedModels in the form of TensorFlow 1's Estimator, which both tf.compat.v1.saved_model
-// and tf.saved_model.load of TF 2.15 read:
+// Writes SavedModels in the form of TensorFlow 1's Estimator. tf.compat.v1.saved_model and
+// tf.saved_model.load of TF 2.15 read them.
 //
-//   DIR/saved_model.pb (or .pbtxt)              the graphs, by tags, with their signatures
-//   DIR/variables/variables.index, .data-00000-of-00001   a checkpoint of the variables
-//   DIR/assets/, DIR/assets.extra/              files that the graphs name; files that come along
+//   DIR/saved_model.pb (or .pbtxt)                   the graphs, by tags, with their signatures
+//   DIR/variables/variables.index                    a checkpoint of the variables
+//   DIR/variables/variables.data-00000-of-00001
+//   DIR/assets/                                      files that the graphs read by name
+//   DIR/assets.extra/                                other files, for users and servers
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_SAVED_MODEL_WRITER_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_SAVED_MODEL_WRITER_H_
 
@@ -26,39 +28,42 @@ inline constexpr char kTrainingTag[] = "train";
 inline constexpr char kEvalTag[] = "eval";
 inline constexpr char kTpuTag[] = "tpu";
 
-// The graph of one mode. Resource variables, unless the graph trains: optimizers' rules take
-// references. Local variables get an initializer that the loader runs (`saved_model_main_op`).
+// Makes the MetaGraphDef of one mode. It has resource variables, except if the graph trains: the
+// update rules of optimizers take references. The loader initializes local variables, by running
+// `saved_model_main_op`.
 proto::MetaGraphDef MakeMetaGraph(const ExportGraphDef& model,
                                   const std::vector<std::string>& tags);
 
 struct SavedModelContents {
   std::vector<proto::MetaGraphDef> meta_graphs = {};
-  const VariableStore* variables = nullptr;  // all of them are saved
-  // Files that go to assets/, named by a string constant of every graph.
+  const VariableStore* variables = nullptr;  // all its variables are saved
+  // Files to copy to assets/. Every graph has a string constant with the path of each.
   std::vector<std::string> assets = {};
-  // Path under assets.extra/ -> file that is copied there.
+  // Path under assets.extra/ -> file to copy there.
   std::map<std::string, std::string> assets_extra = {};
-  bool as_text = false;
-  // Of saved_model.pb. For tests.
+  bool as_text = false;  // true: write saved_model.pbtxt
+  // The limit of saved_model.pb. For tests.
   size_t max_bytes = kMaxMessageBytes;
 };
 
-// Writes into `dir`, which is made. Errors: of the file system; INVALID_ARGUMENT for a path under
-// assets.extra that leaves it; RESOURCE_EXHAUSTED, before anything is written, if the graphs are
-// larger than protobuf takes, with the largest constant and the cure.
+// Creates `dir` and writes the SavedModel into it.
+// Errors: those of the file system; INVALID_ARGUMENT for a path that is not below assets.extra;
+// RESOURCE_EXHAUSTED if the graphs are larger than protobuf allows. The message then names the
+// largest constant and the cure, and nothing was written.
 absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& contents);
 
-// For tests: the time and the waiting.
+// For tests: the clock and the wait.
 struct ExportClock {
   std::function<int64_t()> now_secs = nullptr;  // since 1970; none: the system's
   std::function<void()> wait_a_second = nullptr;
 };
 
-// Makes the folder BASE/temp-SECS, calls `write` with it, and renames it to BASE/SECS, which is
-// returned: a server that watches BASE never sees half a model. Where one of both names is taken,
-// by an export of the same second, perhaps of another process, waits for the next one, ten times.
-// Errors: those of `write`, and the temporary folder is gone; ABORTED if no name was free; of the
-// file system. Touches no folder that another export has made.
+// Creates the folder BASE/temp-SECS, calls `write` with it, renames it to BASE/SECS and returns
+// that path. A server that watches BASE therefore never reads an incomplete model. If one of the
+// names is taken by an export of the same second, possibly in another process, waits for the next
+// second; it tries ten times. Folders of other exports are never changed.
+// Errors: those of `write`, after which the temporary folder is removed; ABORTED if no name was
+// free; those of the file system.
 // Source: TF 2.15 export_utils.get_timestamped_export_dir.
 absl::StatusOr<std::string> WriteTimestampedExport(
     const std::string& base, const std::function<absl::Status(const std::string& dir)>& write,

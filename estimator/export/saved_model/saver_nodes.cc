@@ -43,7 +43,7 @@ void AddSaverNodes(const std::vector<Variable>& variables, bool is_resource,
     dtypes.push_back(variable.dtype());
     values.push_back(is_resource ? variable.read().node()->name() : variable.name());
   }
-  const std::vector<std::string> whole(names.size());  // no slices
+  const std::vector<std::string> whole(names.size());  // "" for each name: no slices
 
   std::vector<std::string> inputs = {
       filename, builder.AddConst(in_scope("SaveV2/tensor_names"), Strings(names)),

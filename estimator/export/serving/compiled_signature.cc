@@ -12,7 +12,7 @@
 namespace estimator {
 namespace {
 
-// The features of the rows of a string array, each row an Example, with the rows on axis 0.
+// Parses a string array of serialized Examples. Axis 0 of each resulting feature is the Example.
 absl::StatusOr<ArrayMap> ParseExamples(const Array& serialized, const FeatureSpecs& specs) {
   if (serialized.num_elements() == 0)
     return absl::InvalidArgumentError("there are no Examples to parse: the input has no rows");

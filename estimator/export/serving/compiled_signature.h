@@ -15,19 +15,20 @@
 
 namespace estimator {
 
-// Used by one thread at a time.
+// Not thread-safe: only one thread at a time may call Run.
 class CompiledSignature {
  public:
-  // Variables that the graph needs get their values from `source`,
-  // where the backend's store has not got them.
-  // Errors: as ServableSignature; UNIMPLEMENTED naming every op without a kernel; FAILED_PRECONDITION
-  // naming variables without a value.
+  // Compiles `source` for inputs of `shapes`. Variables that are not yet in the backend's store get
+  // their values from `source`.
+  // Errors: as ServableSignature; UNIMPLEMENTED naming every op without a kernel;
+  // FAILED_PRECONDITION naming variables without a value.
   static absl::StatusOr<std::unique_ptr<CompiledSignature>> Compile(const ServableSignature& source,
                                                                     const InputShapes& shapes,
                                                                     Backend& backend);
 
-  // Serialized Examples are parsed here. REQUIRES: inputs of the shapes, at least `required()`.
-  // Errors: of parsing, naming the Example; of kernels, naming the node.
+  // Returns the outputs by the signature's names. Parses inputs that are serialized Examples.
+  // REQUIRES: `inputs` contains `required()`, in the shapes given to Compile.
+  // Errors: those of parsing, naming the Example; those of kernels, naming the node.
   absl::StatusOr<ArrayMap> Run(const ArrayMap& inputs);
 
   // The inputs that the outputs need.
@@ -36,12 +37,12 @@ class CompiledSignature {
  private:
   struct Feed {
     std::string input;
-    std::string feature;  // that is parsed from the input; empty: the input itself is fed
+    std::string feature;  // a feature that is parsed from the input; "": the input itself is fed
   };
   CompiledSignature() = default;
 
   std::vector<Feed> feeds_;
-  std::map<std::string, FeatureSpecs> parsed_;  // by the input that is parsed
+  std::map<std::string, FeatureSpecs> parsed_;  // keyed by the input that is parsed
   std::vector<std::string> outputs_;
   std::set<std::string> required_;
   std::unique_ptr<Executable> executable_;

@@ -30,7 +30,8 @@ class SavedSignatureSource : public ServableSignature {
     return reader_->LoadVariables(graph.variables, store);
   }
 
-  // Batches of one row; a model may reshape to groups of some.
+  // A batch of 1 is the likeliest to work. 2, 8 and 120 are for models that reshape to groups of
+  // rows.
   std::vector<InputShapes> SampleShapes() const override {
     std::vector<InputShapes> samples;
     std::vector<int64_t> sizes = {1, 2, 8, 120};
@@ -78,7 +79,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Load(std::shared_ptr<const SavedModel
                                                 const LoadPredictorOptions& options) {
   if (options.batch_size.has_value() && *options.batch_size < 1) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "LoadPredictorOptions.batch_size must be positive, given ", *options.batch_size));
+        "LoadPredictorOptions.batch_size must be positive, got ", *options.batch_size));
   }
   EST_RETURN_IF_ERROR(KeepOutputs(options.outputs, signature));
   return Predictor::Create(std::make_unique<SavedSignatureSource>(

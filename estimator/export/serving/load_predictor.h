@@ -1,4 +1,5 @@
-// A Predictor of a SavedModel: one that we exported, or one of TensorFlow's whose ops are here.
+// Loads a Predictor from a SavedModel, written by us or by TensorFlow. For ops without an import
+// rule, loading fails and names them.
 //
 //   EST_ASSIGN_OR_RETURN(const auto serve, LoadPredictor("export/1700000000"));
 //   EST_ASSIGN_OR_RETURN(const ArrayMap outputs, serve->Predict({{"image", images}}));
@@ -23,24 +24,25 @@ namespace estimator {
 struct LoadPredictorOptions {
   std::set<std::string> tags = {"serve"};
   std::string signature_key = kDefaultServingSignatureKey;
-  // To compute, by name; a request then has the inputs that they need. None: all outputs.
+  // Names of the outputs to compute. Requests need only the inputs of these. None: all outputs.
   std::vector<std::string> outputs = {};
-  // Of a model that runs with some numbers of rows only, though its signature says any: one of
-  // them, to try first. None: 1, 2, 8 and 120.
+  // The batch size that LoadPredictor compiles for. Set it if the model runs only with certain
+  // batch sizes although its signature allows any. None: the first of 1, 2, 8 and 120 that works.
   std::optional<int64_t> batch_size = std::nullopt;
   PredictorOptions predictor = {};
 };
 
-// Reads the model's files once; the folder is not looked at again. (But for inputs that leave open
-// more than their first size, the batch: of these the first request says the shapes, and reads the
-// variables.)
+// Loads the signature options.signature_key. Reads the model's files once and never again, with one
+// exception: if an input has unknown sizes besides the batch, the first request determines the
+// shapes, and reads the variables.
 // Errors: as SavedModelReader::Open and Import, and Predictor::Create.
 // Source: TF 1.15 tf.contrib.predictor.from_saved_model.
 absl::StatusOr<std::unique_ptr<Predictor>> LoadPredictor(absl::string_view saved_model_dir,
                                                          const LoadPredictorOptions& options = {});
 
-// Of an open model, with a signature that the caller puts together: of a `.meta` file, which has
-// none, or of tensors inside. options.tags and signature_key are not looked at.
+// Loads a signature that the caller made for an open model. Use it for a `.meta` file, which has no
+// signatures, or to compute inner tensors of a model. options.tags and options.signature_key are
+// not used.
 absl::StatusOr<std::unique_ptr<Predictor>> LoadPredictor(
     std::shared_ptr<const SavedModelReader> reader, SavedSignature signature,
     const LoadPredictorOptions& options = {});

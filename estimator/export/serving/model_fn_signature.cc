@@ -21,7 +21,7 @@ absl::StatusOr<const Signature*> FindSignature(const ExportGraph& built, const s
       })));
 }
 
-// The model as it was built for one size.
+// The model built for one batch size.
 struct Sized {
   int64_t batch_size = 0;
   ExportGraph built;
@@ -87,7 +87,8 @@ class ModelFnSignature : public ServableSignature {
     int64_t batch_size = 0;
   };
 
-  // Sizes that follow the batch, or differ between the graphs that were built, are open.
+  // Records the dtypes and shapes of tensors. A size that depends on the batch, or that differs
+  // between the graphs, becomes unknown.
   void Learn(const NamedTensors& tensors, std::map<std::string, SavedTensor>& specs) const {
     for (const auto& [name, tensor] : tensors) {
       Shape shape = analysis_.ShapeOf(tensor);
@@ -102,7 +103,7 @@ class ModelFnSignature : public ServableSignature {
     }
   }
 
-  // The graph to make the one for these shapes of.
+  // Chooses the graph from which to derive the graph for these shapes, and the batch size.
   absl::StatusOr<Chosen> Choose(const InputShapes& shapes) const {
     if (!obstacles_.empty()) {
       for (const Sized& sized : sized_) {
@@ -112,11 +113,11 @@ class ModelFnSignature : public ServableSignature {
         if (fits) return Chosen{&sized, sized.batch_size};
       }
       return absl::InvalidArgumentError(absl::StrCat(
-          "the model is tied to its batch size, and was built for ",
+          "the graph depends on its batch size, and was built for ",
           absl::StrJoin(
               sized_, ", ",
               [](std::string* out, const Sized& s) { absl::StrAppend(out, s.batch_size); }),
-          " (MakePredictorOptions::batch_sizes says which sizes to build): ",
+          " (set MakePredictorOptions::batch_sizes to build other sizes): ",
           absl::StrJoin(obstacles_, "; ")));
     }
     for (const auto& [name, shape] : shapes) {
@@ -131,11 +132,11 @@ class ModelFnSignature : public ServableSignature {
           return absl::InvalidArgumentError(absl::StrCat("input '", name, "' has no rows"));
         if (rows % slope != 0)
           return absl::InvalidArgumentError(absl::StrCat("input '", name, "' has ", shape.dim(axis),
-                                                         " rows, and takes multiples of ", slope));
+                                                         " rows, but takes multiples of ", slope));
         return Chosen{&sized_[0], rows / slope};
       }
     }
-    return Chosen{&sized_[0], sized_[0].batch_size};  // nothing follows the batch
+    return Chosen{&sized_[0], sized_[0].batch_size};  // no input depends on the batch
   }
 
   static absl::Status CheckShapes(const InputShapes& shapes, const SignatureGraph& made,
@@ -144,13 +145,12 @@ class ModelFnSignature : public ServableSignature {
     for (const auto& [name, shape] : shapes) {
       const Tensor& wanted = made.inputs.at(name);
       if (wanted.shape() == shape) continue;
-      wrong.push_back(absl::StrCat("input '", name, "' is ", shape.ToString(),
-                                   ", and with a batch of ", batch_size, " ",
-                                   wanted.shape().ToString()));
+      wrong.push_back(absl::StrCat("input '", name, "' is ", shape.ToString(), ", but must be ",
+                                   wanted.shape().ToString(), " for a batch of ", batch_size));
     }
     if (wrong.empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat("inputs of different batches: ", absl::StrJoin(wrong, "; ")));
+        absl::StrCat("inputs have different batch sizes: ", absl::StrJoin(wrong, "; ")));
   }
 
   static void AddParser(const Sized& sized, const BatchInstance& instance, SignatureGraph& made) {
@@ -169,7 +169,7 @@ class ModelFnSignature : public ServableSignature {
   const BatchAnalysis analysis_;
   const std::vector<std::string> obstacles_;
   SavedSignature spec_;
-  std::vector<Sized> sized_;  // several for a model that is tied
+  std::vector<Sized> sized_;  // more than one if the model is tied to its batch size
 };
 
 }  // namespace

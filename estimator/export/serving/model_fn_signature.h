@@ -1,7 +1,7 @@
-// The signature of a model that is built here, for a Predictor.
+// Makes a ServableSignature of a model that a model_fn builds, for a Predictor.
 //
-// The model is built when this is made, and never again: what it found to take any batch size
-// (batch_search.h) makes the graph for each size that is asked for.
+// The model is built only while the signature is made. If the model takes any batch size
+// (batch_search.h), the graph of each requested size is derived without the model_fn.
 #ifndef ESTIMATOR_EXPORT_SERVING_MODEL_FN_SIGNATURE_H_
 #define ESTIMATOR_EXPORT_SERVING_MODEL_FN_SIGNATURE_H_
 
@@ -17,9 +17,9 @@
 
 namespace estimator {
 
-// Of the signature `key` of `model`, whose other sizes `build` makes, if it is tied to one:
-// `batch_sizes`, now. `build` is not called any more when this returns.
-// Errors: NOT_FOUND naming the signatures that there are; those of `build`.
+// Serves signature `key` of `model`. If the model is tied to one batch size, also calls `build` for
+// each of `batch_sizes`. `build` is not called after this returns.
+// Errors: NOT_FOUND naming the existing signatures; those of `build`.
 absl::StatusOr<std::unique_ptr<const ServableSignature>> MakeModelFnSignature(
     BatchModel model, const std::string& key, const ExportGraphFn& build,
     const std::vector<int64_t>& batch_sizes = {});

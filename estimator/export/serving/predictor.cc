@@ -14,7 +14,7 @@
 namespace estimator {
 namespace {
 
-// Tensors that are asked for by their names have no signature.
+// Returns the signature's name for messages. A signature that the caller made has none.
 std::string Who(const ServableSignature& source) {
   return source.name().empty() ? "these tensors" : absl::StrCat("signature '", source.name(), "'");
 }
@@ -27,13 +27,13 @@ std::string KeysOf(const std::map<std::string, SavedTensor>& specs) {
 
 }  // namespace
 
-// What one request at a time runs in: programs that share one arena.
+// Runs one request at a time. The programs of a session share one arena.
 class Predictor::Session {
  public:
   Session(VariableStore& variables, const PredictorOptions& options)
       : backend_(MakeCpuBackend(variables, options.compile_options)) {}
 
-  // Under the predictor's mutex_.
+  // Guarded by the predictor's mutex_.
   bool busy = false;
   bool Has(const InputShapes& shapes) const {
     for (const Kept& kept : programs_) {
@@ -43,7 +43,8 @@ class Predictor::Session {
   }
   int num_programs() const { return static_cast<int>(programs_.size()); }
 
-  // By the one who made it busy. The program that was used last stands first.
+  // Returns the program for these shapes, and compiles it if there is none. Only the thread that
+  // has made the session busy may call it. The most recently used program is first in the list.
   absl::StatusOr<CompiledSignature*> ProgramFor(const Predictor& predictor,
                                                 const InputShapes& shapes) {
     for (auto kept = programs_.begin(); kept != programs_.end(); ++kept) {
@@ -54,7 +55,7 @@ class Predictor::Session {
     }
     std::unique_ptr<CompiledSignature> program;
     {
-      // Sessions look up variables in one store.
+      // Compiling may add variables to the store, which all sessions share.
       const std::lock_guard<std::mutex> lock(predictor.compile_mutex_);
       EST_ASSIGN_OR_RETURN(program,
                            CompiledSignature::Compile(*predictor.source_, shapes, *backend_));
@@ -72,7 +73,9 @@ class Predictor::Session {
     std::unique_ptr<CompiledSignature> program;
   };
   const std::unique_ptr<Backend> backend_;
-  std::list<Kept> programs_;  // changed under mutex_, which Has and num_programs read under
+  // Only the thread that has made the session busy changes it, and holds mutex_ while it does: Has
+  // and num_programs read it in other threads.
+  std::list<Kept> programs_;
 };
 
 Predictor::Predictor(std::unique_ptr<const ServableSignature> source,
@@ -88,7 +91,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Create(
     const PredictorOptions& options) {
   if (options.max_programs < 1 || options.num_sessions < 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("PredictorOptions: max_programs and num_sessions must be >= 1, given ",
+        absl::StrCat("PredictorOptions: max_programs and num_sessions must be >= 1, got ",
                      options.max_programs, " and ", options.num_sessions));
   }
   std::unique_ptr<Predictor> predictor(
@@ -104,7 +107,7 @@ absl::Status Predictor::WarmUp() {
     first.Update(program.status());
     if (!program.ok()) continue;
     required_ = (*program)->required();
-    // Every session binds to the variables here.
+    // Every session compiles here, so that no request reads the variables.
     for (const auto& session : sessions_)
       EST_RETURN_IF_ERROR(session->ProgramFor(*this, shapes).status());
     return absl::OkStatus();
@@ -122,10 +125,10 @@ absl::StatusOr<InputShapes> Predictor::CheckInputs(const ArrayMap& inputs) const
       const std::optional<std::string> nearest = NearestName(name, names);
       violations.push_back(
           absl::StrCat("there is no input '", name, "'",
-                       nearest ? absl::StrCat("; did you mean '", *nearest, "'?") : ""));
+                       nearest ? absl::StrCat(" (did you mean '", *nearest, "'?)") : ""));
     } else if (!wanted->second.Takes(array.dtype(), array.shape())) {
       violations.push_back(absl::StrCat("input '", name, "' is ", array.TypeString(),
-                                        ", the signature takes ", wanted->second.ToString()));
+                                        ", but the signature takes ", wanted->second.ToString()));
     } else {
       shapes[name] = array.shape();
     }

@@ -1,14 +1,15 @@
-// Predictor: serves one signature of a model, loaded once, to any number of threads.
+// Predictor: serves one signature of a model to any number of threads.
 //
 //   EST_ASSIGN_OR_RETURN(const auto predictor, estimator.MakePredictor(receiver_fn));
 //   EST_ASSIGN_OR_RETURN(const ArrayMap outputs, predictor->Predict({{"image", images}}));
 //
-// Shapes are static in a program, so it compiles one for each batch size (in general: each set of
-// input shapes) that is asked for, and keeps the last few: memory stays flat however many requests
-// come. model_fn was called, and files were read, when the Predictor was made; a request does
-// neither. The first request of a size pays for compiling, milliseconds for a small network: where
-// sizes are many, pad requests to a few, as only the caller knows whether rows stand for
-// themselves.
+// Programs have static shapes, so a Predictor compiles one for each set of input shapes that it is
+// asked for (usually: each batch size). It keeps the last few, so memory does not grow with the
+// number of requests. Requests do not call model_fn and read no files.
+//
+// The first request of a batch size includes the time to compile: milliseconds for a small network.
+// If your requests have many batch sizes, pad them to a few. Predictor does not do this, because
+// rows may depend on each other.
 #ifndef ESTIMATOR_EXPORT_SERVING_PREDICTOR_H_
 #define ESTIMATOR_EXPORT_SERVING_PREDICTOR_H_
 
@@ -30,11 +31,12 @@
 namespace estimator {
 
 struct PredictorOptions {
-  // Sets of input shapes whose programs are kept, a session; the one that was not used the longest
-  // goes.
+  // The number of compiled programs, one for each set of input shapes, that a session keeps. The
+  // least recently used is dropped. Each program needs memory; set it to your number of batch
+  // sizes.
   int max_programs = 8;
-  // Requests that run at the same time, each in a memory of its own; others wait. One request uses
-  // all cores already.
+  // The number of requests that run at the same time, each with its own memory. Others wait. More
+  // than 1 rarely helps, because a single request uses all cores.
   int num_sessions = 1;
   CompileOptions compile_options = {};
 };
@@ -42,9 +44,10 @@ struct PredictorOptions {
 // Thread-safe.
 class Predictor {
  public:
-  // `variables`: nobody else writes to them any more.
-  // Errors: INVALID_ARGUMENT for options out of range; what is wrong with the model, such as
-  // FAILED_PRECONDITION naming variables without a value: it is compiled for a first size here.
+  // Compiles the signature for a first batch size, so that errors of the model are found here.
+  //   variables: must not change from now on.
+  // Errors: INVALID_ARGUMENT for options out of range; as CompiledSignature::Compile, for example
+  // FAILED_PRECONDITION naming variables without a value.
   static absl::StatusOr<std::unique_ptr<Predictor>> Create(
       std::unique_ptr<const ServableSignature> source, std::shared_ptr<VariableStore> variables,
       const PredictorOptions& options = {});
@@ -52,19 +55,20 @@ class Predictor {
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
-  // The outputs of a request, by the signature's names. A request has any number of rows > 0 (but
-  // for a model that takes one size only), and all the inputs that the outputs need. A serialized
-  // tf.train.Example is parsed here, where the model has a parsing receiver.
-  // Errors: INVALID_ARGUMENT listing every input that is missing, unknown, or of another dtype or
-  // shape than the signature's; of kernels, naming the node.
+  // Returns the outputs of a request by the signature's names.
+  //   inputs: all inputs that the outputs need, by name, with any number of rows > 0. (A model that
+  //     is tied to its batch size needs that number.) If the model has a parsing receiver, the
+  //     input is an array of serialized tf.train.Examples.
+  // Errors: INVALID_ARGUMENT listing every input that is missing, unknown, or has another dtype or
+  // shape than the signature; those of kernels, naming the node.
   absl::StatusOr<ArrayMap> Predict(const ArrayMap& inputs) const;
 
-  // What a request takes and gives; the batch is Shape::kUnknownDim.
+  // The inputs and outputs of requests. The batch dimension is Shape::kUnknownDim.
   const SavedSignature& signature() const { return source_->signature(); }
   const std::map<std::string, SavedTensor>& inputs() const { return signature().inputs; }
   const std::map<std::string, SavedTensor>& outputs() const { return signature().outputs; }
   const std::string& method_name() const { return signature().method_name; }
-  // Programs that are compiled at this moment, over all sessions.
+  // Returns the number of programs that all sessions keep now.
   int num_programs() const;
 
  private:
@@ -72,9 +76,9 @@ class Predictor {
 
   Predictor(std::unique_ptr<const ServableSignature> source,
             std::shared_ptr<VariableStore> variables, PredictorOptions options);
-  // Compiles for the first of the source's sample shapes that the model takes.
+  // Compiles for the first of the source's sample shapes that the model accepts.
   absl::Status WarmUp();
-  // The shapes of a request, after every check.
+  // Checks a request, and returns the shapes of its inputs.
   absl::StatusOr<InputShapes> CheckInputs(const ArrayMap& inputs) const;
   Session* Acquire(const InputShapes& shapes) const;
   void Release(Session* session) const;
@@ -85,7 +89,7 @@ class Predictor {
   std::set<std::string> required_;  // inputs
 
   mutable std::mutex compile_mutex_;
-  mutable std::mutex mutex_;  // of the sessions' being busy
+  mutable std::mutex mutex_;  // guards Session::busy
   mutable std::condition_variable session_freed_;
   std::vector<std::unique_ptr<Session>> sessions_;
 };

@@ -12,7 +12,8 @@
 namespace estimator {
 namespace {
 
-// Errors: INVALID_ARGUMENT naming a placeholder that the outputs need and nobody feeds.
+// Checks that the inputs determine the outputs.
+// Errors: INVALID_ARGUMENT naming a placeholder that the outputs need, but that is not an input.
 absl::Status EnsureServable(const Signature& signature,
                             const std::optional<ExampleParsing>& parsing) {
   std::set<const Node*> fed, seen;
@@ -33,7 +34,7 @@ absl::Status EnsureServable(const Signature& signature,
     if (fed.count(node) > 0 || !seen.insert(node).second) continue;
     if (node->op() == "Placeholder") {
       return absl::InvalidArgumentError(
-          absl::StrCat("the outputs need '", node->name(), "', which is not an input of it"));
+          absl::StrCat("the outputs need '", node->name(), "', which is not an input"));
     }
     for (const Tensor& input : node->inputs()) pending.push_back(input.node());
   }

@@ -1,4 +1,5 @@
-// Signatures: the ways to call an exported graph, each with its inputs and outputs by name.
+// ExportGraph: a model's graph with its signatures. A signature is a way to call the graph, with
+// inputs and outputs by name.
 #ifndef ESTIMATOR_EXPORT_SIGNATURE_EXPORT_GRAPH_H_
 #define ESTIMATOR_EXPORT_SIGNATURE_EXPORT_GRAPH_H_
 
@@ -26,25 +27,26 @@ struct Signature {
 };
 using Signatures = std::map<std::string, Signature>;
 
-// A model's graph behind its receiver.
+// A model's graph, built on the placeholders of its receiver.
 struct ExportGraph {
   std::unique_ptr<Graph> graph;
   Signatures signatures;
   std::optional<ExampleParsing> parsing;
-  Operation train_op;  // of a training graph
+  Operation train_op;  // only in a training graph
 };
-// Builds the graph for requests of `batch_size` rows. Called with several sizes.
+// Builds the graph for requests of `batch_size` rows. It is called with several sizes.
 using ExportGraphFn = std::function<absl::StatusOr<ExportGraph>(int64_t batch_size)>;
 
-// A signature for each output, and for each output and alternative of the receiver. Those that
-// cannot be served (a classification whose input is not one string tensor, an output that depends
-// on a placeholder that is not fed) are left out; `excluded` says why, by signature key.
+// Makes a signature for each output, and for each pair of an output and an alternative of the
+// receiver. A signature that cannot be served is left out, and `excluded` gets the reason by its
+// key. That is a classification whose input is not one string tensor, or an output that depends on
+// a placeholder that is not fed.
 // Source: TF 2.15 export_utils.build_all_signature_defs.
 Signatures BuildServingSignatures(const ExportOutputs& outputs, const InputReceiver& receiver,
                                   std::map<std::string, std::string>& excluded);
 
-// Logs which signatures there are, which were left out and why, and warns where there is none, or
-// no default one.
+// Logs the keys of the signatures, and those that were left out with the reason. Logs a warning if
+// there is no signature, or no default signature.
 void LogSignatureReport(const Signatures& signatures,
                         const std::map<std::string, std::string>& excluded);
 

@@ -33,7 +33,7 @@ ExportOutput ClassificationOutput(const ClassificationOutputOptions& options) {
   } else if (classes.valid() && classes.dtype() != DType::kString) {
     status = absl::InvalidArgumentError(
         absl::StrCat("Classification classes must be a string Tensor; got ",
-                     classes.spec().ToString(), "; class ids belong into a PredictOutput"));
+                     classes.spec().ToString(), "; use a PredictOutput for class ids"));
   }
   return ExportOutput(kClassifyMethodName, std::move(outputs), std::move(status));
 }

@@ -1,4 +1,5 @@
-// What a model offers to those who serve it: the export_outputs of a spec, one signature each.
+// ExportOutput: the outputs of an exported model. Each of a spec's export_outputs becomes a
+// signature.
 #ifndef ESTIMATOR_EXPORT_SIGNATURE_EXPORT_OUTPUT_H_
 #define ESTIMATOR_EXPORT_SIGNATURE_EXPORT_OUTPUT_H_
 
@@ -17,8 +18,8 @@ inline constexpr char kPredictMethodName[] = "tensorflow/serving/predict";
 inline constexpr char kClassifyMethodName[] = "tensorflow/serving/classify";
 inline constexpr char kRegressMethodName[] = "tensorflow/serving/regress";
 
-// A method and its outputs, by the names that a signature gives them. Made by the three functions
-// below; what is wrong with the arguments is kept in status(), which the spec's validation returns.
+// A method and its outputs by their names in the signature. The three functions below make it. They
+// keep an error of their arguments in status(), which the spec's validation returns.
 class ExportOutput {
  public:
   ExportOutput(std::string method_name, NamedTensors outputs, absl::Status status)
@@ -39,23 +40,30 @@ class ExportOutput {
 // Signature key -> output.
 using ExportOutputs = std::map<std::string, ExportOutput>;
 
-// Named predictions; a bare tensor is called `output`. Errors: INVALID_ARGUMENT if there are none.
+// Predictions by name. A single tensor without a name is called `output`.
+// Errors (in status): INVALID_ARGUMENT if there are none.
 ExportOutput PredictOutput(const NamedTensors& outputs);
 
 struct ClassificationOutputOptions {
-  Tensor scores = {};   // floating: a score for every class, in the order of class ids
-  Tensor classes = {};  // strings: labels; alone, the best ones in descending order
+  Tensor scores = {};   // floating: a score for every class, in the order of the class ids
+  Tensor classes = {};  // string: class labels; without scores, the best labels, the best first
 };
-// At least one of both. Errors: INVALID_ARGUMENT if both are missing or of another dtype.
+// The result of a classification. At least one of the options must be given.
+// Errors (in status): INVALID_ARGUMENT if both are missing, or if a dtype is wrong.
 ExportOutput ClassificationOutput(const ClassificationOutputOptions& options);
 
-// Floating values. Errors: INVALID_ARGUMENT for another dtype.
+// The result of a regression.
+//   value: floating.
+// Errors (in status): INVALID_ARGUMENT for another dtype.
 ExportOutput RegressionOutput(const Tensor& value);
 
-// What a spec without export_outputs, or with some, offers: without any, PredictOutput of the
-// predictions as `serving_default`; a single one of another name is `serving_default` as well.
+// Returns the outputs that a spec exports:
+//   no export_outputs         PredictOutput(predictions) as `serving_default`
+//   one of any name           that one, under its name and as `serving_default`
+//   several                   those
 // Errors: INVALID_ARGUMENT if there are several and none is `serving_default`; those of the
-// outputs. Source: TF 2.15 export_utils.get_export_outputs.
+// outputs.
+// Source: TF 2.15 export_utils.get_export_outputs.
 absl::StatusOr<ExportOutputs> ResolveExportOutputs(ExportOutputs outputs,
                                                    const NamedTensors& predictions);
 

@@ -42,8 +42,8 @@ InputReceiver Receiver(NamedTensors features, const NamedTensors& receiver_tenso
   return receiver;
 }
 
-// A feature may be called anything, a node of TensorFlow's graphs may not. Source: TF 2.15
-// parsing_ops, which does the same.
+// Replaces characters that are allowed in a feature's name, but not in the name of a node.
+// Source: TF 2.15 parsing_ops.
 std::string NodeName(std::string name) {
   for (size_t i = 0; i < name.size(); ++i) {
     const bool valid = absl::ascii_isalnum(static_cast<unsigned char>(name[i])) || name[i] == '.' ||
@@ -53,7 +53,7 @@ std::string NodeName(std::string name) {
   return name;
 }
 
-// `spec` with the batch on axis 0.
+// Makes a placeholder of `spec` with `batch_size` on axis 0.
 Tensor BatchPlaceholder(const std::string& name, const TensorSpec& spec, int64_t batch_size,
                         absl::Status& status) {
   Shape shape = spec.shape;
@@ -74,23 +74,23 @@ NamedTensors BatchPlaceholders(const std::map<std::string, TensorSpec>& specs, i
   return placeholders;
 }
 
-// A feature by its placeholder, in the dtype that the model wants.
+// Adds the placeholder of a parsed feature. Returns the feature in the dtype of its spec.
 absl::StatusOr<Tensor> AddParsed(const std::string& name, const FeatureSpec& spec,
                                  int64_t batch_size, ExampleParsing& parsing) {
   const auto* fixed = std::get_if<FixedLenFeature>(&spec);
   if (fixed == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat("feature '", name,
-                     "': a parsing receiver takes FixedLenFeature only; the length of others "
-                     "depends on the request, and shapes are static. Write Examples with as many "
-                     "values as the longest has, padded, and declare a FixedLenFeature of that "
-                     "shape; or serve padded arrays: BuildRawServingInputReceiverFn"));
+    return absl::UnimplementedError(absl::StrCat(
+        "feature '", name,
+        "': a parsing receiver takes FixedLenFeature only; the length of others "
+        "depends on the request, and shapes are static. Pad the values in the Examples "
+        "to the largest length, and declare a FixedLenFeature of that shape; or serve "
+        "padded arrays with BuildRawServingInputReceiverFn"));
   }
   const absl::Status valid = CheckFixedLenFeature(name, *fixed);
   if (!valid.ok()) return Annotate(valid, "a parsing receiver");
   FixedLenFeature stored = *fixed;
   if (stored.dtype == DType::kInt32) {
-    stored.dtype = DType::kInt64;  // as Examples hold it
+    stored.dtype = DType::kInt64;  // Examples store integers as int64
     if (stored.default_value.has_value())
       stored.default_value = stored.default_value->Cast(DType::kInt64);
   }

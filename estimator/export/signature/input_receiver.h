@@ -1,5 +1,5 @@
-// InputReceiver: how requests enter an exported model: what a caller feeds, and the features that
-// become of it.
+// InputReceiver: the input of an exported model. It has the tensors that a request feeds, and the
+// features that are computed from them.
 #ifndef ESTIMATOR_EXPORT_SIGNATURE_INPUT_RECEIVER_H_
 #define ESTIMATOR_EXPORT_SIGNATURE_INPUT_RECEIVER_H_
 
@@ -16,65 +16,72 @@
 
 namespace estimator {
 
-// Receiver tensors by the name of the alternative: each makes further signatures, NAME:KEY.
+// Other tensors that a request may feed instead, by the name of the alternative. Each alternative
+// NAME makes a further signature NAME:KEY for each signature KEY.
 using ReceiverTensorsAlternatives = std::map<std::string, NamedTensors>;
 
-// Placeholders that stand for what comes out of serialized Examples. Such a graph runs here with
-// parsed values; in a GraphDef they are the outputs of a ParseExampleV2 node.
+// Placeholders for the features of serialized Examples. When the graph runs here, they are fed with
+// parsed values. In an exported GraphDef they are the outputs of a ParseExampleV2 node.
 struct ExampleParsing {
   Tensor serialized;                     // string [batch]
-  FeatureSpecs specs;                    // FixedLenFeature each, by the name in the Example
+  FeatureSpecs specs;                    // all FixedLenFeature, by the name in the Example
   std::map<std::string, Tensor> parsed;  // the placeholders, [batch, ...shape]
 };
 
-// Made by one of the functions below.
+// Make it with one of the functions below.
 struct InputReceiver {
-  NamedTensors features = {};  // what model_fn gets
-  NamedTensors labels = {};    // of a supervised receiver
+  NamedTensors features = {};  // passed to model_fn
+  NamedTensors labels = {};    // only in a supervised receiver
   NamedTensors receiver_tensors = {};
   ReceiverTensorsAlternatives receiver_tensors_alternatives = {};
   std::optional<ExampleParsing> parsing = std::nullopt;
-  // The rows it has placeholders for, where it was not the caller who said: a default_batch_size.
+  // The batch size of the placeholders if the receiver has a default_batch_size. None: the size
+  // that the caller asked for.
   std::optional<int64_t> batch_size = std::nullopt;
-  absl::Status status = {};  // what is wrong with it
+  absl::Status status = {};  // an error of the arguments
 };
 
-// Features by name; a bare tensor is called `feature`, a bare receiver tensor `input`.
-// Errors (in status): INVALID_ARGUMENT for an empty name, or where nothing is given.
-// Source: TF 2.15 tf.estimator.export.ServingInputReceiver. Names are strings: the integer keys
-// that TensorFlow allows for features have no counterpart.
+// A receiver for serving. A single tensor without a name is called `feature` as a feature, and
+// `input` as a receiver tensor. Names are strings: TensorFlow's integer keys are not supported.
+// Errors (in status): INVALID_ARGUMENT for an empty name, or if there are no tensors.
+// Source: TF 2.15 tf.estimator.export.ServingInputReceiver.
 InputReceiver ServingInputReceiver(const NamedTensors& features,
                                    const NamedTensors& receiver_tensors,
                                    ReceiverTensorsAlternatives alternatives = {});
-// The same for a model_fn that takes one bare tensor.
+// The same for a model_fn whose features are one tensor without a name.
 InputReceiver TensorServingInputReceiver(const Tensor& features,
                                          const NamedTensors& receiver_tensors,
                                          ReceiverTensorsAlternatives alternatives = {});
-// For training and evaluation graphs: labels are fed, too (a bare tensor: `label`).
+// A receiver for training and evaluation graphs, which feeds labels too. A single label without a
+// name is called `label`.
 InputReceiver SupervisedInputReceiver(const NamedTensors& features, const NamedTensors& labels,
                                       const NamedTensors& receiver_tensors);
 
-// Builds placeholders, with `batch_size` where TensorFlow has None, in the current graph, and what
-// makes features of them. Called several times: a served model takes any batch size, which the
-// exporter finds out by comparing graphs of several sizes.
+// Builds the placeholders and the computation of the features in the current graph. Where
+// TensorFlow's shapes have None, use `batch_size`. The exporter calls the function with several
+// sizes, and compares the graphs to find a form that takes any batch size.
 using ServingInputReceiverFn = std::function<InputReceiver(int64_t batch_size)>;
 
-// A placeholder for each feature, called as the feature; axis 0 of each spec is the batch.
-// default_batch_size: the only size that the exported model takes; none: any.
+// Returns a function that builds a placeholder for each feature, with the feature's name.
+//   features: axis 0 of each is the batch; its size is not used.
+//   default_batch_size: the only batch size of the exported model. None: it takes any.
 // Source: TF 2.15 tf.estimator.export.build_raw_serving_input_receiver_fn.
 ServingInputReceiverFn BuildRawServingInputReceiverFn(
     std::map<std::string, TensorSpec> features,
     std::optional<int64_t> default_batch_size = std::nullopt);
-// Source: TF 2.15 tf.estimator.experimental.build_raw_supervised_input_receiver_fn. Errors (in the
-// receiver's status): INVALID_ARGUMENT where a feature and a label have the same name.
+// The same with placeholders for labels.
+// Errors (in the receiver's status): INVALID_ARGUMENT if a feature and a label have the same name.
+// Source: TF 2.15 tf.estimator.experimental.build_raw_supervised_input_receiver_fn.
 ServingInputReceiverFn BuildRawSupervisedInputReceiverFn(
     std::map<std::string, TensorSpec> features, std::map<std::string, TensorSpec> labels,
     std::optional<int64_t> default_batch_size = std::nullopt);
-// Takes serialized tf.train.Examples, fed as `examples` into the string placeholder
-// `input_example_tensor`, and parses them in the graph. An i32 feature is parsed as int64 and cast.
-// Errors (in the receiver's status): UNIMPLEMENTED for features that are not FixedLenFeatures, with
-// what to do instead: their sizes depend on the request; as CheckFixedLenFeature. Source: TF 2.15
-// tf.estimator.export.build_parsing_serving_input_receiver_fn.
+// Returns a function that builds a receiver of serialized tf.train.Examples. The input `examples`
+// feeds the string placeholder `input_example_tensor`, and the graph parses it. An i32 feature is
+// parsed as int64 and then cast.
+// Errors (in the receiver's status): UNIMPLEMENTED for features that are not FixedLenFeatures,
+// because their sizes depend on the request; the message names the alternatives. As
+// CheckFixedLenFeature.
+// Source: TF 2.15 tf.estimator.export.build_parsing_serving_input_receiver_fn.
 ServingInputReceiverFn BuildParsingServingInputReceiverFn(
     FeatureSpecs feature_spec, std::optional<int64_t> default_batch_size = std::nullopt);
 

@@ -1,4 +1,4 @@
-// NamedTensors: tensors by name; what receivers and export outputs take where TensorFlow takes a
+// NamedTensors: tensors by name. Receivers and export outputs take it where TensorFlow takes a
 // tensor or a dict.
 #ifndef ESTIMATOR_EXPORT_SIGNATURE_NAMED_TENSORS_H_
 #define ESTIMATOR_EXPORT_SIGNATURE_NAMED_TENSORS_H_
@@ -11,7 +11,7 @@
 
 namespace estimator {
 
-// In name order. A bare tensor converts to a map of one whose name is "".
+// Sorted by name. A single tensor converts to a map with the name "".
 class NamedTensors : public std::map<std::string, Tensor> {
  public:
   using std::map<std::string, Tensor>::map;
@@ -19,7 +19,7 @@ class NamedTensors : public std::map<std::string, Tensor> {
   NamedTensors(const Tensor& bare) { emplace("", bare); }                           // NOLINT
   NamedTensors(std::map<std::string, Tensor> tensors) : map(std::move(tensors)) {}  // NOLINT
 
-  // The same, a bare tensor under `name`.
+  // Returns a copy in which the tensor without a name, if there is one, has the name `name`.
   NamedTensors WithDefaultName(const std::string& name) const {
     NamedTensors named = *this;
     if (const auto bare = named.find(""); bare != named.end()) {

@@ -1,4 +1,4 @@
-// SavedSignature: what a signature takes and gives, as a file describes it.
+// SavedSignature: the inputs and outputs of a signature, as a file describes them.
 #ifndef ESTIMATOR_EXPORT_SIGNATURE_SAVED_SIGNATURE_H_
 #define ESTIMATOR_EXPORT_SIGNATURE_SAVED_SIGNATURE_H_
 
@@ -13,10 +13,10 @@ namespace estimator {
 
 struct SavedTensor {
   std::string tensor_name;        // "Placeholder:0"; empty for a sparse tensor
-  DType dtype = DType::kInvalid;  // kInvalid for what has no DType (complex64, variant, ...)
-  std::optional<Shape> shape;  // unknown sizes are kUnknownDim; nullopt: not even the rank is known
+  DType dtype = DType::kInvalid;  // kInvalid for types that have no DType (complex64, variant)
+  std::optional<Shape> shape;     // unknown sizes are kUnknownDim; nullopt: the rank is unknown
 
-  std::string ToString() const;  // "f32 [?,28,28,1]"
+  std::string ToString() const;  // for example "f32 [?,28,28,1]"
   // Whether an array of this dtype and shape may be fed.
   bool Takes(DType given, const Shape& given_shape) const;
 };

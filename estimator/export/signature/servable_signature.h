@@ -1,5 +1,5 @@
-// ServableSignature: where a Predictor gets the graph of its signature from: a model_fn's, or a
-// SavedModel's.
+// ServableSignature: the interface from which a Predictor gets the graph of its signature. The
+// graph comes from a model_fn or from a SavedModel.
 #ifndef ESTIMATOR_EXPORT_SIGNATURE_SERVABLE_SIGNATURE_H_
 #define ESTIMATOR_EXPORT_SIGNATURE_SERVABLE_SIGNATURE_H_
 
@@ -20,14 +20,14 @@ namespace estimator {
 // The shapes of a request's inputs, by the signature's names.
 using InputShapes = std::map<std::string, Shape>;
 
-// A signature as a graph, for inputs of one set of shapes.
+// The graph of a signature for inputs of one set of shapes.
 struct SignatureGraph {
   std::unique_ptr<Graph> graph;
   std::map<std::string, Tensor> inputs;  // placeholders, by the signature's names
   std::map<std::string, Tensor> outputs;
-  // Inputs that are serialized Examples go through these on the host.
+  // These parse inputs that are serialized Examples on the host.
   std::vector<ImportedParser> parsers;
-  std::vector<ImportedVariable> variables;  // of a SavedModel
+  std::vector<ImportedVariable> variables;  // only of a SavedModel
 };
 
 // Thread-safe.
@@ -36,17 +36,18 @@ class ServableSignature {
   virtual ~ServableSignature() = default;
   virtual const std::string& name() const = 0;  // "serving_default"
   virtual const SavedSignature& signature() const = 0;
-  // The graph for inputs of these shapes, which fit the signature. Inputs that the outputs do not
-  // need may be missing. Calls no code of the user's and reads no file: a thread that serves calls
-  // it.
-  // Errors: what is wrong with the shapes.
+  // Returns the graph for inputs of these shapes, which must match the signature. Inputs that the
+  // outputs do not need may be missing. Does not call the user's code and reads no files, because
+  // serving threads call it.
+  // Errors: those of shapes that the model does not accept.
   virtual absl::StatusOr<SignatureGraph> GraphFor(const InputShapes& shapes) const = 0;
-  // Gives variables of `graph` that `store` lacks their values.
+  // Reads the variables of `graph` that are not yet in `store`.
   virtual absl::Status LoadVariables(const SignatureGraph& /*graph*/,
                                      VariableStore& /*store*/) const {
     return absl::OkStatus();
   }
-  // Shapes to try the signature with, the likeliest first; none where a request must say them.
+  // Returns shapes to compile the signature for, the likeliest first. Empty if only a request can
+  // determine the shapes.
   virtual std::vector<InputShapes> SampleShapes() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// For tests of batch_analysis and of what is made from it: a model, built for several batch sizes
-// and analyzed.
+// For tests of batch_analysis and of its users: builds a model for several batch sizes and analyzes
+// it.
 #ifndef ESTIMATOR_EXPORT_TESTING_ANALYZED_H_
 #define ESTIMATOR_EXPORT_TESTING_ANALYZED_H_
 
@@ -13,14 +13,14 @@
 
 namespace estimator::testing {
 
-// `model` of a placeholder x: f32 [batch, 4]. Its graphs live as long as this does.
+// Calls `model` with a placeholder x: f32 [batch, 4]. Owns the graphs.
 class Analyzed {
  public:
   explicit Analyzed(const std::function<Tensor(const Tensor&)>& model,
                     const std::vector<int64_t>& sizes = {2, 3, 5});
 
   BatchAnalysis analysis;
-  Tensor y;  // what `model` gave for the first size
+  Tensor y;  // the result of `model` for the first size
 
  private:
   std::vector<std::unique_ptr<Graph>> graphs_;

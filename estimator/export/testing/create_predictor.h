@@ -1,4 +1,4 @@
-// For tests of predictors: what MakePredictor of an estimator does.
+// For tests of predictors: makes a Predictor as MakePredictor of an estimator does.
 #ifndef ESTIMATOR_EXPORT_TESTING_CREATE_PREDICTOR_H_
 #define ESTIMATOR_EXPORT_TESTING_CREATE_PREDICTOR_H_
 

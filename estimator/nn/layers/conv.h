@@ -21,7 +21,7 @@ struct Conv2DOptions {
   Size2D dilation_rate = 1;
   Activation activation = nullptr;
   bool use_bias = true;
-  Initializer kernel_initializer = nullptr;  // none: the scope's, or glorot_uniform
+  Initializer kernel_initializer = nullptr;  // none: the variable scope's, or GlorotUniform
   Initializer bias_initializer = nullptr;    // none: zeros
   Regularizer kernel_regularizer = nullptr;
   Regularizer bias_regularizer = nullptr;
@@ -32,24 +32,28 @@ struct Conv2DOptions {
 // activation(conv(x, kernel) + bias).
 //   x: [N, H, W, C].  Returns [N, P, Q, filters].
 //   Variables: `<name>/kernel` [R, S, C, filters], `<name>/bias` [filters].
-// Errors: INVALID_ARGUMENT if x is not of rank 4, filters or a size is not positive, or no window
-// fits. Source: TF 2.15 tf.compat.v1.layers.conv2d.
+// Errors (kept by the graph): INVALID_ARGUMENT if x is not of rank 4, if filters or a size is not
+// positive, or if x is smaller than the kernel's window.
+// Source: TF 2.15 tf.compat.v1.layers.conv2d.
 Tensor Conv2D(const Tensor& x, const Conv2DOptions& options);
 
-// The transposed convolution: an output of H * stride rows with Padding::kSame, and of
-// H * stride + max(R - stride, 0) with kValid. dilation_rate must be 1.
-//   x: [N, H, W, C].  Variables: `<name>/kernel` [R, S, filters, C], `<name>/bias` [filters];
-//   default name conv2d_transpose.
+// The transposed convolution, which upsamples by `strides`. The default name is conv2d_transpose.
+//   x: [N, H, W, C].  Returns [N, P, Q, filters], with
+//     P = H * stride                         for Padding::kSame
+//     P = H * stride + max(R - stride, 0)    for Padding::kValid
+//   and Q from W in the same way.
+//   Variables: `<name>/kernel` [R, S, filters, C], `<name>/bias` [filters].
+// Errors (kept by the graph): as Conv2D; UNIMPLEMENTED if dilation_rate is not 1.
 // Source: TF 2.15 tf.compat.v1.layers.conv2d_transpose.
 Tensor Conv2DTranspose(const Tensor& x, const Conv2DOptions& options);
 
 struct SeparableConv2DOptions {
-  int64_t filters = 0;     // required, except for DepthwiseConv2D, which has none
+  int64_t filters = 0;     // required; DepthwiseConv2D does not use it
   Size2D kernel_size = 0;  // required
   Size2D strides = 1;
   Padding padding = Padding::kValid;
   Size2D dilation_rate = 1;
-  int64_t depth_multiplier = 1;
+  int64_t depth_multiplier = 1;  // M: the number of depthwise outputs per input channel
   Activation activation = nullptr;
   bool use_bias = true;
   Initializer depthwise_initializer = nullptr;
@@ -62,16 +66,20 @@ struct SeparableConv2DOptions {
   std::string name = "";
 };
 
-// A depthwise convolution, then a 1x1 one that mixes the channels.
-//   Variables: `<name>/depthwise_kernel` [R, S, C, M], `<name>/pointwise_kernel` [1, 1, C*M,
-//   filters],
-//   `<name>/bias` [filters]; default name separable_conv2d.
+// A depthwise convolution, then a 1x1 convolution that mixes the channels. The default name is
+// separable_conv2d.
+//   x: [N, H, W, C].  Returns [N, P, Q, filters].
+//   Variables: `<name>/depthwise_kernel` [R, S, C, M],
+//              `<name>/pointwise_kernel` [1, 1, C*M, filters],
+//              `<name>/bias`             [filters].
+// Errors (kept by the graph): as Conv2D.
 // Source: TF 2.15 tf.compat.v1.layers.separable_conv2d.
 Tensor SeparableConv2D(const Tensor& x, const SeparableConv2DOptions& options);
 
-// The depthwise half alone. Returns [N, P, Q, C*M].
-//   Variables: `<name>/depthwise_kernel` [R, S, C, M], `<name>/bias` [C*M]; default name
-//   depthwise_conv2d.
+// The depthwise half of SeparableConv2D. The default name is depthwise_conv2d.
+//   x: [N, H, W, C].  Returns [N, P, Q, C*M].
+//   Variables: `<name>/depthwise_kernel` [R, S, C, M], `<name>/bias` [C*M].
+// Errors (kept by the graph): as Conv2D.
 // Source: TF 2.15 tf.keras.layers.DepthwiseConv2D.
 Tensor DepthwiseConv2D(const Tensor& x, const SeparableConv2DOptions& options);
 

@@ -16,7 +16,7 @@ Tensor Dropout(const Tensor& x, const DropoutOptions& options) {
   if (!CheckRank(x, "dropout", 0, 64)) return InvalidLike(x);
   if (!(options.rate >= 0 && options.rate < 1)) {
     return x.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("dropout: rate must lie in [0, 1), got ", options.rate)));
+        absl::StrCat("dropout: rate must be in [0, 1), got ", options.rate)));
   }
   if (!options.training || options.rate == 0) return x;
   return estimator::Dropout(

@@ -1,4 +1,4 @@
-// Layers that have no weights of a product: dropout, flatten, embedding look-up.
+// Dropout, flatten, and embedding look-up.
 #ifndef ESTIMATOR_NN_LAYERS_CORE_H_
 #define ESTIMATOR_NN_LAYERS_CORE_H_
 
@@ -13,34 +13,38 @@
 namespace estimator::layers {
 
 struct DropoutOptions {
-  double rate = 0.5;  // the fraction of elements that is dropped, in [0, 1)
+  double rate = 0.5;  // the fraction of elements that is set to zero, in [0, 1)
   bool training = false;
-  std::optional<Shape> noise_shape = std::nullopt;  // sizes of x, or 1 where the choice is shared
+  // The shape of the random choice: each size is that of x, or 1 if all elements along that axis
+  // share one choice. None: each element has its own.
+  std::optional<Shape> noise_shape = std::nullopt;
   std::optional<int64_t> seed = std::nullopt;
   std::string name = "";  // none: dropout, dropout_1, ...
 };
 
-// While training: zero with probability `rate`, else x / (1 - rate). Otherwise x itself.
-// Errors: INVALID_ARGUMENT if rate lies outside of [0, 1).
+// If `training`, each element becomes 0 with probability `rate`, else x / (1 - rate). If not, the
+// result is x itself.
+// Errors (kept by the graph): INVALID_ARGUMENT if rate is outside [0, 1).
 // Source: TF 2.15 tf.compat.v1.layers.dropout.
 Tensor Dropout(const Tensor& x, const DropoutOptions& options = {});
 
-// [N, ...] -> [N, the product of the rest]; [N] -> [N, 1].
+// Returns [N, product of the other sizes] for x: [N, ...], and [N, 1] for x: [N].
 // Source: TF 2.15 tf.compat.v1.layers.flatten.
 Tensor Flatten(const Tensor& x, const std::string& name = "");
 
 struct EmbeddingOptions {
-  int64_t input_dim = 0;                         // required: how many ids there are
-  int64_t output_dim = 0;                        // required: numbers per id
+  int64_t input_dim = 0;                         // required: number of rows, one for each id
+  int64_t output_dim = 0;                        // required: size of a row
   Initializer embeddings_initializer = nullptr;  // none: uniform in [-0.05, 0.05)
   Regularizer embeddings_regularizer = nullptr;
   bool trainable = true;
   std::string name = "";  // none: embedding, embedding_1, ...
 };
 
-// Row ids[i] of a table. The variable is `<name>/embeddings` [input_dim, output_dim].
+// Looks up row ids[i] of a table for every i.
 //   ids: i32 or i64 [...], in [0, input_dim).  Returns f32 [..., output_dim].
-// Errors: INVALID_ARGUMENT if ids is not i32 or i64.
+//   Variables: `<name>/embeddings` [input_dim, output_dim].
+// Errors (kept by the graph): INVALID_ARGUMENT if ids is not i32 or i64.
 // Source: TF 2.15 tf.keras.layers.Embedding.
 Tensor Embedding(const Tensor& ids, const EmbeddingOptions& options);
 

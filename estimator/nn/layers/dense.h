@@ -1,4 +1,4 @@
-// Densely connected layer.
+// The densely connected layer.
 #ifndef ESTIMATOR_NN_LAYERS_DENSE_H_
 #define ESTIMATOR_NN_LAYERS_DENSE_H_
 
@@ -12,10 +12,10 @@
 namespace estimator::layers {
 
 struct DenseOptions {
-  int64_t units = 0;  // required
+  int64_t units = 0;  // required: size of the output's last axis
   Activation activation = nullptr;
   bool use_bias = true;
-  Initializer kernel_initializer = nullptr;  // none: the scope's, or glorot_uniform
+  Initializer kernel_initializer = nullptr;  // none: the variable scope's, or GlorotUniform
   Initializer bias_initializer = nullptr;    // none: zeros
   Regularizer kernel_regularizer = nullptr;
   Regularizer bias_regularizer = nullptr;
@@ -26,7 +26,8 @@ struct DenseOptions {
 // activation(x * kernel + bias), along the last axis.
 //   x: [..., C], floating, rank >= 2.  Returns [..., units].
 //   Variables: `<name>/kernel` [C, units], `<name>/bias` [units].
-// Errors: INVALID_ARGUMENT if the rank is less than 2, or units is not positive.
+// Errors (kept by the graph): INVALID_ARGUMENT if the rank is less than 2, or if units is not
+// positive.
 // Source: TF 2.15 tf.compat.v1.layers.dense.
 Tensor Dense(const Tensor& x, const DenseOptions& options);
 

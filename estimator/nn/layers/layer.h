@@ -13,7 +13,7 @@
 
 namespace estimator::layers {
 
-// Rows and columns: {5, 3}, or 5 for both.
+// A height and a width: {5, 3}, or 5 for both.
 struct Size2D {
   int64_t height = 1;
   int64_t width = 1;
@@ -32,22 +32,24 @@ class LayerScope {
   const VariableScope scope_;
 };
 
-// Whether x can be used: valid, and of rank `rank` (or at least `min_rank`). If not, the graph
-// keeps the reason.
+// Whether x is valid and its rank is in [min_rank, max_rank]. If not, the graph keeps an error that
+// begins with `layer`.
 bool CheckRank(const Tensor& x, absl::string_view layer, int min_rank, int max_rank);
-// Whether `value` is positive; if not, the graph keeps "dense: units must be positive, got 0".
+// Whether `value` is positive. If not, the graph keeps an error such as
+// "dense: units must be given and positive, got 0".
 bool CheckPositive(int64_t value, absl::string_view layer, absl::string_view what);
 bool CheckPositive(const Size2D& size, absl::string_view layer, absl::string_view what);
 
-// The result of a layer that cannot be built.
+// An invalid tensor in x's graph: the result of a layer that cannot be built.
 Tensor InvalidLike(const Tensor& x);
 
-// A variable for use beside x: f32 (f64 where x is f64), read in x's dtype. Weights stay in f32
-// when the computation is bf16.
+// Creates a variable and returns its value in x's dtype. The variable is f64 if x is f64, else f32:
+// weights keep f32 precision when the computation is in bf16.
 Tensor GetWeight(absl::string_view name, const Shape& shape, const Tensor& x,
                  const Initializer& initializer, const Regularizer& regularizer, bool trainable);
 
-// BiasAdd with the variable `bias`, if use_bias, then the activation.
+// The arguments of AddBiasAndActivate, which adds the variable `bias` if use_bias, and then applies
+// the activation.
 struct BiasAndActivation {
   bool use_bias;
   const Initializer& bias_initializer;

@@ -15,7 +15,7 @@
 namespace estimator::layers {
 namespace {
 
-// f32, or f64 beside x in f64: statistics are never kept in 16 bits.
+// Returns f64 if x is f64, else f32: 16 bits are not precise enough for statistics.
 DType StatisticsType(const Tensor& x) {
   return x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
 }

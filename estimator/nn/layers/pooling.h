@@ -18,9 +18,10 @@ struct Pooling2DOptions {
   std::string name = "";  // none: max_pooling2d, max_pooling2d_1, ...
 };
 
-// The maximum, or the mean, of each window of each channel.
+// The maximum, or the mean, of each window of each channel. The default name of AveragePooling2D is
+// average_pooling2d.
 //   x: [N, H, W, C].  Returns [N, P, Q, C].
-// Errors: INVALID_ARGUMENT if x is not of rank 4, or no window fits.
+// Errors (kept by the graph): INVALID_ARGUMENT if x is not of rank 4, or is smaller than a window.
 // Source: TF 2.15 tf.compat.v1.layers.max_pooling2d, average_pooling2d.
 Tensor MaxPooling2D(const Tensor& x, const Pooling2DOptions& options = {});
 Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options = {});

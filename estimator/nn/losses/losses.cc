@@ -21,7 +21,7 @@ Options Common(const Specific& options) {
           .add_to_collection = options.add_to_collection};
 }
 
-// Of one shape, labels in the predictions' dtype.
+// Returns both in one shape, with labels cast to the predictions' dtype.
 LabelsAndPredictions Match(const Tensor& labels, const Tensor& predictions,
                            absl::string_view loss) {
   LabelsAndPredictions pair = MatchShapes(labels, predictions, loss);
@@ -29,12 +29,12 @@ LabelsAndPredictions Match(const Tensor& labels, const Tensor& predictions,
   return pair;
 }
 
-// labels * (1 - smoothing) + smoothing * uniform. Invalid after an error.
+// Returns labels * (1 - smoothing) + smoothing * uniform. The result is invalid after an error.
 Tensor Smooth(const Tensor& labels, double smoothing, double uniform, absl::string_view loss) {
   if (smoothing == 0 || !labels.valid()) return labels;
   if (!(smoothing > 0 && smoothing < 1)) {
     return labels.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat(loss, ": label_smoothing must lie in [0, 1), got ", smoothing)));
+        absl::StrCat(loss, ": label_smoothing must be in [0, 1), got ", smoothing)));
   }
   return labels * (1 - smoothing) + smoothing * uniform;
 }
@@ -50,8 +50,8 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits,
     if (tensor.valid()) continue;
     return graph.Fail(absl::InvalidArgumentError(
         absl::StrCat(kName, ": ", what,
-                     " are not a tensor (a default-constructed handle); labels are none where the "
-                     "dataset of input_fn gives none, and in prediction")));
+                     " are not a tensor (a default-constructed handle); there are no labels in "
+                     "prediction, or if the dataset of input_fn returns none")));
   }
   Tensor classes = labels;
   if (labels.valid() && labels.rank() == logits.rank() && labels.rank() > 0 &&

@@ -12,7 +12,8 @@
 namespace estimator::metrics {
 namespace {
 
-// hits / (hits + misses); a row counts as many of both as it has labels, or as k.
+// Returns hits / (hits + misses). Each row adds up to its number of labels (recall) or to k
+// (precision).
 Metric AtK(const Tensor& labels, const Tensor& predictions, int64_t k, const Options& options,
            bool recall) {
   const std::string name = absl::StrCat(recall ? "recall" : "precision", "_at_", k);
@@ -22,9 +23,10 @@ Metric AtK(const Tensor& labels, const Tensor& predictions, int64_t k, const Opt
                     (labels.rank() == 1 || labels.rank() == 2) &&
                     labels.dim(0) == predictions.dim(0) && k >= 1 && k <= predictions.dim(1);
   if (!fits) {
-    return InvalidMetric(graph.Fail(absl::InvalidArgumentError(absl::StrCat(
-        name, ": labels are ", labels.spec().ToString(), ", predictions ",
-        predictions.spec().ToString(), "; needs [N] or [N,L], and [N,C] with C >= ", k))));
+    return InvalidMetric(graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat(name, ": labels are ", labels.spec().ToString(), ", predictions ",
+                     predictions.spec().ToString(),
+                     "; labels must be [N] or [N,L], and predictions [N,C] with C >= ", k))));
   }
   const Variable hits = MetricScope::Sum(absl::StrCat("true_positive_at_", k));
   const Variable misses =

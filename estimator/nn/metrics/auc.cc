@@ -16,9 +16,10 @@
 namespace estimator::metrics {
 namespace {
 
-constexpr double kEpsilon = 1e-6;  // in the rates' divisors
+constexpr double kEpsilon = 1e-6;  // added to the rates' divisors, as in TensorFlow
 
-// 0 and 1 stand between the outermost thresholds. Compared in f32, as TensorFlow does.
+// The first threshold is just below 0 and the last just above 1. Predictions are compared with them
+// in f32, as in TensorFlow.
 std::vector<float> Thresholds(int64_t count) {
   constexpr double kBeyond = 1e-7;
   std::vector<float> thresholds = {static_cast<float>(0.0 - kBeyond)};
@@ -55,8 +56,8 @@ Metric Auc(const Tensor& labels, const Tensor& predictions, const AucOptions& op
   const Tensor probabilities =
       CheckRange(Cast(pair.predictions, DType::kFloat32),
                  {.what = "auc: predictions",
-                  .cure = "pass probabilities, of logits Sigmoid(logits) or a column of "
-                          "Softmax(logits); ClipByValue what is only rounded over"});
+                  .cure = "pass probabilities: for logits, Sigmoid(logits) or a column of "
+                          "Softmax(logits); for rounding errors, ClipByValue(predictions, 0, 1)"});
   const Tensor above =
       Cast(Greater(Reshape(probabilities, row), Reshape(Constant(Thresholds(n)), column)),
            DType::kFloat64);  // [thresholds, N]

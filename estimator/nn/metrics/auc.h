@@ -1,4 +1,4 @@
-// Area under the receiver operating characteristic.
+// The area under the receiver operating characteristic (ROC) curve.
 #ifndef ESTIMATOR_NN_METRICS_AUC_H_
 #define ESTIMATOR_NN_METRICS_AUC_H_
 
@@ -17,13 +17,13 @@ struct AucOptions {
   int64_t num_thresholds = 200;
 };
 
-// The curve of recall over false positive rate at `num_thresholds` thresholds, integrated by
-// trapezoids.
-//   labels: nonzero means yes.  predictions: floating, in [0, 1]; one shape.
-//   Variables: `auc/true_positives`, `false_negatives`, `true_negatives`, `false_positives`, each
-//   [num_thresholds].
-// Errors: INVALID_ARGUMENT naming both types if shapes differ; of the evaluation, with the first
-// one, if a prediction lies outside [0, 1] (a logit), whatever its weight.
+// Computes recall and false positive rate at `num_thresholds` thresholds, and integrates recall
+// over false positive rate by trapezoids.
+//   labels: nonzero means positive.  predictions: floating, in [0, 1], of the labels' shape.
+//   Variables: `auc/true_positives`, `auc/false_negatives`, `auc/true_negatives`,
+//              `auc/false_positives`, each [num_thresholds].
+// Errors (kept by the graph): INVALID_ARGUMENT naming both types if shapes differ.
+// Errors of the evaluation: a prediction outside [0, 1] (for example a logit), whatever its weight.
 // Source: TF 2.15 tf.compat.v1.metrics.auc (curve ROC, summation trapezoidal).
 Metric Auc(const Tensor& labels, const Tensor& predictions, const AucOptions& options = {});
 

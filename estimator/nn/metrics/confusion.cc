@@ -29,7 +29,7 @@ class Outcomes {
   bool valid() const { return weights_.valid(); }
   Metric Invalid() const { return InvalidMetric(labels_); }
 
-  // Counts elements whose label and prediction are as asked, in the variable `count` of this scope.
+  // Counts elements with this label and this prediction, in the variable `count` of this scope.
   Metric Count(bool label, bool prediction) const {
     const Variable count = MetricScope::Sum("count");
     const Tensor met = LogicalAnd(label ? labels_ : LogicalNot(labels_),
@@ -49,7 +49,7 @@ Metric CountOf(bool label, bool prediction, const char* name, const Tensor& labe
   return outcomes.valid() ? outcomes.Count(label, prediction) : outcomes.Invalid();
 }
 
-// a / (a + b) of true positives and one kind of error.
+// Returns a / (a + b), where a are the true positives and b is one kind of error.
 Metric Share(bool label, bool prediction, const char* error_name, const char* name,
              const Tensor& labels, const Tensor& predictions, const Options& options) {
   const MetricScope scope(options.name, name);

@@ -1,7 +1,7 @@
-// Metrics of yes-no predictions, counted by outcome.
-//   labels, predictions: one shape, any dtype; nonzero means yes. Threshold probabilities first, or
-//   use Auc.
-// Errors: INVALID_ARGUMENT naming both types if shapes differ.
+// Metrics of binary predictions, counted by outcome, and the mean intersection over union.
+//   labels, predictions: one shape, any dtype; nonzero means positive. Compare probabilities with a
+//     threshold first, or use Auc.
+// Errors (kept by the graph): INVALID_ARGUMENT naming both types if shapes differ.
 #ifndef ESTIMATOR_NN_METRICS_CONFUSION_H_
 #define ESTIMATOR_NN_METRICS_CONFUSION_H_
 
@@ -12,24 +12,29 @@
 
 namespace estimator::metrics {
 
-// Sums of weights. Variables: `true_positives/count` and so on.
-// Source: TF 2.15 tf.compat.v1.metrics.true_positives, ...
+// The sum of the weights of elements with this outcome.
+//   Variables: `true_positives/count`, `false_positives/count`, `true_negatives/count`,
+//              `false_negatives/count`.
+// Source: TF 2.15 tf.compat.v1.metrics.true_positives, false_positives, true_negatives,
+// false_negatives.
 Metric TruePositives(const Tensor& labels, const Tensor& predictions, const Options& options = {});
 Metric FalsePositives(const Tensor& labels, const Tensor& predictions, const Options& options = {});
 Metric TrueNegatives(const Tensor& labels, const Tensor& predictions, const Options& options = {});
 Metric FalseNegatives(const Tensor& labels, const Tensor& predictions, const Options& options = {});
 
-// true positives / predicted positives; 0 where nothing was predicted.
-// Variables: `precision/true_positives/count`, `precision/false_positives/count`.
+// true positives / predicted positives. The value is 0 if there are no predicted positives.
+//   Variables: `precision/true_positives/count`, `precision/false_positives/count`.
+// Source: TF 2.15 tf.compat.v1.metrics.precision.
 Metric Precision(const Tensor& labels, const Tensor& predictions, const Options& options = {});
-// true positives / labelled positives; 0 where nothing was labelled.
-// Variables: `recall/true_positives/count`, `recall/false_negatives/count`.
+// true positives / positive labels. The value is 0 if there are no positive labels.
+//   Variables: `recall/true_positives/count`, `recall/false_negatives/count`.
+// Source: TF 2.15 tf.compat.v1.metrics.recall.
 Metric Recall(const Tensor& labels, const Tensor& predictions, const Options& options = {});
 
-// Mean over classes of intersection / union, of classes that were labelled or predicted.
-//   labels, predictions: i32 or i64, in [0, num_classes).  Variable:
-//   `mean_iou/total_confusion_matrix`.
-// Errors: of the evaluation, with the first one, if a class lies outside, whatever its weight.
+// The mean of intersection / union over the classes that occur in labels or predictions.
+//   labels, predictions: i32 or i64, in [0, num_classes).
+//   Variables: `mean_iou/total_confusion_matrix` [num_classes, num_classes].
+// Errors of the evaluation: a class outside [0, num_classes), whatever its weight.
 // Source: TF 2.15 tf.compat.v1.metrics.mean_iou.
 Metric MeanIou(const Tensor& labels, const Tensor& predictions, int64_t num_classes,
                const Options& options = {});

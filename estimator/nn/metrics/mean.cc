@@ -32,7 +32,7 @@ Metric MeanOf(const Tensor& values, const std::optional<Operand>& weights, absl:
           Group({AssignAdd(total, batch_total), AssignAdd(count, batch_count)}, "update_op")};
 }
 
-// Both in f64.
+// Returns both in one shape, as f64.
 LabelsAndPredictions Match(const Tensor& labels, const Tensor& predictions, absl::string_view who) {
   LabelsAndPredictions pair = MatchShapes(labels, predictions, who);
   if (!pair.labels.valid()) return pair;

@@ -36,8 +36,8 @@ Tensor CheckClasses(const Tensor& classes, int64_t num_classes, const std::strin
   return CheckRange(classes, {.low = 0,
                               .high = static_cast<float>(num_classes - 1),
                               .what = what,
-                              .cure = "num_classes is one more than the largest class; put what "
-                                      "has no class into class 0 with a weight of 0"});
+                              .cure = "num_classes is one more than the largest class; give "
+                                      "elements without a class the class 0 and the weight 0"});
 }
 
 }  // namespace estimator::metrics

@@ -1,7 +1,8 @@
 // Metrics: numbers that accumulate over the batches of an evaluation, as tf.compat.v1.metrics.
 //
-// A metric keeps its sums in local variables (not saved), in f64, where TensorFlow has f32: sums of
-// millions of examples stay exact enough that the result does not depend on the batch size.
+// A metric keeps its sums in local variables, which checkpoints do not contain. The sums are f64,
+// where TensorFlow uses f32, so that the result does not depend on the batch size even for millions
+// of examples.
 #ifndef ESTIMATOR_NN_METRICS_METRIC_H_
 #define ESTIMATOR_NN_METRICS_METRIC_H_
 
@@ -20,23 +21,23 @@
 namespace estimator::metrics {
 
 struct Metric {
-  Tensor value;      // depends on local variables alone: read it when all updates have run
+  Tensor value;      // depends on local variables only: read it after all updates have run
   Operation update;  // adds one batch
 };
 
-// By the name under which the result is shown; sorted, as TensorFlow shows them.
+// Keyed by the name under which a result is shown. Sorted by name, as in TensorFlow.
 using MetricMap = std::map<std::string, Metric>;
 
-// What every metric takes.
+// The options of every metric.
 struct Options {
-  // A number or a tensor that broadcasts to the values (of their rank, sizes 1 or equal). Weight 0
-  // leaves an element out. None: 1.
+  // A number, or a tensor that broadcasts to the values: it has their rank, and each size is 1 or
+  // equal to theirs. An element with weight 0 does not count. None: 1.
   std::optional<Operand> weights = std::nullopt;
-  std::string name = "";  // scope of its variables; none: accuracy, accuracy_1, ...
+  std::string name = "";  // scope of the variables; none: accuracy, accuracy_1, ...
 };
 
-// For metrics of one's own: the scope, a local variable in it (f64, zeros), and a handle after an
-// error.
+// For your own metrics: the variable scope of a metric. Sum creates a local f64 variable of zeros
+// in the current scope.
 class MetricScope {
  public:
   MetricScope(absl::string_view name, absl::string_view default_name);
@@ -45,13 +46,16 @@ class MetricScope {
  private:
   const VariableScope scope_;
 };
+// The result of a metric that cannot be built: invalid handles in the graph of `like`.
 Metric InvalidMetric(const Tensor& like);
 
-// `weights` as f64, broadcast to the shape of `values`; invalid after an error. No weights: ones.
+// Returns `weights` as f64 in the shape of `values`, or ones if there are no weights. After an
+// error the result is invalid. `metric` begins the error message.
 Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values,
                    absl::string_view metric);
 
-// `classes`, which must be in [0, num_classes) when they are computed; `what` names them.
+// Returns `classes`, and fails the evaluation if a value is outside [0, num_classes). `what` names
+// them in the error message.
 Tensor CheckClasses(const Tensor& classes, int64_t num_classes, const std::string& what);
 
 }  // namespace estimator::metrics

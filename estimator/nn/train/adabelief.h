@@ -1,12 +1,13 @@
-// AdaBelief: Adam that divides by how far the gradient strays from its mean. Slots
-// `<variable>/AdaBeliefOptimizer` (m) and `<variable>/AdaBeliefOptimizer_1` (s), and beta1_power,
-// beta2_power, step:
+// AdaBelief: Adam that divides by the deviation of the gradient from its moving mean.
+//   slots: `<variable>/AdaBeliefOptimizer` (m), `<variable>/AdaBeliefOptimizer_1` (s)
+//   other variables: beta1_power, beta2_power, step
+//
 //   m <- beta_1 * m + (1 - beta_1) * gradient
 //   s <- beta_2 * s + (1 - beta_2) * (gradient - m)^2 + epsilon
 //   update = (m / (1 - beta_1^t)) / (sqrt(s / (1 - beta_2^t)) + epsilon)
 //   variable <- variable - rate * (update + weight_decay * variable)
-// t counts from 1. This is the paper's algorithm with decoupled weight decay: no rectification and
-// no AMSGrad, so a program of the TensorFlow package adabelief_tf ports with rectify=False.
+// t counts from 1. This is the paper's algorithm with decoupled weight decay, without rectification
+// and AMSGrad. A program that uses the TensorFlow package adabelief_tf needs rectify=False there.
 // Source: Zhuang et al. 2020, "AdaBelief Optimizer"; names of adabelief_tf 0.3 for TensorFlow 1.
 #ifndef ESTIMATOR_NN_TRAIN_ADABELIEF_H_
 #define ESTIMATOR_NN_TRAIN_ADABELIEF_H_
@@ -24,7 +25,7 @@ struct AdaBeliefOptions {
   double beta_2 = 0.999;
   double epsilon = 1e-14;
   double weight_decay = 0;
-  std::string name = "AdaBeliefOptimizer";  // of its ops and slots
+  std::string name = "AdaBeliefOptimizer";  // name of the ops and slots
 };
 
 class AdaBelief : public Optimizer {
@@ -42,7 +43,7 @@ class AdaBelief : public Optimizer {
   AdaBeliefOptions options_;
   Variable beta1_power_;
   Variable beta2_power_;
-  Variable step_;  // i32; nothing reads it here, adabelief_tf's checkpoints have it
+  Variable step_;  // i32; not read here, but checkpoints of adabelief_tf contain it
 };
 
 }  // namespace estimator::train

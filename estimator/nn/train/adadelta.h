@@ -1,4 +1,6 @@
-// Adadelta, slots `<variable>/Adadelta` (accum) and `<variable>/Adadelta_1` (accum_update):
+// Adadelta.
+//   slots: `<variable>/Adadelta` (accum), `<variable>/Adadelta_1` (accum_update)
+//
 //   accum <- rho * accum + (1 - rho) * gradient^2
 //   update = sqrt(accum_update + epsilon) / sqrt(accum + epsilon) * gradient
 //   accum_update <- rho * accum_update + (1 - rho) * update^2
@@ -18,7 +20,7 @@ namespace estimator::train {
 struct AdadeltaOptions {
   double rho = 0.95;
   double epsilon = 1e-8;
-  std::string name = "Adadelta";  // of its ops and slots
+  std::string name = "Adadelta";  // name of the ops and slots
 };
 
 class Adadelta : public Optimizer {

@@ -83,7 +83,7 @@ Tensor Adafactor::Normalized(const Tensor& gradient, const Variable& variable,
 
 std::vector<Operation> Adafactor::ApplyDense(const Tensor& gradient, const Variable& variable) {
   std::vector<Operation> updates;
-  // First, so that it takes the first name.
+  // Created before vr and vc, so that m gets the slot name without a suffix, as in tensor2tensor.
   const Variable m = options_.beta1 == 0 ? Variable() : GetSlot(variable, "m", {.name = name()});
   const Tensor value = Cast(variable, DType::kFloat32);
   Tensor x = Normalized(Cast(gradient, DType::kFloat32), variable, updates);

@@ -24,8 +24,8 @@ std::vector<Operation> Adagrad::ApplyDense(const Tensor& gradient, const Variabl
   return {Assign(variable, next.var), Assign(accum, next.accum)};
 }
 
-// A row without a gradient stays as it is either way. The same bits too, where the table is looked
-// up in one place.
+// A row without a gradient does not change in ApplyDense either, so the choice is only one of cost.
+// If the table is looked up in one place, even the bits are the same.
 std::vector<Operation> Adagrad::ApplySparse(const RowGradient& gradient, const Variable& variable) {
   if (!gradient.FewerThanAll()) return ApplyDense(gradient.dense(), variable);
   const Variable accum = Accumulator(variable);

@@ -1,5 +1,8 @@
-// Adagrad, slot `<variable>/Adagrad` (accum, at first initial_accumulator_value):
-//   accum <- accum + gradient^2;  variable <- variable - rate * gradient / sqrt(accum)
+// Adagrad.
+//   slot: `<variable>/Adagrad` (accum), which starts at initial_accumulator_value
+//
+//   accum <- accum + gradient^2
+//   variable <- variable - rate * gradient / sqrt(accum)
 // Source: TF 2.15 tf.compat.v1.train.AdagradOptimizer.
 #ifndef ESTIMATOR_NN_TRAIN_ADAGRAD_H_
 #define ESTIMATOR_NN_TRAIN_ADAGRAD_H_
@@ -14,7 +17,7 @@ namespace estimator::train {
 
 struct AdagradOptions {
   double initial_accumulator_value = 0.1;  // > 0
-  std::string name = "Adagrad";            // of its ops and slots
+  std::string name = "Adagrad";            // name of the ops and slots
 };
 
 class Adagrad : public Optimizer {

@@ -16,7 +16,7 @@ absl::Status Adam::Validate() const {
 }
 
 void Adam::Prepare(const std::vector<Variable>&) {
-  // f32 whatever the variables are, as in TensorFlow.
+  // These are f32 for variables of any dtype, as in TensorFlow.
   beta1_power_ = GetNonSlot("beta1_power", options_.beta1);
   beta2_power_ = GetNonSlot("beta2_power", options_.beta2);
 }

@@ -1,8 +1,11 @@
-// Adam, slots `<variable>/Adam` (m) and `<variable>/Adam_1` (v), and beta1_power, beta2_power:
+// Adam.
+//   slots: `<variable>/Adam` (m), `<variable>/Adam_1` (v)
+//   other variables: beta1_power, beta2_power
+//
 //   m <- beta1 * m + (1 - beta1) * gradient
 //   v <- beta2 * v + (1 - beta2) * gradient^2
 //   variable <- variable - rate * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon)
-// t counts from 1; epsilon is added where TensorFlow adds it ("epsilon hat" of the paper).
+// t counts from 1. As in TensorFlow, epsilon is the paper's "epsilon hat".
 // Source: TF 2.15 tf.compat.v1.train.AdamOptimizer; Kingma and Ba 2014.
 #ifndef ESTIMATOR_NN_TRAIN_ADAM_H_
 #define ESTIMATOR_NN_TRAIN_ADAM_H_
@@ -19,7 +22,7 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  std::string name = "Adam";  // of its ops and slots
+  std::string name = "Adam";  // name of the ops and slots
 };
 
 class Adam : public Optimizer {

@@ -1,9 +1,11 @@
-// Adam with decoupled weight decay as BERT has it, slots `<variable>/adam_m`, `<variable>/adam_v`:
+// Adam with decoupled weight decay, as in BERT.
+//   slots: `<variable>/adam_m` (m), `<variable>/adam_v` (v)
+//
 //   m <- beta_1 * m + (1 - beta_1) * gradient
 //   v <- beta_2 * v + (1 - beta_2) * gradient^2
 //   variable <- variable - rate * (m / (sqrt(v) + epsilon) + weight_decay_rate * variable)
-// No bias correction. Weight decay leaves out variables whose name a regular expression matches.
-// For rates by layer, as ELECTRA fine-tunes, give it train::RateByName.
+// There is no bias correction. Variables whose name matches exclude_from_weight_decay do not decay.
+// For a learning rate by layer, as in ELECTRA's fine-tuning, pass train::RateByName.
 // Source: google-research/bert optimization.AdamWeightDecayOptimizer; Loshchilov and Hutter 2017.
 #ifndef ESTIMATOR_NN_TRAIN_ADAM_WEIGHT_DECAY_H_
 #define ESTIMATOR_NN_TRAIN_ADAM_WEIGHT_DECAY_H_
@@ -21,9 +23,10 @@ struct AdamWeightDecayOptions {
   double beta_1 = 0.9;
   double beta_2 = 0.999;
   double epsilon = 1e-6;
-  // Searched in the variable's name; BERT: {"LayerNorm", "layer_norm", "bias"}.
+  // Regular expressions, searched in the variable's name. BERT: {"LayerNorm", "layer_norm",
+  // "bias"}.
   std::vector<std::string> exclude_from_weight_decay = {};
-  std::string name = "AdamWeightDecayOptimizer";  // of its ops
+  std::string name = "AdamWeightDecayOptimizer";  // name of the ops
 };
 
 class AdamWeightDecay : public Optimizer {

@@ -13,7 +13,8 @@ namespace estimator {
 namespace {
 
 Tensor ClipDense(const Tensor& x, double clip_norm, const ReduceAxes& axes) {
-  // The square root's derivative at 0 is not finite: take it elsewhere.
+  // The derivative of the square root is not finite at 0. The inner Where replaces 0 by 1 there, so
+  // that the gradient of the norm is 0, not NaN.
   const Tensor sum = ReduceSum(Square(x), axes, /*keepdims=*/true);
   const Tensor positive = Greater(sum, 0.0);
   const Tensor norm = Where(positive, Sqrt(Where(positive, sum, 1.0)), sum);
@@ -41,7 +42,7 @@ ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double 
   if (present.empty()) return result;
   if (!use_norm.valid()) result.global_norm = GlobalNorm(present);
   const Tensor& norm = result.global_norm;
-  // norm - norm is 0 if it is finite, NaN if not.
+  // norm - norm is 0 if the norm is finite, and NaN if not.
   const Tensor scale = Minimum(1 / norm, 1 / clip_norm) * clip_norm + (norm - norm);
   for (Tensor& tensor : result.tensors) {
     if (!tensor.valid()) continue;

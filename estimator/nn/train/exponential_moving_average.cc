@@ -31,8 +31,9 @@ Variable ExponentialMovingAverage::Average(const Variable& variable) const {
 
 namespace {
 
-// A variable's value is read after `done`, as in TensorFlow under control_dependencies([done]):
-// global_step counts the step that is being averaged. Any other tensor stays what it is.
+// If num_updates is a variable, returns its value after `done`, as in TensorFlow under
+// control_dependencies([done]): global_step then counts the step that is being averaged. Any other
+// tensor is returned unchanged.
 Tensor AfterStep(const Operation& done, const Tensor& num_updates) {
   for (const Variable& variable : Graph::Current().variables()) {
     if (variable.read() == num_updates) return UpdatedValue(done, variable);
@@ -88,7 +89,8 @@ std::map<std::string, Variable> ExponentialMovingAverage::VariablesToRestore(
   std::vector<Variable> chosen = averaged;
   if (averaged.empty()) {
     chosen = graph.TrainableVariables();
-    // Apply saw another mode's graph, which may have variables that this one lacks.
+    // Apply may have been called in the graph of another mode, which may have variables that this
+    // graph does not have.
     for (const auto& [name, average] : averages_) {
       if (const auto variable = graph.FindVariable(name)) chosen.push_back(*variable);
     }

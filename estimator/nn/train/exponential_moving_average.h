@@ -1,4 +1,6 @@
-// Shadow copies of variables that follow them slowly; evaluation often uses these instead.
+// Exponential moving averages of variables. Evaluation often uses the averages instead of the
+// variables.
+//
 //   const Operation step = optimizer.Minimize(loss);
 //   train::ExponentialMovingAverage ema(0.999);
 //   const Operation train_op = Group({step, ema.Apply({}, step)});
@@ -15,40 +17,45 @@
 namespace estimator::train {
 
 struct ExponentialMovingAverageOptions {
-  // A step count (i64 or floating, []), if given: the decay is min(decay, (1 + n) / (10 + n)).
-  // A variable, such as global_step, has the value that it has after the step: 1 in the first.
+  // A step count n: i64 or floating, []. If given, the decay is min(decay, (1 + n) / (10 + n)), so
+  // that averages follow faster at first. If it is a variable, such as global_step, its value after
+  // the step counts: 1 in the first step.
   Tensor num_updates = Tensor();
   std::string name = "ExponentialMovingAverage";
 };
 
-// average <- average - (average - value) * (1 - decay); `<variable>/ExponentialMovingAverage`
-// begins at the variable's initial value. Source: TF 2.15
-// tf.compat.v1.train.ExponentialMovingAverage.
+// average <- average - (average - value) * (1 - decay)
+// The average is the variable `<variable>/ExponentialMovingAverage`. It starts at the variable's
+// initial value.
+// Source: TF 2.15 tf.compat.v1.train.ExponentialMovingAverage.
 class ExponentialMovingAverage {
  public:
   explicit ExponentialMovingAverage(double decay, ExponentialMovingAverageOptions options = {});
 
-  // Updates the averages (creating them) with the values that the variables have after `after` and
-  // the graph's own update_ops (batch norm) have run. variables: none: all trainable ones. The
-  // caller groups the result with `after`. Errors: INVALID_ARGUMENT if a variable is not floating.
+  // Creates the averages, and returns the operation that updates them. The update uses the values
+  // after `after` and graph.update_ops() (batch normalization) have run. Group the result with
+  // `after`.
+  //   variables: none given: all trainable ones.
+  // Errors (kept by the graph): INVALID_ARGUMENT if a variable is not floating.
   Operation Apply(const std::vector<Variable>& variables = {},
                   const Operation& after = Operation());
 
-  // The average of a variable; invalid before Apply has seen it.
+  // Returns the average of a variable. It is invalid unless Apply was called for the variable.
   Variable Average(const Variable& variable) const;
-  // "w/ExponentialMovingAverage"
+  // Returns the name of a variable's average: "w/ExponentialMovingAverage" for "w".
   std::string AverageName(const Variable& variable) const;
-  // For evaluation: what to read from a checkpoint, by name there: averages for the variables given
-  // (none: all trainable ones, and those of this graph that Apply has seen, there or in another
-  // mode's), the plain name for all others.
-  // Source: variables_to_restore.
+  // For evaluation: maps names in the checkpoint to variables of this graph. A variable in
+  // `averaged` gets its average's name, any other variable its own name.
+  //   averaged: none given: all trainable variables, and those for which Apply was called, in this
+  //     graph or in the graph of another mode.
+  // Source: TF 2.15 ExponentialMovingAverage.variables_to_restore.
   std::map<std::string, Variable> VariablesToRestore(
       const std::vector<Variable>& averaged = {}) const;
 
  private:
   double decay_;
   ExponentialMovingAverageOptions options_;
-  std::map<std::string, std::string> averages_;  // variable's name -> average's
+  std::map<std::string, std::string> averages_;  // variable's name -> average's name
 };
 
 }  // namespace estimator::train

@@ -27,7 +27,7 @@ Ftrl::Slots Ftrl::SlotsOf(const Variable& variable) {
   const auto name_or = [this](const std::string& name) {
     return name.empty() ? this->name() : name;
   };
-  // In this order: the second of one name gets the suffix.
+  // The order of creation matters: the second slot of one name gets the suffix _1.
   const Variable accum =
       GetSlot(variable, "accum",
               {.initializer = initializers::Constant(options_.initial_accumulator_value),
@@ -41,7 +41,7 @@ FtrlRates Ftrl::Rates(const Variable& variable) const {
       .l1 = Number(variable, options_.l1_regularization_strength, "l1"),
       .l2 = Number(variable, options_.l2_regularization_strength, "l2"),
       .lr_power = Number(variable, options_.learning_rate_power, "learning_rate_power")};
-  // The op has no beta: beta / rate enters through 2 * l2.
+  // The op has no beta. Adding beta / (2 * rate) to l2 gives the same formula.
   if (options_.beta != 0) rates.l2 += options_.beta / (2.0 * Maximum(rates.lr, 1e-36));
   return rates;
 }

@@ -1,11 +1,14 @@
-// FTRL-Proximal, slots `<variable>/Ftrl` (accum) and `<variable>/Ftrl_1` (linear):
+// FTRL-Proximal.
+//   slots: `<variable>/Ftrl` (accum), `<variable>/Ftrl_1` (linear)
+//
 //   shrunk = gradient + 2 * l2_shrinkage * variable
 //   linear <- linear + shrunk - ((accum + gradient^2)^-p - accum^-p) / rate * variable
 //   accum <- accum + gradient^2
 //   variable <- (l1 * sign(linear) - linear) / ((beta + accum^-p) / rate + 2 * l2)
-//     if |linear| > l1, else 0
-// with p = learning_rate_power. It does not start from the variable: where linear is 0 at first,
-// the first step moves the variable to where the gradient alone puts it.
+//                                                     (if |linear| > l1)
+//   variable <- 0                                     (otherwise)
+// with p = learning_rate_power. The new value does not start from the variable's old value. In the
+// first step, where linear is 0, it follows from the gradient and the change of accum.
 // Source: TF 2.15 tf.compat.v1.train.FtrlOptimizer; McMahan et al. 2013, "Ad click prediction".
 #ifndef ESTIMATOR_NN_TRAIN_FTRL_H_
 #define ESTIMATOR_NN_TRAIN_FTRL_H_
@@ -20,15 +23,15 @@
 namespace estimator::train {
 
 struct FtrlOptions {
-  double learning_rate_power = -0.5;       // <= 0; 0: a rate that does not decay
-  double initial_accumulator_value = 0.1;  // >= 0
-  double l1_regularization_strength = 0;   // these four >= 0
-  double l2_regularization_strength = 0;
-  double l2_shrinkage_regularization_strength = 0;
-  double beta = 0;
-  std::string name = "Ftrl";     // of its ops and, unless said below, slots
-  std::string accum_name = "";   // of the slot accum
-  std::string linear_name = "";  // of the slot linear
+  double learning_rate_power = -0.5;                // <= 0; 0: the rate does not decay
+  double initial_accumulator_value = 0.1;           // >= 0
+  double l1_regularization_strength = 0;            // >= 0
+  double l2_regularization_strength = 0;            // >= 0
+  double l2_shrinkage_regularization_strength = 0;  // >= 0
+  double beta = 0;                                  // >= 0
+  std::string name = "Ftrl";                        // name of the ops and slots
+  std::string accum_name = "";                      // name of the slot accum; "": `name`
+  std::string linear_name = "";                     // name of the slot linear; "": `name`
 };
 
 class Ftrl : public Optimizer {

@@ -12,7 +12,7 @@
 namespace estimator::train {
 
 struct GradientDescentOptions {
-  std::string name = "GradientDescent";  // of its ops
+  std::string name = "GradientDescent";  // name of the ops
 };
 
 class GradientDescent : public Optimizer {

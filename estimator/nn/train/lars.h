@@ -1,12 +1,14 @@
-// Layer-wise adaptive rate scaling, slot `<variable>/LARSOptimizer` (momentum):
-//   ratio = eeta * |variable| / (|gradient| + weight_decay * |variable| + epsilon), Euclidean norms
+// LARS: layer-wise adaptive rate scaling.
+//   slot: `<variable>/LARSOptimizer` (momentum)
+//
+//   ratio = eeta * |variable| / (|gradient| + weight_decay * |variable| + epsilon)
 //   step = rate * ratio * (gradient + weight_decay * variable)
 //   momentum <- momentum_rate * momentum + step
 //   variable <- variable - momentum                                          (plain)
 //   variable <- variable - (step + momentum_rate * momentum)                 (Nesterov)
-// ratio is 1 where one of both norms is 0. A variable of skip_list has step = rate * gradient: no
-// scaling, no decay. The rate is inside the momentum, so what was accumulated keeps its scale when
-// the rate changes.
+// |x| is the Euclidean norm. ratio is 1 if one of the norms is 0. A variable of skip_list has
+// step = rate * gradient, without scaling and weight decay. The rate is part of the momentum:
+// accumulated steps keep their scale when the rate changes.
 // Source: tensorflow/tpu models/official/efficientnet/lars_optimizer.LARSOptimizer; You et al.
 // 2017, "Large Batch Training of Convolutional Networks".
 #ifndef ESTIMATOR_NN_TRAIN_LARS_H_
@@ -25,10 +27,10 @@ struct LARSOptions {
   double weight_decay = 1e-4;
   double eeta = 0.001;  // the paper's trust coefficient
   double epsilon = 0;
-  // Substrings of names, no patterns; ResNet: {"batch_normalization", "bias"}.
+  // Substrings of variable names, not patterns. ResNet: {"batch_normalization", "bias"}.
   std::vector<std::string> skip_list = {};
   bool use_nesterov = false;
-  std::string name = "LARSOptimizer";  // of its ops and slots
+  std::string name = "LARSOptimizer";  // name of the ops and slots
 };
 
 class LARS : public Optimizer {

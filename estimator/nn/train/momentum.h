@@ -1,4 +1,6 @@
-// Momentum, slot `<variable>/Momentum`:
+// Momentum.
+//   slot: `<variable>/Momentum` (accum)
+//
 //   accum <- momentum * accum + gradient
 //   variable <- variable - rate * accum                             (plain)
 //   variable <- variable - rate * (gradient + momentum * accum)     (Nesterov, with the new accum)
@@ -16,12 +18,12 @@ namespace estimator::train {
 
 struct MomentumOptions {
   bool use_nesterov = false;
-  std::string name = "Momentum";  // of its ops and slots
+  std::string name = "Momentum";  // name of the ops and slots
 };
 
 class Momentum : public Optimizer {
  public:
-  // momentum: a number, at least 0, or whatever a learning rate may be.
+  // momentum: a number >= 0, a tensor, or a schedule, as for a learning rate.
   Momentum(Schedule learning_rate, Schedule momentum, MomentumOptions options = {})
       : Optimizer(options.name, std::move(learning_rate)),
         momentum_(std::move(momentum)),
@@ -38,7 +40,7 @@ class Momentum : public Optimizer {
  private:
   Schedule momentum_;
   MomentumOptions options_;
-  Tensor momentum_tensor_;  // of the step being built
+  Tensor momentum_tensor_;  // momentum_ in the step being built
 };
 
 }  // namespace estimator::train

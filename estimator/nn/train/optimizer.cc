@@ -17,7 +17,7 @@
 namespace estimator::train {
 namespace {
 
-// "'a', 'b', 'c' and 4 more"
+// Returns for example "'a', 'b', 'c' and 4 more".
 std::string ListNames(const std::vector<Variable>& variables) {
   constexpr size_t kShown = 3;
   const size_t shown = std::min(kShown, variables.size());
@@ -83,8 +83,9 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(
   }
   if (!any) {
     graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("Minimize: a loss that no variable reaches: '", loss.name(),
-                     "' does not depend on ", ListNames(chosen), " through differentiable ops")));
+        absl::StrCat("Minimize: the loss '", loss.name(),
+                     "' does not depend on any trainable variable through differentiable ops: ",
+                     ListNames(chosen))));
     return {};
   }
   return pairs;

@@ -1,15 +1,15 @@
-// Optimizer: from a loss to the updates of the variables.
+// Optimizer: builds the updates of the variables from a loss.
 //
 //   Operation train_op = train::Momentum(0.1, 0.9).Minimize(loss);
 //
-// An optimizer of one's own overrides ApplyDense, and keeps its state in slots:
+// Your own optimizer overrides ApplyDense, and keeps its state in slots:
 //
 //   class Decay : public train::Optimizer {
 //    public:
 //     explicit Decay(Schedule rate) : Optimizer("Decay", std::move(rate)) {}
 //    protected:
-//     std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override
-//     {
+//     std::vector<Operation> ApplyDense(const Tensor& gradient,
+//                                       const Variable& variable) override {
 //       const Variable m = GetSlot(variable, "m");
 //       const Tensor new_m = m * 0.9 + gradient;
 //       return {Assign(m, new_m), Assign(variable, variable - Rate(variable) * new_m)};
@@ -39,7 +39,7 @@ namespace estimator::train {
 
 struct MinimizeOptions {
   std::vector<Variable> var_list = {};  // none: all trainable variables
-  bool increment_global_step = true;
+  bool increment_global_step = true;    // false: the caller increments it
 };
 
 struct ApplyOptions {
@@ -53,8 +53,8 @@ struct SlotOptions {
   std::optional<DType> dtype = std::nullopt;  // none: the variable's
 };
 
-// A value type in its subclasses: cheap to copy; holds no state but the names of its slots.
-// All errors are kept by the graph.
+// Subclasses are value types that are cheap to copy: the state is in variables of the graph, and an
+// optimizer only keeps the names of its slots. The graph keeps all errors.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -62,23 +62,26 @@ class Optimizer {
   // ComputeGradients, then ApplyGradients.
   Operation Minimize(const Tensor& loss, const MinimizeOptions& options = {});
 
-  // d loss / d variable for each variable (none given: all trainable ones). Where the training loop
-  // wraps bare optimizers (graph.sharding()), the loss is divided by the number of shards first.
-  // Errors: INVALID_ARGUMENT if the loss is not a floating scalar, if there is no variable, or if
-  // the loss does not depend on any of them.
+  // Returns d loss / d variable for each variable. If the training loop wraps bare optimizers
+  // (graph.sharding()), the loss is first divided by the number of shards.
+  //   variables: none given: all trainable ones.
+  // Errors (kept by the graph): INVALID_ARGUMENT if the loss is not a floating scalar, if there is
+  // no variable, or if the loss does not depend on any of them.
   virtual std::vector<GradientAndVariable> ComputeGradients(
       const Tensor& loss, const std::vector<Variable>& variables = {});
 
-  // One step's updates. Where the training loop wraps bare optimizers, gradients are summed over
-  // shards first, but for those that the model_fn has summed itself with CrossReplicaSum. A pair
-  // whose gradient is invalid is passed over. Errors: INVALID_ARGUMENT if no gradient is left, if a
-  // gradient's type is not its variable's, or if Validate says so.
+  // Returns the operation that makes one step's updates. If the training loop wraps bare
+  // optimizers, gradients are first summed over shards, except those that the model_fn has summed
+  // itself with CrossReplicaSum. Pairs with an invalid gradient are ignored.
+  // Errors (kept by the graph): INVALID_ARGUMENT if no gradient is left, or if a gradient's type is
+  // not that of its variable; the error of Validate.
   virtual Operation ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,
                                    const ApplyOptions& options = {});
 
-  // "Momentum": the scope of its ops and, in most subclasses, the name of its slots.
+  // For example "Momentum": the scope of the ops and, in most subclasses, the name of the slots.
   const std::string& name() const { return name_; }
-  // The learning rate: build it again for a summary (not where it is train::RateByName).
+  // To show the learning rate in a summary, call learning_rate().Build(). That is an error for
+  // train::RateByName, which has no single rate.
   const Schedule& learning_rate() const { return learning_rate_; }
 
  protected:
@@ -87,37 +90,38 @@ class Optimizer {
   Optimizer(const Optimizer&) = default;
   Optimizer& operator=(const Optimizer&) = default;
 
-  // The state `key` of `variable`: created at the first call, found by later ones. It is
-  // `<variable>/<options.name>`, and where that is taken (Adam has two slots called Adam)
+  // Returns the state `key` of `variable`. The first call creates it; later calls find it. Its name
+  // is `<variable>/<options.name>`. If that is taken (Adam has two slots called Adam), it is
   // `<variable>/<options.name>_1`, as in TensorFlow.
   Variable GetSlot(const Variable& variable, absl::string_view key,
                    const SlotOptions& options = {});
-  // A scalar of the optimizer's own, such as beta1_power: created at the first call as
-  // `<name scope of the caller of ApplyGradients><name>`, made unique with _1, as a tf.Variable.
+  // Returns a scalar that belongs to the optimizer, such as beta1_power. The first call creates it,
+  // named `<name scope of the caller of ApplyGradients><name>` and made unique with _1, as a
+  // tf.Variable is.
   Variable GetNonSlot(absl::string_view name, double initial_value, DType dtype = DType::kFloat32);
 
-  // Whether the options make sense: see OptionChecks. Asked once a call of ApplyGradients, whose
-  // graph keeps the error.
+  // Checks the options (see OptionChecks). ApplyGradients calls it, and its graph keeps the error.
   virtual absl::Status Validate() const { return absl::OkStatus(); }
 
-  // Called by ApplyGradients, in this order, in the scope `name()`. Tensors that Prepare stores are
-  // good until Finish has returned.
+  // ApplyGradients calls Prepare, ApplyDense or ApplySparse for each variable, and Finish, in this
+  // order and in the scope `name()`. Tensors that Prepare stores may be used until Finish returns.
   virtual void Prepare(const std::vector<Variable>& /*variables*/) {}
-  // The updates of one variable (and of its slots).
+  // Returns the updates of one variable and of its slots.
   virtual std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) = 0;
-  // The same for a variable that the loss reaches through Gather alone, so that the step looked up
-  // some of its rows; not on replicas, whose gradients are dense, as TensorFlow's
-  // CrossShardOptimizer makes them. Rules that move a row without a gradient too (momentum, a
-  // decaying average, a penalty) leave those others alone here: TensorFlow's _apply_sparse. By
-  // default ApplyDense: right for rules that do not, and for Adam, which moves all rows there too.
+  // The same for a variable that the loss uses only through Gather, so that a step looks up some of
+  // its rows. Not called on replicas: their gradients are dense, as with TensorFlow's
+  // CrossShardOptimizer. Override it if ApplyDense also changes rows whose gradient is 0 (momentum,
+  // a decaying average, a penalty); here such rows must not change, as in TensorFlow's
+  // _apply_sparse. The default calls ApplyDense. That is right for rules that leave such rows
+  // alone, and for Adam, which changes all rows in TensorFlow too.
   virtual std::vector<Operation> ApplySparse(const RowGradient& gradient,
                                              const Variable& variable) {
     return ApplyDense(gradient.dense(), variable);
   }
-  // Updates that all variables share.
+  // Returns the updates of the optimizer's own variables.
   virtual std::vector<Operation> Finish() { return {}; }
 
-  // The learning rate of this step for this variable, in its dtype: for ApplyDense.
+  // For ApplyDense: the learning rate of this step for this variable, in the variable's dtype.
   Tensor Rate(const Variable& variable) const;
   // A number in the variable's dtype.
   static Tensor Number(const Variable& variable, double value, absl::string_view name);
@@ -129,8 +133,8 @@ class Optimizer {
   std::string name_;
   Schedule learning_rate_;
   StepRates rates_;                                // of the step being built
-  std::string non_slot_scope_;                     // of the same: "" or "a/b/"
-  std::map<std::string, std::string> slot_names_;  // "<variable>\n<key>" -> variable's name
+  std::string non_slot_scope_;                     // of the step being built: "" or "a/b/"
+  std::map<std::string, std::string> slot_names_;  // "<variable>\n<key>" -> name of the slot
 };
 
 }  // namespace estimator::train

@@ -1,4 +1,4 @@
-// What an optimizer's Validate says of its options: every one that is out of range, in one message.
+// Checks the options of an optimizer, and reports all that are out of range in one message.
 //
 //   return OptionChecks(name()).NotNegative("epsilon", options_.epsilon).status();
 #ifndef ESTIMATOR_NN_TRAIN_OPTION_CHECKS_H_
@@ -12,10 +12,10 @@
 
 namespace estimator::train {
 
-// NaN is out of every range.
+// NaN and infinity are out of every range.
 class OptionChecks {
  public:
-  // owner: begins the message.
+  // owner: the optimizer's name, which begins the message.
   explicit OptionChecks(absl::string_view owner) : owner_(owner) {}
 
   OptionChecks& Positive(absl::string_view option, double value);     // > 0
@@ -24,7 +24,8 @@ class OptionChecks {
   // The share of the old value that a moving average keeps, in [0, 1).
   OptionChecks& Decay(absl::string_view option, double value);
 
-  // OK, or INVALID_ARGUMENT: "Ftrl: learning_rate_power is 0.5, but must be at most 0; ...".
+  // Returns OK, or INVALID_ARGUMENT such as
+  // "Ftrl: learning_rate_power is 0.5, but must be at most 0; beta is -1, but must be at least 0".
   absl::Status status() const;
 
  private:

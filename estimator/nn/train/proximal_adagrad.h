@@ -1,7 +1,9 @@
-// Adagrad with L1 and L2 penalties, slot `<variable>/ProximalAdagrad` (accum, at first
-// initial_accumulator_value):
+// Adagrad with L1 and L2 penalties.
+//   slot: `<variable>/ProximalAdagrad` (accum), which starts at initial_accumulator_value
+//
 //   accum <- accum + gradient^2
-//   rate' = rate / sqrt(accum);  p = variable - rate' * gradient
+//   rate' = rate / sqrt(accum)
+//   p = variable - rate' * gradient
 //   variable <- sign(p) * max(|p| - rate' * l1, 0) / (1 + rate' * l2)
 // Source: TF 2.15 tf.compat.v1.train.ProximalAdagradOptimizer; Duchi et al. 2011 and 2009 (FOBOS).
 #ifndef ESTIMATOR_NN_TRAIN_PROXIMAL_ADAGRAD_H_
@@ -19,7 +21,7 @@ struct ProximalAdagradOptions {
   double initial_accumulator_value = 0.1;  // > 0
   double l1_regularization_strength = 0;   // >= 0
   double l2_regularization_strength = 0;   // >= 0
-  std::string name = "ProximalAdagrad";    // of its ops and slots
+  std::string name = "ProximalAdagrad";    // name of the ops and slots
 };
 
 class ProximalAdagrad : public Optimizer {

@@ -11,7 +11,7 @@
 namespace estimator::train {
 namespace {
 
-// The indices of the rates whose fragment `name` contains.
+// Returns the indices of the rates whose fragment is part of `name`.
 std::vector<size_t> Matches(const std::vector<NamedRate>& rates, absl::string_view name) {
   std::vector<size_t> found;
   for (size_t i = 0; i < rates.size(); ++i) {
@@ -54,9 +54,10 @@ StepRates::StepRates(const Schedule& schedule, const std::vector<Variable>& vari
   if (errors.empty()) return;
   std::vector<size_t> all;
   for (size_t i = 0; i < rates.size(); ++i) all.push_back(i);
-  Graph::Current().Fail(absl::InvalidArgumentError(absl::StrCat(
-      "RateByName: each variable's name must contain exactly one of ", QuotedFragments(rates, all),
-      ", but ", absl::StrJoin(errors, "; "), ": add a fragment or make them longer")));
+  Graph::Current().Fail(absl::InvalidArgumentError(
+      absl::StrCat("RateByName: each variable's name must contain exactly one of ",
+                   QuotedFragments(rates, all), ", but ", absl::StrJoin(errors, "; "),
+                   ": add a fragment for a name without one, or make fragments longer")));
 }
 
 Tensor StepRates::Of(const Variable& variable) const {

@@ -1,4 +1,5 @@
-// A learning rate for each part of a network, as ELECTRA fine-tunes: slower towards the input.
+// A learning rate for each part of a network. ELECTRA's fine-tuning uses it to train layers near
+// the input more slowly.
 //
 //   train::AdamWeightDecay(train::RateByName({{"/embeddings/", 2e-5},
 //                                             {"encoder/layer_0/", 2.5e-5},
@@ -17,28 +18,30 @@
 namespace estimator::train {
 
 struct NamedRate {
-  std::string fragment;  // of the name of each variable that `rate` is for
+  std::string fragment;  // part of the name of the variables that `rate` applies to
   Schedule rate;
 };
 
-// For any optimizer's learning rate. A variable takes the rate of the fragment that its name
-// contains. Errors (kept by the graph, when an optimizer applies it): INVALID_ARGUMENT naming all
-// variables that contain no fragment, or more than one. It has no value of its own: Build is an
-// error.
-// Source: google-research/electra optimization (where a second fragment makes a second update).
+// Returns a learning rate for any optimizer. A variable has the rate of the fragment that its name
+// contains. Schedule::Build of the result is an error, because there is no single rate.
+// Errors (kept by the graph, when an optimizer applies it): INVALID_ARGUMENT naming all variables
+// whose name contains no fragment, or more than one.
+// Source: google-research/electra optimization. There, a second fragment makes a second update.
 Schedule RateByName(std::vector<NamedRate> rates);
 
-// The rates of one step: each schedule is built once, for all of its variables. For Optimizer.
+// For Optimizer: the learning rates of one step. Each schedule is built once for all its variables.
 class StepRates {
  public:
   StepRates() = default;
   StepRates(const Schedule& schedule, const std::vector<Variable>& variables);
-  // f32 []; invalid for a variable that was not among those given.
+  // Returns the rate of a variable, f32 []. It is invalid if the constructor was not given the
+  // variable.
   Tensor Of(const Variable& variable) const;
 
  private:
-  Tensor shared_;                          // of all variables, or
-  std::map<std::string, Tensor> by_name_;  // of each
+  // Exactly one of these is set.
+  Tensor shared_;                          // the rate of all variables
+  std::map<std::string, Tensor> by_name_;  // the rate of each variable
 };
 
 }  // namespace estimator::train

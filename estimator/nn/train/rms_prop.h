@@ -1,8 +1,11 @@
-// RMSProp, slots `<variable>/RMSProp` (ms, at first ones) and `<variable>/RMSProp_1` (mom);
-// centered, `RMSProp_1` is mg and `RMSProp_2` mom:
+// RMSProp.
+//   slots:           `<variable>/RMSProp` (ms, starts at 1), `RMSProp_1` (mom)
+//   slots, centered: `<variable>/RMSProp` (ms, starts at 1), `RMSProp_1` (mg), `RMSProp_2` (mom)
+//
 //   ms <- decay * ms + (1 - decay) * gradient^2
 //   mg <- decay * mg + (1 - decay) * gradient                                     (centered)
-//   mom <- momentum * mom + rate * gradient / sqrt(ms [- mg^2] + epsilon)
+//   mom <- momentum * mom + rate * gradient / sqrt(ms + epsilon)                  (plain)
+//   mom <- momentum * mom + rate * gradient / sqrt(ms - mg^2 + epsilon)           (centered)
 //   variable <- variable - mom
 // Source: TF 2.15 tf.compat.v1.train.RMSPropOptimizer.
 #ifndef ESTIMATOR_NN_TRAIN_RMS_PROP_H_
@@ -22,7 +25,7 @@ struct RMSPropOptions {
   double momentum = 0;
   double epsilon = 1e-10;
   bool centered = false;
-  std::string name = "RMSProp";  // of its ops and slots
+  std::string name = "RMSProp";  // name of the ops and slots
 };
 
 class RMSProp : public Optimizer {

@@ -7,8 +7,9 @@
 namespace estimator::train {
 namespace {
 
-// The sum of the slices themselves, which the runtime makes by rows (runtime/passes/row_updates.h).
-// `dense` may be a sum of such sums, or a cast of one.
+// Returns the UnsortedSegmentSum of the slices, which the runtime computes by rows
+// (runtime/passes/row_updates.h). `dense` itself may be a sum or a cast of such sums, which the
+// runtime would compute for the whole table.
 Tensor SumOf(const IndexedSlices& slices, const Tensor& dense) {
   if (!dense.valid()) return dense;
   const Node& node = *dense.node();

@@ -1,9 +1,9 @@
 // The gradient of a table of which a step looked up some rows: TensorFlow's IndexedSlices, as an
-// optimizer sees it. Update rules for such a gradient work on those rows, and write them back:
+// optimizer uses it. An update rule reads those rows, and writes the new rows back:
 //
 //   const Tensor m = gradient.Of(accum) * 0.9 + gradient.rows();
-//   return {gradient.Assign(variable, gradient.Of(variable) - rate * m), gradient.Assign(accum,
-//   m)};
+//   return {gradient.Assign(variable, gradient.Of(variable) - rate * m),
+//           gradient.Assign(accum, m)};
 #ifndef ESTIMATOR_NN_TRAIN_ROW_GRADIENT_H_
 #define ESTIMATOR_NN_TRAIN_ROW_GRADIENT_H_
 
@@ -15,22 +15,24 @@ namespace estimator::train {
 
 class RowGradient {
  public:
-  // dense: the table's gradient.  slices: what it is the sum of, a row as often as it was looked
-  // up, wherever that was: SlicesOf(dense).
+  // dense: the table's gradient.
+  // slices: SlicesOf(dense), whose sum is `dense`. It has a row for each look-up, so a row of the
+  //   table may occur more than once.
   RowGradient(const Tensor& dense, const IndexedSlices& slices);
 
   const Tensor& dense() const { return dense_; }
-  // Whether fewer rows were looked up than the table has. For rules that give the same by rows as
-  // for the whole table: only then is it less work.
+  // Whether the number of look-ups is less than the number of rows. A rule whose result is the same
+  // by rows and for the whole table uses it to choose the cheaper way.
   bool FewerThanAll() const { return rows_.valid() && rows_.dim(0) < dense_.dim(0); }
-  // [n, ...]: the whole gradient of each looked-up row, added up in the order of the slices, as
-  // TensorFlow does it; of look-ups in several places the dense gradient adds the places' sums, and
-  // may differ in the last bits. Where a row stands twice, so does its
-  // gradient, the same both times: the rule gives the same new row, and either may be written.
+  // The gradient of each looked-up row, [n, ...] for n look-ups. It is summed over all look-ups of
+  // the row in the order of the slices, as in TensorFlow. The dense gradient may differ in the last
+  // bits, because it adds sums of each place of look-up. A row that was looked up twice occurs
+  // twice, with the same gradient. The rule then computes the same new row twice, and either may be
+  // written.
   const Tensor& rows() const { return rows_; }
-  // The same rows of a variable of the table's shape.
+  // Returns the same rows of a variable that has the table's shape.
   Tensor Of(const Variable& variable) const;
-  // `variable` with these rows in their place.
+  // Returns the operation that replaces these rows of `variable` by `rows`.
   Operation Assign(const Variable& variable, const Tensor& rows) const;
 
  private:

@@ -19,13 +19,13 @@ Tensor Schedule::At(const Tensor& step) const {
   if (constant_.has_value()) return Constant(static_cast<float>(*constant_), "learning_rate");
   if (by_name_ != nullptr) {
     return Graph::Current().Fail(absl::InvalidArgumentError(
-        "RateByName gives a rate for each variable: there is no single one; ask for a part of it"));
+        "RateByName has a rate for each variable and no single one; build one of its schedules"));
   }
   if (!fn_) return tensor_;
   const Tensor rate = fn_(step);
   if (rate.valid() && !(rate.spec() == TensorSpec{DType::kFloat32, {}})) {
     return rate.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("a schedule must give f32 [], not ", rate.spec().ToString())));
+        absl::StrCat("a schedule must return f32 [], not ", rate.spec().ToString())));
   }
   return rate;
 }
@@ -40,7 +40,7 @@ Tensor Schedule::Build() const {
 namespace train {
 namespace {
 
-// Keeps an error unless value > 0.
+// Whether value > 0. If not, the graph keeps an error.
 bool CheckPositive(double value, absl::string_view schedule, absl::string_view field) {
   if (value > 0) return true;
   Graph::Current().Fail(absl::InvalidArgumentError(
@@ -50,13 +50,14 @@ bool CheckPositive(double value, absl::string_view schedule, absl::string_view f
 
 Tensor Invalid() { return Tensor(&Graph::Current(), nullptr, 0); }
 
-// s / decay_steps, rounded down for a staircase.
+// Returns s / decay_steps, rounded down for a staircase.
 Tensor Progress(const Tensor& step, const DecayOptions& options) {
   const Tensor progress = step / options.decay_steps;
   return options.staircase ? Floor(progress) : progress;
 }
 
-// initial * ((alpha + linear) * cosine + beta), the node `name`; s: min(step, decay_steps).
+// Returns initial * ((alpha + linear) * cosine + beta) as the node `name`.
+//   s: min(step, decay_steps).
 template <typename Options>
 Tensor LinearCosine(const Options& o, const Tensor& s, const Tensor& linear,
                     absl::string_view name) {
@@ -93,7 +94,7 @@ Schedule PolynomialDecay(const PolynomialDecayOptions& o) {
     if (!CheckPositive(o.decay_steps, "PolynomialDecay", "decay_steps")) return Invalid();
     Tensor s = step;
     Tensor decay_steps = ConstantLike(step, o.decay_steps);
-    if (o.cycle) {  // the period is stretched by as many wholes as have passed, at least one
+    if (o.cycle) {  // stretch the period to the next multiple of decay_steps, at least one
       decay_steps = decay_steps * Where(Equal(step, 0), 1, Ceil(step / o.decay_steps));
     } else {
       s = Minimum(step, o.decay_steps);
@@ -109,7 +110,7 @@ Schedule PiecewiseConstant(const PiecewiseConstantOptions& o) {
       fits = fits && o.boundaries[i - 1] < o.boundaries[i];
     if (!fits) {
       return Graph::Current().Fail(absl::InvalidArgumentError(absl::StrCat(
-          "PiecewiseConstant: needs increasing boundaries and one value more than these, got ",
+          "PiecewiseConstant: needs increasing boundaries and one value more than boundaries, got ",
           o.boundaries.size(), " boundaries and ", o.values.size(), " values")));
     }
     Tensor rate = ConstantLike(step, o.values.back());

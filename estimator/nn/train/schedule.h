@@ -1,8 +1,10 @@
-// Schedule: a learning rate that may change with global_step. Values are those of TF 2.15
-// tf.compat.v1.train.*_decay. Every formula below takes s, the step at which an update is made,
-// which is 0 for the first; it is computed in f32, from the int64 global_step.
-//   train::GradientDescent(train::ExponentialDecay({.initial = 0.05, .decay_steps = 97, .decay_rate
-//   = 0.95}))
+// Schedule: a learning rate that may change with global_step.
+//
+//   train::GradientDescent(
+//       train::ExponentialDecay({.initial = 0.05, .decay_steps = 97, .decay_rate = 0.95}))
+//
+// In the formulas below, s is the number of steps before the update: 0 for the first. It is the
+// int64 global_step, cast to f32. Values are those of TF 2.15 tf.compat.v1.train.*_decay.
 #ifndef ESTIMATOR_NN_TRAIN_SCHEDULE_H_
 #define ESTIMATOR_NN_TRAIN_SCHEDULE_H_
 
@@ -23,7 +25,7 @@ namespace train {
 struct NamedRate;
 }  // namespace train
 
-// A value; it builds its ops when an optimizer's Minimize asks for the rate.
+// A value type. Its ops are built when an optimizer's Minimize needs the rate.
 class Schedule {
  public:
   // step: f32 []. Returns f32 [].
@@ -33,7 +35,7 @@ class Schedule {
   template <typename Number>
   requires std::is_arithmetic_v<Number> Schedule(Number rate)  // NOLINT: a number is a schedule
       : constant_(static_cast<double>(rate)) {}
-  // A tensor of the model's own: f32 [].
+  // A tensor that the model computes: f32 [].
   Schedule(const Tensor& rate) : tensor_(rate) {}  // NOLINT
   // Any function of the step.
   template <typename F>
@@ -41,17 +43,19 @@ class Schedule {
            std::is_invocable_r_v<Tensor, F&, const Tensor&>) Schedule(F fn)
       : fn_(std::move(fn)) {}  // NOLINT
 
-  // One for each part of a network: see train::RateByName.
+  // For train::RateByName.
   explicit Schedule(std::shared_ptr<const std::vector<train::NamedRate>> by_name)
       : by_name_(std::move(by_name)) {}
 
-  // The rate at `step` (f32 []).
+  // Returns the rate at `step`. Both are f32 [].
+  // Errors (kept by the graph): INVALID_ARGUMENT if the function of the step returns another type,
+  // or if the schedule is a train::RateByName.
   Tensor At(const Tensor& step) const;
-  // The rate of the current step, from global_step, which is created where it does not exist.
+  // Returns the rate of the current step. Creates global_step if the graph does not have it.
   Tensor Build() const;
 
   std::optional<double> constant() const { return constant_; }
-  // What train::RateByName was given, or null.
+  // The argument of train::RateByName; null for other schedules.
   const std::vector<train::NamedRate>* by_name() const { return by_name_.get(); }
 
  private:
@@ -67,7 +71,7 @@ struct DecayOptions {
   double initial = 0;      // the rate at step 0
   double decay_steps = 1;  // > 0
   double decay_rate = 1;
-  bool staircase = false;  // decay at whole multiples of decay_steps
+  bool staircase = false;  // true: round s / decay_steps down, so that the rate changes in steps
 };
 // initial * decay_rate^(s / decay_steps)
 Schedule ExponentialDecay(const DecayOptions& options);
@@ -81,24 +85,26 @@ struct PolynomialDecayOptions {
   double decay_steps = 1;
   double end = 1e-4;
   double power = 1;
-  bool cycle = false;  // start again from initial with a longer decay, instead of staying at end
+  // false: the rate stays at `end` after decay_steps. true: it starts again from `initial`, with a
+  // longer decay.
+  bool cycle = false;
 };
 // (initial - end) * (1 - min(s, decay_steps) / decay_steps)^power + end
 Schedule PolynomialDecay(const PolynomialDecayOptions& options);
 
 struct PiecewiseConstantOptions {
-  std::vector<int64_t> boundaries;  // increasing
-  std::vector<double> values;       // one more
+  std::vector<int64_t> boundaries;  // increasing steps
+  std::vector<double> values;       // one more than boundaries
 };
 // values[i] for boundaries[i-1] < s <= boundaries[i].
-// Errors (kept by the graph): INVALID_ARGUMENT if the counts do not fit, or boundaries do not
-// increase.
+// Errors (kept by the graph): INVALID_ARGUMENT if there is not one value more than boundaries, or
+// if boundaries do not increase.
 Schedule PiecewiseConstant(const PiecewiseConstantOptions& options);
 
 struct CosineDecayOptions {
   double initial = 0;
   double decay_steps = 1;
-  double alpha = 0;  // what is left at the end, as a fraction of initial
+  double alpha = 0;  // the rate at the end, as a fraction of initial
 };
 // initial * ((1 - alpha) * (1 + cos(pi * min(s, decay_steps) / decay_steps)) / 2 + alpha)
 Schedule CosineDecay(const CosineDecayOptions& options);
@@ -106,21 +112,24 @@ Schedule CosineDecay(const CosineDecayOptions& options);
 struct CosineDecayRestartsOptions {
   double initial = 0;
   double first_decay_steps = 1;
-  double t_mul = 2;  // each period is this much longer than the one before
-  double m_mul = 1;  // and begins at this much of its rate
+  double t_mul = 2;  // length of a period, relative to the one before
+  double m_mul = 1;  // rate at the start of a period, relative to the one before
   double alpha = 0;
 };
+// CosineDecay that starts again after each period. The first period is first_decay_steps long.
+// Source: TF 2.15 tf.compat.v1.train.cosine_decay_restarts.
 Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& options);
 
 struct LinearCosineDecayOptions {
   double initial = 0;
   double decay_steps = 1;
-  double num_periods = 0.5;  // of the cosine, until decay_steps
+  double num_periods = 0.5;  // periods of the cosine within decay_steps
   double alpha = 0;
-  double beta = 0.001;  // what is left at the end, as a fraction of initial
+  double beta = 0.001;  // the rate at the end, as a fraction of initial
 };
-// initial * ((alpha + (decay_steps - m) / decay_steps) * c + beta), where m = min(s, decay_steps)
-// and c = (1 + cos(2 pi * num_periods * m / decay_steps)) / 2.
+// initial * ((alpha + (decay_steps - m) / decay_steps) * c + beta), where
+//   m = min(s, decay_steps)
+//   c = (1 + cos(2 * pi * num_periods * m / decay_steps)) / 2
 Schedule LinearCosineDecay(const LinearCosineDecayOptions& options);
 
 struct NoisyLinearCosineDecayOptions {
@@ -131,11 +140,11 @@ struct NoisyLinearCosineDecayOptions {
   double num_periods = 0.5;
   double alpha = 0;
   double beta = 0.001;
-  std::optional<int64_t> seed = std::nullopt;  // of the noise: TensorFlow's function takes none
+  std::optional<int64_t> seed = std::nullopt;  // seed of the noise; TensorFlow has no such argument
 };
-// The same with noise added to alpha: normal, its variance initial_variance / (1 +
-// m)^variance_decay. Without a seed each call of Build has noise of its own: show the tensor that
-// the optimizer was given, not another.
+// LinearCosineDecay with normal noise of variance initial_variance / (1 + m)^variance_decay added
+// to alpha. Without a seed, every call of Build makes different noise. To show the rate in a
+// summary, build it once, and pass that tensor to the optimizer.
 Schedule NoisyLinearCosineDecay(const NoisyLinearCosineDecayOptions& options);
 
 struct NoamDecayOptions {
@@ -147,13 +156,17 @@ struct NoamDecayOptions {
 // Source: "Attention is all you need", section 5.3.
 Schedule NoamDecay(const NoamDecayOptions& options);
 
-// Replaces: peak * s / warmup_steps while s < warmup_steps, then `after`, which counts from step 0
-// all the same. Source: google-research/bert optimization.create_optimizer.
+// Three kinds of warm-up. For warmup_steps <= 0 there is none.
+//
+// Replaces the rate: peak * s / warmup_steps while s < warmup_steps, then after.At(s).
+// Source: google-research/bert optimization.create_optimizer.
 Schedule WarmUp(double warmup_steps, double peak, const Schedule& after);
-// Multiplies: rate * min(1, s / warmup_steps). Source: google-research/electra optimization.
+// Scales the rate: rate * min(1, s / warmup_steps).
+// Source: google-research/electra optimization.
 Schedule WarmUpScaled(double warmup_steps, const Schedule& rate);
-// `after` counted from the end of the warm-up: linear from `initial` to `peak` over warmup_steps,
-// then after.At(s - warmup_steps). Source: tensorflow/tpu resnet, lars_util.
+// Delays the rate: linear from `initial` to `peak` while s < warmup_steps, then
+// after.At(s - warmup_steps).
+// Source: tensorflow/tpu resnet, lars_util.
 Schedule WarmUpThen(double warmup_steps, double initial, double peak, const Schedule& after);
 
 }  // namespace train

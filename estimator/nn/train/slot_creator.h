@@ -1,4 +1,5 @@
-// Variables that belong to another one: an optimizer's state, a moving average.
+// Creates variables that belong to another variable, such as an optimizer's state or a moving
+// average.
 #ifndef ESTIMATOR_NN_TRAIN_SLOT_CREATOR_H_
 #define ESTIMATOR_NN_TRAIN_SLOT_CREATOR_H_
 
@@ -9,16 +10,18 @@
 
 namespace estimator::train {
 
-// `<name>`, or `<name>_1`, `<name>_2`, ... if the graph has a variable of that name.
+// Returns `name`. If the graph has a variable of that name, returns the first of `<name>_1`,
+// `<name>_2`, ... that is free.
 std::string UniqueVariableName(absl::string_view name);
 
-// A variable that is not trained, called `<primary>/<name>` (on disk: do not
-// change), made unique with _1, _2, ...; inside a variable scope its prefix stands before that.
+// Creates a variable that is not trainable, named `<primary>/<name>` (on disk: do not change). The
+// name starts with the prefix of the current variable scope, and is made unique with _1, _2, ...
 // Source: TF 2.15 slot_creator.create_slot_with_initializer.
 Variable CreateSlot(const Variable& primary, absl::string_view name, const Initializer& initializer,
                     const TensorSpec& spec);
 
-// A variable that is not trained, under exactly this name, whatever scope the caller stands in.
+// Creates a variable that is not trainable and has exactly this name, without the prefix of the
+// caller's variable scope.
 Variable CreateAbsoluteVariable(absl::string_view name, const Shape& shape, DType dtype,
                                 const Initializer& initializer);
 

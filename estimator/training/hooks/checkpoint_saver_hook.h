@@ -1,4 +1,4 @@
-// CheckpointSaverHook: writes checkpoints while training runs.
+// CheckpointSaverHook: writes checkpoints during training.
 #ifndef ESTIMATOR_TRAINING_HOOKS_CHECKPOINT_SAVER_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_CHECKPOINT_SAVER_HOOK_H_
 
@@ -9,9 +9,10 @@
 
 namespace estimator {
 
-// Saves when a run starts anew, then at the first run's end at which the cadence is due, and at the
-// end where the step has moved since. A step that was just restored is not saved again
-// (TensorFlow's writes it a second time). Source: TF 2.15 tf.estimator.CheckpointSaverHook.
+// Saves at the start of training that was not restored from a checkpoint, then after each run at
+// which the cadence is due, and at the end if the step has changed since. Unlike TensorFlow's hook,
+// it does not save a step again that was just restored.
+// Source: TF 2.15 tf.estimator.CheckpointSaverHook.
 class CheckpointSaverHook : public SessionRunHook {
  public:
   struct Options {
@@ -29,7 +30,7 @@ class CheckpointSaverHook : public SessionRunHook {
   absl::Status End(Session& session) override;
 
  private:
-  // True: a listener wants training to stop.
+  // Saves a checkpoint. Returns true if a listener requests that training stop.
   absl::StatusOr<bool> Save(Session& session, int64_t step);
 
   Options options_;

@@ -17,9 +17,9 @@ absl::Status CheckNeedsNoInput(const std::vector<Tensor>& tensors) {
     return absl::OutOfRangeError(
         absl::StrCat(tensor.name(), " needs the input '", placeholder->name(), "' (",
                      placeholder->outputs()[0].ToString(),
-                     "), and outside of a run there is no batch: evaluate what depends on "
-                     "variables and constants alone, or ask for "
-                     "it in BeforeRun and keep what AfterRun is given"));
+                     "), but there is no batch outside of a run: evaluate only tensors that depend "
+                     "on variables and constants; or request the tensor in BeforeRun, and keep the "
+                     "value that AfterRun gets"));
   }
   return absl::OkStatus();
 }

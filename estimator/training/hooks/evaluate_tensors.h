@@ -1,4 +1,4 @@
-// Values of tensors between the runs of a loop.
+// Evaluates tensors between the runs of a loop.
 #ifndef ESTIMATOR_TRAINING_HOOKS_EVALUATE_TENSORS_H_
 #define ESTIMATOR_TRAINING_HOOKS_EVALUATE_TENSORS_H_
 
@@ -11,15 +11,16 @@
 
 namespace estimator {
 
-// Evaluates tensors of the session's graph with the variables as they stand, and changes none. A
-// hook calls it outside of a run: in AfterCreateSession, AfterRun or End; each call compiles. A sum
-// over replicas is the value of one. Errors: those of CheckNeedsNoInput; FAILED_PRECONDITION naming
-// variables without a value.
+// Returns the values of tensors of the session's graph, computed from the current variables, which
+// do not change. Hooks may call it in AfterCreateSession, AfterRun and End. Each call compiles a
+// program. A sum over replicas has the value of one replica.
+// Errors: those of CheckNeedsNoInput; FAILED_PRECONDITION naming variables without a value.
 absl::StatusOr<std::vector<Array>> EvaluateTensors(Session& session,
                                                    const std::vector<Tensor>& tensors);
 
-// Errors: INVALID_ARGUMENT for an invalid tensor; OUT_OF_RANGE, TensorFlow's "end of input", if one
-// depends on the input: it names the tensor and the part of the input.
+// Checks that the tensors do not depend on the input.
+// Errors: INVALID_ARGUMENT for an invalid tensor; OUT_OF_RANGE (TensorFlow's "end of input") naming
+// the tensor and the part of the input that it depends on.
 absl::Status CheckNeedsNoInput(const std::vector<Tensor>& tensors);
 
 }  // namespace estimator

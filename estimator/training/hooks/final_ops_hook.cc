@@ -16,7 +16,7 @@ absl::Status FinalOpsHook::Begin(Graph&) {
   final_ops_values_.clear();
   const absl::Status status = CheckNeedsNoInput(Tensors());
   if (absl::IsOutOfRange(status))
-    LOG(WARNING) << "FinalOpsHook: an op of final_ops needs data from the input";
+    LOG(WARNING) << "FinalOpsHook: a tensor of final_ops depends on the input";
   return status.ok() ? status : Annotate(status, "FinalOpsHook");
 }
 

@@ -11,16 +11,17 @@
 
 namespace estimator {
 
-// The tensors may depend on variables and constants, not on the input: there is no batch at the
-// end. TensorFlow's hook finds that out when training is over; this one refuses to begin. Source:
-// TF 2.15 tf.estimator.FinalOpsHook.
+// The tensors may depend on variables and constants, but not on the input, because there is no
+// batch at the end. TensorFlow's hook reports such a tensor when training is over; this one reports
+// it before training begins.
+// Source: TF 2.15 tf.estimator.FinalOpsHook.
 class FinalOpsHook : public SessionRunHook {
  public:
-  // final_ops: by a name of your choice.
+  // final_ops: the tensors, by names of your choice.
   explicit FinalOpsHook(std::map<std::string, Tensor> final_ops)
       : final_ops_(std::move(final_ops)) {}
 
-  // After a clean end; empty before.
+  // Returns the values by name after the loop has ended without an error. Empty before.
   const std::map<std::string, Array>& final_ops_values() const { return final_ops_values_; }
 
   // Errors: INVALID_ARGUMENT for an invalid tensor; OUT_OF_RANGE for one that needs the input.

@@ -1,4 +1,4 @@
-// GlobalStepWaiterHook: holds the first run back until training has come to a step.
+// GlobalStepWaiterHook: delays the first run until global_step has reached a given step.
 #ifndef ESTIMATOR_TRAINING_HOOKS_GLOBAL_STEP_WAITER_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_GLOBAL_STEP_WAITER_HOOK_H_
 
@@ -10,11 +10,11 @@
 
 namespace estimator {
 
-// Looks every half second; a step of 0 or less waits for nothing.
+// Checks every half second. A step of 0 or less does not wait.
 // Source: TF 2.15 tf.estimator.GlobalStepWaiterHook.
 class GlobalStepWaiterHook : public SessionRunHook {
  public:
-  // `sleep` (seconds) is a test's way in.
+  // sleep: waits for the given seconds. For tests.
   explicit GlobalStepWaiterHook(int64_t wait_until_step,
                                 std::function<void(double)> sleep = nullptr)
       : wait_until_step_(wait_until_step), sleep_(std::move(sleep)) {

@@ -21,7 +21,7 @@ absl::Status GraphWriterHook::AfterCreateSession(Session& session) {
   const absl::Status fits =
       CheckConstantBytes(session.graph(), max_constant_bytes_, "an event file");
   if (!fits.ok()) {
-    LOG(WARNING) << "TensorBoard will not see the graph: " << fits.message();
+    LOG(WARNING) << "TensorBoard will not show the graph: " << fits.message();
     return absl::OkStatus();
   }
   EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer,

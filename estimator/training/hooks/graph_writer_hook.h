@@ -1,4 +1,4 @@
-// GraphWriterHook: shows the graph: `graph.pbtxt` in the model directory, and a graph event for
+// GraphWriterHook: writes the graph to `graph.pbtxt` in the model directory, and as an event for
 // TensorBoard.
 #ifndef ESTIMATOR_TRAINING_HOOKS_GRAPH_WRITER_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_GRAPH_WRITER_HOOK_H_
@@ -9,13 +9,14 @@
 
 namespace estimator {
 
-// Writes once, when the session is there and hooks have added what they add. A graph.pbtxt that
-// says the same already is left alone, so its time tells when the model last changed. Source: the
-// graph part of TF 2.15 tf.estimator.CheckpointSaverHook.
+// Writes once, after the session was created and hooks have added their ops. Does not rewrite a
+// graph.pbtxt with the same contents, so its time is the time of the model's last change.
+// Source: the graph part of TF 2.15 tf.estimator.CheckpointSaverHook.
 class GraphWriterHook : public SessionRunHook {
  public:
-  // With more bytes of constants the graph is no event, and a warning says so: protobuf's 2 GiB,
-  // less what the nodes take. In graph.pbtxt large constants have no values.
+  // A graph with more bytes of constants is not written as an event, and a warning says so. The
+  // limit is protobuf's 2 GiB, less an allowance for the nodes. graph.pbtxt is not affected,
+  // because it omits the values of large constants.
   static constexpr size_t kMaxConstantBytes = (size_t{2} << 30) - (size_t{256} << 20);
 
   explicit GraphWriterHook(size_t max_constant_bytes = kMaxConstantBytes)

@@ -1,4 +1,4 @@
-// LoggingTensorHook: prints tensors every so often.
+// LoggingTensorHook: logs the values of tensors at intervals.
 #ifndef ESTIMATOR_TRAINING_HOOKS_LOGGING_TENSOR_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_LOGGING_TENSOR_HOOK_H_
 
@@ -11,18 +11,21 @@
 
 namespace estimator {
 
-// Counts runs, not global steps: run 1, then every so many. From the second line on it says how
-// long the runs since the last one took. Source: TF 2.15 tf.estimator.LoggingTensorHook.
+// Counts runs, not global steps: it logs after run 1, and then after every `every_n_iter` runs.
+// From the second line on, a line also has the time since the line before.
+// Source: TF 2.15 tf.estimator.LoggingTensorHook.
 class LoggingTensorHook : public SessionRunHook {
  public:
   using Values = std::map<std::string, Array>;
   struct Options {
     std::map<std::string, Tensor> tensors = {};  // by the tag to print
+    // Exactly one of these two must be given, unless at_end is true.
     std::optional<int64_t> every_n_iter = std::nullopt;
     std::optional<double> every_n_secs = std::nullopt;
-    bool at_end = false;  // and, without a cadence, only then
+    bool at_end = false;  // log at the end too; if neither of the two is given, only at the end
+    // Makes the line. Null: "tag = value, ...".
     std::function<std::string(const Values&)> formatter = nullptr;
-    // Where lines go; the log if null.
+    // Receives the lines. Null: the log.
     std::function<void(const std::string&)> sink = nullptr;
     Clock clock = SteadyClock();
   };

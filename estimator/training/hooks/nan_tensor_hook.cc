@@ -13,9 +13,9 @@ absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& value
   const std::string message =
       absl::StrCat(std::isnan(loss) ? "NaN" : "Inf", " loss during training, at step ",
                    values.global_step + 1, ": ", context.session().FirstNonFiniteTensor(),
-                   ", the first tensor that is not finite. The variables are those from before "
-                   "this step. A smaller learning "
-                   "rate, gradient clipping, or a look at this batch's input are the usual cures");
+                   ", the first tensor that is not finite. The variables have their values from "
+                   "before this step. Usual cures are a smaller learning rate, gradient clipping, "
+                   "or a correction of this batch's input");
   if (fail_on_nan_loss_) return absl::InvalidArgumentError(message);
   LOG(WARNING) << message << ". Training stops.";
   context.RequestStop();

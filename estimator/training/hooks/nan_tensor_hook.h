@@ -6,16 +6,16 @@
 
 namespace estimator {
 
-// Stops at a NaN or an Inf (TensorFlow's lets an Inf pass) and names the first tensor that has one.
-// Source: TF 2.15 tf.estimator.NanTensorHook.
+// Stops at a NaN or an Inf, and names the first tensor that has one. TensorFlow's hook stops at a
+// NaN only. Source: TF 2.15 tf.estimator.NanTensorHook.
 class NanTensorHook : public SessionRunHook {
  public:
   explicit NanTensorHook(Tensor loss, bool fail_on_nan_loss = true)
       : loss_(loss), fail_on_nan_loss_(fail_on_nan_loss) {}
 
   std::vector<Tensor> BeforeRun(RunContext&) override { return {loss_}; }
-  // Errors: INVALID_ARGUMENT naming the step and the tensor; or, without fail_on_nan_loss, a
-  // warning and a clean stop.
+  // Errors: INVALID_ARGUMENT naming the step and the tensor. If fail_on_nan_loss is false, logs a
+  // warning instead and stops training without an error.
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
 
  private:

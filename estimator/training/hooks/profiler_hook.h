@@ -1,4 +1,4 @@
-// ProfilerHook: writes how long each op of a run took, for chrome://tracing and
+// ProfilerHook: writes the time that each op of a run took, for chrome://tracing and
 // https://ui.perfetto.dev.
 #ifndef ESTIMATOR_TRAINING_HOOKS_PROFILER_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_PROFILER_HOOK_H_
@@ -15,13 +15,14 @@
 
 namespace estimator {
 
-// A file `timeline-<global_step>.json` each time that the cadence is due, never for the first run,
-// which compiles. Runs in between cost nothing. Source: TF 2.15 tf.estimator.ProfilerHook.
+// Writes `timeline-<global_step>.json` each time the cadence is due, but not for the first run,
+// which compiles. Other runs are not traced and cost nothing.
+// Source: TF 2.15 tf.estimator.ProfilerHook.
 class ProfilerHook : public SessionRunHook {
  public:
   struct Options {
     Cadence cadence = {};
-    std::string output_dir = "";  // made if need be; empty: the model directory
+    std::string output_dir = "";  // created if it does not exist; "": the model directory
     Clock clock = SteadyClock();
   };
   explicit ProfilerHook(Options options)
@@ -34,11 +35,12 @@ class ProfilerHook : public SessionRunHook {
  private:
   const Options options_;
   SecondOrStepTimer timer_;
-  std::shared_ptr<Trace> trace_;  // while a run is traced
+  std::shared_ptr<Trace> trace_;  // null if the current run is not traced
 };
 
-// The trace in Chrome's JSON format: one lane a replica, times from the first event.
-// Source: the Trace Event Format; names and arguments as TF 2.15 timeline.Timeline.
+// Returns the trace in Chrome's JSON format. Each replica is a thread, and times start at the first
+// event.
+// Source: the Trace Event Format; names and arguments as in TF 2.15 timeline.Timeline.
 std::string TraceToChromeJson(const Trace& trace);
 
 }  // namespace estimator

@@ -13,7 +13,8 @@
 namespace estimator {
 namespace {
 
-constexpr double kTerminalSecs = 0.5;  // often enough to look alive, seldom enough to read
+// Frequent enough to show that the program runs, and rare enough to read the numbers.
+constexpr double kTerminalSecs = 0.5;
 
 }  // namespace
 
@@ -58,7 +59,8 @@ absl::Status ProgressHook::AfterRun(RunContext&, const RunValues& values) {
   loss_ = values.results[0].AsDouble();
   SecondOrStepTimer& timer = terminal_ ? terminal_timer_ : log_timer_;
   if (!timer.ShouldTriggerForStep(values.global_step)) {
-    // A sign of life, and the loss to start from, long before the first line is due.
+    // The first line with a speed may be far away. This one shows early that training runs, and the
+    // initial loss.
     if (first_run_ && !terminal_) LOG(INFO) << Line(values.global_step, 0);
     first_run_ = false;
     return absl::OkStatus();
@@ -85,7 +87,7 @@ void ProgressHook::CloseLine() {
 
 absl::Status ProgressHook::End(Session& session) {
   CloseLine();
-  if (first_run_) return absl::OkStatus();  // interrupted before it: there is no loss
+  if (first_run_) return absl::OkStatus();  // interrupted before the first run: there is no loss
   LOG(INFO) << "loss for final step " << session.global_step() << ": "
             << absl::StrFormat("%.6g", loss_);
   return absl::OkStatus();

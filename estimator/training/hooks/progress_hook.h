@@ -1,4 +1,4 @@
-// ProgressHook: the line that shows how training goes.
+// ProgressHook: shows the progress of training in a line.
 #ifndef ESTIMATOR_TRAINING_HOOKS_PROGRESS_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_PROGRESS_HOOK_H_
 
@@ -11,21 +11,22 @@
 
 namespace estimator {
 
-// In a terminal, one line that renews itself, and that log lines write over; elsewhere a log line
-// after the first run and every `every_steps` steps:
+// The line is, for example:
 //   step 400/1000, loss = 0.1234, 5210 examples/s, 2m 01s left
-// At the end: "loss for final step 1000: 0.0630".
+// In a terminal, the line is rewritten in place, and log lines overwrite it. Elsewhere it is logged
+// after the first run and every `every_steps` steps. At the end the hook logs
+// "loss for final step 1000: 0.0630".
 class ProgressHook : public SessionRunHook {
  public:
   struct Options {
     Tensor loss = {};
     int64_t every_steps = 100;
-    int64_t target_step = 0;                      // INT64_MAX: not known
-    std::optional<bool> terminal = std::nullopt;  // None: whether stderr is one
+    int64_t target_step = 0;                      // INT64_MAX: the last step is not known
+    std::optional<bool> terminal = std::nullopt;  // none: true if stderr is a terminal
     Clock clock = SteadyClock();
   };
   explicit ProgressHook(Options options);
-  // Ends an open line, so that what comes after an error does not stand behind it.
+  // Ends an open line, so that output after an error starts on its own line.
   ~ProgressHook() override { CloseLine(); }
 
   absl::Status AfterCreateSession(Session& session) override;
@@ -33,7 +34,7 @@ class ProgressHook : public SessionRunHook {
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(Session& session) override;
 
-  // The line; for tests.
+  // Returns the line. For tests.
   std::string Line(int64_t step, double steps_per_second) const;
 
  private:

@@ -16,12 +16,12 @@ absl::Status StepCounterHook::Begin(Graph&) {
 
 absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& values) {
   constexpr int kMaxWarnings = 5;
-  if (values.loss_not_finite) return absl::OkStatus();  // the step stands still for that
+  if (values.loss_not_finite) return absl::OkStatus();  // global_step does not change in such a run
   const int64_t step = values.global_step;
   if (timer_.last_triggered_step() == step && num_warnings_ < kMaxWarnings) {
     ++num_warnings_;
     LOG(WARNING) << "global_step (" << step
-                 << ") has not moved since the last run; does train_op advance it?";
+                 << ") has not changed since the last run; check that train_op increments it";
   }
   if (!timer_.ShouldTriggerForStep(step)) return absl::OkStatus();
   const auto elapsed = timer_.UpdateLastTriggeredStep(step);

@@ -1,4 +1,5 @@
-// StepCounterHook: how fast training goes, for TensorBoard: `global_step/sec` and `examples/sec`.
+// StepCounterHook: writes the speed of training for TensorBoard, as `global_step/sec` and
+// `examples/sec`.
 #ifndef ESTIMATOR_TRAINING_HOOKS_STEP_COUNTER_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_STEP_COUNTER_HOOK_H_
 
@@ -12,8 +13,8 @@
 
 namespace estimator {
 
-// The first time it is due only starts the clock. Warns, at most five times, when global_step does
-// not move.
+// The first time the cadence is due only starts the clock. Logs a warning, at most five times, if
+// global_step has not changed.
 // Source: TF 2.15 tf.estimator.StepCounterHook, and TPUEstimator's ExamplesPerSecondHook.
 class StepCounterHook : public SessionRunHook {
  public:

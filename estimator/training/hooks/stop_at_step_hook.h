@@ -1,4 +1,4 @@
-// StopAtStepHook: ends training at a step.
+// StopAtStepHook: stops training at a step.
 #ifndef ESTIMATOR_TRAINING_HOOKS_STOP_AT_STEP_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_STOP_AT_STEP_HOOK_H_
 
@@ -15,7 +15,8 @@ namespace estimator {
 // Source: TF 2.15 tf.estimator.StopAtStepHook.
 class StopAtStepHook : public SessionRunHook {
  public:
-  // One of: num_steps, counted from the step at which the session starts; last_step, absolute.
+  // Set exactly one of num_steps, counted from the step at which the session starts, and last_step,
+  // an absolute step.
   struct Options {
     std::optional<int64_t> num_steps = std::nullopt;
     std::optional<int64_t> last_step = std::nullopt;

@@ -11,16 +11,17 @@
 
 namespace estimator {
 
-// Writes at the first run, then by the cadence: the scalar `loss`, and everything that the model
-// asked for with estimator::summary. On several replicas a floating scalar is their mean, an image
-// the first of replica 0's. Source: TF 2.15 tf.estimator.SummarySaverHook.
+// Writes the scalar `loss` and all summaries that the model requested with estimator::summary, at
+// the first run and then each time the cadence is due. On several replicas, a floating scalar is
+// the mean over the replicas, and images are those of replica 0.
+// Source: TF 2.15 tf.estimator.SummarySaverHook.
 class SummarySaverHook : public SessionRunHook {
  public:
   struct Options {
     Cadence cadence = {.every_steps = 100, .every_secs = std::nullopt};
-    Tensor loss =
-        {};  // invalid: no `loss` is written, nor where the model has a summary of that name
-    std::string output_dir = "";  // empty: the model directory
+    // Invalid: `loss` is not written. It is also not written if the model has a summary `loss`.
+    Tensor loss = {};
+    std::string output_dir = "";  // "": the model directory
     Clock clock = SteadyClock();
   };
   explicit SummarySaverHook(Options options);

@@ -20,7 +20,7 @@ absl::Status Cadence::Validate(absl::string_view who) const {
                      every_steps ? "both" : "neither"));
   }
   if (every_steps.value_or(1) <= 0 || every_secs.value_or(1) <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat(who, ": the cadence must be > 0, given ",
+    return absl::InvalidArgumentError(absl::StrCat(who, ": the cadence must be > 0, got ",
                                                    every_steps
                                                        ? absl::StrCat(*every_steps, " steps")
                                                        : absl::StrCat(*every_secs, " seconds")));
@@ -32,7 +32,7 @@ bool SecondOrStepTimer::ShouldTriggerForStep(int64_t step) const {
   if (!last_step_.has_value()) return true;
   if (*last_step_ == step) return false;
   if (cadence_.every_secs.has_value()) return clock_() >= last_time_ + *cadence_.every_secs;
-  return step - *last_step_ >= *cadence_.every_steps;  // a sum might overflow
+  return step - *last_step_ >= *cadence_.every_steps;  // last + every_steps might overflow
 }
 
 std::optional<SecondOrStepTimer::Elapsed> SecondOrStepTimer::UpdateLastTriggeredStep(int64_t step) {

@@ -1,4 +1,4 @@
-// SecondOrStepTimer: tells when it is time again.
+// SecondOrStepTimer: decides when something periodic is due, by seconds or by steps.
 #ifndef ESTIMATOR_TRAINING_HOOKS_TIMER_H_
 #define ESTIMATOR_TRAINING_HOOKS_TIMER_H_
 
@@ -12,10 +12,11 @@
 
 namespace estimator {
 
-// Seconds of a steady clock; tests put their own in place.
+// Returns the seconds of a steady clock. Tests pass their own.
 using Clock = std::function<double()>;
 Clock SteadyClock();
 
+// The interval of something periodic. Exactly one of both must be given.
 struct Cadence {
   std::optional<int64_t> every_steps = std::nullopt;
   std::optional<double> every_secs = std::nullopt;
@@ -23,8 +24,9 @@ struct Cadence {
   absl::Status Validate(absl::string_view who) const;
 };
 
-// Fires the first time it is asked, then at step >= last + every_steps or at time >= last +
-// every_secs, and never twice for one step. REQUIRES: a valid cadence.
+// Is due at the first call, then at step >= last + every_steps or at time >= last + every_secs, and
+// never twice for one step.
+// REQUIRES: a valid cadence.
 // Source: TF 2.15 basic_session_run_hooks.SecondOrStepTimer.
 class SecondOrStepTimer {
  public:
@@ -36,7 +38,7 @@ class SecondOrStepTimer {
     double seconds = 0;
     int64_t steps = 0;
   };
-  // nullopt the first time.
+  // Returns the time and the steps since the last call, or nullopt at the first call.
   std::optional<Elapsed> UpdateLastTriggeredStep(int64_t step);
   std::optional<int64_t> last_triggered_step() const { return last_step_; }
   void Reset() { last_step_.reset(); }

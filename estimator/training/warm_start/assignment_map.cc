@@ -16,7 +16,8 @@
 namespace estimator::train {
 namespace {
 
-// Of a scope entry; `into`: "" or a scope with its slash.
+// Returns the variables of a scope entry. `from` and `into` are "" or a scope that ends with a
+// slash.
 std::vector<WantedVariable> InScope(const Graph& graph, absl::string_view from,
                                     absl::string_view into) {
   std::vector<WantedVariable> wanted;
@@ -35,7 +36,7 @@ std::string Suggestion(const Graph& graph, const std::string& name) {
     if (!variable.local()) names.push_back(variable.name());
   }
   if (const std::optional<std::string> nearest = NearestName(name, names)) {
-    return absl::StrCat("; did you mean '", *nearest, "'?");
+    return absl::StrCat(" (did you mean '", *nearest, "'?)");
   }
   constexpr size_t kShown = 20;
   const size_t num_more = names.size() - std::min(names.size(), kShown);
@@ -70,7 +71,7 @@ absl::StatusOr<std::vector<WantedVariable>> ResolveAssignmentMap(const Graph& gr
     };
     if (variable.has_value()) {
       if (absl::EndsWith(from, "/")) {
-        fail("a scope of the checkpoint maps to a variable; name the value there, or a scope here");
+        fail("a scope of the checkpoint cannot map to a variable; map a value, or map to a scope");
       } else if (variable->graph() != &graph) {
         fail("the variable belongs to another graph");
       } else {

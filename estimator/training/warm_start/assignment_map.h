@@ -1,4 +1,4 @@
-// AssignmentMap: which variable begins at which value of a checkpoint, by name or by scope.
+// AssignmentMap: which variable starts at which value of a checkpoint, by name or by scope.
 #ifndef ESTIMATOR_TRAINING_WARM_START_ASSIGNMENT_MAP_H_
 #define ESTIMATOR_TRAINING_WARM_START_ASSIGNMENT_MAP_H_
 
@@ -31,16 +31,18 @@ class AssignmentTarget {
   Variable variable_;
 };
 
-// What is in the checkpoint -> what is here, in TensorFlow's syntax:
-//   {"old/w", "new/w"}    one variable, by name
-//   {"old/w", variable}   one variable
-//   {"old/", "new/"}      all variables of scope new/, from those of the same rest of the name
-//   {"/", "new/"}         the same, from names without a scope there; {"/", "/"}: all variables
-// One value may serve several variables.
+// Pairs of a name in the checkpoint and a variable of this model, in TensorFlow's syntax:
+//   {"old/w", "new/w"}    the variable new/w starts at the value old/w
+//   {"old/w", variable}   `variable` starts at the value old/w
+//   {"old/", "new/"}      each variable new/NAME starts at the value old/NAME
+//   {"/", "new/"}         each variable new/NAME starts at the value NAME
+//   {"/", "/"}            each variable starts at the value of its own name
+// Several variables may start at one value.
 using AssignmentMap = std::vector<std::pair<std::string, AssignmentTarget>>;
 
-// Errors: INVALID_ARGUMENT listing every entry that names no variable or scope of the graph, with
-// the nearest names, or that maps a scope to a variable.
+// Finds the variables of the map's entries.
+// Errors: INVALID_ARGUMENT listing every entry that maps a scope to a variable, or whose variable
+// or scope the graph does not have. The message suggests the nearest names.
 absl::StatusOr<std::vector<WantedVariable>> ResolveAssignmentMap(const Graph& graph,
                                                                  const AssignmentMap& map);
 
@@ -49,10 +51,10 @@ struct AssignmentMapFromCheckpoint {
   std::set<std::string> initialized_variable_names;  // each as "w" and as "w:0"
 };
 
-// The variables that the checkpoint has by name, and their map onto themselves: what BERT and the
-// programs after it compute before InitFromCheckpoint. A graph's error, not a status, if the
-// checkpoint cannot be read: model code goes on. Source: google-research/bert
-// modeling.get_assignment_map_from_checkpoint.
+// Returns a map from name to the same name for those variables whose name the checkpoint has. BERT
+// and programs derived from it call this before InitFromCheckpoint.
+// Errors (kept by the graph, so that model code needs no error handling): those of the checkpoint.
+// Source: google-research/bert modeling.get_assignment_map_from_checkpoint.
 AssignmentMapFromCheckpoint GetAssignmentMapFromCheckpoint(const std::vector<Variable>& variables,
                                                            absl::string_view ckpt_dir_or_file);
 

@@ -10,7 +10,8 @@
 namespace estimator {
 namespace {
 
-// TensorFlow's op has no shape; an attribute that begins with '_' is no part of its definition.
+// TensorFlow's Restore has no shape attribute. Attributes that begin with '_' are not checked
+// against the op's definition.
 constexpr char kShape[] = "_shape";
 
 absl::StatusOr<std::vector<TensorSpec>> RestoreShape(const ShapeContext& context) {
@@ -48,7 +49,8 @@ void AddCheckpointInitializer(const Variable& variable, absl::string_view prefix
 absl::StatusOr<std::set<std::string>> LoadCheckpointInitializers(const Graph& graph,
                                                                  const std::set<std::string>& done,
                                                                  VariableStore& store) {
-  std::map<std::string, std::pair<std::string, std::string>> sources;  // by variable
+  // Variable's name -> (prefix, stored name).
+  std::map<std::string, std::pair<std::string, std::string>> sources;
   for (const auto& node : graph.nodes()) {
     if (node->op() != "Assign" || node->input(1).node()->op() != "Restore") continue;
     const Node& restore = *node->input(1).node();

@@ -1,6 +1,6 @@
-// How a graph says that a variable's first value comes from a checkpoint: as TensorFlow's
-// init_from_checkpoint does, by nodes `Assign(variable, Restore(prefix, name))`, which take the
-// place of the variable's initializer. The last one of a variable counts.
+// Records in a graph that a variable's first value comes from a checkpoint. The record is a node
+// `Assign(variable, Restore(prefix, name))`, as in TensorFlow's init_from_checkpoint. It replaces
+// the variable's initializer. If a variable has several, the last one counts.
 #ifndef ESTIMATOR_TRAINING_WARM_START_CHECKPOINT_INITIALIZER_H_
 #define ESTIMATOR_TRAINING_WARM_START_CHECKPOINT_INITIALIZER_H_
 
@@ -14,14 +14,14 @@
 
 namespace estimator {
 
-// `variable` is to begin at the value called `stored_name` in the checkpoint `prefix`.
+// Records that `variable` starts at the value `stored_name` of the checkpoint `prefix`.
 void AddCheckpointInitializer(const Variable& variable, absl::string_view prefix,
                               absl::string_view stored_name);
 
-// Loads these variables of `graph`, all but those in `done`, into the store, whose other variables
-// stay as they are, and returns their names. Every checkpoint is opened once, every value read
-// straight into its storage. Errors: of the checkpoint, as CheckRestorable and
-// BundleReader::ReadInto.
+// Loads the recorded variables of `graph` into the store, except those in `done`, and returns their
+// names. Other variables of the store do not change. Each checkpoint is opened once, and each value
+// is read directly into its storage.
+// Errors: as CheckRestorable and BundleReader::ReadInto.
 absl::StatusOr<std::set<std::string>> LoadCheckpointInitializers(const Graph& graph,
                                                                  const std::set<std::string>& done,
                                                                  VariableStore& store);

@@ -11,14 +11,14 @@ namespace {
 const RestoreAdvice& Advice() {
   static const RestoreAdvice* const kAdvice = new RestoreAdvice{
       .renamed = "renamed: map it in assignment_map",
-      .missing = "new here: leave it out of assignment_map",
-      .slot = "a slot or an average that was not kept: leave it out of assignment_map",
+      .missing = "not in the checkpoint: leave it out of assignment_map",
+      .slot = "a slot or an average that was not saved: leave it out of assignment_map",
       .other_size =
           "another size of the network: use its settings, or leave it out of "
           "assignment_map",
       .other_network = "another size: leave it out of assignment_map",
       .unwanted = "",
-      .closing = "GetAssignmentMapFromCheckpoint gives the map of those that are there"};
+      .closing = "GetAssignmentMapFromCheckpoint returns a map of those that the checkpoint has"};
   return *kAdvice;
 }
 

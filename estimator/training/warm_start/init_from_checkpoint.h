@@ -1,5 +1,5 @@
-// train::InitFromCheckpoint: variables of a model begin at values of a checkpoint. In model_fn, or
-// in scaffold_fn, as BERT does:
+// train::InitFromCheckpoint: variables of a model start at values of a checkpoint. Call it in
+// model_fn, or in scaffold_fn as BERT does:
 //
 //   auto [map, names] = train::GetAssignmentMapFromCheckpoint(graph.TrainableVariables(), path);
 //   options.scaffold_fn = [=, map = map] {
@@ -15,20 +15,21 @@
 
 namespace estimator::train {
 
-// On a fresh start, the variables of `assignment_map` get these values in place of their
-// initializers', which do not run; a restored checkpoint, warm_start_from and Scaffold::init_fn
-// come after it. `ckpt_dir_or_file`: a prefix, a directory (its newest checkpoint), or a
-// SavedModel's directory. A variable that is named again takes the later value. The values are read
-// when variables are initialized; names, shapes and dtypes are checked at once. Errors (kept by the
-// graph): NOT_FOUND if there is no such checkpoint; NOT_FOUND or INVALID_ARGUMENT with one table of
-// all that does not fit. Source: TF 2.15 tf.compat.v1.train.init_from_checkpoint.
+// When training starts without a checkpoint of its own, the variables of `assignment_map` get these
+// values, and their initializers do not run. A restored checkpoint, warm_start_from and
+// Scaffold::init_fn take precedence. If a variable occurs twice, the later value counts. Names,
+// shapes and dtypes are checked in this call; values are read when variables are initialized.
+//   ckpt_dir_or_file: a prefix, a directory (its newest checkpoint), or a SavedModel's directory.
+// Errors (kept by the graph): NOT_FOUND if there is no such checkpoint; NOT_FOUND or
+// INVALID_ARGUMENT with one table of all variables that do not match the checkpoint.
+// Source: TF 2.15 tf.compat.v1.train.init_from_checkpoint.
 void InitFromCheckpoint(absl::string_view ckpt_dir_or_file, const AssignmentMap& assignment_map);
 
-// tf.train.checkpoint_exists: whether a checkpoint that opens is at this prefix (or is the newest
-// of this directory).
+// Whether there is a readable checkpoint at this prefix, or in this directory.
+// Source: TF 2.15 tf.compat.v1.train.checkpoint_exists.
 bool CheckpointExists(absl::string_view ckpt_dir_or_file);
 
-// tf.train.load_checkpoint and its like, under their names there.
+// tf.train.list_variables, load_checkpoint and load_variable, under TensorFlow's names.
 using ::estimator::ListVariables;
 using ::estimator::LoadCheckpoint;
 using ::estimator::LoadVariable;

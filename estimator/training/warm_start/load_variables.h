@@ -1,4 +1,4 @@
-// Reads values of a checkpoint straight into a VariableStore.
+// Reads values of a checkpoint directly into a VariableStore.
 #ifndef ESTIMATOR_TRAINING_WARM_START_LOAD_VARIABLES_H_
 #define ESTIMATOR_TRAINING_WARM_START_LOAD_VARIABLES_H_
 
@@ -12,12 +12,13 @@
 
 namespace estimator {
 
-// One variable at a time, with no copy between. REQUIRES: CheckRestorable was OK. Errors: as
-// BundleReader::ReadInto; the values of `wanted` in the store then no longer count.
+// Reads one variable at a time, without an intermediate copy.
+// REQUIRES: CheckRestorable returned OK.
+// Errors: as BundleReader::ReadInto. The values of `wanted` in the store are then undefined.
 absl::Status LoadVariables(const BundleReader& reader, const std::vector<WantedVariable>& wanted,
                            VariableStore& store);
 
-// One line, "<verb> 6 of 9 variables from <prefix>", and with --v=1 a table of them.
+// Logs "<verb> 6 of 9 variables from <prefix>". With --v=1 also logs a table of the variables.
 void LogLoaded(absl::string_view verb, absl::string_view prefix,
                const std::vector<WantedVariable>& loaded, const Graph& graph);
 

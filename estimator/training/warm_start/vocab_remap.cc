@@ -12,9 +12,9 @@
 namespace estimator {
 namespace {
 
-using Words = std::unordered_map<std::string, int64_t>;  // -> index
+using Words = std::unordered_map<std::string, int64_t>;  // word -> index
 
-// The first `size` words of a file, -1: all, with their indices.
+// Returns the first `size` words of a file, or all if `size` is -1.
 absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path, int64_t size,
                                                    const char* size_name) {
   EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path, int6
   }
   if (static_cast<int64_t>(words.size()) < size || words.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("vocabulary ", path, " has ", words.size(),
-                                                   " words, ", size_name, " asks for ",
+                                                   " words, but ", size_name, " needs ",
                                                    size < 0 ? 1 : size));
   }
   return words;

@@ -28,15 +28,15 @@ using Kind = VarsToWarmStart::Kind;
 const RestoreAdvice& Advice() {
   static const RestoreAdvice* const kAdvice =
       new RestoreAdvice{.renamed = "renamed: map it in var_name_to_prev_var_name",
-                        .missing = "new here: leave it out of vars_to_warm_start",
+                        .missing = "not in the checkpoint: leave it out of vars_to_warm_start",
                         .slot =
-                            "a slot or an average that was not kept: leave it out of "
+                            "a slot or an average that was not saved: leave it out of "
                             "vars_to_warm_start",
                         .other_size =
-                            "another size: VocabInfo if words are its rows, else leave "
+                            "another size: use VocabInfo if its rows are words, else leave "
                             "it out of vars_to_warm_start",
                         .other_network =
-                            "another size: VocabInfo if words are its rows, else leave "
+                            "another size: use VocabInfo if its rows are words, else leave "
                             "it out of vars_to_warm_start",
                         .unwanted = "",
                         .closing = "These are fields of WarmStartSettings"};
@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<Variable>> ByName(const std::vector<std::string>& nam
                                                  absl::StrJoin(NamesOf(variables), ", ")));
 }
 
-// In the order of their creation, each once.
+// Returns the chosen variables, each once, in the order of their creation.
 absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const Graph& graph) {
   std::vector<Variable> all;
   for (const Variable& variable : graph.variables()) {
@@ -88,7 +88,7 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
   for (const Variable& variable : vars.kind() == Kind::kAll ? all : graph.TrainableVariables()) {
     bool matches = false;
     for (size_t i = 0; i < patterns.size(); ++i) {
-      // Names in TensorFlow end in ":0", so an expression that asks for it matches too.
+      // Names in TensorFlow end in ":0", so expressions written for TensorFlow may contain it.
       if (!patterns[i].MatchesStartOf(variable.name()) &&
           !patterns[i].MatchesStartOf(absl::StrCat(variable.name(), ":0"))) {
         continue;
@@ -106,7 +106,7 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
   return chosen;
 }
 
-// A misspelled name would go unnoticed otherwise.
+// Checks that all names in a map are used. Without it, a misspelled name would have no effect.
 template <typename Map>
 absl::Status CheckUsed(const Map& map, const char* what, const std::vector<Variable>& chosen) {
   const std::vector<std::string> names = NamesOf(chosen);
@@ -124,9 +124,9 @@ absl::Status CheckUsed(const Map& map, const char* what, const std::vector<Varia
                                  : absl::StrJoin(names, ", ")));
 }
 
-// A variable whose axis follows a vocabulary.
+// A variable with an axis whose indices are words of a vocabulary.
 struct VocabLoad {
-  WantedVariable wanted;  // spec: as it is to be in the checkpoint
+  WantedVariable wanted;  // spec: the expected type in the checkpoint
   TensorSpec here;
   const VocabInfo* info;
   VocabRemapping remapping;
@@ -141,11 +141,11 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
   };
   const Shape& shape = variable.spec.shape;
   if (shape.rank() <= info.axis)
-    return fail("axis ", info.axis, " of a variable that is ", variable.spec.ToString());
+    return fail("the variable is ", variable.spec.ToString(), " and has no axis ", info.axis);
   if (shape.dim(info.axis) != info.new_vocab_size + info.num_oov_buckets) {
     return fail("new_vocab_size ", info.new_vocab_size, " and num_oov_buckets ",
-                info.num_oov_buckets, " make ", info.new_vocab_size + info.num_oov_buckets,
-                ", axis ", info.axis, " of the variable is ", shape.dim(info.axis), " (",
+                info.num_oov_buckets, " add up to ", info.new_vocab_size + info.num_oov_buckets,
+                ", but axis ", info.axis, " of the variable is ", shape.dim(info.axis), " (",
                 variable.spec.ToString(), ")");
   }
   EST_ASSIGN_OR_RETURN(load.remapping, ReadVocabRemapping(info));
@@ -153,7 +153,7 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
   if (there == reader.specs().end() || there->second.shape.rank() != shape.rank()) return load;
   const int64_t old_rows = there->second.shape.dim(info.axis);
   if (load.remapping.old_size > old_rows) {
-    return fail("the old vocabulary has ", load.remapping.old_size, " words in use, axis ",
+    return fail("the old vocabulary has ", load.remapping.old_size, " words in use, but axis ",
                 info.axis, " of '", variable.stored_name, "' in ", reader.prefix(), " is ",
                 old_rows, "; set old_vocab_size");
   }
@@ -163,7 +163,7 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
   return load;
 }
 
-// What is wrong with vocabularies, and with all else in one table.
+// Returns an error with the problems of vocabularies, and one table of all other problems.
 absl::Status CheckAll(const BundleReader& reader, std::vector<std::string> problems,
                       const std::vector<WantedVariable>& wanted) {
   const absl::Status fits = CheckRestorable(reader, wanted, Advice());
@@ -172,7 +172,7 @@ absl::Status CheckAll(const BundleReader& reader, std::vector<std::string> probl
   return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
 }
 
-// The backup initializer's value, in the random numbers of `graph`'s seed.
+// Returns the value of the backup initializer, with random numbers of `graph`'s seed.
 absl::StatusOr<Array> BackupValue(const VocabLoad& load, const Graph& graph) {
   Graph scratch;
   scratch.set_seed(graph.seed());
@@ -180,8 +180,9 @@ absl::StatusOr<Array> BackupValue(const VocabLoad& load, const Graph& graph) {
   const Tensor value = load.info->backup_initializer(load.here.shape, load.here.dtype);
   EST_RETURN_IF_ERROR(scratch.status());
   if (!(value.spec() == load.here)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "backup_initializer gives ", value.spec().ToString(), " for ", load.here.ToString()));
+    return absl::InvalidArgumentError(absl::StrCat("backup_initializer returns ",
+                                                   value.spec().ToString(), ", but must return ",
+                                                   load.here.ToString()));
   }
   EST_ASSIGN_OR_RETURN(const std::vector<Array> values, Evaluate({value}));
   return values[0];

@@ -1,4 +1,4 @@
-// Warm start: the values that WarmStartSettings asks for, from its checkpoint into the variables.
+// Warm start: loads the values that WarmStartSettings describes from its checkpoint.
 #ifndef ESTIMATOR_TRAINING_WARM_START_WARM_START_H_
 #define ESTIMATOR_TRAINING_WARM_START_WARM_START_H_
 
@@ -12,11 +12,13 @@
 
 namespace estimator {
 
-// Loads the variables of `graph` that `settings` chooses into the store, whose other variables stay
-// as they are, and returns their names. REQUIRES: ValidateWarmStart was OK. Errors: those of the
-// checkpoint and the vocabularies; NOT_FOUND or INVALID_ARGUMENT with one table of all variables
-// that the checkpoint lacks or has otherwise; INVALID_ARGUMENT for names in a map that are not
-// warm-started, with those that are. The store's values of chosen variables then do not count.
+// Loads the variables of `graph` that `settings` chooses into the store, and returns their names.
+// Other variables of the store do not change.
+// REQUIRES: ValidateWarmStart returned OK.
+// Errors: those of the checkpoint and the vocabularies; NOT_FOUND or INVALID_ARGUMENT with one
+// table of all variables that the checkpoint does not have, or has with another shape or dtype;
+// INVALID_ARGUMENT for names in a map that are not warm-started, listing those that are. After an
+// error the values of the chosen variables in the store are undefined.
 // Source: TF 2.15 tf.compat.v1.train.warm_start.
 absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& settings,
                                                 const Graph& graph, VariableStore& store);

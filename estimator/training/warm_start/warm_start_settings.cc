@@ -22,11 +22,10 @@ absl::Status ValidateWarmStart(const WarmStartSettings& settings) {
     };
     if (info.new_vocab.empty()) fail("new_vocab is not given");
     if (info.old_vocab.empty()) fail("old_vocab is not given");
-    if (info.new_vocab_size <= 0) fail("new_vocab_size must be > 0, given: ", info.new_vocab_size);
-    if (info.num_oov_buckets < 0)
-      fail("num_oov_buckets must be >= 0, given: ", info.num_oov_buckets);
+    if (info.new_vocab_size <= 0) fail("new_vocab_size must be > 0, got ", info.new_vocab_size);
+    if (info.num_oov_buckets < 0) fail("num_oov_buckets must be >= 0, got ", info.num_oov_buckets);
     if (info.old_vocab_size != -1 && info.old_vocab_size <= 0)
-      fail("old_vocab_size must be > 0, or -1 for all words, given: ", info.old_vocab_size);
+      fail("old_vocab_size must be > 0, or -1 for all words, got ", info.old_vocab_size);
     if (info.axis != 0 && info.axis != 1) {
       fail("The only supported values for the axis argument are 0 and 1.  Provided axis: ",
            info.axis);

@@ -1,4 +1,5 @@
-// WarmStartSettings: which variables of a new model begin at values of an earlier one.
+// WarmStartSettings: which variables of a new model start at values of an earlier one.
+//
 //   .warm_start_from = "/tmp/other_model_dir"
 //   .warm_start_from = WarmStartSettings{.ckpt_to_initialize_from = "/tmp/bert/bert_model.ckpt",
 //                                        .vars_to_warm_start = "bert/"}
@@ -18,38 +19,41 @@
 
 namespace estimator {
 
-// A variable whose axis follows the words of a vocabulary. A vocabulary is a text file, one word a
-// line; word i is row i (column i, for axis 1). Words that both vocabularies have keep their values
-// wherever they stand; the others, and the buckets for unknown words, get first values.
+// For a variable with an axis whose indices are words of a vocabulary. A vocabulary is a text file
+// with one word per line. Word i is row i (axis 0) or column i (axis 1). Words in both vocabularies
+// keep their values, even if their indices differ. Other words, and the buckets for unknown words,
+// get initial values.
 // Source: TF 2.15 tf.compat.v1.train.VocabInfo.
 struct VocabInfo {
   std::string new_vocab = "";   // path; required
-  int64_t new_vocab_size = 0;   // words of it in use, the first ones; required
-  int64_t num_oov_buckets = 0;  // rows of the variable after those of the words
-  std::string old_vocab = "";   // path; required: the vocabulary of the checkpoint
-  int64_t old_vocab_size = -1;  // words of it that count, the first ones; -1: all
-  // Of words that the old vocabulary lacks and of buckets, run once over the variable's whole
-  // shape; null: zeros.
+  int64_t new_vocab_size = 0;   // the first new_vocab_size words are used; required
+  int64_t num_oov_buckets = 0;  // number of buckets; their rows come after those of the words
+  std::string old_vocab = "";   // path of the checkpoint's vocabulary; required
+  int64_t old_vocab_size = -1;  // the first old_vocab_size words are used; -1: all
+  // The initial values of words that the old vocabulary does not have, and of buckets. It runs once
+  // for the variable's whole shape. Null: zeros.
   Initializer backup_initializer = nullptr;
   int axis = 0;  // 0 or 1
 };
 
-// WarmStartSettings::vars_to_warm_start. Regular expressions are ECMAScript's and match at the
-// beginning of a variable's name, as in TensorFlow: "dense" takes dense/kernel and dense_1/bias.
+// The type of WarmStartSettings::vars_to_warm_start. Regular expressions have ECMAScript's syntax,
+// and match at the beginning of a variable's name, as in TensorFlow: "dense" matches dense/kernel
+// and dense_1/bias.
 class VarsToWarmStart {
  public:
   enum class Kind { kTrainable, kAll, kNamed, kOnlyVocab };
 
-  // Trainable variables that the expression matches.
+  // Trainable variables whose name the expression matches.
   VarsToWarmStart(const char* regex) : VarsToWarmStart(std::string(regex)) {}  // NOLINT
   VarsToWarmStart(std::string regex)                                           // NOLINT
       : kind_(Kind::kTrainable), words_({std::move(regex)}) {}
-  // Variables of any kind, optimizer slots and global_step too, that one of them matches.
+  // All variables, including optimizer slots and global_step, whose name one of the expressions
+  // matches.
   VarsToWarmStart(std::initializer_list<std::string> regexes)
       : kind_(Kind::kAll), words_(regexes) {}
   VarsToWarmStart(std::vector<std::string> regexes)  // NOLINT
       : kind_(Kind::kAll), words_(std::move(regexes)) {}
-  // Trainable variables of var_name_to_vocab_info only: TensorFlow's None.
+  // Only trainable variables of var_name_to_vocab_info. This is TensorFlow's None.
   VarsToWarmStart(std::nullopt_t) : kind_(Kind::kOnlyVocab) {}  // NOLINT
   // Variables of exactly these names.
   static VarsToWarmStart Named(std::vector<std::string> names) {
@@ -60,7 +64,7 @@ class VarsToWarmStart {
   }
 
   Kind kind() const { return kind_; }
-  // Expressions, or names.
+  // Regular expressions; names for kNamed.
   const std::vector<std::string>& words() const { return words_; }
 
  private:
@@ -70,17 +74,20 @@ class VarsToWarmStart {
 
 // Source: TF 2.15 tf.estimator.WarmStartSettings.
 struct WarmStartSettings {
-  // A checkpoint's prefix, a directory (its newest checkpoint), or a SavedModel's directory. Of
-  // TensorFlow 2's objects too (Keras, tf.train.Checkpoint), by the names of their variables.
+  // A checkpoint's prefix, a directory (its newest checkpoint), or a SavedModel's directory. It may
+  // be a checkpoint of TensorFlow 2 (Keras, tf.train.Checkpoint); variables are found by their
+  // names.
   std::string ckpt_to_initialize_from = "";
-  // The default leaves out global_step, optimizer slots and batch norm's moving averages.
+  // The default is all trainable variables. These do not include global_step, optimizer slots and
+  // the moving averages of batch normalization.
   VarsToWarmStart vars_to_warm_start = ".*";
+  // By variable name.
   std::map<std::string, VocabInfo> var_name_to_vocab_info = {};
-  // Names in the checkpoint, by variable name, where they differ.
+  // Variable name -> name in the checkpoint, for variables whose names differ.
   std::map<std::string, std::string> var_name_to_prev_var_name = {};
 };
 
-// What `warm_start_from` of an Estimator takes: nothing, a path, or settings.
+// The type of an Estimator's `warm_start_from`: nothing, a path, or settings.
 class WarmStartFrom {
  public:
   WarmStartFrom() = default;
@@ -97,12 +104,12 @@ class WarmStartFrom {
   std::optional<WarmStartSettings> settings_;
 };
 
-// Errors: INVALID_ARGUMENT listing all that is missing or out of range, as far as it shows without
-// the model and the files.
+// Checks the settings without the model and the files.
+// Errors: INVALID_ARGUMENT listing all options that are missing or out of range.
 absl::Status ValidateWarmStart(const WarmStartSettings& settings);
 
 namespace train {
-using ::estimator::VocabInfo;  // TensorFlow has it in both
+using ::estimator::VocabInfo;  // TensorFlow has it in both namespaces
 }  // namespace train
 
 }  // namespace estimator
