@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/data/pipeline/dataset.h"
 #include "estimator/training/input/mode.h"
-#include "estimator/training/model/strategy.h"
+#include "estimator/training/input/step_input.h"
 
 namespace estimator::tpu {
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
-#include "estimator/training/model/built_model.h"
+#include "estimator/training/input/input_slots.h"
 
 namespace estimator {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/training/model/strategy.h"
+#include "estimator/training/input/step_input.h"
 
 namespace estimator {
 

@@ -1,6 +1,6 @@
 #include "estimator/training/input/open_input.h"
 
-#include "estimator/training/model/local_strategy.h"
+#include "estimator/training/input/single_feeder.h"
 #include "gtest/gtest.h"
 
 namespace estimator {

@@ -11,59 +11,6 @@
 
 namespace estimator {
 
-std::string InputSlot::ToString() const {
-  const char* what = is_label ? "labels" : "features";
-  return name.empty() ? what : absl::StrCat(what, "['", name, "']");
-}
-
-std::vector<InputSlot> SlotsOf(const Element& element, Mode mode) {
-  std::vector<InputSlot> slots;
-  for (const auto& [name, array] : element.features) {
-    slots.push_back({.is_label = false, .name = name, .spec = {array.dtype(), array.shape()}});
-  }
-  if (mode == Mode::kPredict) return slots;
-  for (const auto& [name, array] : element.labels) {
-    slots.push_back({.is_label = true, .name = name, .spec = {array.dtype(), array.shape()}});
-  }
-  return slots;
-}
-
-absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots,
-                                           const Element& element) {
-  std::vector<Array> feeds;
-  feeds.reserve(slots.size());
-  for (const InputSlot& slot : slots) {
-    const ArrayMap& arrays = slot.is_label ? element.labels : element.features;
-    const auto found = arrays.find(slot.name);
-    if (found == arrays.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("input_fn gave no ", slot.ToString(),
-                                                     " in this element; earlier ones had it as ",
-                                                     slot.spec.ToString()));
-    }
-    const TensorSpec given{found->second.dtype(), found->second.shape()};
-    if (!(given == slot.spec)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          slot.ToString(), " is ", given.ToString(), ", the model was built for ",
-          slot.spec.ToString(),
-          ": shapes are static; give Batch a .drop_remainder, or make every element of one shape"));
-    }
-    feeds.push_back(found->second);
-  }
-  return feeds;
-}
-
-int64_t NumRows(const Element& element, absl::Span<const int64_t> batch_axis) {
-  const bool fits = batch_axis.size() == element.features.size() + element.labels.size();
-  size_t i = 0;
-  for (const ArrayMap* arrays : {&element.features, &element.labels}) {
-    for (const auto& [name, array] : *arrays) {
-      const int64_t axis = fits ? batch_axis[i++] : 0;
-      if (array.shape().rank() > axis) return array.shape().dim(static_cast<int>(axis));
-    }
-  }
-  return 0;
-}
-
 namespace {
 
 // TensorFlow's GraphDef has no word for a nameless input; slots show up in the graph under these

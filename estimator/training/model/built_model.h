@@ -2,40 +2,22 @@
 #ifndef ESTIMATOR_TRAINING_MODEL_BUILT_MODEL_H_
 #define ESTIMATOR_TRAINING_MODEL_BUILT_MODEL_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "estimator/array/tensor_spec.h"
 #include "estimator/data/pipeline/element.h"
 #include "estimator/graph/graph.h"
+#include "estimator/training/input/features.h"
+#include "estimator/training/input/input_slots.h"
+#include "estimator/training/input/mode.h"
 #include "estimator/training/model/model_spec.h"
 #include "estimator/training/model/strategy.h"
 
 namespace estimator {
-
-// One array of an element, and the placeholder that it feeds.
-struct InputSlot {
-  bool is_label = false;
-  std::string name;  // "" for a bare array
-  TensorSpec spec;
-
-  // "features['image']", "labels"
-  std::string ToString() const;
-  friend bool operator==(const InputSlot& a, const InputSlot& b) {
-    return a.is_label == b.is_label && a.name == b.name && a.spec == b.spec;
-  }
-};
-
-// The slots of an element, features first, each in name order. Predicting, labels are left out.
-std::vector<InputSlot> SlotsOf(const Element& element, Mode mode);
-// The element's arrays in slot order.
-// Errors: INVALID_ARGUMENT naming the slot, what it takes and what came: shapes are static.
-absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots,
-                                           const Element& element);
 
 struct BuiltModel {
   std::unique_ptr<Graph> graph;
@@ -64,11 +46,6 @@ absl::StatusOr<ModelSpec> CallModelFn(const Strategy& strategy, const Graph& gra
 absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
                                                        const Element& element,
                                                        const BuildOptions& options);
-
-// Rows of an element: the size of the first array's batch axis, of those that have one; 0 where
-// none has. batch_axis: as Strategy::batch_axis; a list of another length, which feeders refuse
-// (batch_axis.h), counts for nothing.
-int64_t NumRows(const Element& element, absl::Span<const int64_t> batch_axis = {});
 
 }  // namespace estimator
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "estimator/runtime/backend.h"
+#include "estimator/training/input/step_input.h"
 #include "estimator/training/model/built_model.h"
 
 namespace estimator {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "estimator/runtime/program.h"
 #include "estimator/training/model/strategy.h"
 
@@ -32,11 +31,6 @@ struct BatchSizes {
 std::unique_ptr<Strategy> MakeLocalStrategy(ModelCall model_call, BatchSizes batch_sizes = {},
                                             CompileOptions compile_options = {},
                                             std::vector<int64_t> batch_axis = {});
-
-// The feeder of one dataset to one replica. In eval and predict, an element with fewer rows than
-// the first is the last, smaller batch (StepInput::full is false).
-absl::StatusOr<std::unique_ptr<Feeder>> MakeSingleFeeder(Mode mode, const Dataset& dataset,
-                                                         absl::Span<const int64_t> batch_axis = {});
 
 }  // namespace estimator
 

@@ -6,84 +6,20 @@
 #define ESTIMATOR_TRAINING_MODEL_STRATEGY_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "estimator/data/pipeline/dataset.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/input/features.h"
+#include "estimator/training/input/input_fn.h"
 #include "estimator/training/input/mode.h"
+#include "estimator/training/input/step_input.h"
 #include "estimator/training/model/model_spec.h"
 
 namespace estimator {
-
-// One step's input before it becomes feeds: an element for each replica.
-struct StepInput {
-  std::vector<Element> replicas;
-  // Examples of this step, over all replicas; 0 where elements have no batch axis.
-  int64_t num_examples = 0;
-  // False for a last, smaller batch (eval and predict only): it stands whole in replicas[0], and
-  // runs through a program of its size on one replica.
-  bool full = true;
-};
-
-// The open input of a run. Used by one thread at a time.
-class Feeder {
- public:
-  virtual ~Feeder() = default;
-  virtual absl::StatusOr<std::optional<StepInput>> Next() = 0;
-  virtual absl::StatusOr<std::string> SaveState() = 0;
-  virtual absl::Status RestoreState(absl::string_view state) = 0;
-  // As Dataset::Describe and Cardinality of what input_fn returned.
-  virtual std::string Describe() const = 0;
-};
-
-// An input_fn with an identity: copies of one InputFn are the same input, and a loop that is called
-// again with it goes on with the open input instead of opening it anew.
-//   `batch_size` is what params.batch_size is to be, already set for this mode.
-class InputFn {
- public:
-  struct Call {
-    Mode mode = Mode::kTrain;
-    int64_t batch_size = 0;
-    int64_t invocation = 0;  // of num_invocations, for input modes that call several times
-    int64_t num_invocations = 1;
-  };
-  using Fn = std::function<absl::StatusOr<Dataset>(const Call&)>;
-
-  InputFn() = default;
-  // `identity`: what tells this input from others; null: this object and its copies.
-  explicit InputFn(Fn fn, const void* identity = nullptr)
-      : fn_(std::make_shared<Fn>(std::move(fn))),
-        identity_(identity == nullptr ? fn_.get() : identity) {}
-  bool valid() const { return fn_ != nullptr; }
-  absl::StatusOr<Dataset> operator()(const Call& call) const { return (*fn_)(call); }
-  const void* identity() const { return identity_; }
-
- private:
-  std::shared_ptr<const Fn> fn_;
-  const void* identity_ = nullptr;
-};
-
-// The identity of a user's input_fn that is a plain function: the function. Not inlined: g++ 12
-// sees an uninitialized pointer in std::function::target where it can look through it. Null for
-// lambdas and other objects, which cannot be told apart.
-template <typename Params>
-[[gnu::noinline]] const void* FunctionIdentity(
-    const std::function<absl::StatusOr<Dataset>(const Params&)>& input_fn) {
-  if (const auto* plain = input_fn.template target<Dataset (*)(const Params&)>()) {
-    return reinterpret_cast<const void*>(*plain);
-  }
-  if (const auto* plain = input_fn.template target<absl::StatusOr<Dataset> (*)(const Params&)>()) {
-    return reinterpret_cast<const void*>(*plain);
-  }
-  return nullptr;
-}
 
 class Strategy {
  public:
