@@ -20,6 +20,6 @@
 #include "estimator/training/estimator.h"
 #include "estimator/training/hooks.h"
 #include "estimator/training/report.h"
-#include "estimator/training/warm_start/init_from_checkpoint.h"
+#include "estimator/training/warm_start.h"
 
 #endif  // ESTIMATOR_ESTIMATOR_H_
