@@ -18,7 +18,7 @@
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/train/exponential_moving_average.h"
-#include "estimator/runtime/backend.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/compiled_model.h"
 #include "estimator/training/warm_start.h"
 
