@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/iterator_state.h"
-#include "estimator/training/input/batch_axis.h"
 
 namespace estimator::tpu {
 namespace {

@@ -8,8 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "estimator/data/pipeline/dataset.h"
-#include "estimator/training/input/mode.h"
-#include "estimator/training/input/step_input.h"
+#include "estimator/training/strategies.h"
 
 namespace estimator::tpu {
 

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "estimator/runtime/program.h"
-#include "estimator/training/model/local_strategy.h"
-#include "estimator/training/model/strategy.h"
+#include "estimator/training/strategies.h"
 #include "tpu/tpu_config.h"
 
 namespace estimator::tpu {

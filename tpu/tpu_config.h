@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "estimator/training/loop/run_config.h"
+#include "estimator/training/strategies.h"
 #include "tpu/input_pipeline_config.h"
 #include "tpu/iterations_per_loop.h"
 

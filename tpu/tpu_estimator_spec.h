@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "estimator/training/model/model_spec.h"
+#include "estimator/training/estimator_spec.h"
 
 namespace estimator::tpu {
 

@@ -77,20 +77,6 @@ class Backend {
                                                               const ProgramSpec& spec) = 0;
 };
 
-// Runs the initial values of `graph`'s variables that the store does not hold initialized yet.
-// With `only_local`, just the local ones (metric totals), and those always. All are of one run: two
-// variables that begin at one random tensor begin alike. InitializedValue() of a variable that has
-// a value in the store is that value: a moving average begins at a restored or warm-started weight.
-absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool only_local = false);
-
-// Runs one step on `backend` and returns replica 0's fetches: for tests and tools.
-absl::StatusOr<std::vector<Array>> RunOnce(Backend& backend, const Graph& graph,
-                                           const ProgramSpec& spec, std::vector<Array> feeds = {});
-// Evaluates tensors of `graph` with fresh variables on a CPU backend.
-absl::StatusOr<std::vector<Array>> Evaluate(const std::vector<Tensor>& fetches,
-                                            const std::vector<Tensor>& feeds = {},
-                                            std::vector<Array> feed_values = {});
-
 }  // namespace estimator
 
 #endif  // ESTIMATOR_RUNTIME_BACKEND_H_

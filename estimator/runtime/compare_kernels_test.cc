@@ -6,6 +6,7 @@
 
 #include "estimator/graph/op_registry.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/evaluate.h"
 #include "estimator/runtime/testing/testing_ops.h"
 
 namespace estimator {

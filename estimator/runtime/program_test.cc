@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/evaluate.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/runtime/testing/testing_ops.h"
 
 namespace estimator {

@@ -15,6 +15,8 @@
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/evaluate.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 #include "estimator/runtime/program.h"
 

@@ -9,6 +9,8 @@
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/evaluate.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/runtime/testing/testing_ops.h"
 
 namespace {

@@ -26,6 +26,7 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/initialize_variables.h"
 
 namespace estimator {
 namespace {

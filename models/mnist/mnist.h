@@ -3,7 +3,7 @@
 #define MODELS_MNIST_MNIST_H_
 
 #include "estimator/graph/tensor.h"
-#include "estimator/training/input/mode.h"
+#include "estimator/training/estimator_spec.h"
 
 namespace estimator::mnist {
 

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/data/pipeline/dataset.h"
-#include "estimator/training/input/mode.h"
+#include "estimator/training/estimator_spec.h"
 #include "models/mnist/digits.h"
 
 namespace estimator::mnist {

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Checks every #include of the repository against tools/checks/layers.txt, and that no folder's targets are all
-public; reports all violations at once.
+"""Checks the tree against tools/checks/layers.txt and reports all violations at once.
 
-Usage: tools/checks/check_layers.py [ROOT]. Exit code 0 if there is none, else 1. Run by //tools:check_layers.
+  - Every #include goes to the own folder or to a lower layer, within a folder to an earlier room, and never into
+    another folder's private rooms.
+  - Every third-party include belongs to a library that its folder may use.
+  - No folder's targets are all public, and no folder has too many files side by side.
+
+Usage: tools/checks/check_layers.py [ROOT]. Exit code 0 if there is no violation, else 1.
 """
 
 import os
@@ -11,6 +15,7 @@ import sys
 
 SOURCE = re.compile(r"\.(h|hpp|inc|cc|cpp|c)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+TEST = re.compile(r"(_test\.cc|_fuzz\.cc|_benchmark\.cc)$|(^|/)testing/")
 NOT_OURS = re.compile(r"^(\.|bazel-)")  # .git, .cache, Bazel's convenience links
 
 
@@ -23,6 +28,10 @@ class Table:
         self.common = set()
         self.testing = set()
         self.libraries = {}  # name -> [prefix or whole name]
+        self.rooms = {}  # folder -> {room: number of its group}
+        self.private = set()  # folders whose rooms only they include
+        self.max_files = None  # side by side in a folder
+        self.many_files = set()  # folders without that limit
         with open(path, encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 words = line.split("#")[0].split()
@@ -41,6 +50,14 @@ class Table:
             self.testing.update(rest)
         elif kind == "library" and len(rest) >= 2:
             self.libraries[rest[0]] = rest[1:]
+        elif kind == "rooms" and len(rest) >= 2:
+            groups = " ".join(rest[1:]).split("<")
+            self.rooms[rest[0]] = {room: number for number, group in enumerate(groups) for room in group.split()}
+        elif kind == "private" and rest:
+            self.private.update(rest)
+        elif kind == "max_files" and rest and rest[0].isdigit():
+            self.max_files = int(rest[0])
+            self.many_files.update(rest[1:])
         else:
             return False
         return True
@@ -52,6 +69,18 @@ class Table:
             if path in self.layers:
                 return path
         return None
+
+    def room(self, path):
+        """(the folder with rooms that contains path, the room or "" for the folder's top files), or (None, None)."""
+        for folder in self.rooms:
+            if path.startswith(folder + "/"):
+                inner = os.path.dirname(path[len(folder) + 1:])
+                return folder, inner.split("/")[0]
+        return None, None
+
+    def may_have_many_files(self, folder):
+        return any(folder == many or many.endswith("/**") and (folder + "/").startswith(many[:-2])
+                   for many in self.many_files)
 
     def library(self, include):
         for name, patterns in self.libraries.items():
@@ -68,13 +97,33 @@ def check_own(table, source, include, root):
     file = re.sub(r"\.pb\.h$", ".proto", include) if generated else include
     if there is None or not os.path.exists(os.path.join(root, file)):
         return f'"{include}": no such file; write the path from the root of the repository'
-    if here == there or (here, there) in table.allowed:
+    if (here, there) in table.allowed or (os.path.dirname(source), os.path.dirname(file)) in table.allowed:
         return None
+    if here == there:
+        return check_rooms(table, source, include)
+    if there in table.private and os.path.dirname(file) != there and not TEST.search(file):
+        return f'"{include}": only {there} itself may include its rooms; use a header of {there}/'
     layer_here, layer_there = table.layers[here][0], table.layers[there][0]
     if layer_there < layer_here:
         return None
     relation = "the same layer" if layer_here == layer_there else f"layer {layer_there}, above it"
     return f'"{include}": {here} (layer {layer_here}) must not see {there} ({relation})'
+
+
+def check_rooms(table, source, include):
+    """An #include between files of one folder: from a later room to an earlier one, or from the top to any."""
+    folder, here = table.room(source)
+    _, there = table.room(include)
+    if folder is None or here in ("", there) or TEST.search(source) or TEST.search(include):
+        return None
+    groups = table.rooms[folder]
+    for room in (here, there):
+        if room and room not in groups:
+            return f'"{include}": layers.txt does not list room {room} of {folder}'
+    if there and groups[there] < groups[here]:
+        return None
+    what = f"{folder}/{there}" if there else f"the top files of {folder}"
+    return f'"{include}": {folder}/{here} must not see {what}'
 
 
 def check_foreign(table, source, include):
@@ -103,6 +152,18 @@ def check_visibility(root, build_file):
             yield f"{build_file}:{line}: name the folders that use this one; a single target may be public"
 
 
+def check_file_counts(table, sources):
+    """No folder has more files side by side than a reader finds things in; tests are not counted."""
+    counts = {}
+    for source in sources:
+        if not TEST.search(source):
+            folder = os.path.dirname(source)
+            counts[folder] = counts.get(folder, 0) + 1
+    for folder, count in sorted(counts.items()):
+        if table.max_files is not None and count > table.max_files and not table.may_have_many_files(folder):
+            yield f"{folder}:1: {count} source files side by side (at most {table.max_files}): give it inner folders"
+
+
 def files_matching(root, pattern):
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if not NOT_OURS.match(f) and f != "testdata")
@@ -114,11 +175,10 @@ def files_matching(root, pattern):
 def main():
     here = os.path.dirname(os.path.realpath(__file__))
     root = os.path.realpath(sys.argv[1]) if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(here))
-    table = Table(os.path.join(here, "layers.txt"))
-    violations = []
-    count = 0
-    for source in files_matching(root, SOURCE):
-        count += 1
+    table = Table(os.path.join(root, "tools/checks/layers.txt"))
+    sources = list(files_matching(root, SOURCE))
+    violations = list(check_file_counts(table, sources))
+    for source in sources:
         if table.folder(source) is None:
             violations.append(f"{source}:1: its folder is not in tools/checks/layers.txt")
             continue
@@ -138,7 +198,7 @@ def main():
         violations += check_visibility(root, build_file)
     for violation in violations:
         print(violation)
-    print(f"{count} files, {len(violations)} violations")
+    print(f"{len(sources)} files, {len(violations)} violations")
     return 1 if violations else 0
 
 

@@ -15,6 +15,8 @@
 #include "estimator/estimator.h"
 #include "estimator/graphdef/graph_def.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/evaluate.h"
+#include "estimator/runtime/initialize_variables.h"
 
 namespace estimator {
 namespace {

@@ -18,11 +18,9 @@
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/train/exponential_moving_average.h"
-#include "estimator/runtime/backend.h"
-#include "estimator/training/model/model_state.h"
-#include "estimator/training/warm_start/checkpoint_initializer.h"
-#include "estimator/training/warm_start/init_from_checkpoint.h"
-#include "estimator/training/warm_start/warm_start.h"
+#include "estimator/runtime/initialize_variables.h"
+#include "estimator/training/compiled_model.h"
+#include "estimator/training/warm_start.h"
 
 namespace estimator {
 namespace {

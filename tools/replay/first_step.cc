@@ -8,8 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
-#include "estimator/training/model/compiled_step.h"
-#include "estimator/training/model/replica_reduce.h"
+#include "estimator/training/compiled_model.h"
 
 namespace estimator::replay {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
 #include "estimator/runtime/backend.h"
-#include "estimator/training/model/built_model.h"
-#include "estimator/training/model/strategy.h"
+#include "estimator/training/compiled_model.h"
+#include "estimator/training/strategies.h"
 #include "tools/replay/reference.h"
 
 namespace estimator::replay {

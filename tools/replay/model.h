@@ -9,9 +9,6 @@
 
 #include "absl/status/statusor.h"
 #include "estimator/training/estimator_spec.h"
-#include "estimator/training/input/features.h"
-#include "estimator/training/input/mode.h"
-#include "estimator/training/model/model_spec.h"
 #include "tpu/tpu_estimator.h"
 #include "tpu/tpu_estimator_spec.h"
 

@@ -15,7 +15,7 @@
 #include "estimator/array/array.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/data/pipeline/element.h"
-#include "estimator/training/input/mode.h"
+#include "estimator/training/estimator_spec.h"
 
 namespace estimator::replay {
 

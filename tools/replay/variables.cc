@@ -10,7 +10,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/restore.h"
-#include "estimator/runtime/backend.h"
+#include "estimator/runtime/initialize_variables.h"
 
 namespace estimator::replay {
 namespace {

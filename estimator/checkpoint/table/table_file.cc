@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/table/snappy.h"
+#include "estimator/checkpoint/table/table_key.h"
 #include "estimator/checkpoint/table/varint.h"
 
 namespace estimator {

@@ -7,6 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/ops/constant.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/initialize_variables.h"
 
 namespace estimator::testing {
 

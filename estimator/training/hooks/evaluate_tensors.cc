@@ -6,6 +6,7 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/placeholder_dependency.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/evaluate.h"
 
 namespace estimator {
 

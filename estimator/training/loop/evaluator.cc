@@ -9,6 +9,7 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/input/open_input.h"
 #include "estimator/training/loop/eval_summary.h"
 #include "estimator/training/loop/forward_session.h"

@@ -7,6 +7,8 @@
 #include "estimator/graph/placeholder_dependency.h"
 #include "estimator/ops/constant.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/evaluate.h"
+#include "estimator/runtime/initialize_variables.h"
 
 namespace estimator {
 

@@ -14,6 +14,7 @@
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/nn/cross_shard.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/loop/banner.h"
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/model/first_non_finite.h"

@@ -13,7 +13,7 @@
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/object_names.h"
 #include "estimator/checkpoint/restore.h"
-#include "estimator/runtime/backend.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
 #include "estimator/training/warm_start/load_variables.h"
 #include "estimator/training/warm_start/warm_start.h"

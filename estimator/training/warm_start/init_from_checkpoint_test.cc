@@ -9,7 +9,7 @@
 #include "estimator/checkpoint/testing/v1_files.h"
 #include "estimator/graphdef/graph_def.h"
 #include "estimator/nn/initializers.h"
-#include "estimator/runtime/backend.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -15,7 +15,7 @@
 #include "estimator/checkpoint/load.h"
 #include "estimator/checkpoint/object_names.h"
 #include "estimator/checkpoint/restore.h"
-#include "estimator/runtime/backend.h"
+#include "estimator/runtime/evaluate.h"
 #include "estimator/training/warm_start/load_variables.h"
 #include "estimator/training/warm_start/vocab_remap.h"
 #include "glog/logging.h"

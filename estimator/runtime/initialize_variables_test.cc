@@ -4,7 +4,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/random.h"
-#include "estimator/runtime/backend.h"
+#include "estimator/runtime/initialize_variables.h"
 
 namespace estimator {
 namespace {

@@ -1,0 +1,11 @@
+// What a program does with checkpoints: finds the newest one, waits for the next one, and reads
+// variables.
+#ifndef ESTIMATOR_CHECKPOINT_CHECKPOINT_H_
+#define ESTIMATOR_CHECKPOINT_CHECKPOINT_H_
+
+#include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/checkpoints_iterator.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/checkpoint/load.h"
+
+#endif  // ESTIMATOR_CHECKPOINT_CHECKPOINT_H_

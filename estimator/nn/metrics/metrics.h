@@ -1,0 +1,10 @@
+// All metrics.
+#ifndef ESTIMATOR_NN_METRICS_METRICS_H_
+#define ESTIMATOR_NN_METRICS_METRICS_H_
+
+#include "estimator/nn/metrics/at_k.h"
+#include "estimator/nn/metrics/auc.h"
+#include "estimator/nn/metrics/confusion.h"
+#include "estimator/nn/metrics/mean.h"
+
+#endif  // ESTIMATOR_NN_METRICS_METRICS_H_

@@ -1,0 +1,37 @@
+// All ops that a model calls.
+#ifndef ESTIMATOR_OPS_OPS_H_
+#define ESTIMATOR_OPS_OPS_H_
+
+#include "estimator/ops/activations.h"
+#include "estimator/ops/batch_norm.h"
+#include "estimator/ops/bias.h"
+#include "estimator/ops/case.h"
+#include "estimator/ops/categorical.h"
+#include "estimator/ops/check_numerics.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/conv.h"
+#include "estimator/ops/cross_replica.h"
+#include "estimator/ops/einsum.h"
+#include "estimator/ops/gather.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/matmul.h"
+#include "estimator/ops/meshgrid.h"
+#include "estimator/ops/padding.h"
+#include "estimator/ops/pooling.h"
+#include "estimator/ops/random.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/scan.h"
+#include "estimator/ops/search.h"
+#include "estimator/ops/select.h"
+#include "estimator/ops/shape_ops.h"
+#include "estimator/ops/slicing.h"
+#include "estimator/ops/softmax.h"
+#include "estimator/ops/sort.h"
+#include "estimator/ops/statistics.h"
+#include "estimator/ops/strings.h"
+#include "estimator/ops/summary.h"
+
+#endif  // ESTIMATOR_OPS_OPS_H_
