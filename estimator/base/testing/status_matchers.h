@@ -11,6 +11,7 @@
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,8 +117,8 @@ inline status_matchers::StatusMatcher ErrorIs(::testing::Matcher<std::string> me
 }
 
 // Matches an error of any code whose message contains `part`.
-inline status_matchers::StatusMatcher ErrorHas(std::string part) {
-  return ErrorIs(::testing::HasSubstr(std::move(part)));
+inline status_matchers::StatusMatcher ErrorHas(absl::string_view part) {
+  return ErrorIs(::testing::HasSubstr(std::string(part)));
 }
 
 }  // namespace estimator
