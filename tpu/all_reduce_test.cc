@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator::tpu {
@@ -22,7 +24,7 @@ TEST(AllReduceSum, SumsInReplicaOrderIntoEveryOutputInPlace) {
     inputs.push_back(replica.data());
     outputs.push_back(replica.data());
   }
-  ASSERT_TRUE(AllReduceSum({DType::kFloat32, {kCount}}, inputs, outputs).ok());
+  EST_ASSERT_OK(AllReduceSum({DType::kFloat32, {kCount}}, inputs, outputs));
   for (const auto& replica : values) {
     for (int64_t i = 0; i < kCount; ++i) ASSERT_EQ(replica[i], static_cast<float>(i)) << i;
   }
@@ -31,16 +33,15 @@ TEST(AllReduceSum, SumsInReplicaOrderIntoEveryOutputInPlace) {
 TEST(AllReduceSum, SumsBfloat16InFloat32) {
   std::vector<Bfloat16> ones(1, Bfloat16(1.0f)), big(1, Bfloat16(256.0f)), out(1);
   // 256 + 1 + 1 in bfloat16 steps would stay at 256.
-  ASSERT_TRUE(
-      AllReduceSum({DType::kBfloat16, {1}}, {big.data(), ones.data(), ones.data()}, {out.data()})
-          .ok());
+  EST_ASSERT_OK(
+      AllReduceSum({DType::kBfloat16, {1}}, {big.data(), ones.data(), ones.data()}, {out.data()}));
   EXPECT_EQ(static_cast<float>(out[0]), 258.0f);
 }
 
 TEST(AllReduceSum, RefusesWhatIsNoNumber) {
   bool flag = true;
-  EXPECT_EQ(AllReduceSum({DType::kBool, {}}, {&flag}, {&flag}).code(),
-            absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(AllReduceSum({DType::kBool, {}}, {&flag}, {&flag}),
+              StatusIs(absl::StatusCode::kUnimplemented));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "tpu/feeders.h"
 
+#include "estimator/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator::tpu {
@@ -13,7 +15,7 @@ std::vector<int64_t> Values(const Element& element) {
 using Ints = std::vector<int64_t>;
 
 std::unique_ptr<Feeder> Checked(absl::StatusOr<std::unique_ptr<Feeder>> feeder) {
-  EXPECT_TRUE(feeder.ok()) << feeder.status();
+  EST_EXPECT_OK(feeder);
   return *std::move(feeder);
 }
 
@@ -40,8 +42,7 @@ TEST(SplitFeeder, KeepsTheLastSmallerBatchWholeInEvaluation) {
 TEST(SplitFeeder, RefusesAnotherBatchSizeInTraining) {
   const auto feeder = Checked(MakeSplitFeeder(Mode::kTrain, Dataset::Range(0, 7).Batch(3), 2, 4));
   const absl::Status status = feeder->Next().status();
-  EXPECT_NE(status.message().find("a batch of 3 rows, a step takes 4"), absl::string_view::npos)
-      << status;
+  EXPECT_THAT(status, ErrorHas("a batch of 3 rows, a step takes 4"));
 }
 
 // Batches of one feature [2, n], the batch on axis 1: column i is {i, -i}.
@@ -96,8 +97,7 @@ TEST(ConsecutiveFeeder, JoinsOnTheBatchAxis) {
 
 TEST(SplitFeeder, WantsOneAxisForEachArray) {
   const auto feeder = Checked(MakeSplitFeeder(Mode::kEval, Columns(4, 4), 2, 4, {1, 0}));
-  EXPECT_NE(feeder->Next().status().message().find("batch_axis has 2 entries"),
-            absl::string_view::npos);
+  EXPECT_THAT(feeder->Next(), ErrorHas("batch_axis has 2 entries"));
 }
 
 TEST(ConsecutiveFeeder, RefusesToJoinBatchesOfDifferentShapes) {
@@ -108,9 +108,7 @@ TEST(ConsecutiveFeeder, RefusesToJoinBatchesOfDifferentShapes) {
   const auto feeder =
       Checked(MakeConsecutiveFeeder(Mode::kEval, Dataset::Range(0, 2).Map(batches), 2, 2));
   const absl::Status status = feeder->Next().status();
-  EXPECT_NE(status.message().find("f32 [2,3] in one batch of input_fn and f32 [1,4] in the next"),
-            absl::string_view::npos)
-      << status;
+  EXPECT_THAT(status, ErrorHas("f32 [2,3] in one batch of input_fn and f32 [1,4] in the next"));
 }
 
 TEST(PerShardFeeder, HasADatasetForEachReplica) {
@@ -134,10 +132,10 @@ TEST(Feeders, GoOnFromASavedPosition) {
   const std::vector<Dataset> datasets = {Dataset::Range(0, 8).Batch(2),
                                          Dataset::Range(10, 18).Batch(2)};
   const auto feeder = Checked(MakePerShardFeeder(datasets, 2));
-  ASSERT_TRUE(feeder->Next().ok());
+  EST_ASSERT_OK(feeder->Next());
   const std::string state = *feeder->SaveState();
   const auto again = Checked(MakePerShardFeeder(datasets, 2));
-  ASSERT_TRUE(again->RestoreState(state).ok());
+  EST_ASSERT_OK(again->RestoreState(state));
   EXPECT_EQ(Values((**again->Next()).replicas[1]), (Ints{12, 13}));
   EXPECT_FALSE(again->RestoreState("nonsense").ok());
   const auto other = Checked(MakeSplitFeeder(Mode::kTrain, datasets[0], 2, 2));

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/runtime/program.h"
 #include "gmock/gmock.h"
@@ -227,7 +228,7 @@ struct Built {
     graph.sharding() = {.num_shards = 8, .on_replicas = true, .wrap_optimizer = true};
     const GraphScope scope(graph);
     step = model(*this);
-    EXPECT_TRUE(graph.status().ok()) << graph.status();
+    EST_EXPECT_OK(graph.status());
   }
   Tensor Feed(DType dtype, const Shape& shape) {
     feeds.push_back(Placeholder(dtype, shape));
@@ -268,7 +269,7 @@ TEST(KnownNetworks, ResNet50IsWholeAndItsTrainingStepCompiles) {
   EXPECT_EQ(net.graph.FindVariable("conv2d_1/kernel")->spec().ToString(), "f32 [1,1,64,256]")
       << "the projection comes before the convolutions of its block";
   const absl::Status compiled = net.Compile();
-  EXPECT_TRUE(compiled.ok()) << compiled;
+  EST_EXPECT_OK(compiled);
 }
 
 TEST(KnownNetworks, BertBaseIsWholeAndItsFineTuningCompiles) {
@@ -290,7 +291,7 @@ TEST(KnownNetworks, BertBaseIsWholeAndItsFineTuningCompiles) {
                     "bert/encoder/layer_11/output/dense/kernel/adam_v", "bert/pooler/dense/kernel",
                     "output_weights/adam_m", "output_bias"}));
   const absl::Status compiled = net.Compile();
-  EXPECT_TRUE(compiled.ok()) << compiled;
+  EST_EXPECT_OK(compiled);
 }
 
 TEST(KnownNetworks, TheFlowersModelIsWholeAndItsTrainingStepCompiles) {
@@ -301,7 +302,7 @@ TEST(KnownNetworks, TheFlowersModelIsWholeAndItsTrainingStepCompiles) {
   // conv 5x5x3x10 and 5x5x10x20, dense 74*74*20 to 300 with beta and gamma, dense to 5.
   EXPECT_EQ(net.NumWeights(), 760 + 5020 + 109520 * 300 + 300 + 600 + 1505);
   const absl::Status compiled = net.Compile();
-  EXPECT_TRUE(compiled.ok()) << compiled;
+  EST_EXPECT_OK(compiled);
 }
 
 // Three steps on two shards; a loss that is not finite would be an error.
@@ -318,7 +319,7 @@ void ExpectTrains(const TinyTPUEstimator::ModelFn& model_fn, const Element& exam
                                                                   {.drop_remainder = true});
       },
       Steps(3));
-  EXPECT_TRUE(status.ok()) << status;
+  EST_EXPECT_OK(status);
 }
 
 TPUEstimatorSpec SpecOf(const Training& step) {

@@ -1,5 +1,7 @@
 #include "tpu/tpu_config.h"
 
+#include "estimator/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator::tpu {
@@ -9,7 +11,7 @@ TEST(TPUConfig, DefaultsAreTensorFlowsAndEightShards) {
   const TPUConfig config;
   EXPECT_EQ(config.iterations_per_loop.value(), 2);
   EXPECT_EQ(config.replicas(), 8);
-  EXPECT_TRUE(config.Validate().ok());
+  EST_EXPECT_OK(config.Validate());
 }
 
 // Behaviours K2 and K3.
@@ -17,24 +19,23 @@ TEST(TPUConfig, ListsAllThatIsOutOfRange) {
   TPUConfig config{.iterations_per_loop = "0s", .num_shards = 0};
   config.per_host_input_for_training =
       static_cast<InputPipelineConfig>(9);  // TensorFlow takes it silently
-  const std::string message(config.Validate().message());
+  const absl::Status status = config.Validate();
   for (const char* part :
        {"iterations_per_loop", "num_shards must be > 0, given 0", "per_host_input_for_training"}) {
-    EXPECT_NE(message.find(part), std::string::npos) << message;
+    EXPECT_THAT(status, ErrorHas(part));
   }
 }
 
 TEST(RunConfig, ChecksItsOwnFieldsAndTPUConfigs) {
   RunConfig config;
-  EXPECT_TRUE(config.Validate().ok());
+  EST_EXPECT_OK(config.Validate());
   config.tpu_config = {.iterations_per_loop = 50, .num_shards = -8};
   EXPECT_FALSE(config.Validate().ok());
   config.save_summary_steps = -1;
   // Fixed bug: the second was said when the first was mended.
-  const std::string both(config.Validate().message());
-  EXPECT_NE(both.find("save_summary_steps must be >= 0, given -1; TPUConfig: num_shards must be"),
-            std::string::npos)
-      << both;
+  const absl::Status both = config.Validate();
+  EXPECT_THAT(both,
+              ErrorHas("save_summary_steps must be >= 0, given -1; TPUConfig: num_shards must be"));
   config.tpu_config = {};
   EXPECT_FALSE(config.Validate().ok());
 }

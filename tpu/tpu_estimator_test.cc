@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "gtest/gtest.h"
 
@@ -63,20 +64,20 @@ TEST_F(TPUEstimatorTest, TrainsEvaluatesAndPredictsTheSameOnTheCpuAndOnShards) {
   TPUEstimator<LineParams> cpu(Options(false, "cpu")), shards(Options(true, "shards"));
   for (auto* estimator : {&cpu, &shards}) {
     const absl::Status trained = estimator->Train(TrainPoints, MaxSteps(23));
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
     EXPECT_EQ(estimator->GetVariableValue("global_step")->scalar<int64_t>(), 23);
   }
   const absl::StatusOr<EvalResult> a = cpu.Evaluate(Points), b = shards.Evaluate(Points);
-  ASSERT_TRUE(a.ok()) << a.status();
-  ASSERT_TRUE(b.ok()) << b.status();
+  EST_ASSERT_OK(a);
+  EST_ASSERT_OK(b);
   EXPECT_EQ(a->num_examples, 20);
   EXPECT_EQ(b->num_examples, 20);
   EXPECT_NEAR((*a)["loss"], (*b)["loss"], 1e-5 * (*a)["loss"]);
   EXPECT_NEAR((*a)["mae"], (*b)["mae"], 1e-5 * (*a)["mae"]);
   EXPECT_EQ(a->global_step(), 23);
   const auto rows_a = cpu.Predict(Points).All(), rows_b = shards.Predict(Points).All();
-  ASSERT_TRUE(rows_a.ok()) << rows_a.status();
-  ASSERT_TRUE(rows_b.ok()) << rows_b.status();
+  EST_ASSERT_OK(rows_a);
+  EST_ASSERT_OK(rows_b);
   ASSERT_EQ(rows_a->size(), 20u);
   ASSERT_EQ(rows_b->size(), 20u);
   for (size_t i = 0; i < 20; ++i)

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,16 +21,16 @@ class TPUEvalTest : public ::testing::Test {
   void SetUp() override {
     TinyTPUEstimator estimator(Options(2));
     const absl::Status trained = estimator.Train(TinyTrainInput, Steps(4));
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
   }
   TinyTPUEstimator::Options Options(int shards) {
     return TinyTPUOptions(dir_.File("m"), shards, 4);
   }
-  std::string EvaluateError(const TinyTPUEstimator::ModelFn& model_fn) {
+  absl::Status EvaluateError(const TinyTPUEstimator::ModelFn& model_fn) {
     auto options = Options(2);
     options.model_fn = model_fn;
     TinyTPUEstimator estimator(options);
-    return std::string(estimator.Evaluate(TinyEvalInput).status().message());
+    return estimator.Evaluate(TinyEvalInput).status();
   }
   TempDir dir_;
 };
@@ -45,11 +46,11 @@ TEST_F(TPUEvalTest, LossMetricsAndPredictionsAreTheSameForEveryBatchSizeAndShard
       options.eval_batch_size = options.predict_batch_size = batch;
       TinyTPUEstimator estimator(options);
       const auto result = estimator.Evaluate(TinyEvalInput);
-      ASSERT_TRUE(result.ok()) << result.status();
+      EST_ASSERT_OK(result);
       EXPECT_EQ(result->num_examples, 20);
       EXPECT_EQ(result->global_step(), 4);
       const auto predictions = estimator.Predict(TinyEvalInput).All();
-      ASSERT_TRUE(predictions.ok()) << predictions.status();
+      EST_ASSERT_OK(predictions);
       ASSERT_EQ(predictions->size(), 20u);
       if (rows.empty()) {
         loss = (*result)["loss"];
@@ -95,7 +96,7 @@ TEST_F(TPUEvalTest, InputModesGiveTheSameResult) {
       EXPECT_EQ(params.batch_size, c.input_batch);
       return TinyEvalInput(params);
     });
-    ASSERT_TRUE(result.ok()) << result.status();
+    EST_ASSERT_OK(result);
     EXPECT_EQ(num_calls, 1);
     EXPECT_EQ(result->num_examples, 20);
     EXPECT_NEAR((*result)["loss"], loss, 1e-6 * loss);
@@ -111,10 +112,9 @@ TEST_F(TPUEvalTest, BatchSizesMustBeGivenOnReplicas) {
   auto options = Options(2);
   options.eval_batch_size = options.predict_batch_size = std::nullopt;
   TinyTPUEstimator estimator(options);
-  EXPECT_THAT(std::string(estimator.Evaluate(TinyEvalInput).status().message()),
-              HasSubstr("eval_batch_size must be given"));
-  EXPECT_THAT(std::string(estimator.Predict(TinyEvalInput).Next().status().message()),
-              HasSubstr("predict_batch_size must be given"));
+  EXPECT_THAT(estimator.Evaluate(TinyEvalInput), ErrorHas("eval_batch_size must be given"));
+  EXPECT_THAT(estimator.Predict(TinyEvalInput).Next(),
+              ErrorHas("predict_batch_size must be given"));
 }
 
 // Behaviour M7 (a hook sees every step here; TensorFlow runs them all at once).
@@ -130,7 +130,7 @@ TEST_F(TPUEvalTest, StepsAreCountedWithAndWithoutMetrics) {
     for (const int64_t steps : {2, 6}) {
       const auto recorder = std::make_shared<RunRecorder>();
       const auto result = estimator.Evaluate(TinyTrainInput, {.steps = steps, .hooks = {recorder}});
-      ASSERT_TRUE(result.ok()) << result.status();
+      EST_ASSERT_OK(result);
       EXPECT_EQ(result->num_steps, steps);
       EXPECT_EQ(static_cast<int64_t>(recorder->steps.size()), steps);
       EXPECT_EQ(result->values.count("mae"), metrics ? 1u : 0u);
@@ -163,7 +163,7 @@ TEST_F(TPUEvalTest, MetricsAsAListAndAsADictAgreeOnReplicasAndLocally) {
       };
       TinyTPUEstimator estimator(options);
       const auto result = estimator.Evaluate(TinyEvalInput);
-      ASSERT_TRUE(result.ok()) << result.status();
+      EST_ASSERT_OK(result);
       values.push_back((*result)["mae"]);
       EXPECT_NEAR(values.back(), values[0], 1e-6 * values[0]) << shards << " shards, form " << form;
     }
@@ -176,15 +176,16 @@ TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
         const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
         return TPUEstimatorSpec::Eval(loss, {TinyMetrics, {loss, loss}});
       }),
-      AllOf(HasSubstr("tensor 0 of eval_metrics ('tiny_loss:0', f32 []) is a scalar; it must keep "
-                      "the batch axis"),
-            HasSubstr("tensor 1 of eval_metrics")));
+      ErrorIs(AllOf(
+          HasSubstr("tensor 0 of eval_metrics ('tiny_loss:0', f32 []) is a scalar; it must keep "
+                    "the batch axis"),
+          HasSubstr("tensor 1 of eval_metrics"))));
   EXPECT_THAT(
       EvaluateError([](const Features& features, const Labels& labels, Mode, const Params&) {
         const Tensor y = TinyNetwork(features, false, 0);
         return TPUEstimatorSpec::Eval(TinyLoss(labels, y), {TinyMetrics, {y}});
       }),
-      HasSubstr("eval_metrics: the function takes 2 tensors, 1 are given"));
+      ErrorHas("eval_metrics: the function takes 2 tensors, 1 are given"));
   for (const std::string name : {"loss", "global_step"}) {
     EXPECT_THAT(
         EvaluateError([name](const Features& features, const Labels& labels, Mode, const Params&) {
@@ -195,7 +196,7 @@ TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
                                          },
                                          {y}});
         }),
-        HasSubstr("eval_metrics: '" + name + "' is a name that evaluation adds by itself"));
+        ErrorHas("eval_metrics: '" + name + "' is a name that evaluation adds by itself"));
   }
 }
 
@@ -225,9 +226,10 @@ TEST_F(TPUEvalTest, MetricsThatCannotBeBuiltAreFoundBeforeABatchIsComputed) {
     };
     const auto result = TinyTPUEstimator(options).Evaluate(TinyEvalInput);
     EXPECT_EQ(batches->num_begun, 0);
-    EXPECT_THAT(std::string(result.status().message()),
-                AllOf(HasSubstr("eval_metrics: the value of 'my_loss' (f32 []) is one of a batch"),
-                      HasSubstr("the function's argument eval_metrics_0")));
+    EXPECT_THAT(
+        result,
+        ErrorIs(AllOf(HasSubstr("eval_metrics: the value of 'my_loss' (f32 []) is one of a batch"),
+                      HasSubstr("the function's argument eval_metrics_0"))));
   }
 }
 
@@ -246,7 +248,7 @@ TEST_F(TPUEvalTest, EvalOnTpuFalseRunsOneReplicaWithTheWholeBatch) {
   TinyTPUEstimator estimator(options);
   const auto result = estimator.Evaluate(TinyEvalInput),
              on_shards = TinyTPUEstimator(Options(2)).Evaluate(TinyEvalInput);
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ(result->num_steps, 3);
   EXPECT_NEAR((*result)["loss"], (*on_shards)["loss"], 1e-6 * (*on_shards)["loss"]);
 }
@@ -259,7 +261,8 @@ TEST_F(TPUEvalTest, PredictsEverySampleOnce) {
   TinyTPUEstimator shards(options), local(Options(0));
   const auto input = [](const Params& params) { return TinyDataset(params.batch_size, 24); };
   const auto a = shards.Predict(input).All(), b = local.Predict(input).All();
-  ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
+  EST_ASSERT_OK(a);
+  EST_ASSERT_OK(b);
   ASSERT_EQ(a->size(), 24u);
   for (size_t i = 0; i < 24; ++i)
     EXPECT_NEAR((*a)[i].at("y").AsDouble(), (*b)[i].at("y").AsDouble(), 1e-6);
@@ -286,11 +289,11 @@ TEST_F(TPUEvalTest, TheSpecsHooksAndHostCallRunInEvaluationAndPrediction) {
                                      {.host_call = call, .prediction_hooks = {predict_hook}});
   };
   TinyTPUEstimator estimator(options);
-  ASSERT_TRUE(estimator.Evaluate(TinyEvalInput).ok());
+  EST_ASSERT_OK(estimator.Evaluate(TinyEvalInput));
   EXPECT_EQ(rows, (std::vector<int64_t>{8, 8, 4})) << "joined over the replicas";
   EXPECT_EQ(eval_hook->steps.size(), 3u);
   rows.clear();
-  ASSERT_TRUE(estimator.Predict(TinyEvalInput).All().ok());
+  EST_ASSERT_OK(estimator.Predict(TinyEvalInput).All());
   EXPECT_EQ(rows, (std::vector<int64_t>{8, 8, 4}));
   EXPECT_EQ(predict_hook->steps.size(), 3u);
 }
@@ -313,8 +316,8 @@ TEST_F(TPUEvalTest, HostCallOfEvaluationSeesTheStepOfTheCheckpoint) {
                                     {.host_call = call});
     };
     TinyTPUEstimator estimator(options);
-    ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(42)).ok());
-    ASSERT_TRUE(estimator.Evaluate(TinyTrainInput, {.steps = 7}).ok());
+    EST_ASSERT_OK(estimator.Train(TinyTrainInput, Steps(42)));
+    EST_ASSERT_OK(estimator.Evaluate(TinyTrainInput, {.steps = 7}));
     EXPECT_EQ(records, std::vector<int64_t>(7, 42));
   }
 }
@@ -350,9 +353,9 @@ TEST_F(TPUEvalTest, ScaffoldFnRestoresMovingAverages) {
           return TPUEstimatorSpec::Eval(loss, {}, more);
         };
         TinyTPUEstimator estimator(options);
-        ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(6)).ok());
+        EST_ASSERT_OK(estimator.Train(TinyTrainInput, Steps(6)));
         const auto result = estimator.Evaluate(TinyEvalInput);
-        ASSERT_TRUE(result.ok()) << result.status();
+        EST_ASSERT_OK(result);
         EXPECT_GE(num_scaffolds, 1);
         EXPECT_EQ(result->global_step(), 6);
         const auto [it, is_new] =

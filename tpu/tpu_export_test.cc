@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/export/saved_model/saved_model_show.h"
 #include "estimator/training/testing/tiny_model.h"
@@ -55,12 +56,12 @@ class TPUExportTest : public ::testing::Test {
     const absl::Status trained = estimator.Train(
         [](const Params& params) { return TinyDataset(params.batch_size, 32).Repeat(); },
         MaxSteps(2));
-    EXPECT_TRUE(trained.ok()) << trained;
+    EST_EXPECT_OK(trained);
     Calls().clear();
     return estimator;
   }
   std::string TagSets(const absl::StatusOr<std::string>& dir) {
-    EXPECT_TRUE(dir.ok()) << dir.status();
+    EST_EXPECT_OK(dir);
     return dir.ok() ? SavedModelShow::Open(*dir)->TagSets() : "";
   }
   std::string Base() const { return dir_.File("export"); }
@@ -78,8 +79,8 @@ TEST_F(TPUExportTest, TagsFollowTheFlags) {
               HasSubstr("tag-sets:\n'serve, tpu'\n"));
   EXPECT_THAT(TagSets(Trained(true, true).ExportSavedModel(Base(), raw_)),
               HasSubstr("tag-sets:\n'serve'\n'serve, tpu'\n"));
-  EXPECT_THAT(std::string(Trained(false, false).ExportSavedModel(Base(), raw_).status().message()),
-              HasSubstr("one of export_to_cpu and export_to_tpu must be true"));
+  EXPECT_THAT(Trained(false, false).ExportSavedModel(Base(), raw_),
+              ErrorHas("one of export_to_cpu and export_to_tpu must be true"));
 }
 
 // Behaviour N5.
@@ -95,7 +96,7 @@ TEST_F(TPUExportTest, EvaluationIsExportedForTheCpuOnly) {
 // Behaviour N6.
 TEST_F(TPUExportTest, BatchRulesDoNotApplyAndParamsSayWhichPassItIs) {
   auto estimator = Trained(true, true);
-  ASSERT_TRUE(estimator.ExportSavedModel(Base(), raw_).ok());
+  EST_ASSERT_OK(estimator.ExportSavedModel(Base(), raw_));
   bool on_cpu = false, on_tpu = false;
   for (const Call& call : Calls()) {
     EXPECT_EQ(call.mode, Mode::kPredict);
@@ -108,16 +109,16 @@ TEST_F(TPUExportTest, BatchRulesDoNotApplyAndParamsSayWhichPassItIs) {
 
 TEST_F(TPUExportTest, ALoneOutputIsTheDefaultSignatureToo) {
   const auto dir = Trained(true, false).ExportSavedModel(Base(), raw_);
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   EXPECT_THAT(*SavedModelShow::Open(*dir)->SignatureKeys("serve"),
               HasSubstr("SignatureDef key: \"mine\"\nSignatureDef key: \"serving_default\"\n"));
 }
 
 TEST_F(TPUExportTest, APredictorServesAnyBatchSize) {
   const auto predictor = Trained(true, false).MakePredictor(raw_, {.signature_key = "mine"});
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   const auto outputs = (*predictor)->Predict(TinyExamples(5).features);
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EST_ASSERT_OK(outputs);
   EXPECT_EQ(outputs->at("y").shape().dim(0), 5);
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/train_fixture.h"
@@ -15,7 +16,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
 using TPUGradientsTest = TPUTrainFixture;
 
 // Behaviour N8, by its effect: 20 losses in a row need the same gradients.
@@ -122,7 +122,7 @@ TEST_F(TPUGradientsTest, WrappingByTheLoopIsSaidOnceAndOnlyWhereItHappens) {
     const testing::CapturedLog log;
     TinyTPUEstimator estimator(Wrapped(Dir(), shards, how));
     const InputFn input = estimator.Input(TinyTrainInput);
-    for (int call = 0; call < 3; ++call) EXPECT_TRUE(estimator.Train(input, Steps(1)).ok());
+    for (int call = 0; call < 3; ++call) EST_EXPECT_OK(estimator.Train(input, Steps(1)));
     return std::count_if(log.infos.begin(), log.infos.end(), [](const std::string& line) {
       return absl::StrContains(line, "sums its gradients over 4 shards");
     });
@@ -182,7 +182,7 @@ TEST_F(TPUGradientsTest, BatchNormsAveragesMoveOnShardsWithoutBeingAskedFor) {
     return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.01).Minimize(loss));
   };
   TinyTPUEstimator estimator(options);
-  ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(3)).ok());
+  EST_ASSERT_OK(estimator.Train(TinyTrainInput, Steps(3)));
   EXPECT_NE(estimator.GetVariableValue("batch_normalization/moving_mean")->AsDouble(0), 0);
   EXPECT_NE(estimator.GetVariableValue("batch_normalization/moving_variance")->AsDouble(0), 1);
 }
@@ -199,7 +199,7 @@ TEST_F(TPUGradientsTest, BatchNormsAveragesMayDescendFromGradients) {
     const Tensor loss = plain + TinyLoss(labels, layers::Dense(normal, {.units = 1}));
     return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.01).Minimize(loss));
   };
-  EXPECT_TRUE(TinyTPUEstimator(options).Train(TinyTrainInput, Steps(2)).ok());
+  EST_EXPECT_OK(TinyTPUEstimator(options).Train(TinyTrainInput, Steps(2)));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Training on replicas: host_call.
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/train_fixture.h"
@@ -10,7 +11,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
 using TPUHostCallTest = TPUTrainFixture;
 
 // Behaviour M13, with the numbers of TensorFlow's test: 42 steps in loops of 21, a record every 5
@@ -33,7 +33,7 @@ TEST_F(TPUHostCallTest, HostCallRunsAtEveryStepOrEveryNthOfALoop) {
     };
     TinyTPUEstimator estimator(options);
     const absl::Status trained = estimator.Train(TinyTrainInput, Steps(42));
-    EXPECT_TRUE(trained.ok()) << trained;
+    EST_EXPECT_OK(trained);
     return steps;
   };
   EXPECT_THAT(records(4, 1), ElementsAre(0, 5, 10, 15, 20, 25, 30, 35, 40));

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/train_fixture.h"
@@ -11,7 +12,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
 using TPUInputTest = TPUTrainFixture;
 
 // Behaviour L1 in training, and that every mode gives the run of PER_HOST_V1 where it feeds the
@@ -75,18 +75,18 @@ TEST_F(TPUInputTest, ABatchThatTheReplicasDoNotDivideIsRefusedExceptInBroadcast)
   auto options = TinyTPUOptions(Dir(), 8);
   options.train_batch_size = options.eval_batch_size = options.predict_batch_size = 127;
   TinyTPUEstimator estimator(options);
-  EXPECT_EQ(estimator.Train(TinyTrainInput, Steps(1)).message(),
-            "train batch size 127 must be divisible by number of replicas 8; 120 or 128 is");
-  EXPECT_THAT(std::string(estimator.Evaluate(TinyEvalInput).status().message()),
-              HasSubstr("eval batch size 127 must be divisible"));
-  EXPECT_THAT(std::string(estimator.Predict(TinyEvalInput).Next().status().message()),
-              HasSubstr("predict batch size 127 must be divisible"));
+  EXPECT_THAT(
+      estimator.Train(TinyTrainInput, Steps(1)),
+      ErrorIs("train batch size 127 must be divisible by number of replicas 8; 120 or 128 is"));
+  EXPECT_THAT(estimator.Evaluate(TinyEvalInput), ErrorHas("eval batch size 127 must be divisible"));
+  EXPECT_THAT(estimator.Predict(TinyEvalInput).Next(),
+              ErrorHas("predict batch size 127 must be divisible"));
   options.config.tpu_config.per_host_input_for_training = InputPipelineConfig::BROADCAST;
   options.train_batch_size = options.eval_batch_size = 7;
   TinyTPUEstimator broadcast(options);
   const absl::Status trained = broadcast.Train(
       [](const Params& params) { return TinyDataset(params.batch_size, 21).Repeat(); }, Steps(2));
-  EXPECT_TRUE(trained.ok()) << trained;
+  EST_EXPECT_OK(trained);
   EXPECT_EQ(broadcast.Evaluate(TinyEvalInput)->num_examples, 20);
 }
 
@@ -136,7 +136,7 @@ TEST_F(TPUInputTest, FeaturesAndLabelsMayHaveManyNamesAndLabelsMayBeMissing) {
             return Dataset::FromTensorSlices(all).Batch(params.batch_size).Repeat();
           },
           Steps(2));
-      EXPECT_TRUE(trained.ok()) << trained;
+      EST_EXPECT_OK(trained);
     }
   }
 }
@@ -192,7 +192,7 @@ TEST_F(TPUInputTest, ABatchIsSplitWhereBatchAxisSaysThatItStands) {
   const std::vector<double> local = Losses(options, 6, TransposedTrainInput);
   TinyTPUEstimator here(options);
   const auto expected = here.Evaluate(TransposedEvalInput);
-  ASSERT_TRUE(expected.ok()) << expected.status();
+  EST_ASSERT_OK(expected);
   EXPECT_EQ(expected->num_examples, 20);
   for (const auto mode : {InputPipelineConfig::PER_HOST_V1, InputPipelineConfig::PER_HOST_V2,
                           InputPipelineConfig::BROADCAST}) {
@@ -202,7 +202,7 @@ TEST_F(TPUInputTest, ABatchIsSplitWhereBatchAxisSaysThatItStands) {
     ExpectSameLosses(Losses(options, 6, TransposedTrainInput), local, 1e-5);
     TinyTPUEstimator there(options);
     const auto result = there.Evaluate(TransposedEvalInput);
-    ASSERT_TRUE(result.ok()) << result.status();
+    EST_ASSERT_OK(result);
     EXPECT_EQ(result->num_examples, 20) << "the last 4 stay together";
     EXPECT_NEAR((*result)["mae"], (*expected)["mae"], 1e-5);
     EXPECT_NEAR((*result)["loss"], (*expected)["loss"], 1e-5);
@@ -218,9 +218,7 @@ TEST_F(TPUInputTest, ABatchAxisOfTheWrongLengthIsRefusedLocallyToo) {
         "order of their names, then labels: features['x'], labels";
     EXPECT_THAT(TrainError(options, TransposedTrainInput), HasSubstr(error));
     TinyTPUEstimator estimator(options);
-    EXPECT_THAT(std::string(estimator.Evaluate(TransposedEvalInput).status().message()),
-                HasSubstr(error))
-        << shards;
+    EXPECT_THAT(estimator.Evaluate(TransposedEvalInput), ErrorHas(error)) << shards;
   }
 }
 
@@ -246,9 +244,8 @@ TEST_F(TPUInputTest, PredictionsWithABatchAxisAreRefusedOnShardsOnly) {
   };
   for (const InputPipelineConfig mode :
        {InputPipelineConfig::PER_HOST_V1, InputPipelineConfig::PER_HOST_V2}) {
-    EXPECT_THAT(std::string(first(4, mode).message()),
-                HasSubstr("For mode PREDICT, batch_axis is not supported yet"));
-    EXPECT_TRUE(first(0, mode).ok()) << first(0, mode);
+    EXPECT_THAT(first(4, mode), ErrorHas("For mode PREDICT, batch_axis is not supported yet"));
+    EST_EXPECT_OK(first(0, mode));
   }
 }
 
@@ -256,7 +253,7 @@ TEST_F(TPUInputTest, AFiniteInputEndsTrainingCleanly) {
   TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2, 2));
   const absl::Status trained = estimator.Train(
       [](const Params& params) { return TinyDataset(params.batch_size, 24); }, Steps(100));
-  EXPECT_TRUE(trained.ok()) << trained;
+  EST_EXPECT_OK(trained);
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 3);
 }
 
@@ -266,9 +263,8 @@ TEST_F(TPUInputTest, ABatchOfAnotherSizeWithinALoopIsAnErrorAtItsStep) {
   TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2, 3));
   const absl::Status trained = estimator.Train(
       [](const Params& params) { return TinyDataset(params.batch_size, 20).Repeat(); }, Steps(3));
-  EXPECT_THAT(std::string(trained.message()),
-              AllOf(HasSubstr("input_fn gave a batch of 4 rows, a step takes 8"),
-                    HasSubstr("all steps up to 2 are saved")));
+  EXPECT_THAT(trained, ErrorIs(AllOf(HasSubstr("input_fn gave a batch of 4 rows, a step takes 8"),
+                                     HasSubstr("all steps up to 2 are saved"))));
 }
 
 }  // namespace

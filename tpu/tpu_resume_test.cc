@@ -3,6 +3,7 @@
 
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/tiny_tpu_model.h"
@@ -35,15 +36,15 @@ TEST(TPUResume, SeveralProcessesAndCallsGiveTheBitsOfOneInEveryInputMode) {
     };
     TinyTPUEstimator whole(options("whole"));
     const absl::Status trained = whole.Train(Shuffled, MaxSteps(12));
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
     {
       TinyTPUEstimator first(options("parts"));
-      ASSERT_TRUE(first.Train(Shuffled, Steps(3)).ok());
-      ASSERT_TRUE(first.Evaluate(TinyEvalInput).ok());
-      ASSERT_TRUE(first.Train(Shuffled, Steps(2)).ok());
+      EST_ASSERT_OK(first.Train(Shuffled, Steps(3)));
+      EST_ASSERT_OK(first.Evaluate(TinyEvalInput));
+      EST_ASSERT_OK(first.Train(Shuffled, Steps(2)));
     }
     TinyTPUEstimator second(options("parts"));
-    ASSERT_TRUE(second.Train(Shuffled, MaxSteps(12)).ok());
+    EST_ASSERT_OK(second.Train(Shuffled, MaxSteps(12)));
     EXPECT_EQ(FinalBits(second), FinalBits(whole));
   }
 }
@@ -53,25 +54,25 @@ TEST(TPUResume, ARunGoesOnWithAnotherNumberOfShardsAndAPlainEstimatorReadsIt) {
   const TempDir dir;
   TinyTPUEstimator shards(TinyTPUOptions(dir.File("m"), 4)),
       local(TinyTPUOptions(dir.File("m"), 0)), straight(TinyTPUOptions(dir.File("s"), 0));
-  ASSERT_TRUE(shards.Train(TinyTrainInput, Steps(5)).ok());
-  ASSERT_TRUE(local.Train(TinyTrainInput, Steps(5)).ok());
-  ASSERT_TRUE(straight.Train(TinyTrainInput, Steps(10)).ok());
+  EST_ASSERT_OK(shards.Train(TinyTrainInput, Steps(5)));
+  EST_ASSERT_OK(local.Train(TinyTrainInput, Steps(5)));
+  EST_ASSERT_OK(straight.Train(TinyTrainInput, Steps(10)));
   const auto a = local.Evaluate(TinyEvalInput), b = straight.Evaluate(TinyEvalInput);
-  ASSERT_TRUE(a.ok() && b.ok());
+  EST_ASSERT_OK(a);
+  EST_ASSERT_OK(b);
   EXPECT_NEAR((*a)["loss"], (*b)["loss"], 1e-5 * (*b)["loss"])
       << "the input's position is the same for both";
   EXPECT_EQ(a->global_step(), 10);
   // Where the position cannot be the same one, the input starts at its beginning.
   auto per_shard = TinyTPUOptions(dir.File("m"), 2);
   per_shard.config.tpu_config.per_host_input_for_training = InputPipelineConfig::PER_SHARD_V1;
-  ASSERT_TRUE(TinyTPUEstimator(per_shard).Train(TinyTrainInput, Steps(2)).ok());
-  ASSERT_TRUE(
-      TinyTPUEstimator(TinyTPUOptions(dir.File("m"), 0)).Train(TinyTrainInput, Steps(2)).ok());
+  EST_ASSERT_OK(TinyTPUEstimator(per_shard).Train(TinyTrainInput, Steps(2)));
+  EST_ASSERT_OK(TinyTPUEstimator(TinyTPUOptions(dir.File("m"), 0)).Train(TinyTrainInput, Steps(2)));
   EXPECT_EQ(local.GetVariableValue("global_step")->scalar<int64_t>(), 14);
   Estimator<TinyParams> plain(TinyOptions(dir.File("plain")));
   const auto read = plain.Evaluate([](const TinyParams&) { return TinyDataset(7); },
                                    {.checkpoint_path = dir.File("m/model.ckpt-10")});
-  ASSERT_TRUE(read.ok()) << read.status();
+  EST_ASSERT_OK(read);
   EXPECT_NEAR((*read)["loss"], (*a)["loss"], 1e-6 * (*a)["loss"]);
 }
 
@@ -94,9 +95,9 @@ TEST(TPUResume, AThousandRoundsOnShardsReuseProgramsAndLeakNothing) {
     int64_t resident_after_warm_up = 0;
     for (int round = 0; round < kRounds; ++round) {
       if (round == kRounds / 4) resident_after_warm_up = ResidentBytes();
-      ASSERT_TRUE(estimator.Train(train, Steps(1)).ok());
+      EST_ASSERT_OK(estimator.Train(train, Steps(1)));
       const auto result = estimator.Evaluate(TinyEvalInput);
-      ASSERT_TRUE(result.ok()) << result.status();
+      EST_ASSERT_OK(result);
       ASSERT_EQ(result->global_step(), round + 1);
     }
     testing::ExpectGrowthBelow(ResidentBytes() - resident_after_warm_up, 1 << 20);

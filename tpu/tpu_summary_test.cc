@@ -4,6 +4,7 @@
 #include <string>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/proto/summary.pb.h"
 #include "estimator/summary/event_file_writer.h"
@@ -37,8 +38,8 @@ class TPUSummaryTest : public ::testing::Test {
     options.config.save_summary_steps = 2;
     TinyTPUEstimator estimator(options);
     const absl::Status trained = estimator.Train(TinyTrainInput, Steps(steps));
-    EXPECT_TRUE(trained.ok()) << trained;
-    EXPECT_TRUE(CloseAllEventFileWriters().ok());
+    EST_EXPECT_OK(trained);
+    EST_EXPECT_OK(CloseAllEventFileWriters());
     std::map<std::string, std::map<int64_t, SummaryRecord>> written;
     const std::vector<std::string> paths = *Glob(dir_.File(name) + "/events.*");
     for (const std::string& path : paths) {

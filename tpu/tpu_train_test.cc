@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/train_fixture.h"
@@ -19,7 +20,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
 using TPUTrainTest = TPUTrainFixture;
 
 // Behaviour M1: global steps that hooks see, from scratch and from step 3.
@@ -27,11 +27,11 @@ TEST_F(TPUTrainTest, TheLastLoopIsShortened) {
   const auto seen = [&](int shards, int loop, int64_t start, const TrainLength& length) {
     TinyTPUEstimator estimator(TinyTPUOptions(Dir(), shards, loop));
     if (start > 0) {
-      EXPECT_TRUE(estimator.Train(TinyTrainInput, Steps(start)).ok());
+      EST_EXPECT_OK(estimator.Train(TinyTrainInput, Steps(start)));
     }
     const auto recorder = std::make_shared<RunRecorder>();
     const absl::Status trained = estimator.Train(TinyTrainInput, length, {.hooks = {recorder}});
-    EXPECT_TRUE(trained.ok()) << trained;
+    EST_EXPECT_OK(trained);
     return recorder->steps;
   };
   EXPECT_THAT(seen(2, 4, 0, Steps(10)), ElementsAre(4, 8, 10));
@@ -46,10 +46,10 @@ TEST_F(TPUTrainTest, TheLastLoopIsShortened) {
 // Behaviour M2.
 TEST_F(TPUTrainTest, StepsMustBePositive) {
   TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2));
-  EXPECT_EQ(estimator.Train(TinyTrainInput, Steps(-1)).message(),
-            "Must specify steps > 0, given: -1");
-  EXPECT_EQ(estimator.Evaluate(TinyEvalInput, {.steps = 0}).status().message(),
-            "Must specify steps > 0, given: 0");
+  EXPECT_THAT(estimator.Train(TinyTrainInput, Steps(-1)),
+              ErrorIs("Must specify steps > 0, given: -1"));
+  EXPECT_THAT(estimator.Evaluate(TinyEvalInput, {.steps = 0}),
+              ErrorIs("Must specify steps > 0, given: 0"));
 }
 
 TEST_F(TPUTrainTest, TheSameSeedGivesTheSameBitsOnShardsWhateverTheLoop) {
@@ -61,7 +61,7 @@ TEST_F(TPUTrainTest, TheSameSeedGivesTheSameBitsOnShardsWhateverTheLoop) {
       return TPUEstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
     };
     TinyTPUEstimator estimator(options);
-    ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(10)).ok());
+    EST_ASSERT_OK(estimator.Train(TinyTrainInput, Steps(10)));
     bits.insert(*CheckpointBits(**estimator.LatestCheckpoint()));
   }
   EXPECT_EQ(bits.size(), 1u);
@@ -92,13 +92,13 @@ TEST_F(TPUTrainTest, AnInterruptFinishesTheLoopAndSaves) {
   TinyTPUEstimator estimator(options);
   const absl::Status status =
       estimator.Train(TinyTrainInput, MaxSteps(20), {.hooks = {std::make_shared<Interrupter>()}});
-  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("interrupted at step 8; saved in"));
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kCancelled, HasSubstr("interrupted at step 8; saved in")));
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 8);
   ClearInterrupt();
   TinyTPUEstimator restarted(options), whole(TinyTPUOptions(Dir(), 2, 4));
-  ASSERT_TRUE(restarted.Train(TinyTrainInput, MaxSteps(20)).ok());
-  ASSERT_TRUE(whole.Train(TinyTrainInput, MaxSteps(20)).ok());
+  EST_ASSERT_OK(restarted.Train(TinyTrainInput, MaxSteps(20)));
+  EST_ASSERT_OK(whole.Train(TinyTrainInput, MaxSteps(20)));
   EXPECT_EQ(*CheckpointBits(**restarted.LatestCheckpoint()),
             *CheckpointBits(**whole.LatestCheckpoint()));
 }
@@ -125,9 +125,8 @@ TEST_F(TPUTrainTest, ANaNInOneReplicaInTheMiddleOfALoopNamesStepTensorAndReplica
             .Repeat();
       },
       Steps(10));
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("NaN loss during training, at step 3"),
-                    HasSubstr("logs:0 (f32 [2,1]) is NaN at [1,0] on replica 2")));
+  EXPECT_THAT(status, ErrorIs(AllOf(HasSubstr("NaN loss during training, at step 3"),
+                                    HasSubstr("logs:0 (f32 [2,1]) is NaN at [1,0] on replica 2"))));
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 0)
       << "only the first checkpoint is there";
 }
@@ -138,8 +137,8 @@ TEST_F(TPUTrainTest, TheBannerSaysWhereTheRunIsHowLargeAndWhereItsFilesGo) {
     const auto banner = [&] {
       const testing::CapturedLog log;
       TinyTPUEstimator estimator(TinyTPUOptions(dir, shards));
-      EXPECT_TRUE(estimator.Train(TinyTrainInput, Steps(3)).ok());
-      EXPECT_TRUE(estimator.Train(TinyTrainInput, Steps(3)).ok());
+      EST_EXPECT_OK(estimator.Train(TinyTrainInput, Steps(3)));
+      EST_EXPECT_OK(estimator.Train(TinyTrainInput, Steps(3)));
       std::string text;
       for (const std::string& line : log.infos) {
         if (absl::StartsWith(line, "Training\n")) text += line;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,11 +18,11 @@ class TPUWarmStartTest : public ::testing::Test {
   void SetUp() override {
     TinyTPUEstimator old(TinyTPUOptions(dir_.File("old"), 2));
     const absl::Status trained = old.Train(TinyTrainInput, Steps(4));
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
   }
   std::string Text(const std::string& directory, const std::string& name) {
     const absl::StatusOr<Array> value = LoadVariable(dir_.File(directory), name);
-    EXPECT_TRUE(value.ok()) << value.status();
+    EST_EXPECT_OK(value);
     return value.ok() ? value->ToString(1000) : "";
   }
   TempDir dir_;
@@ -36,7 +37,7 @@ TEST_F(TPUWarmStartTest, AllCountsOfShardsBeginAtTheOldValues) {
     options.warm_start_from = dir_.File("old");
     TinyTPUEstimator old(TinyTPUOptions(dir_.File("old"), shards)), estimator(options);
     EXPECT_EQ((*estimator.Evaluate(TinyEvalInput))["loss"], (*old.Evaluate(TinyEvalInput))["loss"]);
-    ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(1)).ok());
+    EST_ASSERT_OK(estimator.Train(TinyTrainInput, Steps(1)));
     EXPECT_EQ(Text(name + "/model.ckpt-0", "dense/kernel"), Text("old", "dense/kernel"));
     EXPECT_EQ(Text(name + "/model.ckpt-0", "global_step"), "0");
   }
@@ -49,7 +50,7 @@ TEST_F(TPUWarmStartTest, APlainEstimatorBeginsAtATpuCheckpoint) {
   Estimator<TinyParams> estimator(options);
   const absl::Status trained =
       estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, Steps(1));
-  ASSERT_TRUE(trained.ok()) << trained;
+  EST_ASSERT_OK(trained);
   EXPECT_EQ(Text("plain/model.ckpt-0", "dense_1/kernel"), Text("old", "dense_1/kernel"));
 }
 
@@ -84,10 +85,9 @@ TEST_F(TPUWarmStartTest, ScaffoldFnRunsInAllModesAndMayInitFromACheckpoint) {
     EXPECT_EQ((*estimator.Evaluate(TinyEvalInput))["loss"], (*old.Evaluate(TinyEvalInput))["loss"]);
     const auto rows = estimator.Predict(TinyEvalInput).All(),
                of_old = old.Predict(TinyEvalInput).All();
-    ASSERT_TRUE(rows.ok()) << rows.status();
+    EST_ASSERT_OK(rows);
     EXPECT_EQ(rows->front().at("y").AsDouble(), of_old->front().at("y").AsDouble());
-    for (int call = 0; call < 3; ++call)
-      ASSERT_TRUE(estimator.Train(TinyTrainInput, Steps(1)).ok());
+    for (int call = 0; call < 3; ++call) EST_ASSERT_OK(estimator.Train(TinyTrainInput, Steps(1)));
     EXPECT_EQ(Text(name + "/model.ckpt-0", "dense/kernel"), Text("old", "dense/kernel"));
     EXPECT_EQ(calls[Mode::kTrain], 1) << "calls of Train share a model";
     EXPECT_EQ(calls[Mode::kEval], 2) << "of full batches, and of the last, smaller one";

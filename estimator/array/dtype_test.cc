@@ -3,10 +3,14 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(DType, NamesAndNumbersAreTensorFlows) {
   EXPECT_EQ(static_cast<int>(DType::kBfloat16), 14);
@@ -18,8 +22,7 @@ TEST(DType, NamesAndNumbersAreTensorFlows) {
 
 TEST(DType, AnUnknownNameListsTheKnownOnes) {
   const absl::Status status = DTypeFromName("float23").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(status.message().find("bfloat16"), absl::string_view::npos) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("bfloat16")));
 }
 
 TEST(Bfloat16, RoundsToNearestEven) {

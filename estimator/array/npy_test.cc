@@ -3,11 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
+
 namespace estimator {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // A version 1.0 file with this header, padded as NumPy pads it, and these elements.
 std::string File(std::string header, const std::string& data) {
@@ -22,14 +23,12 @@ std::string Header(const std::string& descr, const std::string& shape,
                    const std::string& order = "False") {
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
 }
-std::string Error(const std::string& bytes) {
-  return std::string(ParseNpy(bytes).status().message());
-}
+absl::Status Error(const std::string& bytes) { return ParseNpy(bytes).status(); }
 
 TEST(Npy, NumbersAreRead) {
   const auto array =
       ParseNpy(File(Header("<i4", "(2, 1)"), std::string("\1\0\0\0\xff\xff\xff\xff", 8)));
-  ASSERT_TRUE(array.ok()) << array.status();
+  EST_ASSERT_OK(array);
   EXPECT_EQ(array->shape(), (Shape{2, 1}));
   EXPECT_THAT(array->values<int32_t>(), ElementsAre(1, -1));
   EXPECT_EQ(ParseNpy(File(Header("<f4", "()"), std::string("\0\0\x80\x3f", 4)))->scalar<float>(),
@@ -65,7 +64,7 @@ TEST(Npy, EveryDtypeIsReadBack) {
         DType::kInt32, DType::kInt64, DType::kUint8, DType::kBool}) {
     const Array array = Array::Of<int32_t>({2, 3}, {0, 1, 1, 0, 1, 0}).Cast(dtype);
     const auto read = ParseNpy(NpyBytes(array));
-    ASSERT_TRUE(read.ok()) << read.status();
+    EST_ASSERT_OK(read);
     EXPECT_EQ(read->TypeString(), array.TypeString());
     EXPECT_EQ(read->ToString(), array.ToString());
   }
@@ -77,13 +76,13 @@ TEST(Npy, EveryDtypeIsReadBack) {
 }
 
 TEST(Npy, WhatIsNoSuchFileIsRefused) {
-  EXPECT_THAT(Error("hello, world"), HasSubstr("does not begin with"));
-  EXPECT_THAT(Error(""), HasSubstr("it is empty"));
-  EXPECT_THAT(Error(File(Header("<f4", "(-1,)"), "")), HasSubstr("a size is '-1'"));
+  EXPECT_THAT(Error("hello, world"), ErrorHas("does not begin with"));
+  EXPECT_THAT(Error(""), ErrorHas("it is empty"));
+  EXPECT_THAT(Error(File(Header("<f4", "(-1,)"), "")), ErrorHas("a size is '-1'"));
   EXPECT_THAT(Error(File(Header("<f4", "(99999999, 99999999, 99999999)"), "")),
-              HasSubstr("too large"));
-  EXPECT_THAT(Error(File(Header("|S0", "(1000000000000,)"), "")), HasSubstr("dtype is 'S0'"));
-  EXPECT_THAT(Error(File("{'shape': (3,)}", "")), HasSubstr("no descr"));
+              ErrorHas("too large"));
+  EXPECT_THAT(Error(File(Header("|S0", "(1000000000000,)"), "")), ErrorHas("dtype is 'S0'"));
+  EXPECT_THAT(Error(File("{'shape': (3,)}", "")), ErrorHas("no descr"));
   const std::string whole = File(Header("<f4", "(1,)"), "1234");
   for (size_t size = 0; size < whole.size(); ++size)
     EXPECT_FALSE(ParseNpy(whole.substr(0, size)).ok());
@@ -92,23 +91,23 @@ TEST(Npy, WhatIsNoSuchFileIsRefused) {
 // Fixed bug: it was called no .npy file.
 TEST(Npy, WhatIsCutShortOrTooLongIsSaidWithBothSizes) {
   EXPECT_THAT(Error(File(Header("<f4", "(3,)"), "1234")),
-              HasSubstr("the .npy file is cut short: its header says f32 [3], 12 bytes, and 4 "
-                        "follow"));
+              ErrorHas("the .npy file is cut short: its header says f32 [3], 12 bytes, and 4 "
+                       "follow"));
   EXPECT_THAT(Error(File(Header("<f4", "(1,)"), "12345")),
-              HasSubstr("bytes after its end: its header says f32 [1], 4 bytes, and 5 follow"));
+              ErrorHas("bytes after its end: its header says f32 [1], 4 bytes, and 5 follow"));
   EXPECT_THAT(Error(File(Header("|S3", "(3,)"), "1234")),
-              HasSubstr("its header says 'S3' [3], and 4 bytes follow"));
+              ErrorHas("its header says 'S3' [3], and 4 bytes follow"));
   const std::string whole = File(Header("<f4", "(1,)"), "1234");
-  EXPECT_THAT(Error(whole.substr(0, whole.size() - 8)), HasSubstr("is cut short: it ends in its"));
+  EXPECT_THAT(Error(whole.substr(0, whole.size() - 8)), ErrorHas("is cut short: it ends in its"));
 }
 
 TEST(Npy, WhatHasNoCounterpartSaysWhatToSave) {
-  EXPECT_THAT(Error(File(Header("|O", "(3,)"), "")), HasSubstr("numpy.array(x, dtype='S')"));
-  EXPECT_THAT(Error(File(Header(">f4", "(1,)"), "1234")), HasSubstr("big-endian"));
-  EXPECT_THAT(Error(File(Header("<f4", "(1, 1)", "True"), "1234")), HasSubstr("ascontiguousarray"));
-  EXPECT_THAT(Error(File(Header("<c8", "(1,)"), "12345678")), HasSubstr("dtype 'c8'"));
+  EXPECT_THAT(Error(File(Header("|O", "(3,)"), "")), ErrorHas("numpy.array(x, dtype='S')"));
+  EXPECT_THAT(Error(File(Header(">f4", "(1,)"), "1234")), ErrorHas("big-endian"));
+  EXPECT_THAT(Error(File(Header("<f4", "(1, 1)", "True"), "1234")), ErrorHas("ascontiguousarray"));
+  EXPECT_THAT(Error(File(Header("<c8", "(1,)"), "12345678")), ErrorHas("dtype 'c8'"));
   EXPECT_THAT(Error(File("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "")),
-              HasSubstr("structures"));
+              ErrorHas("structures"));
 }
 
 }  // namespace

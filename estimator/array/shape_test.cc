@@ -1,6 +1,8 @@
 #include "estimator/array/shape.h"
 
 #include "estimator/array/tensor_spec.h"
+#include "estimator/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -26,7 +28,7 @@ TEST(BroadcastShapes, FollowsNumPy) {
 
 TEST(BroadcastShapes, NamesBothShapesAndTheAxis) {
   const absl::Status status = BroadcastShapes(Shape{2, 3}, Shape{4, 3}).status();
-  EXPECT_EQ(status.message(), "shapes [2,3] and [4,3] do not broadcast: axis -2 has 2 and 4");
+  EXPECT_THAT(status, ErrorIs("shapes [2,3] and [4,3] do not broadcast: axis -2 has 2 and 4"));
 }
 
 }  // namespace

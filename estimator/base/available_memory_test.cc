@@ -5,6 +5,7 @@
 #include <string>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
@@ -21,8 +22,8 @@ class AvailableMemoryTest : public ::testing::Test {
           "SwapFree:          51200 kB\n");
   }
   void Write(const std::string& path, const std::string& text) {
-    ASSERT_TRUE(CreateDirectories(Dirname(root_.File(path))).ok());
-    ASSERT_TRUE(WriteFileAtomically(root_.File(path), text).ok());
+    EST_ASSERT_OK(CreateDirectories(Dirname(root_.File(path))));
+    EST_ASSERT_OK(WriteFileAtomically(root_.File(path), text));
   }
   AvailableMemory Read() { return ReadAvailableMemory(root_.path()).value(); }
 

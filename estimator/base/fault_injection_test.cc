@@ -4,12 +4,14 @@
 
 #include <string>
 
+#include "estimator/base/testing/status_matchers.h"
+
 namespace estimator {
 namespace {
 
 TEST(FaultInjectionTest, WithoutAnInjectorNothingFails) {
   const Fault fault = AskFaultInjector(FileOperation::kWrite, "/a");
-  EXPECT_TRUE(fault.status.ok());
+  EST_EXPECT_OK(fault.status);
   EXPECT_FALSE(fault.truncate_after_bytes.has_value());
 }
 
@@ -25,13 +27,13 @@ TEST(FaultInjectionTest, TheHookSeesOperationAndPathUntilItsScopeEnds) {
     EXPECT_EQ(fault.truncate_after_bytes, 3);
   }
   EXPECT_EQ(seen, "sync /a/b");
-  EXPECT_TRUE(AskFaultInjector(FileOperation::kSync, "/a/b").status.ok());
+  EST_EXPECT_OK(AskFaultInjector(FileOperation::kSync, "/a/b").status);
 }
 
 TEST(FaultInjectionTest, CrashAfterTearsOneWriteAndThenFailsEverythingButReads) {
   ScopedFaultInjector faults(CrashAfter(1));
-  EXPECT_TRUE(AskFaultInjector(FileOperation::kOpen, "f").status.ok());
-  EXPECT_TRUE(AskFaultInjector(FileOperation::kRead, "f").status.ok());
+  EST_EXPECT_OK(AskFaultInjector(FileOperation::kOpen, "f").status);
+  EST_EXPECT_OK(AskFaultInjector(FileOperation::kRead, "f").status);
   const Fault torn = AskFaultInjector(FileOperation::kWrite, "f");
   EXPECT_EQ(torn.status, absl::UnavailableError("injected crash before write of f"));
   EXPECT_TRUE(torn.truncate_after_bytes.has_value());

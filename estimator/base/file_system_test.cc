@@ -10,6 +10,7 @@
 
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/path.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
@@ -43,27 +44,28 @@ TEST(FileSystemTest, SizeAndTimeOfAFile) {
 TEST(FileSystemTest, ErrorsNameThePathAndTheCause) {
   const TempDir dir;
   const absl::Status status = FileSize(dir.File("a")).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(status.message(), HasSubstr(dir.File("a") + ": No such file or directory"));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound,
+                               HasSubstr(dir.File("a") + ": No such file or directory")));
 }
 
 TEST(FileSystemTest, SaysWhetherADirectoryCouldBeMadeAndWrittenWithoutMakingIt) {
   const TempDir dir;
   Touch(dir.File("file"));
-  EXPECT_TRUE(CheckWritableDirectory(dir.path()).ok());
-  EXPECT_TRUE(CheckWritableDirectory(dir.File("a/b/c/")).ok());
-  EXPECT_TRUE(CheckWritableDirectory("").ok());
+  EST_EXPECT_OK(CheckWritableDirectory(dir.path()));
+  EST_EXPECT_OK(CheckWritableDirectory(dir.File("a/b/c/")));
+  EST_EXPECT_OK(CheckWritableDirectory(""));
   EXPECT_FALSE(FileExists(dir.File("a")));
-  EXPECT_EQ(CheckWritableDirectory(dir.File("file")).message(),
-            dir.File("file") + " is a file, so it is no directory");
-  EXPECT_EQ(CheckWritableDirectory(dir.File("file/m")).message(),
-            dir.File("file") + " is a file, so there can be no directory " + dir.File("file/m"));
+  EXPECT_THAT(CheckWritableDirectory(dir.File("file")),
+              ErrorIs(dir.File("file") + " is a file, so it is no directory"));
+  EXPECT_THAT(
+      CheckWritableDirectory(dir.File("file/m")),
+      ErrorIs(dir.File("file") + " is a file, so there can be no directory " + dir.File("file/m")));
   // Fixed bug: root was told that it may, and found out later.
   EXPECT_THAT(CheckWritableDirectory("/proc/estimator/m").ToString(),
               HasSubstr("PERMISSION_DENIED: cannot write to the directory /proc"));
   EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("file")) << "the trial leaves nothing";
   if (geteuid() == 0) return;  // may write everywhere else
-  ASSERT_TRUE(CreateDirectories(dir.File("mine")).ok());
+  EST_ASSERT_OK(CreateDirectories(dir.File("mine")));
   ASSERT_EQ(chmod(dir.File("mine").c_str(), 0500), 0);
   EXPECT_THAT(CheckWritableDirectory(dir.File("mine/m")).ToString(),
               HasSubstr("cannot write to the directory " + dir.File("mine")));
@@ -71,8 +73,8 @@ TEST(FileSystemTest, SaysWhetherADirectoryCouldBeMadeAndWrittenWithoutMakingIt) 
 
 TEST(FileSystemTest, CreateDirectoriesMakesTheOnesAboveAndMayRepeat) {
   const TempDir dir;
-  EXPECT_TRUE(CreateDirectories(dir.File("a/b/c")).ok());
-  EXPECT_TRUE(CreateDirectories(dir.File("a/b/c")).ok());
+  EST_EXPECT_OK(CreateDirectories(dir.File("a/b/c")));
+  EST_EXPECT_OK(CreateDirectories(dir.File("a/b/c")));
   EXPECT_TRUE(IsDirectory(dir.File("a/b/c")));
   Touch(dir.File("file"));
   EXPECT_FALSE(CreateDirectories(dir.File("file/x")).ok());
@@ -81,27 +83,27 @@ TEST(FileSystemTest, CreateDirectoriesMakesTheOnesAboveAndMayRepeat) {
 TEST(FileSystemTest, ALinkIsAnotherNameThatStaysWhenTheFirstGoes) {
   const TempDir dir;
   Touch(dir.File("a"), "12345");
-  ASSERT_TRUE(LinkFile(dir.File("a"), dir.File("b")).ok());
-  EXPECT_EQ(LinkFile(dir.File("a"), dir.File("b")).code(), absl::StatusCode::kAlreadyExists);
-  ASSERT_TRUE(RemoveFile(dir.File("a")).ok());
+  EST_ASSERT_OK(LinkFile(dir.File("a"), dir.File("b")));
+  EXPECT_THAT(LinkFile(dir.File("a"), dir.File("b")), StatusIs(absl::StatusCode::kAlreadyExists));
+  EST_ASSERT_OK(RemoveFile(dir.File("a")));
   EXPECT_EQ(*FileSize(dir.File("b")), 5);
-  EXPECT_EQ(LinkFile(dir.File("a"), dir.File("c")).code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(LinkFile(dir.File("a"), dir.File("c")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(FileSystemTest, RenameReplacesTheTarget) {
   const TempDir dir;
   Touch(dir.File("a"), "new");
   Touch(dir.File("b"), "older");
-  EXPECT_TRUE(RenameFile(dir.File("a"), dir.File("b")).ok());
+  EST_EXPECT_OK(RenameFile(dir.File("a"), dir.File("b")));
   EXPECT_FALSE(FileExists(dir.File("a")));
   EXPECT_EQ(*FileSize(dir.File("b")), 3);
-  EXPECT_EQ(RenameFile(dir.File("a"), dir.File("b")).code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(RenameFile(dir.File("a"), dir.File("b")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(FileSystemTest, SyncDirectoryTakesOnlyDirectories) {
   const TempDir dir;
-  EXPECT_TRUE(SyncDirectory(dir.path()).ok());
-  EXPECT_TRUE(SyncDirectory("").ok());
+  EST_EXPECT_OK(SyncDirectory(dir.path()));
+  EST_EXPECT_OK(SyncDirectory(""));
   Touch(dir.File("a"));
   EXPECT_FALSE(SyncDirectory(dir.File("a")).ok());
 }
@@ -109,18 +111,18 @@ TEST(FileSystemTest, SyncDirectoryTakesOnlyDirectories) {
 TEST(FileSystemTest, RemoveFileReportsAMissingFile) {
   const TempDir dir;
   Touch(dir.File("a"));
-  EXPECT_TRUE(RemoveFile(dir.File("a")).ok());
-  EXPECT_EQ(RemoveFile(dir.File("a")).code(), absl::StatusCode::kNotFound);
+  EST_EXPECT_OK(RemoveFile(dir.File("a")));
+  EXPECT_THAT(RemoveFile(dir.File("a")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(FileSystemTest, RemoveDirectoryRecursivelyKeepsWhatLinksPointTo) {
   const TempDir dir;
-  ASSERT_TRUE(CreateDirectories(dir.File("a/b")).ok());
+  EST_ASSERT_OK(CreateDirectories(dir.File("a/b")));
   Touch(dir.File("a/b/c"));
   Touch(dir.File("outside"));
   std::filesystem::create_symlink(dir.File("outside"), dir.File("a/link"));
-  EXPECT_TRUE(RemoveDirectoryRecursively(dir.File("a")).ok());
-  EXPECT_TRUE(RemoveDirectoryRecursively(dir.File("a")).ok());
+  EST_EXPECT_OK(RemoveDirectoryRecursively(dir.File("a")));
+  EST_EXPECT_OK(RemoveDirectoryRecursively(dir.File("a")));
   EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("outside"));
 }
 
@@ -128,7 +130,7 @@ TEST(FileSystemTest, ListDirectoryIsSortedByBytes) {
   const TempDir dir;
   for (const char* name : {"b", "a10", "a2", ".hidden", "B"}) Touch(dir.File(name));
   EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre(".hidden", "B", "a10", "a2", "b"));
-  EXPECT_EQ(ListDirectory(dir.File("none")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(ListDirectory(dir.File("none")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(FileSystemTest, GlobIsSortedAndSkipsHiddenNames) {
@@ -145,9 +147,9 @@ TEST(FileSystemTest, AnInjectedFaultLeavesTheDiskAlone) {
   Touch(dir.File("a"));
   {
     ScopedFaultInjector faults(CrashAfter(0));
-    EXPECT_EQ(RenameFile(dir.File("a"), dir.File("b")).code(), absl::StatusCode::kUnavailable);
-    EXPECT_EQ(RemoveFile(dir.File("a")).code(), absl::StatusCode::kUnavailable);
-    EXPECT_EQ(SyncDirectory(dir.path()).code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(RenameFile(dir.File("a"), dir.File("b")), StatusIs(absl::StatusCode::kUnavailable));
+    EXPECT_THAT(RemoveFile(dir.File("a")), StatusIs(absl::StatusCode::kUnavailable));
+    EXPECT_THAT(SyncDirectory(dir.path()), StatusIs(absl::StatusCode::kUnavailable));
   }
   EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("a"));
 }
@@ -155,12 +157,11 @@ TEST(FileSystemTest, AnInjectedFaultLeavesTheDiskAlone) {
 // Fixed bug: they were folders "gs:" under the current one.
 TEST(FileSystemTest, PathsOfOtherFileSystemsAreRefused) {
   for (const char* const path : {"gs://bucket/run", "s3://b"}) {
-    EXPECT_EQ(CreateDirectories(path).code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(CheckWritableDirectory(path).message()),
-                ::testing::HasSubstr("is not a local path"));
+    EXPECT_THAT(CreateDirectories(path), StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(CheckWritableDirectory(path), ErrorHas("is not a local path"));
   }
   const TempDir dir;
-  EXPECT_TRUE(CreateDirectories(dir.File("a://b")).ok());
+  EST_EXPECT_OK(CreateDirectories(dir.File("a://b")));
 }
 
 }  // namespace

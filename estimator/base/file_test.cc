@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "estimator/base/fault_injection.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
@@ -24,7 +25,7 @@ std::string Pattern(size_t n) {
 TEST(FileTest, ReadsBackWhatWasWrittenAtomically) {
   const TempDir dir;
   for (const size_t size : {0, 1, 4095, 4096, 4097, 1000000}) {
-    ASSERT_TRUE(WriteFileAtomically(dir.File("a"), Pattern(size)).ok());
+    EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), Pattern(size)));
     EXPECT_EQ(*ReadFile(dir.File("a")), Pattern(size)) << size;
   }
   EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("a"));
@@ -34,25 +35,24 @@ TEST(FileTest, ReadsFilesThatTellNoSize) { EXPECT_FALSE(ReadFile("/proc/self/sta
 
 TEST(FileTest, ReadErrorsNameThePath) {
   const TempDir dir;
-  EXPECT_EQ(ReadFile(dir.File("none")).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(ReadFile(dir.File("none")).status().message(),
-              HasSubstr(dir.File("none") + ": No such file"));
-  EXPECT_THAT(ReadFile(dir.path()).status().message(), HasSubstr("Is a directory"));
+  EXPECT_THAT(ReadFile(dir.File("none")), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(ReadFile(dir.File("none")), ErrorHas(dir.File("none") + ": No such file"));
+  EXPECT_THAT(ReadFile(dir.path()), ErrorHas("Is a directory"));
 }
 
 TEST(FileTest, AtomicWriteNamesItsTargetInAnError) {
   const TempDir dir;
-  EXPECT_THAT(WriteFileAtomically(dir.File("none/a"), "x").message(),
-              HasSubstr("writing " + dir.File("none/a")));
+  EXPECT_THAT(WriteFileAtomically(dir.File("none/a"), "x"),
+              ErrorHas("writing " + dir.File("none/a")));
 }
 
 // Fixed bug: a result file of /dev/full became a file there.
 TEST(FileTest, AnAtomicWriteGoesThroughLinksAndPipesAndReplacesNeither) {
   const TempDir dir;
   const std::string target = dir.File("target"), link = dir.File("link"), pipe = dir.File("pipe");
-  ASSERT_TRUE(WriteFileAtomically(target, "old").ok());
+  EST_ASSERT_OK(WriteFileAtomically(target, "old"));
   ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
-  ASSERT_TRUE(WriteFileAtomically(link, "new").ok());
+  EST_ASSERT_OK(WriteFileAtomically(link, "new"));
   EXPECT_EQ(*ReadFile(target), "new");
   struct stat info;
   ASSERT_EQ(lstat(link.c_str(), &info), 0);
@@ -61,7 +61,7 @@ TEST(FileTest, AnAtomicWriteGoesThroughLinksAndPipesAndReplacesNeither) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_GE(reader, 0);
-  ASSERT_TRUE(WriteFileAtomically(pipe, "through").ok());
+  EST_ASSERT_OK(WriteFileAtomically(pipe, "through"));
   char bytes[16] = {};
   EXPECT_EQ(read(reader, bytes, sizeof(bytes)), 7);
   EXPECT_STREQ(bytes, "through");
@@ -73,7 +73,7 @@ TEST(FileTest, AnAtomicWriteGoesThroughLinksAndPipesAndReplacesNeither) {
 TEST(FileTest, AKillAtAnyInstantOfAnAtomicWriteLeavesOldOrNewContents) {
   const TempDir dir;
   const std::string path = dir.File("checkpoint");
-  ASSERT_TRUE(WriteFileAtomically(path, "the old contents").ok());
+  EST_ASSERT_OK(WriteFileAtomically(path, "the old contents"));
   int num_operations = 0;
   bool done = false;
   for (; !done; ++num_operations) {
@@ -97,14 +97,14 @@ TEST(WritableFileTest, TruncatesOrAppends) {
   const std::string path = dir.File("a");
   for (const auto mode : {WritableFile::Mode::kTruncate, WritableFile::Mode::kAppend}) {
     auto file = WritableFile::Open(path, mode);
-    ASSERT_TRUE(file.ok()) << file.status();
-    EXPECT_TRUE((*file)->Append("123").ok());
-    EXPECT_TRUE((*file)->Close().ok());
+    EST_ASSERT_OK(file);
+    EST_EXPECT_OK((*file)->Append("123"));
+    EST_EXPECT_OK((*file)->Close());
   }
   EXPECT_EQ(*ReadFile(path), "123123");
   auto file = WritableFile::Open(path, WritableFile::Mode::kAppend);
   EXPECT_EQ((*file)->size(), 6);
-  ASSERT_TRUE((*file)->Append("4").ok());
+  EST_ASSERT_OK((*file)->Append("4"));
   EXPECT_EQ((*file)->size(), 7);
   file = WritableFile::Open(path);
   EXPECT_EQ((*file)->size(), 0);
@@ -113,11 +113,11 @@ TEST(WritableFileTest, TruncatesOrAppends) {
 TEST(WritableFileTest, FlushMakesBufferedBytesVisible) {
   const TempDir dir;
   auto file = *WritableFile::Open(dir.File("a"));
-  ASSERT_TRUE(file->Append("abc").ok());
+  EST_ASSERT_OK(file->Append("abc"));
   EXPECT_EQ(*ReadFile(dir.File("a")), "");
-  ASSERT_TRUE(file->Flush().ok());
+  EST_ASSERT_OK(file->Flush());
   EXPECT_EQ(*ReadFile(dir.File("a")), "abc");
-  EXPECT_TRUE(file->Sync().ok());
+  EST_EXPECT_OK(file->Sync());
 }
 
 TEST(WritableFileTest, PiecesLargerThanTheBufferKeepTheirOrder) {
@@ -125,10 +125,10 @@ TEST(WritableFileTest, PiecesLargerThanTheBufferKeepTheirOrder) {
   const std::string large = Pattern(600000);
   {
     auto file = *WritableFile::Open(dir.File("a"));
-    ASSERT_TRUE(file->Append("head").ok());
-    ASSERT_TRUE(file->Append(large).ok());
+    EST_ASSERT_OK(file->Append("head"));
+    EST_ASSERT_OK(file->Append(large));
     for (int i = 0; i < 1000; ++i)
-      ASSERT_TRUE(file->Append(absl::string_view(large).substr(0, 999)).ok());
+      EST_ASSERT_OK(file->Append(absl::string_view(large).substr(0, 999)));
   }
   std::string expected = "head" + large;
   for (int i = 0; i < 1000; ++i) expected += large.substr(0, 999);
@@ -138,10 +138,10 @@ TEST(WritableFileTest, PiecesLargerThanTheBufferKeepTheirOrder) {
 TEST(WritableFileTest, AClosedFileRefusesEverything) {
   const TempDir dir;
   auto file = *WritableFile::Open(dir.File("a"));
-  EXPECT_TRUE(file->Close().ok());
-  EXPECT_EQ(file->Append("x").code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(file->Sync().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(file->Close().code(), absl::StatusCode::kFailedPrecondition);
+  EST_EXPECT_OK(file->Close());
+  EXPECT_THAT(file->Append("x"), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(file->Sync(), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(file->Close(), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST(WritableFileTest, KeepsItsFirstError) {
@@ -152,7 +152,7 @@ TEST(WritableFileTest, KeepsItsFirstError) {
       if (operation != FileOperation::kWrite) return {};
       return {.status = absl::ResourceExhaustedError("disk full"), .truncate_after_bytes = 2};
     });
-    ASSERT_TRUE(file->Append("abcd").ok());
+    EST_ASSERT_OK(file->Append("abcd"));
     EXPECT_EQ(file->Flush(), absl::ResourceExhaustedError("disk full"));
   }
   EXPECT_EQ(file->Append("e"), absl::ResourceExhaustedError("disk full"));
@@ -167,14 +167,14 @@ TEST(WritableFileTest, ATornWriteCanPretendSuccess) {
     return {.status = absl::OkStatus(), .truncate_after_bytes = 3};
   });
   auto file = *WritableFile::Open(dir.File("a"));
-  ASSERT_TRUE(file->Append("abcdef").ok());
-  EXPECT_TRUE(file->Close().ok());
+  EST_ASSERT_OK(file->Append("abcdef"));
+  EST_EXPECT_OK(file->Close());
   EXPECT_EQ(*FileSize(dir.File("a")), 3);
 }
 
 TEST(RandomAccessFileTest, ReadsAtAnOffsetAndStopsAtTheEnd) {
   const TempDir dir;
-  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "0123456789").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), "0123456789"));
   const auto file = *RandomAccessFile::Open(dir.File("a"));
   EXPECT_EQ(file->size(), 10);
   char buffer[8];
@@ -186,18 +186,18 @@ TEST(RandomAccessFileTest, ReadsAtAnOffsetAndStopsAtTheEnd) {
 
 TEST(RandomAccessFileTest, ReadExactlyReportsAFileThatIsTooShort) {
   const TempDir dir;
-  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "0123456789").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), "0123456789"));
   const auto file = *RandomAccessFile::Open(dir.File("a"));
   char buffer[8];
-  EXPECT_TRUE(file->ReadExactly(6, 4, buffer).ok());
+  EST_EXPECT_OK(file->ReadExactly(6, 4, buffer));
   const absl::Status status = file->ReadExactly(7, 4, buffer);
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
-  EXPECT_THAT(status.message(), HasSubstr("ends at byte 10: 4 bytes at offset 7"));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange,
+                               HasSubstr("ends at byte 10: 4 bytes at offset 7")));
 }
 
 TEST(RandomAccessFileTest, AnInjectedShortReadLooksLikeTheEnd) {
   const TempDir dir;
-  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "0123456789").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), "0123456789"));
   ScopedFaultInjector faults([](FileOperation operation, absl::string_view) -> Fault {
     if (operation != FileOperation::kRead) return {};
     return {.status = absl::OkStatus(), .truncate_after_bytes = 4};
@@ -208,17 +208,17 @@ TEST(RandomAccessFileTest, AnInjectedShortReadLooksLikeTheEnd) {
 
 TEST(MmapFileTest, ShowsTheContentsEvenAfterTheFileIsReplaced) {
   const TempDir dir;
-  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "old").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), "old"));
   const auto file = *MmapFile::Open(dir.File("a"));
-  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "new").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), "new"));
   EXPECT_EQ(file->data(), "old");
 }
 
 TEST(MmapFileTest, AnEmptyFileIsEmptyAndAMissingOneAnError) {
   const TempDir dir;
-  ASSERT_TRUE(WriteFileAtomically(dir.File("a"), "").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), ""));
   EXPECT_EQ((*MmapFile::Open(dir.File("a")))->data(), "");
-  EXPECT_EQ(MmapFile::Open(dir.File("b")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(MmapFile::Open(dir.File("b")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/base/usage_error.h"
 
@@ -159,7 +160,7 @@ TEST(MainTest, AUsageErrorOfTheProgramReturnsTwoWithoutTraceOfItsMark) {
 
 TEST(MainDeathTest, WhatGflagsFindsInAFlagfileExitsWithTwo) {
   const TempDir dir;
-  ASSERT_TRUE(WriteFileAtomically(dir.File("flags"), "--train_steps=many\n").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("flags"), "--train_steps=many\n"));
   std::string flag = "--flagfile=" + dir.File("flags"), name = "program";
   char* argv[] = {name.data(), flag.data(), nullptr};
   EXPECT_EXIT(Main(2, argv, absl::OkStatus), ::testing::ExitedWithCode(2), "train_steps");

@@ -1,4 +1,5 @@
 // What BundleWriter writes, BundleReader reads; and no damage to the files goes unnoticed.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,12 +9,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "estimator/array/array.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
@@ -22,6 +23,7 @@
 namespace estimator {
 namespace {
 
+using ::testing::HasSubstr;
 using Values = std::map<std::string, Array>;
 
 Values AllDTypes() {
@@ -73,23 +75,23 @@ absl::Status Replace(const std::string& path, const std::string& contents) {
 
 TEST(Bundle, RoundTripsEveryDTypeScalarsAndEmptyTensors) {
   const TempDir dir;
-  ASSERT_TRUE(Write(dir.File("m"), AllDTypes()).ok());
+  EST_ASSERT_OK(Write(dir.File("m"), AllDTypes()));
   const auto read = ReadAll(dir.File("m"));
-  ASSERT_TRUE(read.ok()) << read.status();
+  EST_ASSERT_OK(read);
   EXPECT_TRUE(Same(*read, AllDTypes()));
   EXPECT_EQ(ListDirectory(dir.path())->size(), 2u);
 }
 
 TEST(Bundle, ThreadsReadFromOneReader) {
   const TempDir dir;
-  ASSERT_TRUE(Write(dir.File("m"), AllDTypes()).ok());
+  EST_ASSERT_OK(Write(dir.File("m"), AllDTypes()));
   const auto reader = BundleReader::Open(dir.File("m")).value();
   std::vector<Values> read(4);
   std::vector<std::thread> threads;
   for (Values& values : read) {
     threads.emplace_back([&reader, &values] {
       for (const std::string& name : reader->names()) values[name] = reader->Read(name).value();
-      EXPECT_TRUE(reader->VerifyContents().ok());
+      EST_EXPECT_OK(reader->VerifyContents());
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -101,23 +103,21 @@ TEST(Bundle, RoundTripsManyVariablesOverSeveralTableBlocks) {
   Values values;
   for (int i = 0; i < 2000; ++i)
     values[absl::StrCat("block/layer_", i, "/kernel")] = Array::Scalar<int32_t>(i);
-  ASSERT_TRUE(Write(dir.File("m"), values).ok());
+  EST_ASSERT_OK(Write(dir.File("m"), values));
   EXPECT_TRUE(Same(ReadAll(dir.File("m")).value(), values));
 }
 
 TEST(Bundle, PutsPartitionedVariablesTogether) {
   const TempDir dir;
   const auto writer = BundleWriter::Open(dir.File("m")).value();
-  ASSERT_TRUE(
-      writer
-          ->AddSlice("v", {3, 4}, {{0, 2}, {}}, Array::Of<float>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7}))
-          .ok());
-  ASSERT_TRUE(
-      writer->AddSlice("v", {3, 4}, {{2, 1}, {0, 3}}, Array::Of<float>({1, 3}, {8, 9, 10})).ok());
-  ASSERT_TRUE(writer->AddSlice("v", {3, 4}, {{2, 1}, {3, 1}}, Array::Of<float>({1, 1}, {11})).ok());
-  ASSERT_TRUE(writer->AddSlice("t", {2}, {{0, 1}}, Array::Of<std::string>({1}, {"a"})).ok());
-  ASSERT_TRUE(writer->AddSlice("t", {2}, {{1, 1}}, Array::Of<std::string>({1}, {"b"})).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  EST_ASSERT_OK(writer->AddSlice("v", {3, 4}, {{0, 2}, {}},
+                                 Array::Of<float>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})));
+  EST_ASSERT_OK(
+      writer->AddSlice("v", {3, 4}, {{2, 1}, {0, 3}}, Array::Of<float>({1, 3}, {8, 9, 10})));
+  EST_ASSERT_OK(writer->AddSlice("v", {3, 4}, {{2, 1}, {3, 1}}, Array::Of<float>({1, 1}, {11})));
+  EST_ASSERT_OK(writer->AddSlice("t", {2}, {{0, 1}}, Array::Of<std::string>({1}, {"a"})));
+  EST_ASSERT_OK(writer->AddSlice("t", {2}, {{1, 1}}, Array::Of<std::string>({1}, {"b"})));
+  EST_ASSERT_OK(writer->Finish());
   const Values read = ReadAll(dir.File("m")).value();
   ASSERT_EQ(read.size(), 2u);
   EXPECT_TRUE(
@@ -129,44 +129,40 @@ TEST(Bundle, SlicesThatOverlapOrLeaveAGapAreDataLoss) {
   const TempDir dir;
   for (const int64_t start : {0, 1, 2}) {
     const auto writer = BundleWriter::Open(dir.File("m")).value();
-    ASSERT_TRUE(writer->AddSlice("v", {4}, {{0, 2}}, Array(DType::kFloat32, {2})).ok());
+    EST_ASSERT_OK(writer->AddSlice("v", {4}, {{0, 2}}, Array(DType::kFloat32, {2})));
     const absl::Status second =
         writer->AddSlice("v", {4}, {{start, 2}}, Array(DType::kFloat32, {2}));
     EXPECT_EQ(second.ok(), start != 0);  // the same slice twice
     if (!second.ok()) continue;
-    ASSERT_TRUE(writer->Finish().ok());
+    EST_ASSERT_OK(writer->Finish());
     EXPECT_EQ(BundleReader::Open(dir.File("m")).status().code(),
               start == 2 ? absl::StatusCode::kOk : absl::StatusCode::kDataLoss);
   }
   const auto writer = BundleWriter::Open(dir.File("g")).value();
-  ASSERT_TRUE(writer->AddSlice("v", {4}, {{0, 2}}, Array(DType::kFloat32, {2})).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  EST_ASSERT_OK(writer->AddSlice("v", {4}, {{0, 2}}, Array(DType::kFloat32, {2})));
+  EST_ASSERT_OK(writer->Finish());
   const absl::Status status = BundleReader::Open(dir.File("g")).status();
-  EXPECT_TRUE(absl::StrContains(status.message(), "v: its 1 slices hold 2 of 4 elements"))
-      << status;
+  EXPECT_THAT(status, ErrorHas("v: its 1 slices hold 2 of 4 elements"));
 }
 
 TEST(Bundle, WrongNamesAndSlicesAreRefused) {
   const TempDir dir;
   const auto writer = BundleWriter::Open(dir.File("m")).value();
   const Array value = Array::Scalar<float>(1);
-  ASSERT_TRUE(writer->Add("a", value).ok());
-  EXPECT_EQ(writer->Add("a", value).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(writer->Add("", value).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(writer->Add(absl::string_view("\0a", 2), value).code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(writer->Add("b", Array()).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(writer->AddSlice("c", {4}, {{3, 2}}, Array(DType::kFloat32, {2})).code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(BundleWriter::Open(dir.path() + "/").status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EST_ASSERT_OK(writer->Add("a", value));
+  EXPECT_THAT(writer->Add("a", value), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(writer->Add("", value), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(writer->Add(absl::string_view("\0a", 2), value),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(writer->Add("b", Array()), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(writer->AddSlice("c", {4}, {{3, 2}}, Array(DType::kFloat32, {2})),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(BundleWriter::Open(dir.path() + "/"), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(Bundle, NothingIsLeftBehindWithoutFinish) {
   const TempDir dir;
-  {
-    ASSERT_TRUE(BundleWriter::Open(dir.File("m")).value()->Add("a", Array::Scalar<float>(1)).ok());
-  }
+  { EST_ASSERT_OK(BundleWriter::Open(dir.File("m")).value()->Add("a", Array::Scalar<float>(1))); }
   EXPECT_TRUE(ListDirectory(dir.path())->empty());
 }
 
@@ -179,18 +175,18 @@ TEST(Bundle, ReplacingAtEveryInstantLeavesTheOldOrTheNewCheckpoint) {
   for (int n = 0; !done; ++n) {
     ASSERT_LT(n, 100);
     const TempDir dir;
-    ASSERT_TRUE(Write(dir.File("m"), old_values).ok());
+    EST_ASSERT_OK(Write(dir.File("m"), old_values));
     {
       const ScopedFaultInjector faults(CrashAfter(n));
       done = Write(dir.File("m"), new_values).ok();
     }
     const auto read = ReadAll(dir.File("m"));
-    ASSERT_TRUE(read.ok()) << n << ": " << read.status();
+    EST_ASSERT_OK(read) << n;
     EXPECT_TRUE(Same(*read, new_values) || (!done && Same(*read, old_values))) << n;
     num_old += Same(*read, old_values);
     // The next run replaces what the killed one left, once more.
-    ASSERT_TRUE(RemoveTemporaryFiles(dir.path(), "m").ok());
-    ASSERT_TRUE(Write(dir.File("m"), old_values).ok());
+    EST_ASSERT_OK(RemoveTemporaryFiles(dir.path(), "m"));
+    EST_ASSERT_OK(Write(dir.File("m"), old_values));
     EXPECT_TRUE(Same(ReadAll(dir.File("m")).value(), old_values)) << n;
     EXPECT_EQ(ListDirectory(dir.path())->size(), 2u) << n;
   }
@@ -199,56 +195,55 @@ TEST(Bundle, ReplacingAtEveryInstantLeavesTheOldOrTheNewCheckpoint) {
 
 TEST(Bundle, TheSameContentsKeepTheirFiles) {
   const TempDir dir;
-  ASSERT_TRUE(Write(dir.File("m"), AllDTypes()).ok());
-  ASSERT_TRUE(Write(dir.File("m"), AllDTypes()).ok());
+  EST_ASSERT_OK(Write(dir.File("m"), AllDTypes()));
+  EST_ASSERT_OK(Write(dir.File("m"), AllDTypes()));
   EXPECT_EQ(*ListDirectory(dir.path()),
             (std::vector<std::string>{"m.data-00000-of-00001", "m.index"}));
 }
 
 TEST(Bundle, EveryFlippedBitOfTheDataIsDataLossNamingFileVariableAndOffset) {
   const TempDir dir;
-  ASSERT_TRUE(
-      Write(dir.File("m"), {{"a", Array::Of<float>({2}, {1, 2})}, {"b", Array::String("x")}}).ok());
+  EST_ASSERT_OK(
+      Write(dir.File("m"), {{"a", Array::Of<float>({2}, {1, 2})}, {"b", Array::String("x")}}));
   const std::string path = DataPath(dir.File("m"), 0, 1);
   const std::string data = ReadFile(path).value();
   const auto reader = BundleReader::Open(dir.File("m")).value();
   for (size_t bit = 0; bit < data.size() * 8; ++bit) {
     std::string damaged = data;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
-    ASSERT_TRUE(Replace(path, damaged).ok());
+    EST_ASSERT_OK(Replace(path, damaged));
     const absl::Status status = BundleReader::Open(dir.File("m")).value()->VerifyContents();
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << bit;
-    EXPECT_TRUE(absl::StrContains(
-        status.message(),
-        absl::StrCat(path, bit < 64 ? ": a (8 bytes at offset 0)" : ": b (6 bytes at offset 8)")))
-        << status;
+    EXPECT_THAT(status,
+                StatusIs(absl::StatusCode::kDataLoss,
+                         HasSubstr(absl::StrCat(path, bit < 64 ? ": a (8 bytes at offset 0)"
+                                                               : ": b (6 bytes at offset 8)"))))
+        << bit;
   }
-  EXPECT_TRUE(reader->VerifyContents().ok());  // it holds the file that was renamed away
-  ASSERT_TRUE(Replace(path, data.substr(0, 12)).ok());
-  EXPECT_TRUE(absl::StrContains(BundleReader::Open(dir.File("m")).status().message(),
-                                "b (6 bytes at offset 8): the file ends at 12"));
-  ASSERT_TRUE(RemoveFile(path).ok());
-  EXPECT_TRUE(absl::StrContains(BundleReader::Open(dir.File("m")).status().message(),
-                                "which is not there"));
+  EST_EXPECT_OK(reader->VerifyContents());  // it holds the file that was renamed away
+  EST_ASSERT_OK(Replace(path, data.substr(0, 12)));
+  EXPECT_THAT(BundleReader::Open(dir.File("m")),
+              ErrorHas("b (6 bytes at offset 8): the file ends at 12"));
+  EST_ASSERT_OK(RemoveFile(path));
+  EXPECT_THAT(BundleReader::Open(dir.File("m")), ErrorHas("which is not there"));
 }
 
 TEST(Bundle, AMissingCheckpointAndAMissingVariableAreNotFound) {
   const TempDir dir;
-  EXPECT_EQ(BundleReader::Open(dir.File("m")).status().code(), absl::StatusCode::kNotFound);
-  ASSERT_TRUE(Write(dir.File("m"), {{"dense/kernel", Array::Scalar<float>(1)}}).ok());
+  EXPECT_THAT(BundleReader::Open(dir.File("m")), StatusIs(absl::StatusCode::kNotFound));
+  EST_ASSERT_OK(Write(dir.File("m"), {{"dense/kernel", Array::Scalar<float>(1)}}));
   const absl::Status status =
       BundleReader::Open(dir.File("m")).value()->Read("dense/kernl").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_TRUE(absl::StrContains(status.message(), "did you mean dense/kernel?")) << status;
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean dense/kernel?")));
 }
 
 TEST(Bundle, ReadIntoRefusesAnotherShape) {
   const TempDir dir;
-  ASSERT_TRUE(Write(dir.File("m"), {{"a", Array::Of<float>({2}, {1, 2})}}).ok());
+  EST_ASSERT_OK(Write(dir.File("m"), {{"a", Array::Of<float>({2}, {1, 2})}}));
   Array value(DType::kFloat32, {3});
   const absl::Status status = BundleReader::Open(dir.File("m")).value()->ReadInto("a", &value);
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(absl::StrContains(status.message(), "f32 [2], here it is f32 [3]")) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                               HasSubstr("f32 [2], here it is f32 [3]")));
 }
 
 }  // namespace

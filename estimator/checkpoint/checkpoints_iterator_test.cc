@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/saver.h"
 
@@ -21,7 +22,7 @@ class CheckpointsIteratorTest : public testing::Test {
                   if (now_ >= next_save_) {
                     ++step_;
                     next_save_ += 10;
-                    ASSERT_TRUE(saver_.Save(dir_.path(), step_, {}).ok());
+                    EST_ASSERT_OK(saver_.Save(dir_.path(), step_, {}));
                   }
                 }};
   }

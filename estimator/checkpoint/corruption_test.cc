@@ -18,6 +18,7 @@
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
@@ -47,19 +48,17 @@ class CorruptionTest : public testing::Test {
   // Numbers, strings, slices, and dtypes that have no DType, in two data files.
   void SetUp() override {
     const auto writer = BundleWriter::Open(prefix_).value();
-    ASSERT_TRUE(writer->Add("a", Array::Of<float>({3}, {1, 2, 3})).ok());
-    ASSERT_TRUE(
-        writer->AddSlice("p", {2, 2}, {{}, {0, 1}}, Array::Of<int32_t>({2, 1}, {1, 3})).ok());
-    ASSERT_TRUE(
-        writer->AddSlice("p", {2, 2}, {{}, {1, 1}}, Array::Of<int32_t>({2, 1}, {2, 4})).ok());
-    ASSERT_TRUE(writer->Add("s", Array::Of<std::string>({2}, {"", "hello"})).ok());
-    ASSERT_TRUE(AddRaw(*writer, "c", kComplex64, {2}, std::string(16, 'c')).ok());
-    ASSERT_TRUE(AddRaw(*writer, "v", kVariant, {0}, "").ok());
-    ASSERT_TRUE(writer->Add("flag", Array::Of<bool>({2}, {true, false})).ok());
-    ASSERT_TRUE(writer->Finish().ok());
+    EST_ASSERT_OK(writer->Add("a", Array::Of<float>({3}, {1, 2, 3})));
+    EST_ASSERT_OK(writer->AddSlice("p", {2, 2}, {{}, {0, 1}}, Array::Of<int32_t>({2, 1}, {1, 3})));
+    EST_ASSERT_OK(writer->AddSlice("p", {2, 2}, {{}, {1, 1}}, Array::Of<int32_t>({2, 1}, {2, 4})));
+    EST_ASSERT_OK(writer->Add("s", Array::Of<std::string>({2}, {"", "hello"})));
+    EST_ASSERT_OK(AddRaw(*writer, "c", kComplex64, {2}, std::string(16, 'c')));
+    EST_ASSERT_OK(AddRaw(*writer, "v", kVariant, {0}, ""));
+    EST_ASSERT_OK(writer->Add("flag", Array::Of<bool>({2}, {true, false})));
+    EST_ASSERT_OK(writer->Finish());
     MoveToSecondShard("s");
     const absl::Status whole = ReadEverything(prefix_);
-    ASSERT_TRUE(whole.ok()) << whole;
+    EST_ASSERT_OK(whole);
     const auto reader = BundleReader::Open(prefix_).value();
     for (const auto& [name, entry] : reader->index().tensors) {
       for (const BundleEntry* const part : reader->index().PartsOf(entry)) {
@@ -80,7 +79,7 @@ class CorruptionTest : public testing::Test {
     std::map<std::string, std::string> table;
     std::string moved;
     auto entries = ReadIndexTable(IndexPath(prefix_));
-    ASSERT_TRUE(entries.ok()) << entries.status();
+    EST_ASSERT_OK(entries);
     for (auto& [key, value] : *entries) {
       proto::BundleHeaderProto header;
       proto::BundleEntryProto entry;
@@ -97,10 +96,10 @@ class CorruptionTest : public testing::Test {
       }
       table[key] = value;
     }
-    ASSERT_TRUE(WriteIndexTable(IndexPath(prefix_), table).ok());
-    ASSERT_TRUE(ReplaceFile(DataPath(prefix_, 0, 2), data).ok());
-    ASSERT_TRUE(ReplaceFile(DataPath(prefix_, 1, 2), moved).ok());
-    ASSERT_TRUE(RemoveFile(DataPath(prefix_, 0, 1)).ok());
+    EST_ASSERT_OK(WriteIndexTable(IndexPath(prefix_), table));
+    EST_ASSERT_OK(ReplaceFile(DataPath(prefix_, 0, 2), data));
+    EST_ASSERT_OK(ReplaceFile(DataPath(prefix_, 1, 2), moved));
+    EST_ASSERT_OK(RemoveFile(DataPath(prefix_, 0, 1)));
   }
 
   const TempDir dir_;
@@ -116,11 +115,11 @@ TEST_F(CorruptionTest, EveryFlippedByteOfTheIndexIsDataLossNamingFileVariablesAn
     for (const int mask : {1 << (i % 8), 1 << ((i + 3) % 8), 0xff}) {
       std::string damaged = index;
       damaged[i] = static_cast<char>(damaged[i] ^ mask);
-      ASSERT_TRUE(ReplaceFile(path, damaged).ok());
+      EST_ASSERT_OK(ReplaceFile(path, damaged));
       const absl::Status status = ReadEverything(prefix_);
-      ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << "byte " << i << " ^ " << mask;
-      ASSERT_TRUE(absl::StrContains(status.message(), path)) << status;
-      ASSERT_TRUE(absl::StrContains(status.message(), "at offset ")) << status;
+      ASSERT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr(path)))
+          << "byte " << i << " ^ " << mask;
+      ASSERT_THAT(status, ErrorHas("at offset "));
       ASSERT_TRUE(SaysWhatIsLost(status.message())) << status;
       num_named += absl::StrContains(status.message(), "variables, ");
       num_all_named += absl::StrContains(status.message(), "6 variables, a, c, flag, p, s, v");
@@ -134,9 +133,9 @@ TEST_F(CorruptionTest, EveryFlippedByteOfTheIndexIsDataLossNamingFileVariablesAn
 TEST_F(CorruptionTest, DamageToOneBlockOfTheIndexNamesOnlyTheVariablesInIt) {
   const auto writer = BundleWriter::Open(prefix_).value();
   for (int i = 100; i < 900; ++i) {
-    ASSERT_TRUE(writer->Add(absl::StrCat("layer_", i), Array::Scalar<float>(1)).ok());
+    EST_ASSERT_OK(writer->Add(absl::StrCat("layer_", i), Array::Scalar<float>(1)));
   }
-  ASSERT_TRUE(writer->Finish().ok());
+  EST_ASSERT_OK(writer->Finish());
   const std::string path = IndexPath(prefix_);
   const std::string index = ReadFile(path).value();
   const auto table = TableFile::Open(path).value();
@@ -145,13 +144,13 @@ TEST_F(CorruptionTest, DamageToOneBlockOfTheIndexNamesOnlyTheVariablesInIt) {
   for (const int64_t at : {int64_t{0}, second.size / 2, second.size - 1, second.size + 4}) {
     std::string damaged = index;
     damaged[static_cast<size_t>(second.offset + at)] ^= 0x20;
-    ASSERT_TRUE(ReplaceFile(path, damaged).ok());
-    const std::string message(BundleReader::Open(prefix_).status().message());
-    EXPECT_THAT(message, HasSubstr(absl::StrCat("block of ", second.size, " bytes at offset ",
-                                                second.offset)));
-    EXPECT_THAT(message, HasSubstr(absl::StrCat("after \"", table->blocks()[0].last_key,
-                                                "\" up to \"", second.last_key, "\", those of ")));
-    EXPECT_THAT(message, Not(HasSubstr("layer_100")));
+    EST_ASSERT_OK(ReplaceFile(path, damaged));
+    const absl::Status status = BundleReader::Open(prefix_).status();
+    EXPECT_THAT(status, ErrorHas(absl::StrCat("block of ", second.size, " bytes at offset ",
+                                              second.offset)));
+    EXPECT_THAT(status, ErrorHas(absl::StrCat("after \"", table->blocks()[0].last_key,
+                                              "\" up to \"", second.last_key, "\", those of ")));
+    EXPECT_THAT(status, ErrorIs(Not(HasSubstr("layer_100"))));
   }
 }
 
@@ -169,15 +168,15 @@ TEST_F(CorruptionTest, EveryFlippedByteOfTheDataIsDataLossNamingFileVariableAndO
           std::string damaged = data;
           char& byte = damaged[static_cast<size_t>(i)];
           byte = static_cast<char>(byte ^ mask);
-          ASSERT_TRUE(ReplaceFile(path, damaged).ok());
+          EST_ASSERT_OK(ReplaceFile(path, damaged));
           const absl::Status status = ReadEverything(prefix_);
-          ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << path << " byte " << i;
-          ASSERT_TRUE(absl::StrContains(status.message(), where)) << status;
+          ASSERT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr(where)))
+              << path << " byte " << i;
           ++num_flipped;
         }
       }
     }
-    ASSERT_TRUE(ReplaceFile(path, data).ok());
+    EST_ASSERT_OK(ReplaceFile(path, data));
   }
   EXPECT_EQ(num_flipped, 3 * (12 + 8 + 8 + 16 + 2 + 11)) << "a, p, p, c, flag and s";
 }
@@ -205,34 +204,33 @@ TEST_F(CorruptionTest, SlicesThatShareBytesAreNoMoreThanTheFileHasAlsoOfStrings)
   }
   whole.SerializeToString(&table["w"]);
   const std::string prefix = dir_.File("shared");
-  ASSERT_TRUE(WriteIndexTable(IndexPath(prefix), table).ok());
-  ASSERT_TRUE(ReplaceFile(DataPath(prefix, 0, 1), std::string(kSlice + 4, '\0')).ok());
+  EST_ASSERT_OK(WriteIndexTable(IndexPath(prefix), table));
+  EST_ASSERT_OK(ReplaceFile(DataPath(prefix, 0, 1), std::string(kSlice + 4, '\0')));
   const absl::Status status = BundleReader::Open(prefix).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr(IndexPath(prefix)), HasSubstr("w is str [4194304]"),
-                    HasSubstr("the data files have only 65540 bytes")));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
+                               AllOf(HasSubstr(IndexPath(prefix)), HasSubstr("w is str [4194304]"),
+                                     HasSubstr("the data files have only 65540 bytes"))));
 }
 
 TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingFileVariablesAndOffset) {
   const std::string index = ReadFile(IndexPath(prefix_)).value();
   for (size_t size = 0; size < index.size(); ++size) {
-    ASSERT_TRUE(ReplaceFile(IndexPath(prefix_), index.substr(0, size)).ok());
+    EST_ASSERT_OK(ReplaceFile(IndexPath(prefix_), index.substr(0, size)));
     const absl::Status status = BundleReader::Open(prefix_).status();
-    ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << "cut to " << size;
-    ASSERT_THAT(std::string(status.message()),
-                AllOf(HasSubstr(IndexPath(prefix_)), HasSubstr("at offset "),
-                      HasSubstr("every variable is lost")));
+    ASSERT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
+                                 AllOf(HasSubstr(IndexPath(prefix_)), HasSubstr("at offset "),
+                                       HasSubstr("every variable is lost"))))
+        << "cut to " << size;
   }
-  ASSERT_TRUE(ReplaceFile(IndexPath(prefix_), index).ok());
+  EST_ASSERT_OK(ReplaceFile(IndexPath(prefix_), index));
   for (const int shard : {0, 1}) {
     const std::string path = DataPath(prefix_, shard, 2);
     const std::string contents = ReadFile(path).value();
     // What was moved to the second file left a gap, behind which `flag` ends the first.
     for (size_t size = 0; size < contents.size(); ++size) {
-      ASSERT_TRUE(ReplaceFile(path, contents.substr(0, size)).ok());
+      EST_ASSERT_OK(ReplaceFile(path, contents.substr(0, size)));
       const absl::Status status = BundleReader::Open(prefix_).status();
-      ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << path << " cut to " << size;
+      ASSERT_THAT(status, StatusIs(absl::StatusCode::kDataLoss)) << path << " cut to " << size;
       std::set<std::string> lost;
       const Stored* first = nullptr;
       for (const Stored& stored : stored_) {
@@ -243,13 +241,13 @@ TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingFileVariablesAndOffset) {
         if (first == nullptr || stored.offset < first->offset) first = &stored;
       }
       ASSERT_NE(first, nullptr);
-      ASSERT_THAT(std::string(status.message()),
-                  AllOf(HasSubstr(absl::StrCat(path, ": ", first->variable, " (", first->size,
-                                               " bytes at offset ", first->offset,
-                                               "): the file ends at ", size, "; lost are ")),
-                        HasSubstr(ListNames({lost.begin(), lost.end()}))));
+      ASSERT_THAT(status, ErrorIs(AllOf(
+                              HasSubstr(absl::StrCat(path, ": ", first->variable, " (", first->size,
+                                                     " bytes at offset ", first->offset,
+                                                     "): the file ends at ", size, "; lost are ")),
+                              HasSubstr(ListNames({lost.begin(), lost.end()})))));
     }
-    ASSERT_TRUE(ReplaceFile(path, contents).ok());
+    EST_ASSERT_OK(ReplaceFile(path, contents));
   }
 }
 
@@ -257,29 +255,28 @@ TEST_F(CorruptionTest, AMissingFileIsToldWithWhatLiesInIt) {
   for (const int shard : {0, 1}) {
     const std::string path = DataPath(prefix_, shard, 2);
     const std::string contents = ReadFile(path).value();
-    ASSERT_TRUE(RemoveFile(path).ok());
+    EST_ASSERT_OK(RemoveFile(path));
     const absl::Status status = BundleReader::Open(prefix_).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(
-        std::string(status.message()),
-        HasSubstr(absl::StrCat(path, ", which is not there, holds ",
-                               shard == 0 ? "5 variables, a, c, flag, p, v" : "1 variable, s",
-                               ", from offset 0 on")));
-    ASSERT_TRUE(ReplaceFile(path, contents).ok());
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
+                                 HasSubstr(absl::StrCat(
+                                     path, ", which is not there, holds ",
+                                     shard == 0 ? "5 variables, a, c, flag, p, v" : "1 variable, s",
+                                     ", from offset 0 on"))));
+    EST_ASSERT_OK(ReplaceFile(path, contents));
   }
-  ASSERT_TRUE(RemoveFile(DataPath(prefix_, 0, 2)).ok());
-  ASSERT_TRUE(RemoveFile(DataPath(prefix_, 1, 2)).ok());
-  EXPECT_THAT(std::string(BundleReader::Open(prefix_).status().message()),
-              AllOf(HasSubstr(DataPath(prefix_, 0, 2)), HasSubstr(DataPath(prefix_, 1, 2))));
+  EST_ASSERT_OK(RemoveFile(DataPath(prefix_, 0, 2)));
+  EST_ASSERT_OK(RemoveFile(DataPath(prefix_, 1, 2)));
+  EXPECT_THAT(BundleReader::Open(prefix_), ErrorIs(AllOf(HasSubstr(DataPath(prefix_, 0, 2)),
+                                                         HasSubstr(DataPath(prefix_, 1, 2)))));
 }
 
 TEST_F(CorruptionTest, WithoutItsIndexADataFileIsNoCheckpointAndTheMessageSaysWhy) {
-  ASSERT_TRUE(RemoveFile(IndexPath(prefix_)).ok());
+  EST_ASSERT_OK(RemoveFile(IndexPath(prefix_)));
   const absl::Status status = BundleReader::Open(prefix_).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr(absl::StrCat("there is no ", IndexPath(prefix_))),
-                    HasSubstr(Basename(DataPath(prefix_, 0, 2))), HasSubstr("no variable")));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound,
+                               AllOf(HasSubstr(absl::StrCat("there is no ", IndexPath(prefix_))),
+                                     HasSubstr(Basename(DataPath(prefix_, 0, 2))),
+                                     HasSubstr("no variable"))));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "estimator/checkpoint/latest_checkpoint.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/checkpoint_state.h"
@@ -16,12 +18,14 @@
 namespace estimator {
 namespace {
 
+using ::testing::HasSubstr;
+
 class LatestCheckpointTest : public testing::Test {
  protected:
   void SaveSteps(const std::vector<int>& steps) {
     Saver saver;
     for (const int step : steps) {
-      ASSERT_TRUE(saver.Save(dir_.path(), step, {{"w", Array::Of<float>({2}, {1, 2})}}).ok());
+      EST_ASSERT_OK(saver.Save(dir_.path(), step, {{"w", Array::Of<float>({2}, {1, 2})}}));
     }
   }
   std::string Prefix(int step) { return dir_.File(absl::StrCat("model.ckpt-", step)); }
@@ -39,7 +43,7 @@ TEST_F(LatestCheckpointTest, NoDirectoryAndAnEmptyOneHaveNone) {
 TEST_F(LatestCheckpointTest, IsTheOneThatTheStateFileNames) {
   SaveSteps({5, 10});
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
-  ASSERT_TRUE(WriteCheckpointState(dir_.path(), {.model_checkpoint_path = Prefix(5)}).ok());
+  EST_ASSERT_OK(WriteCheckpointState(dir_.path(), {.model_checkpoint_path = Prefix(5)}));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(5));
   EXPECT_TRUE(warnings_.empty());
 }
@@ -47,9 +51,8 @@ TEST_F(LatestCheckpointTest, IsTheOneThatTheStateFileNames) {
 TEST_F(LatestCheckpointTest, AFolderIsNoCheckpointAndItsNewestIsNamed) {
   SaveSteps({5, 10});
   const absl::Status status = CheckCheckpoint(dir_.path());
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_NE(status.message().find("not one of them: give one, as " + Prefix(10)), std::string::npos)
-      << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound,
+                               HasSubstr("not one of them: give one, as " + Prefix(10))));
 }
 
 TEST_F(LatestCheckpointTest, ACheckpointBesideAFolderOfItsNameIsOne) {
@@ -57,17 +60,17 @@ TEST_F(LatestCheckpointTest, ACheckpointBesideAFolderOfItsNameIsOne) {
   for (const auto& [from, to] :
        {std::pair(IndexPath(Prefix(5)), IndexPath(dir_.path())),
         std::pair(DataPath(Prefix(5), 0, 1), DataPath(dir_.path(), 0, 1))}) {
-    ASSERT_TRUE(WriteFileAtomically(to, ReadFile(from).value()).ok());
+    EST_ASSERT_OK(WriteFileAtomically(to, ReadFile(from).value()));
   }
-  EXPECT_TRUE(CheckCheckpoint(dir_.path()).ok()) << CheckCheckpoint(dir_.path());
-  ASSERT_TRUE(RemoveFile(IndexPath(dir_.path())).ok());
-  ASSERT_TRUE(RemoveFile(DataPath(dir_.path(), 0, 1)).ok());
+  EST_EXPECT_OK(CheckCheckpoint(dir_.path()));
+  EST_ASSERT_OK(RemoveFile(IndexPath(dir_.path())));
+  EST_ASSERT_OK(RemoveFile(DataPath(dir_.path(), 0, 1)));
 }
 
 TEST_F(LatestCheckpointTest, GoesBackToTheNewestWholeOneAndSaysSo) {
   SaveSteps({5, 10, 20});
-  ASSERT_TRUE(RemoveFile(DataPath(Prefix(20), 0, 1)).ok());
-  ASSERT_TRUE(WriteFileAtomically(IndexPath(Prefix(10)), "rubbish").ok());
+  EST_ASSERT_OK(RemoveFile(DataPath(Prefix(20), 0, 1)));
+  EST_ASSERT_OK(WriteFileAtomically(IndexPath(Prefix(10)), "rubbish"));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(5));
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_NE(warnings_[0].find("going back to checkpoint"), std::string::npos) << warnings_[0];
@@ -79,7 +82,7 @@ TEST_F(LatestCheckpointTest, AGarbledStateFileFallsBackToTheHighestStep) {
   for (const char* text :
        {"\x01\xff", "model_checkpoint_path: ", "all_model_checkpoint_paths: \"x\""}) {
     warnings_.clear();
-    ASSERT_TRUE(WriteFileAtomically(CheckpointStatePath(dir_.path()), text).ok());
+    EST_ASSERT_OK(WriteFileAtomically(CheckpointStatePath(dir_.path()), text));
     EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
     ASSERT_EQ(warnings_.size(), 1u);
     // Fixed bug: it was called going back, where nothing newer is.
@@ -87,7 +90,7 @@ TEST_F(LatestCheckpointTest, AGarbledStateFileFallsBackToTheHighestStep) {
     EXPECT_NE(warnings_[0].find(CheckpointStatePath(dir_.path())), std::string::npos);
   }
   warnings_.clear();
-  ASSERT_TRUE(WriteFileAtomically(IndexPath(Prefix(10)), "rubbish").ok());
+  EST_ASSERT_OK(WriteFileAtomically(IndexPath(Prefix(10)), "rubbish"));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(9));
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_EQ(warnings_[0].find("going back to checkpoint " + Prefix(9)), 0u) << warnings_[0];
@@ -95,16 +98,16 @@ TEST_F(LatestCheckpointTest, AGarbledStateFileFallsBackToTheHighestStep) {
 
 TEST_F(LatestCheckpointTest, WithoutAStateFileNothingIsUsedAndAWarningSaysWhy) {
   SaveSteps({5});
-  ASSERT_TRUE(RemoveFile(CheckpointStatePath(dir_.path())).ok());
+  EST_ASSERT_OK(RemoveFile(CheckpointStatePath(dir_.path())));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
   ASSERT_EQ(warnings_.size(), 1u);
 }
 
 TEST_F(LatestCheckpointTest, DeletedCheckpointsAreNoneButDamagedOnesAreAnError) {
   SaveSteps({5});
-  ASSERT_TRUE(WriteFileAtomically(DataPath(Prefix(5), 0, 1), "abc").ok());
-  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).status().code(), absl::StatusCode::kDataLoss);
-  ASSERT_TRUE(RemoveCheckpoint(Prefix(5)).ok());
+  EST_ASSERT_OK(WriteFileAtomically(DataPath(Prefix(5), 0, 1), "abc"));
+  EXPECT_THAT(LatestCheckpoint(dir_.path(), &warnings_), StatusIs(absl::StatusCode::kDataLoss));
+  EST_ASSERT_OK(RemoveCheckpoint(Prefix(5)));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
 }
 
@@ -119,7 +122,7 @@ TEST_F(LatestCheckpointTest, ACheckpointThatWasPassedOverCountsAgainWhenItIsWrit
   EXPECT_EQ(newest.Find().value(), Prefix(5));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
   const Array other = Array::Of<float>({2}, {3, 4});
-  ASSERT_TRUE(Saver().Save(dir_.path(), 10, {{"w", other}}).ok());
+  EST_ASSERT_OK(Saver().Save(dir_.path(), 10, {{"w", other}}));
   EXPECT_EQ(newest.Find().value(), Prefix(10));
 }
 
@@ -128,34 +131,34 @@ TEST_F(LatestCheckpointTest, SoDoesOneOfTheV1Format) {
     return WriteV1File(Prefix(3), {{.name = "w", .value = Array::Scalar(value)}});
   };
   EXPECT_EQ(CheckpointModifiedTimeSeconds(Prefix(3)), 0);
-  ASSERT_TRUE(write(1).ok());
-  ASSERT_TRUE(WriteCheckpointState(dir_.path(), {.model_checkpoint_path = Prefix(3)}).ok());
+  EST_ASSERT_OK(write(1));
+  EST_ASSERT_OK(WriteCheckpointState(dir_.path(), {.model_checkpoint_path = Prefix(3)}));
   const double written = CheckpointModifiedTimeSeconds(Prefix(3));
   EXPECT_GT(written, 0);
   NewestCheckpoint newest(dir_.path());
   ASSERT_TRUE(newest.PassOver(Prefix(3), absl::DataLossError("a wrong crc32c")));
   EXPECT_FALSE(newest.Find().ok());
-  while (CheckpointModifiedTimeSeconds(Prefix(3)) == written) ASSERT_TRUE(write(2).ok());
+  while (CheckpointModifiedTimeSeconds(Prefix(3)) == written) EST_ASSERT_OK(write(2));
   EXPECT_EQ(newest.Find().value(), Prefix(3));
 }
 
 TEST_F(LatestCheckpointTest, V1CheckpointsThatNoStateFileNamesAreFoundToo) {
   const std::vector<V1Slice> variables = {{.name = "w", .value = Array::Scalar<float>(1)}};
-  ASSERT_TRUE(WriteV1File(Prefix(3), variables).ok());
-  ASSERT_TRUE(WriteV1File(dir_.File("slim-00007-00000-of-00001"), variables).ok());
+  EST_ASSERT_OK(WriteV1File(Prefix(3), variables));
+  EST_ASSERT_OK(WriteV1File(dir_.File("slim-00007-00000-of-00001"), variables));
   // Named as one, and not one.
-  ASSERT_TRUE(WriteFileAtomically(dir_.File("events.out.tfevents.17.host-9"), "event").ok());
-  ASSERT_TRUE(WriteFileAtomically(dir_.File("model.ckpt-9.data-00000-of-00001"), "data").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("events.out.tfevents.17.host-9"), "event"));
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("model.ckpt-9.data-00000-of-00001"), "data"));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_NE(warnings_[0].find("model_checkpoint_path: \"slim-00007\""), std::string::npos)
       << warnings_[0];
-  ASSERT_TRUE(WriteFileAtomically(CheckpointStatePath(dir_.path()), "\x01\xff").ok());
+  EST_ASSERT_OK(WriteFileAtomically(CheckpointStatePath(dir_.path()), "\x01\xff"));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), dir_.File("slim-00007"));
-  ASSERT_TRUE(RemoveCheckpoint(dir_.File("slim-00007")).ok());
+  EST_ASSERT_OK(RemoveCheckpoint(dir_.File("slim-00007")));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(3));
-  ASSERT_TRUE(WriteFileAtomically(Prefix(3), "rubbish").ok());
-  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).status().code(), absl::StatusCode::kDataLoss);
+  EST_ASSERT_OK(WriteFileAtomically(Prefix(3), "rubbish"));
+  EXPECT_THAT(LatestCheckpoint(dir_.path(), &warnings_), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(LatestCheckpointTest, WhereAllArePassedOverTheErrorHasEveryReason) {
@@ -164,8 +167,7 @@ TEST_F(LatestCheckpointTest, WhereAllArePassedOverTheErrorHasEveryReason) {
   ASSERT_TRUE(newest.PassOver(Prefix(10), absl::DataLossError("ten is bad")));
   ASSERT_TRUE(newest.PassOver(Prefix(5), absl::DataLossError("five is bad")));
   const absl::Status status = newest.Find().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_NE(status.message().find("ten is bad; five is bad"), std::string::npos) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr("ten is bad; five is bad")));
 }
 
 }  // namespace

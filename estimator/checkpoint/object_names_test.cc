@@ -1,7 +1,9 @@
 #include "estimator/checkpoint/object_names.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/load.h"
@@ -9,6 +11,8 @@
 
 namespace estimator {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr char kSuffix[] = "/.ATTRIBUTES/VARIABLE_VALUE";
 
@@ -22,12 +26,12 @@ class ObjectNamesTest : public ::testing::Test {
   absl::StatusOr<ObjectNames> Names(const std::string& graph) {
     const auto writer = BundleWriter::Open(prefix_).value();
     for (const char* const key : {"a", "b", "plain"})
-      EXPECT_TRUE(writer->Add(std::string(key) + kSuffix, Array::Scalar(1.0f)).ok());
-    EXPECT_TRUE(writer->Add("plain", Array::Scalar(2.0f)).ok());
+      EST_EXPECT_OK(writer->Add(std::string(key) + kSuffix, Array::Scalar(1.0f)));
+    EST_EXPECT_OK(writer->Add("plain", Array::Scalar(2.0f)));
     if (!graph.empty()) {
-      EXPECT_TRUE(writer->Add(kObjectGraphKey, Array::String(graph)).ok());
+      EST_EXPECT_OK(writer->Add(kObjectGraphKey, Array::String(graph)));
     }
-    EXPECT_TRUE(writer->Finish().ok());
+    EST_EXPECT_OK(writer->Finish());
     return ObjectNames::Of(*BundleReader::Open(prefix_).value());
   }
   const TempDir dir_;
@@ -38,7 +42,7 @@ class ObjectNamesTest : public ::testing::Test {
 TEST_F(ObjectNamesTest, AVariableIsFoundUnderThePathOfItsObject) {
   Attribute("dense/kernel", std::string("a") + kSuffix);
   const auto names = Names(graph_.SerializeAsString());
-  ASSERT_TRUE(names.ok()) << names.status();
+  EST_ASSERT_OK(names);
   EXPECT_EQ(names->Stored("dense/kernel"), std::string("a") + kSuffix);
   EXPECT_EQ(names->Stored("dense/bias"), "dense/bias");
 }
@@ -51,7 +55,7 @@ TEST_F(ObjectNamesTest, NamesOfTheCheckpointComeFirstAndWhatIsNotThereOrNotOneIs
   Attribute("shared", std::string("b") + kSuffix);
   Attribute("shared", std::string("b") + kSuffix);
   const auto names = Names(graph_.SerializeAsString());
-  ASSERT_TRUE(names.ok()) << names.status();
+  EST_ASSERT_OK(names);
   for (const std::string name : {"plain", "gone", "twice"}) EXPECT_EQ(names->Stored(name), name);
   EXPECT_EQ(names->Stored("shared"), std::string("b") + kSuffix);
 }
@@ -59,15 +63,14 @@ TEST_F(ObjectNamesTest, NamesOfTheCheckpointComeFirstAndWhatIsNotThereOrNotOneIs
 TEST_F(ObjectNamesTest, ACheckpointOfNamesHasNoneAndADamagedGraphIsToldWithTheFile) {
   EXPECT_EQ(Names("")->Stored("dense/kernel"), "dense/kernel");
   const absl::Status status = Names("\x0a\x7f").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_NE(status.message().find(prefix_ + ".index"), absl::string_view::npos) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr(prefix_ + ".index")));
 }
 
 // testdata/saved_models/generate.py: a model of Keras, saved by TensorFlow 2.15.1.
 TEST(ObjectNamesOfTensorFlow, ASavedModelOfKerasHasItsLayersVariables) {
   const auto reader = LoadCheckpoint("testdata/saved_models/keras/model").value();
   const auto names = ObjectNames::Of(*reader);
-  ASSERT_TRUE(names.ok()) << names.status();
+  EST_ASSERT_OK(names);
   for (const std::string name :
        {"conv2d/kernel", "batch_normalization/moving_mean", "probabilities/bias"}) {
     EXPECT_FALSE(reader->Has(name));

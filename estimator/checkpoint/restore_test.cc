@@ -1,17 +1,22 @@
 #include "estimator/checkpoint/restore.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/checkpoint/saver.h"
 
 namespace estimator {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class RestoreTest : public testing::Test {
  protected:
@@ -22,7 +27,7 @@ class RestoreTest : public testing::Test {
         {"dense/kernel", Array(DType::kFloat32, {4, 10})},
         {"dense/bias", Array(DType::kFloat32, {10})},
     };
-    ASSERT_TRUE(Saver().Save(dir_.path(), 7, variables).ok());
+    EST_ASSERT_OK(Saver().Save(dir_.path(), 7, variables));
   }
 
   const TempDir dir_;
@@ -38,9 +43,9 @@ TEST_F(RestoreTest, ASubsetIsFineAndAnInt32StepServesForInt64) {
   const WantedVariable step = Wanted("global_step", DType::kInt64, {});
   const absl::Status fits =
       CheckRestorable(*reader, {step, Wanted("dense/bias", DType::kFloat32, {10})});
-  ASSERT_TRUE(fits.ok()) << fits;
+  EST_ASSERT_OK(fits);
   Array value(DType::kInt64, {});
-  ASSERT_TRUE(RestoreInto(*reader, step, &value).ok());
+  EST_ASSERT_OK(RestoreInto(*reader, step, &value));
   EXPECT_EQ(value.scalar<int64_t>(), 7);
   EXPECT_EQ(LoadGlobalStep(dir_.path()).value(), 7);
   EXPECT_EQ(LoadGlobalStep(dir_.File("none")).value(), 0);
@@ -51,30 +56,27 @@ TEST_F(RestoreTest, ReadsWhereTheValueLies) {
   Array bias(DType::kFloat32, {10}), other(DType::kFloat32, {11});
   bias.data<float>()[3] = 5;
   const void* const bytes = bias.raw();
-  ASSERT_TRUE(RestoreInto(*reader, Wanted("dense/bias", DType::kFloat32, {10}), &bias).ok());
+  EST_ASSERT_OK(RestoreInto(*reader, Wanted("dense/bias", DType::kFloat32, {10}), &bias));
   EXPECT_EQ(bias.data<float>()[3], 0);
   EXPECT_EQ(bias.raw(), bytes);
-  EXPECT_EQ(RestoreInto(*reader, Wanted("dense/bias", DType::kFloat32, {11}), &other).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(RestoreInto(*reader, Wanted("dense/bias", DType::kFloat32, {11}), &other),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 // Fixed bugs: dense/kernel/Adam was named as what dense/kernel/Momentum had been renamed from, and
 // an average was taken for a slot of another optimizer.
 TEST_F(RestoreTest, ASlotOfAnotherOptimizerIsNotARenamedOneNorIsANewAverage) {
   const TempDir dir;
-  ASSERT_TRUE(Saver()
-                  .Save(dir.path(), 1,
-                        {{"dense/kernel", Array(DType::kFloat32, {4, 10})},
-                         {"dense/kernel/Adam", Array(DType::kFloat32, {4, 10})}})
-                  .ok());
+  EST_ASSERT_OK(Saver().Save(dir.path(), 1,
+                             {{"dense/kernel", Array(DType::kFloat32, {4, 10})},
+                              {"dense/kernel/Adam", Array(DType::kFloat32, {4, 10})}}));
   const auto reader = LoadCheckpoint(dir.path()).value();
   for (const char* name : {"dense/kernel/Momentum", "dense/kernel/ExponentialMovingAverage"}) {
-    const std::string message(
-        CheckRestorable(*reader, {Wanted("dense/kernel", DType::kFloat32, {4, 10}),
-                                  Wanted(name, DType::kFloat32, {4, 10})})
-            .message());
-    EXPECT_NE(message.find("a slot or an average that was not kept"), std::string::npos) << message;
-    EXPECT_EQ(message.find("renamed"), std::string::npos) << message;
+    const absl::Status status = CheckRestorable(
+        *reader,
+        {Wanted("dense/kernel", DType::kFloat32, {4, 10}), Wanted(name, DType::kFloat32, {4, 10})});
+    EXPECT_THAT(status, ErrorHas("a slot or an average that was not kept"));
+    EXPECT_THAT(status, ErrorIs(Not(HasSubstr("renamed"))));
   }
 }
 
@@ -85,39 +87,35 @@ TEST_F(RestoreTest, OneTableNamesEveryMismatch) {
                                 Wanted("dense/kernel", DType::kFloat32, {10, 4}),
                                 Wanted("dense/bias", DType::kBfloat16, {10}),
                                 Wanted("global_step", DType::kInt64, {})});
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  const std::string text(status.message());
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
   for (const char* part :
        {"3 of 4 variables differ", "conv2d/kernel", "f32 [10,4]", "f32 [4,10]", "transposed",
         "bf16 [10]", "another dtype", "Scaffold::restore_names", "warm_start_from"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    EXPECT_THAT(status, ErrorHas(part)) << part;
   }
-  EXPECT_EQ(text.find("global_step"), std::string::npos);
+  EXPECT_THAT(status, ErrorIs(Not(HasSubstr("global_step"))));
 }
 
 // Fixed bug: the cure was the flags of a network that has other layers, and those were not shown.
 TEST_F(RestoreTest, OfAnotherNetworkTheTableHasWhatIsOnlyInTheCheckpoint) {
   const auto reader = LoadCheckpoint(dir_.path()).value();
-  const auto message = [&](const std::vector<WantedVariable>& wanted) {
-    return std::string(CheckRestorable(*reader, wanted).message());
+  const auto check = [&](const std::vector<WantedVariable>& wanted) {
+    return CheckRestorable(*reader, wanted);
   };
   const WantedVariable kernel = Wanted("dense/kernel", DType::kFloat32, {2, 64}),
                        bias = Wanted("dense/bias", DType::kFloat32, {64});
-  const std::string other =
-      message({kernel, bias, Wanted("dense/kernel/Momentum", DType::kFloat32, {2, 64})});
-  EXPECT_EQ(other.find("a slot or an average"), std::string::npos) << other;
-  EXPECT_NE(other.find("3 of 3 variables differ, 1 is only in the checkpoint"), std::string::npos)
-      << other;
-  EXPECT_NE(other.find("  -           f32 [3,3,1,8]  -             not in this model"),
-            std::string::npos)
-      << other;
-  EXPECT_NE(other.find("another network: another model_dir"), std::string::npos) << other;
-  EXPECT_EQ(other.find("another size"), std::string::npos) << other;
-  EXPECT_EQ(other.find("global_step"), std::string::npos) << other;
-  const std::string size =
-      message({kernel, bias, Wanted("conv2d/kernel", DType::kFloat32, {3, 3, 1, 8})});
-  EXPECT_NE(size.find("another size of the network"), std::string::npos) << size;
-  EXPECT_EQ(size.find("only in"), std::string::npos) << size;
+  const absl::Status other =
+      check({kernel, bias, Wanted("dense/kernel/Momentum", DType::kFloat32, {2, 64})});
+  EXPECT_THAT(other, ErrorIs(Not(HasSubstr("a slot or an average"))));
+  EXPECT_THAT(other, ErrorHas("3 of 3 variables differ, 1 is only in the checkpoint"));
+  EXPECT_THAT(other, ErrorHas("  -           f32 [3,3,1,8]  -             not in this model"));
+  EXPECT_THAT(other, ErrorHas("another network: another model_dir"));
+  EXPECT_THAT(other, ErrorIs(Not(HasSubstr("another size"))));
+  EXPECT_THAT(other, ErrorIs(Not(HasSubstr("global_step"))));
+  const absl::Status size =
+      check({kernel, bias, Wanted("conv2d/kernel", DType::kFloat32, {3, 3, 1, 8})});
+  EXPECT_THAT(size, ErrorHas("another size of the network"));
+  EXPECT_THAT(size, ErrorIs(Not(HasSubstr("only in"))));
 }
 
 TEST_F(RestoreTest, SlotsAndMoreThanSomeRowsOfTheCheckpointAreNotShown) {
@@ -127,42 +125,40 @@ TEST_F(RestoreTest, SlotsAndMoreThanSomeRowsOfTheCheckpointAreNotShown) {
     const std::string name = absl::StrCat("layer_", i, "/kernel");
     variables[name] = variables[name + "/Momentum"] = Array(DType::kFloat32, {2});
   }
-  ASSERT_TRUE(Saver().Save(dir.path(), 1, variables).ok());
-  const std::string text(
-      CheckRestorable(*LoadCheckpoint(dir.path()).value(), {Wanted("a", DType::kFloat32, {5})})
-          .message());
-  EXPECT_NE(text.find("30 are only in the checkpoint (20 are shown)"), std::string::npos) << text;
-  EXPECT_NE(text.find("layer_119/kernel"), std::string::npos) << text;
-  EXPECT_EQ(text.find("layer_120/kernel"), std::string::npos) << text;
-  EXPECT_EQ(text.find("Momentum"), std::string::npos) << text;
+  EST_ASSERT_OK(Saver().Save(dir.path(), 1, variables));
+  const absl::Status status =
+      CheckRestorable(*LoadCheckpoint(dir.path()).value(), {Wanted("a", DType::kFloat32, {5})});
+  EXPECT_THAT(status, ErrorHas("30 are only in the checkpoint (20 are shown)"));
+  EXPECT_THAT(status, ErrorHas("layer_119/kernel"));
+  EXPECT_THAT(status, ErrorIs(Not(HasSubstr("layer_120/kernel"))));
+  EXPECT_THAT(status, ErrorIs(Not(HasSubstr("Momentum"))));
 }
 
 TEST_F(RestoreTest, TheCureNamesTheSettingsOfTheCaller) {
   const auto reader = LoadCheckpoint(dir_.path()).value();
   const WantedVariable unlike = Wanted("embeddings", DType::kFloat32, {3});
-  EXPECT_NE(CheckRestorable(*reader, {unlike}).message().find("Scaffold::partial_restore"),
-            absl::string_view::npos);
+  EXPECT_THAT(CheckRestorable(*reader, {unlike}), ErrorHas("Scaffold::partial_restore"));
   const RestoreAdvice advice{.missing = "leave it out", .closing = "See the guide"};
-  const std::string text(CheckRestorable(*reader, {unlike}, advice).message());
-  EXPECT_NE(text.find("leave it out"), std::string::npos) << text;
-  EXPECT_NE(text.find("See the guide"), std::string::npos) << text;
-  EXPECT_EQ(text.find("partial_restore"), std::string::npos) << text;
+  const absl::Status status = CheckRestorable(*reader, {unlike}, advice);
+  EXPECT_THAT(status, ErrorHas("leave it out"));
+  EXPECT_THAT(status, ErrorHas("See the guide"));
+  EXPECT_THAT(status, ErrorIs(Not(HasSubstr("partial_restore"))));
 }
 
 TEST_F(RestoreTest, TwoVariablesOfOneValueAndAnotherNameAreBothHeldAgainstIt) {
   const auto reader = LoadCheckpoint(dir_.path()).value();
   const WantedVariable a{.name = "a", .spec = {DType::kFloat32, {10}}, .stored_name = "dense/bias"};
   const WantedVariable b{.name = "b", .spec = {DType::kFloat32, {11}}, .stored_name = "dense/bias"};
-  EXPECT_TRUE(CheckRestorable(*reader, {a}).ok());
-  const std::string text(CheckRestorable(*reader, {a, b}).message());
-  EXPECT_NE(text.find("1 of 2 variables"), std::string::npos) << text;
-  EXPECT_NE(text.find("b (there dense/bias)"), std::string::npos) << text;
+  EST_EXPECT_OK(CheckRestorable(*reader, {a}));
+  const absl::Status status = CheckRestorable(*reader, {a, b});
+  EXPECT_THAT(status, ErrorHas("1 of 2 variables"));
+  EXPECT_THAT(status, ErrorHas("b (there dense/bias)"));
 }
 
 TEST_F(RestoreTest, WrongShapesAloneAreInvalidArguments) {
   const auto reader = LoadCheckpoint(dir_.path()).value();
-  EXPECT_EQ(CheckRestorable(*reader, {Wanted("dense/bias", DType::kFloat32, {11})}).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(CheckRestorable(*reader, {Wanted("dense/bias", DType::kFloat32, {11})}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST_F(RestoreTest, ListsAndLoadsVariablesWithoutAGraph) {
@@ -170,7 +166,7 @@ TEST_F(RestoreTest, ListsAndLoadsVariablesWithoutAGraph) {
   ASSERT_EQ(variables.size(), 4u);
   EXPECT_EQ(variables[0].first, "conv2d/kernel");
   EXPECT_EQ(LoadVariable(dir_.path(), "dense/bias")->num_elements(), 10);
-  EXPECT_EQ(LoadCheckpoint(dir_.File("none")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(LoadCheckpoint(dir_.File("none")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

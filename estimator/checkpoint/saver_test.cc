@@ -1,5 +1,6 @@
 #include "estimator/checkpoint/saver.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -11,6 +12,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
@@ -28,7 +30,7 @@ std::map<std::string, Array> Variables(int64_t step) {
 
 int64_t StepIn(const std::string& prefix) {
   const auto reader = BundleReader::Open(prefix).value();
-  EXPECT_TRUE(reader->VerifyContents().ok());
+  EST_EXPECT_OK(reader->VerifyContents());
   return reader->Read("global_step")->scalar<int64_t>();
 }
 
@@ -48,14 +50,14 @@ TEST(Saver, D2StateFileListsRelativeNamesAndTheDirectoryCanMove) {
   Saver saver;
   const std::string model_dir = dir.File("model");
   ASSERT_EQ(saver.Save(model_dir, 0, Variables(0)).value(), model_dir + "/model.ckpt-0");
-  ASSERT_TRUE(saver.Save(model_dir, 5, Variables(5), {.input_state = "here"}).ok());
+  EST_ASSERT_OK(saver.Save(model_dir, 5, Variables(5), {.input_state = "here"}));
   const std::string text = ReadFile(CheckpointStatePath(model_dir)).value();
   EXPECT_EQ(text.find("model_checkpoint_path: \"model.ckpt-5\"\n"
                       "all_model_checkpoint_paths: \"model.ckpt-0\"\n"
                       "all_model_checkpoint_paths: \"model.ckpt-5\"\n"),
             0u)
       << text;
-  ASSERT_TRUE(RenameFile(model_dir, dir.File("moved")).ok());
+  EST_ASSERT_OK(RenameFile(model_dir, dir.File("moved")));
   const auto latest = LatestCheckpoint(dir.File("moved")).value();
   EXPECT_EQ(StepIn(*latest), 5);
   EXPECT_EQ(ReadFile(*latest + ".input").value(), "here");
@@ -66,14 +68,13 @@ TEST(Saver, KeepsTheNewestAndDeletesAllThatAreOver) {
   {
     Saver all({.keep_checkpoint_max = 0});
     for (int step = 1; step <= 6; ++step)
-      ASSERT_TRUE(all.Save(dir.path(), step, Variables(step),
-                           {.input_state = "i", .meta_graph = MetaGraph("m")})
-                      .ok());
+      EST_ASSERT_OK(all.Save(dir.path(), step, Variables(step),
+                             {.input_state = "i", .meta_graph = MetaGraph("m")}));
     EXPECT_EQ(all.checkpoints().size(), 6u);
   }
   EXPECT_EQ(GetCheckpointState(dir.path())->all_model_checkpoint_paths.size(), 6u);
   Saver saver({.keep_checkpoint_max = 2});  // a new run: the list comes from the state file
-  ASSERT_TRUE(saver.Save(dir.path(), 7, Variables(7)).ok());
+  EST_ASSERT_OK(saver.Save(dir.path(), 7, Variables(7)));
   EXPECT_EQ(*ListDirectory(dir.path()),
             (Names{"checkpoint", "model.ckpt-6.data-00000-of-00001", "model.ckpt-6.index",
                    "model.ckpt-6.input", "model.ckpt-6.meta", "model.ckpt-7.data-00000-of-00001",
@@ -84,24 +85,23 @@ TEST(Saver, KeepsTheNewestAndDeletesAllThatAreOver) {
 TEST(Saver, CheckpointsOfTheV1FormatStayOnTheListUntilTheyAreOver) {
   const TempDir dir;
   const std::vector<V1Slice> variables = {{.name = "w", .value = Array::Scalar<float>(1)}};
-  ASSERT_TRUE(WriteV1File(dir.File("model.ckpt-1-00000-of-00001"), variables).ok());
-  ASSERT_TRUE(WriteV1File(dir.File("model.ckpt-2"), variables).ok());
-  ASSERT_TRUE(WriteFileAtomically(dir.File("model.ckpt-2.meta"), "graph").ok());
-  ASSERT_TRUE(WriteFileAtomically(dir.File("model.ckpt-1.meta"), "graph").ok());
+  EST_ASSERT_OK(WriteV1File(dir.File("model.ckpt-1-00000-of-00001"), variables));
+  EST_ASSERT_OK(WriteV1File(dir.File("model.ckpt-2"), variables));
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("model.ckpt-2.meta"), "graph"));
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("model.ckpt-1.meta"), "graph"));
   const Names old = {dir.File("model.ckpt-1-????"
                               "?-of-00001"),
                      dir.File("model.ckpt-2")};
-  ASSERT_TRUE(WriteCheckpointState(
-                  dir.path(), {.model_checkpoint_path = old[1], .all_model_checkpoint_paths = old})
-                  .ok());
+  EST_ASSERT_OK(WriteCheckpointState(
+      dir.path(), {.model_checkpoint_path = old[1], .all_model_checkpoint_paths = old}));
   Saver saver({.keep_checkpoint_max = 3});
-  ASSERT_TRUE(saver.Save(dir.path(), 3, Variables(3)).ok());
+  EST_ASSERT_OK(saver.Save(dir.path(), 3, Variables(3)));
   EXPECT_EQ(saver.checkpoints(), (Names{old[0], old[1], dir.File("model.ckpt-3")}));
-  ASSERT_TRUE(saver.Save(dir.path(), 4, Variables(4)).ok());
+  EST_ASSERT_OK(saver.Save(dir.path(), 4, Variables(4)));
   EXPECT_FALSE(FileExists(dir.File("model.ckpt-1-00000-of-00001")));
   EXPECT_FALSE(FileExists(dir.File("model.ckpt-1.meta")));
   EXPECT_TRUE(FileExists(dir.File("model.ckpt-2")));
-  ASSERT_TRUE(saver.Save(dir.path(), 5, Variables(5)).ok());
+  EST_ASSERT_OK(saver.Save(dir.path(), 5, Variables(5)));
   EXPECT_FALSE(FileExists(dir.File("model.ckpt-2")));
   EXPECT_FALSE(FileExists(dir.File("model.ckpt-2.meta")));
   EXPECT_EQ(Indexes(dir).size(), 3u);
@@ -110,8 +110,8 @@ TEST(Saver, CheckpointsOfTheV1FormatStayOnTheListUntilTheyAreOver) {
 TEST(Saver, TheSameStepTwiceIsOneCheckpoint) {
   const TempDir dir;
   Saver saver;
-  ASSERT_TRUE(saver.Save(dir.path(), 3, Variables(3)).ok());
-  ASSERT_TRUE(saver.Save(dir.path(), 3, Variables(4)).ok());
+  EST_ASSERT_OK(saver.Save(dir.path(), 3, Variables(3)));
+  EST_ASSERT_OK(saver.Save(dir.path(), 3, Variables(4)));
   EXPECT_EQ(saver.checkpoints().size(), 1u);
   EXPECT_EQ(StepIn(saver.checkpoints()[0]), 4);
 }
@@ -124,7 +124,7 @@ TEST(Saver, KeepsOneEverySoManyHoursForGoodAlsoAcrossRestarts) {
                  .keep_checkpoint_every_n_hours = 1,
                  .basename = "model.ckpt",
                  .now_secs = [&] { return now; }});
-    ASSERT_TRUE(saver.Save(dir.path(), step, Variables(step)).ok());
+    EST_ASSERT_OK(saver.Save(dir.path(), step, Variables(step)));
     now += 1800;
   }
   // Nothing is preserved before the first hour of a run is over: each run here is younger.
@@ -134,7 +134,7 @@ TEST(Saver, KeepsOneEverySoManyHoursForGoodAlsoAcrossRestarts) {
                .basename = "model.ckpt",
                .now_secs = [&] { return now; }});
   for (int step = 10; step < 20; ++step) {
-    ASSERT_TRUE(saver.Save(dir.path(), step, Variables(step)).ok());
+    EST_ASSERT_OK(saver.Save(dir.path(), step, Variables(step)));
     now += 1800;
   }
   EXPECT_EQ(Indexes(dir),
@@ -149,10 +149,8 @@ TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
     const TempDir dir;
     Saver before({.keep_checkpoint_max = 2});
     for (const int step : {10, 20}) {
-      ASSERT_TRUE(
-          before
-              .Save(dir.path(), step, Variables(step), {.input_state = "old", .meta_graph = graph})
-              .ok());
+      EST_ASSERT_OK(before.Save(dir.path(), step, Variables(step),
+                                {.input_state = "old", .meta_graph = graph}));
     }
     {
       const ScopedFaultInjector faults(CrashAfter(n));
@@ -168,7 +166,7 @@ TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
     EXPECT_TRUE(step == 30 || (step == 20 && !done)) << n << ": " << step;
     EXPECT_EQ(ReadFile(**latest + ".input").value(), step == 30 ? "new" : "old");
     Saver after({.keep_checkpoint_max = 2});
-    ASSERT_TRUE(after.Save(dir.path(), 40, Variables(40)).ok());
+    EST_ASSERT_OK(after.Save(dir.path(), 40, Variables(40)));
     const Names names = ListDirectory(dir.path()).value();
     for (const std::string& name : names) {
       EXPECT_NE(name[0], '.') << n;
@@ -184,9 +182,9 @@ TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
 TEST(Saver, AStaleGraphOfASaveWithoutOneIsRemoved) {
   const TempDir dir;
   const SaverExtras extras{.meta_graph = MetaGraph("graph")};
-  ASSERT_TRUE(Saver().Save(dir.path(), 3, Variables(3), extras).ok());
+  EST_ASSERT_OK(Saver().Save(dir.path(), 3, Variables(3), extras));
   EXPECT_TRUE(FileExists(dir.File("model.ckpt-3.meta")));
-  ASSERT_TRUE(Saver().Save(dir.path(), 3, Variables(3)).ok());
+  EST_ASSERT_OK(Saver().Save(dir.path(), 3, Variables(3)));
   EXPECT_FALSE(FileExists(dir.File("model.ckpt-3.meta")));
 }
 
@@ -200,23 +198,23 @@ TEST(Saver, TheSameGraphIsWrittenOnceAndADeletedFileOfItAgain) {
     return info.st_ino;
   };
   for (const int step : {1, 2, 2, 3}) {
-    ASSERT_TRUE(saver.Save(dir.path(), step, Variables(step), extras).ok());
+    EST_ASSERT_OK(saver.Save(dir.path(), step, Variables(step), extras));
   }
   EXPECT_EQ(inode(2), inode(3));
-  ASSERT_TRUE(RemoveFile(dir.File("model.ckpt-3.meta")).ok());
-  ASSERT_TRUE(saver.Save(dir.path(), 4, Variables(4), extras).ok());
+  EST_ASSERT_OK(RemoveFile(dir.File("model.ckpt-3.meta")));
+  EST_ASSERT_OK(saver.Save(dir.path(), 4, Variables(4), extras));
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-4.meta")).value(), "graph");
   const SaverExtras other{.meta_graph = MetaGraph("other", 2)};
-  ASSERT_TRUE(saver.Save(dir.path(), 5, Variables(5), other).ok());
+  EST_ASSERT_OK(saver.Save(dir.path(), 5, Variables(5), other));
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-4.meta")).value(), "graph");
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-5.meta")).value(), "other");
 }
 
 TEST(Saver, WrongOptionsAreRefused) {
   const TempDir dir;
-  EXPECT_EQ(Saver({.keep_checkpoint_max = -1}).Save(dir.path(), 0, {}).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(Saver().Save(dir.path(), -1, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Saver({.keep_checkpoint_max = -1}).Save(dir.path(), 0, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Saver().Save(dir.path(), -1, {}), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "estimator/array/array.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
@@ -43,20 +44,15 @@ Reader Golden(const std::string& name) {
 std::string BytesOf(const BundleReader& reader, const std::string& name) {
   std::string bytes;
   for (const BundleEntry* const part : reader.index().PartsOf(reader.index().tensors.at(name))) {
-    EXPECT_TRUE(reader.values()
-                    .Read(*part,
-                          [&](absl::string_view piece) {
-                            bytes.append(piece.data(), piece.size());
-                            return absl::OkStatus();
-                          })
-                    .ok());
+    EST_EXPECT_OK(reader.values().Read(*part, [&](absl::string_view piece) {
+      bytes.append(piece.data(), piece.size());
+      return absl::OkStatus();
+    }));
   }
   return bytes;
 }
 
-std::string MessageOf(const std::string& prefix) {
-  return std::string(BundleReader::Open(prefix).status().message());
-}
+absl::Status ErrorOf(const std::string& prefix) { return BundleReader::Open(prefix).status(); }
 
 class V1GoldenTest : public testing::TestWithParam<const char*> {};
 
@@ -73,10 +69,10 @@ TEST_P(V1GoldenTest, HoldsWhatTensorFlowWroteInTodaysFormat) {
     EXPECT_EQ(BytesOf(*v1, name), BytesOf(*v2, name)) << name;
     if (new_entry.spec.dtype == DType::kInvalid) continue;
     const auto old_value = v1->Read(name), new_value = v2->Read(name);
-    ASSERT_TRUE(old_value.ok()) << old_value.status();
+    EST_ASSERT_OK(old_value);
     EXPECT_TRUE(SameBits(*old_value, *new_value)) << name << ": " << old_value->ToString();
   }
-  EXPECT_TRUE(v1->VerifyContents().ok());
+  EST_EXPECT_OK(v1->VerifyContents());
 }
 
 INSTANTIATE_TEST_SUITE_P(V1, V1GoldenTest, testing::Values("all_dtypes", "partitioned", "sharded"));
@@ -100,8 +96,8 @@ TEST(V1Checkpoint, TheNameOfAStateFileServesAndOneFileOfSeveralDoesNot) {
   EXPECT_THAT(*V1Files("testdata/checkpoints_v1/expected/sharded"), ElementsAre());
   EXPECT_THAT(*V1Files("testdata/checkpoints_v1/other"), ElementsAre());
   // One file alone has half of `both`.
-  EXPECT_THAT(MessageOf(sharded + "-00000-of-00002"),
-              HasSubstr("both: its 1 slices hold 6 of 12 elements"));
+  EXPECT_THAT(ErrorOf(sharded + "-00000-of-00002"),
+              ErrorHas("both: its 1 slices hold 6 of 12 elements"));
 }
 
 class V1FileTest : public testing::Test {
@@ -119,10 +115,9 @@ TEST_F(V1FileTest, ARangeIsThatOfTheWholeAlsoWhereNumbersHaveNoPlace) {
   for (int64_t i = 0; i < 3000; ++i) {
     words.data<std::string>()[i] = std::string(static_cast<size_t>(i), 'w');
   }
-  ASSERT_TRUE(WriteV1File(path_, {{.name = "n", .value = numbers},
-                                  {.name = "f", .value = numbers.Cast(DType::kFloat32)},
-                                  {.name = "w", .value = words}})
-                  .ok());
+  EST_ASSERT_OK(WriteV1File(path_, {{.name = "n", .value = numbers},
+                                    {.name = "f", .value = numbers.Cast(DType::kFloat32)},
+                                    {.name = "w", .value = words}}));
   const Reader reader = BundleReader::Open(path_).value();
   EXPECT_TRUE(SameBits(*reader->Read("n"), numbers));
   EXPECT_TRUE(SameBits(*reader->Read("w"), words));
@@ -134,7 +129,7 @@ TEST_F(V1FileTest, ARangeIsThatOfTheWholeAlsoWhereNumbersHaveNoPlace) {
     ASSERT_EQ(static_cast<int64_t>(whole.size()), entry.size);
     for (const int64_t begin : {int64_t{0}, entry.size / 2 + 3, int64_t{17}, entry.size - 100}) {
       std::string range(100, '\0');
-      ASSERT_TRUE(other->values().ReadRange(entry, begin, range.size(), range.data()).ok());
+      EST_ASSERT_OK(other->values().ReadRange(entry, begin, range.size(), range.data()));
       EXPECT_EQ(range, whole.substr(static_cast<size_t>(begin), 100)) << name << " " << begin;
     }
   }
@@ -144,8 +139,8 @@ TEST_F(V1FileTest, ThreadsReadFromOneReader) {
   Array numbers(DType::kInt64, {150000});
   for (int64_t i = 0; i < 150000; ++i) numbers.data<int64_t>()[i] = i << (i % 40);
   const Array words = Array::Of<std::string>({3}, {"a", "", "bcd"});
-  ASSERT_TRUE(
-      WriteV1File(path_, {{.name = "n", .value = numbers}, {.name = "w", .value = words}}).ok());
+  EST_ASSERT_OK(
+      WriteV1File(path_, {{.name = "n", .value = numbers}, {.name = "w", .value = words}}));
   const Reader reader = BundleReader::Open(path_).value();
   const BundleEntry& entry = reader->index().tensors.at("n");
   std::vector<std::thread> threads;
@@ -153,15 +148,13 @@ TEST_F(V1FileTest, ThreadsReadFromOneReader) {
     threads.emplace_back([&, thread] {
       std::vector<int64_t> piece(1000);
       for (int64_t first = 1000 * thread; first < 150000; first += 4000) {
-        ASSERT_TRUE(reader->values()
-                        .ReadRange(entry, 8 * first, 8 * piece.size(),
-                                   reinterpret_cast<char*>(piece.data()))
-                        .ok());
+        EST_ASSERT_OK(reader->values().ReadRange(entry, 8 * first, 8 * piece.size(),
+                                                 reinterpret_cast<char*>(piece.data())));
         ASSERT_EQ(std::memcmp(piece.data(), numbers.data<int64_t>() + first, 8 * piece.size()), 0);
       }
       EXPECT_TRUE(SameBits(*reader->Read("n"), numbers));
       EXPECT_TRUE(SameBits(*reader->Read("w"), words));
-      EXPECT_TRUE(reader->VerifyContents().ok());
+      EST_EXPECT_OK(reader->VerifyContents());
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -170,74 +163,74 @@ TEST_F(V1FileTest, ThreadsReadFromOneReader) {
 TEST_F(V1FileTest, AFileOfSeveralThatIsMissingIsNamed) {
   const Array half = Array::Of<float>({2}, {1, 2});
   for (const int i : {0, 1}) {
-    ASSERT_TRUE(WriteV1File(absl::StrCat(path_, "-0000", i, "-of-00002"),
-                            {{.name = "v", .value = half, .whole = {4}, .extents = {{2 * i, 2}}}})
-                    .ok());
+    EST_ASSERT_OK(
+        WriteV1File(absl::StrCat(path_, "-0000", i, "-of-00002"),
+                    {{.name = "v", .value = half, .whole = {4}, .extents = {{2 * i, 2}}}}));
   }
   EXPECT_TRUE(
       SameBits(*BundleReader::Open(path_).value()->Read("v"), Array::Of<float>({4}, {1, 2, 1, 2})));
-  ASSERT_TRUE(RemoveFile(path_ + "-00001-of-00002").ok());
-  EXPECT_THAT(MessageOf(path_), AllOf(HasSubstr(path_ + "-00001-of-00002 is not there"),
-                                      HasSubstr("every variable in it is lost, from offset 0 on")));
-  ASSERT_TRUE(WriteV1File(path_ + "-00002-of-00003", {{.name = "v", .value = half}}).ok());
-  EXPECT_THAT(MessageOf(path_), HasSubstr("name one: " + path_ + kAnyShard + "-of-00003"));
+  EST_ASSERT_OK(RemoveFile(path_ + "-00001-of-00002"));
+  EXPECT_THAT(ErrorOf(path_),
+              ErrorIs(AllOf(HasSubstr(path_ + "-00001-of-00002 is not there"),
+                            HasSubstr("every variable in it is lost, from offset 0 on"))));
+  EST_ASSERT_OK(WriteV1File(path_ + "-00002-of-00003", {{.name = "v", .value = half}}));
+  EXPECT_THAT(ErrorOf(path_), ErrorHas("name one: " + path_ + kAnyShard + "-of-00003"));
 }
 
 TEST_F(V1FileTest, TodaysFormatGoesFirst) {
-  ASSERT_TRUE(WriteV1File(path_, {{.name = "v", .value = Array::Scalar<float>(1)}}).ok());
+  EST_ASSERT_OK(WriteV1File(path_, {{.name = "v", .value = Array::Scalar<float>(1)}}));
   const auto writer = BundleWriter::Open(path_).value();
-  ASSERT_TRUE(writer->Add("v", Array::Scalar<float>(2)).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  EST_ASSERT_OK(writer->Add("v", Array::Scalar<float>(2)));
+  EST_ASSERT_OK(writer->Finish());
   EXPECT_EQ(BundleReader::Open(path_).value()->Read("v")->scalar<float>(), 2);
 }
 
 TEST_F(V1FileTest, WhatIsNoCheckpointIsToldSoWithTheLikelyPrefix) {
-  ASSERT_TRUE(WriteFileAtomically(path_ + ".meta", std::string(100, 'x')).ok());
-  EXPECT_EQ(BundleReader::Open(path_ + ".meta").status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(MessageOf(path_ + ".meta"),
-              AllOf(HasSubstr("There is no " + path_ + ".meta.index"), HasSubstr("V1 format"),
-                    HasSubstr("did you mean " + path_ + "?")));
+  EST_ASSERT_OK(WriteFileAtomically(path_ + ".meta", std::string(100, 'x')));
+  EXPECT_THAT(BundleReader::Open(path_ + ".meta"), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(ErrorOf(path_ + ".meta"),
+              ErrorIs(AllOf(HasSubstr("There is no " + path_ + ".meta.index"),
+                            HasSubstr("V1 format"), HasSubstr("did you mean " + path_ + "?"))));
 }
 
 // A table with right checksums and the entries of one variable, changed by `change`.
 class V1MessageTest : public V1FileTest {
  protected:
-  std::string MessageAfter(const std::function<void(proto::SavedTensorSlices& meta,
-                                                    proto::SavedTensorSlices& data)>& change) {
-    EXPECT_TRUE(WriteV1File(path_, {{.name = "v", .value = Array::Of<float>({2}, {1, 2})}}).ok());
+  absl::Status ErrorAfter(const std::function<void(proto::SavedTensorSlices& meta,
+                                                   proto::SavedTensorSlices& data)>& change) {
+    EST_EXPECT_OK(WriteV1File(path_, {{.name = "v", .value = Array::Of<float>({2}, {1, 2})}}));
     const auto entries = ReadIndexTable(path_).value();
     proto::SavedTensorSlices meta, data;
     EXPECT_TRUE(meta.ParseFromString(entries[0].second));
     EXPECT_TRUE(data.ParseFromString(entries[1].second));
     change(meta, data);
-    EXPECT_TRUE(WriteIndexTable(path_, {{"", meta.SerializeAsString()},
-                                        {entries[1].first, data.SerializeAsString()}})
-                    .ok());
-    return MessageOf(path_);
+    EST_EXPECT_OK(WriteIndexTable(
+        path_, {{"", meta.SerializeAsString()}, {entries[1].first, data.SerializeAsString()}}));
+    return ErrorOf(path_);
   }
 };
 
 TEST_F(V1MessageTest, WhatDoesNotFitTogetherIsToldWithTheVariable) {
-  EXPECT_EQ(MessageAfter([](auto&, auto&) {}), "");
-  EXPECT_THAT(MessageAfter(
-                  [](auto&, auto& data) { data.mutable_data()->mutable_data()->add_float_val(3); }),
-              AllOf(HasSubstr(path_ + ": v: offset "), HasSubstr("it holds 3 of 2 elements")));
-  EXPECT_THAT(MessageAfter(
-                  [](auto& meta, auto&) { meta.mutable_meta()->mutable_tensor(0)->set_name("w"); }),
-              HasSubstr(path_ + ": w: the list of tensors has a slice of [2], the table has not"));
-  EXPECT_THAT(MessageAfter(
-                  [](auto& meta, auto&) { meta.mutable_meta()->mutable_tensor(0)->clear_slice(); }),
-              HasSubstr(path_ + ": v: it has no slices"));
-  EXPECT_THAT(MessageAfter([](auto& meta, auto&) {
+  EST_EXPECT_OK(ErrorAfter([](auto&, auto&) {}));
+  EXPECT_THAT(
+      ErrorAfter([](auto&, auto& data) { data.mutable_data()->mutable_data()->add_float_val(3); }),
+      ErrorIs(AllOf(HasSubstr(path_ + ": v: offset "), HasSubstr("it holds 3 of 2 elements"))));
+  EXPECT_THAT(
+      ErrorAfter([](auto& meta, auto&) { meta.mutable_meta()->mutable_tensor(0)->set_name("w"); }),
+      ErrorHas(path_ + ": w: the list of tensors has a slice of [2], the table has not"));
+  EXPECT_THAT(
+      ErrorAfter([](auto& meta, auto&) { meta.mutable_meta()->mutable_tensor(0)->clear_slice(); }),
+      ErrorHas(path_ + ": v: it has no slices"));
+  EXPECT_THAT(ErrorAfter([](auto& meta, auto&) {
                 meta.mutable_meta()->mutable_tensor(0)->set_type(proto::DT_RESOURCE);
               }),
-              HasSubstr("v is of resource, which V1 cannot hold"));
-  EXPECT_THAT(MessageAfter([](auto& meta, auto&) {
+              ErrorHas("v is of resource, which V1 cannot hold"));
+  EXPECT_THAT(ErrorAfter([](auto& meta, auto&) {
                 meta.mutable_meta()->mutable_versions()->set_min_consumer(2);
               }),
-              HasSubstr("newer than this reader's 1"));
-  EXPECT_THAT(MessageAfter([](auto& meta, auto&) { meta.clear_meta(); }),
-              HasSubstr("every variable is lost"));
+              ErrorHas("newer than this reader's 1"));
+  EXPECT_THAT(ErrorAfter([](auto& meta, auto&) { meta.clear_meta(); }),
+              ErrorHas("every variable is lost"));
 }
 
 }  // namespace

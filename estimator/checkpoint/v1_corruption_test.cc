@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/testing/corruption.h"
@@ -25,16 +26,15 @@ class V1CorruptionTest : public testing::Test {
  protected:
   void Copy(const std::string& name) {
     contents_[name] = ReadFile("testdata/checkpoints_v1/" + name).value();
-    ASSERT_TRUE(ReplaceFile(dir_.File(name), contents_[name]).ok());
+    EST_ASSERT_OK(ReplaceFile(dir_.File(name), contents_[name]));
   }
   // Of the checkpoint `prefix` with other contents in one file.
   void ExpectLoss(const std::string& prefix, const std::string& name, absl::string_view damaged) {
     const std::string path = dir_.File(name);
-    ASSERT_TRUE(ReplaceFile(path, damaged).ok());
+    EST_ASSERT_OK(ReplaceFile(path, damaged));
     const absl::Status status = ReadEverything(dir_.File(prefix));
-    ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
-    ASSERT_THAT(std::string(status.message()), HasSubstr(path));
-    ASSERT_THAT(std::string(status.message()), HasSubstr("at offset "));
+    ASSERT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr(path)));
+    ASSERT_THAT(status, ErrorHas("at offset "));
     ASSERT_TRUE(SaysWhatIsLost(status.message())) << status;
   }
   void ExpectLossAt(const std::string& prefix, const std::string& name, size_t at) {
@@ -59,8 +59,8 @@ TEST_F(V1CorruptionTest, EveryFlippedByteIsDataLossNamingFileVariablesAndOffset)
     for (size_t at = 0; at < contents_[name].size(); ++at) {
       ASSERT_NO_FATAL_FAILURE(ExpectLossAt(prefix, name, at));
     }
-    ASSERT_TRUE(ReplaceFile(dir_.File(name), contents_[name]).ok());
-    EXPECT_TRUE(ReadEverything(dir_.File(prefix)).ok());
+    EST_ASSERT_OK(ReplaceFile(dir_.File(name), contents_[name]));
+    EST_EXPECT_OK(ReadEverything(dir_.File(prefix)));
   }
 }
 
@@ -83,10 +83,9 @@ TEST_F(V1CorruptionTest, DamageToALargeBlockNamesTheVariablesOfThatBlockOnly) {
   // In the zeros of c/large: it and what lies beside it is lost, the list of tensors too.
   std::string damaged = contents_["blocks"];
   damaged[100000] ^= 1;
-  ASSERT_TRUE(ReplaceFile(dir_.File("blocks"), damaged).ok());
+  EST_ASSERT_OK(ReplaceFile(dir_.File("blocks"), damaged));
   const absl::Status status = BundleReader::Open(dir_.File("blocks")).status();
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("those of 3 variables, a/small, b/small, c/large"));
+  EXPECT_THAT(status, ErrorHas("those of 3 variables, a/small, b/small, c/large"));
 }
 
 }  // namespace

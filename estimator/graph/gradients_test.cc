@@ -1,27 +1,31 @@
 #include "estimator/graph/gradients.h"
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
 
-class GradientsTest : public testing::Test {
+using ::testing::HasSubstr;
+
+class GradientsTest : public GraphTest {
  protected:
   Tensor Const(float value) {
     return graph_.AddOp("Const", {}, {{"value", Array::Scalar(value)}, {"dtype", DType::kFloat32}});
   }
   Tensor Mul(const Tensor& a, const Tensor& b) { return graph_.AddOp("Mul", {a, b}); }
   double Value(const Tensor& tensor) { return ConstantValue(tensor)->AsDouble(); }
-  Graph graph_;
 };
 
 TEST_F(GradientsTest, SumOverAllPaths) {
   const Tensor x = Const(3);
   const Tensor y = Mul(Mul(x, x), x);
   const std::vector<Tensor> grads = Gradients(std::vector<Tensor>{y}, {x});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   EXPECT_EQ(Value(grads[0]), 27);
 }
 
@@ -43,14 +47,13 @@ TEST_F(GradientsTest, AreInvalidWhereNothingDepends) {
   const std::vector<Tensor> grads = Gradients(std::vector<Tensor>{Mul(cut, cut)}, {x, other});
   EXPECT_FALSE(grads[0].valid());
   EXPECT_FALSE(grads[1].valid());
-  EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_EXPECT_OK(graph_.status());
 }
 
 TEST_F(GradientsTest, AnOpWithoutGradientIsNamed) {
   const Tensor x = Const(3);
   Gradients(std::vector<Tensor>{Mul(graph_.AddOp("Opaque", {x}), x)}, {x});
-  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_NE(graph_.status().message().find("Opaque"), absl::string_view::npos) << graph_.status();
+  EXPECT_THAT(graph_.status(), StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("Opaque")));
 }
 
 }  // namespace

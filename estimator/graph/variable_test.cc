@@ -1,6 +1,9 @@
 #include "estimator/graph/variable.h"
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -11,13 +14,11 @@ Tensor Zeros(const Shape& shape, DType dtype) {
                                 "zeros");
 }
 
-class VariableTest : public testing::Test {
+class VariableTest : public GraphTest {
  protected:
   Variable Get(absl::string_view name, const Shape& shape = {2}) {
     return GetVariable(name, shape, {.initializer = Zeros});
   }
-  Graph graph_;
-  GraphScope scope_{graph_};
 };
 
 TEST_F(VariableTest, NodesHaveTensorFlowsNames) {
@@ -44,22 +45,21 @@ TEST_F(VariableTest, DefaultScopeNamesCountUpAndRestartInsideAReusedScope) {
   const VariableScope again("model", {.reuse = Reuse::kTrue});
   EXPECT_EQ(layer(), "model/dense/kernel");
   EXPECT_EQ(layer(), "model/dense_1/kernel");
-  EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_EXPECT_OK(graph_.status());
   EXPECT_EQ(graph_.variables().size(), 4u);
 }
 
 TEST_F(VariableTest, AskingTwiceWithoutReuseNamesTheCure) {
   Get("w");
   EXPECT_FALSE(Get("w").valid());
-  EXPECT_NE(graph_.status().message().find("Reuse::kTrue"), absl::string_view::npos)
-      << graph_.status();
+  EXPECT_THAT(graph_.status(), ErrorHas("Reuse::kTrue"));
 }
 
 TEST_F(VariableTest, ReusingWhatIsNotThereNamesTheNearest) {
   Get("kernel");
   const VariableScope scope("", {.reuse = Reuse::kTrue});
   Get("kernal");
-  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(graph_.status(), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST_F(VariableTest, AnotherShapeOnReuseIsRefused) {
@@ -69,18 +69,14 @@ TEST_F(VariableTest, AnotherShapeOnReuseIsRefused) {
   }
   const VariableScope scope("a", {.reuse = Reuse::kAuto});
   Get("w", {3});
-  EXPECT_NE(graph_.status().message().find("f32 [2], asked for again as f32 [3]"),
-            absl::string_view::npos)
-      << graph_.status();
+  EXPECT_THAT(graph_.status(), ErrorHas("f32 [2], asked for again as f32 [3]"));
 }
 
 TEST_F(VariableTest, AssignChecksTheShape) {
   const Variable w = Get("w", {2});
   EXPECT_TRUE(Assign(w, w).valid());
   EXPECT_FALSE(Assign(w, Zeros({3}, DType::kFloat32)).valid());
-  EXPECT_NE(graph_.status().message().find("variable 'w' is f32 [2], its new value is f32 [3]"),
-            absl::string_view::npos)
-      << graph_.status();
+  EXPECT_THAT(graph_.status(), ErrorHas("variable 'w' is f32 [2], its new value is f32 [3]"));
 }
 
 TEST_F(VariableTest, GroupsCollectEachAssignOnce) {

@@ -6,6 +6,8 @@
 
 #include <map>
 
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
@@ -22,10 +24,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class GraphDefTest : public ::testing::Test {
+class GraphDefTest : public GraphTest {
  protected:
   proto::GraphDef Def() {
-    EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+    EST_EXPECT_OK(graph_.status());
     proto::GraphDef def;
     EXPECT_TRUE(def.ParseFromString(GraphToGraphDef(graph_)));
     return def;
@@ -41,9 +43,6 @@ class GraphDefTest : public ::testing::Test {
   static std::vector<std::string> Inputs(const proto::NodeDef& node) {
     return {node.input().begin(), node.input().end()};
   }
-
-  Graph graph_;
-  GraphScope scope_{graph_};
 };
 
 TEST_F(GraphDefTest, NodesHaveTensorFlowsOpsInputsAttributesAndShapes) {

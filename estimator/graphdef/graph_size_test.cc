@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/array/array.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
 
@@ -31,12 +32,12 @@ TEST(GraphSize, AGraphAboveTheLimitIsRefusedWithItsSizesAndTheCure) {
   Graph graph;
   const GraphScope scope(graph);
   Constant(Array(DType::kFloat32, {2048, 1024}), "table");
-  EXPECT_TRUE(CheckConstantBytes(graph, size_t{8} << 20, "the file").ok());
+  EST_EXPECT_OK(CheckConstantBytes(graph, size_t{8} << 20, "the file"));
   const absl::Status status = CheckConstantBytes(graph, (size_t{8} << 20) - 1, "the file");
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("8.0 MiB"), HasSubstr("the file"), HasSubstr("'table'"),
-                    HasSubstr("init_fn"), HasSubstr("checkpoint_save_graph_def = false")));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted,
+                               AllOf(HasSubstr("8.0 MiB"), HasSubstr("the file"),
+                                     HasSubstr("'table'"), HasSubstr("init_fn"),
+                                     HasSubstr("checkpoint_save_graph_def = false"))));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graphdef/graph_def.h"
 #include "estimator/ops/activations.h"
@@ -18,11 +19,6 @@
 
 namespace estimator {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 // node { name: "x" op: "Relu" input: "a" } for "x = Relu a".
 std::string Node(const std::string& name, const std::string& op,
@@ -58,8 +54,8 @@ class ImportTest : public ::testing::Test {
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &def)) << text;
     return ImportGraphDef(def, options, graph_);
   }
-  std::string Error(const std::string& text, const ImportOptions& options) {
-    return std::string(Import(text, options).status().message());
+  absl::Status Error(const std::string& text, const ImportOptions& options) {
+    return Import(text, options).status();
   }
 
   Graph graph_;
@@ -70,7 +66,7 @@ TEST_F(ImportTest, BuildsOnlyWhatTheFetchesNeed) {
   const auto imported = Import(Input("x") + Node("y", "Relu", {"x", "^check"}) +
                                    Node("check", "Assert", {"x"}) + Node("z", "NoSuchOp", {"y"}),
                                fed_);
-  ASSERT_TRUE(imported.ok()) << imported.status();
+  EST_ASSERT_OK(imported);
   EXPECT_EQ(imported->fetches[0].node()->op(), "Relu");
   EXPECT_EQ(imported->fetches[0].spec().ToString(), "f32 [2,6]");
   EXPECT_EQ(imported->feeds.at("x").name(), "x:0");
@@ -86,7 +82,7 @@ TEST_F(ImportTest, ComputesShapesFromTheShapesOfTheFeeds) {
                  Node("to", "Pack", {"batch", "three", "left"}, Int("N", 3)) +
                  Node("y", "Reshape", {"x", "to"}),
              fed_);
-  ASSERT_TRUE(imported.ok()) << imported.status();
+  EST_ASSERT_OK(imported);
   EXPECT_EQ(imported->fetches[0].shape(), (Shape{2, 3, 2}));
   EXPECT_EQ(imported->fetches[0].node()->input(1).node()->op(), "Const");
 }
@@ -100,35 +96,33 @@ TEST_F(ImportTest, ListsAllThatIsNotSupportedAtOnce) {
                  Node("d", "Abs", {"c"}, Type("T", "DT_COMPLEX64")) +
                  Node("e", "Split", {"d", "other"}) + Node("y", "AddN", {"e", "x"}),
              fed_);
-  EXPECT_EQ(imported.status().code(), absl::StatusCode::kUnimplemented);
-  const std::string message(imported.status().message());
-  EXPECT_THAT(message, HasSubstr("6 nodes that cannot be imported"));
-  EXPECT_THAT(message, ::testing::ContainsRegex("Unknown +not supported +2 +b"));
-  EXPECT_THAT(message, ::testing::ContainsRegex("Conv2D +data_format = NCHW +1 +c"));
-  EXPECT_THAT(message, ::testing::ContainsRegex("Abs +dtype DT_COMPLEX64 +1 +d"));
-  EXPECT_THAT(message, ::testing::ContainsRegex("Split +without num_split +1 +e"));
-  EXPECT_THAT(message, ::testing::ContainsRegex("Placeholder +not fed +1 +other"));
-  EXPECT_TRUE(graph_.status().ok());
+  EXPECT_THAT(imported, StatusIs(absl::StatusCode::kUnimplemented));
+  EXPECT_THAT(imported, ErrorHas("6 nodes that cannot be imported"));
+  EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Unknown +not supported +2 +b")));
+  EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Conv2D +data_format = NCHW +1 +c")));
+  EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Abs +dtype DT_COMPLEX64 +1 +d")));
+  EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Split +without num_split +1 +e")));
+  EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Placeholder +not fed +1 +other")));
+  EST_EXPECT_OK(graph_.status());
 }
 
 TEST_F(ImportTest, SaysWhatIsWrongWithAGraphThatIsNotWellFormed) {
   EXPECT_THAT(Error(Input("x") + Node("y", "Relu", {"z"}) + Node("z", "Relu", {"y"}), fed_),
-              HasSubstr("' (Relu) depends on itself"));
+              ErrorHas("' (Relu) depends on itself"));
   EXPECT_THAT(
       Error(Input("x") + Node("y", "Relu", {"hiden"}) + Node("hidden", "Relu", {"x"}), fed_),
-      HasSubstr("'y' (Relu): the graph has no node 'hiden'; did you mean 'hidden'?"));
+      ErrorHas("'y' (Relu): the graph has no node 'hiden'; did you mean 'hidden'?"));
   EXPECT_THAT(Error(Input("x") + Node("y", "Relu", {"x"}) + Node("y", "Relu", {"x"}), fed_),
-              HasSubstr("two nodes are called 'y'"));
+              ErrorHas("two nodes are called 'y'"));
   EXPECT_THAT(Error(Input("x") + Node("a", "Relu", {"x"}) + Node("y", "Relu", {"a:1"}), fed_),
-              HasSubstr("'a' (Relu) has no output 1"));
+              ErrorHas("'a' (Relu) has no output 1"));
   EXPECT_THAT(Error(Input("x") + Node("y", "Select", {"x"}), fed_),
-              HasSubstr("takes 3 inputs, not 1"));
-  EXPECT_THAT(Error(Input("x"), fed_), HasSubstr("fetch 'y': the graph has no node 'y'"));
-  EXPECT_THAT(Error(Node("y", "Const", {}), fed_), HasSubstr("feed 'x'"));
+              ErrorHas("takes 3 inputs, not 1"));
+  EXPECT_THAT(Error(Input("x"), fed_), ErrorHas("fetch 'y': the graph has no node 'y'"));
+  EXPECT_THAT(Error(Node("y", "Const", {}), fed_), ErrorHas("feed 'x'"));
   EXPECT_THAT(Error(Input("image") + Node("y", "Relu", {"image"}), fed_),
-              HasSubstr("the graph has no node 'x'; the graph's placeholders are 'image'"));
-  EXPECT_THAT(std::string(ImportSerializedGraphDef("\x0a", fed_, graph_).status().message()),
-              HasSubstr("no GraphDef"));
+              ErrorHas("the graph has no node 'x'; the graph's placeholders are 'image'"));
+  EXPECT_THAT(ImportSerializedGraphDef("\x0a", fed_, graph_), ErrorHas("no GraphDef"));
 }
 
 TEST_F(ImportTest, HoldsFeedsAgainstThePlaceholders) {
@@ -137,19 +131,18 @@ TEST_F(ImportTest, HoldsFeedsAgainstThePlaceholders) {
            Type("dtype", "DT_FLOAT") +
                "attr { key: 'shape' value { shape { dim { size: -1 } dim { size: 3 } } } }") +
       Node("y", "Relu", {"x"});
-  EXPECT_THAT(Error(graph, fed_), HasSubstr("feed 'x' is f32 [2,6], but the graph takes [?,3]"));
+  EXPECT_THAT(Error(graph, fed_), ErrorHas("feed 'x' is f32 [2,6], but the graph takes [?,3]"));
   EXPECT_THAT(Error(graph, {.feeds = {{"x", {DType::kInt32, {2, 3}}}}, .fetches = {"y"}}),
-              HasSubstr("the graph takes DT_FLOAT"));
+              ErrorHas("the graph takes DT_FLOAT"));
   EXPECT_THAT(Error(graph, {.feeds = {{"x", {DType::kFloat32, {-1, 3}}}}, .fetches = {"y"}}),
-              HasSubstr("give the batch size"));
-  EXPECT_TRUE(Import(graph, {.feeds = {{"x", {DType::kFloat32, {7, 3}}}}, .fetches = {"y"}}).ok());
+              ErrorHas("give the batch size"));
+  EST_EXPECT_OK(Import(graph, {.feeds = {{"x", {DType::kFloat32, {7, 3}}}}, .fetches = {"y"}}));
 }
 
 TEST_F(ImportTest, KeepsTheErrorOfAnOpWhoseShapesDoNotFit) {
   const auto imported =
       Import(Input("x") + Ints("to", {5}) + Node("y", "Reshape", {"x", "to"}), fed_);
-  EXPECT_THAT(std::string(imported.status().message()),
-              HasSubstr("y: cannot reshape [2,6], 12 elements, to [5]"));
+  EXPECT_THAT(imported, ErrorHas("y: cannot reshape [2,6], 12 elements, to [5]"));
   EXPECT_EQ(graph_.status(), imported.status());
 }
 
@@ -157,12 +150,12 @@ TEST_F(ImportTest, RefusesTensorsThatNobodyCouldHold) {
   EXPECT_THAT(Error(Ints("dims", {2000000000, 3000}) + Ints("v", {1}, true) +
                         Node("y", "Fill", {"dims", "v"}),
                     {.fetches = {"y"}}),
-              HasSubstr("is too large"));
+              ErrorHas("is too large"));
   const std::string large =
       "attr { key: 'value' value { tensor { dtype: DT_FLOAT float_val: 1 tensor_shape { dim { "
       "size: 1000 } dim { size: 1000 } } } } }";
   EXPECT_THAT(Error(Node("y", "Const", {}, large), {.fetches = {"y"}, .max_constant_bytes = 1000}),
-              HasSubstr("larger than 1000 bytes"));
+              ErrorHas("larger than 1000 bytes"));
 }
 
 TEST_F(ImportTest, RefusesSizesAndAxesThatAGraphOfOursCouldNotHave) {
@@ -170,17 +163,17 @@ TEST_F(ImportTest, RefusesSizesAndAxesThatAGraphOfOursCouldNotHave) {
     Graph graph_of_its_own;
     proto::GraphDef def;
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(Input("x") + graph, &def));
-    return std::string(ImportGraphDef(def, fed_, graph_of_its_own).status().message());
+    return ImportGraphDef(def, fed_, graph_of_its_own).status();
   };
   EXPECT_THAT(error(Ints("axis", {}) + Node("y", "ArgMax", {"x", "axis"})),
-              HasSubstr("must hold one number, not 0"));
+              ErrorHas("must hold one number, not 0"));
   EXPECT_THAT(error(Ints("axis", {0, 1}) + Node("y", "Split", {"axis", "x"}, Int("num_split", 2))),
-              HasSubstr("must hold one number, not 2"));
+              ErrorHas("must hold one number, not 2"));
   EXPECT_THAT(error(Ints("axis", {0}, true) +
                     Node("y", "Split", {"axis", "x"}, Int("num_split", int64_t{1} << 60))),
-              HasSubstr("num_split = 1152921504606846976"));
+              ErrorHas("num_split = 1152921504606846976"));
   EXPECT_THAT(error(Ints("n", {2147483647, 2147483647}) + Node("y", "Tile", {"x", "n"})),
-              HasSubstr("has more elements than any memory holds"));
+              ErrorHas("has more elements than any memory holds"));
 }
 
 TEST_F(ImportTest, PutsNodesUnderAPrefixAndTakesTensorsOfTheGraph) {
@@ -189,15 +182,13 @@ TEST_F(ImportTest, PutsNodesUnderAPrefixAndTakesTensorsOfTheGraph) {
   const auto imported =
       Import(Input("x") + Node("y", "Relu", {"x"}),
              {.fetches = {"y"}, .input_map = {{"x", ours}}, .prefix = "imported"});
-  ASSERT_TRUE(imported.ok()) << imported.status();
+  EST_ASSERT_OK(imported);
   EXPECT_TRUE(SameBits(*ConstantValue(imported->fetches[0]), Array::Of<float>({2}, {0, 2})));
   EXPECT_EQ(graph_.nodes()[1]->name(), "imported/y");
   Graph other;
-  EXPECT_THAT(std::string(ImportSerializedGraphDef(GraphToGraphDef(graph_),
-                                                   {.input_map = {{"ours", ours}}}, other)
-                              .status()
-                              .message()),
-              HasSubstr("not a tensor of the graph imported into"));
+  EXPECT_THAT(
+      ImportSerializedGraphDef(GraphToGraphDef(graph_), {.input_map = {{"ours", ours}}}, other),
+      ErrorHas("not a tensor of the graph imported into"));
 }
 
 TEST_F(ImportTest, ReadsTheGraphsThatWeWrite) {
@@ -206,7 +197,7 @@ TEST_F(ImportTest, ReadsTheGraphsThatWeWrite) {
   const Tensor x = Placeholder(DType::kFloat32, {2, 6}, "x");
   const Tensor y = ReduceSum(Relu(x) * 2.0f, {1}, true, "y");
   const auto imported = ImportSerializedGraphDef(GraphToGraphDef(ours), fed_, graph_);
-  ASSERT_TRUE(imported.ok()) << imported.status();
+  EST_ASSERT_OK(imported);
   EXPECT_EQ(imported->fetches[0].spec(), y.spec());
   EXPECT_EQ(imported->fetches[0].node()->op(), "Sum");
 }
@@ -222,7 +213,7 @@ TEST_F(ImportTest, InlinesFunctions) {
                                    Node("second", "StatefulPartitionedCall", {"first"}, call) +
                                    Node("y", "Sub", {"second", "second:1"}) + library,
                                fed_);
-  ASSERT_TRUE(imported.ok()) << imported.status();
+  EST_ASSERT_OK(imported);
   const estimator::Node& y = *imported->fetches[0].node();
   EXPECT_EQ(y.input(0).node()->name(), "second/sum");
   EXPECT_EQ(y.input(1).node()->name(), "first/sum");
@@ -236,12 +227,12 @@ TEST_F(ImportTest, RefusesFunctionsThatCallThemselves) {
       "input: 'v' " +
       call + " } ret { key: 'r' value: 'again:output:0' } } }";
   EXPECT_THAT(Error(Input("x") + Node("y", "PartitionedCall", {"x"}, call) + body, fed_),
-              HasSubstr("'f'"));
+              ErrorHas("'f'"));
   EXPECT_THAT(Error(Input("x") + Node("y", "PartitionedCall", {}, call) +
                         "library { function { signature { name: 'f' input_arg { name: 'v' } "
                         "output_arg { name: 'r' } } ret { key: 'r' value: 'v' } } }",
                     fed_),
-              HasSubstr("without its argument 'v'"));
+              ErrorHas("without its argument 'v'"));
 }
 
 TEST_F(ImportTest, BindsVariablesToTheirCheckpointNames) {
@@ -254,7 +245,7 @@ TEST_F(ImportTest, BindsVariablesToTheirCheckpointNames) {
                  Node("read", "ReadVariableOp", {"handle"}, Type("dtype", "DT_FLOAT")) +
                  Node("sum", "AddV2", {"x", "w/read"}) + Node("y", "AddV2", {"sum", "read"}),
              fed_);
-  ASSERT_TRUE(imported.ok()) << imported.status();
+  EST_ASSERT_OK(imported);
   ASSERT_EQ(imported->variables.size(), 2u);
   EXPECT_EQ(imported->variables[0].source.name, "w");
   EXPECT_EQ(imported->variables[1].source.name, "bias");
@@ -269,7 +260,7 @@ TEST_F(ImportTest, SlicesWithEllipsisAndNewAxis) {
                  Int("ellipsis_mask", ellipsis) + Int("new_axis_mask", new_axis) +
                      Int("shrink_axis_mask", shrink)),
         {.feeds = {{"x", {DType::kFloat32, {2, 3, 4}}}}, .fetches = {"y"}});
-    EXPECT_TRUE(imported.ok()) << imported.status();
+    EST_EXPECT_OK(imported);
     return imported.ok() ? imported->fetches[0].shape() : Shape{};
   };
   EXPECT_EQ(shape(1, 2, 4), (Shape{2, 3, 1}));        // x[..., newaxis, 1]
@@ -282,7 +273,7 @@ TEST_F(ImportTest, ChecksOfNumbersAreRun) {
       Import(Input("x") + Node("checked", "CheckNumerics", {"x"}, Text("message", "the_input")) +
                  Node("y", "Exp", {"checked"}),
              fed_);
-  ASSERT_TRUE(imported.ok()) << imported.status();
+  EST_ASSERT_OK(imported);
   const auto& check = *imported->fetches[0].node()->input(0).node();
   EXPECT_EQ(check.op(), "CheckNumerics");
   EXPECT_EQ(check.attrs().s("message"), "the_input");
@@ -291,7 +282,7 @@ TEST_F(ImportTest, ChecksOfNumbersAreRun) {
 TEST_F(ImportTest, NumbersBecomeStringsByTheAttributesOfAsString) {
   const auto imported = Import(
       Input("x") + Node("y", "AsString", {"x"}, Type("T", "DT_FLOAT") + Int("width", 8)), fed_);
-  ASSERT_TRUE(imported.ok()) << imported.status();
+  EST_ASSERT_OK(imported);
   const auto& node = *imported->fetches[0].node();
   EXPECT_EQ(node.outputs()[0].dtype, DType::kString);
   EXPECT_EQ(node.attrs().i("width"), 8);
@@ -300,7 +291,7 @@ TEST_F(ImportTest, NumbersBecomeStringsByTheAttributesOfAsString) {
   EXPECT_THAT(
       Error(Input("x") + Node("y", "AsString", {"x"}, Type("T", "DT_FLOAT") + Text("fill", "x")),
             fed_),
-      ::testing::HasSubstr("Fill argument not supported"));
+      ErrorHas("Fill argument not supported"));
 }
 
 // What tf.linalg.diag and diag_part of TensorFlow 2 write.
@@ -312,12 +303,12 @@ TEST_F(ImportTest, TheMainDiagonalIsTakenFromLaterVersionsOfItsOps) {
   };
   const ImportOptions options{.feeds = {{"x", {DType::kFloat32, {2, 3}}}}, .fetches = {"y"}};
   const auto diag = Import(matrix("k"), options);
-  ASSERT_TRUE(diag.ok()) << diag.status();
+  EST_ASSERT_OK(diag);
   EXPECT_EQ(diag->fetches[0].node()->op(), "MatrixDiag");
   EXPECT_EQ(diag->fetches[0].spec().ToString(), "f32 [2,3,3]");
-  EXPECT_THAT(Error(matrix("other"), options), HasSubstr("only the main diagonal"));
+  EXPECT_THAT(Error(matrix("other"), options), ErrorHas("only the main diagonal"));
   const auto part = Import(constants + Node("y", "MatrixDiagPartV3", {"x", "k", "k"}), options);
-  ASSERT_TRUE(part.ok()) << part.status();
+  EST_ASSERT_OK(part);
   EXPECT_EQ(part->fetches[0].spec().ToString(), "f32 [2]");
 }
 
@@ -327,12 +318,12 @@ TEST_F(ImportTest, StringsAreMovedButNotComputedWith) {
       Import(Node("x", "Placeholder", {}, Type("dtype", "DT_STRING")) + Ints("axis", {0}) +
                  Node("y", "ExpandDims", {"x", "axis"}, strings),
              {.feeds = {{"x", {DType::kString, {2}}}}, .fetches = {"y"}});
-  ASSERT_TRUE(joined.ok()) << joined.status();
+  EST_ASSERT_OK(joined);
   EXPECT_EQ(joined->fetches[0].spec().ToString(), "str [1,2]");
   EXPECT_THAT(Error(Node("x", "Placeholder", {}, Type("dtype", "DT_STRING")) +
                         Node("y", "AddV2", {"x", "x"}, strings),
                     {.feeds = {{"x", {DType::kString, {2}}}}, .fetches = {"y"}}),
-              ::testing::ContainsRegex("AddV2 +dtype DT_STRING"));
+              ErrorIs(::testing::ContainsRegex("AddV2 +dtype DT_STRING")));
 }
 
 TEST_F(ImportTest, SparseFeaturesOfExamplesAreListed) {
@@ -343,7 +334,7 @@ TEST_F(ImportTest, SparseFeaturesOfExamplesAreListed) {
                         Node("parse", "ParseExampleV2", {"x", "x", "x", "x", "x"}, parse) +
                         Node("y", "Identity", {"parse:1"}),
                     {.feeds = {{"x", {DType::kString, {2}}}}, .fetches = {"y"}}),
-              ::testing::ContainsRegex("ParseExampleV2 +a sparse or ragged feature"));
+              ErrorIs(::testing::ContainsRegex("ParseExampleV2 +a sparse or ragged feature")));
 }
 
 }  // namespace

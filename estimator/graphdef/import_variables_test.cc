@@ -6,6 +6,7 @@
 
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/graph/graph.h"
@@ -15,17 +16,16 @@ namespace estimator {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(ParseShapeAndSliceTest, ReadsWhatSaversWrite) {
   CheckpointSlice slice;
-  ASSERT_TRUE(ParseShapeAndSlice("6 4 2,3:-", slice).ok());
+  EST_ASSERT_OK(ParseShapeAndSlice("6 4 2,3:-", slice));
   EXPECT_THAT(slice.full_shape, ElementsAre(6, 4));
   EXPECT_THAT(slice.begin, ElementsAre(2, 0));
   EXPECT_THAT(slice.size, ElementsAre(3, 4));
   CheckpointSlice whole;
-  ASSERT_TRUE(ParseShapeAndSlice("", whole).ok());
+  EST_ASSERT_OK(ParseShapeAndSlice("", whole));
   EXPECT_THAT(whole.begin, IsEmpty());
 }
 
@@ -54,17 +54,16 @@ TEST(FindCheckpointSlicesTest, FollowsTheRestoreOpToTheVariables) {
          node { name: "all" op: "NoOp" input: "^shard" })",
       &def));
   const auto flat = FlatGraph::Create(def);
-  ASSERT_TRUE(flat.ok()) << flat.status();
+  EST_ASSERT_OK(flat);
   const auto slices = FindCheckpointSlices({.restore_op_name = "all"}, **flat);
-  ASSERT_TRUE(slices.ok()) << slices.status();
+  EST_ASSERT_OK(slices);
   ASSERT_EQ(slices->size(), 2u);
   const CheckpointSlice& w = slices->at((*flat)->Find("w")->node);
   EXPECT_EQ(w.name, "part");
   EXPECT_THAT(w.size, ElementsAre(2));
   EXPECT_EQ(slices->at((*flat)->Find("v")->node).name, "whole/v");
-  EXPECT_THAT(
-      std::string(FindCheckpointSlices({.restore_op_name = "none"}, **flat).status().message()),
-      HasSubstr("the graph has no op 'none'"));
+  EXPECT_THAT(FindCheckpointSlices({.restore_op_name = "none"}, **flat),
+              ErrorHas("the graph has no op 'none'"));
 }
 
 class ReadVariableTest : public ::testing::Test {
@@ -72,11 +71,11 @@ class ReadVariableTest : public ::testing::Test {
   void SetUp() override {
     const std::string prefix = JoinPath(dir_.path(), "ckpt");
     auto writer = BundleWriter::Open(prefix);
-    ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE((*writer)->Add("w", Array::Of<float>({3, 2}, {1, 2, 3, 4, 5, 6})).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    EST_ASSERT_OK(writer);
+    EST_ASSERT_OK((*writer)->Add("w", Array::Of<float>({3, 2}, {1, 2, 3, 4, 5, 6})));
+    EST_ASSERT_OK((*writer)->Finish());
     auto reader = BundleReader::Open(prefix);
-    ASSERT_TRUE(reader.ok());
+    EST_ASSERT_OK(reader);
     reader_ = *std::move(reader);
   }
   absl::StatusOr<Array> Read(const Shape& shape, CheckpointSlice source) {
@@ -101,14 +100,10 @@ TEST_F(ReadVariableTest, TakesTheWholeOrAPart) {
 }
 
 TEST_F(ReadVariableTest, RefusesWhatDoesNotFit) {
-  EXPECT_THAT(std::string(Read({2, 3}, {.name = "w"}).status().message()),
-              HasSubstr("is f32 [2,3], but the checkpoint"));
-  EXPECT_THAT(
-      std::string(Read({2, 2}, {.name = "w", .full_shape = {4, 2}, .begin = {0, 0}, .size = {2, 2}})
-                      .status()
-                      .message()),
-      HasSubstr("of which the graph takes the part [2,2] of [4,2]"));
-  EXPECT_EQ(Read({3, 2}, {.name = "v"}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Read({2, 3}, {.name = "w"}), ErrorHas("is f32 [2,3], but the checkpoint"));
+  EXPECT_THAT(Read({2, 2}, {.name = "w", .full_shape = {4, 2}, .begin = {0, 0}, .size = {2, 2}}),
+              ErrorHas("of which the graph takes the part [2,2] of [4,2]"));
+  EXPECT_THAT(Read({3, 2}, {.name = "v"}), StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

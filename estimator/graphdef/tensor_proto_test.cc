@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
-
-using ::testing::HasSubstr;
 
 absl::StatusOr<Array> Read(const std::string& text) {
   proto::TensorProto proto;
@@ -19,7 +18,7 @@ absl::StatusOr<Array> Read(const std::string& text) {
 
 void ExpectReads(const std::string& text, const Array& expected) {
   const auto value = Read(text);
-  ASSERT_TRUE(value.ok()) << value.status();
+  EST_ASSERT_OK(value);
   EXPECT_TRUE(SameBits(*value, expected)) << value->ToString();
 }
 
@@ -31,7 +30,7 @@ TEST(TensorProtoTest, ReadsWhatItWrites) {
     proto::TensorProto proto;
     WriteTensorProto(value, /*contents=*/true, &proto);
     const auto read = ReadTensorProto(proto, 1000);
-    ASSERT_TRUE(read.ok()) << read.status();
+    EST_ASSERT_OK(read);
     EXPECT_TRUE(SameBits(*read, value)) << value.TypeString();
   }
 }
@@ -52,20 +51,18 @@ TEST(TensorProtoTest, BytesOfBoolsAreZeroOrOne) {
 }
 
 TEST(TensorProtoTest, RefusesWhatDoesNotFit) {
-  const auto error = [](const std::string& text) {
-    return std::string(Read(text).status().message());
-  };
+  const auto error = [](const std::string& text) { return Read(text).status(); };
   EXPECT_THAT(error("dtype: DT_FLOAT tensor_shape { dim { size: 2 } } tensor_content: 'abcd'"),
-              HasSubstr("has 4 bytes, expected 8"));
-  EXPECT_THAT(error("dtype: DT_FLOAT float_val: [1, 2]"), HasSubstr("has 2 values"));
+              ErrorHas("has 4 bytes, expected 8"));
+  EXPECT_THAT(error("dtype: DT_FLOAT float_val: [1, 2]"), ErrorHas("has 2 values"));
   EXPECT_THAT(error("dtype: DT_FLOAT tensor_shape { dim { size: 251 } }"),
-              HasSubstr("larger than 1000 bytes"));
+              ErrorHas("larger than 1000 bytes"));
   EXPECT_THAT(error("dtype: DT_FLOAT tensor_shape { dim { size: -1 } }"),
-              HasSubstr("without a shape"));
+              ErrorHas("without a shape"));
   EXPECT_THAT(error("dtype: DT_FLOAT tensor_shape { dim { size: 4611686018427387904 } dim { size: "
                     "4 } }"),
-              HasSubstr("after 4611686018427387904 elements"));
-  EXPECT_EQ(Read("dtype: DT_COMPLEX64").status().code(), absl::StatusCode::kUnimplemented);
+              ErrorHas("after 4611686018427387904 elements"));
+  EXPECT_THAT(Read("dtype: DT_COMPLEX64"), StatusIs(absl::StatusCode::kUnimplemented));
 }
 
 TEST(TensorProtoTest, KnowsReferencesAndDTypesThatWeHaveNot) {

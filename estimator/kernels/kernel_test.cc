@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
+
 namespace estimator {
 namespace {
 
@@ -89,19 +91,18 @@ TEST(KernelRegistry, TiersAreListedApart) {
 
 TEST(KernelRegistry, UnknownOpIsNamed) {
   const auto kernel = CreateKernel(Spec("NoSuchOp", {2}));
-  EXPECT_EQ(kernel.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(kernel.status().message()),
-              HasSubstr("scope/node: no kernel of op NoSuchOp"));
+  EXPECT_THAT(kernel, StatusIs(absl::StatusCode::kUnimplemented,
+                               HasSubstr("scope/node: no kernel of op NoSuchOp")));
 }
 
 TEST(KernelRegistry, RefusedSpecIsShownWithTypesAndShapes) {
   const auto kernel = CreateKernel(Spec("TestVectorOnly", {2, 3}));
-  EXPECT_EQ(kernel.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(kernel.status().message()), HasSubstr("(f32 [2,3]) -> (f32 [2,3])"));
+  EXPECT_THAT(kernel,
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("(f32 [2,3]) -> (f32 [2,3])")));
 }
 
 TEST(KernelRegistry, SlowerTierThanAskedIsNotSkipped) {
-  EXPECT_TRUE(CreateKernel(Spec("TestVectorOnly", {2}), KernelTier::kOneDnn).ok());
+  EST_EXPECT_OK(CreateKernel(Spec("TestVectorOnly", {2}), KernelTier::kOneDnn));
   EXPECT_FALSE(CreateKernel(Spec("TestVectorOnly", {2}), KernelTier::kReference).ok());
 }
 
@@ -109,19 +110,18 @@ TEST(RunKernel, GivesScratchStepAndConstants) {
   KernelSpec spec = Spec("TestSumInScratch", {3});
   spec.outputs = {{DType::kFloat32, {}}};
   const auto result = RunReferenceKernel(spec, {Array::Of<float>({3}, {1, 2, 3})}, {.step = 100});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ((*result)[0].scalar<float>(), 106);
 }
 
 TEST(RunKernel, ErrorCarriesTheNodeName) {
   const auto result = RunReferenceKernel(Spec("TestFails", {1}), {Array::Of<float>({1}, {1})});
-  EXPECT_EQ(result.status().message(), "scope/node: label 12 at index 3 is not in [0, 10)");
+  EXPECT_THAT(result, ErrorIs("scope/node: label 12 at index 3 is not in [0, 10)"));
 }
 
 TEST(RunKernel, InputThatDiffersFromTheSpecIsAnError) {
   const auto result = RunReferenceKernel(Spec("TestAdd", {2}), {Array::Of<float>({3}, {1, 2, 3})});
-  EXPECT_EQ(result.status().message(),
-            "scope/node: input 0 of TestAdd is f32 [3], its spec says f32 [2]");
+  EXPECT_THAT(result, ErrorIs("scope/node: input 0 of TestAdd is f32 [3], its spec says f32 [2]"));
 }
 
 }  // namespace

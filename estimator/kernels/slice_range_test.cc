@@ -5,10 +5,10 @@
 
 #include <limits>
 
+#include "estimator/base/testing/status_matchers.h"
+
 namespace estimator {
 namespace {
-
-using ::testing::HasSubstr;
 
 Attrs Masks(int64_t ellipsis, int64_t new_axis, int64_t shrink) {
   return {{"begin_mask", int64_t{0}},
@@ -26,7 +26,7 @@ TEST(SliceRange, CutsRangesToTheAxisAndCountsSteps) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(ResolveSlice(5, {0, 5, kMost})->size, 1);
   EXPECT_EQ(ResolveSlice(5, {4, -9, -kMost - 1})->size, 1);
-  EXPECT_EQ(ResolveSlice(5, {0, 5, 0}).status().message(), "a slice's stride must not be 0");
+  EXPECT_THAT(ResolveSlice(5, {0, 5, 0}), ErrorIs("a slice's stride must not be 0"));
 }
 
 TEST(SliceLayout, AnEllipsisTakesWhatIsLeftAndANewAxisTakesNothing) {
@@ -39,15 +39,13 @@ TEST(SliceLayout, AnEllipsisTakesWhatIsLeftAndANewAxisTakesNothing) {
 }
 
 TEST(SliceLayout, ErrorsNameTheAxis) {
-  const auto error = [](const absl::StatusOr<SliceLayout>& layout) {
-    return std::string(layout.status().message());
-  };
+  const auto error = [](const absl::StatusOr<SliceLayout>& layout) { return layout.status(); };
   EXPECT_THAT(error(LayOutSlice({2, 3}, {0, 3}, {1, 4}, {1, 1}, Masks(0, 0, 2))),
-              HasSubstr("axis 1 of [2,3]: index 3 is out of range"));
+              ErrorHas("axis 1 of [2,3]: index 3 is out of range"));
   EXPECT_THAT(error(LayOutSlice({2}, {0, 0}, {1, 1}, {1, 1}, Masks(3, 0, 0))),
-              HasSubstr("more than one ellipsis"));
+              ErrorHas("more than one ellipsis"));
   EXPECT_THAT(error(LayOutSlice({2}, {0, 0}, {1, 1}, {1, 1}, Masks(0, 0, 0))),
-              HasSubstr("2 begins, 2 ends and 2 strides for the 1 axes of [2]"));
+              ErrorHas("2 begins, 2 ends and 2 strides for the 1 axes of [2]"));
 }
 
 }  // namespace

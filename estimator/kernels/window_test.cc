@@ -1,9 +1,12 @@
 #include "estimator/kernels/window.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
@@ -45,8 +48,10 @@ TEST(Window, TapsInsideTheInputAreThoseThatInputSays) {
 }
 
 TEST(Window, AWindowThatDoesNotFitIsNamedWithTheCure) {
-  EXPECT_EQ(MakeWindow(3, 5, 1, 1, "VALID").status().message(),
-            "a window of 5 does not fit into 3 with padding VALID; use SAME, or a smaller window");
+  EXPECT_THAT(
+      MakeWindow(3, 5, 1, 1, "VALID"),
+      ErrorIs(
+          "a window of 5 does not fit into 3 with padding VALID; use SAME, or a smaller window"));
   EXPECT_FALSE(MakeWindow(3, 2, 0, 1, "SAME").ok());
   EXPECT_FALSE(MakeWindow(3, 2, 1, 1, "FULL").ok());
 }
@@ -64,21 +69,22 @@ TEST(ConvGeometry, FiltersOfFewerChannelsMakeGroups) {
                     {"padding", std::string("SAME")}};
   EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 2, 9})->groups, 3);
   EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 6, 9})->groups, 1);
-  EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 4, 9}).status().message(),
-            "input has 6 channels, kernel expects 4");
-  EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 2, 8}).status().message(),
-            "input has 6 channels, kernel expects 2 of them: the 8 output channels are not a "
-            "multiple of the 3 groups");
+  EXPECT_THAT(MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 4, 9}),
+              ErrorIs("input has 6 channels, kernel expects 4"));
+  EXPECT_THAT(
+      MakeConvGeometry(attrs, {1, 4, 4, 6}, {3, 3, 2, 8}),
+      ErrorIs("input has 6 channels, kernel expects 2 of them: the 8 output channels are not a "
+              "multiple of the 3 groups"));
 }
 
 TEST(ConvGeometry, StridesAlongChannelsAndOtherFormatsAreErrors) {
   Attrs attrs{{"strides", std::vector<int64_t>{1, 1, 1, 2}}, {"padding", std::string("SAME")}};
-  EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 1}, {3, 3, 1, 1}).status().message(),
-            "strides along batch and channels must be 1, got 1 and 2");
+  EXPECT_THAT(MakeConvGeometry(attrs, {1, 4, 4, 1}, {3, 3, 1, 1}),
+              ErrorIs("strides along batch and channels must be 1, got 1 and 2"));
   attrs.Set("strides", std::vector<int64_t>{1, 1, 1, 1});
   attrs.Set("data_format", std::string("NCHW"));
-  EXPECT_EQ(MakeConvGeometry(attrs, {1, 4, 4, 1}, {3, 3, 1, 1}).status().message(),
-            "data_format is NCHW, only NHWC is supported: transpose the input to NHWC");
+  EXPECT_THAT(MakeConvGeometry(attrs, {1, 4, 4, 1}, {3, 3, 1, 1}),
+              ErrorIs("data_format is NCHW, only NHWC is supported: transpose the input to NHWC"));
 }
 
 }  // namespace

@@ -3,15 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/random.h"
 #include "estimator/ops/reduction.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -34,17 +37,15 @@ EST_REGISTER_OP({.name = "Checked",
                  .gradient = [](const Node&, const std::vector<Tensor>& grads) { return grads; },
                  .stateful = true});
 
-class CrossShardTest : public ::testing::Test {
+class CrossShardTest : public GraphTest {
  protected:
   Tensor Gradient(const Tensor& loss) { return Gradients(loss, {w_})[0]; }
   // Whether the optimizer sums the gradient, as the model has not.
   bool IsSummed(const Tensor& gradient) {
     const Tensor applied = SumGradientsNotYetSummed({{gradient, w_}})[0].gradient;
-    EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+    EST_EXPECT_OK(graph_.status());
     return applied.node() != gradient.node();
   }
-  Graph graph_;
-  const GraphScope scope_{graph_};
   const Variable w_ = GetVariable("w", {2});
   const Tensor x_ = Placeholder(DType::kFloat32, {2});
 };
@@ -96,18 +97,15 @@ TEST_F(CrossShardTest, WhatKeepsGradientsOfOneShardIsNamed) {
   const Variable local = GetVariable("local", {2}, {.local = true}),
                  kept = GetVariable("kept", {2});
   const Tensor gradient = Gradient(ReduceSum(w_ * x_)), sum = CrossReplicaSum(gradient);
-  EXPECT_TRUE(
+  EST_EXPECT_OK(
       CheckGradientsAreSummed(graph_, {Group({Assign(w_, w_ - sum), AssignAdd(kept, sum * 2),
-                                              Assign(kept, x_), Assign(local, gradient)})})
-          .ok())
+                                              Assign(kept, x_), Assign(local, gradient)})}))
       << "a value of the features' is the model's own affair";
   const Operation updates = Group({AssignAdd(kept, gradient), Assign(w_, w_ - sum * gradient)});
-  const std::string message(CheckGradientsAreSummed(graph_, {updates}).message());
-  EXPECT_NE(message.find("in 'kept', 'w': they are not summed over the 4 shards"),
-            std::string::npos)
-      << message;
+  const absl::Status status = CheckGradientsAreSummed(graph_, {updates});
+  EXPECT_THAT(status, ErrorHas("in 'kept', 'w': they are not summed over the 4 shards"));
   graph_.sharding().num_shards = 1;
-  EXPECT_TRUE(CheckGradientsAreSummed(graph_, {updates}).ok());
+  EST_EXPECT_OK(CheckGradientsAreSummed(graph_, {updates}));
 }
 
 // As batch normalization's averages of images that were moved along their gradients; a model may
@@ -119,10 +117,8 @@ TEST_F(CrossShardTest, UpdateOpsMayKeepGradientsOfOneShardWhereverTheyAreRun) {
   graph_.update_ops().push_back(Assign(average, gradient));
   const Operation updates = Group({Assign(w_, w_ - sum), Group(graph_.update_ops())});
   EXPECT_EQ(CheckGradientsAreSummed(graph_, {updates}).ToString(), "OK");
-  EXPECT_NE(CheckGradientsAreSummed(graph_, {Group({updates, Assign(kept, gradient)})})
-                .message()
-                .find("in 'kept': they are not summed"),
-            absl::string_view::npos);
+  EXPECT_THAT(CheckGradientsAreSummed(graph_, {Group({updates, Assign(kept, gradient)})}),
+              ErrorHas("in 'kept': they are not summed"));
 }
 
 // Backward in two halves: what comes out is a gradient even where it is what went in.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/ops/testing/eval.h"
 #include "gtest/gtest.h"
@@ -23,7 +24,7 @@ Moments Draw(const Initializer& initializer, const Shape& shape) {
   Graph graph;
   const GraphScope scope(graph);
   const absl::StatusOr<Array> array = testing::Eval(initializer(shape, DType::kFloat32));
-  EXPECT_TRUE(array.ok()) << array.status();
+  EST_EXPECT_OK(array);
   if (!array.ok()) return {};
   Moments m;
   const std::vector<double> values = Doubles(*array);

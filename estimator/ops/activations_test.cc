@@ -1,5 +1,6 @@
 #include "estimator/ops/activations.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -7,8 +8,10 @@
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 
@@ -44,11 +47,7 @@ const std::vector<Case>& Cases() {
   return *cases;
 }
 
-class ActivationsTest : public ::testing::Test {
- protected:
-  Graph graph_;
-  GraphScope scope_{graph_};
-};
+using ActivationsTest = GraphTest;
 
 TEST_F(ActivationsTest, GradientMatchesFiniteDifferences) {
   const Array x = Array::Of<double>({7}, {-2.5, -1, -0.3, 0.2, 0.9, 3, 6.5});
@@ -85,8 +84,9 @@ TEST_F(ActivationsTest, KeepAlphaInTheGraph) {
 
 TEST_F(ActivationsTest, AnIntegerInputIsAnErrorWithTheCure) {
   EXPECT_FALSE(Relu(Constant({1, 2})).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "Relu: input 0 is int32, expected a floating type: Cast it to float32 (i32 [2])");
+  EXPECT_THAT(
+      graph_.status(),
+      ErrorIs("Relu: input 0 is int32, expected a floating type: Cast it to float32 (i32 [2])"));
 }
 
 }  // namespace

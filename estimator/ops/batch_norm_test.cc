@@ -1,13 +1,16 @@
 #include "estimator/ops/batch_norm.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 #include "estimator/ops/testing/pattern.h"
@@ -20,14 +23,11 @@ using testing::Eval;
 using testing::Pattern;
 using testing::Scrambled;
 
-class BatchNormTest : public ::testing::Test {
+class BatchNormTest : public GraphTest {
  protected:
   Tensor X() { return Constant(Pattern({2, 2, 2, 3}, 1)); }
   Tensor scale_value() { return Constant({1.f, 2.f, 0.5f}); }
   Tensor offset_value() { return Constant({0.5f, 0.f, -1.f}); }
-
-  Graph graph_;
-  GraphScope scope_{graph_};
 };
 
 TEST_F(BatchNormTest, GradientMatchesFiniteDifferences) {
@@ -77,14 +77,16 @@ TEST_F(BatchNormTest, Bfloat16InputsHaveFloat32Parameters) {
 
 TEST_F(BatchNormTest, AScaleOfAnotherSizeIsAnError) {
   EXPECT_FALSE(FusedBatchNorm(X(), Ones({4}), Ones({3}), {}, {}, {}, "bn").y.valid());
-  EXPECT_EQ(graph_.status().message(),
-            "bn: scale is [4], but x has 3 channels (f32 [2,2,2,3] and f32 [4] and f32 [3] and f32 "
-            "[0] and f32 [0])");
+  EXPECT_THAT(
+      graph_.status(),
+      ErrorIs(
+          "bn: scale is [4], but x has 3 channels (f32 [2,2,2,3] and f32 [4] and f32 [3] and f32 "
+          "[0] and f32 [0])"));
 }
 
 TEST_F(BatchNormTest, InferenceWithoutMomentsIsAnError) {
   EXPECT_FALSE(FusedBatchNorm(X(), Ones({3}), Ones({3}), {.is_training = false}).y.valid());
-  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(graph_.status(), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
 #include "estimator/ops/bias.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 
@@ -18,11 +21,7 @@ using testing::CheckGradients;
 using testing::Eval;
 using testing::Scrambled;
 
-class BiasTest : public ::testing::Test {
- protected:
-  Graph graph_;
-  GraphScope scope_{graph_};
-};
+using BiasTest = GraphTest;
 
 TEST_F(BiasTest, AddsTheBiasOfEachChannel) {
   const Tensor y = BiasAdd(Constant({2, 1, 1, 2}, {1.f, 2.f, 3.f, 4.f}), Constant({10.f, 20.f}));
@@ -50,8 +49,8 @@ TEST_F(BiasTest, GradientMatchesFiniteDifferences) {
 
 TEST_F(BiasTest, ABiasOfAnotherSizeIsAnErrorWithBothTypes) {
   EXPECT_FALSE(BiasAdd(Ones({8, 10}), Ones({12})).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "BiasAdd: input has 10 channels, bias has 12 (f32 [8,10] and f32 [12])");
+  EXPECT_THAT(graph_.status(),
+              ErrorIs("BiasAdd: input has 10 channels, bias has 12 (f32 [8,10] and f32 [12])"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/graph/variable.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
@@ -28,9 +29,9 @@ Tensor Stage(float step) {
       [] { return Constant(0.3f); });
 }
 
-TEST(Case, TakesTheFirstThatHoldsElseTheDefault) {
-  Graph graph;
-  const GraphScope scope(graph);
+using CaseTest = GraphTest;
+
+TEST_F(CaseTest, TakesTheFirstThatHoldsElseTheDefault) {
   EXPECT_THAT(Doubles(Stage(2)), ElementsAre(0.1f));
   EXPECT_THAT(Doubles(Stage(5)), ElementsAre(0.2f));
   EXPECT_THAT(Doubles(Stage(9)), ElementsAre(0.3f));
@@ -40,9 +41,7 @@ TEST(Case, TakesTheFirstThatHoldsElseTheDefault) {
 Tensor Zero(const Shape& shape, DType dtype) { return Zeros(shape, dtype); }
 
 // As TF 2.15 names them: the functions are called from the first to the last, the default last.
-TEST(Case, CallsTheFunctionsInOrderSoThatVariablesGetTensorFlowsNames) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(CaseTest, CallsTheFunctionsInOrderSoThatVariablesGetTensorFlowsNames) {
   std::map<std::string, std::string> names;
   const auto branch = [&names](const std::string& which) {
     return [&names, which]() -> Tensor {
@@ -53,12 +52,12 @@ TEST(Case, CallsTheFunctionsInOrderSoThatVariablesGetTensorFlowsNames) {
     };
   };
   Case({{Constant(true), branch("A")}, {Constant(false), branch("B")}}, branch("C"));
-  EXPECT_EQ(graph.status().ToString(), "OK");
+  EXPECT_EQ(graph_.status().ToString(), "OK");
   EXPECT_THAT(names, ElementsAre(Pair("A", "dense/bias"), Pair("B", "dense_1/bias"),
                                  Pair("C", "dense_2/bias")));
 }
 
-TEST(Case, RefusesFunctionsOfDifferentTypes) {
+TEST_F(CaseTest, RefusesFunctionsOfDifferentTypes) {
   EXPECT_THAT(ErrorOf([] {
                 Case({{Constant(true), [] { return Constant(1); }}}, [] { return Constant(1.0f); });
               }),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 #include "gmock/gmock.h"
@@ -19,9 +20,9 @@ using ::testing::Each;
 using testing::ErrorOf;
 using ::testing::HasSubstr;
 
-TEST(RandomCategorical, DrawsByTheSoftmaxOfTheLogits) {
-  Graph graph;
-  const GraphScope scope(graph);
+using RandomCategoricalTest = GraphTest;
+
+TEST_F(RandomCategoricalTest, DrawsByTheSoftmaxOfTheLogits) {
   const float never = -std::numeric_limits<float>::infinity();
   // Probabilities 1/4, 0, 3/4.
   const Tensor logits = Constant({1, 3}, {0.0f, never, 1.0986123f});
@@ -33,9 +34,7 @@ TEST(RandomCategorical, DrawsByTheSoftmaxOfTheLogits) {
   EXPECT_NEAR(share[2], 0.75, 0.012);
 }
 
-TEST(RandomCategorical, DrawsAnewInEveryStepAndOnEveryReplicaAndRepeatsItself) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(RandomCategoricalTest, DrawsAnewInEveryStepAndOnEveryReplicaAndRepeatsItself) {
   const Tensor drawn = RandomCategorical(Zeros({2, 1000}), 5, DType::kInt64, 3);
   const std::vector<double> first = Doubles(drawn);
   EXPECT_EQ(Doubles(drawn), first);
@@ -46,7 +45,7 @@ TEST(RandomCategorical, DrawsAnewInEveryStepAndOnEveryReplicaAndRepeatsItself) {
 }
 
 // The first three runs of tf.random.categorical(logits, 5, seed=5), graph seed 87, on TF 2.15.1.
-TEST(RandomCategorical, RunsOfASessionAreTensorFlows) {
+TEST_F(RandomCategoricalTest, RunsOfASessionAreTensorFlows) {
   const std::vector<std::vector<double>> runs = {{1, 2, 1, 2, 2, 2, 2, 1, 0, 1},
                                                  {2, 1, 2, 0, 0, 1, 1, 0, 0, 0},
                                                  {2, 1, 1, 2, 1, 0, 2, 1, 1, 1}};
@@ -61,7 +60,7 @@ TEST(RandomCategorical, RunsOfASessionAreTensorFlows) {
   }
 }
 
-TEST(RandomCategorical, RefusesWhatHasNoClasses) {
+TEST_F(RandomCategoricalTest, RefusesWhatHasNoClasses) {
   EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2}), 1); }), HasSubstr("[N, C]"));
   EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2, 0}), 1); }), HasSubstr("[N, C]"));
   EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2, 3}), -1); }), HasSubstr("num_samples"));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/testing/eval.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,9 +24,13 @@ using Inputs = std::vector<Tensor>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-TEST(Constant, TakesScalarsVectorsAndShapes) {
-  Graph graph;
-  const GraphScope scope(graph);
+using ConstantTest = GraphTest;
+using ZerosTest = GraphTest;
+using FillTest = GraphTest;
+using ZerosLikeTest = GraphTest;
+using RangeTest = GraphTest;
+
+TEST_F(ConstantTest, TakesScalarsVectorsAndShapes) {
   EXPECT_EQ(Constant(1.5f).spec().ToString(), "f32 []");
   EXPECT_EQ(Constant(2).dtype(), DType::kInt32);
   EXPECT_EQ(Constant({1.0f, 2.0f}).spec().ToString(), "f32 [2]");
@@ -35,22 +40,18 @@ TEST(Constant, TakesScalarsVectorsAndShapes) {
   EXPECT_EQ(matrix.name(), "Const_3:0");
 }
 
-TEST(Constant, LikeATensorHasItsDType) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ConstantTest, LikeATensorHasItsDType) {
   const Tensor bf16 = ConstantLike(Zeros({2}, DType::kBfloat16), 0.5);
   EXPECT_EQ(bf16.spec().ToString(), "bf16 []");
   EXPECT_THAT(Doubles(bf16), ElementsAre(0.5));
   EXPECT_THAT(ErrorOf([] { ConstantLike(Constant({1, 2}), 0.5); }), HasSubstr("0.5"));
 }
 
-TEST(Constant, WithoutItsValuesIsAnError) {
+TEST_F(ConstantTest, WithoutItsValuesIsAnError) {
   EXPECT_THAT(ErrorOf([] { Constant({3}, {1.0f, 2.0f}); }), HasSubstr("without a value"));
 }
 
-TEST(Zeros, IsAConstUntilItIsLarge) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ZerosTest, IsAConstUntilItIsLarge) {
   EXPECT_EQ(Zeros({1000}).node()->op(), "Const");
   const Tensor large = Ones({1001}, DType::kInt64);
   EXPECT_EQ(large.node()->op(), "Fill");
@@ -60,9 +61,7 @@ TEST(Zeros, IsAConstUntilItIsLarge) {
   EXPECT_THAT(Doubles(Zeros({2})), ElementsAre(0, 0));
 }
 
-TEST(Fill, RepeatsAScalarAndSumsItsGradient) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(FillTest, RepeatsAScalarAndSumsItsGradient) {
   EXPECT_THAT(Doubles(Fill({2, 2}, Constant(3.0f))), ElementsAre(3, 3, 3, 3));
   EXPECT_EQ(CheckGradients(
                 [](const Inputs& x) {
@@ -75,18 +74,14 @@ TEST(Fill, RepeatsAScalarAndSumsItsGradient) {
   EXPECT_THAT(ErrorOf([] { Fill({-1}, Constant(1.0f)); }), HasSubstr("-1"));
 }
 
-TEST(ZerosLike, AndOnesLikeKeepDTypeAndShape) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ZerosLikeTest, AndOnesLikeKeepDTypeAndShape) {
   const Tensor x = Constant({2, 1}, {5, 6});
   EXPECT_EQ(OnesLike(x).spec(), x.spec());
   EXPECT_THAT(Doubles(OnesLike(x)), ElementsAre(1, 1));
   EXPECT_THAT(Doubles(ZerosLike(x)), ElementsAre(0, 0));
 }
 
-TEST(Range, CountsUpAndDown) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(RangeTest, CountsUpAndDown) {
   EXPECT_THAT(Doubles(Range(3)), ElementsAre(0, 1, 2));
   EXPECT_THAT(Doubles(Range(2, 9, 3)), ElementsAre(2, 5, 8));
   EXPECT_THAT(Doubles(Range(3, 0, -2, DType::kInt64)), ElementsAre(3, 1));

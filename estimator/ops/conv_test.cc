@@ -1,14 +1,16 @@
 #include "estimator/ops/conv.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 #include "estimator/ops/testing/pattern.h"
@@ -21,14 +23,11 @@ using testing::Eval;
 using testing::Pattern;
 using testing::Scrambled;
 
-class ConvTest : public ::testing::Test {
+class ConvTest : public GraphTest {
  protected:
   Tensor X() { return Constant(Pattern({2, 5, 4, 3}, 1)); }
   Tensor Filter() { return Constant(Pattern({3, 2, 3, 4}, 2)); }
   Tensor DepthwiseFilter() { return Constant(Pattern({3, 2, 3, 2}, 2)); }
-
-  Graph graph_;
-  GraphScope scope_{graph_};
 };
 
 TEST_F(ConvTest, AddsUpProductsByHand) {
@@ -132,27 +131,27 @@ TEST_F(ConvTest, SeparableIsDepthwiseThenPointwise) {
 
 TEST_F(ConvTest, ChannelsThatDifferAreAnErrorWithBothTypes) {
   EXPECT_FALSE(Conv2D(Ones({8, 32, 32, 3}), Ones({5, 5, 4, 64}), {.name = "conv2d_1"}).valid());
-  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(
-      graph_.status().message(),
-      "conv2d_1: input has 3 channels, kernel expects 4 (f32 [8,32,32,3] and f32 [5,5,4,64])");
+  EXPECT_THAT(
+      graph_.status(),
+      StatusIs(
+          absl::StatusCode::kInvalidArgument,
+          "conv2d_1: input has 3 channels, kernel expects 4 (f32 [8,32,32,3] and f32 [5,5,4,64])"));
 }
 
 TEST_F(ConvTest, AFlatInputIsAnErrorNamingTheRank) {
   EXPECT_FALSE(Conv2D(Ones({8, 784}), Ones({5, 5, 1, 32})).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "Conv2D: input has rank 2, expected 4 (batch, rows, columns, channels) (f32 [8,784] "
-            "and f32 [5,5,1,32])");
+  EXPECT_THAT(
+      graph_.status(),
+      ErrorIs("Conv2D: input has rank 2, expected 4 (batch, rows, columns, channels) (f32 [8,784] "
+              "and f32 [5,5,1,32])"));
 }
 
 TEST_F(ConvTest, ATransposeToAnImpossibleSizeIsAnError) {
   EXPECT_FALSE(
       Conv2DTranspose(Ones({1, 2, 2, 1}), Ones({3, 3, 1, 1}), {1, 8, 8, 1}, {.strides = {2, 2}})
           .valid());
-  EXPECT_TRUE(
-      absl::StrContains(graph_.status().message(),
-                        "for an input of [1,8,8,1], out_backprop is [1,2,2,1], expected [1,4,4,1]"))
-      << graph_.status();
+  EXPECT_THAT(graph_.status(),
+              ErrorHas("for an input of [1,8,8,1], out_backprop is [1,2,2,1], expected [1,4,4,1]"));
 }
 
 }  // namespace

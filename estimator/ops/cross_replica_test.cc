@@ -1,14 +1,17 @@
 #include "estimator/ops/cross_replica.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 
@@ -19,11 +22,7 @@ using testing::CheckGradients;
 using testing::Eval;
 using testing::Scrambled;
 
-class CrossReplicaTest : public ::testing::Test {
- protected:
-  Graph graph_;
-  GraphScope scope_{graph_};
-};
+using CrossReplicaTest = GraphTest;
 
 TEST_F(CrossReplicaTest, OneReplicaSumsToItself) {
   EXPECT_EQ(
@@ -59,13 +58,14 @@ TEST_F(CrossReplicaTest, ReplicaIdIsThatOfTheStep) {
 
 TEST_F(CrossReplicaTest, GroupsThatOverlapOrDifferInSizeAreErrors) {
   EXPECT_FALSE(CrossReplicaSum(Ones({2}), {{0, 1}, {1, 2}}).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "CrossReplicaSum: group_assignment names replica 1 twice (f32 [2] and i32 [2,2])");
+  EXPECT_THAT(
+      graph_.status(),
+      ErrorIs("CrossReplicaSum: group_assignment names replica 1 twice (f32 [2] and i32 [2,2])"));
   Graph other;
   GraphScope scope(other);
   EXPECT_FALSE(CrossReplicaSum(Ones({2}), {{0, 1}, {2}}).valid());
-  EXPECT_EQ(other.status().message(),
-            "CrossReplicaSum: groups must have one size, got 2 and 1 replicas");
+  EXPECT_THAT(other.status(),
+              ErrorIs("CrossReplicaSum: groups must have one size, got 2 and 1 replicas"));
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
 #include "estimator/ops/einsum.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 
@@ -18,7 +21,7 @@ using testing::CheckGradients;
 using testing::Eval;
 using testing::Scrambled;
 
-class EinsumTest : public ::testing::Test {
+class EinsumTest : public GraphTest {
  protected:
   // The sum of products as its definition says, over all values of all letters. a, b: f64.
   static Array Defined(const std::string& a_labels, const std::string& b_labels,
@@ -69,9 +72,6 @@ class EinsumTest : public ::testing::Test {
         absl::OkStatus())
         << equation;
   }
-
-  Graph graph_;
-  GraphScope scope_{graph_};
 };
 
 TEST_F(EinsumTest, MatrixProductsInEveryOrder) {
@@ -141,8 +141,8 @@ TEST_F(EinsumTest, WithoutAnArrowLettersThatOccurOnceAreKeptInOrder) {
 
 TEST_F(EinsumTest, ALetterWithTwoSizesIsAnErrorNamingIt) {
   EXPECT_FALSE(Einsum("ij,jk->ik", {Ones({2, 3}), Ones({4, 5})}).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "einsum: equation 'ij,jk->ik': 'j' is 3 and 4 (operand 1 is f32 [4,5])");
+  EXPECT_THAT(graph_.status(),
+              ErrorIs("einsum: equation 'ij,jk->ik': 'j' is 3 and 4 (operand 1 is f32 [4,5])"));
 }
 
 TEST_F(EinsumTest, MalformedEquationsAreErrors) {
@@ -156,7 +156,7 @@ TEST_F(EinsumTest, MalformedEquationsAreErrors) {
     std::vector<Tensor> mine;
     for (const Tensor& input : inputs) mine.push_back(Ones(input.shape()));
     EXPECT_FALSE(Einsum(equation, mine).valid()) << equation;
-    EXPECT_EQ(graph.status().code(), absl::StatusCode::kInvalidArgument) << equation;
+    EXPECT_THAT(graph.status(), StatusIs(absl::StatusCode::kInvalidArgument)) << equation;
   }
 }
 
@@ -176,8 +176,10 @@ TEST_F(EinsumTest, TensordotWithANumberOfAxesIsAMatrixOrOuterProduct) {
   EXPECT_EQ(Tensordot(Ones({2, 3, 4}), Ones({4, 5}), 1).shape(), (Shape{2, 3, 5}));
   EXPECT_EQ(Tensordot(Ones({2, 3}), Ones({4}), 0).shape(), (Shape{2, 3, 4}));
   EXPECT_FALSE(Tensordot(Ones({2, 3}), Ones({4}), 1).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "Tensordot_2: axis 1 of a has 3 elements, axis 0 of b has 4 (f32 [2,3] and f32 [4])");
+  EXPECT_THAT(
+      graph_.status(),
+      ErrorIs(
+          "Tensordot_2: axis 1 of a has 3 elements, axis 0 of b has 4 (f32 [2,3] and f32 [4])"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/ops/testing/golden_runner.h"
 #include "estimator/ops/testing/golden_table.h"
@@ -67,7 +68,7 @@ void ExpectTensorFlows(const GoldenPool& pool, KernelTier tier) {
                                   .inputs = {SpecOf(pool.x)},
                                   .outputs = {SpecOf(pool.y), {DType::kUint8, pool.y.shape()}}},
                                  {pool.x}, tier);
-  ASSERT_TRUE(forward.ok()) << forward.status();
+  EST_ASSERT_OK(forward);
   EXPECT_TRUE(SameBits((*forward)[0], pool.y)) << Compare((*forward)[0], pool.y).report;
   KernelSpec backward{.op = "_MaxPoolGradWithArgmax",
                       .attrs = pool.attrs,
@@ -80,7 +81,7 @@ void ExpectTensorFlows(const GoldenPool& pool, KernelTier tier) {
     operands.push_back((*forward)[0]);
   }
   const auto dx = RunKernel(backward, operands, tier);
-  ASSERT_TRUE(dx.ok()) << dx.status();
+  EST_ASSERT_OK(dx);
   const Difference difference =
       Compare((*dx)[0], pool.dx, testing::GoldenTolerance("sum", pool.dx));
   EXPECT_TRUE(difference.equal) << difference.report;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/testing/golden_runner.h"
 #include "estimator/ops/testing/golden_table.h"
@@ -133,7 +134,7 @@ TEST(OpGoldensTable, HasCasesOfOneOfOddAndOfNoElementsForEveryOp) {
 // person.
 TEST(OpGoldensTable, ListsTheRowsThatTensorFlowDoesNotGive) {
   const auto absent = testing::ReadAbsentGoldens("testdata/ops");
-  ASSERT_TRUE(absent.ok()) << absent.status();
+  EST_ASSERT_OK(absent);
   EXPECT_EQ(absent->size(), 45u);
   std::set<std::string> there;
   for (const GoldenCase& golden : Goldens())

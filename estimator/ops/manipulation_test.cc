@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/shape_ops.h"
@@ -24,9 +25,14 @@ using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;
 
-TEST(Transpose, PermutesAxes) {
-  Graph graph;
-  const GraphScope scope(graph);
+using TransposeTest = GraphTest;
+using ConcatTest = GraphTest;
+using SplitTest = GraphTest;
+using StackTest = GraphTest;
+using ReverseTest = GraphTest;
+using TileTest = GraphTest;
+
+TEST_F(TransposeTest, PermutesAxes) {
   const Tensor x = Constant({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(Doubles(Transpose(x)), ElementsAre(1, 4, 2, 5, 3, 6));
   const Tensor y = Transpose(Reshape(Range(8), {2, 2, 2}), {2, 0, 1});
@@ -39,9 +45,7 @@ TEST(Transpose, PermutesAxes) {
   EXPECT_THAT(ErrorOf([] { Transpose(Zeros({2, 3}), {0}); }), HasSubstr("not a permutation"));
 }
 
-TEST(Concat, JoinsAlongAnAxis) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ConcatTest, JoinsAlongAnAxis) {
   const Tensor x = Constant({2, 1}, {1, 2}), y = Constant({2, 2}, {3, 4, 5, 6});
   EXPECT_THAT(Doubles(Concat({x, y}, 1)), ElementsAre(1, 3, 4, 2, 5, 6));
   EXPECT_THAT(Doubles(Concat({x, x}, 0)), ElementsAre(1, 2, 1, 2));
@@ -56,9 +60,7 @@ TEST(Concat, JoinsAlongAnAxis) {
               HasSubstr("float32 and int32"));
 }
 
-TEST(Split, DividesEquallyOrBySizes) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(SplitTest, DividesEquallyOrBySizes) {
   const Tensor x = Constant({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   const std::vector<Tensor> halves = Split(x, 2, 1);
   ASSERT_EQ(halves.size(), 2);
@@ -70,9 +72,7 @@ TEST(Split, DividesEquallyOrBySizes) {
   EXPECT_THAT(ErrorOf([] { Split(Zeros({5}), std::vector<int64_t>{2, 2}); }), HasSubstr("[2,2]"));
 }
 
-TEST(Stack, AddsAnAxisAndUnstackTakesItAway) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(StackTest, AddsAnAxisAndUnstackTakesItAway) {
   const Tensor x = Constant({1, 2}), y = Constant({3, 4});
   EXPECT_THAT(Doubles(Stack({x, y})), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(Doubles(Stack({x, y}, -1)), ElementsAre(1, 3, 2, 4));
@@ -83,9 +83,7 @@ TEST(Stack, AddsAnAxisAndUnstackTakesItAway) {
   EXPECT_THAT(ErrorOf([] { Unstack(Zeros({2}), 1); }), HasSubstr("axis 1"));
 }
 
-TEST(Reverse, TurnsAxesAround) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReverseTest, TurnsAxesAround) {
   const Tensor x = Constant({2, 2}, {1, 2, 3, 4});
   EXPECT_THAT(Doubles(Reverse(x, {1})), ElementsAre(2, 1, 4, 3));
   EXPECT_THAT(Doubles(Reverse(x, {0, -1})), ElementsAre(4, 3, 2, 1));
@@ -93,9 +91,7 @@ TEST(Reverse, TurnsAxesAround) {
   EXPECT_THAT(ErrorOf([] { Reverse(Zeros({2}), {1}); }), HasSubstr("axis 1"));
 }
 
-TEST(Tile, Repeats) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(TileTest, Repeats) {
   EXPECT_THAT(Doubles(Tile(Constant({1, 2}, {1, 2}), {2, 2})), ElementsAre(1, 2, 1, 2, 1, 2, 1, 2));
   EXPECT_THAT(Doubles(Tile(Constant({2, 1}, {1, 2}), {1, 2})), ElementsAre(1, 1, 2, 2));
   EXPECT_THAT(ErrorOf([] { Tile(Zeros({2}), {1, 2}); }), HasSubstr("2 multiples"));

@@ -1,5 +1,6 @@
 #include "estimator/ops/matmul.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -7,8 +8,10 @@
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/testing/eval.h"
@@ -21,11 +24,7 @@ using testing::CheckGradients;
 using testing::Eval;
 using testing::Scrambled;
 
-class MatMulTest : public ::testing::Test {
- protected:
-  Graph graph_;
-  GraphScope scope_{graph_};
-};
+using MatMulTest = GraphTest;
 
 TEST_F(MatMulTest, IntegersWrapAround) {
   constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
@@ -123,15 +122,15 @@ TEST_F(MatMulTest, BatchGradientMatchesFiniteDifferencesAndSumsOverBroadcastAxes
 
 TEST_F(MatMulTest, DifferentInnerSizesAreAnErrorWithBothTypes) {
   EXPECT_FALSE(MatMul(Ones({2, 3}), Ones({4, 5}), {}, "logits").valid());
-  EXPECT_EQ(graph_.status().message(),
-            "logits: inner sizes differ: 3 columns of a, 4 rows of b (f32 [2,3] and f32 [4,5])");
+  EXPECT_THAT(
+      graph_.status(),
+      ErrorIs("logits: inner sizes differ: 3 columns of a, 4 rows of b (f32 [2,3] and f32 [4,5])"));
 }
 
 TEST_F(MatMulTest, DifferentTypesAreAnError) {
   EXPECT_FALSE(MatMul(Ones({2, 3}), Ones({3, 5}, DType::kFloat64)).valid());
-  EXPECT_EQ(
-      graph_.status().message(),
-      "MatMul: input 1 is float64, input 0 is float32: Cast one of them (f32 [2,3] and f64 [3,5])");
+  EXPECT_THAT(graph_.status(), ErrorIs("MatMul: input 1 is float64, input 0 is float32: Cast one "
+                                       "of them (f32 [2,3] and f64 [3,5])"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "estimator/ops/meshgrid.h"
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 #include "gmock/gmock.h"
@@ -14,9 +15,9 @@ using ::testing::ElementsAre;
 using testing::ErrorOf;
 using ::testing::HasSubstr;
 
-TEST(Meshgrid, HasXAlongTheColumnsAndYAlongTheRows) {
-  Graph graph;
-  const GraphScope scope(graph);
+using MeshgridTest = GraphTest;
+
+TEST_F(MeshgridTest, HasXAlongTheColumnsAndYAlongTheRows) {
   const auto grid = Meshgrid({Constant({1, 2, 3}), Constant({4, 5})});
   ASSERT_EQ(grid.size(), 2u);
   EXPECT_EQ(grid[0].shape(), (Shape{2, 3}));
@@ -24,9 +25,7 @@ TEST(Meshgrid, HasXAlongTheColumnsAndYAlongTheRows) {
   EXPECT_THAT(Doubles(grid[1]), ElementsAre(4, 4, 4, 5, 5, 5));
 }
 
-TEST(Meshgrid, OfMatrixIndicesKeepsTheOrderOfTheAxes) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(MeshgridTest, OfMatrixIndicesKeepsTheOrderOfTheAxes) {
   const auto grid =
       Meshgrid({Constant({1, 2}), Constant({4, 5}), Constant({7, 8, 9})}, Indexing::kIJ);
   ASSERT_EQ(grid.size(), 3u);
@@ -36,7 +35,7 @@ TEST(Meshgrid, OfMatrixIndicesKeepsTheOrderOfTheAxes) {
   EXPECT_EQ(Meshgrid({Constant({1, 2, 3})})[0].shape(), Shape{3});
 }
 
-TEST(Meshgrid, RefusesWhatIsNoVector) {
+TEST_F(MeshgridTest, RefusesWhatIsNoVector) {
   EXPECT_THAT(ErrorOf([] {
                 Meshgrid({Zeros({2}), Zeros({2, 2})});
               }),

@@ -1,25 +1,25 @@
 #include "estimator/ops/optimizer_ops.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 
 namespace estimator {
 namespace {
 
-class OptimizerOpsTest : public ::testing::Test {
+class OptimizerOpsTest : public GraphTest {
  protected:
   static Tensor C(double value) { return Constant(static_cast<float>(value)); }
-
-  Graph graph_;
-  GraphScope scope_{graph_};
 };
 
 TEST_F(OptimizerOpsTest, NewStateMayTakeThePlaceOfTheOld) {
@@ -34,13 +34,13 @@ TEST_F(OptimizerOpsTest, NewStateMayTakeThePlaceOfTheOld) {
                            .outputs = {{DType::kFloat32, {2}}, {DType::kFloat32, {2}}},
                            .constants = {}};
   const auto kernel = CreateKernel(spec, KernelTier::kReference);
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EST_ASSERT_OK(kernel);
   EXPECT_EQ((*kernel)->AliasInput(0), 0);
   EXPECT_EQ((*kernel)->AliasInput(1), 1);
   float var[] = {1, 2}, accum[] = {0.5, -0.5}, lr = 0.5, grad[] = {1, 2}, momentum = 0.5;
   const void* inputs[] = {var, accum, &lr, grad, &momentum};
   void* outputs[] = {var, accum};
-  ASSERT_TRUE((*kernel)->Run({.inputs = inputs, .outputs = outputs, .step = {}}).ok());
+  EST_ASSERT_OK((*kernel)->Run({.inputs = inputs, .outputs = outputs, .step = {}}));
   // accum' = 1.25, 1.75; var' = var - 0.5 * (grad + 0.5 * accum').
   EXPECT_EQ(accum[0], 1.25f);
   EXPECT_EQ(accum[1], 1.75f);
@@ -55,16 +55,17 @@ TEST_F(OptimizerOpsTest, AnOperandOfAnotherShapeOrTypeIsNamed) {
   Graph other;
   GraphScope scope(other);
   EXPECT_FALSE(ApplyGradientDescent(Ones({2}), Constant(0.1), Ones({2})).valid());
-  EXPECT_EQ(other.status().message(),
-            "ApplyGradientDescent: alpha is float64, var is float32: Cast it (f32 [2] and f64 [] "
-            "and f32 [2])");
+  EXPECT_THAT(
+      other.status(),
+      ErrorIs("ApplyGradientDescent: alpha is float64, var is float32: Cast it (f32 [2] and f64 [] "
+              "and f32 [2])"));
 }
 
 TEST_F(OptimizerOpsTest, FtrlOfAnotherFormulaIsRefused) {
   const Tensor ones = Ones({2}), c = C(0.1);
   AddOpN("ApplyFtrl", 3, {ones, ones, ones, ones, c, c, c, c}, {{"multiply_linear_by_lr", true}},
          "ftrl");
-  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kUnimplemented) << graph_.status();
+  EXPECT_THAT(graph_.status(), StatusIs(absl::StatusCode::kUnimplemented));
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
 #include "estimator/ops/pooling.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 
@@ -18,11 +21,7 @@ using testing::CheckGradients;
 using testing::Eval;
 using testing::Scrambled;
 
-class PoolingTest : public ::testing::Test {
- protected:
-  Graph graph_;
-  GraphScope scope_{graph_};
-};
+using PoolingTest = GraphTest;
 
 TEST_F(PoolingTest, TakesMaximumAndMeanOfEachWindow) {
   const Tensor x = Constant({1, 2, 4, 1}, {1.f, 2.f, 5.f, 0.f, 3.f, 4.f, -1.f, 0.f});
@@ -67,15 +66,18 @@ TEST_F(PoolingTest, GlobalPoolsReduceRowsAndColumns) {
 
 TEST_F(PoolingTest, AWindowLargerThanTheImageIsAnError) {
   EXPECT_FALSE(MaxPool(Ones({8, 1, 1, 64}), {.name = "pool3"}).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "pool3: a window of 2 does not fit into 1 with padding VALID; use SAME, or a smaller "
-            "window (f32 [8,1,1,64])");
+  EXPECT_THAT(
+      graph_.status(),
+      ErrorIs("pool3: a window of 2 does not fit into 1 with padding VALID; use SAME, or a smaller "
+              "window (f32 [8,1,1,64])"));
 }
 
 TEST_F(PoolingTest, AFlatInputIsAnErrorNamingTheRank) {
   EXPECT_FALSE(AvgPool(Ones({8, 64})).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "AvgPool: input has rank 2, expected 4 (batch, rows, columns, channels) (f32 [8,64])");
+  EXPECT_THAT(
+      graph_.status(),
+      ErrorIs(
+          "AvgPool: input has rank 2, expected 4 (batch, rows, columns, channels) (f32 [8,64])"));
 }
 
 }  // namespace

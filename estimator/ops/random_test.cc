@@ -4,7 +4,9 @@
 #include <limits>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testdata/random/goldens.h"
 #include "estimator/ops/testing/eval.h"
@@ -16,7 +18,6 @@ namespace {
 
 using testing::CheckGradients;
 using testing::Doubles;
-using ::testing::ElementsAre;
 using testing::ErrorOf;
 using testing::Eval;
 using ::testing::HasSubstr;
@@ -40,21 +41,24 @@ Tensor Draw(const std::string& op, int64_t n, DType dtype) {
   return RandomUniformInt({n}, -5, 100, dtype, kOpSeed);
 }
 
-TEST(Random, UniformNumbersAreTensorFlowsBitForBit) {
+using RandomTest = GraphTest;
+using DropoutTest = GraphTest;
+
+TEST_F(RandomTest, UniformNumbersAreTensorFlowsBitForBit) {
   for (const goldens::DrawHash& golden : goldens::kDrawHashes) {
     Graph graph;
     graph.set_seed(kGraphSeed);
     const GraphScope scope(graph);
     const absl::StatusOr<Array> drawn =
         Eval(Draw(golden.op, golden.n, golden.dtype), {}, {.step = golden.run});
-    ASSERT_TRUE(drawn.ok()) << drawn.status();
+    EST_ASSERT_OK(drawn);
     EXPECT_EQ(Fnv1a(*drawn), golden.hash)
         << golden.op << " " << golden.dtype << " n " << golden.n << " run " << golden.run;
   }
 }
 
 // The first three runs of tf.compat.v1.random_shuffle(tf.range(10), seed=5), graph seed 87.
-TEST(Random, ShufflesOfEveryStepAreTensorFlows) {
+TEST_F(RandomTest, ShufflesOfEveryStepAreTensorFlows) {
   const std::vector<std::vector<double>> runs = {{7, 9, 3, 4, 5, 0, 6, 2, 8, 1},
                                                  {2, 8, 5, 1, 0, 7, 9, 6, 3, 4},
                                                  {9, 6, 1, 2, 8, 4, 5, 7, 3, 0}};
@@ -68,7 +72,7 @@ TEST(Random, ShufflesOfEveryStepAreTensorFlows) {
   }
 }
 
-TEST(Random, NormalNumbersAreTensorFlows) {
+TEST_F(RandomTest, NormalNumbersAreTensorFlows) {
   for (const goldens::DrawLast& golden : goldens::kDrawLast) {
     Graph graph;
     graph.set_seed(kGraphSeed);
@@ -83,9 +87,7 @@ TEST(Random, NormalNumbersAreTensorFlows) {
   }
 }
 
-TEST(Random, StepsAndReplicasDrawOtherNumbersAndRepeatThem) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(RandomTest, StepsAndReplicasDrawOtherNumbersAndRepeatThem) {
   const Tensor x = RandomUniform({4});
   const std::vector<double> first = Doubles(x);
   EXPECT_EQ(Doubles(x), first);
@@ -95,9 +97,7 @@ TEST(Random, StepsAndReplicasDrawOtherNumbersAndRepeatThem) {
   EXPECT_NE(Doubles(RandomUniform({4})), first);  // another op, another seed
 }
 
-TEST(Random, NumbersHaveTheWantedMoments) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(RandomTest, NumbersHaveTheWantedMoments) {
   const auto moments = [](const std::vector<double>& x) {
     double sum = 0, squares = 0;
     for (const double v : x) sum += v, squares += v * v;
@@ -117,7 +117,7 @@ TEST(Random, NumbersHaveTheWantedMoments) {
   for (const double x : truncated) EXPECT_LT(std::abs(x), 2);
 }
 
-TEST(Random, RefusesIntegersAndEmptyRanges) {
+TEST_F(RandomTest, RefusesIntegersAndEmptyRanges) {
   EXPECT_THAT(ErrorOf([] { RandomNormal({2}, 0, 1, {.dtype = DType::kInt32}); }),
               HasSubstr("floating"));
   EXPECT_THAT(ErrorOf([] { RandomUniformInt({2}, 3, 3); }), HasSubstr("minval < maxval"));
@@ -125,7 +125,7 @@ TEST(Random, RefusesIntegersAndEmptyRanges) {
   EXPECT_THAT(ErrorOf([] { RandomUniform({-1}); }), HasSubstr("-1"));
 }
 
-TEST(Dropout, DropsWhatTensorFlowDrops) {
+TEST_F(DropoutTest, DropsWhatTensorFlowDrops) {
   for (int run = 0; run < 2; ++run) {
     Graph graph;
     graph.set_seed(kGraphSeed);
@@ -139,9 +139,7 @@ TEST(Dropout, DropsWhatTensorFlowDrops) {
   }
 }
 
-TEST(Dropout, SharesTheChoiceAlongNoiseAxesOfSizeOne) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(DropoutTest, SharesTheChoiceAlongNoiseAxesOfSizeOne) {
   const std::vector<double> y =
       Doubles(Dropout(Ones({50, 4}), {.rate = 0.5, .noise_shape = Shape{50, 1}}));
   ASSERT_EQ(y.size(), 200);
@@ -154,14 +152,12 @@ TEST(Dropout, SharesTheChoiceAlongNoiseAxesOfSizeOne) {
   EXPECT_LT(num_kept, 40);
 }
 
-TEST(Dropout, OfNothingIsTheInput) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(DropoutTest, OfNothingIsTheInput) {
   const Tensor x = Ones({3});
   EXPECT_EQ(Dropout(x, {.rate = 0}), x);
 }
 
-TEST(Dropout, RefusesWhatCannotBe) {
+TEST_F(DropoutTest, RefusesWhatCannotBe) {
   EXPECT_THAT(ErrorOf([] { Dropout(Ones({3}), {.rate = 1}); }), HasSubstr("[0, 1)"));
   EXPECT_THAT(ErrorOf([] { Dropout(Ones({3}, DType::kInt32), {.rate = 0.5}); }),
               HasSubstr("floating"));
@@ -169,7 +165,7 @@ TEST(Dropout, RefusesWhatCannotBe) {
               HasSubstr("noise_shape [2]"));
 }
 
-TEST(Dropout, GradientFlowsThroughWhatIsKept) {
+TEST_F(DropoutTest, GradientFlowsThroughWhatIsKept) {
   EXPECT_EQ(CheckGradients(
                 [](const Inputs& in) { return Dropout(in[0], {.rate = 0.4, .seed = kOpSeed}); },
                 {Scrambled({10}, -1, 1)})

@@ -6,6 +6,7 @@
 
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/shape_ops.h"
@@ -27,9 +28,13 @@ using Inputs = std::vector<Tensor>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-TEST(Reductions, ReduceOverAxes) {
-  Graph graph;
-  const GraphScope scope(graph);
+using ReductionsTest = GraphTest;
+using ReduceMaxTest = GraphTest;
+using ReduceLogSumExpTest = GraphTest;
+using MomentsTest = GraphTest;
+using NormsTest = GraphTest;
+
+TEST_F(ReductionsTest, ReduceOverAxes) {
   const Tensor x = Constant({2, 3}, {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f});
   EXPECT_THAT(Doubles(ReduceSum(x)), ElementsAre(21));
   EXPECT_THAT(Doubles(ReduceSum(x, 0)), ElementsAre(5, 7, 9));
@@ -44,9 +49,7 @@ TEST(Reductions, ReduceOverAxes) {
 }
 
 // In the elements' own type the sum wraps, and 256 is 0: a division by zero.
-TEST(Reductions, MeansOfSmallIntegersAreTakenIn64Bits) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReductionsTest, MeansOfSmallIntegersAreTakenIn64Bits) {
   Array bytes(DType::kInt8, {256}), words(DType::kUint8, {300});
   for (int8_t& x : bytes.values<int8_t>()) x = -100;
   for (uint8_t& x : words.values<uint8_t>()) x = 200;
@@ -58,24 +61,18 @@ TEST(Reductions, MeansOfSmallIntegersAreTakenIn64Bits) {
   EXPECT_THAT(Doubles(ReduceSum(large)), ElementsAre(-2)) << "wraps around, as TensorFlow's";
 }
 
-TEST(Reductions, ReduceAMiddleAxis) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReductionsTest, ReduceAMiddleAxis) {
   const Tensor x = Reshape(Range(8), {2, 2, 2});
   EXPECT_THAT(Doubles(ReduceSum(x, 1)), ElementsAre(2, 4, 10, 12));
   EXPECT_THAT(Doubles(ReduceSum(x, {0, 2})), ElementsAre(10, 18));
 }
 
-TEST(Reductions, IntegersStayIntegers) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReductionsTest, IntegersStayIntegers) {
   EXPECT_THAT(Doubles(ReduceMean(Constant({1, 2, 4}))), ElementsAre(2));
   EXPECT_THAT(Doubles(ReduceSum(Constant({1, 2, 4}))), ElementsAre(7));
 }
 
-TEST(Reductions, OfNothingAreNeutral) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReductionsTest, OfNothingAreNeutral) {
   const Tensor empty = Zeros({0, 2});
   EXPECT_THAT(Doubles(ReduceSum(empty, 0)), ElementsAre(0, 0));
   EXPECT_THAT(Doubles(ReduceProd(empty, 0)), ElementsAre(1, 1));
@@ -83,9 +80,7 @@ TEST(Reductions, OfNothingAreNeutral) {
   EXPECT_TRUE(std::isnan(Doubles(ReduceMean(empty, 0))[0]));
 }
 
-TEST(Reductions, LongSumsKeepTheirDigits) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReductionsTest, LongSumsKeepTheirDigits) {
   // One by one in float32, 2^24 + 1 + 1 + ... never grows; by pairs it does.
   std::vector<float> values(20001, 1.0f);
   values[0] = 16777216.0f;
@@ -95,23 +90,19 @@ TEST(Reductions, LongSumsKeepTheirDigits) {
               ElementsAre(258));
 }
 
-TEST(Reductions, MaximumKeepsNaN) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReductionsTest, MaximumKeepsNaN) {
   EXPECT_TRUE(std::isnan(Doubles(ReduceMax(Constant({1.0, kNan, 2.0})))[0]));
   EXPECT_TRUE(std::isnan(Doubles(ReduceMin(Constant({1.0, kNan, 2.0})))[0]));
 }
 
-TEST(Reductions, OfLogic) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReductionsTest, OfLogic) {
   const Tensor x = Constant({2, 2}, {true, false, true, true});
   EXPECT_THAT(Doubles(ReduceAll(x, 1)), ElementsAre(0, 1));
   EXPECT_THAT(Doubles(ReduceAny(x, 0)), ElementsAre(1, 1));
   EXPECT_THAT(ErrorOf([] { ReduceAll(Constant(1.0f)); }), HasSubstr("reduces bool"));
 }
 
-TEST(Reductions, RefuseAxesThatAreNotThere) {
+TEST_F(ReductionsTest, RefuseAxesThatAreNotThere) {
   EXPECT_THAT(ErrorOf([] {
                 ReduceSum(Zeros({2, 3}), 2);
               }),
@@ -120,7 +111,7 @@ TEST(Reductions, RefuseAxesThatAreNotThere) {
   EXPECT_THAT(ErrorOf([] { ReduceSum(Constant(true)); }), HasSubstr("bool"));
 }
 
-TEST(Reductions, GradientsMatchFiniteDifferences) {
+TEST_F(ReductionsTest, GradientsMatchFiniteDifferences) {
   const Array x = Scrambled({2, 3, 2}, 0.5, 2);
   using Fn = Tensor (*)(const Tensor&, const ReduceAxes&, bool, absl::string_view);
   for (const Fn fn : {ReduceSum, ReduceMean, ReduceProd, ReduceMax, ReduceMin, ReduceLogSumExp}) {
@@ -149,23 +140,17 @@ TEST(ReduceProd, GradientIsRightAtZeros) {
   }
 }
 
-TEST(ReduceMax, GradientIsSharedByEqualElements) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReduceMaxTest, GradientIsSharedByEqualElements) {
   const Tensor x = Constant({2.0, 2.0, 1.0});
   EXPECT_THAT(Doubles(Gradients({ReduceMax(Identity(x))}, {x})[0]), ElementsAre(0.5, 0.5, 0));
 }
 
-TEST(ReduceLogSumExp, DoesNotOverflow) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ReduceLogSumExpTest, DoesNotOverflow) {
   EXPECT_NEAR(Doubles(ReduceLogSumExp(Constant({1000.0f, 1000.0f})))[0], 1000.6931, 1e-3);
   EXPECT_EQ(Doubles(ReduceLogSumExp(Constant({-kInf, -kInf})))[0], -kInf);
 }
 
-TEST(Moments, AreMeanAndPopulationVariance) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(MomentsTest, AreMeanAndPopulationVariance) {
   const Tensor x = Constant({2, 2}, {1.0f, 10.0f, 3.0f, 30.0f});
   const MeanAndVariance moments = Moments(x, 0);
   EXPECT_THAT(Doubles(moments.mean), ElementsAre(2, 20));
@@ -181,9 +166,7 @@ TEST(Moments, AreMeanAndPopulationVariance) {
             "OK");
 }
 
-TEST(Norms, AreEuclidean) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(NormsTest, AreEuclidean) {
   const Tensor x = Constant({3.0, 4.0});
   EXPECT_THAT(Doubles(L2Loss(x)), ElementsAre(12.5));
   EXPECT_THAT(Doubles(Norm(x)), ElementsAre(5));

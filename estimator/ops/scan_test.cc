@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 #include "gmock/gmock.h"
@@ -22,9 +23,10 @@ using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;
 
-TEST(Cumsum, SumsForwardBackwardAndExclusive) {
-  Graph graph;
-  const GraphScope scope(graph);
+using CumsumTest = GraphTest;
+using MatrixBandPartTest = GraphTest;
+
+TEST_F(CumsumTest, SumsForwardBackwardAndExclusive) {
   const Tensor x = Constant({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(Doubles(Cumsum(x, 1)), ElementsAre(1, 3, 6, 4, 9, 15));
   EXPECT_THAT(Doubles(Cumsum(x)), ElementsAre(1, 2, 3, 5, 7, 9));
@@ -36,18 +38,14 @@ TEST(Cumsum, SumsForwardBackwardAndExclusive) {
   EXPECT_THAT(ErrorOf([] { Cumsum(Constant({true})); }), HasSubstr("bool"));
 }
 
-TEST(Cumsum, IntegersWrapAround) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(CumsumTest, IntegersWrapAround) {
   constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
   const Tensor x = Constant(Array::Of<int32_t>({3}, {kMost, 2, kMost}));
   EXPECT_THAT(Doubles(Cumsum(x)), ElementsAre(kMost, -2147483647, 0));
   EXPECT_THAT(Doubles(Cumprod(x)), ElementsAre(kMost, -2, 2));
 }
 
-TEST(MatrixBandPart, KeepsDiagonals) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(MatrixBandPartTest, KeepsDiagonals) {
   const Tensor x = Constant({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
   EXPECT_THAT(Doubles(MatrixBandPart(x, -1, 0)), ElementsAre(1, 0, 0, 4, 5, 0, 7, 8, 9));
   EXPECT_THAT(Doubles(MatrixBandPart(x, 0, 1)), ElementsAre(1, 2, 0, 0, 5, 6, 0, 0, 9));

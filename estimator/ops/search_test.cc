@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 #include "gmock/gmock.h"
@@ -56,9 +57,9 @@ TEST(TopK, GradientMatchesFiniteDifferences) {
             "OK");
 }
 
-TEST(InTopK, CountsHowManyAreLarger) {
-  Graph graph;
-  const GraphScope scope(graph);
+using InTopKTest = GraphTest;
+
+TEST_F(InTopKTest, CountsHowManyAreLarger) {
   const float inf = std::numeric_limits<float>::infinity();
   const Tensor predictions = Constant({5, 3}, {3.0f, 2.0f, 1.0f, 3.0f, 2.0f, 1.0f, 2.0f, 2.0f, 2.0f,
                                                1.0f, 2.0f, 3.0f, 1.0f, inf, 0.0f});

@@ -4,7 +4,9 @@
 #include <limits>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/testing/eval.h"
@@ -18,20 +20,23 @@ using testing::CheckGradients;
 using testing::Doubles;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
-using testing::Eval;
 using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-TEST(ShapeOf, IsAConstantOfAnyTensor) {
-  Graph graph;
-  const GraphScope scope(graph);
+using ShapeOfTest = GraphTest;
+using ExpandDimsTest = GraphTest;
+using BroadcastToTest = GraphTest;
+using StopGradientTest = GraphTest;
+using EnsureShapeTest = GraphTest;
+
+TEST_F(ShapeOfTest, IsAConstantOfAnyTensor) {
   const Tensor x = Placeholder(DType::kFloat32, {4, 6});
   EXPECT_EQ(ShapeOf(x).spec().ToString(), "i32 [2]");
   const Tensor reshaped = Reshape(Zeros({24}), ShapeOf(x));
-  EXPECT_EQ(graph.status().ToString(), "OK");
+  EXPECT_EQ(graph_.status().ToString(), "OK");
   EXPECT_EQ(reshaped.shape(), (Shape{4, 6}));
   const Tensor y = Zeros({2, 3});
   EXPECT_THAT(Doubles(ShapeOf(y, DType::kInt64)), ElementsAre(2, 3));
@@ -59,9 +64,7 @@ TEST(Reshape, RefusesOtherElementCounts) {
               HasSubstr("constant"));
 }
 
-TEST(ExpandDims, AndSqueezeAreInverse) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(ExpandDimsTest, AndSqueezeAreInverse) {
   const Tensor x = Zeros({2, 3});
   EXPECT_EQ(ExpandDims(x, 0).shape(), (Shape{1, 2, 3}));
   EXPECT_EQ(ExpandDims(x, -1).shape(), (Shape{2, 3, 1}));
@@ -71,9 +74,7 @@ TEST(ExpandDims, AndSqueezeAreInverse) {
   EXPECT_THAT(ErrorOf([] { ExpandDims(Zeros({2}), 3); }), HasSubstr("axis 3"));
 }
 
-TEST(BroadcastTo, Repeats) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(BroadcastToTest, Repeats) {
   EXPECT_THAT(Doubles(BroadcastTo(Constant({2, 1}, {1, 2}), {2, 2, 2})),
               ElementsAre(1, 1, 2, 2, 1, 1, 2, 2));
   EXPECT_THAT(ErrorOf([] {
@@ -82,19 +83,15 @@ TEST(BroadcastTo, Repeats) {
               HasSubstr("cannot broadcast [2,3] to [3]"));
 }
 
-TEST(StopGradient, PassesTheValueAndNoGradient) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(StopGradientTest, PassesTheValueAndNoGradient) {
   EXPECT_THAT(Doubles(StopGradient(Constant({1, 2}))), ElementsAre(1, 2));
   // x * stop(x) has derivative x: half of that of x * x.
   const absl::Status status = CheckGradients(
       [](const Inputs& x) { return x[0] * StopGradient(x[0]); }, {Array::Scalar(3.0)});
-  EXPECT_THAT(std::string(status.message()), HasSubstr("finite differences give"));
+  EXPECT_THAT(status, ErrorHas("finite differences give"));
 }
 
-TEST(EnsureShape, ChecksWithUnknownSizes) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(EnsureShapeTest, ChecksWithUnknownSizes) {
   EXPECT_EQ(EnsureShape(Zeros({2, 3}), {-1, 3}).shape(), (Shape{2, 3}));
   EXPECT_THAT(ErrorOf([] {
                 EnsureShape(Zeros({2, 3}), {3, 3});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 #include "gmock/gmock.h"
@@ -22,9 +23,12 @@ using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;
 
-TEST(Slice, TakesABlock) {
-  Graph graph;
-  const GraphScope scope(graph);
+using SliceTest = GraphTest;
+using StridedSliceTest = GraphTest;
+using PadTest = GraphTest;
+using MirrorPadTest = GraphTest;
+
+TEST_F(SliceTest, TakesABlock) {
   const Tensor x = Constant({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(Doubles(Slice(x, {0, 1}, {2, 2})), ElementsAre(2, 3, 5, 6));
   EXPECT_THAT(Doubles(Slice(x, {1, 0}, {-1, 2})), ElementsAre(4, 5));
@@ -35,9 +39,7 @@ TEST(Slice, TakesABlock) {
               HasSubstr("2 entries for the 1 axes"));
 }
 
-TEST(StridedSlice, FollowsPython) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(StridedSliceTest, FollowsPython) {
   const Tensor x = Range(6);
   EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::Span(1, 5, 2)})), ElementsAre(1, 3));
   EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::Span(std::nullopt, -4)})), ElementsAre(0, 1));
@@ -50,9 +52,7 @@ TEST(StridedSlice, FollowsPython) {
   EXPECT_THAT(Doubles(last), ElementsAre(5));
 }
 
-TEST(StridedSlice, MixesIndicesAndRanges) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(StridedSliceTest, MixesIndicesAndRanges) {
   const Tensor x = Constant({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::At(1)})), ElementsAre(4, 5, 6));
   EXPECT_THAT(Doubles(StridedSlice(x, {Slicing::All(), Slicing::At(1)})), ElementsAre(2, 5));
@@ -63,9 +63,7 @@ TEST(StridedSlice, MixesIndicesAndRanges) {
   EXPECT_THAT(ErrorOf([] { StridedSlice(Zeros({3}), {{}, {}}); }), HasSubstr("1 axes"));
 }
 
-TEST(Pad, SurroundsWithAValue) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(PadTest, SurroundsWithAValue) {
   const Tensor x = Constant({1, 2}, {1, 2});
   EXPECT_THAT(Doubles(Pad(x, {{1, 0}, {0, 1}})), ElementsAre(0, 0, 0, 1, 2, 0));
   EXPECT_THAT(Doubles(Pad(x, {{0, 0}, {1, 1}}, -7)), ElementsAre(-7, 1, 2, -7));
@@ -73,9 +71,7 @@ TEST(Pad, SurroundsWithAValue) {
   EXPECT_THAT(ErrorOf([] { Pad(Zeros({2}), {{1, 0}, {1, 0}}); }), HasSubstr("2 entries"));
 }
 
-TEST(MirrorPad, ReflectsWithAndWithoutTheEdge) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(MirrorPadTest, ReflectsWithAndWithoutTheEdge) {
   const Tensor x = Constant({1, 2, 3});
   EXPECT_THAT(Doubles(MirrorPad(x, {{2, 2}}, MirrorMode::kReflect)),
               ElementsAre(3, 2, 1, 2, 3, 2, 1));
@@ -87,9 +83,7 @@ TEST(MirrorPad, ReflectsWithAndWithoutTheEdge) {
               HasSubstr("only 2 elements"));
 }
 
-TEST(StridedSlice, TakesTheRestAndAddsAxes) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(StridedSliceTest, TakesTheRestAndAddsAxes) {
   const Tensor x = Constant({2, 1, 3}, {1, 2, 3, 4, 5, 6});
   const Tensor last = StridedSlice(x, {Slicing::Rest(), Slicing::At(2)});
   EXPECT_EQ(last.shape(), (Shape{2, 1}));

@@ -1,15 +1,17 @@
 #include "estimator/ops/softmax.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 
@@ -20,11 +22,7 @@ using testing::CheckGradients;
 using testing::Eval;
 using testing::Scrambled;
 
-class SoftmaxTest : public ::testing::Test {
- protected:
-  Graph graph_;
-  GraphScope scope_{graph_};
-};
+using SoftmaxTest = GraphTest;
 
 TEST_F(SoftmaxTest, LargeLogitsDoNotOverflow) {
   const Tensor x = Constant({1, 3}, {1000.f, 1000.f, -1000.f});
@@ -97,34 +95,32 @@ TEST_F(SoftmaxTest, ALabelOutOfRangeIsNamedWithItsRow) {
   const Tensor logits = Ones({3, 10});
   const absl::Status large =
       Eval(SparseSoftmaxCrossEntropyWithLogits(Constant({1, 10, 2}), logits, "xent")).status();
-  EXPECT_TRUE(absl::StrContains(
-      large.message(), "xent: row 1 has label 10, but there are 10 classes: labels lie in [0, 10)"))
-      << large;
+  EXPECT_THAT(
+      large, ErrorHas("xent: row 1 has label 10, but there are 10 classes: labels lie in [0, 10)"));
   const Tensor labels = Constant(Array::Of<int64_t>({3}, {1, 2, -1}));
   const absl::Status negative = Eval(SparseSoftmaxCrossEntropyWithLogits(labels, logits)).status();
-  EXPECT_TRUE(absl::StrContains(negative.message(), "row 2 has label -1, but there are 10 classes"))
-      << negative;
+  EXPECT_THAT(negative, ErrorHas("row 2 has label -1, but there are 10 classes"));
 }
 
 TEST_F(SoftmaxTest, LabelsOfAnotherShapeAreAnError) {
   EXPECT_FALSE(
       SparseSoftmaxCrossEntropyWithLogits(Constant({1, 2, 3, 4}), Ones({3, 10}), "xent").valid());
-  EXPECT_EQ(graph_.status().message(),
-            "xent: labels is [4], expected [3] (f32 [3,10] and i32 [4])");
+  EXPECT_THAT(graph_.status(),
+              ErrorIs("xent: labels is [4], expected [3] (f32 [3,10] and i32 [4])"));
 }
 
 TEST_F(SoftmaxTest, OneHotLabelsForTheSparseLossAreAnErrorWithTheCure) {
   EXPECT_FALSE(SparseSoftmaxCrossEntropyWithLogits(Ones({3, 10}), Ones({3, 10}), "xent").valid());
-  EXPECT_EQ(graph_.status().message(),
-            "xent: labels is float32, expected int32 or int64: Cast it, or use "
-            "SoftmaxCrossEntropyWithLogits if these "
-            "are one-hot labels (f32 [3,10] and f32 [3,10])");
+  EXPECT_THAT(graph_.status(),
+              ErrorIs("xent: labels is float32, expected int32 or int64: Cast it, or use "
+                      "SoftmaxCrossEntropyWithLogits if these "
+                      "are one-hot labels (f32 [3,10] and f32 [3,10])"));
 }
 
 TEST_F(SoftmaxTest, SigmoidLabelsOfAnotherTypeAreAnErrorWithBothTypes) {
   EXPECT_FALSE(SigmoidCrossEntropyWithLogits(Ones({3, 1}), Ones({3})).valid());
-  EXPECT_EQ(graph_.status().message(),
-            "logistic_loss: labels and logits differ: f32 [3,1] and f32 [3]");
+  EXPECT_THAT(graph_.status(),
+              ErrorIs("logistic_loss: labels and logits differ: f32 [3,1] and f32 [3]"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 #include "gmock/gmock.h"
@@ -20,9 +21,11 @@ using testing::Eval;
 using ::testing::HasSubstr;
 using testing::Scrambled;
 
-TEST(SufficientStatistics, AreCountSumAndSumOfSquaresOfWhatIsLeftOfTheShift) {
-  Graph graph;
-  const GraphScope scope(graph);
+using SufficientStatisticsTest = GraphTest;
+using NormalizeMomentsTest = GraphTest;
+using HistogramFixedWidthTest = GraphTest;
+
+TEST_F(SufficientStatisticsTest, AreCountSumAndSumOfSquaresOfWhatIsLeftOfTheShift) {
   const Tensor x = Constant({2, 3}, {1.0f, 2.0f, 3.0f, 4.0f, 6.0f, 8.0f});
   const Sufficient plain = SufficientStatistics(x, 1);
   EXPECT_THAT(Doubles(plain.count), ElementsAre(3));
@@ -35,9 +38,7 @@ TEST(SufficientStatistics, AreCountSumAndSumOfSquaresOfWhatIsLeftOfTheShift) {
   EXPECT_EQ(shifted.mean_ss.shape(), (Shape{1, 1}));
 }
 
-TEST(NormalizeMoments, GiveMeanAndVarianceWithAndWithoutAShift) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(NormalizeMomentsTest, GiveMeanAndVarianceWithAndWithoutAShift) {
   const Tensor x = Constant({2, 3}, {1.0f, 2.0f, 3.0f, 4.0f, 6.0f, 8.0f});
   for (const Tensor& shift : {Tensor(), Constant(4.0f)}) {
     const Sufficient sums = SufficientStatistics(x, ReduceAxes::All(), shift);
@@ -48,19 +49,17 @@ TEST(NormalizeMoments, GiveMeanAndVarianceWithAndWithoutAShift) {
   }
 }
 
-TEST(NormalizeMoments, NodesHaveTensorFlowsNames) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(NormalizeMomentsTest, NodesHaveTensorFlowsNames) {
   const Sufficient sums = SufficientStatistics(Constant({1.0f, 3.0f}), 0);
   EXPECT_EQ(NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss).mean.name(),
             "normalize/mean:0");
   EXPECT_EQ(
       NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss, Constant(4.0f)).mean.name(),
       "normalize_1/mean:0");
-  EXPECT_TRUE(graph.FindNode("normalize_1/shifted_mean") != nullptr);
+  EXPECT_TRUE(graph_.FindNode("normalize_1/shifted_mean") != nullptr);
 }
 
-TEST(NormalizeMoments, GradientMatchesFiniteDifferences) {
+TEST_F(NormalizeMomentsTest, GradientMatchesFiniteDifferences) {
   const auto variance = [](const std::vector<Tensor>& in) {
     const Sufficient sums = SufficientStatistics(in[0], 0, in[1]);
     return NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss, sums.shift).variance;
@@ -70,9 +69,7 @@ TEST(NormalizeMoments, GradientMatchesFiniteDifferences) {
 }
 
 // Numbers of TF 2.15 tf.histogram_fixed_width.
-TEST(HistogramFixedWidth, PutsWhatLiesOutsideIntoTheFirstAndLastBin) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(HistogramFixedWidthTest, PutsWhatLiesOutsideIntoTheFirstAndLastBin) {
   const Tensor x = Constant({-1.0f, 0.0f, 1.5f, 2.0f, 5.0f, 15.0f});
   EXPECT_THAT(Doubles(HistogramFixedWidth(x, 0, 5, 5)), ElementsAre(2, 1, 1, 0, 2));
   EXPECT_EQ(HistogramFixedWidth(x, 0, 5).shape(), Shape{100});
@@ -81,9 +78,7 @@ TEST(HistogramFixedWidth, PutsWhatLiesOutsideIntoTheFirstAndLastBin) {
   EXPECT_THAT(ErrorOf([] { HistogramFixedWidth(Zeros({2}), 1, 1); }), HasSubstr("low < high"));
 }
 
-TEST(HistogramFixedWidth, TakesTheRangeInTheTypeOfTheValues) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(HistogramFixedWidthTest, TakesTheRangeInTheTypeOfTheValues) {
   EXPECT_THAT(Doubles(HistogramFixedWidth(Constant({0.0f, 0.1f, 0.2f, 0.3f}), 0, 0.3, 3)),
               ElementsAre(2, 1, 1));
   EXPECT_THAT(Doubles(HistogramFixedWidth(Constant({2147483647, 0}), -10, 100, 3)),
@@ -94,9 +89,7 @@ TEST(HistogramFixedWidth, TakesTheRangeInTheTypeOfTheValues) {
               HasSubstr("not an integer"));
 }
 
-TEST(HistogramFixedWidth, FailsForNaNAsTensorFlowDoesAndCountsTheInfinite) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(HistogramFixedWidthTest, FailsForNaNAsTensorFlowDoesAndCountsTheInfinite) {
   const float inf = std::numeric_limits<float>::infinity();
   EXPECT_THAT(Doubles(HistogramFixedWidth(Constant({inf, -inf, inf}), 0, 1, 2)), ElementsAre(1, 2));
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
 
@@ -17,7 +18,7 @@ using ::testing::ElementsAre;
 using testing::ErrorOf;
 using ::testing::HasSubstr;
 
-class AsStringTest : public ::testing::Test {
+class AsStringTest : public GraphTest {
  protected:
   std::vector<std::string> Text(const Tensor& x, const AsStringOptions& options = {}) {
     const absl::StatusOr<Array> text = testing::Eval(AsString(x, options));
@@ -26,8 +27,6 @@ class AsStringTest : public ::testing::Test {
     return {strings.begin(), strings.end()};
   }
 
-  Graph graph_;
-  const GraphScope scope_{graph_};
   const Tensor numbers_ = Constant({2}, {1.5f, -0.25f});
 };
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/proto/attr_value.pb.h"
 #include "estimator/proto/graph.pb.h"
 
@@ -26,12 +27,12 @@ TEST(SerializeWithinLimit, MapsAreInOneOrderAndTheMessageIsRead) {
 TEST(SerializeWithinLimit, AMessageThatIsTooLargeIsAnErrorWithFiguresAndTheCure) {
   proto::NodeDef node;
   node.set_name(std::string(5000, 'n'));
-  EXPECT_TRUE(SerializeWithinLimit(node, "a.pb", "shorter names", 5003).ok());
+  EST_EXPECT_OK(SerializeWithinLimit(node, "a.pb", "shorter names", 5003));
   const auto status = SerializeWithinLimit(node, "a.pb", "shorter names", 5002).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("a.pb would have 5003 bytes (4.9 KiB), at most 5002"),
-                    HasSubstr("shorter names")));
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       AllOf(HasSubstr("a.pb would have 5003 bytes (4.9 KiB), at most 5002"),
+                             HasSubstr("shorter names"))));
 }
 
 }  // namespace

@@ -1,21 +1,24 @@
 #include "estimator/records/byte_stream.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "absl/strings/match.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
 namespace {
 
+using ::testing::HasSubstr;
+
 class ByteStreamTest : public testing::TestWithParam<Compression> {
  protected:
   ByteStreamTest() : path_(dir_.File("bytes")) {
     for (int i = 0; i < 700000; ++i) text_.push_back(static_cast<char>(i * 7 % 251));
-    EXPECT_TRUE(WriteFileAtomically(path_, Compress(text_, GetParam(), 1).value()).ok());
+    EST_EXPECT_OK(WriteFileAtomically(path_, Compress(text_, GetParam(), 1).value()));
   }
   std::string Read(ByteStream& stream, size_t n) {
     std::string out(n, '\0');
@@ -37,10 +40,10 @@ TEST_P(ByteStreamTest, ReadsInPiecesOfAnySize) {
 TEST_P(ByteStreamTest, SeeksForwardsAndBack) {
   const auto stream = ByteStream::Open(path_, GetParam()).value();
   for (const size_t offset : {600000u, 10u, 11u, 300000u, 0u, 700000u}) {
-    ASSERT_TRUE(stream->Seek(static_cast<int64_t>(offset)).ok());
+    EST_ASSERT_OK(stream->Seek(static_cast<int64_t>(offset)));
     EXPECT_EQ(Read(*stream, 20), text_.substr(offset, 20));
   }
-  EXPECT_EQ(stream->Seek(700001).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(stream->Seek(700001), StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCompression, ByteStreamTest,
@@ -50,12 +53,11 @@ INSTANTIATE_TEST_SUITE_P(EveryCompression, ByteStreamTest,
 TEST(ByteStream, TruncatedGzipIsDataLoss) {
   const TempDir dir;
   const std::string packed = Compress(std::string(1000, 'x'), Compression::kGzip).value();
-  ASSERT_TRUE(WriteFileAtomically(dir.File("f"), packed.substr(0, packed.size() - 3)).ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("f"), packed.substr(0, packed.size() - 3)));
   const auto stream = ByteStream::Open(dir.File("f"), Compression::kGzip).value();
   std::string out(2000, '\0');
   const absl::Status status = stream->Read(2000, out.data()).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_TRUE(absl::StrContains(status.message(), dir.File("f"))) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr(dir.File("f"))));
 }
 
 }  // namespace

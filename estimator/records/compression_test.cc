@@ -1,13 +1,16 @@
 #include "estimator/records/compression.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "absl/strings/match.h"
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::string Text() {
   std::string text;
@@ -35,13 +38,12 @@ TEST(Compression, TruncatedAndCorruptDataIsDataLoss) {
   const std::string packed = Compress(Text(), Compression::kGzip).value();
   const absl::Status cut =
       Decompress(packed.substr(0, packed.size() / 2), Compression::kGzip, "file.gz").status();
-  EXPECT_EQ(cut.code(), absl::StatusCode::kDataLoss);
-  EXPECT_TRUE(absl::StrContains(cut.message(), "file.gz: GZIP data is truncated")) << cut;
+  EXPECT_THAT(cut,
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("file.gz: GZIP data is truncated")));
   std::string damaged = packed;
   damaged[packed.size() - 8] = static_cast<char>(damaged[packed.size() - 8] ^ 1);  // its crc
   const absl::Status corrupt = Decompress(damaged, Compression::kGzip, "file.gz").status();
-  EXPECT_TRUE(absl::StrContains(corrupt.message(), "file.gz: GZIP data is corrupt near byte"))
-      << corrupt;
+  EXPECT_THAT(corrupt, ErrorHas("file.gz: GZIP data is corrupt near byte"));
   EXPECT_FALSE(Compress("x", Compression::kZlib, 10).ok());
 }
 

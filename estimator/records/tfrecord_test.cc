@@ -1,12 +1,13 @@
 #include "estimator/records/tfrecord.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
@@ -20,8 +21,8 @@ const std::vector<std::string>& Records() {
 
 void WriteRecords(const std::string& path, Compression compression) {
   const auto writer = TFRecordWriter::Open(path, {.compression = compression}).value();
-  for (const std::string& record : Records()) ASSERT_TRUE(writer->Write(record).ok());
-  ASSERT_TRUE(writer->Close().ok());
+  for (const std::string& record : Records()) EST_ASSERT_OK(writer->Write(record));
+  EST_ASSERT_OK(writer->Close());
 }
 
 TEST(TFRecord, ReadsWhatItWrites) {
@@ -36,10 +37,10 @@ TEST(TFRecord, ReadsWhatItWrites) {
     }
     EXPECT_EQ(reader->Next().value(), std::nullopt);
     for (const size_t i : {2u, 0u, 3u}) {
-      ASSERT_TRUE(reader->Seek(positions[i]).ok());
+      EST_ASSERT_OK(reader->Seek(positions[i]));
       EXPECT_EQ(reader->Next().value(), Records()[i]);
     }
-    ASSERT_TRUE(reader->Seek(positions[1]).ok());
+    EST_ASSERT_OK(reader->Seek(positions[1]));
     EXPECT_TRUE(reader->Skip().value());
     EXPECT_TRUE(reader->Skip().value());
     EXPECT_EQ(reader->Next().value(), "last");
@@ -56,40 +57,40 @@ TEST(TFRecord, BytesAreTensorFlows) {
       21);
   const TempDir dir;
   const auto writer = TFRecordWriter::Open(dir.File("r")).value();
-  ASSERT_TRUE(writer->Write("hello").ok());
-  ASSERT_TRUE(writer->Close().ok());
+  EST_ASSERT_OK(writer->Write("hello"));
+  EST_ASSERT_OK(writer->Close());
   EXPECT_EQ(ReadFile(dir.File("r")).value(), expected);
 }
 
 TEST(TFRecord, EveryDamagedByteIsFound) {
   const TempDir dir;
   const auto writer = TFRecordWriter::Open(dir.File("r")).value();
-  ASSERT_TRUE(writer->Write("one").ok());
-  ASSERT_TRUE(writer->Write("two").ok());
-  ASSERT_TRUE(writer->Close().ok());
+  EST_ASSERT_OK(writer->Write("one"));
+  EST_ASSERT_OK(writer->Write("two"));
+  EST_ASSERT_OK(writer->Close());
   const std::string whole = ReadFile(dir.File("r")).value();
   const auto read_all = [&](const std::string& bytes) {
-    EXPECT_TRUE(WriteFileAtomically(dir.File("d"), bytes).ok());
+    EST_EXPECT_OK(WriteFileAtomically(dir.File("d"), bytes));
     const auto reader = TFRecordReader::Open(dir.File("d")).value();
     while (true) {
       const auto record = reader->Next();
       if (!record.ok() || !record->has_value()) return record.status();
     }
   };
-  ASSERT_TRUE(read_all(whole).ok());
+  EST_ASSERT_OK(read_all(whole));
   for (size_t i = 0; i < whole.size(); ++i) {
     std::string damaged = whole;
     damaged[i] = static_cast<char>(damaged[i] ^ 4);
-    EXPECT_EQ(read_all(damaged).code(), absl::StatusCode::kDataLoss) << "byte " << i;
+    EXPECT_THAT(read_all(damaged), StatusIs(absl::StatusCode::kDataLoss)) << "byte " << i;
     if (i == 0 || i == whole.size() / 2) continue;  // whole records: a shorter file, but a good one
     const absl::Status cut = read_all(whole.substr(0, i));
-    EXPECT_TRUE(absl::StrContains(cut.message(), "truncated")) << i << cut;
+    EXPECT_THAT(cut, ErrorHas("truncated")) << i;
   }
   std::string damaged = whole;
   damaged[19 + 12] = 'T';
-  EXPECT_EQ(
-      read_all(damaged).message(),
-      dir.File("d") + ": record 1 at byte 19: the crc32c of its 3 bytes does not match: damaged");
+  EXPECT_THAT(read_all(damaged),
+              ErrorIs(dir.File("d") +
+                      ": record 1 at byte 19: the crc32c of its 3 bytes does not match: damaged"));
 }
 
 TEST(TFRecord, APositionOutsideOfTheFileIsRefused) {
@@ -98,7 +99,8 @@ TEST(TFRecord, APositionOutsideOfTheFileIsRefused) {
     WriteRecords(dir.File("r"), compression);
     const auto reader = TFRecordReader::Open(dir.File("r"), {.compression = compression}).value();
     for (const int64_t offset : {int64_t{-1}, int64_t{1} << 40}) {
-      EXPECT_EQ(reader->Seek({.offset = offset, .index = 1}).code(), absl::StatusCode::kOutOfRange)
+      EXPECT_THAT(reader->Seek({.offset = offset, .index = 1}),
+                  StatusIs(absl::StatusCode::kOutOfRange))
           << offset;
     }
   }
@@ -108,7 +110,7 @@ TEST(TFRecord, AGzipFileReadAsPlainIsExplained) {
   const TempDir dir;
   WriteRecords(dir.File("r"), Compression::kGzip);
   const absl::Status status = TFRecordReader::Open(dir.File("r")).value()->Next().status();
-  EXPECT_TRUE(absl::StrContains(status.message(), "this is a GZIP file")) << status;
+  EXPECT_THAT(status, ErrorHas("this is a GZIP file"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
+
 namespace estimator {
 namespace {
 
@@ -9,7 +11,7 @@ namespace {
 
 TEST(ArenaFenceTest, OnlyWhatIsAllowedCanBeTouched) {
   Arena arena;
-  ASSERT_TRUE(arena.Reserve(256).ok());
+  EST_ASSERT_OK(arena.Reserve(256));
   {
     const ArenaFence fence(arena);
     fence.Allow(arena.data() + 64, 10);
@@ -23,7 +25,7 @@ TEST(ArenaFenceTest, OnlyWhatIsAllowedCanBeTouched) {
 
 TEST(ArenaFenceTest, OtherMemoryIsLeftAlone) {
   Arena arena;
-  ASSERT_TRUE(arena.Reserve(64).ok());
+  EST_ASSERT_OK(arena.Reserve(64));
   const ArenaFence fence(arena);
   char elsewhere[8] = {};
   fence.Allow(elsewhere, 64);  // would take the guard of the stack away
@@ -34,7 +36,7 @@ TEST(ArenaFenceTest, OtherMemoryIsLeftAlone) {
 
 TEST(ArenaFenceTest, IsNothingWithoutAddressSanitizer) {
   Arena arena;
-  ASSERT_TRUE(arena.Reserve(64).ok());
+  EST_ASSERT_OK(arena.Reserve(64));
   const ArenaFence fence(arena);
   arena.data()[0] = 1;
   EXPECT_FALSE(ArenaFence::kActive);

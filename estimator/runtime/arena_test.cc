@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "estimator/base/testing/status_matchers.h"
+
 namespace estimator {
 namespace {
 
@@ -21,12 +23,12 @@ std::vector<std::shared_ptr<Arena>> Arenas(int count) {
 
 TEST(ArenaTest, GrowsAndKeepsWhatItHas) {
   Arena arena;
-  ASSERT_TRUE(arena.Reserve(100).ok());
+  EST_ASSERT_OK(arena.Reserve(100));
   EXPECT_GE(arena.bytes(), 100);
   char* const data = arena.data();
-  ASSERT_TRUE(arena.Reserve(50).ok());
+  EST_ASSERT_OK(arena.Reserve(50));
   EXPECT_EQ(arena.data(), data);
-  ASSERT_TRUE(arena.Reserve(3 << 20).ok());
+  EST_ASSERT_OK(arena.Reserve(3 << 20));
   EXPECT_GE(arena.bytes(), 3 << 20);
 }
 
@@ -34,34 +36,36 @@ TEST(ArenaTest, GrowsAndKeepsWhatItHas) {
 TEST(ArenaTest, WhatTheSystemRefusesIsAnError) {
   Arena arena;
   const absl::Status status = arena.Reserve(kAbsurd);
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("refuses 32.0 PiB for a step"));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("refuses 32.0 PiB for a step")));
   EXPECT_EQ(arena.bytes(), 0);
-  EXPECT_TRUE(arena.Reserve(100).ok());
+  EST_EXPECT_OK(arena.Reserve(100));
 }
 
 // A fixed bug: the kernel ended the process in the middle of the first step.
 TEST(ArenaTest, WhatTheMachineDoesNotHaveIsAnErrorBeforeItIsUsed) {
   const AvailableMemory available{
       .bytes = 4 * kGiB, .swap_bytes = kGiB, .bound = "the machine's 16.0 GiB"};
-  EXPECT_TRUE(CheckMemory(Arenas(4), kGiB, available).ok());
-  EXPECT_TRUE(CheckMemory(Arenas(5), kGiB, available).ok()) << "by swapping";
+  EST_EXPECT_OK(CheckMemory(Arenas(4), kGiB, available));
+  EST_EXPECT_OK(CheckMemory(Arenas(5), kGiB, available)) << "by swapping";
   const absl::Status status = CheckMemory(Arenas(8), kGiB, available);
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(status.message(),
-            "out of memory: a step is planned to take 8.0 GiB (8 replicas x 1.0 GiB), but only 4.0 "
-            "GiB of the machine's 16.0 GiB are free; take a smaller batch");
-  EXPECT_TRUE(CheckMemory(Arenas(8), kGiB, std::nullopt).ok()) << "not known";
+  EXPECT_THAT(
+      status,
+      StatusIs(
+          absl::StatusCode::kResourceExhausted,
+          "out of memory: a step is planned to take 8.0 GiB (8 replicas x 1.0 GiB), but only 4.0 "
+          "GiB of the machine's 16.0 GiB are free; take a smaller batch"));
+  EST_EXPECT_OK(CheckMemory(Arenas(8), kGiB, std::nullopt)) << "not known";
 }
 
 TEST(ArenaTest, OnlyWhatAnArenaLacksIsAskedFor) {
   const auto arenas = Arenas(2);
-  for (const auto& arena : arenas) ASSERT_TRUE(arena->Reserve(100 << 20).ok());
+  for (const auto& arena : arenas) EST_ASSERT_OK(arena->Reserve(100 << 20));
   const AvailableMemory none{.bytes = 0, .swap_bytes = 0, .bound = "nothing"};
-  EXPECT_TRUE(CheckMemory(arenas, 100 << 20, none).ok());
+  EST_EXPECT_OK(CheckMemory(arenas, 100 << 20, none));
   EXPECT_FALSE(CheckMemory(arenas, 101 << 20, none).ok());
-  EXPECT_TRUE(ReserveArenas(arenas, 100 << 20).ok());
-  EXPECT_EQ(ReserveArenas(arenas, kAbsurd).code(), absl::StatusCode::kResourceExhausted);
+  EST_EXPECT_OK(ReserveArenas(arenas, 100 << 20));
+  EXPECT_THAT(ReserveArenas(arenas, kAbsurd), StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/evaluate.h"
 #include "estimator/runtime/testing/testing_ops.h"
@@ -36,7 +38,7 @@ EST_REGISTER_KERNEL("FastScalars", KernelTier::kReference, [](const KernelSpec& 
   return spec.inputs[0].shape.rank() == 0 ? nullptr : Doubles(spec);
 });
 
-class CheckTest : public ::testing::Test {
+class CheckTest : public GraphTest {
  protected:
   // Of a checked step that gives `fetch` for x = 3.
   std::map<std::string, int> Unchecked(const Tensor& fetch, float expected) {
@@ -44,7 +46,7 @@ class CheckTest : public ::testing::Test {
     const std::unique_ptr<Backend> backend = MakeCpuBackend(store, {.check_kernels = true});
     const ProgramSpec spec = {.feeds = {x_}, .fetches = {fetch}, .updates = {}};
     const auto result = RunOnce(*backend, graph_, spec, {Array::Scalar(3.0f)});
-    EXPECT_TRUE(result.ok()) << result.status();
+    EST_EXPECT_OK(result);
     if (result.ok()) {
       EXPECT_EQ((*result)[0].scalar<float>(), expected);
     }
@@ -52,8 +54,6 @@ class CheckTest : public ::testing::Test {
     return executable.ok() ? (*executable)->info().unchecked_ops : std::map<std::string, int>();
   }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   Tensor x_ = testing::Placeholder({});
 };
 

@@ -1,7 +1,10 @@
 // Initial values: which variables begin alike, and what begins at a restored value.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/random.h"
 #include "estimator/runtime/initialize_variables.h"
@@ -9,7 +12,7 @@
 namespace estimator {
 namespace {
 
-class InitializeVariablesTest : public ::testing::Test {
+class InitializeVariablesTest : public GraphTest {
  protected:
   static Variable Make(absl::string_view name, const Tensor& value) {
     return GetVariable(name, value.shape(),
@@ -22,17 +25,15 @@ class InitializeVariablesTest : public ::testing::Test {
   void Restore(const Variable& variable, float value) {
     Array array(DType::kFloat32, variable.shape());
     for (float& element : array.values<float>()) element = value;
-    EXPECT_TRUE(store_.Set(variable.name(), array).ok());
+    EST_EXPECT_OK(store_.Set(variable.name(), array));
   }
   void Initialize() {
     const absl::Status initialized = InitializeVariables(graph_, store_);
-    EXPECT_TRUE(initialized.ok()) << initialized;
+    EST_EXPECT_OK(initialized);
   }
   const Array& Value(const Variable& variable) { return *store_.Peek(variable.name()); }
   float First(const Variable& variable) { return Value(variable).data<float>()[0]; }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   VariableStore store_;
 };
 
@@ -76,7 +77,7 @@ TEST_F(InitializeVariablesTest, AveragesOfVariablesOfOneTensorBeginEachAtItsOwn)
 
 TEST_F(InitializeVariablesTest, AnInvalidVariableHasNoInitializedValue) {
   EXPECT_FALSE(InitializedValue(Variable()).valid());
-  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(graph_.status(), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/bias.h"
@@ -55,13 +56,13 @@ struct Network : testing::Network {
 
 TEST(Network, FusedProgramsTrainAsTheReferenceDoes) {
   const Network network;
-  ASSERT_TRUE(network.graph.status().ok()) << network.graph.status();
+  EST_ASSERT_OK(network.graph.status());
   VariableStore fast_store, plain_store;
   const auto fast = Train(network, fast_store, {}, 20);
   const auto plain =
       Train(network, plain_store, {.fastest = KernelTier::kReference, .fuse = false}, 20);
-  ASSERT_TRUE(fast.ok()) << fast.status();
-  ASSERT_TRUE(plain.ok()) << plain.status();
+  EST_ASSERT_OK(fast);
+  EST_ASSERT_OK(plain);
   EXPECT_LT(fast->back(), 0.5f * fast->front());
   for (size_t i = 0; i < fast->size(); ++i)
     EXPECT_NEAR((*fast)[i], (*plain)[i], 1e-4) << "step " << i;
@@ -76,16 +77,16 @@ TEST(Network, CheckedKernelsAgree) {
   const Network network;
   VariableStore store;
   const auto losses = Train(network, store, {.check_kernels = true}, 3);
-  EXPECT_TRUE(losses.ok()) << losses.status();
+  EST_EXPECT_OK(losses);
   const auto program = Program::Compile(network.graph, network.spec(), {.check_kernels = true});
-  ASSERT_TRUE(program.ok()) << program.status();
+  EST_ASSERT_OK(program);
   EXPECT_TRUE((*program)->info().unchecked_ops.empty());
 }
 
 TEST(Network, BlocksAreFusedAndVariablesUpdatedInPlace) {
   const Network network;
   const auto program = Program::Compile(network.graph, network.spec(), {.single_replica = true});
-  ASSERT_TRUE(program.ok()) << program.status();
+  EST_ASSERT_OK(program);
   const std::string text = (*program)->ToString();
   for (const char* op :
        {"_FusedConv2D(", "_FusedMatMul(", "_MaxPoolWithArgmax(", "_MaxPoolGradWithArgmax("}) {

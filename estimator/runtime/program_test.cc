@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/evaluate.h"
 #include "estimator/runtime/initialize_variables.h"
@@ -21,7 +23,7 @@ using testing::Mul;
 using testing::Placeholder;
 using testing::Sub;
 
-class ProgramTest : public ::testing::Test {
+class ProgramTest : public GraphTest {
  protected:
   // One step on the CPU backend with the variables of store_.
   absl::StatusOr<std::vector<Array>> Run(const ProgramSpec& spec, std::vector<Array> feeds = {}) {
@@ -30,13 +32,11 @@ class ProgramTest : public ::testing::Test {
     const std::unique_ptr<Backend> backend = MakeCpuBackend(store_, options_);
     return RunOnce(*backend, graph_, spec, std::move(feeds));
   }
-  std::string Message(const ProgramSpec& spec, std::vector<Array> feeds = {}) {
-    return std::string(Run(spec, std::move(feeds)).status().message());
+  absl::Status Error(const ProgramSpec& spec, std::vector<Array> feeds = {}) {
+    return Run(spec, std::move(feeds)).status();
   }
   float Value(absl::string_view name) { return store_.Get(name)->AsDouble(0); }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   VariableStore store_;
   CompileOptions options_;
 };
@@ -46,7 +46,7 @@ TEST_F(ProgramTest, ComputesFetchesFromFeeds) {
   const auto result =
       Run({.feeds = {a, b}, .fetches = {testing::MatMul(a, b), Add(a, b)}, .updates = {}},
           {F32({2, 2}, {1, 2, 3, 4}), F32({2, 2}, {5, 6, 7, 8})});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_THAT((*result)[0].values<float>(), ElementsAre(19, 22, 43, 50));
   EXPECT_THAT((*result)[1].values<float>(), ElementsAre(6, 8, 10, 12));
 }
@@ -60,7 +60,7 @@ TEST_F(ProgramTest, FetchesOfFeedsConstantsVariablesAndViewsAreTheirValues) {
                                        testing::Reshape(Add(x, x), {4}), Add(x, x)},
                            .updates = {Assign(v, constant)}},
                           {F32({2, 2}, {1, 2, 3, 4})});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_THAT((*result)[0].values<float>(), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ((*result)[1].shape(), (Shape{4}));
   EXPECT_THAT((*result)[2].values<float>(), ElementsAre(7, 8));
@@ -75,7 +75,7 @@ TEST_F(ProgramTest, AnyTensorCanBeFed) {
   const Tensor y = Add(x, x);
   const auto result =
       Run({.feeds = {y}, .fetches = {Mul(y, y)}, .updates = {}}, {Array::Scalar(3.0f)});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ((*result)[0].scalar<float>(), 9);
 }
 
@@ -86,7 +86,7 @@ TEST_F(ProgramTest, UpdatesReadTheValuesOfTheStepsBeginning) {
   const auto result = Run({.feeds = {},
                            .fetches = {},
                            .updates = {Assign(a, b), Assign(b, a), AssignAdd(c, Add(a, b))}});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ(Value("a"), 10);
   EXPECT_EQ(Value("b"), 1);
   EXPECT_EQ(Value("c"), 111);
@@ -97,7 +97,7 @@ TEST_F(ProgramTest, InPlaceUpdatesWaitForOtherReaders) {
   const Variable a = MakeVariable("a", F32({2}, {1, 2})), b = MakeVariable("b", F32({2}, {10, 20}));
   const auto result =
       Run({.feeds = {}, .fetches = {}, .updates = {AssignAdd(a, b), AssignAdd(b, a)}});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_THAT(store_.Get("a")->values<float>(), ElementsAre(11, 22));
   EXPECT_THAT(store_.Get("b")->values<float>(), ElementsAre(11, 22));
 }
@@ -111,7 +111,7 @@ TEST_F(ProgramTest, OptimizerUpdateIsWrittenInPlaceAndItsNewValueReadsOn) {
   const Operation train = Group({Assign(w, updated), Assign(ema, Add(ema, updated))});
   const ProgramSpec spec{.feeds = {grad}, .fetches = {w}, .updates = {train}};
   const auto result = Run(spec, {F32({2}, {2, 2})});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_THAT((*result)[0].values<float>(), ElementsAre(1, 2));
   EXPECT_THAT(store_.Get("w")->values<float>(), ElementsAre(0, 1));
   EXPECT_THAT(store_.Get("ema")->values<float>(), ElementsAre(0, 1));
@@ -122,20 +122,18 @@ TEST_F(ProgramTest, OptimizerUpdateIsWrittenInPlaceAndItsNewValueReadsOn) {
 TEST_F(ProgramTest, AssignAddsOfOneVariableAddUp) {
   const Variable v = MakeVariable("v", F32({}, {1}));
   const Tensor x = Placeholder({});
-  ASSERT_TRUE(
+  EST_ASSERT_OK(
       Run({.feeds = {x}, .fetches = {}, .updates = {AssignAdd(v, x), AssignAdd(v, Mul(x, x))}},
-          {Array::Scalar(3.0f)})
-          .ok());
+          {Array::Scalar(3.0f)}));
   EXPECT_EQ(Value("v"), 13);
 }
 
 TEST_F(ProgramTest, TwoAssignmentsOfOneVariableAreAnError) {
   const Variable v = MakeVariable("v", F32({}, {1}));
   const Tensor x = Placeholder({});
-  EXPECT_THAT(
-      Message({.feeds = {x}, .fetches = {}, .updates = {Assign(v, x), Assign(v, Add(x, x))}},
-              {Array::Scalar(3.0f)}),
-      HasSubstr("variable 'v' is assigned twice in one step"));
+  EXPECT_THAT(Error({.feeds = {x}, .fetches = {}, .updates = {Assign(v, x), Assign(v, Add(x, x))}},
+                    {Array::Scalar(3.0f)}),
+              ErrorHas("variable 'v' is assigned twice in one step"));
 }
 
 TEST_F(ProgramTest, AStepThatFailsChangesNoVariable) {
@@ -145,9 +143,9 @@ TEST_F(ProgramTest, AStepThatFailsChangesNoVariable) {
   const Operation update = AssignAdd(v, x);
   const Tensor checked = testing::FailAbove(x, 10);
   const ProgramSpec spec{.feeds = {x}, .fetches = {checked}, .updates = {update}};
-  EXPECT_EQ(Message(spec, {F32({2}, {20, 30})}), "FailAbove: the mean is 25");
+  EXPECT_THAT(Error(spec, {F32({2}, {20, 30})}), ErrorIs("FailAbove: the mean is 25"));
   EXPECT_THAT(store_.Get("v")->values<float>(), ElementsAre(1, 2));
-  ASSERT_TRUE(Run(spec, {F32({2}, {1, 1})}).ok());
+  EST_ASSERT_OK(Run(spec, {F32({2}, {1, 1})}));
   EXPECT_THAT(store_.Get("v")->values<float>(), ElementsAre(2, 3));
 }
 
@@ -156,24 +154,24 @@ TEST_F(ProgramTest, AllOpsWithoutAKernelAreNamedAtOnce) {
   const Tensor y = graph_.AddOp("WithoutKernel", {x});
   const Tensor z = graph_.AddOp("AlsoWithoutKernel", {graph_.AddOp("WithoutKernel", {Add(y, y)})});
   const auto result = Run({.feeds = {x}, .fetches = {z}, .updates = {}}, {Array::Scalar(1.0f)});
-  EXPECT_EQ(result.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(result.status().message(),
-            "ops without a kernel: AlsoWithoutKernel (AlsoWithoutKernel), WithoutKernel "
-            "(WithoutKernel and 1 more)");
+  EXPECT_THAT(result,
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       "ops without a kernel: AlsoWithoutKernel (AlsoWithoutKernel), WithoutKernel "
+                       "(WithoutKernel and 1 more)"));
 }
 
 TEST_F(ProgramTest, PlaceholdersThatAreNotFedAreNamedAtOnce) {
   const Tensor x = Placeholder({2}, DType::kFloat32, "image"),
                y = Placeholder({2}, DType::kFloat32, "label");
-  EXPECT_THAT(Message({.feeds = {}, .fetches = {Add(x, y)}, .updates = {}}),
-              HasSubstr("not fed: image (f32 [2]), label (f32 [2])"));
+  EXPECT_THAT(Error({.feeds = {}, .fetches = {Add(x, y)}, .updates = {}}),
+              ErrorHas("not fed: image (f32 [2]), label (f32 [2])"));
 }
 
 TEST_F(ProgramTest, FeedsOfAnotherTypeAreRefused) {
   const Tensor x = Placeholder({2}, DType::kFloat32, "image");
   const ProgramSpec spec{.feeds = {x}, .fetches = {Add(x, x)}, .updates = {}};
-  EXPECT_EQ(Message(spec, {F32({3}, {1, 2, 3})}), "image:0 is fed f32 [3], it is f32 [2]");
-  EXPECT_EQ(Message(spec, {}), "the step is fed 0 arrays, it takes 1");
+  EXPECT_THAT(Error(spec, {F32({3}, {1, 2, 3})}), ErrorIs("image:0 is fed f32 [3], it is f32 [2]"));
+  EXPECT_THAT(Error(spec, {}), ErrorIs("the step is fed 0 arrays, it takes 1"));
 }
 
 TEST_F(ProgramTest, VariablesWithoutAValueAreNamed) {
@@ -181,32 +179,32 @@ TEST_F(ProgramTest, VariablesWithoutAValueAreNamed) {
   const std::unique_ptr<Backend> backend = MakeCpuBackend(store_);
   const auto result =
       RunOnce(*backend, graph_, {.feeds = {}, .fetches = {Add(v, v)}, .updates = {}});
-  EXPECT_EQ(result.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(result.status().message()), HasSubstr("no value yet: v;"));
+  EXPECT_THAT(result,
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("no value yet: v;")));
 }
 
 TEST_F(ProgramTest, AVariableOfAnotherShapeInTheStoreIsAnError) {
   const Variable v = MakeVariable("v", F32({2}, {1, 2}));
-  ASSERT_TRUE(store_.Set("v", F32({3}, {1, 2, 3})).ok());
-  EXPECT_THAT(Message({.feeds = {}, .fetches = {Add(v, v)}, .updates = {}}),
-              HasSubstr("variable 'v' is f32 [2] in this model, the store holds it as f32 [3]"));
+  EST_ASSERT_OK(store_.Set("v", F32({3}, {1, 2, 3})));
+  EXPECT_THAT(Error({.feeds = {}, .fetches = {Add(v, v)}, .updates = {}}),
+              ErrorHas("variable 'v' is f32 [2] in this model, the store holds it as f32 [3]"));
 }
 
 TEST_F(ProgramTest, TheGraphsFirstErrorIsReturned) {
   graph_.Fail(absl::InvalidArgumentError("conv: wrong"));
-  EXPECT_THAT(Message({}), HasSubstr("conv: wrong"));
+  EXPECT_THAT(Error({}), ErrorHas("conv: wrong"));
 }
 
 TEST_F(ProgramTest, GlobalStepKeysTheStep) {
   const Variable step = GetOrCreateGlobalStep();
   const Tensor one = testing::Const(Array::Scalar<int64_t>(1));
-  ASSERT_TRUE(InitializeVariables(graph_, store_).ok());
-  ASSERT_TRUE(store_.Set("global_step", Array::Scalar<int64_t>(41)).ok());
+  EST_ASSERT_OK(InitializeVariables(graph_, store_));
+  EST_ASSERT_OK(store_.Set("global_step", Array::Scalar<int64_t>(41)));
   const std::unique_ptr<Backend> backend = MakeCpuBackend(store_);
   auto executable = backend->Compile(
       graph_,
       {.feeds = {}, .fetches = {testing::StepNumber(), step}, .updates = {AssignAdd(step, one)}});
-  ASSERT_TRUE(executable.ok()) << executable.status();
+  EST_ASSERT_OK(executable);
   std::vector<float> keys;
   std::vector<int64_t> steps;
   const auto ran = (*executable)->RunLoop(3, nullptr, [&](int64_t, const StepFetches& fetches) {
@@ -214,7 +212,7 @@ TEST_F(ProgramTest, GlobalStepKeysTheStep) {
     steps.push_back(fetches[0][1].scalar<int64_t>());
     return absl::OkStatus();
   });
-  ASSERT_TRUE(ran.ok()) << ran.status();
+  EST_ASSERT_OK(ran);
   EXPECT_THAT(keys, ElementsAre(41, 42, 43));
   EXPECT_THAT(steps, ElementsAre(41, 42, 43));
   EXPECT_EQ(store_.Get("global_step")->scalar<int64_t>(), 44);
@@ -224,14 +222,14 @@ TEST_F(ProgramTest, WithoutAGlobalStepRunsAreCounted) {
   const std::unique_ptr<Backend> backend = MakeCpuBackend(store_);
   auto executable =
       backend->Compile(graph_, {.feeds = {}, .fetches = {testing::StepNumber()}, .updates = {}});
-  ASSERT_TRUE(executable.ok()) << executable.status();
+  EST_ASSERT_OK(executable);
   std::vector<float> keys;
   const Outfeed outfeed = [&](int64_t, const StepFetches& fetches) {
     keys.push_back(fetches[0][0].scalar<float>());
     return absl::OkStatus();
   };
-  ASSERT_TRUE((*executable)->RunLoop(2, nullptr, outfeed).ok());
-  ASSERT_TRUE((*executable)->RunLoop(1, nullptr, outfeed).ok());
+  EST_ASSERT_OK((*executable)->RunLoop(2, nullptr, outfeed));
+  EST_ASSERT_OK((*executable)->RunLoop(1, nullptr, outfeed));
   EXPECT_THAT(keys, ElementsAre(0, 1, 2));
 }
 
@@ -239,7 +237,7 @@ TEST_F(ProgramTest, TheLoopEndsWithItsInput) {
   const Tensor x = Placeholder({});
   const std::unique_ptr<Backend> backend = MakeCpuBackend(store_);
   auto executable = backend->Compile(graph_, {.feeds = {x}, .fetches = {Add(x, x)}, .updates = {}});
-  ASSERT_TRUE(executable.ok()) << executable.status();
+  EST_ASSERT_OK(executable);
   int given = 0;
   const auto ran = (*executable)
                        ->RunLoop(
@@ -250,7 +248,7 @@ TEST_F(ProgramTest, TheLoopEndsWithItsInput) {
                              return StepFeeds{{Array::Scalar(1.0f)}};
                            },
                            nullptr);
-  ASSERT_TRUE(ran.ok()) << ran.status();
+  EST_ASSERT_OK(ran);
   EXPECT_EQ(*ran, 2);
 }
 
@@ -259,7 +257,7 @@ TEST_F(ProgramTest, OneReplicaTakesCollectivesAsTheyAre) {
   const Tensor sum = CrossReplicaSum(Add(x, x));
   const ProgramSpec spec{.feeds = {x}, .fetches = {Mul(sum, x)}, .updates = {}};
   const auto result = Run(spec, {F32({2}, {1, 2})});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_THAT((*result)[0].values<float>(), ElementsAre(2, 8));
   EXPECT_EQ((*Program::Compile(graph_, spec, {.single_replica = true}))->num_segments(), 1);
   EXPECT_EQ((*Program::Compile(graph_, spec))->num_segments(), 2);
@@ -285,23 +283,23 @@ TEST_F(ProgramTest, TwoReplicasReduceBetweenSegments) {
   const Tensor norm = CrossReplicaSum(Mul(grad, grad));  // depends on the first: another segment
   const Operation update = Assign(w, Sub(w, grad));
   const ProgramSpec spec{.feeds = {x}, .fetches = {norm, Mul(x, x)}, .updates = {update}};
-  ASSERT_TRUE(InitializeVariables(graph_, store_).ok());
+  EST_ASSERT_OK(InitializeVariables(graph_, store_));
   const auto program = Program::Compile(graph_, spec);
-  ASSERT_TRUE(program.ok()) << program.status();
+  EST_ASSERT_OK(program);
   ASSERT_EQ((*program)->num_segments(), 3);
   std::vector<std::unique_ptr<ProgramRun>> runs;
   for (int replica = 0; replica < 2; ++replica) {
     auto run = ProgramRun::Create(*program, store_, replica, 2);
-    ASSERT_TRUE(run.ok()) << run.status();
-    ASSERT_TRUE((*run)->SetFeeds({replica == 0 ? F32({2}, {1, 2}) : F32({2}, {10, 20})}).ok());
+    EST_ASSERT_OK(run);
+    EST_ASSERT_OK((*run)->SetFeeds({replica == 0 ? F32({2}, {1, 2}) : F32({2}, {10, 20})}));
     runs.push_back(*std::move(run));
   }
   for (int segment = 0; segment < 3; ++segment) {
-    for (auto& run : runs) ASSERT_TRUE(run->RunSegment(segment, 0).ok());
-    ASSERT_TRUE(Reduce(**program, segment, runs).ok());
+    for (auto& run : runs) EST_ASSERT_OK(run->RunSegment(segment, 0));
+    EST_ASSERT_OK(Reduce(**program, segment, runs));
   }
   EXPECT_THAT(store_.Get("w")->values<float>(), ElementsAre(1, 1));
-  ASSERT_TRUE(runs[0]->ApplyUpdates().ok());
+  EST_ASSERT_OK(runs[0]->ApplyUpdates());
   EXPECT_THAT(store_.Get("w")->values<float>(), ElementsAre(-10, -21));
   EXPECT_THAT(runs[1]->fetches()[0].values<float>(), ElementsAre(242, 968));
   EXPECT_THAT(runs[0]->fetches()[1].values<float>(), ElementsAre(1, 4));
@@ -312,12 +310,12 @@ TEST_F(ProgramTest, GroupsAreHandedToTheBackendAndMustNameEveryReplica) {
   const Tensor x = Placeholder({2});
   const Tensor sum = CrossReplicaSum(x, {{0, 2}, {1, 3}});
   const auto program = Program::Compile(graph_, {.feeds = {x}, .fetches = {sum}, .updates = {}});
-  ASSERT_TRUE(program.ok()) << program.status();
+  EST_ASSERT_OK(program);
   EXPECT_THAT((*program)->collectives(0)[0].groups,
               ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
-  EXPECT_TRUE(ProgramRun::Create(*program, store_, 0, 4).ok());
-  EXPECT_THAT(std::string(ProgramRun::Create(*program, store_, 0, 8).status().message()),
-              HasSubstr("group_assignment [[0,2],[1,3]] must name each of the 8 replicas once"));
+  EST_EXPECT_OK(ProgramRun::Create(*program, store_, 0, 4));
+  EXPECT_THAT(ProgramRun::Create(*program, store_, 0, 8),
+              ErrorHas("group_assignment [[0,2],[1,3]] must name each of the 8 replicas once"));
 }
 
 TEST_F(ProgramTest, ProgramsShareAnArena) {
@@ -327,18 +325,16 @@ TEST_F(ProgramTest, ProgramsShareAnArena) {
   auto first = backend->Compile(graph_, {.feeds = {small}, .fetches = {sum(small)}, .updates = {}});
   auto second =
       backend->Compile(graph_, {.feeds = {large}, .fetches = {sum(large)}, .updates = {}});
-  ASSERT_TRUE(first.ok() && second.ok());
+  EST_ASSERT_OK(first);
+  EST_ASSERT_OK(second);
   const auto run = [](Executable& executable, const Array& x) {
     float value = 0;
-    EXPECT_TRUE(
-        executable
-            .RunLoop(
-                1, [&x]() -> absl::StatusOr<std::optional<StepFeeds>> { return StepFeeds{{x}}; },
-                [&value](int64_t, const StepFetches& fetches) {
-                  value = fetches[0][0].data<float>()[0];
-                  return absl::OkStatus();
-                })
-            .ok());
+    EST_EXPECT_OK(executable.RunLoop(
+        1, [&x]() -> absl::StatusOr<std::optional<StepFeeds>> { return StepFeeds{{x}}; },
+        [&value](int64_t, const StepFetches& fetches) {
+          value = fetches[0][0].data<float>()[0];
+          return absl::OkStatus();
+        }));
     return value;
   };
   Array twos(DType::kFloat32, {64, 64});
@@ -352,7 +348,7 @@ TEST_F(ProgramTest, StringsPassThrough) {
   const Tensor x = Placeholder({2}, DType::kString);
   const auto result = Run({.feeds = {x}, .fetches = {testing::Reshape(x, {2, 1})}, .updates = {}},
                           {Array::Of<std::string>({2}, {"a", "b"})});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_THAT((*result)[0].values<std::string>(), ElementsAre("a", "b"));
 }
 
@@ -362,7 +358,7 @@ TEST_F(ProgramTest, CheckedStepsGiveTheSame) {
   const Tensor x = Placeholder({2});
   const auto result =
       Run({.feeds = {x}, .fetches = {Mul(x, v)}, .updates = {AssignAdd(v, x)}}, {F32({2}, {3, 4})});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_THAT((*result)[0].values<float>(), ElementsAre(3, 8));
   EXPECT_THAT(store_.Get("v")->values<float>(), ElementsAre(4, 6));
 }
@@ -380,11 +376,11 @@ EST_REGISTER_KERNEL("FailAbove", KernelTier::kFused,
 TEST_F(ProgramTest, AWrongKernelIsFoundByTheCheck) {
   const Tensor x = Placeholder({1, 1, 1});
   const ProgramSpec spec{.feeds = {x}, .fetches = {testing::FailAbove(x, 100)}, .updates = {}};
-  EXPECT_TRUE(Run(spec, {F32({1, 1, 1}, {5})}).ok());
+  EST_EXPECT_OK(Run(spec, {F32({1, 1, 1}, {5})}));
   options_.check_kernels = true;
   EXPECT_THAT(
-      Message(spec, {F32({1, 1, 1}, {5})}),
-      HasSubstr(
+      Error(spec, {F32({1, 1, 1}, {5})}),
+      ErrorHas(
           "FailAbove: output 0 of FailAbove differs from the reference kernel: 1 of 1 elements"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/batch_norm.h"
@@ -56,16 +57,16 @@ struct Network : testing::Network {
 
 TEST(ResidualNetwork, FusedAndBlockedProgramsTrainAsTheReferenceDoes) {
   const Network network;
-  ASSERT_TRUE(network.graph.status().ok()) << network.graph.status();
+  EST_ASSERT_OK(network.graph.status());
   VariableStore plain_store;
   const auto plain =
       Train(network, plain_store, {.fastest = KernelTier::kReference, .fuse = false}, 8);
-  ASSERT_TRUE(plain.ok()) << plain.status();
+  EST_ASSERT_OK(plain);
   EXPECT_LT(plain->back(), plain->front());
   for (const bool choose_layouts : {true, false}) {
     VariableStore store;
     const auto fast = Train(network, store, {.choose_layouts = choose_layouts}, 8);
-    ASSERT_TRUE(fast.ok()) << fast.status();
+    EST_ASSERT_OK(fast);
     for (size_t i = 0; i < fast->size(); ++i)
       EXPECT_NEAR((*fast)[i], (*plain)[i], 1e-4) << "step " << i;
   }
@@ -75,16 +76,16 @@ TEST(ResidualNetwork, CheckedKernelsAgree) {
   const Network network;
   VariableStore store;
   const auto losses = Train(network, store, {.check_kernels = true}, 2);
-  EXPECT_TRUE(losses.ok()) << losses.status();
+  EST_EXPECT_OK(losses);
   const auto program = Program::Compile(network.graph, network.spec(), {.check_kernels = true});
-  ASSERT_TRUE(program.ok()) << program.status();
+  EST_ASSERT_OK(program);
   EXPECT_TRUE((*program)->info().unchecked_ops.empty());
 }
 
 TEST(ResidualNetwork, BlocksAreFusedAndReorderedAtTheEdgesOnly) {
   const Network network;
   const auto program = Program::Compile(network.graph, network.spec(), {.single_replica = true});
-  ASSERT_TRUE(program.ok()) << program.status();
+  EST_ASSERT_OK(program);
   const std::string text = (*program)->ToString();
   for (const char* op : {"_FusedBatchNormEx(", "_FusedBatchNormGradEx("})
     EXPECT_NE(text.find(op), std::string::npos) << op << " is missing in\n" << text;

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/indexed_slices.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/math_binary.h"
@@ -41,7 +43,7 @@ std::vector<bool> InPlace(const std::string& text, const std::string& op) {
 }
 
 // Momentum by rows, as nn/train/row_gradient.h makes it.
-class RowUpdates : public ::testing::Test {
+class RowUpdates : public GraphTest {
  protected:
   static Variable Make(absl::string_view name, int seed) {
     const Array value = ir::Numbers({kRows, kColumns}, seed);
@@ -63,7 +65,7 @@ class RowUpdates : public ::testing::Test {
   }
   std::string Text(const ProgramSpec& spec, int64_t* arena_bytes = nullptr) const {
     const auto program = Program::Compile(graph_, spec, {.single_replica = true});
-    EXPECT_TRUE(program.ok()) << program.status();
+    EST_EXPECT_OK(program);
     if (!program.ok()) return "";
     if (arena_bytes != nullptr) *arena_bytes = (*program)->info().planned_peak_bytes;
     return (*program)->ToString();
@@ -97,8 +99,8 @@ class RowUpdates : public ::testing::Test {
   void ExpectBitsOfCopies(const ProgramSpec& spec) const {
     VariableStore in_place, copied;
     const auto fast = Run(spec, in_place), plain = Run(spec, copied, {.fuse = false});
-    ASSERT_TRUE(fast.ok()) << fast.status();
-    ASSERT_TRUE(plain.ok()) << plain.status();
+    EST_ASSERT_OK(fast);
+    EST_ASSERT_OK(plain);
     for (size_t i = 0; i < fast->size(); ++i)
       EXPECT_TRUE(SameBits((*fast)[i], (*plain)[i])) << "fetch " << i;
     for (const std::string& name : in_place.Names()) {
@@ -107,8 +109,6 @@ class RowUpdates : public ::testing::Test {
     }
   }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   const Variable table_ = Make("table", 1), accum_ = Make("accum", 2);
   const Tensor ids_ =
       graph_.AddOp("Placeholder", {}, {{"dtype", DType::kInt64}, {"shape", Shape{kBatch}}});
@@ -149,7 +149,7 @@ TEST_F(RowUpdates, AgreeWithReferenceKernels) {
   MakeStep();
   VariableStore store;
   const auto ran = Run(Spec(), store, {.check_kernels = true});
-  EXPECT_TRUE(ran.ok()) << ran.status();
+  EST_EXPECT_OK(ran);
 }
 
 TEST_F(RowUpdates, LeaveTheOldValueToThoseWhoReadIt) {
@@ -199,13 +199,13 @@ TEST_F(RowUpdates, WithAnIndexOutsideOfTheTableChangeNothing) {
   loss_ = ReduceSum(rows);
   updates_ = {Assign(accum_, accum_ * 2), Assign(table_, TensorScatterAdd(table_, Index(), rows))};
   VariableStore store;
-  ASSERT_TRUE(InitializeVariables(graph_, store).ok());
+  EST_ASSERT_OK(InitializeVariables(graph_, store));
   const Array table = *store.Get("table"), accum = *store.Get("accum");
   const std::unique_ptr<Backend> backend = MakeCpuBackend(store);
   Array ids(DType::kInt64, {kBatch});
   ids.data<int64_t>()[5] = kRows;
   const auto ran = RunOnce(*backend, graph_, Spec(), {ids});
-  EXPECT_THAT(ran.status().message(), HasSubstr("indices[5] = 1000 is not in [0, 1000)"));
+  EXPECT_THAT(ran, ErrorHas("indices[5] = 1000 is not in [0, 1000)"));
   EXPECT_TRUE(SameBits(*store.Peek("table"), table));
   EXPECT_TRUE(SameBits(*store.Peek("accum"), accum));
 }

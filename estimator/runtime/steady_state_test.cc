@@ -8,6 +8,7 @@
 
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/evaluate.h"
 #include "estimator/runtime/initialize_variables.h"
@@ -35,7 +36,6 @@ namespace estimator {
 namespace {
 
 using testing::Add;
-using testing::F32;
 using testing::Mul;
 using testing::Sub;
 
@@ -59,11 +59,11 @@ struct Model {
 TEST(SteadyState, AStepAllocatesNothing) {
   const Model model(20);
   VariableStore store;
-  ASSERT_TRUE(InitializeVariables(model.graph, store).ok());
+  EST_ASSERT_OK(InitializeVariables(model.graph, store));
   const auto program = Program::Compile(model.graph, model.spec());
-  ASSERT_TRUE(program.ok()) << program.status();
+  EST_ASSERT_OK(program);
   const auto run = ProgramRun::Create(*program, store, 0, 1);
-  ASSERT_TRUE(run.ok()) << run.status();
+  EST_ASSERT_OK(run);
   const std::vector<Array> feeds = {Array(DType::kFloat32, {8, 8})};
   const auto step = [&] {
     if (!(*run)->SetFeeds(feeds).ok() || !(*run)->RunSegment(0, 0).ok() ||
@@ -81,10 +81,9 @@ TEST(SteadyState, AThousandRoundsOfCompilingAndRunningLeakNothing) {
   VariableStore store;
   for (int round = 0; round < 1000; ++round) {
     const Model model(10);
-    ASSERT_TRUE(InitializeVariables(model.graph, store).ok());
+    EST_ASSERT_OK(InitializeVariables(model.graph, store));
     const std::unique_ptr<Backend> backend = MakeCpuBackend(store);
-    ASSERT_TRUE(
-        RunOnce(*backend, model.graph, model.spec(), {Array(DType::kFloat32, {8, 8})}).ok());
+    EST_ASSERT_OK(RunOnce(*backend, model.graph, model.spec(), {Array(DType::kFloat32, {8, 8})}));
     if (round == 199) after_warm_up = ResidentBytes();
   }
   testing::ExpectGrowthBelow(ResidentBytes() - after_warm_up, 1 << 20);  // 1.3 KiB a round
@@ -94,7 +93,7 @@ TEST(SteadyState, AHundredNodesCompileInFiftyMilliseconds) {
   const Model model(75);
   ASSERT_GE(model.graph.nodes().size(), 100u);
   const std::clock_t begin = std::clock();  // processor time: a busy machine does not count
-  ASSERT_TRUE(Program::Compile(model.graph, model.spec()).ok());
+  EST_ASSERT_OK(Program::Compile(model.graph, model.spec()));
   const double milliseconds = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   RecordProperty("compile_us", static_cast<int>(milliseconds * 1e3));
   EXPECT_LT(milliseconds, 50);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/evaluate.h"
 #include "estimator/runtime/initialize_variables.h"
@@ -17,24 +19,20 @@ namespace {
 
 using testing::F32;
 
-class TraceTest : public ::testing::Test {
+class TraceTest : public GraphTest {
  protected:
   void RunStep() {
     const Tensor x = testing::Placeholder({2, 2});
     const Variable v = testing::MakeVariable("v", F32({2, 2}, {1, 1, 1, 1}));
     const Tensor product = testing::MatMul(x, v);
-    ASSERT_TRUE(InitializeVariables(graph_, store_).ok());
+    EST_ASSERT_OK(InitializeVariables(graph_, store_));
     const auto backend = MakeCpuBackend(store_, {.fuse = false});
-    ASSERT_TRUE(
-        RunOnce(
-            *backend, graph_,
-            {.feeds = {x}, .fetches = {product}, .updates = {Assign(v, testing::Add(v, product))}},
-            {F32({2, 2}, {1, 2, 3, 4})})
-            .ok());
+    EST_ASSERT_OK(RunOnce(
+        *backend, graph_,
+        {.feeds = {x}, .fetches = {product}, .updates = {Assign(v, testing::Add(v, product))}},
+        {F32({2, 2}, {1, 2, 3, 4})}));
   }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   VariableStore store_;
 };
 

@@ -1,6 +1,8 @@
 // Programs that learn: updates, feeds and variables over many steps.
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/evaluate.h"
 #include "estimator/runtime/initialize_variables.h"
@@ -39,13 +41,15 @@ struct LinearModel {
   static StepFeeds Points() { return {{F32({4, 1}, {-1, 0, 1, 2}), F32({4, 1}, {-1, 1, 3, 5})}}; }
 };
 
-TEST(Training, ALinearModelFindsItsLine) {
+using TrainingTest = GraphTest;
+
+TEST_F(TrainingTest, ALinearModelFindsItsLine) {
   LinearModel model(0.1f);
   VariableStore store;
-  ASSERT_TRUE(InitializeVariables(model.graph, store).ok());
+  EST_ASSERT_OK(InitializeVariables(model.graph, store));
   const std::unique_ptr<Backend> backend = MakeCpuBackend(store);
   auto executable = backend->Compile(model.graph, model.spec());
-  ASSERT_TRUE(executable.ok()) << executable.status();
+  EST_ASSERT_OK(executable);
   float first = 0, last = 0;
   const auto ran = (*executable)
                        ->RunLoop(
@@ -54,7 +58,7 @@ TEST(Training, ALinearModelFindsItsLine) {
                              (step == 0 ? first : last) = fetches[0][0].scalar<float>();
                              return absl::OkStatus();
                            });
-  ASSERT_TRUE(ran.ok()) << ran.status();
+  EST_ASSERT_OK(ran);
   EXPECT_EQ(*ran, 300);
   EXPECT_FLOAT_EQ(first, 9);  // (1 + 1 + 9 + 25) / 4
   EXPECT_NEAR(last, 0, 1e-6);
@@ -62,61 +66,56 @@ TEST(Training, ALinearModelFindsItsLine) {
   EXPECT_NEAR(store.Get("b")->AsDouble(0), 1, 1e-3);
 }
 
-TEST(Training, TheFirstStepIsTheOneWorkedOutByHand) {
+TEST_F(TrainingTest, TheFirstStepIsTheOneWorkedOutByHand) {
   LinearModel model(0.1f);
   VariableStore store;
-  ASSERT_TRUE(InitializeVariables(model.graph, store).ok());
+  EST_ASSERT_OK(InitializeVariables(model.graph, store));
   const std::unique_ptr<Backend> backend = MakeCpuBackend(store);
-  ASSERT_TRUE(RunOnce(*backend, model.graph, model.spec(), LinearModel::Points()[0]).ok());
+  EST_ASSERT_OK(RunOnce(*backend, model.graph, model.spec(), LinearModel::Points()[0]));
   // r = -y: dw = -(1 + 0 + 3 + 10) / 2 = -7, db = -8 / 2 = -4.
   EXPECT_FLOAT_EQ(static_cast<float>(store.Get("w")->AsDouble(0)), 0.7f);
   EXPECT_FLOAT_EQ(static_cast<float>(store.Get("b")->AsDouble(0)), 0.4f);
 }
 
-TEST(Training, TheSameStepsGiveTheSameBits) {
+TEST_F(TrainingTest, TheSameStepsGiveTheSameBits) {
   std::vector<double> results;
   for (int round = 0; round < 2; ++round) {
     LinearModel model(0.07f);
     VariableStore store;
-    ASSERT_TRUE(InitializeVariables(model.graph, store).ok());
+    EST_ASSERT_OK(InitializeVariables(model.graph, store));
     const std::unique_ptr<Backend> backend = MakeCpuBackend(store);
     auto executable = backend->Compile(model.graph, model.spec());
-    ASSERT_TRUE(executable.ok());
-    ASSERT_TRUE((*executable)
-                    ->RunLoop(
-                        50, [] { return LinearModel::Points(); }, nullptr)
-                    .ok());
+    EST_ASSERT_OK(executable);
+    EST_ASSERT_OK((*executable)
+                      ->RunLoop(
+                          50, [] { return LinearModel::Points(); }, nullptr));
     results.push_back(store.Get("w")->AsDouble(0));
   }
   EXPECT_EQ(results[0], results[1]);
 }
 
-TEST(Training, InitialValuesAreSetOnceAndLocalOnesEveryTime) {
-  Graph graph;
-  GraphScope scope(graph);
+TEST_F(TrainingTest, InitialValuesAreSetOnceAndLocalOnesEveryTime) {
   MakeVariable("w", F32({2}, {1, 2}));
   GetVariable(
       "total", {},
       {.initializer = [](const Shape&, DType) { return testing::Const(Array::Scalar(5.0f)); },
        .local = true});
   VariableStore store;
-  ASSERT_TRUE(store.Set("w", F32({2}, {7, 8})).ok());
-  ASSERT_TRUE(store.Set("total", Array::Scalar(9.0f)).ok());
-  ASSERT_TRUE(InitializeVariables(graph, store).ok());
+  EST_ASSERT_OK(store.Set("w", F32({2}, {7, 8})));
+  EST_ASSERT_OK(store.Set("total", Array::Scalar(9.0f)));
+  EST_ASSERT_OK(InitializeVariables(graph_, store));
   EXPECT_EQ(store.Get("w")->AsDouble(0), 7);
   EXPECT_EQ(store.Get("total")->AsDouble(0), 9);
-  ASSERT_TRUE(InitializeVariables(graph, store, /*only_local=*/true).ok());
+  EST_ASSERT_OK(InitializeVariables(graph_, store, /*only_local=*/true));
   EXPECT_EQ(store.Get("w")->AsDouble(0), 7);
   EXPECT_EQ(store.Get("total")->AsDouble(0), 5);
 }
 
-TEST(Training, EvaluateUsesFreshVariables) {
-  Graph graph;
-  GraphScope scope(graph);
+TEST_F(TrainingTest, EvaluateUsesFreshVariables) {
   const Variable w = MakeVariable("w", F32({2}, {1, 2}));
   const Tensor x = testing::Placeholder({2});
   const auto result = Evaluate({Mul(w, x)}, {x}, {F32({2}, {3, 4})});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ((*result)[0].values<float>()[1], 8);
 }
 

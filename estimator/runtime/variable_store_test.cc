@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
+
 namespace estimator {
 namespace {
 
@@ -12,11 +14,11 @@ using ::testing::HasSubstr;
 TEST(VariableStore, StorageIsZeroAndStaysInPlace) {
   VariableStore store;
   const auto allocated = store.Allocate("w", {DType::kFloat32, {2}});
-  ASSERT_TRUE(allocated.ok());
+  EST_ASSERT_OK(allocated);
   EXPECT_THAT((*allocated)->values<float>(), ElementsAre(0, 0));
   EXPECT_FALSE(store.initialized("w"));
   const void* bytes = (*allocated)->raw();
-  ASSERT_TRUE(store.Set("w", Array::Of<float>({2}, {3, 4})).ok());
+  EST_ASSERT_OK(store.Set("w", Array::Of<float>({2}, {3, 4})));
   EXPECT_TRUE(store.initialized("w"));
   EXPECT_EQ(store.Peek("w")->raw(), bytes);
   EXPECT_THAT((*allocated)->values<float>(), ElementsAre(3, 4));
@@ -24,11 +26,11 @@ TEST(VariableStore, StorageIsZeroAndStaysInPlace) {
 
 TEST(VariableStore, AnInitializedFlagFollowsItsEntryAndStaysInPlace) {
   VariableStore store;
-  ASSERT_TRUE(store.Allocate("w", {DType::kFloat32, {2}}).ok());
+  EST_ASSERT_OK(store.Allocate("w", {DType::kFloat32, {2}}));
   const bool* const initialized = store.InitializedFlag("w");
   EXPECT_FALSE(*initialized);
-  ASSERT_TRUE(store.Set("a", Array::Scalar(1.0f)).ok());
-  ASSERT_TRUE(store.Set("z", Array::Scalar(1.0f)).ok());
+  EST_ASSERT_OK(store.Set("a", Array::Scalar(1.0f)));
+  EST_ASSERT_OK(store.Set("z", Array::Scalar(1.0f)));
   EXPECT_FALSE(*initialized);
   store.MarkInitialized("w");
   EXPECT_TRUE(*initialized);
@@ -39,7 +41,7 @@ TEST(VariableStore, AnInitializedFlagFollowsItsEntryAndStaysInPlace) {
 TEST(VariableStore, GetCopiesAndSetCopies) {
   VariableStore store;
   Array value = Array::Of<float>({1}, {1});
-  ASSERT_TRUE(store.Set("w", value).ok());
+  EST_ASSERT_OK(store.Set("w", value));
   value.data<float>()[0] = 2;
   Array copy = *store.Get("w");
   EXPECT_EQ(copy.data<float>()[0], 1);
@@ -49,25 +51,25 @@ TEST(VariableStore, GetCopiesAndSetCopies) {
 
 TEST(VariableStore, AnotherTypeOrShapeIsAnErrorThatNamesBoth) {
   VariableStore store;
-  ASSERT_TRUE(store.Set("w", Array::Of<float>({1}, {1})).ok());
+  EST_ASSERT_OK(store.Set("w", Array::Of<float>({1}, {1})));
   const absl::Status status = store.Set("w", Array::Of<float>({2}, {1, 2}));
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("'w' is f32 [2] in this model, the store holds it as f32 [1]"));
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("'w' is f32 [2] in this model, the store holds it as f32 [1]")));
 }
 
 TEST(VariableStore, AMissingNameGetsASuggestion) {
   VariableStore store;
-  ASSERT_TRUE(store.Set("dense/kernel", Array::Scalar(1.0f)).ok());
+  EST_ASSERT_OK(store.Set("dense/kernel", Array::Scalar(1.0f)));
   const auto value = store.Get("dense/kernal");
-  EXPECT_EQ(value.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(value.status().message()), HasSubstr("did you mean 'dense/kernel'?"));
+  EXPECT_THAT(value,
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean 'dense/kernel'?")));
 }
 
 TEST(VariableStore, NamesAreSortedAndBytesAdded) {
   VariableStore store;
-  ASSERT_TRUE(store.Set("b", Array::Of<float>({2}, {1, 2})).ok());
-  ASSERT_TRUE(store.Set("a", Array::Scalar<int64_t>(1)).ok());
+  EST_ASSERT_OK(store.Set("b", Array::Of<float>({2}, {1, 2})));
+  EST_ASSERT_OK(store.Set("a", Array::Scalar<int64_t>(1)));
   EXPECT_THAT(store.Names(), ElementsAre("a", "b"));
   EXPECT_EQ(store.TotalBytes(), 16u);
 }

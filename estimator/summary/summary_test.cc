@@ -1,4 +1,5 @@
 // What EventFileWriter writes, the reader reads; and histograms and images are TensorFlow's.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <png.h>
 
@@ -10,6 +11,7 @@
 
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/summary/event_file_writer.h"
@@ -70,31 +72,31 @@ TEST(Image, FloatsAreScaledAsInTensorFlow) {
 }
 
 TEST(Image, OtherShapesAndDTypesAreRefused) {
-  EXPECT_EQ(EncodePng(Array(DType::kFloat32, {4, 4})).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(EncodePng(Array(DType::kInt32, {4, 4, 3})).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(EncodePng(Array(DType::kUint8, {4, 4, 2})).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(EncodePng(Array(DType::kFloat32, {4, 4})),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(EncodePng(Array(DType::kInt32, {4, 4, 3})),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(EncodePng(Array(DType::kUint8, {4, 4, 2})),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(EventFile, EveryKindOfValueComesBack) {
   const TempDir dir;
   const auto writer = EventFileWriter::Open(dir.File("logs"), ".suffix").value();
-  ASSERT_TRUE(writer->AddSessionLog(SessionStatus::kStart, 0).ok());
-  ASSERT_TRUE(writer->AddGraph("").ok());
-  ASSERT_TRUE(writer->AddScalar("loss", 0.5f, 1).ok());
-  ASSERT_TRUE(writer->AddHistogram("w", Array::Of<float>({2}, {1, 2}), 2).ok());
-  ASSERT_TRUE(writer->AddImage("digit", Array(DType::kUint8, {4, 4, 1}), 3).ok());
-  ASSERT_TRUE(writer->AddText("note", "**hi**", 4).ok());
-  EXPECT_EQ(writer->AddHistogram("s", Array::String("x"), 5).code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(writer->AddSummary("\xff\xff", 5).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(writer->AddSummary(absl::string_view("x", size_t{1} << 32), 5).code(),
-            absl::StatusCode::kInvalidArgument)
+  EST_ASSERT_OK(writer->AddSessionLog(SessionStatus::kStart, 0));
+  EST_ASSERT_OK(writer->AddGraph(""));
+  EST_ASSERT_OK(writer->AddScalar("loss", 0.5f, 1));
+  EST_ASSERT_OK(writer->AddHistogram("w", Array::Of<float>({2}, {1, 2}), 2));
+  EST_ASSERT_OK(writer->AddImage("digit", Array(DType::kUint8, {4, 4, 1}), 3));
+  EST_ASSERT_OK(writer->AddText("note", "**hi**", 4));
+  EXPECT_THAT(writer->AddHistogram("s", Array::String("x"), 5),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(writer->AddSummary("\xff\xff", 5), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(writer->AddSummary(absl::string_view("x", size_t{1} << 32), 5),
+              StatusIs(absl::StatusCode::kInvalidArgument))
       << "its size is more than protobuf can count";
-  ASSERT_TRUE(writer->AddSummary(*ImageSummary("m", Array(DType::kFloat32, {5, 2, 2, 3})), 6).ok());
-  ASSERT_TRUE(writer->Flush().ok());
+  EST_ASSERT_OK(writer->AddSummary(*ImageSummary("m", Array(DType::kFloat32, {5, 2, 2, 3})), 6));
+  EST_ASSERT_OK(writer->Flush());
   EXPECT_EQ(Basename(writer->path()).find("events.out.tfevents."), 0u);
   EXPECT_EQ(writer->path().substr(writer->path().size() - 7), ".suffix");
   const auto records = ReadEventFile(writer->path()).value();
@@ -118,15 +120,15 @@ TEST(EventFile, I7CorruptedFileRestSkippedMissingDirectoryNoData) {
   std::string path;
   {
     const auto writer = EventFileWriter::Open(dir.path()).value();
-    for (int step = 1; step <= 3; ++step) ASSERT_TRUE(writer->AddScalar("loss", 2, step).ok());
+    for (int step = 1; step <= 3; ++step) EST_ASSERT_OK(writer->AddScalar("loss", 2, step));
     path = writer->path();
   }
   EXPECT_EQ(ReadScalars(dir.path())->size(), 3u);
   std::string bytes = ReadFile(path).value();
   bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);
-  ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  EST_ASSERT_OK(WriteFileAtomically(path, bytes));
   EXPECT_EQ(ReadScalars(dir.path())->size(), 2u);
-  ASSERT_TRUE(WriteFileAtomically(path, bytes.substr(0, bytes.size() - 3)).ok());
+  EST_ASSERT_OK(WriteFileAtomically(path, bytes.substr(0, bytes.size() - 3)));
   EXPECT_EQ(ReadScalars(dir.path())->at(2).at("loss"), 2);
   EXPECT_EQ(ReadScalars(dir.path())->size(), 2u);
   EXPECT_TRUE(ReadScalars(dir.File("none"))->empty());
@@ -141,16 +143,17 @@ TEST(EventFile, ThreadsWriteToOneFile) {
       const std::string tag = "thread_" + std::to_string(t);
       for (int step = 0; step < kEvents; ++step) {
         const auto writer = EventFileWriter::ForDirectory(dir.path());
-        EXPECT_TRUE(writer.ok() && (*writer)->AddScalar(tag, 1, step).ok());
+        EST_EXPECT_OK(writer);
+        EST_EXPECT_OK((*writer)->AddScalar(tag, 1, step));
         if (step % 10 == 0) {
-          EXPECT_TRUE((*writer)->Flush().ok());
+          EST_EXPECT_OK((*writer)->Flush());
         }
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   const std::string path = EventFileWriter::ForDirectory(dir.path()).value()->path();
-  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+  EST_ASSERT_OK(CloseAllEventFileWriters());
   EXPECT_EQ(ReadEventFile(path)->size(), size_t{kThreads} * kEvents);
 }
 
@@ -158,9 +161,9 @@ TEST(EventFile, OneWriterADirectoryUntilAllAreClosed) {
   const TempDir dir;
   const auto first = EventFileWriter::ForDirectory(dir.path()).value();
   EXPECT_EQ(EventFileWriter::ForDirectory(dir.path()).value(), first);
-  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+  EST_ASSERT_OK(CloseAllEventFileWriters());
   EXPECT_NE(EventFileWriter::ForDirectory(dir.path()).value()->path(), first->path());
-  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+  EST_ASSERT_OK(CloseAllEventFileWriters());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/training/testing/tiny_model.h"
@@ -29,7 +30,7 @@ class DamagedCheckpointTest : public ::testing::Test {
   // Checkpoints at steps 5 and 10.
   void SetUp() override {
     Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
-    ASSERT_TRUE(estimator.Train(Endless, MaxSteps(10)).ok());
+    EST_ASSERT_OK(estimator.Train(Endless, MaxSteps(10)));
   }
   std::string Prefix(int step) const { return dir_.File(absl::StrCat("model.ckpt-", step)); }
   // The first byte is a weight's, the last is global_step's.
@@ -38,7 +39,7 @@ class DamagedCheckpointTest : public ::testing::Test {
     std::string bytes = *ReadFile(path);
     char& byte = last ? bytes.back() : bytes.front();
     byte = static_cast<char>(byte ^ 0x10);
-    ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+    EST_ASSERT_OK(WriteFileAtomically(path, bytes));
   }
 
   TempDir dir_;
@@ -53,7 +54,7 @@ TEST_P(DamagedWhileTrainingTest, TrainingGoesBackToTheOneBeforeAndOnToTheSameBit
   const CapturedLog log;
   Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
   const absl::Status status = estimator.Train(Endless, MaxSteps(11), {.hooks = {recorder}});
-  ASSERT_TRUE(status.ok()) << status;
+  EST_ASSERT_OK(status);
   ASSERT_FALSE(recorder->steps.empty());
   EXPECT_EQ(recorder->steps.front(), 6);
   EXPECT_EQ(recorder->num_begins, 1);
@@ -63,7 +64,7 @@ TEST_P(DamagedWhileTrainingTest, TrainingGoesBackToTheOneBeforeAndOnToTheSameBit
                                 HasSubstr(GetParam() ? "global_step (8 bytes at offset"
                                                      : "dense/bias (16 bytes at offset 0)"))));
   Estimator<TinyParams> undamaged(TinyOptions(dir_.File("undamaged")));
-  ASSERT_TRUE(undamaged.Train(Endless, MaxSteps(11)).ok());
+  EST_ASSERT_OK(undamaged.Train(Endless, MaxSteps(11)));
   EXPECT_EQ(*CheckpointBits(Prefix(11)), *CheckpointBits(dir_.File("undamaged/model.ckpt-11")))
       << "the input position went back too";
 }
@@ -74,11 +75,11 @@ INSTANTIATE_TEST_SUITE_P(AWeightOrTheStep, DamagedWhileTrainingTest, ::testing::
 TEST_F(DamagedCheckpointTest, ADamagedOneAtMaxStepsIsNotTheEndOfTraining) {
   Flip(10, /*last=*/false);
   Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
-  ASSERT_TRUE(estimator.Train(Endless, MaxSteps(10)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, MaxSteps(10)));
   EXPECT_EQ(estimator.Evaluate([](const TinyParams&) { return TinyDataset(4); })->global_step(),
             10);
   Estimator<TinyParams> undamaged(TinyOptions(dir_.File("undamaged")));
-  ASSERT_TRUE(undamaged.Train(Endless, MaxSteps(10)).ok());
+  EST_ASSERT_OK(undamaged.Train(Endless, MaxSteps(10)));
   EXPECT_EQ(*CheckpointBits(Prefix(10)), *CheckpointBits(dir_.File("undamaged/model.ckpt-10")));
 }
 
@@ -88,7 +89,7 @@ TEST_F(DamagedCheckpointTest, EvaluationAndPredictionGoBackTooAndSayItOnce) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
   for (int round = 0; round < 3; ++round) {
     const auto result = estimator.Evaluate(Once);
-    ASSERT_TRUE(result.ok()) << result.status();
+    EST_ASSERT_OK(result);
     EXPECT_EQ(result->global_step(), 5);
     EXPECT_EQ(result->checkpoint_path, Prefix(5));
   }
@@ -96,7 +97,7 @@ TEST_F(DamagedCheckpointTest, EvaluationAndPredictionGoBackTooAndSayItOnce) {
   Estimator<TinyParams> other(TinyOptions(dir_.path()));
   const auto from_five = other.Predict(Once, {.checkpoint_path = Prefix(5)}).Next();
   const auto predicted = estimator.Predict(Once).Next();
-  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  EST_ASSERT_OK(predicted);
   EXPECT_EQ((*predicted)->at("y").AsDouble(), (*from_five)->at("y").AsDouble());
 }
 
@@ -106,7 +107,7 @@ TEST_F(DamagedCheckpointTest, TheBannerSaysWhichCheckpointTrainingGoesOnFrom) {
   Flip(10, /*last=*/false);
   const CapturedLog log;
   Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
-  ASSERT_TRUE(estimator.Train(Endless, MaxSteps(1)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, MaxSteps(1)));
   EXPECT_THAT(log.infos,
               Contains(HasSubstr("goes on after step 0, from model.ckpt-0 (why that one: see the "
                                  "warning above)")));
@@ -116,19 +117,17 @@ TEST_F(DamagedCheckpointTest, ACheckpointThatIsNamedIsNeverReplaced) {
   Flip(10, /*last=*/true);
   Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
   const auto result = estimator.Evaluate(Once, {.checkpoint_path = Prefix(10)});
-  EXPECT_EQ(result.status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(result.status().message()), HasSubstr("crc32c"));
+  EXPECT_THAT(result, StatusIs(absl::StatusCode::kDataLoss, HasSubstr("crc32c")));
 }
 
 TEST_F(DamagedCheckpointTest, WithoutAWholeOneNothingIsTrainedOver) {
   Flip(5, /*last=*/false);
   Flip(10, /*last=*/true);
-  ASSERT_TRUE(RemoveFile(IndexPath(Prefix(0))).ok());
+  EST_ASSERT_OK(RemoveFile(IndexPath(Prefix(0))));
   Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
   const absl::Status status = estimator.Train(Endless, MaxSteps(20));
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("no checkpoint in"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("model.ckpt-5.data-00000-of-00001"));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr("no checkpoint in")));
+  EXPECT_THAT(status, ErrorHas("model.ckpt-5.data-00000-of-00001"));
 }
 
 // The variables are whole: only the user can say whether the input may begin anew.
@@ -137,22 +136,21 @@ TEST_F(DamagedCheckpointTest, ADamagedInputPositionStopsTrainingWithACureThatWor
   std::string flipped = whole;
   flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 0x10);
   for (const std::string& damaged : {flipped, whole.substr(0, whole.size() - 3), std::string()}) {
-    ASSERT_TRUE(WriteFileAtomically(path, damaged).ok());
+    EST_ASSERT_OK(WriteFileAtomically(path, damaged));
     Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
     const absl::Status status = estimator.Train(Endless, MaxSteps(11));
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
-    EXPECT_THAT(std::string(status.message()),
-                AllOf(HasSubstr(path), HasSubstr("saved input position"),
-                      HasSubstr(absl::StrCat("delete ", path,
-                                             " to go on from step 10 with the "
-                                             "input at its beginning"))));
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
+                                 AllOf(HasSubstr(path), HasSubstr("saved input position"),
+                                       HasSubstr(absl::StrCat("delete ", path,
+                                                              " to go on from step 10 with the "
+                                                              "input at its beginning")))));
     EXPECT_FALSE(FileExists(IndexPath(Prefix(11)))) << "nothing was trained";
   }
-  ASSERT_TRUE(RemoveFile(path).ok());
+  EST_ASSERT_OK(RemoveFile(path));
   const auto recorder = std::make_shared<RunRecorder>();
   const CapturedLog log;
   Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
-  ASSERT_TRUE(estimator.Train(Endless, MaxSteps(12), {.hooks = {recorder}}).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, MaxSteps(12), {.hooks = {recorder}}));
   EXPECT_THAT(recorder->steps, ElementsAre(11, 12));
   EXPECT_TRUE(FileExists(InputStatePath(Prefix(12)))) << "from here on the position is kept again";
 }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
@@ -12,7 +13,6 @@
 namespace estimator {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat(); };
@@ -35,12 +35,12 @@ TEST(EstimatorConstruction, AMissingModelFnAndABadConfigAreReportedByEveryCall) 
   auto options = TinyOptions(dir.File("m"));
   options.model_fn = nullptr;
   Estimator<TinyParams> without(options);
-  EXPECT_EQ(without.Train(Endless, Steps(1)).message(), "model_fn must be given");
-  EXPECT_EQ(without.Evaluate(Endless).status().message(), "model_fn must be given");
-  EXPECT_EQ(without.Predict(Endless).Next().status().message(), "model_fn must be given");
+  EXPECT_THAT(without.Train(Endless, Steps(1)), ErrorIs("model_fn must be given"));
+  EXPECT_THAT(without.Evaluate(Endless), ErrorIs("model_fn must be given"));
+  EXPECT_THAT(without.Predict(Endless).Next(), ErrorIs("model_fn must be given"));
   Estimator<TinyParams> nowhere(TinyOptions(""));
-  EXPECT_THAT(std::string(nowhere.Train(Endless, Steps(1)).message()),
-              HasSubstr("model_dir must be non-empty when it is given"));
+  EXPECT_THAT(nowhere.Train(Endless, Steps(1)),
+              ErrorHas("model_dir must be non-empty when it is given"));
 }
 
 // Behaviour A5.
@@ -51,7 +51,7 @@ TEST(EstimatorConstruction, ParamsAreCopiedIn) {
   Estimator<TinyParams> estimator(options);
   options.params.hidden_units = 5;
   EXPECT_EQ(estimator.params().hidden_units, 3);
-  ASSERT_TRUE(estimator.Train(Endless, Steps(1)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(1)));
   EXPECT_EQ(estimator.GetVariableValue("dense/kernel")->shape(), (Shape{2, 3}));
 }
 
@@ -75,7 +75,7 @@ TEST(EstimatorConstruction, CallableObjectsServeAsModelFnAndInputFn) {
   auto options = TinyOptions(dir.File("m"));
   options.model_fn = Model{6};
   Estimator<TinyParams> estimator(options);
-  ASSERT_TRUE(estimator.Train(Input{5}, Steps(1)).ok());
+  EST_ASSERT_OK(estimator.Train(Input{5}, Steps(1)));
   EXPECT_EQ(estimator.GetVariableValue("dense/kernel")->shape(), (Shape{2, 6}));
 }
 
@@ -90,8 +90,7 @@ TEST(EstimatorConstruction, TfConfigGivesTheModelDirAndSaysWhoMayTrain) {
   {
     const Environment environment(absl::StrCat(R"({"model_dir": ")", dir.File("t"), R"("})"));
     Estimator<TinyParams> differs(options);
-    EXPECT_THAT(std::string(differs.Train(Endless, Steps(1)).message()),
-                HasSubstr("but TF_CONFIG says"));
+    EXPECT_THAT(differs.Train(Endless, Steps(1)), ErrorHas("but TF_CONFIG says"));
     options.config.model_dir = std::nullopt;
     const Estimator<TinyParams> estimator(options);
     EXPECT_EQ(estimator.model_dir(), dir.File("t"));
@@ -101,8 +100,7 @@ TEST(EstimatorConstruction, TfConfigGivesTheModelDirAndSaysWhoMayTrain) {
   options = TinyOptions(dir.File("m"));
   Estimator<TinyParams> evaluator(options);
   EXPECT_EQ(evaluator.task().task_type, "evaluator");
-  EXPECT_THAT(std::string(evaluator.Train(Endless, Steps(1)).message()),
-              HasSubstr("which does not train"));
+  EXPECT_THAT(evaluator.Train(Endless, Steps(1)), ErrorHas("which does not train"));
   EXPECT_FALSE(IsDirectory(dir.File("m")));
 }
 
@@ -112,8 +110,8 @@ TEST(EstimatorConstruction, AConfigOutOfRangeIsNamed) {
   auto options = TinyOptions(dir.File("m"));
   options.config.keep_checkpoint_max = -1;
   Estimator<TinyParams> estimator(options);
-  EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1)).message()),
-              HasSubstr("keep_checkpoint_max must be >= 0, given -1"));
+  EXPECT_THAT(estimator.Train(Endless, Steps(1)),
+              ErrorHas("keep_checkpoint_max must be >= 0, given -1"));
 }
 
 }  // namespace

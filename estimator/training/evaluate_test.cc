@@ -5,6 +5,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
@@ -32,7 +33,7 @@ class EvaluateTest : public ::testing::Test {
   Estimator<TinyParams> Trained(const std::string& name, int64_t steps) {
     Estimator<TinyParams> estimator(TinyOptions(dir_.File(name)));
     const absl::Status trained = estimator.Train(Endless, Steps(steps));
-    EXPECT_TRUE(trained.ok()) << trained;
+    EST_EXPECT_OK(trained);
     return estimator;
   }
   TempDir dir_;
@@ -54,7 +55,7 @@ TEST_F(EvaluateTest, TheLossIsTheMeanOverTheInput) {
     const auto result = estimator.Evaluate([x](const TinyParams&) {
       return Dataset::FromTensorSlices({.features = {{"x", x}}, .labels = {}}).Batch(1);
     });
-    EXPECT_TRUE(result.ok()) << result.status();
+    EST_EXPECT_OK(result);
     return (*result)["loss"];
   };
   EXPECT_EQ(of({2, 4, 6, 8, 10}), 6);
@@ -68,7 +69,7 @@ TEST_F(EvaluateTest, EveryExampleCountsOnceForEveryBatchSize) {
     const auto recorder = std::make_shared<RunRecorder>();
     const auto result = estimator.Evaluate(
         [&](const TinyParams&) { return TinyDataset(batch_size); }, {.hooks = {recorder}});
-    ASSERT_TRUE(result.ok()) << result.status();
+    EST_ASSERT_OK(result);
     EXPECT_EQ(result->num_examples, 20);
     EXPECT_EQ(result->num_steps, (20 + batch_size - 1) / batch_size);
     if (batch_size == 20) {
@@ -90,7 +91,7 @@ TEST_F(EvaluateTest, EveryExampleCountsOnceForEveryBatchSize) {
 TEST_F(EvaluateTest, GlobalStepIsReturned) {
   Estimator<TinyParams> estimator = Trained("m", 3);
   const auto result = estimator.Evaluate(Once);
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ(result->global_step(), 3);
   EXPECT_THAT(result->ToString(), HasSubstr("global_step = 3"));
   EXPECT_TRUE(std::isnan((*result)["no such metric"]));
@@ -100,12 +101,12 @@ TEST_F(EvaluateTest, GlobalStepIsReturned) {
 TEST_F(EvaluateTest, WithoutACheckpointTheInitialValuesAreEvaluated) {
   Estimator<TinyParams> fresh(TinyOptions(dir_.File("fresh")));
   const auto result = fresh.Evaluate(Once);
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ(result->global_step(), 0);
   EXPECT_EQ(result->checkpoint_path, "");
   Estimator<TinyParams> trained = Trained("m", 1);
   const auto at_zero = trained.Evaluate(Once, {.checkpoint_path = dir_.File("m/model.ckpt-0")});
-  ASSERT_TRUE(at_zero.ok()) << at_zero.status();
+  EST_ASSERT_OK(at_zero);
   EXPECT_EQ((*at_zero)["loss"], (*result)["loss"]);
 }
 
@@ -115,13 +116,13 @@ TEST_F(EvaluateTest, ACheckpointOfAnotherEstimatorServesAndOneThatIsNoneIsRefuse
   Estimator<TinyParams> other(TinyOptions(dir_.File("other")));
   const auto there = trained.Evaluate(Once),
              here = other.Evaluate(Once, {.checkpoint_path = dir_.File("m/model.ckpt-6")});
-  ASSERT_TRUE(here.ok()) << here.status();
+  EST_ASSERT_OK(here);
   EXPECT_EQ((*here)["loss"], (*there)["loss"]);
   EXPECT_EQ(here->global_step(), 6);
   EXPECT_EQ(here->checkpoint_path, dir_.File("m/model.ckpt-6"));
   const auto none = other.Evaluate(Once, {.checkpoint_path = dir_.File("m/model.ckpt-7")});
-  EXPECT_THAT(std::string(none.status().message()), HasSubstr("checkpoint_path"));
-  EXPECT_THAT(std::string(none.status().message()), HasSubstr("model.ckpt-7"));
+  EXPECT_THAT(none, ErrorHas("checkpoint_path"));
+  EXPECT_THAT(none, ErrorHas("model.ckpt-7"));
 }
 
 TEST_F(EvaluateTest, FollowsTrainingFromCallToCall) {
@@ -129,9 +130,10 @@ TEST_F(EvaluateTest, FollowsTrainingFromCallToCall) {
   Estimator<TinyParams> reader(
       TinyOptions(dir_.File("m")));  // reads from disk what the other has in memory
   for (int64_t step = 2; step <= 6; step += 2) {
-    ASSERT_TRUE(estimator.Train(Endless, Steps(2)).ok());
+    EST_ASSERT_OK(estimator.Train(Endless, Steps(2)));
     const auto own = estimator.Evaluate(Once), read = reader.Evaluate(Once);
-    ASSERT_TRUE(own.ok() && read.ok());
+    EST_ASSERT_OK(own);
+    EST_ASSERT_OK(read);
     EXPECT_EQ(own->global_step(), step);
     EXPECT_EQ((*own)["loss"], (*read)["loss"]);
   }
@@ -140,14 +142,12 @@ TEST_F(EvaluateTest, FollowsTrainingFromCallToCall) {
 // Behaviour E5.
 TEST_F(EvaluateTest, StepsLimitItAndMustBePositive) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
-  EXPECT_EQ(estimator.Evaluate(Once, {.steps = 0}).status().message(),
-            "Must specify steps > 0, given: 0");
-  EXPECT_EQ(estimator.Evaluate(Once, {.steps = -1}).status().message(),
-            "Must specify steps > 0, given: -1");
-  EXPECT_THAT(std::string(estimator.Evaluate(Once, {.hooks = {nullptr}}).status().message()),
-              HasSubstr("null"));
+  EXPECT_THAT(estimator.Evaluate(Once, {.steps = 0}), ErrorIs("Must specify steps > 0, given: 0"));
+  EXPECT_THAT(estimator.Evaluate(Once, {.steps = -1}),
+              ErrorIs("Must specify steps > 0, given: -1"));
+  EXPECT_THAT(estimator.Evaluate(Once, {.hooks = {nullptr}}), ErrorHas("null"));
   const auto result = estimator.Evaluate(Endless, {.steps = 3});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ(result->num_steps, 3);
   EXPECT_EQ(result->num_examples, 12);
 }
@@ -165,7 +165,7 @@ TEST_F(EvaluateTest, AnInterruptEndsItAfterTheBatchAndWritesNothing) {
 TEST_F(EvaluateTest, AnEmptyInputIsAnError) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
   const auto result = estimator.Evaluate([](const TinyParams&) { return TinyDataset(4).Take(0); });
-  EXPECT_THAT(std::string(result.status().message()), HasSubstr("the evaluation input is empty"));
+  EXPECT_THAT(result, ErrorHas("the evaluation input is empty"));
 }
 
 std::vector<SummaryRecord> RecordsOf(const std::string& directory) {
@@ -184,9 +184,9 @@ TEST_F(EvaluateTest, WritesScalarsAndTheCheckpointsPathToTheEvalDir) {
   EXPECT_EQ(estimator.EvalDir(), dir_.File("m/eval"));
   EXPECT_EQ(estimator.EvalDir("foo"), dir_.File("m/eval_foo"));
   const auto result = estimator.Evaluate(Once, {.name = "foo"});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   const auto scalars = ReadScalars(estimator.EvalDir("foo"));
-  ASSERT_TRUE(scalars.ok()) << scalars.status();
+  EST_ASSERT_OK(scalars);
   ASSERT_EQ(scalars->size(), 1u);
   EXPECT_EQ(scalars->count(3), 1u);
   EXPECT_FLOAT_EQ(static_cast<float>(scalars->at(3).at("mae")),
@@ -223,7 +223,7 @@ TEST_F(EvaluateTest, AMetricThatIsPicturesIsWrittenUnderItsNameAndANumber) {
   Estimator<TinyParams> estimator(options);
   const testing::CapturedLog log;
   const auto result = estimator.Evaluate([](const TinyParams&) { return TinyDataset(7); });
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   std::vector<std::string> tags;
   for (const SummaryRecord& record : RecordsOf(estimator.EvalDir())) {
     if (record.kind != SummaryRecord::Kind::kScalar) tags.push_back(record.tag);
@@ -239,17 +239,15 @@ TEST_F(EvaluateTest, AMetricThatIsPicturesIsWrittenUnderItsNameAndANumber) {
 // Behaviour E8.
 TEST_F(EvaluateTest, VariablesHaveNamesAndValuesAfterTrainingOnly) {
   Estimator<TinyParams> fresh(TinyOptions(dir_.File("fresh")));
-  EXPECT_EQ(fresh.GetVariableNames().status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(fresh.GetVariableValue("dense/kernel").status().message()),
-              HasSubstr("train first"));
+  EXPECT_THAT(fresh.GetVariableNames(), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(fresh.GetVariableValue("dense/kernel"), ErrorHas("train first"));
   Estimator<TinyParams> trained = Trained("m", 1);
   EXPECT_THAT(*trained.GetVariableNames(),
               ElementsAre("dense/bias", "dense/bias/Momentum", "dense/kernel",
                           "dense/kernel/Momentum", "dense_1/bias", "dense_1/bias/Momentum",
                           "dense_1/kernel", "dense_1/kernel/Momentum", "global_step"));
   EXPECT_EQ(trained.GetVariableValue("dense/kernel")->shape(), (Shape{2, 4}));
-  EXPECT_THAT(std::string(trained.GetVariableValue("dense/kernal").status().message()),
-              HasSubstr("dense/kernel"));
+  EXPECT_THAT(trained.GetVariableValue("dense/kernal"), ErrorHas("dense/kernel"));
 }
 
 // Behaviour E7 (a metric is a tensor here, never a nested tuple).
@@ -267,7 +265,7 @@ TEST_F(EvaluateTest, AVectorMetricIsReturnedWholeAndStoredAsATensor) {
   };
   Estimator<TinyParams> estimator(options);
   const auto result = estimator.Evaluate([](const TinyParams&) { return TinyDataset(7); });
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ(result->values.at("columns").shape(), (Shape{2}));
   EXPECT_NEAR(result->values.at("columns").AsDouble(0), 9.5, 1e-5) << "0 + 0.05 + ... + 0.95";
   bool stored = false;
@@ -284,7 +282,7 @@ TEST_F(EvaluateTest, ALossOfShapeOneIsAScalar) {
   };
   Estimator<TinyParams> estimator(options);
   const auto result = estimator.Evaluate(Once);
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ(result->values.at("loss").shape().rank(), 0);
 }
 

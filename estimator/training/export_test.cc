@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/load.h"
@@ -25,7 +26,7 @@ class ExportTest : public ::testing::Test {
   Estimator<TinyParams> Trained(Estimator<TinyParams>::Options options) {
     Estimator<TinyParams> estimator(std::move(options));
     const absl::Status trained = estimator.Train(Input, MaxSteps(10));
-    EXPECT_TRUE(trained.ok()) << trained;
+    EST_EXPECT_OK(trained);
     return estimator;
   }
   Estimator<TinyParams> Trained() { return Trained(TinyOptions(dir_.File("model"))); }
@@ -33,7 +34,7 @@ class ExportTest : public ::testing::Test {
 
   std::string Show(const std::string& dir) {
     const auto show = SavedModelShow::Open(dir);
-    EXPECT_TRUE(show.ok()) << show.status();
+    EST_EXPECT_OK(show);
     return show.ok() ? show->All() : "";
   }
   std::string Base() const { return dir_.File("export"); }
@@ -49,7 +50,7 @@ class ExportTest : public ::testing::Test {
 TEST_F(ExportTest, TheTimestampedFolderHasTheGraphAndTheVariables) {
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(Base(), raw_);
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   EXPECT_EQ(Dirname(*dir), Base());
   EXPECT_EQ(Basename(*dir).size(), 10u);
   EXPECT_THAT(*ListDirectory(*dir), ElementsAre("saved_model.pb", "variables"));
@@ -58,7 +59,7 @@ TEST_F(ExportTest, TheTimestampedFolderHasTheGraphAndTheVariables) {
   // The inference graph's variables with the checkpoint's values; no optimizer slots.
   const std::string variables = JoinPath(*dir, "variables/variables");
   const auto names = ListVariables(variables);
-  ASSERT_TRUE(names.ok()) << names.status();
+  EST_ASSERT_OK(names);
   EXPECT_EQ(names->size(), 5u);
   EXPECT_EQ(LoadVariable(variables, "dense/kernel")->ToString(),
             estimator.GetVariableValue("dense/kernel")->ToString());
@@ -70,9 +71,9 @@ TEST_F(ExportTest, EveryModeHasItsTagAndItsSignature) {
   auto estimator = Trained();
   const auto dir = estimator.ExperimentalExportAllSavedModels(
       Base(), {{Mode::kTrain, supervised_}, {Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   const auto show = SavedModelShow::Open(*dir);
-  ASSERT_TRUE(show.ok());
+  EST_ASSERT_OK(show);
   EXPECT_EQ(show->TagSets(),
             "The given SavedModel contains the following tag-sets:\n'eval'\n'serve'\n'train'\n");
   EXPECT_THAT(*show->SignatureKeys("train"), HasSubstr("\"train\""));
@@ -86,19 +87,17 @@ TEST_F(ExportTest, EveryModeHasItsTagAndItsSignature) {
   EXPECT_THAT(*show->Ops("train"), HasSubstr("'ApplyMomentum'"));
   EXPECT_THAT(*show->Ops("serve"), Not(HasSubstr("'ApplyMomentum'")));
   // The slots of the training graph are saved as well.
-  EXPECT_TRUE(LoadVariable(JoinPath(*dir, "variables/variables"), "dense/kernel/Momentum").ok());
+  EST_EXPECT_OK(LoadVariable(JoinPath(*dir, "variables/variables"), "dense/kernel/Momentum"));
 }
 
 // Behaviour G2.
 TEST_F(ExportTest, OneModeAlone) {
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(Base(), supervised_, {.mode = Mode::kEval});
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   EXPECT_THAT(SavedModelShow::Open(*dir)->TagSets(), HasSubstr("tag-sets:\n'eval'\n"));
-  EXPECT_THAT(
-      std::string(
-          estimator.ExportSavedModel(Base(), raw_, {.mode = Mode::kTrain}).status().message()),
-      HasSubstr("exporting mode train: exporting mode train needs labels"));
+  EXPECT_THAT(estimator.ExportSavedModel(Base(), raw_, {.mode = Mode::kTrain}),
+              ErrorHas("exporting mode train: exporting mode train needs labels"));
 }
 
 // Behaviour G3.
@@ -112,39 +111,39 @@ TEST_F(ExportTest, AVariableThatOnlyPredictionHasIsNamedWithItsMode) {
   auto estimator = Trained(std::move(options));
   const auto dir = estimator.ExperimentalExportAllSavedModels(
       Base(), {{Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
-  EXPECT_THAT(std::string(dir.status().message()), HasSubstr("exporting mode infer"));
-  EXPECT_THAT(std::string(dir.status().message()), HasSubstr("extra"));
+  EXPECT_THAT(dir, ErrorHas("exporting mode infer"));
+  EXPECT_THAT(dir, ErrorHas("extra"));
   EXPECT_FALSE(FileExists(Base()));
 }
 
 // Behaviour G4.
 TEST_F(ExportTest, AssetsStandInTheirFolderAndInTheGraph) {
-  ASSERT_TRUE(WriteFileAtomically(dir_.File("words.txt"), "a\n").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("words.txt"), "a\n"));
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(
       Base(), raw_, {.assets = {dir_.File("words.txt")}, .as_text = true});
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   EXPECT_EQ(*ReadFile(JoinPath(*dir, "assets/words.txt")), "a\n");
   const std::string graph = *ReadFile(JoinPath(*dir, "saved_model.pbtxt"));
   EXPECT_THAT(graph, HasSubstr("filename: \"words.txt\""));
   EXPECT_THAT(graph, HasSubstr("name: \"asset_path:0\""));
-  ASSERT_TRUE(CreateDirectories(dir_.File("other")).ok());
-  ASSERT_TRUE(WriteFileAtomically(dir_.File("other/words.txt"), "b\n").ok());
+  EST_ASSERT_OK(CreateDirectories(dir_.File("other")));
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("other/words.txt"), "b\n"));
   const auto both = estimator.ExportSavedModel(
       dir_.File("both"), raw_, {.assets = {dir_.File("words.txt"), dir_.File("other/words.txt")}});
-  ASSERT_TRUE(both.ok()) << both.status();
+  EST_ASSERT_OK(both);
   EXPECT_EQ(*ReadFile(JoinPath(*both, "assets/words.txt")), "a\n");
   EXPECT_EQ(*ReadFile(JoinPath(*both, "assets/words.txt_1")), "b\n");
 }
 
 // Behaviour G4.
 TEST_F(ExportTest, ExtraAssetsAndText) {
-  ASSERT_TRUE(WriteFileAtomically(dir_.File("words.txt"), "a\n").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("words.txt"), "a\n"));
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(
       Base(), raw_,
       {.assets_extra = {{"some/sub/words.txt", dir_.File("words.txt")}}, .as_text = true});
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   EXPECT_EQ(*ReadFile(JoinPath(*dir, "assets.extra/some/sub/words.txt")), "a\n");
   EXPECT_TRUE(FileExists(JoinPath(*dir, "saved_model.pbtxt")));
 }
@@ -153,7 +152,7 @@ TEST_F(ExportTest, ExtraAssetsAndText) {
 TEST_F(ExportTest, WithoutExportOutputsThePredictionsAreServed) {
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(Base(), raw_);
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   const auto show = SavedModelShow::Open(*dir);
   EXPECT_EQ(*show->SignatureKeys("serve"),
             "The given SavedModel MetaGraphDef contains SignatureDefs with the following keys:\n"
@@ -178,7 +177,7 @@ TEST_F(ExportTest, AWarmStartedEstimatorExportsTheWholeCheckpointThatItWouldStar
   options.warm_start_from = dir_.File("model");
   Estimator<TinyParams> warm(options);
   const auto dir = warm.ExportSavedModel(Base(), raw_);
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   const std::string variables = JoinPath(*dir, "variables/variables");
   for (const std::string name : {"dense/kernel", "batch_normalization/moving_mean",
                                  "batch_normalization/moving_variance", "global_step"}) {
@@ -203,8 +202,9 @@ TEST_F(ExportTest, AWarmStartThatLacksAVariableIsAnErrorWithItsCure) {
     return TinyModel(features, labels, mode, params);
   };
   Estimator<TinyParams> warm(options);
-  EXPECT_THAT(std::string(warm.ExportSavedModel(Base(), raw_).status().message()),
-              AllOf(HasSubstr("warm_start_from"), HasSubstr("train first"), HasSubstr("head")));
+  EXPECT_THAT(
+      warm.ExportSavedModel(Base(), raw_),
+      ErrorIs(AllOf(HasSubstr("warm_start_from"), HasSubstr("train first"), HasSubstr("head"))));
 }
 
 // Behaviour G7.
@@ -220,7 +220,7 @@ TEST_F(ExportTest, ABareTensorReachesAModelThatTakesOne) {
     const Tensor x = Placeholder(DType::kFloat32, {batch_size, 2}, "x");
     return TensorServingInputReceiver(x, x);
   });
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   EXPECT_THAT(Show(*dir), HasSubstr("inputs['input']"));
 }
 
@@ -237,7 +237,7 @@ TEST_F(ExportTest, RestoreNamesOfTheScaffoldAreUsed) {
   };
   auto estimator = Trained(std::move(options));
   const auto dir = estimator.ExportSavedModel(Base(), raw_);
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   EXPECT_EQ(LoadVariable(JoinPath(*dir, "variables/variables"), "dense/bias")->ToString(),
             estimator.GetVariableValue("dense/bias/Momentum")->ToString());
 }
@@ -254,10 +254,9 @@ TEST_F(ExportTest, ModesThatRestoreAVariableFromDifferentNamesAreNotExportedToge
   auto estimator = Trained(std::move(options));
   const auto dir = estimator.ExperimentalExportAllSavedModels(
       Base(), {{Mode::kTrain, supervised_}, {Mode::kPredict, raw_}});
-  EXPECT_EQ(dir.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(dir.status().message()),
-              AllOf(HasSubstr("'dense/bias'"), HasSubstr("mode train"), HasSubstr("mode infer"),
-                    HasSubstr("export infer alone")));
+  EXPECT_THAT(dir, StatusIs(absl::StatusCode::kInvalidArgument,
+                            AllOf(HasSubstr("'dense/bias'"), HasSubstr("mode train"),
+                                  HasSubstr("mode infer"), HasSubstr("export infer alone"))));
   EXPECT_FALSE(FileExists(Base()));
 }
 
@@ -276,11 +275,11 @@ Estimator<TinyParams>::ModelFn WithSlotInPredict(std::function<void()> when_pred
 TEST_F(ExportTest, AllModesAreOfOneCheckpointWhileATrainerSaves) {
   Estimator<TinyParams> trainer = Trained();
   auto options = TinyOptions(dir_.File("model"));
-  options.model_fn = WithSlotInPredict([&] { ASSERT_TRUE(trainer.Train(Input, Steps(1)).ok()); });
+  options.model_fn = WithSlotInPredict([&] { EST_ASSERT_OK(trainer.Train(Input, Steps(1))); });
   Estimator<TinyParams> exporter(std::move(options));
   const auto dir = exporter.ExperimentalExportAllSavedModels(
       Base(), {{Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   const std::string variables = JoinPath(*dir, "variables/variables");
   const std::string checkpoint = dir_.File(
       absl::StrCat("model/model.ckpt-", LoadVariable(variables, "global_step")->scalar<int64_t>()));
@@ -295,14 +294,14 @@ TEST_F(ExportTest, DamageThatTheSecondModeFindsTakesAllModesToTheCheckpointBefor
   const std::string path = DataPath(dir_.File("model/model.ckpt-10"), 0, 1);
   std::string bytes = *ReadFile(path);
   bytes[20] = static_cast<char>(bytes[20] ^ 0x10);  // dense/bias: 16 bytes, then its slot
-  ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  EST_ASSERT_OK(WriteFileAtomically(path, bytes));
   auto options = TinyOptions(dir_.File("model"));
   options.model_fn = WithSlotInPredict([] {});
   Estimator<TinyParams> exporter(std::move(options));
-  ASSERT_TRUE(exporter.ExportSavedModel(Base(), supervised_, {.mode = Mode::kEval}).ok());
+  EST_ASSERT_OK(exporter.ExportSavedModel(Base(), supervised_, {.mode = Mode::kEval}));
   const auto dir = exporter.ExperimentalExportAllSavedModels(
       Base(), {{Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   const std::string variables = JoinPath(*dir, "variables/variables");
   for (const std::string name : {"dense/bias", "dense/bias/Momentum", "global_step"}) {
     EXPECT_EQ(LoadVariable(variables, name)->ToString(),
@@ -324,9 +323,9 @@ TEST_F(ExportTest, TotalsOfMetricsAreNotSavedAsVariablesOfTheModel) {
   };
   auto estimator = Trained(std::move(options));
   const auto dir = estimator.ExportSavedModel(Base(), supervised_, {.mode = Mode::kEval});
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   const auto saved = ListVariables(JoinPath(*dir, "variables/variables"));
-  ASSERT_TRUE(saved.ok()) << saved.status();
+  EST_ASSERT_OK(saved);
   std::vector<std::string> names;
   for (const auto& [name, spec] : *saved) names.push_back(name);
   EXPECT_THAT(names, ElementsAre("dense/bias", "dense/kernel", "dense_1/bias", "dense_1/kernel",
@@ -339,7 +338,7 @@ TEST_F(ExportTest, DropoutIsNotInTheServedGraph) {
   auto estimator = Trained(std::move(options));
   const auto dir = estimator.ExperimentalExportAllSavedModels(
       Base(), {{Mode::kTrain, supervised_}, {Mode::kPredict, raw_}});
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   const auto show = SavedModelShow::Open(*dir);
   EXPECT_THAT(*show->Ops("train"), HasSubstr("'GreaterEqual'"));
   EXPECT_THAT(*show->Ops("serve"), Not(HasSubstr("'GreaterEqual'")));
@@ -348,12 +347,11 @@ TEST_F(ExportTest, DropoutIsNotInTheServedGraph) {
 TEST_F(ExportTest, WithoutACheckpointOrAReceiverNothingIsWritten) {
   Estimator<TinyParams> fresh(TinyOptions(dir_.File("nothing")));
   const auto dir = fresh.ExportSavedModel(Base(), raw_);
-  EXPECT_EQ(dir.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(dir.status().message()), HasSubstr("Couldn't find trained model at"));
-  EXPECT_THAT(std::string(fresh.ExportSavedModel(Base(), nullptr).status().message()),
-              HasSubstr("the input receiver of mode infer must be given"));
-  EXPECT_THAT(std::string(fresh.ExperimentalExportAllSavedModels(Base(), {}).status().message()),
-              HasSubstr("No valid modes"));
+  EXPECT_THAT(dir,
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("Couldn't find trained model at")));
+  EXPECT_THAT(fresh.ExportSavedModel(Base(), nullptr),
+              ErrorHas("the input receiver of mode infer must be given"));
+  EXPECT_THAT(fresh.ExperimentalExportAllSavedModels(Base(), {}), ErrorHas("No valid modes"));
   EXPECT_FALSE(FileExists(Base()));
 }
 
@@ -361,13 +359,11 @@ TEST_F(ExportTest, AnExplicitCheckpointIsExported) {
   auto estimator = Trained();
   const auto dir = estimator.ExportSavedModel(Base(), raw_,
                                               {.checkpoint_path = dir_.File("model/model.ckpt-5")});
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   EXPECT_EQ(LoadVariable(JoinPath(*dir, "variables/variables"), "global_step")->scalar<int64_t>(),
             5);
-  EXPECT_THAT(
-      std::string(
-          estimator.ExportSavedModel(Base(), raw_, {.checkpoint_path = "none"}).status().message()),
-      HasSubstr("checkpoint_path"));
+  EXPECT_THAT(estimator.ExportSavedModel(Base(), raw_, {.checkpoint_path = "none"}),
+              ErrorHas("checkpoint_path"));
 }
 
 TEST_F(ExportTest, WrongExportOutputsAreAnErrorOfTheSpec) {
@@ -380,8 +376,7 @@ TEST_F(ExportTest, WrongExportOutputsAreAnErrorOfTheSpec) {
         {{"y", y}}, {.export_outputs = {{"a", PredictOutput(y)}, {"b", PredictOutput(y)}}});
   };
   auto estimator = Trained(std::move(options));
-  EXPECT_THAT(std::string(estimator.ExportSavedModel(Base(), raw_).status().message()),
-              HasSubstr("none of them is the default"));
+  EXPECT_THAT(estimator.ExportSavedModel(Base(), raw_), ErrorHas("none of them is the default"));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What every mode requires of a spec.
 #include "estimator/training/model/model_spec.h"
 
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/metrics/mean.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
@@ -16,65 +18,60 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class ModelSpecTest : public ::testing::Test {
+class ModelSpecTest : public GraphTest {
  protected:
-  // The message, or "" for a spec that is fine.
-  std::string Error(const EstimatorSpec& given) {
+  absl::Status Error(const EstimatorSpec& given) {
     ModelSpec spec = given.spec();
     return Error(spec);
   }
-  std::string Error(ModelSpec& spec) {
-    return std::string(ValidateModelSpec(graph_, spec).message());
-  }
+  absl::Status Error(ModelSpec& spec) { return ValidateModelSpec(graph_, spec); }
 
-  Graph graph_;
-  const GraphScope scope_{graph_};
   const Tensor loss_ = Constant(1.0f);
   const Operation train_op_ = AssignAdd(GetOrCreateGlobalStep(), Constant<int64_t>(1));
 };
 
 // Behaviour C1.
 TEST_F(ModelSpecTest, EveryModeNamesWhatIsMissing) {
-  EXPECT_EQ(Error(EstimatorSpec::Train(loss_, train_op_)), "");
-  EXPECT_THAT(
-      Error(EstimatorSpec::Train(Tensor(), Operation())),
-      AllOf(HasSubstr("mode train"), HasSubstr("Missing loss."), HasSubstr("Missing train_op.")));
+  EST_EXPECT_OK(Error(EstimatorSpec::Train(loss_, train_op_)));
+  EXPECT_THAT(Error(EstimatorSpec::Train(Tensor(), Operation())),
+              ErrorIs(AllOf(HasSubstr("mode train"), HasSubstr("Missing loss."),
+                            HasSubstr("Missing train_op."))));
   EXPECT_THAT(Error(EstimatorSpec::Eval(Tensor())),
-              AllOf(HasSubstr("mode eval"), HasSubstr("Missing loss.")));
-  EXPECT_THAT(Error(EstimatorSpec::Predict({})), HasSubstr("Missing predictions."));
+              ErrorIs(AllOf(HasSubstr("mode eval"), HasSubstr("Missing loss."))));
+  EXPECT_THAT(Error(EstimatorSpec::Predict({})), ErrorHas("Missing predictions."));
   EXPECT_THAT(Error(EstimatorSpec::Predict({{"y", Tensor()}})),
-              HasSubstr("prediction 'y' is not a tensor"));
+              ErrorHas("prediction 'y' is not a tensor"));
 }
 
 // Behaviour C2.
 TEST_F(ModelSpecTest, ALossIsAFloatingScalarOfThisGraph) {
   ModelSpec one = EstimatorSpec::Eval(Constant({1.0f})).spec();
-  EXPECT_EQ(Error(one), "");
+  EST_EXPECT_OK(Error(one));
   EXPECT_EQ(one.loss.rank(), 0) << "shape [1] becomes a scalar";
   EXPECT_THAT(Error(EstimatorSpec::Eval(Constant({1.0f, 2.0f}))),
-              HasSubstr("Loss must be scalar, given f32 [2]"));
+              ErrorHas("Loss must be scalar, given f32 [2]"));
   EXPECT_THAT(Error(EstimatorSpec::Eval(Constant(1))),
-              HasSubstr("Loss must be a floating scalar, given i32 []"));
+              ErrorHas("Loss must be a floating scalar, given i32 []"));
   Graph other;
   const GraphScope other_scope(other);
   EXPECT_THAT(Error(EstimatorSpec::Eval(Constant(1.0f, "elsewhere"))),
-              HasSubstr("loss ('elsewhere:0') must be from the graph that model_fn was called in"));
+              ErrorHas("loss ('elsewhere:0') must be from the graph that model_fn was called in"));
   EXPECT_THAT(Error(EstimatorSpec::Predict({{"y", Constant(1.0f, "elsewhere")}})),
-              HasSubstr("prediction 'y' ('elsewhere_1:0') must be from the graph"));
+              ErrorHas("prediction 'y' ('elsewhere_1:0') must be from the graph"));
 }
 
 // Behaviour C3.
 TEST_F(ModelSpecTest, AMetricIsAPairWithANameOfItsOwn) {
   const metrics::Metric metric = metrics::Mean(loss_);
-  EXPECT_EQ(Error(EstimatorSpec::Eval(loss_, {{"mean", metric}})), "");
+  EST_EXPECT_OK(Error(EstimatorSpec::Eval(loss_, {{"mean", metric}})));
   EXPECT_THAT(Error(EstimatorSpec::Eval(loss_, {{"m", {.value = loss_, .update = Operation()}}})),
-              HasSubstr("metric 'm' has no update"));
+              ErrorHas("metric 'm' has no update"));
   EXPECT_THAT(
       Error(EstimatorSpec::Eval(loss_, {{"m", {.value = Tensor(), .update = metric.update}}})),
-      HasSubstr("metric 'm' has no value"));
-  EXPECT_THAT(
-      Error(EstimatorSpec::Eval(loss_, {{"loss", metric}, {"global_step", metric}})),
-      AllOf(HasSubstr("may not be called 'loss'"), HasSubstr("may not be called 'global_step'")));
+      ErrorHas("metric 'm' has no value"));
+  EXPECT_THAT(Error(EstimatorSpec::Eval(loss_, {{"loss", metric}, {"global_step", metric}})),
+              ErrorIs(AllOf(HasSubstr("may not be called 'loss'"),
+                            HasSubstr("may not be called 'global_step'"))));
 }
 
 // A fixed bug: this was found after the last batch, without a cure.
@@ -82,16 +79,17 @@ TEST_F(ModelSpecTest, TheValueOfAMetricIsNotThatOfOneBatch) {
   const Tensor x = Placeholder(DType::kFloat32, {4}, "features/x");
   const metrics::Metric metric{.value = Identity(ReduceMean(x), "batch_mean"),
                                .update = metrics::Mean(x).update};
-  EXPECT_THAT(Error(EstimatorSpec::Eval(loss_, {{"m", metric}})),
-              AllOf(HasSubstr("the value of metric 'm' (f32 [] 'batch_mean:0') is one of a batch: "
+  EXPECT_THAT(
+      Error(EstimatorSpec::Eval(loss_, {{"m", metric}})),
+      ErrorIs(AllOf(HasSubstr("the value of metric 'm' (f32 [] 'batch_mean:0') is one of a batch: "
                               "it is computed from 'features/x'"),
-                    HasSubstr("take metrics::Mean of a value of each example")));
+                    HasSubstr("take metrics::Mean of a value of each example"))));
 }
 
 TEST_F(ModelSpecTest, MissingPredictionsAreSaidOnce) {
-  const std::string error = Error(EstimatorSpec::Predict({}));
-  EXPECT_THAT(error, HasSubstr("Missing predictions."));
-  EXPECT_THAT(error, Not(HasSubstr("export_outputs")));
+  const absl::Status error = Error(EstimatorSpec::Predict({}));
+  EXPECT_THAT(error, ErrorHas("Missing predictions."));
+  EXPECT_THAT(error, ErrorIs(Not(HasSubstr("export_outputs"))));
 }
 
 // What the host gets keeps a batch axis, since replicas are joined on it.
@@ -100,13 +98,14 @@ TEST_F(ModelSpecTest, TensorsForTheHostKeepTheBatchAxis) {
   spec.eval_metrics = HostMetrics{[](const std::vector<Tensor>&) { return MetricMap(); },
                                   {Constant({1.0f}), loss_, Tensor()}};
   spec.host_call = HostCall{nullptr, {loss_, Tensor()}};
-  EXPECT_THAT(Error(spec), AllOf(HasSubstr("tensor 1 of eval_metrics"),
-                                 HasSubstr("f32 []) is a scalar; it must keep the batch axis"),
-                                 HasSubstr("take metrics::Mean of a value of each example"),
-                                 HasSubstr("tensor 2 of eval_metrics is not a tensor"),
-                                 HasSubstr("host_call has no function"),
-                                 HasSubstr("of host_call is a scalar; reshape it to [1]"),
-                                 HasSubstr("a tensor of host_call is not a tensor")));
+  EXPECT_THAT(Error(spec),
+              ErrorIs(AllOf(HasSubstr("tensor 1 of eval_metrics"),
+                            HasSubstr("f32 []) is a scalar; it must keep the batch axis"),
+                            HasSubstr("take metrics::Mean of a value of each example"),
+                            HasSubstr("tensor 2 of eval_metrics is not a tensor"),
+                            HasSubstr("host_call has no function"),
+                            HasSubstr("of host_call is a scalar; reshape it to [1]"),
+                            HasSubstr("a tensor of host_call is not a tensor"))));
 }
 
 // Behaviour C4: without a scaffold, the default one.

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "estimator/base/interrupt.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
@@ -11,8 +12,6 @@
 
 namespace estimator {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr auto Once = [](const TinyParams&) { return TinyDataset(8); };
 
@@ -42,7 +41,7 @@ TEST_F(PredictTest, NothingRunsBeforeTheFirstPullAndHooksRunOnceABatch) {
       },
       {.hooks = {recorder}});
   EXPECT_EQ(num_models + num_inputs + recorder->num_begins, 0);
-  ASSERT_TRUE(predictions.Next().ok());
+  EST_ASSERT_OK(predictions.Next());
   EXPECT_EQ(recorder->steps.size(), 1u);
   EXPECT_EQ(predictions.All()->size(), 19u);
   EXPECT_EQ(recorder->steps.size(), 3u) << "batches of 8, 8 and 4";
@@ -53,7 +52,7 @@ TEST_F(PredictTest, NothingRunsBeforeTheFirstPullAndHooksRunOnceABatch) {
 TEST_F(PredictTest, AnInterruptEndsItBeforeTheNextBatch) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
   Predictions predictions = estimator.Predict(Once);
-  ASSERT_TRUE(predictions.Next().ok());
+  EST_ASSERT_OK(predictions.Next());
   RequestInterruptForTest();
   const auto rest = predictions.All();
   ClearInterrupt();
@@ -63,8 +62,8 @@ TEST_F(PredictTest, AnInterruptEndsItBeforeTheNextBatch) {
 // Behaviour F2; and rows in order for every batch size.
 TEST_F(PredictTest, GivesOneRowAnExampleInOrderForEveryBatchSize) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
-  ASSERT_TRUE(
-      estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, Steps(4)).ok());
+  EST_ASSERT_OK(
+      estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, Steps(4)));
   std::vector<float> expected;
   for (const int64_t batch_size : {20, 1, 3, 7}) {
     const auto rows =
@@ -74,7 +73,7 @@ TEST_F(PredictTest, GivesOneRowAnExampleInOrderForEveryBatchSize) {
                   .Batch(batch_size);  // features only
             })
             .All();
-    ASSERT_TRUE(rows.ok()) << rows.status();
+    EST_ASSERT_OK(rows);
     ASSERT_EQ(rows->size(), 20u);
     for (size_t i = 0; i < rows->size(); ++i) {
       const float y = (*rows)[i].at("y").data<float>()[0];
@@ -94,13 +93,12 @@ TEST_F(PredictTest, ABareTensorHasRowsWithoutAName) {
         return EstimatorSpec::Predict({{"", features["x"]}});
       });
   const auto rows = estimator.Predict(Once).All();
-  ASSERT_TRUE(rows.ok()) << rows.status();
+  EST_ASSERT_OK(rows);
   ASSERT_EQ(rows->size(), 20u);
   EXPECT_EQ((*rows)[7].at("").data<float>()[0], 0.35f);
   // Behaviour F4.
-  EXPECT_THAT(
-      std::string(estimator.Predict(Once, {.predict_keys = {"y"}}).Next().status().message()),
-      HasSubstr("predict_keys need predictions with names"));
+  EXPECT_THAT(estimator.Predict(Once, {.predict_keys = {"y"}}).Next(),
+              ErrorHas("predict_keys need predictions with names"));
 }
 
 // Behaviour F3.
@@ -109,10 +107,10 @@ TEST_F(PredictTest, RowsNeedOneBatchLengthAndWholeBatchesDoNot) {
                                             const TinyParams&) {
     return EstimatorSpec::Predict({{"rows", features["x"]}, {"sums", ReduceSum(features["x"], 0)}});
   });
-  EXPECT_THAT(std::string(estimator.Predict(Once).Next().status().message()),
-              HasSubstr("Batch length of predictions should be same"));
+  EXPECT_THAT(estimator.Predict(Once).Next(),
+              ErrorHas("Batch length of predictions should be same"));
   const auto batches = estimator.Predict(Once, {.yield_single_examples = false}).All();
-  ASSERT_TRUE(batches.ok()) << batches.status();
+  EST_ASSERT_OK(batches);
   ASSERT_EQ(batches->size(), 3u);
   EXPECT_EQ((*batches)[0].at("rows").shape(), (Shape{8, 2}));
   EXPECT_EQ((*batches)[2].at("rows").shape(), (Shape{4, 2}));
@@ -123,13 +121,12 @@ TEST_F(PredictTest, RowsNeedOneBatchLengthAndWholeBatchesDoNot) {
 TEST_F(PredictTest, PredictKeysFilterAndMustMatch) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
   const auto row = estimator.Predict(Once, {.predict_keys = {"twice", "unknown"}}).Next();
-  ASSERT_TRUE(row.ok()) << row.status();
+  EST_ASSERT_OK(row);
   EXPECT_EQ((*row)->size(), 1u);
   EXPECT_EQ((*row)->count("twice"), 1u);
   Predictions none = estimator.Predict(Once, {.predict_keys = {"thrice"}});
   const absl::Status first = none.Next().status(), second = none.Next().status();
-  EXPECT_THAT(std::string(first.message()),
-              HasSubstr("which has twice, y; predict_keys are thrice"));
+  EXPECT_THAT(first, ErrorHas("which has twice, y; predict_keys are thrice"));
   EXPECT_EQ(first, second) << "an error repeats";
 }
 
@@ -156,7 +153,7 @@ TEST_F(PredictTest, WithoutACheckpointInitialValuesCountAndAPathThatIsNoneIsRefu
   EXPECT_EQ(estimator.Predict(Once).All()->size(), 20u);
   const absl::Status status =
       estimator.Predict(Once, {.checkpoint_path = dir_.File("none/model.ckpt-1")}).Next().status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("checkpoint_path"));
+  EXPECT_THAT(status, ErrorHas("checkpoint_path"));
 }
 
 // Behaviour C1.
@@ -165,8 +162,7 @@ TEST_F(PredictTest, MissingPredictionsAreNamed) {
       With([](const Features&, const Labels&, Mode, const TinyParams&) {
         return EstimatorSpec::Predict({});
       });
-  EXPECT_THAT(std::string(estimator.Predict(Once).Next().status().message()),
-              HasSubstr("Missing predictions."));
+  EXPECT_THAT(estimator.Predict(Once).Next(), ErrorHas("Missing predictions."));
 }
 
 TEST_F(PredictTest, AnEmptyInputHasNoRows) {

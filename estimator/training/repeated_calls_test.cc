@@ -12,6 +12,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "glog/logging.h"
@@ -66,13 +67,13 @@ void RunRounds(bool checkpoints) {
       files_after_warm_up = ListDirectory(dir.File("m"))->size();
     }
     const absl::Status trained = estimator.Train(train, Steps(1), {.hooks = {recorder}});
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
     const auto result = estimator.Evaluate(once);
-    ASSERT_TRUE(result.ok()) << result.status();
+    EST_ASSERT_OK(result);
     ASSERT_EQ(result->global_step(), round + 1);
     ASSERT_EQ(result->num_examples, 20);
     const auto rows = estimator.Predict(once).All();
-    ASSERT_TRUE(rows.ok()) << rows.status();
+    EST_ASSERT_OK(rows);
     ASSERT_EQ(rows->size(), 20u);
   }
   const double seconds =

@@ -1,5 +1,6 @@
 #include "estimator/training/report.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
@@ -48,7 +50,7 @@ void RunOnce(TrainingSpeedHook& hook, Session& session, int64_t num_steps) {
   RunContext context(session, 0);
   RunValues values;
   values.num_steps = num_steps;
-  ASSERT_TRUE(hook.AfterRun(context, values).ok());
+  EST_ASSERT_OK(hook.AfterRun(context, values));
 }
 
 TEST(EvaluationTable, HasALineForEachMetric) {
@@ -91,14 +93,14 @@ TEST(ResultJson, EscapesTextAndHasNoNameForNan) {
 
 TEST(ResultJson, IsWrittenToAFile) {
   const TempDir dir;
-  ASSERT_TRUE(WriteResultJson(dir.File("r.json"), {{"loss", 0.25}}).ok());
+  EST_ASSERT_OK(WriteResultJson(dir.File("r.json"), {{"loss", 0.25}}));
   EXPECT_EQ(*ReadFile(dir.File("r.json")), "{\n  \"loss\": 0.25\n}\n");
 }
 
 TEST(ResultJson, AnErrorNamesThePath) {
   const absl::Status status = WriteResultJson("/no/such/place/r.json", {});
   EXPECT_FALSE(status.ok());
-  EXPECT_NE(status.message().find("/no/such/place"), absl::string_view::npos) << status;
+  EXPECT_THAT(status, ErrorHas("/no/such/place"));
 }
 
 TEST(TensorBoardCommand, CanBePastedIntoAShell) {
@@ -120,14 +122,14 @@ TEST(TrainingSpeedHook, LeavesTheFirstRunOfACallOut) {
   TrainingSpeedHook hook(Times({10, 12, 14, /*second call*/ 100, 101}), Times({0.75}));
   EXPECT_TRUE(std::isnan(hook.examples_per_second()));
   EXPECT_TRUE(std::isnan(hook.first_step_seconds()));
-  ASSERT_TRUE(hook.AfterCreateSession(session).ok());
+  EST_ASSERT_OK(hook.AfterCreateSession(session));
   RunOnce(hook, session, 50);
   EXPECT_EQ(hook.first_step_seconds(), 0.75);
   EXPECT_TRUE(std::isnan(hook.examples_per_second()));
   RunOnce(hook, session, 50);
   RunOnce(hook, session, 10);
   EXPECT_EQ(hook.examples_per_second(), 60 * 100 / 4.0);
-  ASSERT_TRUE(hook.AfterCreateSession(session).ok());
+  EST_ASSERT_OK(hook.AfterCreateSession(session));
   RunOnce(hook, session, 50);
   RunOnce(hook, session, 40);
   EXPECT_EQ(hook.examples_per_second(), 100 * 100 / 5.0);

@@ -5,6 +5,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/graph/graph.h"
@@ -42,7 +43,7 @@ class RestoreMemoryTest : public ::testing::Test {
     return writer->Finish();
   }
   void SetUp() override {
-    ASSERT_TRUE(MeasureInChild([this] { return Write(); }).ok());
+    EST_ASSERT_OK(MeasureInChild([this] { return Write(); }));
   }
   void ExpectLittleMore(const std::function<absl::Status(Graph&, ModelState&)>& load) {
     const auto memory = MeasureInChild([&]() -> absl::Status {
@@ -56,7 +57,7 @@ class RestoreMemoryTest : public ::testing::Test {
                  ? absl::OkStatus()
                  : absl::InternalError("these are not the values that were written");
     });
-    ASSERT_TRUE(memory.ok()) << memory.status();
+    EST_ASSERT_OK(memory);
     testing::ExpectGrowthBelow(memory->growth_bytes, static_cast<int64_t>(1.2 * kBytes));
   }
 

@@ -6,6 +6,7 @@
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
@@ -36,7 +37,7 @@ class ResumeTest : public ::testing::Test {
   void SetUp() override {
     Estimator<TinyParams> whole(WithDropout(dir_.File("whole")));
     const absl::Status trained = whole.Train(Shuffled, MaxSteps(10));
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
     whole_bits_ = FinalBits(whole);
   }
   void TearDown() override { ClearInterrupt(); }
@@ -47,18 +48,16 @@ class ResumeTest : public ::testing::Test {
 // What a kill after step 5 leaves.
 TEST_F(ResumeTest, GoesOnFromACheckpointToTheSameBits) {
   const std::string from = dir_.File("whole"), to = dir_.File("copy");
-  ASSERT_TRUE(CreateDirectories(to).ok());
+  EST_ASSERT_OK(CreateDirectories(to));
   const std::vector<std::string> paths = *Glob(JoinPath(from, "model.ckpt-5.*"));
   for (const std::string& path : paths) {
-    ASSERT_TRUE(
-        WriteFileAtomically(JoinPath(to, std::string(Basename(path))), *ReadFile(path)).ok());
+    EST_ASSERT_OK(WriteFileAtomically(JoinPath(to, std::string(Basename(path))), *ReadFile(path)));
   }
-  ASSERT_TRUE(
-      WriteFileAtomically(JoinPath(to, "checkpoint"), "model_checkpoint_path: \"model.ckpt-5\"\n")
-          .ok());
+  EST_ASSERT_OK(
+      WriteFileAtomically(JoinPath(to, "checkpoint"), "model_checkpoint_path: \"model.ckpt-5\"\n"));
   Estimator<TinyParams> resumed(WithDropout(to));
   const auto recorder = std::make_shared<RunRecorder>();
-  ASSERT_TRUE(resumed.Train(Shuffled, MaxSteps(10), {.hooks = {recorder}}).ok());
+  EST_ASSERT_OK(resumed.Train(Shuffled, MaxSteps(10), {.hooks = {recorder}}));
   EXPECT_EQ(recorder->steps.front(), 6);
   EXPECT_EQ(FinalBits(resumed), whole_bits_);
 }
@@ -66,10 +65,10 @@ TEST_F(ResumeTest, GoesOnFromACheckpointToTheSameBits) {
 TEST_F(ResumeTest, SeveralCallsWithEvaluationsBetweenGiveTheBitsOfOne) {
   Estimator<TinyParams> estimator(WithDropout(dir_.File("calls")));
   const InputFn input = estimator.Input(Shuffled);
-  ASSERT_TRUE(estimator.Train(input, Steps(3)).ok());
-  ASSERT_TRUE(estimator.Evaluate([](const TinyParams&) { return TinyDataset(8); }).ok());
-  ASSERT_TRUE(estimator.Train(input, Steps(4)).ok());     // goes on with the open input
-  ASSERT_TRUE(estimator.Train(Shuffled, Steps(3)).ok());  // opens it anew, at its position
+  EST_ASSERT_OK(estimator.Train(input, Steps(3)));
+  EST_ASSERT_OK(estimator.Evaluate([](const TinyParams&) { return TinyDataset(8); }));
+  EST_ASSERT_OK(estimator.Train(input, Steps(4)));     // goes on with the open input
+  EST_ASSERT_OK(estimator.Train(Shuffled, Steps(3)));  // opens it anew, at its position
   EXPECT_EQ(FinalBits(estimator), whole_bits_);
 }
 
@@ -86,7 +85,7 @@ TEST_F(ResumeTest, ACrashAtAnyInstantOfSavingCostsStepsButNoBits) {
     if (!crashed.ok()) ++num_crashes;
     Estimator<TinyParams> restarted(WithDropout(dir));
     const absl::Status trained = restarted.Train(Shuffled, MaxSteps(10));
-    ASSERT_TRUE(trained.ok()) << trained << " after a crash behind " << operations << " operations";
+    EST_ASSERT_OK(trained) << " after a crash behind " << operations << " operations";
     EXPECT_EQ(FinalBits(restarted), whole_bits_)
         << "after a crash behind " << operations << " operations";
     if (crashed.ok()) break;
@@ -108,14 +107,14 @@ TEST_F(ResumeTest, AnInterruptSavesSaysSoAndTheNextStartGoesOn) {
     const auto recorder = std::make_shared<RunRecorder>();
     const absl::Status status = estimator.Train(
         Shuffled, MaxSteps(10), {.hooks = {std::make_shared<Interrupter>(), recorder}});
-    EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-    EXPECT_THAT(std::string(status.message()),
-                HasSubstr("interrupted at step 7; saved in " + dir + "/model.ckpt-7"));
+    EXPECT_THAT(status,
+                StatusIs(absl::StatusCode::kCancelled,
+                         HasSubstr("interrupted at step 7; saved in " + dir + "/model.ckpt-7")));
     EXPECT_EQ(recorder->num_ends, 1) << "an interrupt is a clean stop";
   }
   ClearInterrupt();
   Estimator<TinyParams> restarted(WithDropout(dir));
-  ASSERT_TRUE(restarted.Train(Shuffled, MaxSteps(10)).ok());
+  EST_ASSERT_OK(restarted.Train(Shuffled, MaxSteps(10)));
   EXPECT_EQ(FinalBits(restarted), whole_bits_);
 }
 
@@ -146,9 +145,9 @@ TEST_F(ResumeTest, AnInterruptWithoutCheckpointsSaysThatNothingWasSaved) {
   Estimator<TinyParams> estimator(options);
   const absl::Status status =
       estimator.Train(Shuffled, MaxSteps(10), {.hooks = {std::make_shared<Interrupter>()}});
-  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("interrupted at step 7; checkpoints are off, nothing was saved"));
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kCancelled,
+                       HasSubstr("interrupted at step 7; checkpoints are off, nothing was saved")));
 }
 
 // Gives an error once, at step 8: a file that cannot be read just now.
@@ -165,22 +164,21 @@ TEST_F(ResumeTest, AnErrorOfTheInputSavesTheStepsBeforeAndTheNextCallGoesOnAtTha
   const InputFn input = estimator.Input(flaky);
   const auto recorder = std::make_shared<RunRecorder>();
   const absl::Status status = estimator.Train(input, MaxSteps(10), {.hooks = {recorder}});
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("record 43 is damaged"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("(all steps up to 7 are saved in " +
-                                                       dir_.File("flaky") + "/model.ckpt-7)"));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr("record 43 is damaged")));
+  EXPECT_THAT(status,
+              ErrorHas("(all steps up to 7 are saved in " + dir_.File("flaky") + "/model.ckpt-7)"));
   EXPECT_EQ(recorder->num_ends, 0) << "no clean stop";
   *fails = false;
   const absl::Status trained = estimator.Train(input, MaxSteps(10));
-  ASSERT_TRUE(trained.ok()) << trained;
+  EST_ASSERT_OK(trained);
   EXPECT_EQ(FinalBits(estimator), whole_bits_);
 }
 
 TEST_F(ResumeTest, AnotherInputStartsAtItsBeginning) {
   Estimator<TinyParams> estimator(WithDropout(dir_.File("other")));
-  ASSERT_TRUE(estimator.Train(Shuffled, MaxSteps(5)).ok());
-  ASSERT_TRUE(
-      estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, MaxSteps(8)).ok());
+  EST_ASSERT_OK(estimator.Train(Shuffled, MaxSteps(5)));
+  EST_ASSERT_OK(
+      estimator.Train([](const TinyParams&) { return TinyDataset(4).Repeat(); }, MaxSteps(8)));
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 8);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/train/adadelta.h"
@@ -79,7 +80,7 @@ void ExpectNoMemoryOfATable(Optimizer optimizer) {
     }
     const auto program = Program::Compile(
         graph, {.feeds = feeds, .fetches = {loss}, .updates = {update}}, {.single_replica = true});
-    ASSERT_TRUE(program.ok()) << program.status();
+    EST_ASSERT_OK(program);
     EXPECT_LT((*program)->info().planned_peak_bytes, kTableBytes / 10) << (*program)->ToString();
   }
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/export/saved_model/saved_model_show.h"
 #include "estimator/ops/constant.h"
@@ -27,7 +28,7 @@ class ServingTest : public ::testing::Test {
     Estimator<TinyParams> estimator(TinyOptions(dir_.File("model")));
     const absl::Status trained =
         estimator.Train([](const TinyParams&) { return TinyDataset(5).Repeat(); }, MaxSteps(10));
-    EXPECT_TRUE(trained.ok()) << trained;
+    EST_EXPECT_OK(trained);
     return estimator;
   }
 
@@ -41,11 +42,11 @@ class ServingTest : public ::testing::Test {
 TEST_F(ServingTest, APredictorGivesWhatPredictGives) {
   auto estimator = Trained();
   const auto predictor = estimator.MakePredictor(raw_);
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   const auto rows = estimator.Predict([](const TinyParams&) { return TinyDataset(20); }).All();
-  ASSERT_TRUE(rows.ok()) << rows.status();
+  EST_ASSERT_OK(rows);
   const auto outputs = (*predictor)->Predict(TinyExamples(20).features);
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EST_ASSERT_OK(outputs);
   for (int64_t i = 0; i < 20; ++i) {
     EXPECT_EQ(outputs->at("y").Row(i).AsDouble(),
               (*rows)[static_cast<size_t>(i)].at("y").AsDouble());
@@ -57,16 +58,16 @@ TEST_F(ServingTest, APredictorOutlivesItsEstimator) {
   {
     auto estimator = Trained();
     auto made = estimator.MakePredictor(raw_);
-    ASSERT_TRUE(made.ok()) << made.status();
+    EST_ASSERT_OK(made);
     predictor = *std::move(made);
   }
-  EXPECT_TRUE(predictor->Predict(TinyExamples(7).features).ok());
+  EST_EXPECT_OK(predictor->Predict(TinyExamples(7).features));
 }
 
 TEST_F(ServingTest, AFrozenGraphIsOneFile) {
   auto estimator = Trained();
   const auto frozen = estimator.WriteFrozenGraph(dir_.File("frozen.pb"), raw_);
-  ASSERT_TRUE(frozen.ok()) << frozen.status();
+  EST_ASSERT_OK(frozen);
   EXPECT_EQ(*ReadFile(dir_.File("frozen.pb")), frozen->graph_def);
   EXPECT_EQ(frozen->inputs.at("x"), "x");
   EXPECT_EQ(frozen->outputs.at("y"), "dense_1/BiasAdd");
@@ -77,14 +78,14 @@ TEST_F(ServingTest, TheSameModelIsTheSameBytes) {
   std::set<std::string> frozen, models, texts, variables;
   for (int i = 0; i < 5; ++i) {
     const auto graph = estimator.WriteFrozenGraph(dir_.File("frozen.pb"), raw_);
-    ASSERT_TRUE(graph.ok()) << graph.status();
+    EST_ASSERT_OK(graph);
     frozen.insert(graph->graph_def);
     for (const bool as_text : {false, true}) {
       const auto dir = estimator.ExperimentalExportAllSavedModels(
           dir_.File(absl::StrCat("export", i, as_text)),
           {{Mode::kTrain, supervised_}, {Mode::kEval, supervised_}, {Mode::kPredict, raw_}},
           {.as_text = as_text});
-      ASSERT_TRUE(dir.ok()) << dir.status();
+      EST_ASSERT_OK(dir);
       (as_text ? texts : models)
           .insert(*ReadFile(JoinPath(*dir, as_text ? "saved_model.pbtxt" : "saved_model.pb")));
       variables.insert(*ReadFile(JoinPath(*dir, "variables/variables.index")));
@@ -107,11 +108,11 @@ TEST_F(ServingTest, RequestsCallNoModelFnAndReadNoFile) {
   };
   Estimator<TinyParams> estimator(std::move(options));
   const auto predictor = estimator.MakePredictor(raw_);
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   const int before = *calls;
-  ASSERT_TRUE(RemoveDirectoryRecursively(dir_.File("model")).ok());
+  EST_ASSERT_OK(RemoveDirectoryRecursively(dir_.File("model")));
   for (const int64_t rows : {1, 2, 33, 500})
-    ASSERT_TRUE((*predictor)->Predict(TinyExamples(rows).features).ok());
+    EST_ASSERT_OK((*predictor)->Predict(TinyExamples(rows).features));
   EXPECT_EQ(*calls, before);
 }
 
@@ -129,7 +130,7 @@ TEST_F(ServingTest, ARandomInitializerAfterZerosTiesNoModelToItsBatch) {
   };
   Estimator<TinyParams> estimator(std::move(options));
   const auto predictor = estimator.MakePredictor(raw_);
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   EXPECT_EQ((*predictor)->inputs().at("x").ToString(), "f32 [?,2]");
 }
 
@@ -146,17 +147,17 @@ TEST_F(ServingTest, AModelThatTakesMultiplesIsExportedOrTheCureIsNamed) {
   };
   Estimator<TinyParams> estimator(std::move(options));
   const auto dir = estimator.ExportSavedModel(dir_.File("export"), raw_);
-  ASSERT_TRUE(dir.ok()) << dir.status();
+  EST_ASSERT_OK(dir);
   const auto show = SavedModelShow::Open(*dir);
   EXPECT_THAT(*show->InputsAndOutputs("serve", "serving_default"), HasSubstr("shape: (-1, 2)"));
-  EXPECT_TRUE((*estimator.MakePredictor(raw_))->Predict(TinyExamples(4).features).ok());
-  EXPECT_TRUE(estimator.WriteFrozenGraph(dir_.File("frozen.pb"), raw_).ok());
+  EST_EXPECT_OK((*estimator.MakePredictor(raw_))->Predict(TinyExamples(4).features));
+  EST_EXPECT_OK(estimator.WriteFrozenGraph(dir_.File("frozen.pb"), raw_));
   *modulus = 77;
-  EXPECT_THAT(std::string(estimator.ExportSavedModel(dir_.File("export"), raw_).status().message()),
-              AllOf(HasSubstr("groups of rows, please"), HasSubstr("default_batch_size")));
+  EXPECT_THAT(estimator.ExportSavedModel(dir_.File("export"), raw_),
+              ErrorIs(AllOf(HasSubstr("groups of rows, please"), HasSubstr("default_batch_size"))));
   const auto fixed = estimator.ExportSavedModel(
       dir_.File("export"), BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2}}}}, 77));
-  EXPECT_TRUE(fixed.ok()) << fixed.status();
+  EST_EXPECT_OK(fixed);
 }
 
 }  // namespace

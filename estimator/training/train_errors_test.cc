@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/dense.h"
@@ -33,7 +34,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
 using ModelFn = Estimator<TinyParams>::ModelFn;
 
 constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat(); };
@@ -50,8 +50,8 @@ std::map<std::string, std::string> Contents(const std::string& pattern) {
 class TrainErrorsTest : public ::testing::Test {
  protected:
   // The message of Train with this model; the second call gives the same.
-  std::string TrainError(const ModelFn& model_fn,
-                         const Estimator<TinyParams>::InputFnType& input_fn = Endless) {
+  absl::Status TrainError(const ModelFn& model_fn,
+                          const Estimator<TinyParams>::InputFnType& input_fn = Endless) {
     auto options = TinyOptions(dir_.File("m"));
     options.model_fn = model_fn;
     Estimator<TinyParams> estimator(options);
@@ -59,7 +59,7 @@ class TrainErrorsTest : public ::testing::Test {
                        second = estimator.Train(input_fn, Steps(3));
     EXPECT_FALSE(first.ok());
     EXPECT_EQ(first.ToString(), second.ToString());
-    return std::string(first.message());
+    return first;
   }
   std::string EvaluateError(const ModelFn& model_fn) {
     auto options = TinyOptions(dir_.File("m"));
@@ -74,12 +74,12 @@ class TrainErrorsTest : public ::testing::Test {
 // Behaviour D3.
 TEST_F(TrainErrorsTest, StepsMustBePositive) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
-  EXPECT_EQ(estimator.Train(Endless, Steps(0)).message(), "Must specify steps > 0, given: 0");
-  EXPECT_EQ(estimator.Train(Endless, Steps(-1)).message(), "Must specify steps > 0, given: -1");
-  EXPECT_EQ(estimator.Train(Endless, MaxSteps(0)).message(),
-            "Must specify max_steps > 0, given: 0");
-  EXPECT_EQ(estimator.Train(Endless, MaxSteps(-1)).message(),
-            "Must specify max_steps > 0, given: -1");
+  EXPECT_THAT(estimator.Train(Endless, Steps(0)), ErrorIs("Must specify steps > 0, given: 0"));
+  EXPECT_THAT(estimator.Train(Endless, Steps(-1)), ErrorIs("Must specify steps > 0, given: -1"));
+  EXPECT_THAT(estimator.Train(Endless, MaxSteps(0)),
+              ErrorIs("Must specify max_steps > 0, given: 0"));
+  EXPECT_THAT(estimator.Train(Endless, MaxSteps(-1)),
+              ErrorIs("Must specify max_steps > 0, given: -1"));
   EXPECT_FALSE(FileExists(dir_.File("m"))) << "nothing was touched";
 }
 
@@ -90,21 +90,22 @@ TEST_F(TrainErrorsTest, WrongShapesNameTheOpAndBothShapes) {
         const Tensor loss = losses::MeanSquaredError(labels, y);
         return EstimatorSpec::Train(loss, Minimize(loss));
       }),
-      AllOf(HasSubstr("MatMul"), HasSubstr("[4,2]"), HasSubstr("[3,1]")));
+      ErrorIs(AllOf(HasSubstr("MatMul"), HasSubstr("[4,2]"), HasSubstr("[3,1]"))));
 }
 
 // Behaviour C1.
 TEST_F(TrainErrorsTest, AMissingLossAndTrainOpAreBothNamed) {
-  EXPECT_THAT(TrainError([](const Features&, const Labels&, Mode, const TinyParams&) {
-                return EstimatorSpec::Train(Tensor(), Operation());
-              }),
-              AllOf(HasSubstr("the spec that model_fn returned for mode train is not usable"),
-                    HasSubstr("Missing loss."), HasSubstr("Missing train_op.")));
+  EXPECT_THAT(
+      TrainError([](const Features&, const Labels&, Mode, const TinyParams&) {
+        return EstimatorSpec::Train(Tensor(), Operation());
+      }),
+      ErrorIs(AllOf(HasSubstr("the spec that model_fn returned for mode train is not usable"),
+                    HasSubstr("Missing loss."), HasSubstr("Missing train_op."))));
   EXPECT_THAT(
       TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
         return EstimatorSpec::Train(TinyLoss(labels, TinyNetwork(features, true, 0)), Operation());
       }),
-      HasSubstr("Missing train_op."));
+      ErrorHas("Missing train_op."));
 }
 
 // Behaviour C2.
@@ -113,7 +114,7 @@ TEST_F(TrainErrorsTest, ALossOfTwoElementsIsRefused) {
                 const Tensor y = TinyNetwork(features, true, 0);
                 return EstimatorSpec::Train(ReduceMean(features["x"], 0), Minimize(ReduceMean(y)));
               }),
-              HasSubstr("Loss must be scalar, given f32 [2]; reduce it over the batch"));
+              ErrorHas("Loss must be scalar, given f32 [2]; reduce it over the batch"));
 }
 
 TEST_F(TrainErrorsTest, ALossThatNoVariableReachesIsRefused) {
@@ -123,7 +124,7 @@ TEST_F(TrainErrorsTest, ALossThatNoVariableReachesIsRefused) {
         const Tensor loss = ReduceMean(labels);
         return EstimatorSpec::Train(loss, Minimize(loss));
       }),
-      AllOf(HasSubstr("a loss that no variable reaches"), HasSubstr("'dense/kernel'")));
+      ErrorIs(AllOf(HasSubstr("a loss that no variable reaches"), HasSubstr("'dense/kernel'"))));
 }
 
 TEST_F(TrainErrorsTest, AMisspelledFeatureGetsTheNamesAndTheNearest) {
@@ -133,7 +134,8 @@ TEST_F(TrainErrorsTest, AMisspelledFeatureGetsTheNamesAndTheNearest) {
             losses::MeanSquaredError(labels, layers::Dense(features["X"], {.units = 1}));
         return EstimatorSpec::Train(loss, Minimize(loss));
       }),
-      AllOf(HasSubstr("features has no 'X'; input_fn gives 'x'"), HasSubstr("Did you mean 'x'?")));
+      ErrorIs(AllOf(HasSubstr("features has no 'X'; input_fn gives 'x'"),
+                    HasSubstr("Did you mean 'x'?"))));
 }
 
 TEST_F(TrainErrorsTest, ASpecForAnotherModeIsRefused) {
@@ -141,7 +143,7 @@ TEST_F(TrainErrorsTest, ASpecForAnotherModeIsRefused) {
       TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
         return EstimatorSpec::Eval(TinyLoss(labels, TinyNetwork(features, true, 0)));
       }),
-      HasSubstr("model_fn was called for mode train and returned a spec for mode eval"));
+      ErrorHas("model_fn was called for mode train and returned a spec for mode eval"));
 }
 
 TEST_F(TrainErrorsTest, ATrainOpThatDoesNotAdvanceGlobalStepIsRefused) {
@@ -151,7 +153,7 @@ TEST_F(TrainErrorsTest, ATrainOpThatDoesNotAdvanceGlobalStepIsRefused) {
         return EstimatorSpec::Train(
             loss, train::GradientDescent(0.1).Minimize(loss, {.increment_global_step = false}));
       }),
-      HasSubstr("train_op does not advance global_step, so training would never end"));
+      ErrorHas("train_op does not advance global_step, so training would never end"));
 }
 
 // Behaviour D7.
@@ -164,7 +166,7 @@ TEST_F(TrainErrorsTest, SeveralLabelsDoNotConvertToOne) {
         .Batch(4);
   };
   EXPECT_THAT(TrainError(TinyModel, two_labels),
-              HasSubstr("model_fn takes labels as one tensor, but input_fn gives 2: 'a', 'b'"));
+              ErrorHas("model_fn takes labels as one tensor, but input_fn gives 2: 'a', 'b'"));
 }
 
 TEST_F(TrainErrorsTest, ABatchOfAnotherSizeIsRefusedAndTheStepsBeforeAreSaved) {
@@ -173,21 +175,23 @@ TEST_F(TrainErrorsTest, ABatchOfAnotherSizeIsRefusedAndTheStepsBeforeAreSaved) {
   const absl::Status status =
       estimator.Train([](const TinyParams&) { return TinyDataset(6).Repeat(); }, Steps(5));
   EXPECT_THAT(
-      std::string(status.message()),
-      AllOf(HasSubstr(
-                "features['x'] is f32 [2,2], the model was built for f32 [6,2]: shapes are static"),
-            HasSubstr("drop_remainder"), HasSubstr("(all steps up to 3 are saved in")));
+      status,
+      ErrorIs(AllOf(
+          HasSubstr(
+              "features['x'] is f32 [2,2], the model was built for f32 [6,2]: shapes are static"),
+          HasSubstr("drop_remainder"), HasSubstr("(all steps up to 3 are saved in"))));
 }
 
 // Shapes are known when the model is built; what would make one depend on the data is named.
 TEST_F(TrainErrorsTest, ADynamicShapeIsRefused) {
-  EXPECT_THAT(TrainError([](const Features&, const Labels& labels, Mode, const TinyParams&) {
-                const Tensor rows = Placeholder(DType::kFloat32, {-1, 2}, "rows");
-                const Tensor loss = TinyLoss(labels, layers::Dense(rows, {.units = 1}));
-                return EstimatorSpec::Train(loss, Minimize(loss));
-              }),
-              AllOf(HasSubstr("rows"), HasSubstr("[?,2] has an unknown size; shapes are static"),
-                    HasSubstr("drop_remainder")));
+  EXPECT_THAT(
+      TrainError([](const Features&, const Labels& labels, Mode, const TinyParams&) {
+        const Tensor rows = Placeholder(DType::kFloat32, {-1, 2}, "rows");
+        const Tensor loss = TinyLoss(labels, layers::Dense(rows, {.units = 1}));
+        return EstimatorSpec::Train(loss, Minimize(loss));
+      }),
+      ErrorIs(AllOf(HasSubstr("rows"), HasSubstr("[?,2] has an unknown size; shapes are static"),
+                    HasSubstr("drop_remainder"))));
   EXPECT_THAT(
       TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
         const Tensor size = Cast(ReduceMax(features["x"], ReduceAxes::All(), true), DType::kInt32);
@@ -195,8 +199,9 @@ TEST_F(TrainErrorsTest, ADynamicShapeIsRefused) {
         const Tensor loss = TinyLoss(labels, layers::Dense(x, {.units = 1}));
         return EstimatorSpec::Train(loss, Minimize(loss));
       }),
-      AllOf(HasSubstr("resized"), HasSubstr("('size:0') must be a constant: shapes are static"),
-            HasSubstr("it depends on an input")));
+      ErrorIs(AllOf(HasSubstr("resized"),
+                    HasSubstr("('size:0') must be a constant: shapes are static"),
+                    HasSubstr("it depends on an input"))));
 }
 
 // Behaviour M4: a batch whose shape is another than the first one's, as tensor or in a dict; the
@@ -221,17 +226,17 @@ TEST_F(TrainErrorsTest, FeaturesAndLabelsOfAnotherShapeThanTheFirstAreNamed) {
     auto options = TinyOptions(dir_.File(absl::StrCat(feature, grow_labels)));
     options.model_fn = model;
     Estimator<TinyParams> estimator(options);
-    return std::string(estimator.Train(with(feature, label, grow_labels), Steps(3)).message());
+    return estimator.Train(with(feature, label, grow_labels), Steps(3));
   };
   EXPECT_THAT(error("", "", false),
-              HasSubstr("features is f32 [4,3], the model was built for f32 [4,2]: shapes are "
-                        "static"));
+              ErrorHas("features is f32 [4,3], the model was built for f32 [4,2]: shapes are "
+                       "static"));
   EXPECT_THAT(error("", "", true),
-              HasSubstr("labels is f32 [4,2], the model was built for f32 [4,1]"));
+              ErrorHas("labels is f32 [4,2], the model was built for f32 [4,1]"));
   EXPECT_THAT(error("image", "class", false),
-              HasSubstr("features['image'] is f32 [4,3], the model was built for f32 [4,2]"));
+              ErrorHas("features['image'] is f32 [4,3], the model was built for f32 [4,2]"));
   EXPECT_THAT(error("image", "class", true),
-              HasSubstr("labels['class'] is f32 [4,2], the model was built for f32 [4,1]"));
+              ErrorHas("labels['class'] is f32 [4,2], the model was built for f32 [4,1]"));
 }
 
 // Behaviour C3, and E2 for the other name.
@@ -256,7 +261,7 @@ TEST_F(TrainErrorsTest, MetricsMustBePairsWithNamesOfTheirOwn) {
 TEST_F(TrainErrorsTest, ACheckpointOfAnotherNetworkGetsATableAndStaysAsItIs) {
   {
     Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
-    ASSERT_TRUE(estimator.Train(Endless, Steps(5)).ok());
+    EST_ASSERT_OK(estimator.Train(Endless, Steps(5)));
   }
   const std::map<std::string, std::string> before = Contents(dir_.File("m/*"));
   auto options = TinyOptions(dir_.File("m"));
@@ -264,21 +269,21 @@ TEST_F(TrainErrorsTest, ACheckpointOfAnotherNetworkGetsATableAndStaysAsItIs) {
   Estimator<TinyParams> other(options);
   for (const absl::Status& status : {other.Train(Endless, Steps(5)), other.Train(Endless, Steps(5)),
                                      other.Evaluate(Endless, {.steps = 1}).status()}) {
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(
-        std::string(status.message()),
-        AllOf(HasSubstr("does not fit"), HasSubstr("dense/kernel"), HasSubstr("f32 [2,8]"),
-              HasSubstr("f32 [2,4]"), HasSubstr("dense_1/kernel"), HasSubstr("another model_dir")));
+    EXPECT_THAT(status,
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("does not fit"), HasSubstr("dense/kernel"),
+                               HasSubstr("f32 [2,8]"), HasSubstr("f32 [2,4]"),
+                               HasSubstr("dense_1/kernel"), HasSubstr("another model_dir"))));
   }
   EXPECT_EQ(Contents(dir_.File("m/*")), before);
 }
 
 TEST_F(TrainErrorsTest, AModelDirThatCannotBeMadeIsNamed) {
-  ASSERT_TRUE(WriteFileAtomically(dir_.File("file"), "not a folder").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("file"), "not a folder"));
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("file/m")));
   const absl::Status status = estimator.Train(Endless, Steps(1));
   EXPECT_FALSE(status.ok());
-  EXPECT_THAT(std::string(status.message()), HasSubstr(dir_.File("file")));
+  EXPECT_THAT(status, ErrorHas(dir_.File("file")));
   EXPECT_EQ(*ReadFile(dir_.File("file")), "not a folder");
 }
 
@@ -311,10 +316,9 @@ TEST_F(TrainErrorsTest, ANaNLossNamesTheStepAndTheFirstTensorAndSparesTheVariabl
   const auto recorder = std::make_shared<RunRecorder>();
   const absl::Status status = estimator.Train([](const TinyParams&) { return WithOne(-1); },
                                               Steps(10), {.hooks = {recorder}});
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("NaN loss during training, at step 2"),
-                    HasSubstr("logs:0 (f32 [4,1]) is NaN at [1,0]")));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                               AllOf(HasSubstr("NaN loss during training, at step 2"),
+                                     HasSubstr("logs:0 (f32 [4,1]) is NaN at [1,0]"))));
   EXPECT_EQ(recorder->losses.size(), 2u) << "user hooks see the step before the guard does";
   EXPECT_TRUE(std::isnan(recorder->losses[1]));
   EXPECT_EQ(recorder->num_ends, 0);
@@ -326,10 +330,8 @@ TEST_F(TrainErrorsTest, ANaNLossNamesTheStepAndTheFirstTensorAndSparesTheVariabl
       EXPECT_TRUE(std::isfinite(value.AsDouble(i))) << name;
   }
   // The batch was not trained on: it comes again.
-  EXPECT_THAT(
-      std::string(
-          estimator.Train([](const TinyParams&) { return WithOne(-1); }, Steps(10)).message()),
-      HasSubstr("NaN loss during training, at step 2"));
+  EXPECT_THAT(estimator.Train([](const TinyParams&) { return WithOne(-1); }, Steps(10)),
+              ErrorHas("NaN loss during training, at step 2"));
 }
 
 TEST_F(TrainErrorsTest, ANaNLossIsNotAlsoAStepThatStandsStill) {
@@ -348,20 +350,20 @@ TEST_F(TrainErrorsTest, AnInfiniteLossStopsAsWell) {
   Estimator<TinyParams> estimator(options);
   const absl::Status status =
       estimator.Train([](const TinyParams&) { return WithOne(0); }, Steps(10));
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("Inf loss during training, at step 2"),
-                    HasSubstr("logs:0 (f32 [4,1]) is Inf at [1,0]")));
+  EXPECT_THAT(status, ErrorIs(AllOf(HasSubstr("Inf loss during training, at step 2"),
+                                    HasSubstr("logs:0 (f32 [4,1]) is Inf at [1,0]"))));
 }
 
 // The gradient of sqrt(w * w) at w = 0 is NaN, though the loss is a number: the update ruins w.
 TEST_F(TrainErrorsTest, AVariableThatAnUpdateMadeNaNIsNamedItself) {
-  EXPECT_THAT(TrainError([](const Features& features, const Labels&, Mode, const TinyParams&) {
-                const Variable w = GetVariable("w", {2}, {.initializer = initializers::Zeros()});
-                const Tensor loss = ReduceMean(features["x"] + Sqrt(w * w));
-                return EstimatorSpec::Train(loss, Minimize(loss));
-              }),
-              AllOf(HasSubstr("NaN loss during training, at step 2: w:0 (f32 [2]) is NaN at [0]"),
-                    HasSubstr("since before this step, the first tensor")));
+  EXPECT_THAT(
+      TrainError([](const Features& features, const Labels&, Mode, const TinyParams&) {
+        const Variable w = GetVariable("w", {2}, {.initializer = initializers::Zeros()});
+        const Tensor loss = ReduceMean(features["x"] + Sqrt(w * w));
+        return EstimatorSpec::Train(loss, Minimize(loss));
+      }),
+      ErrorIs(AllOf(HasSubstr("NaN loss during training, at step 2: w:0 (f32 [2]) is NaN at [0]"),
+                    HasSubstr("since before this step, the first tensor"))));
 }
 
 Variable Infinite(absl::string_view name) {
@@ -379,7 +381,7 @@ TEST_F(TrainErrorsTest, AVariableThatIsInfiniteOnPurposeDoesNotHideWhereTheNaNIs
                 return EstimatorSpec::Train(
                     loss, Group({Minimize(loss), Assign(best, Minimum(limit, loss))}));
               }),
-              HasSubstr("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
+              ErrorHas("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
 }
 
 TEST_F(TrainErrorsTest, AnInfiniteVariableIsNamedWhereAllElseFollowsFromIt) {
@@ -387,8 +389,8 @@ TEST_F(TrainErrorsTest, AnInfiniteVariableIsNamedWhereAllElseFollowsFromIt) {
                 const Tensor loss = ReduceMean(features["x"]) + Infinite("w");
                 return EstimatorSpec::Train(loss, Minimize(loss));
               }),
-              HasSubstr("Inf loss during training, at step 1: w:0 (f32 []) is Inf since before "
-                        "this step, the first"));
+              ErrorHas("Inf loss during training, at step 1: w:0 (f32 []) is Inf since before "
+                       "this step, the first"));
 }
 
 TEST_F(TrainErrorsTest, ANaNThatFollowsFromAnInfiniteVariableIsNamedWithIt) {
@@ -397,8 +399,8 @@ TEST_F(TrainErrorsTest, ANaNThatFollowsFromAnInfiniteVariableIsNamedWithIt) {
                 const Tensor loss = ReduceMean(features["x"]) + Subtract(w, w * 2.f, "difference");
                 return EstimatorSpec::Train(loss, Minimize(loss));
               }),
-              HasSubstr("at step 1: difference:0 (f32 []) is NaN and its source w:0 (f32 []) is "
-                        "Inf since before this step, the first"));
+              ErrorHas("at step 1: difference:0 (f32 []) is NaN and its source w:0 (f32 []) is "
+                       "Inf since before this step, the first"));
 }
 
 // It was named in the place of the tensor that is NaN.
@@ -416,9 +418,9 @@ TEST_F(TrainErrorsTest, AMaskOfInfinitiesDoesNotHideWhereTheNaNIs) {
   };
   Estimator<TinyParams>::Options options = TinyOptions(dir_.File("whole"));
   options.model_fn = model(false);
-  EXPECT_TRUE(Estimator<TinyParams>(options).Train(Endless, Steps(1)).ok());
+  EST_EXPECT_OK(Estimator<TinyParams>(options).Train(Endless, Steps(1)));
   EXPECT_THAT(TrainError(model(true)),
-              HasSubstr("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
+              ErrorHas("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
 }
 
 // Constants of strings were once asked whether they are finite.
@@ -431,7 +433,7 @@ TEST_F(TrainErrorsTest, AConstantOfStringsDoesNotHideWhereTheNaNIs) {
                     ReduceMean(features["x"]) + Log(w - 2, "log") + ReduceMean(same);
                 return EstimatorSpec::Train(loss, Minimize(loss));
               }),
-              HasSubstr("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
+              ErrorHas("NaN loss during training, at step 1: log:0 (f32 []) is NaN, the first"));
 }
 
 TEST_F(TrainErrorsTest, AnInfiniteConstantIsNamedWhereAllElseFollowsFromIt) {
@@ -441,15 +443,15 @@ TEST_F(TrainErrorsTest, AnInfiniteConstantIsNamedWhereAllElseFollowsFromIt) {
                 const Tensor loss = ReduceMean(features["x"]) + w + limit;
                 return EstimatorSpec::Train(loss, Minimize(loss));
               }),
-              HasSubstr("Inf loss during training, at step 1: limit:0 (f32 []) is Inf, the first"));
+              ErrorHas("Inf loss during training, at step 1: limit:0 (f32 []) is Inf, the first"));
 }
 
 TEST_F(TrainErrorsTest, AnErrorOfInputFnIsReturnedAsItIs) {
-  EXPECT_EQ(TrainError(TinyModel,
-                       [](const TinyParams&) -> absl::StatusOr<Dataset> {
-                         return absl::NotFoundError("no such data_dir");
-                       }),
-            "no such data_dir");
+  EXPECT_THAT(TrainError(TinyModel,
+                         [](const TinyParams&) -> absl::StatusOr<Dataset> {
+                           return absl::NotFoundError("no such data_dir");
+                         }),
+              ErrorIs("no such data_dir"));
 }
 
 TEST_F(TrainErrorsTest, AnErrorOfAHookStopsWithoutItsEnd) {
@@ -462,11 +464,11 @@ TEST_F(TrainErrorsTest, AnErrorOfAHookStopsWithoutItsEnd) {
   const auto recorder = std::make_shared<RunRecorder>();
   const absl::Status status =
       estimator.Train(Endless, Steps(3), {.hooks = {recorder, std::make_shared<Failing>()}});
-  EXPECT_EQ(status.message(), "hook broke");
+  EXPECT_THAT(status, ErrorIs("hook broke"));
   EXPECT_EQ(recorder->num_ends, 0);
   // The next call goes on from the checkpoint, not from the step that was not saved.
   const auto again = std::make_shared<RunRecorder>();
-  ASSERT_TRUE(estimator.Train(Endless, Steps(3), {.hooks = {again}}).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(3), {.hooks = {again}}));
   EXPECT_THAT(again->steps, ElementsAre(1, 2, 3));
   EXPECT_EQ(again->losses[0], recorder->losses[0]);
 }
@@ -482,9 +484,9 @@ TEST_F(TrainErrorsTest, AStepThatTheMachineHasNoMemoryForIsRefusedWithWhatIsPlan
   Estimator<TinyParams> estimator(options);
   // Once only: the message says how much memory is free, which changes from call to call.
   const absl::Status status = estimator.Train(Endless, Steps(3));
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("a batch of 4: out of memory: a step is planned to take"),
-                    HasSubstr(" TiB"), HasSubstr("take a smaller batch")));
+  EXPECT_THAT(status,
+              ErrorIs(AllOf(HasSubstr("a batch of 4: out of memory: a step is planned to take"),
+                            HasSubstr(" TiB"), HasSubstr("take a smaller batch"))));
 }
 
 }  // namespace

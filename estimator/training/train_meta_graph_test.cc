@@ -6,6 +6,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/nn/layers/dense.h"
 #include "estimator/nn/layers/normalization.h"
@@ -65,25 +66,25 @@ std::vector<std::string> Names(const proto::CollectionDef& collection) {
 
 TEST_F(TrainMetaGraphTest, StandsBesideEachCheckpointAndGoesWithIt) {
   Estimator<TinyParams> estimator(Options());
-  ASSERT_TRUE(estimator.Train(Endless, Steps(10)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(10)));
   EXPECT_THAT(MetaFiles(), ElementsAre("model.ckpt-10.meta", "model.ckpt-5.meta"));
   EXPECT_EQ(*ReadFile(dir_.File("model.ckpt-5.meta")), *ReadFile(dir_.File("model.ckpt-10.meta")));
-  ASSERT_TRUE(estimator.Train(Endless, Steps(5)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(5)));
   EXPECT_THAT(MetaFiles(), ElementsAre("model.ckpt-10.meta", "model.ckpt-15.meta"));
 }
 
 TEST_F(TrainMetaGraphTest, IsTheSameInAnotherRunAndNotWrittenWhereTheConfigSaysSo) {
-  ASSERT_TRUE(Estimator<TinyParams>(Options()).Train(Endless, Steps(5)).ok());
-  ASSERT_TRUE(Estimator<TinyParams>(Options()).Train(Endless, Steps(5)).ok());
+  EST_ASSERT_OK(Estimator<TinyParams>(Options()).Train(Endless, Steps(5)));
+  EST_ASSERT_OK(Estimator<TinyParams>(Options()).Train(Endless, Steps(5)));
   EXPECT_EQ(*ReadFile(dir_.File("model.ckpt-5.meta")), *ReadFile(dir_.File("model.ckpt-10.meta")));
   auto without = Options();
   without.config.checkpoint_save_graph_def = false;
-  ASSERT_TRUE(Estimator<TinyParams>(without).Train(Endless, Steps(10)).ok());
+  EST_ASSERT_OK(Estimator<TinyParams>(without).Train(Endless, Steps(10)));
   EXPECT_THAT(MetaFiles(), ElementsAre());
 }
 
 TEST_F(TrainMetaGraphTest, HasTheGraphTheSaverAndTheCollections) {
-  ASSERT_TRUE(Estimator<TinyParams>(Options()).Train(Endless, Steps(5)).ok());
+  EST_ASSERT_OK(Estimator<TinyParams>(Options()).Train(Endless, Steps(5)));
   const proto::MetaGraphDef meta_graph = Read("model.ckpt-5.meta");
   EXPECT_EQ(meta_graph.saver_def().filename_tensor_name(), "save/Const:0");
   EXPECT_EQ(meta_graph.saver_def().save_tensor_name(), "save/control_dependency:0");
@@ -125,7 +126,7 @@ EstimatorSpec NormalizedModel(const Features& features, const Labels& labels, Mo
 TEST_F(TrainMetaGraphTest, TheTrainOpMovesTheAveragesOfBatchNormalizationToo) {
   auto options = Options();
   options.model_fn = NormalizedModel;
-  ASSERT_TRUE(Estimator<TinyParams>(options).Train(Endless, Steps(5)).ok());
+  EST_ASSERT_OK(Estimator<TinyParams>(options).Train(Endless, Steps(5)));
   const proto::MetaGraphDef meta_graph = Read("model.ckpt-5.meta");
   const auto& collections = meta_graph.collection_def();
   std::map<std::string, proto::NodeDef> nodes;

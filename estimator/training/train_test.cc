@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/checkpoint_state.h"
 #include "estimator/checkpoint/load.h"
@@ -46,15 +47,15 @@ class TrainTest : public ::testing::Test {
 // Behaviour D1.
 TEST_F(TrainTest, StepsAddUpAndMaxStepsIsAbsolute) {
   Estimator<TinyParams> adds(TinyOptions(Dir()));
-  ASSERT_TRUE(adds.Train(Endless, Steps(5)).ok());
+  EST_ASSERT_OK(adds.Train(Endless, Steps(5)));
   EXPECT_EQ(StepOf(adds), 5);
-  ASSERT_TRUE(adds.Train(Endless, Steps(5)).ok());
+  EST_ASSERT_OK(adds.Train(Endless, Steps(5)));
   EXPECT_EQ(StepOf(adds), 10);
 
   Estimator<TinyParams> absolute(TinyOptions(Dir("absolute")));
   const auto recorder = std::make_shared<RunRecorder>();
-  ASSERT_TRUE(absolute.Train(Endless, MaxSteps(5)).ok());
-  ASSERT_TRUE(absolute.Train(Endless, MaxSteps(5), {.hooks = {recorder}}).ok());
+  EST_ASSERT_OK(absolute.Train(Endless, MaxSteps(5)));
+  EST_ASSERT_OK(absolute.Train(Endless, MaxSteps(5), {.hooks = {recorder}}));
   EXPECT_EQ(StepOf(absolute), 5);
   EXPECT_EQ(recorder->num_begins, 0) << "nothing is touched";
 }
@@ -68,7 +69,7 @@ TEST_F(TrainTest, VariablesThatAreSavedWithNaNAreNamed) {
   };
   const estimator::testing::CapturedLog log;
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
-  ASSERT_TRUE(estimator.Train(with_nan, MaxSteps(6)).ok());
+  EST_ASSERT_OK(estimator.Train(with_nan, MaxSteps(6)));
   EXPECT_THAT(log.warnings,
               Contains(AllOf(HasSubstr("model.ckpt-5: NaN in 2 variables, dense/kernel, "),
                              HasSubstr("is there one in the input?"))));
@@ -86,9 +87,9 @@ TEST_F(TrainTest, AnInputThatCancelsIsAskedAgainByTheNextCall) {
   };
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
   const absl::Status paused = estimator.Train(pausing, MaxSteps(6));
-  EXPECT_EQ(paused.code(), absl::StatusCode::kCancelled) << paused;
+  EXPECT_THAT(paused, StatusIs(absl::StatusCode::kCancelled));
   const absl::Status trained = estimator.Train(pausing, MaxSteps(6));
-  EXPECT_TRUE(trained.ok()) << trained;
+  EST_EXPECT_OK(trained);
   EXPECT_EQ(StepOf(estimator), 6);
 }
 
@@ -125,15 +126,15 @@ TEST_F(TrainTest, EstimatorsOfSeveralThreadsDoNotDisturbEachOther) {
 TEST_F(TrainTest, TheStateFileIsRelativeSoAMovedModelDirGoesOn) {
   {
     Estimator<TinyParams> estimator(TinyOptions(Dir()));
-    ASSERT_TRUE(estimator.Train(Endless, Steps(5)).ok());
+    EST_ASSERT_OK(estimator.Train(Endless, Steps(5)));
   }
   const std::string state = *ReadFile(CheckpointStatePath(Dir()));
   EXPECT_THAT(state, HasSubstr("\"model.ckpt-0\""));
   EXPECT_THAT(state, HasSubstr("model_checkpoint_path: \"model.ckpt-5\""));
   EXPECT_THAT(state, Not(HasSubstr(Dir())));
-  ASSERT_TRUE(RenameFile(Dir(), Dir("moved")).ok());
+  EST_ASSERT_OK(RenameFile(Dir(), Dir("moved")));
   Estimator<TinyParams> moved(TinyOptions(Dir("moved")));
-  ASSERT_TRUE(moved.Train(Endless, MaxSteps(10)).ok());
+  EST_ASSERT_OK(moved.Train(Endless, MaxSteps(10)));
   EXPECT_EQ(StepOf(moved), 10);
 }
 
@@ -165,7 +166,7 @@ TEST_F(TrainTest, ListenersSeeTheFirstTheRegularAndTheLastSave) {
   options.config.save_checkpoints_steps = 10;
   Estimator<TinyParams> estimator(options);
   const auto listener = std::make_shared<CountingListener>();
-  ASSERT_TRUE(estimator.Train(Endless, Steps(26), {.saving_listeners = {listener}}).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(26), {.saving_listeners = {listener}}));
   EXPECT_THAT(listener->before, ElementsAre(0, 10, 20, 26));
   EXPECT_THAT(listener->after, ElementsAre(0, 10, 20, 26));
   EXPECT_EQ(listener->num_begins, 1);
@@ -179,15 +180,12 @@ TEST_F(TrainTest, ListenersWithoutASaverAndNullHooksAreRefused) {
   options.config.disable_checkpoints = true;
   Estimator<TinyParams> unsaved(options);
   const auto listener = std::make_shared<CountingListener>();
-  EXPECT_THAT(
-      std::string(unsaved.Train(Endless, Steps(1), {.saving_listeners = {listener}}).message()),
-      HasSubstr("There should be a CheckpointSaverHook to use saving_listeners"));
+  EXPECT_THAT(unsaved.Train(Endless, Steps(1), {.saving_listeners = {listener}}),
+              ErrorHas("There should be a CheckpointSaverHook to use saving_listeners"));
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
-  EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1), {.hooks = {nullptr}}).message()),
-              HasSubstr("one is null"));
-  EXPECT_THAT(
-      std::string(estimator.Train(Endless, Steps(1), {.saving_listeners = {nullptr}}).message()),
-      HasSubstr("saving_listeners must be CheckpointSaverListener instances; one is null"));
+  EXPECT_THAT(estimator.Train(Endless, Steps(1), {.hooks = {nullptr}}), ErrorHas("one is null"));
+  EXPECT_THAT(estimator.Train(Endless, Steps(1), {.saving_listeners = {nullptr}}),
+              ErrorHas("saving_listeners must be CheckpointSaverListener instances; one is null"));
 }
 
 // Behaviour D8.
@@ -196,9 +194,9 @@ TEST_F(TrainTest, TheLossIsInTheEventFile) {
   options.config.save_summary_steps = 1;
   Estimator<TinyParams> estimator(options);
   const auto recorder = std::make_shared<RunRecorder>();
-  ASSERT_TRUE(estimator.Train(Endless, Steps(3), {.hooks = {recorder}}).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(3), {.hooks = {recorder}}));
   const auto scalars = ReadScalars(Dir());
-  ASSERT_TRUE(scalars.ok()) << scalars.status();
+  EST_ASSERT_OK(scalars);
   ASSERT_EQ(scalars->size(), 3u);
   for (int64_t step = 1; step <= 3; ++step) {
     EXPECT_FLOAT_EQ(static_cast<float>(scalars->at(step).at("loss")),
@@ -218,7 +216,7 @@ TEST_F(TrainTest, TheSeedAndGlobalStepAreThereBeforeModelFnRuns) {
     return TinyModel(features, labels, mode, params);
   };
   Estimator<TinyParams> estimator(options);
-  ASSERT_TRUE(estimator.Train(Endless, Steps(1)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(1)));
   EXPECT_EQ(num_calls, 1);
 }
 
@@ -238,11 +236,11 @@ TEST_F(TrainTest, InitFnRunsOnAFreshStartOnlyAndTheSpecsHooksAreCalled) {
     return EstimatorSpec::Train(spec.loss, spec.train_op, more);
   };
   Estimator<TinyParams> estimator(options);
-  ASSERT_TRUE(estimator.Train(Endless, Steps(2)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(2)));
   EXPECT_EQ(LoadedBias(Dir() + "/model.ckpt-0"), 42.0f);
-  ASSERT_TRUE(estimator.Train(Endless, Steps(1)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(1)));
   Estimator<TinyParams> restarted(options);
-  ASSERT_TRUE(restarted.Train(Endless, Steps(1)).ok());
+  EST_ASSERT_OK(restarted.Train(Endless, Steps(1)));
   EXPECT_EQ(num_inits, 1);
   EXPECT_THAT(chief->steps, ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(own->steps, ElementsAre(1, 2, 3, 4));
@@ -253,20 +251,20 @@ TEST_F(TrainTest, InitFnRunsOnAFreshStartOnlyAndTheSpecsHooksAreCalled) {
 TEST_F(TrainTest, WithoutStepsACallTrainsOnePassAndTheNextCallAnother) {
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
   const auto epoch = [](const TinyParams&) { return TinyDataset(4); };
-  ASSERT_TRUE(estimator.Train(epoch).ok());
+  EST_ASSERT_OK(estimator.Train(epoch));
   EXPECT_EQ(StepOf(estimator), 5);
-  ASSERT_TRUE(estimator.Train(epoch).ok());
+  EST_ASSERT_OK(estimator.Train(epoch));
   EXPECT_EQ(StepOf(estimator), 10);
   const InputFn kept = estimator.Input(epoch);
-  ASSERT_TRUE(estimator.Train(kept).ok());
-  ASSERT_TRUE(estimator.Train(kept).ok());
+  EST_ASSERT_OK(estimator.Train(kept));
+  EST_ASSERT_OK(estimator.Train(kept));
   EXPECT_EQ(StepOf(estimator), 20);
 }
 
 TEST_F(TrainTest, AnEmptyInputTrainsNoStep) {
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
-  EXPECT_TRUE(
-      estimator.Train([](const TinyParams&) { return TinyDataset(4).Take(0); }, Steps(3)).ok());
+  EST_EXPECT_OK(
+      estimator.Train([](const TinyParams&) { return TinyDataset(4).Take(0); }, Steps(3)));
   EXPECT_FALSE(estimator.LatestCheckpoint()->has_value());
 }
 
@@ -278,7 +276,7 @@ TEST_F(TrainTest, AHookThatAsksForAStopEndsTheLoopAndTheStepIsSaved) {
     }
   };
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
-  ASSERT_TRUE(estimator.Train(Endless, Steps(100), {.hooks = {std::make_shared<Stopper>()}}).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(100), {.hooks = {std::make_shared<Stopper>()}}));
   EXPECT_EQ(StepOf(estimator), 7);
 }
 
@@ -289,44 +287,45 @@ TEST_F(TrainTest, WithoutCheckpointsASecondCallGoesOnWithTheLiveVariablesAndTheO
   options.config.disable_checkpoints = true;
   Estimator<TinyParams> estimator(options);
   const InputFn input = estimator.Input(Endless);
-  ASSERT_TRUE(estimator.Train(input, Steps(3), {.hooks = {recorder}}).ok());
-  ASSERT_TRUE(estimator.Train(input, Steps(4), {.hooks = {recorder}}).ok());
-  ASSERT_TRUE(estimator.Train(input, MaxSteps(7), {.hooks = {recorder}}).ok());
+  EST_ASSERT_OK(estimator.Train(input, Steps(3), {.hooks = {recorder}}));
+  EST_ASSERT_OK(estimator.Train(input, Steps(4), {.hooks = {recorder}}));
+  EST_ASSERT_OK(estimator.Train(input, MaxSteps(7), {.hooks = {recorder}}));
   EXPECT_THAT(recorder->steps, ElementsAre(1, 2, 3, 4, 5, 6, 7));
   Estimator<TinyParams> whole(options);
-  ASSERT_TRUE(whole.Train(Endless, Steps(7), {.hooks = {straight}}).ok());
+  EST_ASSERT_OK(whole.Train(Endless, Steps(7), {.hooks = {straight}}));
   EXPECT_EQ(recorder->losses, straight->losses);
   EXPECT_FALSE(estimator.LatestCheckpoint()->has_value());
 
   // What was learnt is what is evaluated and used for predictions.
   const auto once = [](const TinyParams&) { return TinyDataset(20); };
   const auto result = estimator.Evaluate(once);
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ(result->global_step(), 7);
   Estimator<TinyParams> saved(TinyOptions(Dir("saved")));
-  ASSERT_TRUE(saved.Train(Endless, Steps(7)).ok());
+  EST_ASSERT_OK(saved.Train(Endless, Steps(7)));
   EXPECT_EQ((*result)["loss"], (*saved.Evaluate(once))["loss"]);
   const auto rows = estimator.Predict(once).All(), same = whole.Predict(once).All();
-  ASSERT_TRUE(rows.ok() && same.ok());
+  EST_ASSERT_OK(rows);
+  EST_ASSERT_OK(same);
   EXPECT_EQ((*rows)[3].at("y").AsDouble(), (*same)[3].at("y").AsDouble());
 }
 
 TEST_F(TrainTest, WithoutCheckpointsTrainingGoesOnFromWhereItLeftAnOlderOne) {
   Estimator<TinyParams> saved(TinyOptions(Dir()));
-  ASSERT_TRUE(saved.Train(Endless, Steps(5)).ok());
+  EST_ASSERT_OK(saved.Train(Endless, Steps(5)));
   auto options = TinyOptions(Dir());
   options.config.save_checkpoints_steps = 0;  // as TensorFlow switches them off
   Estimator<TinyParams> unsaved(options);
   const auto recorder = std::make_shared<RunRecorder>();
-  ASSERT_TRUE(unsaved.Train(Endless, Steps(2), {.hooks = {recorder}}).ok());
-  ASSERT_TRUE(unsaved.Train(Endless, Steps(2), {.hooks = {recorder}}).ok());
+  EST_ASSERT_OK(unsaved.Train(Endless, Steps(2), {.hooks = {recorder}}));
+  EST_ASSERT_OK(unsaved.Train(Endless, Steps(2), {.hooks = {recorder}}));
   EXPECT_THAT(recorder->steps, ElementsAre(6, 7, 8, 9));
   const auto result = unsaved.Evaluate([](const TinyParams&) { return TinyDataset(20); });
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   EXPECT_EQ(result->global_step(), 9);
   const auto old = unsaved.Evaluate([](const TinyParams&) { return TinyDataset(20); },
                                     {.checkpoint_path = Dir() + "/model.ckpt-5"});
-  ASSERT_TRUE(old.ok()) << old.status();
+  EST_ASSERT_OK(old);
   EXPECT_EQ(old->global_step(), 5) << "a checkpoint that is named is what counts";
   EXPECT_EQ(StepOf(unsaved), 5) << "on disk";
 }
@@ -339,7 +338,7 @@ TEST_F(TrainTest, AnInputWithAnotherBatchSizeGoesOnWithTheSameVariables) {
     const absl::Status trained = estimator.Train(
         [batch_size](const TinyParams&) { return TinyDataset(batch_size).Repeat(); }, Steps(2),
         {.hooks = {recorder}});
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
   }
   EXPECT_THAT(recorder->steps, ElementsAre(1, 2, 3, 4, 5, 6));
 }
@@ -347,19 +346,19 @@ TEST_F(TrainTest, AnInputWithAnotherBatchSizeGoesOnWithTheSameVariables) {
 TEST_F(TrainTest, ARemovedModelDirMeansANewStart) {
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
   const auto first = std::make_shared<RunRecorder>(), second = std::make_shared<RunRecorder>();
-  ASSERT_TRUE(estimator.Train(Endless, Steps(5), {.hooks = {first}}).ok());
-  ASSERT_TRUE(RemoveDirectoryRecursively(Dir()).ok());
-  ASSERT_TRUE(estimator.Train(Endless, Steps(5), {.hooks = {second}}).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(5), {.hooks = {first}}));
+  EST_ASSERT_OK(RemoveDirectoryRecursively(Dir()));
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(5), {.hooks = {second}}));
   EXPECT_EQ(second->steps, first->steps);
   EXPECT_EQ(second->losses, first->losses);
   // Nor is an evaluation's copy of the removed run's variables used for the new run.
   const auto once = [](const TinyParams&) { return TinyDataset(20); };
   const double before = (*estimator.Evaluate(once))["loss"];
-  ASSERT_TRUE(RemoveDirectoryRecursively(Dir()).ok());
-  ASSERT_TRUE(
-      estimator.Train([](const TinyParams&) { return TinyDataset(3).Repeat(); }, Steps(5)).ok());
+  EST_ASSERT_OK(RemoveDirectoryRecursively(Dir()));
+  EST_ASSERT_OK(
+      estimator.Train([](const TinyParams&) { return TinyDataset(3).Repeat(); }, Steps(5)));
   const auto after = estimator.Evaluate(once);
-  ASSERT_TRUE(after.ok()) << after.status();
+  EST_ASSERT_OK(after);
   EXPECT_NE((*after)["loss"], before);
 }
 
@@ -375,7 +374,7 @@ TEST_F(TrainTest, TheSameSeedGivesTheSameBitsAndAnotherSeedOthers) {
           return Dataset::FromTensorSlices(TinyExamples()).Shuffle(20).Repeat().Batch(6);
         },
         Steps(12));
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
     bits.push_back(*CheckpointBits(**estimator.LatestCheckpoint()));
   }
   EXPECT_EQ(bits[0], bits[1]);

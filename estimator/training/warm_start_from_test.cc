@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/object_names.h"
@@ -45,7 +46,7 @@ class WarmStartFromTest : public ::testing::Test {
   void SetUp() override {
     Estimator<TinyParams> old(TinyOptions(dir_.File("old")));
     const absl::Status trained = old.Train(Endless, Steps(6));
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
   }
   Estimator<TinyParams>::Options Options(const std::string& name,
                                          WarmStartFrom warm_start_from = {}) {
@@ -56,14 +57,14 @@ class WarmStartFromTest : public ::testing::Test {
   }
   Array Value(const std::string& directory, const std::string& name) {
     const absl::StatusOr<Array> value = LoadVariable(dir_.File(directory), name);
-    EXPECT_TRUE(value.ok()) << value.status();
+    EST_EXPECT_OK(value);
     return value.ok() ? *value : Array();
   }
   void ExpectSame(const Array& a, const Array& b) { EXPECT_EQ(a.ToString(1000), b.ToString(1000)); }
   void ExpectBeginsAtOld(const Estimator<TinyParams>::Options& options, const std::string& name) {
     Estimator<TinyParams> estimator(options);
     const absl::Status trained = estimator.Train(Endless, Steps(1));
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
     for (const char* variable : {"dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias"}) {
       SCOPED_TRACE(variable);
       ExpectSame(Value(name + "/model.ckpt-0", variable), Value("old", variable));
@@ -83,21 +84,21 @@ TEST_F(WarmStartFromTest, TrainBeginsAtTheOldValuesAndAtStepZero) {
 // Behaviour D11.
 TEST_F(WarmStartFromTest, ASavedModelsDirectoryServesAsWell) {
   const auto reader = LoadCheckpoint(dir_.File("old")).value();
-  ASSERT_TRUE(CreateDirectories(dir_.File("saved/variables")).ok());
+  EST_ASSERT_OK(CreateDirectories(dir_.File("saved/variables")));
   const auto writer = BundleWriter::Open(dir_.File("saved/variables/variables")).value();
   for (const char* name : {"dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias"})
-    ASSERT_TRUE(writer->Add(name, *reader->Read(name)).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+    EST_ASSERT_OK(writer->Add(name, *reader->Read(name)));
+  EST_ASSERT_OK(writer->Finish());
   ExpectBeginsAtOld(Options("new", dir_.File("saved")), "new");
 }
 
 TEST_F(WarmStartFromTest, ACheckpointOfTheRunItselfComesFirst) {
   Estimator<TinyParams> first(Options("new"));
-  ASSERT_TRUE(first.Train(Endless, Steps(2)).ok());
+  EST_ASSERT_OK(first.Train(Endless, Steps(2)));
   const Array own = Value("new", "dense/kernel");
   Estimator<TinyParams> second(Options("new", dir_.File("old")));
   const auto seen = std::make_shared<VariablesRecorder>();
-  ASSERT_TRUE(second.Train(Endless, Steps(1), {.hooks = {seen}}).ok());
+  EST_ASSERT_OK(second.Train(Endless, Steps(1), {.hooks = {seen}}));
   ExpectSame(seen->values.at("dense/kernel"), own);
 }
 
@@ -108,8 +109,8 @@ TEST_F(WarmStartFromTest, TrainingOnWithoutCheckpointsDoesNotWarmStartAgain) {
   Estimator<TinyParams> estimator(options);
   const auto first = std::make_shared<VariablesRecorder>(),
              second = std::make_shared<VariablesRecorder>();
-  ASSERT_TRUE(estimator.Train(Endless, Steps(3), {.hooks = {first}}).ok());
-  ASSERT_TRUE(estimator.Train(Endless, Steps(1), {.hooks = {second}}).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(3), {.hooks = {first}}));
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(1), {.hooks = {second}}));
   ExpectSame(first->values.at("dense/kernel"), Value("old", "dense/kernel"));
   EXPECT_NE(second->values.at("dense/kernel").ToString(),
             first->values.at("dense/kernel").ToString());
@@ -123,12 +124,12 @@ TEST_F(WarmStartFromTest, EvaluateWithoutACheckpointUsesTheOldValues) {
   const auto of_old = old.Evaluate(Once), of_fresh = fresh.Evaluate(Once);
   for (int call = 0; call < 2; ++call) {
     const auto of_warm = warm.Evaluate(Once);
-    ASSERT_TRUE(of_warm.ok()) << of_warm.status();
+    EST_ASSERT_OK(of_warm);
     EXPECT_EQ((*of_warm)["loss"], (*of_old)["loss"]);
     EXPECT_NE((*of_warm)["loss"], (*of_fresh)["loss"]);
     EXPECT_EQ(of_warm->global_step(), 0);
   }
-  ASSERT_TRUE(warm.Train(Endless, Steps(5)).ok());
+  EST_ASSERT_OK(warm.Train(Endless, Steps(5)));
   EXPECT_NE((*warm.Evaluate(Once))["loss"], (*of_old)["loss"]) << "its own checkpoint counts now";
 }
 
@@ -136,7 +137,7 @@ TEST_F(WarmStartFromTest, EvaluateWithoutACheckpointUsesTheOldValues) {
 TEST_F(WarmStartFromTest, PredictWithoutACheckpointUsesTheOldValues) {
   Estimator<TinyParams> old(TinyOptions(dir_.File("old"))), warm(Options("new", dir_.File("old")));
   const auto of_old = old.Predict(Once).All(), of_warm = warm.Predict(Once).All();
-  ASSERT_TRUE(of_warm.ok()) << of_warm.status();
+  EST_ASSERT_OK(of_warm);
   ASSERT_EQ(of_warm->size(), of_old->size());
   for (size_t i = 0; i < of_old->size(); ++i)
     EXPECT_EQ((*of_warm)[i].at("y").AsDouble(), (*of_old)[i].at("y").AsDouble());
@@ -144,10 +145,9 @@ TEST_F(WarmStartFromTest, PredictWithoutACheckpointUsesTheOldValues) {
 
 TEST_F(WarmStartFromTest, SettingsThatAreWrongAreWhatEveryCallReturns) {
   Estimator<TinyParams> estimator(Options("new", ""));
-  EXPECT_THAT(std::string(estimator.Train(Endless, Steps(1)).message()),
-              HasSubstr("`ckpt_to_initialize_from` MUST be set"));
-  EXPECT_THAT(std::string(estimator.Evaluate(Once).status().message()),
-              HasSubstr("`ckpt_to_initialize_from` MUST be set"));
+  EXPECT_THAT(estimator.Train(Endless, Steps(1)),
+              ErrorHas("`ckpt_to_initialize_from` MUST be set"));
+  EXPECT_THAT(estimator.Evaluate(Once), ErrorHas("`ckpt_to_initialize_from` MUST be set"));
   EXPECT_FALSE(FileExists(dir_.File("new")));
 }
 
@@ -156,13 +156,15 @@ TEST_F(WarmStartFromTest, AModelOfAnotherSizeIsRefusedWithTheSettingsThatCureIt)
   auto options = TinyOptions(dir_.File("old"));
   options.params.hidden_units = 5;
   Estimator<TinyParams> bigger(options);
-  EXPECT_THAT(std::string(bigger.Train(Endless, Steps(1)).message()),
-              AllOf(HasSubstr("dense/kernel  "), HasSubstr("f32 [2,5]"), HasSubstr("f32 [2,4]"),
-                    HasSubstr("another model_dir, with warm_start_from")));
+  EXPECT_THAT(
+      bigger.Train(Endless, Steps(1)),
+      ErrorIs(AllOf(HasSubstr("dense/kernel  "), HasSubstr("f32 [2,5]"), HasSubstr("f32 [2,4]"),
+                    HasSubstr("another model_dir, with warm_start_from"))));
   auto warm = Options("new", dir_.File("old"));
   warm.params.hidden_units = 5;
-  EXPECT_THAT(std::string(Estimator<TinyParams>(warm).Train(Endless, Steps(1)).message()),
-              AllOf(HasSubstr("3 of 4 variables differ"), HasSubstr("vars_to_warm_start")));
+  EXPECT_THAT(
+      Estimator<TinyParams>(warm).Train(Endless, Steps(1)),
+      ErrorIs(AllOf(HasSubstr("3 of 4 variables differ"), HasSubstr("vars_to_warm_start"))));
 }
 
 // The tiny model with `begin` called when it is built, inside scaffold_fn or before the optimizer.
@@ -212,7 +214,7 @@ TEST_F(WarmStartFromTest, InitFnSeesTheLoadedValuesAndHasTheLastWord) {
       },
       more);
   Estimator<TinyParams> estimator(options);
-  ASSERT_TRUE(estimator.Train(Endless, Steps(1)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(1)));
   ExpectSame(Value("new/model.ckpt-0", "dense/kernel"), Array(DType::kFloat32, {2, 4}));
   ExpectSame(Value("new/model.ckpt-0", "dense_1/bias"), Value("old", "dense_1/bias/Momentum"));
 }
@@ -222,8 +224,9 @@ TEST_F(WarmStartFromTest, AMistakeInInitFromCheckpointIsWhatTrainReturns) {
   options.model_fn = Beginning([this] {
     train::InitFromCheckpoint(dir_.File("old"), {{"dense/kernels", "dense/kernel"}});
   });
-  EXPECT_THAT(std::string(Estimator<TinyParams>(options).Train(Endless, Steps(1)).message()),
-              AllOf(HasSubstr("InitFromCheckpoint"), HasSubstr("map it in assignment_map")));
+  EXPECT_THAT(
+      Estimator<TinyParams>(options).Train(Endless, Steps(1)),
+      ErrorIs(AllOf(HasSubstr("InitFromCheckpoint"), HasSubstr("map it in assignment_map"))));
 }
 
 TEST_F(WarmStartFromTest, WhatACheckpointLacksIsAnErrorWithoutARule) {
@@ -237,9 +240,9 @@ TEST_F(WarmStartFromTest, WhatACheckpointLacksIsAnErrorWithoutARule) {
   };
   auto options = TinyOptions(dir_.File("old"));
   options.model_fn = with_head;
-  EXPECT_THAT(std::string(Estimator<TinyParams>(options).Train(Endless, Steps(1)).message()),
-              AllOf(HasSubstr("1 of 10 variables differ"), HasSubstr("head/kernel"),
-                    HasSubstr("Scaffold::partial_restore")));
+  EXPECT_THAT(Estimator<TinyParams>(options).Train(Endless, Steps(1)),
+              ErrorIs(AllOf(HasSubstr("1 of 10 variables differ"), HasSubstr("head/kernel"),
+                            HasSubstr("Scaffold::partial_restore"))));
   more.scaffold.partial_restore = {"head"};
   EXPECT_FALSE(Estimator<TinyParams>(options).Train(Endless, Steps(1)).ok()) << "of a whole name";
   more.scaffold.partial_restore = {"head/.*"};
@@ -247,22 +250,22 @@ TEST_F(WarmStartFromTest, WhatACheckpointLacksIsAnErrorWithoutARule) {
   const auto seen = std::make_shared<VariablesRecorder>();
   Estimator<TinyParams> estimator(options);
   const absl::Status trained = estimator.Train(Endless, Steps(1), {.hooks = {seen}});
-  ASSERT_TRUE(trained.ok()) << trained;
+  EST_ASSERT_OK(trained);
   ExpectSame(seen->values.at("dense/kernel"), before);
   EXPECT_EQ(seen->values.at("global_step").scalar<int64_t>(), 6);
   EXPECT_NE(seen->values.at("head/kernel").AsDouble(), 0);
   more.scaffold.partial_restore = {"("};
-  EXPECT_THAT(std::string(Estimator<TinyParams>(options).Train(Endless, Steps(1)).message()),
-              HasSubstr("Scaffold::partial_restore: '(' is not a regular expression"));
+  EXPECT_THAT(Estimator<TinyParams>(options).Train(Endless, Steps(1)),
+              ErrorHas("Scaffold::partial_restore: '(' is not a regular expression"));
 }
 
 // The model's directory has the head, InitFromCheckpoint's checkpoint the body.
 TEST_F(WarmStartFromTest, WhatPartialRestoreLetsBeAbsentComesFromInitFromCheckpoint) {
   const Array kernel = Array::Of<float>({2}, {5, 6}), bias = Array::Of<float>({4}, {1, 2, 3, 4});
   const auto writer = BundleWriter::Open(dir_.File("bert.ckpt")).value();
-  ASSERT_TRUE(writer->Add("bert/bias", bias).ok());
-  ASSERT_TRUE(writer->Add("bert/kernel", kernel).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  EST_ASSERT_OK(writer->Add("bert/bias", bias));
+  EST_ASSERT_OK(writer->Add("bert/kernel", kernel));
+  EST_ASSERT_OK(writer->Finish());
   auto options = TinyOptions(dir_.File("old"));
   options.model_fn = [this](const Features& features, const Labels& labels, Mode mode,
                             const TinyParams& params) {
@@ -281,9 +284,9 @@ TEST_F(WarmStartFromTest, WhatPartialRestoreLetsBeAbsentComesFromInitFromCheckpo
   const auto in_eval = std::make_shared<VariablesRecorder>(),
              in_train = std::make_shared<VariablesRecorder>();
   const auto result = evaluated.Evaluate(Once, {.hooks = {in_eval}});
-  ASSERT_TRUE(result.ok()) << result.status();
+  EST_ASSERT_OK(result);
   const absl::Status status = trained.Train(Endless, Steps(1), {.hooks = {in_train}});
-  ASSERT_TRUE(status.ok()) << status;
+  EST_ASSERT_OK(status);
   for (const auto& seen : {in_eval, in_train}) {
     ExpectSame(seen->values.at("bert/kernel"), kernel);
     ExpectSame(seen->values.at("dense/bias"), old_bias);
@@ -301,13 +304,13 @@ TEST_F(WarmStartFromTest, ACheckpointOfObjectsIsRestoredByTheNamesOfItsVariables
     tensor->set_full_name(name);
     tensor->set_checkpoint_key(
         absl::StrCat("model/", objects.nodes_size(), "/.ATTRIBUTES/VARIABLE_VALUE"));
-    ASSERT_TRUE(writer->Add(tensor->checkpoint_key(), *reader->Read(name)).ok());
+    EST_ASSERT_OK(writer->Add(tensor->checkpoint_key(), *reader->Read(name)));
   }
-  ASSERT_TRUE(writer->Add(kObjectGraphKey, Array::String(objects.SerializeAsString())).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  EST_ASSERT_OK(writer->Add(kObjectGraphKey, Array::String(objects.SerializeAsString())));
+  EST_ASSERT_OK(writer->Finish());
   Estimator<TinyParams> old(TinyOptions(dir_.File("old"))), other(Options("other"));
   const auto of_objects = other.Evaluate(Once, {.checkpoint_path = dir_.File("objects")});
-  ASSERT_TRUE(of_objects.ok()) << of_objects.status();
+  EST_ASSERT_OK(of_objects);
   EXPECT_EQ((*of_objects)["loss"], (*old.Evaluate(Once))["loss"]);
   EXPECT_EQ(of_objects->global_step(), 6);
 }
@@ -342,12 +345,12 @@ TEST_F(MovingAverageTest, EvaluationRestoresAveragesOfWeightsAndOfBatchNormsStat
   auto options = Options("ema");
   options.model_fn = ModelFn;
   Estimator<TinyParams> estimator(options);
-  ASSERT_TRUE(estimator.Train(Endless, Steps(6)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(6)));
   Estimator<TinyParams> reader(options);
   for (Estimator<TinyParams>* each : {&estimator, &reader}) {  // from memory, from disk
     const auto seen = std::make_shared<VariablesRecorder>();
     const auto result = each->Evaluate(Once, {.hooks = {seen}});
-    ASSERT_TRUE(result.ok()) << result.status();
+    EST_ASSERT_OK(result);
     for (const char* name :
          {"dense/kernel", "dense/bias", "batch_normalization/gamma", "batch_normalization/beta",
           "batch_normalization/moving_mean", "batch_normalization/moving_variance"}) {
@@ -364,12 +367,12 @@ TEST_F(MovingAverageTest, PredictionAndExportHaveTheAveragesInPlaceOfTheWeights)
   auto options = Options("ema");
   options.model_fn = ModelFn;
   Estimator<TinyParams> estimator(options);
-  ASSERT_TRUE(estimator.Train(Endless, Steps(6)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(6)));
   const auto exported = estimator.ExportSavedModel(
       dir_.File("export"), BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2}}}}));
-  ASSERT_TRUE(exported.ok()) << exported.status();
+  EST_ASSERT_OK(exported);
   const auto variables = ListVariables(*exported);
-  ASSERT_TRUE(variables.ok()) << variables.status();
+  EST_ASSERT_OK(variables);
   EXPECT_EQ(variables->size(), 7u) << "two of the layer, four of batch norm, global_step";
   for (const auto& [name, spec] : *variables) {
     if (name == "global_step") continue;
@@ -380,25 +383,25 @@ TEST_F(MovingAverageTest, PredictionAndExportHaveTheAveragesInPlaceOfTheWeights)
   }
   // What is served is what the estimator predicts.
   const auto predictor = LoadPredictor(*exported);
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   const Array x = Array::Of<float>({1, 2}, {0.5f, -1});
   const auto served = (*predictor)->Predict({{"x", x}});
-  ASSERT_TRUE(served.ok()) << served.status();
+  EST_ASSERT_OK(served);
   const auto input = [&x](const TinyParams&) {
     return Dataset::FromTensors({.features = {{"x", x}}, .labels = {}});
   };
   const auto rows = estimator.Predict(input).All();
-  ASSERT_TRUE(rows.ok()) << rows.status();
+  EST_ASSERT_OK(rows);
   EXPECT_NEAR(served->at("y").AsDouble(), (*rows)[0].at("y").AsDouble(), 1e-6);
 }
 
 TEST_F(MovingAverageTest, AveragesOfWarmStartedWeightsBeginAtThose) {
   auto options = Options("ema");
   options.model_fn = ModelFn;
-  ASSERT_TRUE(Estimator<TinyParams>(options).Train(Endless, Steps(6)).ok());
+  EST_ASSERT_OK(Estimator<TinyParams>(options).Train(Endless, Steps(6)));
   auto next = Options("next", dir_.File("ema"));
   next.model_fn = ModelFn;
-  ASSERT_TRUE(Estimator<TinyParams>(next).Train(Endless, Steps(1)).ok());
+  EST_ASSERT_OK(Estimator<TinyParams>(next).Train(Endless, Steps(1)));
   ExpectSame(Value("next/model.ckpt-0", "dense/kernel/ExponentialMovingAverage"),
              Value("ema", "dense/kernel"));
 }
@@ -412,9 +415,9 @@ TEST_F(MovingAverageTest, AMisspelledRestoreNameIsAnError) {
     return EstimatorSpec::Eval(TinyModel(features, labels, Mode::kEval, params).spec().loss, {},
                                more);
   };
-  EXPECT_THAT(
-      std::string(Estimator<TinyParams>(options).Evaluate(Once).status().message()),
-      AllOf(HasSubstr("Scaffold::restore_names"), HasSubstr("did you mean 'dense/kernel'?")));
+  EXPECT_THAT(Estimator<TinyParams>(options).Evaluate(Once),
+              ErrorIs(AllOf(HasSubstr("Scaffold::restore_names"),
+                            HasSubstr("did you mean 'dense/kernel'?"))));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "models/mnist/mnist_data.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/base/usage_error.h"
 
@@ -46,14 +47,14 @@ class MnistDataTest : public testing::Test {
     Write("t10k-labels-idx1-ubyte", Labels({7, 2, 1}));
   }
   void Write(const std::string& name, const std::string& bytes) {
-    ASSERT_TRUE(WriteFileAtomically(dir_.File(name), bytes).ok());
+    EST_ASSERT_OK(WriteFileAtomically(dir_.File(name), bytes));
   }
   // Checks that the files cannot be read, and that the message has all the parts.
   void ExpectError(absl::StatusCode code, const std::vector<std::string>& parts) {
     const absl::Status status = ReadMnist(dir_.path()).status();
     EXPECT_EQ(status.code(), code) << status;
     for (const std::string& part : parts) {
-      EXPECT_TRUE(absl::StrContains(status.message(), part)) << status << "\nlacks: " << part;
+      EXPECT_THAT(status, ErrorHas(part)) << "\nlacks: " << part;
     }
   }
 
@@ -62,7 +63,7 @@ class MnistDataTest : public testing::Test {
 
 TEST_F(MnistDataTest, ReadsTheFourFiles) {
   const absl::StatusOr<MnistData> data = ReadMnist(dir_.path());
-  ASSERT_TRUE(data.ok()) << data.status();
+  EST_ASSERT_OK(data);
   EXPECT_EQ(data->train.images.TypeString(), "u8 [5,28,28]");
   EXPECT_EQ(data->train.images.Row(3).AsDouble(100), 3);
   EXPECT_EQ(data->train.labels.TypeString(), "i32 [5]");
@@ -78,27 +79,27 @@ TEST_F(MnistDataTest, ReadsAFileThatIsCompressed) {
                                             0x02, 0x03, 0x63, 0x60, 0xe0, 0x60, 0x64, 0x60,
                                             0x60, 0x60, 0x66, 0x65, 0x60, 0x01, 0x00, 0x76,
                                             0xba, 0xe6, 0x0f, 0x0b, 0x00, 0x00, 0x00};
-  ASSERT_TRUE(RemoveFile(dir_.File("t10k-labels-idx1-ubyte")).ok());
+  EST_ASSERT_OK(RemoveFile(dir_.File("t10k-labels-idx1-ubyte")));
   Write("t10k-labels-idx1-ubyte.gz", std::string(bytes.begin(), bytes.end()));
   const absl::StatusOr<MnistData> data = ReadMnist(dir_.path());
-  ASSERT_TRUE(data.ok()) << data.status();
+  EST_ASSERT_OK(data);
   EXPECT_EQ(data->test.labels.AsDouble(0), 5);
   EXPECT_EQ(data->test.labels.AsDouble(2), 4);
 }
 
 TEST(MnistData, AMissingDirectoryIsNamedWithTheFilesThatItShouldHave) {
   const absl::Status status = ReadMnist("/no/such/place").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
   for (const char* part :
        {"no such directory: '/no/such/place'", "train-images-idx3-ubyte", "train-labels-idx1-ubyte",
         "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", ".gz"}) {
-    EXPECT_TRUE(absl::StrContains(status.message(), part)) << status;
+    EXPECT_THAT(status, ErrorHas(part));
   }
 }
 
 TEST_F(MnistDataTest, AllMissingFilesAreNamedTogether) {
-  ASSERT_TRUE(RemoveFile(dir_.File("train-images-idx3-ubyte")).ok());
-  ASSERT_TRUE(RemoveFile(dir_.File("t10k-labels-idx1-ubyte")).ok());
+  EST_ASSERT_OK(RemoveFile(dir_.File("train-images-idx3-ubyte")));
+  EST_ASSERT_OK(RemoveFile(dir_.File("t10k-labels-idx1-ubyte")));
   ExpectError(absl::StatusCode::kNotFound,
               {dir_.path(), "has no train-images-idx3-ubyte, no t10k-labels-idx1-ubyte"});
 }
@@ -140,7 +141,7 @@ TEST_F(MnistDataTest, FilesWithNothingInThemAreAnError) {
 
 TEST(MnistData, IsDrawnWhereThereIsNoDirectory) {
   const absl::StatusOr<MnistData> data = LoadMnist("", 20, {.num_train = 20, .num_test = 7});
-  ASSERT_TRUE(data.ok()) << data.status();
+  EST_ASSERT_OK(data);
   EXPECT_EQ(data->train.images.TypeString(), "u8 [20,28,28]");
   EXPECT_EQ(data->test.labels.TypeString(), "i32 [7]");
 }
@@ -148,7 +149,7 @@ TEST(MnistData, IsDrawnWhereThereIsNoDirectory) {
 TEST(MnistData, ABatchLargerThanTheSetIsRefusedBeforeAnyDigitIsDrawn) {
   const absl::Status status = LoadMnist("", 70000).status();
   EXPECT_TRUE(IsUsageError(status));
-  EXPECT_EQ(status.message(), "batch_size must be at most the 60000 training images, given 70000");
+  EXPECT_THAT(status, ErrorIs("batch_size must be at most the 60000 training images, given 70000"));
 }
 
 TEST(MnistData, DrawnTestDigitsStayTheSameHoweverManyAreTrainedOn) {
@@ -162,10 +163,10 @@ TEST(MnistData, DrawnTestDigitsStayTheSameHoweverManyAreTrainedOn) {
 std::vector<std::vector<int>> LabelsOf(const Dataset& dataset, int num_batches = 1000) {
   std::vector<std::vector<int>> batches;
   absl::StatusOr<std::unique_ptr<Iterator>> iterator = dataset.MakeIterator();
-  EXPECT_TRUE(iterator.ok()) << iterator.status();
+  EST_EXPECT_OK(iterator);
   for (int i = 0; i < num_batches; ++i) {
     const absl::StatusOr<std::optional<Element>> batch = (*iterator)->Next();
-    EXPECT_TRUE(batch.ok()) << batch.status();
+    EST_EXPECT_OK(batch);
     if (!batch.ok() || !batch->has_value()) break;
     const Array images = (*batch)->features.at("image"), labels = (*(*batch)->labels.Only());
     batches.emplace_back();

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/run_program.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/checkpoint/saver.h"
@@ -28,7 +29,7 @@ using ::testing::Pair;
 
 class MnistRunsTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(WriteSmallMnist(data_.path()).ok()); }
+  void SetUp() override { EST_ASSERT_OK(WriteSmallMnist(data_.path())); }
   // Runs the program with the small files, batches of 32 and `flags`. As soon as its output has the
   // words of the first of `signals`, it gets that one, and so on.
   ProgramRun Run(const std::string& flags, const std::vector<ProgramSignal>& signals = {}) const {
@@ -64,7 +65,7 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
                                                              " goes on from there"))));
     EXPECT_THAT(stopped.output, Not(HasSubstr("evaluated")));
     const absl::StatusOr<int64_t> step = LoadGlobalStep(dir);
-    ASSERT_TRUE(step.ok()) << step.status();
+    EST_ASSERT_OK(step);
     EXPECT_GE(*step, loop);
     EXPECT_EQ(*step % loop, 0) << "a loop is never left in its middle";
     EXPECT_THAT(stopped.output, HasSubstr(absl::StrCat("saved in ", dir, "/model.ckpt-", *step)));
@@ -91,7 +92,7 @@ TEST_F(MnistRunsTest, ASecondSignalLeavesAtOnceAndTheNextStartGoesOnFromTheLastC
   EXPECT_THAT(left.output,
               AllOf(HasSubstr("\nstopping after this loop (step "), HasSubstr("\nleft ")));
   const absl::StatusOr<int64_t> step = LoadGlobalStep(dir);
-  ASSERT_TRUE(step.ok()) << step.status();
+  EST_ASSERT_OK(step);
   EXPECT_EQ(*step % 60, 0) << "a checkpoint of before";
   const ProgramRun next = Run(absl::StrCat(all, " --iterations=2 --train_steps=", *step + 2));
   EXPECT_EQ(next.exit_code, 0) << next.output;
@@ -120,7 +121,7 @@ TEST_F(MnistRunsTest, TheCheckpointHasTensorFlowsNamesAndShapes) {
       Run("--use_tpu=false --train_steps=1 --eval_steps=0 --model_dir=" + Dir("m"));
   ASSERT_EQ(run.exit_code, 0) << run.output;
   const auto variables = ListVariables(Dir("m"));
-  ASSERT_TRUE(variables.ok()) << variables.status();
+  EST_ASSERT_OK(variables);
   std::vector<std::pair<std::string, std::string>> types;
   for (const auto& [name, spec] : *variables) types.emplace_back(name, spec.ToString());
   EXPECT_THAT(
@@ -138,7 +139,7 @@ TEST_F(MnistRunsTest, AnotherNetworksModelDirGivesATableOfEveryMismatchAndStaysA
       {"dense/kernel", Array(DType::kFloat32, {1024, 3136})},   // transposed
       {"dense_1/bias", Array(DType::kFloat32, {100})},
       {"global_step", Array::Scalar<int64_t>(3)}};
-  ASSERT_TRUE(Saver().Save(Dir("m"), 3, other).ok());
+  EST_ASSERT_OK(Saver().Save(Dir("m"), 3, other));
   const std::map<std::string, std::string> before = Contents(Dir("m"));
   const ProgramRun run = Run("--use_tpu=false --train_steps=5 --model_dir=" + Dir("m"));
   EXPECT_EQ(run.exit_code, 1) << run.output;
@@ -168,7 +169,7 @@ TEST_F(MnistRunsTest, AFileThatIsCutOffOrGarbledIsNamedBeforeAnythingIsWritten) 
   std::string longer = whole + "more";
   for (const std::string& bytes :
        {whole.substr(0, whole.size() / 2), garbled, longer, whole.substr(0, 3), std::string()}) {
-    ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+    EST_ASSERT_OK(WriteFileAtomically(path, bytes));
     const ProgramRun run = Run("--use_tpu=false --train_steps=1 --model_dir=" + Dir("m"));
     EXPECT_EQ(run.exit_code, 1) << run.output;
     EXPECT_THAT(run.output, AllOf(HasSubstr("error: DATA_LOSS"), HasSubstr(path)));

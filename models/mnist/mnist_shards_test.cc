@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "models/mnist/digits.h"
 #include "models/mnist/mnist.h"
@@ -77,7 +78,7 @@ std::vector<double> Losses(int64_t num_shards, const DigitSet& digits) {
         return MnistDataset(digits, Mode::kTrain, params.batch_size);
       },
       Steps(kSteps), {.hooks = {recorder}});
-  EXPECT_TRUE(trained.ok()) << trained;
+  EST_EXPECT_OK(trained);
   return recorder->losses;
 }
 

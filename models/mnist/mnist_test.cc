@@ -1,12 +1,15 @@
 #include "models/mnist/mnist.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 
 #include "absl/strings/match.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 
 namespace estimator::mnist {
@@ -20,15 +23,15 @@ int CountOps(const Graph& graph, absl::string_view op) {
   return count;
 }
 
-TEST(MnistNetwork, VariablesHaveTensorFlowsNamesAndShapes) {
-  Graph graph;
-  const GraphScope scope(graph);
+using MnistNetworkTest = GraphTest;
+
+TEST_F(MnistNetworkTest, VariablesHaveTensorFlowsNamesAndShapes) {
   const Tensor logits = Inference(Images(8), Mode::kTrain);
-  ASSERT_TRUE(graph.status().ok()) << graph.status();
+  EST_ASSERT_OK(graph_.status());
   EXPECT_EQ(logits.spec().ToString(), "f32 [8,10]");
   std::map<std::string, std::string> variables;
   int64_t num_parameters = 0;
-  for (const Variable& variable : graph.TrainableVariables()) {
+  for (const Variable& variable : graph_.TrainableVariables()) {
     variables[variable.name()] = variable.spec().ToString();
     num_parameters += variable.shape().num_elements();
   }
@@ -42,12 +45,12 @@ TEST(MnistNetwork, VariablesHaveTensorFlowsNamesAndShapes) {
   EXPECT_EQ(num_parameters, 3274634);
 }
 
-TEST(MnistNetwork, DropsOutInTrainingOnly) {
+TEST_F(MnistNetworkTest, DropsOutInTrainingOnly) {
   for (const Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
     Graph graph;
     const GraphScope scope(graph);
     Inference(Images(2), mode);
-    ASSERT_TRUE(graph.status().ok()) << graph.status();
+    EST_ASSERT_OK(graph.status());
     int num_dropout = 0;
     for (const auto& node : graph.nodes()) num_dropout += absl::StartsWith(node->name(), "dropout");
     EXPECT_EQ(num_dropout > 0, mode == Mode::kTrain) << ModeName(mode);
@@ -57,19 +60,15 @@ TEST(MnistNetwork, DropsOutInTrainingOnly) {
   }
 }
 
-TEST(MnistNetwork, TakesFlatImagesToo) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(MnistNetworkTest, TakesFlatImagesToo) {
   const Tensor logits = Inference(Constant(Array(DType::kUint8, Shape({3, 784}))), Mode::kEval);
-  ASSERT_TRUE(graph.status().ok()) << graph.status();
+  EST_ASSERT_OK(graph_.status());
   EXPECT_EQ(logits.spec().ToString(), "f32 [3,10]");
 }
 
-TEST(MnistNetwork, ImagesOfAnotherSizeAreAnError) {
-  Graph graph;
-  const GraphScope scope(graph);
+TEST_F(MnistNetworkTest, ImagesOfAnotherSizeAreAnError) {
   Inference(Constant(Array(DType::kUint8, Shape({3, 783}))), Mode::kEval);
-  EXPECT_EQ(graph.status().code(), absl::StatusCode::kInvalidArgument) << graph.status();
+  EXPECT_THAT(graph_.status(), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

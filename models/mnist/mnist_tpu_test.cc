@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/run_program.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "models/mnist/digits.h"
 #include "models/mnist/small_mnist.h"
@@ -19,7 +20,7 @@ namespace {
 
 class MnistTpuTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(WriteSmallMnist(data_.path()).ok()); }
+  void SetUp() override { EST_ASSERT_OK(WriteSmallMnist(data_.path())); }
   // The program with the small files and `flags`, which come last and win.
   ProgramRun Program(const std::string& flags) const {
     return RunProgram(absl::StrCat("models/mnist/mnist_tpu --data_dir=", data_.path(),
@@ -44,7 +45,7 @@ TEST_F(MnistTpuTest, TrainsEvaluatesAndPredictsOnTheCpu) {
                            absl::StrCat("tensorboard --logdir=", work_.File("m"))});
   EXPECT_TRUE(FileExists(work_.File("m/model.ckpt-4.index")));
   const absl::StatusOr<std::string> json = ReadFile(work_.File("r.json"));
-  ASSERT_TRUE(json.ok()) << json.status();
+  EST_ASSERT_OK(json);
   ExpectParts(*json,
               {"\"accuracy\": ", "\"loss\": ", "\"global_step\": 4", "\"examples_evaluated\": 50",
                "\"images_per_second\": ", "\"first_step_seconds\": ", "\"peak_rss_mib\": "});
@@ -71,7 +72,7 @@ TEST_F(MnistTpuTest, ExportsASavedModelOfAModelThatRanOnShards) {
   ASSERT_EQ(run.exit_code, 0) << run.output;
   ExpectParts(run.output, {absl::StrCat("exported to: ", work_.File("export/"))});
   const absl::StatusOr<std::vector<std::string>> made = ListDirectory(work_.File("export"));
-  ASSERT_TRUE(made.ok()) << made.status();
+  EST_ASSERT_OK(made);
   ASSERT_EQ(made->size(), 1u);
   EXPECT_TRUE(FileExists(JoinPath(work_.File("export"), (*made)[0], "saved_model.pb")));
 }
@@ -144,7 +145,7 @@ TEST_F(MnistTpuTest, WithoutADataDirDigitsAreDrawnAndOneLineSaysSo) {
 }
 
 TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitWithTwo) {
-  ASSERT_TRUE(WriteFileAtomically(work_.File("file"), "not a directory").ok());
+  EST_ASSERT_OK(WriteFileAtomically(work_.File("file"), "not a directory"));
   const std::vector<std::pair<std::string, std::vector<std::string>>> mistakes = {
       {"--train_steps=0", {"--train_steps must be positive", "0"}},
       {"--result_json=/nowhere/at/all.json", {"a file in a folder that can be written"}},
@@ -200,7 +201,7 @@ TEST_F(MnistTpuTest, DataThatIsNotThereOrTooLittleIsNamed) {
 TEST_F(MnistTpuTest, ALabelOutOfRangeIsNamedWithItsRecord) {
   DigitSet set = DrawDigits(1, 0, 40);
   set.labels.data<int32_t>()[17] = 12;
-  ASSERT_TRUE(WriteIdxSet(data_.path(), "train", set).ok());
+  EST_ASSERT_OK(WriteIdxSet(data_.path(), "train", set));
   const ProgramRun run = Program("");
   EXPECT_EQ(run.exit_code, 1);
   ExpectParts(run.output, {"train-labels-idx1-ubyte", "record 17 has label 12"});

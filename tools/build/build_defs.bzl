@@ -5,8 +5,8 @@ A library, its header and its test have one name and one rule:
     est_library(name = "saver", deps = [...], test_deps = [...])
 
 takes saver.h, saver.cc and saver_test.cc, whichever of them are there; the test is :saver_test.
-Libraries that every folder may use (absl, glog; tools/checks/layers.txt) and GoogleTest for tests are added
-here. Visibility is the folder's: package(default_visibility = ...).
+Libraries that every folder may use (absl, glog; tools/checks/layers.txt) are added here, as are, for tests,
+GoogleTest and the matchers of absl::Status (estimator/base/testing/status_matchers.h). Visibility is the folder's: package(default_visibility = ...).
 """
 
 EST_COPTS = [
@@ -141,7 +141,7 @@ def est_test(name, srcs = None, deps = [], copts = [], size = "small", **kwargs)
         srcs = [name + ".cc"] if srcs == None else srcs,
         copts = common.copts + EST_COPTS + copts,
         size = size,
-        deps = deps + _COMMON_DEPS + common.deps + ["@sys//:gtest_main"],
+        deps = deps + _COMMON_DEPS + common.deps + ["//estimator/base/testing:gtest"],
         **kwargs
     )
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 
@@ -11,7 +12,6 @@ namespace estimator {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::Pair;
 
 const std::vector<std::string>& Names() {
@@ -19,8 +19,6 @@ const std::vector<std::string>& Names() {
       "dense/kernel", "dense/kernel/Momentum", "dense_1/kernel", "global_step"};
   return *names;
 }
-
-std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
 TEST(NameMap, RenamesAVariableWithItsSlotsOrAWholeScope) {
   EXPECT_THAT(
@@ -40,21 +38,21 @@ TEST(NameMap, SwapsNames) {
 
 TEST(NameMap, ReadsAFile) {
   const TempDir dir;
-  ASSERT_TRUE(
-      WriteFileAtomically(dir.File("map"), "# slots follow\ndense = a\nglobal_step step\n\n").ok());
+  EST_ASSERT_OK(
+      WriteFileAtomically(dir.File("map"), "# slots follow\ndense = a\nglobal_step step\n\n"));
   const auto renamed = NameMap::Parse(dir.File("map"))->Apply(Names());
-  ASSERT_TRUE(renamed.ok()) << renamed.status();
+  EST_ASSERT_OK(renamed);
   EXPECT_EQ(renamed->at("global_step"), "step");
   EXPECT_EQ(renamed->at("dense/kernel"), "a/kernel");
 }
 
 TEST(NameMap, RefusesWhatFitsNothingOrMakesTwoOfOneName) {
-  EXPECT_THAT(Message(NameMap::Parse("dens/kernel=a,x=y")->Apply(Names()).status()),
-              HasSubstr("dens/kernel (did you mean dense/kernel?), x"));
-  EXPECT_THAT(Message(NameMap::Parse("dense=dense_1")->Apply(Names()).status()),
-              HasSubstr("dense/kernel and dense_1/kernel become dense_1/kernel"));
+  EXPECT_THAT(NameMap::Parse("dens/kernel=a,x=y")->Apply(Names()),
+              ErrorHas("dens/kernel (did you mean dense/kernel?), x"));
+  EXPECT_THAT(NameMap::Parse("dense=dense_1")->Apply(Names()),
+              ErrorHas("dense/kernel and dense_1/kernel become dense_1/kernel"));
   for (const char* const bad : {"", "a", "a=", "=b", "a b", "a=b,a=c"}) {
-    EXPECT_EQ(NameMap::Parse(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_THAT(NameMap::Parse(bad), StatusIs(absl::StatusCode::kInvalidArgument)) << bad;
   }
 }
 
@@ -62,26 +60,25 @@ TEST(Arguments, FiltersByRegularExpressions) {
   const TempDir dir;
   const auto writer = BundleWriter::Open(dir.File("m")).value();
   for (const std::string& name : Names()) {
-    ASSERT_TRUE(writer->Add(name, Array::Scalar<float>(1)).ok());
+    EST_ASSERT_OK(writer->Add(name, Array::Scalar<float>(1)));
   }
-  ASSERT_TRUE(writer->Finish().ok());
+  EST_ASSERT_OK(writer->Finish());
   const auto reader = BundleReader::Open(dir.File("m")).value();
   EXPECT_THAT(*SelectNames(*reader, {.include = "^dense", .exclude = "Momentum$"}),
               ElementsAre("dense/kernel", "dense_1/kernel"));
-  EXPECT_EQ(SelectNames(*reader, {.include = "("}).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(SelectNames(*reader, {.include = "none"}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(SelectNames(*reader, {.include = "("}), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(SelectNames(*reader, {.include = "none"}), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(Arguments, ACheckpointThatIsThereIsNotReplacedUnasked) {
   const TempDir dir;
-  ASSERT_TRUE(WriteFileAtomically(dir.File("v1"), "in one file").ok());
-  EXPECT_EQ(PrepareOutput(dir.File("v1"), false).code(), absl::StatusCode::kAlreadyExists);
-  ASSERT_TRUE(PrepareOutput(dir.File("new/m"), false).ok());
-  ASSERT_TRUE(BundleWriter::Open(dir.File("new/m")).value()->Finish().ok());
-  EXPECT_EQ(PrepareOutput(dir.File("new/m"), false).code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_TRUE(PrepareOutput(dir.File("new/m"), true).ok());
-  EXPECT_EQ(PrepareOutput(dir.File("new"), true).code(), absl::StatusCode::kInvalidArgument);
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("v1"), "in one file"));
+  EXPECT_THAT(PrepareOutput(dir.File("v1"), false), StatusIs(absl::StatusCode::kAlreadyExists));
+  EST_ASSERT_OK(PrepareOutput(dir.File("new/m"), false));
+  EST_ASSERT_OK(BundleWriter::Open(dir.File("new/m")).value()->Finish());
+  EXPECT_THAT(PrepareOutput(dir.File("new/m"), false), StatusIs(absl::StatusCode::kAlreadyExists));
+  EST_EXPECT_OK(PrepareOutput(dir.File("new/m"), true));
+  EXPECT_THAT(PrepareOutput(dir.File("new"), true), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/run_program.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
@@ -25,9 +26,9 @@ class CheckpointTest : public ::testing::Test {
  protected:
   std::string Save(const std::string& name, float value) {
     const auto writer = BundleWriter::Open(dir_.File(name)).value();
-    EXPECT_TRUE(writer->Add("v", Array::Scalar(value)).ok());
-    EXPECT_TRUE(writer->Add("w", Array::Scalar(value)).ok());
-    EXPECT_TRUE(writer->Finish().ok());
+    EST_EXPECT_OK(writer->Add("v", Array::Scalar(value)));
+    EST_EXPECT_OK(writer->Add("w", Array::Scalar(value)));
+    EST_EXPECT_OK(writer->Finish());
     return dir_.File(name);
   }
   static ProgramRun Run(const std::string& arguments) {
@@ -66,7 +67,7 @@ TEST_F(CheckpointTest, DiffExitsWithOneForADifferenceAndWithTwoForDamageWhichItR
   EXPECT_EQ(Run(absl::StrCat("diff ", a, " ", b)).exit_code, 1);
   std::string bytes = ReadFile(DataPath(b, 0, 1)).value();
   bytes[0] ^= 1;
-  ASSERT_TRUE(WriteFileAtomically(DataPath(b, 0, 1), bytes).ok());
+  EST_ASSERT_OK(WriteFileAtomically(DataPath(b, 0, 1), bytes));
   const ProgramRun damaged = Run(absl::StrCat("diff ", a, " ", b));
   EXPECT_EQ(damaged.exit_code, 2);
   EXPECT_THAT(damaged.output,
@@ -78,12 +79,11 @@ TEST_F(CheckpointTest, DiffExitsWithOneForADifferenceAndWithTwoForDamageWhichItR
 TEST_F(CheckpointTest, DiffAndVerifyOfAModelDirectoryTakeItsNewestCheckpointOrNone) {
   Save("model.ckpt-1", 1);
   const std::string newest = Save("model.ckpt-2", 2), other = Save("other", 2);
-  ASSERT_TRUE(WriteCheckpointState(
-                  dir_.path(), {.model_checkpoint_path = newest,
-                                .all_model_checkpoint_paths = {dir_.File("model.ckpt-1"), newest}})
-                  .ok());
+  EST_ASSERT_OK(WriteCheckpointState(
+      dir_.path(), {.model_checkpoint_path = newest,
+                    .all_model_checkpoint_paths = {dir_.File("model.ckpt-1"), newest}}));
   EXPECT_EQ(Run(absl::StrCat("diff ", dir_.path(), " ", other)).exit_code, 0);
-  ASSERT_TRUE(WriteFileAtomically(IndexPath(newest), "rubbish").ok());
+  EST_ASSERT_OK(WriteFileAtomically(IndexPath(newest), "rubbish"));
   for (const std::string& sides :
        {absl::StrCat(dir_.path(), " ", other), absl::StrCat(other, " ", dir_.path())}) {
     const ProgramRun damaged = Run("diff " + sides);
@@ -93,7 +93,7 @@ TEST_F(CheckpointTest, DiffAndVerifyOfAModelDirectoryTakeItsNewestCheckpointOrNo
                       HasSubstr(IndexPath(newest) + ": "), HasSubstr("give its prefix")));
   }
   EXPECT_EQ(Run(absl::StrCat("verify ", dir_.path())).exit_code, 1);
-  ASSERT_TRUE(WriteFileAtomically(CheckpointStatePath(dir_.path()), "rubbish").ok());
+  EST_ASSERT_OK(WriteFileAtomically(CheckpointStatePath(dir_.path()), "rubbish"));
   for (const std::string& command :
        {absl::StrCat("diff ", dir_.path(), " ", other), absl::StrCat("verify ", dir_.path())}) {
     const ProgramRun unknown = Run(command);

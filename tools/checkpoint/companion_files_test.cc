@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/data/pipeline/iterator_state.h"
@@ -33,10 +34,10 @@ proto::MetaGraphDef Graph() {
 class ExtrasTest : public ::testing::Test {
  protected:
   void WriteInput(const std::string& bytes) {
-    ASSERT_TRUE(WriteFileAtomically(InputStatePath(prefix_), bytes).ok());
+    EST_ASSERT_OK(WriteFileAtomically(InputStatePath(prefix_), bytes));
   }
   void WriteGraph(const std::string& bytes) {
-    ASSERT_TRUE(WriteFileAtomically(MetaGraphPath(prefix_), bytes).ok());
+    EST_ASSERT_OK(WriteFileAtomically(MetaGraphPath(prefix_), bytes));
   }
   std::vector<std::string> Damage() { return VerifyCompanionFiles(prefix_)->damage; }
 

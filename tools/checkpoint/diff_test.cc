@@ -9,6 +9,7 @@
 
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
@@ -25,8 +26,8 @@ class DiffTest : public ::testing::Test {
   std::unique_ptr<BundleReader> Save(const std::string& name,
                                      const std::map<std::string, Array>& values) {
     const auto writer = BundleWriter::Open(dir_.File(name)).value();
-    for (const auto& [variable, value] : values) EXPECT_TRUE(writer->Add(variable, value).ok());
-    EXPECT_TRUE(writer->Finish().ok());
+    for (const auto& [variable, value] : values) EST_EXPECT_OK(writer->Add(variable, value));
+    EST_EXPECT_OK(writer->Finish());
     return BundleReader::Open(dir_.File(name)).value();
   }
   DiffReport DiffOf(const std::map<std::string, Array>& a, const std::map<std::string, Array>& b,
@@ -40,10 +41,10 @@ TEST_F(DiffTest, EqualCheckpointsAreEqualHoweverTheyArePartitioned) {
   const Array whole = Array::Of<float>({2, 2}, {1, NAN, 3, 4});
   const auto a = Save("a", {{"v", whole}, {"s", Array::String("x")}});
   const auto writer = BundleWriter::Open(dir_.File("b")).value();
-  ASSERT_TRUE(writer->AddSlice("v", {2, 2}, {{}, {0, 1}}, Array::Of<float>({2, 1}, {1, 3})).ok());
-  ASSERT_TRUE(writer->AddSlice("v", {2, 2}, {{}, {1, 1}}, Array::Of<float>({2, 1}, {NAN, 4})).ok());
-  ASSERT_TRUE(writer->Add("s", Array::String("x")).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  EST_ASSERT_OK(writer->AddSlice("v", {2, 2}, {{}, {0, 1}}, Array::Of<float>({2, 1}, {1, 3})));
+  EST_ASSERT_OK(writer->AddSlice("v", {2, 2}, {{}, {1, 1}}, Array::Of<float>({2, 1}, {NAN, 4})));
+  EST_ASSERT_OK(writer->Add("s", Array::String("x")));
+  EST_ASSERT_OK(writer->Finish());
   const auto b = BundleReader::Open(dir_.File("b")).value();
   const DiffReport report = Diff(*a, *b, {}).value();
   EXPECT_TRUE(report.equal);
@@ -118,7 +119,7 @@ TEST_F(DiffTest, AllDamageIsReportedTogetherWithTheDifferencesOfTheRest) {
     const std::string path = DataPath(dir_.File(name), 0, 1);
     std::string bytes = ReadFile(path).value();
     for (const size_t variable : which) bytes[4 * variable] ^= 1;
-    ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+    EST_ASSERT_OK(WriteFileAtomically(path, bytes));
   };
   Save("a", values(4));
   Save("b", values(40));
@@ -127,7 +128,7 @@ TEST_F(DiffTest, AllDamageIsReportedTogetherWithTheDifferencesOfTheRest) {
   const auto a = BundleReader::Open(dir_.File("a")).value();
   const auto b = BundleReader::Open(dir_.File("b")).value();
   const absl::StatusOr<DiffReport> report = Diff(*a, *b, {});
-  ASSERT_TRUE(report.ok()) << report.status();
+  EST_ASSERT_OK(report);
   EXPECT_FALSE(report->equal);
   EXPECT_THAT(report->damage,
               ElementsAre(HasSubstr(dir_.File("a")), HasSubstr(dir_.File("b")),

@@ -8,6 +8,7 @@
 
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
@@ -25,12 +26,12 @@ class InspectTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto writer = BundleWriter::Open(prefix_).value();
-    ASSERT_TRUE(writer->Add("a", Array::Of<float>({4}, {1, 0, NAN, 5})).ok());
-    ASSERT_TRUE(writer->Add("long", Array(DType::kInt32, {10, 10})).ok());
-    ASSERT_TRUE(writer->AddSlice("p", {2}, {{0, 1}}, Array::Of<float>({1}, {1})).ok());
-    ASSERT_TRUE(writer->AddSlice("p", {2}, {{1, 1}}, Array::Of<float>({1}, {2})).ok());
-    ASSERT_TRUE(writer->Add("s", Array::String("hello")).ok());
-    ASSERT_TRUE(writer->Finish().ok());
+    EST_ASSERT_OK(writer->Add("a", Array::Of<float>({4}, {1, 0, NAN, 5})));
+    EST_ASSERT_OK(writer->Add("long", Array(DType::kInt32, {10, 10})));
+    EST_ASSERT_OK(writer->AddSlice("p", {2}, {{0, 1}}, Array::Of<float>({1}, {1})));
+    EST_ASSERT_OK(writer->AddSlice("p", {2}, {{1, 1}}, Array::Of<float>({1}, {2})));
+    EST_ASSERT_OK(writer->Add("s", Array::String("hello")));
+    EST_ASSERT_OK(writer->Finish());
     reader_ = BundleReader::Open(prefix_).value();
   }
   const TempDir dir_;
@@ -50,7 +51,7 @@ TEST_F(InspectTest, ShowsPlaceStatisticsAndValues) {
   EXPECT_THAT(*Show(*reader_, "long"), HasSubstr("0 0 0 0 0 0 ... 0 0 0 0 0 0\n"));
   EXPECT_THAT(*Show(*reader_, "p"), AllOf(HasSubstr("slice [1]"), HasSubstr("values      1 2")));
   EXPECT_THAT(*Show(*reader_, "s"), HasSubstr("'hello'"));
-  EXPECT_EQ(Show(*reader_, "b").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Show(*reader_, "b"), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(InspectTest, VerifyFindsAllDamageNotJustTheFirst) {
@@ -59,22 +60,22 @@ TEST_F(InspectTest, VerifyFindsAllDamageNotJustTheFirst) {
   std::string bytes = ReadFile(path).value();
   bytes[0] = 'x';
   bytes[420] = 'x';  // the second slice of p
-  ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  EST_ASSERT_OK(WriteFileAtomically(path, bytes));
   EXPECT_THAT(Verify(prefix_)->damage,
               ElementsAre(HasSubstr(path + ": a (16 bytes at offset 0): crc32c"),
                           HasSubstr(path + ": p (4 bytes at offset 420): crc32c")));
-  ASSERT_TRUE(RemoveFile(path).ok());
+  EST_ASSERT_OK(RemoveFile(path));
   EXPECT_THAT(Verify(prefix_)->damage, ElementsAre(HasSubstr("which is not there")));
-  EXPECT_EQ(Verify(dir_.File("none")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Verify(dir_.File("none")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(InspectTest, VerifyHoldsTheFilesBesideACheckpointToTheirForm) {
   const std::string input = InputStatePath(prefix_), graph = MetaGraphPath(prefix_);
-  ASSERT_TRUE(WriteFileAtomically(input, SealState("Range", "xy")).ok());
+  EST_ASSERT_OK(WriteFileAtomically(input, SealState("Range", "xy")));
   EXPECT_THAT(Verify(prefix_)->summary,
               AllOf(HasSubstr("whole: "), HasSubstr("data files verified; beside it m.input\n")));
-  ASSERT_TRUE(WriteFileAtomically(graph, "rubbish").ok());
-  ASSERT_TRUE(WriteFileAtomically(input, SealState("Range", "xy") + "z").ok());
+  EST_ASSERT_OK(WriteFileAtomically(graph, "rubbish"));
+  EST_ASSERT_OK(WriteFileAtomically(input, SealState("Range", "xy") + "z"));
   const VerifyReport report = Verify(prefix_).value();
   EXPECT_THAT(report.damage, ElementsAre(HasSubstr(input + ": the saved input position is damaged"),
                                          HasSubstr(graph + ": its 7 bytes are no MetaGraphDef")));

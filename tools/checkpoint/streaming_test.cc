@@ -10,6 +10,7 @@
 
 #include "estimator/base/status.h"
 #include "estimator/base/testing/child_memory.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "tools/checkpoint/average.h"
@@ -54,13 +55,13 @@ class StreamingTest : public ::testing::Test {
 
   // The test itself holds nothing large: what it held would count as there before.
   void SetUp() override {
-    ASSERT_TRUE(MeasureInChild([this] { return Write("whole", false, 'a'); }).ok());
-    ASSERT_TRUE(MeasureInChild([this] { return Write("parts", true, 'b'); }).ok());
+    EST_ASSERT_OK(MeasureInChild([this] { return Write("whole", false, 'a'); }));
+    EST_ASSERT_OK(MeasureInChild([this] { return Write("parts", true, 'b'); }));
   }
   Reader Open(const std::string& name) const { return BundleReader::Open(dir_.File(name)).value(); }
   void ExpectStreams(const char* what, const std::function<absl::Status()>& work) {
     const auto memory = MeasureInChild(work);
-    ASSERT_TRUE(memory.ok()) << what << ": " << memory.status();
+    EST_ASSERT_OK(memory) << what;
     if (kMemoryIsTrue) {
       EXPECT_LT(memory->growth_bytes, kBound) << what;
     }

@@ -15,6 +15,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/testing/v1_files.h"
@@ -39,7 +40,7 @@ const std::string& Golden() {
 }
 Reader Open(const std::string& prefix) {
   auto reader = BundleReader::Open(prefix);
-  EXPECT_TRUE(reader.ok()) << reader.status();
+  EST_EXPECT_OK(reader);
   return *std::move(reader);
 }
 
@@ -67,7 +68,7 @@ TEST(V1, IsVerifiedAndDamageNamesTheVariables) {
                     HasSubstr("in 2 data files")));
   std::string bytes = ReadFile(Golden() + "blocks").value();
   bytes[bytes.size() - 169] ^= 1;  // in a number of the last of two blocks
-  ASSERT_TRUE(WriteFileAtomically(dir.File("m"), bytes).ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("m"), bytes));
   const VerifyReport report = Verify(dir.File("m")).value();
   EXPECT_THAT(report.damage, ElementsAre(AllOf(HasSubstr("d/small (8 bytes at offset "),
                                                HasSubstr("its crc32c is ")),
@@ -78,7 +79,7 @@ TEST(V1, IsVerifiedAndDamageNamesTheVariables) {
 TEST(V1, RenameCastExtractAndAverageWriteTodaysFormat) {
   const TempDir dir;
   const std::string all = Golden() + "all_dtypes", parts = Golden() + "partitioned";
-  ASSERT_TRUE(Rename(*Open(all), *NameMap::Parse("layer=l"), dir.File("renamed")).ok());
+  EST_ASSERT_OK(Rename(*Open(all), *NameMap::Parse("layer=l"), dir.File("renamed")));
   EXPECT_TRUE(FileExists(IndexPath(dir.File("renamed"))));
   const Reader renamed = Open(dir.File("renamed"));
   const Reader expected = Open(Golden() + "expected/all_dtypes");
@@ -87,18 +88,18 @@ TEST(V1, RenameCastExtractAndAverageWriteTodaysFormat) {
   EXPECT_TRUE(SameBits(*renamed->Read("text"), *expected->Read("text")));
   EXPECT_THAT(Verify(dir.File("renamed"))->damage, IsEmpty());
 
-  ASSERT_TRUE(Cast(*Open(parts), {.to = DType::kFloat64}, dir.File("cast")).ok());
+  EST_ASSERT_OK(Cast(*Open(parts), {.to = DType::kFloat64}, dir.File("cast")));
   EXPECT_EQ(Open(dir.File("cast"))->index().tensors.at("rows").slices.size(), 3u);
   const auto report = Diff(*Open(dir.File("cast")), *Open(parts), {.ignore_dtype = true});
   EXPECT_TRUE(report->equal) << report->text;
 
-  ASSERT_TRUE(Extract(*Open(parts), {"counts"}, {}, dir.File("extracted")).ok());
+  EST_ASSERT_OK(Extract(*Open(parts), {"counts"}, {}, dir.File("extracted")));
   EXPECT_THAT(Open(dir.File("extracted"))->names(), ElementsAre("counts"));
 
   std::vector<Reader> readers;
   readers.push_back(Open(parts));
   readers.push_back(Open(Golden() + "expected/partitioned"));
-  ASSERT_TRUE(Average(readers, dir.File("mean")).ok());
+  EST_ASSERT_OK(Average(readers, dir.File("mean")));
   EXPECT_TRUE(SameBits(*Open(dir.File("mean"))->Read("columns"), *readers[1]->Read("columns")));
 }
 
@@ -113,11 +114,11 @@ TEST(V1, NoCommandHoldsAVariable) {
     return WriteV1File(path, {{.name = "f", .value = Array(DType::kFloat32, {kElements})},
                               {.name = "n", .value = numbers}});
   });
-  ASSERT_TRUE(written.ok()) << written.status();
+  EST_ASSERT_OK(written);
   const auto expect_streams = [](const char* what, const std::function<absl::Status()>& work) {
     const auto memory = MeasureInChild(work);
     SCOPED_TRACE(what);
-    ASSERT_TRUE(memory.ok()) << memory.status();
+    EST_ASSERT_OK(memory);
     testing::ExpectGrowthBelow(memory->growth_bytes, 12 << 20);
   };
   expect_streams("verify", [&] { return Verify(path).status(); });

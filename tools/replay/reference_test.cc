@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "tools/replay/testing/tiny_reference.h"
 
@@ -27,7 +28,7 @@ TEST(ReferenceTest, LoadsWhatIsThere) {
   const TempDir directory;
   TinyReference().Write(directory.path());
   const absl::StatusOr<Reference> reference = Reference::Load(directory.path());
-  ASSERT_TRUE(reference.ok()) << reference.status();
+  EST_ASSERT_OK(reference);
   EXPECT_EQ(reference->description(), "one weight");
   EXPECT_EQ(reference->made_by(), "Paper 1.0");
   EXPECT_EQ(reference->mode(), Mode::kTrain);
@@ -49,7 +50,7 @@ TEST(ReferenceTest, BatchesComeRoundAgain) {
   const TempDir directory;
   tiny.Write(directory.path());
   const absl::StatusOr<Reference> reference = Reference::Load(directory.path());
-  ASSERT_TRUE(reference.ok()) << reference.status();
+  EST_ASSERT_OK(reference);
   const Element batch = reference->Batch(3);
   EXPECT_EQ(batch.features.at("x").AsDouble(), 2);
   EXPECT_EQ(batch.features.at("z").AsDouble(), 4);
@@ -98,9 +99,9 @@ TEST(ReferenceTest, ADamagedDataFileIsDataLoss) {
   const std::string data = directory.File("batches.data-00000-of-00001");
   std::string bytes = *ReadFile(data);
   bytes[0] = static_cast<char>(bytes[0] ^ 1);
-  ASSERT_TRUE(WriteFileAtomically(data, bytes).ok());
+  EST_ASSERT_OK(WriteFileAtomically(data, bytes));
   const absl::Status status = Reference::Load(directory.path()).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(status.ToString(), HasSubstr("batches.data-00000-of-00001"));
 }
 

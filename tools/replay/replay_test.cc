@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/estimator.h"
 #include "tools/replay/testing/tiny_reference.h"
@@ -53,7 +54,7 @@ class ReplayTest : public ::testing::Test {
   // Of a replay that runs and finds a difference.
   Comparison FirstDifference(const Model& model) {
     const absl::StatusOr<ReplayReport> report = RunReplay(model);
-    EXPECT_TRUE(report.ok()) << report.status();
+    EST_EXPECT_OK(report);
     if (!report.ok()) return {};
     text_ = report->ToString();
     EXPECT_FALSE(report->ok()) << text_;
@@ -71,7 +72,7 @@ class ReplayTest : public ::testing::Test {
 
 TEST_F(ReplayTest, AModelThatComputesTheSameMatches) {
   const auto report = RunReplay(TinyModel());
-  ASSERT_TRUE(report.ok()) << report.status();
+  EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok());
   EXPECT_EQ(report->num_steps, 3);
   EXPECT_THAT(report->ToString(),
@@ -175,7 +176,7 @@ TEST_F(ReplayTest, ATrainableVariableNeedsAFirstValue) {
 
 TEST_F(ReplayTest, AForwardTensorThatTheModelDoesNotHaveIsANote) {
   const auto report = RunReplay(TinyModel{.prediction_name = "y"});
-  ASSERT_TRUE(report.ok()) << report.status();
+  EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok());
   EXPECT_THAT(report->notes, ::testing::ElementsAre(HasSubstr("does not have: prediction:0")));
 }
@@ -215,7 +216,7 @@ TEST_F(ReplayTest, AReplayThatComparedNothingIsAnErrorAndNoMatch) {
 
 TEST_F(ReplayTest, OnShardsTheBatchIsSplitAndTheNumbersAreThoseOfTheWhole) {
   const auto report = RunReplay(TinyModel(), {.num_shards = 2});
-  ASSERT_TRUE(report.ok()) << report.status();
+  EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok()) << report->ToString();
   EXPECT_THAT(report->ToString(), HasSubstr("2 in-process shards: 2 forward tensors, 3 losses, 1"));
   EXPECT_THAT(Error(TinyModel(), {.num_shards = 3}), HasSubstr("cannot be split over 3 shards"));
@@ -224,7 +225,7 @@ TEST_F(ReplayTest, OnShardsTheBatchIsSplitAndTheNumbersAreThoseOfTheWhole) {
 TEST_F(ReplayTest, FewerStepsLeaveTheLastVariablesOut) {
   reference_.expected["final/w"] = Array::Scalar(7.0f);
   const auto report = RunReplay(TinyModel(), {.num_steps = 2});
-  ASSERT_TRUE(report.ok()) << report.status();
+  EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok()) << report->ToString();
   EXPECT_EQ(FirstDifference(TinyModel()).step, 3);
   EXPECT_THAT(Error(TinyModel(), {.num_steps = 4}), HasSubstr("has 3 steps, asked for 4"));
@@ -248,7 +249,7 @@ TEST_F(ReplayTest, EvaluationComparesLossesAndChangesNothing) {
   reference_.manifest.erase(reference_.manifest.find("mode: TRAIN\n"), 12);
   reference_.expected = {{"loss", Array::Of<float>({3}, {2.5, 2.5, 2.5})}};
   const auto report = RunReplay(TinyModel());
-  ASSERT_TRUE(report.ok()) << report.status();
+  EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok()) << report->ToString();
   EXPECT_EQ(report->matches.size(), 3u);
 }

@@ -7,6 +7,7 @@
 #include "estimator/array/npy.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/run_program.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
@@ -48,8 +49,7 @@ TEST(SavedModelTool, WhatIsNotThereIsExitCode1) {
 // A graph that tf.train.Saver left beside its checkpoint.
 TEST(SavedModelTool, TensorsOfAMetaFileAreRunByName) {
   const TempDir dir;
-  ASSERT_TRUE(
-      WriteFileAtomically(dir.File("x.npy"), NpyBytes(Array(DType::kFloat32, {2, 4}))).ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("x.npy"), NpyBytes(Array(DType::kFloat32, {2, 4}))));
   const std::string run =
       "run --dir=testdata/saved_models/meta_graph/model.ckpt.meta --inputs=x:0=" +
       dir.File("x.npy") + " --outputs=";
@@ -86,8 +86,8 @@ TEST(SavedModelTool, ASignatureIsShownAndRun) {
   EXPECT_EQ(signature.exit_code, 0);
   EXPECT_THAT(signature.output, AllOf(HasSubstr("f32 [?,144]"), HasSubstr("probabilities")));
   const TempDir dir;
-  ASSERT_TRUE(
-      WriteFileAtomically(dir.File("in.npy"), NpyBytes(Array(DType::kFloat32, {2, 144}))).ok());
+  EST_ASSERT_OK(
+      WriteFileAtomically(dir.File("in.npy"), NpyBytes(Array(DType::kFloat32, {2, 144}))));
   const std::string run =
       std::string("run ") + kMnist + "--inputs='image=" + dir.File("in.npy") + "' ";
   const ProgramRun printed = Call(run + "--outputs=classes");
@@ -96,16 +96,15 @@ TEST(SavedModelTool, ASignatureIsShownAndRun) {
   const ProgramRun written = Call(run + "--outdir=" + dir.File("out"));
   EXPECT_EQ(written.exit_code, 0) << written.output;
   const auto probabilities = ParseNpy(*ReadFile(dir.File("out/probabilities.npy")));
-  ASSERT_TRUE(probabilities.ok()) << probabilities.status();
+  EST_ASSERT_OK(probabilities);
   EXPECT_EQ(probabilities->TypeString(), "f32 [2,10]");
 }
 
 TEST(SavedModelTool, TheNewestExportOfAFolderIsTaken) {
   const TempDir dir;
-  ASSERT_TRUE(CreateDirectories(dir.File("1700000000")).ok());
-  ASSERT_TRUE(WriteFileAtomically(dir.File("1700000000/saved_model.pb"),
-                                  *ReadFile("testdata/saved_models/mnist/model/saved_model.pb"))
-                  .ok());
+  EST_ASSERT_OK(CreateDirectories(dir.File("1700000000")));
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("1700000000/saved_model.pb"),
+                                    *ReadFile("testdata/saved_models/mnist/model/saved_model.pb")));
   const ProgramRun done = Call("show --dir=" + dir.path());
   EXPECT_EQ(done.exit_code, 0) << done.output;
   EXPECT_THAT(done.output, AllOf(HasSubstr("the newest export: " + dir.File("1700000000")),

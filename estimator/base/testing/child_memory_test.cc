@@ -1,10 +1,13 @@
 #include "estimator/base/testing/child_memory.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <memory>
+
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
@@ -24,7 +27,7 @@ TEST(MeasureInChild, CountsWhatTheWorkHeldAtItsPeakAndNotWhatWasThereBefore) {
     const auto held = Held();
     return held[kBytes / 2] == 1 ? absl::OkStatus() : absl::InternalError("not written");
   });
-  ASSERT_TRUE(memory.ok()) << memory.status();
+  EST_ASSERT_OK(memory);
   EXPECT_GE(memory->growth_bytes, static_cast<int64_t>(kBytes));
   EXPECT_GE(memory->peak_bytes, static_cast<int64_t>(2 * kBytes));
   EXPECT_GT(memory->seconds, 0);
@@ -48,7 +51,7 @@ TEST(MeasureInChild, AnErrorOfTheWorkAndADeadChildAreErrors) {
   const auto failed = MeasureInChild([] { return absl::DataLossError("byte 7"); });
   EXPECT_EQ(failed.status(), absl::DataLossError("byte 7"));
   const auto died = MeasureInChild([]() -> absl::Status { ::_exit(3); });
-  EXPECT_EQ(died.status().code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(died, StatusIs(absl::StatusCode::kAborted));
 }
 
 }  // namespace

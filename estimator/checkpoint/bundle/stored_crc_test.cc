@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/base/crc32c.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/checkpoint/bundle/string_tensor.h"
 
 namespace estimator {
@@ -29,7 +30,7 @@ absl::Status Check(int dtype, int64_t num_elements, const std::string& bytes, ui
 void ExpectNoDamageGoesUnnoticed(int dtype, int64_t num_elements, const std::string& bytes,
                                  uint32_t expected) {
   for (const size_t piece : {size_t{1}, size_t{3}, size_t{1000}}) {
-    EXPECT_TRUE(Check(dtype, num_elements, bytes, expected, piece).ok()) << piece;
+    EST_EXPECT_OK(Check(dtype, num_elements, bytes, expected, piece)) << piece;
     for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
       std::string damaged = bytes;
       damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
@@ -45,7 +46,7 @@ void ExpectNoDamageGoesUnnoticed(int dtype, int64_t num_elements, const std::str
 TEST(StoredCrc, OfNumbersIsThatOfTheBytes) {
   const std::string bytes = "\x00\x00\x80\x3f\x00\x00\x00\x40"s;
   ExpectNoDamageGoesUnnoticed(kFloat, 2, bytes, Crc32c(bytes));
-  EXPECT_TRUE(Check(kFloat, 0, "", 0, 1).ok());
+  EST_EXPECT_OK(Check(kFloat, 0, "", 0, 1));
 }
 
 TEST(StoredCrc, OfStringsIsWhatTheEncoderSays) {

@@ -1,5 +1,6 @@
 #include "estimator/checkpoint/bundle/string_tensor.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
@@ -18,14 +20,14 @@ TEST(StringTensor, RoundTripsEmptyLongAndBinaryStrings) {
   const EncodedStrings encoded = EncodeStrings(values);
   EXPECT_EQ(encoded.bytes.size(), 1 + 1 + 2 + 1 + 4 + 0 + 5 + 300 + 2u);
   std::vector<std::string> read(4);
-  ASSERT_TRUE(DecodeStrings(encoded.bytes, encoded.crc32c, absl::MakeSpan(read)).ok());
+  EST_ASSERT_OK(DecodeStrings(encoded.bytes, encoded.crc32c, absl::MakeSpan(read)));
   EXPECT_EQ(read, values);
 }
 
 TEST(StringTensor, RoundTripsNoStrings) {
   const EncodedStrings encoded = EncodeStrings({});
   EXPECT_EQ(encoded.bytes.size(), 4u);
-  EXPECT_TRUE(DecodeStrings(encoded.bytes, encoded.crc32c, {}).ok());
+  EST_EXPECT_OK(DecodeStrings(encoded.bytes, encoded.crc32c, {}));
 }
 
 TEST(StringTensor, EveryFlippedBitAndEveryCutIsDataLoss) {
@@ -36,12 +38,12 @@ TEST(StringTensor, EveryFlippedBitAndEveryCutIsDataLoss) {
     std::string bytes = encoded.bytes;
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
     const absl::Status status = DecodeStrings(bytes, encoded.crc32c, absl::MakeSpan(read));
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << bit;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss)) << bit;
   }
   for (size_t size = 0; size < encoded.bytes.size(); ++size) {
     const absl::Status status =
         DecodeStrings(encoded.bytes.substr(0, size), encoded.crc32c, absl::MakeSpan(read));
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << size;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss)) << size;
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
@@ -33,9 +34,9 @@ std::map<std::string, std::string> ManyEntries() {
 TEST(IndexTable, WhatIsWrittenIsReadInOrder) {
   const TempDir dir;
   const auto entries = ManyEntries();
-  ASSERT_TRUE(WriteIndexTable(dir.File("t"), entries).ok());
+  EST_ASSERT_OK(WriteIndexTable(dir.File("t"), entries));
   const auto read = ReadIndexTable(dir.File("t"));
-  ASSERT_TRUE(read.ok()) << read.status();
+  EST_ASSERT_OK(read);
   EXPECT_EQ(Entries(read->begin(), read->end()), Entries(entries.begin(), entries.end()));
 }
 
@@ -50,12 +51,13 @@ TEST(IndexTable, ReadsBlocksThatLevelDbCompressedWithSnappy) {
   options.compression = leveldb::kSnappyCompression;
   leveldb::TableBuilder builder(options, file.get());
   for (const auto& [key, value] : entries) builder.Add(key, value);
-  ASSERT_TRUE(builder.Finish().ok() && file->Close().ok());
-  ASSERT_TRUE(WriteIndexTable(dir.File("plain"), entries).ok());
+  ASSERT_TRUE(builder.Finish().ok());
+  ASSERT_TRUE(file->Close().ok());
+  EST_ASSERT_OK(WriteIndexTable(dir.File("plain"), entries));
   ASSERT_LT(2 * ReadFile(dir.File("t"))->size(), ReadFile(dir.File("plain"))->size())
       << "nothing was compressed";
   const auto read = ReadIndexTable(dir.File("t"));
-  ASSERT_TRUE(read.ok()) << read.status();
+  EST_ASSERT_OK(read);
   EXPECT_EQ(Entries(read->begin(), read->end()), Entries(entries.begin(), entries.end()));
 }
 

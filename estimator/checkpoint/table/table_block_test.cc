@@ -1,14 +1,18 @@
 #include "estimator/checkpoint/table/table_block.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/checkpoint/table/varint.h"
 
 namespace estimator {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr char kOneRestart[] = "\0\0\0\0\1\0\0\0";
 
@@ -152,8 +156,7 @@ TEST(BlockWalker, KeysThatShareTooMuchAreRefused) {
   BlockWalker walker = BlockWalker::Open(block).value();
   absl::StatusOr<bool> more = true;
   for (int i = 0; i < 300 && more.ok() && *more; ++i) more = walker.Next();
-  EXPECT_EQ(more.status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_NE(more.status().message().find(kTooManyKeyBytes), std::string::npos) << more.status();
+  EXPECT_THAT(more, StatusIs(absl::StatusCode::kDataLoss, HasSubstr(kTooManyKeyBytes)));
 }
 
 }  // namespace

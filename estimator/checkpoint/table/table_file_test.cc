@@ -13,6 +13,7 @@
 #include "estimator/base/crc32c.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/table/index_table.h"
 #include "estimator/checkpoint/table/varint.h"
@@ -36,13 +37,13 @@ class TableFileTest : public testing::Test {
     for (int i = 1000; i < 1500; ++i) {
       entries[absl::StrCat("layer_", i, "/kernel")] = std::string(30, 'v');
     }
-    ASSERT_TRUE(WriteIndexTable(path_, entries).ok());
+    EST_ASSERT_OK(WriteIndexTable(path_, entries));
     bytes_ = ReadFile(path_).value();
   }
   std::string Damage(int64_t at) const {
     std::string damaged = bytes_;
     damaged[static_cast<size_t>(at)] ^= 0x04;
-    EXPECT_TRUE(WriteFileAtomically(path_, damaged).ok());
+    EST_EXPECT_OK(WriteFileAtomically(path_, damaged));
     const auto table = TableFile::Open(path_);
     if (!table.ok()) return std::string(table.status().message());
     const absl::Status read = ReadAll(**table);
@@ -69,19 +70,17 @@ TEST_F(TableFileTest, BlocksFollowEachOtherAndTheirKeysSayWhatIsInThem) {
     end += block.size + 5;
   }
   std::vector<std::string> keys;
-  ASSERT_TRUE(table
-                  ->WalkEntries([&](const std::string& key, const TableFile::ValuePlace& place) {
-                    const TableFile::Block& block = table->blocks()[place.block];
-                    EXPECT_LE(key, block.last_key);
-                    EXPECT_LT(block.offset, place.begin);
-                    EXPECT_LE(place.end, block.offset + block.size);
-                    EXPECT_EQ(bytes_.substr(static_cast<size_t>(place.begin),
-                                            static_cast<size_t>(place.end - place.begin)),
-                              key.empty() ? "header" : std::string(30, 'v'));
-                    keys.push_back(key);
-                    return absl::OkStatus();
-                  })
-                  .ok());
+  EST_ASSERT_OK(table->WalkEntries([&](const std::string& key, const TableFile::ValuePlace& place) {
+    const TableFile::Block& block = table->blocks()[place.block];
+    EXPECT_LE(key, block.last_key);
+    EXPECT_LT(block.offset, place.begin);
+    EXPECT_LE(place.end, block.offset + block.size);
+    EXPECT_EQ(bytes_.substr(static_cast<size_t>(place.begin),
+                            static_cast<size_t>(place.end - place.begin)),
+              key.empty() ? "header" : std::string(30, 'v'));
+    keys.push_back(key);
+    return absl::OkStatus();
+  }));
   ASSERT_EQ(keys.size(), 501u);
   EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
   EXPECT_EQ(keys.back(), "layer_1499/kernel");
@@ -117,15 +116,13 @@ TEST_F(TableFileTest, BlocksThatOverlapAreRefused) {
     const std::string meta = add(BlockOf({}));
     std::string footer = meta + add(BlockOf({{"a", data}, {"b", second}}));
     footer.resize(40, '\0');
-    ASSERT_TRUE(
-        WriteFileAtomically(path_, bytes + footer + "\x57\xfb\x80\x8b\x24\x75\x47\xdb").ok());
+    EST_ASSERT_OK(WriteFileAtomically(path_, bytes + footer + "\x57\xfb\x80\x8b\x24\x75\x47\xdb"));
     bytes = blocks;
     const absl::Status status = TableFile::Open(path_).status();
     EXPECT_EQ(status.ok(), is_good) << status;
     if (is_good) continue;
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(status.message()),
-                HasSubstr("at offset 0 begins before the end of the one before"));
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
+                                 HasSubstr("at offset 0 begins before the end of the one before")));
   }
 }
 
@@ -153,10 +150,10 @@ TEST_F(TableFileTest, WhereEntriesAreSteppedOverTheMessageSaysThatMoreMayBeLost)
   ASSERT_NE(at, std::string::npos);
   std::string damaged = bytes_;
   damaged[at - 3] = '\x7f';
-  ASSERT_TRUE(WriteFileAtomically(path_, damaged).ok());
-  const std::string message(TableFile::Open(path_).value()->VerifyBlock(0).message());
-  EXPECT_THAT(message,
-              AllOf(HasSubstr("layer_1000/kernel"), HasSubstr("as far as they can be read")));
+  EST_ASSERT_OK(WriteFileAtomically(path_, damaged));
+  const absl::Status status = TableFile::Open(path_).value()->VerifyBlock(0);
+  EXPECT_THAT(status, ErrorIs(AllOf(HasSubstr("layer_1000/kernel"),
+                                    HasSubstr("as far as they can be read"))));
   EXPECT_THAT(Damage(static_cast<int64_t>(bytes_.find("vvvv"))), Not(HasSubstr("as far as")));
 }
 
@@ -168,7 +165,7 @@ TEST_F(TableFileTest, AnErrorOfTheFileSystemIsNoDamage) {
       num_reads += operation == FileOperation::kRead;
       return Fault();
     });
-    ASSERT_TRUE(ReadAll(*TableFile::Open(path_).value()).ok());
+    EST_ASSERT_OK(ReadAll(*TableFile::Open(path_).value()));
   }
   ASSERT_GT(num_reads, 8) << "footer, meta block, index block, data blocks";
   for (int failing = 0; failing < num_reads; ++failing) {
@@ -180,7 +177,7 @@ TEST_F(TableFileTest, AnErrorOfTheFileSystemIsNoDamage) {
     });
     const auto table = TableFile::Open(path_);
     const absl::Status status = table.ok() ? ReadAll(**table) : table.status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << failing << ": " << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable)) << failing;
   }
 }
 
@@ -188,18 +185,15 @@ TEST_F(TableFileTest, AFileThatBecomesShorterIsDamage) {
   const auto table = TableFile::Open(path_).value();
   ASSERT_EQ(::truncate(path_.c_str(), 100), 0);
   const absl::Status status = ReadAll(*table);
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr(path_), HasSubstr("are not there any more")));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
+                               AllOf(HasSubstr(path_), HasSubstr("are not there any more"))));
 }
 
 TEST_F(TableFileTest, WhatIsNoTableIsToldSo) {
-  ASSERT_TRUE(WriteFileAtomically(path_, std::string(100, 'x')).ok());
-  EXPECT_THAT(std::string(TableFile::Open(path_).status().message()),
-              HasSubstr("its last 8 bytes are not a table's"));
-  ASSERT_TRUE(WriteFileAtomically(path_, "x").ok());
-  EXPECT_THAT(std::string(TableFile::Open(path_).status().message()),
-              HasSubstr("it ends at offset 1, too short for a footer"));
+  EST_ASSERT_OK(WriteFileAtomically(path_, std::string(100, 'x')));
+  EXPECT_THAT(TableFile::Open(path_), ErrorHas("its last 8 bytes are not a table's"));
+  EST_ASSERT_OK(WriteFileAtomically(path_, "x"));
+  EXPECT_THAT(TableFile::Open(path_), ErrorHas("it ends at offset 1, too short for a footer"));
 }
 
 }  // namespace

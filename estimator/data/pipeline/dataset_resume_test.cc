@@ -1,5 +1,6 @@
 // Every kind of pipeline, at every position: save, restore in a fresh iterator, and the rest is the
 // same, element for element.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,10 +10,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/data/pipeline/dataset.h"
 
 namespace estimator {
 namespace {
+
+using ::testing::HasSubstr;
 
 absl::StatusOr<Element> Twice(const Element& element) {
   Array array = element.features.begin()->second.Clone();
@@ -122,7 +126,7 @@ TEST_P(Resume, GoesOnExactlyFromEveryPosition) {
   std::vector<std::string> states, elements;
   do {
     const auto state = reference->SaveState();
-    ASSERT_TRUE(state.ok()) << state.status();
+    EST_ASSERT_OK(state);
     states.push_back(*state);
     elements.push_back(NextText(*reference));
     ASSERT_LT(elements.size(), 1000u);
@@ -133,12 +137,12 @@ TEST_P(Resume, GoesOnExactlyFromEveryPosition) {
     const auto resumed = GetParam().make().MakeIterator().value();
     if (i % 2 == 1) NextText(*resumed);  // a used iterator restores as well
     const absl::Status status = resumed->RestoreState(states[i]);
-    ASSERT_TRUE(status.ok()) << status;
+    EST_ASSERT_OK(status);
     for (size_t k = i; k < elements.size(); ++k) {
       ASSERT_EQ(NextText(*resumed), elements[k]) << "restored at " << i << ", element " << k;
       if (k == i + 2) {  // and a state of a resumed iterator is as good
         const auto again = dataset.MakeIterator().value();
-        ASSERT_TRUE(again->RestoreState(resumed->SaveState().value()).ok());
+        EST_ASSERT_OK(again->RestoreState(resumed->SaveState().value()));
         ASSERT_EQ(NextText(*again), k + 1 < elements.size() ? elements[k + 1] : "end");
       }
     }
@@ -153,10 +157,10 @@ TEST(IteratorState, OfAnotherPipelineIsRefusedAndLeavesTheIteratorAlone) {
   const auto other = Indexed().Batch(5).MakeIterator().value();
   other->Next().value();
   const absl::Status status = other->RestoreState(saved);
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(absl::StrContains(
-      status.message(), "saved \"Range(0, 23) > Batch(4)\", now \"Range(0, 23) > Batch(5)\""))
-      << status;
+  EXPECT_THAT(
+      status,
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("saved \"Range(0, 23) > Batch(4)\", now \"Range(0, 23) > Batch(5)\"")));
   EXPECT_TRUE(absl::StrContains(NextText(*other), "5")) << "still at the second batch";
 }
 
@@ -166,7 +170,7 @@ TEST(IteratorState, OfADatasetOfAnotherSizeIsRefused) {
   };
   const auto saved = of(10).Shuffle(100).MakeIterator().value()->SaveState().value();
   const absl::Status status = of(11).Shuffle(100).MakeIterator().value()->RestoreState(saved);
-  EXPECT_TRUE(absl::StrContains(status.message(), "10 elements, this one has 11")) << status;
+  EXPECT_THAT(status, ErrorHas("10 elements, this one has 11"));
 }
 
 TEST(IteratorState, ThatIsDamagedIsRefused) {
@@ -175,7 +179,7 @@ TEST(IteratorState, ThatIsDamagedIsRefused) {
   for (size_t i = 0; i < saved.size(); ++i) {
     std::string damaged = saved;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    EXPECT_EQ(iterator->RestoreState(damaged).code(), absl::StatusCode::kDataLoss) << i;
+    EXPECT_THAT(iterator->RestoreState(damaged), StatusIs(absl::StatusCode::kDataLoss)) << i;
     EXPECT_FALSE(iterator->RestoreState(saved.substr(0, i)).ok()) << i;
   }
 }
@@ -188,11 +192,11 @@ TEST(IteratorState, OfAWholeShuffleIsSmallHoweverLongTheSource) {
                             .Prefetch(2)
                             .MakeIterator()
                             .value();
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(iterator->Next().ok());
+  for (int i = 0; i < 3; ++i) EST_ASSERT_OK(iterator->Next());
   const std::string state = iterator->SaveState().value();
   EXPECT_LT(state.size(), 200u);
   const std::string expected = NextText(*iterator);
-  ASSERT_TRUE(iterator->RestoreState(state).ok());
+  EST_ASSERT_OK(iterator->RestoreState(state));
   EXPECT_EQ(NextText(*iterator), expected);
 }
 
@@ -200,7 +204,7 @@ TEST(IteratorState, UnderAnotherSeedGoesOnWithTheSavedOrder) {
   const auto first = Indexed().Shuffle(23, {.seed = 1}).MakeIterator().value();
   NextText(*first);
   const auto second = Indexed().Shuffle(23, {.seed = 2}).MakeIterator().value();
-  ASSERT_TRUE(second->RestoreState(first->SaveState().value()).ok());
+  EST_ASSERT_OK(second->RestoreState(first->SaveState().value()));
   for (int i = 0; i < 22; ++i) EXPECT_EQ(NextText(*second), NextText(*first));
 }
 

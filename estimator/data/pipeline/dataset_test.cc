@@ -1,5 +1,6 @@
 #include "estimator/data/pipeline/dataset.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
@@ -25,11 +26,11 @@ using Numbers = std::vector<int64_t>;
 Numbers Values(const Dataset& dataset, int limit = 1000) {
   Numbers values;
   const auto iterator = dataset.MakeIterator();
-  EXPECT_TRUE(iterator.ok()) << iterator.status();
+  EST_EXPECT_OK(iterator);
   if (!iterator.ok()) return values;
   for (int i = 0; i < limit; ++i) {
     const auto element = (*iterator)->Next();
-    EXPECT_TRUE(element.ok()) << element.status();
+    EST_EXPECT_OK(element);
     if (!element.ok() || !element->has_value()) break;
     const Array array = (*element)->features.Only().value();
     for (const int64_t value : array.values<int64_t>()) values.push_back(value);
@@ -77,25 +78,29 @@ TEST(Dataset, SlicesWithDifferentNumbersOfRowsAreRefused) {
   const Dataset dataset = Dataset::FromTensorSlices(
       {.features = {{"a", Array(DType::kFloat32, {3})}, {"b", Array(DType::kFloat32, {4})}},
        .labels = {}});
-  EXPECT_EQ(dataset.Batch(2).MakeIterator().status().message(),
-            "FromTensorSlices: features[\"b\"] has 4 rows (f32 [4]), features[\"a\"] has 3; every "
-            "array needs a row an example, on axis 0");
+  EXPECT_THAT(
+      dataset.Batch(2).MakeIterator(),
+      ErrorIs(
+          "FromTensorSlices: features[\"b\"] has 4 rows (f32 [4]), features[\"a\"] has 3; every "
+          "array needs a row an example, on axis 0"));
 }
 
 // Fixed bug: labels were called array "".
 TEST(Dataset, SlicesThatHaveNoRowsAreNamedAsFeaturesOrLabels) {
   const auto error = [](const Array& features, const Array& labels) {
-    return std::string(
-        FirstError(Dataset::FromTensorSlices({.features = features, .labels = labels})).message());
+    return FirstError(Dataset::FromTensorSlices({.features = features, .labels = labels}));
   };
   const Array three(DType::kFloat32, {3});
-  EXPECT_EQ(error(three, Array::Scalar(1.0f)),
-            "FromTensorSlices: labels is a scalar, f32 []; it needs a row an example, on axis 0");
-  EXPECT_EQ(error(three, Array(DType::kInt32, {2})),
-            "FromTensorSlices: labels has 2 rows (i32 [2]), features has 3; every array needs a "
-            "row an example, on axis 0");
-  EXPECT_TRUE(absl::StrContains(error(Array::Of<float>({3}, {1, 2}), three),
-                                "features is a default-constructed array, without values"));
+  EXPECT_THAT(
+      error(three, Array::Scalar(1.0f)),
+      ErrorIs(
+          "FromTensorSlices: labels is a scalar, f32 []; it needs a row an example, on axis 0"));
+  EXPECT_THAT(
+      error(three, Array(DType::kInt32, {2})),
+      ErrorIs("FromTensorSlices: labels has 2 rows (i32 [2]), features has 3; every array needs a "
+              "row an example, on axis 0"));
+  EXPECT_THAT(error(Array::Of<float>({3}, {1, 2}), three),
+              ErrorHas("features is a default-constructed array, without values"));
 }
 
 TEST(Dataset, TakeSkipAndShardSelectElements) {
@@ -179,11 +184,12 @@ TEST(Dataset, ShapesThatDifferInABatchAreNamed) {
   const Dataset ragged = Dataset::Range(1, 4).Map([](const Element& e) -> absl::StatusOr<Element> {
     return Element{.features = {{"tokens", Array(DType::kInt64, {NumberOf(e)})}}, .labels = {}};
   });
-  EXPECT_EQ(
-      FirstError(ragged.Batch(3)).message(),
-      "Batch: features[\"tokens\"] differs within a batch: i64 [2] in element 1 of Range(1, 4) "
-      "(element 1 of the batch), i64 [1] in element 0 of Range(1, 4) (element 0); make them "
-      "equal in Map, or use PaddedBatch");
+  EXPECT_THAT(
+      FirstError(ragged.Batch(3)),
+      ErrorIs(
+          "Batch: features[\"tokens\"] differs within a batch: i64 [2] in element 1 of Range(1, 4) "
+          "(element 1 of the batch), i64 [1] in element 0 of Range(1, 4) (element 0); make them "
+          "equal in Map, or use PaddedBatch"));
 }
 
 TEST(Dataset, PaddedBatchPadsToTheLongest) {
@@ -197,17 +203,19 @@ TEST(Dataset, PaddedBatchPadsToTheLongest) {
   EXPECT_EQ(
       Values(ragged.PaddedBatch(2, {.padded_shapes = {{"t", {3, 2}}}, .drop_remainder = true})),
       (Numbers{1, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 0}));
-  EXPECT_TRUE(absl::StrContains(
-      FirstError(ragged.PaddedBatch(3, {.padded_shapes = {{"t", {2, 1}}}})).message(),
-      "element 2: features[\"t\"] is i64 [3,1], larger than the padded shape [2,1] in axis 0"));
+  EXPECT_THAT(
+      FirstError(ragged.PaddedBatch(3, {.padded_shapes = {{"t", {2, 1}}}})),
+      ErrorHas(
+          "element 2: features[\"t\"] is i64 [3,1], larger than the padded shape [2,1] in axis 0"));
 }
 
 TEST(Dataset, PaddedBatchRefusesAPaddingThatTheArrayCannotHold) {
   const Dataset numbers = Dataset::Range(1, 4).Map([](const Element& e) -> absl::StatusOr<Element> {
     return Element{.features = {{"t", Array(DType::kUint8, {NumberOf(e)})}}, .labels = {}};
   });
-  EXPECT_EQ(FirstError(numbers.PaddedBatch(3, {.padding_values = {{"t", -1}}})).message(),
-            "PaddedBatch: features[\"t\"]: the padding -1 is no uint8; give one that is");
+  EXPECT_THAT(
+      FirstError(numbers.PaddedBatch(3, {.padding_values = {{"t", -1}}})),
+      ErrorIs("PaddedBatch: features[\"t\"]: the padding -1 is no uint8; give one that is"));
 }
 
 TEST(Dataset, PaddedBatchLosesNoArraySilently) {
@@ -216,14 +224,12 @@ TEST(Dataset, PaddedBatchLosesNoArraySilently) {
     if (NumberOf(e) == 2) named.features["extra"] = Array::Scalar<int64_t>(1);
     return named;
   });
-  EXPECT_TRUE(absl::StrContains(FirstError(dataset.PaddedBatch(3)).message(),
-                                "element 2 has features[\"extra\"], which element 0"));
-  EXPECT_TRUE(absl::StrContains(
-      FirstError(dataset.PaddedBatch(2, {.padding_values = {{"tt", 1}}})).message(),
-      "padding_values names \"tt\", but the elements are t i64 []"));
-  EXPECT_TRUE(absl::StrContains(
-      FirstError(dataset.PaddedBatch(2, {.padded_shapes = {{"tt", {}}}})).message(),
-      "padded_shapes names \"tt\""));
+  EXPECT_THAT(FirstError(dataset.PaddedBatch(3)),
+              ErrorHas("element 2 has features[\"extra\"], which element 0"));
+  EXPECT_THAT(FirstError(dataset.PaddedBatch(2, {.padding_values = {{"tt", 1}}})),
+              ErrorHas("padding_values names \"tt\", but the elements are t i64 []"));
+  EXPECT_THAT(FirstError(dataset.PaddedBatch(2, {.padded_shapes = {{"tt", {}}}})),
+              ErrorHas("padded_shapes names \"tt\""));
 }
 
 TEST(Dataset, ParallelMapKeepsTheOrder) {
@@ -250,11 +256,9 @@ TEST(Dataset, AnExceptionOfAMapFunctionIsAnErrorThatNamesTheElement) {
           return Element{.features = e.features.at("image"), .labels = {}};
         },
         {.num_parallel_calls = threads});
-    const std::string message(FirstError(dataset.Batch(4)).message());
-    EXPECT_TRUE(absl::StrContains(message,
-                                  "the function threw an exception: map::at; the element "
-                                  "is features i64 []"))
-        << message;
+    const absl::Status status = FirstError(dataset.Batch(4));
+    EXPECT_THAT(status, ErrorHas("the function threw an exception: map::at; the element "
+                                 "is features i64 []"));
   }
 }
 
@@ -279,8 +283,7 @@ TEST(Dataset, AnExceptionOfAnyFunctionIsAnErrorThatNamesTheElement) {
       {Dataset::FromGenerator(generate, 3), "element 1 of FromGenerator" + thrown}};
   for (const auto& [dataset, message] : cases) {
     for (const Dataset& read : {dataset, dataset.Prefetch(2)}) {
-      const std::string error(FirstError(read).message());
-      EXPECT_EQ(error.substr(0, message.size()), message);
+      EXPECT_THAT(FirstError(read), ErrorIs(::testing::StartsWith(message)));
     }
   }
 }
@@ -293,7 +296,7 @@ TEST(Dataset, MapErrorsNameTheElementAndComeInOrder) {
   for (const int parallel : {1, 4}) {
     const Dataset mapped = Dataset::Range(0, 9).Map(fails_at_3, {.num_parallel_calls = parallel});
     for (const Dataset& dataset : {mapped, mapped.Prefetch(2), mapped.Batch(4)}) {
-      EXPECT_EQ(FirstError(dataset).message(), "Map: element 3 of Range(0, 9): bad 3");
+      EXPECT_THAT(FirstError(dataset), ErrorIs("Map: element 3 of Range(0, 9): bad 3"));
     }
     const auto iterator = mapped.MakeIterator().value();
     for (int i = 0; i < 3; ++i) EXPECT_EQ(NumberOf(**iterator->Next()), i);
@@ -389,8 +392,8 @@ TEST(Dataset, ZipPairsFeaturesWithLabelsAndEndsWithTheShorter) {
     }
     EXPECT_EQ(count, 3);
   }
-  EXPECT_TRUE(absl::StrContains(FirstError(Dataset::Zip({features, labels})).message(),
-                                "features without a name come from dataset 1"));
+  EXPECT_THAT(FirstError(Dataset::Zip({features, labels})),
+              ErrorHas("features without a name come from dataset 1"));
 }
 
 TEST(Dataset, ConcatenateRunsOneAfterTheOther) {
@@ -424,7 +427,7 @@ TEST(Dataset, AnIteratorThatIsDroppedStopsItsThreads) {
   for (int i = 0; i < 50; ++i) {
     const auto iterator = dataset.MakeIterator().value();
     if (i % 2 == 0) {
-      EXPECT_TRUE(iterator->Next().ok());
+      EST_EXPECT_OK(iterator->Next());
     }
   }
 }
@@ -438,11 +441,12 @@ TEST(Dataset, DescribesItself) {
 
 TEST(Dataset, ErrorsOfBuildingAreKeptUntilTheIterator) {
   const Dataset dataset = Dataset::Range(0, 9).Batch(0).Map(TimesTen).Prefetch(2);
-  EXPECT_EQ(dataset.MakeIterator().status().message(),
-            "Batch: batch_size is 0; at least 1 (params.batch_size is 0 where none is given for "
-            "the mode)");
-  EXPECT_EQ(Dataset::Range(0, 9).Shard(2, 2).MakeIterator().status().message(),
-            "Shard: index 2 of 2 shards; it must be in [0, num_shards)");
+  EXPECT_THAT(
+      dataset.MakeIterator(),
+      ErrorIs("Batch: batch_size is 0; at least 1 (params.batch_size is 0 where none is given for "
+              "the mode)"));
+  EXPECT_THAT(Dataset::Range(0, 9).Shard(2, 2).MakeIterator(),
+              ErrorIs("Shard: index 2 of 2 shards; it must be in [0, num_shards)"));
 }
 
 }  // namespace

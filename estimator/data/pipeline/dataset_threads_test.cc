@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/data/pipeline/dataset.h"
 
 namespace estimator {
@@ -102,7 +103,7 @@ TEST(DatasetThreads, AnIteratorIsSavedAndDestroyedWhileItReadsAhead) {
         const auto first = dataset.MakeIterator().value(), second = dataset.MakeIterator().value();
         for (int i = 0; i < 5; ++i) NextBatch(*first);
         const std::string state = first->SaveState().value();
-        EXPECT_TRUE(second->RestoreState(state).ok());
+        EST_EXPECT_OK(second->RestoreState(state));
         expected[static_cast<size_t>(t)] = NextBatch(*first);
         seen[static_cast<size_t>(t)] = NextBatch(*second);
       }

@@ -1,6 +1,9 @@
 #include "estimator/data/pipeline/element.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
@@ -8,16 +11,18 @@ namespace {
 TEST(ArrayMap, GetNamesTheNearestName) {
   const ArrayMap map{{"image", Array::Scalar<float>(1)}, {"label", Array::Scalar<float>(2)}};
   EXPECT_EQ(map.Get("label")->scalar<float>(), 2);
-  EXPECT_EQ(map.Get("imge").status().message(),
-            "no array is named \"imge\"; there are \"image\", \"label\"; did you mean \"image\"?");
+  EXPECT_THAT(
+      map.Get("imge"),
+      ErrorIs(
+          "no array is named \"imge\"; there are \"image\", \"label\"; did you mean \"image\"?"));
 }
 
 TEST(ArrayMap, OnlyRefusesSeveral) {
   EXPECT_EQ(ArrayMap(Array::Scalar<float>(1)).Only()->scalar<float>(), 1);
-  EXPECT_EQ(ArrayMap().Only().status().message(), "expected one array, but there is none");
+  EXPECT_THAT(ArrayMap().Only(), ErrorIs("expected one array, but there is none"));
   const ArrayMap two{{"a", Array::Scalar<float>(1)}, {"b", Array::Scalar<float>(2)}};
-  EXPECT_EQ(two.Only().status().message(),
-            "expected one array, but there are 2: \"a\", \"b\"; use Get(name)");
+  EXPECT_THAT(two.Only(),
+              ErrorIs("expected one array, but there are 2: \"a\", \"b\"; use Get(name)"));
 }
 
 TEST(Element, PrintsItsTypes) {

@@ -1,8 +1,11 @@
 #include "estimator/data/pipeline/iterator_state.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
@@ -32,7 +35,7 @@ TEST(IteratorState, NumbersThatAreNoPositionAreRefused) {
        {int64_t{-1}, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
     StateWriter writer;
     writer.Int(value);
-    EXPECT_EQ(StateReader(writer.bytes()).Int().status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(StateReader(writer.bytes()).Int(), StatusIs(absl::StatusCode::kDataLoss));
   }
 }
 

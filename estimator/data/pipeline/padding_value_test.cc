@@ -1,8 +1,11 @@
 #include "estimator/data/pipeline/padding_value.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
@@ -16,11 +19,10 @@ TEST(PaddingValue, HasTheDType) {
 
 // Such a conversion is undefined in C++.
 TEST(PaddingValue, WhatAnIntegerCannotHoldIsRefused) {
-  EXPECT_EQ(PaddingValue(-1, DType::kUint8).status().message(),
-            "the padding -1 is no uint8; give one that is");
+  EXPECT_THAT(PaddingValue(-1, DType::kUint8),
+              ErrorIs("the padding -1 is no uint8; give one that is"));
   for (const double value : {0.5, 1e19, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_EQ(PaddingValue(value, DType::kInt64).status().code(),
-              absl::StatusCode::kInvalidArgument)
+    EXPECT_THAT(PaddingValue(value, DType::kInt64), StatusIs(absl::StatusCode::kInvalidArgument))
         << value;
   }
 }

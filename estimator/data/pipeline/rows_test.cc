@@ -1,5 +1,6 @@
 #include "estimator/data/pipeline/rows.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
@@ -28,12 +30,16 @@ TEST(Rows, StackNamesWhatDiffers) {
   const Element b{.features = {{"y", Array(DType::kFloat32, {2})}}, .labels = {}};
   const Element c{.features = {}, .labels = {}};
   const Element d{.features = {{"x", Array(DType::kInt32, {2})}}, .labels = {}};
-  EXPECT_EQ(StackRows(std::vector{a, b}, Nth).status().message(),
-            "Batch: row 1 has features[\"y\"], but row 0 in the same batch has not; every element "
-            "needs the same names");
-  EXPECT_EQ(StackRows(std::vector{a, c}, Nth).status().message(),
-            "Batch: row 1 lacks features[\"x\"], which row 0 in the same batch has; every element "
-            "needs the same names");
+  EXPECT_THAT(
+      StackRows(std::vector{a, b}, Nth),
+      ErrorIs(
+          "Batch: row 1 has features[\"y\"], but row 0 in the same batch has not; every element "
+          "needs the same names"));
+  EXPECT_THAT(
+      StackRows(std::vector{a, c}, Nth),
+      ErrorIs(
+          "Batch: row 1 lacks features[\"x\"], which row 0 in the same batch has; every element "
+          "needs the same names"));
   EXPECT_FALSE(StackRows(std::vector{a, d}, Nth).ok());
 }
 

@@ -1,13 +1,14 @@
 #include "estimator/data/sources/file_datasets.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/records/tfrecord.h"
 
@@ -20,7 +21,7 @@ Strings Rest(Iterator& iterator) {
   Strings values;
   while (true) {
     const auto element = iterator.Next();
-    EXPECT_TRUE(element.ok()) << element.status();
+    EST_EXPECT_OK(element);
     if (!element.ok() || !element->has_value()) return values;
     values.push_back((*element)->features.Only()->scalar<std::string>());
   }
@@ -29,14 +30,14 @@ Strings Rest(Iterator& iterator) {
 // Reads all, and again from each position in a fresh iterator.
 Strings ValuesWithResume(const Dataset& dataset) {
   const auto reference = dataset.MakeIterator();
-  EXPECT_TRUE(reference.ok()) << reference.status();
+  EST_EXPECT_OK(reference);
   if (!reference.ok()) return {};
   const Strings all = Rest(**dataset.MakeIterator());
   for (size_t i = 0; i <= all.size(); ++i) {
     const auto resumed = dataset.MakeIterator().value();
-    EXPECT_TRUE(resumed->RestoreState((*reference)->SaveState().value()).ok());
+    EST_EXPECT_OK(resumed->RestoreState((*reference)->SaveState().value()));
     EXPECT_EQ(Rest(*resumed), Strings(all.begin() + static_cast<int64_t>(i), all.end()));
-    EXPECT_TRUE((*reference)->Next().ok());
+    EST_EXPECT_OK((*reference)->Next());
   }
   return all;
 }
@@ -44,14 +45,14 @@ Strings ValuesWithResume(const Dataset& dataset) {
 class FileDatasets : public testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& bytes) {
-    EXPECT_TRUE(WriteFileAtomically(dir_.File(name), bytes).ok());
+    EST_EXPECT_OK(WriteFileAtomically(dir_.File(name), bytes));
     return dir_.File(name);
   }
   std::string WriteRecords(const std::string& name, const Strings& records,
                            Compression compression = Compression::kNone) {
     const auto writer = TFRecordWriter::Open(dir_.File(name), {.compression = compression}).value();
-    for (const std::string& record : records) EXPECT_TRUE(writer->Write(record).ok());
-    EXPECT_TRUE(writer->Close().ok());
+    for (const std::string& record : records) EST_EXPECT_OK(writer->Write(record));
+    EST_EXPECT_OK(writer->Close());
     return dir_.File(name);
   }
   TempDir dir_;
@@ -78,10 +79,9 @@ TEST_F(FileDatasets, MapErrorsNameTheRecord) {
   for (const int parallel : {1, 3}) {
     const auto iterator =
         TFRecordDataset({file}).Map(check, {.num_parallel_calls = parallel}).MakeIterator().value();
-    EXPECT_TRUE(iterator->Next().ok());
-    EXPECT_TRUE(iterator->Next().ok());
-    EXPECT_EQ(iterator->Next().status().message(),
-              absl::StrCat("Map: record 2 of ", file, ": not good"));
+    EST_EXPECT_OK(iterator->Next());
+    EST_EXPECT_OK(iterator->Next());
+    EXPECT_THAT(iterator->Next(), ErrorIs(absl::StrCat("Map: record 2 of ", file, ": not good")));
   }
 }
 
@@ -104,19 +104,19 @@ TEST_F(FileDatasets, FixedLengthRecordsSkipHeaderAndFooter) {
       ValuesWithResume(FixedLengthRecordDataset(
           {packed}, 2, {.header_bytes = 2, .footer_bytes = 1, .compression = Compression::kGzip})),
       (Strings{"aa", "bb"}));
-  EXPECT_EQ(
-      FixedLengthRecordDataset(files, 3, {.header_bytes = 2}).MakeIterator().status().message(),
-      dir_.File("a") +
-          ": its 7 bytes are not a header of 2, records of 3 and a footer of 0 bytes: 2 bytes "
-          "are left over");
+  EXPECT_THAT(
+      FixedLengthRecordDataset(files, 3, {.header_bytes = 2}).MakeIterator(),
+      ErrorIs(dir_.File("a") +
+              ": its 7 bytes are not a header of 2, records of 3 and a footer of 0 bytes: 2 bytes "
+              "are left over"));
 }
 
 TEST_F(FileDatasets, AllMissingFilesAreNamed) {
   const Strings files = {Write("a", ""), dir_.File("x"), dir_.File("y")};
   const absl::Status status = TFRecordDataset(files).Batch(2).MakeIterator().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(status.message(),
-            absl::StrCat("TFRecord: no such file: ", dir_.File("x"), ", ", dir_.File("y")));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound,
+                               absl::StrCat("TFRecord: no such file: ", dir_.File("x"), ", ",
+                                            dir_.File("y"))));
 }
 
 TEST_F(FileDatasets, ListFilesFeedsInterleave) {
@@ -130,8 +130,7 @@ TEST_F(FileDatasets, ListFilesFeedsInterleave) {
   };
   EXPECT_EQ(ValuesWithResume(files.Interleave(open, {.cycle_length = 2})),
             (Strings{"a0", "b0", "a1", "b1"}));
-  EXPECT_EQ(ListFiles(dir_.File("none-*")).MakeIterator().status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(ListFiles(dir_.File("none-*")).MakeIterator(), StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

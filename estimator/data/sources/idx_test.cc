@@ -1,17 +1,20 @@
 #include "estimator/data/sources/idx.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "absl/strings/match.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/records/compression.h"
 
 namespace estimator {
 namespace {
+
+using ::testing::HasSubstr;
 
 Array Images() {
   Array images(DType::kUint8, {3, 2, 2});
@@ -19,13 +22,11 @@ Array Images() {
   return images;
 }
 
-std::string Message(const absl::Status& status) { return std::string(status.message()); }
-
 TEST(Idx, ReadsTheBytesOfTheFormat) {
   const TempDir dir;
   const std::string path = dir.File("labels");
   const std::string bytes("\0\0\x0b\x01\0\0\0\x02\x01\x02\xff\xff", 12);
-  ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
+  EST_ASSERT_OK(WriteFileAtomically(path, bytes));
   EXPECT_EQ(Compare(ReadIdx(path).value(), Array::Of<int16_t>({2}, {0x0102, -1})).report, "");
 }
 
@@ -34,34 +35,32 @@ TEST(Idx, ReadsWhatItWrites) {
   const std::string path = dir.File("x");
   for (const Array& array : {Images(), Array::Of<float>({2, 1}, {1.5f, -2.0f}),
                              Array::Of<double>({1}, {0.1}), Array::Of<int32_t>({2}, {1, -70000})}) {
-    ASSERT_TRUE(WriteIdx(path, array).ok());
+    EST_ASSERT_OK(WriteIdx(path, array));
     EXPECT_TRUE(SameBits(ReadIdx(path).value(), array)) << array.TypeString();
   }
-  EXPECT_TRUE(absl::StrContains(Message(WriteIdx(path, Array(DType::kInt64, {1}))),
-                                "IDX cannot hold i64 [1]"));
+  EXPECT_THAT(WriteIdx(path, Array(DType::kInt64, {1})), ErrorHas("IDX cannot hold i64 [1]"));
 }
 
 TEST(Idx, ReadsGzip) {
   const TempDir dir;
   const std::string path = dir.File("images");
-  ASSERT_TRUE(WriteIdx(path, Images()).ok());
+  EST_ASSERT_OK(WriteIdx(path, Images()));
   const std::string plain = ReadFile(path).value();
   const std::string packed = Compress(plain, Compression::kGzip).value();
-  ASSERT_TRUE(WriteFileAtomically(path, packed).ok());
+  EST_ASSERT_OK(WriteFileAtomically(path, packed));
   EXPECT_TRUE(SameBits(ReadIdx(path).value(), Images()));
   for (const size_t cut : {size_t{2}, size_t{11}, packed.size() - 1}) {
-    ASSERT_TRUE(WriteFileAtomically(path, packed.substr(0, cut)).ok());
+    EST_ASSERT_OK(WriteFileAtomically(path, packed.substr(0, cut)));
     const absl::Status status = ReadIdx(path).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-    EXPECT_TRUE(absl::StrContains(status.message(), path)) << status;
-    EXPECT_TRUE(absl::StrContains(status.message(), "truncated")) << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr(path)));
+    EXPECT_THAT(status, ErrorHas("truncated"));
   }
 }
 
 TEST(Idx, IsADatasetOfRows) {
   const TempDir dir;
   const std::string path = dir.File("images");
-  ASSERT_TRUE(WriteIdx(path, Images()).ok());
+  EST_ASSERT_OK(WriteIdx(path, Images()));
   const Dataset dataset = IdxDataset(path);
   EXPECT_EQ(dataset.Cardinality(), 3);
   EXPECT_EQ(dataset.Describe(), "Idx");
@@ -73,37 +72,41 @@ TEST(Idx, ErrorsNameTheFileAndBothSizes) {
   const TempDir dir;
   const std::string path = dir.File("bad");
   const auto error_of = [&](const std::string& bytes) {
-    EXPECT_TRUE(WriteFileAtomically(path, bytes).ok());
+    EST_EXPECT_OK(WriteFileAtomically(path, bytes));
     const absl::Status status = IdxDataset(path).Batch(2).MakeIterator().status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-    return Message(status);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
+    return status;
   };
   const std::string header("\0\0\x08\x02\0\0\0\x02\0\0\0\x03", 12);
-  EXPECT_EQ(error_of(header + "12345"),
-            path + ": truncated: its header says u8 [2,3]: expected 6 bytes of data, found 5");
-  EXPECT_EQ(error_of(header + "1234567"),
-            path + ": too long: its header says u8 [2,3]: expected 6 bytes of data, found 7");
-  EXPECT_EQ(error_of(header.substr(0, 7)),
-            path + ": truncated: expected 12 bytes of header (rank 2), found 7");
-  EXPECT_EQ(error_of(""), path + ": expected the 4 bytes of an IDX magic, found 0");
-  EXPECT_EQ(error_of("PNG!"),
-            path + ": not an IDX file: expected the magic 00 00 <type> <rank>, found 50 4e 47 21");
-  EXPECT_TRUE(absl::StrContains(error_of(std::string("\0\0\x0a\x01", 4)), "type 0x0a"));
+  EXPECT_THAT(
+      error_of(header + "12345"),
+      ErrorIs(path + ": truncated: its header says u8 [2,3]: expected 6 bytes of data, found 5"));
+  EXPECT_THAT(
+      error_of(header + "1234567"),
+      ErrorIs(path + ": too long: its header says u8 [2,3]: expected 6 bytes of data, found 7"));
+  EXPECT_THAT(error_of(header.substr(0, 7)),
+              ErrorIs(path + ": truncated: expected 12 bytes of header (rank 2), found 7"));
+  EXPECT_THAT(error_of(""), ErrorIs(path + ": expected the 4 bytes of an IDX magic, found 0"));
+  EXPECT_THAT(
+      error_of("PNG!"),
+      ErrorIs(path +
+              ": not an IDX file: expected the magic 00 00 <type> <rank>, found 50 4e 47 21"));
+  EXPECT_THAT(error_of(std::string("\0\0\x0a\x01", 4)), ErrorHas("type 0x0a"));
   const std::string huge("\0\0\x0e\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16);
-  EXPECT_TRUE(absl::StrContains(error_of(huge), "truncated"));
+  EXPECT_THAT(error_of(huge), ErrorHas("truncated"));
   // Empty, but the product of the sizes before the 0 overflows.
   const std::string huge_but_empty(
       "\0\0\x08\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0", 20);
-  EXPECT_EQ(
+  EXPECT_THAT(
       error_of(huge_but_empty),
-      path + ": its header says u8 [4294967295,4294967295,4294967295,0], which no array can be");
+      ErrorIs(path +
+              ": its header says u8 [4294967295,4294967295,4294967295,0], which no array can be"));
 }
 
 TEST(Idx, MissingFileIsNotFound) {
   const TempDir dir;
   const absl::Status status = IdxDataset(dir.File("none")).MakeIterator().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_TRUE(absl::StrContains(status.message(), dir.File("none")));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound, HasSubstr(dir.File("none"))));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/export/testing/analyzed.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
@@ -18,7 +19,6 @@ namespace estimator {
 namespace {
 
 using testing::Analyzed;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Analyzed OfThreeSizes(const std::function<Tensor(const Tensor&)>& model) {
@@ -34,7 +34,7 @@ TEST(BatchInstanceTest, TheGraphOfAnotherSizeIsMadeWithoutTheModel) {
     return EnsureShape(Concat({groups, Ones({n, 3})}, 1), {n, 19});
   });
   const auto instance = InstantiateForBatch(model.analysis, {model.y}, 12);
-  ASSERT_TRUE(instance.ok()) << instance.status();
+  EST_ASSERT_OK(instance);
   EXPECT_EQ(instance->Of(model.y).spec().ToString(), "f32 [12,19]");
   EXPECT_EQ(instance->Of(model.y).graph(), instance->graph.get());
 }
@@ -44,8 +44,8 @@ TEST(BatchInstanceTest, ASizeThatDoesNotDivideIsRefused) {
     return Reshape(x, {x.dim(0) / 4, 16}, "groups");
   });
   EXPECT_THAT(
-      std::string(InstantiateForBatch(model.analysis, {model.y}, 10).status().message()),
-      HasSubstr("the model does not take a batch of 10: 'groups/shape': a size of it is 10 / 4"));
+      InstantiateForBatch(model.analysis, {model.y}, 10),
+      ErrorHas("the model does not take a batch of 10: 'groups/shape': a size of it is 10 / 4"));
 }
 
 TEST(BatchInstanceTest, NamesAndSeedsStay) {
@@ -53,7 +53,7 @@ TEST(BatchInstanceTest, NamesAndSeedsStay) {
     return x + RandomUniform({x.dim(0), 4}, 0, 1, {.seed = 3}, "noise");
   });
   const auto instance = InstantiateForBatch(model.analysis, {model.y}, 5);
-  ASSERT_TRUE(instance.ok()) << instance.status();
+  EST_ASSERT_OK(instance);
   for (const auto& [from, to] : instance->nodes) {
     EXPECT_EQ(to->name(), from->name());
     if (from->op() != "RandomUniform") continue;
@@ -64,7 +64,7 @@ TEST(BatchInstanceTest, NamesAndSeedsStay) {
 TEST(BatchInstanceTest, WithoutAnAnalysisItIsACopy) {
   const Analyzed model = OfThreeSizes([](const Tensor& x) { return Exp(x); });
   const auto copy = InstantiateForBatch(BatchAnalysis(), {model.y}, 3);
-  ASSERT_TRUE(copy.ok()) << copy.status();
+  EST_ASSERT_OK(copy);
   EXPECT_EQ(copy->Of(model.y).spec().ToString(), "f32 [8,4]");
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
@@ -49,7 +50,7 @@ class Built {
   }
   BatchModel Find(const BatchSearchOptions& options = {}) {
     auto found = FindBatchModel(fn(), options);
-    EXPECT_TRUE(found.ok()) << found.status();
+    EST_EXPECT_OK(found);
     return found.ok() ? *std::move(found) : BatchModel();
   }
   std::set<int64_t> sizes;
@@ -153,11 +154,10 @@ TEST(BatchSearchTest, AModelThatTakesNoSizeIsAnErrorThatNamesTheCure) {
   Built built(
       [](const Tensor& x) { return Exp(FailUnless(x.dim(0) == 6, x, "six rows, please")); });
   const absl::Status status = FindBatchModel(built.fn()).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("six rows, please"));
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("built for batches of 2, 16, 240, 2560, 2, 1; if the model takes certain "
-                        "sizes only, name one in the input receiver: default_batch_size"));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("six rows, please")));
+  EXPECT_THAT(status,
+              ErrorHas("built for batches of 2, 16, 240, 2560, 2, 1; if the model takes certain "
+                       "sizes only, name one in the input receiver: default_batch_size"));
 }
 
 TEST(BatchSearchTest, AModelThatRefusesLargeBatchesIsFreeBelow) {

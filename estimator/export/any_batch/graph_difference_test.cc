@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
@@ -16,7 +17,6 @@ namespace estimator {
 namespace {
 
 using ::testing::HasSubstr;
-
 using Model = std::function<Tensor(const Tensor& x)>;  // of a placeholder x: f32 [3, 4]
 
 // What GraphDifference says of two models; "" for nothing.
@@ -25,7 +25,7 @@ std::string Difference(const Model& a, const Model& b) {
   const auto build = [](Graph& graph, const Model& model) {
     const GraphScope scope(graph);
     const Tensor y = model(Placeholder(DType::kFloat32, {3, 4}, "x"));
-    EXPECT_TRUE(graph.status().ok()) << graph.status();
+    EST_EXPECT_OK(graph.status());
     return y;
   };
   return GraphDifference({{build(left, a), build(right, b)}}).value_or("");

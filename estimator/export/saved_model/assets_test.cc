@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
@@ -16,14 +17,14 @@ using ::testing::Not;
 class AssetsTest : public ::testing::Test {
  protected:
   std::string Write(const std::string& folder, const std::string& contents) {
-    EXPECT_TRUE(CreateDirectories(dir_.File(folder)).ok());
+    EST_EXPECT_OK(CreateDirectories(dir_.File(folder)));
     const std::string path = JoinPath(dir_.File(folder), "words.txt");
-    EXPECT_TRUE(WriteFileAtomically(path, contents).ok());
+    EST_EXPECT_OK(WriteFileAtomically(path, contents));
     return path;
   }
   static std::vector<std::string> Names(const std::vector<std::string>& files) {
     const auto assets = NameAssets(files);
-    EXPECT_TRUE(assets.ok()) << assets.status();
+    EST_EXPECT_OK(assets);
     std::vector<std::string> names;
     for (const Asset& asset : *assets) names.push_back(asset.name);
     return names;
@@ -36,7 +37,7 @@ TEST_F(AssetsTest, FilesOfOneNameGetANumberUnlessTheyAreTheSame) {
                     same = Write("d", "1");
   EXPECT_THAT(Names({a, b, a, c, same}),
               ElementsAre("words.txt", "words.txt_1", "words.txt", "words.txt_2", "words.txt"));
-  ASSERT_TRUE(CopyAssets(dir_.File("model"), *NameAssets({a, b, same})).ok());
+  EST_ASSERT_OK(CopyAssets(dir_.File("model"), *NameAssets({a, b, same})));
   EXPECT_EQ(*ReadFile(dir_.File("model/assets/words.txt")), "1");
   EXPECT_EQ(*ReadFile(dir_.File("model/assets/words.txt_1")), "2");
 }
@@ -44,9 +45,9 @@ TEST_F(AssetsTest, FilesOfOneNameGetANumberUnlessTheyAreTheSame) {
 TEST_F(AssetsTest, AllFilesThatAreNotThereAreNamed) {
   const std::string a = Write("a", "1");
   const absl::Status status = NameAssets({dir_.File("gone"), a, dir_.File("a")}).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(status.message()), HasSubstr(dir_.File("gone") + ", " + dir_.File("a")));
-  EXPECT_THAT(std::string(status.message()), Not(HasSubstr("words.txt")));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound,
+                               HasSubstr(dir_.File("gone") + ", " + dir_.File("a"))));
+  EXPECT_THAT(status, ErrorIs(Not(HasSubstr("words.txt"))));
 }
 
 TEST_F(AssetsTest, EachStandsInTheGraphWithAConstantOfItsOwn) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/export/saved_model/frozen_graph.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
@@ -57,7 +58,7 @@ std::vector<std::string> Inputs(const proto::GraphDef& graph, const std::string&
 
 TEST(ExportGraphDefTest, ThePlaceholderAndTheSignatureLeaveTheBatchOpen) {
   const auto model = MakeExportGraphDef(RawGraphOf([](const Tensor& x) { return Exp(x, "y"); }));
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   EXPECT_THAT(model->obstacles, IsEmpty());
   const proto::NodeDef* x = Find(model->graph_def, "x");
   EXPECT_EQ(x->attr().at("shape").shape().dim(0).size(), -1);
@@ -71,7 +72,7 @@ TEST(ExportGraphDefTest, ThePlaceholderAndTheSignatureLeaveTheBatchOpen) {
 TEST(ExportGraphDefTest, SizesAreComputedFromTheBatch) {
   const auto model = MakeExportGraphDef(RawGraphOf(
       [](const Tensor& x) { return Multiply(x, BroadcastTo(Constant(2.0f), x.shape(), "twos")); }));
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   EXPECT_THAT(model->obstacles, IsEmpty());
   const proto::NodeDef* dims = Find(model->graph_def, "twos/shape");
   ASSERT_NE(dims, nullptr);
@@ -87,7 +88,7 @@ TEST(ExportGraphDefTest, AModelTiedToOneBatchSizeIsWrittenForItAndSaysWhy) {
                            return Multiply(x, 1.0 / static_cast<double>(x.dim(0)), "mean");
                          }),
                          {.static_batch_size = 6});
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   EXPECT_THAT(model->obstacles, ElementsAre(HasSubstr("depend on the batch size")));
   EXPECT_EQ(Find(model->graph_def, "x")->attr().at("shape").shape().dim(0).size(), 6);
   EXPECT_EQ(
@@ -100,7 +101,7 @@ TEST(ExportGraphDefTest, ZerosThatChangeFromConstantToFillAreNoObstacle) {
   const auto model = MakeExportGraphDef(RawGraphOf([](const Tensor& x) {
     return Concat({x, Zeros({x.dim(0), 300})}, 1, "both");
   }));
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   EXPECT_THAT(model->obstacles, IsEmpty());
 }
 
@@ -108,7 +109,7 @@ TEST(ExportGraphDefTest, AReceiverThatFixesTheBatchSizeIsObeyed) {
   const auto model = MakeExportGraphDef(
       GraphOf([](const Tensor& x) { return Exp(x, "y"); },
               BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 4}}}}, 7)));
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   EXPECT_THAT(model->obstacles, IsEmpty());
   EXPECT_EQ(Find(model->graph_def, "x")->attr().at("shape").shape().dim(0).size(), 7);
 }
@@ -120,7 +121,7 @@ TEST(ExportGraphDefTest, ExamplesAreParsedInTheGraph) {
                   {{"x", FixedLenFeature{.shape = {4}}},
                    {"unused", FixedLenFeature{.dtype = DType::kInt64,
                                               .default_value = Array::Scalar<int64_t>(3)}}})));
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   const proto::GraphDef& graph = model->graph_def;
   const proto::NodeDef* parse = Find(graph, "ParseExample/ParseExampleV2");
   ASSERT_NE(parse, nullptr);
@@ -149,12 +150,10 @@ TEST(ExportGraphDefTest, ExamplesAreParsedInTheGraph) {
 }
 
 TEST(ExportGraphDefTest, ErrorsOfTheModelAreReturned) {
-  EXPECT_THAT(std::string(MakeExportGraphDef(RawGraphOf([](const Tensor& x) {
-                            return Reshape(x, {x.dim(0), 3});
-                          }))
-                              .status()
-                              .message()),
-              HasSubstr("cannot reshape"));
+  EXPECT_THAT(MakeExportGraphDef(RawGraphOf([](const Tensor& x) {
+                return Reshape(x, {x.dim(0), 3});
+              })),
+              ErrorHas("cannot reshape"));
 }
 
 TEST(FrozenGraphTest, VariablesAreConstantsAndIdentitiesAreGone) {
@@ -163,14 +162,14 @@ TEST(FrozenGraphTest, VariablesAreConstantsAndIdentitiesAreGone) {
     GetVariable("unused", {3}, {});
     return Exp(Identity(MatMul(StopGradient(x), w, {}, "product")), "y");
   }));
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   VariableStore variables;
-  EXPECT_THAT(std::string(FreezeGraph(*model, variables, "serving_default").status().message()),
-              HasSubstr("variable 'w' has no value to freeze"));
+  EXPECT_THAT(FreezeGraph(*model, variables, "serving_default"),
+              ErrorHas("variable 'w' has no value to freeze"));
   for (const auto& [name, shape] : {std::pair("w", Shape{4, 2}), std::pair("unused", Shape{3})})
-    ASSERT_TRUE(variables.Set(name, Array(DType::kFloat32, shape)).ok());
+    EST_ASSERT_OK(variables.Set(name, Array(DType::kFloat32, shape)));
   const auto frozen = FreezeGraph(*model, variables, "serving_default");
-  ASSERT_TRUE(frozen.ok()) << frozen.status();
+  EST_ASSERT_OK(frozen);
   EXPECT_EQ(frozen->inputs.at("x"), "x");
   EXPECT_EQ(frozen->outputs.at("y"), "y");
   proto::GraphDef graph;
@@ -185,9 +184,9 @@ TEST(FrozenGraphTest, VariablesAreConstantsAndIdentitiesAreGone) {
 
 TEST(FrozenGraphTest, AnUnknownSignatureIsRefusedWithTheNamesThatThereAre) {
   const auto model = MakeExportGraphDef(RawGraphOf([](const Tensor& x) { return Exp(x); }));
-  ASSERT_TRUE(model.ok());
-  EXPECT_THAT(std::string(FreezeGraph(*model, VariableStore(), "other").status().message()),
-              HasSubstr("no signature 'other'; the model has serving_default"));
+  EST_ASSERT_OK(model);
+  EXPECT_THAT(FreezeGraph(*model, VariableStore(), "other"),
+              ErrorHas("no signature 'other'; the model has serving_default"));
 }
 
 }  // namespace

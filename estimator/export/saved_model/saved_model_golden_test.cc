@@ -6,6 +6,7 @@
 #include "absl/strings/strip.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/export/saved_model/saved_model_reader.h"
 #include "estimator/export/serving/load_predictor.h"
@@ -24,7 +25,7 @@ struct Golden {
 Golden ReadGolden(const std::string& name, const std::string& signature) {
   Golden golden;
   const auto reader = BundleReader::Open(JoinPath(Dir(name), "golden"));
-  EXPECT_TRUE(reader.ok()) << reader.status();
+  EST_EXPECT_OK(reader);
   if (!reader.ok()) return golden;
   for (const std::string& full : (*reader)->names()) {
     absl::string_view key = full;
@@ -32,7 +33,7 @@ Golden ReadGolden(const std::string& name, const std::string& signature) {
     const bool input = absl::ConsumePrefix(&key, "input/");
     if (!input) absl::ConsumePrefix(&key, "output/");
     const auto value = (*reader)->Read(full);
-    EXPECT_TRUE(value.ok()) << value.status();
+    EST_EXPECT_OK(value);
     if (value.ok()) (input ? golden.inputs : golden.outputs)[std::string(key)] = *value;
   }
   EXPECT_FALSE(golden.outputs.empty());
@@ -60,16 +61,16 @@ class SavedModelGoldenTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SavedModelGoldenTest, GivesWhatTensorFlowComputed) {
   const auto model = SavedModelReader::Open(JoinPath(Dir(GetParam()), "model"));
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   ASSERT_FALSE((*model)->signatures().empty());
   for (const auto& [name, signature] : (*model)->signatures()) {
     SCOPED_TRACE(name);
     const auto predictor =
         LoadPredictor(JoinPath(Dir(GetParam()), "model"), {.signature_key = name});
-    ASSERT_TRUE(predictor.ok()) << predictor.status();
+    EST_ASSERT_OK(predictor);
     const Golden golden = ReadGolden(GetParam(), name);
     const auto outputs = (*predictor)->Predict(golden.inputs);
-    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EST_ASSERT_OK(outputs);
     ExpectSame(*outputs, golden.outputs);
   }
 }
@@ -81,18 +82,18 @@ INSTANTIATE_TEST_SUITE_P(Models, SavedModelGoldenTest,
 
 TEST(SavedModelGolden, OnePredictorServesBatchesOfAnySize) {
   const auto predictor = LoadPredictor(JoinPath(Dir("mnist"), "model"));
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   const Golden golden = ReadGolden("mnist", "serving_default");
   for (const int64_t n : {5, 1, 3, 5}) {
     const auto outputs = (*predictor)->Predict(Rows(golden.inputs, n));
-    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EST_ASSERT_OK(outputs);
     ExpectSame(*outputs, Rows(golden.outputs, n));
   }
 }
 
 TEST(SavedModelGolden, ATrainingGraphsMetaFileRunsByTensorNames) {
   auto model = SavedModelReader::Open(JoinPath(Dir("meta_graph"), "model.ckpt.meta"));
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   EXPECT_TRUE((*model)->signatures().empty());
   const auto predictor = LoadPredictor(
       *std::move(model),
@@ -101,10 +102,10 @@ TEST(SavedModelGolden, ATrainingGraphsMetaFileRunsByTensorNames) {
                                 {"labels", {"labels:0", DType::kInt32, std::nullopt}}},
                      .outputs = {{"logits", {"logits:0", DType::kFloat32, std::nullopt}},
                                  {"loss", {"the_loss:0", DType::kFloat32, std::nullopt}}}});
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   const Golden golden = ReadGolden("meta_graph", "train");
   const auto outputs = (*predictor)->Predict(golden.inputs);
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EST_ASSERT_OK(outputs);
   ExpectSame(*outputs, golden.outputs);
 }
 

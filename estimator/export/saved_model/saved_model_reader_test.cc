@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/export/serving/load_predictor.h"
 #include "estimator/proto/saved_model.pb.h"
@@ -18,34 +19,31 @@ using ::testing::Not;
 
 constexpr char kMnist[] = "testdata/saved_models/mnist/model";
 
-std::string Message(const absl::Status& status) { return std::string(status.message()); }
-
 TEST(SavedModelReaderTest, ListsTheSignatures) {
   const auto model = SavedModelReader::Open(kMnist);
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   const auto signature = (*model)->Signature("serving_default");
-  ASSERT_TRUE(signature.ok());
+  EST_ASSERT_OK(signature);
   EXPECT_EQ(signature->method_name, "tensorflow/serving/predict");
   EXPECT_EQ(signature->inputs.at("image").ToString(), "f32 [?,144]");
   EXPECT_EQ(signature->inputs.at("image").tensor_name, "image:0");
   EXPECT_EQ(signature->outputs.at("classes").ToString(), "i64 [?]");
-  EXPECT_THAT(Message((*model)->Signature("other").status()),
-              HasSubstr("has no signature 'other'; those there are: serving_default"));
+  EXPECT_THAT((*model)->Signature("other"),
+              ErrorHas("has no signature 'other'; those there are: serving_default"));
 }
 
 TEST(SavedModelReaderTest, SaysWhatIsMissingOrBroken) {
-  EXPECT_EQ(SavedModelReader::Open("nowhere").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(Message(SavedModelReader::Open(kMnist, {"train"}).status()),
-              HasSubstr("no graph has the tags {train}; there is {serve}"));
+  EXPECT_THAT(SavedModelReader::Open("nowhere"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(SavedModelReader::Open(kMnist, {"train"}),
+              ErrorHas("no graph has the tags {train}; there is {serve}"));
   const TempDir dir;
   const std::string file = JoinPath(dir.path(), "saved_model.pb");
-  ASSERT_TRUE(WriteFileAtomically(file, "\x08").ok());
-  EXPECT_EQ(SavedModelReader::Open(dir.path()).status().code(), absl::StatusCode::kDataLoss);
+  EST_ASSERT_OK(WriteFileAtomically(file, "\x08"));
+  EXPECT_THAT(SavedModelReader::Open(dir.path()), StatusIs(absl::StatusCode::kDataLoss));
   const auto bytes = ReadFile(JoinPath(kMnist, "saved_model.pb"));
-  ASSERT_TRUE(bytes.ok());
-  ASSERT_TRUE(WriteFileAtomically(file, *bytes).ok());
-  EXPECT_THAT(Message(LoadPredictor(dir.path()).status()),
-              HasSubstr("no checkpoint stands beside the graph"));
+  EST_ASSERT_OK(bytes);
+  EST_ASSERT_OK(WriteFileAtomically(file, *bytes));
+  EXPECT_THAT(LoadPredictor(dir.path()), ErrorHas("no checkpoint stands beside the graph"));
 }
 
 TEST(SavedModelReaderTest, AGraphWithoutSignaturesIsSaidToBeOne) {
@@ -54,51 +52,47 @@ TEST(SavedModelReaderTest, AGraphWithoutSignaturesIsSaidToBeOne) {
   meta.clear_signature_def();
   const TempDir dir;
   const std::string path = dir.File("model.ckpt-1.meta");
-  ASSERT_TRUE(WriteFileAtomically(path, meta.SerializeAsString()).ok());
+  EST_ASSERT_OK(WriteFileAtomically(path, meta.SerializeAsString()));
   const auto model = SavedModelReader::Open(path);
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   EXPECT_THAT(
-      Message((*model)->Signature("serving_default").status()),
-      AllOf(HasSubstr("has no signatures; a .meta beside a checkpoint has the training graph"),
-            HasSubstr("in a SavedSignature for LoadPredictor; its placeholders are x:0"),
-            Not(HasSubstr("--"))));
+      (*model)->Signature("serving_default"),
+      ErrorIs(
+          AllOf(HasSubstr("has no signatures; a .meta beside a checkpoint has the training graph"),
+                HasSubstr("in a SavedSignature for LoadPredictor; its placeholders are x:0"),
+                Not(HasSubstr("--")))));
 }
 
 TEST(SavedModelReaderTest, HoldsInputsAgainstTheSignature) {
   const auto predictor = LoadPredictor(kMnist);
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
-  const std::string error =
-      Message((*predictor)
-                  ->Predict(ArrayMap{{"image", Array(DType::kFloat32, {1, 28})},
-                                     {"images", Array(DType::kInt32, {1})}})
-                  .status());
-  EXPECT_THAT(error, HasSubstr("'image' is f32 [1,28], the signature takes f32 [?,144]"));
-  EXPECT_THAT(error, HasSubstr("there is no input 'images'"));
-  EXPECT_THAT(Message((*predictor)->Predict(ArrayMap()).status()),
-              HasSubstr("input 'image' is missing"));
+  EST_ASSERT_OK(predictor);
+  const absl::Status error = (*predictor)
+                                 ->Predict(ArrayMap{{"image", Array(DType::kFloat32, {1, 28})},
+                                                    {"images", Array(DType::kInt32, {1})}})
+                                 .status();
+  EXPECT_THAT(error, ErrorHas("'image' is f32 [1,28], the signature takes f32 [?,144]"));
+  EXPECT_THAT(error, ErrorHas("there is no input 'images'"));
+  EXPECT_THAT((*predictor)->Predict(ArrayMap()), ErrorHas("input 'image' is missing"));
 }
 
 TEST(SavedModelReaderTest, ComputesTheOutputsThatAreAskedFor) {
   const auto predictor = LoadPredictor(kMnist, {.outputs = {"classes"}});
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   const auto outputs = (*predictor)->Predict(ArrayMap{{"image", Array(DType::kFloat32, {2, 144})}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EST_ASSERT_OK(outputs);
   ASSERT_EQ(outputs->size(), 1u);
   EXPECT_EQ(outputs->at("classes").shape(), Shape{2});
-  EXPECT_THAT(Message(LoadPredictor(kMnist, {.outputs = {"class"}}).status()),
-              HasSubstr("has no output 'class'; it has classes, probabilities"));
+  EXPECT_THAT(LoadPredictor(kMnist, {.outputs = {"class"}}),
+              ErrorHas("has no output 'class'; it has classes, probabilities"));
 }
 
 TEST(SavedModelReaderTest, AnExampleThatDoesNotParseIsNamed) {
   const auto predictor = LoadPredictor("testdata/saved_models/parsing/model");
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
-  EXPECT_THAT(Message((*predictor)
-                          ->Predict(ArrayMap{{"examples", Array::Of<std::string>({1}, {""})}})
-                          .status()),
-              HasSubstr("example 0"));
-  EXPECT_THAT(
-      Message((*predictor)->Predict(ArrayMap{{"examples", Array(DType::kString, {0})}}).status()),
-      HasSubstr("no Examples"));
+  EST_ASSERT_OK(predictor);
+  EXPECT_THAT((*predictor)->Predict(ArrayMap{{"examples", Array::Of<std::string>({1}, {""})}}),
+              ErrorHas("example 0"));
+  EXPECT_THAT((*predictor)->Predict(ArrayMap{{"examples", Array(DType::kString, {0})}}),
+              ErrorHas("no Examples"));
 }
 
 TEST(SavedModelReaderTest, AModelWithoutVariablesNeedsNoCheckpoint) {
@@ -118,16 +112,16 @@ TEST(SavedModelReaderTest, AModelWithoutVariablesNeedsNoCheckpoint) {
   (*signature.mutable_inputs())["x"].set_dtype(proto::DT_FLOAT);
   (*signature.mutable_outputs())["y"].set_name("y:0");
   const TempDir dir;
-  ASSERT_TRUE(
-      WriteFileAtomically(JoinPath(dir.path(), "saved_model.pb"), model.SerializeAsString()).ok());
+  EST_ASSERT_OK(
+      WriteFileAtomically(JoinPath(dir.path(), "saved_model.pb"), model.SerializeAsString()));
   // Not even the rank of the input is known before the first request.
   const auto predictor = LoadPredictor(dir.path(), {.signature_key = "negate"});
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   EXPECT_EQ((*predictor)->num_programs(), 0);
   const auto outputs = (*predictor)->Predict(ArrayMap{{"x", Array::Of<float>({2}, {1, -2})}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EST_ASSERT_OK(outputs);
   EXPECT_THAT(outputs->at("y").values<float>(), ElementsAre(-1, 2));
-  EXPECT_THAT(Message((*predictor)->Predict(ArrayMap()).status()), HasSubstr("not fed"));
+  EXPECT_THAT((*predictor)->Predict(ArrayMap()), ErrorHas("not fed"));
 }
 
 }  // namespace

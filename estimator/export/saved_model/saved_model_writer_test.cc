@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/export/saved_model/saved_model_show.h"
@@ -40,9 +41,9 @@ class SavedModelWriterTest : public ::testing::Test {
  protected:
   SavedModelWriterTest() {
     const auto model = MakeExportGraphDef(Linear);
-    EXPECT_TRUE(model.ok()) << model.status();
+    EST_EXPECT_OK(model);
     contents_.meta_graphs = {MakeMetaGraph(*model, {kServingTag})};
-    EXPECT_TRUE(variables_.Set("w", Array::Of<float>({2, 1}, {10, 1})).ok());
+    EST_EXPECT_OK(variables_.Set("w", Array::Of<float>({2, 1}, {10, 1})));
     contents_.variables = &variables_;
   }
   const proto::NodeDef& Node(const std::string& name) {
@@ -68,14 +69,15 @@ TEST_F(SavedModelWriterTest, GraphsThatProtobufCannotWriteAreAnErrorBeforeAnythi
   (*table->mutable_attr())["value"].mutable_tensor()->set_tensor_content(std::string(100000, 'x'));
   contents_.max_bytes = 100000;
   const absl::Status status = WriteSavedModel(dir_.File("saved"), contents_);
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("saved_model.pb would have 1"), HasSubstr("at most 100000"),
-                    HasSubstr("the largest of its nodes is 'table' with 97.7 KiB"),
-                    HasSubstr("tags {serve}"), HasSubstr("Make such a constant a variable")));
+  EXPECT_THAT(
+      status,
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               AllOf(HasSubstr("saved_model.pb would have 1"), HasSubstr("at most 100000"),
+                     HasSubstr("the largest of its nodes is 'table' with 97.7 KiB"),
+                     HasSubstr("tags {serve}"), HasSubstr("Make such a constant a variable"))));
   EXPECT_FALSE(FileExists(dir_.File("saved")));
   contents_.max_bytes = 200000;
-  EXPECT_TRUE(WriteSavedModel(dir_.File("saved"), contents_).ok());
+  EST_EXPECT_OK(WriteSavedModel(dir_.File("saved"), contents_));
 }
 
 TEST_F(SavedModelWriterTest, VariablesAreResources) {
@@ -116,16 +118,16 @@ TEST_F(SavedModelWriterTest, LocalVariablesAreInitializedWhenTheModelIsLoaded) {
 }
 
 TEST_F(SavedModelWriterTest, TheFolderHasTensorFlowsFiles) {
-  ASSERT_TRUE(WriteFileAtomically(dir_.File("labels.txt"), "zero\none\n").ok());
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("labels.txt"), "zero\none\n"));
   contents_.assets_extra = {{"names/labels.txt", dir_.File("labels.txt")}};
   const std::string dir = dir_.File("model");
-  ASSERT_TRUE(WriteSavedModel(dir, contents_).ok());
+  EST_ASSERT_OK(WriteSavedModel(dir, contents_));
   proto::SavedModel model;
   ASSERT_TRUE(model.ParseFromString(*ReadFile(JoinPath(dir, "saved_model.pb"))));
   EXPECT_EQ(model.saved_model_schema_version(), 1);
   EXPECT_THAT(model.meta_graphs(0).meta_info_def().tags(), ElementsAre("serve"));
   const auto reader = BundleReader::Open(JoinPath(dir, "variables/variables"));
-  ASSERT_TRUE(reader.ok()) << reader.status();
+  EST_ASSERT_OK(reader);
   EXPECT_THAT((*reader)->Read("w")->values<float>(), ElementsAre(10, 1));
   EXPECT_EQ(*ReadFile(JoinPath(dir, "assets.extra/names/labels.txt")), "zero\none\n");
 }
@@ -133,25 +135,25 @@ TEST_F(SavedModelWriterTest, TheFolderHasTensorFlowsFiles) {
 TEST_F(SavedModelWriterTest, TextIsTextFormat) {
   contents_.as_text = true;
   const std::string dir = dir_.File("model");
-  ASSERT_TRUE(WriteSavedModel(dir, contents_).ok());
+  EST_ASSERT_OK(WriteSavedModel(dir, contents_));
   EXPECT_FALSE(FileExists(JoinPath(dir, "saved_model.pb")));
   proto::SavedModel model;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
       *ReadFile(JoinPath(dir, "saved_model.pbtxt")), &model));
   EXPECT_EQ(model.meta_graphs_size(), 1);
-  EXPECT_TRUE(SavedModelShow::Open(dir).ok());
+  EST_EXPECT_OK(SavedModelShow::Open(dir));
 }
 
 TEST_F(SavedModelWriterTest, AnAssetMayNotLeaveItsFolder) {
   contents_.assets_extra = {{"../labels.txt", dir_.File("labels.txt")}};
-  EXPECT_THAT(std::string(WriteSavedModel(dir_.File("model"), contents_).message()),
-              HasSubstr("'../labels.txt' must be a path below assets.extra/"));
+  EXPECT_THAT(WriteSavedModel(dir_.File("model"), contents_),
+              ErrorHas("'../labels.txt' must be a path below assets.extra/"));
 }
 
 TEST_F(SavedModelWriterTest, ShowSaysWhatSavedModelCliSays) {
-  ASSERT_TRUE(WriteSavedModel(dir_.path(), contents_).ok());
+  EST_ASSERT_OK(WriteSavedModel(dir_.path(), contents_));
   const auto show = SavedModelShow::Open(dir_.path());
-  ASSERT_TRUE(show.ok()) << show.status();
+  EST_ASSERT_OK(show);
   EXPECT_EQ(show->TagSets(), "The given SavedModel contains the following tag-sets:\n'serve'\n");
   EXPECT_THAT(*show->SignatureKeys("serve"), HasSubstr("SignatureDef key: \"serving_default\"\n"));
   EXPECT_EQ(*show->InputsAndOutputs("serve", "serving_default"),
@@ -168,16 +170,16 @@ TEST_F(SavedModelWriterTest, ShowSaysWhatSavedModelCliSays) {
             "Method name is: tensorflow/serving/predict\n");
   EXPECT_THAT(show->All(), HasSubstr("MetaGraphDef with tag-set: 'serve' contains the following"));
   EXPECT_THAT(*show->Ops("serve"), HasSubstr("'MatMul'"));
-  EXPECT_THAT(std::string(show->Ops("train").status().message()),
-              HasSubstr("no graph has the tag-set 'train'; those that there are: 'serve'"));
-  EXPECT_THAT(std::string(show->InputsAndOutputs("serve", "x").status().message()),
-              HasSubstr("Please choose from: serving_default"));
+  EXPECT_THAT(show->Ops("train"),
+              ErrorHas("no graph has the tag-set 'train'; those that there are: 'serve'"));
+  EXPECT_THAT(show->InputsAndOutputs("serve", "x"),
+              ErrorHas("Please choose from: serving_default"));
 }
 
 TEST_F(SavedModelWriterTest, ShowRefusesWhatIsNoSavedModel) {
-  EXPECT_EQ(SavedModelShow::Open(dir_.path()).status().code(), absl::StatusCode::kNotFound);
-  ASSERT_TRUE(WriteFileAtomically(dir_.File("saved_model.pb"), "not a proto").ok());
-  EXPECT_EQ(SavedModelShow::Open(dir_.path()).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(SavedModelShow::Open(dir_.path()), StatusIs(absl::StatusCode::kNotFound));
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("saved_model.pb"), "not a proto"));
+  EXPECT_THAT(SavedModelShow::Open(dir_.path()), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST(TimestampedExportTest, TheNameIsTheTimeAndAppearsWhole) {
@@ -187,11 +189,11 @@ TEST(TimestampedExportTest, TheNameIsTheTimeAndAppearsWhole) {
       WriteTimestampedExport(dir.File("base"),
                              [&](const std::string& path) {
                                temporary = path;
-                               EXPECT_TRUE(CreateDirectories(path).ok());
+                               EST_EXPECT_OK(CreateDirectories(path));
                                return WriteFileAtomically(JoinPath(path, "file"), "x");
                              },
                              {.now_secs = [] { return int64_t{1700000000}; }});
-  ASSERT_TRUE(written.ok()) << written.status();
+  EST_ASSERT_OK(written);
   EXPECT_EQ(*written, dir.File("base/1700000000"));
   EXPECT_EQ(temporary, dir.File("base/temp-1700000000"));
   EXPECT_THAT(*ListDirectory(dir.File("base")), ElementsAre("1700000000"));
@@ -199,19 +201,19 @@ TEST(TimestampedExportTest, TheNameIsTheTimeAndAppearsWhole) {
 
 TEST(TimestampedExportTest, ATakenNameMeansTheNextSecond) {
   const TempDir dir;
-  ASSERT_TRUE(CreateDirectories(dir.File("100")).ok());
+  EST_ASSERT_OK(CreateDirectories(dir.File("100")));
   int64_t now = 100;
   const auto make = [](const std::string& path) { return CreateDirectories(path); };
   const ExportClock clock = {.now_secs = [&] { return now; }, .wait_a_second = [&] { ++now; }};
   const auto written = WriteTimestampedExport(dir.path(), make, clock);
-  ASSERT_TRUE(written.ok()) << written.status();
+  EST_ASSERT_OK(written);
   EXPECT_EQ(*written, dir.File("101"));
   // Time that stands still: ten attempts.
   int waits = 0;
   const auto failed = WriteTimestampedExport(
       dir.path(), make,
       {.now_secs = [] { return int64_t{100}; }, .wait_a_second = [&] { ++waits; }});
-  EXPECT_EQ(failed.status().code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(failed, StatusIs(absl::StatusCode::kAborted));
   EXPECT_EQ(waits, 10);
 }
 
@@ -233,8 +235,8 @@ TEST(TimestampedExportTest, OfTwoExportsInOneSecondEachHasItsOwnFolder) {
         return write("first")(path);
       },
       clock);
-  ASSERT_TRUE(first.ok()) << first.status();
-  ASSERT_TRUE(other.ok()) << other.status();
+  EST_ASSERT_OK(first);
+  EST_ASSERT_OK(other);
   EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("100", "101"));
   EXPECT_EQ(*ReadFile(JoinPath(*first, "file")), "first");
   EXPECT_EQ(*ReadFile(JoinPath(*other, "file")), "other");
@@ -242,14 +244,14 @@ TEST(TimestampedExportTest, OfTwoExportsInOneSecondEachHasItsOwnFolder) {
 
 TEST(TimestampedExportTest, WhatAnotherExportHasMadeStays) {
   const TempDir dir;
-  ASSERT_TRUE(CreateDirectories(dir.File("temp-100")).ok());
-  ASSERT_TRUE(WriteFileAtomically(dir.File("temp-100/file"), "half").ok());
-  ASSERT_TRUE(CreateDirectories(dir.File("101")).ok());
+  EST_ASSERT_OK(CreateDirectories(dir.File("temp-100")));
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("temp-100/file"), "half"));
+  EST_ASSERT_OK(CreateDirectories(dir.File("101")));
   int64_t now = 100;
   const auto failed = WriteTimestampedExport(
       dir.path(), [](const std::string&) { return absl::UnavailableError("the disk is full"); },
       {.now_secs = [&] { return now; }, .wait_a_second = [&] { ++now; }});
-  EXPECT_THAT(std::string(failed.status().message()), HasSubstr("the disk is full"));
+  EXPECT_THAT(failed, ErrorHas("the disk is full"));
   EXPECT_EQ(now, 102);
   EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre("101", "temp-100"));
   EXPECT_EQ(*ReadFile(dir.File("temp-100/file")), "half");
@@ -259,11 +261,11 @@ TEST(TimestampedExportTest, AFailedExportLeavesNothing) {
   const TempDir dir;
   const auto written = WriteTimestampedExport(dir.path(),
                                               [](const std::string& path) {
-                                                EXPECT_TRUE(CreateDirectories(path).ok());
+                                                EST_EXPECT_OK(CreateDirectories(path));
                                                 return absl::UnavailableError("the disk is full");
                                               },
                                               {.now_secs = [] { return int64_t{100}; }});
-  EXPECT_THAT(std::string(written.status().message()), HasSubstr("the disk is full"));
+  EXPECT_THAT(written, ErrorHas("the disk is full"));
   EXPECT_THAT(*ListDirectory(dir.path()), ElementsAre());
 }
 

@@ -13,6 +13,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/export/saved_model/saved_model_writer.h"
@@ -33,7 +34,6 @@ namespace {
 
 using testing::CreatePredictor;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Array Numbers(const Shape& shape) {
   Array numbers(DType::kFloat32, shape);
@@ -70,18 +70,18 @@ ExportGraphFn Network(ServingInputReceiverFn receiver_fn) {
 class LoadPredictorTest : public ::testing::Test {
  protected:
   LoadPredictorTest() {
-    EXPECT_TRUE(variables_->Set("w", Numbers({6, 4})).ok());
-    EXPECT_TRUE(variables_->Set("b", Numbers({4})).ok());
+    EST_EXPECT_OK(variables_->Set("w", Numbers({6, 4})));
+    EST_EXPECT_OK(variables_->Set("b", Numbers({4})));
   }
   std::string Export(const ExportGraphFn& build, bool as_text = false) {
     const auto model = MakeExportGraphDef(build);
-    EXPECT_TRUE(model.ok()) << model.status();
+    EST_EXPECT_OK(model);
     EXPECT_THAT(model->obstacles, ElementsAre());
     const absl::Status written =
         WriteSavedModel(dir_.File("model"), {.meta_graphs = {MakeMetaGraph(*model, {kServingTag})},
                                              .variables = variables_.get(),
                                              .as_text = as_text});
-    EXPECT_TRUE(written.ok()) << written;
+    EST_EXPECT_OK(written);
     return dir_.File("model");
   }
   static void ExpectSame(const ArrayMap& actual, const ArrayMap& expected) {
@@ -101,30 +101,30 @@ class LoadPredictorTest : public ::testing::Test {
 TEST_F(LoadPredictorTest, AnExportedModelPredictsWhatItsGraphPredictsAtAnyBatchSize) {
   const std::string dir = Export(Network(raw_));
   const auto loaded = LoadPredictor(dir);
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  ASSERT_TRUE(RemoveDirectoryRecursively(dir).ok());  // it is read once
+  EST_ASSERT_OK(loaded);
+  EST_ASSERT_OK(RemoveDirectoryRecursively(dir));  // it is read once
   EXPECT_EQ((*loaded)->inputs().at("x").ToString(), "f32 [?,2,3]");
   const auto direct = CreatePredictor(Network(raw_), variables_);
-  ASSERT_TRUE(direct.ok()) << direct.status();
+  EST_ASSERT_OK(direct);
   for (const int64_t rows : {1, 2, 7}) {
     const ArrayMap inputs{{"x", Numbers({rows, 2, 3})}};
     const auto actual = (*loaded)->Predict(inputs), expected = (*direct)->Predict(inputs);
-    ASSERT_TRUE(actual.ok()) << actual.status();
-    ASSERT_TRUE(expected.ok()) << expected.status();
+    EST_ASSERT_OK(actual);
+    EST_ASSERT_OK(expected);
     ExpectSame(*actual, *expected);
   }
 }
 
 TEST_F(LoadPredictorTest, AModelThatIsWrittenAsTextIsReadBack) {
   const auto loaded = LoadPredictor(Export(Network(raw_), true));
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EST_ASSERT_OK(loaded);
   ASSERT_TRUE(FileExists(dir_.File("model/saved_model.pbtxt")));
   const auto direct = CreatePredictor(Network(raw_), variables_);
-  ASSERT_TRUE(direct.ok()) << direct.status();
+  EST_ASSERT_OK(direct);
   const ArrayMap inputs{{"x", Numbers({3, 2, 3})}};
   const auto actual = (*loaded)->Predict(inputs), expected = (*direct)->Predict(inputs);
-  ASSERT_TRUE(actual.ok()) << actual.status();
-  ASSERT_TRUE(expected.ok()) << expected.status();
+  EST_ASSERT_OK(actual);
+  EST_ASSERT_OK(expected);
   ExpectSame(*actual, *expected);
 }
 
@@ -132,16 +132,16 @@ TEST_F(LoadPredictorTest, AParsingReceiverIsReadBack) {
   const ServingInputReceiverFn parsing =
       BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2, 3}}}});
   const auto loaded = LoadPredictor(Export(Network(parsing)), {.signature_key = "regress"});
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EST_ASSERT_OK(loaded);
   Array examples(DType::kString, {3});
   for (std::string& example : examples.values<std::string>())
     example = ExampleBuilder().Floats("x", {1, 2, 3, 4, 5, 6}).Serialize();
   const auto direct = CreatePredictor(Network(parsing), variables_, "regress");
-  ASSERT_TRUE(direct.ok()) << direct.status();
+  EST_ASSERT_OK(direct);
   const auto actual = (*loaded)->Predict(ArrayMap{{"inputs", examples}});
   const auto expected = (*direct)->Predict(ArrayMap{{"inputs", examples}});
-  ASSERT_TRUE(actual.ok()) << actual.status();
-  ASSERT_TRUE(expected.ok()) << expected.status();
+  EST_ASSERT_OK(actual);
+  EST_ASSERT_OK(expected);
   ExpectSame(*actual, *expected);
 }
 
@@ -151,7 +151,7 @@ TEST_F(LoadPredictorTest, ThreadsAreServedExamplesOfAnyNumberInMemoryThatStaysFl
   const auto loaded = LoadPredictor(
       Export(Network(parsing)),
       {.signature_key = "regress", .predictor = {.max_programs = 2, .num_sessions = 2}});
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EST_ASSERT_OK(loaded);
   const auto serve = [&loaded](int64_t rows) -> std::vector<float> {
     Array examples(DType::kString, {rows});
     for (std::string& example : examples.values<std::string>())
@@ -188,7 +188,7 @@ TEST_F(LoadPredictorTest, ThreadsAreServedExamplesOfAnyNumberInMemoryThatStaysFl
 TEST_F(LoadPredictorTest, AModelThatTakesOneNumberOfRowsIsTriedWithIt) {
   const auto model = MakeExportGraphDef(
       Network(BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2, 3}}}}, 5)));
-  ASSERT_TRUE(model.ok()) << model.status();
+  EST_ASSERT_OK(model);
   proto::MetaGraphDef graph = MakeMetaGraph(*model, {kServingTag});
   for (auto& [name, input] :
        *graph.mutable_signature_def()->at(kDefaultServingSignatureKey).mutable_inputs()) {
@@ -199,13 +199,12 @@ TEST_F(LoadPredictorTest, AModelThatTakesOneNumberOfRowsIsTriedWithIt) {
     (*node.mutable_attr())["shape"].mutable_shape()->mutable_dim(0)->set_size(-1);
   }
   const std::string dir = dir_.File("five");
-  ASSERT_TRUE(WriteSavedModel(dir, {.meta_graphs = {graph}, .variables = variables_.get()}).ok());
+  EST_ASSERT_OK(WriteSavedModel(dir, {.meta_graphs = {graph}, .variables = variables_.get()}));
   EXPECT_FALSE(LoadPredictor(dir).ok());
-  EXPECT_EQ(LoadPredictor(dir, {.batch_size = -1}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(LoadPredictor(dir, {.batch_size = -1}), StatusIs(absl::StatusCode::kInvalidArgument));
   const auto told = LoadPredictor(dir, {.batch_size = 5});
-  ASSERT_TRUE(told.ok()) << told.status();
-  EXPECT_TRUE((*told)->Predict(ArrayMap{{"x", Numbers({5, 2, 3})}}).ok());
+  EST_ASSERT_OK(told);
+  EST_EXPECT_OK((*told)->Predict(ArrayMap{{"x", Numbers({5, 2, 3})}}));
 }
 
 TEST_F(LoadPredictorTest, ClassesThatAreStringsAreReadBack) {
@@ -227,12 +226,12 @@ TEST_F(LoadPredictorTest, ClassesThatAreStringsAreReadBack) {
     return built;
   };
   const auto loaded = LoadPredictor(Export(build));
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EST_ASSERT_OK(loaded);
   Array examples(DType::kString, {2});
   for (std::string& example : examples.values<std::string>())
     example = ExampleBuilder().Floats("x", {1, 2, 3}).Serialize();
   const auto outputs = (*loaded)->Predict(ArrayMap{{"inputs", examples}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EST_ASSERT_OK(outputs);
   EXPECT_THAT(outputs->at("classes").values<std::string>(),
               ElementsAre("cat", "dog", "cow", "cat", "dog", "cow"));
 }
@@ -250,21 +249,19 @@ TEST_F(LoadPredictorTest, AFailedCheckOfNumbersIsNamed) {
     return built;
   };
   const auto loaded = LoadPredictor(Export(build));
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EST_ASSERT_OK(loaded);
   Array x = Numbers({2, 2, 3});
-  EXPECT_TRUE((*loaded)->Predict(ArrayMap{{"x", x}}).ok());
+  EST_EXPECT_OK((*loaded)->Predict(ArrayMap{{"x", x}}));
   x.data<float>()[3] = 1000;  // its exponential is infinite
-  EXPECT_THAT(std::string((*loaded)->Predict(ArrayMap{{"x", x}}).status().message()),
-              HasSubstr("head/check: of_the_head : Tensor had Inf values"));
+  EXPECT_THAT((*loaded)->Predict(ArrayMap{{"x", x}}),
+              ErrorHas("head/check: of_the_head : Tensor had Inf values"));
 }
 
 TEST_F(LoadPredictorTest, WhatIsNotThereIsNamed) {
   const std::string dir = Export(Network(raw_));
-  EXPECT_THAT(std::string(LoadPredictor(dir, {.signature_key = "other"}).status().message()),
-              HasSubstr("has no signature 'other'"));
-  EXPECT_THAT(std::string(LoadPredictor(dir, {.tags = {"train"}}).status().message()),
-              HasSubstr("no graph has the tags {train}"));
-  EXPECT_EQ(LoadPredictor(dir_.File("nothing")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(LoadPredictor(dir, {.signature_key = "other"}), ErrorHas("has no signature 'other'"));
+  EXPECT_THAT(LoadPredictor(dir, {.tags = {"train"}}), ErrorHas("no graph has the tags {train}"));
+  EXPECT_THAT(LoadPredictor(dir_.File("nothing")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

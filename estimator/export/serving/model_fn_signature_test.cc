@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "estimator/base/status.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
@@ -43,19 +44,17 @@ class ModelSignatureTest : public ::testing::Test {
   int calls_ = 0;
 };
 
-std::string Message(const absl::Status& status) { return std::string(status.message()); }
-
 TEST_F(ModelSignatureTest, MakesTheGraphForTheRowsOfARequest) {
   const auto source =
       Make([](const NamedTensors& features) { return Exp(features.at("x") + features.at("z")); });
-  ASSERT_TRUE(source.ok()) << source.status();
+  EST_ASSERT_OK(source);
   EXPECT_EQ((*source)->signature().method_name, "tensorflow/serving/predict");
   EXPECT_EQ((*source)->signature().inputs.at("x").ToString(), "f32 [?,2]");
   EXPECT_EQ((*source)->signature().outputs.at("y").ToString(), "f32 [?,2]");
   const int before = calls_;
   for (const int64_t rows : {1, 7, 100000}) {
     const auto made = (*source)->GraphFor(Rows(rows, rows));
-    ASSERT_TRUE(made.ok()) << made.status();
+    EST_ASSERT_OK(made);
     EXPECT_EQ(made->outputs.at("y").shape(), (Shape{rows, 2}));
   }
   EXPECT_EQ(calls_, before);
@@ -64,10 +63,10 @@ TEST_F(ModelSignatureTest, MakesTheGraphForTheRowsOfARequest) {
 TEST_F(ModelSignatureTest, InputsOfDifferentBatchesAreNamed) {
   const auto source =
       Make([](const NamedTensors& features) { return features.at("x") + features.at("z"); });
-  ASSERT_TRUE(source.ok()) << source.status();
-  EXPECT_THAT(Message((*source)->GraphFor(Rows(2, 3)).status()),
-              HasSubstr("input 'z' is [3,2], and with a batch of 2 [2,2]"));
-  EXPECT_THAT(Message((*source)->GraphFor(Rows(0, 0)).status()), HasSubstr("has no rows"));
+  EST_ASSERT_OK(source);
+  EXPECT_THAT((*source)->GraphFor(Rows(2, 3)),
+              ErrorHas("input 'z' is [3,2], and with a batch of 2 [2,2]"));
+  EXPECT_THAT((*source)->GraphFor(Rows(0, 0)), ErrorHas("has no rows"));
 }
 
 TEST_F(ModelSignatureTest, ABatchThatAReshapeCannotDivideIsRefused) {
@@ -75,10 +74,10 @@ TEST_F(ModelSignatureTest, ABatchThatAReshapeCannotDivideIsRefused) {
     const Tensor& x = features.at("x");
     return Reshape(x, {x.dim(0) / 4, 8}, "groups");
   });
-  ASSERT_TRUE(source.ok()) << source.status();
+  EST_ASSERT_OK(source);
   EXPECT_EQ((*source)->GraphFor(Rows(12, 12))->outputs.at("y").shape(), (Shape{3, 8}));
-  EXPECT_THAT(Message((*source)->GraphFor(Rows(6, 6)).status()),
-              HasSubstr("the model does not take a batch of 6: 'groups/shape'"));
+  EXPECT_THAT((*source)->GraphFor(Rows(6, 6)),
+              ErrorHas("the model does not take a batch of 6: 'groups/shape'"));
 }
 
 TEST_F(ModelSignatureTest, AModelThatIsTiedToItsBatchIsBuiltForTheSizesThatAreNamed) {
@@ -88,21 +87,19 @@ TEST_F(ModelSignatureTest, AModelThatIsTiedToItsBatchIsBuiltForTheSizesThatAreNa
         return Multiply(x, 1.0 / static_cast<double>(x.dim(0)));
       },
       {1, 2, 4});
-  ASSERT_TRUE(source.ok()) << source.status();
+  EST_ASSERT_OK(source);
   EXPECT_EQ((*source)->signature().inputs.at("x").ToString(), "f32 [?,2]");
   const int before = calls_;
   EXPECT_EQ((*source)->GraphFor(Rows(4, 4))->outputs.at("y").shape(), (Shape{4, 2}));
-  const std::string error = Message((*source)->GraphFor(Rows(3, 3)).status());
-  EXPECT_THAT(error, HasSubstr("was built for 1, 2, 4 (MakePredictorOptions::batch_sizes"));
-  EXPECT_THAT(error, HasSubstr("depend on the batch size"));
+  const absl::Status error = (*source)->GraphFor(Rows(3, 3)).status();
+  EXPECT_THAT(error, ErrorHas("was built for 1, 2, 4 (MakePredictorOptions::batch_sizes"));
+  EXPECT_THAT(error, ErrorHas("depend on the batch size"));
   EXPECT_EQ(calls_, before);
 }
 
 TEST_F(ModelSignatureTest, AnUnknownSignatureIsRefusedWithTheNamesThatThereAre) {
-  EXPECT_THAT(
-      Message(Make([](const NamedTensors& features) { return features.at("x"); }, {}, "classify")
-                  .status()),
-      HasSubstr("no signature 'classify'; it has: serving_default"));
+  EXPECT_THAT(Make([](const NamedTensors& features) { return features.at("x"); }, {}, "classify"),
+              ErrorHas("no signature 'classify'; it has: serving_default"));
 }
 
 }  // namespace

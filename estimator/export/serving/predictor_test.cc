@@ -12,6 +12,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/export/testing/create_predictor.h"
 #include "estimator/graph/graph.h"
@@ -52,13 +53,13 @@ ServingInputReceiverFn Raw(std::optional<int64_t> batch_size = std::nullopt) {
 
 std::shared_ptr<VariableStore> Weights() {
   auto store = std::make_shared<VariableStore>();
-  EXPECT_TRUE(store->Set("w", Array::Of<float>({2, 1}, {10, 1})).ok());
+  EST_EXPECT_OK(store->Set("w", Array::Of<float>({2, 1}, {10, 1})));
   return store;
 }
 
 std::unique_ptr<Predictor> MakePredictor(const PredictorOptions& options = {}) {
   auto predictor = CreatePredictor(Linear(Raw()), Weights(), "serving_default", options);
-  EXPECT_TRUE(predictor.ok()) << predictor.status();
+  EST_EXPECT_OK(predictor);
   return *std::move(predictor);
 }
 
@@ -78,7 +79,7 @@ TEST(PredictorTest, AnyBatchSizeIsServed) {
   EXPECT_EQ(predictor->outputs().at("y").ToString(), "f32 [?,1]");
   for (const int64_t rows : {1, 5, 3, 64, 1}) {
     const auto outputs = predictor->Predict(ArrayMap{{"x", Rows(rows)}});
-    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EST_ASSERT_OK(outputs);
     EXPECT_EQ(outputs->at("y").shape().ToString(), Shape({rows, 1}).ToString());
     EXPECT_EQ(outputs->at("y").AsDouble(rows - 1), 11.0 * static_cast<double>(rows - 1) + 1);
   }
@@ -87,7 +88,7 @@ TEST(PredictorTest, AnyBatchSizeIsServed) {
 TEST(PredictorTest, ProgramsAreKeptUpToABound) {
   const auto predictor = MakePredictor({.max_programs = 2});
   for (int64_t rows = 1; rows < 9; ++rows) {
-    ASSERT_TRUE(predictor->Predict(ArrayMap{{"x", Rows(rows)}}).ok());
+    EST_ASSERT_OK(predictor->Predict(ArrayMap{{"x", Rows(rows)}}));
     EXPECT_LE(predictor->num_programs(), 2);
   }
 }
@@ -145,7 +146,7 @@ class VariableOfTheSize : public ServableSignature {
 TEST(PredictorTest, AVariableThatIsLoadedForOneRequestLeavesAnotherThatRunsAlone) {
   const auto predictor = Predictor::Create(std::make_unique<VariableOfTheSize>(),
                                            std::make_shared<VariableStore>(), {.num_sessions = 2});
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   std::vector<std::thread> threads;
   std::vector<int> wrong(2, 0);
   for (int t = 0; t < 2; ++t) {
@@ -166,7 +167,7 @@ TEST(PredictorTest, MemoryStaysFlatOverTenThousandRequests) {
   const auto predictor = MakePredictor({.max_programs = 4});
   const auto serve = [&](int count) {
     for (int i = 0; i < count; ++i)
-      ASSERT_TRUE(predictor->Predict(ArrayMap{{"x", Rows(509 + i % 4)}}).ok());
+      EST_ASSERT_OK(predictor->Predict(ArrayMap{{"x", Rows(509 + i % 4)}}));
   };
   serve(500);
   const int64_t before = ResidentBytes();
@@ -178,27 +179,27 @@ TEST(PredictorTest, ARequestIsRefusedWithAllThatIsWrongWithIt) {
   const auto predictor = MakePredictor();
   const auto error = [&](const ArrayMap& inputs) {
     const auto outputs = predictor->Predict(inputs);
-    EXPECT_EQ(outputs.status().code(), absl::StatusCode::kInvalidArgument);
-    return std::string(outputs.status().message());
+    EXPECT_THAT(outputs, StatusIs(absl::StatusCode::kInvalidArgument));
+    return outputs.status();
   };
-  const std::string names = error(ArrayMap{{"X", Rows(1)}});
-  EXPECT_THAT(names, HasSubstr("there is no input 'X'; did you mean 'x'?"));
-  EXPECT_THAT(names, HasSubstr("input 'x' is missing"));
-  EXPECT_THAT(names, HasSubstr("It takes: 'x' (f32 [?,2])"));
+  const absl::Status names = error(ArrayMap{{"X", Rows(1)}});
+  EXPECT_THAT(names, ErrorHas("there is no input 'X'; did you mean 'x'?"));
+  EXPECT_THAT(names, ErrorHas("input 'x' is missing"));
+  EXPECT_THAT(names, ErrorHas("It takes: 'x' (f32 [?,2])"));
   EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kInt32, {1, 2})}}),
-              HasSubstr("input 'x' is i32 [1,2], the signature takes f32 [?,2]"));
-  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {1, 3})}}), HasSubstr("is f32 [1,3]"));
-  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {2})}}), HasSubstr("is f32 [2]"));
-  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {0, 2})}}), HasSubstr("has no rows"));
-  EXPECT_TRUE(predictor->Predict(ArrayMap{{"x", Rows(1)}}).ok());
+              ErrorHas("input 'x' is i32 [1,2], the signature takes f32 [?,2]"));
+  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {1, 3})}}), ErrorHas("is f32 [1,3]"));
+  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {2})}}), ErrorHas("is f32 [2]"));
+  EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {0, 2})}}), ErrorHas("has no rows"));
+  EST_EXPECT_OK(predictor->Predict(ArrayMap{{"x", Rows(1)}}));
 }
 
 TEST(PredictorTest, AModelOfOneBatchSizeTakesThatOne) {
   const auto predictor = CreatePredictor(Linear(Raw(4)), Weights());
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
-  EXPECT_TRUE((*predictor)->Predict(ArrayMap{{"x", Rows(4)}}).ok());
-  EXPECT_THAT(std::string((*predictor)->Predict(ArrayMap{{"x", Rows(3)}}).status().message()),
-              HasSubstr("the signature takes f32 [4,2]"));
+  EST_ASSERT_OK(predictor);
+  EST_EXPECT_OK((*predictor)->Predict(ArrayMap{{"x", Rows(4)}}));
+  EXPECT_THAT((*predictor)->Predict(ArrayMap{{"x", Rows(3)}}),
+              ErrorHas("the signature takes f32 [4,2]"));
 }
 
 // `model` of a feature x: f32 [batch, 2], its result as y. `calls` counts how often it is built.
@@ -227,11 +228,11 @@ TEST(PredictorTest, TheModelIsNotBuiltByRequests) {
                           },
                           &calls),
                       std::make_shared<VariableStore>());
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   const int before = calls;
   for (const int64_t rows : {7, 1, 300, 2000}) {
     const auto outputs = (*predictor)->Predict(ArrayMap{{"x", Rows(rows)}});
-    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EST_ASSERT_OK(outputs);
     EXPECT_EQ(outputs->at("y").num_elements(), rows);
     EXPECT_EQ(outputs->at("y").AsDouble(rows - 1), 2.0 * static_cast<double>(rows));
   }
@@ -262,14 +263,14 @@ TEST(PredictorTest, ClassesAreStrings) {
   examples.data<std::string>()[0] = ExampleBuilder().Floats("x", {1, 2, 3}).Serialize();
   examples.data<std::string>()[1] = ExampleBuilder().Floats("x", {3, 2, 1}).Serialize();
   const auto classify = CreatePredictor(build, std::make_shared<VariableStore>());
-  ASSERT_TRUE(classify.ok()) << classify.status();
+  EST_ASSERT_OK(classify);
   EXPECT_EQ((*classify)->outputs().at("classes").ToString(), "str [?,3]");
   const auto outputs = (*classify)->Predict(ArrayMap{{"inputs", examples}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EST_ASSERT_OK(outputs);
   EXPECT_THAT(outputs->at("classes").values<std::string>(),
               ElementsAre("cat", "dog", "cow", "cat", "dog", "cow"));
   const auto best = CreatePredictor(build, std::make_shared<VariableStore>(), "best");
-  ASSERT_TRUE(best.ok()) << best.status();
+  EST_ASSERT_OK(best);
   EXPECT_THAT((*best)->Predict(ArrayMap{{"examples", examples}})->at("class").values<std::string>(),
               ElementsAre("cow", "cat"));
 }
@@ -278,28 +279,25 @@ TEST(PredictorTest, SerializedExamplesAreParsed) {
   const auto predictor = CreatePredictor(
       Linear(BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2}}}})), Weights(),
       "regress");
-  ASSERT_TRUE(predictor.ok()) << predictor.status();
+  EST_ASSERT_OK(predictor);
   EXPECT_EQ((*predictor)->method_name(), "tensorflow/serving/regress");
   Array examples(DType::kString, {2});
   examples.data<std::string>()[0] = ExampleBuilder().Floats("x", {1, 2}).Serialize();
   examples.data<std::string>()[1] = ExampleBuilder().Floats("x", {3, 4}).Serialize();
   const auto outputs = (*predictor)->Predict(ArrayMap{{"inputs", examples}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EST_ASSERT_OK(outputs);
   EXPECT_THAT(outputs->at("outputs").values<float>(), ElementsAre(12, 34));
   examples.data<std::string>()[1] = ExampleBuilder().Floats("y", {3, 4}).Serialize();
-  EXPECT_THAT(std::string((*predictor)->Predict(ArrayMap{{"inputs", examples}}).status().message()),
-              HasSubstr("example 1: "));
+  EXPECT_THAT((*predictor)->Predict(ArrayMap{{"inputs", examples}}), ErrorHas("example 1: "));
 }
 
 TEST(PredictorTest, WhatIsWrongWithTheModelShowsWhenItIsMade) {
-  EXPECT_THAT(std::string(CreatePredictor(Linear(Raw()), Weights(), "classify").status().message()),
-              HasSubstr("no signature 'classify'; it has: serving_default"));
-  EXPECT_EQ(CreatePredictor(Linear(Raw()), std::make_shared<VariableStore>()).status().code(),
-            absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(CreatePredictor(Linear(Raw()), Weights(), "serving_default", {.max_programs = 0})
-                .status()
-                .code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(CreatePredictor(Linear(Raw()), Weights(), "classify"),
+              ErrorHas("no signature 'classify'; it has: serving_default"));
+  EXPECT_THAT(CreatePredictor(Linear(Raw()), std::make_shared<VariableStore>()),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(CreatePredictor(Linear(Raw()), Weights(), "serving_default", {.max_programs = 0}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
 
@@ -15,15 +16,13 @@ using ::testing::HasSubstr;
 using ::testing::Key;
 using ::testing::UnorderedElementsAre;
 
-class SignaturesTest : public ::testing::Test {
+class SignaturesTest : public GraphTest {
  protected:
   Signatures Build(const ExportOutputs& outputs, const InputReceiver& receiver) {
     excluded_.clear();
     return BuildServingSignatures(outputs, receiver, excluded_);
   }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   std::map<std::string, std::string> excluded_;
 };
 

@@ -3,22 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 
 namespace estimator {
 namespace {
 
-using ::testing::HasSubstr;
-
-class ExportOutputTest : public ::testing::Test {
+class ExportOutputTest : public GraphTest {
  protected:
-  std::string Error(const ExportOutputs& outputs) {
-    return std::string(ResolveExportOutputs(outputs, {{"y", y_}}).status().message());
+  absl::Status Error(const ExportOutputs& outputs) {
+    return ResolveExportOutputs(outputs, {{"y", y_}}).status();
   }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   const Tensor y_ = Placeholder(DType::kFloat32, {2, 3}, "y");
   const Tensor ids_ = Placeholder(DType::kInt64, {2}, "ids");
   const Tensor words_ = Placeholder(DType::kString, {2}, "words");
@@ -27,7 +25,7 @@ class ExportOutputTest : public ::testing::Test {
 // Behaviour C5, in this test and the three below.
 TEST_F(ExportOutputTest, WithoutOutputsThePredictionsAreTheDefaultSignature) {
   const auto outputs = ResolveExportOutputs({}, {{"y", y_}, {"ids", ids_}});
-  ASSERT_TRUE(outputs.ok());
+  EST_ASSERT_OK(outputs);
   ASSERT_EQ(outputs->size(), 1u);
   const ExportOutput& output = outputs->at("serving_default");
   EXPECT_EQ(output.method_name(), "tensorflow/serving/predict");
@@ -38,34 +36,34 @@ TEST_F(ExportOutputTest, WithoutOutputsThePredictionsAreTheDefaultSignature) {
 TEST_F(ExportOutputTest, ABareTensorIsCalledOutput) {
   EXPECT_TRUE(PredictOutput(y_).outputs().at("output") == y_);
   const auto outputs = ResolveExportOutputs({}, NamedTensors(y_));
-  ASSERT_TRUE(outputs.ok());
+  EST_ASSERT_OK(outputs);
   EXPECT_EQ(outputs->at("serving_default").outputs().count("output"), 1u);
 }
 
 TEST_F(ExportOutputTest, ALoneOutputIsTheDefaultToo) {
   const auto outputs = ResolveExportOutputs({{"mine", RegressionOutput(y_)}}, {{"y", y_}});
-  ASSERT_TRUE(outputs.ok());
+  EST_ASSERT_OK(outputs);
   EXPECT_EQ(outputs->size(), 2u);
   EXPECT_EQ(outputs->at("serving_default").method_name(), "tensorflow/serving/regress");
 }
 
 TEST_F(ExportOutputTest, SeveralOutputsNeedADefault) {
   EXPECT_THAT(Error({{"a", PredictOutput(y_)}, {"b", PredictOutput(y_)}}),
-              HasSubstr("none of them is the default; name one of them `serving_default`"));
-  EXPECT_EQ(Error({{"a", PredictOutput(y_)}, {"serving_default", PredictOutput(y_)}}), "");
+              ErrorHas("none of them is the default; name one of them `serving_default`"));
+  EST_EXPECT_OK(Error({{"a", PredictOutput(y_)}, {"serving_default", PredictOutput(y_)}}));
 }
 
 TEST_F(ExportOutputTest, DtypesAreTensorFlows) {
   EXPECT_THAT(Error({{"c", ClassificationOutput({})}}),
-              HasSubstr("export_outputs['c']: Cannot create a ClassificationOutput with empty"));
+              ErrorHas("export_outputs['c']: Cannot create a ClassificationOutput with empty"));
   EXPECT_THAT(Error({{"c", ClassificationOutput({.scores = ids_})}}),
-              HasSubstr("scores must be a float32 Tensor; got i64 [2]"));
+              ErrorHas("scores must be a float32 Tensor; got i64 [2]"));
   EXPECT_THAT(Error({{"c", ClassificationOutput({.classes = ids_})}}),
-              HasSubstr("classes must be a string Tensor; got i64 [2]"));
+              ErrorHas("classes must be a string Tensor; got i64 [2]"));
   EXPECT_THAT(Error({{"r", RegressionOutput(ids_)}}),
-              HasSubstr("value must be a float32 Tensor; got i64 [2]"));
-  EXPECT_THAT(Error({{"p", PredictOutput(NamedTensors())}}), HasSubstr("at least one output"));
-  EXPECT_EQ(Error({{"c", ClassificationOutput({.scores = y_, .classes = words_})}}), "");
+              ErrorHas("value must be a float32 Tensor; got i64 [2]"));
+  EXPECT_THAT(Error({{"p", PredictOutput(NamedTensors())}}), ErrorHas("at least one output"));
+  EST_EXPECT_OK(Error({{"c", ClassificationOutput({.scores = y_, .classes = words_})}}));
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 
 namespace estimator {
@@ -11,16 +13,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class InputReceiverTest : public ::testing::Test {
+class InputReceiverTest : public GraphTest {
  protected:
-  Graph graph_;
-  GraphScope scope_{graph_};
   const Tensor x_ = Placeholder(DType::kFloat32, {4, 2}, "x");
 };
 
 TEST_F(InputReceiverTest, BareTensorsAreNamedAsInTensorFlow) {
   const InputReceiver receiver = ServingInputReceiver(x_, x_);
-  EXPECT_TRUE(receiver.status.ok());
+  EST_EXPECT_OK(receiver.status);
   EXPECT_EQ(receiver.features.count("feature"), 1u);
   EXPECT_EQ(receiver.receiver_tensors.count("input"), 1u);
 }
@@ -32,20 +32,17 @@ TEST_F(InputReceiverTest, ATensorReceiverHandsTheBareTensorOn) {
 }
 
 TEST_F(InputReceiverTest, NamesAndTensorsMustBeGiven) {
-  EXPECT_THAT(std::string(ServingInputReceiver({{"x", x_}}, NamedTensors()).status.message()),
-              HasSubstr("receiver_tensor must be defined"));
-  EXPECT_THAT(std::string(ServingInputReceiver(NamedTensors(), x_).status.message()),
-              HasSubstr("feature must be defined"));
-  EXPECT_THAT(
-      std::string(
-          ServingInputReceiver({{"x", x_}}, x_, {{"raw", NamedTensors()}}).status.message()),
-      HasSubstr("receiver_tensors_alternatives['raw'] must be defined"));
+  EXPECT_THAT(ServingInputReceiver({{"x", x_}}, NamedTensors()).status,
+              ErrorHas("receiver_tensor must be defined"));
+  EXPECT_THAT(ServingInputReceiver(NamedTensors(), x_).status, ErrorHas("feature must be defined"));
+  EXPECT_THAT(ServingInputReceiver({{"x", x_}}, x_, {{"raw", NamedTensors()}}).status,
+              ErrorHas("receiver_tensors_alternatives['raw'] must be defined"));
 }
 
 TEST_F(InputReceiverTest, ARawReceiverHasAPlaceholderForEachFeature) {
   const InputReceiver receiver = BuildRawServingInputReceiverFn(
       {{"a", {DType::kUint8, {-1, 28}}}, {"b", {DType::kFloat32, {7}}}})(5);
-  ASSERT_TRUE(receiver.status.ok());
+  EST_ASSERT_OK(receiver.status);
   EXPECT_EQ(receiver.features.at("a").spec().ToString(), "u8 [5,28]");
   EXPECT_EQ(receiver.features.at("b").spec().ToString(), "f32 [5]");
   EXPECT_EQ(receiver.features.at("a").node()->name(), "a");
@@ -59,19 +56,17 @@ TEST_F(InputReceiverTest, AFixedBatchSizeStaysWhateverIsAskedFor) {
 }
 
 TEST_F(InputReceiverTest, AFeatureWithoutABatchAxisIsRefused) {
-  EXPECT_THAT(
-      std::string(
-          BuildRawServingInputReceiverFn({{"a", {DType::kFloat32, {}}}})(2).status.message()),
-      HasSubstr("feature 'a' is f32 []; its axis 0 must be the batch"));
+  EXPECT_THAT(BuildRawServingInputReceiverFn({{"a", {DType::kFloat32, {}}}})(2).status,
+              ErrorHas("feature 'a' is f32 []; its axis 0 must be the batch"));
 }
 
 TEST_F(InputReceiverTest, FeaturesAndLabelsOfOneNameAreRefused) {
   const std::map<std::string, TensorSpec> spec = {{"a", {DType::kFloat32, {-1}}}};
-  EXPECT_THAT(std::string(BuildRawSupervisedInputReceiverFn(spec, spec)(2).status.message()),
-              HasSubstr("distinct keys; both have a"));
+  EXPECT_THAT(BuildRawSupervisedInputReceiverFn(spec, spec)(2).status,
+              ErrorHas("distinct keys; both have a"));
   const InputReceiver receiver =
       BuildRawSupervisedInputReceiverFn(spec, {{"", {DType::kInt32, {-1}}}})(2);
-  ASSERT_TRUE(receiver.status.ok()) << receiver.status;
+  EST_ASSERT_OK(receiver.status);
   EXPECT_EQ(receiver.receiver_tensors.count("label"), 1u);
   EXPECT_EQ(receiver.labels.count(""), 1u);
 }
@@ -81,7 +76,7 @@ TEST_F(InputReceiverTest, AParsingReceiverStandsBehindOneStringPlaceholder) {
       {{"image", FixedLenFeature{.shape = {2, 3}}},
        {"label",
         FixedLenFeature{.dtype = DType::kInt32, .default_value = Array::Scalar<int32_t>(7)}}})(4);
-  ASSERT_TRUE(receiver.status.ok()) << receiver.status;
+  EST_ASSERT_OK(receiver.status);
   const Tensor examples = receiver.receiver_tensors.at("examples");
   EXPECT_EQ(examples.node()->name(), "input_example_tensor");
   EXPECT_EQ(examples.spec().ToString(), "str [4]");
@@ -103,31 +98,32 @@ TEST_F(InputReceiverTest, NodesOfFeaturesHaveNamesThatTensorFlowTakes) {
 TEST_F(InputReceiverTest, FeaturesOfUnknownLengthAreRefusedByName) {
   const InputReceiver receiver =
       BuildParsingServingInputReceiverFn({{"tags", VarLenFeature{.max_length = 3}}})(4);
-  EXPECT_EQ(receiver.status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(receiver.status.message()),
-              HasSubstr("feature 'tags': a parsing receiver takes FixedLenFeature only"));
+  EXPECT_THAT(receiver.status,
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       HasSubstr("feature 'tags': a parsing receiver takes FixedLenFeature only")));
 }
 
 TEST_F(InputReceiverTest, FeaturesThatExamplesCannotHoldAreRefusedByName) {
   for (const DType dtype : {DType::kUint8, DType::kBool, DType::kFloat64}) {
     const InputReceiver receiver =
         BuildParsingServingInputReceiverFn({{"image", FixedLenFeature{.dtype = dtype}}})(4);
-    EXPECT_EQ(receiver.status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(receiver.status.message()),
-                HasSubstr("Key: image.  Examples hold float32, int64 (also read as int32) and "
-                          "string, not "));
+    EXPECT_THAT(
+        receiver.status,
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 HasSubstr("Key: image.  Examples hold float32, int64 (also read as int32) and "
+                           "string, not ")));
   }
 }
 
 TEST_F(InputReceiverTest, DefaultsThatDoNotFitTheirFeatureAreRefused) {
   const auto error = [](const FixedLenFeature& feature) {
-    return std::string(BuildParsingServingInputReceiverFn({{"x", feature}})(4).status.message());
+    return BuildParsingServingInputReceiverFn({{"x", feature}})(4).status;
   };
   EXPECT_THAT(error({.shape = {2}, .default_value = Array::Scalar(1.0f)}),
-              HasSubstr("default_value is f32 [], the feature is f32 [2]"));
+              ErrorHas("default_value is f32 [], the feature is f32 [2]"));
   // An i32 feature is stored as int64, but its default is what the model gets.
   EXPECT_THAT(error({.dtype = DType::kInt32, .default_value = Array::String("seven")}),
-              HasSubstr("default_value is str [], the feature is i32 []"));
+              ErrorHas("default_value is str [], the feature is i32 []"));
 }
 
 }  // namespace

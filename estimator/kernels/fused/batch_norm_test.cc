@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
@@ -89,7 +90,7 @@ struct Block {
 
 Array Run(const KernelSpec& spec, const std::vector<Array>& inputs, size_t output = 0) {
   const auto result = RunReferenceKernel(spec, inputs);
-  EXPECT_TRUE(result.ok()) << result.status();
+  EST_EXPECT_OK(result);
   return (*result)[output];
 }
 
@@ -130,8 +131,8 @@ TEST(FusedBatchNorm, BlocksWithShortcutAndReluMatchThePlainOpsInEitherLayout) {
                        backward = b.BackwardSpec(is_training, side);
       const auto y = RunKernel(forward, b.forward, KernelTier::kFused);
       const auto gradients = RunKernel(backward, b.backward, KernelTier::kFused);
-      ASSERT_TRUE(y.ok()) << y.status();
-      ASSERT_TRUE(gradients.ok()) << gradients.status();
+      EST_ASSERT_OK(y);
+      EST_ASSERT_OK(gradients);
       for (size_t o = 0; o < b.y.size(); ++o)
         EXPECT_TRUE(Compare((*y)[o], b.y[o], kSums).equal) << "output " << o;
       const Tolerance sums{.relative = 2e-5, .absolute = 1e-4};

@@ -1,3 +1,4 @@
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
@@ -28,7 +29,8 @@ TEST(FusedBias, BlocksOfChannelsGiveTheSame) {
   const KernelSpec add{.op = "BiasAdd", .name = "b", .outputs = {{DType::kFloat32, x.shape()}}};
   const KernelSpec grad{.op = "BiasAddGrad", .name = "g", .outputs = {{DType::kFloat32, {32}}}};
   const auto y = RunReferenceKernel(add, {x, bias}), sums = RunReferenceKernel(grad, {x});
-  ASSERT_TRUE(y.ok() && sums.ok());
+  EST_ASSERT_OK(y);
+  EST_ASSERT_OK(sums);
   for (const int64_t block : {1, 4, 8, 16}) {
     EXPECT_EQ(DifferenceInBlocks(add, {x, bias}, *y, {0}, {0}, block, KernelTier::kFused, {}), "");
     EXPECT_EQ(DifferenceInBlocks(grad, {x}, *sums, {0}, {}, block, KernelTier::kFused,

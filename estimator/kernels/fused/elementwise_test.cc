@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
@@ -41,13 +42,13 @@ Array Reference(const std::string& op, const std::vector<Array>& inputs,
   }
   const auto result =
       RunReferenceKernel({.op = op, .name = op, .outputs = {{dtype, shape}}}, inputs);
-  EXPECT_TRUE(result.ok()) << result.status();
+  EST_EXPECT_OK(result);
   return result.ok() ? (*result)[0] : Array(dtype, shape);
 }
 
 std::vector<Array> RunFused(const KernelSpec& spec, const std::vector<Array>& inputs) {
   const auto result = RunKernel(spec, inputs, KernelTier::kFused);
-  EXPECT_TRUE(result.ok()) << result.status();
+  EST_EXPECT_OK(result);
   return result.ok() ? *result : std::vector<Array>(spec.outputs.size());
 }
 
@@ -157,7 +158,7 @@ TEST(FusedElementwise, ALongChainReusesItsTiles) {
   const KernelSpec spec = CompleteSpec(Fused(ops, args, {101}, {F32({kSize})}),
                                        {RandomArray({kSize}, 1), Array::Scalar(1.0f)});
   const auto kernel = CreateKernel(spec, KernelTier::kFused);
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EST_ASSERT_OK(kernel);
   EXPECT_LT((*kernel)->scratch_bytes(), 4u * 20480u);
   const Array zero(DType::kFloat32, {kSize});
   Array hundred(DType::kFloat32, {kSize});
@@ -173,7 +174,7 @@ TEST(FusedElementwise, AnOutputIsAliasedOnlyToAnInputThatNoLaterOpReads) {
   const KernelSpec spec = CompleteSpec(
       Fused({"AddV2", "Mul"}, {0, 1, -1, 2, 0, -1}, {2, 3}, {F32(shape), F32(shape)}), {a, b});
   const auto kernel = CreateKernel(spec, KernelTier::kFused);
-  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EST_ASSERT_OK(kernel);
   EXPECT_EQ((*kernel)->AliasInput(0), 1);
   EXPECT_EQ((*kernel)->AliasInput(1), 0);
 
@@ -181,8 +182,8 @@ TEST(FusedElementwise, AnOutputIsAliasedOnlyToAnInputThatNoLaterOpReads) {
   Array scratch(DType::kUint8, Shape{static_cast<int64_t>((*kernel)->scratch_bytes())});
   const std::vector<const void*> in = {y.raw(), u.raw()};
   const std::vector<void*> out = {u.raw(), y.raw()};
-  ASSERT_TRUE(
-      (*kernel)->Run({.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}}).ok());
+  EST_ASSERT_OK(
+      (*kernel)->Run({.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}}));
   ExpectNear(u, Reference("AddV2", {a, b}), {});
   ExpectNear(y, Reference("Mul", {Reference("AddV2", {a, b}), a}), {});
 }

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
@@ -64,14 +65,15 @@ TEST(FusedOptimizers, UpdatesInPlaceGiveTheSameBits) {
       {.op = "ApplyMomentum", .attrs = {{"use_nesterov", false}}, .outputs = States(2)}, inputs);
   const auto expected = RunKernel(spec, inputs, KernelTier::kFused);
   const auto kernel = CreateKernel(spec, KernelTier::kFused);
-  ASSERT_TRUE(expected.ok() && kernel.ok());
+  EST_ASSERT_OK(expected);
+  EST_ASSERT_OK(kernel);
   Array var = inputs[0].Clone(), accum = inputs[1].Clone();
   EXPECT_EQ((*kernel)->AliasInput(0), 0);
   EXPECT_EQ((*kernel)->AliasInput(1), 1);
   const std::vector<const void*> in = {var.raw(), accum.raw(), inputs[2].raw(), inputs[3].raw(),
                                        inputs[4].raw()};
   const std::vector<void*> out = {var.raw(), accum.raw()};
-  ASSERT_TRUE((*kernel)->Run({.inputs = in, .outputs = out, .scratch = nullptr, .step = {}}).ok());
+  EST_ASSERT_OK((*kernel)->Run({.inputs = in, .outputs = out, .scratch = nullptr, .step = {}}));
   EXPECT_TRUE(SameBits(var, (*expected)[0]));
   EXPECT_TRUE(SameBits(accum, (*expected)[1]));
 }

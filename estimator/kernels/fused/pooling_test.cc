@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "estimator/kernels/window.h"
 #include "gtest/gtest.h"
@@ -26,7 +27,7 @@ struct Case {
   }
   Shape output() const {
     const auto windows = MakeWindow2D(attrs(), input, size, size);
-    EXPECT_TRUE(windows.ok()) << windows.status();
+    EST_EXPECT_OK(windows);
     return {input[0], windows->rows.output, windows->columns.output, input[3]};
   }
 };
@@ -61,7 +62,7 @@ TEST(FusedPooling, MaxPoolGradGoesToTheFirstOfEqualMaxima) {
     const Array x = Ties(c.input), dy = RandomArray(c.output(), 2);
     const auto y = RunReferenceKernel(
         {.op = "MaxPool", .name = "p", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {x});
-    ASSERT_TRUE(y.ok()) << y.status();
+    EST_ASSERT_OK(y);
     EXPECT_MATCHES_REFERENCE({.op = "MaxPoolGrad", .attrs = c.attrs(), .outputs = {F32(c.input)}},
                              {x, (*y)[0], dy}, KernelTier::kFused, kSummationOrder);
   }
@@ -75,7 +76,7 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
                                    .attrs = c.attrs(),
                                    .outputs = {F32(c.output()), {DType::kUint8, c.output()}}},
                                   {x}, KernelTier::kFused);
-    ASSERT_TRUE(pooled.ok()) << pooled.status();
+    EST_ASSERT_OK(pooled);
     const Array &y = (*pooled)[0], &argmax = (*pooled)[1];
     EXPECT_MATCHES_REFERENCE({.op = "_MaxPoolWithArgmax",
                               .attrs = c.attrs(),
@@ -84,14 +85,14 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
     const KernelSpec grad{
         .op = "MaxPoolGrad", .name = "g", .attrs = c.attrs(), .outputs = {F32(c.input)}};
     const auto expected = RunReferenceKernel(grad, {x, y, dy});
-    ASSERT_TRUE(expected.ok()) << expected.status();
+    EST_ASSERT_OK(expected);
     KernelSpec fused = grad;
     fused.op = "_MaxPoolGradWithArgmax";
     fused.attrs.Set("input_shape", c.input.dims());
     EXPECT_MATCHES_REFERENCE(fused, {argmax, dy}, KernelTier::kFused, kSummationOrder);
     EXPECT_MATCHES_REFERENCE(fused, {argmax, dy, y}, KernelTier::kFused, kSummationOrder);
     const auto actual = RunKernel(fused, {argmax, dy}, KernelTier::kFused);
-    ASSERT_TRUE(actual.ok()) << actual.status();
+    EST_ASSERT_OK(actual);
     const Difference difference = Compare((*actual)[0], (*expected)[0], kSummationOrder);
     EXPECT_TRUE(difference.equal) << difference.report;
 
@@ -99,7 +100,8 @@ TEST(FusedPooling, ArgmaxPairEqualsMaxPoolAndItsGradient) {
     const auto with_relu = RunKernel(fused, {argmax, dy, y}, KernelTier::kFused);
     const auto relu_grad = RunReferenceKernel(
         {.op = "ReluGrad", .name = "r", .outputs = {F32(c.input)}}, {(*expected)[0], x});
-    ASSERT_TRUE(with_relu.ok() && relu_grad.ok());
+    EST_ASSERT_OK(with_relu);
+    EST_ASSERT_OK(relu_grad);
     const Difference relu_difference = Compare((*with_relu)[0], (*relu_grad)[0], kSummationOrder);
     EXPECT_TRUE(relu_difference.equal) << relu_difference.report;
   }
@@ -115,13 +117,13 @@ TEST(FusedPooling, BlocksOfChannelsGiveTheSame) {
                           .attrs = c.attrs(),
                           .outputs = {F32(c.output()), {DType::kUint8, c.output()}}};
     const auto pooled = RunReferenceKernel(pool, {x});
-    ASSERT_TRUE(pooled.ok()) << pooled.status();
+    EST_ASSERT_OK(pooled);
     KernelSpec grad{
         .op = "_MaxPoolGradWithArgmax", .name = "g", .attrs = c.attrs(), .outputs = {F32(c.input)}};
     grad.attrs.Set("input_shape", c.input.dims());
     const std::vector<Array> grad_inputs = {(*pooled)[1], dy, (*pooled)[0]};
     const auto dx = RunReferenceKernel(grad, grad_inputs);
-    ASSERT_TRUE(dx.ok()) << dx.status();
+    EST_ASSERT_OK(dx);
     for (const int64_t block : {8, 16}) {
       EXPECT_EQ(DifferenceInBlocks(pool, {x}, *pooled, {0}, {0, 1}, block, KernelTier::kFused, {}),
                 "");

@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
@@ -21,7 +22,8 @@ TEST(FusedRandom, UniformGivesTheReferencesBitsForEverySizeSeedStepAndReplica) {
         const StepContext context{.step = step, .replica = replica, .num_replicas = 8};
         const auto actual = RunKernel(spec, inputs, KernelTier::kFused, context);
         const auto expected = RunReferenceKernel(spec, inputs, context);
-        ASSERT_TRUE(actual.ok() && expected.ok());
+        EST_ASSERT_OK(actual);
+        EST_ASSERT_OK(expected);
         EXPECT_TRUE(SameBits((*actual)[0], (*expected)[0]))
             << size << " numbers, step " << step << ", replica " << replica;
       }

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/layout.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
@@ -24,12 +25,12 @@ TEST(Reorder, BothWaysMatchTheReferenceInEveryBlockAndDtype) {
                                {});
       const auto there =
           RunKernel(ReorderTo(kBlockedFormat, dtype, blocked), {x}, KernelTier::kFused);
-      ASSERT_TRUE(there.ok()) << there.status();
+      EST_ASSERT_OK(there);
       EXPECT_MATCHES_REFERENCE(ReorderTo(kPlainFormat, dtype, plain), {(*there)[0]},
                                KernelTier::kFused, {});
       const auto back =
           RunKernel(ReorderTo(kPlainFormat, dtype, plain), {(*there)[0]}, KernelTier::kFused);
-      ASSERT_TRUE(back.ok()) << back.status();
+      EST_ASSERT_OK(back);
       EXPECT_TRUE(SameBits((*back)[0], x)) << DTypeName(dtype) << " block " << block;
     }
   }
@@ -40,7 +41,7 @@ TEST(Reorder, AChannelOfABlockIsWhereItsNameSays) {
   for (int i = 0; i < 8; ++i) x.data<float>()[i] = static_cast<float>(i);
   const auto blocked =
       RunReferenceKernel(ReorderTo(kBlockedFormat, DType::kFloat32, {1, 2, 1, 2, 2}), {x});
-  ASSERT_TRUE(blocked.ok()) << blocked.status();
+  EST_ASSERT_OK(blocked);
   const float expected[8] = {0, 1, 4, 5, 2, 3, 6, 7};
   for (int i = 0; i < 8; ++i) EXPECT_EQ((*blocked)[0].data<float>()[i], expected[i]) << i;
 }

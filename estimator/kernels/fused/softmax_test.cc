@@ -2,7 +2,9 @@
 #include <limits>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -56,7 +58,7 @@ TEST(FusedSoftmax, ALabelOutOfRangeIsTheReferencesError) {
                         .outputs = {{DType::kFloat32, {3}}, {DType::kFloat32, {3, 10}}}};
   const auto fused = RunKernel(spec, inputs, KernelTier::kFused);
   const auto reference = RunReferenceKernel(spec, inputs);
-  EXPECT_EQ(fused.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(fused, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_EQ(fused.status(), reference.status());
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "estimator/kernels/window.h"
@@ -43,7 +44,7 @@ std::vector<Case> Cases() {
 
 Shape OutputOf(const Case& c, bool depthwise) {
   const auto geometry = MakeConvGeometry(c.attrs, c.input, c.filter, depthwise);
-  EXPECT_TRUE(geometry.ok()) << geometry.status();
+  EST_EXPECT_OK(geometry);
   return geometry->output();
 }
 
@@ -99,7 +100,9 @@ TEST(OneDnnConv2D, OneSizeOfBlocksIsTakenAndMatchesTheReference) {
     const auto y = RunReferenceKernel(forward, {x, filter});
     const auto dx = RunReferenceKernel(to_input, input_args);
     const auto df = RunReferenceKernel(to_filter, filter_args);
-    ASSERT_TRUE(y.ok() && dx.ok() && df.ok());
+    EST_ASSERT_OK(y);
+    EST_ASSERT_OK(dx);
+    EST_ASSERT_OK(df);
     int taken = 0;
     for (const int64_t block : {8, 16}) {
       const std::string difference = DifferenceInBlocks(forward, {x, filter}, *y, {0}, {0}, block,
@@ -149,7 +152,7 @@ TEST(OneDnnConv2D, FusedBiasReluAndSideInputMatchTheUnfusedChain) {
   const KernelSpec conv{
       .op = "Conv2D", .name = "conv", .attrs = c.attrs, .outputs = {{DType::kFloat32, output}}};
   const auto plain = RunReferenceKernel(conv, {x, filter});
-  ASSERT_TRUE(plain.ok()) << plain.status();
+  EST_ASSERT_OK(plain);
   for (const bool relu : {false, true}) {
     for (const bool with_side : {false, true}) {
       Array expected = (*plain)[0].Clone();
@@ -165,7 +168,7 @@ TEST(OneDnnConv2D, FusedBiasReluAndSideInputMatchTheUnfusedChain) {
       std::vector<Array> inputs = {x, filter, bias};
       if (with_side) inputs.push_back(side);
       const auto actual = RunKernel(fused, inputs, KernelTier::kOneDnn);
-      ASSERT_TRUE(actual.ok()) << actual.status();
+      EST_ASSERT_OK(actual);
       const Difference difference = Compare((*actual)[0], expected, kSummationOrder);
       EXPECT_TRUE(difference.equal)
           << "relu " << relu << " side " << with_side << ": " << difference.report;
@@ -194,7 +197,7 @@ TEST(OneDnnConv2D, MnistShapesUseCompiledImplementationsNotOneDnnsReference) {
       };
       for (const KernelSpec& spec : specs) {
         const auto kernel = CreateKernel(spec);
-        ASSERT_TRUE(kernel.ok()) << kernel.status();
+        EST_ASSERT_OK(kernel);
         const auto* chain = dynamic_cast<const onednn::PrimitiveChain*>(kernel->get());
         ASSERT_NE(chain, nullptr) << spec.op;
         EXPECT_TRUE(chain->implementation().rfind("jit", 0) == 0 ||

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
@@ -58,7 +59,7 @@ TEST(OneDnnMatMul, FusedBiasAndReluMatchTheUnfusedChain) {
   const auto plain = RunReferenceKernel(
       {.op = "MatMul", .name = "m", .attrs = attrs, .outputs = {{DType::kFloat32, {9, 12}}}},
       {a, b});
-  ASSERT_TRUE(plain.ok()) << plain.status();
+  EST_ASSERT_OK(plain);
   for (const bool relu : {false, true}) {
     Array expected = (*plain)[0].Clone();
     for (int64_t i = 0; i < expected.num_elements(); ++i) {
@@ -71,7 +72,7 @@ TEST(OneDnnMatMul, FusedBiasAndReluMatchTheUnfusedChain) {
     fused.attrs.Set("fused_ops", relu ? std::vector<std::string>{"BiasAdd", "Relu"}
                                       : std::vector<std::string>{"BiasAdd"});
     const auto actual = RunKernel(fused, {a, b, bias}, KernelTier::kOneDnn);
-    ASSERT_TRUE(actual.ok()) << actual.status();
+    EST_ASSERT_OK(actual);
     const Difference difference = Compare((*actual)[0], expected, kSummationOrder);
     EXPECT_TRUE(difference.equal) << "relu " << relu << ": " << difference.report;
   }
@@ -98,7 +99,7 @@ TEST(OneDnnMatMul, MnistShapesDoNotUseOneDnnsReference) {
            .attrs = {{"transpose_a", dense.transpose_a}, {"transpose_b", dense.transpose_b}},
            .inputs = {{DType::kFloat32, dense.a}, {DType::kFloat32, dense.b}},
            .outputs = {{DType::kFloat32, dense.c}}});
-      ASSERT_TRUE(kernel.ok()) << kernel.status();
+      EST_ASSERT_OK(kernel);
       const auto* chain = dynamic_cast<const onednn::PrimitiveChain*>(kernel->get());
       ASSERT_NE(chain, nullptr);
       EXPECT_NE(chain->implementation().rfind("ref", 0), 0u) << chain->implementation();

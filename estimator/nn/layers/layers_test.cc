@@ -2,7 +2,9 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/conv.h"
 #include "estimator/nn/layers/core.h"
@@ -26,7 +28,7 @@ using testing::ExpectNear;
 using testing::Stepper;
 using testing::VariableNames;
 
-class Layers : public ::testing::Test {
+class Layers : public GraphTest {
  protected:
   // 0, 1, 2, ... as one image of 4 by 4.
   Tensor Image() {
@@ -37,8 +39,6 @@ class Layers : public ::testing::Test {
   // f32 [4,2]
   Tensor Rows() { return Constant({4, 2}, {1.f, 2.f, 3.f, 5.f, 0.f, -1.f, 4.f, 4.f}); }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   Stepper stepper_{graph_};
 };
 
@@ -54,7 +54,7 @@ TEST_F(Layers, TheMnistNetworkHasTensorFlowsVariables) {
   x = layers::Dense(x, {.units = 1024, .activation = Relu});
   x = layers::Dropout(x, {.rate = 0.4, .training = true});
   x = layers::Dense(x, {.units = 10});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   EXPECT_EQ(x.shape(), (Shape{2, 10}));
   EXPECT_EQ(
       VariableNames(graph_),
@@ -217,7 +217,7 @@ TEST_F(Layers, RegularizersJoinTheGraphsCollection) {
 
 TEST_F(Layers, Bfloat16InputKeepsFloat32Weights) {
   const Tensor y = layers::Dense(Ones({2, 3}, DType::kBfloat16), {.units = 2});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   EXPECT_EQ(y.dtype(), DType::kBfloat16);
   EXPECT_EQ(graph_.FindVariable("dense/kernel")->dtype(), DType::kFloat32);
 }

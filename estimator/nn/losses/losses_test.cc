@@ -1,7 +1,9 @@
 // Losses against numbers of TF 2.15 tf.compat.v1.losses for the same inputs.
 #include "estimator/nn/losses/losses.h"
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
@@ -13,15 +15,13 @@ namespace {
 using testing::ExpectError;
 using testing::ExpectNear;
 
-class Losses : public ::testing::Test {
+class Losses : public GraphTest {
  protected:
   static void Expect(const Tensor& loss, std::vector<double> expected) {
     const absl::StatusOr<Array> value = testing::Eval(loss);
-    ASSERT_TRUE(value.ok()) << value.status();
+    EST_ASSERT_OK(value);
     ExpectNear(*value, expected, 2e-6);
   }
-  Graph graph_;
-  GraphScope scope_{graph_};
   const Tensor labels_ = Constant({2, 3}, {0.f, 1.f, .5f, 1.f, 0.f, 2.f});
   const Tensor binary_ = Constant({2, 3}, {0.f, 1.f, 1.f, 1.f, 0.f, 0.f});
   const Tensor one_hot_ = Constant({2, 3}, {0.f, 1.f, 0.f, 1.f, 0.f, 0.f});

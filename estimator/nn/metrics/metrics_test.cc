@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/metrics/at_k.h"
 #include "estimator/nn/metrics/auc.h"
 #include "estimator/nn/metrics/confusion.h"
@@ -23,16 +25,15 @@ namespace {
 using metrics::Metric;
 using testing::ExpectError;
 using testing::ExpectNear;
-using ::testing::HasSubstr;
 using testing::Stepper;
 using testing::VariableNames;
 
-class Metrics : public ::testing::Test {
+class Metrics : public GraphTest {
  protected:
   // The value after one update per batch; labels and predictions are fed.
   void Expect(const Metric& metric, double expected,
               const std::vector<std::pair<Array, Array>>& batches) {
-    ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+    EST_ASSERT_OK(graph_.status());
     Stepper stepper(graph_);
     for (const auto& [labels, predictions] : batches) {
       stepper.Run(metric.update,
@@ -41,14 +42,12 @@ class Metrics : public ::testing::Test {
     ExpectNear(stepper.Eval(metric.value), {expected}, 1e-6);
   }
   // What the update of a batch says.
-  static std::string UpdateError(const Metric& metric, const std::map<Tensor, Array>& feeds) {
+  static absl::Status UpdateError(const Metric& metric, const std::map<Tensor, Array>& feeds) {
     std::vector<Tensor> values;
     for (const Node* update : CollectAssigns({metric.update})) values.push_back(update->input(1));
-    return std::string(testing::EvalAll(values, feeds).status().message());
+    return testing::EvalAll(values, feeds).status();
   }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   const Tensor labels_ = Placeholder(DType::kInt32, {6});
   const Tensor predictions_ = Placeholder(DType::kInt32, {6});
   const Tensor scores_ = Placeholder(DType::kFloat32, {4});
@@ -131,7 +130,7 @@ TEST_F(Metrics, AreaUnderTheCurve) {
 // Fixed bug: logits gave an area of 0, or nonsense.
 TEST_F(Metrics, AreaUnderTheCurveTakesProbabilitiesOnly) {
   const Metric auc = metrics::Auc(Constant({0, 0, 1, 1}), scores_);
-  EXPECT_EQ(UpdateError(auc, {{scores_, Array::Of<float>({4}, {0, 1, .5f, 1})}}), "");
+  EST_EXPECT_OK(UpdateError(auc, {{scores_, Array::Of<float>({4}, {0, 1, .5f, 1})}}));
   const std::vector<std::pair<float, std::string>> cases = {
       {1.5f, "1.5"},
       {-.25f, "-0.25"},
@@ -139,9 +138,9 @@ TEST_F(Metrics, AreaUnderTheCurveTakesProbabilitiesOnly) {
       {std::numeric_limits<float>::quiet_NaN(), "nan"}};
   for (const auto& [bad, text] : cases) {
     EXPECT_THAT(UpdateError(auc, {{scores_, Array::Of<float>({4}, {0, 1, bad, 9})}}),
-                HasSubstr(absl::StrCat("auc: predictions must be in [0, 1], but element 2 of "
-                                       "f32 [4] is ",
-                                       text, ": pass probabilities, of logits Sigmoid(logits)")));
+                ErrorHas(absl::StrCat("auc: predictions must be in [0, 1], but element 2 of "
+                                      "f32 [4] is ",
+                                      text, ": pass probabilities, of logits Sigmoid(logits)")));
   }
 }
 
@@ -149,14 +148,14 @@ TEST_F(Metrics, AreaUnderTheCurveTakesProbabilitiesOnly) {
 TEST_F(Metrics, AClassBeyondNumClassesIsAnError) {
   const Metric iou = metrics::MeanIou(labels_, predictions_, 3);
   const Metric accuracy = metrics::MeanPerClassAccuracy(labels_, predictions_, 3);
-  EXPECT_EQ(UpdateError(iou, {{labels_, l1_}, {predictions_, p1_}}), "");
-  EXPECT_EQ(UpdateError(accuracy, {{labels_, l1_}, {predictions_, p2_}}), "");
+  EST_EXPECT_OK(UpdateError(iou, {{labels_, l1_}, {predictions_, p1_}}));
+  EST_EXPECT_OK(UpdateError(accuracy, {{labels_, l1_}, {predictions_, p2_}}));
   EXPECT_THAT(UpdateError(iou, {{labels_, l1_}, {predictions_, p2_}}),
-              HasSubstr("mean_iou: predictions must be in [0, 2], but element 3 of i32 [6] is 3"));
+              ErrorHas("mean_iou: predictions must be in [0, 2], but element 3 of i32 [6] is 3"));
   EXPECT_THAT(UpdateError(iou, {{labels_, l2_}, {predictions_, p1_}}),
-              HasSubstr("mean_iou: labels must be in [0, 2], but element 3 of i32 [6] is 3"));
+              ErrorHas("mean_iou: labels must be in [0, 2], but element 3 of i32 [6] is 3"));
   EXPECT_THAT(UpdateError(accuracy, {{labels_, l2_}, {predictions_, p1_}}),
-              HasSubstr("mean_per_class_accuracy: labels must be in [0, 2]"));
+              ErrorHas("mean_per_class_accuracy: labels must be in [0, 2]"));
 }
 
 TEST_F(Metrics, RecallAndPrecisionAtK) {

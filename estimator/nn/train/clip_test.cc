@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "estimator/graph/gradients.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
@@ -16,11 +17,7 @@ namespace {
 using testing::Eval;
 using testing::ExpectNear;
 
-class Clip : public ::testing::Test {
- protected:
-  Graph graph_;
-  GraphScope scope_{graph_};
-};
+using Clip = GraphTest;
 
 TEST_F(Clip, TheGlobalNormIsSharedOut) {
   const ClippedByGlobalNorm clipped =

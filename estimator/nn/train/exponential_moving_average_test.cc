@@ -1,5 +1,6 @@
 #include "estimator/nn/train/exponential_moving_average.h"
 
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/layers/normalization.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/gradient_descent.h"
@@ -14,15 +15,13 @@ namespace {
 using testing::ExpectNear;
 using testing::Stepper;
 
-class ExponentialMovingAverage : public ::testing::Test {
+class ExponentialMovingAverage : public GraphTest {
  protected:
   Variable Weight() {
     return GetVariable("w", {2}, {.initializer = [](const Shape&, DType) {
                          return Constant({1.f, 2.f});
                        }});
   }
-  Graph graph_;
-  GraphScope scope_{graph_};
   Stepper stepper_{graph_};
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/nn/testing/three_steps.h"
 #include "estimator/nn/train/adabelief.h"
 #include "estimator/nn/train/adadelta.h"
@@ -65,13 +66,12 @@ TEST(OptimizerOptionsTest, EveryOptimizerChecksItsOwn) {
 }
 
 TEST(OptimizerOptionsTest, WhatIsInRangePasses) {
-  EXPECT_TRUE(OptionChecks("o")
-                  .Positive("a", 1e-9)
-                  .NotNegative("b", 0)
-                  .NotPositive("c", 0)
-                  .Decay("d", 0)
-                  .status()
-                  .ok());
+  EST_EXPECT_OK(OptionChecks("o")
+                    .Positive("a", 1e-9)
+                    .NotNegative("b", 0)
+                    .NotPositive("c", 0)
+                    .Decay("d", 0)
+                    .status());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/moving_average.h"
 #include "estimator/nn/testing/step.h"
@@ -98,10 +100,8 @@ class Wrapper : public train::Optimizer {
   std::shared_ptr<Optimizer> inner_;
 };
 
-class OptimizerTest : public ::testing::Test {
+class OptimizerTest : public GraphTest {
  protected:
-  Graph graph_;
-  GraphScope scope_{graph_};
   Stepper stepper_{graph_};
 };
 
@@ -165,7 +165,7 @@ TEST_F(OptimizerTest, SlotsHaveTensorFlowsNamesInsideAndOutsideOfScopes) {
   }
   train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
   train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   EXPECT_EQ(VariableNames(graph_),
             (std::vector<std::string>{"train/w", "opt/train/w/Momentum", "train/w/Momentum",
                                       "train/w/Momentum_1"}));

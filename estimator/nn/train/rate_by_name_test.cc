@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/gradient_descent.h"
 #include "estimator/ops/constant.h"
@@ -11,7 +12,7 @@
 namespace estimator::train {
 namespace {
 
-class RateByNameTest : public ::testing::Test {
+class RateByNameTest : public GraphTest {
  protected:
   // The step down the sum of three weights of 1.
   Operation Minimize(const Schedule& rate) {
@@ -23,9 +24,6 @@ class RateByNameTest : public ::testing::Test {
     }
     return GradientDescent(rate).Minimize(sum);
   }
-
-  Graph graph_;
-  GraphScope scope_{graph_};
 };
 
 TEST_F(RateByNameTest, EachVariableMovesAtItsRateAndARateMayDecay) {

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/indexed_slices.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/adadelta.h"
 #include "estimator/nn/train/adagrad.h"
@@ -34,7 +36,7 @@ namespace {
 using testing::Doubles;
 using testing::ExpectNear;
 
-class RowGradientTest : public ::testing::Test {
+class RowGradientTest : public GraphTest {
  protected:
   static Variable Make(absl::string_view name, const Array& value) {
     return GetVariable(name, value.shape(),
@@ -50,8 +52,6 @@ class RowGradientTest : public ::testing::Test {
     return Gradients(loss, {variable})[0];
   }
 
-  Graph graph_;
-  GraphScope scope_{graph_};
   testing::Stepper stepper_{graph_};
 };
 
@@ -172,7 +172,7 @@ TEST_F(RowGradientTest, OptimizersMoveLookedUpRowsAsDenseOnesAndNoOthers) {
     const auto optimizer = make();
     SCOPED_TRACE(optimizer->name());
     const Operation step = optimizer->Minimize(loss);
-    ASSERT_TRUE(graph.status().ok()) << graph.status();
+    EST_ASSERT_OK(graph.status());
     const std::vector<std::string> names = testing::VariableNames(graph);
     std::map<std::string, std::vector<double>> before;
     for (const std::string& name : names) before[name] = Doubles(stepper.Value(name));
@@ -208,7 +208,7 @@ TEST_F(RowGradientTest, GradientDescentAndAdagradGiveTheBitsOfDenseGradients) {
     SCOPED_TRACE(optimizer->name());
     const Operation step =
         optimizer->ApplyGradients({{GradientOf(Loss(by_rows), by_rows), by_rows}, {dense, whole}});
-    ASSERT_TRUE(graph.status().ok()) << graph.status();
+    EST_ASSERT_OK(graph.status());
     int num_scatters = 0;
     for (const auto& node : graph.nodes()) num_scatters += node->op() == "TensorScatterUpdate";
     EXPECT_GE(num_scatters, 1);

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/ops/constant.h"
@@ -24,7 +25,7 @@ void ExpectRates(const Schedule& schedule, const std::vector<double>& expected,
   const GraphScope scope(graph);
   for (size_t i = 0; i < steps.size(); ++i) {
     const absl::StatusOr<Array> rate = testing::Eval(schedule.At(Constant(steps[i])));
-    ASSERT_TRUE(rate.ok()) << rate.status();
+    EST_ASSERT_OK(rate);
     EXPECT_NEAR(rate->scalar<float>(), expected[i], tolerance) << "at step " << steps[i];
   }
 }
@@ -87,7 +88,7 @@ TEST(Schedule, NoisyLinearCosineDecayHasTensorFlowsNoise) {
       {.initial = 0.1, .decay_steps = 50, .initial_variance = 0.5, .seed = 5});
   for (size_t i = 0; i < steps.size(); ++i) {
     const absl::StatusOr<Array> rate = testing::Eval(schedule.At(Constant(steps[i])));
-    ASSERT_TRUE(rate.ok()) << rate.status();
+    EST_ASSERT_OK(rate);
     EXPECT_NEAR(rate->scalar<float>(), expected[i], 1e-7) << "at step " << steps[i];
   }
 }

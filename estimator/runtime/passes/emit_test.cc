@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
@@ -10,7 +11,6 @@ namespace estimator::ir {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 EST_REGISTER_KERNEL("Exp", KernelTier::kReference, [](const KernelSpec&) {
@@ -19,7 +19,7 @@ EST_REGISTER_KERNEL("Exp", KernelTier::kReference, [](const KernelSpec&) {
 
 absl::StatusOr<Code> EmitAll(Module& module) {
   Compact(module);
-  EXPECT_TRUE(SelectKernels(module, KernelTier::kReference).ok());
+  EST_EXPECT_OK(SelectKernels(module, KernelTier::kReference));
   const Schedule schedule = MakeSchedule(module);
   return Emit(module, schedule, PlanMemory(module, schedule));
 }
@@ -29,7 +29,7 @@ TEST(Emit, InstructionsReferToTheBuffersOfTheirValues) {
   const Value x = b.Feed({4});
   b.Fetch(b.Op("Exp", {b.Op("Reshape", {b.Op("Exp", {x}, {4})}, {2, 2})}, {2, 2}));
   const auto code = EmitAll(b.module);
-  ASSERT_TRUE(code.ok()) << code.status();
+  EST_ASSERT_OK(code);
   ASSERT_EQ(code->instructions.size(), 2u);
   EXPECT_EQ(code->instructions[0].outputs, code->instructions[1].inputs);  // through the view
   EXPECT_EQ(code->updates_begin, 2);
@@ -42,7 +42,7 @@ TEST(Emit, CollectivesCarryTheirGroups) {
   b.Fetch(b.Op("CrossReplicaSum", {x, groups}, {4}));
   b.Fetch(b.Op("CrossReplicaSum", {b.Op("Exp", {x}, {4})}, {4}));
   const auto code = EmitAll(b.module);
-  ASSERT_TRUE(code.ok()) << code.status();
+  EST_ASSERT_OK(code);
   ASSERT_EQ(code->segments[0].collectives.size(), 2u);
   EXPECT_THAT(code->segments[0].collectives[0].groups,
               ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
@@ -54,8 +54,8 @@ TEST(Emit, GroupsThatAreNotConstantAreAnError) {
   ModuleBuilder b;
   const Value x = b.Feed({4}), groups = b.Feed({1, 2}, DType::kInt32);
   b.Fetch(b.Op("CrossReplicaSum", {x, groups}, {4}));
-  EXPECT_THAT(std::string(EmitAll(b.module).status().message()),
-              HasSubstr("CrossReplicaSum_2: group_assignment must be a constant"));
+  EXPECT_THAT(EmitAll(b.module),
+              ErrorHas("CrossReplicaSum_2: group_assignment must be a constant"));
 }
 
 }  // namespace

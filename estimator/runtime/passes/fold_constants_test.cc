@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {
@@ -31,7 +32,7 @@ TEST(FoldConstants, ChainsOfConstantsAreComputedOnce) {
   ModuleBuilder b;
   const Value halves = Halves(b, b.Constant(Array::Of<float>({4}, {1, 2, 3, 4})), 2);
   b.Fetch(Halves(b, {halves.node, 1}, 1));
-  ASSERT_TRUE(FoldConstants(b.module).ok());
+  EST_ASSERT_OK(FoldConstants(b.module));
   ASSERT_EQ(b.module.nodes.size(), 1u) << ToString(b.module);
   EXPECT_THAT(b.module.nodes[0].constant.values<float>(), ElementsAre(3));
 }
@@ -42,7 +43,7 @@ TEST(FoldConstants, ShapesAreKnownWithoutValues) {
   b.Fetch(b.Op("Shape", {x}, {3}, {}, DType::kInt32));
   b.Fetch(b.Op("Size", {x}, {}, {}, DType::kInt64));
   b.Fetch(b.Op("Rank", {x}, {}, {}, DType::kInt32));
-  ASSERT_TRUE(FoldConstants(b.module).ok());
+  EST_ASSERT_OK(FoldConstants(b.module));
   EXPECT_THAT(b.module.constant(b.module.fetches[0])->values<int32_t>(), ElementsAre(2, 3, 5));
   EXPECT_EQ(b.module.constant(b.module.fetches[1])->scalar<int64_t>(), 30);
   EXPECT_EQ(b.module.constant(b.module.fetches[2])->scalar<int32_t>(), 3);
@@ -52,12 +53,12 @@ TEST(FoldConstants, LargeValuesMadeFromSmallOnesStay) {
   ModuleBuilder b;
   const Value x = b.Constant(Array::Of<float>({4}, {1, 2, 3, 4}));
   b.Fetch(Halves(b, x, 2));
-  ASSERT_TRUE(FoldConstants(b.module, /*max_elements=*/3).ok());  // 4 elements come of 4
+  EST_ASSERT_OK(FoldConstants(b.module, /*max_elements=*/3));  // 4 elements come of 4
   EXPECT_EQ(Count(b.module, "TestHalves"), 0);
   ModuleBuilder c;
   const Value one = c.Constant(Array::Of<float>({1}, {1}));
   c.Fetch(Halves(c, one, 1000));
-  ASSERT_TRUE(FoldConstants(c.module, /*max_elements=*/100).ok());
+  EST_ASSERT_OK(FoldConstants(c.module, /*max_elements=*/100));
   EXPECT_EQ(Count(c.module, "TestHalves"), 1);
 }
 
@@ -66,14 +67,14 @@ TEST(FoldConstants, StatefulNodesStay) {
   const Value halves = Halves(b, b.Constant(Array::Of<float>({2}, {1, 2})), 1);
   b.node(halves).stateful = true;
   b.Fetch(halves);
-  ASSERT_TRUE(FoldConstants(b.module).ok());
+  EST_ASSERT_OK(FoldConstants(b.module));
   EXPECT_EQ(Count(b.module, "TestHalves"), 1);
 }
 
 TEST(FoldConstants, AnErrorOfTheDataNamesTheNode) {
   ModuleBuilder b;
   b.Fetch(Halves(b, b.Constant(Array::Of<float>({2}, {-1, 2})), 1));
-  EXPECT_EQ(FoldConstants(b.module).message(), "TestHalves_1: element 0 is negative");
+  EXPECT_THAT(FoldConstants(b.module), ErrorIs("TestHalves_1: element 0 is negative"));
 }
 
 }  // namespace

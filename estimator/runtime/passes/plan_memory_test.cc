@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
@@ -24,7 +25,7 @@ class PlanMemoryTest : public ::testing::Test {
  protected:
   MemoryPlan Plan() {
     Compact(b_.module);
-    EXPECT_TRUE(SelectKernels(b_.module, KernelTier::kReference).ok());
+    EST_EXPECT_OK(SelectKernels(b_.module, KernelTier::kReference));
     return PlanMemory(b_.module, MakeSchedule(b_.module));
   }
   const Shape kShape{256};
@@ -129,7 +130,7 @@ TEST_F(PlanMemoryTest, OverlappingLivesNeverShareBytes) {
   b_.Fetch(b_.Op("Apart", values, kShape));
   b_.Fetch(b_.Op("Apart", {values.back()}, kShape));
   Compact(b_.module);
-  ASSERT_TRUE(SelectKernels(b_.module, KernelTier::kReference).ok());
+  EST_ASSERT_OK(SelectKernels(b_.module, KernelTier::kReference));
   const Schedule schedule = MakeSchedule(b_.module);
   const MemoryPlan plan = PlanMemory(b_.module, schedule);
   // All values are read by the second last node, so all of them live at once there.

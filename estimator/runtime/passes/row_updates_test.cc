@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/runtime/passes/schedule.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
@@ -15,7 +16,6 @@ namespace estimator::ir {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Array Ids(std::initializer_list<int64_t> values) {
@@ -47,7 +47,8 @@ TEST_F(RowUpdatesTest, TheGradientOfLookedUpRowsIsNotMadeWhole) {
   for (const Array& ids : {Ids({4, 0, 4, 4}), Ids({1, 2, 3, 0}), Ids({2, 2, 1, 1})}) {
     const auto expected = Interpret(before, {Numbers({4, 3}), ids});
     const auto actual = Interpret(b_.module, {Numbers({4, 3}), ids});
-    ASSERT_TRUE(expected.ok() && actual.ok()) << expected.status() << actual.status();
+    EST_ASSERT_OK(expected);
+    EST_ASSERT_OK(actual);
     EXPECT_TRUE(SameBits((*actual)[0], (*expected)[0])) << ToString(b_.module);
   }
 }
@@ -60,7 +61,8 @@ TEST_F(RowUpdatesTest, NegativeZerosAddUpToWhatTheyDidBefore) {
   for (float& value : x.values<float>()) value = -0.0f;
   const auto expected = Interpret(before, {x, Ids({1, 2, 1, 0})});
   const auto actual = Interpret(b_.module, {x, Ids({1, 2, 1, 0})});
-  ASSERT_TRUE(expected.ok() && actual.ok());
+  EST_ASSERT_OK(expected);
+  EST_ASSERT_OK(actual);
   EXPECT_TRUE(SameBits((*actual)[0], (*expected)[0]));
 }
 
@@ -68,8 +70,7 @@ TEST_F(RowUpdatesTest, IdsOutsideOfTheTableAreErrors) {
   b_.Fetch(RowsOf(DenseGradient(), ids_));
   UpdateRows(b_.module);
   for (const Array& ids : {Ids({0, 5, 1, 1}), Ids({0, -1, 1, 1})}) {
-    EXPECT_THAT(Interpret(b_.module, {Numbers({4, 3}), ids}).status().message(),
-                HasSubstr("is not in [0, 5)"));
+    EXPECT_THAT(Interpret(b_.module, {Numbers({4, 3}), ids}), ErrorHas("is not in [0, 5)"));
   }
 }
 
@@ -98,7 +99,7 @@ class ScatterTest : public RowUpdatesTest {
     UpdateRows(b_.module);
     ProtectReads(b_.module);
     Compact(b_.module);
-    EXPECT_TRUE(SelectKernels(b_.module, KernelTier::kReference).ok());
+    EST_EXPECT_OK(SelectKernels(b_.module, KernelTier::kReference));
     return MakeSchedule(b_.module);
   }
 
@@ -126,11 +127,11 @@ TEST_F(ScatterTest, ChecksAllAxesThatAreIndexed) {
     const std::vector<Array> feeds = {Numbers({4, 3}), Ids({0, 0, 0, 0}),
                                       Ids({0, 0, 0, 0}).Reshaped({4, 1}), Ids(at).Reshaped({2, 2}),
                                       Numbers({2})};
-    return std::string(Interpret(b_.module, feeds).status().message());
+    return Interpret(b_.module, feeds).status();
   };
-  EXPECT_EQ(run({4, 2, 0, 0}), "");
-  EXPECT_THAT(run({4, 2, 5, 0}), HasSubstr("indices[2] = 5 is not in [0, 5)"));
-  EXPECT_THAT(run({4, 3, 0, 0}), HasSubstr("indices[1] = 3 is not in [0, 3)"));
+  EST_EXPECT_OK(run({4, 2, 0, 0}));
+  EXPECT_THAT(run({4, 2, 5, 0}), ErrorHas("indices[2] = 5 is not in [0, 5)"));
+  EXPECT_THAT(run({4, 3, 0, 0}), ErrorHas("indices[1] = 3 is not in [0, 3)"));
 }
 
 TEST_F(ScatterTest, IntoAnotherVariableIsCopied) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
@@ -29,7 +30,7 @@ class ScheduleTest : public ::testing::Test {
   Schedule Make() {
     ProtectReads(b_.module);
     Compact(b_.module);
-    EXPECT_TRUE(SelectKernels(b_.module, KernelTier::kReference).ok());
+    EST_EXPECT_OK(SelectKernels(b_.module, KernelTier::kReference));
     return MakeSchedule(b_.module);
   }
   std::vector<std::string> Ops(const Schedule& schedule, int begin, int end) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/runtime/passes/schedule.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
@@ -36,11 +37,12 @@ struct Momenta {
 
 TEST(SweepUpdates, AllVariablesAreOneInstructionWithTheSameBits) {
   Momenta m(7);
-  ASSERT_TRUE(SelectKernels(m.b.module, KernelTier::kOneDnn).ok());
+  EST_ASSERT_OK(SelectKernels(m.b.module, KernelTier::kOneDnn));
   const auto before = Interpret(m.b.module, m.feeds);
   SweepUpdates(m.b.module);
   const auto after = Interpret(m.b.module, m.feeds);
-  ASSERT_TRUE(before.ok() && after.ok()) << before.status() << after.status();
+  EST_ASSERT_OK(before);
+  EST_ASSERT_OK(after);
   EXPECT_EQ(Count(m.b.module, "ApplyMomentum"), 0);
   EXPECT_EQ(Only(m.b.module, "_UpdateSweep").outputs.size(), 14u);
   ASSERT_EQ(before->size(), after->size());
@@ -49,7 +51,7 @@ TEST(SweepUpdates, AllVariablesAreOneInstructionWithTheSameBits) {
 
 TEST(SweepUpdates, EveryVariableIsWrittenInPlace) {
   Momenta m(3);
-  ASSERT_TRUE(SelectKernels(m.b.module, KernelTier::kOneDnn).ok());
+  EST_ASSERT_OK(SelectKernels(m.b.module, KernelTier::kOneDnn));
   SweepUpdates(m.b.module);
   const Schedule schedule = MakeSchedule(m.b.module);
   EXPECT_EQ(schedule.in_place.size(), 6u);
@@ -59,7 +61,7 @@ TEST(SweepUpdates, EveryVariableIsWrittenInPlace) {
 TEST(SweepUpdates, AnUpdateWhoseResultIsReadStaysApart) {
   Momenta m(3);
   m.b.Fetch(m.b.Op("Neg", {m.updated[1]}, m.b.module.spec(m.updated[1]).shape));
-  ASSERT_TRUE(SelectKernels(m.b.module, KernelTier::kOneDnn).ok());
+  EST_ASSERT_OK(SelectKernels(m.b.module, KernelTier::kOneDnn));
   SweepUpdates(m.b.module);
   EXPECT_EQ(Count(m.b.module, "ApplyMomentum"), 1);
   EXPECT_EQ(Only(m.b.module, "_UpdateSweep").outputs.size(), 4u);

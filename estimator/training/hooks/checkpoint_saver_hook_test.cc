@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/training/testing/fake_session.h"
 
 namespace estimator {
@@ -36,14 +37,14 @@ struct CountingListener : CheckpointSaverListener {
 TEST(CheckpointSaverHook, SavesAtTheStartEveryTwoStepsAndAtTheEnd) {
   FakeSession session;
   CheckpointSaverHook hook = EverySteps(2);
-  ASSERT_TRUE(session.Start(hook).ok());
+  EST_ASSERT_OK(session.Start(hook));
   EXPECT_THAT(session.saved_steps, ElementsAre(0));
-  ASSERT_TRUE(session.Run(hook).ok());
+  EST_ASSERT_OK(session.Run(hook));
   EXPECT_THAT(session.saved_steps, ElementsAre(0));
-  ASSERT_TRUE(session.Run(hook).ok());
+  EST_ASSERT_OK(session.Run(hook));
   EXPECT_THAT(session.saved_steps, ElementsAre(0, 2));
-  ASSERT_TRUE(session.Run(hook).ok());
-  ASSERT_TRUE(hook.End(session).ok());
+  EST_ASSERT_OK(session.Run(hook));
+  EST_ASSERT_OK(hook.End(session));
   EXPECT_THAT(session.saved_steps, ElementsAre(0, 2, 3));
 }
 
@@ -51,8 +52,8 @@ TEST(CheckpointSaverHook, SavesAtTheStartEveryTwoStepsAndAtTheEnd) {
 TEST(CheckpointSaverHook, SavesNothingAtTheEndWhenTheStepHasNotMoved) {
   FakeSession session;
   CheckpointSaverHook hook = EverySteps(2);
-  ASSERT_TRUE(session.Start(hook).ok());
-  ASSERT_TRUE(hook.End(session).ok());
+  EST_ASSERT_OK(session.Start(hook));
+  EST_ASSERT_OK(hook.End(session));
   EXPECT_THAT(session.saved_steps, ElementsAre(0));
 }
 
@@ -60,10 +61,10 @@ TEST(CheckpointSaverHook, DoesNotSaveARestoredStepAgain) {
   FakeSession session;
   session.step = session.restored = 100;
   CheckpointSaverHook hook = EverySteps(2);
-  ASSERT_TRUE(session.Start(hook).ok());
+  EST_ASSERT_OK(session.Start(hook));
   EXPECT_THAT(session.saved_steps, IsEmpty());
-  ASSERT_TRUE(session.Run(hook).ok());
-  ASSERT_TRUE(session.Run(hook).ok());
+  EST_ASSERT_OK(session.Run(hook));
+  EST_ASSERT_OK(session.Run(hook));
   EXPECT_THAT(session.saved_steps, ElementsAre(102));
 }
 
@@ -73,10 +74,10 @@ TEST(CheckpointSaverHook, SavesEveryTwoSeconds) {
   FakeSession session;
   CheckpointSaverHook hook(
       {.cadence = {.every_steps = std::nullopt, .every_secs = 2}, .clock = [&now] { return now; }});
-  ASSERT_TRUE(hook.Begin(session.fake_graph).ok());
+  EST_ASSERT_OK(hook.Begin(session.fake_graph));
   for (const double end : {0.0, 0.5, 2.5, 2.6, 2.7, 10.0}) {
     now = end;
-    ASSERT_TRUE(session.Run(hook).ok());
+    EST_ASSERT_OK(session.Run(hook));
   }
   EXPECT_THAT(session.saved_steps, ElementsAre(1, 3, 6));
 }
@@ -87,10 +88,10 @@ TEST(CheckpointSaverHook, ListenersAreCalledAroundEverySave) {
   CheckpointSaverHook hook = EverySteps(1);
   const auto listener = std::make_shared<CountingListener>();
   hook.AddListeners({listener});
-  ASSERT_TRUE(session.Start(hook).ok());
-  ASSERT_TRUE(session.Run(hook).ok());
-  ASSERT_TRUE(session.Run(hook).ok());
-  ASSERT_TRUE(hook.End(session).ok());
+  EST_ASSERT_OK(session.Start(hook));
+  EST_ASSERT_OK(session.Run(hook));
+  EST_ASSERT_OK(session.Run(hook));
+  EST_ASSERT_OK(hook.End(session));
   EXPECT_EQ(listener->begins, 1);
   EXPECT_THAT(listener->before, ElementsAre(0, 1, 2));
   EXPECT_THAT(listener->after, ElementsAre(0, 1, 2));
@@ -104,10 +105,10 @@ TEST(CheckpointSaverHook, AListenerThatReturnsTrueStopsTraining) {
   const auto listener = std::make_shared<CountingListener>();
   listener->stop_at = 2;
   hook.AddListeners({listener});
-  ASSERT_TRUE(session.Start(hook).ok());
-  ASSERT_TRUE(session.Run(hook).ok());
+  EST_ASSERT_OK(session.Start(hook));
+  EST_ASSERT_OK(session.Run(hook));
   EXPECT_FALSE(session.stop_requested);
-  ASSERT_TRUE(session.Run(hook).ok());
+  EST_ASSERT_OK(session.Run(hook));
   EXPECT_TRUE(session.stop_requested);
 }
 
@@ -116,8 +117,8 @@ TEST(CheckpointSaverHook, WithFiveStepsARunSavesEveryTenAtFiveFifteenTwentyFive)
   FakeSession session;
   session.steps_a_run = 5;
   CheckpointSaverHook hook = EverySteps(10);
-  ASSERT_TRUE(hook.Begin(session.fake_graph).ok());
-  for (int run = 0; run < 6; ++run) ASSERT_TRUE(session.Run(hook).ok());
+  EST_ASSERT_OK(hook.Begin(session.fake_graph));
+  for (int run = 0; run < 6; ++run) EST_ASSERT_OK(session.Run(hook));
   EXPECT_THAT(session.saved_steps, ElementsAre(5, 15, 25));
 }
 
@@ -126,8 +127,8 @@ TEST(CheckpointSaverHook, WithFiveStepsARunAStartAtZeroSavesAtTenTwentyThirty) {
   FakeSession session;
   session.steps_a_run = 5;
   CheckpointSaverHook hook = EverySteps(10);
-  ASSERT_TRUE(session.Start(hook).ok());
-  for (int run = 0; run < 6; ++run) ASSERT_TRUE(session.Run(hook).ok());
+  EST_ASSERT_OK(session.Start(hook));
+  for (int run = 0; run < 6; ++run) EST_ASSERT_OK(session.Run(hook));
   EXPECT_THAT(session.saved_steps, ElementsAre(0, 10, 20, 30));
 }
 
@@ -135,9 +136,9 @@ TEST(CheckpointSaverHook, WithFiveStepsARunAStartAtZeroSavesAtTenTwentyThirty) {
 TEST(CheckpointSaverHook, NeedsOneCadence) {
   FakeSession session;
   CheckpointSaverHook neither({.cadence = {}});
-  EXPECT_TRUE(absl::IsInvalidArgument(session.Start(neither)));
+  EXPECT_THAT(session.Start(neither), StatusIs(absl::StatusCode::kInvalidArgument));
   CheckpointSaverHook both({.cadence = {.every_steps = 1, .every_secs = 1}});
-  EXPECT_TRUE(absl::IsInvalidArgument(session.Start(both)));
+  EXPECT_THAT(session.Start(both), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

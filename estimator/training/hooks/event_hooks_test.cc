@@ -10,6 +10,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
@@ -48,20 +49,20 @@ class EventHooksTest : public ::testing::Test {
     session_.dir = dir_.path();
     session_.during_run = [this] { now_ += 0.5 * static_cast<double>(session_.steps_a_run); };
   }
-  ~EventHooksTest() override { EXPECT_TRUE(CloseAllEventFileWriters().ok()); }
+  ~EventHooksTest() override { EST_EXPECT_OK(CloseAllEventFileWriters()); }
 
   Clock FakeClock() {
     return [this] { return now_; };
   }
   void Runs(SessionRunHook& hook, int count) {
-    for (int run = 0; run < count; ++run) ASSERT_TRUE(session_.Run(hook).ok());
+    for (int run = 0; run < count; ++run) EST_ASSERT_OK(session_.Run(hook));
   }
   // The steps at which a tag was written, with its values.
   std::map<int64_t, double> Written(const std::string& tag, const std::string& directory = "") {
-    EXPECT_TRUE(CloseAllEventFileWriters().ok());
+    EST_EXPECT_OK(CloseAllEventFileWriters());
     std::map<int64_t, double> by_step;
     const auto scalars = ReadScalars(directory.empty() ? dir_.path() : directory);
-    EXPECT_TRUE(scalars.ok()) << scalars.status();
+    EST_EXPECT_OK(scalars);
     for (const auto& [step, tags] : *scalars) {
       const auto found = tags.find(tag);
       if (found != tags.end()) by_step[step] = found->second;
@@ -84,7 +85,7 @@ TEST_F(EventHooksTest, StepCounterEveryTenRecordsElevenAndTwentyOne) {
   StepCounterHook hook(
       {.cadence = {.every_steps = 10, .every_secs = std::nullopt}, .clock = FakeClock()});
   session_.examples = 64;
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 30);
   EXPECT_THAT(Written("global_step/sec"), ElementsAre(Pair(11, 2.0), Pair(21, 2.0)));
   EXPECT_THAT(Written("examples/sec"), ElementsAre(Pair(11, 128.0), Pair(21, 128.0)));
@@ -93,7 +94,7 @@ TEST_F(EventHooksTest, StepCounterEveryTenRecordsElevenAndTwentyOne) {
 TEST_F(EventHooksTest, StepCounterWritesNoExamplesWhereTheirNumberIsUnknown) {
   StepCounterHook hook(
       {.cadence = {.every_steps = 1, .every_secs = std::nullopt}, .clock = FakeClock()});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 3);
   EXPECT_THAT(Steps("global_step/sec"), ElementsAre(2, 3));
   EXPECT_THAT(Steps("examples/sec"), IsEmpty());
@@ -103,7 +104,7 @@ TEST_F(EventHooksTest, StepCounterWritesNoExamplesWhereTheirNumberIsUnknown) {
 TEST_F(EventHooksTest, StepCounterWarnsFiveTimesWhenTheStepIsStuck) {
   StepCounterHook hook(
       {.cadence = {.every_steps = 1, .every_secs = std::nullopt}, .clock = FakeClock()});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 1);
   const testing::CapturedLog log;
   session_.steps_a_run = 0;
@@ -117,7 +118,7 @@ TEST_F(EventHooksTest, StepCounterWithFiveStepsARunEveryTenRecordsFifteenAndTwen
   session_.steps_a_run = 5;
   StepCounterHook hook(
       {.cadence = {.every_steps = 10, .every_secs = std::nullopt}, .clock = FakeClock()});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 5);
   EXPECT_THAT(Written("global_step/sec"), ElementsAre(Pair(15, 2.0), Pair(25, 2.0)));
 }
@@ -127,7 +128,7 @@ TEST_F(EventHooksTest, StepCounterWithFiveStepsARunEveryFiveRecordsEachRunAfterT
   session_.steps_a_run = 5;
   StepCounterHook hook(
       {.cadence = {.every_steps = 5, .every_secs = std::nullopt}, .clock = FakeClock()});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 4);
   EXPECT_THAT(Steps("global_step/sec"), ElementsAre(10, 15, 20));
 }
@@ -136,7 +137,7 @@ TEST_F(EventHooksTest, StepCounterWithFiveStepsARunEveryFiveRecordsEachRunAfterT
 TEST_F(EventHooksTest, StepCounterEverySecondsGoesByTheClock) {
   StepCounterHook hook(
       {.cadence = {.every_steps = std::nullopt, .every_secs = 2}, .clock = FakeClock()});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 10);
   EXPECT_THAT(Steps("global_step/sec"), ElementsAre(5, 9));
 }
@@ -151,9 +152,9 @@ TEST_F(EventHooksTest, SummariesEveryEightAreOfOneNineSeventeenTwentyFive) {
   SummarySaverHook hook({.cadence = {.every_steps = 8, .every_secs = std::nullopt},
                          .loss = loss,
                          .clock = FakeClock()});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 30);
-  ASSERT_TRUE(hook.End(session_).ok());
+  EST_ASSERT_OK(hook.End(session_));
   EXPECT_THAT(Written("loss"),
               ElementsAre(Pair(1, 0.5), Pair(9, 4.5), Pair(17, 8.5), Pair(25, 12.5)));
 }
@@ -164,7 +165,7 @@ TEST_F(EventHooksTest, SummariesEveryTwoSeconds) {
   SummarySaverHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 2},
                          .loss = Constant(0.0f),
                          .clock = FakeClock()});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 10);
   EXPECT_THAT(Steps("loss"), ElementsAre(1, 5, 9));
 }
@@ -182,15 +183,15 @@ TEST_F(EventHooksTest, EverySummaryOfTheModelIsWrittenByItsKind) {
                                : Array::Scalar(3.0f);
   };
   SummarySaverHook hook({.loss = number, .output_dir = dir_.File("logs")});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 1);
-  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+  EST_ASSERT_OK(CloseAllEventFileWriters());
   const auto files = ListDirectory(dir_.File("logs"));
-  ASSERT_TRUE(files.ok()) << files.status();
+  EST_ASSERT_OK(files);
   ASSERT_THAT(*files, SizeIs(1));
   std::map<std::string, SummaryRecord::Kind> kinds;
   const auto records = ReadEventFile(JoinPath(dir_.File("logs"), (*files)[0]));
-  ASSERT_TRUE(records.ok()) << records.status();
+  EST_ASSERT_OK(records);
   for (const SummaryRecord& record : *records) kinds[record.tag] = record.kind;
   EXPECT_THAT(kinds, UnorderedElementsAre(Pair("loss", SummaryRecord::Kind::kScalar),
                                           Pair("rate", SummaryRecord::Kind::kScalar),
@@ -204,7 +205,7 @@ TEST_F(EventHooksTest, ALossOfTheModelsOwnIsNotWrittenTwice) {
   const Tensor loss = Constant(0.0f);
   summary::Scalar("loss", loss);
   SummarySaverHook hook({.loss = loss});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   RunContext context(session_, 0);
   EXPECT_THAT(hook.BeforeRun(context), SizeIs(1));
 }
@@ -213,9 +214,9 @@ TEST_F(EventHooksTest, GraphWriterWritesTheTextAndAnEventThatHoldTheGraph) {
   const GraphScope scope(session_.fake_graph);
   Exp(Constant(1.0f));
   GraphWriterHook hook;
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   EXPECT_THAT(ReadFile(dir_.File("graph.pbtxt")).value(), HasSubstr("op: \"Exp\""));
-  ASSERT_TRUE(CloseAllEventFileWriters().ok());
+  EST_ASSERT_OK(CloseAllEventFileWriters());
 
   const std::vector<std::string> files = ListDirectory(dir_.path()).value();
   std::vector<std::string> ops;
@@ -224,7 +225,7 @@ TEST_F(EventHooksTest, GraphWriterWritesTheTextAndAnEventThatHoldTheGraph) {
     const auto reader = TFRecordReader::Open(dir_.File(file)).value();
     while (true) {
       const auto record = reader->Next();
-      ASSERT_TRUE(record.ok()) << record.status();
+      EST_ASSERT_OK(record);
       if (!record->has_value()) break;
       proto::Event event;
       ASSERT_TRUE(event.ParseFromString(**record));
@@ -241,7 +242,7 @@ TEST_F(EventHooksTest, GraphWriterWritesNoEventOfAGraphThatIsTooLargeAndWarns) {
   Constant(Array(DType::kFloat32, {1024}), "table");
   const testing::CapturedLog log;
   GraphWriterHook hook(4095);
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   EXPECT_THAT(ReadFile(dir_.File("graph.pbtxt")).value(), HasSubstr("table"));
   EXPECT_THAT(ListDirectory(dir_.path()).value(), SizeIs(1));
   EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("'table' with 4.0 KiB")));
@@ -251,13 +252,13 @@ TEST_F(EventHooksTest, GraphWriterLeavesAFileThatSaysTheSameAlone) {
   const GraphScope scope(session_.fake_graph);
   Constant(1.0f);
   GraphWriterHook hook;
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   const std::string path = dir_.File("graph.pbtxt");
   const uint64_t inode = InodeOf(path);
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   EXPECT_EQ(InodeOf(path), inode);  // a new file would have been renamed into place
   Constant(2.0f);
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   EXPECT_NE(InodeOf(path), inode);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/runtime/backend.h"
@@ -23,7 +24,7 @@ class FinalOpsHookTest : public ::testing::Test {
  protected:
   FinalOpsHookTest() : scope_(session_.fake_graph) {
     w_ = GetVariable("w", {2}, {});
-    EXPECT_TRUE(session_.store.Set("w", Array::Of<float>({2}, {1, 2})).ok());
+    EST_EXPECT_OK(session_.store.Set("w", Array::Of<float>({2}, {1, 2})));
   }
 
   testing::FakeSession session_;
@@ -33,13 +34,12 @@ class FinalOpsHookTest : public ::testing::Test {
 
 TEST_F(FinalOpsHookTest, EvaluatesOnceAtTheEndWithTheVariablesAsTheyStandThen) {
   FinalOpsHook hook({{"twice", w_ * 2.0f}, {"w", w_}});
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   EXPECT_THAT(hook.final_ops_values(), IsEmpty());
-  ASSERT_TRUE(session_.store.Set("w", Array::Of<float>({2}, {3, 4})).ok());
+  EST_ASSERT_OK(session_.store.Set("w", Array::Of<float>({2}, {3, 4})));
   const absl::Status ended = hook.End(session_);
-  ASSERT_TRUE(ended.ok()) << ended;
-  ASSERT_TRUE(
-      session_.store.Set("w", Array::Of<float>({2}, {9, 9})).ok());  // the values are copies
+  EST_ASSERT_OK(ended);
+  EST_ASSERT_OK(session_.store.Set("w", Array::Of<float>({2}, {9, 9})));  // the values are copies
   EXPECT_THAT(hook.final_ops_values().at("w").values<float>(), ElementsAre(3, 4));
   EXPECT_THAT(hook.final_ops_values().at("twice").values<float>(), ElementsAre(6, 8));
 }
@@ -50,22 +50,21 @@ TEST_F(FinalOpsHookTest, AnOpThatPullsInputIsRefusedWithAWarningAndEndOfInput) {
   FinalOpsHook hook({{"sum", image + w_}});
   const testing::CapturedLog log;
   const absl::Status status = session_.Start(hook);
-  EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("FinalOpsHook"), HasSubstr("'image' (f32 [2])")));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange,
+                               AllOf(HasSubstr("FinalOpsHook"), HasSubstr("'image' (f32 [2])"))));
   EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("needs data from the input")));
 }
 
 TEST_F(FinalOpsHookTest, AVariableWithoutAValueIsNamed) {
   const Variable fresh = GetVariable("fresh", {2}, {});
   FinalOpsHook hook({{"fresh", fresh}});
-  ASSERT_TRUE(session_.Start(hook).ok());
-  EXPECT_THAT(std::string(hook.End(session_).message()), HasSubstr("fresh"));
+  EST_ASSERT_OK(session_.Start(hook));
+  EXPECT_THAT(hook.End(session_), ErrorHas("fresh"));
 }
 
 TEST_F(FinalOpsHookTest, WhatIsNotATensorIsRefused) {
   FinalOpsHook hook({{"nothing", Tensor()}});
-  EXPECT_TRUE(absl::IsInvalidArgument(session_.Start(hook)));
+  EXPECT_THAT(session_.Start(hook), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

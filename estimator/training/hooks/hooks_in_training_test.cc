@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/proto/event.pb.h"
 #include "estimator/records/tfrecord.h"
@@ -25,14 +26,14 @@ constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat();
 
 // Graph events of all event files of a folder.
 int NumGraphEvents(const std::string& directory) {
-  EXPECT_TRUE(CloseAllEventFileWriters().ok());
+  EST_EXPECT_OK(CloseAllEventFileWriters());
   int count = 0;
   const std::vector<std::string> paths = Glob(JoinPath(directory, "events.out.tfevents.*")).value();
   for (const std::string& path : paths) {
     const auto reader = TFRecordReader::Open(path).value();
     while (true) {
       const auto record = reader->Next();
-      EXPECT_TRUE(record.ok()) << record.status();
+      EST_EXPECT_OK(record);
       if (!record.ok() || !record->has_value()) break;
       proto::Event event;
       EXPECT_TRUE(event.ParseFromString(**record));
@@ -49,7 +50,7 @@ TEST(HooksInTraining, TheGraphIsWrittenOnceHoweverOftenTrainIsCalled) {
   Estimator<TinyParams> estimator(options);
   for (int call = 0; call < 3; ++call) {
     const absl::Status trained = estimator.Train(Endless, Steps(2));
-    ASSERT_TRUE(trained.ok()) << trained;
+    EST_ASSERT_OK(trained);
   }
   EXPECT_EQ(NumGraphEvents(dir.path()), 1);
   EXPECT_THAT(ReadFile(dir.File("graph.pbtxt")).value(), HasSubstr("\"ApplyMomentum\""));
@@ -60,7 +61,7 @@ TEST(HooksInTraining, NoGraphIsWrittenWhereTheConfigSaysSo) {
   auto options = TinyOptions(dir.path());
   options.config.checkpoint_save_graph_def = false;
   Estimator<TinyParams> estimator(options);
-  ASSERT_TRUE(estimator.Train(Endless, Steps(2)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(2)));
   EXPECT_FALSE(FileExists(dir.File("graph.pbtxt")));
 }
 
@@ -78,7 +79,7 @@ TEST(HooksInTraining, FinalOpsAreThoseOfTheTrainedVariables) {
                                 {.training_hooks = {final_ops}});
   };
   Estimator<TinyParams> estimator(options);
-  ASSERT_TRUE(estimator.Train(Endless, Steps(3)).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(3)));
   ASSERT_NE(final_ops, nullptr);
   const Array trained = estimator.GetVariableValue("dense/kernel").value();
   EXPECT_EQ(final_ops->final_ops_values().at("kernel").values<float>(), trained.values<float>());
@@ -91,7 +92,7 @@ TEST(HooksInTraining, TheProfilerWritesTheOpsOfRunsTwoAndFour) {
   const auto profiler = std::make_shared<ProfilerHook>(
       ProfilerHook::Options{.cadence = {.every_steps = 2, .every_secs = std::nullopt},
                             .output_dir = dir.File("profile")});
-  ASSERT_TRUE(estimator.Train(Endless, Steps(5), {.hooks = {profiler}}).ok());
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(5), {.hooks = {profiler}}));
   EXPECT_THAT(ListDirectory(dir.File("profile")).value(),
               ::testing::ElementsAre("timeline-2.json", "timeline-4.json"));
   const std::string timeline = ReadFile(dir.File("profile/timeline-2.json")).value();

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/constant.h"
 #include "estimator/training/testing/fake_session.h"
 
@@ -35,7 +36,7 @@ class LoggingTensorHookTest : public ::testing::Test {
   }
   void Runs(SessionRunHook& hook, int count) {
     for (int run = 0; run < count; ++run) {
-      ASSERT_TRUE(session_.Run(hook).ok());
+      EST_ASSERT_OK(session_.Run(hook));
       now_ += 0.25;
     }
   }
@@ -49,7 +50,7 @@ class LoggingTensorHookTest : public ::testing::Test {
 // Behaviour J3.
 TEST_F(LoggingTensorHookTest, EveryTenLogsRunsOneElevenTwentyOne) {
   const auto hook = Make({.every_n_iter = 10});
-  ASSERT_TRUE(session_.Start(*hook).ok());
+  EST_ASSERT_OK(session_.Start(*hook));
   Runs(*hook, 30);
   EXPECT_THAT(lines_, ElementsAre("t = 1", "t = 11 (2.500 sec)", "t = 21 (2.500 sec)"));
 }
@@ -58,7 +59,7 @@ TEST_F(LoggingTensorHookTest, EveryTenLogsRunsOneElevenTwentyOne) {
 TEST_F(LoggingTensorHookTest, CountsRunsAndNotGlobalSteps) {
   session_.step = 1003;
   const auto hook = Make({.every_n_iter = 10});
-  ASSERT_TRUE(session_.Start(*hook).ok());
+  EST_ASSERT_OK(session_.Start(*hook));
   Runs(*hook, 11);
   EXPECT_THAT(lines_, ElementsAre("t = 1004", "t = 1014 (2.500 sec)"));
 }
@@ -66,7 +67,7 @@ TEST_F(LoggingTensorHookTest, CountsRunsAndNotGlobalSteps) {
 // Behaviour J3.
 TEST_F(LoggingTensorHookTest, EverySecondsLogsByTheClock) {
   const auto hook = Make({.every_n_secs = 1});
-  ASSERT_TRUE(session_.Start(*hook).ok());
+  EST_ASSERT_OK(session_.Start(*hook));
   Runs(*hook, 6);
   EXPECT_THAT(lines_, ElementsAre("t = 1", "t = 5 (1.000 sec)"));
 }
@@ -74,19 +75,19 @@ TEST_F(LoggingTensorHookTest, EverySecondsLogsByTheClock) {
 // Behaviour J3.
 TEST_F(LoggingTensorHookTest, AtEndOnlyLogsOnceWithoutSeconds) {
   const auto hook = Make({.at_end = true});
-  ASSERT_TRUE(session_.Start(*hook).ok());
+  EST_ASSERT_OK(session_.Start(*hook));
   Runs(*hook, 3);
   EXPECT_THAT(lines_, IsEmpty());
-  ASSERT_TRUE(hook->End(session_).ok());
+  EST_ASSERT_OK(hook->End(session_));
   EXPECT_THAT(lines_, ElementsAre("t = 3"));
 }
 
 // Behaviour J3.
 TEST_F(LoggingTensorHookTest, AtEndComesOnTopOfACadence) {
   const auto hook = Make({.every_n_iter = 10, .at_end = true});
-  ASSERT_TRUE(session_.Start(*hook).ok());
+  EST_ASSERT_OK(session_.Start(*hook));
   Runs(*hook, 3);
-  ASSERT_TRUE(hook->End(session_).ok());
+  EST_ASSERT_OK(hook->End(session_));
   EXPECT_THAT(lines_, ElementsAre("t = 1", "t = 3 (0.750 sec)"));
 }
 
@@ -96,7 +97,7 @@ TEST_F(LoggingTensorHookTest, AFormatterWritesTheWholeLine) {
       Make({.every_n_iter = 2, .formatter = [](const LoggingTensorHook::Values& values) {
               return absl::StrCat("<", values.at("t").scalar<int64_t>(), ">");
             }});
-  ASSERT_TRUE(session_.Start(*hook).ok());
+  EST_ASSERT_OK(session_.Start(*hook));
   Runs(*hook, 4);
   EXPECT_THAT(lines_, ElementsAre("<1>", "<3>"));
 }
@@ -105,20 +106,20 @@ TEST_F(LoggingTensorHookTest, AFormatterWritesTheWholeLine) {
 TEST_F(LoggingTensorHookTest, RefusesCadencesThatAreNoCadence) {
   for (const auto& hook : {Make({.every_n_iter = 0}), Make({.every_n_iter = -10}),
                            Make({.every_n_iter = 5, .every_n_secs = 5}), Make({})}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(session_.Start(*hook)));
+    EXPECT_THAT(session_.Start(*hook), StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
 
 TEST_F(LoggingTensorHookTest, RefusesWhatIsNotATensorAndNamesIt) {
   LoggingTensorHook hook({.tensors = {{"broken", Tensor()}}, .every_n_iter = 1});
-  EXPECT_THAT(std::string(session_.Start(hook).message()), ::testing::HasSubstr("'broken'"));
+  EXPECT_THAT(session_.Start(hook), ErrorHas("'broken'"));
 }
 
 TEST_F(LoggingTensorHookTest, WithoutASinkLinesGoToTheLog) {
   const testing::CapturedLog log;
   LoggingTensorHook hook({.tensors = {{"t", tensor_}}, .every_n_iter = 1});
-  ASSERT_TRUE(session_.Start(hook).ok());
-  ASSERT_TRUE(session_.Run(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
+  EST_ASSERT_OK(session_.Run(hook));
   EXPECT_THAT(log.infos, ElementsAre("t = 1"));
 }
 

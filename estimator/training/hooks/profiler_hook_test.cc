@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/fake_session.h"
 
@@ -46,14 +47,14 @@ class ProfilerHookTest : public ::testing::Test {
 // Behaviour J10.
 TEST_F(ProfilerHookTest, EveryTwoStepsWritesRunsTwoAndFourAndNeverTheFirst) {
   ProfilerHook hook({.cadence = {.every_steps = 2, .every_secs = std::nullopt}});
-  ASSERT_TRUE(session_.Start(hook).ok());
-  ASSERT_TRUE(session_.Run(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
+  EST_ASSERT_OK(session_.Run(hook));
   EXPECT_THAT(Files(), IsEmpty());
-  ASSERT_TRUE(session_.Run(hook).ok());
+  EST_ASSERT_OK(session_.Run(hook));
   EXPECT_THAT(Files(), ElementsAre("timeline-2.json"));
-  ASSERT_TRUE(session_.Run(hook).ok());
+  EST_ASSERT_OK(session_.Run(hook));
   EXPECT_THAT(Files(), ElementsAre("timeline-2.json"));
-  ASSERT_TRUE(session_.Run(hook).ok());
+  EST_ASSERT_OK(session_.Run(hook));
   EXPECT_THAT(Files(), ElementsAre("timeline-2.json", "timeline-4.json"));
   EXPECT_EQ(num_traced_, 2);  // the others cost nothing
 }
@@ -63,8 +64,8 @@ TEST_F(ProfilerHookTest, EveryThreeSecondsGoesByTheClock) {
   ProfilerHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 3},
                      .output_dir = dir_.File("profile"),
                      .clock = [this] { return now_; }});
-  ASSERT_TRUE(session_.Start(hook).ok());
-  for (int run = 0; run < 8; ++run) ASSERT_TRUE(session_.Run(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
+  for (int run = 0; run < 8; ++run) EST_ASSERT_OK(session_.Run(hook));
   // Armed at t = 1; a run that begins at t >= 4 is traced: the fifth, from t = 4 to 5; then at t
   // >= 8.
   EXPECT_THAT(ListDirectory(dir_.File("profile")).value(), ElementsAre("timeline-5.json"));
@@ -74,16 +75,16 @@ TEST_F(ProfilerHookTest, EveryThreeSecondsGoesByTheClock) {
 TEST_F(ProfilerHookTest, WithFiveStepsARunItWritesTheRunsThatComeToTheCadence) {
   session_.steps_a_run = 5;
   ProfilerHook hook({.cadence = {.every_steps = 10, .every_secs = std::nullopt}});
-  ASSERT_TRUE(session_.Start(hook).ok());
-  for (int run = 0; run < 4; ++run) ASSERT_TRUE(session_.Run(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
+  for (int run = 0; run < 4; ++run) EST_ASSERT_OK(session_.Run(hook));
   EXPECT_THAT(Files(), ElementsAre("timeline-10.json", "timeline-20.json"));
 }
 
 TEST_F(ProfilerHookTest, NothingIsTracedAfterARunThatFailed) {
   {
     ProfilerHook hook({.cadence = {.every_steps = 1, .every_secs = std::nullopt}});
-    ASSERT_TRUE(session_.Start(hook).ok());
-    ASSERT_TRUE(session_.Run(hook).ok());
+    EST_ASSERT_OK(session_.Start(hook));
+    EST_ASSERT_OK(session_.Run(hook));
     RunContext context(session_, session_.step);
     hook.BeforeRun(context);  // and no AfterRun
     EXPECT_NE(ThreadTrace(), nullptr);

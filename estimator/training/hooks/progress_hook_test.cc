@@ -7,6 +7,7 @@
 #include <string>
 
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/constant.h"
 #include "estimator/training/testing/fake_session.h"
 
@@ -35,7 +36,7 @@ class ProgressHookTest : public ::testing::Test {
                          .clock = [this] { return now_; }});
   }
   void Runs(SessionRunHook& hook, int count) {
-    for (int run = 0; run < count; ++run) ASSERT_TRUE(session_.Run(hook).ok());
+    for (int run = 0; run < count; ++run) EST_ASSERT_OK(session_.Run(hook));
   }
 
   testing::FakeSession session_;
@@ -46,7 +47,7 @@ class ProgressHookTest : public ::testing::Test {
 TEST_F(ProgressHookTest, LogsStepLossSpeedAndTimeLeft) {
   session_.examples = 10;
   ProgressHook hook = Make(2, 10);
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   const testing::CapturedLog log;
   Runs(hook, 4);
   ASSERT_EQ(log.infos.size(), 3u);
@@ -58,24 +59,24 @@ TEST_F(ProgressHookTest, LogsStepLossSpeedAndTimeLeft) {
 
 TEST_F(ProgressHookTest, TheLastLineIsTheLossOfTheFinalStep) {
   ProgressHook hook = Make(100, 10);
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 3);
   const testing::CapturedLog log;
-  ASSERT_TRUE(hook.End(session_).ok());
+  EST_ASSERT_OK(hook.End(session_));
   EXPECT_THAT(log.infos, ElementsAre("loss for final step 3: 0.5"));
 }
 
 TEST_F(ProgressHookTest, WithoutARunThereIsNoLossToTell) {
   ProgressHook hook = Make(100, 10);
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   const testing::CapturedLog log;
-  ASSERT_TRUE(hook.End(session_).ok());
+  EST_ASSERT_OK(hook.End(session_));
   EXPECT_THAT(log.infos, IsEmpty());
 }
 
 TEST_F(ProgressHookTest, LeavesOutWhatIsNotKnown) {
   ProgressHook hook = Make(100, kNoTarget);
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 1);
   EXPECT_EQ(hook.Line(7, 0), "step 7, loss = 0.5");
   EXPECT_EQ(hook.Line(7, 2), "step 7, loss = 0.5, 2 steps/s");
@@ -83,13 +84,13 @@ TEST_F(ProgressHookTest, LeavesOutWhatIsNotKnown) {
 
 TEST_F(ProgressHookTest, NothingIsLeftAtTheTarget) {
   ProgressHook hook = Make(100, 10);
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   EXPECT_EQ(hook.Line(10, 2), "step 10/10, loss = 0, 2 steps/s");
 }
 
 TEST_F(ProgressHookTest, InATerminalOneLineRenewsItself) {
   ProgressHook hook = Make(1, 10, /*terminal=*/true);
-  ASSERT_TRUE(session_.Start(hook).ok());
+  EST_ASSERT_OK(session_.Start(hook));
   const testing::CapturedLog log;
   ::testing::internal::CaptureStderr();
   Runs(hook, 2);
@@ -104,11 +105,11 @@ TEST_F(ProgressHookTest, ALineInATerminalIsEndedByTheEndOrByAnErrorOfTheRun) {
     ::testing::internal::CaptureStderr();
     {
       ProgressHook hook = Make(1, 10, /*terminal=*/true);
-      EXPECT_TRUE(session_.Start(hook).ok());
+      EST_EXPECT_OK(session_.Start(hook));
       Runs(hook, 2);
       const testing::CapturedLog log;
       if (clean) {
-        EXPECT_TRUE(hook.End(session_).ok());
+        EST_EXPECT_OK(hook.End(session_));
       }
     }
     const std::string shown = ::testing::internal::GetCapturedStderr();

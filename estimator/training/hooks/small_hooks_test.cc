@@ -7,6 +7,7 @@
 #include <string>
 
 #include "estimator/base/testing/captured_log.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/constant.h"
 #include "estimator/training/hooks/global_step_waiter_hook.h"
 #include "estimator/training/hooks/nan_tensor_hook.h"
@@ -26,9 +27,8 @@ int64_t StopsAt(StopAtStepHook hook, int64_t from, int64_t steps_a_run = 1) {
   FakeSession session;
   session.step = from;
   session.steps_a_run = steps_a_run;
-  EXPECT_TRUE(session.Start(hook).ok());
-  for (int run = 0; run < 100 && !session.stop_requested; ++run)
-    EXPECT_TRUE(session.Run(hook).ok());
+  EST_EXPECT_OK(session.Start(hook));
+  for (int run = 0; run < 100 && !session.stop_requested; ++run) EST_EXPECT_OK(session.Run(hook));
   return session.step;
 }
 
@@ -52,8 +52,8 @@ TEST(StopAtStepHook, LastStepIsAbsolute) {
 TEST(StopAtStepHook, NeedsOneOfBoth) {
   FakeSession session;
   StopAtStepHook neither({}), both({.num_steps = 1, .last_step = 1});
-  EXPECT_TRUE(absl::IsInvalidArgument(session.Start(neither)));
-  EXPECT_TRUE(absl::IsInvalidArgument(session.Start(both)));
+  EXPECT_THAT(session.Start(neither), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(session.Start(both), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 class NanTensorHookTest : public ::testing::Test {
@@ -70,28 +70,28 @@ class NanTensorHookTest : public ::testing::Test {
 
 TEST_F(NanTensorHookTest, LetsANumberPass) {
   NanTensorHook hook(loss_);
-  EXPECT_TRUE(session_.Run(hook).ok());
+  EST_EXPECT_OK(session_.Run(hook));
   EXPECT_FALSE(session_.stop_requested);
 }
 
 TEST_F(NanTensorHookTest, FailsAtANanNamingTheFirstTensorThatHasOne) {
   NanTensorHook hook(loss_);
   value_ = std::nanf("");
-  EXPECT_THAT(std::string(session_.Run(hook).message()),
-              AllOf(HasSubstr("NaN loss"), HasSubstr("dense/MatMul:0")));
+  EXPECT_THAT(session_.Run(hook),
+              ErrorIs(AllOf(HasSubstr("NaN loss"), HasSubstr("dense/MatMul:0"))));
 }
 
 TEST_F(NanTensorHookTest, FailsAtAnInf) {
   NanTensorHook hook(loss_);
   value_ = std::numeric_limits<float>::infinity();
-  EXPECT_THAT(std::string(session_.Run(hook).message()), HasSubstr("Inf loss"));
+  EXPECT_THAT(session_.Run(hook), ErrorHas("Inf loss"));
 }
 
 TEST_F(NanTensorHookTest, WarnsAndStopsWhereItMayNotFail) {
   const testing::CapturedLog log;
   NanTensorHook hook(loss_, /*fail_on_nan_loss=*/false);
   value_ = std::nanf("");
-  EXPECT_TRUE(session_.Run(hook).ok());
+  EST_EXPECT_OK(session_.Run(hook));
   EXPECT_TRUE(session_.stop_requested);
   EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("NaN loss")));
 }

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -12,7 +13,7 @@ TEST(Cadence, NeedsExactlyOneOfStepsAndSeconds) {
   EXPECT_FALSE((Cadence{std::nullopt, std::nullopt}).Validate("x").ok());
   EXPECT_FALSE((Cadence{10, 1.0}).Validate("x").ok());
   EXPECT_FALSE((Cadence{0, std::nullopt}).Validate("x").ok());
-  EXPECT_TRUE((Cadence{10, std::nullopt}).Validate("x").ok());
+  EST_EXPECT_OK((Cadence{10, std::nullopt}).Validate("x"));
 }
 
 // Behaviour J1.

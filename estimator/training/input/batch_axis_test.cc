@@ -3,13 +3,12 @@
 #include <string>
 
 #include "estimator/array/array.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
-
-using ::testing::HasSubstr;
 
 // Images [2, 1, 3] whose batch stands last: image n is {n, 10 + n}; names and labels [3].
 Element ThreeImages() {
@@ -29,7 +28,7 @@ TEST(BatchAxis, CountsRowsWhereTheyStand) {
 
 TEST(BatchAxis, SlicesEveryArrayOnItsAxis) {
   const auto part = Last().Slice(ThreeImages(), 1, 3, 3);
-  ASSERT_TRUE(part.ok()) << part.status();
+  EST_ASSERT_OK(part);
   EXPECT_EQ(part->features.at("image").ToString(),
             Array::Of<float>({2, 1, 2}, {1, 2, 11, 12}).ToString());
   EXPECT_EQ(part->features.at("name").ToString(),
@@ -41,7 +40,7 @@ TEST(BatchAxis, JoinsWhatItSliced) {
   const Element whole = ThreeImages();
   const auto joined = Last().Join({*Last().Slice(whole, 0, 1, 3), *Last().Slice(whole, 1, 1, 3),
                                    *Last().Slice(whole, 1, 3, 3)});
-  ASSERT_TRUE(joined.ok()) << joined.status();
+  EST_ASSERT_OK(joined);
   EXPECT_EQ(joined->features.at("image").ToString(), whole.features.at("image").ToString());
   EXPECT_EQ(joined->features.at("name").ToString(), whole.features.at("name").ToString());
   EXPECT_EQ(joined->labels.at("").ToString(), whole.labels.at("").ToString());
@@ -50,40 +49,42 @@ TEST(BatchAxis, JoinsWhatItSliced) {
 TEST(BatchAxis, WithoutAListSlicesShareTheBytes) {
   const Element whole{.features = Array(DType::kFloat32, {4, 2}), .labels = {}};
   const auto part = BatchAxis().Slice(whole, 2, 4, 4);
-  ASSERT_TRUE(part.ok()) << part.status();
+  EST_ASSERT_OK(part);
   EXPECT_EQ(part->features.at("").raw(), whole.features.at("").data<float>() + 4);
 }
 
 TEST(BatchAxis, AnArrayWithoutTheBatchOnItsAxisIsNamed) {
   const auto error = [](std::vector<int64_t> axes) {
-    return std::string(BatchAxis(std::move(axes)).Slice(ThreeImages(), 0, 1, 3).status().message());
+    return BatchAxis(std::move(axes)).Slice(ThreeImages(), 0, 1, 3).status();
   };
-  EXPECT_THAT(error({1, 1, 0}), HasSubstr("features['image'] is f32 [2,1,3]; to be split over the "
-                                          "replicas it needs the batch of 3 on axis 1"));
-  EXPECT_THAT(error({2, 1, 1}), HasSubstr("labels is i32 [3]; to be split over the replicas it "
-                                          "needs the batch of 3 on axis 1"));
+  EXPECT_THAT(error({1, 1, 0}), ErrorHas("features['image'] is f32 [2,1,3]; to be split over the "
+                                         "replicas it needs the batch of 3 on axis 1"));
+  EXPECT_THAT(error({2, 1, 1}), ErrorHas("labels is i32 [3]; to be split over the replicas it "
+                                         "needs the batch of 3 on axis 1"));
 }
 
 TEST(BatchAxis, OneAxisIsNeededForEachArray) {
-  EXPECT_TRUE(Last().Check(ThreeImages()).ok());
-  EXPECT_TRUE(BatchAxis().Check(ThreeImages()).ok());
-  EXPECT_EQ(BatchAxis({2, 0}).Check(ThreeImages()).message(),
-            "batch_axis has 2 entries, but must have one for each array of input_fn, features in "
-            "the order of their names, then labels: features['image'], features['name'], labels");
+  EST_EXPECT_OK(Last().Check(ThreeImages()));
+  EST_EXPECT_OK(BatchAxis().Check(ThreeImages()));
+  EXPECT_THAT(
+      BatchAxis({2, 0}).Check(ThreeImages()),
+      ErrorIs(
+          "batch_axis has 2 entries, but must have one for each array of input_fn, features in "
+          "the order of their names, then labels: features['image'], features['name'], labels"));
 }
 
 TEST(BatchAxis, ArraysThatDifferInMoreThanTheirRowsAreNotJoined) {
   const auto join = [](Array other) {
     Element with = ThreeImages();
     with.features["image"] = std::move(other);
-    return std::string(Last().Join({ThreeImages(), with}).status().message());
+    return Last().Join({ThreeImages(), with}).status();
   };
-  EXPECT_EQ(join(Array(DType::kFloat32, {2, 1, 5})), "");
+  EST_EXPECT_OK(join(Array(DType::kFloat32, {2, 1, 5})));
   EXPECT_THAT(join(Array(DType::kFloat32, {2, 2, 3})),
-              HasSubstr("features['image'] is f32 [2,1,3] in one batch of input_fn and f32 [2,2,3] "
-                        "in the next"));
-  EXPECT_THAT(join(Array(DType::kInt32, {2, 1, 3})), HasSubstr("and i32 [2,1,3] in the next"));
-  EXPECT_THAT(join(Array::Scalar(1.0f)), HasSubstr("and f32 [] in the next"));
+              ErrorHas("features['image'] is f32 [2,1,3] in one batch of input_fn and f32 [2,2,3] "
+                       "in the next"));
+  EXPECT_THAT(join(Array(DType::kInt32, {2, 1, 3})), ErrorHas("and i32 [2,1,3] in the next"));
+  EXPECT_THAT(join(Array::Scalar(1.0f)), ErrorHas("and f32 [] in the next"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "estimator/training/input/open_input.h"
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/training/input/single_feeder.h"
 #include "gtest/gtest.h"
 
@@ -8,7 +9,7 @@ namespace {
 
 std::unique_ptr<OpenInput> Open() {
   auto feeder = MakeSingleFeeder(Mode::kTrain, Dataset::Range(0, 5).Batch(1));
-  EXPECT_TRUE(feeder.ok()) << feeder.status();
+  EST_EXPECT_OK(feeder);
   return std::make_unique<OpenInput>(*std::move(feeder));
 }
 
@@ -26,12 +27,12 @@ TEST(OpenInput, LookingAtAStepDoesNotUseItUp) {
 
 TEST(OpenInput, APeekedStepIsStillToComeInTheSavedState) {
   const auto input = Open();
-  ASSERT_TRUE(input->Next().ok());
-  ASSERT_TRUE(input->Peek().ok());
+  EST_ASSERT_OK(input->Next());
+  EST_ASSERT_OK(input->Peek());
   const std::string state = *input->SaveState();
   const auto again = Open();
-  ASSERT_TRUE(again->Peek().ok());
-  ASSERT_TRUE(again->RestoreState(state).ok());
+  EST_ASSERT_OK(again->Peek());
+  EST_ASSERT_OK(again->RestoreState(state));
   EXPECT_EQ(ValueOf(**again->Next()), 1);
 }
 
@@ -44,15 +45,15 @@ TEST(OpenInput, TheEndIsNull) {
 
 TEST(OpenInput, AStepThatWasNotUsedComesAgainFromTheSavedState) {
   const auto input = Open();
-  ASSERT_TRUE(input->Next().ok());
-  ASSERT_TRUE(input->Peek().ok());
-  ASSERT_TRUE(input->Next().ok());
+  EST_ASSERT_OK(input->Next());
+  EST_ASSERT_OK(input->Peek());
+  EST_ASSERT_OK(input->Next());
   input->MarkLastUnused();
   const auto again = Open();
-  ASSERT_TRUE(again->RestoreState(*input->SaveState()).ok());
+  EST_ASSERT_OK(again->RestoreState(*input->SaveState()));
   EXPECT_EQ(ValueOf(**again->Next()), 1);
   EXPECT_EQ(ValueOf(**input->Next()), 2);
-  ASSERT_TRUE(again->RestoreState(*input->SaveState()).ok());
+  EST_ASSERT_OK(again->RestoreState(*input->SaveState()));
   EXPECT_EQ(ValueOf(**again->Next()), 3);
 }
 
@@ -67,16 +68,16 @@ TEST(OpenInput, AfterAnErrorTheSavedStateIsThatOfTheStepThatFailed) {
           return element;
         });
     OpenInput input(*MakeSingleFeeder(Mode::kTrain, dataset));
-    ASSERT_TRUE(input.Next().ok());
-    ASSERT_TRUE(input.Next().ok());
+    EST_ASSERT_OK(input.Next());
+    EST_ASSERT_OK(input.Next());
     if (peeks) {
       EXPECT_FALSE(input.Peek().ok());
     }
     EXPECT_FALSE(input.Next().ok());
     const absl::StatusOr<std::string> state = input.SaveState();
-    ASSERT_TRUE(state.ok()) << state.status();
+    EST_ASSERT_OK(state);
     *fails = false;
-    ASSERT_TRUE(input.RestoreState(*state).ok());
+    EST_ASSERT_OK(input.RestoreState(*state));
     EXPECT_EQ(ValueOf(**input.Next()), 2);
   }
 }

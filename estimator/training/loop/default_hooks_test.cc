@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/constant.h"
 #include "estimator/training/hooks/checkpoint_saver_hook.h"
 #include "estimator/training/hooks/graph_writer_hook.h"
@@ -19,7 +20,6 @@ namespace estimator {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 struct ChiefHook : SessionRunHook {};
 struct ModelHook : SessionRunHook {};
@@ -57,11 +57,11 @@ class DefaultHooksTest : public ::testing::Test {
   std::vector<std::string> Kinds(bool write_graph = true) {
     std::vector<std::string> kinds;
     const absl::StatusOr<Hooks> hooks = Make(write_graph);
-    EXPECT_TRUE(hooks.ok()) << hooks.status();
+    EST_EXPECT_OK(hooks);
     for (const auto& hook : *hooks) kinds.push_back(KindOf(hook));
     return kinds;
   }
-  std::string Error() { return std::string(Make().status().message()); }
+  absl::Status Error() { return Make().status(); }
 
   RunConfig config_;
   BuiltModel model_;
@@ -109,16 +109,16 @@ TEST_F(DefaultHooksTest, HasSaverTellsWhetherAStopSaves) {
 
 TEST_F(DefaultHooksTest, ANullHookOrListenerIsRefused) {
   user_hooks_ = {nullptr};
-  EXPECT_THAT(Error(), HasSubstr("hooks must be SessionRunHook"));
+  EXPECT_THAT(Error(), ErrorHas("hooks must be SessionRunHook"));
   user_hooks_.clear();
   listeners_ = {nullptr};
-  EXPECT_THAT(Error(), HasSubstr("saving_listeners must be CheckpointSaverListener"));
+  EXPECT_THAT(Error(), ErrorHas("saving_listeners must be CheckpointSaverListener"));
 }
 
 TEST_F(DefaultHooksTest, ListenersNeedASaver) {
   config_.disable_checkpoints = true;
   listeners_ = {std::make_shared<CheckpointSaverListener>()};
-  EXPECT_THAT(Error(), HasSubstr("There should be a CheckpointSaverHook to use saving_listeners"));
+  EXPECT_THAT(Error(), ErrorHas("There should be a CheckpointSaverHook to use saving_listeners"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "estimator/training/loop/run_config.h"
 
+#include "estimator/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -15,16 +17,16 @@ TEST(RunConfig, DefaultsAreTensorFlows) {
   EXPECT_EQ(config.keep_checkpoint_every_n_hours, 10000);
   EXPECT_EQ(config.log_step_count_steps, 100);
   EXPECT_TRUE(config.checkpoint_save_graph_def);
-  EXPECT_TRUE(config.Validate().ok());
+  EST_EXPECT_OK(config.Validate());
 }
 
 // Behaviour B2.
 TEST(RunConfig, StepsAndSecsTogetherAreRefused) {
   RunConfig config;
   config.save_checkpoints_steps = 10;
-  EXPECT_TRUE(config.Validate().ok());
+  EST_EXPECT_OK(config.Validate());
   config.save_checkpoints_secs = 10;
-  EXPECT_EQ(config.Validate().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(config.Validate(), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 // Behaviours B3 and B5: all violations in one message.
@@ -35,11 +37,11 @@ TEST(RunConfig, EveryValueOutOfRangeIsNamedAtOnce) {
   config.keep_checkpoint_max = -2;
   config.keep_checkpoint_every_n_hours = 0;
   config.log_step_count_steps = 0;
-  const std::string message(config.Validate().message());
+  const absl::Status status = config.Validate();
   for (const char* field :
        {"model_dir", "save_summary_steps", "keep_checkpoint_max must be >= 0, given -2",
         "keep_checkpoint_every_n_hours", "log_step_count_steps"}) {
-    EXPECT_NE(message.find(field), std::string::npos) << field << " in: " << message;
+    EXPECT_THAT(status, ErrorHas(field)) << field;
   }
 }
 
@@ -50,7 +52,7 @@ TEST(RunConfig, EveryNullableFieldAcceptsNone) {
   config.keep_checkpoint_max = std::nullopt;
   config.log_step_count_steps = std::nullopt;
   config.tf_random_seed = std::nullopt;
-  EXPECT_TRUE(config.Validate().ok());
+  EST_EXPECT_OK(config.Validate());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "estimator/training/loop/tf_config.h"
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -14,7 +15,7 @@ constexpr char kCluster[] =
 
 TaskConfig Parsed(const std::string& json) {
   const absl::StatusOr<TaskConfig> task = ParseTfConfig(json);
-  EXPECT_TRUE(task.ok()) << json << ": " << task.status();
+  EST_EXPECT_OK(task) << json;
   return task.ok() ? *task : TaskConfig();
 }
 
@@ -25,8 +26,8 @@ TaskConfig TaskOf(const std::string& type, int index) {
 
 void ExpectRefused(const std::string& json, const std::string& reason) {
   const absl::Status status = ParseTfConfig(json).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << json;
-  EXPECT_THAT(std::string(status.message()), HasSubstr(reason)) << json;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << json;
+  EXPECT_THAT(status, ErrorHas(reason)) << json;
 }
 
 // Behaviour B6.
@@ -84,7 +85,7 @@ TEST(TfConfig, TheMasterIsEmptyInAClusterOfOneAndElseTheTasksAddress) {
       Parsed(R"({"cluster": {"chief": ["c:1"]}, "task": {"type": "chief", "index": 0}})");
   EXPECT_EQ(alone.master, "");
   EXPECT_TRUE(alone.is_chief);
-  EXPECT_TRUE(CheckMayTrain(alone).ok());
+  EST_EXPECT_OK(CheckMayTrain(alone));
   EXPECT_EQ(TaskOf("worker", 1).master, "grpc://w:2");
 }
 
@@ -132,12 +133,11 @@ TEST(TfConfig, WhatIsNotTheRightJsonIsRefusedWithAnExample) {
 
 // Behaviour D10, and one process trains alone.
 TEST(TfConfig, OnlyAProcessThatTrainsAloneMayTrain) {
-  EXPECT_TRUE(CheckMayTrain({}).ok());
-  EXPECT_EQ(CheckMayTrain(TaskOf("evaluator", 0)).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(CheckMayTrain(TaskOf("ps", 0)).code(), absl::StatusCode::kInvalidArgument);
+  EST_EXPECT_OK(CheckMayTrain({}));
+  EXPECT_THAT(CheckMayTrain(TaskOf("evaluator", 0)), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(CheckMayTrain(TaskOf("ps", 0)), StatusIs(absl::StatusCode::kInvalidArgument));
   const absl::Status several = CheckMayTrain(TaskOf("chief", 0));
-  EXPECT_EQ(several.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(several.message()), HasSubstr("3 tasks that train"));
+  EXPECT_THAT(several, StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("3 tasks that train")));
 }
 
 }  // namespace

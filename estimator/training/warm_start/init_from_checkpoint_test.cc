@@ -4,9 +4,11 @@
 #include <map>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/testing/v1_files.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/graphdef/graph_def.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/runtime/initialize_variables.h"
@@ -26,36 +28,32 @@ Variable Make(const std::string& name, const Shape& shape, DType dtype = DType::
   return GetVariable(name, shape, {.dtype = dtype, .initializer = initializers::Constant(-1)});
 }
 
-class InitFromCheckpointTest : public ::testing::Test {
+class InitFromCheckpointTest : public GraphTest {
  protected:
-  InitFromCheckpointTest() : prefix_(dir_.File("old.ckpt")), scope_(graph_) {
+  InitFromCheckpointTest() : prefix_(dir_.File("old.ckpt")) {
     const auto writer = BundleWriter::Open(prefix_).value();
     const auto add = [&](const char* name, const Array& value) {
-      EXPECT_TRUE(writer->Add(name, value).ok());
+      EST_EXPECT_OK(writer->Add(name, value));
     };
     add("old/w", Array::Of<float>({2}, {1, 2}));
     add("old/b", Array::Scalar(3.0f));
     add("top", Array::Scalar(4.0f));
-    EXPECT_TRUE(writer
-                    ->AddSlice("old/part", {3, 2},
-                               {{.start = 0, .length = 2}, {.start = 0, .length = 2}},
-                               Array::Of<float>({2, 2}, {1, 2, 3, 4}))
-                    .ok());
-    EXPECT_TRUE(writer
-                    ->AddSlice("old/part", {3, 2},
-                               {{.start = 2, .length = 1}, {.start = 0, .length = 2}},
-                               Array::Of<float>({1, 2}, {5, 6}))
-                    .ok());
-    EXPECT_TRUE(writer->Finish().ok());
+    EST_EXPECT_OK(writer->AddSlice("old/part", {3, 2},
+                                   {{.start = 0, .length = 2}, {.start = 0, .length = 2}},
+                                   Array::Of<float>({2, 2}, {1, 2, 3, 4})));
+    EST_EXPECT_OK(writer->AddSlice("old/part", {3, 2},
+                                   {{.start = 2, .length = 1}, {.start = 0, .length = 2}},
+                                   Array::Of<float>({1, 2}, {5, 6})));
+    EST_EXPECT_OK(writer->Finish());
   }
 
   // First values after the loads, by name.
   std::map<std::string, double> Sums() {
     VariableStore store;
     const auto loaded = LoadCheckpointInitializers(graph_, {}, store);
-    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    EST_EXPECT_OK(loaded);
     const absl::Status initialized = InitializeVariables(graph_, store);
-    EXPECT_TRUE(initialized.ok()) << initialized;
+    EST_EXPECT_OK(initialized);
     std::map<std::string, double> sums;
     for (const std::string& name : store.Names()) {
       for (int64_t i = 0; i < store.Peek(name)->num_elements(); ++i)
@@ -63,12 +61,10 @@ class InitFromCheckpointTest : public ::testing::Test {
     }
     return sums;
   }
-  std::string Error() const { return std::string(graph_.status().message()); }
+  absl::Status Error() const { return graph_.status(); }
 
   TempDir dir_;
   const std::string prefix_;
-  Graph graph_;
-  GraphScope scope_;
 };
 
 TEST_F(InitFromCheckpointTest, NamesVariablesAndScopesAreMapped) {
@@ -79,7 +75,7 @@ TEST_F(InitFromCheckpointTest, NamesVariablesAndScopesAreMapped) {
   Make("root/top", {});
   train::InitFromCheckpoint(
       prefix_, {{"old/w", "new/w"}, {"old/b", "new/b"}, {"old/part", part}, {"/", "root/"}});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   const std::map<std::string, double> expected = {
       {"new/w", 3}, {"new/b", 3}, {"part", 21}, {"else", -1}, {"root/top", 4}};
   EXPECT_EQ(Sums(), expected);
@@ -90,7 +86,7 @@ TEST_F(InitFromCheckpointTest, AScopeTakesAllOfItsVariables) {
   Make("new/b", {});
   Make("newer", {});
   train::InitFromCheckpoint(prefix_, {{"old/", "new/"}});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   const std::map<std::string, double> expected = {{"new/w", 3}, {"new/b", 3}, {"newer", -1}};
   EXPECT_EQ(Sums(), expected);
 }
@@ -99,23 +95,23 @@ TEST_F(InitFromCheckpointTest, TheRootMapsOntoTheRoot) {
   Make("old/w", {2});
   Make("top", {});
   train::InitFromCheckpoint(prefix_, {{"/", "/"}});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   const std::map<std::string, double> expected = {{"old/w", 3}, {"top", 4}};
   EXPECT_EQ(Sums(), expected);
 }
 
 TEST_F(InitFromCheckpointTest, ASavedModelsDirectoryServesAsWell) {
-  ASSERT_TRUE(CreateDirectories(dir_.File("saved/variables")).ok());
+  EST_ASSERT_OK(CreateDirectories(dir_.File("saved/variables")));
   const auto writer = BundleWriter::Open(dir_.File("saved/variables/variables")).value();
-  ASSERT_TRUE(writer->Add("old/w", Array::Of<float>({2}, {7, 8})).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  EST_ASSERT_OK(writer->Add("old/w", Array::Of<float>({2}, {7, 8})));
+  EST_ASSERT_OK(writer->Finish());
   const Variable w = Make("new/w", {2});
   EXPECT_TRUE(train::CheckpointExists(dir_.File("saved")));
   const auto [map, names] =
       train::GetAssignmentMapFromCheckpoint({Make("old/w", {2})}, dir_.File("saved"));
   EXPECT_EQ(map.size(), 1u);
   train::InitFromCheckpoint(dir_.File("saved"), {{"old/w", w}});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   const std::map<std::string, double> expected = {{"new/w", 15}, {"old/w", -2}};
   EXPECT_EQ(Sums(), expected);
 }
@@ -129,7 +125,7 @@ TEST_F(InitFromCheckpointTest, ASavedModelOfKerasServesByTheNamesOfItsVariables)
   EXPECT_THAT(names, ElementsAre("batch_normalization/gamma", "batch_normalization/gamma:0"));
   train::InitFromCheckpoint(keras, map);
   train::InitFromCheckpoint(keras, {{"probabilities/", "dense/"}});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   const std::map<std::string, double> expected = {{"batch_normalization/gamma", 4.5},
                                                   {"dense/bias", 0}};
   EXPECT_EQ(Sums(), expected);
@@ -138,21 +134,20 @@ TEST_F(InitFromCheckpointTest, ASavedModelOfKerasServesByTheNamesOfItsVariables)
 // As the slim checkpoints of image networks are.
 TEST_F(InitFromCheckpointTest, ACheckpointInTheV1FormatServesAsWell) {
   const std::string v1 = dir_.File("resnet_v1_50.ckpt");
-  ASSERT_TRUE(WriteV1File(v1, {{.name = "resnet/w", .value = Array::Of<float>({2}, {7, 8})},
-                               {.name = "resnet/part",
-                                .value = Array::Of<float>({1, 2}, {1, 2}),
-                                .whole = {2, 2},
-                                .extents = {{0, 1}, {}}},
-                               {.name = "resnet/part",
-                                .value = Array::Of<float>({1, 2}, {3, 4}),
-                                .whole = {2, 2},
-                                .extents = {{1, 1}, {}}},
-                               {.name = "mean_rgb", .value = Array::Scalar(5.0f)}})
-                  .ok());
+  EST_ASSERT_OK(WriteV1File(v1, {{.name = "resnet/w", .value = Array::Of<float>({2}, {7, 8})},
+                                 {.name = "resnet/part",
+                                  .value = Array::Of<float>({1, 2}, {1, 2}),
+                                  .whole = {2, 2},
+                                  .extents = {{0, 1}, {}}},
+                                 {.name = "resnet/part",
+                                  .value = Array::Of<float>({1, 2}, {3, 4}),
+                                  .whole = {2, 2},
+                                  .extents = {{1, 1}, {}}},
+                                 {.name = "mean_rgb", .value = Array::Scalar(5.0f)}}));
   Make("mine/w", {2});
   Make("mine/part", {2, 2});
   train::InitFromCheckpoint(v1, {{"resnet/", "mine/"}});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   const std::map<std::string, double> expected = {{"mine/w", 15}, {"mine/part", 10}};
   EXPECT_EQ(Sums(), expected);
 }
@@ -162,7 +157,7 @@ TEST_F(InitFromCheckpointTest, OneValueServesSeveralVariablesAndTheLastCallCount
   Make("b", {});
   train::InitFromCheckpoint(prefix_, {{"old/b", "a"}, {"old/b", "b"}});
   train::InitFromCheckpoint(prefix_, {{"top", "b"}});
-  ASSERT_TRUE(graph_.status().ok()) << graph_.status();
+  EST_ASSERT_OK(graph_.status());
   const std::map<std::string, double> expected = {{"a", 3}, {"b", 4}};
   EXPECT_EQ(Sums(), expected);
 }
@@ -182,11 +177,11 @@ TEST_F(InitFromCheckpointTest, EveryMismatchIsInOneTableWithItsCure) {
   Make("old/parts", {3, 2});
   Make("old/unlike_all", {});
   train::InitFromCheckpoint(prefix_, {{"old/", "old/"}});
-  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(Error(), AllOf(HasSubstr("4 of 4 variables differ"), HasSubstr("f32 [3]"),
-                             HasSubstr("f32 [2]"), HasSubstr("another dtype"),
-                             HasSubstr("map it in assignment_map"),
-                             HasSubstr("leave it out of assignment_map")));
+  EXPECT_THAT(graph_.status(), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(Error(), ErrorIs(AllOf(HasSubstr("4 of 4 variables differ"), HasSubstr("f32 [3]"),
+                                     HasSubstr("f32 [2]"), HasSubstr("another dtype"),
+                                     HasSubstr("map it in assignment_map"),
+                                     HasSubstr("leave it out of assignment_map"))));
 }
 
 // A fixed bug: the cure was Scaffold::partial_restore, which has no say here.
@@ -194,8 +189,8 @@ TEST_F(InitFromCheckpointTest, ASlotThatTheOldRunDidNotKeepIsToBeLeftOut) {
   Make("old/w", {2});
   Make("old/w/Adam", {2});
   train::InitFromCheckpoint(prefix_, {{"old/", "old/"}});
-  EXPECT_THAT(Error(), AllOf(HasSubstr("old/w/Adam"), HasSubstr("assignment_map"),
-                             Not(HasSubstr("partial_restore"))));
+  EXPECT_THAT(Error(), ErrorIs(AllOf(HasSubstr("old/w/Adam"), HasSubstr("assignment_map"),
+                                     Not(HasSubstr("partial_restore")))));
 }
 
 TEST_F(InitFromCheckpointTest, EveryEntryThatNamesNothingIsListed) {
@@ -203,10 +198,11 @@ TEST_F(InitFromCheckpointTest, EveryEntryThatNamesNothingIsListed) {
   train::InitFromCheckpoint(
       prefix_,
       {{"old/w", "new/kernels"}, {"old/w", "new/"}, {"old/", "new/kernel"}, {"old/", "newer/"}});
-  EXPECT_THAT(Error(), AllOf(HasSubstr("did you mean 'new/kernel'?"),
-                             HasSubstr("Should be 'scope/': 'other_scope/'"),
-                             HasSubstr("a scope of the checkpoint maps to a variable"),
-                             HasSubstr("no variable is in that scope; there are new/kernel")));
+  EXPECT_THAT(Error(),
+              ErrorIs(AllOf(HasSubstr("did you mean 'new/kernel'?"),
+                            HasSubstr("Should be 'scope/': 'other_scope/'"),
+                            HasSubstr("a scope of the checkpoint maps to a variable"),
+                            HasSubstr("no variable is in that scope; there are new/kernel"))));
 }
 
 TEST_F(InitFromCheckpointTest, AMissingCheckpointIsAnErrorOfTheGraph) {
@@ -214,8 +210,8 @@ TEST_F(InitFromCheckpointTest, AMissingCheckpointIsAnErrorOfTheGraph) {
   EXPECT_FALSE(train::CheckpointExists(dir_.File("none")));
   EXPECT_TRUE(train::CheckpointExists(prefix_));
   train::InitFromCheckpoint(dir_.File("none"), {{"old/w", "w"}});
-  EXPECT_EQ(graph_.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(Error(), AllOf(HasSubstr("InitFromCheckpoint"), HasSubstr("none")));
+  EXPECT_THAT(graph_.status(), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(Error(), ErrorIs(AllOf(HasSubstr("InitFromCheckpoint"), HasSubstr("none"))));
 }
 
 TEST_F(InitFromCheckpointTest, BertsAssignmentMapHoldsTheVariablesThatAreThere) {
@@ -228,7 +224,7 @@ TEST_F(InitFromCheckpointTest, BertsAssignmentMapHoldsTheVariablesThatAreThere) 
   const std::map<std::string, double> expected = {{"old/w", 3}, {"output/bias", -1}};
   EXPECT_EQ(Sums(), expected);
   train::GetAssignmentMapFromCheckpoint(variables, dir_.File("none"));
-  EXPECT_THAT(Error(), HasSubstr("GetAssignmentMapFromCheckpoint"));
+  EXPECT_THAT(Error(), ErrorHas("GetAssignmentMapFromCheckpoint"));
 }
 
 TEST_F(InitFromCheckpointTest, TheGraphShowsItAsTensorFlowsDoes) {

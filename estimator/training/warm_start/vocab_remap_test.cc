@@ -2,6 +2,7 @@
 #include "estimator/training/warm_start/vocab_remap.h"
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,8 +18,8 @@ class VocabRemapTest : public ::testing::Test {
  protected:
   VocabInfo Info(const std::string& new_words, int64_t new_size, const std::string& old_words,
                  int64_t old_size = -1) {
-    EXPECT_TRUE(WriteFileAtomically(dir_.File("new"), new_words).ok());
-    EXPECT_TRUE(WriteFileAtomically(dir_.File("old"), old_words).ok());
+    EST_EXPECT_OK(WriteFileAtomically(dir_.File("new"), new_words));
+    EST_EXPECT_OK(WriteFileAtomically(dir_.File("old"), old_words));
     return {.new_vocab = dir_.File("new"),
             .new_vocab_size = new_size,
             .old_vocab = dir_.File("old"),
@@ -29,36 +30,34 @@ class VocabRemapTest : public ::testing::Test {
 
 TEST_F(VocabRemapTest, WordsAreFoundWhereverTheyStand) {
   const auto remapping = ReadVocabRemapping(Info("c\nnew\na\n", 3, "a\nb\nc\n"));
-  ASSERT_TRUE(remapping.ok()) << remapping.status();
+  EST_ASSERT_OK(remapping);
   EXPECT_THAT(remapping->old_index, ElementsAre(2, -1, 0));
   EXPECT_EQ(remapping->old_size, 3);
 }
 
 TEST_F(VocabRemapTest, SizesCutBothVocabularies) {
   const auto remapping = ReadVocabRemapping(Info("c\nb\na\n", 2, "a\nb\nc\n", 2));
-  ASSERT_TRUE(remapping.ok()) << remapping.status();
+  EST_ASSERT_OK(remapping);
   EXPECT_THAT(remapping->old_index, ElementsAre(-1, 1));
   EXPECT_EQ(remapping->old_size, 2);
 }
 
 TEST_F(VocabRemapTest, LinesMayEndInCarriageReturnsAndTheLastInNothing) {
   const auto remapping = ReadVocabRemapping(Info("b\r\na", 2, "a\nb\n"));
-  ASSERT_TRUE(remapping.ok()) << remapping.status();
+  EST_ASSERT_OK(remapping);
   EXPECT_THAT(remapping->old_index, ElementsAre(1, 0));
 }
 
 TEST_F(VocabRemapTest, TooFewWordsAndWordsGivenTwiceAreErrors) {
-  EXPECT_THAT(std::string(ReadVocabRemapping(Info("a\n", 2, "a\n")).status().message()),
-              AllOf(HasSubstr("new has 1 words"), HasSubstr("new_vocab_size asks for 2")));
-  EXPECT_THAT(std::string(ReadVocabRemapping(Info("a\n", 1, "a\n", 3)).status().message()),
-              HasSubstr("old_vocab_size asks for 3"));
-  EXPECT_THAT(std::string(ReadVocabRemapping(Info("a\n", 1, "")).status().message()),
-              HasSubstr("old has 0 words"));
-  EXPECT_THAT(std::string(ReadVocabRemapping(Info("a\nb\na\n", 3, "a\n")).status().message()),
-              HasSubstr("'a' twice, in lines 1 and 3"));
+  EXPECT_THAT(ReadVocabRemapping(Info("a\n", 2, "a\n")),
+              ErrorIs(AllOf(HasSubstr("new has 1 words"), HasSubstr("new_vocab_size asks for 2"))));
+  EXPECT_THAT(ReadVocabRemapping(Info("a\n", 1, "a\n", 3)), ErrorHas("old_vocab_size asks for 3"));
+  EXPECT_THAT(ReadVocabRemapping(Info("a\n", 1, "")), ErrorHas("old has 0 words"));
+  EXPECT_THAT(ReadVocabRemapping(Info("a\nb\na\n", 3, "a\n")),
+              ErrorHas("'a' twice, in lines 1 and 3"));
   VocabInfo missing = Info("a\n", 1, "a\n");
   missing.old_vocab = dir_.File("none");
-  EXPECT_EQ(ReadVocabRemapping(missing).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(ReadVocabRemapping(missing), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(RemapAxis, MovesRowsAndColumnsAndKeepsTheRest) {

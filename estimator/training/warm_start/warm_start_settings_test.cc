@@ -1,6 +1,7 @@
 // What a WarmStartSettings may say, and how it is said.
 #include "estimator/training/warm_start/warm_start_settings.h"
 
+#include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -34,8 +35,8 @@ TEST(WarmStartSettings, APathStandsForSettingsWithDefaults) {
 }
 
 TEST(WarmStartSettings, AnEmptyPathIsRefusedAsInTensorFlow) {
-  EXPECT_THAT(std::string(ValidateWarmStart(*WarmStartFrom("").settings()).message()),
-              HasSubstr("`ckpt_to_initialize_from` MUST be set in WarmStartSettings"));
+  EXPECT_THAT(ValidateWarmStart(*WarmStartFrom("").settings()),
+              ErrorHas("`ckpt_to_initialize_from` MUST be set in WarmStartSettings"));
 }
 
 TEST(WarmStartSettings, AllThatIsWrongIsSaidAtOnce) {
@@ -48,13 +49,13 @@ TEST(WarmStartSettings, AllThatIsWrongIsSaidAtOnce) {
                                                                 .old_vocab = "old",
                                                                 .old_vocab_size = -2,
                                                                 .axis = 2}}}};
-  EXPECT_THAT(
-      std::string(ValidateWarmStart(settings).message()),
-      AllOf(HasSubstr("'(' is not a regular expression"), HasSubstr("new_vocab is not given"),
-            HasSubstr("new_vocab_size must be > 0, given: 0"),
-            HasSubstr("num_oov_buckets must be >= 0, given: -1"),
-            HasSubstr("old_vocab_size must be > 0, or -1 for all words, given: -2"),
-            HasSubstr("The only supported values for the axis argument are 0 and 1")));
+  EXPECT_THAT(ValidateWarmStart(settings),
+              ErrorIs(AllOf(
+                  HasSubstr("'(' is not a regular expression"), HasSubstr("new_vocab is not given"),
+                  HasSubstr("new_vocab_size must be > 0, given: 0"),
+                  HasSubstr("num_oov_buckets must be >= 0, given: -1"),
+                  HasSubstr("old_vocab_size must be > 0, or -1 for all words, given: -2"),
+                  HasSubstr("The only supported values for the axis argument are 0 and 1"))));
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 #include "estimator/training/warm_start/warm_start.h"
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/testing/v1_files.h"
+#include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/runtime/backend.h"
 #include "gmock/gmock.h"
@@ -19,19 +21,19 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class WarmStartTest : public ::testing::Test {
+class WarmStartTest : public GraphTest {
  protected:
-  WarmStartTest() : prefix_(dir_.File("old.ckpt")), scope_(graph_) {
+  WarmStartTest() : prefix_(dir_.File("old.ckpt")) {
     const auto writer = BundleWriter::Open(prefix_).value();
     const auto add = [&](const char* name, const Array& value) {
-      EXPECT_TRUE(writer->Add(name, value).ok());
+      EST_EXPECT_OK(writer->Add(name, value));
     };
     add("dense/kernel", Array::Of<float>({2}, {1, 2}));
     add("dense/kernel/Momentum", Array::Of<float>({2}, {5, 6}));
     add("dense/bias", Array::Scalar(3.0f));
     add("embedding", Array::Of<float>({3, 2}, {1, 2, 3, 4, 5, 6}));
     add("global_step", Array::Scalar<int64_t>(70));
-    EXPECT_TRUE(writer->Finish().ok());
+    EST_EXPECT_OK(writer->Finish());
     GetOrCreateGlobalStep();
     Make("dense/kernel", {2});
     Make("dense/bias", {});
@@ -45,19 +47,17 @@ class WarmStartTest : public ::testing::Test {
     return *WarmStart({.ckpt_to_initialize_from = prefix_, .vars_to_warm_start = vars}, graph_,
                       store_);
   }
-  std::string Error(WarmStartSettings settings) {
+  absl::Status Error(WarmStartSettings settings) {
     settings.ckpt_to_initialize_from = prefix_;
-    return std::string(WarmStart(settings, graph_, store_).status().message());
+    return WarmStart(settings, graph_, store_).status();
   }
   std::string Vocabulary(const std::string& name, const std::string& words) {
-    EXPECT_TRUE(WriteFileAtomically(dir_.File(name), words).ok());
+    EST_EXPECT_OK(WriteFileAtomically(dir_.File(name), words));
     return dir_.File(name);
   }
 
   TempDir dir_;
   const std::string prefix_;
-  Graph graph_;
-  GraphScope scope_;
   VariableStore store_;
 };
 
@@ -83,8 +83,8 @@ TEST_F(WarmStartTest, ExpressionsMatchTheStartOfANameWithOrWithoutTensorFlowsCol
 TEST_F(WarmStartTest, NamesAreWholeNames) {
   EXPECT_THAT(Chosen(VarsToWarmStart::Named({"dense/kernel"})), ElementsAre("dense/kernel"));
   EXPECT_THAT(Error({.vars_to_warm_start = VarsToWarmStart::Named({"dense/kernels"})}),
-              AllOf(HasSubstr("'dense/kernels' (did you mean 'dense/kernel'?)"),
-                    HasSubstr("it has global_step, dense/kernel")));
+              ErrorIs(AllOf(HasSubstr("'dense/kernels' (did you mean 'dense/kernel'?)"),
+                            HasSubstr("it has global_step, dense/kernel"))));
 }
 
 TEST_F(WarmStartTest, WithoutVarsOnlyThoseWithAVocabularyAreTaken) {
@@ -92,23 +92,24 @@ TEST_F(WarmStartTest, WithoutVarsOnlyThoseWithAVocabularyAreTaken) {
 }
 
 TEST_F(WarmStartTest, NamesThatAreNotUsedAreErrorsThatListTheCandidates) {
-  EXPECT_THAT(Error({.var_name_to_prev_var_name = {{"dense/bia", "x"}}}),
-              AllOf(HasSubstr("var_name_to_prev_var_name that were not used: 'dense/bia' (did you "
+  EXPECT_THAT(
+      Error({.var_name_to_prev_var_name = {{"dense/bia", "x"}}}),
+      ErrorIs(AllOf(HasSubstr("var_name_to_prev_var_name that were not used: 'dense/bia' (did you "
                               "mean 'dense/bias'?)"),
-                    HasSubstr("viable variable names: dense/kernel, dense/bias")));
+                    HasSubstr("viable variable names: dense/kernel, dense/bias"))));
   EXPECT_THAT(
       Error({.vars_to_warm_start = "dense/kernel", .var_name_to_vocab_info = {{"dense/bias", {}}}}),
-      HasSubstr("var_name_to_vocab_info that were not used: 'dense/bias'"));
+      ErrorHas("var_name_to_vocab_info that were not used: 'dense/bias'"));
 }
 
 TEST_F(WarmStartTest, EveryMismatchIsInOneTableWithTheSettingThatCuresIt) {
   Make("embeddings", {3, 2});
   Make("output", {9});
   EXPECT_THAT(Error({.var_name_to_prev_var_name = {{"dense/bias", "global_step"}}}),
-              AllOf(HasSubstr("3 of 4 variables differ"),
-                    HasSubstr("dense/bias (there global_step)  f32 []     i64 []"),
-                    HasSubstr("map it in var_name_to_prev_var_name"),
-                    HasSubstr("leave it out of vars_to_warm_start")));
+              ErrorIs(AllOf(HasSubstr("3 of 4 variables differ"),
+                            HasSubstr("dense/bias (there global_step)  f32 []     i64 []"),
+                            HasSubstr("map it in var_name_to_prev_var_name"),
+                            HasSubstr("leave it out of vars_to_warm_start"))));
   EXPECT_FALSE(store_.Has("dense/kernel")) << "nothing is loaded after an error";
 }
 
@@ -116,8 +117,8 @@ TEST_F(WarmStartTest, EveryMismatchIsInOneTableWithTheSettingThatCuresIt) {
 TEST_F(WarmStartTest, ASlotThatTheOldRunDidNotKeepIsToBeLeftOut) {
   GetVariable("dense/kernel/Adam", {2}, {.trainable = false});
   EXPECT_THAT(Error({.vars_to_warm_start = {"dense/kernel"}}),
-              AllOf(HasSubstr("dense/kernel/Adam"), HasSubstr("vars_to_warm_start"),
-                    Not(HasSubstr("partial_restore"))));
+              ErrorIs(AllOf(HasSubstr("dense/kernel/Adam"), HasSubstr("vars_to_warm_start"),
+                            Not(HasSubstr("partial_restore")))));
 }
 
 TEST_F(WarmStartTest, WordsKeepTheirRowsAndTheRestComesFromTheBackup) {
@@ -132,11 +133,11 @@ TEST_F(WarmStartTest, WordsKeepTheirRowsAndTheRestComesFromTheBackup) {
                              .var_name_to_vocab_info = {{"words", info}},
                              .var_name_to_prev_var_name = {{"words", "embedding"}}};
   const auto names = WarmStart(settings, graph_, store_);
-  ASSERT_TRUE(names.ok()) << names.status();
+  EST_ASSERT_OK(names);
   EXPECT_THAT(*names, ElementsAre("words"));
   EXPECT_THAT(store_.Peek("words")->values<float>(), ElementsAre(5, 6, 9, 9, 1, 2, 9, 9, 9, 9));
   settings.var_name_to_vocab_info["words"].backup_initializer = nullptr;
-  ASSERT_TRUE(WarmStart(settings, graph_, store_).ok());
+  EST_ASSERT_OK(WarmStart(settings, graph_, store_));
   EXPECT_THAT(store_.Peek("words")->values<float>(), ElementsAre(5, 6, 0, 0, 1, 2, 0, 0, 0, 0));
 }
 
@@ -155,7 +156,7 @@ TEST_F(WarmStartTest, AxisOneMovesColumnsAndOneAxisIsEnough) {
                  .var_name_to_prev_var_name = {{"output/kernel", "embedding"},
                                                {"output/bias", "dense/kernel"}}},
                 graph_, store_);
-  ASSERT_TRUE(names.ok()) << names.status();
+  EST_ASSERT_OK(names);
   EXPECT_THAT(store_.Peek("output/kernel")->values<float>(),
               ElementsAre(0, 1, 2, 0, 3, 4, 0, 5, 6));
   EXPECT_THAT(store_.Peek("output/bias")->values<float>(), ElementsAre(0, 1, 2));
@@ -172,16 +173,16 @@ TEST_F(WarmStartTest, SizesThatDoNotFitTheVocabulariesAreErrors) {
                   .var_name_to_vocab_info = {{"words", info}},
                   .var_name_to_prev_var_name = {{"words", "embedding"}}});
   };
-  EXPECT_THAT(error(), HasSubstr("new_vocab_size 3 and num_oov_buckets 0 make 3, axis 0 of the "
-                                 "variable is 4 (f32 [4,2])"));
+  EXPECT_THAT(error(), ErrorHas("new_vocab_size 3 and num_oov_buckets 0 make 3, axis 0 of the "
+                                "variable is 4 (f32 [4,2])"));
   info.num_oov_buckets = 1;
-  EXPECT_THAT(error(), AllOf(HasSubstr("the old vocabulary has 4 words in use"),
-                             HasSubstr("is 3; set old_vocab_size")));
+  EXPECT_THAT(error(), ErrorIs(AllOf(HasSubstr("the old vocabulary has 4 words in use"),
+                                     HasSubstr("is 3; set old_vocab_size"))));
   info.old_vocab_size = 3;
-  EXPECT_EQ(error(), "");
+  EST_EXPECT_OK(error());
   EXPECT_THAT(
       Error({.vars_to_warm_start = "words", .var_name_to_prev_var_name = {{"words", "embedding"}}}),
-      HasSubstr("another size: VocabInfo if words are its rows"));
+      ErrorHas("another size: VocabInfo if words are its rows"));
 }
 
 TEST_F(WarmStartTest, WhatIsWrongWithVocabulariesIsSaidTogetherAndWithTheTableOfTheRest) {
@@ -195,8 +196,8 @@ TEST_F(WarmStartTest, WhatIsWrongWithVocabulariesIsSaidTogetherAndWithTheTableOf
   EXPECT_THAT(Error({.vars_to_warm_start = "words|tags|new",
                      .var_name_to_vocab_info = {{"words", info}, {"tags", info}},
                      .var_name_to_prev_var_name = {{"words", "embedding"}, {"tags", "embedding"}}}),
-              AllOf(HasSubstr("VocabInfo of 'words': "), HasSubstr("VocabInfo of 'tags': "),
-                    HasSubstr("1 of 1 variables differ"), HasSubstr("new")));
+              ErrorIs(AllOf(HasSubstr("VocabInfo of 'words': "), HasSubstr("VocabInfo of 'tags': "),
+                            HasSubstr("1 of 1 variables differ"), HasSubstr("new"))));
 }
 
 // testdata/saved_models/generate.py: its variables are stored under the paths of their objects.
@@ -207,22 +208,19 @@ TEST_F(WarmStartTest, ASavedModelOfKerasServesByTheNamesOfItsVariables) {
                                 .vars_to_warm_start = ".*(conv2d|head)",
                                 .var_name_to_prev_var_name = {{"head/bias", "probabilities/bias"}}},
                                graph_, store_);
-  ASSERT_TRUE(names.ok()) << names.status();
+  EST_ASSERT_OK(names);
   EXPECT_THAT(*names, ElementsAre("conv2d/bias", "head/bias"));
   EXPECT_EQ(store_.Peek("conv2d/bias")->AsDouble(0), 0) << "and not -1";
-  EXPECT_THAT(std::string(WarmStart({.ckpt_to_initialize_from = "testdata/saved_models/keras/model",
-                                     .vars_to_warm_start = "dense/bias"},
-                                    graph_, store_)
-                              .status()
-                              .message()),
-              AllOf(HasSubstr("dense/bias"), HasSubstr("1 of 1 variables differ")));
+  EXPECT_THAT(WarmStart({.ckpt_to_initialize_from = "testdata/saved_models/keras/model",
+                         .vars_to_warm_start = "dense/bias"},
+                        graph_, store_),
+              ErrorIs(AllOf(HasSubstr("dense/bias"), HasSubstr("1 of 1 variables differ"))));
 }
 
 TEST_F(WarmStartTest, ACheckpointInTheV1FormatServesAsWell) {
   const std::string v1 = dir_.File("v1.ckpt");
-  ASSERT_TRUE(WriteV1File(v1, {{.name = "dense/kernel", .value = Array::Of<float>({2}, {7, 8})},
-                               {.name = "dense/bias", .value = Array::Scalar(9.0f)}})
-                  .ok());
+  EST_ASSERT_OK(WriteV1File(v1, {{.name = "dense/kernel", .value = Array::Of<float>({2}, {7, 8})},
+                                 {.name = "dense/bias", .value = Array::Scalar(9.0f)}}));
   EXPECT_THAT(*WarmStart({.ckpt_to_initialize_from = v1}, graph_, store_),
               ElementsAre("dense/bias", "dense/kernel"));
   EXPECT_THAT(store_.Peek("dense/kernel")->values<float>(), ElementsAre(7, 8));
@@ -230,8 +228,7 @@ TEST_F(WarmStartTest, ACheckpointInTheV1FormatServesAsWell) {
 
 TEST_F(WarmStartTest, ASourceThatIsNotThereIsNamed) {
   const auto names = WarmStart({.ckpt_to_initialize_from = dir_.File("none")}, graph_, store_);
-  EXPECT_EQ(names.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(names.status().message()), HasSubstr(dir_.File("none")));
+  EXPECT_THAT(names, StatusIs(absl::StatusCode::kNotFound, HasSubstr(dir_.File("none"))));
 }
 
 }  // namespace

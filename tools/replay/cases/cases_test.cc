@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "tools/replay/replay.h"
 
@@ -26,7 +27,7 @@ std::vector<std::string> CaseNames() {
 
 TEST(CasesTest, EveryFolderWithAManifestIsACaseAndTheOtherWayRound) {
   const absl::StatusOr<std::vector<std::string>> folders = ListDirectory(kFolder);
-  ASSERT_TRUE(folders.ok()) << folders.status();
+  EST_ASSERT_OK(folders);
   std::vector<std::string> with_manifest;
   for (const std::string& folder : *folders) {
     if (FileExists(JoinPath(kFolder, folder, "reference.textproto")))
@@ -40,7 +41,7 @@ class CaseTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(CaseTest, MatchesTensorFlow) {
   const absl::StatusOr<ReplayReport> report =
       Replay(AllCases().at(GetParam()), JoinPath(kFolder, GetParam()));
-  ASSERT_TRUE(report.ok()) << report.status();
+  EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok()) << report->ToString();
   EXPECT_GT(report->matches.size(), 0u);
   EXPECT_THAT(report->notes, ::testing::IsEmpty());  // nothing that is recorded is left out
@@ -55,16 +56,16 @@ TEST(CasesTest, DropoutUnderAnotherSeedIsFoundOut) {
   const TempDir dir;
   const std::string from = JoinPath(kFolder, "mnist_dropout");
   const absl::StatusOr<std::vector<std::string>> names = ListDirectory(from);
-  ASSERT_TRUE(names.ok()) << names.status();
+  EST_ASSERT_OK(names);
   for (const std::string& name : *names) {
     std::string content = ReadFile(JoinPath(from, name)).value();
     if (name == "reference.textproto") {
       ASSERT_EQ(absl::StrReplaceAll({{"random_seed: 1\n", "random_seed: 2\n"}}, &content), 1);
     }
-    ASSERT_TRUE(WriteFileAtomically(dir.File(name), content).ok());
+    EST_ASSERT_OK(WriteFileAtomically(dir.File(name), content));
   }
   const absl::StatusOr<ReplayReport> report = Replay(AllCases().at("mnist_dropout"), dir.path());
-  ASSERT_TRUE(report.ok()) << report.status();
+  EST_ASSERT_OK(report);
   ASSERT_FALSE(report->ok());
   EXPECT_EQ(report->first_difference->name, "dropout/dropout/SelectV2:0") << report->ToString();
 }
@@ -76,7 +77,7 @@ class ShardedCaseTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(ShardedCaseTest, MatchesTensorFlowOnTwoShards) {
   const absl::StatusOr<ReplayReport> report =
       Replay(AllCases().at(GetParam()), JoinPath(kFolder, GetParam()), {.num_shards = 2});
-  ASSERT_TRUE(report.ok()) << report.status();
+  EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok()) << report->ToString();
   EXPECT_EQ(report->num_steps, 20);
 }
