@@ -1,7 +1,10 @@
 #include "estimator/checkpoint/table/table_file.h"
 
+#include <snappy.h>
+
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -9,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/table/snappy.h"
 #include "estimator/checkpoint/table/table_key.h"
 #include "estimator/checkpoint/table/varint.h"
 
@@ -25,6 +27,8 @@ constexpr char kPlainBlock = 0, kSnappyBlock = 1;
 
 constexpr char kAllLost[] = "; without it no entry can be found: every variable is lost";
 constexpr size_t kPieceBytes = size_t{1} << 20;
+// Snappy's shortest code for 64 bytes takes 3 bytes, so no valid block expands more than this.
+constexpr size_t kMaxExpansion = 32;
 
 absl::Status Damaged(absl::string_view path, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(path, ": not a whole checkpoint: ", what));
@@ -50,6 +54,21 @@ bool ReadHandle(absl::string_view bytes, size_t* position, int64_t limit, TableF
   block->offset = static_cast<int64_t>(offset);
   block->size = static_cast<int64_t>(size);
   return true;
+}
+
+// nullopt if `compressed` is not one whole block of snappy. The block states the size of its result:
+// a damaged one may state gigabytes, so the size is checked before memory is allocated for it.
+std::optional<std::string> Uncompress(const std::string& compressed) {
+  size_t size = 0;
+  if (!snappy::GetUncompressedLength(compressed.data(), compressed.size(), &size) ||
+      size > compressed.size() * kMaxExpansion) {
+    return std::nullopt;
+  }
+  std::string plain(size, '\0');
+  if (!snappy::RawUncompress(compressed.data(), compressed.size(), plain.data())) {
+    return std::nullopt;
+  }
+  return plain;
 }
 
 int64_t EndOf(const TableFile::Block& block) { return block.offset + block.size + kTrailerBytes; }
@@ -186,7 +205,7 @@ absl::StatusOr<std::string> TableFile::Read(const Block& block) const {
   contents.pop_back();
   if (type == kPlainBlock) return contents;
   if (type != kSnappyBlock) return UnknownType(type);
-  auto plain = SnappyUncompress(contents);
+  auto plain = Uncompress(contents);
   if (!plain) return absl::DataLossError("it is compressed, but not by snappy");
   return *std::move(plain);
 }
@@ -269,7 +288,7 @@ std::string TableFile::WhatIsIn(size_t i) const {
   if (absl::IsUnimplemented(walker.status())) {  // compressed
     std::string contents(static_cast<size_t>(blocks_[i].size), '\0');
     if (ReadExactly(blocks_[i].offset, contents.size(), contents.data()).ok()) {
-      plain = SnappyUncompress(contents).value_or("");
+      plain = Uncompress(contents).value_or("");
     }
     walker = BlockWalker::Open(plain);
   } else if (!walker.ok()) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <snappy.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 namespace estimator {
 namespace {
 
+using std::string_literals::operator""s;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -98,32 +100,76 @@ std::string BlockOf(const std::map<std::string, std::string>& entries) {
   return block + std::string("\0\0\0\0\1\0\0\0", 8);  // one restart, at 0
 }
 
+constexpr char kPlain = 0, kSnappy = 1;
+
+// Appends a block of type `type` and its crc32c to `file`, and returns its handle.
+std::string Append(std::string block, char type, std::string* file) {
+  std::string handle;
+  AppendVarint(file->size(), &handle);
+  AppendVarint(block.size(), &handle);
+  block.push_back(type);
+  const uint32_t crc = MaskCrc32c(ExtendCrc32c(0, block));
+  *file += block + std::string(reinterpret_cast<const char*>(&crc), sizeof(crc));
+  return handle;
+}
+
+// A whole table: the data blocks in `blocks`, then a meta and an index block, then a footer.
+std::string TableOf(std::string blocks, const std::map<std::string, std::string>& handles) {
+  const std::string meta = Append(BlockOf({}), kPlain, &blocks);
+  std::string footer = meta + Append(BlockOf(handles), kPlain, &blocks);
+  footer.resize(40, '\0');
+  return blocks + footer + "\x57\xfb\x80\x8b\x24\x75\x47\xdb";
+}
+
 // Two names for the bytes of one block would be two types of values at one place.
 TEST_F(TableFileTest, BlocksThatOverlapAreRefused) {
   std::string bytes;
-  const auto add = [&bytes](std::string block) {
-    std::string handle;
-    AppendVarint(bytes.size(), &handle);
-    AppendVarint(block.size(), &handle);
-    block.push_back('\0');  // not compressed
-    const uint32_t crc = MaskCrc32c(ExtendCrc32c(0, block));
-    bytes += block + std::string(reinterpret_cast<const char*>(&crc), sizeof(crc));
-    return handle;
-  };
-  const std::string data = add(BlockOf({{"a", "1"}})), next = add(BlockOf({{"b", "2"}}));
+  const std::string data = Append(BlockOf({{"a", "1"}}), kPlain, &bytes);
+  const std::string next = Append(BlockOf({{"b", "2"}}), kPlain, &bytes);
   for (const auto& [second, is_good] : {std::pair(next, true), std::pair(data, false)}) {
-    const std::string blocks = bytes;
-    const std::string meta = add(BlockOf({}));
-    std::string footer = meta + add(BlockOf({{"a", data}, {"b", second}}));
-    footer.resize(40, '\0');
-    EST_ASSERT_OK(WriteFileAtomically(path_, bytes + footer + "\x57\xfb\x80\x8b\x24\x75\x47\xdb"));
-    bytes = blocks;
+    EST_ASSERT_OK(WriteFileAtomically(path_, TableOf(bytes, {{"a", data}, {"b", second}})));
     const absl::Status status = TableFile::Open(path_).status();
     EXPECT_EQ(status.ok(), is_good) << status;
     if (is_good) continue;
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
                                  HasSubstr("at offset 0 begins before the end of the one before")));
   }
+}
+
+// The crc32c is right, so that snappy is what finds the damage.
+TEST_F(TableFileTest, ABlockThatIsNotWholeSnappyIsDamage) {
+  std::string whole;
+  const std::string plain = BlockOf({{"a", std::string(200, 'v')}});
+  snappy::Compress(plain.data(), plain.size(), &whole);
+  ASSERT_LT(whole.size(), plain.size() / 4) << "nothing was compressed";
+
+  std::vector<std::string> damaged = {
+      "\x09\x04\x61\x62\x0d\x03"s,          // a copy from before the beginning
+      "\x09\x04\x61\x62\x0d\x00"s,          // a copy with offset 0
+      "\x08\x04\x61\x62\x0d\x02"s,          // more bytes than it states
+      "\xff\xff\xff\xff\x0f\x00\x78"s,      // states 4 GiB
+      "\xff\xff\xff\xff\xff\x0f\x00\x78"s,  // states a size of more than 32 bits
+  };
+  for (size_t size = 0; size < whole.size(); ++size) damaged.push_back(whole.substr(0, size));
+  for (const std::string& block : damaged) {
+    std::string bytes;
+    const std::string handle = Append(block, kSnappy, &bytes);
+    ASSERT_TRUE(WriteFileAtomically(path_, TableOf(bytes, {{"a", handle}})).ok());
+    const absl::Status status = ReadAll(*TableFile::Open(path_).value());
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(path_),
+                      HasSubstr(absl::StrCat("the block of ", block.size(),
+                                             " bytes at offset 0: it is "
+                                             "compressed, but not by snappy")),
+                      HasSubstr("it holds every entry, of which none can be read")));
+  }
+
+  std::string bytes;
+  const std::string handle = Append(whole, kSnappy, &bytes);
+  ASSERT_TRUE(WriteFileAtomically(path_, TableOf(bytes, {{"a", handle}})).ok());
+  const absl::Status status = ReadAll(*TableFile::Open(path_).value());
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 TEST_F(TableFileTest, DamageIsToldWithItsBlockAndTheVariablesOfIt) {

@@ -65,6 +65,15 @@ TEST(OptimizerOptionsTest, EveryOptimizerChecksItsOwn) {
   EXPECT_THAT(Refusal(AdaBelief(0.1, {.epsilon = -1})), HasSubstr("epsilon is -1"));
 }
 
+TEST(OptimizerOptionsTest, AnExpressionThatCannotBeMatchedIsAnError) {
+  const std::vector<std::string> exclude = {"(a?|b?|c?){20}[^a-z]"};  // 3^20 ways for "w"
+  EXPECT_THAT(Refusal(AdamWeightDecay(
+                  0.1, {.weight_decay_rate = 0.1, .exclude_from_weight_decay = exclude})),
+              HasSubstr("exclude_from_weight_decay: '(a?|b?|c?){20}[^a-z]' cannot be matched"));
+  EXPECT_THAT(Refusal(LAMB(0.1, {.exclude_from_layer_adaptation = exclude})),
+              HasSubstr("exclude_from_layer_adaptation: '(a?|b?|c?){20}[^a-z]' cannot be matched"));
+}
+
 TEST(OptimizerOptionsTest, WhatIsInRangePasses) {
   EST_EXPECT_OK(OptionChecks("o")
                     .Positive("a", 1e-9)

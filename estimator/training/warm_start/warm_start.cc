@@ -88,12 +88,11 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
   for (const Variable& variable : vars.kind() == Kind::kAll ? all : graph.TrainableVariables()) {
     bool matches = false;
     for (size_t i = 0; i < patterns.size(); ++i) {
-      // Names in TensorFlow end in ":0", so expressions written for TensorFlow may contain it.
-      if (!patterns[i].MatchesStartOf(variable.name()) &&
-          !patterns[i].MatchesStartOf(absl::StrCat(variable.name(), ":0"))) {
-        continue;
+      // Names in TensorFlow end in ":0", so an expression that asks for it matches too.
+      for (const std::string& name : {variable.name(), absl::StrCat(variable.name(), ":0")}) {
+        EST_ASSIGN_OR_RETURN(const bool matches_name, patterns[i].MatchesStartOf(name));
+        if (matches_name) matches = used[i] = true;
       }
-      matches = used[i] = true;
     }
     if (matches) chosen.push_back(variable);
   }

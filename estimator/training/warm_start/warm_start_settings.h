@@ -36,7 +36,7 @@ struct VocabInfo {
   int axis = 0;  // 0 or 1
 };
 
-// The type of WarmStartSettings::vars_to_warm_start. Regular expressions have ECMAScript's syntax,
+// The type of WarmStartSettings::vars_to_warm_start. Regular expressions have Python's syntax,
 // and match at the beginning of a variable's name, as in TensorFlow: "dense" matches dense/kernel
 // and dense_1/bias.
 class VarsToWarmStart {
