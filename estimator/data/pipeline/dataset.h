@@ -61,7 +61,7 @@ struct ShuffleOptions {
   bool reshuffle_each_iteration = true;
 };
 struct BatchOptions {
-  bool drop_remainder = false;
+  bool drop_remainder = false;  // drops a last batch with fewer than batch_size elements
 };
 struct PaddedBatchOptions {
   // The padded shape of a row, by name. An axis of Shape::kUnknownDim has the longest size in the
@@ -70,7 +70,7 @@ struct PaddedBatchOptions {
   // The padding value, by name. An array that is not listed is padded with 0; strings are padded
   // with "".
   std::map<std::string, double> padding_values = {};
-  bool drop_remainder = false;
+  bool drop_remainder = false;  // as in BatchOptions
 };
 struct InterleaveOptions {
   int cycle_length = 1;  // number of inner datasets that are open at the same time
@@ -96,15 +96,19 @@ class Dataset {
   // Merges the features and the labels of several datasets.
   // Errors (of Next): two of them have the same name.
   static Dataset Zip(std::vector<Dataset> parts);
+  // The elements of each dataset, one dataset after another.
   static Dataset Concatenate(std::vector<Dataset> parts);
 
+  // Applies a function to every element.
   //   fn: a pure function of the element. With num_parallel_calls > 1 several threads call it.
   Dataset Map(MapFn fn, MapOptions options = {}) const;
+  // Keeps the elements for which fn returns true.
   Dataset Filter(FilterFn fn) const;
   // Shuffles with a buffer of buffer_size elements. If the dataset is indexed and fits into the
   // buffer, the order is a random permutation.
   Dataset Shuffle(int64_t buffer_size, ShuffleOptions options = {}) const;
   Dataset Repeat(int64_t count = -1) const;  // -1 repeats without end
+  // Stacks batch_size elements along a new axis 0.
   // Errors (of Next): the names, dtypes or shapes of the elements of a batch differ.
   Dataset Batch(int64_t batch_size, BatchOptions options = {}) const;
   // Pads each array at its end to a common shape.
@@ -112,11 +116,15 @@ class Dataset {
   Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {}) const;
   // Keeps the elements in memory after the first pass. All iterators of this Dataset share them.
   Dataset Cache() const;
+  // Reads up to buffer_size elements ahead, in a thread of its own.
   Dataset Prefetch(int64_t buffer_size) const;
-  Dataset Take(int64_t count) const;
-  Dataset Skip(int64_t count) const;
+  Dataset Take(int64_t count) const;  // the first `count` elements; -1 takes all
+  Dataset Skip(int64_t count) const;  // all but the first `count` elements
+  // Elements index, index + num_shards, index + 2 * num_shards, ...
   Dataset Shard(int64_t num_shards, int64_t index) const;
+  // Maps every element to a dataset, and gives the elements of these datasets one after another.
   Dataset FlatMap(std::function<absl::StatusOr<Dataset>(const Element&)> fn) const;
+  // As FlatMap, but gives elements of several datasets in turn.
   Dataset Interleave(std::function<absl::StatusOr<Dataset>(const Element&)> fn,
                      InterleaveOptions options) const;
 
