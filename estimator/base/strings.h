@@ -15,8 +15,8 @@ namespace estimator {
 int EditDistance(absl::string_view a, absl::string_view b);
 
 // The candidate with the smallest edit distance to name, for "did you mean". Case is ignored, and
-// the first of equally near candidates wins. Returns nullopt if no candidate is near: the distance
-// may be a third of the length of name, and at least 2 (1 for names below 4 characters).
+// the first of equally near candidates wins. Returns nullopt if no candidate is near. Near is a
+// distance of at most a third of the length of name, or at most 2 (1 for names below 4 characters).
 std::optional<std::string> NearestName(absl::string_view name,
                                        const std::vector<std::string>& candidates);
 

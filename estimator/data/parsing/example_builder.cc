@@ -37,7 +37,7 @@ std::string ExampleBuilder::Serialize() const {
   {
     google::protobuf::io::StringOutputStream stream(&out);
     google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps in name order
+    coded.SetSerializationDeterministic(true);  // sorts maps by key
     example.SerializeToCodedStream(&coded);
   }
   return out;

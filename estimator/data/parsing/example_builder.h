@@ -1,4 +1,4 @@
-// Builds serialized tf.train.Examples, for writers of TFRecord files.
+// Builds serialized tf.train.Examples, for programs that write TFRecord files.
 //   writer->Write(ExampleBuilder().Ints("label", {3}).Bytes("image", {jpeg}).Serialize());
 #ifndef ESTIMATOR_DATA_PARSING_EXAMPLE_BUILDER_H_
 #define ESTIMATOR_DATA_PARSING_EXAMPLE_BUILDER_H_
@@ -13,11 +13,11 @@ namespace estimator {
 
 class ExampleBuilder {
  public:
-  // Each replaces an earlier feature of the name.
+  // Sets a feature. It replaces an earlier feature of the same name.
   ExampleBuilder& Ints(const std::string& name, std::vector<int64_t> values);
   ExampleBuilder& Floats(const std::string& name, std::vector<float> values);
   ExampleBuilder& Bytes(const std::string& name, std::vector<std::string> values);
-  // The same features give the same bytes.
+  // The serialized Example. The same features always give the same bytes.
   std::string Serialize() const;
 
  private:

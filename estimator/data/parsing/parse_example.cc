@@ -14,7 +14,7 @@
 namespace estimator {
 namespace {
 
-// The type of a list in an Example, or of what a spec reads from it.
+// The type of a list in an Example, or the type of list that a dtype needs.
 absl::string_view KindName(const proto::Feature& feature) {
   switch (feature.kind_case()) {
     case proto::Feature::kBytesList:
@@ -61,7 +61,8 @@ absl::Status CheckKind(const std::string& name, const proto::Feature& feature, D
                    ", got ", KindName(feature)));
 }
 
-// Copies all values to the beginning of `out`, which has room. REQUIRES: CheckKind.
+// Copies all values to the beginning of `out`. REQUIRES: CheckKind succeeded and `out` is large
+// enough.
 absl::Status CopyValues(const std::string& name, const proto::Feature& feature, Array* out) {
   switch (out->dtype()) {
     case DType::kString:
@@ -111,7 +112,8 @@ absl::StatusOr<Array> ParseFixed(const std::string& name, const proto::Feature* 
   return array;
 }
 
-// num_rows: how many rows there are without the padding.
+// Parses a feature of any number of rows.
+//   num_rows: set to the number of rows without the padding.
 absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* feature, DType dtype,
                                 const Shape& row, int64_t max_length, double padding,
                                 int64_t* num_rows) {
@@ -133,7 +135,7 @@ absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* f
   *num_rows = num_values / row_size;
   if (max_length >= 0 && *num_rows > max_length) {
     return absl::InvalidArgumentError(absl::StrCat("Key: ", name, ".  It has ", *num_rows,
-                                                   " rows, max_length is ", max_length,
+                                                   " rows, but max_length is ", max_length,
                                                    "; raise max_length"));
   }
   std::vector<int64_t> dims = {max_length >= 0 ? max_length : *num_rows};
@@ -159,7 +161,7 @@ absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature&
   const std::string type = absl::StrCat(DTypeShortName(spec.dtype), " ", spec.shape.ToString());
   if (!spec.shape.fully_known()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "Key: ", name, ".  A FixedLenFeature's sizes must be known, this one is ", type));
+        "Key: ", name, ".  The sizes of a FixedLenFeature must be known; this one is ", type));
   }
   const std::optional<Array>& value = spec.default_value;
   if (!value.has_value() ||
@@ -167,7 +169,7 @@ absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature&
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "Key: ", name, ".  default_value is ", value->TypeString(), ", the feature is ", type,
+      "Key: ", name, ".  default_value is ", value->TypeString(), ", but the feature is ", type,
       "; give a default of this dtype with ", spec.shape.num_elements(), " values"));
 }
 
@@ -175,9 +177,9 @@ absl::StatusOr<ArrayMap> ParseSingleExample(absl::string_view serialized,
                                             const FeatureSpecs& specs) {
   proto::Example example;
   if (!ParseWithinLimit(serialized, &example)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Could not parse example input: ", serialized.size(),
-                     " bytes that are no serialized tf.train.Example"));
+    return absl::InvalidArgumentError(absl::StrCat("Could not parse example input: its ",
+                                                   serialized.size(),
+                                                   " bytes are not a serialized tf.train.Example"));
   }
   ArrayMap out;
   for (const auto& [name, spec] : specs) {
@@ -243,8 +245,9 @@ absl::StatusOr<Array> DecodeRaw(const Array& strings, DType dtype) {
   char* to = static_cast<char*>(out.raw());
   for (const std::string& value : values) {
     if (value.size() != bytes) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "DecodeRaw: strings of different lengths: ", bytes, " and ", value.size(), " bytes"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("DecodeRaw: the strings have different lengths: ", bytes, " and ",
+                       value.size(), " bytes"));
     }
     if (bytes > 0) std::memcpy(to, value.data(), bytes);
     to += bytes;

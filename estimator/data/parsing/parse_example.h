@@ -1,4 +1,5 @@
-// ParseExample: a map function from serialized tf.train.Examples to named arrays of static shapes.
+// ParseExample is a map function. It parses serialized tf.train.Examples into named arrays of
+// static shapes.
 //
 //   TFRecordDataset(files).Map(ParseExample({
 //       {"image/encoded", FixedLenFeature{.dtype = DType::kString}},
@@ -20,49 +21,57 @@
 
 namespace estimator {
 
-// Dtypes: kFloat32, kInt64 and kString, as Examples hold them; kInt32 is read from int64 values.
+// The dtypes of features are kFloat32, kInt64 and kString, as Examples store them, and kInt32,
+// which is converted from int64 values.
 
-// Always `shape.num_elements()` values. Gives an array of that shape.
+// A feature with exactly shape.num_elements() values. The result is an array of that shape.
 struct FixedLenFeature {
   DType dtype = DType::kFloat32;
   Shape shape = {};
-  // Of `dtype`, with as many values. None: the feature is required.
+  // The value of a missing feature, of dtype `dtype` and with the same number of values. Without a
+  // default the feature is required.
   std::optional<Array> default_value = std::nullopt;
 };
-// Any number of rows of `shape`, none if the feature is missing. Gives [max_length, ...shape].
+// A feature with any number of rows of `shape`; a missing feature has none. The result is an array
+// [max_length, ...shape].
 struct FixedLenSequenceFeature {
   DType dtype = DType::kFloat32;
   Shape shape = {};
-  int64_t max_length = -1;   // rows; -1: as many as there are, for PaddedBatch
-  double default_value = 0;  // of the padding; strings are padded with ""
+  int64_t max_length = -1;   // in rows; -1 does not pad, for PaddedBatch
+  double default_value = 0;  // the padding value; strings are padded with ""
 };
-// Any number of values. Gives [max_length], padded, and the number of values as i32 [] under
-// "<name>_length". TensorFlow gives a SparseTensor, which programs pad straight away.
+// A feature with any number of values. The result is a padded array [max_length], and the number of
+// values as i32 [] with the name "<name>_length". TensorFlow returns a SparseTensor, which programs
+// usually pad at once.
 struct VarLenFeature {
   DType dtype = DType::kFloat32;
-  int64_t max_length = -1;
-  double default_value = 0;
+  int64_t max_length = -1;   // in values; -1 does not pad, for PaddedBatch
+  double default_value = 0;  // the padding value; strings are padded with ""
 };
 
 using FeatureSpec = std::variant<FixedLenFeature, FixedLenSequenceFeature, VarLenFeature>;
 using FeatureSpecs = std::map<std::string, FeatureSpec>;
 
-// Errors: INVALID_ARGUMENT for a dtype that Examples do not hold, a shape that is not fully known,
-// and a default_value of another dtype or number of values; both specs are named.
+// Checks a spec.
+// Errors: INVALID_ARGUMENT for a dtype that Examples do not have, for a shape that is not fully
+// known, and for a default_value of another dtype or number of values (with both types).
 absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature& spec);
 
-// Takes elements with one string scalar: an Example. `labels` are the names that become labels.
-// Errors: INVALID_ARGUMENT in TensorFlow's words for bytes that are no Example, a required feature
-// that is missing, a wrong type or number of values, and more rows than max_length; as
-// CheckFixedLenFeature.
+// A map function for elements with one string scalar, a serialized Example.
+//   labels: the names of the features that become labels. A single label has the name "".
+// Errors of the function: as CheckFixedLenFeature. INVALID_ARGUMENT, in TensorFlow's words, if the
+// bytes are not an Example, a required feature is missing, the type or number of values is wrong,
+// or there are more rows than max_length.
 MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels = {});
 
-// One Example without a Dataset.
+// Parses one Example without a Dataset.
 absl::StatusOr<ArrayMap> ParseSingleExample(absl::string_view serialized,
                                             const FeatureSpecs& specs);
 
-// The bytes of a string array as numbers of `dtype`, little-endian: shape [...strings, n].
-// Errors: a length that is not a multiple of the dtype's size, or that differs between strings.
+// Decodes the bytes of a string array as little-endian numbers of `dtype`. The result has the shape
+// [...strings, n].
+// Errors: INVALID_ARGUMENT if a length is not a multiple of the dtype's size, or if the lengths of
+// the strings differ.
 absl::StatusOr<Array> DecodeRaw(const Array& strings, DType dtype);
 
 }  // namespace estimator

@@ -1,4 +1,5 @@
-// Fuzzes the parser of tf.train.Examples: the bytes are one. Every kind of feature is asked for.
+// Fuzzes the parser of tf.train.Examples. The bytes are the Example. The specs have every kind of
+// feature.
 #include <cstdint>
 
 #include "estimator/base/testing/fuzz_input.h"

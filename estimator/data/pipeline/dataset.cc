@@ -16,9 +16,9 @@ namespace {
 
 thread_local std::optional<int64_t> default_seed;
 
-constexpr int64_t kSeedWithoutAny = 1;  // RunConfig's own default for tf_random_seed
+constexpr int64_t kSeedWithoutAny = 1;  // the default of RunConfig::tf_random_seed
 
-// The user's iterator: keeps the first error, seals and checks states.
+// The iterator that users see. It keeps the first error, and seals and checks states.
 class PipelineIterator final : public Iterator {
  public:
   PipelineIterator(NodePtr node, std::unique_ptr<NodeIterator> iterator)
@@ -38,6 +38,7 @@ class PipelineIterator final : public Iterator {
   }
   absl::Status RestoreState(absl::string_view state) override {
     EST_ASSIGN_OR_RETURN(const absl::string_view nodes, UnsealState(DescribeNode(*node_), state));
+    // A new iterator is restored, so that this one is unchanged after an error.
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> restored, node_->MakeIterator({}));
     StateReader reader(nodes);
     EST_RETURN_IF_ERROR(restored->Restore(reader));
@@ -52,20 +53,21 @@ class PipelineIterator final : public Iterator {
   absl::Status error_;
 };
 
-// make(), unless the dataset has an error already, or `value` is below `least`.
+// Returns make(), or the input if it already has an error.
 template <typename Make>
 Dataset Then(const NodePtr& input, const Make& make) {
   return input->status().ok() ? Dataset(make()) : Dataset(input);
 }
+// As Then, but with an error if `value` is below `least`.
 template <typename Make>
 Dataset AtLeast(int64_t least, int64_t value, absl::string_view what, const NodePtr& input,
                 const Make& make) {
   return Then(input, [&] {
     if (value >= least) return make();
     return ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat(what, " is ", value, "; at least ", least,
+        absl::StrCat(what, " is ", value, "; it must be at least ", least,
                      value == 0 && absl::EndsWith(what, "batch_size")
-                         ? " (params.batch_size is 0 where none is given for the mode)"
+                         ? " (params.batch_size is 0 if none is given for the mode)"
                          : "")));
   });
 }
@@ -80,7 +82,7 @@ Dataset FromParts(const std::vector<Dataset>& parts, const Make& make) {
   return Dataset(make(std::move(nodes)));
 }
 
-// The function runs later, perhaps in another thread, but with the seed of here.
+// Wraps fn. It runs later, maybe in another thread, but with the seed of this thread now.
 ExpandFn WithSeed(std::function<absl::StatusOr<Dataset>(const Element&)> fn) {
   return [fn = std::move(fn), seed = default_seed](const Element& e) -> absl::StatusOr<NodePtr> {
     const std::optional<int64_t> before = std::exchange(default_seed, seed);
@@ -151,7 +153,7 @@ Dataset Dataset::Prefetch(int64_t buffer_size) const {
                  [&] { return PrefetchNode(node_, buffer_size); });
 }
 Dataset Dataset::Take(int64_t count) const {
-  return Then(node_, [&] {  // -1: all, as in TensorFlow
+  return Then(node_, [&] {  // -1 takes all, as in TensorFlow
     return SliceNode(node_, absl::StrCat("Take(", count, ")"), 0, 1, count < 0 ? -1 : count);
   });
 }
@@ -162,8 +164,9 @@ Dataset Dataset::Skip(int64_t count) const {
 Dataset Dataset::Shard(int64_t num_shards, int64_t index) const {
   return Then(node_, [&] {
     if (num_shards < 1 || index < 0 || index >= num_shards) {
-      return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
-          "Shard: index ", index, " of ", num_shards, " shards; it must be in [0, num_shards)")));
+      return ErrorNode(
+          absl::InvalidArgumentError(absl::StrCat("Shard: index is ", index, " of ", num_shards,
+                                                  " shards; it must be in [0, num_shards)")));
     }
     return SliceNode(node_, absl::StrCat("Shard(", num_shards, ", ", index, ")"), index, num_shards,
                      -1);

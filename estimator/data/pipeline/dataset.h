@@ -1,5 +1,5 @@
-// Dataset: a description of an input pipeline, after tf.data. An Iterator runs it, and can save
-// where it stands and go on from there.
+// Dataset describes an input pipeline, as tf.data does. An Iterator runs it. An Iterator can save
+// its position, and can be restored to a saved position.
 //
 //   Dataset train = Dataset::Zip(IdxDataset(images), IdxDataset(labels))
 //                       .Map(ToFloat, {.num_parallel_calls = 2})
@@ -25,22 +25,23 @@
 
 namespace estimator {
 
-// Runs a Dataset. Used by one thread at a time.
+// Runs a Dataset. Use it from one thread at a time.
 class Iterator {
  public:
   virtual ~Iterator() = default;
   // The next element, or nullopt at the end.
-  // Errors: those of files and of map functions, with the element and its source. Calling again
-  // repeats the error, until RestoreState.
+  // Errors: those of files and of map functions, with the element and its source. Further calls
+  // return the same error until RestoreState.
   virtual absl::StatusOr<std::optional<Element>> Next() = 0;
-  // A small byte string: positions and counts, never data: that of the element that Next would
-  // return, whatever was read ahead. On disk. Errors: that of Next, once there was one.
+  // The position of the element that Next would return, whatever was read ahead. It is a small byte
+  // string of positions and counts, without data. It is stored in checkpoints.
+  // Errors: the last error of Next, if there was one.
   virtual absl::StatusOr<std::string> SaveState() = 0;
-  // Goes to a saved position; what follows are the same elements in the same order, also under
-  // another seed. Indexed sources (and a shuffle over one) seek; the others read again what a
-  // buffer held.
-  // Errors: INVALID_ARGUMENT if the state is of another pipeline, or of a source of another size;
-  // DATA_LOSS if it is damaged; the iterator is then unchanged.
+  // Moves to a saved position. The same elements follow in the same order, even if the seed was
+  // changed. Indexed sources, and shuffles of them, seek. Others read again the elements that were
+  // in a buffer.
+  // Errors: INVALID_ARGUMENT if the state is from another pipeline, or from a source of another
+  // size; DATA_LOSS if it is damaged. The iterator is unchanged then.
   virtual absl::Status RestoreState(absl::string_view state) = 0;
 };
 
@@ -50,73 +51,91 @@ using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
 using FilterFn = std::function<absl::StatusOr<bool>(const Element&)>;
 
 struct MapOptions {
-  // Elements worked on at once, in order. 1: in the caller's thread. 0: as many as there are cores.
+  // The number of elements that are mapped at the same time. Their order is kept. With 1 they are
+  // mapped in the caller's thread; 0 uses the number of cores.
   int num_parallel_calls = 1;
 };
 struct ShuffleOptions {
-  std::optional<int64_t> seed;  // None: the run's seed (SetDefaultSeed), so a run repeats
+  std::optional<int64_t> seed;  // default: derived from the run's seed (SetDefaultSeed)
+  // Whether each pass of a Repeat has another order.
   bool reshuffle_each_iteration = true;
 };
 struct BatchOptions {
-  bool drop_remainder = false;
+  bool drop_remainder = false;  // drops a last batch with fewer than batch_size elements
 };
 struct PaddedBatchOptions {
-  // By name, the shape of a row; Shape::kUnknownDim in an axis: the longest of the batch. A name
-  // that is not here: all axes so.
+  // The padded shape of a row, by name. An axis of Shape::kUnknownDim has the longest size in the
+  // batch. All axes of an array that is not listed are like that.
   std::map<std::string, Shape> padded_shapes = {};
-  // By name; 0 (and "" for strings) if it is not here.
+  // The padding value, by name. An array that is not listed is padded with 0; strings are padded
+  // with "".
   std::map<std::string, double> padding_values = {};
-  bool drop_remainder = false;
+  bool drop_remainder = false;  // as in BatchOptions
 };
 struct InterleaveOptions {
-  int cycle_length = 1;  // inner datasets open at once
-  int block_length = 1;  // elements taken from one before the next one's turn
+  int cycle_length = 1;  // number of inner datasets that are open at the same time
+  int block_length = 1;  // number of elements to take from one before the next one
 };
 
-// A cheap immutable value.
+// An immutable value that is cheap to copy.
 class Dataset {
  public:
-  // One element per row of axis 0. All arrays have the same number of rows.
+  // One element for each row of axis 0. All arrays must have the same number of rows.
   static Dataset FromTensorSlices(Element arrays);
   static Dataset FromTensors(Element element);       // one element
   static Dataset Range(int64_t begin, int64_t end);  // i64 scalars
-  // Rows of a user's own generator: called with the index 0, 1, ...; nullopt ends it. Must be a
-  // pure function of the index, so that a position can be restored.
+  // The elements of a user's generator, which is called with the index 0, 1, ... The dataset ends
+  // when it returns nullopt. It must be a pure function of the index, so that a position can be
+  // restored.
+  //   size: the number of elements, if known; the dataset is then indexed.
   static Dataset FromGenerator(std::function<absl::StatusOr<std::optional<Element>>(int64_t)> fn,
                                std::optional<int64_t> size = std::nullopt);
-  // features from `features`, labels from the features of `labels`. Ends with the shorter.
+  // Elements with the features of `features`, and with the features of `labels` as labels. Ends
+  // with the shorter one.
   static Dataset Zip(Dataset features, Dataset labels);
-  // The merged names of several; a name twice is an error.
+  // Merges the features and the labels of several datasets.
+  // Errors (of Next): two of them have the same name.
   static Dataset Zip(std::vector<Dataset> parts);
+  // The elements of each dataset, one dataset after another.
   static Dataset Concatenate(std::vector<Dataset> parts);
 
-  // `fn` is a pure function of the element; with num_parallel_calls > 1 it runs in several threads.
+  // Applies a function to every element.
+  //   fn: a pure function of the element. With num_parallel_calls > 1 several threads call it.
   Dataset Map(MapFn fn, MapOptions options = {}) const;
+  // Keeps the elements for which fn returns true.
   Dataset Filter(FilterFn fn) const;
-  // Buffered shuffle; over an indexed dataset with a buffer as large as it: a seeded permutation.
+  // Shuffles with a buffer of buffer_size elements. If the dataset is indexed and fits into the
+  // buffer, the order is a random permutation.
   Dataset Shuffle(int64_t buffer_size, ShuffleOptions options = {}) const;
-  Dataset Repeat(int64_t count = -1) const;  // -1: for ever
-  // Errors (of Next): elements whose names, dtypes or shapes differ.
+  Dataset Repeat(int64_t count = -1) const;  // -1 repeats without end
+  // Stacks batch_size elements along a new axis 0.
+  // Errors (of Next): the names, dtypes or shapes of the elements of a batch differ.
   Dataset Batch(int64_t batch_size, BatchOptions options = {}) const;
-  // Pads each array at its end to a common shape. Errors (of Next): an array that is larger.
+  // Pads each array at its end to a common shape.
+  // Errors (of Next): an array is larger than its padded shape.
   Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {}) const;
-  // In memory, filled by the first pass; shared by all iterators of this Dataset.
+  // Keeps the elements in memory after the first pass. All iterators of this Dataset share them.
   Dataset Cache() const;
+  // Reads up to buffer_size elements ahead, in a thread of its own.
   Dataset Prefetch(int64_t buffer_size) const;
-  Dataset Take(int64_t count) const;
-  Dataset Skip(int64_t count) const;
+  Dataset Take(int64_t count) const;  // the first `count` elements; -1 takes all
+  Dataset Skip(int64_t count) const;  // all but the first `count` elements
+  // Elements index, index + num_shards, index + 2 * num_shards, ...
   Dataset Shard(int64_t num_shards, int64_t index) const;
+  // Maps every element to a dataset, and gives the elements of these datasets one after another.
   Dataset FlatMap(std::function<absl::StatusOr<Dataset>(const Element&)> fn) const;
+  // As FlatMap, but gives elements of several datasets in turn.
   Dataset Interleave(std::function<absl::StatusOr<Dataset>(const Element&)> fn,
                      InterleaveOptions options) const;
 
-  // Errors: those of building the pipeline (no such file, Batch(0)): kept until here.
+  // Errors: those of building the pipeline, such as a missing file or Batch(0). The functions above
+  // keep them for this call.
   absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;
-  // How many elements, where that is known without reading. -1 unknown, kInfinite for ever.
+  // The number of elements: -1 if it is not known without reading, kInfinite if there is no end.
   static constexpr int64_t kInfinite = -2;
   int64_t Cardinality() const;
-  // "Zip(Idx, Idx) > Map > Shuffle(60000) > Batch(1024) > Prefetch(2)": for banners, and in a saved
-  // state to tell pipelines apart. Without paths: data may move.
+  // "Zip(Idx, Idx) > Map > Shuffle(60000) > Batch(1024) > Prefetch(2)". It is used in banners, and
+  // in a saved state to recognize the pipeline. It has no paths, because data may be moved.
   std::string Describe() const;
 
   explicit Dataset(std::shared_ptr<const DatasetNode> node) : node_(std::move(node)) {}
@@ -126,8 +145,9 @@ class Dataset {
   std::shared_ptr<const DatasetNode> node_;
 };
 
-// The seed of shuffles that name none; set by the training loop from RunConfig.tf_random_seed
-// while input_fn runs. Thread-local. None: 1. Shuffles of one pipeline differ from each other.
+// The seed for shuffles without a seed of their own. The training loop sets it from
+// RunConfig.tf_random_seed while input_fn runs. Thread-local. The default is 1. Each shuffle of a
+// pipeline derives a different seed from it.
 void SetDefaultSeed(std::optional<int64_t> seed);
 std::optional<int64_t> DefaultSeed();
 

@@ -31,8 +31,8 @@ class InOrderStream final : public IndexStream {
     EST_ASSIGN_OR_RETURN(const int64_t position, state.Int());
     if (position < 0 || position > source()->size()) {
       return absl::InvalidArgumentError(absl::StrCat("the saved input position is element ",
-                                                     position, " of a source that has only ",
-                                                     source()->size(), " now"));
+                                                     position, ", but the source has only ",
+                                                     source()->size(), " elements now"));
     }
     position_ = position;
     return absl::OkStatus();

@@ -1,9 +1,10 @@
-// What a Dataset is made of, for those who write sources and transforms. Users see dataset.h.
+// The nodes and iterators of a Dataset, for authors of sources and transforms. Users need only
+// dataset.h.
 //
-// A node describes; an iterator runs. A pipeline over an indexed source (one that can be read at
-// any position) moves positions instead of data for as long as it can: shuffles, repeats, takes and
-// skips then cost nanoseconds an element and save as a few integers, and a batch gathers its rows
-// from the source at once.
+// A node describes a step of the pipeline, and an iterator runs it. An indexed source can be read
+// at any position. A pipeline over such a source passes on positions instead of elements where it
+// can. Then shuffles, repeats, takes and skips cost nanoseconds per element, and their state is a
+// few integers. A batch reads all its rows from the source at once.
 #ifndef ESTIMATOR_DATA_PIPELINE_DATASET_NODE_H_
 #define ESTIMATOR_DATA_PIPELINE_DATASET_NODE_H_
 
@@ -22,43 +23,44 @@
 
 namespace estimator {
 
-// An indexed source. Immutable to the eye; used by several threads at once.
-// Indices are in [0, size).
+// An indexed source. Its elements do not change. Thread-safe.
+// REQUIRES for all functions: indices are in [0, size).
 class RandomAccess {
  public:
   virtual ~RandomAccess() = default;
   virtual int64_t size() const = 0;
   virtual absl::StatusOr<Element> Get(int64_t index) const = 0;
-  // Get for each of the indices. Errors: the first in their order.
+  // The elements at the indices, in order. Errors: the first one in that order.
   virtual absl::StatusOr<std::vector<Element>> GetMany(absl::Span<const int64_t> indices) const;
   // The elements stacked along a new axis 0. REQUIRES: at least one index.
   // Errors: those of GetMany and StackRows.
   virtual absl::StatusOr<Element> Gather(absl::Span<const int64_t> indices) const;
-  // For messages: "record 17 of /data/train.bin".
+  // The origin of an element, for messages: "record 17 of /data/train.bin".
   virtual std::string Where(int64_t index) const = 0;
-  // Reading costs no more than copying bytes, so that a cache gains nothing.
+  // True if reading costs no more than copying bytes. A cache would then gain nothing.
   virtual bool in_memory() const { return false; }
 };
 
 class IndexStream;
 
-// Runs one node. Used by one thread at a time; not necessarily always the same.
+// Runs one node. Only one thread uses it at a time, but not always the same one.
 class NodeIterator {
  public:
   virtual ~NodeIterator() = default;
-  // nullopt at the end, and ever after. After an error it is not used again.
+  // The next element; nullopt at the end and in all later calls. The iterator must not be used
+  // after an error.
   virtual absl::StatusOr<std::optional<Element>> Next() = 0;
-  // Passes over `count` elements; returns how many there were.
+  // Skips `count` elements. Returns the number skipped, which is less if the input ends.
   virtual absl::StatusOr<int64_t> Skip(int64_t count);
   virtual absl::Status Save(StateWriter& state) const = 0;
-  // REQUIRES: called before Next, and the state is of the same node.
+  // REQUIRES: Next was not called yet, and the state is from an iterator of the same node.
   virtual absl::Status Restore(StateReader& state) = 0;
-  // Where the element last returned came from, for messages.
+  // The origin of the last returned element, for messages.
   virtual std::string Where() const = 0;
   virtual IndexStream* AsIndexStream() { return nullptr; }
 };
 
-// An iterator whose elements are those of a source at some indices.
+// An iterator over indices of a source. It can give indices or elements.
 class IndexStream : public NodeIterator {
  public:
   explicit IndexStream(std::shared_ptr<const RandomAccess> source) : source_(std::move(source)) {}
@@ -76,28 +78,29 @@ class IndexStream : public NodeIterator {
 };
 
 struct IterationContext {
-  // Which pass over the node this is: 0 the first; Repeat derives the others. Keys reshuffling.
+  // Identifies the pass over the node, for reshuffling. It is 0 for the first pass; Repeat derives
+  // the keys of the others.
   uint64_t epoch_key = 0;
-  // The caller moves indices if it can, and reads elements in bulk.
+  // True if the caller can use indices, and then reads many elements at once.
   bool wants_indices = false;
 };
 
-// Immutable; shared by Datasets and iterators. Iterators keep their nodes alive.
+// A step of a pipeline. Immutable. Datasets and iterators share nodes and keep them alive.
 class DatasetNode : public std::enable_shared_from_this<DatasetNode> {
  public:
   virtual ~DatasetNode() = default;
   // The error of building the pipeline, which MakeIterator of Dataset returns.
   virtual absl::Status status() const { return absl::OkStatus(); }
-  // "Shuffle(60000)".
+  // The node's name and numbers: "Shuffle(60000)".
   virtual std::string Label() const = 0;
   virtual std::vector<std::shared_ptr<const DatasetNode>> inputs() const { return {}; }
   virtual int64_t Cardinality() const = 0;  // Dataset::Cardinality
   // Null if the node is not indexed.
   virtual std::shared_ptr<const RandomAccess> random_access() const { return nullptr; }
-  // The default runs over random_access() in order.
+  // The default iterates over random_access() in order.
   virtual absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const;
-  // How many shuffles there are in this pipeline: a shuffle without a seed takes its own from that.
+  // The number of shuffles up to this node. A shuffle without a seed derives its seed from it.
   virtual int num_shuffles() const;
 };
 
@@ -106,20 +109,21 @@ using NodePtr = std::shared_ptr<const DatasetNode>;
 // The labels along the pipeline: "Zip(Idx, Idx) > Map > Batch(8)".
 std::string DescribeNode(const DatasetNode& node);
 
-// A node that is no more than an indexed source.
+// A node that only has an indexed source.
 NodePtr IndexedNode(std::string label, std::shared_ptr<const RandomAccess> source);
-// A node that only carries an error.
+// A node that only has an error, which Dataset::MakeIterator returns.
 NodePtr ErrorNode(absl::Status status);
 
-// The source in order. State: position.
+// Iterates over a source in order. State: the position.
 std::unique_ptr<IndexStream> InOrder(std::shared_ptr<const RandomAccess> source);
 
 // Saves an iterator as nested bytes, and restores it from them.
 absl::Status SaveNested(const NodeIterator& iterator, StateWriter& state);
 absl::Status RestoreNested(NodeIterator& iterator, StateReader& state);
 
-// The base of an iterator that passes on items of one input: elements, or indices where the input
-// is an IndexStream. A subclass is a template <typename Item>, made by MakeTransform.
+// The base of an iterator that passes on items of one input. Items are indices if the input is an
+// IndexStream, and elements otherwise. A subclass is a template <typename Item>; MakeTransform
+// creates it for the right kind of item.
 template <typename Item>
 class Transform;
 

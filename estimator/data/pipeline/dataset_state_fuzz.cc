@@ -1,5 +1,5 @@
-// Fuzzes the restoring of saved input positions: the first byte chooses a pipeline, the rest is the
-// nodes' state, which is sealed with the right description and crc32c.
+// Fuzzes RestoreState. The first byte selects a pipeline. The rest is the state of its nodes, which
+// is sealed with the right description and crc32c.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -29,7 +29,7 @@ absl::StatusOr<Dataset> UpTo(const Element& element) {
   return Dataset::Range(0, element.features.begin()->second.data<int64_t>()[0]).Shuffle(3);
 }
 
-// All of them end: to skip 2^60 elements of an endless one takes for ever.
+// All pipelines end. Skipping 2^60 elements of an endless one would not finish.
 const std::vector<Dataset>& Pipelines() {
   static const auto* const all = [] {
     auto* const list = new std::vector<Dataset>;

@@ -1,4 +1,4 @@
-// Element: what flows through a Dataset: one example, or one batch.
+// Element: the unit of a Dataset. It is one example or one batch.
 #ifndef ESTIMATOR_DATA_PIPELINE_ELEMENT_H_
 #define ESTIMATOR_DATA_PIPELINE_ELEMENT_H_
 
@@ -12,22 +12,22 @@
 
 namespace estimator {
 
-// Arrays by name, in name order. A single bare array has the name "".
+// Arrays by name, sorted by name. A single array without a name has the name "".
 class ArrayMap : public std::map<std::string, Array> {
  public:
   using std::map<std::string, Array>::map;
   ArrayMap() = default;
-  ArrayMap(Array bare) {  // NOLINT: a bare array is a map of one
+  ArrayMap(Array bare) {  // NOLINT: an array converts to a map with one entry
     emplace("", std::move(bare));
   }
 
-  // Errors: NOT_FOUND naming the names that are there and the nearest.
+  // The array of a name. Errors: NOT_FOUND with all names and the nearest one.
   absl::StatusOr<Array> Get(absl::string_view name) const;
   // The only array. Errors: FAILED_PRECONDITION if there are none or several.
   absl::StatusOr<Array> Only() const;
 };
 
-// As input_fn's (features, labels). Without labels, `labels` is empty.
+// The (features, labels) of an input_fn. `labels` is empty if there are none.
 struct Element {
   ArrayMap features;
   ArrayMap labels;

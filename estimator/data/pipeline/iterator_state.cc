@@ -12,7 +12,7 @@ constexpr absl::string_view kMagic = "EITR";
 constexpr char kVersion = 1;  // on disk: do not change
 constexpr size_t kHeadBytes = kMagic.size() + 1;
 constexpr size_t kCrcBytes = 4;
-constexpr uint64_t kMostInt = uint64_t{1} << 62;  // the sum of two does not overflow
+constexpr uint64_t kMostInt = uint64_t{1} << 62;  // so that the sum of two does not overflow
 
 }  // namespace
 
@@ -42,7 +42,7 @@ absl::StatusOr<int64_t> StateReader::Int() {
   EST_ASSIGN_OR_RETURN(const uint64_t value, Unsigned());
   if (value > kMostInt) {
     return absl::DataLossError(
-        absl::StrCat("the saved input position has the number ", value, ", which counts nothing"));
+        absl::StrCat("the saved input position has the number ", value, ", which is too large"));
   }
   return static_cast<int64_t>(value);
 }
@@ -71,8 +71,9 @@ std::string SealState(absl::string_view description, absl::string_view nodes) {
 
 absl::Status CheckSealedState(absl::string_view sealed) {
   if (sealed.size() < kHeadBytes + kCrcBytes || sealed.substr(0, kMagic.size()) != kMagic) {
-    return absl::DataLossError(
-        absl::StrCat("not a saved input position: ", sealed.size(), " bytes without its mark"));
+    return absl::DataLossError(absl::StrCat("not a saved input position: its ", sealed.size(),
+                                            " bytes are too few, or do not begin with \"", kMagic,
+                                            "\""));
   }
   const absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
   uint32_t stored = 0;
@@ -94,14 +95,14 @@ absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
   if (body[kMagic.size()] != kVersion) {
     return absl::InvalidArgumentError(
         absl::StrCat("the saved input position has version ", static_cast<int>(body[kMagic.size()]),
-                     ", this program reads version ", static_cast<int>(kVersion)));
+                     ", but this program reads version ", static_cast<int>(kVersion)));
   }
   StateReader reader(body.substr(kHeadBytes));
   EST_ASSIGN_OR_RETURN(const absl::string_view saved, reader.Bytes());
   if (saved != description) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the saved input position is of another pipeline: saved \"", saved, "\", now \"",
-        description, "\"; start without it, or build the pipeline as it was"));
+        description, "\"; start without it, or build the same pipeline again"));
   }
   return body.substr(body.size() - reader.remaining());
 }

@@ -1,9 +1,16 @@
-// The bytes of a saved iterator: what each node of a pipeline writes, outermost first.
-//   integer   varint: 7 bits a byte, least significant first, the top bit set on all but the last
+// The format of a saved iterator state. Each node of the pipeline writes these, outermost first:
+//   integer   varint: 7 bits in each byte, least significant first; the top bit is set in all bytes
+//             but the last
 //   bytes     varint length, then the bytes
-//   nested    bytes, in which another node's state stands
-// The whole is sealed: "EITR", version (u8), description of the pipeline (bytes), nodes' state, and
-// the masked crc32c of all that (u32, little-endian). On disk: do not change.
+//   nested    bytes that are the state of another node
+//
+// The whole state is sealed:
+//   magic         "EITR"
+//   version       u8
+//   description   bytes: Dataset::Describe of the pipeline
+//   nodes         the state of the nodes
+//   crc           u32, little-endian: masked crc32c of everything before
+// On disk: do not change.
 #ifndef ESTIMATOR_DATA_PIPELINE_ITERATOR_STATE_H_
 #define ESTIMATOR_DATA_PIPELINE_ITERATOR_STATE_H_
 
@@ -30,8 +37,9 @@ class StateWriter {
   std::string bytes_;
 };
 
-// Reads what a StateWriter wrote. Errors: DATA_LOSS where the bytes end too early, or where an Int
-// is negative or above 2^62: it would be no position.
+// Reads the bytes of a StateWriter.
+// Errors: DATA_LOSS if the bytes end too early, or if an Int is negative or above 2^62. Such a
+// number is not a valid position.
 class StateReader {
  public:
   explicit StateReader(absl::string_view bytes) : rest_(bytes) {}
@@ -45,12 +53,15 @@ class StateReader {
   absl::string_view rest_;
 };
 
+// Adds the description and the checksum to the state of the nodes.
 std::string SealState(absl::string_view description, absl::string_view nodes);
-// Whether the bytes are those that SealState gave, of whichever pipeline and version.
+
+// Checks that the bytes are an undamaged result of SealState, of any pipeline and version.
 // Errors: DATA_LOSS.
 absl::Status CheckSealedState(absl::string_view sealed);
-// The nodes' state. Errors: DATA_LOSS if the bytes are damaged; INVALID_ARGUMENT, with both
-// descriptions, if they are of another pipeline, or of a later version.
+// Returns the state of the nodes.
+// Errors: DATA_LOSS if the bytes are damaged; INVALID_ARGUMENT if they are of another pipeline
+// (with both descriptions) or of another version.
 absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
                                               absl::string_view sealed);
 

@@ -1,4 +1,4 @@
-// The nodes behind Dataset's methods. Each stands in the .cc file of its name.
+// Creates the nodes of Dataset's methods. Each is in the .cc file named above it.
 #ifndef ESTIMATOR_DATA_PIPELINE_NODES_H_
 #define ESTIMATOR_DATA_PIPELINE_NODES_H_
 
@@ -15,11 +15,12 @@
 namespace estimator {
 
 using GeneratorFn = std::function<absl::StatusOr<std::optional<Element>>(int64_t)>;
-// It does not throw, as what the user gives may (user_function.h).
+// Must not throw. User functions may throw, so they are wrapped (user_function.h).
 using ExpandFn = std::function<absl::StatusOr<NodePtr>(const Element&)>;
 
 // memory_sources.cc
-// Rows of arrays. source: for messages, "FromTensorSlices" or a path.
+// Rows of arrays.
+//   source: the name of the source in messages: "FromTensorSlices" or a path.
 NodePtr SlicesNode(Element arrays, std::string label, std::string source);
 NodePtr TensorsNode(Element element);
 NodePtr RangeNode(int64_t begin, int64_t end);
@@ -37,7 +38,7 @@ NodePtr InterleaveNode(NodePtr input, ExpandFn fn, int cycle_length, int block_l
 // shuffle.cc, repeat.cc, slice.cc
 NodePtr ShuffleNode(NodePtr input, int64_t buffer_size, uint64_t seed, bool reshuffle);
 NodePtr RepeatNode(NodePtr input, int64_t count);
-// Elements begin, begin + step, ... up to `count` of them (-1: all).
+// Elements begin, begin + step, ..., at most `count` of them (-1 for all).
 NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count);
 
 // batch.cc, padded_batch.cc, cache.cc, prefetch.cc

@@ -6,10 +6,12 @@ namespace estimator {
 
 absl::StatusOr<Array> PaddingValue(double value, DType dtype) {
   if (dtype == DType::kString) return Array::String("");
-  Array padding = Array::Scalar(value).Cast(dtype);  // to the nearest number there is
+  // Cast saturates and truncates to an integer dtype. The comparison finds both.
+  Array padding = Array::Scalar(value).Cast(dtype);
   if (IsInteger(dtype) && padding.AsDouble() != value) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the padding ", value, " is no ", DTypeName(dtype), "; give one that is"));
+    return absl::InvalidArgumentError(absl::StrCat("the padding ", value,
+                                                   " cannot be represented in ", DTypeName(dtype),
+                                                   "; give another value"));
   }
   return padding;
 }

@@ -1,4 +1,4 @@
-// The value that fills an array up, from the double that the options hold.
+// Converts a padding value from the double in the options to the dtype of the array.
 #ifndef ESTIMATOR_DATA_PIPELINE_PADDING_VALUE_H_
 #define ESTIMATOR_DATA_PIPELINE_PADDING_VALUE_H_
 
@@ -7,8 +7,9 @@
 
 namespace estimator {
 
-// A scalar of the dtype; strings are padded with "".
-// Errors: INVALID_ARGUMENT where an integer dtype does not hold the value: -1 as u8, 0.5 as i64.
+// A scalar of the dtype. For strings it is "".
+// Errors: INVALID_ARGUMENT if an integer dtype cannot represent the value, such as -1 in u8 or 0.5
+// in i64.
 absl::StatusOr<Array> PaddingValue(double value, DType dtype);
 
 }  // namespace estimator

@@ -8,7 +8,8 @@
 namespace estimator {
 namespace {
 
-// Bytes of state that are worth one element's reading again after a restore.
+// A state of n times this many bytes is recorded every n + 1 elements. A restore then reads up to n
+// elements again.
 constexpr int64_t kStateBytesPerElement = 2048;
 
 }  // namespace
@@ -43,8 +44,8 @@ absl::Status PositionLog::Restore(NodeIterator& input, StateReader& state) {
   EST_ASSIGN_OR_RETURN(const int64_t skipped, input.Skip(skip));
   if (skipped == skip) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("the saved input position is ", skip,
-                                                 " elements on, but the input ends after ", skipped,
-                                                 ": it has changed since"));
+                                                 " elements ahead, but the input ends after ",
+                                                 skipped, ": it has changed since"));
 }
 
 absl::StatusOr<std::string> PositionLog::StateOf(const NodeIterator& input) {

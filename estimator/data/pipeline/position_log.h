@@ -1,6 +1,7 @@
-// Remembers where an input stood, for nodes that read ahead of their consumer: what they save is
-// the consumer's position, as an older state of the input and a count of elements to skip.
-// A state that is small is taken before every element, a large one (a shuffle's) less often.
+// Records positions of an input, for nodes that read ahead of their consumer. Such a node must save
+// the position of the consumer. It saves an older state of the input and the number of elements to
+// skip from there. A small state is recorded before every element. A large one, such as that of a
+// shuffle, is recorded less often.
 #ifndef ESTIMATOR_DATA_PIPELINE_POSITION_LOG_H_
 #define ESTIMATOR_DATA_PIPELINE_POSITION_LOG_H_
 
@@ -16,25 +17,27 @@ namespace estimator {
 // Not thread-safe.
 class PositionLog {
  public:
-  // True if BeforeRead wants the input's state now.
+  // True if the next BeforeRead needs the state of the input.
   bool WantsState() const { return states_.empty() || num_read_ >= next_state_; }
-  // Before an element is read from the input. `state` is the input's if WantsState, else unused.
+  // Call this before an element is read from the input.
+  //   state: the state of the input if WantsState(); otherwise it is not used.
   void BeforeRead(std::string state);
-  // The consumer was handed `count` more of the elements read.
+  // Call this after the consumer received `count` more elements.
   void Consumed(int64_t count = 1);
-  // REQUIRES: BeforeRead was called. On disk: state of the input (bytes), elements to skip.
+  // Saves the consumer's position: the state of the input (bytes), and the number of elements to
+  // skip. REQUIRES: BeforeRead was called. On disk: do not change.
   void Save(StateWriter& state) const;
 
-  // As Save, for a node that has not read anything ahead.
+  // As Save, for a node that has not read ahead.
   static absl::Status SaveCurrent(const NodeIterator& input, StateWriter& state);
-  // Brings a fresh input to a saved position.
+  // Moves a new input to a saved position.
   static absl::Status Restore(NodeIterator& input, StateReader& state);
-  // The input's state as BeforeRead takes it.
+  // The state of the input, as BeforeRead needs it.
   static absl::StatusOr<std::string> StateOf(const NodeIterator& input);
 
  private:
   struct Entry {
-    int64_t position;  // elements read before
+    int64_t position;  // number of elements read before the state was taken
     std::string state;
   };
   std::deque<Entry> states_;

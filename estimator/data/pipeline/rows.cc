@@ -16,14 +16,14 @@
 namespace estimator {
 namespace {
 
-// Keeps the memory of large batches that were dropped. Thread-safe.
+// Keeps the memory of large batches that were freed, and reuses it. Thread-safe.
 class BatchMemory {
  public:
-  static constexpr size_t kLargeBytes = 64 << 10;  // below, malloc is as fast
-  static constexpr size_t kKeptBytes = 256 << 20;  // more than that goes back to the system
+  static constexpr size_t kLargeBytes = 64 << 10;  // malloc is as fast for smaller blocks
+  static constexpr size_t kKeptBytes = 256 << 20;  // the most bytes kept; more is freed
 
   static BatchMemory& Get() {
-    static auto* const memory = new BatchMemory;  // outlives every batch
+    static auto* const memory = new BatchMemory;  // never deleted, so it outlives every batch
     return *memory;
   }
 
@@ -123,7 +123,7 @@ absl::Status StackMap(absl::Span<const Element> rows, ArrayMap Element::*member,
       if (expected == first.end()) {
         return absl::InvalidArgumentError(absl::StrCat(
             "Batch: ", where(i), " has ", QuotedArray(member, name), ", but ", where(0),
-            " in the same batch has not; every element needs the same names"));
+            " in the same batch does not; every element needs the same names"));
       }
       if (array.dtype() != expected->second.dtype() || array.shape() != expected->second.shape()) {
         return absl::InvalidArgumentError(absl::StrCat(
@@ -137,8 +137,8 @@ absl::Status StackMap(absl::Span<const Element> rows, ArrayMap Element::*member,
     for (const auto& [name, array] : first) {
       if (row.count(name) > 0) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat("Batch: ", where(i), " lacks ", QuotedArray(member, name), ", which ",
-                       where(0), " in the same batch has; every element needs the same names"));
+          absl::StrCat("Batch: ", where(i), " does not have ", QuotedArray(member, name), ", but ",
+                       where(0), " in the same batch does; every element needs the same names"));
     }
   }
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Calls of functions that the user gave to a dataset.
+// Calls the functions that a user passes to a dataset.
 #ifndef ESTIMATOR_DATA_PIPELINE_USER_FUNCTION_H_
 #define ESTIMATOR_DATA_PIPELINE_USER_FUNCTION_H_
 
@@ -19,8 +19,9 @@ inline absl::Status ThrownError(const std::exception& thrown, int64_t /*index*/)
   return absl::InternalError(absl::StrCat("the function threw an exception: ", thrown.what()));
 }
 
-// fn(argument), an Element or an index; INTERNAL if it throws: it may run on a thread of ours,
-// where an exception would end the process. Result: a StatusOr.
+// Returns fn(argument), or an INTERNAL error if fn throws. It may run on a thread of the pipeline,
+// where an exception would end the process.
+//   fn: returns a StatusOr.  argument: an Element or an index.
 template <typename Function, typename Argument>
 auto CallUserFunction(const Function& fn, const Argument& argument) -> decltype(fn(argument)) {
   try {

@@ -47,7 +47,7 @@ class Lines final : public RecordSource {
       EST_RETURN_IF_ERROR(Fill());
       if (!buffer_.empty()) continue;
       if (line.empty()) return std::nullopt;
-      position_.offset += static_cast<int64_t>(line.size());  // a last line without "\n"
+      position_.offset += static_cast<int64_t>(line.size());  // the last line has no "\n"
       break;
     }
     ++position_.index;
@@ -77,7 +77,7 @@ class Lines final : public RecordSource {
   }
   std::unique_ptr<ByteStream> stream_;
   std::string buffer_;
-  size_t begin_ = 0;  // of what is not yet used of buffer_
+  size_t begin_ = 0;  // of the unused part of buffer_
   RecordPosition position_;
 };
 

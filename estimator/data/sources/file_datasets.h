@@ -1,6 +1,6 @@
 // Datasets of files: TFRecord, text lines, records of fixed length, and lists of files.
-// Elements are string scalars named "". Files are opened as they are reached; those that are
-// missing are reported by MakeIterator, all at once.
+// Elements are string scalars named "". A file is opened when it is reached. MakeIterator reports
+// all missing files at once.
 #ifndef ESTIMATOR_DATA_SOURCES_FILE_DATASETS_H_
 #define ESTIMATOR_DATA_SOURCES_FILE_DATASETS_H_
 
@@ -20,8 +20,9 @@ struct FileDatasetOptions {
   Compression compression = Compression::kNone;
 };
 
-// The records of the files in order. State: file, byte offset, record; a plain file seeks.
-// Errors (of Next): DATA_LOSS naming the file, the record and its byte offset.
+// The records of the files in order. State: file, byte offset, record. To restore it, a file that
+// is not compressed seeks.
+// Errors (of Next): DATA_LOSS with the file, the record and its byte offset.
 Dataset TFRecordDataset(std::vector<std::string> files, FileDatasetOptions options = {});
 
 // The lines of the files in order, without their "\n" or "\r\n".
@@ -29,12 +30,13 @@ Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions optio
 
 struct FixedLengthRecordOptions {
   int64_t header_bytes = 0;                      // skipped at the beginning of every file
-  int64_t footer_bytes = 0;                      // and at its end
-  Compression compression = Compression::kNone;  // a compressed file is read at once
+  int64_t footer_bytes = 0;                      // skipped at the end of every file
+  Compression compression = Compression::kNone;  // a compressed file is read into memory
 };
 
-// The records of the files in order; indexed. Errors: a file whose size, without header and footer,
-// is not a multiple of record_bytes.
+// The records of the files in order. The dataset is indexed.
+// Errors (of MakeIterator): DATA_LOSS if the size of a file, without header and footer, is not a
+// multiple of record_bytes.
 Dataset FixedLengthRecordDataset(std::vector<std::string> files, int64_t record_bytes,
                                  FixedLengthRecordOptions options = {});
 
@@ -42,10 +44,10 @@ Dataset FixedLengthRecordDataset(std::vector<std::string> files, int64_t record_
 absl::StatusOr<std::vector<std::string>> MatchFiles(absl::string_view pattern);
 
 struct ListFilesOptions {
-  bool shuffle = false;  // TensorFlow's default is true; here what is random is asked for
+  bool shuffle = false;  // TensorFlow's default is true; here nothing is random by default
   std::optional<int64_t> seed;
 };
-// The same as a dataset of paths; indexed.
+// The same paths as a dataset. It is indexed.
 Dataset ListFiles(absl::string_view pattern, ListFilesOptions options = {});
 
 }  // namespace estimator

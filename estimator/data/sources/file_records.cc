@@ -64,7 +64,7 @@ class FileRecordsIterator final : public NodeIterator {
     if (file > files_->paths.size()) {
       return absl::InvalidArgumentError(
           absl::StrCat(files_->label, ": the saved input position is in file ", file,
-                       ", but there are only ", files_->paths.size(), " now"));
+                       ", but there are only ", files_->paths.size(), " files now"));
     }
     file_ = file;
     if (file_ == files_->paths.size() || position.offset == 0) return absl::OkStatus();

@@ -1,4 +1,4 @@
-// A source over the records of several files, for formats that are read one after the other.
+// A node for the records of several files, for formats that must be read in order.
 #ifndef ESTIMATOR_DATA_SOURCES_FILE_RECORDS_H_
 #define ESTIMATOR_DATA_SOURCES_FILE_RECORDS_H_
 
@@ -15,10 +15,10 @@
 
 namespace estimator {
 
-// Where a reader stands in its file.
+// The position of a reader in its file.
 struct RecordPosition {
   int64_t offset = 0;  // bytes
-  int64_t index = 0;   // records before
+  int64_t index = 0;   // number of records before it
 };
 
 class RecordSource {
@@ -33,11 +33,12 @@ class RecordSource {
 using OpenRecordsFn =
     std::function<absl::StatusOr<std::unique_ptr<RecordSource>>(const std::string&)>;
 
-// kind: "record", "line": for messages.
+//   kind: the kind of record in messages: "record", "line".
 NodePtr FileRecordsNode(std::string label, std::string kind, std::vector<std::string> files,
                         OpenRecordsFn open);
 
-// NOT_FOUND naming every one of the files that is not there. INVALID_ARGUMENT if there are none.
+// Checks that all files exist.
+// Errors: NOT_FOUND with all missing files; INVALID_ARGUMENT if `files` is empty.
 absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::string>& files);
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// FixedLengthRecordDataset: records found by their index alone.
+// FixedLengthRecordDataset. The place of a record follows from its index.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -15,7 +15,7 @@ namespace {
 
 struct RecordFile {
   std::string path;
-  std::unique_ptr<RandomAccessFile> file;  // null: `contents` has the bytes
+  std::unique_ptr<RandomAccessFile> file;  // if null, `contents` has the bytes
   std::string contents;
   int64_t first_record = 0;
 
@@ -67,7 +67,7 @@ absl::StatusOr<NodePtr> Open(const std::vector<std::string>& paths, int64_t reco
     return absl::InvalidArgumentError(
         absl::StrCat("FixedLengthRecordDataset: record_bytes is ", record_bytes, ", header_bytes ",
                      options.header_bytes, ", footer_bytes ", options.footer_bytes,
-                     "; the first must be positive, the others not negative"));
+                     "; record_bytes must be positive, the others must not be negative"));
   }
   EST_RETURN_IF_ERROR(CheckFilesExist("FixedLengthRecordDataset", paths));
   std::vector<RecordFile> files;
@@ -85,7 +85,8 @@ absl::StatusOr<NodePtr> Open(const std::vector<std::string>& paths, int64_t reco
       return absl::DataLossError(absl::StrCat(
           path, ": its ", file.size(), " bytes are not a header of ", options.header_bytes,
           ", records of ", record_bytes, " and a footer of ", options.footer_bytes, " bytes: ",
-          body < 0 ? "too short" : absl::StrCat(body % record_bytes, " bytes are left over")));
+          body < 0 ? "it is too short"
+                   : absl::StrCat(body % record_bytes, " bytes are left over")));
     }
     if (body == 0) continue;
     num_records += body / record_bytes;

@@ -41,7 +41,7 @@ uint32_t BigEndian(const unsigned char* bytes) {
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
-// Between the file's big-endian and this machine's little-endian.
+// Copies elements and swaps their bytes: the file is big-endian, this machine is little-endian.
 void CopySwapped(const char* from, size_t bytes, size_t element_bytes, char* to) {
   if (element_bytes == 1) {
     if (bytes > 0) std::memcpy(to, from, bytes);
@@ -77,6 +77,7 @@ absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) 
                                             bytes.size()));
   }
   Shape shape;
+  // The product of the sizes is capped, so that a damaged header cannot overflow it.
   __extension__ using Wide = unsigned __int128;
   Wide data_bytes = DTypeSize(type->dtype);
   constexpr auto kMostBytes = static_cast<Wide>(std::numeric_limits<int64_t>::max());
@@ -87,7 +88,7 @@ absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) 
   }
   if (data_bytes == 0 && !HasElementsAtMost(shape, std::numeric_limits<int64_t>::max())) {
     return absl::DataLossError(absl::StrCat(path, ": its header says ", DTypeShortName(type->dtype),
-                                            " ", shape.ToString(), ", which no array can be"));
+                                            " ", shape.ToString(), ", which is too large"));
   }
   const auto expected = static_cast<uint64_t>(data_bytes);
   const size_t found = bytes.size() - header_bytes;

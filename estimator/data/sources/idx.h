@@ -1,8 +1,9 @@
-// IDX files, in which MNIST is published, plain or GZIP-compressed (recognised by its first bytes):
+// Reads and writes IDX files, the format of MNIST. Files may be GZIP-compressed, which is
+// recognized by their first bytes.
 //   magic    0, 0, type (u8), rank (u8)
 //   sizes    rank times u32, big-endian
 //   data     row-major, big-endian
-// type: 0x08 u8, 0x09 i8, 0x0b i16, 0x0c i32, 0x0d f32, 0x0e f64.
+// The type is 0x08 u8, 0x09 i8, 0x0b i16, 0x0c i32, 0x0d f32, or 0x0e f64.
 // Source: http://yann.lecun.com/exdb/mnist/, "the IDX file format".
 #ifndef ESTIMATOR_DATA_SOURCES_IDX_H_
 #define ESTIMATOR_DATA_SOURCES_IDX_H_
@@ -15,14 +16,17 @@
 
 namespace estimator {
 
-// The whole file as one array. Errors: NOT_FOUND; DATA_LOSS for a file that is truncated, too long
-// or of another format, naming the file, and the bytes expected and found.
+// Reads the whole file as one array.
+// Errors: NOT_FOUND; DATA_LOSS if the file is truncated, too long or not an IDX file, with the file
+// and the bytes expected and found.
 absl::StatusOr<Array> ReadIdx(absl::string_view path);
 
-// One element per row: u8 [28,28] for MNIST's images, u8 [] for its labels. Reads at once.
+// One element for each row: u8 [28,28] for MNIST's images, u8 [] for its labels. The call reads the
+// whole file.
 Dataset IdxDataset(absl::string_view path);
 
-// Writes plain IDX. Errors: INVALID_ARGUMENT for a dtype or size that the format cannot hold.
+// Writes an IDX file that is not compressed.
+// Errors: INVALID_ARGUMENT for a dtype, rank or size that the format cannot hold.
 absl::Status WriteIdx(absl::string_view path, const Array& array);
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// Sources that need no file: arrays, ranges, generators.
+// Sources in memory: arrays, ranges, generators.
 #include <limits>
 #include <memory>
 #include <utility>
@@ -135,17 +135,17 @@ NodePtr SlicesNode(Element arrays, std::string label, std::string source) {
         return ErrorNode(absl::InvalidArgumentError(
             absl::StrCat(source, ": ", QuotedArray(member, name), " is ",
                          array.valid() ? absl::StrCat("a scalar, ", array.TypeString(),
-                                                      "; it needs a row an example, on axis 0")
-                                       : "a default-constructed array, without values; "
-                                         "Array::Of and FromSpan give one where there are not as "
-                                         "many values as the shape holds")));
+                                                      "; it needs one row for each example, on "
+                                                      "axis 0")
+                                       : "an empty array, default-constructed; Array::Of and "
+                                         "FromSpan return one if the number of values is not that "
+                                         "of the shape")));
       }
       if (!first_name.empty() && array.shape()[0] != size) {
         return ErrorNode(absl::InvalidArgumentError(
             absl::StrCat(source, ": ", QuotedArray(member, name), " has ", array.shape()[0],
-                         " rows (", array.TypeString(), "), ", first_name, " has ", size,
-                         "; every array needs a row an "
-                         "example, on axis 0")));
+                         " rows (", array.TypeString(), "), but ", first_name, " has ", size,
+                         "; every array needs one row for each example, on axis 0")));
       }
       first_name = QuotedArray(member, name);
       size = array.shape()[0];
@@ -171,7 +171,7 @@ NodePtr GeneratorNode(GeneratorFn fn, std::optional<int64_t> size) {
   if (!size) return std::make_shared<UnsizedGeneratorNode>(std::move(fn));
   if (*size < 0) {
     return ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat("FromGenerator: the size is ", *size, ", it must not be negative")));
+        absl::StrCat("FromGenerator: the size is ", *size, "; it must not be negative")));
   }
   return IndexedNode("Generator", std::make_shared<SizedGenerator>(std::move(fn), *size));
 }

@@ -1,4 +1,5 @@
-// Batch: gathers rows at once where the input moves indices, else stacks elements.
+// Batch. If the input gives indices, all rows of a batch are gathered at once. Otherwise elements
+// are stacked.
 #include <algorithm>
 #include <memory>
 #include <numeric>

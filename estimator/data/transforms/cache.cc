@@ -1,7 +1,7 @@
-// Cache: keeps elements in memory once they were read, for all iterators of the dataset.
-//   Over an indexed input it is indexed too: rows go into whole arrays, from which batches are
-//   gathered by memcpy. Rows whose shapes differ are kept one by one.
-//   Over a stream the first whole pass fills it.
+// Cache. It keeps elements in memory after they are read; all iterators of the dataset share them.
+//   Indexed input: the result is indexed too. Rows are copied into whole arrays, and memcpy gathers
+//   batches from them. If the shapes of rows differ, the elements are kept one by one.
+//   Stream: the first whole pass fills the cache.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -18,7 +18,8 @@
 namespace estimator {
 namespace {
 
-// Zeroed pages that the system provides as they are touched.
+// An array for `size` rows. calloc gets zeroed pages from the system, which uses memory only for
+// the rows that are written.
 Array ColumnFor(const Array& row, int64_t size) {
   std::vector<int64_t> dims = {size};
   dims.insert(dims.end(), row.shape().dims().begin(), row.shape().dims().end());
@@ -92,13 +93,14 @@ class CachedAccess final : public RandomAccess {
   }
 
   void Store(int64_t index, Element element) const {
-    if (filled_[static_cast<size_t>(index)]) return;  // another thread was first
+    if (filled_[static_cast<size_t>(index)]) return;  // another thread stored it first
     if (num_missing_ == size()) {
       for (const auto& [name, row] : element.features) {
         columns_.features[name] = ColumnFor(row, size());
       }
       for (const auto& [name, row] : element.labels) columns_.labels[name] = ColumnFor(row, size());
     }
+    // The first row of another type moves all rows from the arrays to single elements.
     if (elements_.empty() && !(SameTypes(element.features, columns_.features) &&
                                SameTypes(element.labels, columns_.labels))) {
       elements_.resize(static_cast<size_t>(size()));
@@ -117,14 +119,14 @@ class CachedAccess final : public RandomAccess {
   }
 
   std::shared_ptr<const RandomAccess> input_;
-  mutable std::shared_mutex mutex_;  // guards all below
+  mutable std::shared_mutex mutex_;  // guards all members below
   mutable std::vector<bool> filled_;
-  mutable Element columns_;                // [size, ...]; while all rows have the same types
-  mutable std::vector<Element> elements_;  // else
+  mutable Element columns_;                // [size, ...], if all rows have the same types
+  mutable std::vector<Element> elements_;  // used otherwise
   mutable std::atomic<int64_t> num_missing_{input_->size()};
 };
 
-// What the first whole pass over a stream left. Thread-safe.
+// The elements of the first whole pass over a stream. Thread-safe.
 class CachedPass {
  public:
   using Elements = std::shared_ptr<const std::vector<Element>>;
@@ -142,7 +144,7 @@ class CachedPass {
   Elements elements_;
 };
 
-// State: elements returned.
+// State: the number of elements returned.
 class CacheIterator final : public NodeIterator {
  public:
   CacheIterator(std::unique_ptr<NodeIterator> input, std::shared_ptr<CachedPass> pass)
@@ -209,7 +211,7 @@ class Cache final : public DatasetNode {
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const override {
     if (source_ != nullptr) return InOrder(source_);
-    // What is kept is the first pass, so a shuffle below is not shuffled again.
+    // The cache keeps the first pass, so a shuffle in the input is not shuffled again.
     IterationContext inner = context;
     inner.wants_indices = false;
     inner.epoch_key = 0;

@@ -1,4 +1,4 @@
-// Concatenate: one input after the other.
+// Concatenate. The elements of one input follow those of the one before.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -39,7 +39,7 @@ class ConcatenatedAccess final : public RandomAccess {
   int64_t size_ = 0;
 };
 
-// State: the part; its state (nested).
+// State: the number of the part; the state of the part (nested).
 class ConcatenateIterator final : public NodeIterator {
  public:
   ConcatenateIterator(std::vector<NodePtr> parts, IterationContext context)
@@ -62,7 +62,11 @@ class ConcatenateIterator final : public NodeIterator {
   }
   absl::Status Restore(StateReader& state) override {
     EST_ASSIGN_OR_RETURN(const uint64_t part, state.Unsigned());
-    if (part >= parts_.size()) return absl::DataLossError("Concatenate: no such part");
+    if (part >= parts_.size()) {
+      return absl::DataLossError(
+          absl::StrCat("Concatenate: the saved input position is in dataset ", part,
+                       ", but there are only ", parts_.size()));
+    }
     EST_RETURN_IF_ERROR(Begin(part));
     return RestoreNested(*current_, state);
   }

@@ -1,4 +1,4 @@
-// Filter: the elements for which a function is true.
+// Filter. It keeps the elements for which a function returns true.
 #include <memory>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-// State: that of the input.
+// State: the state of the input.
 class FilterIterator final : public NodeIterator {
  public:
   FilterIterator(std::unique_ptr<NodeIterator> input, FilterFn fn)

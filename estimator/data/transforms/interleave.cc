@@ -1,7 +1,7 @@
-// Interleave: every element becomes a dataset; cycle_length of them are open at once, and each
-// gives block_length elements in its turn. FlatMap is the case of one.
-// The order is that of TensorFlow's deterministic interleave: a slot whose dataset ends stays empty
-// until its next turn.
+// Interleave. The function maps every element to a dataset. cycle_length datasets are open at the
+// same time, one in each slot, and each gives block_length elements in its turn. FlatMap has one
+// slot. The order is that of TensorFlow's deterministic interleave: when a dataset ends, its slot
+// stays empty until its next turn.
 #include <memory>
 #include <utility>
 
@@ -24,7 +24,7 @@ struct Interleaving {
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeInput() const {
     return input->MakeIterator(context);
   }
-  // The iterator of the dataset that element number `ordinal` becomes.
+  // The iterator of the dataset of the element with number `ordinal`.
   absl::StatusOr<std::unique_ptr<NodeIterator>> Open(const Element& element, uint64_t ordinal,
                                                      const std::string& where) const {
     absl::StatusOr<NodePtr> node = fn(element);
@@ -41,9 +41,12 @@ struct Interleaving {
   }
 };
 
-// State: the slot whose turn it is, elements it gave, datasets opened, whether the input ended; for
-// each slot: whether it is open, its ordinal, the input's state before its element (bytes), its own
-// state (nested); the input's state (nested).
+// State:
+//   the slot whose turn it is, the number of elements that it gave in this turn
+//   the number of datasets opened, whether the input ended
+//   for each slot: whether it is open; if so, its ordinal, the state of the input before its
+//   element (bytes), and the state of its dataset (nested)
+//   the state of the input (nested)
 class InterleaveIterator final : public NodeIterator {
  public:
   InterleaveIterator(std::unique_ptr<NodeIterator> input, Interleaving interleaving)
@@ -91,7 +94,10 @@ class InterleaveIterator final : public NodeIterator {
     EST_ASSIGN_OR_RETURN(given_, state.Unsigned());
     EST_ASSIGN_OR_RETURN(num_opened_, state.Unsigned());
     EST_ASSIGN_OR_RETURN(input_ended_, state.Bool());
-    if (turn_ >= slots_.size()) return absl::DataLossError("Interleave: no such slot");
+    if (turn_ >= slots_.size()) {
+      return absl::DataLossError(absl::StrCat("Interleave: the saved input position is in slot ",
+                                              turn_, ", but there are only ", slots_.size()));
+    }
     for (Slot& slot : slots_) {
       EST_ASSIGN_OR_RETURN(const bool open, state.Bool());
       if (open) EST_RETURN_IF_ERROR(RestoreSlot(slot, state));
@@ -102,7 +108,7 @@ class InterleaveIterator final : public NodeIterator {
 
  private:
   struct Slot {
-    std::unique_ptr<NodeIterator> iterator;  // null: not open
+    std::unique_ptr<NodeIterator> iterator;  // null if the slot is not open
     uint64_t ordinal = 0;
     std::string input_state;
   };
@@ -125,6 +131,8 @@ class InterleaveIterator final : public NodeIterator {
     return absl::OkStatus();
   }
   absl::Status RestoreSlot(Slot& slot, StateReader& state) {
+    // The dataset of a slot is not stored. A second iterator over the input reads the slot's
+    // element again, and the function maps it to the dataset.
     EST_ASSIGN_OR_RETURN(slot.ordinal, state.Unsigned());
     EST_ASSIGN_OR_RETURN(const absl::string_view input_state, state.Bytes());
     slot.input_state = std::string(input_state);

@@ -1,5 +1,6 @@
-// Map: over an indexed input it is indexed itself (and a batch's elements are mapped at once, in
-// parallel); over a stream, elements are read ahead and mapped in parallel, and returned in order.
+// Map. If the input is indexed, the result is indexed too, and the elements of a batch are mapped
+// in parallel. If the input is a stream, elements are read ahead, mapped in parallel, and returned
+// in order.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -58,7 +59,7 @@ class MappedAccess final : public RandomAccess {
  private:
   ThreadPool& Pool() const {
     std::call_once(pool_made_, [this] {
-      pool_ = std::make_unique<ThreadPool>(num_parallel_calls_ - 1);  // the caller works too
+      pool_ = std::make_unique<ThreadPool>(num_parallel_calls_ - 1);  // the caller is one more
     });
     return *pool_;
   }
@@ -70,7 +71,8 @@ class MappedAccess final : public RandomAccess {
   mutable std::unique_ptr<ThreadPool> pool_;
 };
 
-// The indices of another stream, in a mapped source. State as PositionLog's.
+// Passes on the indices of another stream, for a mapped source. The state is that of PositionLog,
+// as for the other two, so that a saved position does not depend on num_parallel_calls.
 class MappedStream final : public IndexStream {
  public:
   MappedStream(std::unique_ptr<NodeIterator> input, std::shared_ptr<const RandomAccess> source)
@@ -88,7 +90,7 @@ class MappedStream final : public IndexStream {
   std::unique_ptr<NodeIterator> input_;
 };
 
-// One element after the other. State as PositionLog's.
+// Maps one element after another. The state is that of PositionLog.
 class SerialMap final : public NodeIterator {
  public:
   SerialMap(std::unique_ptr<NodeIterator> input, MapFn fn)
@@ -111,7 +113,7 @@ class SerialMap final : public NodeIterator {
   MapFn fn_;
 };
 
-// Reads ahead in the caller's thread, maps in others. State as PositionLog's.
+// Reads ahead in the caller's thread and maps in other threads. The state is that of PositionLog.
 class ParallelMap final : public NodeIterator {
  public:
   ParallelMap(std::unique_ptr<NodeIterator> input, MapFn fn, int num_parallel_calls)
@@ -119,7 +121,7 @@ class ParallelMap final : public NodeIterator {
         fn_(std::move(fn)),
         max_ahead_(static_cast<size_t>(num_parallel_calls) * 4),
         pool_(std::make_unique<ThreadPool>(num_parallel_calls)) {}
-  ~ParallelMap() override { pool_.reset(); }  // before what its tasks refer to
+  ~ParallelMap() override { pool_.reset(); }  // first, because its tasks use the other members
 
   absl::StatusOr<std::optional<Element>> Next() override {
     while (!ended_ && calls_.size() < max_ahead_) EST_RETURN_IF_ERROR(Begin());
@@ -154,7 +156,8 @@ class ParallelMap final : public NodeIterator {
     bool finished = false;  // guarded by mutex_
   };
 
-  // Reads one element and hands it to the pool. An error of the input waits its turn.
+  // Reads one element and submits it to the pool. An error of the input is kept until the elements
+  // before it are returned.
   absl::Status Begin() {
     std::string input_state;
     if (log_.WantsState()) {
@@ -236,7 +239,7 @@ class Map final : public DatasetNode {
 NodePtr MapNode(NodePtr input, MapFn fn, int num_parallel_calls) {
   if (num_parallel_calls < 0) {
     return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
-        "Map: num_parallel_calls is ", num_parallel_calls, "; 0 stands for the number of cores")));
+        "Map: num_parallel_calls is ", num_parallel_calls, "; 0 means the number of cores")));
   }
   if (num_parallel_calls == 0) {
     num_parallel_calls = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -1,4 +1,4 @@
-// PaddedBatch: stacks arrays of different sizes, each padded at its ends.
+// PaddedBatch. It pads arrays of different sizes at the end of each axis and stacks them.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -13,8 +13,8 @@
 namespace estimator {
 namespace {
 
-// Copies `from`, of shape `shape`, to the corner of a dense block of shape `padded`.
-// Both rank >= 1, the same. T is the element's type.
+// Copies `from`, of shape `shape`, to the first corner of a dense block of shape `padded`.
+// REQUIRES: both have the same rank, and it is at least 1.
 template <typename T>
 void CopyToCorner(const T* from, const Shape& shape, T* to, const Shape& padded) {
   const std::vector<int64_t> strides = padded.strides();
@@ -30,7 +30,8 @@ void CopyToCorner(const T* from, const Shape& shape, T* to, const Shape& padded)
   }
 }
 
-// Errors: an option, or a row after the first, names an array that row 0 lacks: it would be lost.
+// Checks that row 0 has every array that an option names and that another row has. Otherwise the
+// array would be lost.
 absl::Status CheckNames(absl::Span<const Element> rows, const PaddedBatchOptions& options,
                         int64_t first_ordinal) {
   const Element& first = rows[0];
@@ -53,15 +54,15 @@ absl::Status CheckNames(absl::Span<const Element> rows, const PaddedBatchOptions
         if ((first.*member).count(name) > 0) continue;
         return absl::InvalidArgumentError(
             absl::StrCat("PaddedBatch: element ", first_ordinal + static_cast<int64_t>(i), " has ",
-                         QuotedArray(member, name), ", which element ", first_ordinal,
-                         " of the batch lacks; every element needs the same names"));
+                         QuotedArray(member, name), ", but element ", first_ordinal,
+                         " of the batch does not; every element needs the same names"));
       }
     }
   }
   return absl::OkStatus();
 }
 
-// The name's padded shape, from the request and the largest of the rows.
+// The padded shape of an array, from the options and the largest row.
 absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Element::*member,
                                   const std::string& name, const PaddedBatchOptions& options,
                                   int64_t first_ordinal) {
@@ -77,8 +78,9 @@ absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Eleme
     };
     const auto found = (rows[i].*member).find(name);
     if (found == (rows[i].*member).end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          where(), "there is no ", QuotedArray(member, name), ", which others in the batch have"));
+      return absl::InvalidArgumentError(absl::StrCat(where(), "there is no ",
+                                                     QuotedArray(member, name),
+                                                     ", but others in the batch have one"));
     }
     const Array& array = found->second;
     if (array.dtype() != (rows[0].*member).at(name).dtype() ||
@@ -96,7 +98,7 @@ absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Eleme
         return absl::InvalidArgumentError(
             absl::StrCat(where(), QuotedArray(member, name), " is ", array.TypeString(),
                          ", larger than the padded shape ", padded.ToString(), " in axis ", axis,
-                         "; raise it in padded_shapes, or cut it in Map"));
+                         "; raise that size in padded_shapes, or cut the array in Map"));
       }
     }
   }
@@ -126,6 +128,7 @@ Array PadAndStack(absl::Span<const Element> rows, ArrayMap Element::*member,
   VisitNumeric(dtype, [&](auto tag) {
     using T = decltype(tag);
     T* const to = out.data<T>();
+    // A new array is zero already.
     if (padding.AsDouble() != 0) std::fill(to, to + out.num_elements(), padding.scalar<T>());
     fill(to);
   });

@@ -9,7 +9,7 @@
 namespace estimator {
 namespace {
 
-constexpr uint64_t kFeistelRounds = 6;  // even: the pair comes out in the order it went in
+constexpr uint64_t kFeistelRounds = 6;  // an even number keeps the order of the pair
 
 uint64_t SideFor(uint64_t size) {
   auto side = static_cast<uint64_t>(std::sqrt(static_cast<double>(size)));
@@ -20,7 +20,7 @@ uint64_t SideFor(uint64_t size) {
 }  // namespace
 
 uint64_t DrawBelow(uint64_t key, uint64_t counter, uint64_t bound) {
-  // The upper half of a product of 64 bits each; its bias is below bound / 2^64.
+  // The upper 64 bits of a 128-bit product. The bias is below bound / 2^64.
   __extension__ using Wide = unsigned __int128;
   return static_cast<uint64_t>((static_cast<Wide>(HashSeed(key, counter)) * bound) >> 64);
 }
@@ -35,6 +35,8 @@ int64_t Permutation::At(int64_t i) {
     return table_[static_cast<size_t>(i)];
   }
   auto x = static_cast<uint64_t>(i);
+  // The network permutes [0, side_ * side_). Following the cycle of i until it returns to [0, size)
+  // gives a permutation of [0, size).
   do {
     x = Feistel(x);
   } while (x >= static_cast<uint64_t>(size_));

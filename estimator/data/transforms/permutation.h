@@ -1,10 +1,10 @@
-// A seeded permutation of [0, size): element i is reached without those before it.
-//   Up to 2^20 elements: Fisher-Yates, a table of 4 bytes an element, made on first use; every
-//   permutation is equally likely (as far as 64 bits of key go).
-//   Beyond: no table. A Feistel network over pairs (L, R) of a x b >= size, a = ceil(sqrt(size)),
-//   walked until it falls into [0, size).
+// A seeded permutation of [0, size). Element i is computed without the elements before it.
+//   Up to 2^20 elements: Fisher-Yates with a table of 4 bytes per element, which is filled on first
+//   use. Every permutation is equally likely, within the limits of a 64-bit key.
+//   More elements: a Feistel network without a table. It permutes pairs (L, R) in
+//   [0, a) x [0, a), with a = ceil(sqrt(size)), and is repeated until the result is in [0, size).
 // Source: Black and Rogaway, "Ciphers with arbitrary finite domains" (CT-RSA 2002), section 4.
-// The values decide where a resumed run goes on: do not change.
+// A resumed run depends on the values: do not change.
 #ifndef ESTIMATOR_DATA_TRANSFORMS_PERMUTATION_H_
 #define ESTIMATOR_DATA_TRANSFORMS_PERMUTATION_H_
 
@@ -28,11 +28,11 @@ class Permutation {
 
   uint64_t key_;
   int64_t size_;
-  uint64_t side_ = 0;  // a = b of the Feistel network
+  uint64_t side_ = 0;  // a of the Feistel network; 0 if the table is used
   std::vector<uint32_t> table_;
 };
 
-// A number in [0, bound): that of draw `counter` under a key. REQUIRES: bound > 0.
+// A random number in [0, bound): draw number `counter` of a key. REQUIRES: bound > 0.
 uint64_t DrawBelow(uint64_t key, uint64_t counter, uint64_t bound);
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// Prefetch: a thread that runs ahead of the consumer by up to buffer_size elements.
+// Prefetch. A thread reads up to buffer_size elements ahead of the consumer.
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -14,7 +14,8 @@
 namespace estimator {
 namespace {
 
-// The input is the thread's own once that has begun, at the first Next. State as PositionLog's.
+// The first Next starts the thread. From then on only the thread uses the input. The state is that
+// of PositionLog.
 class PrefetchIterator final : public NodeIterator {
  public:
   PrefetchIterator(std::unique_ptr<NodeIterator> input, int64_t buffer_size)
@@ -67,7 +68,7 @@ class PrefetchIterator final : public NodeIterator {
     return absl::OkStatus();
   }
 
-  // One BeforeRead stands in the log ahead of every element that is read.
+  // The log gets one BeforeRead before every element that is read; Start makes the first one.
   void Run() {
     while (true) {
       absl::StatusOr<std::optional<Element>> element = input_->Next();
@@ -83,7 +84,9 @@ class PrefetchIterator final : public NodeIterator {
       not_full_.wait(lock, [this] { return stopping_ || queue_.size() < capacity_; });
       if (stopping_) return;
       std::string state;
-      if (log_.WantsState()) {  // only this thread changes that
+      // Taking a state may be slow, so it is done without the lock. Only this thread changes
+      // WantsState.
+      if (log_.WantsState()) {
         lock.unlock();
         absl::StatusOr<std::string> taken = PositionLog::StateOf(*input_);
         lock.lock();
@@ -105,7 +108,7 @@ class PrefetchIterator final : public NodeIterator {
   std::unique_ptr<NodeIterator> input_;
   size_t capacity_;
   std::string where_;
-  mutable std::mutex mutex_;  // guards all below but the thread
+  mutable std::mutex mutex_;  // guards all members below but thread_
   std::condition_variable not_empty_, not_full_;
   PositionLog log_;
   std::deque<Item> queue_;

@@ -1,4 +1,5 @@
-// Repeat: one pass after another, each with a key of its own, so that shuffles below differ.
+// Repeat. Each pass has an epoch key of its own, so that shuffles in the input differ between
+// passes.
 #include <memory>
 #include <utility>
 
@@ -13,7 +14,7 @@ namespace {
 
 struct Passes {
   NodePtr node;
-  int64_t count;  // -1: for ever
+  int64_t count;  // -1 repeats without end
   IterationContext context;
 
   absl::StatusOr<std::unique_ptr<NodeIterator>> Begin(int64_t pass) const {
@@ -23,7 +24,8 @@ struct Passes {
   }
 };
 
-// State: pass, whether it gave anything, whether all ended; the state of the pass (nested).
+// State: the pass, whether the pass gave an element, whether all passes ended; the state of the
+// pass (nested).
 template <typename Item>
 class RepeatIterator final : public Transform<Item> {
  public:
@@ -72,7 +74,7 @@ class RepeatIterator final : public Transform<Item> {
 
  private:
   absl::Status BeginNextPass() {
-    // An empty input repeated for ever is empty, not an endless wait.
+    // A pass without elements ends the iteration. Otherwise an empty input would loop without end.
     if (!any_ || (passes_.count >= 0 && pass_ + 1 >= passes_.count)) {
       ended_ = true;
       return absl::OkStatus();

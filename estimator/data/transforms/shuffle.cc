@@ -1,9 +1,11 @@
-// Shuffle, three ways:
-//   an indexed input that the buffer can hold whole: a permutation;
-//   an input that is a stream of indices (a repeated source): a buffer of indices;
-//   any other: a buffer of elements. Its state holds no data, but the ordinals of the buffered
-//   elements and a state of the input from before the oldest; a restore reads those again.
-// Buffered: fill the buffer, return a random slot, fill the slot from the input; as TensorFlow.
+// Shuffle. There are three ways:
+//   An indexed input that fits into the buffer: a permutation of its indices.
+//   A stream of indices, such as a repeated source: a buffer of indices.
+//   Any other input: a buffer of elements. The state has no data. It has the ordinals of the
+//   buffered elements, and a state of the input before the oldest one. A restore reads these
+//   elements again.
+// With a buffer, as in TensorFlow: fill the buffer, return a random slot, and fill that slot from
+// the input.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -19,15 +21,15 @@
 namespace estimator {
 namespace {
 
-// First integer of the state. On disk: do not change.
+// The first integer of the state. On disk: do not change.
 enum Kind { kPermuted = 1, kIndices = 2, kElements = 3 };
 
 absl::Status CheckKind(Kind kind, StateReader& state) {
   EST_ASSIGN_OR_RETURN(const int64_t saved, state.Int());
   if (saved == kind) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "Shuffle: the saved input position was taken when the input had another size: it fitted into "
-      "the buffer then and does not now, or the reverse");
+      "Shuffle: the saved input position is of an input of another size, which fitted into the "
+      "buffer while this one does not, or the reverse");
 }
 
 // State: kind, key, size, position.
@@ -74,7 +76,8 @@ class PermutedStream final : public IndexStream {
   int64_t position_ = 0;
 };
 
-// State: kind, key, draws, whether the input ended, source's size, the buffer; the input (nested).
+// State: kind, key, number of draws, whether the input ended, size of the source, the buffer; the
+// state of the input (nested).
 class IndexShuffle final : public Transform<int64_t> {
  public:
   IndexShuffle(std::unique_ptr<NodeIterator> input, uint64_t key, int64_t buffer_size)
@@ -102,12 +105,14 @@ class IndexShuffle final : public Transform<int64_t> {
                        " elements, this one has ", source()->size()));
     }
     EST_ASSIGN_OR_RETURN(const uint64_t buffered, state.Unsigned());
+    // Each index takes at least one byte, so a damaged size cannot allocate more than that.
     if (buffered > state.remaining()) return absl::DataLossError("Shuffle: the state is cut short");
     buffer_.resize(buffered);
     for (int64_t& index : buffer_) {
       EST_ASSIGN_OR_RETURN(index, state.Int());
       if (index < 0 || index >= size) {
-        return absl::DataLossError(absl::StrCat("Shuffle: index ", index, " of ", size));
+        return absl::DataLossError(
+            absl::StrCat("Shuffle: the saved index ", index, " is not in [0, ", size, ")"));
       }
     }
     return RestoreNested(*input_, state);
@@ -138,8 +143,9 @@ class IndexShuffle final : public Transform<int64_t> {
   std::vector<int64_t> buffer_;
 };
 
-// State: kind, key, draws, whether the input ended, elements read, the base (elements read when
-// the input's state was taken), the buffer's ordinals; that state (bytes).
+// State: kind, key, number of draws, whether the input ended, number of elements read, the base,
+// the ordinals of the buffered elements relative to the base; the state of the input (bytes). The
+// base is the number of elements that were read when the state of the input was taken.
 class ElementShuffle final : public NodeIterator {
  public:
   ElementShuffle(std::unique_ptr<NodeIterator> input, uint64_t key, int64_t buffer_size)
@@ -171,7 +177,8 @@ class ElementShuffle final : public NodeIterator {
     const int64_t oldest = OldestOrdinal();
     auto mark = marks_.rbegin();
     while (mark != marks_.rend() && mark->num_read > oldest) ++mark;
-    if (mark == marks_.rend()) {  // nothing read since the beginning or a restore, none buffered
+    // There is no mark if nothing was read since the beginning or a restore. The buffer is empty.
+    if (mark == marks_.rend()) {
       state.Int(num_read_);
       state.Int(0);
       return SaveNested(*input_, state);
@@ -199,6 +206,7 @@ class ElementShuffle final : public NodeIterator {
       by_ordinal.push_back(&slot);
     }
     EST_RETURN_IF_ERROR(RestoreNested(*input_, state));
+    // The input gives elements in the order of their ordinals, and each goes back to its slot.
     std::sort(by_ordinal.begin(), by_ordinal.end(),
               [](const Slot* a, const Slot* b) { return a->ordinal < b->ordinal; });
     for (Slot* slot : by_ordinal) {
@@ -217,7 +225,7 @@ class ElementShuffle final : public NodeIterator {
 
  private:
   struct Slot {
-    int64_t ordinal = 0;  // elements read from the input before this one
+    int64_t ordinal = 0;  // number of elements read from the input before this one
     Element element;
   };
   struct Mark {
@@ -230,7 +238,8 @@ class ElementShuffle final : public NodeIterator {
     for (const Slot& slot : buffer_) oldest = std::min(oldest, slot.ordinal);
     return oldest;
   }
-  // Takes the input's state eight times a buffer, and forgets those that no element needs.
+  // Records the state of the input eight times per buffer size, and drops states that no buffered
+  // element needs.
   absl::Status MarkInput() {
     if (!marks_.empty() &&
         num_read_ - marks_.back().num_read < static_cast<int64_t>(capacity_ / 8 + 1)) {

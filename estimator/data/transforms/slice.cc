@@ -1,4 +1,4 @@
-// Take, Skip and Shard are one thing: elements begin, begin + step, ..., up to a count.
+// Take, Skip and Shard. Each gives elements begin, begin + step, ..., up to a count.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -14,9 +14,9 @@ namespace {
 struct Slice {
   int64_t begin;
   int64_t step;
-  int64_t count;  // -1: all
+  int64_t count;  // -1 for all
 
-  // How many of n elements.
+  // The number of elements in the slice of n elements.
   int64_t Of(int64_t n) const {
     const int64_t reachable = n <= begin ? 0 : (n - begin - 1) / step + 1;
     return count < 0 ? reachable : std::min(count, reachable);

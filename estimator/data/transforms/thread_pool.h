@@ -1,4 +1,5 @@
-// A few threads for user functions in Map. They are the pipeline's own: OpenMP's belong to kernels.
+// A thread pool for the user functions of Map. The pipeline has threads of its own, because kernels
+// use OpenMP's.
 #ifndef ESTIMATOR_DATA_TRANSFORMS_THREAD_POOL_H_
 #define ESTIMATOR_DATA_TRANSFORMS_THREAD_POOL_H_
 
@@ -16,13 +17,14 @@ namespace estimator {
 class ThreadPool {
  public:
   explicit ThreadPool(int num_threads);
-  // Finishes the tasks that have begun, drops the others, joins.
+  // Waits for the running tasks. Tasks that have not started are dropped.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   void Submit(std::function<void()> task);
-  // Calls fn(0) ... fn(n - 1), some at once, and returns when all are done. The caller works too.
+  // Calls fn(0) ... fn(n - 1) in parallel and returns when all are done. The caller's thread calls
+  // fn too.
   void ParallelFor(size_t n, const std::function<void(size_t)>& fn);
   int num_threads() const { return static_cast<int>(threads_.size()); }
 

@@ -1,4 +1,4 @@
-// Zip: the arrays of several inputs in one element.
+// Zip. It merges the arrays of several inputs into one element.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -91,8 +91,8 @@ class ZippedAccess final : public RandomAccess {
   int64_t size_;
 };
 
-// State: that of the inputs (nested). Inputs before the one that ends first are one element ahead
-// at the end, which nothing sees.
+// State: whether it ended; the states of the inputs (nested). At the end, the inputs before the
+// shortest one have read one element more. That has no effect.
 class ZipIterator final : public NodeIterator {
  public:
   ZipIterator(std::vector<std::unique_ptr<NodeIterator>> parts, bool second_is_labels)
