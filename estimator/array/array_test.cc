@@ -56,15 +56,16 @@ TEST(ArrayDeathTest, ElementsOfAnotherTypeAreRefusedNamingBothAndTheCure) {
   Array labels(DType::kInt64, {1000});
   EXPECT_DEATH(
       labels.data<int32_t>(),
-      "this array is i64 \\[1000\\] \\(int64\\), and its elements were asked for as "
-      "int32_t \\(int32\\): ask for int64_t, or make it of dtype int32, or convert it with "
+      "this array is i64 \\[1000\\] \\(int64\\), but its elements were requested as "
+      "int32_t \\(int32\\): request int64_t, or create it with dtype int32, or convert it with "
       "Cast");
-  EXPECT_DEATH(Array().data<float>(), "this array is empty.*float.*: make it of dtype float32");
+  EXPECT_DEATH(Array().data<float>(), "this array is empty.*float.*: create it with dtype float32");
 }
 
 TEST(ArrayDeathTest, PartsOfUnequalShapeAreRefusedBeforeTheyAreCopied) {
   const Array small = Array::Of<float>({2}, {1, 2});
-  EXPECT_DEATH(Stack({small, Array(DType::kFloat32, Shape{1 << 22})}), "parts of unequal shape");
+  EXPECT_DEATH(Stack({small, Array(DType::kFloat32, Shape{1 << 22})}),
+               "the parts have unequal shapes");
 }
 
 }  // namespace

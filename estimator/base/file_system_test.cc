@@ -56,10 +56,10 @@ TEST(FileSystemTest, SaysWhetherADirectoryCouldBeMadeAndWrittenWithoutMakingIt) 
   EST_EXPECT_OK(CheckWritableDirectory(""));
   EXPECT_FALSE(FileExists(dir.File("a")));
   EXPECT_THAT(CheckWritableDirectory(dir.File("file")),
-              ErrorIs(dir.File("file") + " is a file, so it is no directory"));
-  EXPECT_THAT(
-      CheckWritableDirectory(dir.File("file/m")),
-      ErrorIs(dir.File("file") + " is a file, so there can be no directory " + dir.File("file/m")));
+              ErrorIs(dir.File("file") + " is a file, so it is not a directory"));
+  EXPECT_THAT(CheckWritableDirectory(dir.File("file/m")),
+              ErrorIs(dir.File("file") + " is a file, so the directory " + dir.File("file/m") +
+                      " cannot be created"));
   // Fixed bug: root was told that it may, and found out later.
   EXPECT_THAT(CheckWritableDirectory("/proc/estimator/m").ToString(),
               HasSubstr("PERMISSION_DENIED: cannot write to the directory /proc"));

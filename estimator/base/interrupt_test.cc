@@ -32,7 +32,7 @@ std::string AnswerTo(int signal) {
 TEST(InterruptTest, TheFirstSignalOnlySetsTheFlagAndSaysSo) {
   for (const int signal : {SIGINT, SIGTERM}) {
     EXPECT_EQ(AnswerTo(signal),
-              "\nstopping as soon as what is under way is done; press Ctrl-C again to leave at "
+              "\nstopping as soon as the current work is done; press Ctrl-C again to exit at "
               "once\n");
   }
 }
@@ -42,7 +42,7 @@ TEST(InterruptTest, TheAnswerNamesTheStepThatTheLoopEndsAtAndWhetherItIsSaved) {
     InterruptibleLoop loop(/*saves=*/true);
     loop.set_end(1050);
     EXPECT_EQ(AnswerTo(SIGTERM),
-              "\nstopping after this loop (step 1050), then saving; press Ctrl-C again to leave "
+              "\nstopping after this loop (step 1050), then saving; press Ctrl-C again to exit "
               "without saving\n");
   }
   {
@@ -50,7 +50,7 @@ TEST(InterruptTest, TheAnswerNamesTheStepThatTheLoopEndsAtAndWhetherItIsSaved) {
     loop.set_end(0);
     EXPECT_EQ(AnswerTo(SIGINT),
               "\nstopping after this loop (step 0); checkpoints are off, nothing will be saved; "
-              "press Ctrl-C again to leave at once\n");
+              "press Ctrl-C again to exit at once\n");
   }
   {
     InterruptibleLoop loop(/*saves=*/true);
@@ -104,7 +104,7 @@ TEST(InterruptDeathTest, TheSecondSignalEndsTheProcess) {
     raise(SIGINT);
   };
   EXPECT_EXIT(two_signals(), testing::ExitedWithCode(130),
-              "press Ctrl-C again to leave at once\n\nleft at once\n");
+              "press Ctrl-C again to exit at once\n\nexited at once\n");
 }
 
 TEST(InterruptDeathTest, TheSecondSignalDoesNotWaitForTheLoop) {
@@ -115,7 +115,7 @@ TEST(InterruptDeathTest, TheSecondSignalDoesNotWaitForTheLoop) {
     raise(SIGINT);
     raise(SIGTERM);
   };
-  EXPECT_EXIT(two_signals(), testing::ExitedWithCode(130), "\nleft without saving\n");
+  EXPECT_EXIT(two_signals(), testing::ExitedWithCode(130), "\nexited without saving\n");
 }
 
 }  // namespace

@@ -63,13 +63,13 @@ Outcome RunMain(std::vector<std::string> arguments, const absl::Status& status =
 TEST(MainTest, AnExceptionOfTheProgramIsAnErrorWithCodeOne) {
   const Outcome outcome = RunMain({"--train_steps=78"});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.standard_error, HasSubstr("nobody caught: map::at; "));
+  EXPECT_THAT(outcome.standard_error, HasSubstr("did not catch an exception: map::at; "));
 }
 
 // Fixed bug: every exception was explained as a name that a map has not.
 TEST(MainTest, OnlyARangeErrorIsExplainedAsAMissingName) {
   EXPECT_EQ(RunMain({"--train_steps=79"}).standard_error,
-            "error: INTERNAL: the program threw an exception that nobody caught: the disk is "
+            "error: INTERNAL: the program did not catch an exception: the disk is "
             "full\n");
 }
 
@@ -195,7 +195,7 @@ TEST(MainDeathTest, WhatCannotBePrintedIsAnError) {
       return absl::OkStatus();
     }));
   };
-  EXPECT_EXIT(print(), ::testing::ExitedWithCode(1), "standard output cannot be written");
+  EXPECT_EXIT(print(), ::testing::ExitedWithCode(1), "cannot write to standard output");
 }
 
 TEST(MainDeathTest, LostOutputIsNoFindingOfAProgramThatHasFindings) {
@@ -209,8 +209,8 @@ TEST(MainDeathTest, LostOutputIsNoFindingOfAProgramThatHasFindings) {
     };
     std::exit(MainWithArguments(1, argv, body, /*error_exit_code=*/2));
   };
-  EXPECT_EXIT(print(0), ::testing::ExitedWithCode(2), "standard output cannot be written");
-  EXPECT_EXIT(print(1), ::testing::ExitedWithCode(2), "standard output cannot be written");
+  EXPECT_EXIT(print(0), ::testing::ExitedWithCode(2), "cannot write to standard output");
+  EXPECT_EXIT(print(1), ::testing::ExitedWithCode(2), "cannot write to standard output");
 }
 
 // A fixed bug: the folder in which `bazel run` starts a program is none of the user's.

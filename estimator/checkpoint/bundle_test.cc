@@ -224,7 +224,7 @@ TEST(Bundle, EveryFlippedBitOfTheDataIsDataLossNamingFileVariableAndOffset) {
   EXPECT_THAT(BundleReader::Open(dir.File("m")),
               ErrorHas("b (6 bytes at offset 8): the file ends at 12"));
   EST_ASSERT_OK(RemoveFile(path));
-  EXPECT_THAT(BundleReader::Open(dir.File("m")), ErrorHas("which is not there"));
+  EXPECT_THAT(BundleReader::Open(dir.File("m")), ErrorHas("is missing; it holds "));
 }
 
 TEST(Bundle, AMissingCheckpointAndAMissingVariableAreNotFound) {

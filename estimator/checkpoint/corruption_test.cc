@@ -244,7 +244,7 @@ TEST_F(CorruptionTest, EveryTruncationIsDataLossNamingFileVariablesAndOffset) {
       ASSERT_THAT(status, ErrorIs(AllOf(
                               HasSubstr(absl::StrCat(path, ": ", first->variable, " (", first->size,
                                                      " bytes at offset ", first->offset,
-                                                     "): the file ends at ", size, "; lost are ")),
+                                                     "): the file ends at ", size, "; it lost ")),
                               HasSubstr(ListNames({lost.begin(), lost.end()})))));
     }
     EST_ASSERT_OK(ReplaceFile(path, contents));
@@ -259,7 +259,7 @@ TEST_F(CorruptionTest, AMissingFileIsToldWithWhatLiesInIt) {
     const absl::Status status = BundleReader::Open(prefix_).status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
                                  HasSubstr(absl::StrCat(
-                                     path, ", which is not there, holds ",
+                                     path, " is missing; it holds ",
                                      shard == 0 ? "5 variables, a, c, flag, p, v" : "1 variable, s",
                                      ", from offset 0 on"))));
     EST_ASSERT_OK(ReplaceFile(path, contents));

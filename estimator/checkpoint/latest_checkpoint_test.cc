@@ -52,7 +52,7 @@ TEST_F(LatestCheckpointTest, AFolderIsNoCheckpointAndItsNewestIsNamed) {
   SaveSteps({5, 10});
   const absl::Status status = CheckCheckpoint(dir_.path());
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound,
-                               HasSubstr("not one of them: give one, as " + Prefix(10))));
+                               HasSubstr("not one of them; give one, for example " + Prefix(10))));
 }
 
 TEST_F(LatestCheckpointTest, ACheckpointBesideAFolderOfItsNameIsOne) {
@@ -73,7 +73,7 @@ TEST_F(LatestCheckpointTest, GoesBackToTheNewestWholeOneAndSaysSo) {
   EST_ASSERT_OK(WriteFileAtomically(IndexPath(Prefix(10)), "rubbish"));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(5));
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_NE(warnings_[0].find("going back to checkpoint"), std::string::npos) << warnings_[0];
+  EXPECT_NE(warnings_[0].find("falling back to checkpoint"), std::string::npos) << warnings_[0];
   EXPECT_NE(warnings_[0].find(DataPath(Prefix(20), 0, 1)), std::string::npos) << warnings_[0];
 }
 
@@ -86,14 +86,14 @@ TEST_F(LatestCheckpointTest, AGarbledStateFileFallsBackToTheHighestStep) {
     EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
     ASSERT_EQ(warnings_.size(), 1u);
     // Fixed bug: it was called going back, where nothing newer is.
-    EXPECT_EQ(warnings_[0].find("taking the newest checkpoint, " + Prefix(10)), 0u) << warnings_[0];
+    EXPECT_EQ(warnings_[0].find("using the newest checkpoint, " + Prefix(10)), 0u) << warnings_[0];
     EXPECT_NE(warnings_[0].find(CheckpointStatePath(dir_.path())), std::string::npos);
   }
   warnings_.clear();
   EST_ASSERT_OK(WriteFileAtomically(IndexPath(Prefix(10)), "rubbish"));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(9));
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_EQ(warnings_[0].find("going back to checkpoint " + Prefix(9)), 0u) << warnings_[0];
+  EXPECT_EQ(warnings_[0].find("falling back to checkpoint " + Prefix(9)), 0u) << warnings_[0];
 }
 
 TEST_F(LatestCheckpointTest, WithoutAStateFileNothingIsUsedAndAWarningSaysWhy) {

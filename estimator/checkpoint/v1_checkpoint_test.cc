@@ -171,7 +171,7 @@ TEST_F(V1FileTest, AFileOfSeveralThatIsMissingIsNamed) {
       SameBits(*BundleReader::Open(path_).value()->Read("v"), Array::Of<float>({4}, {1, 2, 1, 2})));
   EST_ASSERT_OK(RemoveFile(path_ + "-00001-of-00002"));
   EXPECT_THAT(ErrorOf(path_),
-              ErrorIs(AllOf(HasSubstr(path_ + "-00001-of-00002 is not there"),
+              ErrorIs(AllOf(HasSubstr(path_ + "-00001-of-00002 is missing"),
                             HasSubstr("every variable in it is lost, from offset 0 on"))));
   EST_ASSERT_OK(WriteV1File(path_ + "-00002-of-00003", {{.name = "v", .value = half}}));
   EXPECT_THAT(ErrorOf(path_), ErrorHas("name one: " + path_ + kAnyShard + "-of-00003"));
@@ -217,14 +217,14 @@ TEST_F(V1MessageTest, WhatDoesNotFitTogetherIsToldWithTheVariable) {
       ErrorIs(AllOf(HasSubstr(path_ + ": v: offset "), HasSubstr("it holds 3 of 2 elements"))));
   EXPECT_THAT(
       ErrorAfter([](auto& meta, auto&) { meta.mutable_meta()->mutable_tensor(0)->set_name("w"); }),
-      ErrorHas(path_ + ": w: the list of tensors has a slice of [2], the table has not"));
+      ErrorHas(path_ + ": w: the list of tensors has a slice of [2], but the table does not"));
   EXPECT_THAT(
       ErrorAfter([](auto& meta, auto&) { meta.mutable_meta()->mutable_tensor(0)->clear_slice(); }),
       ErrorHas(path_ + ": v: it has no slices"));
   EXPECT_THAT(ErrorAfter([](auto& meta, auto&) {
                 meta.mutable_meta()->mutable_tensor(0)->set_type(proto::DT_RESOURCE);
               }),
-              ErrorHas("v is of resource, which V1 cannot hold"));
+              ErrorHas("v has dtype resource, which the V1 format does not support"));
   EXPECT_THAT(ErrorAfter([](auto& meta, auto&) {
                 meta.mutable_meta()->mutable_versions()->set_min_consumer(2);
               }),

@@ -69,7 +69,7 @@ TEST_F(VariableTest, AnotherShapeOnReuseIsRefused) {
   }
   const VariableScope scope("a", {.reuse = Reuse::kAuto});
   Get("w", {3});
-  EXPECT_THAT(graph_.status(), ErrorHas("f32 [2], asked for again as f32 [3]"));
+  EXPECT_THAT(graph_.status(), ErrorHas("f32 [2], but this call asks for f32 [3]"));
 }
 
 TEST_F(VariableTest, AssignChecksTheShape) {

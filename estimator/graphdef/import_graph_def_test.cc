@@ -122,7 +122,7 @@ TEST_F(ImportTest, SaysWhatIsWrongWithAGraphThatIsNotWellFormed) {
   EXPECT_THAT(Error(Node("y", "Const", {}), fed_), ErrorHas("feed 'x'"));
   EXPECT_THAT(Error(Input("image") + Node("y", "Relu", {"image"}), fed_),
               ErrorHas("the graph has no node 'x'; the graph's placeholders are 'image'"));
-  EXPECT_THAT(ImportSerializedGraphDef("\x0a", fed_, graph_), ErrorHas("no GraphDef"));
+  EXPECT_THAT(ImportSerializedGraphDef("\x0a", fed_, graph_), ErrorHas("as a GraphDef"));
 }
 
 TEST_F(ImportTest, HoldsFeedsAgainstThePlaceholders) {

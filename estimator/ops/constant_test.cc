@@ -48,7 +48,7 @@ TEST_F(ConstantTest, LikeATensorHasItsDType) {
 }
 
 TEST_F(ConstantTest, WithoutItsValuesIsAnError) {
-  EXPECT_THAT(ErrorOf([] { Constant({3}, {1.0f, 2.0f}); }), HasSubstr("without a value"));
+  EXPECT_THAT(ErrorOf([] { Constant({3}, {1.0f, 2.0f}); }), HasSubstr("has no value"));
 }
 
 TEST_F(ZerosTest, IsAConstUntilItIsLarge) {

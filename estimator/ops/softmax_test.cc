@@ -96,7 +96,8 @@ TEST_F(SoftmaxTest, ALabelOutOfRangeIsNamedWithItsRow) {
   const absl::Status large =
       Eval(SparseSoftmaxCrossEntropyWithLogits(Constant({1, 10, 2}), logits, "xent")).status();
   EXPECT_THAT(
-      large, ErrorHas("xent: row 1 has label 10, but there are 10 classes: labels lie in [0, 10)"));
+      large,
+      ErrorHas("xent: row 1 has label 10, but there are 10 classes: labels must be in [0, 10)"));
   const Tensor labels = Constant(Array::Of<int64_t>({3}, {1, 2, -1}));
   const absl::Status negative = Eval(SparseSoftmaxCrossEntropyWithLogits(labels, logits)).status();
   EXPECT_THAT(negative, ErrorHas("row 2 has label -1, but there are 10 classes"));

@@ -31,7 +31,7 @@ TEST(SerializeWithinLimit, AMessageThatIsTooLargeIsAnErrorWithFiguresAndTheCure)
   const auto status = SerializeWithinLimit(node, "a.pb", "shorter names", 5002).status();
   EXPECT_THAT(status,
               StatusIs(absl::StatusCode::kResourceExhausted,
-                       AllOf(HasSubstr("a.pb would have 5003 bytes (4.9 KiB), at most 5002"),
+                       AllOf(HasSubstr("a.pb would have 5003 bytes (4.9 KiB), but at most 5002"),
                              HasSubstr("shorter names"))));
 }
 

@@ -88,9 +88,11 @@ TEST(TFRecord, EveryDamagedByteIsFound) {
   }
   std::string damaged = whole;
   damaged[19 + 12] = 'T';
-  EXPECT_THAT(read_all(damaged),
-              ErrorIs(dir.File("d") +
-                      ": record 1 at byte 19: the crc32c of its 3 bytes does not match: damaged"));
+  EXPECT_THAT(
+      read_all(damaged),
+      ErrorIs(
+          dir.File("d") +
+          ": record 1 at byte 19: the crc32c of its 3 bytes does not match: the file is damaged"));
 }
 
 TEST(TFRecord, APositionOutsideOfTheFileIsRefused) {

@@ -170,8 +170,9 @@ TEST_F(ProgramTest, PlaceholdersThatAreNotFedAreNamedAtOnce) {
 TEST_F(ProgramTest, FeedsOfAnotherTypeAreRefused) {
   const Tensor x = Placeholder({2}, DType::kFloat32, "image");
   const ProgramSpec spec{.feeds = {x}, .fetches = {Add(x, x)}, .updates = {}};
-  EXPECT_THAT(Error(spec, {F32({3}, {1, 2, 3})}), ErrorIs("image:0 is fed f32 [3], it is f32 [2]"));
-  EXPECT_THAT(Error(spec, {}), ErrorIs("the step is fed 0 arrays, it takes 1"));
+  EXPECT_THAT(Error(spec, {F32({3}, {1, 2, 3})}),
+              ErrorIs("image:0 is fed f32 [3], but it is f32 [2]"));
+  EXPECT_THAT(Error(spec, {}), ErrorIs("the step is fed 0 arrays, but it takes 1"));
 }
 
 TEST_F(ProgramTest, VariablesWithoutAValueAreNamed) {
@@ -187,7 +188,7 @@ TEST_F(ProgramTest, AVariableOfAnotherShapeInTheStoreIsAnError) {
   const Variable v = MakeVariable("v", F32({2}, {1, 2}));
   EST_ASSERT_OK(store_.Set("v", F32({3}, {1, 2, 3})));
   EXPECT_THAT(Error({.feeds = {}, .fetches = {Add(v, v)}, .updates = {}}),
-              ErrorHas("variable 'v' is f32 [2] in this model, the store holds it as f32 [3]"));
+              ErrorHas("variable 'v' is f32 [2] in this model, but the store has it as f32 [3]"));
 }
 
 TEST_F(ProgramTest, TheGraphsFirstErrorIsReturned) {

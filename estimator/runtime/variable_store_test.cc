@@ -55,7 +55,7 @@ TEST(VariableStore, AnotherTypeOrShapeIsAnErrorThatNamesBoth) {
   const absl::Status status = store.Set("w", Array::Of<float>({2}, {1, 2}));
   EXPECT_THAT(status,
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("'w' is f32 [2] in this model, the store holds it as f32 [1]")));
+                       HasSubstr("'w' is f32 [2] in this model, but the store has it as f32 [1]")));
 }
 
 TEST(VariableStore, AMissingNameGetsASuggestion) {

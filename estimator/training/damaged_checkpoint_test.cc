@@ -59,7 +59,7 @@ TEST_P(DamagedWhileTrainingTest, TrainingGoesBackToTheOneBeforeAndOnToTheSameBit
   EXPECT_EQ(recorder->steps.front(), 6);
   EXPECT_EQ(recorder->num_begins, 1);
   EXPECT_THAT(log.warnings,
-              ElementsAre(AllOf(HasSubstr("going back to checkpoint " + Prefix(5)),
+              ElementsAre(AllOf(HasSubstr("falling back to checkpoint " + Prefix(5)),
                                 HasSubstr(DataPath(Prefix(10), 0, 1)), HasSubstr("crc32c is"),
                                 HasSubstr(GetParam() ? "global_step (8 bytes at offset"
                                                      : "dense/bias (16 bytes at offset 0)"))));
@@ -93,7 +93,7 @@ TEST_F(DamagedCheckpointTest, EvaluationAndPredictionGoBackTooAndSayItOnce) {
     EXPECT_EQ(result->global_step(), 5);
     EXPECT_EQ(result->checkpoint_path, Prefix(5));
   }
-  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("going back to checkpoint")));
+  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("falling back to checkpoint")));
   Estimator<TinyParams> other(TinyOptions(dir_.path()));
   const auto from_five = other.Predict(Once, {.checkpoint_path = Prefix(5)}).Next();
   const auto predicted = estimator.Predict(Once).Next();

@@ -136,7 +136,7 @@ TEST_F(ResumeTest, ASecondSignalDuringTheLastSaveSaysThatNothingIsSaved) {
         .Train(Shuffled, MaxSteps(3), {.saving_listeners = {std::make_shared<ImpatientListener>()}})
         .IgnoreError();
   };
-  EXPECT_EXIT(train(), testing::ExitedWithCode(kInterruptedExitCode), "left without saving");
+  EXPECT_EXIT(train(), testing::ExitedWithCode(kInterruptedExitCode), "exited without saving");
 }
 
 TEST_F(ResumeTest, AnInterruptWithoutCheckpointsSaysThatNothingWasSaved) {

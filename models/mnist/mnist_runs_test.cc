@@ -59,7 +59,7 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
     const ProgramRun stopped = Run(all + " --train_steps=1000000", {{.when = "/1000000, loss = "}});
     EXPECT_EQ(stopped.exit_code, 130) << stopped.output;
     EXPECT_THAT(stopped.output, AllOf(HasSubstr("\nstopping after this loop (step "),
-                                      HasSubstr("), then saving; press Ctrl-C again to leave "),
+                                      HasSubstr("), then saving; press Ctrl-C again to exit "),
                                       HasSubstr("stopped: interrupted at step "),
                                       HasSubstr(absl::StrCat("The next start with model_dir ", dir,
                                                              " goes on from there"))));

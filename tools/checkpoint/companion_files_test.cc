@@ -66,7 +66,7 @@ TEST_F(ExtrasTest, APositionIsHeldAgainstItsCrcByteForByte) {
         << i;
   }
   WriteInput("");
-  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("0 bytes without its mark")));
+  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("0 bytes are too few, or do not begin with ")));
 }
 
 TEST_F(ExtrasTest, AGraphThatDoesNotParseOrHangTogetherIsDamage) {

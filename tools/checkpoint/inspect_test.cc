@@ -65,7 +65,7 @@ TEST_F(InspectTest, VerifyFindsAllDamageNotJustTheFirst) {
               ElementsAre(HasSubstr(path + ": a (16 bytes at offset 0): crc32c"),
                           HasSubstr(path + ": p (4 bytes at offset 420): crc32c")));
   EST_ASSERT_OK(RemoveFile(path));
-  EXPECT_THAT(Verify(prefix_)->damage, ElementsAre(HasSubstr("which is not there")));
+  EXPECT_THAT(Verify(prefix_)->damage, ElementsAre(HasSubstr("is missing; it holds ")));
   EXPECT_THAT(Verify(dir_.File("none")), StatusIs(absl::StatusCode::kNotFound));
 }
 

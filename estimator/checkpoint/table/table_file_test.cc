@@ -232,12 +232,12 @@ TEST_F(TableFileTest, AFileThatBecomesShorterIsDamage) {
   ASSERT_EQ(::truncate(path_.c_str(), 100), 0);
   const absl::Status status = ReadAll(*table);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
-                               AllOf(HasSubstr(path_), HasSubstr("are not there any more"))));
+                               AllOf(HasSubstr(path_), HasSubstr("the file was truncated: "))));
 }
 
 TEST_F(TableFileTest, WhatIsNoTableIsToldSo) {
   EST_ASSERT_OK(WriteFileAtomically(path_, std::string(100, 'x')));
-  EXPECT_THAT(TableFile::Open(path_), ErrorHas("its last 8 bytes are not a table's"));
+  EXPECT_THAT(TableFile::Open(path_), ErrorHas("its last 8 bytes are not those of a table"));
   EST_ASSERT_OK(WriteFileAtomically(path_, "x"));
   EXPECT_THAT(TableFile::Open(path_), ErrorHas("it ends at offset 1, too short for a footer"));
 }

@@ -72,7 +72,7 @@ TEST(ParseExample, ErrorsHaveTensorFlowsWords) {
       ErrorIs(
           "Key: box.  Number of float values != expected.  Values size: 4 but output shape: [3]"));
   EXPECT_THAT(ErrorOf({{"box", VarLenFeature{.dtype = DType::kFloat32, .max_length = 3}}}),
-              ErrorHas("It has 4 rows, max_length is 3"));
+              ErrorHas("It has 4 rows, but max_length is 3"));
   EXPECT_THAT(ParseSingleExample("\xff\xff", {}), ErrorHas("Could not parse example input"));
   const std::string large = ExampleBuilder().Ints("x", {int64_t{1} << 40}).Serialize();
   EXPECT_THAT(ParseSingleExample(large, {{"x", FixedLenFeature{.dtype = DType::kInt32}}}),
@@ -81,7 +81,8 @@ TEST(ParseExample, ErrorsHaveTensorFlowsWords) {
 
 TEST(ParseExample, APaddingThatIsNoIntegerIsRefused) {
   EXPECT_THAT(ErrorOf({{"none", VarLenFeature{.dtype = DType::kInt64, .default_value = 0.5}}}),
-              ErrorIs("Key: none.  default_value: the padding 0.5 is no int64; give one that is"));
+              ErrorIs("Key: none.  default_value: the padding 0.5 cannot be represented in int64; "
+                      "give another value"));
 }
 
 // protobuf's ints wrapped: 4 GiB were an Example without features, 2 GiB a negative size.
@@ -96,18 +97,17 @@ TEST(ParseExample, ADefaultThatDoesNotFitItsFeatureIsRefused) {
   const auto error = [](Array value) {
     return ErrorOf({{"weight", FixedLenFeature{.shape = {2}, .default_value = std::move(value)}}});
   };
-  EXPECT_THAT(
-      error(Array(DType::kFloat32, {1000})),
-      ErrorIs(
-          "Key: weight.  default_value is f32 [1000], the feature is f32 [2]; give a default of "
-          "this dtype with 2 values"));
-  EXPECT_THAT(error(Array::Scalar(1.0f)), ErrorHas("default_value is f32 [], the"));
-  EXPECT_THAT(error(Array(DType::kInt64, {2})), ErrorHas("default_value is i64 [2], the"));
+  EXPECT_THAT(error(Array(DType::kFloat32, {1000})),
+              ErrorIs("Key: weight.  default_value is f32 [1000], but the feature is f32 [2]; give "
+                      "a default of "
+                      "this dtype with 2 values"));
+  EXPECT_THAT(error(Array::Scalar(1.0f)), ErrorHas("default_value is f32 [], but the"));
+  EXPECT_THAT(error(Array(DType::kInt64, {2})), ErrorHas("default_value is i64 [2], but the"));
   EXPECT_THAT(error(Array(DType::kString, {2})), ErrorHas("default_value is str [2]"));
   // Also where the Example has the feature: what is wrong shows in the first one.
   EXPECT_THAT(ErrorOf({{"label", FixedLenFeature{.dtype = DType::kInt64,
                                                  .default_value = Array(DType::kInt64, {3})}}}),
-              ErrorHas("default_value is i64 [3], the feature is i64 []"));
+              ErrorHas("default_value is i64 [3], but the feature is i64 []"));
   EXPECT_THAT(ErrorOf({{"box", FixedLenFeature{.shape = {Shape::kUnknownDim, 2}}}}),
               ErrorHas("must be known"));
 }

@@ -78,11 +78,10 @@ TEST(Dataset, SlicesWithDifferentNumbersOfRowsAreRefused) {
   const Dataset dataset = Dataset::FromTensorSlices(
       {.features = {{"a", Array(DType::kFloat32, {3})}, {"b", Array(DType::kFloat32, {4})}},
        .labels = {}});
-  EXPECT_THAT(
-      dataset.Batch(2).MakeIterator(),
-      ErrorIs(
-          "FromTensorSlices: features[\"b\"] has 4 rows (f32 [4]), features[\"a\"] has 3; every "
-          "array needs a row an example, on axis 0"));
+  EXPECT_THAT(dataset.Batch(2).MakeIterator(),
+              ErrorIs("FromTensorSlices: features[\"b\"] has 4 rows (f32 [4]), but features[\"a\"] "
+                      "has 3; every "
+                      "array needs one row for each example, on axis 0"));
 }
 
 // Fixed bug: labels were called array "".
@@ -91,16 +90,15 @@ TEST(Dataset, SlicesThatHaveNoRowsAreNamedAsFeaturesOrLabels) {
     return FirstError(Dataset::FromTensorSlices({.features = features, .labels = labels}));
   };
   const Array three(DType::kFloat32, {3});
-  EXPECT_THAT(
-      error(three, Array::Scalar(1.0f)),
-      ErrorIs(
-          "FromTensorSlices: labels is a scalar, f32 []; it needs a row an example, on axis 0"));
-  EXPECT_THAT(
-      error(three, Array(DType::kInt32, {2})),
-      ErrorIs("FromTensorSlices: labels has 2 rows (i32 [2]), features has 3; every array needs a "
-              "row an example, on axis 0"));
+  EXPECT_THAT(error(three, Array::Scalar(1.0f)),
+              ErrorIs("FromTensorSlices: labels is a scalar, f32 []; it needs one row for each "
+                      "example, on axis 0"));
+  EXPECT_THAT(error(three, Array(DType::kInt32, {2})),
+              ErrorIs("FromTensorSlices: labels has 2 rows (i32 [2]), but features has 3; every "
+                      "array needs one "
+                      "row for each example, on axis 0"));
   EXPECT_THAT(error(Array::Of<float>({3}, {1, 2}), three),
-              ErrorHas("features is a default-constructed array, without values"));
+              ErrorHas("features is an empty array, default-constructed"));
 }
 
 TEST(Dataset, TakeSkipAndShardSelectElements) {
@@ -213,9 +211,9 @@ TEST(Dataset, PaddedBatchRefusesAPaddingThatTheArrayCannotHold) {
   const Dataset numbers = Dataset::Range(1, 4).Map([](const Element& e) -> absl::StatusOr<Element> {
     return Element{.features = {{"t", Array(DType::kUint8, {NumberOf(e)})}}, .labels = {}};
   });
-  EXPECT_THAT(
-      FirstError(numbers.PaddedBatch(3, {.padding_values = {{"t", -1}}})),
-      ErrorIs("PaddedBatch: features[\"t\"]: the padding -1 is no uint8; give one that is"));
+  EXPECT_THAT(FirstError(numbers.PaddedBatch(3, {.padding_values = {{"t", -1}}})),
+              ErrorIs("PaddedBatch: features[\"t\"]: the padding -1 cannot be represented in "
+                      "uint8; give another value"));
 }
 
 TEST(Dataset, PaddedBatchLosesNoArraySilently) {
@@ -225,7 +223,7 @@ TEST(Dataset, PaddedBatchLosesNoArraySilently) {
     return named;
   });
   EXPECT_THAT(FirstError(dataset.PaddedBatch(3)),
-              ErrorHas("element 2 has features[\"extra\"], which element 0"));
+              ErrorHas("element 2 has features[\"extra\"], but element 0"));
   EXPECT_THAT(FirstError(dataset.PaddedBatch(2, {.padding_values = {{"tt", 1}}})),
               ErrorHas("padding_values names \"tt\", but the elements are t i64 []"));
   EXPECT_THAT(FirstError(dataset.PaddedBatch(2, {.padded_shapes = {{"tt", {}}}})),
@@ -441,12 +439,11 @@ TEST(Dataset, DescribesItself) {
 
 TEST(Dataset, ErrorsOfBuildingAreKeptUntilTheIterator) {
   const Dataset dataset = Dataset::Range(0, 9).Batch(0).Map(TimesTen).Prefetch(2);
-  EXPECT_THAT(
-      dataset.MakeIterator(),
-      ErrorIs("Batch: batch_size is 0; at least 1 (params.batch_size is 0 where none is given for "
-              "the mode)"));
+  EXPECT_THAT(dataset.MakeIterator(), ErrorIs("Batch: batch_size is 0; it must be at least 1 "
+                                              "(params.batch_size is 0 if none is given for "
+                                              "the mode)"));
   EXPECT_THAT(Dataset::Range(0, 9).Shard(2, 2).MakeIterator(),
-              ErrorIs("Shard: index 2 of 2 shards; it must be in [0, num_shards)"));
+              ErrorIs("Shard: index is 2 of 2 shards; it must be in [0, num_shards)"));
 }
 
 }  // namespace

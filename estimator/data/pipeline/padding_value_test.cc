@@ -20,7 +20,7 @@ TEST(PaddingValue, HasTheDType) {
 // Such a conversion is undefined in C++.
 TEST(PaddingValue, WhatAnIntegerCannotHoldIsRefused) {
   EXPECT_THAT(PaddingValue(-1, DType::kUint8),
-              ErrorIs("the padding -1 is no uint8; give one that is"));
+              ErrorIs("the padding -1 cannot be represented in uint8; give another value"));
   for (const double value : {0.5, 1e19, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_THAT(PaddingValue(value, DType::kInt64), StatusIs(absl::StatusCode::kInvalidArgument))
         << value;

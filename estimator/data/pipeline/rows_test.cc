@@ -33,13 +33,12 @@ TEST(Rows, StackNamesWhatDiffers) {
   EXPECT_THAT(
       StackRows(std::vector{a, b}, Nth),
       ErrorIs(
-          "Batch: row 1 has features[\"y\"], but row 0 in the same batch has not; every element "
+          "Batch: row 1 has features[\"y\"], but row 0 in the same batch does not; every element "
           "needs the same names"));
-  EXPECT_THAT(
-      StackRows(std::vector{a, c}, Nth),
-      ErrorIs(
-          "Batch: row 1 lacks features[\"x\"], which row 0 in the same batch has; every element "
-          "needs the same names"));
+  EXPECT_THAT(StackRows(std::vector{a, c}, Nth),
+              ErrorIs("Batch: row 1 does not have features[\"x\"], but row 0 in the same batch "
+                      "does; every element "
+                      "needs the same names"));
   EXPECT_FALSE(StackRows(std::vector{a, d}, Nth).ok());
 }
 

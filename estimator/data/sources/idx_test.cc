@@ -100,7 +100,7 @@ TEST(Idx, ErrorsNameTheFileAndBothSizes) {
   EXPECT_THAT(
       error_of(huge_but_empty),
       ErrorIs(path +
-              ": its header says u8 [4294967295,4294967295,4294967295,0], which no array can be"));
+              ": its header says u8 [4294967295,4294967295,4294967295,0], which is too large"));
 }
 
 TEST(Idx, MissingFileIsNotFound) {

@@ -120,10 +120,10 @@ TEST_F(InputReceiverTest, DefaultsThatDoNotFitTheirFeatureAreRefused) {
     return BuildParsingServingInputReceiverFn({{"x", feature}})(4).status;
   };
   EXPECT_THAT(error({.shape = {2}, .default_value = Array::Scalar(1.0f)}),
-              ErrorHas("default_value is f32 [], the feature is f32 [2]"));
+              ErrorHas("default_value is f32 [], but the feature is f32 [2]"));
   // An i32 feature is stored as int64, but its default is what the model gets.
   EXPECT_THAT(error({.dtype = DType::kInt32, .default_value = Array::String("seven")}),
-              ErrorHas("default_value is str [], the feature is i32 []"));
+              ErrorHas("default_value is str [], but the feature is i32 []"));
 }
 
 }  // namespace
