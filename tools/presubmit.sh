@@ -16,6 +16,7 @@ else
 fi
 
 tools/checks/check_layers.py || failed=1
+tools/checks/check_comments.py || failed=1
 
 # All test data together stays under 20 MB.
 bytes=$(git ls-files -z --cached --others --exclude-standard -- testdata | xargs -0 stat -c %s 2>/dev/null | awk '{ sum += $1 } END { print sum + 0 }')
