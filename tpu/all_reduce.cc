@@ -12,7 +12,7 @@ template <typename T>
 void Sum(int64_t count, const std::vector<const void*>& inputs, const std::vector<void*>& outputs) {
   using Wide =
       std::conditional_t<std::is_same_v<T, Bfloat16> || std::is_same_v<T, Float16>, float, T>;
-  // A block fits in L1 with the sums, so every input is read once.
+  // A block and its sums fit in the L1 cache, so every input is read from memory once.
   constexpr int64_t kBlock = 1024;
   const int64_t num_blocks = (count + kBlock - 1) / kBlock;
 #pragma omp parallel for schedule(static) if (num_blocks > 16)

@@ -1,4 +1,4 @@
-// The sum over replicas that stands between two segments.
+// The sum over replicas that the shards backend computes between two segments of a program.
 #ifndef TPU_ALL_REDUCE_H_
 #define TPU_ALL_REDUCE_H_
 
@@ -9,9 +9,11 @@
 
 namespace estimator::tpu {
 
-// Element i of every output becomes the sum of element i of all inputs, in their order (16-bit
-// floats are summed in float32). An output may be the input of the same replica. Errors:
-// UNIMPLEMENTED for strings and bools.
+// Sets element i of every output to the sum of element i of all inputs, added in their order.
+// 16-bit floats are summed in float32. An output may be the same memory as the input of its
+// replica.
+//   spec: the type of every input and output.
+// Errors: UNIMPLEMENTED for strings and bools.
 absl::Status AllReduceSum(const TensorSpec& spec, const std::vector<const void*>& inputs,
                           const std::vector<void*>& outputs);
 

@@ -11,13 +11,13 @@ namespace {
 
 absl::Status WrongBatch(absl::string_view what, int64_t wanted, int64_t given) {
   return absl::InvalidArgumentError(
-      absl::StrCat("input_fn gave a batch of ", given, " rows, ", what, " takes ", wanted,
+      absl::StrCat("input_fn returned a batch of ", given, " rows, but ", what, " takes ", wanted,
                    ": batch by params.batch_size; in training also set .drop_remainder or Repeat() "
-                   "first, since shapes are static; a batch that is not on axis 0 of every array "
-                   "needs batch_axis"));
+                   "first, because shapes are static; if the batch is not axis 0 of every array, "
+                   "set batch_axis"));
 }
 
-// The common part: some iterators, whose states are saved together.
+// The common part of all feeders: one or more iterators, whose states are saved together.
 class IteratorsFeeder : public Feeder {
  public:
   IteratorsFeeder(std::string description, std::vector<std::unique_ptr<Iterator>> iterators,
@@ -26,8 +26,9 @@ class IteratorsFeeder : public Feeder {
         description_(std::move(description)),
         iterators_(std::move(iterators)) {}
 
-  // One iterator: its own state, so that a run on shards goes on locally, and the other way round.
-  // Several: all of them, sealed under the description of the whole. On disk: do not change.
+  // For one iterator, returns its own state, so that a run on shards can continue locally, and vice
+  // versa. For several, returns all states, sealed with the description of the whole input.
+  // On disk: do not change.
   absl::StatusOr<std::string> SaveState() override {
     if (iterators_.size() == 1) return iterators_[0]->SaveState();
     StateWriter all;
@@ -96,7 +97,7 @@ class GlobalBatchFeeder : public IteratorsFeeder {
   }
 
  protected:
-  // What each replica gets of a full batch.
+  // Returns the part of a full batch for each replica.
   virtual absl::StatusOr<std::vector<Element>> Distribute(const Element& batch) const = 0;
   int num_replicas() const { return num_replicas_; }
   int64_t global_batch() const { return global_batch_; }
@@ -162,7 +163,7 @@ class ConsecutiveFeeder : public IteratorsFeeder {
     }
     if (input.num_examples == replica_batch_ * num_replicas_)
       return std::optional<StepInput>(std::move(input));
-    // Training drops what does not fill a step.
+    // Training drops batches that do not fill a step.
     if (input.replicas.empty() || mode_ == Mode::kTrain) return std::optional<StepInput>();
     EST_ASSIGN_OR_RETURN(Element joined, batch_axis().Join(input.replicas));
     return std::optional<StepInput>(WholeRemainder(std::move(joined), input.num_examples));

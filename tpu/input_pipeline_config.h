@@ -1,17 +1,22 @@
-// InputPipelineConfig: how batches reach the replicas. Names and numbers are TensorFlow's.
+// InputPipelineConfig: how batches are distributed to the replicas. Names and numbers are
+// TensorFlow's.
 #ifndef TPU_INPUT_PIPELINE_CONFIG_H_
 #define TPU_INPUT_PIPELINE_CONFIG_H_
 
 namespace estimator::tpu {
 
-// B: the mode's global batch size, R: replicas. One host.
+// B is the mode's global batch size, and R is the number of replicas. There is one host.
 enum class InputPipelineConfig {
-  PER_SHARD_V1 =
-      1,  // input_fn is called R times, each for batches of B/R; in eval and predict as PER_HOST_V1
-  PER_HOST_V1 = 2,  // once, for batches of B, which are split evenly on axis 0
-  PER_HOST_V2 = 3,  // once, for batches of B/R; a step takes R in a row
-  BROADCAST = 4,    // once, for batches of B; every replica gets the whole
-  SLICED = 5,       // eval and predict: as PER_HOST_V1
+  // input_fn is called R times, and returns batches of B/R. In eval and predict: as PER_HOST_V1.
+  PER_SHARD_V1 = 1,
+  // input_fn is called once, and returns batches of B, which are split evenly on axis 0.
+  PER_HOST_V1 = 2,
+  // input_fn is called once, and returns batches of B/R. A step takes R consecutive ones.
+  PER_HOST_V2 = 3,
+  // input_fn is called once, and returns batches of B. Every replica gets the whole batch.
+  BROADCAST = 4,
+  // In eval and predict: as PER_HOST_V1. Not for training.
+  SLICED = 5,
 };
 
 }  // namespace estimator::tpu

@@ -36,7 +36,7 @@ IterationsPerLoop::IterationsPerLoop(absl::string_view text) {
   const bool well_formed =
       !digits.empty() && digits[0] != '0' &&
       std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  constexpr int64_t kMost = int64_t{1} << 40;  // far beyond any run, and safe to multiply
+  constexpr int64_t kMost = int64_t{1} << 40;  // more than any run needs, and safe to multiply
   if (!well_formed || unit_seconds == 0 || !absl::SimpleAtoi(digits, &value_) || value_ > kMost) {
     status_ = Invalid(text);
     return;
@@ -58,7 +58,7 @@ void IterationsTuner::Observe(int64_t steps, double seconds) {
       std::abs(seconds - target_seconds_) <= 0.1 * target_seconds_ ||
       std::abs(mean * static_cast<double>(steps) - target_seconds_) <= 0.05 * target_seconds_;
   settled_ = near_target && deviation < 0.03 && step_seconds_.size() == kWindow;
-  // The small part keeps 10 steps of 0.1 s from becoming 9.
+  // The small addend prevents rounding errors from turning 10 steps of 0.1 s into 9.
   constexpr double kMost = 0x1p40;  // as above
   if (!settled_) {
     const double fitting = std::min(target_seconds_ / mean + 1e-6, kMost);

@@ -1,4 +1,4 @@
-// iterations_per_loop: a number of steps, or the time that a loop is to take.
+// iterations_per_loop: the number of steps of a loop, or the time that a loop should take.
 #ifndef TPU_ITERATIONS_PER_LOOP_H_
 #define TPU_ITERATIONS_PER_LOOP_H_
 
@@ -11,7 +11,7 @@
 
 namespace estimator::tpu {
 
-// From 50, "50", "30s", "10m" or "1h".
+// Converts from 50 or "50" (steps), and from "30s", "10m" or "1h" (time).
 class IterationsPerLoop {
  public:
   IterationsPerLoop(int64_t steps);  // NOLINT: {.iterations_per_loop = 50}
@@ -21,7 +21,7 @@ class IterationsPerLoop {
   IterationsPerLoop(const std::string& text)
       : IterationsPerLoop(absl::string_view(text)) {}  // NOLINT
 
-  // Errors: INVALID_ARGUMENT for what is none of the forms, or not positive.
+  // INVALID_ARGUMENT if the text has none of these forms, or if the value is not positive.
   const absl::Status& status() const { return status_; }
   bool in_seconds() const { return in_seconds_; }
   int64_t value() const { return value_; }  // steps, or seconds
@@ -32,16 +32,16 @@ class IterationsPerLoop {
   int64_t value_ = 0;
 };
 
-// Finds how many steps make a loop of `target_seconds`: starts at 1, then target / mean step time
-// of the last 20 loops, until that has settled. Source: TF 2.15 tpu_estimator's IterationsPerLoop
-// auto-tuner (iteration_count_estimator).
+// Finds the number of steps in a loop of `target_seconds`. It starts at 1. Then it is
+// target_seconds / (mean step time of the last 20 loops), until that number no longer changes.
+// Source: TF 2.15 iteration_count_estimator.IterationCountEstimator, which tpu_estimator uses.
 class IterationsTuner {
  public:
   // REQUIRES: target_seconds > 0.
   explicit IterationsTuner(double target_seconds) : target_seconds_(target_seconds) {}
 
   int64_t iterations() const { return iterations_; }
-  // A loop of `steps` steps took `seconds`; what is not positive is ignored.
+  // Records that a loop of `steps` steps took `seconds`. Values that are not positive are ignored.
   void Observe(int64_t steps, double seconds);
 
  private:

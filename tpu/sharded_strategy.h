@@ -1,4 +1,5 @@
-// ShardedStrategy: how TPUEstimator runs with use_tpu = true: N replicas, in this process.
+// ShardedStrategy: the strategy of a TPUEstimator with use_tpu = true. It runs N replicas in this
+// process.
 #ifndef TPU_SHARDED_STRATEGY_H_
 #define TPU_SHARDED_STRATEGY_H_
 
@@ -14,13 +15,13 @@ namespace estimator::tpu {
 
 struct ShardedStrategyOptions {
   TPUConfig tpu_config = {};
-  BatchSizes batch_sizes = {};           // global; 0: not given
-  std::vector<int64_t> batch_axis = {};  // as Strategy::batch_axis
-  bool eval_on_tpu = true;               // false: evaluation runs unsharded
+  BatchSizes batch_sizes = {};           // global batch sizes; 0: not given
+  std::vector<int64_t> batch_axis = {};  // as in Strategy::batch_axis
+  bool eval_on_tpu = true;               // false: evaluation runs on one replica
   CompileOptions compile_options = {};
 };
 
-// Batch arithmetic and input modes after TF 2.15's _InternalTPUContext.
+// Source: batch sizes and input modes as in TF 2.15 tpu_context._InternalTPUContext.
 std::unique_ptr<Strategy> MakeShardedStrategy(ModelCall model_call, ShardedStrategyOptions options);
 
 }  // namespace estimator::tpu

@@ -48,8 +48,9 @@ class ShardsExecutable : public Executable {
  private:
   absl::Status RunStep(const StepFeeds& feeds) {
     if (feeds.size() != runs_.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the input is split for ", feeds.size(), " replicas, this backend runs ", runs_.size()));
+      return absl::InvalidArgumentError(absl::StrCat("the input is split for ", feeds.size(),
+                                                     " replicas, but the backend runs ",
+                                                     runs_.size()));
     }
     for (size_t i = 0; i < runs_.size(); ++i) EST_RETURN_IF_ERROR(runs_[i]->SetFeeds(feeds[i]));
     const int64_t global_step = runs_[0]->GlobalStep().value_or(num_runs_);

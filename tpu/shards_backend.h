@@ -1,5 +1,5 @@
-// ShardsBackend: N replicas of one program over one set of variables, in this process: a TPU's
-// semantics without a TPU.
+// ShardsBackend: runs N replicas of one program on one set of variables in this process. It has the
+// semantics of a TPU without a TPU.
 #ifndef TPU_SHARDS_BACKEND_H_
 #define TPU_SHARDS_BACKEND_H_
 
@@ -10,9 +10,10 @@
 
 namespace estimator::tpu {
 
-// Replicas take turns, each on all cores, from one collective to the next; sums are taken in
-// replica order, so the bits do not depend on timing. Replica 0's updates are the ones that count.
-// `store` outlives the backend. REQUIRES: num_replicas >= 1.
+// Replicas run one after another, each on all cores, from one collective to the next. Sums are
+// added in the order of replicas, so the bits do not depend on timing. Only replica 0's updates
+// take effect.
+// REQUIRES: num_replicas >= 1, and `store` outlives the backend.
 std::unique_ptr<Backend> MakeShardsBackend(VariableStore& store, int num_replicas,
                                            CompileOptions options = {});
 

@@ -1,4 +1,4 @@
-// TPUConfig and tpu::RunConfig: how a run on replicas goes.
+// TPUConfig and tpu::RunConfig: the configuration of a run on replicas.
 #ifndef TPU_TPU_CONFIG_H_
 #define TPU_TPU_CONFIG_H_
 
@@ -13,17 +13,20 @@
 
 namespace estimator::tpu {
 
-// Source: TF 2.15 tf.estimator.tpu.TPUConfig, in its order.
+// Source: TF 2.15 tf.estimator.tpu.TPUConfig; fields are in its order.
 struct TPUConfig {
-  // Steps of one run of the loop, between two looks of the hooks: 50, or a time as "30s".
+  // Steps between hook calls, as a number such as 50, or a time such as "30s". A larger number
+  // costs less, but hooks (logging, checkpoints) see the state less often.
   IterationsPerLoop iterations_per_loop = 2;
-  // Replicas. None: 8, the cores of one TPU device.
+  // Number of replicas. None: 8, the number of cores of one TPU device.
   std::optional<int64_t> num_shards = std::nullopt;
+  // How input_fn is called and its batches are distributed.
   InputPipelineConfig per_host_input_for_training = InputPipelineConfig::PER_HOST_V1;
-  // PER_HOST_V1: evaluation and prediction are fed as training is. SLICED: batches of B are split.
+  // PER_HOST_V1: evaluation and prediction distribute batches as training does. SLICED: they split
+  // batches of the global batch size.
   InputPipelineConfig eval_training_input_configuration = InputPipelineConfig::PER_HOST_V1;
   std::string tpu_job_name = "";
-  // host_call runs at every n-th step of a loop, in training.
+  // In training, host_call runs at every n-th step of a loop.
   int64_t experimental_host_call_every_n_steps = 1;
 
   static constexpr int64_t kDefaultNumShards = 8;
@@ -38,7 +41,8 @@ struct TPUConfig {
 //   config.tpu_config = {.iterations_per_loop = 50, .num_shards = 8};
 struct RunConfig : estimator::RunConfig {
   TPUConfig tpu_config;
-  // The address of a TPU, for programs that pass one on; "" is this process.
+  // The addresses of TPUs. They have no effect here: replicas always run in this process. They
+  // exist for programs that set or read them.
   std::string master;
   std::string evaluation_master;
 

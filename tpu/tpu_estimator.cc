@@ -13,8 +13,7 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
   if (!has_model_fn) violations.push_back("model_fn must be given");
   if (params.batch_size != 0) {
     violations.push_back(
-        "params.batch_size is filled in by the framework and must be left alone; give "
-        "train_batch_size, "
+        "params.batch_size must not be set, because the framework sets it; set train_batch_size, "
         "eval_batch_size and predict_batch_size instead");
   }
   const auto check = [&](const char* name, int64_t value, bool required) {

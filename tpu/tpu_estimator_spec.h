@@ -1,4 +1,4 @@
-// TPUEstimatorSpec: what a TPUEstimator's model_fn returns.
+// TPUEstimatorSpec: the return value of a TPUEstimator's model_fn.
 #ifndef TPU_TPU_ESTIMATOR_SPEC_H_
 #define TPU_TPU_ESTIMATOR_SPEC_H_
 
@@ -16,25 +16,27 @@
 
 namespace estimator::tpu {
 
-// A function that builds metrics on the host, and the replicas' tensors that it takes, each with
-// the batch on axis 0:
-//   {TestMetrics, {labels, logits}}                 MetricMap TestMetrics(const Tensor& labels,
-//   const Tensor& logits) {TestMetrics, {labels, logits}}                 MetricMap
-//   TestMetrics(const std::vector<Tensor>& tensors) {TestMetrics, {{"labels", labels}, ...}}
-//   MetricMap TestMetrics(const std::map<std::string, Tensor>&)
+// A function that builds metrics on the host, and its arguments, which are tensors of the replicas
+// with the batch on axis 0. There are three forms:
+//   {TestMetrics, {labels, logits}}
+//       MetricMap TestMetrics(const Tensor& labels, const Tensor& logits);
+//   {TestMetrics, {labels, logits}}
+//       MetricMap TestMetrics(const std::vector<Tensor>& tensors);
+//   {TestMetrics, {{"labels", labels}, {"logits", logits}}}
+//       MetricMap TestMetrics(const std::map<std::string, Tensor>& tensors);
 class EvalMetrics {
  public:
   using ListFn = std::function<MetricMap(const std::vector<Tensor>&)>;
   using DictFn = std::function<MetricMap(const std::map<std::string, Tensor>&)>;
 
-  EvalMetrics() = default;  // none
-  // A function of as many tensors as are given.
+  EvalMetrics() = default;  // no metrics except the loss
+  // A function with one parameter for each tensor.
   template <typename... Args,
             typename = std::enable_if_t<(std::is_convertible_v<const Tensor&, Args> && ...)>>
   EvalMetrics(MetricMap (*fn)(Args...), std::vector<Tensor> tensors) {
     if (tensors.size() != sizeof...(Args)) {
       status_ = absl::InvalidArgumentError(absl::StrCat("eval_metrics: the function takes ",
-                                                        sizeof...(Args), " tensors, ",
+                                                        sizeof...(Args), " tensors, but ",
                                                         tensors.size(), " are given"));
       return;
     }
@@ -76,18 +78,18 @@ class EvalMetrics {
   HostMetrics metrics_;
 };
 
-// The fields that every mode may add.
+// The optional fields of every mode.
 struct TPUEstimatorSpecOptions {
-  // Runs on the host after every step: write summaries from it. Its tensors keep a batch axis; a
-  // scalar is reshaped to [1].
+  // A function that runs on the host after every step, for example to write summaries. Its tensors
+  // need a batch axis: reshape a scalar to [1].
   std::optional<HostCall> host_call = std::nullopt;
   std::function<Scaffold()> scaffold_fn = nullptr;
   Hooks training_hooks = {}, evaluation_hooks = {}, prediction_hooks = {};
-  // What an exported model offers, by signature key; none: the predictions.
+  // The outputs of an exported model by signature key. None: the predictions.
   ExportOutputs export_outputs = {};
 };
 
-// One factory a mode, so that what the mode requires is a parameter.
+// There is one factory for each mode. Its parameters are the fields that the mode requires.
 // Source: TF 2.15 tf.compat.v1.estimator.tpu.TPUEstimatorSpec.
 class TPUEstimatorSpec {
  public:

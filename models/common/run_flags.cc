@@ -14,32 +14,32 @@
 #include "estimator/base/path.h"
 #include "estimator/base/usage_error.h"
 
-DEFINE_string(model_dir, "", "where checkpoints and event files go; empty: a temporary folder");
-DEFINE_bool(use_tpu, true, "run on --num_shards replicas; false: on this machine's CPU as one");
-DEFINE_string(iterations, "50",
-              "steps of one loop on the replicas, between two looks of the hooks; or a time: 30s");
-DEFINE_int64(num_shards, 8, "replicas: the cores of the TPU");
-DEFINE_string(tpu, "", "name or grpc address of the TPU; empty: replicas in this process");
-DEFINE_string(tpu_zone, "", "zone of the TPU; empty: found by itself");
-DEFINE_string(gcp_project, "", "project of the TPU; empty: found by itself");
-DEFINE_string(master, "", "grpc address of the TPU's master, in place of --tpu");
+DEFINE_string(model_dir, "", "folder of checkpoints and event files; empty: a temporary folder");
+DEFINE_bool(use_tpu, true,
+            "run on --num_shards replicas in this process; false: run on the CPU without replicas");
+DEFINE_string(iterations, "50", "steps between hook calls on the replicas, or a time such as 30s");
+DEFINE_int64(num_shards, 8, "number of replicas (a TPU device has 8 cores)");
+DEFINE_string(tpu, "", "name or grpc address of a TPU; has no effect but a warning");
+DEFINE_string(tpu_zone, "", "zone of the TPU; has no effect");
+DEFINE_string(gcp_project, "", "project of the TPU; has no effect");
+DEFINE_string(master, "", "grpc address of the TPU's master; has no effect but a warning");
 
-// RunConfig's. The defaults shown are RunConfig's own, but for the seed.
+// The fields of RunConfig. The defaults are those of RunConfig, except for the seed.
 DEFINE_int64(seed, 1, "seed of initial values, shuffling and dropout");
 DEFINE_int64(save_checkpoints_steps, 0,
-             "steps between checkpoints, in place of --save_checkpoints_secs");
+             "steps between checkpoints; if given, replaces --save_checkpoints_secs");
 DEFINE_int64(save_checkpoints_secs, 600, "seconds between checkpoints");
 DEFINE_int64(save_summary_steps, 100, "steps between summaries; 0: none");
 DEFINE_int64(log_step_count_steps, 100, "steps between log lines; 0: none");
-DEFINE_int64(keep_checkpoint_max, 5, "how many checkpoints to keep; 0: all");
+DEFINE_int64(keep_checkpoint_max, 5, "number of checkpoints to keep; 0: all");
 DEFINE_bool(check_kernels, false,
-            "hold every op of every step against its plain reference kernel: slow, names the first "
-            "op that differs");
+            "compare every op of every step with its reference kernel, and report the first that "
+            "differs; slow");
 
 namespace estimator {
 namespace {
 
-// As the user would write it: gflags shows 0.1 with all its digits.
+// Returns the value as a user would write it: gflags prints 0.1 with all its digits.
 std::string ValueOf(const std::string& flag) {
   const gflags::CommandLineFlagInfo info = gflags::GetCommandLineFlagInfoOrDie(flag.c_str());
   double number;
@@ -73,7 +73,8 @@ tpu::RunConfig MakeRunConfig() {
 
 tpu::RunConfig RunConfigFromFlags() {
   if (!FLAGS_tpu.empty() || !FLAGS_master.empty()) {
-    LOG(WARNING) << "--tpu and --master: no TPU is reached over the network; with --use_tpu, "
+    LOG(WARNING) << "--tpu and --master have no effect: this program does not connect to TPUs; "
+                    "with --use_tpu, "
                  << FLAGS_num_shards << " replicas run in this process";
   }
   return MakeRunConfig();
@@ -112,7 +113,7 @@ FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& s
 }
 
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size) {
-  // That num_shards is positive is RunConfig's to say.
+  // RunConfig reports a num_shards that is not positive.
   if (!FLAGS_use_tpu || FLAGS_num_shards <= 0)
     return {.flag = flag, .holds = batch_size > 0, .requirement = "positive"};
   return {.flag = flag,

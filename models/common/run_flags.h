@@ -1,5 +1,5 @@
-// The flags that every TPUEstimator program has: where it runs, and RunConfig's. A program that
-// links this file has them all; its own flags stand in its own file.
+// The flags of every TPUEstimator program: where it runs, and the fields of RunConfig. A program
+// that links this file has all of them, and defines its own flags in its own file.
 #ifndef MODELS_COMMON_RUN_FLAGS_H_
 #define MODELS_COMMON_RUN_FLAGS_H_
 
@@ -18,32 +18,33 @@ DECLARE_bool(use_tpu);
 
 namespace estimator {
 
-// What the flags say. A flag of RunConfig that was not given keeps RunConfig's own default.
+// Returns the RunConfig that the flags describe. A flag that was not given keeps RunConfig's
+// default.
 tpu::RunConfig RunConfigFromFlags();
 
-// What a program requires of one of its flags, and whether it is so.
+// A requirement of a program for one of its flags, and whether the flag meets it.
 struct FlagRequirement {
   std::string flag;  // "train_steps"
   bool holds = true;
   std::string requirement;  // "positive"
-  // Instead of the requirement: what is wrong, where there is more to say.
+  // A message to show instead of the requirement, if it needs more words.
   std::string problem = "";
 };
-// Looks at what the program requires and at the flags of this file: a model_dir that can be
-// written, what RunConfig requires. To be called before any work.
-// Errors: a UsageError (base/usage_error.h) naming all that does not hold: "--train_steps must be
+// Checks the program's requirements, and the flags of this file: model_dir must be writable, and
+// the RunConfig must be valid. Call it before any work.
+// Errors: a UsageError (base/usage_error.h) listing all violations, such as "--train_steps must be
 // positive, given 0".
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements);
 
-// That a check of this flag's value came out OK; otherwise its message says what is wrong.
+// Requires that `status`, the result of a check of this flag's value, is OK. Its message is shown.
 FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& status);
 
-// That a batch of this flag is positive and, with --use_tpu, can be split over the shards.
+// Requires that a batch size is positive and, with --use_tpu, divisible by --num_shards.
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size);
 
-// Whether it is, or can become, a file: its folder is there and can be written. An empty path can.
+// Whether a file can be written to this path: its folder exists and is writable. True for "".
 bool CanBeFile(absl::string_view path);
-// Whether it is a folder that can be written, or can be made. An empty path can.
+// Whether this path is a writable folder, or can be created as one. True for "".
 bool CanBeFolder(absl::string_view path);
 
 }  // namespace estimator

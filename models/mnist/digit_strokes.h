@@ -1,4 +1,4 @@
-// How people write the ten digits: strokes as a pen makes them, a few styles a digit.
+// The ten digits as pen strokes, in a few handwriting styles each.
 #ifndef MODELS_MNIST_DIGIT_STROKES_H_
 #define MODELS_MNIST_DIGIT_STROKES_H_
 
@@ -6,19 +6,19 @@
 
 namespace estimator::mnist {
 
-// In a box that is about 1 high: x to the right, y down.
+// Coordinates are in a box of height about 1, with x to the right and y down.
 struct Point {
   float x = 0;
   float y = 0;
 };
 
-// The pen's path: a smooth curve through the points, in order. A point given twice is a corner.
+// The path of the pen: a smooth curve through the points in order. A repeated point is a corner.
 using Stroke = std::vector<Point>;
 
 // One way to write a digit.
 using Glyph = std::vector<Stroke>;
 
-// The styles of a digit. REQUIRES: 0 <= digit <= 9.
+// Returns the styles of a digit. REQUIRES: 0 <= digit <= 9.
 const std::vector<Glyph>& GlyphsOf(int digit);
 
 }  // namespace estimator::mnist

@@ -13,7 +13,7 @@ namespace estimator::mnist {
 namespace {
 
 constexpr float kPi = 3.14159265f;
-// Lengths below are in pixels, or in heights of a digit where they are of a glyph's box.
+// Lengths below are in pixels, or where noted in heights of a glyph's box.
 constexpr float kBoxSide = 20;        // the longer side of a digit, as in MNIST
 constexpr float kPointShake = .042f;  // standard deviation of a control point, heights
 constexpr float kElastic = .042f;     // largest amplitude of each elastic wave, heights
@@ -23,7 +23,7 @@ constexpr float kMaxSlant = .45f;
 constexpr float kMaxShift = 2;
 constexpr int kPiecesPerSpan = 5;  // straight pieces between two control points
 
-// Numbers of one example, in the order in which they are asked for.
+// The random numbers of one example. Their values depend on the order of the calls.
 class Dice {
  public:
   Dice(uint64_t seed, uint64_t index) : philox_(seed, index) {}
@@ -38,7 +38,8 @@ class Dice {
   float Uniform(float low, float high) { return low + (high - low) * UniformFloat(Bits()); }
   bool Chance(float probability) { return UniformFloat(Bits()) < probability; }
   size_t Choose(size_t count) { return static_cast<size_t>((uint64_t{Bits()} * count) >> 32); }
-  // Roughly normal, mean 0, standard deviation 1, never beyond 3.5: the sum of four bytes.
+  // Returns a roughly normal number of mean 0 and standard deviation 1, at most 3.5 in magnitude.
+  // It is a sum of four random bytes, scaled.
   float Normal() {
     const uint32_t x = Bits();
     const uint32_t sum = (x & 255) + ((x >> 8) & 255) + ((x >> 16) & 255) + (x >> 24);
@@ -56,7 +57,7 @@ Point operator-(Point a, Point b) { return {a.x - b.x, a.y - b.y}; }
 Point operator*(float s, Point a) { return {s * a.x, s * a.y}; }
 bool operator==(Point a, Point b) { return a.x == b.x && a.y == b.y; }
 
-// The Catmull-Rom spline from b (t = 0) to c (t = 1); a and d are the neighbours.
+// Returns a point of the Catmull-Rom spline from b (t = 0) to c (t = 1) with neighbours a and d.
 Point Spline(Point a, Point b, Point c, Point d, float t) {
   const float t2 = t * t, t3 = t2 * t;
   return .5f * ((2 * b) + (t * (c - a)) + (t2 * (2 * a - 5 * b + 4 * c - d)) +
@@ -65,7 +66,7 @@ Point Spline(Point a, Point b, Point c, Point d, float t) {
 
 using Path = std::vector<Point>;
 
-// A stroke as straight pieces, its control points shaken. Corners stay corners.
+// Returns a stroke as straight pieces, with control points moved at random. Corners stay corners.
 Path Trace(const Stroke& stroke, Dice& dice) {
   Stroke shaken = stroke;
   for (size_t i = 0; i < stroke.size(); ++i) {
@@ -88,7 +89,7 @@ Path Trace(const Stroke& stroke, Dice& dice) {
   return path;
 }
 
-// Moves every point by a few long waves: neighbours move alike.
+// Moves every point by a few long waves, so that neighbouring points move in a similar way.
 void Bend(std::vector<Path>& paths, Dice& dice) {
   for (int wave = 0; wave < kNumWaves; ++wave) {
     const float angle = dice.Uniform(0, 2 * kPi), cycles = dice.Uniform(2.5f, 7);
@@ -101,8 +102,8 @@ void Bend(std::vector<Path>& paths, Dice& dice) {
   }
 }
 
-// Rotation, slant and proportions; then scaled so that the longer side is about kBoxSide, and
-// placed near the middle of the image.
+// Applies a random rotation, slant and aspect ratio. Then scales the paths so that the longer side
+// is about kBoxSide, and moves them near the middle of the image.
 void Place(std::vector<Path>& paths, Dice& dice) {
   const float angle = kMaxRotation * std::clamp(.5f * dice.Normal(), -1.f, 1.f);
   const float slant = kMaxSlant * std::clamp(.5f * dice.Normal(), -1.f, 1.f);
@@ -136,8 +137,8 @@ struct Pen {
   float ink = 1;
 };
 
-// Pixels within reach of the piece from a to b get at least the ink that its distance gives: full
-// up to the radius, none from radius + blur on, linear between.
+// Draws the straight piece from a to b. A pixel gets at least the ink that follows from its
+// distance to the piece: full up to `radius`, none from `radius + blur`, linear in between.
 void DrawPiece(Point a, Point b, const Pen& pen, Canvas& canvas) {
   const float reach = pen.radius + pen.blur;
   const auto first = [reach](float x) {
@@ -179,7 +180,7 @@ void DrawPaths(const std::vector<Path>& paths, Dice& dice, Canvas& canvas) {
   }
 }
 
-// Now and then the pen skips, and now and then it leaves a mark where none belongs.
+// Sometimes removes a bit of a stroke, and sometimes adds a stray mark.
 void Damage(const std::vector<Path>& paths, Dice& dice, Canvas& canvas) {
   if (dice.Chance(.15f)) {
     const Path& path = paths[dice.Choose(paths.size())];
@@ -201,7 +202,8 @@ void Damage(const std::vector<Path>& paths, Dice& dice, Canvas& canvas) {
   }
 }
 
-// To bytes, with noise that is stronger on ink than on paper; most paper stays blank, as in MNIST.
+// Converts ink to bytes. Adds noise, which is stronger on ink than on paper: most paper stays
+// blank, as in MNIST.
 void Develop(const Canvas& canvas, Dice& dice, uint8_t* pixels) {
   const float noise = dice.Chance(.3f) ? 255 * dice.Uniform(.02f, .12f) : 255 * .015f;
   for (size_t i = 0; i < kImagePixels; ++i) {

@@ -1,8 +1,10 @@
-// Draws handwritten-like digits: a data set with MNIST's shapes where there is none at hand.
+// Draws digits that look handwritten: a data set with MNIST's shapes that needs no download.
 //
-// A digit is one of a few pen strokes (digit_strokes), with shaking control points, under an
-// affine map (size, slant, rotation, place) and a smooth elastic one, drawn by a pen of varying
-// width, with blur, uneven ink, now and then a gap or a stray mark, and pixel noise.
+// A digit is drawn from one of a few styles of pen strokes (digit_strokes.h):
+//   1. Its control points are moved at random.
+//   2. A smooth elastic map and an affine map (size, slant, rotation, place) are applied.
+//   3. A pen of random width draws it, with blur, uneven ink, and sometimes a gap or a stray mark.
+//   4. Pixel noise is added.
 #ifndef MODELS_MNIST_DIGITS_H_
 #define MODELS_MNIST_DIGITS_H_
 
@@ -21,12 +23,12 @@ struct DigitSet {
   Array labels;  // i32 [N], in [0, 10)
 };
 
-// Draws example `index` of the endless set `seed` into pixels[784] and returns its label. A pure
-// function of (seed, index). About 20 us.
+// Draws example `index` of the infinite set `seed` into pixels[784], and returns its label. The
+// result depends on (seed, index) only. It takes about 20 us.
 int DrawDigit(uint64_t seed, uint64_t index, uint8_t* pixels);
 
-// Examples [begin, begin + count), drawn by all threads of OpenMP; the result does not depend on
-// how many there are. Different ranges give a training and a test set that share no image.
+// Returns examples [begin, begin + count). All OpenMP threads draw; the result does not depend on
+// their number. Use disjoint ranges for a training set and a test set.
 // REQUIRES: count >= 0.
 DigitSet DrawDigits(uint64_t seed, uint64_t begin, int64_t count);
 

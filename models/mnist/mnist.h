@@ -7,12 +7,14 @@
 
 namespace estimator::mnist {
 
-// Two convolutions 5x5 (32, 64) with relu and max pooling, a dense layer of 1024 with relu and, in
-// training, dropout of 0.4, and a dense layer of 10. 3,274,634 parameters:
-//   conv2d/kernel [5,5,1,32], conv2d_1/kernel [5,5,32,64], dense/kernel [3136,1024],
-//   dense_1/kernel [1024,10], and a bias each.
-//   image: u8 [N, 28, 28] (or any shape of 784 an example), 0 to 255.  Returns the logits, f32 [N,
-//   10].
+// Builds the network and returns the logits.
+//   image: u8 [N, 28, 28], or any shape with 784 elements per example, 0 to 255.
+//   Returns f32 [N, 10].
+// Layers, each with a kernel and a bias (3,274,634 parameters):
+//   conv2d    5x5, 32 filters, relu   kernel [5,5,1,32]     then max pooling
+//   conv2d_1  5x5, 64 filters, relu   kernel [5,5,32,64]    then max pooling
+//   dense     1024 units, relu        kernel [3136,1024]    then, in training, dropout of 0.4
+//   dense_1   10 units                kernel [1024,10]
 Tensor Inference(const Tensor& image, Mode mode);
 
 }  // namespace estimator::mnist

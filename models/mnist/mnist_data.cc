@@ -21,10 +21,10 @@ constexpr const char* kTrainLabels = "train-labels-idx1-ubyte";
 constexpr const char* kTestImages = "t10k-images-idx3-ubyte";
 constexpr const char* kTestLabels = "t10k-labels-idx1-ubyte";
 
-// Where test examples begin in the endless set; training examples stand before.
+// The index of the first test example in the infinite set. Training examples have smaller indices.
 constexpr uint64_t kFirstTestIndex = uint64_t{1} << 40;
 
-// The path of a file or of its .gz; "" if there is neither.
+// Returns the path of a file, or of the file with .gz, or "" if neither exists.
 std::string FindFile(absl::string_view data_dir, absl::string_view name) {
   for (const absl::string_view suffix : {"", ".gz"}) {
     std::string path = JoinPath(data_dir, absl::StrCat(name, suffix));
@@ -33,7 +33,7 @@ std::string FindFile(absl::string_view data_dir, absl::string_view name) {
   return "";
 }
 
-// A problem of one example, or of two files that do not fit.
+// Reads images and labels, and checks that they match.
 absl::StatusOr<DigitSet> ReadSet(absl::string_view data_dir, absl::string_view images_name,
                                  absl::string_view labels_name) {
   const std::string images_path = FindFile(data_dir, images_name);
@@ -44,16 +44,16 @@ absl::StatusOr<DigitSet> ReadSet(absl::string_view data_dir, absl::string_view i
   if (images.dtype() != DType::kUint8 || shape.rank() != 3 || shape[1] != kImageSide ||
       shape[2] != kImageSide) {
     return absl::InvalidArgumentError(absl::StrCat(
-        images_path, ": expected images u8 [N,28,28], the file has ", images.TypeString()));
+        images_path, ": expected images u8 [N,28,28], but the file has ", images.TypeString()));
   }
   if (labels.dtype() != DType::kUint8 || labels.shape().rank() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(labels_path, ": expected labels u8 [N], the file has ", labels.TypeString()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        labels_path, ": expected labels u8 [N], but the file has ", labels.TypeString()));
   }
   if (shape[0] != labels.shape()[0]) {
     return absl::InvalidArgumentError(absl::StrCat(images_path, " has ", shape[0], " images, but ",
                                                    labels_path, " has ", labels.shape()[0],
-                                                   " labels. They do not belong together."));
+                                                   " labels; the files must be of one set"));
   }
   if (shape[0] == 0) return absl::InvalidArgumentError(absl::StrCat(images_path, " has no images"));
   const absl::Span<const uint8_t> values = labels.values<uint8_t>();
@@ -76,7 +76,7 @@ absl::Status CheckDataDir(absl::string_view data_dir) {
   std::string problem;
   if (!IsDirectory(data_dir)) {
     problem = FileExists(data_dir)
-                  ? absl::StrCat("'", data_dir, "' is a file; the folder of the files is asked for")
+                  ? absl::StrCat("'", data_dir, "' is a file, but must be the folder of the files")
                   : absl::StrCat("no such directory: '", data_dir, "'");
   } else {
     std::vector<absl::string_view> missing;
@@ -88,8 +88,8 @@ absl::Status CheckDataDir(absl::string_view data_dir) {
   }
   return absl::NotFoundError(absl::StrCat(problem, ". MNIST is the four files ",
                                           absl::StrJoin(names, ", "),
-                                          ", each plain or as .gz. Without a data_dir, digits are "
-                                          "drawn instead"));
+                                          ", each plain or as .gz. Without a data_dir, the program "
+                                          "draws digits instead"));
 }
 
 absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir) {
@@ -117,13 +117,13 @@ absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_si
   if (!data_dir.empty()) {
     EST_ASSIGN_OR_RETURN(MnistData data, ReadMnist(data_dir));
     EST_RETURN_IF_ERROR(check_batch(data.train.labels.num_elements()));
-    LOG(INFO) << "MNIST of " << data_dir << ": " << data.train.labels.num_elements()
+    LOG(INFO) << "Read MNIST from " << data_dir << ": " << data.train.labels.num_elements()
               << " training and " << data.test.labels.num_elements() << " test images";
     return data;
   }
   EST_RETURN_IF_ERROR(check_batch(options.num_train));
   LOG(INFO) << "No data_dir: drawing " << options.num_train << " training and " << options.num_test
-            << " test digits (seed " << options.seed << "); these are not MNIST's";
+            << " test digits (seed " << options.seed << "); these are not MNIST's images";
   return DrawMnist(options);
 }
 

@@ -19,14 +19,14 @@
 #include "models/mnist/mnist_data.h"
 #include "tpu/tpu_estimator.h"
 
-DEFINE_string(data_dir, "", "where MNIST's four files are; empty: digits are drawn instead");
-DEFINE_int64(batch_size, 1024, "examples of one step over all shards");
-DEFINE_int64(train_steps, 1000, "train until global_step is this");
+DEFINE_string(data_dir, "", "folder of MNIST's four files; empty: the program draws digits");
+DEFINE_int64(batch_size, 1024, "examples in one step over all shards");
+DEFINE_int64(train_steps, 1000, "the global_step at which training stops");
 DEFINE_int64(eval_steps, -1, "batches of the test set to evaluate; -1: all of it, 0: skip");
-DEFINE_double(learning_rate, 0.05, "at the beginning; falls by 5% every 100000 examples");
-DEFINE_double(momentum, 0, "0: plain gradient descent");
+DEFINE_double(learning_rate, 0.05, "initial learning rate; decays by 5% every 100000 examples");
+DEFINE_double(momentum, 0, "momentum of the optimizer; 0: plain gradient descent");
 DEFINE_bool(enable_predict, true, "predict the first test images after training");
-DEFINE_string(export_dir, "", "export a SavedModel below this folder; empty: none");
+DEFINE_string(export_dir, "", "export a SavedModel below this folder; empty: no export");
 DEFINE_string(result_json, "", "also write the results to this file");
 
 namespace estimator {
@@ -62,7 +62,7 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
   return tpu::TPUEstimatorSpec::Train(loss, train_op);
 }
 
-// The input_fn of a mode.
+// Returns the input_fn of a mode.
 auto Input(const mnist::DigitSet& set, Mode mode) {
   return [&set, mode](const MnistParams& params) {
     return mnist::MnistDataset(set, mode, params.batch_size);
@@ -71,7 +71,7 @@ auto Input(const mnist::DigitSet& set, Mode mode) {
 
 using MnistEstimator = tpu::TPUEstimator<MnistParams>;
 
-// The probability of each class for the first few test images.
+// Prints the predicted class of the first few test images, and its probability.
 absl::Status Predict(MnistEstimator& estimator, const mnist::DigitSet& images) {
   EST_ASSIGN_OR_RETURN(const std::vector<Prediction> rows,
                        estimator.Predict(Input(images, Mode::kPredict)).All());
@@ -136,7 +136,7 @@ absl::Status Run() {
     fields.emplace_back("peak_rss_mib", PeakRssMib());
     EST_RETURN_IF_ERROR(WriteResultJson(FLAGS_result_json, fields));
   }
-  std::cout << "to look at it: " << TensorBoardCommand(estimator.model_dir()) << "\n";
+  std::cout << "to show the run: " << TensorBoardCommand(estimator.model_dir()) << "\n";
   return absl::OkStatus();
 }
 

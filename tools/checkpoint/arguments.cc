@@ -32,7 +32,7 @@ bool Fits(absl::string_view entry, absl::string_view name) {
   return name == entry || (absl::StartsWith(name, entry) && name[entry.size()] == '/');
 }
 
-// The names and the scopes that they stand in.
+// Returns the names and all scopes that contain them.
 std::vector<std::string> NamesAndScopes(const std::vector<std::string>& names) {
   std::set<std::string> all;
   for (const std::string& name : names) {
@@ -64,14 +64,13 @@ absl::StatusOr<std::vector<std::string>> SelectNames(const BundleReader& reader,
   }
   if (!selected.empty() || (!include && !exclude)) return selected;
   return absl::NotFoundError(absl::StrCat("none of the ", reader.names().size(), " variables of ",
-                                          reader.prefix(), " passes --include=", filter.include,
+                                          reader.prefix(), " matches --include=", filter.include,
                                           " --exclude=", filter.exclude, "; `list` shows them"));
 }
 
 absl::StatusOr<NameMap> NameMap::Parse(absl::string_view map) {
   if (map.empty()) {
-    return absl::InvalidArgumentError(
-        "--map says what to rename: --map=old=new,old2=new2 or --map=FILE");
+    return absl::InvalidArgumentError("--map must be given: --map=old=new,old2=new2 or --map=FILE");
   }
   std::vector<std::string> entries;
   const bool is_file = FileExists(map) && !IsDirectory(map);
@@ -95,8 +94,8 @@ absl::StatusOr<NameMap> NameMap::Parse(absl::string_view map) {
     const bool whole = parts.size() == 2 && !parts[0].empty() && !parts[1].empty() &&
                        (is_file || separator == '=');
     if (!whole) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("\"", entry, "\" in --map is not old=new", is_file ? "" : ", and no file"));
+      return absl::InvalidArgumentError(absl::StrCat("\"", entry, "\" in --map is not old=new",
+                                                     is_file ? "" : ", and is not a file"));
     }
     if (!result.new_names_.emplace(parts[0], parts[1]).second) {
       return absl::InvalidArgumentError(absl::StrCat("--map has ", parts[0], " twice"));
@@ -131,12 +130,12 @@ absl::StatusOr<std::map<std::string, std::string>> NameMap::Apply(
         absl::StrCat(old_name, nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : ""));
   }
   if (!missing.empty()) {
-    return absl::NotFoundError(absl::StrCat("--map names what the checkpoint does not have: ",
+    return absl::NotFoundError(absl::StrCat("--map has names that are not in the checkpoint: ",
                                             absl::StrJoin(missing, ", ")));
   }
   if (!doubled.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("two variables would have one name: ", absl::StrJoin(doubled, "; ")));
+        absl::StrCat("two variables would get the same name: ", absl::StrJoin(doubled, "; ")));
   }
   return renamed;
 }
@@ -146,10 +145,10 @@ absl::Status PrepareOutput(const std::string& prefix, bool force) {
     return absl::InvalidArgumentError(absl::StrCat(
         prefix, " is a directory; give a prefix in it: ", JoinPath(prefix, "model.ckpt-0")));
   }
-  // Of the V1 format too, which today's would hide.
+  // A V1 checkpoint counts too: readers would find the new one instead of it.
   if (!force && (FileExists(IndexPath(prefix)) || CheckpointModifiedTimeSeconds(prefix) > 0)) {
-    return absl::AlreadyExistsError(absl::StrCat("there is a checkpoint ", prefix,
-                                                 " already; choose another name, or --force"));
+    return absl::AlreadyExistsError(absl::StrCat("there is already a checkpoint ", prefix,
+                                                 "; choose another name, or pass --force"));
   }
   const absl::string_view directory = Dirname(prefix);
   return directory.empty() ? absl::OkStatus() : CreateDirectories(directory);

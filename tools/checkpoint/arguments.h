@@ -1,4 +1,4 @@
-// What the commands of the checkpoint tool are given: checkpoints, filters, name maps, outputs.
+// The arguments of the checkpoint tool's commands: filters, name maps, outputs.
 #ifndef TOOLS_CHECKPOINT_ARGUMENTS_H_
 #define TOOLS_CHECKPOINT_ARGUMENTS_H_
 
@@ -15,28 +15,33 @@
 
 namespace estimator {
 
-// Which variables a command is about: those whose name `include` finds something in and `exclude`
-// does not. Regular expressions (Python's); an empty one is left out.
+// Selects the variables of a command: names in which `include` is found, and `exclude` is not. Both
+// are regular expressions (Python's) and are searched in the name. An empty one has no effect.
 struct NameFilter {
   std::string include = {};
   std::string exclude = {};
 };
 
-// The names of the checkpoint that pass, sorted by bytes.
-// Errors: INVALID_ARGUMENT for a bad expression; NOT_FOUND if there is one and nothing passes.
+// Returns the names of the checkpoint's variables that the filter selects, sorted by bytes.
+// Errors: INVALID_ARGUMENT for a bad expression; NOT_FOUND if a filter is given and selects
+// nothing.
 absl::StatusOr<std::vector<std::string>> SelectNames(const BundleReader& reader,
                                                      const NameFilter& filter);
 
-// Old names to new ones. An entry is a variable, or a scope: it takes what stands below it along,
-// so slots follow their variable. The longest entry that fits counts.
+// Maps old names to new names. An entry is the name of a variable or a scope, and also renames all
+// names below it, so that slots are renamed with their variable. If several entries match, the
+// longest one counts.
 class NameMap {
  public:
-  // "old=new,old2=new2", or the path of a file of such entries: one a line, "old=new" or
-  // "old new", # begins a comment.
+  // Parses "old=new,old2=new2", or the path of a file with one entry per line:
+  //   # a comment
+  //   old=new
+  //   old2 new2
   static absl::StatusOr<NameMap> Parse(absl::string_view map);
 
-  // The new name of each of `names`. Errors: NOT_FOUND for entries that fit none, with the nearest
-  // name; INVALID_ARGUMENT where two names become one. All of them together.
+  // Returns the new name of each of `names`.
+  // Errors: NOT_FOUND listing all entries that match no name, with the nearest names;
+  // INVALID_ARGUMENT listing all pairs of names that would become one.
   absl::StatusOr<std::map<std::string, std::string>> Apply(
       const std::vector<std::string>& names) const;
 
@@ -44,12 +49,12 @@ class NameMap {
   std::map<std::string, std::string> new_names_;  // by old
 };
 
-// Where a new checkpoint goes. Makes its directory.
-// Errors: INVALID_ARGUMENT if it is a directory; ALREADY_EXISTS if a checkpoint is there and not
-// `force`.
+// Checks that a new checkpoint can be written to `prefix`, and creates its directory.
+// Errors: INVALID_ARGUMENT if `prefix` is a directory; ALREADY_EXISTS if there is a checkpoint and
+// `force` is false.
 absl::Status PrepareOutput(const std::string& prefix, bool force);
 
-// CANCELLED once Ctrl-C was pressed: for loops over pieces of data.
+// Returns CANCELLED after Ctrl-C. Call it in loops over pieces of data.
 absl::Status CheckInterrupt();
 
 }  // namespace estimator

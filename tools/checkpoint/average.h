@@ -11,11 +11,13 @@
 
 namespace estimator {
 
-// Floating and complex variables become their mean, which is taken in more than float64 and
-// rounded once, and are stored whole; everything else (global_step, other integers, strings) is
-// copied from the last checkpoint. The mean has no position of the input (PREFIX.input): it is of
-// no one run. Returns what it did. Errors: INVALID_ARGUMENT with one table of all variables that
-// are not in every checkpoint with one dtype and shape.
+// Writes the mean to `output`, and returns a text that says what it did.
+// Floating and complex variables become their mean, which is computed in more than float64
+// precision and rounded once. They are not partitioned in the output. All others (global_step,
+// other integers, strings) are copied from the last checkpoint. The output has no input position
+// (PREFIX.input), because it belongs to no single run.
+// Errors: INVALID_ARGUMENT with one table of all variables that are missing from a checkpoint, or
+// differ in dtype or shape.
 absl::StatusOr<std::string> Average(const std::vector<std::unique_ptr<BundleReader>>& readers,
                                     const std::string& output);
 

@@ -1,5 +1,5 @@
-// Looks into checkpoints of TensorFlow and of this framework, compares, converts and verifies them.
-// `--help` says how. Every command streams: memory does not grow with the size of a variable.
+// Lists, compares, converts and verifies checkpoints of TensorFlow and of this framework. `--help`
+// shows the commands. Every command streams: memory does not grow with the size of a variable.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -28,17 +28,20 @@
 #include "tools/checkpoint/inspect.h"
 #include "tools/checkpoint/rewrite.h"
 
-DEFINE_string(include, "", "only variables whose name this regular expression finds");
-DEFINE_string(exclude, "", "but not those whose name this one finds");
+DEFINE_string(include, "", "only variables in whose name this regular expression is found");
+DEFINE_string(exclude, "", "no variables in whose name this regular expression is found");
 DEFINE_double(rtol, 0, "diff: relative tolerance, of the value in B");
 DEFINE_double(atol, 0, "diff: absolute tolerance");
 DEFINE_bool(ignore_dtype, false, "diff: compare numbers of different dtypes");
-DEFINE_string(map, "", "rename: old=new,old2=new2 or a file of such lines; scopes too");
-DEFINE_string(to, "float32", "cast: to float32, bfloat16, float16 or float64; int32 or int64");
-DEFINE_string(
-    from, "",
-    "cast: only from these, such as bfloat16,float16; empty: from all of the kind of --to");
-DEFINE_bool(force, false, "replace a checkpoint that is there");
+DEFINE_string(map, "",
+              "rename: old=new,old2=new2, or a file with one old=new per line; "
+              "names are those of variables or scopes");
+DEFINE_string(to, "float32",
+              "cast: the new dtype: float32, bfloat16, float16, float64, int32 or int64");
+DEFINE_string(from, "",
+              "cast: only variables of these dtypes, such as bfloat16,float16; empty: all floating "
+              "dtypes, or for an integer --to all integer dtypes");
+DEFINE_bool(force, false, "replace an existing checkpoint");
 
 namespace estimator {
 namespace {
@@ -46,29 +49,34 @@ namespace {
 constexpr char kUsage[] =
     R"(checkpoint COMMAND CHECKPOINT ... [flags]
 
-  list     C              its variables                             --include --exclude
-  show     C NAME ...     type, place, statistics, values
-  diff     A B            what differs; exit code 1 if anything     --rtol --atol --ignore_dtype --include --exclude
-  verify   C              every crc32c, and the files beside it (C.input, C.meta); exit code 1 if damaged
-  rename   C OUT          a copy with other names, slots follow     --map --force
-  cast     C OUT          a copy in another floating dtype, or      --to --from --include --exclude --force
+  list     C              lists the variables                       --include --exclude
+  show     C NAME ...     shows type, place, statistics and values of variables
+  diff     A B            compares two checkpoints                  --rtol --atol --ignore_dtype --include --exclude
+  verify   C              checks every crc32c, and the files beside the checkpoint (C.input, C.meta)
+  rename   C OUT          copies with other names; slots follow     --map --force
+                          their variable
+  cast     C OUT          copies in another floating dtype, or      --to --from --include --exclude --force
                           integers as int32 or int64 (--to=int32 --include='^global_step$')
-  average  A B ... OUT    the mean of floating variables            --force
-  extract  C OUT NAME ... a copy of some variables                  --include --exclude --force
+  average  A B ... OUT    writes the mean of floating variables     --force
+  extract  C OUT NAME ... copies some variables                     --include --exclude --force
 
-rename and cast take the position of the input (C.input) along; average and extract do not. None takes the graph (C.meta).
+rename and cast copy the input position (C.input); average and extract do not. No command copies the graph (C.meta).
 
-A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest one), or a SavedModel.
-diff and verify go on after damage, to report all of it. Of a model directory they take the one that the file `checkpoint`
-there names, and no older one where that is damaged; the others go back to an older one with a warning.
-Exit code: 0; 1 where diff finds a difference or verify damage; 2 for an error, and where diff finds damage.)";
+A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest checkpoint), or a SavedModel.
+diff and verify continue after damage, to report all of it. In a model directory they read the checkpoint that the file
+`checkpoint` names, even if it is damaged; other commands fall back to an older checkpoint with a warning.
+
+Exit codes:
+  0  success
+  1  diff found a difference, or verify found damage
+  2  an error, or diff found damage)";
 
 using Arguments = std::vector<std::string>;
 using Reader = std::unique_ptr<BundleReader>;
 
 NameFilter Filter() { return {.include = FLAGS_include, .exclude = FLAGS_exclude}; }
 
-// A finding that is no error.
+// The exit code of a difference or damage that the command was asked to find.
 constexpr int kFound = 1;
 constexpr int kError = 2;
 
@@ -91,8 +99,9 @@ absl::StatusOr<int> RunShow(const Arguments& arguments) {
   return 0;
 }
 
-// Of a model directory the newest checkpoint as its state file names it, be it damaged or gone:
-// what LoadCheckpoint goes back to is another one than was asked about.
+// For a model directory, returns the checkpoint that the state file names as the newest, even if it
+// is damaged or missing. LoadCheckpoint would fall back to another checkpoint, about which the user
+// did not ask.
 absl::StatusOr<std::string> PrefixWithoutGoingBack(const std::string& argument) {
   if (!IsDirectory(argument)) return CheckpointPrefix(argument);
   const auto state = GetCheckpointState(argument);
@@ -109,7 +118,7 @@ absl::StatusOr<Reader> LoadWithoutGoingBack(const std::string& argument) {
       reader.status().code(),
       absl::StrCat("the newest checkpoint of ", argument, ", ", Basename(prefix),
                    ", cannot be compared: ", reader.status().message(),
-                   ". To compare an older one, give its prefix instead of the directory"));
+                   ". To compare an older one, pass its prefix instead of the directory"));
 }
 
 absl::StatusOr<int> RunDiff(const Arguments& arguments) {
@@ -145,7 +154,7 @@ absl::StatusOr<DType> CastDType(absl::string_view flag, const std::string& name)
   const auto dtype = DTypeFromName(name);
   if (dtype.ok() && IsCastDType(*dtype)) return *dtype;
   return absl::InvalidArgumentError(absl::StrCat(
-      "--", flag, "=", name, " is none of float32, bfloat16, float16, float64, int32, int64"));
+      "--", flag, "=", name, " is not one of float32, bfloat16, float16, float64, int32, int64"));
 }
 
 absl::StatusOr<int> RunCast(const Arguments& arguments) {
@@ -178,8 +187,8 @@ absl::StatusOr<int> RunExtract(const Arguments& arguments) {
 
 struct Command {
   std::string name;
-  std::string arguments;  // for people
-  std::string cure;       // what they may have wanted
+  std::string arguments;  // for messages
+  std::string cure;       // advice after wrong arguments
   size_t min_arguments;
   size_t max_arguments;
   std::vector<std::string> flags;
@@ -191,12 +200,12 @@ const std::vector<Command>& Commands() {
   static const auto* const commands = new std::vector<Command>{
       {"list",
        "CHECKPOINT",
-       "--include=EXPRESSION picks variables, `show CHECKPOINT NAME ...` has their values",
+       "--include=EXPRESSION selects variables; `show CHECKPOINT NAME ...` shows their values",
        1,
        1,
        {"include", "exclude"},
        RunList},
-      {"show", "CHECKPOINT NAME ...", "`list CHECKPOINT` has the names", 2, kMany, {}, RunShow},
+      {"show", "CHECKPOINT NAME ...", "`list CHECKPOINT` shows the names", 2, kMany, {}, RunShow},
       {"diff", "A B", "", 2, 2, {"rtol", "atol", "ignore_dtype", "include", "exclude"}, RunDiff},
       {"verify", "CHECKPOINT", "", 1, 1, {}, RunVerify},
       {"rename", "CHECKPOINT OUTPUT --map=OLD=NEW", "", 2, 2, {"map", "force"}, RunRename},
@@ -207,10 +216,10 @@ const std::vector<Command>& Commands() {
        2,
        {"to", "from", "include", "exclude", "force"},
        RunCast},
-      {"average", "A B ... OUTPUT", "the output is the last", 3, kMany, {"force"}, RunAverage},
+      {"average", "A B ... OUTPUT", "the last one is the output", 3, kMany, {"force"}, RunAverage},
       {"extract",
        "CHECKPOINT OUTPUT NAME ...",
-       "`list CHECKPOINT` has the names",
+       "`list CHECKPOINT` shows the names",
        2,
        kMany,
        {"include", "exclude", "force"},
@@ -219,7 +228,7 @@ const std::vector<Command>& Commands() {
   return *commands;
 }
 
-// A flag that the command would not look at is a mistake.
+// Checks that the command uses every flag that is given. An unused flag is a mistake of the user.
 absl::Status CheckFlags(const Command& command) {
   std::vector<std::string> unused;
   for (const char* const name :
@@ -246,20 +255,20 @@ absl::StatusOr<int> Dispatch(const Arguments& arguments) {
     if (std::find(rest.begin(), rest.end(), "") != rest.end()) {
       return absl::InvalidArgumentError(
           absl::StrCat("an argument of `checkpoint ", command.name,
-                       "` is empty: is a variable of the shell unset?"));
+                       "` is empty: check that the shell variables are set"));
     }
     if (rest.size() >= command.min_arguments && rest.size() <= command.max_arguments) {
       return command.run(rest);
     }
     return absl::InvalidArgumentError(absl::StrCat(
-        "the form is `checkpoint ", command.name, " ", command.arguments, "`, given `checkpoint ",
+        "expected `checkpoint ", command.name, " ", command.arguments, "`, got `checkpoint ",
         absl::StrJoin(arguments, " "), "`", command.cure.empty() ? "" : "; ", command.cure));
   }
   const auto nearest = NearestName(arguments[0], names);
   return absl::InvalidArgumentError(
       absl::StrCat("there is no command ", arguments[0], "; ",
                    nearest ? absl::StrCat("did you mean ", *nearest, "?")
-                           : absl::StrCat("there are ", absl::StrJoin(names, ", "))));
+                           : absl::StrCat("the commands are ", absl::StrJoin(names, ", "))));
 }
 
 int Run(const Arguments& arguments) {

@@ -17,14 +17,14 @@
 namespace estimator {
 namespace {
 
-// The node of "^node", "node:1" and "node".
+// Returns "node" for "^node", "node:1" and "node".
 std::string NodeOf(absl::string_view tensor) {
   absl::ConsumePrefix(&tensor, "^");
   return std::string(tensor.substr(0, tensor.find(':')));
 }
 
 absl::Status CheckMetaGraph(const std::string& bytes) {
-  const absl::string_view size_text = " bytes are no MetaGraphDef";
+  const absl::string_view size_text = " bytes are not a MetaGraphDef";
   proto::MetaGraphDef meta_graph;
   if (!ParseWithinLimit(bytes, &meta_graph)) {
     return absl::DataLossError(absl::StrCat("its ", bytes.size(), size_text));
@@ -41,8 +41,8 @@ absl::Status CheckMetaGraph(const std::string& bytes) {
   for (const proto::NodeDef& node : meta_graph.graph_def().node()) {
     for (const std::string& input : node.input()) {
       if (names.count(NodeOf(input)) > 0) continue;
-      return absl::DataLossError(absl::StrCat(node.name(), " in it reads ", input,
-                                              ", and there is no node ", NodeOf(input)));
+      return absl::DataLossError(absl::StrCat("its node ", node.name(), " reads ", input,
+                                              ", but there is no node ", NodeOf(input)));
     }
   }
   const proto::SaverDef& saver = meta_graph.saver_def();
@@ -50,7 +50,7 @@ absl::Status CheckMetaGraph(const std::string& bytes) {
        {saver.filename_tensor_name(), saver.save_tensor_name(), saver.restore_op_name()}) {
     if (used.empty() || names.count(NodeOf(used)) > 0) continue;
     return absl::DataLossError(
-        absl::StrCat("its saver uses ", used, ", and there is no node ", NodeOf(used)));
+        absl::StrCat("its saver uses ", used, ", but there is no node ", NodeOf(used)));
   }
   return absl::OkStatus();
 }
@@ -67,7 +67,7 @@ absl::StatusOr<CompanionFilesReport> VerifyCompanionFiles(const std::string& pre
   CompanionFilesReport report;
   const std::vector<Extra> extras = {
       {InputStatePath(prefix), CheckSealedState,
-       "Delete it to train on from this checkpoint with the input at its beginning"},
+       "Delete it to continue training from this checkpoint, with the input from its start"},
       {MetaGraphPath(prefix), CheckMetaGraph,
        "The variables are not affected: only import_meta_graph reads it"},
   };

@@ -1,4 +1,4 @@
-// What stands beside a checkpoint, for `checkpoint verify`.
+// Verifies the files beside a checkpoint, for `checkpoint verify`.
 #ifndef TOOLS_CHECKPOINT_COMPANION_FILES_H_
 #define TOOLS_CHECKPOINT_COMPANION_FILES_H_
 
@@ -10,14 +10,15 @@
 namespace estimator {
 
 struct CompanionFilesReport {
-  std::vector<std::string> verified;  // paths of those that are whole
-  std::vector<std::string> damage;    // "<path>: <cause>. <what is lost>", for each that is not
+  std::vector<std::string> verified;  // paths of files that are not damaged
+  std::vector<std::string> damage;    // "<path>: <cause>. <consequence>" of each damaged file
 };
 
-// Holds <prefix>.input, the position of the input, against its crc32c, and parses <prefix>.meta,
-// the graph (TensorFlow's MetaGraphDef, which has no checksum): it has nodes, no two of one name,
-// and what nodes and saver read is there. Files that are not there are no damage.
-// Errors: of the file system.
+// Verifies these files; a missing file is not damage:
+//   <prefix>.input  the input position. Its crc32c must match.
+//   <prefix>.meta   the graph, TensorFlow's MetaGraphDef, which has no checksum. It must have nodes
+//                   with different names, and all nodes that its nodes and its saver use.
+// Errors: those of the file system.
 absl::StatusOr<CompanionFilesReport> VerifyCompanionFiles(const std::string& prefix);
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// What is damaged of one variable, for the commands that go on after damage.
+// Finds the damage of one variable, for commands that continue after damage.
 #ifndef TOOLS_CHECKPOINT_DAMAGE_H_
 #define TOOLS_CHECKPOINT_DAMAGE_H_
 
@@ -10,8 +10,9 @@
 
 namespace estimator {
 
-// Reads every byte of the variable and holds it against its crc32c. A line for each part that is
-// damaged, with file, variable and offset; none: it is whole. REQUIRES: the reader has it.
+// Reads every byte of the variable and checks its crc32c. Returns a line for each damaged part,
+// with file, variable and offset. Empty if the variable is not damaged.
+// REQUIRES: the checkpoint has the variable.
 // Errors: CANCELLED.
 absl::StatusOr<std::vector<std::string>> DamageOf(const BundleReader& reader,
                                                   const std::string& name);

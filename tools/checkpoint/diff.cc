@@ -24,11 +24,11 @@ namespace {
 
 constexpr int64_t kElementsAtOnce = 64 << 10;
 
-// What differs in one variable; a row of the table. Elements within the tolerances do not count.
+// The difference of one variable: a row of the table. Elements within the tolerances do not count.
 struct Finding {
   int64_t num_different = 0;
   int64_t worst = -1;
-  std::string a, b;  // the worst element's values
+  std::string a, b;  // the values of the element that differs most
   Number max_absolute = 0;
   Number max_relative = 0;
 };
@@ -37,7 +37,7 @@ std::string TypeText(const BundleEntry& entry) {
   return absl::StrCat(DTypeOnDiskName(entry.dtype_on_disk), " ", entry.spec.shape.ToString());
 }
 
-// "[1,0,7]"
+// Returns for example "[1,0,7]".
 std::string IndexText(const Shape& shape, int64_t element) {
   std::vector<int64_t> index(static_cast<size_t>(shape.rank()));
   for (size_t axis = index.size(); axis-- > 0;) {
@@ -48,7 +48,8 @@ std::string IndexText(const Shape& shape, int64_t element) {
   return absl::StrCat("[", absl::StrJoin(index, ","), "]");
 }
 
-// Of complex numbers, the part that differs most.
+// Returns the absolute and the relative difference. For complex numbers it is that of the part that
+// differs most.
 std::pair<Number, Number> AbsoluteAndRelative(const Number* a, const Number* b, int parts,
                                               const DiffOptions& options, bool* close) {
   Number absolute = 0, relative = 0;
@@ -110,7 +111,7 @@ absl::StatusOr<Finding> DiffNumbers(const BundleReader& a, const BundleReader& b
   return finding;
 }
 
-// Whether both are stored in the same bytes. All of them are verified.
+// Whether both are stored in the same bytes. Verifies all of them.
 absl::StatusOr<bool> SameStoredBytes(const BundleReader& a, const BundleReader& b,
                                      const BundleEntry& entry_a, const BundleEntry& entry_b) {
   const auto parts_a = a.index().PartsOf(entry_a), parts_b = b.index().PartsOf(entry_b);
@@ -170,7 +171,7 @@ bool IsStep(const BundleEntry& entry) {
          entry.variable == "global_step";
 }
 
-// Why the two cannot be compared element by element; empty if they can.
+// Returns the reason why the two cannot be compared element by element, or "" if they can.
 std::string Incomparable(const BundleEntry& a, const BundleEntry& b, const DiffOptions& options) {
   if (!(a.spec.shape == b.spec.shape)) return "shapes differ";
   if (a.dtype_on_disk == b.dtype_on_disk || (IsStep(a) && IsStep(b))) return "";
@@ -185,7 +186,7 @@ std::string Short(Number number) {
   return number == 0 ? "-" : absl::StrFormat("%.3g", static_cast<double>(number));
 }
 
-// Adds the side's damage of a variable to `damage`; whether there is any.
+// Appends the damage of a variable on one side to `damage`. Returns whether there is any.
 absl::StatusOr<bool> AddDamage(const BundleReader& side, const std::string& name,
                                std::vector<std::string>* damage) {
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> lines, DamageOf(side, name));
@@ -193,7 +194,8 @@ absl::StatusOr<bool> AddDamage(const BundleReader& side, const std::string& name
   return !lines.empty();
 }
 
-// Of a variable whose comparison failed. It was damaged, or cannot be read for another reason.
+// For a variable whose comparison failed: returns where it is damaged, or that it cannot be read
+// for another reason. Appends the damage to `damage`.
 absl::StatusOr<std::string> DamagedWhere(const BundleReader& a, const BundleReader& b,
                                          const std::string& name, const absl::Status& failure,
                                          std::vector<std::string>* damage) {
@@ -211,7 +213,7 @@ absl::StatusOr<DiffReport> Diff(const BundleReader& a, const BundleReader& b,
                                 const DiffOptions& options) {
   if (!(options.rtol >= 0) || !(options.atol >= 0)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--rtol and --atol must be >= 0, are ", options.rtol, " and ", options.atol));
+        absl::StrCat("--rtol and --atol must be >= 0, got ", options.rtol, " and ", options.atol));
   }
   const auto names_a = SelectNames(a, options.filter), names_b = SelectNames(b, options.filter);
   if (!names_a.ok() && !names_b.ok()) return names_a.status();
@@ -271,10 +273,10 @@ absl::StatusOr<DiffReport> Diff(const BundleReader& a, const BundleReader& b,
   }
   DiffReport report{.equal = rows.size() == 1, .damage = std::move(damage), .text = ""};
   if (!report.equal) report.text = FormatTable(rows);
-  absl::StrAppend(&report.text, num_equal, " variables are ",
-                  options.rtol > 0 || options.atol > 0 ? "close" : "equal");
-  if (num_different > 0) absl::StrAppend(&report.text, ", ", num_different, " differ");
-  if (num_damaged > 0) absl::StrAppend(&report.text, ", ", num_damaged, " are damaged");
+  absl::StrAppend(&report.text, "variables: ", num_equal,
+                  options.rtol > 0 || options.atol > 0 ? " close" : " equal");
+  if (num_different > 0) absl::StrAppend(&report.text, ", ", num_different, " different");
+  if (num_damaged > 0) absl::StrAppend(&report.text, ", ", num_damaged, " damaged");
   if (num_only_a > 0) absl::StrAppend(&report.text, ", ", num_only_a, " only in A");
   if (num_only_b > 0) absl::StrAppend(&report.text, ", ", num_only_b, " only in B");
   absl::StrAppend(&report.text, " (A: ", a.prefix(), ", B: ", b.prefix(),

@@ -1,4 +1,4 @@
-// `checkpoint diff`: holds two checkpoints against each other, piece by piece.
+// `checkpoint diff`: compares two checkpoints, piece by piece.
 #ifndef TOOLS_CHECKPOINT_DIFF_H_
 #define TOOLS_CHECKPOINT_DIFF_H_
 
@@ -21,14 +21,14 @@ struct DiffOptions {
 
 struct DiffReport {
   bool equal = true;
-  std::vector<std::string> damage;  // a line for each damaged part of a variable, as `verify`
-  std::string text;                 // a table of what differs, and a line that sums up
+  std::vector<std::string> damage;  // a line for each damaged part of a variable, as in `verify`
+  std::string text;                 // a table of the differences, and a line of totals
 };
 
-// Both crcs are verified on the way. An int32 global_step equals an int64 one of the same value.
-// Strings are compared as such; variants, as they are stored. A variable that is damaged on a side
-// is neither equal nor compared; the others are.
-// Errors: INVALID_ARGUMENT for options; CANCELLED. Damage is no error here.
+// Compares the variables of a and b, and verifies their crc32c. An int32 global_step equals an
+// int64 one of the same value. Strings are compared by value, and variants by their stored bytes. A
+// variable that is damaged in a or b counts as damaged and is not compared.
+// Errors: INVALID_ARGUMENT for bad options; CANCELLED. Damage is not an error.
 absl::StatusOr<DiffReport> Diff(const BundleReader& a, const BundleReader& b,
                                 const DiffOptions& options);
 

@@ -14,7 +14,7 @@
 namespace estimator {
 namespace {
 
-// 1 sign, 4 exponent (bias 7), 3 mantissa bits; no infinity.
+// 1 sign bit, 4 exponent bits (bias 7), 3 mantissa bits. There is no infinity.
 Number Float8E4M3(uint8_t bits) {
   const int exponent = (bits >> 3) & 15, mantissa = bits & 7;
   if ((bits & 0x7f) == 0x7f) return std::numeric_limits<Number>::quiet_NaN();
@@ -23,7 +23,7 @@ Number Float8E4M3(uint8_t bits) {
   return (bits & 0x80) != 0 ? -value : value;
 }
 
-// TensorFlow keeps four bits in a byte, the upper four undefined.
+// TensorFlow stores the four bits in a byte; the upper four bits are undefined.
 struct Int4 {
   uint8_t bits;
   operator Number() const { return static_cast<Number>(((bits & 15) ^ 8) - 8); }  // NOLINT
@@ -128,7 +128,7 @@ void DecodeElements(int dtype_on_disk, absl::string_view bytes, std::vector<Numb
     case proto::DT_INT8:
     case proto::DT_QINT8:
       return Decode<int8_t>(bytes, numbers);
-    case proto::DT_BOOL:  // a byte, whatever it holds
+    case proto::DT_BOOL:  // read as a byte, because a damaged one may be neither 0 nor 1
     case proto::DT_UINT8:
     case proto::DT_QUINT8:
       return Decode<uint8_t>(bytes, numbers);

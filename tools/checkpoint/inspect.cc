@@ -22,7 +22,7 @@ namespace estimator {
 namespace {
 
 constexpr int64_t kElementsAtOnce = 64 << 10;
-constexpr int64_t kEdge = 6;  // elements shown of each end of a long variable
+constexpr int64_t kEdge = 6;  // number of elements shown at each end of a long variable
 
 int64_t StoredBytes(const BundleReader& reader, const BundleEntry& entry) {
   int64_t bytes = 0;
@@ -30,7 +30,8 @@ int64_t StoredBytes(const BundleReader& reader, const BundleEntry& entry) {
   return bytes;
 }
 
-// Over the finite numbers, in one pass (Welford); of complex ones, over both parts.
+// Statistics of the finite numbers, in one pass (Welford). The parts of a complex number count as
+// two numbers.
 class Statistics {
  public:
   void Add(Number number) {
@@ -64,7 +65,7 @@ class Statistics {
   Number minimum_ = 0, maximum_ = 0, mean_ = 0, squares_ = 0;
 };
 
-// The statistics and the elements of a variable of numbers, in one pass.
+// Appends the statistics and the elements of a variable of numbers. Reads it in one pass.
 absl::Status ShowNumbers(const BundleReader& reader, const std::string& name,
                          const BundleEntry& entry, std::string* out) {
   EST_ASSIGN_OR_RETURN(TensorStream stream, TensorStream::Open(reader, name));
@@ -144,7 +145,7 @@ absl::StatusOr<std::string> Show(const BundleReader& reader, const std::string& 
     for (const BundleEntry* const part : reader.index().PartsOf(entry)) {
       EST_RETURN_IF_ERROR(reader.values().Read(*part, nullptr));
     }
-    absl::StrAppend(&out, "values      not shown; their crc32c is right\n");
+    absl::StrAppend(&out, "values      not shown; their crc32c is correct\n");
   }
   return out;
 }
@@ -157,7 +158,7 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
   if (absl::IsDataLoss(reader.status())) {
     report.damage.emplace_back(reader.status().message());
     report.damage.insert(report.damage.end(), extras.damage.begin(), extras.damage.end());
-    report.summary = absl::StrCat("damaged: ", prefix, " does not open\n");
+    report.summary = absl::StrCat("damaged: ", prefix, " cannot be opened\n");
     return report;
   }
   int64_t num_bytes = 0, num_values = 0;
@@ -174,10 +175,12 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
   }
   std::vector<std::string> damaged;
   if (!report.damage.empty()) {
-    damaged.push_back(absl::StrCat(report.damage.size(), " damaged values"));
+    damaged.push_back(
+        absl::StrCat(report.damage.size(), " damaged value", report.damage.size() == 1 ? "" : "s"));
   }
   if (!extras.damage.empty()) {
-    damaged.push_back(absl::StrCat(extras.damage.size(), " damaged files beside it"));
+    damaged.push_back(absl::StrCat(extras.damage.size(), " damaged file",
+                                   extras.damage.size() == 1 ? "" : "s", " beside it"));
   }
   report.damage.insert(report.damage.end(), extras.damage.begin(), extras.damage.end());
   std::string beside;

@@ -1,4 +1,4 @@
-// `checkpoint list`, `show` and `verify`: text for people.
+// `checkpoint list`, `show` and `verify`. They return text for users.
 #ifndef TOOLS_CHECKPOINT_INSPECT_H_
 #define TOOLS_CHECKPOINT_INSPECT_H_
 
@@ -11,20 +11,22 @@
 
 namespace estimator {
 
-// A row a variable: dtype, shape, elements, bytes, how many slices; and a line of totals.
+// Returns a row for each variable (dtype, shape, elements, bytes, number of slices) and a line of
+// totals.
 absl::StatusOr<std::string> List(const BundleReader& reader, const NameFilter& filter);
 
-// Type, where it is stored, statistics over all elements, and the first and last of them.
-// Errors: NOT_FOUND with the nearest name.
+// Returns a variable's type, the place where it is stored, statistics over all elements, and the
+// first and last elements.
+// Errors: NOT_FOUND naming the nearest variable.
 absl::StatusOr<std::string> Show(const BundleReader& reader, const std::string& name);
 
 struct VerifyReport {
-  std::vector<std::string> damage;  // empty: the checkpoint is whole
+  std::vector<std::string> damage;  // empty: the checkpoint is not damaged
   std::string summary;
 };
-// Reads every byte that a variable uses and holds it against its crc32c, and what stands beside
-// the checkpoint (extras.h); goes on after damage.
-// Errors: NOT_FOUND if there is no such checkpoint; CANCELLED. Damage is no error here.
+// Reads every byte of every variable and checks its crc32c, and verifies the files beside the
+// checkpoint (companion_files.h). Continues after damage.
+// Errors: NOT_FOUND if there is no such checkpoint; CANCELLED. Damage is not an error.
 absl::StatusOr<VerifyReport> Verify(const std::string& prefix);
 
 }  // namespace estimator

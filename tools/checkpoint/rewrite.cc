@@ -20,7 +20,7 @@
 namespace estimator {
 namespace {
 
-// How a part is stored; without extents where it is a whole variable.
+// Returns how a part is stored. A variable that is not partitioned has no extents.
 BundleWriter::Stored StoredLike(const BundleEntry& variable, size_t part) {
   return {.dtype_on_disk = variable.dtype_on_disk,
           .shape = variable.spec.shape,
@@ -42,20 +42,20 @@ absl::Status CheckFits(const Array& numbers, const std::string& name, DType to) 
   for (const int64_t number : numbers.values<int64_t>()) {
     if (number >= Limits::min() && number <= Limits::max()) continue;
     return absl::OutOfRangeError(absl::StrCat(
-        name, ": ", number, " does not fit into int32; leave it out: --include or --exclude"));
+        name, ": ", number,
+        " does not fit into int32; leave the variable out with --include or --exclude"));
   }
   return absl::OkStatus();
 }
 
-// The numbers of a part of variable `name` in another dtype. Counts finite ones that become
-// infinite.
+// Writes a part of variable `name` in another dtype. Counts finite numbers that become infinite.
 absl::Status CastPart(const BundleReader& reader, const std::string& name, const BundleEntry& part,
                       DType to, const BundleWriter::Append& append, int64_t* num_overflows) {
   const size_t element_bytes = DTypeSize(part.spec.dtype);
   return reader.values().Read(part, [&](absl::string_view piece) -> absl::Status {
     EST_RETURN_IF_ERROR(CheckInterrupt());
     const auto count = static_cast<int64_t>(piece.size() / element_bytes);
-    // Cast only reads.
+    // The array shares the buffer's memory. Array::Cast only reads it.
     const Array from =
         Array::Wrap(part.spec.dtype, {count}, const_cast<char*>(piece.data()), nullptr);
     EST_RETURN_IF_ERROR(CheckFits(from, name, to));
@@ -73,12 +73,13 @@ std::string Wrote(const std::string& output, size_t num_variables) {
   return absl::StrCat("wrote ", output, ", ", num_variables, " variables\n");
 }
 
-// Other programs find the variables of such a checkpoint through a graph of objects.
+// Returns a warning for a checkpoint of objects: TensorFlow finds its variables through a graph of
+// objects, which has the old names.
 std::string ObjectGraphWarning(const BundleReader& reader) {
   if (!reader.Has(kObjectGraphKey)) return "";
   return "note: this is a checkpoint of objects (tf.train.Checkpoint), whose "
-         "_CHECKPOINTABLE_OBJECT_GRAPH has the old names: TensorFlow finds the new ones by name "
-         "only (tf.train.load_checkpoint)\n";
+         "_CHECKPOINTABLE_OBJECT_GRAPH has the old names: to read the new names in TensorFlow, use "
+         "tf.train.load_checkpoint\n";
 }
 
 }  // namespace
@@ -113,16 +114,16 @@ absl::StatusOr<std::string> FinishCheckpoint(BundleWriter& writer, const std::st
   std::string note;
   if (FileExists(graph)) {
     EST_RETURN_IF_ERROR(RemoveFile(graph));
-    note = absl::StrCat("note: removed ", graph, ", the graph of the checkpoint that stood here\n");
+    note = absl::StrCat("note: removed ", graph, ", the graph of the replaced checkpoint\n");
   }
   if (input_state.has_value()) {
     EST_RETURN_IF_ERROR(WriteFileAtomically(path, *input_state));
-    absl::StrAppend(&note, "note: ", path, ", the position of the input, is the source's\n");
+    absl::StrAppend(&note, "note: ", path, ", the input position, is a copy of the source's\n");
   } else if (FileExists(path)) {
     EST_RETURN_IF_ERROR(RemoveFile(path));
     absl::StrAppend(&note, "note: removed ", path,
-                    ", the position of the input of the checkpoint that stood here: training "
-                    "from the new one begins its input anew\n");
+                    ", the input position of the replaced checkpoint: training from the new "
+                    "checkpoint reads its input from the start\n");
   }
   EST_RETURN_IF_ERROR(writer.Finish());
   return note;
@@ -150,7 +151,7 @@ absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& 
   for (const DType from : options.from) {
     if (CastsTo(from, options.to)) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat(DTypeName(from), " does not become ", DTypeName(options.to),
+        absl::StrCat("cannot cast ", DTypeName(from), " to ", DTypeName(options.to),
                      ": floating variables stay floating, integers (int32, int64) stay integers"));
   }
   EST_ASSIGN_OR_RETURN(const auto selected, SelectNames(reader, options.filter));
@@ -212,7 +213,8 @@ absl::StatusOr<std::string> Extract(const BundleReader& reader,
   }
   if (wanted.empty()) {
     return absl::InvalidArgumentError(
-        "name the variables to extract after the output, or --include or --exclude some");
+        "name the variables to extract after the output, or select them with --include or "
+        "--exclude");
   }
   EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(output));
   for (const std::string& name : wanted) {

@@ -1,6 +1,6 @@
-// Commands that write a new checkpoint from one: rename, cast, extract. Values go through in
-// pieces, their crc32c is verified on the way; partitioned variables stay partitioned; the new
-// checkpoint has one data file and stands under its name when it is whole.
+// The commands that write a new checkpoint from another: rename, cast, extract. Values are copied
+// in pieces, and their crc32c is verified. Partitioned variables stay partitioned. The new
+// checkpoint has one data file, and gets its name only when it is complete.
 #ifndef TOOLS_CHECKPOINT_REWRITE_H_
 #define TOOLS_CHECKPOINT_REWRITE_H_
 
@@ -19,42 +19,47 @@
 
 namespace estimator {
 
-// Copies a variable of any dtype as it is stored, under a new name.
+// Copies the stored bytes of a variable of any dtype to a new name.
 absl::Status CopyVariable(const BundleReader& reader, const std::string& name,
                           const std::string& new_name, BundleWriter& writer);
 
-// The position of the input that stands beside a checkpoint (PREFIX.input); nullopt if none does.
+// Reads the input position beside a checkpoint (PREFIX.input). Returns nullopt if there is none.
 absl::StatusOr<std::optional<std::string>> ReadInputState(const std::string& prefix);
 
-// Finishes `output` in Saver's order: the position of the input, then the index. With nullopt, the
-// position that an older checkpoint of this name left there is removed: it is not that of the new
-// variables. So is its graph (OUTPUT.meta), and no command takes the source's along: it has the old
-// names and dtypes. Returns a note for people of what became of both; empty if there was none.
+// Finishes `output` in the order of Saver: the input position, then the index. Removes files of an
+// older checkpoint of this name that do not belong to the new variables: its graph (OUTPUT.meta),
+// and with a nullopt `input_state` its input position. No command copies the source's graph,
+// because it has the old names and dtypes. Returns a note for users about these files, or "".
 absl::StatusOr<std::string> FinishCheckpoint(BundleWriter& writer, const std::string& output,
                                              const std::optional<std::string>& input_state);
 
-// Each returns what it did, a line or more for people. Rename and Cast take the position of the
-// input along; Extract leaves it out, as a part of the variables is no run to go on with.
+// Each command returns lines for users that say what it did. Rename and Cast copy the input
+// position. Extract does not: a part of the variables is not enough to continue a run.
 
-// Every variable, renamed where `map` says so. Source: NameMap::Apply for errors.
+// Copies every variable, and renames those that `map` contains.
+// Errors: as NameMap::Apply.
 absl::StatusOr<std::string> Rename(const BundleReader& reader, const NameMap& map,
                                    const std::string& output);
 
 struct CastOptions {
-  // float32, bfloat16, float16 or float64; or int32 or int64, the dtypes that programs keep
-  // global_step in.
+  // float32, bfloat16, float16 or float64; or, for variables such as global_step, int32 or int64.
   DType to = DType::kFloat32;
-  std::vector<DType> from = {};  // of the kind of `to`, floating or integers; empty: all of them
-  NameFilter filter = {};        // the rest is copied
+  // Only variables of these dtypes are cast. They must be floating if `to` is, and integers if not.
+  // Empty: all floating dtypes, or all integer dtypes.
+  std::vector<DType> from = {};
+  NameFilter filter = {};  // other variables are copied
 };
-bool IsCastDType(DType dtype);  // one of those six
+// Whether `dtype` is one of the six that CastOptions::to may be.
+bool IsCastDType(DType dtype);
 
-// As TensorFlow's Cast, rounded to the nearest even. Floating numbers that do not fit become
-// infinities, which are counted and said. Errors: OUT_OF_RANGE for an integer that does not fit.
+// Casts as TensorFlow's Cast does, and rounds to the nearest even. Floating numbers that are too
+// large become infinite; the returned text has their number.
+// Errors: OUT_OF_RANGE for an integer that is too large.
 absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& options,
                                  const std::string& output);
 
-// The variables named, and those that pass the filter if there is one.
+// Copies the named variables and, if a filter is given, those that it selects.
+// Errors: NOT_FOUND naming all variables that do not exist, with the nearest names.
 absl::StatusOr<std::string> Extract(const BundleReader& reader,
                                     const std::vector<std::string>& names, const NameFilter& filter,
                                     const std::string& output);

@@ -15,7 +15,7 @@ constexpr int64_t kMaxStringBytes = 8 << 20;
 
 bool StringsFitInMemory(const BundleReader& reader, const BundleEntry& entry) {
   if (entry.spec.dtype != DType::kString) return false;
-  const int64_t each = sizeof(std::string) + sizeof(uint64_t);  // and its length, as it is decoded
+  const int64_t each = sizeof(std::string) + sizeof(uint64_t);  // the string and its decoded length
   int64_t bytes = entry.spec.shape.num_elements() * each;
   for (const BundleEntry* const part : reader.index().PartsOf(entry)) bytes += part->size;
   return bytes <= kMaxStringBytes;
@@ -41,7 +41,7 @@ absl::StatusOr<TensorStream> TensorStream::Open(const BundleReader& reader,
   }
   const BundleEntry& entry = found->second;
   if (DTypeOnDiskSize(entry.dtype_on_disk) == 0) {
-    return absl::UnimplementedError(absl::StrCat(reader.prefix(), ": ", name, " is of ",
+    return absl::UnimplementedError(absl::StrCat(reader.prefix(), ": the dtype of ", name, " is ",
                                                  DTypeOnDiskName(entry.dtype_on_disk),
                                                  ", which has no numbers"));
   }

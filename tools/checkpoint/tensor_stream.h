@@ -1,5 +1,5 @@
-// The bytes of one variable of a checkpoint in row-major order, piece by piece, whatever the slices
-// in which it is stored.
+// TensorStream: reads the bytes of one variable of a checkpoint in row-major order, piece by piece.
+// The variable may be stored in slices.
 #ifndef TOOLS_CHECKPOINT_TENSOR_STREAM_H_
 #define TOOLS_CHECKPOINT_TENSOR_STREAM_H_
 
@@ -16,15 +16,18 @@
 
 namespace estimator {
 
-// Numbers only: strings and variants have no place of their own in the bytes. Not thread-safe.
+// Only for numbers, because elements of strings and variants have no fixed size. Not thread-safe.
 class TensorStream {
  public:
-  // `reader` outlives it. The slices of a partitioned variable are read once more, to verify them
-  // before.
+  // Opens a variable. The slices of a partitioned variable are read once here, to verify them.
+  // REQUIRES: `reader` outlives the stream.
+  // Errors: NOT_FOUND if there is no such variable; UNIMPLEMENTED if it has no numbers; DATA_LOSS.
   static absl::StatusOr<TensorStream> Open(const BundleReader& reader, absl::string_view name);
 
-  // The next n bytes. REQUIRES: they are there. A whole variable's crc32c is verified with its last
-  // byte. Errors: DATA_LOSS naming the file, the variable and the offset.
+  // Reads the next n bytes into `out`. The crc32c of a variable that is not partitioned is verified
+  // when its last byte is read.
+  // REQUIRES: position() + n <= size().
+  // Errors: DATA_LOSS naming the file, the variable and the offset.
   absl::Status Read(size_t n, char* out);
 
   int64_t size() const { return size_; }  // bytes
@@ -43,8 +46,8 @@ class TensorStream {
   std::vector<PartRows> rows_;  // of each slice
 };
 
-// Whether an entry is of strings that may be read whole: in memory a string is larger than where it
-// is stored.
+// Whether the entry has strings that fit into memory. A string needs more bytes in memory than in
+// the file.
 bool StringsFitInMemory(const BundleReader& reader, const BundleEntry& entry);
 
 }  // namespace estimator

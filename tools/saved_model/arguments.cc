@@ -33,7 +33,7 @@ absl::StatusOr<Array> ReadInput(const std::string& path) {
   if (absl::EndsWith(path, ".tfrecord")) return ReadRecords(path);
   if (!absl::EndsWith(path, ".npy")) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": an input is a .npy file (numpy.save), or a .tfrecord file"));
+        absl::StrCat(path, ": an input must be a .npy file (numpy.save) or a .tfrecord file"));
   }
   EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   absl::StatusOr<Array> array = ParseNpy(bytes);
@@ -41,7 +41,8 @@ absl::StatusOr<Array> ReadInput(const std::string& path) {
   return array;
 }
 
-// The .meta file that was written last of a model_dir, or beside a checkpoint; "" if there is none.
+// Returns the newest .meta file of a model_dir, or that of a checkpoint's prefix; "" if there is
+// none.
 std::string NewestMeta(const std::string& path) {
   if (FileExists(absl::StrCat(path, ".meta"))) return absl::StrCat(path, ".meta");
   std::pair<double, std::string> newest;
@@ -79,7 +80,7 @@ absl::StatusOr<std::map<std::string, std::string>> ParseInputFiles(absl::string_
           absl::StrCat("--inputs: '", part, "' is not NAME=FILE; several are separated by ';'"));
     }
     if (!files.emplace(words[0], words[1]).second)
-      return absl::InvalidArgumentError(absl::StrCat("--inputs: '", words[0], "' stands twice"));
+      return absl::InvalidArgumentError(absl::StrCat("--inputs: '", words[0], "' occurs twice"));
   }
   return files;
 }
@@ -99,8 +100,8 @@ absl::StatusOr<std::string> OutputPath(absl::string_view outdir, absl::string_vi
     if (part != "..") continue;
     return absl::InvalidArgumentError(
         absl::StrCat("output '", name,
-                     "' would be written outside of --outdir; --outputs takes others, and "
-                     "without --outdir it is printed"));
+                     "' would be written outside of --outdir; select other outputs with --outputs, "
+                     "or print it by leaving out --outdir"));
   }
   return JoinPath(outdir, absl::StrCat(name, ".npy"));
 }

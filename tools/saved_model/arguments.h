@@ -1,4 +1,4 @@
-// What the commands of the saved_model tool are given: a model's folder, inputs.
+// The arguments of the saved_model tool's commands: a model's folder, inputs, outputs.
 #ifndef TOOLS_SAVED_MODEL_ARGUMENTS_H_
 #define TOOLS_SAVED_MODEL_ARGUMENTS_H_
 
@@ -11,21 +11,23 @@
 
 namespace estimator {
 
-// `dir`, if it holds a SavedModel, or is a .meta file; else the newest export of the folder that
-// exports stand in: of the folders below it whose names are numbers, the largest.
-// Errors: NOT_FOUND saying what is there instead and what to pass.
+// Returns `dir` if it contains a SavedModel or is a .meta file. Else `dir` is a folder of exports;
+// returns the newest, which is the subfolder whose name is the largest number.
+// Errors: NOT_FOUND; the message says what is there and what to pass instead.
 absl::StatusOr<std::string> FindSavedModel(const std::string& dir);
 
-// "x=x.npy;examples=in.tfrecord": file by input.
-// Errors: INVALID_ARGUMENT naming the part that is not NAME=FILE, or a name that stands twice.
+// Parses "x=x.npy;examples=in.tfrecord" to a map from input to file.
+// Errors: INVALID_ARGUMENT naming the part that is not NAME=FILE, or a name that occurs twice.
 absl::StatusOr<std::map<std::string, std::string>> ParseInputFiles(absl::string_view text);
 
-// The array of each file: a .npy file, or the records of a .tfrecord file as string [records].
-// Errors: INVALID_ARGUMENT for another ending; of the files, naming the input.
+// Reads each file: the array of a .npy file, or the records of a .tfrecord file as string
+// [records].
+// Errors: INVALID_ARGUMENT for another file extension; those of the files, naming the input.
 absl::StatusOr<ArrayMap> ReadInputs(const std::map<std::string, std::string>& files);
 
-// Where an output goes: OUTDIR/NAME.npy. Errors: INVALID_ARGUMENT for a name that leads out of the
-// folder: names are the choice of whoever made the model.
+// Returns the file of an output: OUTDIR/NAME.npy.
+// Errors: INVALID_ARGUMENT for a path outside of the folder, because the names come from the model,
+// which may be malicious.
 absl::StatusOr<std::string> OutputPath(absl::string_view outdir, absl::string_view name);
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// Looks into SavedModels and runs them. `--help` says how.
+// Shows the contents of SavedModels and runs their signatures. `--help` shows the commands.
 #include <gflags/gflags.h>
 
 #include <algorithm>
@@ -25,14 +25,15 @@
 #include "estimator/export/serving/load_predictor.h"
 #include "tools/saved_model/arguments.h"
 
-DEFINE_string(dir, "", "the SavedModel's folder, or the folder that exports stand in");
-DEFINE_string(tag_set, "", "the tags of one graph, comma-separated; run: empty is serve");
-DEFINE_string(signature_def, "", "a signature of that graph; run: empty is serving_default");
-DEFINE_bool(all, false, "show: everything");
-DEFINE_bool(list_ops, false, "show: the ops of that graph");
-DEFINE_string(inputs, "", "run: NAME=FILE;NAME=FILE, .npy or .tfrecord files");
+DEFINE_string(dir, "", "the folder of a SavedModel, or a folder of exports");
+DEFINE_string(tag_set, "", "the tags of one graph, comma-separated; run: the default is serve");
+DEFINE_string(signature_def, "", "a signature of that graph; run: the default is serving_default");
+DEFINE_bool(all, false, "show: show everything");
+DEFINE_bool(list_ops, false, "show: list the ops of that graph");
+DEFINE_string(inputs, "", "run: input files, NAME=FILE;NAME=FILE, each .npy or .tfrecord");
 DEFINE_string(outputs, "", "run: outputs to compute, comma-separated; empty: all");
-DEFINE_string(outdir, "", "run: where to write NAME.npy of every output; empty: print them");
+DEFINE_string(outdir, "",
+              "run: folder in which to write NAME.npy for each output; empty: print them");
 
 namespace estimator {
 namespace {
@@ -40,32 +41,38 @@ namespace {
 constexpr char kUsage[] =
     R"(saved_model COMMAND --dir=DIR [flags]
 
-  show     what is in it, in the words of TensorFlow's saved_model_cli
-             --dir=DIR                                     the tag-sets of its graphs
-             --dir=DIR --tag_set=serve                     the signatures of a graph
-             --dir=DIR --tag_set=serve --list_ops          its ops
+  show     shows the contents, with the text of TensorFlow's saved_model_cli
+             --dir=DIR                                     shows the tag-sets of the graphs
+             --dir=DIR --tag_set=serve                     shows the signatures of a graph
+             --dir=DIR --tag_set=serve --list_ops          shows the ops of a graph
              --dir=DIR --tag_set=serve --signature_def=serving_default
-             --dir=DIR --all                               everything
-             --dir=model.ckpt-7.meta                       the placeholders of a checkpoint's graph
-  run      computes a signature, of a model of TensorFlow's too
-             --dir=DIR                                     what it takes and gives
+                                                           shows the inputs and outputs of a signature
+             --dir=DIR --all                               shows everything
+             --dir=model.ckpt-7.meta                       shows the placeholders of a checkpoint's graph
+  run      computes a signature of a model, written by us or by TensorFlow
+             --dir=DIR                                     shows the inputs and outputs
              --dir=DIR --inputs='image=image.npy'          prints the outputs
              --dir=DIR --inputs='image=image.npy;k=k.npy' --outdir=out --outputs=probabilities
+                                                           writes one output to a file
              --dir=model.ckpt-7.meta --inputs='x:0=x.npy' --outputs=logits:0
-                                                           tensors, of a graph without signatures
+                                                           computes tensors of a graph without signatures
 
-DIR is a SavedModel, or the folder that exports stand in: then its newest export (the largest number) is meant.
+DIR is a SavedModel, or a folder of exports. In a folder of exports, the newest (the largest number) is used.
 
-An input is a file of one array with the rows of the batch on axis 0, which Python writes:
+An input is a file of one array, with the rows of the batch on axis 0. In Python:
              numpy.save("image.npy", numpy.zeros([3, 28, 28, 1], numpy.float32))
-Serialized tf.train.Examples, as a parsing receiver takes them, are the records of a TFRecord file:
+For a parsing receiver, an input is a TFRecord file whose records are serialized tf.train.Examples. In Python:
              with tf.io.TFRecordWriter("in.tfrecord") as writer: writer.write(example.SerializeToString())
+and then:
              --dir=DIR --inputs='examples=in.tfrecord'
-An output is written as OUTDIR/NAME.npy, for numpy.load.
+An output is written to OUTDIR/NAME.npy. Read it with numpy.load.
 
-Exit code: 0; 1 for an error; 2 where the command line is wrong.)";
+Exit codes:
+  0  success
+  1  an error
+  2  a wrong command line)";
 
-// A wrong command line.
+// Returns an error of the command line.
 absl::Status Usage(const std::string& what) { return absl::InvalidArgumentError(what); }
 
 std::string ModelDir(absl::Status& status) {
@@ -75,7 +82,7 @@ std::string ModelDir(absl::Status& status) {
   return found.value_or("");
 }
 
-// A graph beside a checkpoint, which has no tags.
+// Whether --dir is the graph of a checkpoint, which has no tags.
 bool IsMeta() { return absl::EndsWith(FLAGS_dir, ".meta"); }
 
 constexpr char kHowToRunTensors[] = "here: run --inputs='x:0=x.npy' --outputs=y:0";
@@ -119,7 +126,8 @@ void PrintSignature(const SavedSignature& signature) {
 }
 
 absl::Status WriteOutputs(const ArrayMap& outputs) {
-  std::map<std::string, std::string> paths;  // all of them first
+  // Checks all paths before the first file is written.
+  std::map<std::string, std::string> paths;
   for (const auto& [name, array] : outputs) {
     EST_ASSIGN_OR_RETURN(paths[name], OutputPath(FLAGS_outdir, name));
   }
@@ -134,14 +142,14 @@ absl::Status WriteOutputs(const ArrayMap& outputs) {
 
 std::vector<std::string> Outputs() { return absl::StrSplit(FLAGS_outputs, ',', absl::SkipEmpty()); }
 
-// Whether all of `names` are tensors', "x:0".
+// Whether all of `names` are names of tensors, such as "x:0".
 bool AreTensors(const std::vector<std::string>& names) {
   return !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
     return absl::StrContains(name, ':');
   });
 }
 
-// Feeds and computes tensors by their names.
+// Makes a signature that feeds and computes tensors by their names.
 SavedSignature SignatureOfTensors(const ArrayMap& inputs, const std::vector<std::string>& outputs) {
   SavedSignature signature;
   for (const auto& [name, array] : inputs)
@@ -151,7 +159,7 @@ SavedSignature SignatureOfTensors(const ArrayMap& inputs, const std::vector<std:
   return signature;
 }
 
-// The rows that are given where the signature leaves their number open.
+// Returns the number of rows of an input whose batch size the signature does not fix.
 std::optional<int64_t> RowsOf(const ArrayMap& inputs, const SavedSignature& signature) {
   for (const auto& [name, tensor] : signature.inputs) {
     const auto given = inputs.find(name);
@@ -210,14 +218,15 @@ absl::Status Run(const std::map<std::string, std::string>& files) {
   return absl::OkStatus();
 }
 
-// What is wrong with the command line.
+// Checks the command line.
 absl::Status CheckArguments(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return Usage("a command is missing: show or run");
   if (arguments[0] != "show" && arguments[0] != "run")
-    return Usage(absl::StrCat("unknown command \"", arguments[0], "\"; there are show and run"));
+    return Usage(
+        absl::StrCat("unknown command \"", arguments[0], "\"; the commands are show and run"));
   if (arguments.size() > 1)
     return Usage(absl::StrCat("unexpected argument \"", arguments[1], "\"; flags begin with --"));
-  if (FLAGS_dir.empty()) return Usage("--dir must be given: which model?");
+  if (FLAGS_dir.empty()) return Usage("--dir must be given: the folder of a model");
   const bool show = arguments[0] == "show";
   if (show && !FLAGS_all && FLAGS_tag_set.empty() && !IsMeta() &&
       (FLAGS_list_ops || !FLAGS_signature_def.empty()))
@@ -227,14 +236,16 @@ absl::Status CheckArguments(const std::vector<std::string>& arguments) {
   if (!show && (FLAGS_all || FLAGS_list_ops))
     return Usage("--all and --list_ops are flags of show");
   if (!show && AreTensors(Outputs()) && !FLAGS_signature_def.empty())
-    return Usage("--outputs names tensors, which no signature holds: leave --signature_def out");
+    return Usage(
+        "--outputs has names of tensors, which are not in a signature: leave out "
+        "--signature_def");
   return ParseInputFiles(FLAGS_inputs).status();
 }
 
 int RunCommand(const std::vector<std::string>& arguments) {
   const absl::Status usage = CheckArguments(arguments);
   if (!usage.ok()) {
-    std::cerr << usage.message() << "\n(saved_model --help says more)\n";
+    std::cerr << usage.message() << "\n(saved_model --help shows the usage)\n";
     return kUsageExitCode;
   }
   const absl::Status status = arguments[0] == "show" ? Show() : Run(*ParseInputFiles(FLAGS_inputs));

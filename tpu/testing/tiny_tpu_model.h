@@ -27,8 +27,9 @@ inline TPUEstimatorSpec TinyTPUModel(const Features& features, const Labels& lab
                                  CrossShardOptimizer(train::Momentum(0.02, 0.9)).Minimize(loss));
 }
 
-// Quiet, with checkpoints at the start and the end only; batches of 8 everywhere. num_shards 0:
-// use_tpu = false.
+// Options that log little and save checkpoints only at the start and the end. All batch sizes are
+// 8.
+//   num_shards: 0 means use_tpu = false.
 inline TinyTPUEstimator::Options TinyTPUOptions(const std::string& model_dir, int num_shards,
                                                 int iterations_per_loop = 1) {
   RunConfig config;

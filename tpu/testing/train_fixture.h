@@ -1,4 +1,4 @@
-// The fixture of the tests of training on replicas.
+// The test fixture for training on replicas.
 #ifndef TPU_TESTING_TRAIN_FIXTURE_H_
 #define TPU_TESTING_TRAIN_FIXTURE_H_
 
@@ -16,9 +16,9 @@ namespace estimator::tpu {
 class TPUTrainFixture : public ::testing::Test {
  protected:
   void TearDown() override { ClearInterrupt(); }
-  // A fresh model_dir each time.
+  // Returns a new model_dir at each call.
   std::string Dir() { return dir_.File("m" + std::to_string(num_dirs_++)); }
-  // The loss of every step.
+  // Trains `steps` steps and returns the loss of each.
   std::vector<double> Losses(const TinyTPUEstimator::Options& options, int64_t steps,
                              const TinyTPUEstimator::InputFnType& input_fn = TinyTrainInput) {
     TinyTPUEstimator estimator(options);
