@@ -169,7 +169,7 @@ TEST_F(TPUGradientsTest, GradientsAddedUpOverStepsAreThoseOfAllShardsOrRefused) 
   EXPECT_THAT(
       TrainError(Accumulated(Dir(), 4, "left")),
       AllOf(HasSubstr("train_op keeps gradients of one shard in '"), HasSubstr("/Gradient'"),
-            HasSubstr("not summed over the 4 shards"), HasSubstr("CrossReplicaSum them first")));
+            HasSubstr("not summed over the 4 shards"), HasSubstr("Apply CrossReplicaSum to them first")));
 }
 
 // Moving averages are updates of the graph's own: nobody can forget them.

@@ -93,7 +93,7 @@ TEST_F(TPUInputTest, ABatchThatTheReplicasDoNotDivideIsRefusedExceptInBroadcast)
 TEST_F(TPUInputTest, ABatchOfAnotherSizeThanDeclaredNamesBoth) {
   EXPECT_THAT(
       TrainError(TinyTPUOptions(Dir(), 4), [](const Params&) { return TinyDataset(6).Repeat(); }),
-      HasSubstr("input_fn gave a batch of 6 rows, a step takes 8: batch by params.batch_size"));
+      HasSubstr("input_fn returned a batch of 6 rows, but a step takes 8: batch by params.batch_size"));
 }
 
 // Behaviour K1.
@@ -102,7 +102,7 @@ TEST_F(TPUInputTest, BatchSizesBelongToTheEstimatorNotToParams) {
   options.params.batch_size = 8;
   options.train_batch_size = std::nullopt;
   EXPECT_THAT(TrainError(options),
-              AllOf(HasSubstr("params.batch_size is filled in by the framework"),
+              AllOf(HasSubstr("params.batch_size must not be set, because the framework sets it"),
                     HasSubstr("train_batch_size must be given when use_tpu is true")));
 }
 
@@ -229,7 +229,7 @@ TEST_F(TPUInputTest, ABatchAxisThatDoesNotFitIsRefusedOnShards) {
               HasSubstr("features['x'] is f32 [2,8]; to be split over the replicas it needs the "
                         "batch of 8 on axis 2"));
   options.batch_axis = {};
-  EXPECT_THAT(TrainError(options, TransposedTrainInput), HasSubstr("needs batch_axis"));
+  EXPECT_THAT(TrainError(options, TransposedTrainInput), HasSubstr("set batch_axis"));
   options.batch_axis = {-1, 0};
   EXPECT_THAT(TrainError(options, TransposedTrainInput),
               HasSubstr("batch_axis must be >= 0, given -1, 0"));
@@ -263,7 +263,7 @@ TEST_F(TPUInputTest, ABatchOfAnotherSizeWithinALoopIsAnErrorAtItsStep) {
   TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2, 3));
   const absl::Status trained = estimator.Train(
       [](const Params& params) { return TinyDataset(params.batch_size, 20).Repeat(); }, Steps(3));
-  EXPECT_THAT(trained, ErrorIs(AllOf(HasSubstr("input_fn gave a batch of 4 rows, a step takes 8"),
+  EXPECT_THAT(trained, ErrorIs(AllOf(HasSubstr("input_fn returned a batch of 4 rows, but a step takes 8"),
                                      HasSubstr("all steps up to 2 are saved"))));
 }
 

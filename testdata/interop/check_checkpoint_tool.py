@@ -113,7 +113,7 @@ def partitioned_and_sharded(tool, directory):
                   "columns": np.concatenate([session.run(v) for v in columns], axis=1), "global_step": np.int64(0)}
     whole = os.path.join(directory, "whole")
     save(whole, {name: tf.constant(value) for name, value in values.items()})
-    assert "3 variables are equal" in tool("diff", directory, whole)  # the directory: its newest checkpoint
+    assert "variables: 3 equal" in tool("diff", directory, whole)  # the directory: its newest checkpoint
     renamed = os.path.join(directory, "renamed")
     tool("rename", prefix, renamed, "--map=rows=r,columns=c")
     same(renamed, {"r": values["rows"], "c": values["columns"], "global_step": values["global_step"]})

@@ -52,10 +52,10 @@ def main():
         commands = [
             (0, "table_1", ["list", prefix]),
             (0, "3 data files", ["verify", prefix]),
-            (0, "3 variables are equal", ["diff", prefix, directory]),
+            (0, "variables: 3 equal", ["diff", prefix, directory]),
             (0, "cast 2 variables", ["cast", prefix, low, "--to=bfloat16"]),
             (1, "2 differ", ["diff", prefix, low, "--ignore_dtype"]),
-            (0, "3 variables are close", ["diff", prefix, low, "--ignore_dtype", "--rtol=0.005"]),
+            (0, "variables: 3 close", ["diff", prefix, low, "--ignore_dtype", "--rtol=0.005"]),
         ]
         for code, expected, arguments in commands:
             output, peak, seconds = run([tool] + arguments, code)

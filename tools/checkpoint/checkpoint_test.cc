@@ -47,12 +47,12 @@ TEST_F(CheckpointTest, HelpIsAWordToo) {
 TEST_F(CheckpointTest, WrongArgumentsAreAnsweredWithTheFormAndTheCure) {
   const ProgramRun list = Run("list");
   EXPECT_EQ(list.exit_code, 2);
-  EXPECT_THAT(list.output, HasSubstr("the form is `checkpoint list CHECKPOINT`, given `checkpoint "
-                                     "list`; --include=EXPRESSION picks variables"));
+  EXPECT_THAT(list.output, HasSubstr("expected `checkpoint list CHECKPOINT`, got `checkpoint "
+                                     "list`; --include=EXPRESSION selects variables"));
   const ProgramRun show = Run("show m");
   EXPECT_EQ(show.exit_code, 2);
-  EXPECT_THAT(show.output, HasSubstr("the form is `checkpoint show CHECKPOINT NAME ...`, given "
-                                     "`checkpoint show m`; `list CHECKPOINT` has the names"));
+  EXPECT_THAT(show.output, HasSubstr("expected `checkpoint show CHECKPOINT NAME ...`, got "
+                                     "`checkpoint show m`; `list CHECKPOINT` shows the names"));
   EXPECT_THAT(Run("list ''").output, HasSubstr("an argument of `checkpoint list` is empty"));
   EXPECT_THAT(Run("").output, HasSubstr("`help` shows them"));
   EXPECT_THAT(Run("shwo m").output, HasSubstr("did you mean show?"));
@@ -72,7 +72,7 @@ TEST_F(CheckpointTest, DiffExitsWithOneForADifferenceAndWithTwoForDamageWhichItR
   EXPECT_EQ(damaged.exit_code, 2);
   EXPECT_THAT(damaged.output,
               AllOf(HasSubstr("v (4 bytes at offset 0): crc32c"), HasSubstr("damaged in B"),
-                    HasSubstr("1 differ, 1 are damaged")));
+                    HasSubstr("1 different, 1 damaged")));
 }
 
 // An older checkpoint would be compared in silence, and its difference be a finding.
@@ -90,7 +90,7 @@ TEST_F(CheckpointTest, DiffAndVerifyOfAModelDirectoryTakeItsNewestCheckpointOrNo
     EXPECT_EQ(damaged.exit_code, 2) << damaged.output;
     EXPECT_THAT(damaged.output,
                 AllOf(HasSubstr("model.ckpt-2, cannot be compared: "),
-                      HasSubstr(IndexPath(newest) + ": "), HasSubstr("give its prefix")));
+                      HasSubstr(IndexPath(newest) + ": "), HasSubstr("pass its prefix")));
   }
   EXPECT_EQ(Run(absl::StrCat("verify ", dir_.path())).exit_code, 1);
   EST_ASSERT_OK(WriteFileAtomically(CheckpointStatePath(dir_.path()), "rubbish"));

@@ -62,7 +62,7 @@ TEST_F(ExtrasTest, APositionIsHeldAgainstItsCrcByteForByte) {
     bytes[i] = static_cast<char>(bytes[i] ^ 0x10);
     WriteInput(bytes);
     EXPECT_THAT(Damage(), ElementsAre(AllOf(StartsWith(InputStatePath(prefix_) + ": "),
-                                            HasSubstr("Delete it to train on"))))
+                                            HasSubstr("Delete it to continue training"))))
         << i;
   }
   WriteInput("");
@@ -74,17 +74,17 @@ TEST_F(ExtrasTest, AGraphThatDoesNotParseOrHangTogetherIsDamage) {
   WriteGraph(whole.substr(0, whole.size() - 1));
   EXPECT_THAT(Damage(),
               ElementsAre(AllOf(StartsWith(MetaGraphPath(prefix_) + ": its "),
-                                HasSubstr("are no MetaGraphDef. The variables are not affected"))));
+                                HasSubstr("are not a MetaGraphDef. The variables are not affected"))));
   WriteGraph("");
-  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("0 bytes are no MetaGraphDef with a graph")));
+  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("0 bytes are not a MetaGraphDef with a graph")));
   proto::MetaGraphDef graph = Graph();
   graph.mutable_graph_def()->mutable_node(1)->set_input(0, "c:1");
   WriteGraph(graph.SerializeAsString());
-  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("b in it reads c:1, and there is no node c")));
+  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("its node b reads c:1, but there is no node c")));
   graph = Graph();
   graph.mutable_saver_def()->set_save_tensor_name("save:0");
   WriteGraph(graph.SerializeAsString());
-  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("its saver uses save:0, and there is no node save")));
+  EXPECT_THAT(Damage(), ElementsAre(HasSubstr("its saver uses save:0, but there is no node save")));
   graph = Graph();
   graph.mutable_graph_def()->add_node()->set_name("a");
   WriteGraph(graph.SerializeAsString());

@@ -48,7 +48,7 @@ TEST_F(DiffTest, EqualCheckpointsAreEqualHoweverTheyArePartitioned) {
   const auto b = BundleReader::Open(dir_.File("b")).value();
   const DiffReport report = Diff(*a, *b, {}).value();
   EXPECT_TRUE(report.equal);
-  EXPECT_THAT(report.text, HasSubstr("2 variables are equal (A:"));
+  EXPECT_THAT(report.text, HasSubstr("variables: 2 equal (A:"));
 }
 
 TEST_F(DiffTest, NamesTheWorstElementWithBothValues) {
@@ -136,7 +136,7 @@ TEST_F(DiffTest, AllDamageIsReportedTogetherWithTheDifferencesOfTheRest) {
                           AllOf(HasSubstr(dir_.File("a")), HasSubstr("shape"))));
   EXPECT_THAT(report->text,
               AllOf(HasSubstr("damaged in both"), HasSubstr("damaged in B"), HasSubstr("40"),
-                    HasSubstr("1 variables are equal, 2 differ, 2 are damaged")))
+                    HasSubstr("variables: 1 equal, 2 different, 2 damaged")))
       << report->text;
 }
 

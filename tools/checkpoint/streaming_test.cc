@@ -80,7 +80,7 @@ TEST_F(StreamingTest, NoCommandHoldsAVariable) {
   }
   ExpectStreams("diff", [this]() -> absl::Status {
     EST_ASSIGN_OR_RETURN(const DiffReport report, Diff(*Open("whole"), *Open("parts"), {}));
-    const bool expected = absl::string_view(report.text).find("1 variables are equal, 1 differ") !=
+    const bool expected = absl::string_view(report.text).find("variables: 1 equal, 1 different") !=
                           absl::string_view::npos;
     return expected ? absl::OkStatus() : absl::InternalError(report.text);
   });

@@ -41,7 +41,7 @@ TEST(FindSavedModel, AMetaFileIsAModelAndIsFoundBesideCheckpoints) {
 TEST(FindSavedModel, WhatIsNotThereIsSaid) {
   const TempDir dir;
   EXPECT_THAT(FindSavedModel(dir.path()), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(FindSavedModel(dir.path()), ErrorHas("that folder holds nothing"));
+  EXPECT_THAT(FindSavedModel(dir.path()), ErrorHas("the folder contains nothing"));
   EXPECT_THAT(FindSavedModel(dir.File("none")), ErrorHas("there is no such folder"));
 }
 
@@ -50,7 +50,7 @@ TEST(ParseInputFiles, NamesAndFiles) {
               ElementsAre(Pair("x", "a/x.npy"), Pair("y", "y=1.npy")));
   EXPECT_THAT(ParseInputFiles("x.npy"), ErrorHas("'x.npy' is not NAME=FILE"));
   EXPECT_THAT(ParseInputFiles("x="), ErrorHas("'x=' is not NAME=FILE"));
-  EXPECT_THAT(ParseInputFiles("x=a.npy;x=b.npy"), ErrorHas("'x' stands twice"));
+  EXPECT_THAT(ParseInputFiles("x=a.npy;x=b.npy"), ErrorHas("'x' occurs twice"));
 }
 
 TEST(ReadInputs, ArraysAndRecords) {
@@ -82,7 +82,7 @@ TEST(OutputPath, StaysBelowTheFolder) {
   EXPECT_EQ(*OutputPath("out", "/etc/x"), "out/etc/x.npy");
   for (const char* const name : {"../x", "a/../../x", ".."}) {
     EXPECT_THAT(OutputPath("out", name),
-                ErrorHas("would be written outside of --outdir; --outputs takes others"))
+                ErrorHas("would be written outside of --outdir; select other outputs with --outputs"))
         << name;
   }
 }

@@ -78,7 +78,7 @@ TEST(SavedModelTool, TensorsOfAMetaFileAreRunByName) {
   EXPECT_THAT(other.output, HasSubstr("The graph's placeholders are 'x', 'labels'"));
   const ProgramRun both = Call(run + "logits:0 --signature_def=serving_default");
   EXPECT_EQ(both.exit_code, 2);
-  EXPECT_THAT(both.output, HasSubstr("leave --signature_def out"));
+  EXPECT_THAT(both.output, HasSubstr("leave out --signature_def"));
 }
 
 TEST(SavedModelTool, ASignatureIsShownAndRun) {

@@ -45,7 +45,7 @@ TEST(BatchInstanceTest, ASizeThatDoesNotDivideIsRefused) {
   });
   EXPECT_THAT(
       InstantiateForBatch(model.analysis, {model.y}, 10),
-      ErrorHas("the model does not take a batch of 10: 'groups/shape': a size of it is 10 / 4"));
+      ErrorHas("the model does not take a batch of 10: 'groups/shape': one of its sizes would be 10 / 4"));
 }
 
 TEST(BatchInstanceTest, NamesAndSeedsStay) {

@@ -56,7 +56,7 @@ TEST(GraphDifferenceTest, ZerosAreTheSameAsAConstantAndAsAFill) {
                          [](const Tensor& x) {
                            return Concat({x, Fill({3, 2}, Constant(1.0f))}, 1);
                          }),
-              HasSubstr("(Fill) stands for 'Const' (Const)"));
+              HasSubstr("(Fill) is in the place of 'Const' (Const)"));
 }
 
 TEST(GraphDifferenceTest, TheFirstOfSeveralDifferencesIsNamed) {
@@ -70,7 +70,7 @@ TEST(GraphDifferenceTest, TheFirstOfSeveralDifferencesIsNamed) {
 TEST(GraphDifferenceTest, AnotherOpAnotherInputAndAnotherSeedAreDifferences) {
   EXPECT_EQ(
       Difference([](const Tensor& x) { return Exp(x); }, [](const Tensor& x) { return Negate(x); }),
-      "'Neg' (Neg) stands for 'Exp' (Exp)");
+      "'Neg' (Neg) is in the place of 'Exp' (Exp)");
   EXPECT_NE(Difference([](const Tensor& x) { return Subtract(x, Exp(x)); },
                        [](const Tensor& x) { return Subtract(Exp(x), x); }),
             "");

@@ -47,7 +47,7 @@ TEST_F(FindSavedModel, AFolderOfExportsNamesTheNewest) {
   const std::string newest = dir_.File("export/last/1700000001");
   for (const std::string& folder :
        {dir_.path(), dir_.File("export"), dir_.File("export/last"), dir_.File("export/last/")}) {
-    EXPECT_THAT(Error(folder), ErrorHas("pass one of them, the newest is ")) << folder;
+    EXPECT_THAT(Error(folder), ErrorHas("pass one of them; the newest is ")) << folder;
     EXPECT_THAT(Error(folder), ErrorHas(newest));
   }
   EXPECT_THAT(Error(dir_.path()), ErrorIs(Not(HasSubstr("MakePredictor"))));
@@ -63,10 +63,10 @@ TEST_F(FindSavedModel, TheNewestOfSeveralFoldersIsTheLargestNumber) {
 TEST_F(FindSavedModel, AModelDirIsForMakePredictor) {
   Write("m/checkpoint");
   Write("m/model.ckpt-7.index");
-  EXPECT_THAT(Error(dir_.File("m")), ErrorIs(AllOf(HasSubstr("it holds checkpoints"),
+  EXPECT_THAT(Error(dir_.File("m")), ErrorIs(AllOf(HasSubstr("the folder contains checkpoints"),
                                                    HasSubstr("MakePredictor(receiver_fn)"))));
   EXPECT_THAT(Error(dir_.File("m/model.ckpt-7")),
-              ErrorIs(AllOf(HasSubstr("that is a checkpoint"), HasSubstr("MakePredictor"))));
+              ErrorIs(AllOf(HasSubstr("the path is a checkpoint"), HasSubstr("MakePredictor"))));
   Write("m/export/best/5/saved_model.pb");
   EXPECT_THAT(Error(dir_.File("m")),
               ErrorIs(AllOf(HasSubstr("the newest is " + dir_.File("m/export/best/5")),
@@ -76,12 +76,12 @@ TEST_F(FindSavedModel, AModelDirIsForMakePredictor) {
 TEST_F(FindSavedModel, AFileAndAnythingElseAreSaid) {
   Write("5/saved_model.pb");
   EXPECT_THAT(Error(dir_.File("5/saved_model.pb")),
-              ErrorIs(AllOf(HasSubstr("that is a file"), HasSubstr("pass " + dir_.File("5")))));
+              ErrorIs(AllOf(HasSubstr("the path is a file"), HasSubstr("pass " + dir_.File("5")))));
   EXPECT_THAT(Error(dir_.File("none")), ErrorHas("there is no such folder"));
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) Write(absl::StrCat("x/", name));
-  EXPECT_THAT(Error(dir_.File("x")), ErrorHas("that folder holds a, b, c, d, e and 2 more"));
+  EXPECT_THAT(Error(dir_.File("x")), ErrorHas("the folder contains a, b, c, d, e and 2 more"));
   EST_ASSERT_OK(CreateDirectories(dir_.File("empty")));
-  EXPECT_THAT(Error(dir_.File("empty")), ErrorHas("that folder holds nothing"));
+  EXPECT_THAT(Error(dir_.File("empty")), ErrorHas("the folder contains nothing"));
 }
 
 }  // namespace

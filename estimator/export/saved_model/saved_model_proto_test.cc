@@ -31,11 +31,11 @@ TEST(ReadSavedModelTest, AMissingOrBrokenFileIsNamed) {
   EST_ASSERT_OK(WriteFileAtomically(dir.File("saved_model.pbtxt"), "meta_graphs {"));
   const absl::Status text = ReadSavedModelProto(dir.path()).status();
   EXPECT_THAT(text, StatusIs(absl::StatusCode::kDataLoss,
-                             HasSubstr("saved_model.pbtxt: these 13 bytes are no SavedModel in ")));
+                             HasSubstr("saved_model.pbtxt: these 13 bytes are not a SavedModel in ")));
   EST_ASSERT_OK(WriteFileAtomically(dir.File("saved_model.pb"), "\x08"));
   const absl::Status binary = ReadSavedModelProto(dir.path()).status();
   EXPECT_THAT(binary, StatusIs(absl::StatusCode::kDataLoss,
-                               HasSubstr("saved_model.pb: these 1 bytes are no SavedModel")));
+                               HasSubstr("saved_model.pb: these 1 bytes are not a SavedModel")));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(SavedModelReaderTest, ListsTheSignatures) {
   EXPECT_EQ(signature->inputs.at("image").tensor_name, "image:0");
   EXPECT_EQ(signature->outputs.at("classes").ToString(), "i64 [?]");
   EXPECT_THAT((*model)->Signature("other"),
-              ErrorHas("has no signature 'other'; those there are: serving_default"));
+              ErrorHas("has no signature 'other'; it has: serving_default"));
 }
 
 TEST(SavedModelReaderTest, SaysWhatIsMissingOrBroken) {
@@ -43,7 +43,7 @@ TEST(SavedModelReaderTest, SaysWhatIsMissingOrBroken) {
   const auto bytes = ReadFile(JoinPath(kMnist, "saved_model.pb"));
   EST_ASSERT_OK(bytes);
   EST_ASSERT_OK(WriteFileAtomically(file, *bytes));
-  EXPECT_THAT(LoadPredictor(dir.path()), ErrorHas("no checkpoint stands beside the graph"));
+  EXPECT_THAT(LoadPredictor(dir.path()), ErrorHas("there is no checkpoint beside the graph"));
 }
 
 TEST(SavedModelReaderTest, AGraphWithoutSignaturesIsSaidToBeOne) {
@@ -58,7 +58,7 @@ TEST(SavedModelReaderTest, AGraphWithoutSignaturesIsSaidToBeOne) {
   EXPECT_THAT(
       (*model)->Signature("serving_default"),
       ErrorIs(
-          AllOf(HasSubstr("has no signatures; a .meta beside a checkpoint has the training graph"),
+          AllOf(HasSubstr("has no signatures; the .meta file of a checkpoint contains only the training graph"),
                 HasSubstr("in a SavedSignature for LoadPredictor; its placeholders are x:0"),
                 Not(HasSubstr("--")))));
 }
@@ -70,7 +70,7 @@ TEST(SavedModelReaderTest, HoldsInputsAgainstTheSignature) {
                                  ->Predict(ArrayMap{{"image", Array(DType::kFloat32, {1, 28})},
                                                     {"images", Array(DType::kInt32, {1})}})
                                  .status();
-  EXPECT_THAT(error, ErrorHas("'image' is f32 [1,28], the signature takes f32 [?,144]"));
+  EXPECT_THAT(error, ErrorHas("'image' is f32 [1,28], but the signature takes f32 [?,144]"));
   EXPECT_THAT(error, ErrorHas("there is no input 'images'"));
   EXPECT_THAT((*predictor)->Predict(ArrayMap()), ErrorHas("input 'image' is missing"));
 }

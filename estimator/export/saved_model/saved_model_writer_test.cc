@@ -171,7 +171,7 @@ TEST_F(SavedModelWriterTest, ShowSaysWhatSavedModelCliSays) {
   EXPECT_THAT(show->All(), HasSubstr("MetaGraphDef with tag-set: 'serve' contains the following"));
   EXPECT_THAT(*show->Ops("serve"), HasSubstr("'MatMul'"));
   EXPECT_THAT(show->Ops("train"),
-              ErrorHas("no graph has the tag-set 'train'; those that there are: 'serve'"));
+              ErrorHas("no graph has the tag-set 'train'; the tag-sets are: 'serve'"));
   EXPECT_THAT(show->InputsAndOutputs("serve", "x"),
               ErrorHas("Please choose from: serving_default"));
 }

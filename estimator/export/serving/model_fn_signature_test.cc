@@ -65,7 +65,7 @@ TEST_F(ModelSignatureTest, InputsOfDifferentBatchesAreNamed) {
       Make([](const NamedTensors& features) { return features.at("x") + features.at("z"); });
   EST_ASSERT_OK(source);
   EXPECT_THAT((*source)->GraphFor(Rows(2, 3)),
-              ErrorHas("input 'z' is [3,2], and with a batch of 2 [2,2]"));
+              ErrorHas("input 'z' is [3,2], but must be [2,2] for a batch of 2"));
   EXPECT_THAT((*source)->GraphFor(Rows(0, 0)), ErrorHas("has no rows"));
 }
 

@@ -183,11 +183,11 @@ TEST(PredictorTest, ARequestIsRefusedWithAllThatIsWrongWithIt) {
     return outputs.status();
   };
   const absl::Status names = error(ArrayMap{{"X", Rows(1)}});
-  EXPECT_THAT(names, ErrorHas("there is no input 'X'; did you mean 'x'?"));
+  EXPECT_THAT(names, ErrorHas("there is no input 'X' (did you mean 'x'?)"));
   EXPECT_THAT(names, ErrorHas("input 'x' is missing"));
   EXPECT_THAT(names, ErrorHas("It takes: 'x' (f32 [?,2])"));
   EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kInt32, {1, 2})}}),
-              ErrorHas("input 'x' is i32 [1,2], the signature takes f32 [?,2]"));
+              ErrorHas("input 'x' is i32 [1,2], but the signature takes f32 [?,2]"));
   EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {1, 3})}}), ErrorHas("is f32 [1,3]"));
   EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {2})}}), ErrorHas("is f32 [2]"));
   EXPECT_THAT(error(ArrayMap{{"x", Array(DType::kFloat32, {0, 2})}}), ErrorHas("has no rows"));

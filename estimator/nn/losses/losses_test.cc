@@ -108,12 +108,12 @@ TEST_F(Losses, DifferentShapesAreBothNamed) {
 // Fixed bug: they were "invalid []".
 TEST_F(Losses, LabelsThatAreNotThereAreCalledSo) {
   losses::SparseSoftmaxCrossEntropy(Tensor(), predictions_);
-  ExpectError(graph_, {"labels are not a tensor", "the dataset of input_fn gives none"});
+  ExpectError(graph_, {"labels are not a tensor", "the dataset of input_fn returns none"});
 }
 
 TEST_F(Losses, LabelsThatAreNotThereAreCalledSoByLossesOfOneShapeToo) {
   losses::MeanSquaredError(Tensor(), predictions_);
-  ExpectError(graph_, {"labels are not a tensor", "does the dataset of input_fn give labels?"});
+  ExpectError(graph_, {"labels are not a tensor", "check that the dataset of input_fn returns labels"});
 }
 
 TEST_F(Losses, ClassesWithAScoreOfEachClassAreToldWhatToTake) {

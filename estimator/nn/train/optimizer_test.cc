@@ -227,7 +227,7 @@ TEST_F(OptimizerTest, ALossThatNoVariableReachesIsNamed) {
   Weight("a"), Weight("b"), Weight("c"), Weight("d");
   const Operation step = train::GradientDescent(0.1).Minimize(Constant(1.0f, "my_loss"));
   EXPECT_FALSE(step.valid());
-  ExpectError(graph_, {"a loss that no variable reaches", "my_loss", "'a', 'b', 'c' and 1 more"});
+  ExpectError(graph_, {"does not depend on any trainable variable", "my_loss", "'a', 'b', 'c' and 1 more"});
 }
 
 TEST_F(OptimizerTest, ALossThatIsNoScalarIsNamed) {

@@ -52,7 +52,7 @@ TEST_F(FinalOpsHookTest, AnOpThatPullsInputIsRefusedWithAWarningAndEndOfInput) {
   const absl::Status status = session_.Start(hook);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange,
                                AllOf(HasSubstr("FinalOpsHook"), HasSubstr("'image' (f32 [2])"))));
-  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("needs data from the input")));
+  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("depends on the input")));
 }
 
 TEST_F(FinalOpsHookTest, AVariableWithoutAValueIsNamed) {

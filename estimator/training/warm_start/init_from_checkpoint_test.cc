@@ -201,7 +201,7 @@ TEST_F(InitFromCheckpointTest, EveryEntryThatNamesNothingIsListed) {
   EXPECT_THAT(Error(),
               ErrorIs(AllOf(HasSubstr("did you mean 'new/kernel'?"),
                             HasSubstr("Should be 'scope/': 'other_scope/'"),
-                            HasSubstr("a scope of the checkpoint maps to a variable"),
+                            HasSubstr("a scope of the checkpoint cannot map to a variable"),
                             HasSubstr("no variable is in that scope; there are new/kernel"))));
 }
 

@@ -50,8 +50,8 @@ TEST_F(VocabRemapTest, LinesMayEndInCarriageReturnsAndTheLastInNothing) {
 
 TEST_F(VocabRemapTest, TooFewWordsAndWordsGivenTwiceAreErrors) {
   EXPECT_THAT(ReadVocabRemapping(Info("a\n", 2, "a\n")),
-              ErrorIs(AllOf(HasSubstr("new has 1 words"), HasSubstr("new_vocab_size asks for 2"))));
-  EXPECT_THAT(ReadVocabRemapping(Info("a\n", 1, "a\n", 3)), ErrorHas("old_vocab_size asks for 3"));
+              ErrorIs(AllOf(HasSubstr("new has 1 words"), HasSubstr("new_vocab_size needs 2"))));
+  EXPECT_THAT(ReadVocabRemapping(Info("a\n", 1, "a\n", 3)), ErrorHas("old_vocab_size needs 3"));
   EXPECT_THAT(ReadVocabRemapping(Info("a\n", 1, "")), ErrorHas("old has 0 words"));
   EXPECT_THAT(ReadVocabRemapping(Info("a\nb\na\n", 3, "a\n")),
               ErrorHas("'a' twice, in lines 1 and 3"));

@@ -52,9 +52,9 @@ TEST(WarmStartSettings, AllThatIsWrongIsSaidAtOnce) {
   EXPECT_THAT(ValidateWarmStart(settings),
               ErrorIs(AllOf(
                   HasSubstr("'(' is not a regular expression"), HasSubstr("new_vocab is not given"),
-                  HasSubstr("new_vocab_size must be > 0, given: 0"),
-                  HasSubstr("num_oov_buckets must be >= 0, given: -1"),
-                  HasSubstr("old_vocab_size must be > 0, or -1 for all words, given: -2"),
+                  HasSubstr("new_vocab_size must be > 0, got 0"),
+                  HasSubstr("num_oov_buckets must be >= 0, got -1"),
+                  HasSubstr("old_vocab_size must be > 0, or -1 for all words, got -2"),
                   HasSubstr("The only supported values for the axis argument are 0 and 1"))));
 }
 

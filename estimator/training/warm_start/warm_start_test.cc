@@ -182,7 +182,7 @@ TEST_F(WarmStartTest, SizesThatDoNotFitTheVocabulariesAreErrors) {
   EST_EXPECT_OK(error());
   EXPECT_THAT(
       Error({.vars_to_warm_start = "words", .var_name_to_prev_var_name = {{"words", "embedding"}}}),
-      ErrorHas("another size: VocabInfo if words are its rows"));
+      ErrorHas("another size: use VocabInfo if its rows are words"));
 }
 
 TEST_F(WarmStartTest, WhatIsWrongWithVocabulariesIsSaidTogetherAndWithTheTableOfTheRest) {
