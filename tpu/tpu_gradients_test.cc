@@ -92,7 +92,7 @@ TinyTPUEstimator::Options WithTemperature(const std::string& dir, int shards,
     const Tensor rows = Gathered(features["x"], std::max(shards, 1));
     const Variable temperature =
         GetVariable("temperature", {}, {.initializer = initializers::Constant(0.5)});
-    const Tensor predictions = ReduceSum(rows, {1}, /*keepdims=*/true) * temperature;
+    const Tensor predictions = ReduceSum(rows, {1}, {.keepdims = true}) * temperature;
     const Tensor loss = TinyLoss(Ones(predictions.shape()), predictions);
     train::GradientDescent bare(0.1);
     std::vector<train::GradientAndVariable> pairs = bare.ComputeGradients(loss);

@@ -2,6 +2,8 @@
 #ifndef ESTIMATOR_OPS_BATCH_NORM_H_
 #define ESTIMATOR_OPS_BATCH_NORM_H_
 
+#include <string>
+
 #include "absl/strings/string_view.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/ops/reduction.h"
@@ -9,10 +11,14 @@
 namespace estimator {
 
 struct FusedBatchNormOptions {
+  // [C], in f32. Needed for inference, and in training with exponential_avg_factor below 1.
+  Tensor mean = {};
+  Tensor variance = {};
   float epsilon = 1e-3f;
   bool is_training = true;
   // Training: batch_mean and batch_variance are (1 - factor) * given + factor * of the batch.
   float exponential_avg_factor = 1;
+  std::string name = "";
 };
 
 struct FusedBatchNormOutputs {
@@ -25,13 +31,10 @@ struct FusedBatchNormOutputs {
 
 // (x - mean) / sqrt(variance + epsilon) * scale + offset, per channel, over all axes but the last.
 //   x: [..., C].  scale, offset: [C], f32 for x in f32, bf16 and f16.
-//   mean, variance: [C]; training with factor 1 does not read them: leave them out.
 // Errors: INVALID_ARGUMENT if sizes or types differ, or if inference has no mean and variance.
 // Source: TF 2.15 tf.compat.v1.nn.fused_batch_norm, FusedBatchNormV3 (any rank from 2 on here).
 FusedBatchNormOutputs FusedBatchNorm(const Tensor& x, const Tensor& scale, const Tensor& offset,
-                                     const FusedBatchNormOptions& options = {},
-                                     const Tensor& mean = {}, const Tensor& variance = {},
-                                     absl::string_view name = "");
+                                     const FusedBatchNormOptions& options = {});
 
 // The same from any mean and variance, composed: gradients flow to all of them.
 //   mean, variance: broadcast against x.  offset or scale may be left out.
@@ -45,10 +48,13 @@ Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& var
 Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float epsilon = 1e-12f,
                  absl::string_view name = "LayerNorm");
 
+struct L2NormalizeOptions {
+  float epsilon = 1e-12f;
+  std::string name = "l2_normalize";
+};
 // x / sqrt(max(sum(x^2), epsilon)), sums over the axes.
 // Source: TF 2.15 tf.math.l2_normalize.
-Tensor L2Normalize(const Tensor& x, const ReduceAxes& axes, float epsilon = 1e-12f,
-                   absl::string_view name = "l2_normalize");
+Tensor L2Normalize(const Tensor& x, const ReduceAxes& axes, const L2NormalizeOptions& options = {});
 
 }  // namespace estimator
 

@@ -4,12 +4,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
+
+struct RandomCategoricalOptions {
+  DType dtype = DType::kInt64;                 // of the classes: i32 or i64
+  std::optional<int64_t> seed = std::nullopt;  // the op's seed, as in TensorFlow
+  std::string name = "categorical";
+};
 
 // num_samples classes of each row, each drawn with probability softmax(logits). No gradient.
 //   logits: floating [N, C], C > 0; one that is not finite is never drawn.  Returns i64 (or i32)
@@ -18,9 +24,8 @@ namespace estimator {
 // own): see ops/random.h for seeds, steps and replicas. A step takes 2 * 256 Philox results for
 // each sample, with samples of a row rounded up to 4. Source: TF 2.15 tf.random.categorical
 // (Multinomial).
-Tensor RandomCategorical(const Tensor& logits, int64_t num_samples, DType dtype = DType::kInt64,
-                         std::optional<int64_t> seed = std::nullopt,
-                         absl::string_view name = "categorical");
+Tensor RandomCategorical(const Tensor& logits, int64_t num_samples,
+                         const RandomCategoricalOptions& options = {});
 
 }  // namespace estimator
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,9 +47,12 @@ Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes,
 
 // {before, after} for every axis.
 using Paddings = std::vector<std::pair<int64_t, int64_t>>;
-// tf.pad with zeros (Pad), or with `value` (PadV2).
-Tensor Pad(const Tensor& x, const Paddings& paddings, double value = 0,
-           absl::string_view name = "Pad");
+struct PadOptions {
+  double constant_values = 0;
+  std::string name = "Pad";
+};
+// tf.pad with zeros (Pad), or with another number (PadV2).
+Tensor Pad(const Tensor& x, const Paddings& paddings, const PadOptions& options = {});
 enum class MirrorMode { kReflect, kSymmetric };  // without and with the edge element
 Tensor MirrorPad(const Tensor& x, const Paddings& paddings, MirrorMode mode,
                  absl::string_view name = "MirrorPad");

@@ -190,7 +190,8 @@ TEST_F(TrainErrorsTest, ADynamicShapeIsRefused) {
                     HasSubstr("drop_remainder")));
   EXPECT_THAT(
       TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-        const Tensor size = Cast(ReduceMax(features["x"], ReduceAxes::All(), true), DType::kInt32);
+        const Tensor size =
+            Cast(ReduceMax(features["x"], ReduceAxes::All(), {.keepdims = true}), DType::kInt32);
         const Tensor x = Reshape(features["x"], Reshape(size, Shape{1}, "size"), "resized");
         const Tensor loss = TinyLoss(labels, layers::Dense(x, {.units = 1}));
         return EstimatorSpec::Train(loss, Minimize(loss));

@@ -50,7 +50,7 @@ TEST(BatchInstanceTest, ASizeThatDoesNotDivideIsRefused) {
 
 TEST(BatchInstanceTest, NamesAndSeedsStay) {
   const Analyzed model = OfThreeSizes([](const Tensor& x) {
-    return x + RandomUniform({x.dim(0), 4}, 0, 1, {.seed = 3}, "noise");
+    return x + RandomUniform({x.dim(0), 4}, {.seed = 3, .name = "noise"});
   });
   const auto instance = InstantiateForBatch(model.analysis, {model.y}, 5);
   ASSERT_TRUE(instance.ok()) << instance.status();

@@ -14,7 +14,7 @@ namespace {
 
 Tensor ClipDense(const Tensor& x, double clip_norm, const ReduceAxes& axes) {
   // The square root's derivative at 0 is not finite: take it elsewhere.
-  const Tensor sum = ReduceSum(Square(x), axes, /*keepdims=*/true);
+  const Tensor sum = ReduceSum(Square(x), axes, {.keepdims = true});
   const Tensor positive = Greater(sum, 0.0);
   const Tensor norm = Where(positive, Sqrt(Where(positive, sum, 1.0)), sum);
   return x * clip_norm / Maximum(norm, clip_norm);

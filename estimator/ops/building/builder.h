@@ -49,6 +49,11 @@ class OpBuilder {
   Attrs attrs_;
 };
 
+// The name that an op's options give, or the op's own.
+inline absl::string_view NameOr(const std::string& name, absl::string_view own) {
+  return name.empty() ? own : absl::string_view(name);
+}
+
 // The numbers as i32 (i64 if one needs it), of the given shape.
 Array IntArray(const Shape& shape, absl::Span<const int64_t> values);
 
