@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/runtime/program.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -224,7 +225,7 @@ struct Built {
   std::vector<Tensor> feeds;
 
   explicit Built(const std::function<Training(Built&)>& model) {
-    graph.sharding() = {.num_shards = 8, .on_replicas = true, .wrap_optimizer = true};
+    const ReplicaScope replicas({.num_shards = 8, .dense_gradients = true});
     const GraphScope scope(graph);
     step = model(*this);
     EXPECT_TRUE(graph.status().ok()) << graph.status();

@@ -1,5 +1,6 @@
-// The two halves of data-parallel training, which an optimizer applies by itself where the training
-// loop says so, and tpu::CrossShardOptimizer where the model says so: never both.
+// The two halves of data-parallel training. tpu::CrossShardOptimizer applies them where the model
+// says so. A bare optimizer applies them by itself where the model is built for several shards
+// (replica_scope.h). Never both.
 //
 // The split is TensorFlow's. ComputeGradients scales the loss (the mean over shards is a scaling of
 // each shard's loss); ApplyGradients sums gradients over shards. A program that computes gradients
@@ -33,31 +34,32 @@ struct GradientAndVariable {
 // Errors (kept by the graph): INVALID_ARGUMENT for another reduction.
 Tensor ScaleLossForShards(const Tensor& loss, Reduction reduction, int64_t group_size);
 
-// Every gradient summed over the shards of its group; groups empty: over all shards. Sets
-// graph.sharding().wrapped.
+// Every gradient summed over the shards of its group; groups empty: over all shards.
 std::vector<train::GradientAndVariable> SumGradientsOverShards(
     const std::vector<train::GradientAndVariable>& grads_and_vars,
     const std::vector<std::vector<int64_t>>& groups = {});
 
-// The same over all shards, but for those gradients that the model_fn has summed itself: what
-// CrossReplicaSum over all shards gave is the same everywhere, and so is what is computed from
-// nothing else than that, variables and constants (a gradient clipped after the sum). The sum must
-// stand behind Gradients(): what Gradients() returned is summed even where it is the same
-// everywhere, as its loss was scaled (a penalty on weights, or a variable that is reached through
-// nothing but features that the model_fn has gathered with CrossReplicaSum).
+// The same over all shards, except for gradients that the model_fn has summed itself. A result of
+// CrossReplicaSum over all shards is the same everywhere. So is what is computed only from such
+// results, variables and constants (a gradient clipped after the sum). Only a sum of what
+// Gradients() returned counts: Gradients() of a scaled loss is summed even where it is the same
+// everywhere (a penalty on weights, or a variable that is reached only through features that the
+// model_fn has gathered with CrossReplicaSum).
 std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
     const std::vector<train::GradientAndVariable>& grads_and_vars);
 
-// Whether, where several shards run `operations` in a step, no shard keeps what it learns to
-// itself. The shards share their variables, and shard 0's updates count. graph.update_ops() are
-// exempt, also where `operations` run them: averages of a batch normalization may be of gradients,
-// as of images that were moved along theirs. Errors: INVALID_ARGUMENT if nothing is summed over
-// shards, or if a variable that is not local takes its value from what Gradients() returned without
-// a sum behind it (gradients that are added up over steps, say), naming the variables.
-absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operation> operations);
+// Checks that no shard keeps what it learns to itself, where `num_shards` run `operations` in a
+// step. The shards share their variables, and shard 0's updates count. graph.update_ops() are
+// exempt, also where `operations` run them: averages of a batch normalization may be of gradients
+// (images that were moved along their gradients).
+// Errors: INVALID_ARGUMENT if nothing is summed over the shards, or if a variable that is not local
+// takes its value from an unsummed result of Gradients() (gradients that are added up over steps,
+// say), naming the variables.
+absl::Status CheckGradientsAreSummed(const Graph& graph, int num_shards,
+                                     absl::Span<const Operation> operations);
 
-// While it lives, optimizers that this thread calls neither scale nor sum: an outer one has done
-// it.
+// While it lives, optimizers that this thread calls neither scale nor sum, because an outer
+// optimizer has done it.
 class CrossShardScope {
  public:
   CrossShardScope();
@@ -70,8 +72,8 @@ class CrossShardScope {
   const bool previous_;
 };
 
-// Whether a bare optimizer in this graph has to scale and sum by itself.
-bool WrapsBareOptimizers(const Graph& graph);
+// Whether a bare optimizer that is called now has to scale and sum by itself.
+bool WrapsBareOptimizers();
 
 }  // namespace estimator
 

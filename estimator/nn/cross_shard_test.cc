@@ -92,34 +92,31 @@ TEST_F(CrossShardTest, AStatefulOpThatPassesItsInputThroughChangesNothing) {
 }
 
 TEST_F(CrossShardTest, WhatKeepsGradientsOfOneShardIsNamed) {
-  graph_.sharding().num_shards = 4;
   const Variable local = GetVariable("local", {2}, {.local = true}),
                  kept = GetVariable("kept", {2});
   const Tensor gradient = Gradient(ReduceSum(w_ * x_)), sum = CrossReplicaSum(gradient);
-  EXPECT_TRUE(
-      CheckGradientsAreSummed(graph_, {Group({Assign(w_, w_ - sum), AssignAdd(kept, sum * 2),
+  EXPECT_TRUE(CheckGradientsAreSummed(graph_, 4,
+                                      {Group({Assign(w_, w_ - sum), AssignAdd(kept, sum * 2),
                                               Assign(kept, x_), Assign(local, gradient)})})
-          .ok())
+                  .ok())
       << "a value of the features' is the model's own affair";
   const Operation updates = Group({AssignAdd(kept, gradient), Assign(w_, w_ - sum * gradient)});
-  const std::string message(CheckGradientsAreSummed(graph_, {updates}).message());
+  const std::string message(CheckGradientsAreSummed(graph_, 4, {updates}).message());
   EXPECT_NE(message.find("in 'kept', 'w': they are not summed over the 4 shards"),
             std::string::npos)
       << message;
-  graph_.sharding().num_shards = 1;
-  EXPECT_TRUE(CheckGradientsAreSummed(graph_, {updates}).ok());
+  EXPECT_TRUE(CheckGradientsAreSummed(graph_, 1, {updates}).ok());
 }
 
 // As batch normalization's averages of images that were moved along their gradients; a model may
 // group them with its train_op itself.
 TEST_F(CrossShardTest, UpdateOpsMayKeepGradientsOfOneShardWhereverTheyAreRun) {
-  graph_.sharding().num_shards = 4;
   const Variable average = GetVariable("average", {2}), kept = GetVariable("kept", {2});
   const Tensor gradient = Gradient(ReduceSum(w_ * x_)), sum = CrossReplicaSum(gradient);
   graph_.update_ops().push_back(Assign(average, gradient));
   const Operation updates = Group({Assign(w_, w_ - sum), Group(graph_.update_ops())});
-  EXPECT_EQ(CheckGradientsAreSummed(graph_, {updates}).ToString(), "OK");
-  EXPECT_NE(CheckGradientsAreSummed(graph_, {Group({updates, Assign(kept, gradient)})})
+  EXPECT_EQ(CheckGradientsAreSummed(graph_, 4, {updates}).ToString(), "OK");
+  EXPECT_NE(CheckGradientsAreSummed(graph_, 4, {Group({updates, Assign(kept, gradient)})})
                 .message()
                 .find("in 'kept': they are not summed"),
             absl::string_view::npos);

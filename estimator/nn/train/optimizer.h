@@ -62,16 +62,16 @@ class Optimizer {
   // ComputeGradients, then ApplyGradients.
   Operation Minimize(const Tensor& loss, const MinimizeOptions& options = {});
 
-  // d loss / d variable for each variable (none given: all trainable ones). Where the training loop
-  // wraps bare optimizers (graph.sharding()), the loss is divided by the number of shards first.
+  // d loss / d variable for each variable (none given: all trainable ones). On several
+  // shards (replica_scope.h), a bare optimizer divides the loss by the number of shards first.
   // Errors: INVALID_ARGUMENT if the loss is not a floating scalar, if there is no variable, or if
   // the loss does not depend on any of them.
   virtual std::vector<GradientAndVariable> ComputeGradients(
       const Tensor& loss, const std::vector<Variable>& variables = {});
 
-  // One step's updates. Where the training loop wraps bare optimizers, gradients are summed over
-  // shards first, but for those that the model_fn has summed itself with CrossReplicaSum. A pair
-  // whose gradient is invalid is passed over. Errors: INVALID_ARGUMENT if no gradient is left, if a
+  // One step's updates. On several shards, a bare optimizer first sums gradients over the shards,
+  // except for those that the model_fn has summed itself with CrossReplicaSum. A pair whose
+  // gradient is invalid is skipped. Errors: INVALID_ARGUMENT if no gradient is left, if a
   // gradient's type is not its variable's, or if Validate says so.
   virtual Operation ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,
                                    const ApplyOptions& options = {});
