@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/runtime/program.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -225,7 +226,7 @@ struct Built {
   std::vector<Tensor> feeds;
 
   explicit Built(const std::function<Training(Built&)>& model) {
-    graph.sharding() = {.num_shards = 8, .on_replicas = true, .wrap_optimizer = true};
+    const ReplicaScope replicas({.num_shards = 8, .dense_gradients = true});
     const GraphScope scope(graph);
     step = model(*this);
     EST_EXPECT_OK(graph.status());

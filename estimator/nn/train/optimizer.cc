@@ -10,6 +10,7 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/nn/initializers.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/nn/train/slot_creator.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
@@ -70,9 +71,10 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(
                                                 loss.name(), "' has no trainable variable")));
     return {};
   }
-  const Tensor scaled = WrapsBareOptimizers(graph) ? ScaleLossForShards(loss, Reduction::kMean,
-                                                                        graph.sharding().num_shards)
-                                                   : loss;
+  const Tensor scaled =
+      WrapsBareOptimizers()
+          ? ScaleLossForShards(loss, Reduction::kMean, ReplicaScope::Current().num_shards)
+          : loss;
   const std::vector<Tensor> gradients = Gradients(scaled, chosen);
   if (!graph.status().ok()) return {};
   std::vector<GradientAndVariable> pairs;
@@ -124,7 +126,7 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
     return invalid;
   }
   variables.clear();
-  if (WrapsBareOptimizers(graph)) pairs = SumGradientsNotYetSummed(pairs);
+  if (WrapsBareOptimizers()) pairs = SumGradientsNotYetSummed(pairs);
   for (const GradientAndVariable& pair : pairs) variables.push_back(pair.variable);
 
   std::vector<Operation> updates;
@@ -150,9 +152,8 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
 }
 
 std::vector<Operation> Optimizer::Apply(const Tensor& gradient, const Variable& variable) {
-  const Graph& graph = Graph::Current();
   const std::optional<IndexedSlices> slices =
-      graph.sharding().on_replicas ? std::nullopt : SlicesOf(gradient);
+      ReplicaScope::Current().dense_gradients ? std::nullopt : SlicesOf(gradient);
   if (!slices.has_value()) return ApplyDense(gradient, variable);
   return ApplySparse({gradient, *slices}, variable);
 }

@@ -170,7 +170,7 @@ Schedule NoisyLinearCosineDecay(const NoisyLinearCosineDecayOptions& o) {
     const NameScope scope("NoisyLinearCosineDecay");
     const Tensor s = Minimum(step, o.decay_steps);
     const Tensor variance = o.initial_variance / Pow(1 + s, ConstantLike(step, o.variance_decay));
-    const Tensor noise = RandomNormal({}, 0, 1, {.seed = o.seed}) * Sqrt(variance);
+    const Tensor noise = RandomNormal({}, {.seed = o.seed}) * Sqrt(variance);
     return LinearCosine(o, s, (o.decay_steps - s) / o.decay_steps + noise, scope.prefix());
   };
 }
