@@ -17,11 +17,12 @@
 namespace estimator::tpu {
 
 // A function that builds metrics on the host, and the replicas' tensors that it takes, each with
-// the batch on axis 0:
-//   {TestMetrics, {labels, logits}}                 MetricMap TestMetrics(const Tensor& labels,
-//   const Tensor& logits) {TestMetrics, {labels, logits}}                 MetricMap
-//   TestMetrics(const std::vector<Tensor>& tensors) {TestMetrics, {{"labels", labels}, ...}}
-//   MetricMap TestMetrics(const std::map<std::string, Tensor>&)
+// the batch on axis 0. The function takes one argument a tensor, a vector, or a map:
+//   MetricMap TestMetrics(const Tensor& labels, const Tensor& logits);
+//   MetricMap TestMetrics(const std::vector<Tensor>& tensors);
+//     {TestMetrics, {labels, logits}}
+//   MetricMap TestMetrics(const std::map<std::string, Tensor>& tensors);
+//     {TestMetrics, {{"labels", labels}, {"logits", logits}}}
 class EvalMetrics {
  public:
   using ListFn = std::function<MetricMap(const std::vector<Tensor>&)>;

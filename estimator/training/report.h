@@ -1,5 +1,5 @@
-// What a program says when it is done: the evaluation as a table, the results as JSON, how fast
-// training went, and how to look at it in TensorBoard.
+// What a program prints at its end: the evaluation as a table, the results as JSON, the speed of
+// training, and the TensorBoard command.
 #ifndef ESTIMATOR_TRAINING_REPORT_H_
 #define ESTIMATOR_TRAINING_REPORT_H_
 
@@ -18,42 +18,42 @@
 
 namespace estimator {
 
-// Names with values, in the order in which they are written.
+// Names and values, in the order in which they are written.
 using ReportValue = std::variant<int64_t, double, std::string>;
 using ReportFields = std::vector<std::pair<std::string, ReportValue>>;
 
-// "evaluated 10000 examples at step 1000 in 1.2 s", then a line for each metric, with a newline at
-// the end.
+// "evaluated 10000 examples at step 1000 in 1.2 s", then one line for each metric. Ends in a
+// newline.
 std::string EvaluationTable(const EvalResult& result);
 
-// The scalar metrics in name order (loss and global_step among them), then examples_evaluated.
+// The scalar metrics in name order, with loss and global_step, then examples_evaluated.
 ReportFields EvaluationFields(const EvalResult& result);
 
-// A JSON object with a line for each field. A number that is not finite becomes null, as JSON has
-// no name for it.
+// A JSON object with one line for each field. A number that is not finite becomes null, since JSON
+// cannot write it.
 std::string ToJson(const ReportFields& fields);
-// Replaces the file at once, never in part.
+// Writes a temporary file and renames it: readers never see a part of it.
 absl::Status WriteResultJson(absl::string_view path, const ReportFields& fields);
 
-// "tensorboard --logdir=<model_dir>", quoted for a shell where it must be.
+// "tensorboard --logdir=<model_dir>", quoted for a shell if necessary.
 std::string TensorBoardCommand(absl::string_view model_dir);
 
-// Seconds since the program was started, from the system's books (10 ms).
+// Seconds since the program was started, from /proc (to 10 ms).
 double SecondsSinceProcessStart();
-// The most memory that the process ever held.
+// The peak resident memory of this process.
 double PeakRssMib();
 
-// Measures training: pass it to Train as a hook, and ask it afterwards. It may be passed to several
-// calls of Train; the speed is then that of all.
+// Measures the speed of training. Pass it to Train as a hook and read it afterwards. After several
+// calls of Train, it returns the speed over all of them.
 class TrainingSpeedHook : public SessionRunHook {
  public:
-  // Clocks for tests.
+  // The clocks are for tests.
   explicit TrainingSpeedHook(Clock clock = SteadyClock(),
                              Clock since_start = SecondsSinceProcessStart)
       : clock_(std::move(clock)), since_start_(std::move(since_start)) {}
 
   // Examples of all replicas per second, from the end of a call's first run (which compiles) to the
-  // end of its last, all that lies between included. NaN if no call had two runs.
+  // end of its last run, including saves and hooks in between. NaN if no call had two runs.
   double examples_per_second() const;
   // From the start of the program to the end of its first run: one step locally, one loop of
   // iterations_per_loop on shards. NaN before.

@@ -8,8 +8,8 @@
 //    public:
 //     explicit Decay(Schedule rate) : Optimizer("Decay", std::move(rate)) {}
 //    protected:
-//     std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override
-//     {
+//     std::vector<Operation> ApplyDense(const Tensor& gradient,
+//                                       const Variable& variable) override {
 //       const Variable m = GetSlot(variable, "m");
 //       const Tensor new_m = m * 0.9 + gradient;
 //       return {Assign(m, new_m), Assign(variable, variable - Rate(variable) * new_m)};

@@ -1,8 +1,9 @@
 // Schedule: a learning rate that may change with global_step. Values are those of TF 2.15
 // tf.compat.v1.train.*_decay. Every formula below takes s, the step at which an update is made,
 // which is 0 for the first; it is computed in f32, from the int64 global_step.
-//   train::GradientDescent(train::ExponentialDecay({.initial = 0.05, .decay_steps = 97, .decay_rate
-//   = 0.95}))
+//   train::GradientDescent(train::ExponentialDecay({.initial = 0.05,
+//                                                   .decay_steps = 97,
+//                                                   .decay_rate = 0.95}))
 #ifndef ESTIMATOR_NN_TRAIN_SCHEDULE_H_
 #define ESTIMATOR_NN_TRAIN_SCHEDULE_H_
 
