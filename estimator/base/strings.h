@@ -1,10 +1,11 @@
-// Strings for people, and no more than absl lacks: near names for error messages, tables, and
-// amounts in units that one reads at a glance.
+// Text for messages: near names, shortened lists, tables, and amounts in readable units.
 #ifndef ESTIMATOR_BASE_STRINGS_H_
 #define ESTIMATOR_BASE_STRINGS_H_
 
 #include <absl/strings/string_view.h>
+#include <absl/types/span.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ int EditDistance(absl::string_view a, absl::string_view b);
 // at most a third of the name is to be changed, letter case aside. For "did you mean".
 std::optional<std::string> NearestName(absl::string_view name,
                                        const std::vector<std::string>& candidates);
+
+// "a, b, c and 4 more": the first `num_shown` of the items, and the number of the others.
+std::string JoinSome(absl::Span<const std::string> items, size_t num_shown);
 
 // Rows in aligned columns, two spaces between, a newline after each row. A column whose cells below
 // the first row are all numbers (with a unit, perhaps) is aligned right, others left. Rows may be

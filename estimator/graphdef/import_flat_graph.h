@@ -55,7 +55,7 @@ class FlatGraph {
   // The tensor called "node" or "node:1" in the graph.
   // Errors: INVALID_ARGUMENT naming the nearest node.
   absl::StatusOr<FlatTensor> Find(absl::string_view name);
-  // "'x', 'y' and 3 more", or "none": of the graph, not of its functions.
+  // "'x', 'y' and 3 more", or "none". Placeholders of functions are not listed.
   std::string Placeholders() const;
   // Makes the inputs of a node known. Errors: INVALID_ARGUMENT naming the node and the input.
   absl::Status Resolve(int node);
