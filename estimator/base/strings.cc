@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
 #include <absl/types/span.h>
 
 #include <algorithm>
@@ -67,6 +68,12 @@ std::optional<std::string> NearestName(absl::string_view name,
     }
   }
   return nearest;
+}
+
+std::string JoinSome(absl::Span<const std::string> items, size_t num_shown) {
+  const std::string joined = absl::StrJoin(items.subspan(0, num_shown), ", ");
+  if (items.size() <= num_shown) return joined;
+  return absl::StrCat(joined, " and ", items.size() - num_shown, " more");
 }
 
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {

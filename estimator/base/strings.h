@@ -1,9 +1,12 @@
-// Strings for messages: the nearest name for "did you mean", tables, and amounts in readable units.
+// Strings for messages: the nearest name for "did you mean", shortened lists, tables, and amounts in
+// readable units.
 #ifndef ESTIMATOR_BASE_STRINGS_H_
 #define ESTIMATOR_BASE_STRINGS_H_
 
 #include <absl/strings/string_view.h>
+#include <absl/types/span.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +22,9 @@ int EditDistance(absl::string_view a, absl::string_view b);
 // distance of at most a third of the length of name, or at most 2 (1 for names below 4 characters).
 std::optional<std::string> NearestName(absl::string_view name,
                                        const std::vector<std::string>& candidates);
+
+// "a, b, c and 4 more": the first `num_shown` of the items, and the number of the others.
+std::string JoinSome(absl::Span<const std::string> items, size_t num_shown);
 
 // Formats rows as aligned columns, with two spaces between columns and a newline after each row. A
 // column is aligned right if all its cells below the first row are numbers, with or without a unit.

@@ -50,6 +50,14 @@ TEST(StringsTest, BytesComeInBinaryUnits) {
   EXPECT_EQ(HumanBytes(int64_t{34} << 30), "34.0 GiB");
 }
 
+TEST(StringsTest, ALongListIsShortened) {
+  EXPECT_EQ(JoinSome({}, 2), "");
+  EXPECT_EQ(JoinSome({"a"}, 2), "a");
+  EXPECT_EQ(JoinSome({"a", "b"}, 2), "a, b");
+  EXPECT_EQ(JoinSome({"a", "b", "c"}, 2), "a, b and 1 more");
+  EXPECT_EQ(JoinSome(std::vector<std::string>(9, "x"), 1), "x and 8 more");
+}
+
 TEST(StringsTest, CountsComeInDecimalUnits) {
   EXPECT_EQ(HumanCount(950), "950");
   EXPECT_EQ(HumanCount(12.34), "12.3");

@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
@@ -210,16 +209,11 @@ absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view 
 }
 
 std::string FlatGraph::Placeholders() const {
-  constexpr size_t kShown = 10;
   std::vector<std::string> names;
   for (const proto::NodeDef& node : graph_def_.node()) {
     if (node.op() == "Placeholder") names.push_back(absl::StrCat("'", node.name(), "'"));
   }
-  if (names.empty()) return "none";
-  const size_t more = names.size() - std::min(names.size(), kShown);
-  names.resize(names.size() - more);
-  return absl::StrCat(absl::StrJoin(names, ", "),
-                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+  return names.empty() ? "none" : JoinSome(names, 10);
 }
 
 absl::StatusOr<FlatTensor> FlatGraph::Find(absl::string_view name) {

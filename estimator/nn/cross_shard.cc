@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "estimator/base/strings.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/ops/math_binary.h"
@@ -137,12 +137,8 @@ absl::Status CheckGradientsAreSummed(const Graph& graph, int num_shards,
       names.push_back(absl::StrCat("'", variable->name(), "'"));
   }
   if (names.empty()) return absl::OkStatus();
-  constexpr size_t kShown = 5;
-  const size_t shown = std::min(kShown, names.size());
   return absl::InvalidArgumentError(absl::StrCat(
-      "train_op keeps gradients of one shard in ",
-      absl::StrJoin(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-      names.size() > shown ? absl::StrCat(" and ", names.size() - shown, " more variables") : "",
+      "train_op keeps gradients of one shard in ", JoinSome(names, 5),
       ": they are not summed over the ", num_shards,
       " shards, which share their variables. Apply CrossReplicaSum to them first; an optimizer "
       "outside of tpu::CrossShardOptimizer does not sum a gradient again"));

@@ -43,8 +43,7 @@ absl::StatusOr<std::vector<Array>> RunOrigin(const Origin& origin, const std::ve
                                              const StepContext& context) {
   std::vector<std::vector<Array>> results;
   const auto at = [&](Value value) -> const Array& {
-    const size_t output = static_cast<size_t>(value.output);
-    return value.node < 0 ? inputs[output] : results[static_cast<size_t>(value.node)][output];
+    return value.node < 0 ? At(inputs, value.output) : At(results, value);
   };
   for (const Origin::Step& step : origin.steps) {
     std::vector<Array> operands;
@@ -76,12 +75,10 @@ std::vector<std::string> OpsWithoutReference(const Node& node, const KernelSpec&
   for (const Origin::Step& step : node.origin->steps) {
     KernelSpec own = SpecOf(step);
     for (const Value& input : step.inputs) {
-      const size_t output = static_cast<size_t>(input.output);
       const bool outer = input.node < 0;
-      own.inputs.push_back(
-          outer ? spec.inputs[output]
-                : node.origin->steps[static_cast<size_t>(input.node)].outputs[output]);
-      own.constants.push_back(outer ? spec.constants[output] : std::nullopt);
+      own.inputs.push_back(outer ? At(spec.inputs, input.output)
+                                 : At(At(node.origin->steps, input.node).outputs, input.output));
+      own.constants.push_back(outer ? At(spec.constants, input.output) : std::nullopt);
     }
     if (!HasReference(own)) ops.push_back(step.op);
   }

@@ -74,25 +74,25 @@ std::vector<std::vector<int>> Readers(const Module& module) {
   std::vector<std::vector<int>> readers(module.nodes.size());
   for (size_t n = 0; n < module.nodes.size(); ++n) {
     for (const Value& input : module.nodes[n].inputs) {
-      readers[static_cast<size_t>(input.node)].push_back(static_cast<int>(n));
+      At(readers, input.node).push_back(static_cast<int>(n));
     }
   }
-  for (const Value& fetch : module.fetches) readers[static_cast<size_t>(fetch.node)].push_back(-1);
+  for (const Value& fetch : module.fetches) At(readers, fetch.node).push_back(-1);
   for (const Update& update : module.updates) {
-    readers[static_cast<size_t>(update.value.node)].push_back(-1);
+    At(readers, update.value.node).push_back(-1);
   }
   return readers;
 }
 
 int OnlyReader(const std::vector<std::vector<int>>& readers, int n) {
-  const std::vector<int>& all = readers[static_cast<size_t>(n)];
+  const std::vector<int>& all = At(readers, n);
   return all.size() == 1 ? all[0] : -1;
 }
 
 void ReplaceUses(Module& module, const Replacements& to) {
   const auto resolve = [&to](Value& value) {
     while (static_cast<size_t>(value.node) < to.size()) {
-      const std::vector<Value>& outputs = to[static_cast<size_t>(value.node)];
+      const std::vector<Value>& outputs = At(to, value.node);
       const size_t output = static_cast<size_t>(value.output);
       if (output >= outputs.size() || outputs[output].node < 0) return;
       value = outputs[output];
@@ -110,8 +110,8 @@ void Compact(Module& module) {
   std::vector<char> live(size, 0);
   std::vector<int> stack;
   const auto visit = [&](Value value) {
-    if (live[static_cast<size_t>(value.node)]) return;
-    live[static_cast<size_t>(value.node)] = 1;
+    if (At(live, value.node)) return;
+    At(live, value.node) = 1;
     stack.push_back(value.node);
   };
   for (const Value& fetch : module.fetches) visit(fetch);
@@ -119,7 +119,7 @@ void Compact(Module& module) {
   while (!stack.empty()) {
     const int n = stack.back();
     stack.pop_back();
-    for (const Value& input : module.nodes[static_cast<size_t>(n)].inputs) visit(input);
+    for (const Value& input : module.node(n).inputs) visit(input);
   }
 
   // Numbers the live nodes anew in topological order. Of the nodes that are ready, the one with the
@@ -133,7 +133,7 @@ void Compact(Module& module) {
     ++num_live;
     missing[n] = static_cast<int>(module.nodes[n].inputs.size());
     for (const Value& input : module.nodes[n].inputs) {
-      readers[static_cast<size_t>(input.node)].push_back(static_cast<int>(n));
+      At(readers, input.node).push_back(static_cast<int>(n));
     }
     if (missing[n] == 0) ready.push(static_cast<int>(n));
   }
@@ -146,13 +146,11 @@ void Compact(Module& module) {
     new_index[n] = static_cast<int>(nodes.size());
     nodes.push_back(std::move(module.nodes[n]));
     for (const int reader : readers[n]) {
-      if (--missing[static_cast<size_t>(reader)] == 0) ready.push(reader);
+      if (--At(missing, reader) == 0) ready.push(reader);
     }
   }
   CHECK_EQ(nodes.size(), num_live) << "a pass made a cycle";
-  const auto renumber = [&new_index](Value& value) {
-    value.node = new_index[static_cast<size_t>(value.node)];
-  };
+  const auto renumber = [&new_index](Value& value) { value.node = At(new_index, value.node); };
   for (Node& node : nodes) {
     for (Value& input : node.inputs) renumber(input);
   }
@@ -175,7 +173,7 @@ std::string ToString(const Module& module) {
   }
   absl::StrAppend(&text, "fetch ", absl::StrJoin(module.fetches, ", ", value), "\n");
   for (const Update& update : module.updates) {
-    absl::StrAppend(&text, module.variables[static_cast<size_t>(update.variable)].name, " := ");
+    absl::StrAppend(&text, At(module.variables, update.variable).name, " := ");
     value(&text, update.value);
     text += "\n";
   }

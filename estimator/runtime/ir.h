@@ -1,11 +1,13 @@
-// The compiler's own view of a step: a flat, mutable list of nodes that the passes rewrite, so
-// that the user's Graph stays as it is. Internal to runtime.
+// The compiler's intermediate representation of a step. Passes rewrite it in place; the user's Graph
+// does not change. Internal to runtime.
 //
 // Invariant between passes: nodes are topologically sorted (a node's inputs have smaller indices).
 #ifndef ESTIMATOR_RUNTIME_IR_H_
 #define ESTIMATOR_RUNTIME_IR_H_
 
 #include <compare>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,20 +20,33 @@
 
 namespace estimator::ir {
 
-// Output `output` of node `node`.
+// Output number `output` of node number `node`.
 struct Value {
   int node = -1;
   int output = 0;
   friend auto operator<=>(const Value&, const Value&) = default;
 };
 
-// The plain ops that a fused node stands for, in order: what --check_kernels compares it with.
+// Element `index` of a list. Numbers of nodes and of outputs are ints, where -1 means none, and this
+// function converts them.
+template <typename List>
+decltype(auto) At(List& list, int64_t index) {
+  return list[static_cast<size_t>(index)];
+}
+// The element that belongs to `value` in a list with an inner list for each node.
+template <typename Lists>
+decltype(auto) At(Lists& lists, Value value) {
+  return At(At(lists, value.node), value.output);
+}
+
+// The ops that a fused node replaces, in order. --check_kernels runs them and compares the results.
 struct Origin {
   struct Step {
     std::string op;
     std::string name;
     Attrs attrs;
-    std::vector<Value> inputs;  // node = -1: the fused node's input `output`; else step `node`
+    // node >= 0: output `output` of step `node`; node = -1: input `output` of the fused node.
+    std::vector<Value> inputs;
     std::vector<TensorSpec> outputs;
   };
   std::vector<Step> steps;
@@ -42,15 +57,15 @@ struct Node {
   enum class Kind { kOp, kConstant, kFeed, kVariable };
   Kind kind = Kind::kOp;
   std::string op;
-  std::string name;  // unique, for people: the user's node that it comes from
+  std::string name;  // of the user's node that it comes from; for messages
   Attrs attrs;
   std::vector<Value> inputs;
   std::vector<TensorSpec> outputs;
-  bool stateful = false;                 // never merged, never folded
-  Array constant;                        // kConstant
-  int index = -1;                        // kFeed, kVariable: which
-  std::shared_ptr<const Origin> origin;  // of a fused node, where it is known
-  std::shared_ptr<Kernel> kernel;        // null until one is chosen
+  bool stateful = false;                 // a stateful node is neither merged nor folded
+  Array constant;                        // the value of a kConstant
+  int index = -1;                        // of a kFeed or kVariable in the module's list
+  std::shared_ptr<const Origin> origin;  // of a fused node; null if it is not known
+  std::shared_ptr<Kernel> kernel;        // null before SelectKernels
 };
 
 struct Variable {
@@ -58,7 +73,7 @@ struct Variable {
   TensorSpec spec;
 };
 
-// At the end of the step, `variable` becomes `value`.
+// Variable number `variable` takes the value `value` at the end of the step.
 struct Update {
   int variable = 0;
   Value value;
@@ -72,50 +87,50 @@ struct Module {
   std::vector<Variable> variables;
   std::vector<Value> fetches;
   std::vector<Update> updates;
-  int num_fused_nodes = 0;  // nodes that no longer run on their own
+  int num_fused_nodes = 0;  // the number of nodes that fused nodes have replaced
 
-  const Node& node(Value value) const { return nodes[static_cast<size_t>(value.node)]; }
-  Node& node(Value value) { return nodes[static_cast<size_t>(value.node)]; }
-  const TensorSpec& spec(Value value) const {
-    return node(value).outputs[static_cast<size_t>(value.output)];
-  }
-  // Null unless the value is a constant.
+  const Node& node(int n) const { return At(nodes, n); }
+  Node& node(int n) { return At(nodes, n); }
+  // The node that computes `value`.
+  const Node& node(Value value) const { return node(value.node); }
+  Node& node(Value value) { return node(value.node); }
+  const TensorSpec& spec(Value value) const { return At(node(value).outputs, value.output); }
+  // Null if the value is not a constant.
   const Array* constant(Value value) const;
 };
 
-// A view gives its input's bytes another shape: it never runs.
+// A view has the bytes of its input and another shape. It does not run.
 bool IsView(const Node& node);
-// The value whose bytes `value` shows, through views.
+// The value that `value` is a view of; `value` itself if it is not a view.
 Value Root(const Module& module, Value value);
 
-// A constant that holds `value`, to be added to a module.
+// A constant node that holds `value`. The caller adds it to a module.
 Node MakeConstant(Array value, std::string name);
-// `input` with another shape of the same size.
+// A Reshape of `input` to `spec`, which has the same number of elements.
 Node MakeReshape(Value input, const TensorSpec& spec, std::string name);
 
-// All that is known of `node` when its kernel is built.
+// The spec from which the kernel of `node` is built: its attributes, shapes and constant inputs.
 KernelSpec SpecOf(const Module& module, const Node& node);
 
-// `node` as a step of a fused node's origin.
+// Makes `node` a step of a fused node's origin, with these inputs.
 Origin::Step StepOf(const Node& node, std::vector<Value> inputs);
 
-// For every node the nodes that read it, each as often as it does; fetches and updates count as a
-// reader -1.
+// For each node, the nodes that read it. A node that reads it twice is listed twice. Each fetch and
+// each update is listed as -1.
 std::vector<std::vector<int>> Readers(const Module& module);
-// The only node that reads any output of node `n`, or -1 if there are several, or a fetch or an
-// update reads it too.
+// The only reader of node `n`. -1 if it has several readers, or if a fetch or an update reads it.
 int OnlyReader(const std::vector<std::vector<int>>& readers, int n);
 
-// Points every use of node n's output o to to[n][o], where that is set (node >= 0); chains of
-// replacements are followed.
+// Replaces each use of output o of node n by to[n][o] where that is set (node >= 0). Follows chains
+// of replacements.
 using Replacements = std::vector<std::vector<Value>>;
 void ReplaceUses(Module& module, const Replacements& to);
 
-// Drops what no fetch and no update needs, and restores the topological order: by first index
-// where there is a choice. REQUIRES: no cycle.
+// Removes nodes that no fetch and no update needs, and restores the topological order. Of nodes that
+// could come next, the one with the smallest index does. REQUIRES: there is no cycle.
 void Compact(Module& module);
 
-// One line per node. For people and tests.
+// One line for each node, for logs and tests.
 std::string ToString(const Module& module);
 
 }  // namespace estimator::ir

@@ -47,7 +47,7 @@ class Importer {
   Value At(const Tensor& tensor) const {
     const auto fed = feeds_.find(tensor);
     if (fed != feeds_.end()) return {fed->second, 0};
-    return {index_[static_cast<size_t>(tensor.node()->id())], tensor.output()};
+    return {ir::At(index_, tensor.node()->id()), tensor.output()};
   }
 
   void AddFeeds(const std::vector<Tensor>& feeds) {
@@ -71,7 +71,7 @@ class Importer {
     const auto visit = [&](const Tensor& tensor) {
       // A fed tensor needs none of its inputs.
       if (feeds_.count(tensor) > 0) return;
-      char& seen = needed[static_cast<size_t>(tensor.node()->id())];
+      char& seen = ir::At(needed, tensor.node()->id());
       if (!std::exchange(seen, 1)) stack.push_back(tensor.node());
     };
     for (const Tensor& fetch : spec.fetches) visit(fetch);

@@ -24,7 +24,7 @@ namespace estimator {
 namespace {
 
 std::string BufferString(const ir::MemoryPlan& plan, int number) {
-  const ir::Buffer& buffer = plan.buffers[static_cast<size_t>(number)];
+  const ir::Buffer& buffer = ir::At(plan.buffers, number);
   switch (buffer.kind) {
     case ir::Buffer::Kind::kArena:
       return absl::StrCat("@", buffer.offset);
@@ -43,7 +43,7 @@ std::string BufferString(const ir::MemoryPlan& plan, int number) {
 // Decides which instructions --check_kernels checks against reference kernels, and logs the others.
 void ChooseChecks(ProgramImpl& impl) {
   for (const ir::Instruction& instruction : impl.code.instructions) {
-    const ir::Node& node = impl.module.nodes[static_cast<size_t>(instruction.node)];
+    const ir::Node& node = impl.module.node(instruction.node);
     const std::vector<std::string> without =
         node.op == ir::kCopyOp ? std::vector<std::string>()
                                : ir::OpsWithoutReference(node, ir::SpecOf(impl.module, node));
@@ -100,7 +100,7 @@ Program::~Program() = default;
 int Program::num_segments() const { return static_cast<int>(impl_->code.segments.size()); }
 
 const std::vector<Collective>& Program::collectives(int segment) const {
-  return impl_->code.segments[static_cast<size_t>(segment)].collectives;
+  return ir::At(impl_->code.segments, segment).collectives;
 }
 
 const ExecutableInfo& Program::info() const { return impl_->info; }
@@ -118,8 +118,8 @@ std::string Program::ToString() const {
   const auto spec = [](std::string* out, const TensorSpec& s) { out->append(s.ToString()); };
   const auto append = [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
-      const ir::Instruction& instruction = impl_->code.instructions[static_cast<size_t>(i)];
-      const ir::Node& node = impl_->module.nodes[static_cast<size_t>(instruction.node)];
+      const ir::Instruction& instruction = ir::At(impl_->code.instructions, i);
+      const ir::Node& node = impl_->module.node(instruction.node);
       absl::StrAppend(&text, "  ", absl::StrJoin(instruction.outputs, ", ", buffer), " = ", node.op,
                       "(", absl::StrJoin(instruction.inputs, ", ", buffer),
                       ") : ", absl::StrJoin(node.outputs, ", ", spec), "  # ", node.name, "\n");
@@ -138,7 +138,7 @@ std::string Program::ToString() const {
   absl::StrAppend(&text, "updates\n");
   append(impl_->code.updates_begin, static_cast<int>(impl_->code.instructions.size()));
   for (const int u : impl_->schedule.copies) {
-    const ir::Update& update = impl_->module.updates[static_cast<size_t>(u)];
+    const ir::Update& update = ir::At(impl_->module.updates, u);
     absl::StrAppend(&text, "  var", update.variable, " = copy(",
                     BufferString(plan, plan.buffer(update.value)), ")  # ", update.name, "\n");
   }

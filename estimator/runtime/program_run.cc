@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/runtime/arena_fence.h"
 #include "estimator/runtime/compare_kernels.h"
 #include "estimator/runtime/passes/select_kernels.h"
@@ -25,8 +26,7 @@ absl::Status CheckGroups(const Collective& collective, int num_replicas) {
   bool good = true;
   for (const std::vector<int64_t>& group : collective.groups) {
     for (const int64_t replica : group) {
-      good = good && replica >= 0 && replica < num_replicas &&
-             ++count[static_cast<size_t>(replica)] == 1;
+      good = good && replica >= 0 && replica < num_replicas && ++ir::At(count, replica) == 1;
     }
   }
   if (good && std::all_of(count.begin(), count.end(), [](int c) { return c == 1; }))
@@ -100,8 +100,8 @@ void ProgramRun::State::Bind() {
   size_t in = 0, out = 0;
   for (size_t i = 0; i < args.size(); ++i) {
     const ir::Instruction& instruction = impl->code.instructions[i];
-    for (const int b : instruction.inputs) inputs[in++] = address[static_cast<size_t>(b)];
-    for (const int b : instruction.outputs) outputs[out++] = address[static_cast<size_t>(b)];
+    for (const int b : instruction.inputs) inputs[in++] = ir::At(address, b);
+    for (const int b : instruction.outputs) outputs[out++] = ir::At(address, b);
     args[i].scratch = instruction.scratch < 0 ? nullptr : arena->data() + instruction.scratch;
   }
 }
@@ -110,8 +110,7 @@ void ProgramRun::State::BindFetches() {
   const ir::Module& module = impl->module;
   for (size_t f = 0; f < module.fetches.size(); ++f) {
     const ir::Node& root = module.node(ir::Root(module, module.fetches[f]));
-    const ir::Buffer& buffer =
-        impl->plan.buffers[static_cast<size_t>(impl->plan.buffer(module.fetches[f]))];
+    const ir::Buffer& buffer = ir::At(impl->plan.buffers, impl->plan.buffer(module.fetches[f]));
     const size_t index = static_cast<size_t>(buffer.index);
     const Array& source = buffer.kind == ir::Buffer::Kind::kFeed       ? feeds[index]
                           : buffer.kind == ir::Buffer::Kind::kConstant ? root.constant
@@ -151,7 +150,7 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
   }
   for (const ir::Node& node : impl.module.nodes) {
     if (node.kind != ir::Node::Kind::kVariable) continue;
-    const std::string& name = impl.module.variables[static_cast<size_t>(node.index)].name;
+    const std::string& name = ir::At(impl.module.variables, node.index).name;
     state->reads.emplace_back(&name, store.InitializedFlag(name));
   }
   state->arena = arena != nullptr ? std::move(arena) : std::make_shared<Arena>();
@@ -189,13 +188,9 @@ absl::Status ProgramRun::CheckInitialized() const {
   }
   if (missing.empty()) return absl::OkStatus();
   std::sort(missing.begin(), missing.end());
-  const size_t shown = std::min<size_t>(missing.size(), 10);
-  const std::string names =
-      absl::StrJoin(missing.begin(), missing.begin() + static_cast<ptrdiff_t>(shown), ", ");
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the step reads variables that have no value yet: ", names,
-      missing.size() > shown ? absl::StrCat(" and ", missing.size() - shown, " more") : "",
-      "; initialize them or restore a checkpoint"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("the step reads variables that have no value yet: ", JoinSome(missing, 10),
+                   "; initialize them or restore a checkpoint"));
 }
 
 std::optional<int64_t> ProgramRun::GlobalStep() const {
@@ -240,7 +235,7 @@ void ProgramRun::State::AllowOperands(const ArenaFence& fence, size_t i,
 absl::Status ProgramRun::State::RunInstruction(size_t i) {
   args[i].step = step;
   const ir::Instruction& instruction = impl->code.instructions[i];
-  const ir::Node& node = impl->module.nodes[static_cast<size_t>(instruction.node)];
+  const ir::Node& node = impl->module.node(instruction.node);
   // Each instruction may access only its own operands, so that asan finds a read of another value.
   const ArenaFence fence(*arena);
   if constexpr (ArenaFence::kActive) AllowOperands(fence, i, node);
@@ -253,7 +248,7 @@ absl::Status ProgramRun::State::RunInstruction(size_t i, Trace* trace) {
   if (trace == nullptr) return RunInstruction(i);
   const int64_t start = TraceClockMicros();
   const absl::Status status = RunInstruction(i);
-  const ir::Node& node = impl->module.nodes[static_cast<size_t>(impl->code.instructions[i].node)];
+  const ir::Node& node = impl->module.node(impl->code.instructions[i].node);
   trace->events.push_back({.name = node.name,
                            .op = node.op,
                            .replica = replica,
@@ -287,17 +282,16 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
   }
   state.step = {.step = global_step, .replica = state.replica, .num_replicas = state.num_replicas};
   const std::shared_ptr<Trace> trace = ThreadTrace();
-  const ir::Code::Segment& code = state.impl->code.segments[static_cast<size_t>(segment)];
+  const ir::Code::Segment& code = ir::At(state.impl->code.segments, segment);
   for (int i = code.begin; i < code.end; ++i) {
     // Only replica 0's updates take effect.
-    if (state.replica > 0 && state.impl->code.instructions[static_cast<size_t>(i)].only_updates)
-      continue;
+    if (state.replica > 0 && ir::At(state.impl->code.instructions, i).only_updates) continue;
     EST_RETURN_IF_ERROR(state.RunInstruction(static_cast<size_t>(i), trace.get()));
   }
   return absl::OkStatus();
 }
 
-void* ProgramRun::buffer(int number) { return state_->address[static_cast<size_t>(number)]; }
+void* ProgramRun::buffer(int number) { return ir::At(state_->address, number); }
 
 absl::Status ProgramRun::ApplyUpdates() {
   State& state = *state_;
@@ -307,15 +301,14 @@ absl::Status ProgramRun::ApplyUpdates() {
     EST_RETURN_IF_ERROR(state.RunInstruction(i, trace.get()));
   }
   for (const int u : state.impl->schedule.copies) {
-    const ir::Update& update = module.updates[static_cast<size_t>(u)];
-    Array& variable = *state.variables[static_cast<size_t>(update.variable)];
+    const ir::Update& update = ir::At(module.updates, u);
+    Array& variable = *ir::At(state.variables, update.variable);
     ir::CopyElements(variable.dtype(), variable.num_elements(),
-                     state.address[static_cast<size_t>(state.impl->plan.buffer(update.value))],
-                     variable.raw());
+                     ir::At(state.address, state.impl->plan.buffer(update.value)), variable.raw());
   }
   if (!state.marked) {
     for (const ir::Update& update : module.updates) {
-      state.store->MarkInitialized(module.variables[static_cast<size_t>(update.variable)].name);
+      state.store->MarkInitialized(ir::At(module.variables, update.variable).name);
     }
     state.marked = true;
   }

@@ -1,8 +1,10 @@
 // Writes and reads checkpoints for the check against TensorFlow (tools/verify_interop.sh).
 //
-//   bundle_tool write PREFIX      a checkpoint with every dtype, scalars, empty tensors, a
-//   partition bundle_tool print PREFIX      each variable: name, type, and the sum of its numbers
-//   or its text
+//   bundle_tool write PREFIX   writes a checkpoint with every dtype, scalars, empty tensors and a
+//                              partitioned variable
+//   bundle_tool print PREFIX   prints the name and type of each variable, and the sum of its
+//   numbers
+//                              or its text
 #include <iostream>
 #include <string>
 #include <vector>

@@ -1,11 +1,15 @@
-// Exports the MNIST network in every form, with what it predicts, for
+// Exports the MNIST network in every form, with its predictions, for
 // testdata/interop/check_export.py:
+//
 //   export_tool DIRECTORY
+//
 // trains a few steps and writes
-//   raw/SECONDS      a SavedModel whose receiver takes images; graphs of all three modes in modes/
-//   parsing/SECONDS  one that takes serialized Examples: predict, classify, regress
+//   raw/SECONDS      a SavedModel whose receiver takes images
+//   modes/SECONDS    a SavedModel with the graphs of all three modes
+//   parsing/SECONDS  a SavedModel that takes serialized Examples: predict, classify, regress
 //   kinds/SECONDS    features and outputs of every kind: defaults, integers, strings, booleans
-//   frozen.pb        the network as a frozen graph; frozen.txt: the names of its input and output
+//   frozen.pb        the network as a frozen graph
+//   frozen.txt       the names of its input and output
 //   values           a bundle: images, serialized Examples, and the outputs at batch sizes 1, 3, 16
 #include <iostream>
 #include <memory>
@@ -26,8 +30,9 @@ namespace {
 
 constexpr int64_t kBatchSizes[] = {1, 3, 16};
 
-// Values whose graph depends on the batch size in every way that an export can free of it: sizes
-// with several unknowns, zeros of the batch's length, a range over the rows.
+// Computes the logits again in ways that depend on the batch size, and that an export for any batch
+// size must handle: sizes with several unknowns, zeros of the batch's length, a range over the
+// rows.
 Tensor RowsInTheBatch(const Tensor& logits) {
   const int64_t n = logits.dim(0);
   const Tensor twice = Concat({logits, Zeros({n, 2})}, 1);              // f32 [n, 12]
@@ -65,7 +70,8 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
   return tpu::TPUEstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
 }
 
-// Features of every kind that Examples hold, outputs of every dtype, several signatures.
+// A receiver of every kind of feature in Examples. The model has outputs of every dtype and several
+// signatures.
 ServingInputReceiverFn KindsReceiver() {
   return BuildParsingServingInputReceiverFn(
       {{"id", FixedLenFeature{.dtype = DType::kInt32, .default_value = Array::Scalar<int32_t>(7)}},
@@ -96,7 +102,7 @@ EstimatorSpec KindsModelFn(const Features& features, const Labels&, Mode, const 
                   {"regress", RegressionOutput(MatMul(x, w))}}});
 }
 
-// The outputs of every batch size, as `<prefix>/<batch>/<output>`.
+// Adds the outputs of every batch size, named `<prefix>/<batch>/<output>`.
 absl::Status AddOutputs(const Predictor& predictor, const std::string& prefix,
                         const std::string& input, const Array& rows, BundleWriter& writer) {
   for (const int64_t batch : kBatchSizes) {

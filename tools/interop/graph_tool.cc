@@ -1,8 +1,14 @@
-// Builds a graph with most ops, gradients and optimizers, runs it, and writes it down, for
-// check_graph.py:
+// Builds a graph with most ops, gradients and optimizers, runs it, and writes it, for
+// testdata/interop/check_graph.py:
+//
 //   graph_tool DIRECTORY
-// writes graph.pb (the GraphDef) and `values`, a bundle of `value/<tensor>`, and of every variable
-// `before/<name>` and, when all train ops have run once, `after/<name>`.
+//
+// writes
+//   graph.pb  the GraphDef
+//   values    a bundle with
+//               value/<tensor>   the value of each tensor
+//               before/<name>    each variable
+//               after/<name>     each variable after all train ops have run once
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -76,7 +82,7 @@ void BuildShapes() {
   RandomUniformInt({4}, 0, 9), RandomNormal({4}), TruncatedNormal({4});
 }
 
-// A small network of every kind of layer; its loss.
+// Builds a small network with every kind of layer. Returns its loss.
 Tensor BuildNetwork() {
   const Tensor images = Weights("images", {4, 8, 8, 3});
   const Tensor labels = Constant(Array::Of<int32_t>({4}, {0, 2, 1, 2}), "labels");

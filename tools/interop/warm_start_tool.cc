@@ -1,12 +1,12 @@
-// Warm-starts a model whose variables the command line names and writes them as a checkpoint: for
-// tools/verify_interop.sh, which holds them against what TensorFlow's Estimator makes of the same.
+// Warm-starts a model whose variables are given on the command line, and writes them as a
+// checkpoint. tools/verify_interop.sh compares them with the result of TensorFlow's Estimator.
 //
 //   warm_start_tool OUT_PREFIX [var=NAME:2x3]... [slot=NAME:2x3]...
 //       [from=PATH] [regex=TRAINABLE] [all=REGEX]... [only_vocab] [prev=NAME:OLD]...
 //       [vocab=NAME:NEW_FILE:SIZE:OOV:OLD_FILE:OLD_SIZE:BACKUP:AXIS]...
 //       [init=PATH] [assign=THERE:HERE]...
-//       [averages=PREFIX]: what evaluation restores from it, moving averages in place of weights
-// Every variable begins at -1 where nothing else is said.
+//       [averages=PREFIX]   restores as evaluation does: moving averages instead of weights
+// A variable starts at -1 if nothing else is given.
 #include <cstdlib>
 #include <iostream>
 #include <string>

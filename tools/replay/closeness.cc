@@ -40,7 +40,7 @@ Closeness HoldAgainst(const Array& actual, const Array& expected, double rtol, d
     if (a == e || (std::isnan(a) && std::isnan(e))) continue;
     const double allowed = tolerance.absolute + tolerance.relative * std::abs(e);
     const double ratio = std::isfinite(a) && std::isfinite(e)
-                             ? std::abs(a - e) / allowed  // Inf where nothing is allowed
+                             ? std::abs(a - e) / allowed  // Inf if `allowed` is 0
                              : std::numeric_limits<double>::infinity();
     closeness.of_tolerance = std::max(closeness.of_tolerance, ratio);
   }

@@ -13,14 +13,14 @@
 namespace estimator::replay {
 namespace {
 
-// "conv2d/Relu/0" -> "conv2d/Relu:0"
+// Returns "conv2d/Relu:0" for "conv2d/Relu/0".
 std::string TensorName(const std::string& recorded) {
   const size_t slash = recorded.rfind('/');
   if (slash == std::string::npos) return recorded;
   return absl::StrCat(recorded.substr(0, slash), ":", recorded.substr(slash + 1));
 }
 
-// The recorded name of each forward tensor that the graph has, in its order.
+// Maps each forward tensor that the graph has to its name in the reference.
 absl::StatusOr<std::map<Tensor, std::string>> ForwardTensors(Graph& graph,
                                                              const Reference& reference,
                                                              std::vector<std::string>& notes) {
@@ -38,8 +38,8 @@ absl::StatusOr<std::map<Tensor, std::string>> ForwardTensors(Graph& graph,
     return absl::InvalidArgumentError(absl::StrCat(
         "this model's graph has none of the forward tensors of ", reference.folder(), ": ",
         absl::StrJoin(unknown, ", "),
-        "; name the layers and ops as the model that made the reference does, or record it "
-        "without forward/"));
+        "; use the names of layers and ops of the model that made the reference, or record the "
+        "reference without forward/"));
   }
   if (!unknown.empty()) {
     notes.push_back(absl::StrCat("forward tensors that this model's graph does not have: ",
@@ -58,8 +58,8 @@ absl::Status CheckGradients(const Graph& graph, const Reference& reference) {
   if (frozen.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       reference.folder(), " has gradients of ", absl::StrJoin(frozen, ", "),
-      ", which this model has not as trainable variables; make them trainable, or record the "
-      "reference with them frozen too"));
+      ", which are not trainable variables of this model; make them trainable, or record the "
+      "reference with frozen variables"));
 }
 
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> GradientTensors(
@@ -79,14 +79,15 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> GradientTensors(
     if (!tensors[i].valid()) {
       return absl::InvalidArgumentError(absl::StrCat("the reference has a gradient of variable '",
                                                      variables[i].name(),
-                                                     "', this model's loss does not depend on it"));
+                                                     "', but this model's loss does not depend on "
+                                                     "it"));
     }
     gradients.emplace_back(variables[i].name(), tensors[i]);
   }
   return gradients;
 }
 
-// The gradient of the mean of the replicas' losses.
+// Returns the mean over replicas. For gradients, it is the gradient of the mean of the losses.
 Array Mean(const std::vector<Array>& values) {
   if (values.size() == 1) return values[0].Clone();
   Array mean(DType::kFloat64, values[0].shape());

@@ -1,4 +1,4 @@
-// The forward tensors and gradients of a model's first step, as far as a reference has them.
+// Computes the forward tensors and gradients of a model's first step that a reference has.
 #ifndef TOOLS_REPLAY_FIRST_STEP_H_
 #define TOOLS_REPLAY_FIRST_STEP_H_
 
@@ -17,21 +17,22 @@ namespace estimator::replay {
 
 struct FirstStep {
   struct Value {
-    std::string name;      // "dense/Relu:0"; of a gradient the variable's
-    std::string expected;  // its name in the reference
-    Array value;           // of all replicas
+    std::string name;      // "dense/Relu:0"; for a gradient, the variable's name
+    std::string expected;  // the name in the reference
+    Array value;           // over all replicas
   };
-  std::vector<Value> forward;    // in the model's order
-  std::vector<Value> gradients;  // in the order in which they are computed: the last layer's first
+  std::vector<Value> forward;    // in the order of the model's ops
+  std::vector<Value> gradients;  // in the order of computation: those of the last layer come first
   std::vector<std::string> notes;
 };
 
-// Runs `input` without updates, in a program of its own: watching tensors keeps ops from being
-// fused, and the steps that train shall run as they always do. Adds the gradients to the graph.
-// Forward tensors of several replicas are joined on axis 0, gradients averaged; a forward tensor
-// that the graph does not have, or that is not split by examples on several replicas, becomes a
-// note. Errors: INVALID_ARGUMENT if a gradient is expected of what is no trainable variable here,
-// or of one that the loss does not depend on; if the graph has none of the forward tensors.
+// Runs `input` without updates, and adds the gradients to the graph. It uses a separate program,
+// because fetched tensors prevent fusion, and training steps must run with it as usual. The forward
+// tensors of several replicas are concatenated on axis 0, and their gradients are averaged. A
+// forward tensor that the graph does not have, or that several replicas do not split by examples,
+// is reported in `notes`.
+// Errors: INVALID_ARGUMENT if a gradient is expected of a variable that is not trainable, or on
+// which the loss does not depend; INVALID_ARGUMENT if the graph has none of the forward tensors.
 absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, const StepInput& input,
                                        const Reference& reference);
 

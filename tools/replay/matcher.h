@@ -1,11 +1,12 @@
-// A GoogleMock matcher that holds a model_fn against a reference. The whole test of a ported model:
+// A GoogleMock matcher that compares a model_fn with a reference. The whole test of a ported model
+// is:
 //
 //   TEST(MyModel, ComputesWhatTensorFlowDid) {
 //     EXPECT_THAT(ModelFn, replay::MatchesReference("models/mine/testdata/reference"));
 //   }
 //
-// with deps = ["//tools/replay:matcher", ...] and the folder in the test's data. A failure says in
-// which step, in which tensor and where in it the numbers part; see replay.h.
+// with deps = ["//tools/replay:matcher", ...] and the folder in the test's data. A failure names
+// the first step, tensor and element that differ; see replay.h.
 #ifndef TOOLS_REPLAY_MATCHER_H_
 #define TOOLS_REPLAY_MATCHER_H_
 
@@ -27,7 +28,7 @@ class ReferenceMatcher {
   ReferenceMatcher(std::string folder, ReplayOptions options)
       : folder_(std::move(folder)), options_(std::move(options)) {}
 
-  // Anything that converts to a Model: a model_fn, or a Model with params.
+  // model_fn: a function that converts to a Model, or a Model with params.
   template <typename ModelFn>
   bool MatchAndExplain(const ModelFn& model_fn, ::testing::MatchResultListener* listener) const {
     const absl::StatusOr<ReplayReport> report = Replay(Model(model_fn), folder_, options_);
@@ -48,7 +49,8 @@ class ReferenceMatcher {
   ReplayOptions options_;
 };
 
-// folder: relative to the root of the repository (a test's directory), or absolute.
+// Matches a model whose numbers are those of the reference.
+//   folder: relative to the root of the repository, in which tests run, or absolute.
 inline ::testing::PolymorphicMatcher<ReferenceMatcher> MatchesReference(
     absl::string_view folder, const ReplayOptions& options = {}) {
   return ::testing::MakePolymorphicMatcher(ReferenceMatcher(std::string(folder), options));

@@ -1,4 +1,4 @@
-// Model: any model_fn, of Estimator or of TPUEstimator, with its params.
+// Model: a model_fn of Estimator or TPUEstimator, with its params.
 #ifndef TOOLS_REPLAY_MODEL_H_
 #define TOOLS_REPLAY_MODEL_H_
 
@@ -14,18 +14,18 @@
 
 namespace estimator::replay {
 
-// A cheap value.
+// A value type that is cheap to copy.
 class Model {
  public:
-  // A plain function, as the estimators take it; `params` as the reference was made with.
-  //   labels: const Labels& or const Tensor&.
+  // A plain function of the estimators' type. Its labels may be const Labels& or const Tensor&.
+  //   params: those with which the reference was made.
   template <typename Spec, typename LabelsArgument, typename P>
   Model(Spec (*model_fn)(const Features&, LabelsArgument, Mode, const P&),  // NOLINT: converts
         P params = {})
       : Model(Of<P>(model_fn, std::move(params))) {}
-  // Anything else that can be called so, such as a lambda:
-  //   Model::Of<MyParams>([](const Features& features, const Tensor& labels, Mode mode, const
-  //   MyParams& params) {...})
+  // Any other function object, such as a lambda:
+  //   Model::Of<MyParams>([](const Features& features, const Tensor& labels, Mode mode,
+  //                          const MyParams& params) { ... })
   template <typename P, typename Fn>
   static Model Of(Fn model_fn, P params = {}) {
     Model model;
@@ -33,7 +33,7 @@ class Model {
                       const Features& features, const Labels& labels, Mode mode, int64_t batch_size,
                       int num_shards) -> absl::StatusOr<ModelSpec> {
       P own = params;
-      if constexpr (std::is_base_of_v<tpu::Params, P>) {  // as TPUEstimator fills them in
+      if constexpr (std::is_base_of_v<tpu::Params, P>) {  // set them as TPUEstimator does
         own.batch_size = batch_size;
         own.use_tpu = num_shards > 1;
         own.context.num_replicas = num_shards;
@@ -43,7 +43,8 @@ class Model {
     return model;
   }
 
-  // Calls model_fn in the current graph, for batches of batch_size rows on each of num_shards.
+  // Calls model_fn in the current graph, for batches of batch_size rows on each of num_shards
+  // shards.
   absl::StatusOr<ModelSpec> Call(const Features& features, const Labels& labels, Mode mode,
                                  int64_t batch_size, int num_shards) const {
     return call_(features, labels, mode, batch_size, num_shards);

@@ -35,7 +35,7 @@ absl::StatusOr<proto::ReferenceRun> ReadManifest(const std::string& folder) {
     return absl::NotFoundError(
         absl::StrCat(FileExists(folder) ? absl::StrCat("there is no ", kManifest, " in ", folder)
                                         : absl::StrCat("there is no folder ", folder),
-                     "; a reference is a folder that testdata/reference/reference_lib.py wrote"));
+                     "; testdata/reference/reference_lib.py writes the folder of a reference"));
   }
   EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   proto::ReferenceRun manifest;
@@ -71,7 +71,8 @@ absl::StatusOr<std::unique_ptr<BundleReader>> Open(const std::string& folder,
                   absl::StrCat(JoinPath(folder, kManifest), " names '", prefix, "'"));
 }
 
-// "features/image" is the feature "image", "labels" the bare labels. False for any other name.
+// Splits the name of an input: "features/image" is the feature "image", and "labels" are labels
+// without a name. Returns false for any other name.
 bool SplitInputName(absl::string_view name, bool* is_label, std::string* key) {
   *is_label = absl::ConsumePrefix(&name, "labels");
   if (!*is_label && !absl::ConsumePrefix(&name, "features")) return false;
@@ -158,13 +159,13 @@ bool Reference::Has(absl::string_view name) const {
 }
 
 absl::StatusOr<Array> Reference::Expected(absl::string_view name) const {
-  // The last bundle wins: a case's own results over what it shares.
+  // The last checkpoint has precedence: a case's own results come after those that cases share.
   for (auto reader = expected_.rbegin(); reader != expected_.rend(); ++reader) {
     if ((*reader)->Has(name)) return (*reader)->Read(name);
   }
   const std::optional<std::string> nearest = NearestName(name, Names(""));
   return absl::NotFoundError(
-      absl::StrCat(folder_, " expects no '", name, "'",
+      absl::StrCat(folder_, " has no expected value '", name, "'",
                    nearest ? absl::StrCat("; the nearest is '", *nearest, "'") : std::string()));
 }
 

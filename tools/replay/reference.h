@@ -1,5 +1,6 @@
-// Reference: a reference run on disk: where a model began, what it was fed, and what came out of
-// it. testdata/reference/README.md describes the folder, reference.proto its manifest.
+// Reference: a reference run on disk. It has a model's initial variables, its batches, and the
+// expected results. testdata/reference/README.md describes the folder, and reference.proto
+// describes its manifest.
 #ifndef TOOLS_REPLAY_REFERENCE_H_
 #define TOOLS_REPLAY_REFERENCE_H_
 
@@ -19,22 +20,23 @@
 
 namespace estimator::replay {
 
-// What a number may differ by: atol + rtol * (its magnitude + the root mean square of its tensor).
-// A scalar: atol + rtol * its magnitude.
+// The allowed difference of an element x of a tensor t, and of a scalar x:
+//   tensor:  atol + rtol * (|x| + rms(t))
+//   scalar:  atol + rtol * |x|
 struct Tolerances {
   double rtol = 1e-5;           // loss, forward tensors, predictions
   double variable_rtol = 1e-4;  // gradients, variables, slots, norms
-  double atol = 0;              // on top of each
+  double atol = 0;              // for all
 };
 
-// Unchanged once it is loaded; expected values are read when they are asked for.
+// Immutable after Load. Expected values are read when Expected is called.
 class Reference {
  public:
   // Reads the manifest and the batches, and opens the checkpoints that it names.
-  // Errors: NOT_FOUND if the folder, its manifest or a checkpoint is not there; INVALID_ARGUMENT,
-  // with the path, for a manifest that cannot be read, says nothing of the steps, the initial
-  // checkpoint, the batches or what is expected; or for batches that do not fit together;
-  // DATA_LOSS for a damaged file.
+  // Errors: NOT_FOUND if the folder, its manifest or a checkpoint does not exist; INVALID_ARGUMENT
+  // with the path if the manifest cannot be parsed, if it lacks a field (steps, initial checkpoint,
+  // batches, expected), or if the batches have different numbers of rows; DATA_LOSS for a damaged
+  // file.
   static absl::StatusOr<Reference> Load(absl::string_view folder);
 
   const std::string& folder() const { return folder_; }
@@ -46,13 +48,15 @@ class Reference {
   const Tolerances& tolerances() const { return tolerances_; }
 
   const BundleReader& initial() const { return *initial_; }
-  // The batch of step `step`, which counts from 0. They come round again.
+  // Returns the batch of step `step`, which counts from 0. After the last batch the first one
+  // follows.
   Element Batch(int64_t step) const;
 
-  // What is expected below a prefix: {"dense/kernel", ...} of Names("gradient/"). Sorted.
+  // Returns the sorted names of expected values below a prefix, without the prefix: for
+  // "gradient/", {"dense/kernel", ...}.
   std::vector<std::string> Names(absl::string_view prefix) const;
   bool Has(absl::string_view name) const;
-  // Errors: NOT_FOUND naming the nearest; DATA_LOSS.
+  // Returns an expected value. Errors: NOT_FOUND with the nearest name; DATA_LOSS.
   absl::StatusOr<Array> Expected(absl::string_view name) const;
 
  private:

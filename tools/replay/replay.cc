@@ -35,7 +35,7 @@ std::unique_ptr<Strategy> MakeStrategy(const Model& model, const ReplayOptions& 
   return tpu::MakeShardedStrategy(std::move(call), std::move(sharded));
 }
 
-// The euclidean norm, summed in f64 as the reference's.
+// The Euclidean norm, summed in f64 as in the reference.
 double Norm(const Array& array) {
   double sum = 0;
   for (int64_t i = 0; i < array.num_elements(); ++i) sum += array.AsDouble(i) * array.AsDouble(i);
@@ -77,8 +77,9 @@ class Replayer {
  private:
   absl::Status Build() {
     if (num_steps_ < 1 || num_steps_ > reference_.num_steps()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          reference_.folder(), " has ", reference_.num_steps(), " steps, asked for ", num_steps_));
+      return absl::InvalidArgumentError(absl::StrCat(reference_.folder(), " has ",
+                                                     reference_.num_steps(),
+                                                     " steps, but num_steps is ", num_steps_));
     }
     backend_ = strategy_->MakeBackend(reference_.mode(), store_);
     EST_ASSIGN_OR_RETURN(const StepInput first, Input(0));
@@ -89,7 +90,7 @@ class Replayer {
     return absl::OkStatus();
   }
 
-  // The batch of a step, split for the shards.
+  // Returns the batch of a step, split for the shards.
   absl::StatusOr<StepInput> Input(int64_t step) const {
     const Element batch = reference_.Batch(step);
     StepInput input;
@@ -114,7 +115,8 @@ class Replayer {
     return input;
   }
 
-  // Step 1 without its updates: the forward tensors. The gradients wait until its loss is known.
+  // Runs step 1 without its updates, and compares the forward tensors. The gradients are compared
+  // after the loss, which RunStep computes.
   absl::Status CompareForward() {
     EST_ASSIGN_OR_RETURN(const StepInput input, Input(0));
     EST_ASSIGN_OR_RETURN(FirstStep first, RunFirstStep(*model_, *backend_, input, reference_));
@@ -135,7 +137,7 @@ class Replayer {
         .status();
   }
 
-  // Step `index` counts from 0.
+  // Runs and compares step `index`, which counts from 0.
   absl::Status RunStep(CompiledStep& step, int64_t index) {
     Array loss;
     std::map<std::string, Array> predictions;
@@ -148,7 +150,7 @@ class Replayer {
       if (!model_->spec.loss.valid()) return absl::OkStatus();
       loss = ReduceReplicas(FetchOfReplicas(fetches, step.Fetch(model_->spec.loss)));
       finite = std::isfinite(loss.AsDouble());
-      // With the updates left out, what made the NaN can still be found.
+      // The error prevents the updates, so that the cause of the NaN can still be found.
       return finite ? absl::OkStatus() : absl::AbortedError("the loss is not finite");
     });
     if (finite) EST_RETURN_IF_ERROR(status);
@@ -158,8 +160,8 @@ class Replayer {
                            reference_.Expected(absl::StrCat("prediction/", name)));
       const auto found = predictions.find(name);
       if (found == predictions.end()) {
-        return absl::NotFoundError(
-            absl::StrCat(reference_.folder(), " has predictions '", name, "', this model has not"));
+        return absl::NotFoundError(absl::StrCat(reference_.folder(), " has predictions '", name,
+                                                "', but this model does not"));
       }
       EST_ASSIGN_OR_RETURN(const Array row, RowOf(expected, index, name));
       Hold({.step = index + 1, .stage = Stage::kPrediction, .name = name}, found->second, row,
@@ -177,7 +179,7 @@ class Replayer {
     return absl::OkStatus();
   }
 
-  // A match of nothing would pass for one.
+  // Without this check, a run that compares nothing would count as a match.
   absl::Status CheckSomethingCompared() const {
     if (!report_.ok() || !report_.matches.empty()) return absl::OkStatus();
     const std::vector<std::string> names = reference_.Names("");
@@ -185,8 +187,7 @@ class Replayer {
         "nothing was compared in ", num_steps_, " of ", reference_.num_steps(), " steps of ",
         reference_.folder(), ", which expects ",
         names.empty() ? std::string("nothing") : absl::StrJoin(names, ", "),
-        "; run all steps if it has final/ only, else record what the mode of the run has: a loss, "
-        "or predictions in PREDICT",
+        "; if it has only final/, run all steps; else record a loss, or predictions in PREDICT",
         report_.notes.empty() ? "" : "; ", absl::StrJoin(report_.notes, "; ")));
   }
 
@@ -195,7 +196,7 @@ class Replayer {
     EST_ASSIGN_OR_RETURN(const Array expected, RowOf(losses, index, "loss"));
     Hold({.step = index + 1, .stage = Stage::kLoss}, loss.Reshaped({}), expected, tolerances_.rtol);
     if (!report_.ok() && !std::isfinite(loss.AsDouble())) {
-      absl::StrAppend(&report_.first_difference->report, "\n  first that is not finite: ",
+      absl::StrAppend(&report_.first_difference->report, "\n  first tensor that is not finite: ",
                       FirstNonFiniteTensor(*model_, *backend_, feeds_));
     }
     return absl::OkStatus();
@@ -262,7 +263,7 @@ class Replayer {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BuiltModel> model_;
   std::vector<FirstStep::Value> gradients_;
-  StepFeeds feeds_;  // of the step that ran last
+  StepFeeds feeds_;  // of the last step that ran
   ReplayReport report_;
 };
 

@@ -1,5 +1,5 @@
-// Runs a model from a reference's first variables over its batches, and says where the numbers
-// part, or how near they stay.
+// Runs a model from a reference's initial variables on its batches, and compares the numbers. The
+// report names the first difference, or the largest differences within the tolerance.
 //
 //   absl::StatusOr<ReplayReport> report = replay::Replay(ModelFn, "testdata/my_model");
 //   std::cout << report->ToString();
@@ -18,30 +18,31 @@
 namespace estimator::replay {
 
 struct ReplayOptions {
-  // Steps to run. None: all that the reference has.
+  // The number of steps to run. None: all steps of the reference.
   std::optional<int64_t> num_steps = std::nullopt;
-  // In place of the reference's own tolerances.
+  // Tolerances. None: those of the reference.
   std::optional<double> rtol = std::nullopt;
   std::optional<double> variable_rtol = std::nullopt;
   std::optional<double> atol = std::nullopt;
-  // More than 1: on so many in-process shards, each batch split evenly over them on axis 0.
-  // The reference saw the batch whole; losses that are means over examples agree all the same,
-  // batch norm in training does not.
+  // The number of in-process shards. If it is more than 1, each batch is split evenly on axis 0.
+  // The reference was computed from whole batches: losses that are means over examples still agree,
+  // but batch normalization in training does not.
   int num_shards = 1;
   CompileOptions compile_options = {};
 };
 
-// Variables start from the initial checkpoint; those that it lacks and that are not trainable, from
-// their initializers. Then, with the backend of the training loop:
-//   1. the forward tensors and gradients of step 1, in a program that changes nothing;
-//   2. each step: its loss (or predictions), then every variable after step 1, the norms of all
-//      after each step, and every variable after the last one.
-// Random ops with seeds of their own draw TensorFlow's numbers, if the reference says its
-// random_seed; turn dropout and other randomness off where it does not.
-// Errors: as Reference::Load; those of the model_fn; those of RunFirstStep; INVALID_ARGUMENT for
-// options that do not fit, or if there was nothing that both sides have to compare; NOT_FOUND or
-// INVALID_ARGUMENT with one table of all variables that only one side has, or has otherwise. A
-// number that differs, NaN included, is no error: the report says so.
+// Variables start at their values in the initial checkpoint. Variables that are not in it and are
+// not trainable start at their initializers. Replay uses the backend of the training loop, and
+// compares:
+//   1. the forward tensors and gradients of step 1, from a program that changes no variable;
+//   2. for each step, its loss or predictions, and the norms of all variables after it;
+//   3. every variable after step 1, and after the last step.
+// If the reference has a random_seed, random ops with their own seeds draw TensorFlow's numbers. If
+// not, turn off dropout and other randomness.
+// Errors: as Reference::Load; those of the model_fn; as RunFirstStep; INVALID_ARGUMENT for options
+// that are invalid for the reference, or if there is nothing to compare; NOT_FOUND or
+// INVALID_ARGUMENT with one table of all variables that only one side has, or that differ in type.
+// A difference of numbers, including NaN, is not an error: it is in the report.
 absl::StatusOr<ReplayReport> Replay(const Model& model, absl::string_view folder,
                                     const ReplayOptions& options = {});
 

@@ -19,31 +19,31 @@
 #include "tools/replay/replay.h"
 
 DEFINE_string(case, "",
-              "replay this one; empty: that which has the name of --folder, else all that this "
-              "program knows");
+              "the case to replay; empty: the case with the name of --folder, or without --folder "
+              "all cases of this program");
 DEFINE_string(folder, "", "the case's reference; empty: the folder of its name in --reference_dir");
-DEFINE_string(reference_dir, "testdata/reference", "where the folders of the cases are");
-DEFINE_int64(steps, 0, "replay so many steps; 0: all");
+DEFINE_string(reference_dir, "testdata/reference", "the folder with the references of the cases");
+DEFINE_int64(steps, 0, "number of steps to replay; 0: all");
 DEFINE_double(rtol, -1,
               "tolerance of losses, forward tensors and predictions; -1: the reference's");
 DEFINE_double(variable_rtol, -1,
               "tolerance of gradients, variables and slots; -1: ten times --rtol if that is given, "
               "else the reference's");
-DEFINE_double(atol, -1, "absolute tolerance on top of the others; -1: the reference's");
-DEFINE_int32(num_shards, 1, "run on so many in-process shards");
-DEFINE_bool(check_kernels, false, "also hold every kernel against the reference kernels");
-DEFINE_bool(list, false, "print the names of the cases, and nothing else");
+DEFINE_double(atol, -1, "absolute tolerance, added to the others; -1: the reference's");
+DEFINE_int32(num_shards, 1, "number of in-process shards to run on");
+DEFINE_bool(check_kernels, false, "also compare every kernel with its reference kernel");
+DEFINE_bool(list, false, "only print the names of the cases");
 
 namespace estimator::replay {
 namespace {
 
-// " (did you mean NAME?)", or nothing.
+// Returns " (did you mean NAME?)", or "" if no name is near.
 std::string DidYouMean(const std::string& name, const std::vector<std::string>& names) {
   const std::optional<std::string> nearest = NearestName(name, names);
   return nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : std::string();
 }
 
-// The cases to replay. What is wrong with the flags that choose them goes into `problems`.
+// Returns the cases to replay. Appends errors of the flags that choose them to `problems`.
 std::vector<std::string> ChosenCases(const std::map<std::string, Model>& models,
                                      std::vector<std::string>* problems) {
   std::vector<std::string> names;
@@ -52,13 +52,13 @@ std::vector<std::string> ChosenCases(const std::map<std::string, Model>& models,
     if (models.count(FLAGS_case) > 0) return {FLAGS_case};
     problems->push_back(absl::StrCat("--case=", FLAGS_case, " is not known",
                                      DidYouMean(FLAGS_case, names),
-                                     "; known are: ", absl::StrJoin(names, ", ")));
+                                     "; the cases are: ", absl::StrJoin(names, ", ")));
   } else if (!FLAGS_folder.empty() && names.size() > 1) {
     const std::string name(Basename(absl::StripSuffix(FLAGS_folder, "/")));
     if (models.count(name) > 0) return {name};
     problems->push_back(absl::StrCat(
         "--folder is the reference of one case, and no case has the folder's name ", name,
-        DidYouMean(name, names), ": give --case, one of ", absl::StrJoin(names, ", ")));
+        DidYouMean(name, names), ": pass --case, one of ", absl::StrJoin(names, ", ")));
   }
   return names;
 }
@@ -79,7 +79,8 @@ ReplayOptions OptionsFromFlags() {
   return options;
 }
 
-// -1 stands for the reference's; any other negative number is a slip.
+// Checks the numeric flags. -1 means the value of the reference; other negative numbers are
+// mistakes.
 void CheckNumbers(std::vector<std::string>* problems) {
   const std::pair<const char*, double> tolerances[] = {
       {"rtol", FLAGS_rtol}, {"variable_rtol", FLAGS_variable_rtol}, {"atol", FLAGS_atol}};
@@ -100,7 +101,7 @@ absl::Status Run(const std::map<std::string, Model>& models) {
   const std::vector<std::string> cases = ChosenCases(models, &problems);
   if (!FLAGS_list && FLAGS_folder.empty() && !IsDirectory(FLAGS_reference_dir)) {
     problems.push_back(absl::StrCat("--reference_dir: there is no folder ", FLAGS_reference_dir,
-                                    "; give the path of the project's testdata/reference"));
+                                    "; pass the path of the project's testdata/reference"));
   }
   if (!problems.empty()) return UsageError(absl::StrJoin(problems, "; "));
   if (FLAGS_list) {

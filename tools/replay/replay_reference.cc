@@ -1,8 +1,10 @@
-// Replays the cases of testdata/reference: what TensorFlow 2.15.1 computed for them.
-//   replay_reference                                             all
-//   replay_reference --case=mnist_momentum --num_shards=4 --rtol=1e-6
-// With REFERENCE_WHOLE_MNIST=1 in the environment: the cases mnist_* with all filters of
-// models/mnist, whose references regenerate.py makes under the same variable.
+// Replays the cases of testdata/reference, and compares them with TensorFlow 2.15.1.
+//
+//   replay_reference                                                    all cases
+//   replay_reference --case=mnist_momentum --num_shards=4 --rtol=1e-6   one case
+//
+// If the environment has REFERENCE_WHOLE_MNIST=1, it replays the cases mnist_* with all filters of
+// models/mnist. regenerate.py makes their references if the same variable is set.
 #include <gflags/gflags.h>
 
 #include <cstdlib>
@@ -11,7 +13,7 @@
 #include "tools/replay/replay_main.h"
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage("holds the models of testdata/reference against TensorFlow's numbers");
+  gflags::SetUsageMessage("compares the models of testdata/reference with TensorFlow's numbers");
   const bool whole = std::getenv("REFERENCE_WHOLE_MNIST") != nullptr;
   return estimator::replay::ReplayMain(
       argc, argv, whole ? estimator::replay::WholeMnistCases() : estimator::replay::AllCases());

@@ -20,7 +20,7 @@ std::string Describe(const Comparison& comparison) {
                                  : absl::StrCat(StageName(comparison.stage), " ", comparison.name);
 }
 
-// "9 forward tensors, 50 losses, 8 gradients"
+// Returns for example "9 forward tensors, 50 losses, 8 gradients".
 std::string Count(const std::vector<Comparison>& comparisons) {
   std::map<Stage, int> counts;
   for (const Comparison& comparison : comparisons) ++counts[comparison.stage];
@@ -86,14 +86,14 @@ std::string ReplayReport::ToString() const {
                           reference, made_by, backend, first_difference->step,
                           Describe(*first_difference), first_difference->report);
     for (size_t i = 0; i < std::min(kShownDifferences, more_differences.size()); ++i) {
-      absl::StrAppend(&text, "after it, ", Describe(more_differences[i]), ":\n  ",
+      absl::StrAppend(&text, "then ", Describe(more_differences[i]), ":\n  ",
                       more_differences[i].report, "\n");
     }
     if (more_differences.size() > kShownDifferences) {
       absl::StrAppend(&text, "and ", more_differences.size() - kShownDifferences,
                       " more of this step and kind\n");
     }
-    absl::StrAppend(&text, "what matches before: ", Count(matches), "\n");
+    absl::StrAppend(&text, "matched before: ", Count(matches), "\n");
   }
   for (const std::string& note : notes) absl::StrAppend(&text, "note: ", note, "\n");
   return text;

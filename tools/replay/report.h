@@ -1,4 +1,4 @@
-// ReplayReport: what a replay found.
+// ReplayReport: the result of a replay.
 #ifndef TOOLS_REPLAY_REPORT_H_
 #define TOOLS_REPLAY_REPORT_H_
 
@@ -9,39 +9,39 @@
 
 namespace estimator::replay {
 
-// In the order in which a step computes them.
+// The kinds of compared values, in the order in which a step computes them.
 enum class Stage { kForward, kPrediction, kLoss, kGradient, kVariable, kNorm };
 
-// "forward tensor", "prediction", "loss", "gradient", "variable", "norm of variable"
+// Returns "forward tensor", "prediction", "loss", "gradient", "variable" or "norm of variable".
 const char* StageName(Stage stage);
 
-// Something that was held against the reference.
+// A value that was compared with the reference.
 struct Comparison {
   int64_t step = 1;  // counts from 1
   Stage stage = Stage::kLoss;
-  std::string name = {};    // of the tensor or the variable; empty for the loss
+  std::string name = {};    // name of the tensor or variable; "" for the loss
   double max_absolute = 0;  // the largest difference of an element
-  double of_tolerance = 0;  // the largest share of what it may differ by: up to 1 is a match
-  std::string report = {};  // of a mismatch: where, and both values (first ours)
+  double of_tolerance = 0;  // the largest difference / tolerance; at most 1 for a match
+  std::string report = {};  // of a mismatch: its place and both values, ours first
 };
 
 struct ReplayReport {
-  std::string reference = {};  // its folder
+  std::string reference = {};  // folder of the reference
   std::string made_by = {};    // "TensorFlow 2.15.1"
   std::string backend = {};    // "CPU", "2 in-process shards"
-  int64_t num_steps = 0;       // that were run
-  // The first in the order of steps and stages; forward tensors in the model's order, gradients in
-  // the order in which they are computed (the last layer's first).
+  int64_t num_steps = 0;       // number of steps that ran
+  // The first difference in the order of steps and stages. Forward tensors are in the order of the
+  // model's ops, and gradients in the order of computation (the last layer's first).
   std::optional<Comparison> first_difference = std::nullopt;
-  // More of the same step and stage; what comes after is not looked at.
+  // Further differences of the same step and stage. Later stages are not compared.
   std::vector<Comparison> more_differences = {};
   std::vector<Comparison> matches = {};
-  std::vector<std::string> notes = {};  // what could not be compared
+  std::vector<std::string> notes = {};  // values that could not be compared
 
   bool ok() const { return !first_difference.has_value(); }
-  // A match: how much was compared, and a table of the largest differences, one row for each
-  // thing that has a name. Else the first difference, the others of its stage, and what matched
-  // before.
+  // Returns the report as text. For a match: the number of compared values, and a table of the
+  // largest differences, with one row for each name. Else: the first difference, the others of its
+  // stage, and the number of values that matched before.
   std::string ToString() const;
 };
 

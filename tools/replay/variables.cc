@@ -27,7 +27,7 @@ std::string Nearest(const std::string& name, const std::vector<std::string>& can
   return NearestName(name, candidates).value_or("-");
 }
 
-// Variables that the initial checkpoint has.
+// Returns the variables that the initial checkpoint has.
 std::vector<WantedVariable> Restorable(const Graph& graph, const Reference& reference) {
   std::vector<WantedVariable> wanted;
   for (const auto& [name, variable] : SavedVariables(graph)) {
@@ -47,7 +47,8 @@ absl::Status CheckVariables(const Graph& graph, const Reference& reference) {
   there.insert(final_names.begin(), final_names.end());
   std::vector<std::string> only_here, only_there;
   for (const auto& [name, variable] : here) {
-    // A trainable variable without a first value would begin with numbers of our own.
+    // A trainable variable must be in the initial checkpoint: our initializers draw other numbers
+    // than those of the reference.
     const bool starts = reference.initial().Has(name) || !variable->trainable();
     if (there.count(name) == 0 ? !final_names.empty() || variable->trainable() : !starts)
       only_here.push_back(name);

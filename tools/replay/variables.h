@@ -1,4 +1,4 @@
-// The variables of a model against those of a reference.
+// Compares the variables of a model with those of a reference, and sets their initial values.
 #ifndef TOOLS_REPLAY_VARIABLES_H_
 #define TOOLS_REPLAY_VARIABLES_H_
 
@@ -9,12 +9,15 @@
 
 namespace estimator::replay {
 
-// Errors: NOT_FOUND if a variable is on one side only, else INVALID_ARGUMENT if one has another
-// type: one table of all, with the nearest name. Local variables (metrics) do not count.
+// Checks that the model and the reference have the same variables. Local variables (metrics) do not
+// count.
+// Errors, with one table of all such variables and the nearest names: NOT_FOUND if only one side
+// has a variable; else INVALID_ARGUMENT if the types of a variable differ.
 absl::Status CheckVariables(const Graph& graph, const Reference& reference);
 
-// Values from the initial checkpoint; for what it lacks, the graph's initializers.
-// REQUIRES: CheckVariables was OK.
+// Sets variables to their values in the initial checkpoint, or if they are not in it, to those of
+// the graph's initializers.
+// REQUIRES: CheckVariables returned OK.
 absl::Status SetInitialValues(const Graph& graph, const Reference& reference, VariableStore& store);
 
 }  // namespace estimator::replay

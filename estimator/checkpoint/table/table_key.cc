@@ -1,11 +1,11 @@
 #include "estimator/checkpoint/table/table_key.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/strings.h"
 
 namespace estimator {
 namespace {
@@ -71,13 +71,10 @@ std::string VariableOfKey(absl::string_view key) {
 }
 
 std::string ListNames(const std::vector<std::string>& names) {
-  constexpr size_t kShown = 6;
-  std::string text = absl::StrCat(names.size(), names.size() == 1 ? " variable, " : " variables, ");
-  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ", absl::CEscape(names[i]));
-  }
-  if (names.size() > kShown) absl::StrAppend(&text, " and ", names.size() - kShown, " more");
-  return text;
+  std::vector<std::string> printable;
+  for (const std::string& name : names) printable.push_back(absl::CEscape(name));
+  return absl::StrCat(names.size(), names.size() == 1 ? " variable, " : " variables, ",
+                      JoinSome(printable, 6));
 }
 
 }  // namespace estimator

@@ -9,8 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
+#include "estimator/base/strings.h"
 
 namespace estimator {
 namespace {
@@ -60,13 +60,8 @@ bool HoldsCheckpoints(absl::string_view dir) {
 
 // Returns for example "a, b, c and 4 more".
 std::string Contents(absl::string_view dir) {
-  constexpr size_t kShown = 5;
-  std::vector<std::string> names = Entries(dir);
-  if (names.empty()) return "nothing";
-  const size_t more = names.size() - std::min(names.size(), kShown);
-  names.resize(names.size() - more);
-  return absl::StrCat(absl::StrJoin(names, ", "),
-                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+  const std::vector<std::string> names = Entries(dir);
+  return names.empty() ? "nothing" : JoinSome(names, 5);
 }
 
 constexpr char kFromCheckpoint[] =

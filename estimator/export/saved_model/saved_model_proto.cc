@@ -2,14 +2,13 @@
 
 #include <google/protobuf/text_format.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/export/saved_model/find_saved_model.h"
 #include "estimator/export/signature/saved_signature.h"
 #include "estimator/graphdef/tensor_proto.h"
@@ -44,7 +43,6 @@ absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path) {
 }
 
 std::string HowToNameTensors(const proto::GraphDef& graph) {
-  constexpr size_t kShown = 10;
   std::vector<std::string> placeholders;
   for (const proto::NodeDef& node : graph.node()) {
     if (node.op() != "Placeholder") continue;
@@ -57,12 +55,9 @@ std::string HowToNameTensors(const proto::GraphDef& graph) {
     }
     placeholders.push_back(absl::StrCat(node.name(), ":0 (", tensor.ToString(), ")"));
   }
-  const size_t more = placeholders.size() - std::min(placeholders.size(), kShown);
-  placeholders.resize(placeholders.size() - more);
   return absl::StrCat(
       "name its tensors instead, in a SavedSignature for LoadPredictor; its placeholders are ",
-      placeholders.empty() ? "none" : absl::StrJoin(placeholders, ", "),
-      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+      placeholders.empty() ? "none" : JoinSome(placeholders, 10));
 }
 
 }  // namespace estimator

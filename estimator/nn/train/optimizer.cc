@@ -1,11 +1,9 @@
 #include "estimator/nn/train/optimizer.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/types/span.h"
+#include "estimator/base/strings.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
@@ -20,13 +18,10 @@ namespace {
 
 // Returns for example "'a', 'b', 'c' and 4 more".
 std::string ListNames(const std::vector<Variable>& variables) {
-  constexpr size_t kShown = 3;
-  const size_t shown = std::min(kShown, variables.size());
-  std::string list = absl::StrJoin(
-      absl::MakeSpan(variables).subspan(0, shown), ", ",
-      [](std::string* out, const Variable& v) { absl::StrAppend(out, "'", v.name(), "'"); });
-  if (variables.size() > shown) absl::StrAppend(&list, " and ", variables.size() - shown, " more");
-  return list;
+  std::vector<std::string> names;
+  for (const Variable& variable : variables)
+    names.push_back(absl::StrCat("'", variable.name(), "'"));
+  return JoinSome(names, 3);
 }
 
 absl::Status CheckLoss(const Tensor& loss) {

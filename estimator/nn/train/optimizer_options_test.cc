@@ -66,12 +66,12 @@ TEST(OptimizerOptionsTest, EveryOptimizerChecksItsOwn) {
 }
 
 TEST(OptimizerOptionsTest, AnExpressionThatCannotBeMatchedIsAnError) {
-  const std::vector<std::string> exclude = {"(a?|b?|c?){20}[^a-z]"};  // 3^20 ways for "w"
+  const std::vector<std::string> exclude = {"(?R)|b"};  // calls itself without end
   EXPECT_THAT(Refusal(AdamWeightDecay(
                   0.1, {.weight_decay_rate = 0.1, .exclude_from_weight_decay = exclude})),
-              HasSubstr("exclude_from_weight_decay: '(a?|b?|c?){20}[^a-z]' cannot be matched"));
+              HasSubstr("exclude_from_weight_decay: '(?R)|b' cannot be matched"));
   EXPECT_THAT(Refusal(LAMB(0.1, {.exclude_from_layer_adaptation = exclude})),
-              HasSubstr("exclude_from_layer_adaptation: '(a?|b?|c?){20}[^a-z]' cannot be matched"));
+              HasSubstr("exclude_from_layer_adaptation: '(?R)|b' cannot be matched"));
 }
 
 TEST(OptimizerOptionsTest, WhatIsInRangePasses) {

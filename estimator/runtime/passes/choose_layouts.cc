@@ -104,7 +104,7 @@ std::shared_ptr<const Origin> OriginInBlocks(const Node& node, const KernelSpec&
   };
   std::map<int, Value> plain_input;
   for (const int i : images.inputs)
-    plain_input[i] = reorder({-1, i}, kPlainFormat, plain.inputs[static_cast<size_t>(i)]);
+    plain_input[i] = reorder({-1, i}, kPlainFormat, At(plain.inputs, i));
   const int offset = static_cast<int>(origin->steps.size());
   const auto moved = [&](Value value) {
     if (value.node >= 0) return Value{value.node + offset, value.output};
@@ -180,14 +180,14 @@ class LayoutChooser {
   }
 
   bool VisitBlocked(int n) {
-    const Node& node = module_.nodes[static_cast<size_t>(n)];
+    const Node& node = module_.node(n);
     if (node.kind != Node::Kind::kOp || node.stateful) return false;
     if (node.attrs.has("data_format") && node.attrs.s("data_format") != kPlainFormat) return false;
     const std::optional<Images> images = ImagesOf(module_, node);
     if (!images.has_value() || images->inputs.empty()) return false;
     if (images->chooses) return Build(n, *images, kBlock);
     for (const int i : images->inputs) {
-      const auto it = made_in_blocks_.find(node.inputs[static_cast<size_t>(i)]);
+      const auto it = made_in_blocks_.find(At(node.inputs, i));
       if (it != made_in_blocks_.end()) return Build(n, *images, it->second);
     }
     return false;
@@ -195,7 +195,7 @@ class LayoutChooser {
 
   // Adds node n in blocks, if a kernel accepts that.
   bool Build(int n, const Images& images, int64_t block) {
-    const Node& node = module_.nodes[static_cast<size_t>(n)];
+    const Node& node = module_.node(n);
     const KernelSpec plain = SpecOf(module_, node);
     KernelSpec spec = plain;
     std::map<int, int64_t> input_block;
@@ -211,7 +211,7 @@ class LayoutChooser {
       spec.constants[k] = std::nullopt;
     }
     for (const int o : images.outputs) {
-      if (in_blocks(spec.outputs[static_cast<size_t>(o)]) == 0) return false;
+      if (in_blocks(At(spec.outputs, o)) == 0) return false;
     }
     if (!IsElementwise(node)) spec.attrs.Set("data_format", std::string(kBlockedFormat));
     if (spec.attrs.has("input_shape")) {
@@ -234,7 +234,7 @@ class LayoutChooser {
     const int index = Add(std::move(blocked)).node;
     for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) {
       if (std::count(images.outputs.begin(), images.outputs.end(), o) > 0) {
-        const int64_t made = spec.outputs[static_cast<size_t>(o)].shape[4];
+        const int64_t made = At(spec.outputs, o).shape[4];
         made_in_blocks_[{n, o}] = made;
         blocked_[{n, o}] = {made, {index, o}};
       } else {
@@ -245,7 +245,7 @@ class LayoutChooser {
   }
 
   void VisitPlain(int n) {
-    Node node = module_.nodes[static_cast<size_t>(n)];
+    Node node = module_.node(n);
     for (Value& input : node.inputs) input = Plain(input);
     const int num_outputs = static_cast<int>(node.outputs.size());
     const int index = Add(std::move(node)).node;

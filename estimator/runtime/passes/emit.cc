@@ -33,15 +33,15 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Groups(const Module& module, c
 
 Instruction MakeInstruction(const Module& module, const Schedule& schedule, const MemoryPlan& plan,
                             int t) {
-  const int n = schedule.order[static_cast<size_t>(t)];
-  const Node& node = module.nodes[static_cast<size_t>(n)];
+  const int n = At(schedule.order, t);
+  const Node& node = module.node(n);
   Instruction instruction;
   instruction.kernel = node.kernel.get();
   instruction.node = n;
   for (const Value& input : node.inputs) instruction.inputs.push_back(plan.buffer(input));
-  instruction.outputs = plan.buffer_of[static_cast<size_t>(n)];
-  instruction.scratch = plan.scratch[static_cast<size_t>(t)];
-  instruction.only_updates = schedule.only_updates[static_cast<size_t>(n)] != 0;
+  instruction.outputs = At(plan.buffer_of, n);
+  instruction.scratch = At(plan.scratch, t);
+  instruction.only_updates = At(schedule.only_updates, n) != 0;
   return instruction;
 }
 
@@ -57,8 +57,8 @@ absl::StatusOr<Code> Emit(const Module& module, const Schedule& schedule, const 
     }
     segment.end = static_cast<int>(code.instructions.size());
     for (int t = from.end; t < from.collectives_end; ++t) {
-      const int n = schedule.order[static_cast<size_t>(t)];
-      const Node& node = module.nodes[static_cast<size_t>(n)];
+      const int n = At(schedule.order, t);
+      const Node& node = module.node(n);
       EST_ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> groups, Groups(module, node));
       segment.collectives.push_back({.input = plan.buffer(node.inputs[0]),
                                      .output = plan.buffer({n, 0}),

@@ -50,8 +50,8 @@ absl::Status FoldConstants(Module& module, int64_t max_elements) {
     Node& node = module.nodes[n];
     // An input with several outputs may have been folded to several constants; `to` has them.
     for (Value& input : node.inputs) {
-      const std::vector<Value>& moved = to[static_cast<size_t>(input.node)];
-      if (!moved.empty()) input = moved[static_cast<size_t>(input.output)];
+      const std::vector<Value>& moved = At(to, input.node);
+      if (!moved.empty()) input = At(moved, input.output);
     }
     if (node.kind != Node::Kind::kOp) continue;
     std::vector<Array> values;

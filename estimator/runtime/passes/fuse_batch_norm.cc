@@ -30,7 +30,7 @@ class BatchNormFuser {
   }
 
  private:
-  Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
+  Node& at(int n) { return module_.node(n); }
   bool IsOp(int n, const char* op) {
     return n >= 0 && at(n).kind == Node::Kind::kOp && at(n).op == op;
   }
@@ -39,7 +39,7 @@ class BatchNormFuser {
     const auto it = readers_.find(value);
     if (it == readers_.end() || it->second.size() != 1) return -1;
     const int reader = it->second[0];
-    return reader >= 0 && module_.nodes[static_cast<size_t>(reader)].op == op ? reader : -1;
+    return reader >= 0 && module_.node(reader).op == op ? reader : -1;
   }
 
   // Whether `value` depends on node n.
@@ -50,9 +50,8 @@ class BatchNormFuser {
       const int m = stack.back();
       stack.pop_back();
       if (m == n) return true;
-      if (m < n || std::exchange(seen[static_cast<size_t>(m)], 1)) continue;
-      for (const Value& input : module_.nodes[static_cast<size_t>(m)].inputs)
-        stack.push_back(input.node);
+      if (m < n || std::exchange(At(seen, m), 1)) continue;
+      for (const Value& input : module_.node(m).inputs) stack.push_back(input.node);
     }
     return false;
   }
@@ -87,10 +86,9 @@ class BatchNormFuser {
     if (!FindKernel(module_, fused, fastest_)) return;
     at(relu) = std::move(fused);
     module_.num_fused_nodes += add >= 0 ? 3 : 2;
-    std::vector<Value>& moved = to_[static_cast<size_t>(n)];
+    std::vector<Value>& moved = At(to_, n);
     moved.assign(norm.outputs.size(), Value{});
-    for (int o = 1; o < static_cast<int>(norm.outputs.size()); ++o)
-      moved[static_cast<size_t>(o)] = {relu, o};
+    for (int o = 1; o < static_cast<int>(norm.outputs.size()); ++o) At(moved, o) = {relu, o};
     FuseGradient(n, relu, add >= 0);
   }
 
@@ -136,7 +134,7 @@ class BatchNormFuser {
     const int dside = static_cast<int>(plain.outputs.size());
     at(norm_grad) = std::move(fused);
     module_.num_fused_nodes += 2;
-    if (side) to_[static_cast<size_t>(relu_grad)] = {{norm_grad, dside}};
+    if (side) At(to_, relu_grad) = {{norm_grad, dside}};
   }
 
   Module& module_;

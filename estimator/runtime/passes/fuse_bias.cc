@@ -61,12 +61,12 @@ class BiasFuser {
   }
 
  private:
-  Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
+  Node& at(int n) { return module_.node(n); }
   // The only reader of node n, if its op is `op`; else -1. An add that was fused into an earlier
   // chain is gone, but is still in the list of nodes.
   int Next(int n, const char* op) {
     const int reader = OnlyReader(readers_, n);
-    return reader >= 0 && !gone_[static_cast<size_t>(reader)] && at(reader).op == op ? reader : -1;
+    return reader >= 0 && !At(gone_, reader) && at(reader).op == op ? reader : -1;
   }
 
   void Visit(int n) {
@@ -102,10 +102,10 @@ class BiasFuser {
     if (!FindKernel(module_, fused, fastest_)) return false;
     module_.num_fused_nodes += chain.size();
     for (const Node* node : {chain.product, chain.bias, chain.add, chain.relu}) {
-      if (node != nullptr) gone_[static_cast<size_t>(node - module_.nodes.data())] = true;
+      if (node != nullptr) At(gone_, node - module_.nodes.data()) = true;
     }
     at(last) = std::move(fused);
-    gone_[static_cast<size_t>(last)] = false;
+    At(gone_, last) = false;
     return true;
   }
 

@@ -35,10 +35,10 @@ class Fuser {
     // with the groups of its inputs if possible.
     for (int n = 0; n < static_cast<int>(group_.size()); ++n) {
       if (!IsCandidate(n)) continue;
-      group_[static_cast<size_t>(n)] = n;
+      At(group_, n) = n;
       members_[n] = {n};
       for (const Value& input : at(n).inputs) {
-        const int a = group_[static_cast<size_t>(input.node)], b = group_[static_cast<size_t>(n)];
+        const int a = At(group_, input.node), b = At(group_, n);
         if (a >= 0 && a != b && CanMerge(a, b)) Merge(a, b);
       }
     }
@@ -52,7 +52,7 @@ class Fuser {
   }
 
  private:
-  const Node& at(int n) const { return module_.nodes[static_cast<size_t>(n)]; }
+  const Node& at(int n) const { return module_.node(n); }
   static const Shape& ShapeOf(const Node& node) { return node.outputs[0].shape; }
 
   bool IsCandidate(int n) const {
@@ -75,9 +75,8 @@ class Fuser {
   bool CanMerge(int a, int b) {
     const std::vector<int>&as = members_[a], &bs = members_[b];
     if (as.size() + bs.size() > kMaxMembers || !(ShapeOf(at(a)) == ShapeOf(at(b)))) return false;
-    if (levels_[static_cast<size_t>(a)] != levels_[static_cast<size_t>(b)]) return false;
-    if (only_updates_[static_cast<size_t>(a)] != only_updates_[static_cast<size_t>(b)])
-      return false;
+    if (At(levels_, a) != At(levels_, b)) return false;
+    if (At(only_updates_, a) != At(only_updates_, b)) return false;
     return !PathAround(a, b) && !PathAround(b, a);
   }
 
@@ -89,33 +88,29 @@ class Fuser {
     std::vector<int> stack;
     const auto push_inputs = [&](int n) {
       for (const Value& input : at(n).inputs) {
-        if (reach_[static_cast<size_t>(input.node)] < lowest)
-          continue;  // it does not depend on any member of `from`
-        if (std::exchange(seen_[static_cast<size_t>(input.node)], stamp_) != stamp_)
-          stack.push_back(input.node);
+        if (At(reach_, input.node) < lowest) continue;  // does not depend on any member of `from`
+        if (std::exchange(At(seen_, input.node), stamp_) != stamp_) stack.push_back(input.node);
       }
     };
     for (const int n : members_[to]) push_inputs(n);
     // A member of `to` that reads `from` directly is not a path through another node.
-    std::erase_if(stack, [&](int n) {
-      return group_[static_cast<size_t>(n)] == from || group_[static_cast<size_t>(n)] == to;
-    });
+    std::erase_if(stack, [&](int n) { return At(group_, n) == from || At(group_, n) == to; });
     while (!stack.empty()) {
       const int n = stack.back();
       stack.pop_back();
-      const int group = group_[static_cast<size_t>(n)];
+      const int group = At(group_, n);
       if (group == to) continue;
       if (group < 0) {
         for (const Value& input : at(n).inputs) {
-          if (group_[static_cast<size_t>(input.node)] == from) return true;
+          if (At(group_, input.node) == from) return true;
         }
         push_inputs(n);
         continue;
       }
       for (const int member : members_[group]) {
-        seen_[static_cast<size_t>(member)] = stamp_;
+        At(seen_, member) = stamp_;
         for (const Value& input : at(member).inputs) {
-          if (group_[static_cast<size_t>(input.node)] == from) return true;
+          if (At(group_, input.node) == from) return true;
         }
         push_inputs(member);
       }
@@ -126,7 +121,7 @@ class Fuser {
   void Merge(int a, int b) {
     std::vector<int> moved = std::move(members_[b]);
     members_.erase(b);
-    for (const int n : moved) group_[static_cast<size_t>(n)] = a;
+    for (const int n : moved) At(group_, n) = a;
     std::vector<int>& members = members_[a];
     members.insert(members.end(), moved.begin(), moved.end());
     std::sort(members.begin(), members.end());
@@ -139,7 +134,7 @@ class Fuser {
     std::vector<int> highest(group_.size());
     for (size_t n = 0; n < group_.size(); ++n) highest[n] = static_cast<int>(n);
     for (const auto& [group, members] : members_) {
-      highest[static_cast<size_t>(members.front())] = members.back();
+      At(highest, members.front()) = members.back();
     }
     size_t begin = 0;
     int end = -1;
@@ -155,10 +150,10 @@ class Fuser {
   void Build(const std::vector<int>& members, const std::vector<std::vector<int>>& readers,
              Replacements& to) {
     const std::set<int> inside(members.begin(), members.end());
-    std::vector<int>
-        outputs;  // members that other nodes read; those that update variables are first
+    // Members that other nodes read; those that update variables are first.
+    std::vector<int> outputs;
     for (const int n : members) {
-      const std::vector<int>& all = readers[static_cast<size_t>(n)];
+      const std::vector<int>& all = At(readers, n);
       if (std::any_of(all.begin(), all.end(), [&](int r) { return inside.count(r) == 0; }))
         outputs.push_back(n);
     }
@@ -223,8 +218,7 @@ class Fuser {
     if (!FindKernel(module_, fused, fastest_)) return;
 
     const int index = static_cast<int>(module_.nodes.size());
-    for (size_t o = 0; o < outputs.size(); ++o)
-      to[static_cast<size_t>(outputs[o])] = {{index, static_cast<int>(o)}};
+    for (size_t o = 0; o < outputs.size(); ++o) At(to, outputs[o]) = {{index, static_cast<int>(o)}};
     module_.nodes.push_back(std::move(fused));
     module_.num_fused_nodes += static_cast<int>(members.size());
   }

@@ -51,7 +51,7 @@ class PoolFuser {
   }
 
  private:
-  Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
+  Node& at(int n) { return module_.node(n); }
 
   void Visit(int n) {
     const Node& grad = at(n);

@@ -54,14 +54,14 @@ void MergeEqual(Module& module) {
   for (size_t n = 0; n < module.nodes.size(); ++n) {
     Node& node = module.nodes[n];
     for (Value& input : node.inputs) {
-      const std::vector<Value>& moved = to[static_cast<size_t>(input.node)];
-      if (!moved.empty()) input = moved[static_cast<size_t>(input.output)];
+      const std::vector<Value>& moved = At(to, input.node);
+      if (!moved.empty()) input = At(moved, input.output);
     }
     if (node.stateful) continue;
     const size_t hash = Hash(node);
     const auto [begin, end] = seen.equal_range(hash);
     for (auto it = begin; it != end && to[n].empty(); ++it) {
-      if (!Equal(node, module.nodes[static_cast<size_t>(it->second)])) continue;
+      if (!Equal(node, module.node(it->second))) continue;
       for (size_t o = 0; o < node.outputs.size(); ++o) {
         to[n].push_back({it->second, static_cast<int>(o)});
       }

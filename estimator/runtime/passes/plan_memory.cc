@@ -80,9 +80,7 @@ class Planner {
     plan_.buffers.push_back(buffer);
     return static_cast<int>(plan_.buffers.size()) - 1;
   }
-  int& BufferOf(Value value) {
-    return plan_.buffer_of[static_cast<size_t>(value.node)][static_cast<size_t>(value.output)];
-  }
+  int& BufferOf(Value value) { return At(plan_.buffer_of, value); }
   int LastUse(Value root) const {
     const auto it = last_use_.find(root);
     return it == last_use_.end() ? -1 : it->second;
@@ -105,7 +103,7 @@ class Planner {
       if (module_.node(root).kind == Node::Kind::kOp && BufferOf(root) < 0) PlaceOwn(root);
     }
     for (const int n : schedule_.order) {
-      for (size_t o = 0; o < module_.nodes[static_cast<size_t>(n)].outputs.size(); ++o) {
+      for (size_t o = 0; o < module_.node(n).outputs.size(); ++o) {
         const Value value{n, static_cast<int>(o)};
         if (module_.spec(value).dtype == DType::kString && BufferOf(value) < 0) PlaceOwn(value);
       }
@@ -124,12 +122,12 @@ class Planner {
 
   void FindLastUses() {
     for (size_t t = 0; t < schedule_.order.size(); ++t) {
-      for (const Value& input : module_.nodes[static_cast<size_t>(schedule_.order[t])].inputs) {
+      for (const Value& input : module_.node(schedule_.order[t]).inputs) {
         last_use_[Root(module_, input)] = static_cast<int>(t);
       }
     }
     for (const int u : schedule_.copies) {
-      last_use_[Root(module_, module_.updates[static_cast<size_t>(u)].value)] =
+      last_use_[Root(module_, At(module_.updates, u).value)] =
           static_cast<int>(schedule_.order.size());
     }
   }
@@ -138,11 +136,10 @@ class Planner {
   Value Replaceable(int t, const Node& node, int o, const std::set<Value>& taken) const {
     const int alias = node.op == kCollectiveOp ? 0 : node.kernel->AliasInput(o);
     if (alias < 0) return {};
-    const Value input = Root(module_, node.inputs[static_cast<size_t>(alias)]);
+    const Value input = Root(module_, At(node.inputs, alias));
     const auto it = arena_values_.find(input);
     if (it == arena_values_.end() || LastUse(input) != t || taken.count(input) > 0) return {};
-    if (module_.spec(input).num_bytes() != node.outputs[static_cast<size_t>(o)].num_bytes())
-      return {};
+    if (module_.spec(input).num_bytes() != At(node.outputs, o).num_bytes()) return {};
     const auto reads =
         std::count_if(node.inputs.begin(), node.inputs.end(),
                       [&](const Value& other) { return Root(module_, other) == input; });
@@ -150,8 +147,8 @@ class Planner {
   }
 
   void PlaceNode(int t) {
-    const int n = schedule_.order[static_cast<size_t>(t)];
-    const Node& node = module_.nodes[static_cast<size_t>(n)];
+    const int n = At(schedule_.order, t);
+    const Node& node = module_.node(n);
     std::set<Value> taken;
     for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) {
       const Value value{n, o};
@@ -172,13 +169,12 @@ class Planner {
     const size_t scratch_bytes = node.kernel == nullptr ? 0 : node.kernel->scratch_bytes();
     if (scratch_bytes > 0) {
       const int64_t offset = arena_.Allocate(scratch_bytes);
-      plan_.scratch[static_cast<size_t>(t)] = offset;
+      At(plan_.scratch, t) = offset;
       arena_.Free(offset, scratch_bytes);
     }
     const auto free = [&](Value value) {
       if (arena_values_.erase(value) == 0) return;
-      arena_.Free(plan_.buffers[static_cast<size_t>(BufferOf(value))].offset,
-                  module_.spec(value).num_bytes());
+      arena_.Free(At(plan_.buffers, BufferOf(value)).offset, module_.spec(value).num_bytes());
     };
     for (const Value& input : node.inputs) {
       const Value root = Root(module_, input);

@@ -31,9 +31,7 @@ struct MemoryPlan {
   std::vector<TensorSpec> own;
   int64_t arena_bytes = 0;
 
-  int buffer(Value value) const {
-    return buffer_of[static_cast<size_t>(value.node)][static_cast<size_t>(value.output)];
-  }
+  int buffer(Value value) const { return At(buffer_of, value); }
 };
 
 MemoryPlan PlanMemory(const Module& module, const Schedule& schedule);

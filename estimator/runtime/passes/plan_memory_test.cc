@@ -85,8 +85,8 @@ TEST_F(PlanMemoryTest, FeedsConstantsAndVariablesAreNotOverwritten) {
   const Value a = b_.Op("Over", {feed}, kShape), c = b_.Op("Over", {variable}, kShape);
   b_.Fetch(b_.Op("Apart", {a, c}, kShape));
   const MemoryPlan plan = Plan();
-  EXPECT_EQ(plan.buffers[static_cast<size_t>(plan.buffer(a))].kind, Buffer::Kind::kArena);
-  EXPECT_EQ(plan.buffers[static_cast<size_t>(plan.buffer(c))].kind, Buffer::Kind::kArena);
+  EXPECT_EQ(At(plan.buffers, plan.buffer(a)).kind, Buffer::Kind::kArena);
+  EXPECT_EQ(At(plan.buffers, plan.buffer(c)).kind, Buffer::Kind::kArena);
 }
 
 TEST_F(PlanMemoryTest, AnInputThatAViewStillShowsIsNotOverwritten) {
@@ -124,7 +124,7 @@ TEST_F(PlanMemoryTest, OverlappingLivesNeverShareBytes) {
   std::vector<Value> values = {b_.Op("Apart", {b_.Feed(kShape)}, kShape)};
   for (int i = 1; i < 60; ++i) {
     const Shape shape{1 + (i * 37) % 300};
-    const Value older = values[static_cast<size_t>((i * 7) % i)];
+    const Value older = At(values, (i * 7) % i);
     values.push_back(b_.Op(i % 3 == 0 ? "Over" : "Scratchy", {values.back(), older}, shape));
   }
   b_.Fetch(b_.Op("Apart", values, kShape));
@@ -136,7 +136,7 @@ TEST_F(PlanMemoryTest, OverlappingLivesNeverShareBytes) {
   // All values are read by the second last node, so all of them live at once there.
   std::map<int64_t, int64_t> taken;
   for (const Value& value : values) {
-    const Buffer& buffer = plan.buffers[static_cast<size_t>(plan.buffer(value))];
+    const Buffer& buffer = At(plan.buffers, plan.buffer(value));
     ASSERT_EQ(buffer.kind, Buffer::Kind::kArena);
     const int64_t bytes = static_cast<int64_t>(b_.module.spec(value).num_bytes());
     EXPECT_TRUE(taken.emplace(buffer.offset, bytes).second);

@@ -15,9 +15,9 @@ void Prune(Module& module) {
   // Without their nodes, some variables may be unused, so the others get new numbers.
   std::vector<char> used(module.variables.size(), 0);
   for (const Node& node : module.nodes) {
-    if (node.kind == Node::Kind::kVariable) used[static_cast<size_t>(node.index)] = 1;
+    if (node.kind == Node::Kind::kVariable) At(used, node.index) = 1;
   }
-  for (const Update& update : module.updates) used[static_cast<size_t>(update.variable)] = 1;
+  for (const Update& update : module.updates) At(used, update.variable) = 1;
   std::vector<int> new_index(module.variables.size(), -1);
   std::vector<Variable> variables;
   for (size_t v = 0; v < module.variables.size(); ++v) {
@@ -27,10 +27,10 @@ void Prune(Module& module) {
   }
   module.variables = std::move(variables);
   for (Node& node : module.nodes) {
-    if (node.kind == Node::Kind::kVariable) node.index = new_index[static_cast<size_t>(node.index)];
+    if (node.kind == Node::Kind::kVariable) node.index = At(new_index, node.index);
   }
   for (Update& update : module.updates) {
-    update.variable = new_index[static_cast<size_t>(update.variable)];
+    update.variable = At(new_index, update.variable);
   }
 }
 

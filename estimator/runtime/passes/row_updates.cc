@@ -34,11 +34,11 @@ void SumLookedUpRows(Module& module) {
         module.constant(sum.inputs[2]) == nullptr)
       continue;
     const bool only_rows = std::all_of(readers[n].begin(), readers[n].end(), [&](int r) {
-      return r >= 0 && GathersItsIds(module, module.nodes[static_cast<size_t>(r)], sum);
+      return r >= 0 && GathersItsIds(module, module.node(r), sum);
     });
     if (!only_rows) continue;
     for (const int r : readers[n]) {
-      Node& gather = module.nodes[static_cast<size_t>(r)];
+      Node& gather = module.node(r);
       auto origin = std::make_shared<Origin>();
       origin->steps = {StepOf(sum, {{-1, 0}, {-1, 1}, {-1, 2}}),
                        StepOf(gather, {{0, 0}, {-1, 1}, {-1, 3}})};

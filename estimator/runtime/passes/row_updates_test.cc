@@ -162,7 +162,7 @@ TEST_F(ScatterTest, WaitsForTheReadersOfTheOldValue) {
   ASSERT_EQ(schedule.in_place.size(), 2u);
   std::vector<std::string> phase;
   for (size_t i = static_cast<size_t>(schedule.updates_begin); i < schedule.order.size(); ++i)
-    phase.push_back(b_.module.nodes[static_cast<size_t>(schedule.order[i])].op);
+    phase.push_back(b_.module.node(schedule.order[i]).op);
   EXPECT_THAT(phase, ElementsAre("TensorScatterUpdate", "TensorScatterAdd"));
 }
 

@@ -52,7 +52,7 @@ class Scheduler {
   }
 
  private:
-  const Node& at(int n) const { return module_.nodes[static_cast<size_t>(n)]; }
+  const Node& at(int n) const { return module_.node(n); }
   bool Runs(int n) const { return at(n).kind == Node::Kind::kOp; }
   // The variable whose bytes `value` has, or -1.
   int VariableOf(Value value) const {
@@ -68,8 +68,8 @@ class Scheduler {
       const int m = stack.back();
       stack.pop_back();
       if (m < 0 || !closure.insert(m).second) continue;
-      if (!result_.only_updates[static_cast<size_t>(m)] || !CannotFail(module_, at(m))) return {};
-      const std::vector<int>& readers = readers_[static_cast<size_t>(m)];
+      if (!At(result_.only_updates, m) || !CannotFail(module_, at(m))) return {};
+      const std::vector<int>& readers = At(readers_, m);
       stack.insert(stack.end(), readers.begin(), readers.end());
     }
     return closure;
@@ -83,8 +83,7 @@ class Scheduler {
           result_.in_place.count(value) > 0)
         continue;
       const int alias = node.kernel->AliasInput(value.output);
-      if (alias < 0 || VariableOf(node.inputs[static_cast<size_t>(alias)]) != update.variable)
-        continue;
+      if (alias < 0 || VariableOf(At(node.inputs, alias)) != update.variable) continue;
       // If the node reads the variable through another operand too, it must not overwrite it.
       const auto reads =
           std::count_if(node.inputs.begin(), node.inputs.end(),
@@ -148,9 +147,7 @@ class Scheduler {
     std::vector<std::vector<int>> runs(static_cast<size_t>(num_levels)), collectives(runs.size());
     for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
       if (!Runs(n) || IsView(at(n)) || phase_.count(n) > 0) continue;
-      (at(n).op == kCollectiveOp ? collectives
-                                 : runs)[static_cast<size_t>(level[static_cast<size_t>(n)])]
-          .push_back(n);
+      At(at(n).op == kCollectiveOp ? collectives : runs, At(level, n)).push_back(n);
     }
     std::vector<int>& order = result_.order;
     for (size_t k = 0; k < runs.size(); ++k) {
@@ -204,7 +201,7 @@ std::vector<int> Levels(const Module& module) {
   for (size_t n = 0; n < level.size(); ++n) {
     for (const Value& input : module.nodes[n].inputs) {
       const int past = module.node(input).op == kCollectiveOp ? 1 : 0;
-      level[n] = std::max(level[n], level[static_cast<size_t>(input.node)] + past);
+      level[n] = std::max(level[n], At(level, input.node) + past);
     }
   }
   return level;
@@ -212,11 +209,11 @@ std::vector<int> Levels(const Module& module) {
 
 std::vector<char> OnlyUpdates(const Module& module) {
   std::vector<char> only(module.nodes.size(), 1);
-  for (const Value& fetch : module.fetches) only[static_cast<size_t>(fetch.node)] = 0;
+  for (const Value& fetch : module.fetches) At(only, fetch.node) = 0;
   for (size_t n = module.nodes.size(); n-- > 0;) {
     if (module.nodes[n].op == kCollectiveOp) only[n] = 0;
     if (only[n]) continue;
-    for (const Value& input : module.nodes[n].inputs) only[static_cast<size_t>(input.node)] = 0;
+    for (const Value& input : module.nodes[n].inputs) At(only, input.node) = 0;
   }
   return only;
 }

@@ -36,8 +36,7 @@ class ScheduleTest : public ::testing::Test {
   std::vector<std::string> Ops(const Schedule& schedule, int begin, int end) {
     std::vector<std::string> ops;
     for (int t = begin; t < end; ++t) {
-      ops.push_back(
-          b_.module.nodes[static_cast<size_t>(schedule.order[static_cast<size_t>(t)])].op);
+      ops.push_back(b_.module.node(At(schedule.order, t)).op);
     }
     return ops;
   }

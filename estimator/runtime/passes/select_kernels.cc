@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 
 namespace estimator::ir {
 
@@ -53,9 +54,7 @@ absl::Status SelectKernels(Module& module, KernelTier fastest) {
   if (missing.empty() && refused.empty()) return absl::OkStatus();
   std::vector<std::string> lines;
   for (const auto& [op, names] : missing) {
-    lines.push_back(absl::StrCat(
-        op, " (", names[0],
-        names.size() > 1 ? absl::StrCat(" and ", names.size() - 1, " more") : "", ")"));
+    lines.push_back(absl::StrCat(op, " (", JoinSome(names, 1), ")"));
   }
   std::string message;
   if (!lines.empty())

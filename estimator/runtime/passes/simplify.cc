@@ -52,8 +52,8 @@ class Simplifier {
     to_.resize(module_.nodes.size());
     for (size_t n = 0; n < to_.size(); ++n) {
       for (Value& input : module_.nodes[n].inputs) {
-        const std::vector<Value>& moved = to_[static_cast<size_t>(input.node)];
-        if (!moved.empty()) input = moved[static_cast<size_t>(input.output)];
+        const std::vector<Value>& moved = At(to_, input.node);
+        if (!moved.empty()) input = At(moved, input.output);
       }
       if (module_.nodes[n].kind == Node::Kind::kOp && module_.nodes[n].outputs.size() == 1)
         Visit(static_cast<int>(n));
@@ -63,7 +63,7 @@ class Simplifier {
   }
 
  private:
-  Node& at(int n) { return module_.nodes[static_cast<size_t>(n)]; }
+  Node& at(int n) { return module_.node(n); }
   const TensorSpec& spec(Value value) const { return module_.spec(value); }
 
   // The gradient of Relu flows if x > 0, which is the same as Relu(x) > 0. If ReluGrad reads
@@ -91,7 +91,7 @@ class Simplifier {
     const Node& source = module_.node(value);
     if (source.kind == Node::Kind::kOp && source.op == "Reshape") value = source.inputs[0];
     if (spec(value) == node.outputs[0]) {
-      to_[static_cast<size_t>(n)] = {value};
+      At(to_, n) = {value};
     } else {
       node = MakeReshape(value, node.outputs[0], node.name);
     }
@@ -136,7 +136,7 @@ class Simplifier {
     const std::optional<std::vector<int64_t>> first = ConstantInts(module_, inner.inputs[1]);
     if (!first.has_value()) return;
     for (size_t i = 0; i < perm->size(); ++i) {
-      if ((*first)[static_cast<size_t>((*perm)[i])] != static_cast<int64_t>(i)) return;
+      if (At(*first, (*perm)[i]) != static_cast<int64_t>(i)) return;
     }
     Becomes(n, inner.inputs[0]);
   }
@@ -160,8 +160,8 @@ class Simplifier {
                        : IsF32Scalar(module_, at(n).inputs[0]) ? 0
                                                                : -1;
     if (scalar < 0) return;
-    const Value d = at(n).inputs[static_cast<size_t>(scalar)];
-    const Value product = at(n).inputs[static_cast<size_t>(1 - scalar)];
+    const Value d = At(at(n).inputs, scalar);
+    const Value product = At(at(n).inputs, 1 - scalar);
     const Node& inner = module_.node(product);
     if (inner.kind != Node::Kind::kOp || inner.op != "Mul" ||
         inner.outputs[0].dtype != DType::kFloat32 || OnlyReader(readers_, product.node) != n ||
@@ -172,9 +172,9 @@ class Simplifier {
                       : IsF32Scalar(module_, inner.inputs[0]) ? 0
                                                               : -1;
     if (other < 0) return;
-    const Value x = inner.inputs[static_cast<size_t>(1 - other)];
+    const Value x = At(inner.inputs, 1 - other);
     if (!(spec(x) == at(n).outputs[0])) return;
-    const Array* c = module_.constant(inner.inputs[static_cast<size_t>(other)]);
+    const Array* c = module_.constant(At(inner.inputs, other));
     const float factor = c->data<float>()[0] * module_.constant(d)->data<float>()[0];
     if (!std::isnormal(factor)) return;  // c * d may overflow or underflow where x * c * d does not
     const std::string name = absl::StrCat(at(n).name, "/factor");

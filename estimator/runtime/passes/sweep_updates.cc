@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/strings.h"
 #include "estimator/kernels/fused/update_sweep.h"
 #include "estimator/runtime/passes/schedule.h"
 
@@ -43,19 +44,20 @@ void SweepUpdates(Module& module) {
     if (nodes.size() < 2) continue;
     Node sweep;
     sweep.op = "_UpdateSweep";
-    sweep.name = absl::StrCat(module.nodes[static_cast<size_t>(nodes[0])].name, " and ",
-                              nodes.size() - 1, " more");
+    std::vector<std::string> names;
+    for (const int n : nodes) names.push_back(module.node(n).name);
+    sweep.name = JoinSome(names, 1);
     auto origin = std::make_shared<Origin>();
     std::vector<fused::SweepMember> members;
     const int index = static_cast<int>(module.nodes.size());
     for (const int n : nodes) {
-      const Node& node = module.nodes[static_cast<size_t>(n)];
+      const Node& node = module.node(n);
       AppendOrigin(node, static_cast<int>(sweep.inputs.size()), *origin);
       members.push_back({.kernel = std::dynamic_pointer_cast<fused::UpdateKernel>(node.kernel),
                          .num_inputs = static_cast<int>(node.inputs.size()),
                          .num_outputs = static_cast<int>(node.outputs.size())});
       for (size_t o = 0; o < node.outputs.size(); ++o) {
-        to[static_cast<size_t>(n)].push_back({index, static_cast<int>(sweep.outputs.size())});
+        At(to, n).push_back({index, static_cast<int>(sweep.outputs.size())});
         sweep.outputs.push_back(node.outputs[o]);
       }
       sweep.inputs.insert(sweep.inputs.end(), node.inputs.begin(), node.inputs.end());

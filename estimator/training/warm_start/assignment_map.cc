@@ -1,6 +1,5 @@
 #include "estimator/training/warm_start/assignment_map.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -38,12 +37,8 @@ std::string Suggestion(const Graph& graph, const std::string& name) {
   if (const std::optional<std::string> nearest = NearestName(name, names)) {
     return absl::StrCat(" (did you mean '", *nearest, "'?)");
   }
-  constexpr size_t kShown = 20;
-  const size_t num_more = names.size() - std::min(names.size(), kShown);
-  names.resize(std::min(names.size(), kShown));
   if (names.empty()) return "; the graph has none yet: call it after the model is built";
-  return absl::StrCat("; there are ", absl::StrJoin(names, ", "),
-                      num_more > 0 ? absl::StrCat(" and ", num_more, " more") : "");
+  return absl::StrCat("; there are ", JoinSome(names, 20));
 }
 
 absl::StatusOr<std::set<std::string>> NamesThere(const std::vector<Variable>& variables,

@@ -1,4 +1,4 @@
-// The models of testdata/reference, in C++: one for every folder there, under its name.
+// The models of testdata/reference in C++. Each folder there has a model of the same name.
 #ifndef TOOLS_REPLAY_CASES_CASES_H_
 #define TOOLS_REPLAY_CASES_CASES_H_
 
@@ -11,14 +11,14 @@ namespace estimator::replay {
 
 using Cases = std::map<std::string, Model>;
 
-// Of all files of this folder.
+// Returns the cases of all files of this folder.
 const Cases& AllCases();
 
-// One function a file; cases.cc puts them together.
+// Each file has a function. cases.cc merges their results.
 Cases EmbeddingCases();
 Cases MnistCases();
-// Not among AllCases: the mnist_* with all filters of models/mnist, whose references are too large
-// to keep (REFERENCE_WHOLE_MNIST=1 regenerate.py makes them).
+// The mnist_* cases with all filters of models/mnist. They are not in AllCases, because their
+// references are too large for the repository (REFERENCE_WHOLE_MNIST=1 regenerate.py makes them).
 Cases WholeMnistCases();
 Cases NormalizationCases();
 Cases ScheduleCases();

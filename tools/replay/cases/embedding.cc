@@ -1,5 +1,6 @@
-// Words and tags looked up in two tables, under each optimizer that treats looked-up rows by
-// themselves, and some that need not. Twin of testdata/reference/embedding/network.py.
+// Words and tags, looked up in two tables, with each optimizer that has a rule for looked-up rows
+// and with some that do not need one. The same network is in
+// testdata/reference/embedding/network.py.
 #include "estimator/estimator.h"
 #include "tools/replay/cases/cases.h"
 
@@ -26,7 +27,7 @@ Tensor Loss(const Features& features, const Tensor& labels, bool tied) {
 
 using Clip = Pairs (*)(const Pairs&);
 
-// Each call of the model_fn minimizes with a copy of its own.
+// Each call of the model_fn minimizes with its own copy of the optimizer.
 template <typename Optimizer>
 Model Under(Optimizer optimizer, Clip clip = nullptr, bool tied = false) {
   return Model::Of<EstimatorParams>([=](const Features& features, const Tensor& labels, Mode,

@@ -1,5 +1,5 @@
-// The network of models/mnist under each optimizer without dropout, with fewer filters or whole,
-// and the small one with dropout. Twin of testdata/reference/mnist/network.py.
+// The network of models/mnist without dropout, with each optimizer, with fewer filters or with all;
+// and the small network with dropout. The same network is in testdata/reference/mnist/network.py.
 #include <functional>
 #include <map>
 #include <string>
@@ -15,7 +15,7 @@ struct Size {
 };
 constexpr Size kSmall = {4, 8, 16}, kWhole = {32, 64, 1024};
 
-// `dropout` comes before the last layer.
+// Builds the network. `dropout` is applied before the last layer.
 template <typename Dropout>
 Tensor Logits(const Features& features, const Size& size, Dropout dropout) {
   using namespace layers;  // NOLINT: a network reads like its Python twin
@@ -37,7 +37,7 @@ Tensor Logits(const Features& features, const Size& size) {
   return Logits(features, size, [](const Tensor& x) { return x; });
 }
 
-// Twin of testdata/reference/mnist_dropout/generate.py.
+// The same network is in testdata/reference/mnist_dropout/generate.py.
 EstimatorSpec WithDropout(const Features& features, const Tensor& labels, Mode mode,
                           const EstimatorParams&) {
   const Tensor logits = Logits(features, kSmall, [mode](const Tensor& x) {
@@ -53,7 +53,7 @@ EstimatorSpec Predict(const Features& features, const Labels&, Mode, const Estim
       {{"class_ids", ArgMax(logits, 1)}, {"probabilities", Softmax(logits)}});
 }
 
-// A network under an optimizer. Each call of the model_fn minimizes with a copy of its own.
+// The network with an optimizer. Each call of the model_fn minimizes with its own copy of it.
 struct Under {
   template <typename Optimizer>
   Under(Optimizer optimizer)  // NOLINT: the rows below read better

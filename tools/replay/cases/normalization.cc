@@ -1,4 +1,4 @@
-// Batch normalization. Twins of testdata/reference/batch_norm_*/generate.py.
+// Batch normalization. The same networks are in testdata/reference/batch_norm_*/generate.py.
 #include "estimator/estimator.h"
 #include "tools/replay/cases/cases.h"
 

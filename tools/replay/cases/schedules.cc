@@ -1,4 +1,4 @@
-// Every learning-rate schedule. Twin of testdata/reference/schedules/generate.py.
+// Every learning-rate schedule, as in testdata/reference/schedules/generate.py.
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-// Networks for words. Twins of testdata/reference/{embedding_classifier,attention_block}.
+// Networks for words, as in testdata/reference/{embedding_classifier,attention_block}.
 #include <cmath>
 #include <string>
 

@@ -1,5 +1,5 @@
-// What stands between a loss and its updates: clipping, penalties, moving averages.
-// Twins of testdata/reference/small/network.py and the cases that use it.
+// The computation between a loss and its updates: clipping, penalties, moving averages. The same
+// networks are in testdata/reference/small/network.py and the cases that use it.
 #include <functional>
 #include <vector>
 

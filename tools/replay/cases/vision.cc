@@ -1,4 +1,4 @@
-// Networks for images. Twins of
+// Networks for images, as in
 // testdata/reference/{bfloat16,residual_network,separable_convolution}.
 #include <vector>
 
@@ -48,7 +48,7 @@ EstimatorSpec ResidualNetwork(const Features& features, const Tensor& labels, Mo
                               train::Momentum(0.02, 0.9, {.use_nesterov = true}).Minimize(loss));
 }
 
-// What tf.tpu.bfloat16_scope does is what the layers do beside a bfloat16 input.
+// Layers with a bfloat16 input do the same as tf.tpu.bfloat16_scope: weights stay in float32.
 EstimatorSpec InBfloat16(const Features& features, const Tensor& labels, Mode,
                          const EstimatorParams&) {
   Tensor x = Cast(features, DType::kBfloat16);

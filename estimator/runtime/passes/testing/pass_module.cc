@@ -104,10 +104,10 @@ absl::StatusOr<std::vector<Array>> Interpret(const Module& module,
   for (const Node& node : module.nodes) {
     std::vector<Array> inputs;
     for (const Value& input : node.inputs) {
-      inputs.push_back(values[static_cast<size_t>(input.node)][static_cast<size_t>(input.output)]);
+      inputs.push_back(At(values, input));
     }
     if (node.kind == Node::Kind::kFeed) {
-      values.push_back({feeds[static_cast<size_t>(node.index)]});
+      values.push_back({At(feeds, node.index)});
     } else if (node.kind == Node::Kind::kConstant) {
       values.push_back({node.constant});
     } else if (node.kind == Node::Kind::kVariable) {
@@ -124,9 +124,7 @@ absl::StatusOr<std::vector<Array>> Interpret(const Module& module,
     }
   }
   std::vector<Array> results;
-  const auto add = [&](Value value) {
-    results.push_back(values[static_cast<size_t>(value.node)][static_cast<size_t>(value.output)]);
-  };
+  const auto add = [&](Value value) { results.push_back(At(values, value)); };
   for (const Value& fetch : module.fetches) add(fetch);
   for (const ir::Update& update : module.updates) add(update.value);
   return results;
