@@ -153,9 +153,15 @@ Schedule NoamDecay(const NoamDecayOptions& options);
 Schedule WarmUp(double warmup_steps, double peak, const Schedule& after);
 // Multiplies: rate * min(1, s / warmup_steps). Source: google-research/electra optimization.
 Schedule WarmUpScaled(double warmup_steps, const Schedule& rate);
-// `after` counted from the end of the warm-up: linear from `initial` to `peak` over warmup_steps,
-// then after.At(s - warmup_steps). Source: tensorflow/tpu resnet, lars_util.
-Schedule WarmUpThen(double warmup_steps, double initial, double peak, const Schedule& after);
+
+struct WarmUpThenOptions {
+  double warmup_steps = 0;
+  double initial = 0;  // the rate at step 0
+  double peak = 0;     // the rate at the end of the warm-up
+};
+// Linear from `initial` to `peak` over warmup_steps, then after.At(s - warmup_steps): `after`
+// counts from the end of the warm-up. Source: tensorflow/tpu resnet, lars_util.
+Schedule WarmUpThen(const WarmUpThenOptions& options, const Schedule& after);
 
 }  // namespace train
 }  // namespace estimator
