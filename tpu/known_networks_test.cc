@@ -86,7 +86,7 @@ struct ResNet {
     }
     const Tensor loss = cross_entropy + 1e-4 * AddN(penalties);
     const Schedule rate = train::WarmUpThen(
-        5, 0, 0.1,
+        {.warmup_steps = 5, .peak = 0.1},
         train::PiecewiseConstant({.boundaries = {30, 60, 80}, .values = {0.1, 0.01, 1e-3, 1e-4}}));
     return {loss,
             CrossShardOptimizer(train::Momentum(rate, 0.9, {.use_nesterov = true})).Minimize(loss)};

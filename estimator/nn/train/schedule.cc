@@ -198,11 +198,11 @@ Schedule WarmUpScaled(double warmup_steps, const Schedule& rate) {
   };
 }
 
-Schedule WarmUpThen(double warmup_steps, double initial, double peak, const Schedule& after) {
-  return [=](const Tensor& step) {
-    if (warmup_steps <= 0) return after.At(step);
-    const Tensor rising = step / warmup_steps * (peak - initial) + initial;
-    return Where(Less(step, warmup_steps), rising, after.At(Maximum(step - warmup_steps, 0)));
+Schedule WarmUpThen(const WarmUpThenOptions& options, const Schedule& after) {
+  return [o = options, after](const Tensor& step) {
+    if (o.warmup_steps <= 0) return after.At(step);
+    const Tensor rising = step / o.warmup_steps * (o.peak - o.initial) + o.initial;
+    return Where(Less(step, o.warmup_steps), rising, after.At(Maximum(step - o.warmup_steps, 0)));
   };
 }
 
