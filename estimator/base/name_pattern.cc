@@ -1,127 +1,123 @@
-// std::regex recurses, once for each state of its automaton: this keeps it within a thread's stack.
-// It is libstdc++'s own macro, and no other file of ours includes <regex>.
-#define _GLIBCXX_REGEX_STATE_LIMIT 20000
-
 #include "estimator/base/name_pattern.h"
 
 #include <absl/status/status.h>
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
-#include <glog/logging.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <regex>
 #include <utility>
 
+#include "estimator/base/status.h"
+
+// Code units are bytes. pcre2.h must see this.
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
 namespace estimator {
-
-struct NamePattern::Regex {
-  std::regex regex;
-};
-
 namespace {
 
-// Reading an expression recurses too.
-constexpr size_t kMaxLength = 10000;
-constexpr int kMaxDepth = 200;
+// One step takes about 50 ns. `.*a.*b.*c` needs one million for a name of 180 characters.
+constexpr uint32_t kMaxSteps = 2'000'000;
+constexpr uint32_t kMaxHeapKib = 64 * 1024;  // PCRE2 recurses on the heap, not on the stack
+constexpr size_t kShown = 200;               // bytes of an expression in a message
 
-int DeepestGroup(absl::string_view pattern) {
-  int depth = 0, deepest = 0;
+template <auto kFree>
+struct Free {
+  template <typename T>
+  void operator()(T* object) const {
+    kFree(object);
+  }
+};
+using Code = std::unique_ptr<pcre2_code, Free<pcre2_code_free>>;
+using MatchContext = std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>>;
+using MatchData = std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>>;
+
+PCRE2_SPTR Bytes(absl::string_view text) { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
+
+std::string Message(int error) {
+  PCRE2_UCHAR text[256];
+  pcre2_get_error_message(error, text, sizeof(text));
+  return reinterpret_cast<const char*>(text);
+}
+
+absl::string_view Beginning(absl::string_view text) { return text.substr(0, kShown); }
+
+const char* Dots(absl::string_view text) { return text.size() > kShown ? "..." : ""; }
+
+// The position of a repeat {,n}, or npos. To PCRE2 10.42 it is text, which would then match nothing.
+size_t FindRepeatWithoutLeast(absl::string_view pattern) {
   for (size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] == '\\')
+    if (pattern[i] == '\\') {
       ++i;
-    else if (pattern[i] == '(')
-      deepest = std::max(deepest, ++depth);
-    else if (pattern[i] == ')')
-      --depth;
+    } else if (pattern.substr(i, 2) == "{,") {
+      const size_t end = pattern.find_first_not_of("0123456789", i + 2);
+      if (end != absl::string_view::npos && end > i + 2 && pattern[end] == '}') return i;
+    }
   }
-  return deepest;
-}
-
-// What people bring from Python's re that is not ECMAScript's; empty if there is none of it.
-std::string PythonOnly(absl::string_view pattern) {
-  std::vector<std::string> found;
-  for (const absl::string_view part :
-       {"(?P", "(?<", "(?i", "(?s", "(?m", "(?x", "(?a", "(?#", "(?(", "\\A", "\\Z"}) {
-    if (absl::StrContains(pattern, part)) found.emplace_back(part);
-  }
-  if (found.empty()) return "";
-  return absl::StrCat("; ", absl::StrJoin(found, " and "),
-                      " of Python's expressions are not known here (ECMAScript's are)");
-}
-
-// libstdc++'s words, without its advice to those who compile it.
-std::string Reason(const std::regex_error& error) {
-  if (error.code() == std::regex_constants::error_space) {
-    return "it repeats too much; use smaller numbers in {}";
-  }
-  return error.what();
-}
-
-// Matching does not throw in the mode below; the standard allows it to.
-template <typename Match>
-bool Contained(absl::string_view name, const std::string& pattern, const Match& match) {
-  try {
-    return match(name.begin(), name.end());
-  } catch (const std::regex_error& error) {
-    LOG(ERROR) << "'" << pattern << "' is too complex for the name " << name
-               << ", which counts as no match: " << error.what();
-    return false;
-  }
+  return absl::string_view::npos;
 }
 
 }  // namespace
 
+struct NamePattern::Regex {
+  Code code;
+  MatchContext limits;
+};
+
 absl::StatusOr<NamePattern> NamePattern::Compile(absl::string_view option,
                                                  absl::string_view pattern) {
-  const auto refuse = [&](absl::string_view why) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(option, ": '", pattern.substr(0, 200), pattern.size() > 200 ? "..." : "",
-                     "' is not a regular expression that can be used: ", why, PythonOnly(pattern)));
+  const auto refuse = [&](size_t position, absl::string_view why) {
+    return absl::InvalidArgumentError(absl::StrCat(option, ": '", Beginning(pattern), Dots(pattern),
+                                                   "' is not a regular expression: at position ",
+                                                   position, ": ", why));
   };
-  if (pattern.size() > kMaxLength) {
-    return refuse(absl::StrCat("it has ", pattern.size(), " characters, the most is ", kMaxLength,
-                               "; split it"));
+  if (const size_t at = FindRepeatWithoutLeast(pattern); at != absl::string_view::npos) {
+    return refuse(at, "write the repeat as {0,n} in place of {,n}");
   }
-  if (DeepestGroup(pattern) > kMaxDepth) {
-    return refuse(
-        absl::StrCat("its groups are ", DeepestGroup(pattern), " deep, the most is ", kMaxDepth));
-  }
-  // libstdc++'s own: breadth first, so that no expression takes exponential time. It refuses
-  // references to groups, which only the other way can do.
-  constexpr auto kPolynomial = std::regex::ECMAScript | std::regex_constants::__polynomial;
+  int error = 0;
+  size_t position = 0;
+  auto regex = std::make_shared<Regex>();
+  regex->code.reset(
+      pcre2_compile(Bytes(pattern), pattern.size(),
+                    PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C,
+                    &error, &position, nullptr));
+  if (!regex->code) return refuse(position, Message(error));
+  regex->limits.reset(pcre2_match_context_create(nullptr));
+  if (!regex->limits) return absl::ResourceExhaustedError("no memory for a regular expression");
+  pcre2_set_match_limit(regex->limits.get(), kMaxSteps);
+  pcre2_set_heap_limit(regex->limits.get(), kMaxHeapKib);
   NamePattern result;
+  result.option_ = std::string(option);
   result.text_ = std::string(pattern);
-  for (const auto mode : {kPolynomial, std::regex::ECMAScript}) {
-    try {
-      result.regex_ = std::make_shared<Regex>(Regex{std::regex(result.text_, mode)});
-      break;
-    } catch (const std::regex_error& error) {
-      const bool refers_back = error.code() == std::regex_constants::error_complexity;
-      if (mode != kPolynomial || !refers_back) return refuse(Reason(error));
-    }
-  }
+  result.regex_ = std::move(regex);
   return result;
 }
 
-bool NamePattern::FoundIn(absl::string_view name) const {
-  return Contained(name, text_, [this](auto begin, auto end) {
-    return std::regex_search(begin, end, regex_->regex);
-  });
+absl::StatusOr<bool> NamePattern::Match(absl::string_view name, uint32_t options) const {
+  const MatchData data(
+      pcre2_match_data_create(1, nullptr));  // one pair: where groups are is unused
+  if (!data) return absl::ResourceExhaustedError("no memory for a match");
+  const int result = pcre2_match(regex_->code.get(), Bytes(name), name.size(), 0, options,
+                                 data.get(), regex_->limits.get());
+  if (result >= 0) return true;
+  if (result == PCRE2_ERROR_NOMATCH) return false;
+  const bool too_long = result == PCRE2_ERROR_MATCHLIMIT || result == PCRE2_ERROR_HEAPLIMIT;
+  return absl::InvalidArgumentError(absl::StrCat(
+      option_, ": '", Beginning(text_), Dots(text_), "' cannot be matched with the name '",
+      Beginning(name), Dots(name), "': ", Message(result),
+      too_long ? "; the expression can match the same text in too many ways, often by a repeat "
+                 "inside a repeat, as (a+)+ does; write a+, or (?>a+)+, which tries one way only"
+               : ""));
 }
 
-bool NamePattern::MatchesStartOf(absl::string_view name) const {
-  return Contained(name, text_, [this](auto begin, auto end) {
-    return std::regex_search(begin, end, regex_->regex, std::regex_constants::match_continuous);
-  });
+absl::StatusOr<bool> NamePattern::FoundIn(absl::string_view name) const { return Match(name, 0); }
+
+absl::StatusOr<bool> NamePattern::MatchesStartOf(absl::string_view name) const {
+  return Match(name, PCRE2_ANCHORED);
 }
 
-bool NamePattern::MatchesAllOf(absl::string_view name) const {
-  return Contained(name, text_, [this](auto begin, auto end) {
-    return std::regex_match(begin, end, regex_->regex);
-  });
+absl::StatusOr<bool> NamePattern::MatchesAllOf(absl::string_view name) const {
+  return Match(name, PCRE2_ANCHORED | PCRE2_ENDANCHORED);
 }
 
 absl::StatusOr<std::vector<NamePattern>> CompileNamePatterns(
@@ -140,11 +136,15 @@ absl::StatusOr<std::vector<NamePattern>> CompileNamePatterns(
   return compiled;
 }
 
-bool AnyFoundIn(absl::string_view name, const std::vector<std::string>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(), [name](const std::string& pattern) {
-    const absl::StatusOr<NamePattern> compiled = NamePattern::Compile("", pattern);
-    return compiled.ok() && compiled->FoundIn(name);
-  });
+absl::StatusOr<bool> AnyFoundIn(absl::string_view option, absl::string_view name,
+                                const std::vector<std::string>& patterns) {
+  EST_ASSIGN_OR_RETURN(const std::vector<NamePattern> compiled,
+                       CompileNamePatterns(option, patterns));
+  for (const NamePattern& pattern : compiled) {
+    EST_ASSIGN_OR_RETURN(const bool found, pattern.FoundIn(name));
+    if (found) return true;
+  }
+  return false;
 }
 
 }  // namespace estimator

@@ -52,8 +52,14 @@ absl::StatusOr<std::vector<std::string>> SelectNames(const BundleReader& reader,
   EST_ASSIGN_OR_RETURN(const auto exclude, ParsePattern("--exclude", filter.exclude));
   std::vector<std::string> selected;
   for (const std::string& name : reader.names()) {
-    const bool passes =
-        (!include || include->FoundIn(name)) && (!exclude || !exclude->FoundIn(name));
+    bool passes = true;
+    if (include) {
+      EST_ASSIGN_OR_RETURN(passes, include->FoundIn(name));
+    }
+    if (exclude && passes) {
+      EST_ASSIGN_OR_RETURN(const bool excluded, exclude->FoundIn(name));
+      passes = !excluded;
+    }
     if (passes) selected.push_back(name);
   }
   if (!selected.empty() || (!include && !exclude)) return selected;

@@ -16,7 +16,7 @@
 namespace estimator {
 
 // Which variables a command is about: those whose name `include` finds something in and `exclude`
-// does not. Regular expressions (ECMAScript); an empty one is left out.
+// does not. Regular expressions (Python's); an empty one is left out.
 struct NameFilter {
   std::string include = {};
   std::string exclude = {};

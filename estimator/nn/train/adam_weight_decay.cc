@@ -26,7 +26,7 @@ std::vector<Operation> AdamWeightDecay::ApplyDense(const Tensor& gradient,
   const Tensor next_v = options_.beta_2 * v + (1 - options_.beta_2) * Square(gradient);
   Tensor update = next_m / (Sqrt(next_v) + options_.epsilon);
   if (options_.weight_decay_rate != 0 &&
-      !AnyFoundIn(variable.name(), options_.exclude_from_weight_decay)) {
+      !IsExcluded(variable, "exclude_from_weight_decay", options_.exclude_from_weight_decay)) {
     update += options_.weight_decay_rate * variable;
   }
   return {Assign(variable, variable - Rate(variable) * update), Assign(m, next_m),

@@ -26,9 +26,11 @@ absl::Status LAMB::Validate() const {
 }
 
 bool LAMB::Adapts(const Variable& variable) const {
-  return !AnyFoundIn(variable.name(), options_.exclude_from_layer_adaptation.empty()
-                                          ? options_.exclude_from_weight_decay
-                                          : options_.exclude_from_layer_adaptation);
+  if (options_.exclude_from_layer_adaptation.empty()) {
+    return !IsExcluded(variable, "exclude_from_weight_decay", options_.exclude_from_weight_decay);
+  }
+  return !IsExcluded(variable, "exclude_from_layer_adaptation",
+                     options_.exclude_from_layer_adaptation);
 }
 
 std::vector<Operation> LAMB::ApplyDense(const Tensor& gradient, const Variable& variable) {
@@ -37,7 +39,7 @@ std::vector<Operation> LAMB::ApplyDense(const Tensor& gradient, const Variable& 
   const Tensor next_v = options_.beta_2 * v + (1 - options_.beta_2) * Square(gradient);
   Tensor update = next_m / (Sqrt(next_v) + options_.epsilon);
   if (options_.weight_decay_rate != 0 &&
-      !AnyFoundIn(variable.name(), options_.exclude_from_weight_decay)) {
+      !IsExcluded(variable, "exclude_from_weight_decay", options_.exclude_from_weight_decay)) {
     update += options_.weight_decay_rate * variable;
   }
   Tensor rate = Rate(variable);

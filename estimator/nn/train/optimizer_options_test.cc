@@ -64,6 +64,15 @@ TEST(OptimizerOptionsTest, EveryOptimizerChecksItsOwn) {
   EXPECT_THAT(Refusal(AdaBelief(0.1, {.epsilon = -1})), HasSubstr("epsilon is -1"));
 }
 
+TEST(OptimizerOptionsTest, AnExpressionThatCannotBeMatchedIsAnError) {
+  const std::vector<std::string> exclude = {"(?R)|b"};  // calls itself without end
+  EXPECT_THAT(Refusal(AdamWeightDecay(
+                  0.1, {.weight_decay_rate = 0.1, .exclude_from_weight_decay = exclude})),
+              HasSubstr("exclude_from_weight_decay: '(?R)|b' cannot be matched"));
+  EXPECT_THAT(Refusal(LAMB(0.1, {.exclude_from_layer_adaptation = exclude})),
+              HasSubstr("exclude_from_layer_adaptation: '(?R)|b' cannot be matched"));
+}
+
 TEST(OptimizerOptionsTest, WhatIsInRangePasses) {
   EXPECT_TRUE(OptionChecks("o")
                   .Positive("a", 1e-9)

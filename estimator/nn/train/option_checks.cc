@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/name_pattern.h"
+#include "estimator/graph/graph.h"
 
 namespace estimator::train {
 
@@ -32,6 +34,13 @@ OptionChecks& OptionChecks::Check(bool good, absl::string_view option, double va
 absl::Status OptionChecks::status() const {
   if (errors_.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(owner_, ": ", absl::StrJoin(errors_, "; ")));
+}
+
+bool IsExcluded(const Variable& variable, absl::string_view option,
+                const std::vector<std::string>& patterns) {
+  const absl::StatusOr<bool> found = AnyFoundIn(option, variable.name(), patterns);
+  if (!found.ok()) variable.graph()->Fail(found.status());
+  return found.ok() && *found;
 }
 
 }  // namespace estimator::train

@@ -1,4 +1,4 @@
-// What an optimizer's Validate says of its options: every one that is out of range, in one message.
+// Checks of an optimizer's options. A message lists every option that is out of range.
 //
 //   return OptionChecks(name()).NotNegative("epsilon", options_.epsilon).status();
 #ifndef ESTIMATOR_NN_TRAIN_OPTION_CHECKS_H_
@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "estimator/graph/variable.h"
 
 namespace estimator::train {
 
@@ -33,6 +34,11 @@ class OptionChecks {
   const std::string owner_;
   std::vector<std::string> errors_;
 };
+
+// Whether one of the regular expressions of `option` is found in the variable's name. If one of them
+// cannot be matched, the variable's graph keeps the error.
+bool IsExcluded(const Variable& variable, absl::string_view option,
+                const std::vector<std::string>& patterns);
 
 }  // namespace estimator::train
 

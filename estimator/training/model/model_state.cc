@@ -1,6 +1,5 @@
 #include "estimator/training/model/model_state.h"
 
-#include <algorithm>
 #include <functional>
 #include <set>
 #include <utility>
@@ -57,9 +56,11 @@ absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaf
     const auto renamed = scaffold.restore_names.find(variable.name());
     const std::string& stored_name =
         renamed == scaffold.restore_names.end() ? variable.name() : renamed->second;
-    const bool rule = std::any_of(
-        may_be_absent.begin(), may_be_absent.end(),
-        [&](const NamePattern& pattern) { return pattern.MatchesAllOf(variable.name()); });
+    bool rule = false;
+    for (const NamePattern& pattern : may_be_absent) {
+      EST_ASSIGN_OR_RETURN(const bool matches, pattern.MatchesAllOf(variable.name()));
+      rule |= matches;
+    }
     if (rule && !is_there(stored_name)) {
       plan.absent.push_back(variable.name());
     } else {

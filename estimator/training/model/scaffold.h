@@ -21,7 +21,7 @@ struct Scaffold {
   // Names to restore from, by variable name, where they differ: {"w", "w/ExponentialMovingAverage"}
   // restores averages in place of weights. What is not listed keeps its own name.
   std::map<std::string, std::string> restore_names = {};
-  // Regular expressions (ECMAScript, over the whole name) of variables that a checkpoint may lack:
+  // Regular expressions (Python's, over the whole name) of variables that a checkpoint may lack:
   // those begin at their first values (InitFromCheckpoint's, else their initializers'), and the log
   // names them. Without a rule here restoring is strict.
   // A variable that is there must have its shape and dtype in any case.

@@ -89,11 +89,10 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
     bool matches = false;
     for (size_t i = 0; i < patterns.size(); ++i) {
       // Names in TensorFlow end in ":0", so an expression that asks for it matches too.
-      if (!patterns[i].MatchesStartOf(variable.name()) &&
-          !patterns[i].MatchesStartOf(absl::StrCat(variable.name(), ":0"))) {
-        continue;
+      for (const std::string& name : {variable.name(), absl::StrCat(variable.name(), ":0")}) {
+        EST_ASSIGN_OR_RETURN(const bool matches_name, patterns[i].MatchesStartOf(name));
+        if (matches_name) matches = used[i] = true;
       }
-      matches = used[i] = true;
     }
     if (matches) chosen.push_back(variable);
   }

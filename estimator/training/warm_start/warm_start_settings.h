@@ -34,7 +34,7 @@ struct VocabInfo {
   int axis = 0;  // 0 or 1
 };
 
-// WarmStartSettings::vars_to_warm_start. Regular expressions are ECMAScript's and match at the
+// WarmStartSettings::vars_to_warm_start. Regular expressions are Python's and match at the
 // beginning of a variable's name, as in TensorFlow: "dense" takes dense/kernel and dense_1/bias.
 class VarsToWarmStart {
  public:
