@@ -6,11 +6,11 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
@@ -30,26 +30,11 @@ std::string FormatMetric(const Array& value) {
                                                    : absl::StrFormat("%.4f", number);
 }
 
-std::string JsonString(absl::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += {'\\', c};
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&out, "\\u%04x", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
-std::string JsonValue(const ReportValue& value) {
-  if (const auto* number = std::get_if<int64_t>(&value)) return absl::StrCat(*number);
-  if (const auto* text = std::get_if<std::string>(&value)) return JsonString(*text);
-  const double number = std::get<double>(value);
-  if (!std::isfinite(number)) return "null";
-  return absl::StrFormat("%.9g", number);
+// Nine digits tell any two float32 apart, and most metrics are float32: 0.979139984 and not
+// 0.9791399836540222. NaN and Inf become null in JSON.
+double WithNineDigits(double number) {
+  double rounded = number;
+  return absl::SimpleAtod(absl::StrFormat("%.9g", number), &rounded) ? rounded : number;
 }
 
 }  // namespace
@@ -79,10 +64,17 @@ ReportFields EvaluationFields(const EvalResult& result) {
 }
 
 std::string ToJson(const ReportFields& fields) {
-  const std::string lines = absl::StrJoin(fields, ",\n", [](std::string* out, const auto& field) {
-    absl::StrAppend(out, "  ", JsonString(field.first), ": ", JsonValue(field.second));
-  });
-  return fields.empty() ? "{}\n" : absl::StrCat("{\n", lines, "\n}\n");
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : fields) {
+    if (const auto* number = std::get_if<double>(&value)) {
+      json[name] = WithNineDigits(*number);
+    } else {
+      std::visit([&, &name = name](const auto& other) { json[name] = other; }, value);
+    }
+  }
+  // Bytes that are not UTF-8 become U+FFFD. By default they would be an exception.
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  return json.dump(/*indent=*/2, ' ', /*ensure_ascii=*/false, kReplace) + "\n";
 }
 
 absl::Status WriteResultJson(absl::string_view path, const ReportFields& fields) {

@@ -86,7 +86,13 @@ TEST(ResultJson, EscapesTextAndHasNoNameForNan) {
   EXPECT_EQ(ToJson({{"a\"b", "x\\y\n"},
                     {"nan", std::nan("")},
                     {"inf", std::numeric_limits<double>::infinity()}}),
-            "{\n  \"a\\\"b\": \"x\\\\y\\u000a\",\n  \"nan\": null,\n  \"inf\": null\n}\n");
+            "{\n  \"a\\\"b\": \"x\\\\y\\n\",\n  \"nan\": null,\n  \"inf\": null\n}\n");
+}
+
+TEST(ResultJson, HasNineDigitsANumberAndNoBytesThatAreNotUtf8) {
+  EXPECT_EQ(ToJson({{"accuracy", double{0.97914f}}, {"rate", 1e-9}, {"device", "caf\xe9"}}),
+            "{\n  \"accuracy\": 0.979139984,\n  \"rate\": 1e-09,\n  \"device\": "
+            "\"caf\xef\xbf\xbd\"\n}\n");
 }
 
 TEST(ResultJson, IsWrittenToAFile) {

@@ -95,8 +95,8 @@ TEST(HooksInTraining, TheProfilerWritesTheOpsOfRunsTwoAndFour) {
   EXPECT_THAT(ListDirectory(dir.File("profile")).value(),
               ::testing::ElementsAre("timeline-2.json", "timeline-4.json"));
   const std::string timeline = ReadFile(dir.File("profile/timeline-2.json")).value();
-  EXPECT_THAT(timeline, HasSubstr("\"op\": \"MatMul\""));
-  EXPECT_THAT(timeline, HasSubstr("\"name\": \"dense_1/"));
+  EXPECT_THAT(timeline, HasSubstr("\"op\":\"MatMul\""));
+  EXPECT_THAT(timeline, HasSubstr("\"name\":\"dense_1/"));
 }
 
 }  // namespace

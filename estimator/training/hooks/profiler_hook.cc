@@ -1,9 +1,9 @@
 #include "estimator/training/hooks/profiler_hook.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "estimator/base/file.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
@@ -12,40 +12,39 @@
 namespace estimator {
 namespace {
 
-std::string Quoted(absl::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out.push_back('\\');
-    if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&out, "\\u%04x", static_cast<int>(c));
-    } else {
-      out.push_back(c);
-    }
-  }
-  out.push_back('"');
-  return out;
+using Json = nlohmann::ordered_json;
+
+// One event, on one line. Bytes that are not UTF-8 become U+FFFD.
+std::string Line(const Json& event) {
+  return event.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
+// The name of a process or of a lane.
+Json Named(const char* what, int lane, const std::string& name) {
+  return {{"name", what}, {"ph", "M"}, {"pid", 0}, {"tid", lane}, {"args", {{"name", name}}}};
 }
 
 }  // namespace
 
 std::string TraceToChromeJson(const Trace& trace) {
-  std::string json =
-      "{\"traceEvents\": [\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, \"args\": "
-      "{\"name\": \"ops\"}}";
+  std::string json = "{\"traceEvents\": [\n" + Line(Named("process_name", 0, "ops"));
   std::set<int> replicas;
   for (const TraceEvent& event : trace.events) replicas.insert(event.replica);
   for (const int replica : replicas) {
-    absl::StrAppend(&json,
-                    ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 0, \"tid\": ", replica,
-                    ", \"args\": {\"name\": \"replica ", replica, "\"}}");
+    absl::StrAppend(&json, ",\n",
+                    Line(Named("thread_name", replica, absl::StrCat("replica ", replica))));
   }
   const int64_t origin = trace.events.empty() ? 0 : trace.events[0].start_us;
   for (const TraceEvent& event : trace.events) {
-    absl::StrAppend(&json, ",\n{\"name\": ", Quoted(event.op),
-                    ", \"cat\": \"Op\", \"ph\": \"X\", \"pid\": 0, \"tid\": ", event.replica,
-                    ", \"ts\": ", event.start_us - origin, ", \"dur\": ", event.duration_us,
-                    ", \"args\": {\"name\": ", Quoted(event.name), ", \"op\": ", Quoted(event.op),
-                    "}}");
+    absl::StrAppend(&json, ",\n",
+                    Line({{"name", event.op},
+                          {"cat", "Op"},
+                          {"ph", "X"},
+                          {"pid", 0},
+                          {"tid", event.replica},
+                          {"ts", event.start_us - origin},
+                          {"dur", event.duration_us},
+                          {"args", {{"name", event.name}, {"op", event.op}}}}));
   }
   absl::StrAppend(&json, "\n]}\n");
   return json;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,6 @@ namespace estimator {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // A session whose steps are one op of 30 us each, where they are traced.
@@ -97,14 +97,19 @@ TEST(TraceToChromeJson, IsWhatChromeReads) {
       {.name = "a/\"b\"", .op = "MatMul", .replica = 1, .start_us = 1000, .duration_us = 30});
   trace.events.push_back(
       {.name = "c", .op = "Relu", .replica = 1, .start_us = 1040, .duration_us = 2});
-  const std::string json = TraceToChromeJson(trace);
-  EXPECT_THAT(
-      json,
-      HasSubstr(
-          R"({"name": "MatMul", "cat": "Op", "ph": "X", "pid": 0, "tid": 1, "ts": 0, "dur": 30, )"
-          R"("args": {"name": "a/\"b\"", "op": "MatMul"}})"));
-  EXPECT_THAT(json, HasSubstr(R"("ts": 40, "dur": 2)"));
-  EXPECT_THAT(json, HasSubstr(R"("args": {"name": "replica 1"})"));
+  const auto json = nlohmann::json::parse(TraceToChromeJson(trace));
+  const auto& events = json.at("traceEvents");
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0].at("args").at("name"), "ops");
+  EXPECT_EQ(events[1].at("args").at("name"), "replica 1");
+  const nlohmann::json first = {
+      {"name", "MatMul"}, {"cat", "Op"},
+      {"ph", "X"},        {"pid", 0},
+      {"tid", 1},         {"ts", 0},
+      {"dur", 30},        {"args", {{"name", "a/\"b\""}, {"op", "MatMul"}}}};
+  EXPECT_EQ(events[2], first);
+  EXPECT_EQ(events[3].at("ts"), 40);
+  EXPECT_EQ(events[3].at("dur"), 2);
 }
 
 }  // namespace
