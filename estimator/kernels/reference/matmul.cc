@@ -1,7 +1,10 @@
-// MatMul and BatchMatMulV2, plainly: out[i,j] = sum_k a[i,k] * b[k,j], k ascending.
+// MatMul and BatchMatMulV2: out[i,j] = sum_k a[i,k] * b[k,j].
 //
-// Four rows of a at a time, so that b is read once for the four; the inner loop runs along a row of
-// b, which the compiler vectorises.
+// The sum is taken in blocks of kBlock along k, in ascending order. Eigen multiplies the blocks,
+// which are copied first: to the type that sums are taken in, and transposed where the op says so.
+// With blocks of this size Eigen's own blocking, which depends on the machine's caches, has nothing
+// to split: one binary gives the same bits on every machine.
+#include <Eigen/Core>
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -13,7 +16,9 @@
 namespace estimator {
 namespace {
 
-constexpr int64_t kRows = 4;
+// Eigen packs such blocks into at most 128 KiB each, which it takes from the stack: a step allocates
+// nothing.
+constexpr int64_t kBlock = 128;
 
 struct Sizes {
   int64_t m = 0;  // rows of the result
@@ -24,45 +29,50 @@ struct Sizes {
 };
 
 template <typename Acc>
-size_t ScratchBytes(const Sizes& s) {
-  return static_cast<size_t>(kRows * (s.k + s.n)) * sizeof(Acc);
+using Block = Eigen::Map<Eigen::Matrix<Acc, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>,
+                         Eigen::Aligned64>;
+
+// Copies the block whose first element is [row, column] of a matrix of `rows` by `columns`, which
+// is stored transposed or not.
+template <typename T, typename Acc>
+void Load(const T* from, int64_t rows, int64_t columns, bool transposed, int64_t row,
+          int64_t column, Block<Acc>& to) {
+  const int64_t row_stride = transposed ? 1 : columns, column_stride = transposed ? rows : 1;
+  from += row * row_stride + column * column_stride;
+  for (int64_t i = 0; i < to.rows(); ++i) {
+    for (int64_t j = 0; j < to.cols(); ++j) {
+      to(i, j) = static_cast<Acc>(from[i * row_stride + j * column_stride]);
+    }
+  }
 }
+
+template <typename Acc>
+constexpr size_t kScratchBytes = static_cast<size_t>(3 * kBlock * kBlock) * sizeof(Acc);
 
 template <typename T, typename Acc = Accumulator<T>>
 void MultiplyOne(const Sizes& s, const T* a, const T* b, T* out, void* scratch) {
-  Acc* const a_rows = static_cast<Acc*>(scratch);  // [kRows, k]
-  Acc* const sums = a_rows + kRows * s.k;          // [kRows, n]
-  for (int64_t i0 = 0; i0 < s.m; i0 += kRows) {
-    const int64_t rows = std::min(kRows, s.m - i0);
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t k = 0; k < s.k; ++k) {
-        a_rows[r * s.k + k] =
-            static_cast<Acc>(s.transpose_a ? a[k * s.m + i0 + r] : a[(i0 + r) * s.k + k]);
+  Acc* const a_at = static_cast<Acc*>(scratch);
+  Acc* const b_at = a_at + kBlock * kBlock;
+  Acc* const sum_at = b_at + kBlock * kBlock;
+  for (int64_t j = 0; j < s.n; j += kBlock) {
+    const int64_t columns = std::min(kBlock, s.n - j);
+    for (int64_t i = 0; i < s.m; i += kBlock) {
+      const int64_t rows = std::min(kBlock, s.m - i);
+      Block<Acc> sum(sum_at, rows, columns);
+      sum.setZero();
+      for (int64_t k = 0; k < s.k; k += kBlock) {
+        const int64_t depth = std::min(kBlock, s.k - k);
+        Block<Acc> a_block(a_at, rows, depth), b_block(b_at, depth, columns);
+        Load(a, s.m, s.k, s.transpose_a, i, k, a_block);
+        Load(b, s.k, s.n, s.transpose_b, k, j, b_block);
+        sum.noalias() += a_block * b_block;
       }
-    }
-    std::fill(sums, sums + kRows * s.n, Acc{0});
-    if (s.transpose_b) {
-      for (int64_t j = 0; j < s.n; ++j) {
-        const T* const b_row = b + j * s.k;
-        for (int64_t r = 0; r < rows; ++r) {
-          const Acc* const a_row = a_rows + r * s.k;
-          Acc sum = 0;
-#pragma omp simd reduction(+ : sum)
-          for (int64_t k = 0; k < s.k; ++k) sum += a_row[k] * static_cast<Acc>(b_row[k]);
-          sums[r * s.n + j] = sum;
-        }
-      }
-    } else {
-      for (int64_t k = 0; k < s.k; ++k) {
-        const T* const b_row = b + k * s.n;
-        for (int64_t r = 0; r < rows; ++r) {
-          const Acc factor = a_rows[r * s.k + k];
-          Acc* const sum = sums + r * s.n;
-          for (int64_t j = 0; j < s.n; ++j) sum[j] += factor * static_cast<Acc>(b_row[j]);
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = 0; c < columns; ++c) {
+          out[(i + r) * s.n + j + c] = static_cast<T>(sum(r, c));
         }
       }
     }
-    for (int64_t e = 0; e < rows * s.n; ++e) out[i0 * s.n + e] = static_cast<T>(sums[e]);
   }
 }
 
@@ -92,7 +102,7 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
           MultiplyOne(sizes, args.in<T>(0), args.in<T>(1), args.out<T>(0), args.scratch);
           return absl::OkStatus();
         },
-        ScratchBytes<Accumulator<T>>(sizes));
+        kScratchBytes<Accumulator<T>>);
   });
 }
 
@@ -134,7 +144,7 @@ std::unique_ptr<Kernel> MakeBatchMatMul(const KernelSpec& spec) {
           }
           return absl::OkStatus();
         },
-        ScratchBytes<Accumulator<T>>(sizes));
+        kScratchBytes<Accumulator<T>>);
   });
 }
 
