@@ -23,7 +23,7 @@ SPECIAL = F32([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e
 @dataclasses.dataclass
 class Case:
     op: str
-    name: str  # of this case among those of its op
+    name: str  # unique among the cases of the op
     inputs: list
     attrs: dict = dataclasses.field(default_factory=dict)
     const: tuple = ()  # flat indices of the operands that are constants of the graph (axes, shapes)
@@ -31,10 +31,10 @@ class Case:
     out: list = None  # the outputs that are compared; None: all
     ys: list = None  # the outputs that are differentiated; None: all that are floating
     gradient: bool = True
-    states: int = 0  # an update rule: so many of the inputs are variables
-    run: object = None  # instead of an op: a function of TensorFlow's that is made of several
-    by: object = None  # where TensorFlow's CPU has no kernel: a function of ops that have, and give what the op is defined to be
-    absent: str = ""  # why TensorFlow gives no golden: see ABSENT
+    states: int = 0  # for update rules: the number of inputs that are variables
+    run: object = None  # instead of an op: a function of TensorFlow that consists of several ops
+    by: object = None  # if TensorFlow has no kernel on the CPU: a function of other ops with the op's defined result
+    absent: str = ""  # the reason why TensorFlow has no golden: see ABSENT
 
 
 def seeded(*words):
@@ -83,7 +83,8 @@ REFUSED = "refused on the CPU"
 VERIFIED = (TYPE, KERNEL, REFUSED)
 MEMORY = "uninitialized memory where there are no rows"
 
-# The rows of the tables that have no golden, with the reason. They go to absent.txt, and golden_test checks their number.
+# The rows of the tables that have no golden, with the reason. They go to absent.txt, and
+# golden_test checks their number.
 ABSENT = {
     TYPE: ("Neg/u8 Abs/u8 Sign/u8 Round/u8 Pow/u8 DivNoNan/i32 DivNoNan/i64 DivNoNan/i8 DivNoNan/i16 DivNoNan/u8 "
            "SquaredDifference/i8 SquaredDifference/i16 SquaredDifference/u8 "
