@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/graph/graph.h"
+#include "estimator/nn/replica_scope.h"
 
 namespace estimator::tpu {
 namespace {
@@ -43,12 +44,11 @@ CrossShardOptimizer::CrossShardOptimizer(std::shared_ptr<train::Optimizer> optim
 std::vector<train::GradientAndVariable> CrossShardOptimizer::ComputeGradients(
     const Tensor& loss, const std::vector<Variable>& variables) {
   const CrossShardScope scope;
-  Graph* graph = loss.graph();
-  if (graph == nullptr || graph->sharding().num_shards <= 1)
+  const int num_shards = ReplicaScope::Current().num_shards;
+  if (num_shards <= 1 || loss.graph() == nullptr)
     return optimizer_->ComputeGradients(loss, variables);
-  const int num_shards = graph->sharding().num_shards;
   if (const absl::Status status = CheckGroups(groups_, num_shards); !status.ok())
-    graph->Fail(status);
+    loss.graph()->Fail(status);
   const int64_t group_size = groups_.empty() ? num_shards : static_cast<int64_t>(groups_[0].size());
   return optimizer_->ComputeGradients(ScaleLossForShards(loss, reduction_, group_size), variables);
 }
@@ -57,10 +57,8 @@ Operation CrossShardOptimizer::ApplyGradients(
     const std::vector<train::GradientAndVariable>& grads_and_vars,
     const train::ApplyOptions& options) {
   const CrossShardScope scope;
-  Graph* graph = grads_and_vars.empty() ? nullptr : grads_and_vars[0].variable.graph();
-  if (graph == nullptr || graph->sharding().num_shards <= 1)
+  if (ReplicaScope::Current().num_shards <= 1)
     return optimizer_->ApplyGradients(grads_and_vars, options);
-  graph->sharding().wrapped_by_hand = true;
   return optimizer_->ApplyGradients(SumGradientsOverShards(grads_and_vars, groups_), options);
 }
 

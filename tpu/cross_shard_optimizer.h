@@ -3,9 +3,9 @@
 //   tpu::CrossShardOptimizer(train::Momentum(0.1, 0.9)).Minimize(loss)
 //
 // ComputeGradients scales the loss by 1/shards for Reduction::kMean, ApplyGradients sums: see
-// estimator/nn/cross_shard.h. With one replica (use_tpu = false) it is the wrapped optimizer
-// itself. Where a model_fn leaves its optimizer bare, the training loop does the same by itself;
-// never twice.
+// estimator/nn/cross_shard.h. With one replica (use_tpu = false) it does what the wrapped optimizer
+// does. On several replicas, an optimizer that model_fn does not wrap does the same by itself.
+// Gradients are never summed twice.
 #ifndef TPU_CROSS_SHARD_OPTIMIZER_H_
 #define TPU_CROSS_SHARD_OPTIMIZER_H_
 
@@ -20,8 +20,8 @@
 
 namespace estimator::tpu {
 
-// Groups of replicas that are summed by themselves; empty: all together. Their union is
-// [0, num_shards), and all have one size.
+// Gradients are summed within each group of replicas; empty: over all replicas. The groups have
+// one size, and each replica of [0, num_shards) is in exactly one.
 using GroupAssignment = std::vector<std::vector<int64_t>>;
 
 // Source: TF 2.15 tf.compat.v1.tpu.CrossShardOptimizer.
@@ -43,7 +43,7 @@ class CrossShardOptimizer : public train::Optimizer {
                            const train::ApplyOptions& options = {}) override;
 
  protected:
-  // Never called: ApplyGradients hands everything to the wrapped optimizer.
+  // Never called: ApplyGradients calls the wrapped optimizer.
   std::vector<Operation> ApplyDense(const Tensor&, const Variable&) override { return {}; }
 
  private:

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/runtime/program.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -85,7 +86,7 @@ struct ResNet {
     }
     const Tensor loss = cross_entropy + 1e-4 * AddN(penalties);
     const Schedule rate = train::WarmUpThen(
-        5, 0, 0.1,
+        {.warmup_steps = 5, .peak = 0.1},
         train::PiecewiseConstant({.boundaries = {30, 60, 80}, .values = {0.1, 0.01, 1e-3, 1e-4}}));
     return {loss,
             CrossShardOptimizer(train::Momentum(rate, 0.9, {.use_nesterov = true})).Minimize(loss)};
@@ -225,7 +226,7 @@ struct Built {
   std::vector<Tensor> feeds;
 
   explicit Built(const std::function<Training(Built&)>& model) {
-    graph.sharding() = {.num_shards = 8, .on_replicas = true, .wrap_optimizer = true};
+    const ReplicaScope replicas({.num_shards = 8, .dense_gradients = true});
     const GraphScope scope(graph);
     step = model(*this);
     EST_EXPECT_OK(graph.status());

@@ -1,5 +1,7 @@
 #include "tpu/tpu_estimator.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
@@ -48,6 +50,29 @@ std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorS
                                                      .batch_axis = settings.batch_axis,
                                                      .eval_on_tpu = settings.eval_on_tpu,
                                                      .compile_options = settings.compile_options});
+}
+
+void FillParams(const TPUEstimatorSettings& settings, Mode mode, int64_t batch_size,
+                Params& params) {
+  params.batch_size = batch_size;
+  params.use_tpu = settings.use_tpu && (mode != Mode::kEval || settings.eval_on_tpu);
+  params.context.num_replicas =
+      params.use_tpu ? static_cast<int>(settings.config.tpu_config.replicas()) : 1;
+  params.context.num_of_replicas_per_host = params.context.num_replicas / params.context.num_hosts;
+}
+
+void FillParams(const TPUEstimatorSettings& settings, const InputFn::Call& call, Params& params) {
+  FillParams(settings, call.mode, call.batch_size, params);
+  params.context.invocation = call.invocation;
+  params.context.num_invocations = call.num_invocations;
+  params.context.replicas_fed = params.context.num_replicas / call.num_invocations;
+}
+
+ExportPass MakeExportPass(ModelCall model_call, bool use_tpu, const BatchSizes& batch_sizes) {
+  ExportPass pass = {.strategy = MakeLocalStrategy(std::move(model_call), batch_sizes),
+                     .predict_only = use_tpu};
+  if (use_tpu) pass.extra_tags = {"tpu"};
+  return pass;
 }
 
 }  // namespace estimator::tpu

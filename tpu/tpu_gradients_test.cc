@@ -92,7 +92,7 @@ TinyTPUEstimator::Options WithTemperature(const std::string& dir, int shards,
     const Tensor rows = Gathered(features["x"], std::max(shards, 1));
     const Variable temperature =
         GetVariable("temperature", {}, {.initializer = initializers::Constant(0.5)});
-    const Tensor predictions = ReduceSum(rows, {1}, /*keepdims=*/true) * temperature;
+    const Tensor predictions = ReduceSum(rows, {1}, {.keepdims = true}) * temperature;
     const Tensor loss = TinyLoss(Ones(predictions.shape()), predictions);
     train::GradientDescent bare(0.1);
     std::vector<train::GradientAndVariable> pairs = bare.ComputeGradients(loss);
@@ -166,10 +166,10 @@ TEST_F(TPUGradientsTest, GradientsAddedUpOverStepsAreThoseOfAllShardsOrRefused) 
   const std::vector<double> local = Losses(Accumulated(Dir(), 0, "left"), 5);
   ExpectSameLosses(Losses(Accumulated(Dir(), 0, "summed"), 5), local, 1e-5);
   ExpectSameLosses(Losses(Accumulated(Dir(), 4, "summed"), 5), local, 1e-5);
-  EXPECT_THAT(
-      TrainError(Accumulated(Dir(), 4, "left")),
-      AllOf(HasSubstr("train_op keeps gradients of one shard in '"), HasSubstr("/Gradient'"),
-            HasSubstr("not summed over the 4 shards"), HasSubstr("Apply CrossReplicaSum to them first")));
+  EXPECT_THAT(TrainError(Accumulated(Dir(), 4, "left")),
+              AllOf(HasSubstr("train_op keeps gradients of one shard in '"),
+                    HasSubstr("/Gradient'"), HasSubstr("not summed over the 4 shards"),
+                    HasSubstr("Apply CrossReplicaSum to them first")));
 }
 
 // Moving averages are updates of the graph's own: nobody can forget them.

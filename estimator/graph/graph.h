@@ -110,18 +110,6 @@ class Graph {
   std::set<const Node*>& gradient_nodes() { return gradient_nodes_; }
   const std::set<const Node*>& gradient_nodes() const { return gradient_nodes_; }
 
-  // How many replicas run this graph in step, and whether the model runs on them (set by the
-  // training loop before model_fn is called): what CrossShardOptimizer reads.
-  struct Sharding {
-    int num_shards = 1;
-    bool on_replicas = false;      // as on a TPU, be it one: gradients are dense
-    bool wrap_optimizer = false;   // wrap a bare optimizer in CrossShardOptimizer
-    bool wrapped = false;          // some optimizer summed gradients over the shards
-    bool wrapped_by_hand = false;  // a CrossShardOptimizer of the model's did
-  };
-  Sharding& sharding() { return sharding_; }
-  const Sharding& sharding() const { return sharding_; }
-
  private:
   friend class GraphScope;
   friend class NameScope;
@@ -146,7 +134,6 @@ class Graph {
   std::vector<SummaryRequest> summaries_;
   std::map<Tensor, std::vector<IndexedSlices>> slices_;
   std::set<const Node*> gradient_nodes_;
-  Sharding sharding_;
 };
 
 // The graph that an op with these inputs is added to: that of the first input that has one, else

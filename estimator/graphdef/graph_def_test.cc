@@ -63,7 +63,7 @@ TEST_F(GraphDefTest, NodesHaveTensorFlowsOpsInputsAttributesAndShapes) {
 TEST_F(GraphDefTest, DTypesOfInputsAndLengthsOfListsAreAttributes) {
   const Tensor x = Placeholder(DType::kFloat32, {8, 4}, "x");
   Concat({x, x, x}, 1, "joined");
-  ReduceSum(x, {1}, false, "total");
+  ReduceSum(x, {1}, {.name = "total"});
   EXPECT_EQ(Find("joined").attr().at("N").i(), 3);
   EXPECT_EQ(Find("joined").attr().at("Tidx").type(), proto::DT_INT32);
   EXPECT_EQ(Find("total").attr().at("Tidx").type(), proto::DT_INT32);
@@ -72,7 +72,7 @@ TEST_F(GraphDefTest, DTypesOfInputsAndLengthsOfListsAreAttributes) {
 
 TEST_F(GraphDefTest, OutputsAfterTheFirstAndControlInputsAreNamed) {
   const Tensor x = Placeholder(DType::kFloat32, {8, 4}, "x");
-  const std::vector<Tensor> parts = Split(x, 2, 1, "parts");
+  const std::vector<Tensor> parts = Split(x, 2, {.axis = 1, .name = "parts"});
   Relu(parts[1]);
   const Variable v = GetVariable("v", {}, {});
   Group({Assign(v, Constant(Array::Scalar(1.0f)), "set")}, "all");
@@ -134,7 +134,7 @@ TEST_F(GraphDefTest, ConstantsAreWholeInTheBytesAndLargeOnesLeftOutOfTheText) {
 
 TEST_F(GraphDefTest, TheSameGraphGivesTheSameBytes) {
   const Tensor x = Placeholder(DType::kFloat32, {8, 4}, "x");
-  ReduceSum(Relu(x), {0}, true);
+  ReduceSum(Relu(x), {0}, {.keepdims = true});
   EXPECT_EQ(GraphToGraphDef(graph_), GraphToGraphDef(graph_));
   EXPECT_THAT(GraphToText(graph_), HasSubstr("op: \"Relu\""));
   EXPECT_THAT(GraphToText(graph_), Not(HasSubstr("Softmax")));

@@ -195,7 +195,7 @@ TEST_F(ImportTest, ReadsTheGraphsThatWeWrite) {
   Graph ours;
   const GraphScope scope(ours);
   const Tensor x = Placeholder(DType::kFloat32, {2, 6}, "x");
-  const Tensor y = ReduceSum(Relu(x) * 2.0f, {1}, true, "y");
+  const Tensor y = ReduceSum(Relu(x) * 2.0f, {1}, {.keepdims = true, .name = "y"});
   const auto imported = ImportSerializedGraphDef(GraphToGraphDef(ours), fed_, graph_);
   EST_ASSERT_OK(imported);
   EXPECT_EQ(imported->fetches[0].spec(), y.spec());

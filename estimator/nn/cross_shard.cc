@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/strings.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/ops/math_binary.h"
 
@@ -73,9 +74,8 @@ CrossShardScope::CrossShardScope() : previous_(std::exchange(scope_active, true)
 CrossShardScope::~CrossShardScope() { scope_active = previous_; }
 bool CrossShardScope::Active() { return scope_active; }
 
-bool WrapsBareOptimizers(const Graph& graph) {
-  return graph.sharding().num_shards > 1 && graph.sharding().wrap_optimizer &&
-         !CrossShardScope::Active();
+bool WrapsBareOptimizers() {
+  return ReplicaScope::Current().num_shards > 1 && !CrossShardScope::Active();
 }
 
 Tensor ScaleLossForShards(const Tensor& loss, Reduction reduction, int64_t group_size) {
@@ -93,7 +93,6 @@ std::vector<train::GradientAndVariable> SumGradientsOverShards(
   std::vector<train::GradientAndVariable> summed = grads_and_vars;
   for (train::GradientAndVariable& pair : summed) {
     if (!pair.gradient.valid()) continue;
-    pair.gradient.graph()->sharding().wrapped = true;
     pair.gradient = CrossReplicaSum(pair.gradient, groups);
   }
   return summed;
@@ -106,14 +105,15 @@ std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
   for (train::GradientAndVariable& pair : result) {
     if (!pair.gradient.valid()) continue;
     if (spread.empty()) spread = SpreadOfNodes(*pair.gradient.graph());
-    if (spread[static_cast<size_t>(pair.gradient.node()->id())] != Spread::kSameBySum)
-      pair = SumGradientsOverShards({pair})[0];
+    if (spread[static_cast<size_t>(pair.gradient.node()->id())] == Spread::kSameBySum) continue;
+    pair = SumGradientsOverShards({pair})[0];
+    ReplicaScope::NoteSummedBareOptimizer();
   }
   return result;
 }
 
-absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operation> operations) {
-  const int num_shards = graph.sharding().num_shards;
+absl::Status CheckGradientsAreSummed(const Graph& graph, int num_shards,
+                                     absl::Span<const Operation> operations) {
   if (num_shards <= 1) return absl::OkStatus();
   const bool any_sum =
       std::any_of(graph.nodes().begin(), graph.nodes().end(),

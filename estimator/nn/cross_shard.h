@@ -1,6 +1,7 @@
 // The two halves of data-parallel training: scale the loss, and sum the gradients over shards.
 // Either tpu::CrossShardOptimizer applies them, because the model asks for it, or a bare optimizer
-// does, because the training loop asks for it. They are never applied twice.
+// does, because the model is built for several shards (replica_scope.h). They are never applied
+// twice.
 //
 // The split is TensorFlow's:
 //   ComputeGradients  divides the loss of each shard by the number of shards (for the mean).
@@ -36,7 +37,7 @@ struct GradientAndVariable {
 // Errors (kept by the graph): INVALID_ARGUMENT for any other reduction.
 Tensor ScaleLossForShards(const Tensor& loss, Reduction reduction, int64_t group_size);
 
-// Sums every gradient over the shards of its group, and sets graph.sharding().wrapped.
+// Sums every gradient over the shards of its group.
 //   groups: shard numbers of each group. Empty: one group of all shards.
 std::vector<train::GradientAndVariable> SumGradientsOverShards(
     const std::vector<train::GradientAndVariable>& grads_and_vars,
@@ -52,14 +53,16 @@ std::vector<train::GradientAndVariable> SumGradientsOverShards(
 std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
     const std::vector<train::GradientAndVariable>& grads_and_vars);
 
-// Checks that `operations`, run in a step by several shards, sum gradients over the shards. Without
-// the sum only shard 0 would train: the shards share their variables, and shard 0's updates count.
-// graph.update_ops() are exempt, even if `operations` run them: the moving averages of a batch
-// normalization may depend on gradients, for example of images that were changed along theirs.
+// Checks that `operations`, run in a step by `num_shards` shards, sum gradients over the shards.
+// Without the sum only shard 0 would train: the shards share their variables, and shard 0's updates
+// count. graph.update_ops() are exempt, even if `operations` run them: the moving averages of a
+// batch normalization may depend on gradients, for example of images that were changed along
+// theirs.
 // Errors: INVALID_ARGUMENT if nothing is summed over shards; INVALID_ARGUMENT naming the variables
 // if a variable that is not local is updated from an output of Gradients() that was not summed (for
 // example gradients that are accumulated over steps).
-absl::Status CheckGradientsAreSummed(const Graph& graph, absl::Span<const Operation> operations);
+absl::Status CheckGradientsAreSummed(const Graph& graph, int num_shards,
+                                     absl::Span<const Operation> operations);
 
 // While a CrossShardScope is alive, optimizers that this thread calls neither scale nor sum: an
 // outer optimizer does it. Scopes may be nested.
@@ -75,9 +78,9 @@ class CrossShardScope {
   const bool previous_;
 };
 
-// Whether an optimizer outside of tpu::CrossShardOptimizer has to scale and sum by itself in this
-// graph.
-bool WrapsBareOptimizers(const Graph& graph);
+// Whether an optimizer that this thread calls now has to scale and sum by itself: it is outside of
+// tpu::CrossShardOptimizer, and the model is built for several shards.
+bool WrapsBareOptimizers();
 
 }  // namespace estimator
 

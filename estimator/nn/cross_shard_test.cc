@@ -93,31 +93,28 @@ TEST_F(CrossShardTest, AStatefulOpThatPassesItsInputThroughChangesNothing) {
 }
 
 TEST_F(CrossShardTest, WhatKeepsGradientsOfOneShardIsNamed) {
-  graph_.sharding().num_shards = 4;
   const Variable local = GetVariable("local", {2}, {.local = true}),
                  kept = GetVariable("kept", {2});
   const Tensor gradient = Gradient(ReduceSum(w_ * x_)), sum = CrossReplicaSum(gradient);
-  EST_EXPECT_OK(
-      CheckGradientsAreSummed(graph_, {Group({Assign(w_, w_ - sum), AssignAdd(kept, sum * 2),
-                                              Assign(kept, x_), Assign(local, gradient)})}))
+  EST_EXPECT_OK(CheckGradientsAreSummed(graph_, 4,
+                                        {Group({Assign(w_, w_ - sum), AssignAdd(kept, sum * 2),
+                                                Assign(kept, x_), Assign(local, gradient)})}))
       << "a value of the features' is the model's own affair";
   const Operation updates = Group({AssignAdd(kept, gradient), Assign(w_, w_ - sum * gradient)});
-  const absl::Status status = CheckGradientsAreSummed(graph_, {updates});
+  const absl::Status status = CheckGradientsAreSummed(graph_, 4, {updates});
   EXPECT_THAT(status, ErrorHas("in 'kept', 'w': they are not summed over the 4 shards"));
-  graph_.sharding().num_shards = 1;
-  EST_EXPECT_OK(CheckGradientsAreSummed(graph_, {updates}));
+  EST_EXPECT_OK(CheckGradientsAreSummed(graph_, 1, {updates}));
 }
 
 // As batch normalization's averages of images that were moved along their gradients; a model may
 // group them with its train_op itself.
 TEST_F(CrossShardTest, UpdateOpsMayKeepGradientsOfOneShardWhereverTheyAreRun) {
-  graph_.sharding().num_shards = 4;
   const Variable average = GetVariable("average", {2}), kept = GetVariable("kept", {2});
   const Tensor gradient = Gradient(ReduceSum(w_ * x_)), sum = CrossReplicaSum(gradient);
   graph_.update_ops().push_back(Assign(average, gradient));
   const Operation updates = Group({Assign(w_, w_ - sum), Group(graph_.update_ops())});
-  EXPECT_EQ(CheckGradientsAreSummed(graph_, {updates}).ToString(), "OK");
-  EXPECT_THAT(CheckGradientsAreSummed(graph_, {Group({updates, Assign(kept, gradient)})}),
+  EXPECT_EQ(CheckGradientsAreSummed(graph_, 4, {updates}).ToString(), "OK");
+  EXPECT_THAT(CheckGradientsAreSummed(graph_, 4, {Group({updates, Assign(kept, gradient)})}),
               ErrorHas("in 'kept': they are not summed"));
 }
 

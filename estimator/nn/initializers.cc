@@ -45,22 +45,25 @@ Initializer Constant(const Array& value) {
 
 Initializer RandomUniform(UniformOptions options) {
   return [options](const Shape& shape, DType dtype) {
-    return estimator::RandomUniform(shape, options.minval, options.maxval,
-                                    {.dtype = dtype, .seed = options.seed});
+    return estimator::RandomUniform(
+        shape,
+        {.minval = options.minval, .maxval = options.maxval, .dtype = dtype, .seed = options.seed});
   };
 }
 
 Initializer RandomNormal(NormalOptions options) {
   return [options](const Shape& shape, DType dtype) {
-    return estimator::RandomNormal(shape, options.mean, options.stddev,
-                                   {.dtype = dtype, .seed = options.seed});
+    return estimator::RandomNormal(
+        shape,
+        {.mean = options.mean, .stddev = options.stddev, .dtype = dtype, .seed = options.seed});
   };
 }
 
 Initializer TruncatedNormal(NormalOptions options) {
   return [options](const Shape& shape, DType dtype) {
-    return estimator::TruncatedNormal(shape, options.mean, options.stddev,
-                                      {.dtype = dtype, .seed = options.seed});
+    return estimator::TruncatedNormal(
+        shape,
+        {.mean = options.mean, .stddev = options.stddev, .dtype = dtype, .seed = options.seed});
   };
 }
 
@@ -80,18 +83,21 @@ Initializer VarianceScaling(VarianceScalingOptions options) {
                        : options.mode == FanMode::kFanOut ? fan_out
                                                           : (fan_in + fan_out) / 2;
     const double variance = options.scale / std::max(1.0, fan);
-    const RandomOptions random = {.dtype = dtype, .seed = options.seed};
     switch (options.distribution) {
       case Distribution::kUniform: {
         const double limit = std::sqrt(3 * variance);
-        return estimator::RandomUniform(shape, -limit, limit, random);
+        return estimator::RandomUniform(
+            shape, {.minval = -limit, .maxval = limit, .dtype = dtype, .seed = options.seed});
       }
       case Distribution::kUntruncatedNormal:
-        return estimator::RandomNormal(shape, 0, std::sqrt(variance), random);
+        return estimator::RandomNormal(
+            shape, {.stddev = std::sqrt(variance), .dtype = dtype, .seed = options.seed});
       case Distribution::kTruncatedNormal:
         break;
     }
-    return estimator::TruncatedNormal(shape, 0, std::sqrt(variance) / kTruncatedStddev, random);
+    return estimator::TruncatedNormal(
+        shape,
+        {.stddev = std::sqrt(variance) / kTruncatedStddev, .dtype = dtype, .seed = options.seed});
   };
 }
 

@@ -107,17 +107,17 @@ Tensors ComposedBackward(const Node& node, const Tensor& dy, const Tensor& x, co
   const bool training = node.attrs().b("is_training");
   std::vector<int64_t> axes;
   for (int axis = 0; axis + 1 < x.rank(); ++axis) axes.push_back(axis);
-  const Tensor mean = training ? ReduceMean(x, axes, /*keepdims=*/true) : node.input(3);
+  const Tensor mean = training ? ReduceMean(x, axes, {.keepdims = true}) : node.input(3);
   const Tensor offset = x - mean;
   const Tensor variance =
-      training ? ReduceMean(SquaredDifference(x, StopGradient(mean)), axes, /*keepdims=*/true)
+      training ? ReduceMean(SquaredDifference(x, StopGradient(mean)), axes, {.keepdims = true})
                : node.input(4);
   const Tensor shifted = variance + node.attrs().f("epsilon");
   const Tensor inverse = Rsqrt(shifted);
   Tensor dx = dy;
   if (training) {
-    const Tensor mean_dy = ReduceMean(dy, axes, /*keepdims=*/true);
-    const Tensor slope = ReduceMean(dy * offset, axes, /*keepdims=*/true);
+    const Tensor mean_dy = ReduceMean(dy, axes, {.keepdims = true});
+    const Tensor slope = ReduceMean(dy * offset, axes, {.keepdims = true});
     dx = dy - mean_dy - slope * offset / shifted;
   }
   return {dx * (scale * inverse), ReduceSum(dy * offset * inverse, axes), ReduceSum(dy, axes)};
@@ -152,21 +152,20 @@ EST_REGISTER_OP({.name = "FusedBatchNormGradV3",
 }  // namespace
 
 FusedBatchNormOutputs FusedBatchNorm(const Tensor& x, const Tensor& scale, const Tensor& offset,
-                                     const FusedBatchNormOptions& options, const Tensor& mean,
-                                     const Tensor& variance, absl::string_view name) {
+                                     const FusedBatchNormOptions& options) {
   Graph& graph = GraphFor({x, scale, offset});
   // A moment that was left out has no graph. One that failed has a graph, and keeps its error.
   const auto moment = [&](const Tensor& given) {
     if (given.valid() || given.graph() != nullptr) return given;
     return ConstantIn(graph, Array(ParameterType(x.dtype()), {0}));
   };
-  const Tensors outputs =
-      AddOpN("FusedBatchNormV3", 6, {x, scale, offset, moment(mean), moment(variance)},
-             {{"epsilon", options.epsilon},
-              {"is_training", options.is_training},
-              {"exponential_avg_factor", options.exponential_avg_factor},
-              {"data_format", std::string("NHWC")}},
-             name);
+  const Tensors outputs = AddOpN("FusedBatchNormV3", 6,
+                                 {x, scale, offset, moment(options.mean), moment(options.variance)},
+                                 {{"epsilon", options.epsilon},
+                                  {"is_training", options.is_training},
+                                  {"exponential_avg_factor", options.exponential_avg_factor},
+                                  {"data_format", std::string("NHWC")}},
+                                 options.name);
   return {.y = outputs[0], .batch_mean = outputs[1], .batch_variance = outputs[2]};
 }
 
@@ -184,14 +183,14 @@ Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& var
 Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float epsilon,
                  absl::string_view name) {
   const NameScope scope(name, GraphFor({x}));
-  const MeanAndVariance moments = Moments(x, -1, /*keepdims=*/true);
+  const MeanAndVariance moments = Moments(x, -1, {.keepdims = true});
   return BatchNormalization(x, moments.mean, moments.variance, beta, gamma, epsilon);
 }
 
-Tensor L2Normalize(const Tensor& x, const ReduceAxes& axes, float epsilon, absl::string_view name) {
-  const NameScope scope(name, GraphFor({x}));
-  const Tensor square_sum = ReduceSum(Square(x), axes, /*keepdims=*/true);
-  return x * Rsqrt(Maximum(square_sum, epsilon));
+Tensor L2Normalize(const Tensor& x, const ReduceAxes& axes, const L2NormalizeOptions& options) {
+  const NameScope scope(options.name, GraphFor({x}));
+  const Tensor square_sum = ReduceSum(Square(x), axes, {.keepdims = true});
+  return x * Rsqrt(Maximum(square_sum, options.epsilon));
 }
 
 }  // namespace estimator

@@ -2,6 +2,8 @@
 #ifndef ESTIMATOR_OPS_BATCH_NORM_H_
 #define ESTIMATOR_OPS_BATCH_NORM_H_
 
+#include <string>
+
 #include "absl/strings/string_view.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/ops/reduction.h"
@@ -9,11 +11,15 @@
 namespace estimator {
 
 struct FusedBatchNormOptions {
+  // [C], in f32. Needed for inference, and in training with exponential_avg_factor below 1.
+  Tensor mean = {};
+  Tensor variance = {};
   float epsilon = 1e-3f;
   bool is_training = true;
   // Training: batch_mean = (1 - factor) * mean + factor * (mean of the batch), and batch_variance
   // likewise. 1 gives the moments of the batch alone.
   float exponential_avg_factor = 1;
+  std::string name = "";
 };
 
 struct FusedBatchNormOutputs {
@@ -27,13 +33,11 @@ struct FusedBatchNormOutputs {
 // (x - mean) / sqrt(variance + epsilon) * scale + offset, per channel. In training, mean and
 // variance are those of the batch, over all axes but the last.
 //   x: [..., C].  scale, offset: [C], f32 if x is f32, bf16 or f16.
-//   mean, variance: [C]. Training with factor 1 does not read them, so leave them out.
-// Errors: INVALID_ARGUMENT if sizes or types differ, or if inference lacks mean or variance.
+// Errors: INVALID_ARGUMENT if sizes or types differ, or if inference lacks options.mean or
+// options.variance.
 // Source: TF 2.15 tf.compat.v1.nn.fused_batch_norm, FusedBatchNormV3; here for any rank from 2.
 FusedBatchNormOutputs FusedBatchNorm(const Tensor& x, const Tensor& scale, const Tensor& offset,
-                                     const FusedBatchNormOptions& options = {},
-                                     const Tensor& mean = {}, const Tensor& variance = {},
-                                     absl::string_view name = "");
+                                     const FusedBatchNormOptions& options = {});
 
 // The same formula for any mean and variance, built from several ops; gradients flow to all inputs.
 //   mean, variance: must broadcast to x.  offset, scale: may be left out ({}).
@@ -49,10 +53,13 @@ Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& var
 Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float epsilon = 1e-12f,
                  absl::string_view name = "LayerNorm");
 
+struct L2NormalizeOptions {
+  float epsilon = 1e-12f;
+  std::string name = "l2_normalize";
+};
 // x / sqrt(max(sum(x^2), epsilon)), where the sum is over `axes`.
 // Source: TF 2.15 tf.math.l2_normalize.
-Tensor L2Normalize(const Tensor& x, const ReduceAxes& axes, float epsilon = 1e-12f,
-                   absl::string_view name = "l2_normalize");
+Tensor L2Normalize(const Tensor& x, const ReduceAxes& axes, const L2NormalizeOptions& options = {});
 
 }  // namespace estimator
 

@@ -35,8 +35,10 @@ TEST_F(BatchNormTest, GradientMatchesFiniteDifferences) {
               offset = Scrambled({2}, -1, 1);
   for (const bool training : {true, false}) {
     const auto fn = [&](const std::vector<Tensor>& in) {
-      return FusedBatchNorm(in[0], in[1], in[2], {.is_training = training}, Constant({0.25, -0.5}),
-                            Constant({1.5, 0.75}))
+      return FusedBatchNorm(in[0], in[1], in[2],
+                            {.mean = Constant({0.25, -0.5}),
+                             .variance = Constant({1.5, 0.75}),
+                             .is_training = training})
           .y;
     };
     EXPECT_EQ(CheckGradients(fn, {x, scale, offset}), absl::OkStatus()) << training;
@@ -76,7 +78,7 @@ TEST_F(BatchNormTest, Bfloat16InputsHaveFloat32Parameters) {
 }
 
 TEST_F(BatchNormTest, AScaleOfAnotherSizeIsAnError) {
-  EXPECT_FALSE(FusedBatchNorm(X(), Ones({4}), Ones({3}), {}, {}, {}, "bn").y.valid());
+  EXPECT_FALSE(FusedBatchNorm(X(), Ones({4}), Ones({3}), {.name = "bn"}).y.valid());
   EXPECT_THAT(
       graph_.status(),
       ErrorIs(

@@ -40,17 +40,17 @@ EST_REGISTER_OP({.name = "Multinomial",
 
 }  // namespace
 
-Tensor RandomCategorical(const Tensor& logits, int64_t num_samples, DType dtype,
-                         std::optional<int64_t> seed, absl::string_view name) {
+Tensor RandomCategorical(const Tensor& logits, int64_t num_samples,
+                         const RandomCategoricalOptions& options) {
   Graph& graph = GraphFor({logits});
-  const NameScope scope(name, graph);
-  const auto [graph_seed, seed2] = graph.OpSeeds(seed);
+  const NameScope scope(options.name, graph);
+  const auto [graph_seed, seed2] = graph.OpSeeds(options.seed);
   return OpBuilder("Multinomial", "Multinomial")
       .Input(logits)
       .Int("num_samples", num_samples)
       .Attr("seed", graph_seed)
       .Attr("seed2", seed2)
-      .Attr("output_dtype", dtype)
+      .Attr("output_dtype", options.dtype)
       .Build();
 }
 

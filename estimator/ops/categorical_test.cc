@@ -26,7 +26,8 @@ TEST_F(RandomCategoricalTest, DrawsByTheSoftmaxOfTheLogits) {
   const float never = -std::numeric_limits<float>::infinity();
   // Probabilities 1/4, 0, 3/4.
   const Tensor logits = Constant({1, 3}, {0.0f, never, 1.0986123f});
-  const std::vector<double> drawn = Doubles(RandomCategorical(logits, 20000, DType::kInt32, 3));
+  const std::vector<double> drawn =
+      Doubles(RandomCategorical(logits, 20000, {.dtype = DType::kInt32, .seed = 3}));
   std::array<double, 3> share{};
   for (const double x : drawn) share[static_cast<size_t>(x)] += 1.0 / 20000;
   EXPECT_NEAR(share[0], 0.25, 0.012);  // four standard deviations
@@ -35,7 +36,7 @@ TEST_F(RandomCategoricalTest, DrawsByTheSoftmaxOfTheLogits) {
 }
 
 TEST_F(RandomCategoricalTest, DrawsAnewInEveryStepAndOnEveryReplicaAndRepeatsItself) {
-  const Tensor drawn = RandomCategorical(Zeros({2, 1000}), 5, DType::kInt64, 3);
+  const Tensor drawn = RandomCategorical(Zeros({2, 1000}), 5, {.seed = 3});
   const std::vector<double> first = Doubles(drawn);
   EXPECT_EQ(Doubles(drawn), first);
   EXPECT_NE(Doubles(drawn, {.step = 1}), first);
@@ -54,7 +55,7 @@ TEST_F(RandomCategoricalTest, RunsOfASessionAreTensorFlows) {
     graph.set_seed(87);
     const GraphScope scope(graph);
     const Tensor logits = Constant({2, 3}, {0.0f, 1.0f, 2.0f, 0.5f, 0.0f, -0.5f});
-    EXPECT_EQ(Doubles(RandomCategorical(logits, 5, DType::kInt64, 5), {.step = run}),
+    EXPECT_EQ(Doubles(RandomCategorical(logits, 5, {.seed = 5}), {.step = run}),
               runs[static_cast<size_t>(run)])
         << "run " << run;
   }
@@ -65,7 +66,7 @@ TEST_F(RandomCategoricalTest, RefusesWhatHasNoClasses) {
   EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2, 0}), 1); }), HasSubstr("[N, C]"));
   EXPECT_THAT(ErrorOf([] { RandomCategorical(Zeros({2, 3}), -1); }), HasSubstr("num_samples"));
   EXPECT_THAT(ErrorOf([] {
-                RandomCategorical(Zeros({2, 3}), 1, DType::kFloat32);
+                RandomCategorical(Zeros({2, 3}), 1, {.dtype = DType::kFloat32});
               }),
               HasSubstr("int32 or int64"));
 }

@@ -198,19 +198,21 @@ Tensor OnesLike(const Tensor& x, absl::string_view name) {
   return AddOp("OnesLike", {x}, {}, name);
 }
 
-Tensor Range(int64_t start, int64_t limit, int64_t delta, DType dtype, absl::string_view name) {
-  const auto scalar = [dtype](int64_t value) { return Array::Scalar(value).Cast(dtype); };
-  return OpBuilder("Range", name)
+Tensor Range(int64_t start, int64_t limit, const RangeOptions& options) {
+  const auto scalar = [&options](int64_t value) {
+    return Array::Scalar(value).Cast(options.dtype);
+  };
+  return OpBuilder("Range", options.name)
       .Const("start", scalar(start))
       .Const("limit", scalar(limit))
-      .Const("delta", scalar(delta))
+      .Const("delta", scalar(options.delta))
       .Build();
 }
 
-Tensor LinSpace(double start, double stop, int64_t num, DType dtype, absl::string_view name) {
-  return OpBuilder("LinSpace", name)
-      .Const("start", Array::Scalar(start).Cast(dtype))
-      .Const("stop", Array::Scalar(stop).Cast(dtype))
+Tensor LinSpace(double start, double stop, int64_t num, const LinSpaceOptions& options) {
+  return OpBuilder("LinSpace", options.name)
+      .Const("start", Array::Scalar(start).Cast(options.dtype))
+      .Const("stop", Array::Scalar(stop).Cast(options.dtype))
       .Int("num", num)
       .Build();
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -57,15 +58,22 @@ Tensor Fill(const Shape& shape, const Tensor& value, absl::string_view name = "F
 Tensor ZerosLike(const Tensor& x, absl::string_view name = "zeros_like");
 Tensor OnesLike(const Tensor& x, absl::string_view name = "ones_like");
 
-// tf.range: start, start + delta, ... up to but not including limit, with dtype `dtype`.
+struct RangeOptions {
+  int64_t delta = 1;
+  DType dtype = DType::kInt32;
+  std::string name = "range";
+};
+// tf.range: start, start + delta, ... up to but not including limit.
 // Errors: INVALID_ARGUMENT if delta is 0 or points away from limit.
-Tensor Range(int64_t start, int64_t limit, int64_t delta = 1, DType dtype = DType::kInt32,
-             absl::string_view name = "range");
+Tensor Range(int64_t start, int64_t limit, const RangeOptions& options = {});
 inline Tensor Range(int64_t limit) { return Range(0, limit); }
 
+struct LinSpaceOptions {
+  DType dtype = DType::kFloat32;
+  std::string name = "LinSpace";
+};
 // tf.linspace: num evenly spaced numbers from start to stop, both included.
-Tensor LinSpace(double start, double stop, int64_t num, DType dtype = DType::kFloat32,
-                absl::string_view name = "LinSpace");
+Tensor LinSpace(double start, double stop, int64_t num, const LinSpaceOptions& options = {});
 
 // tf.placeholder: a value that is fed. The shape must be fully known.
 Tensor Placeholder(DType dtype, const Shape& shape, absl::string_view name = "Placeholder");

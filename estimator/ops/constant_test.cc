@@ -83,16 +83,16 @@ TEST_F(ZerosLikeTest, AndOnesLikeKeepDTypeAndShape) {
 
 TEST_F(RangeTest, CountsUpAndDown) {
   EXPECT_THAT(Doubles(Range(3)), ElementsAre(0, 1, 2));
-  EXPECT_THAT(Doubles(Range(2, 9, 3)), ElementsAre(2, 5, 8));
-  EXPECT_THAT(Doubles(Range(3, 0, -2, DType::kInt64)), ElementsAre(3, 1));
+  EXPECT_THAT(Doubles(Range(2, 9, {.delta = 3})), ElementsAre(2, 5, 8));
+  EXPECT_THAT(Doubles(Range(3, 0, {.delta = -2, .dtype = DType::kInt64})), ElementsAre(3, 1));
   EXPECT_EQ(Range(0).shape(), Shape{0});
   constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
-  EXPECT_THAT(Doubles(Range(kMost - 3, kMost, 2)), ElementsAre(kMost - 3, kMost - 1));
-  EXPECT_THAT(ErrorOf([] { Range(0, 5, -1); }), HasSubstr("steps of -1"));
-  EXPECT_THAT(ErrorOf([] { Range(0, 5, 0); }), HasSubstr("delta 0"));
+  EXPECT_THAT(Doubles(Range(kMost - 3, kMost, {.delta = 2})), ElementsAre(kMost - 3, kMost - 1));
+  EXPECT_THAT(ErrorOf([] { Range(0, 5, {.delta = -1}); }), HasSubstr("steps of -1"));
+  EXPECT_THAT(ErrorOf([] { Range(0, 5, {.delta = 0}); }), HasSubstr("delta 0"));
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  EXPECT_EQ(Range(0, kLeast, kLeast, DType::kInt64).shape(), Shape{1});
-  EXPECT_THAT(ErrorOf([] { Range(kLeast, 1, 1, DType::kInt64); }),
+  EXPECT_EQ(Range(0, kLeast, {.delta = kLeast, .dtype = DType::kInt64}).shape(), Shape{1});
+  EXPECT_THAT(ErrorOf([] { Range(kLeast, 1, {.dtype = DType::kInt64}); }),
               HasSubstr("has 9223372036854775809 elements"));
 }
 

@@ -268,13 +268,12 @@ EST_REGISTER_OP(
 
 }  // namespace
 
-Tensor Gather(const Tensor& params, const Tensor& indices, int axis, absl::string_view name,
-              int batch_dims) {
-  return OpBuilder("GatherV2", name)
+Tensor Gather(const Tensor& params, const Tensor& indices, const GatherOptions& options) {
+  return OpBuilder("GatherV2", options.name)
       .Input(params)
       .Input(indices)
-      .Int("axis", axis)
-      .Attr("batch_dims", int64_t{batch_dims})
+      .Int("axis", options.axis)
+      .Attr("batch_dims", int64_t{options.batch_dims})
       .Build();
 }
 Tensor GatherNd(const Tensor& params, const Tensor& indices, absl::string_view name) {
@@ -322,28 +321,27 @@ Tensor TensorScatterAdd(const Tensor& x, const Tensor& indices, const Tensor& up
   return AddOp("TensorScatterAdd", {x, indices, updates}, {}, name);
 }
 
-Tensor OneHot(const Tensor& indices, int64_t depth, double on_value, double off_value, DType dtype,
-              int axis, absl::string_view name) {
-  return OpBuilder("OneHot", name)
+Tensor OneHot(const Tensor& indices, int64_t depth, const OneHotOptions& options) {
+  return OpBuilder("OneHot", options.name)
       .Input(indices)
       .Int("depth", depth)
-      .Const("on_value", Array::Scalar(on_value).Cast(dtype))
-      .Const("off_value", Array::Scalar(off_value).Cast(dtype))
-      .Attr("axis", int64_t{axis})
+      .Const("on_value", Array::Scalar(options.on_value).Cast(options.dtype))
+      .Const("off_value", Array::Scalar(options.off_value).Cast(options.dtype))
+      .Attr("axis", int64_t{options.axis})
       .Build();
 }
 
-Tensor SequenceMask(const Tensor& lengths, int64_t max_length, DType dtype,
-                    absl::string_view name) {
+Tensor SequenceMask(const Tensor& lengths, int64_t max_length, const SequenceMaskOptions& options) {
   Graph& graph = GraphFor({lengths});
-  if (!lengths.valid()) return AddOp("Identity", {lengths}, {}, name);
+  if (!lengths.valid()) return AddOp("Identity", {lengths}, {}, options.name);
   if (!IsInteger(lengths.dtype())) {
     return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": lengths must be integers, not ", lengths.spec().ToString())));
+        absl::StrCat(options.name, ": lengths must be integers, not ", lengths.spec().ToString())));
   }
   const GraphScope building(graph);
-  const NameScope scope(name, graph);
-  return Cast(Less(Range(0, max_length, 1, lengths.dtype()), ExpandDims(lengths, -1)), dtype);
+  const NameScope scope(options.name, graph);
+  return Cast(Less(Range(0, max_length, {.dtype = lengths.dtype()}), ExpandDims(lengths, -1)),
+              options.dtype);
 }
 
 }  // namespace estimator

@@ -4,6 +4,7 @@
 #define ESTIMATOR_OPS_GATHER_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
@@ -12,12 +13,16 @@
 
 namespace estimator {
 
+struct GatherOptions {
+  int axis = 0;        // of params
+  int batch_dims = 0;  // the number of leading batch dimensions
+  std::string name = "GatherV2";
+};
 // tf.gather (GatherV2): slices of `params` along `axis`.
 //   params: [P..., D, Q...].  indices: i32 or i64 [I...], in [0, D).  Returns [P..., I..., Q...].
-//   batch_dims: the number of leading batch dimensions. Each batch then has its own indices:
-//     params [B..., P..., D, Q...], indices [B..., I...].  Returns [B..., P..., I..., Q...].
-Tensor Gather(const Tensor& params, const Tensor& indices, int axis = 0,
-              absl::string_view name = "GatherV2", int batch_dims = 0);
+// With options.batch_dims, each batch has its own indices:
+//   params: [B..., P..., D, Q...].  indices: [B..., I...].  Returns [B..., P..., I..., Q...].
+Tensor Gather(const Tensor& params, const Tensor& indices, const GatherOptions& options = {});
 // tf.gather_nd: the elements or slices of params at `indices`.
 //   indices: i32 or i64 [I..., K]; each row is an index into the first K axes of params.
 //   Returns [I..., the other axes of params].
@@ -45,15 +50,24 @@ Tensor TensorScatterUpdate(const Tensor& x, const Tensor& indices, const Tensor&
                            absl::string_view name = "TensorScatterUpdate");
 Tensor TensorScatterAdd(const Tensor& x, const Tensor& indices, const Tensor& updates,
                         absl::string_view name = "TensorScatterAdd");
+struct OneHotOptions {
+  double on_value = 1;
+  double off_value = 0;
+  int axis = -1;  // the position of the new axis in the result; -1: the last
+  DType dtype = DType::kFloat32;
+  std::string name = "one_hot";
+};
 // tf.one_hot: a new axis of size depth, with on_value at the index and off_value elsewhere. An
 // index out of range gives a row of off_value.
-//   axis: the position of the new axis; -1: the last.
-Tensor OneHot(const Tensor& indices, int64_t depth, double on_value = 1, double off_value = 0,
-              DType dtype = DType::kFloat32, int axis = -1, absl::string_view name = "one_hot");
+Tensor OneHot(const Tensor& indices, int64_t depth, const OneHotOptions& options = {});
 
+struct SequenceMaskOptions {
+  DType dtype = DType::kBool;
+  std::string name = "SequenceMask";
+};
 // tf.sequence_mask: [L...] -> [L..., max_length]. The first lengths[i] elements of row i are true.
-Tensor SequenceMask(const Tensor& lengths, int64_t max_length, DType dtype = DType::kBool,
-                    absl::string_view name = "SequenceMask");
+Tensor SequenceMask(const Tensor& lengths, int64_t max_length,
+                    const SequenceMaskOptions& options = {});
 
 }  // namespace estimator
 

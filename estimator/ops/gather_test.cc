@@ -34,19 +34,19 @@ using SequenceMaskTest = GraphTest;
 TEST_F(GatherTest, TakesSlicesAlongAnAxis) {
   const Tensor params = Constant({3, 2}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(Doubles(Gather(params, Constant({2, 0, 2}))), ElementsAre(5, 6, 1, 2, 5, 6));
-  EXPECT_THAT(Doubles(Gather(params, Constant({1}), 1)), ElementsAre(2, 4, 6));
-  EXPECT_EQ(Gather(params, Zeros({2, 5}, DType::kInt64), -1).shape(), (Shape{3, 2, 5}));
+  EXPECT_THAT(Doubles(Gather(params, Constant({1}), {.axis = 1})), ElementsAre(2, 4, 6));
+  EXPECT_EQ(Gather(params, Zeros({2, 5}, DType::kInt64), {.axis = -1}).shape(), (Shape{3, 2, 5}));
   EXPECT_EQ(Gather(params, Constant(1)).shape(), Shape{2});
   EXPECT_THAT(ErrorOf([] { Gather(Zeros({2}), Constant(1.0f)); }), HasSubstr("int32 or int64"));
-  EXPECT_THAT(ErrorOf([] { Gather(Zeros({2}), Constant(1), 1); }), HasSubstr("axis 1"));
+  EXPECT_THAT(ErrorOf([] { Gather(Zeros({2}), Constant(1), {.axis = 1}); }), HasSubstr("axis 1"));
 }
 
 TEST_F(GatherTest, EveryBatchHasItsOwnIndices) {
   const Tensor params = Constant({2, 3}, {1, 2, 3, 4, 5, 6});
-  EXPECT_THAT(Doubles(Gather(params, Constant({2, 2}, {2, 0, 1, 1}), 1, "GatherV2", 1)),
+  EXPECT_THAT(Doubles(Gather(params, Constant({2, 2}, {2, 0, 1, 1}), {.axis = 1, .batch_dims = 1})),
               ElementsAre(3, 1, 5, 5));
   EXPECT_THAT(ErrorOf([] {
-                Gather(Zeros({2, 3}), Zeros({4, 2}, DType::kInt32), 1, "GatherV2", 1);
+                Gather(Zeros({2, 3}), Zeros({4, 2}, DType::kInt32), {.axis = 1, .batch_dims = 1});
               }),
               HasSubstr("batch_dims 1 of indices [4,2] and params [2,3]"));
 }
@@ -87,7 +87,8 @@ TEST_F(UnsortedSegmentSumTest, AddsRowsAndDropsNegativeIds) {
 
 TEST_F(OneHotTest, MarksTheIndex) {
   EXPECT_THAT(Doubles(OneHot(Constant({1, -1, 3}), 3)), ElementsAre(0, 1, 0, 0, 0, 0, 0, 0, 0));
-  EXPECT_THAT(Doubles(OneHot(Constant({0, 1}), 2, 5, -1, DType::kInt32, 0)),
+  EXPECT_THAT(Doubles(OneHot(Constant({0, 1}), 2,
+                             {.on_value = 5, .off_value = -1, .axis = 0, .dtype = DType::kInt32})),
               ElementsAre(5, -1, -1, 5));
   EXPECT_EQ(OneHot(Zeros({4, 5}, DType::kInt64), 3).spec().ToString(), "f32 [4,5,3]");
   EXPECT_THAT(ErrorOf([] { OneHot(Constant({1.0f}), 3); }), HasSubstr("int32 or int64"));
@@ -107,14 +108,14 @@ TEST(Gathering, GradientsMatchFiniteDifferences) {
         return Gather(in[0], Constant({2, 0, 2}));
       },
       [](const Inputs& in) {
-        return Gather(in[0], Constant({2, 2}, {1, 0, 1, 1}), 1);
+        return Gather(in[0], Constant({2, 2}, {1, 0, 1, 1}), {.axis = 1});
       },
       [](const Inputs& in) {
-        return Gather(in[0], Constant({1, 0, 1}), -1);
+        return Gather(in[0], Constant({1, 0, 1}), {.axis = -1});
       },
-      [](const Inputs& in) { return Gather(in[0], Constant(1), 1); },
+      [](const Inputs& in) { return Gather(in[0], Constant(1), {.axis = 1}); },
       [](const Inputs& in) {
-        return Gather(in[0], Constant({3, 2}, {1, 0, 1, 1, 0, 0}), 2, "GatherV2", 1);
+        return Gather(in[0], Constant({3, 2}, {1, 0, 1, 1, 0, 0}), {.axis = 2, .batch_dims = 1});
       },
       [](const Inputs& in) {
         return TensorScatterUpdate(in[0], Constant({1, 1}, {1}), Ones({1, 2, 2}, in[0].dtype()));

@@ -60,12 +60,12 @@ Function PoolOfRelu(int64_t size, Padding padding) {
 Out BatchNormOutputs(In in, const GoldenCase& golden) {
   const bool none = in[3].shape().num_elements() == 0 && in[0].shape().dim(-1) != 0;
   const FusedBatchNormOptions options = {
+      .mean = none ? Tensor() : in[3],
+      .variance = none ? Tensor() : in[4],
       .epsilon = golden.attrs.f("epsilon"),
       .is_training = golden.attrs.b("is_training"),
       .exponential_avg_factor = golden.attrs.f("exponential_avg_factor")};
-  const FusedBatchNormOutputs out =
-      none ? FusedBatchNorm(in[0], in[1], in[2], options)
-           : FusedBatchNorm(in[0], in[1], in[2], options, in[3], in[4]);
+  const FusedBatchNormOutputs out = FusedBatchNorm(in[0], in[1], in[2], options);
   return {out.y, out.batch_mean, out.batch_variance};
 }
 
@@ -137,10 +137,10 @@ std::map<std::string, Function> UpdateRules() {
   };
 }
 
-Function InOrder(Tensor (*fn)(const Tensor&, int, SortDirection, absl::string_view),
-                 SortDirection direction) {
-  return
-      [=](In in, const GoldenCase& g) -> Out { return {fn(in[0], AxisOf(g), direction, "sort")}; };
+Function InOrder(Tensor (*fn)(const Tensor&, int, const SortOptions&), SortDirection direction) {
+  return [=](In in, const GoldenCase& g) -> Out {
+    return {fn(in[0], AxisOf(g), {.direction = direction})};
+  };
 }
 
 // Of tables in functions.py: which axes a case's sums are over.
@@ -158,7 +158,7 @@ Out Histogram(In in, const GoldenCase& golden) {
   const auto found = ranges.find(golden.name);
   const auto [low, high, nbins] =
       found == ranges.end() ? std::tuple(0.0, 5.0, int64_t{5}) : found->second;
-  return {HistogramFixedWidth(in[0], low, high, nbins)};
+  return {HistogramFixedWidth(in[0], low, high, {.nbins = nbins})};
 }
 
 std::map<std::string, Function> Statistics() {
@@ -174,7 +174,7 @@ std::map<std::string, Function> Statistics() {
        }},
       {"fn.NormalizeMoments",
        [](In in, const GoldenCase& g) -> Out {
-         const Sufficient sums = SufficientStatistics(in[0], AxesOf(g), in[1]);
+         const Sufficient sums = SufficientStatistics(in[0], AxesOf(g), {.shift = in[1]});
          const MeanAndVariance moments =
              NormalizeMoments(sums.count, sums.mean_ss, sums.variance_ss, sums.shift);
          return {moments.mean, moments.variance};

@@ -77,7 +77,7 @@ Grads ConcatGradient(const Node& node, const Grads& grads) {
   const int axis = static_cast<int>(ConstantOf(node, n)[0]);
   std::vector<int64_t> sizes;
   for (int i = 0; i < n; ++i) sizes.push_back(node.input(i).dim(axis));
-  Grads result = Split(grads[0], sizes, axis);
+  Grads result = Split(grads[0], sizes, {.axis = axis});
   result.emplace_back();
   return result;
 }
@@ -256,20 +256,20 @@ Tensor Concat(const std::vector<Tensor>& inputs, int axis, absl::string_view nam
   return OpBuilder("ConcatV2", name).Inputs(inputs).Int("axis", axis).Build();
 }
 
-std::vector<Tensor> Split(const Tensor& x, int num_splits, int axis, absl::string_view name) {
-  return OpBuilder("Split", name)
-      .Int("split_dim", axis)
+std::vector<Tensor> Split(const Tensor& x, int num_splits, const SplitOptions& options) {
+  return OpBuilder("Split", options.name)
+      .Int("split_dim", options.axis)
       .Input(x)
       .Attr("num_split", int64_t{num_splits})
       .BuildN(num_splits);
 }
 
-std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, int axis,
-                          absl::string_view name) {
-  return OpBuilder("SplitV", name)
+std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes,
+                          const SplitOptions& options) {
+  return OpBuilder("SplitV", options.name)
       .Input(x)
       .Ints("Const", sizes)
-      .Int("split_dim", axis)
+      .Int("split_dim", options.axis)
       .Attr("num_split", static_cast<int64_t>(sizes.size()))
       .BuildN(static_cast<int>(sizes.size()));
 }

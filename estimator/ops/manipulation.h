@@ -4,6 +4,7 @@
 #define ESTIMATOR_OPS_MANIPULATION_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -16,11 +17,14 @@ Tensor Transpose(const Tensor& x, const std::vector<int64_t>& perm = {},
                  absl::string_view name = "transpose");
 // tf.concat: joins along an axis that exists.
 Tensor Concat(const std::vector<Tensor>& inputs, int axis, absl::string_view name = "concat");
+struct SplitOptions {
+  int axis = 0;
+  std::string name = "split";
+};
 // tf.split: into equal parts, or into parts of the given sizes.
-std::vector<Tensor> Split(const Tensor& x, int num_splits, int axis = 0,
-                          absl::string_view name = "split");
-std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, int axis = 0,
-                          absl::string_view name = "split");
+std::vector<Tensor> Split(const Tensor& x, int num_splits, const SplitOptions& options = {});
+std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes,
+                          const SplitOptions& options = {});
 // tf.stack adds a new axis and joins along it; tf.unstack removes an axis and returns its slices.
 Tensor Stack(const std::vector<Tensor>& inputs, int axis = 0, absl::string_view name = "stack");
 std::vector<Tensor> Unstack(const Tensor& x, int axis = 0, absl::string_view name = "unstack");

@@ -62,10 +62,10 @@ TEST_F(ConcatTest, JoinsAlongAnAxis) {
 
 TEST_F(SplitTest, DividesEquallyOrBySizes) {
   const Tensor x = Constant({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
-  const std::vector<Tensor> halves = Split(x, 2, 1);
+  const std::vector<Tensor> halves = Split(x, 2, {.axis = 1});
   ASSERT_EQ(halves.size(), 2);
   EXPECT_THAT(Doubles(halves[1]), ElementsAre(3, 4, 7, 8));
-  const std::vector<Tensor> parts = Split(x, std::vector<int64_t>{1, -1}, 1);
+  const std::vector<Tensor> parts = Split(x, std::vector<int64_t>{1, -1}, {.axis = 1});
   EXPECT_THAT(Doubles(parts[0]), ElementsAre(1, 5));
   EXPECT_THAT(Doubles(parts[1]), ElementsAre(2, 3, 4, 6, 7, 8));
   EXPECT_THAT(ErrorOf([] { Split(Zeros({5}), 2); }), HasSubstr("2 equal parts"));
@@ -106,9 +106,11 @@ TEST(Manipulation, GradientsMatchFiniteDifferences) {
       [](const Inputs& in) {
         return Concat({in[0], in[1], in[0]}, -2);
       },
-      [](const Inputs& in) { return Split(in[0], 3, 1)[1] * Split(in[0], 3, 1)[0]; },
       [](const Inputs& in) {
-        return Split(in[0], std::vector<int64_t>{1, 2}, 1)[1];
+        return Split(in[0], 3, {.axis = 1})[1] * Split(in[0], 3, {.axis = 1})[0];
+      },
+      [](const Inputs& in) {
+        return Split(in[0], std::vector<int64_t>{1, 2}, {.axis = 1})[1];
       },
       [](const Inputs& in) {
         return Stack({in[0], in[0] * in[0]}, -1);

@@ -133,8 +133,12 @@ Tensor AvgPoolGrad(const Shape& input, const Tensor& grad, const PoolOptions& op
   return AvgPoolGradOf(input, grad, AttrsOf(options), options.name);
 }
 
-Tensor GlobalAvgPool(const Tensor& x, bool keepdims) { return ReduceMean(x, {1, 2}, keepdims); }
+Tensor GlobalAvgPool(const Tensor& x, bool keepdims) {
+  return ReduceMean(x, {1, 2}, {.keepdims = keepdims});
+}
 
-Tensor GlobalMaxPool(const Tensor& x, bool keepdims) { return ReduceMax(x, {1, 2}, keepdims); }
+Tensor GlobalMaxPool(const Tensor& x, bool keepdims) {
+  return ReduceMax(x, {1, 2}, {.keepdims = keepdims});
+}
 
 }  // namespace estimator

@@ -93,46 +93,44 @@ Tensor Scaled(const Tensor& drawn, double scale, double offset) {
 
 }  // namespace
 
-Tensor RandomUniform(const Shape& shape, double minval, double maxval, RandomOptions options,
-                     absl::string_view name) {
+Tensor RandomUniform(const Shape& shape, const RandomUniformOptions& options) {
   Graph& graph = Graph::Current();
-  const NameScope scope(name, graph);
-  const double low = Rounded(minval, options.dtype);
+  const NameScope scope(options.name, graph);
+  const double low = Rounded(options.minval, options.dtype);
   return Scaled(Draw(graph, "RandomUniform", shape, options.dtype, options.seed),
-                Rounded(maxval, options.dtype) - low, low);
+                Rounded(options.maxval, options.dtype) - low, low);
 }
 
-Tensor RandomUniformInt(const Shape& shape, int64_t minval, int64_t maxval, DType dtype,
-                        std::optional<int64_t> seed, absl::string_view name) {
+Tensor RandomUniformInt(const Shape& shape, int64_t minval, int64_t maxval,
+                        const RandomUniformIntOptions& options) {
   Graph& graph = Graph::Current();
   if (minval >= maxval) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": minval must be less than maxval, got ", minval, " and ", maxval)));
+    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+        options.name, ": minval must be less than maxval, got ", minval, " and ", maxval)));
   }
-  const NameScope scope(name, graph);
-  const auto [graph_seed, seed2] = graph.OpSeeds(seed);
+  const NameScope scope(options.name, graph);
+  const auto [graph_seed, seed2] = graph.OpSeeds(options.seed);
   return OpBuilder("RandomUniformInt", "RandomUniformInt")
       .Const("shape", IntArray(Shape{shape.rank()}, shape.dims()))
-      .Const("min", Array::Scalar(minval).Cast(dtype))
-      .Const("max", Array::Scalar(maxval).Cast(dtype))
+      .Const("min", Array::Scalar(minval).Cast(options.dtype))
+      .Const("max", Array::Scalar(maxval).Cast(options.dtype))
       .Attr("seed", graph_seed)
       .Attr("seed2", seed2)
       .Build();
 }
 
-Tensor RandomNormal(const Shape& shape, double mean, double stddev, RandomOptions options,
-                    absl::string_view name) {
+Tensor RandomNormal(const Shape& shape, const RandomNormalOptions& options) {
   Graph& graph = Graph::Current();
-  const NameScope scope(name, graph);
-  return Scaled(Draw(graph, "RandomStandardNormal", shape, options.dtype, options.seed), stddev,
-                mean);
+  const NameScope scope(NameOr(options.name, "random_normal"), graph);
+  return Scaled(Draw(graph, "RandomStandardNormal", shape, options.dtype, options.seed),
+                options.stddev, options.mean);
 }
 
-Tensor TruncatedNormal(const Shape& shape, double mean, double stddev, RandomOptions options,
-                       absl::string_view name) {
+Tensor TruncatedNormal(const Shape& shape, const RandomNormalOptions& options) {
   Graph& graph = Graph::Current();
-  const NameScope scope(name, graph);
-  return Scaled(Draw(graph, "TruncatedNormal", shape, options.dtype, options.seed), stddev, mean);
+  const NameScope scope(NameOr(options.name, "truncated_normal"), graph);
+  return Scaled(Draw(graph, "TruncatedNormal", shape, options.dtype, options.seed), options.stddev,
+                options.mean);
 }
 
 Tensor RandomShuffle(const Tensor& x, std::optional<int64_t> seed, absl::string_view name) {

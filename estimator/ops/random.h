@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
@@ -23,26 +24,38 @@
 
 namespace estimator {
 
-struct RandomOptions {
+struct RandomUniformOptions {
+  double minval = 0;
+  double maxval = 1;
   DType dtype = DType::kFloat32;               // any floating dtype
   std::optional<int64_t> seed = std::nullopt;  // the op's seed; default: Graph::OpSeeds chooses
+  std::string name = "random_uniform";
 };
-
 // Uniform numbers in [minval, maxval): tf.random.uniform of a floating dtype (RandomUniform).
-Tensor RandomUniform(const Shape& shape, double minval = 0, double maxval = 1,
-                     RandomOptions options = {}, absl::string_view name = "random_uniform");
+Tensor RandomUniform(const Shape& shape, const RandomUniformOptions& options = {});
+
+struct RandomUniformIntOptions {
+  DType dtype = DType::kInt32;  // i32 or i64
+  std::optional<int64_t> seed = std::nullopt;
+  std::string name = "random_uniform";
+};
 // Uniform integers in [minval, maxval): tf.random.uniform of i32 or i64 (RandomUniformInt).
 // Errors: INVALID_ARGUMENT if minval >= maxval.
 Tensor RandomUniformInt(const Shape& shape, int64_t minval, int64_t maxval,
-                        DType dtype = DType::kInt32, std::optional<int64_t> seed = std::nullopt,
-                        absl::string_view name = "random_uniform");
+                        const RandomUniformIntOptions& options = {});
+
+struct RandomNormalOptions {
+  double mean = 0;
+  double stddev = 1;
+  DType dtype = DType::kFloat32;  // floating
+  std::optional<int64_t> seed = std::nullopt;
+  std::string name = "";  // "": random_normal or truncated_normal
+};
 // tf.random.normal (RandomStandardNormal).
-Tensor RandomNormal(const Shape& shape, double mean = 0, double stddev = 1,
-                    RandomOptions options = {}, absl::string_view name = "random_normal");
+Tensor RandomNormal(const Shape& shape, const RandomNormalOptions& options = {});
 // Normal numbers; those that are 2 standard deviations or more from the mean are drawn again
 // (TruncatedNormal).
-Tensor TruncatedNormal(const Shape& shape, double mean = 0, double stddev = 1,
-                       RandomOptions options = {}, absl::string_view name = "truncated_normal");
+Tensor TruncatedNormal(const Shape& shape, const RandomNormalOptions& options = {});
 
 // The rows of x (along axis 0) in a random order. No gradient. Source: TF 2.15 tf.random.shuffle.
 Tensor RandomShuffle(const Tensor& x, std::optional<int64_t> seed = std::nullopt,

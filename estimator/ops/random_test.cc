@@ -34,11 +34,10 @@ uint64_t Fnv1a(const Array& array) {
 }
 
 Tensor Draw(const std::string& op, int64_t n, DType dtype) {
-  const RandomOptions options{.dtype = dtype, .seed = kOpSeed};
-  if (op == "RandomUniform") return RandomUniform({n}, 0, 1, options);
-  if (op == "RandomStandardNormal") return RandomNormal({n}, 0, 1, options);
-  if (op == "TruncatedNormal") return TruncatedNormal({n}, 0, 1, options);
-  return RandomUniformInt({n}, -5, 100, dtype, kOpSeed);
+  if (op == "RandomUniform") return RandomUniform({n}, {.dtype = dtype, .seed = kOpSeed});
+  if (op == "RandomStandardNormal") return RandomNormal({n}, {.dtype = dtype, .seed = kOpSeed});
+  if (op == "TruncatedNormal") return TruncatedNormal({n}, {.dtype = dtype, .seed = kOpSeed});
+  return RandomUniformInt({n}, -5, 100, {.dtype = dtype, .seed = kOpSeed});
 }
 
 using RandomTest = GraphTest;
@@ -105,23 +104,26 @@ TEST_F(RandomTest, NumbersHaveTheWantedMoments) {
     return std::pair(mean, std::sqrt(squares / n - mean * mean));
   };
   // 20000 numbers: the standard error of a mean is 0.7% of the standard deviation.
-  const auto [uniform_mean, uniform_dev] = moments(Doubles(RandomUniform({20000}, -1, 3)));
+  const auto [uniform_mean, uniform_dev] =
+      moments(Doubles(RandomUniform({20000}, {.minval = -1, .maxval = 3})));
   EXPECT_NEAR(uniform_mean, 1, 0.05);
   EXPECT_NEAR(uniform_dev, 4 / std::sqrt(12), 0.05);
-  const auto [normal_mean, normal_dev] = moments(Doubles(RandomNormal({20000}, 5, 2)));
+  const auto [normal_mean, normal_dev] =
+      moments(Doubles(RandomNormal({20000}, {.mean = 5, .stddev = 2})));
   EXPECT_NEAR(normal_mean, 5, 0.1);
   EXPECT_NEAR(normal_dev, 2, 0.1);
   // Cut at 2 standard deviations: 0.8796 of them is left.
-  const std::vector<double> truncated = Doubles(TruncatedNormal({20000}, 0, 1));
+  const std::vector<double> truncated = Doubles(TruncatedNormal({20000}));
   EXPECT_NEAR(moments(truncated).second, 0.8796, 0.03);
   for (const double x : truncated) EXPECT_LT(std::abs(x), 2);
 }
 
 TEST_F(RandomTest, RefusesIntegersAndEmptyRanges) {
-  EXPECT_THAT(ErrorOf([] { RandomNormal({2}, 0, 1, {.dtype = DType::kInt32}); }),
-              HasSubstr("floating"));
-  EXPECT_THAT(ErrorOf([] { RandomUniformInt({2}, 3, 3); }), HasSubstr("minval < maxval"));
-  EXPECT_THAT(ErrorOf([] { RandomUniformInt({2}, 0, 3, DType::kInt8); }), HasSubstr("int8"));
+  EXPECT_THAT(ErrorOf([] { RandomNormal({2}, {.dtype = DType::kInt32}); }), HasSubstr("floating"));
+  EXPECT_THAT(ErrorOf([] { RandomUniformInt({2}, 3, 3); }),
+              HasSubstr("minval must be less than maxval"));
+  EXPECT_THAT(ErrorOf([] { RandomUniformInt({2}, 0, 3, {.dtype = DType::kInt8}); }),
+              HasSubstr("int8"));
   EXPECT_THAT(ErrorOf([] { RandomUniform({-1}); }), HasSubstr("-1"));
 }
 

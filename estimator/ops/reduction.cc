@@ -109,7 +109,7 @@ Grads ProdGradient(const Node& node, const Grads& grads) {
   const std::vector<int64_t> axes = *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(1);
   for (const int64_t axis : axes) {
     result = result * others_along(rest, axis);
-    rest = ReduceProd(rest, axis, /*keepdims=*/true);
+    rest = ReduceProd(rest, axis, {.keepdims = true});
   }
   return {BroadcastTo(result, r.x.shape()), Tensor()};
 }
@@ -146,12 +146,12 @@ EST_REGISTER_OP({.name = "L2Loss",
                    return {node.input(0) * grads[0]};
                  }});
 
-Tensor Reduce(absl::string_view op, const Tensor& x, const ReduceAxes& axes, bool keepdims,
-              absl::string_view name) {
-  return OpBuilder(op, name)
+Tensor Reduce(absl::string_view op, const Tensor& x, const ReduceAxes& axes,
+              const ReduceOptions& options) {
+  return OpBuilder(op, NameOr(options.name, op))
       .Input(x)
       .Ints("reduction_indices", axes.ForRank(x.rank()))
-      .Attr("keep_dims", keepdims)
+      .Attr("keep_dims", options.keepdims)
       .Build();
 }
 
@@ -164,36 +164,35 @@ std::vector<int64_t> ReduceAxes::ForRank(int rank) const {
   return all;
 }
 
-Tensor ReduceSum(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
-  return Reduce("Sum", x, axes, keepdims, name);
+Tensor ReduceSum(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  return Reduce("Sum", x, axes, options);
 }
-Tensor ReduceMean(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
-  return Reduce("Mean", x, axes, keepdims, name);
+Tensor ReduceMean(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  return Reduce("Mean", x, axes, options);
 }
-Tensor ReduceProd(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
-  return Reduce("Prod", x, axes, keepdims, name);
+Tensor ReduceProd(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  return Reduce("Prod", x, axes, options);
 }
-Tensor ReduceMax(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
-  return Reduce("Max", x, axes, keepdims, name);
+Tensor ReduceMax(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  return Reduce("Max", x, axes, options);
 }
-Tensor ReduceMin(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
-  return Reduce("Min", x, axes, keepdims, name);
+Tensor ReduceMin(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  return Reduce("Min", x, axes, options);
 }
-Tensor ReduceAll(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
-  return Reduce("All", x, axes, keepdims, name);
+Tensor ReduceAll(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  return Reduce("All", x, axes, options);
 }
-Tensor ReduceAny(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
-  return Reduce("Any", x, axes, keepdims, name);
+Tensor ReduceAny(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  return Reduce("Any", x, axes, options);
 }
 
-Tensor ReduceLogSumExp(const Tensor& x, const ReduceAxes& axes, bool keepdims,
-                       absl::string_view name) {
-  const NameScope scope(name, GraphFor({x}));
-  const Tensor max = ReduceMax(x, axes, /*keepdims=*/true);
+Tensor ReduceLogSumExp(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  const NameScope scope(NameOr(options.name, "ReduceLogSumExp"), GraphFor({x}));
+  const Tensor max = ReduceMax(x, axes, {.keepdims = true});
   // With an infinite maximum, x - shift would be inf - inf.
   const Tensor shift = StopGradient(Where(IsFinite(max), max, 0));
-  const Tensor kept = Log(ReduceSum(Exp(x - shift), axes, /*keepdims=*/true)) + shift;
-  if (keepdims || !kept.valid()) return kept;
+  const Tensor kept = Log(ReduceSum(Exp(x - shift), axes, {.keepdims = true})) + shift;
+  if (options.keepdims || !kept.valid()) return kept;
   Shape shape;
   const std::vector<int64_t> given = axes.ForRank(x.rank());
   std::vector<bool> reduced(x.shape().dims().size(), false);
@@ -205,25 +204,24 @@ Tensor ReduceLogSumExp(const Tensor& x, const ReduceAxes& axes, bool keepdims,
   return Reshape(kept, shape);
 }
 
-MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, bool keepdims,
-                        absl::string_view name) {
-  const NameScope scope(name, GraphFor({x}));
+MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  const NameScope scope(NameOr(options.name, "moments"), GraphFor({x}));
   const bool half = x.dtype() == DType::kBfloat16 || x.dtype() == DType::kFloat16;
   const Tensor y = half ? Cast(x, DType::kFloat32) : x;
-  const Tensor mean = ReduceMean(y, axes, /*keepdims=*/true, "mean");
+  const Tensor mean = ReduceMean(y, axes, {.keepdims = true, .name = "mean"});
   // As in TensorFlow, no gradient flows through the mean inside the variance. It would be zero.
-  const Tensor variance =
-      ReduceMean(SquaredDifference(y, StopGradient(mean)), axes, keepdims, "variance");
+  const Tensor variance = ReduceMean(SquaredDifference(y, StopGradient(mean)), axes,
+                                     {.keepdims = options.keepdims, .name = "variance"});
   const Tensor shaped =
-      keepdims || !variance.valid() ? mean : Reshape(mean, variance.shape(), "Squeeze");
+      options.keepdims || !variance.valid() ? mean : Reshape(mean, variance.shape(), "Squeeze");
   return {half ? Cast(shaped, x.dtype()) : shaped, half ? Cast(variance, x.dtype()) : variance};
 }
 
 Tensor L2Loss(const Tensor& x, absl::string_view name) { return AddOp("L2Loss", {x}, {}, name); }
 
-Tensor Norm(const Tensor& x, const ReduceAxes& axes, bool keepdims, absl::string_view name) {
-  const NameScope scope(name, GraphFor({x}));
-  return Sqrt(ReduceSum(x * x, axes, keepdims));
+Tensor Norm(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
+  const NameScope scope(NameOr(options.name, "norm"), GraphFor({x}));
+  return Sqrt(ReduceSum(x * x, axes, {.keepdims = options.keepdims}));
 }
 
 Tensor GlobalNorm(const std::vector<Tensor>& tensors, absl::string_view name) {

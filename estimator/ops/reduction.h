@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,41 +31,45 @@ class ReduceAxes {
   std::optional<std::vector<int64_t>> axes_;
 };
 
+struct ReduceOptions {
+  bool keepdims = false;  // keeps the reduced axes, with size 1
+  std::string name = "";  // "": the name of TensorFlow's op
+};
+
 // bf16 and f16 are summed in f32 and rounded once. The reduction of no elements is the neutral
 // element (0, 1, -inf, +inf, true, false); the mean of no elements is NaN.
-Tensor ReduceSum(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
-                 absl::string_view name = "Sum");
+Tensor ReduceSum(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
+                 const ReduceOptions& options = {});
 Tensor ReduceMean(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
-                  bool keepdims = false, absl::string_view name = "Mean");
+                  const ReduceOptions& options = {});
 Tensor ReduceProd(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
-                  bool keepdims = false, absl::string_view name = "Prod");
+                  const ReduceOptions& options = {});
 // If several elements are the extreme, the gradient is divided evenly among them, as in TensorFlow.
-Tensor ReduceMax(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
-                 absl::string_view name = "Max");
-Tensor ReduceMin(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
-                 absl::string_view name = "Min");
+Tensor ReduceMax(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
+                 const ReduceOptions& options = {});
+Tensor ReduceMin(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
+                 const ReduceOptions& options = {});
 //   x: bool.
-Tensor ReduceAll(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
-                 absl::string_view name = "All");
-Tensor ReduceAny(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
-                 absl::string_view name = "Any");
+Tensor ReduceAll(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
+                 const ReduceOptions& options = {});
+Tensor ReduceAny(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
+                 const ReduceOptions& options = {});
 
 // log(sum(exp(x))). The maximum is subtracted first, so that exp does not overflow.
 Tensor ReduceLogSumExp(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
-                       bool keepdims = false, absl::string_view name = "ReduceLogSumExp");
+                       const ReduceOptions& options = {});
 struct MeanAndVariance {
   Tensor mean;
   Tensor variance;  // of the population: the sum is divided by N
 };
 // tf.nn.moments. bf16 and f16 are computed in f32.
-MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, bool keepdims = false,
-                        absl::string_view name = "moments");
+MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options = {});
 
 // sum(x^2) / 2, a scalar: tf.nn.l2_loss.
 Tensor L2Loss(const Tensor& x, absl::string_view name = "L2Loss");
 // sqrt(sum(x^2)): the Euclidean norm; by default over all axes. Its derivative at 0 is NaN.
-Tensor Norm(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(), bool keepdims = false,
-            absl::string_view name = "norm");
+Tensor Norm(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
+            const ReduceOptions& options = {});
 // sqrt(sum over tensors of sum(t^2)): tf.linalg.global_norm. An invalid tensor without a graph (the
 // gradient of a variable that has none) is skipped. For a gradient of looked-up rows each slice
 // counts by itself, as in TensorFlow: see graph/indexed_slices.h. REQUIRES: at least one valid

@@ -45,7 +45,7 @@ TEST_F(ReductionsTest, ReduceOverAxes) {
   EXPECT_THAT(Doubles(ReduceProd(x, 1)), ElementsAre(6, 120));
   EXPECT_THAT(Doubles(ReduceMax(x, 0)), ElementsAre(4, 5, 6));
   EXPECT_THAT(Doubles(ReduceMin(x, 0)), ElementsAre(1, 2, 3));
-  EXPECT_EQ(ReduceSum(x, 1, /*keepdims=*/true).shape(), (Shape{2, 1}));
+  EXPECT_EQ(ReduceSum(x, 1, {.keepdims = true}).shape(), (Shape{2, 1}));
 }
 
 // In the elements' own type the sum wraps, and 256 is 0: a division by zero.
@@ -113,21 +113,21 @@ TEST_F(ReductionsTest, RefuseAxesThatAreNotThere) {
 
 TEST_F(ReductionsTest, GradientsMatchFiniteDifferences) {
   const Array x = Scrambled({2, 3, 2}, 0.5, 2);
-  using Fn = Tensor (*)(const Tensor&, const ReduceAxes&, bool, absl::string_view);
+  using Fn = Tensor (*)(const Tensor&, const ReduceAxes&, const ReduceOptions&);
   for (const Fn fn : {ReduceSum, ReduceMean, ReduceProd, ReduceMax, ReduceMin, ReduceLogSumExp}) {
     for (const bool keep : {false, true}) {
       EXPECT_EQ(CheckGradients(
                     [=](const Inputs& in) {
-                      return fn(in[0], {0, -1}, keep, "");
+                      return fn(in[0], {0, -1}, {.keepdims = keep});
                     },
                     {x})
                     .ToString(),
                 "OK");
     }
-    EXPECT_EQ(CheckGradients(
-                  [=](const Inputs& in) { return fn(in[0], ReduceAxes::All(), false, ""); }, {x})
-                  .ToString(),
-              "OK");
+    EXPECT_EQ(
+        CheckGradients([=](const Inputs& in) { return fn(in[0], ReduceAxes::All(), {}); }, {x})
+            .ToString(),
+        "OK");
   }
 }
 
@@ -155,7 +155,7 @@ TEST_F(MomentsTest, AreMeanAndPopulationVariance) {
   const MeanAndVariance moments = Moments(x, 0);
   EXPECT_THAT(Doubles(moments.mean), ElementsAre(2, 20));
   EXPECT_THAT(Doubles(moments.variance), ElementsAre(1, 100));
-  EXPECT_EQ(Moments(x, 0, true).variance.shape(), (Shape{1, 2}));
+  EXPECT_EQ(Moments(x, 0, {.keepdims = true}).variance.shape(), (Shape{1, 2}));
   EXPECT_EQ(CheckGradients(
                 [](const Inputs& in) {
                   const MeanAndVariance m = Moments(in[0], 0);

@@ -118,8 +118,8 @@ EST_REGISTER_OP(
 
 }  // namespace
 
-Tensor Cumsum(const Tensor& x, int axis, CumsumOptions options, absl::string_view name) {
-  return OpBuilder("Cumsum", name)
+Tensor Cumsum(const Tensor& x, int axis, const CumsumOptions& options) {
+  return OpBuilder("Cumsum", NameOr(options.name, "Cumsum"))
       .Input(x)
       .Int("axis", axis)
       .Attr("exclusive", options.exclusive)
@@ -127,8 +127,8 @@ Tensor Cumsum(const Tensor& x, int axis, CumsumOptions options, absl::string_vie
       .Build();
 }
 
-Tensor Cumprod(const Tensor& x, int axis, CumsumOptions options, absl::string_view name) {
-  return OpBuilder("Cumprod", name)
+Tensor Cumprod(const Tensor& x, int axis, const CumsumOptions& options) {
+  return OpBuilder("Cumprod", NameOr(options.name, "Cumprod"))
       .Input(x)
       .Int("axis", axis)
       .Attr("exclusive", options.exclusive)

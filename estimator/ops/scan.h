@@ -3,6 +3,7 @@
 #define ESTIMATOR_OPS_SCAN_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "estimator/graph/tensor.h"
@@ -12,14 +13,13 @@ namespace estimator {
 struct CumsumOptions {
   bool exclusive = false;  // each result leaves out its own element
   bool reverse = false;    // runs from the end to the start
+  std::string name = "";   // "": Cumsum or Cumprod
 };
 // tf.cumsum: [a, b, c] -> [a, a+b, a+b+c] along `axis`.
-Tensor Cumsum(const Tensor& x, int axis = 0, CumsumOptions options = {},
-              absl::string_view name = "Cumsum");
+Tensor Cumsum(const Tensor& x, int axis = 0, const CumsumOptions& options = {});
 
 // tf.math.cumprod: [a, b, c] -> [a, ab, abc] along `axis`.
-Tensor Cumprod(const Tensor& x, int axis = 0, CumsumOptions options = {},
-               absl::string_view name = "Cumprod");
+Tensor Cumprod(const Tensor& x, int axis = 0, const CumsumOptions& options = {});
 // tf.linalg.diag: [..., N] -> [..., N, N], with zeros off the diagonal.
 Tensor MatrixDiag(const Tensor& diagonal, absl::string_view name = "MatrixDiag");
 // tf.linalg.diag_part: [..., M, N] -> [..., min(M, N)].

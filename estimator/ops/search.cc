@@ -91,24 +91,27 @@ EST_REGISTER_OP(
 
 }  // namespace
 
-Tensor ArgMax(const Tensor& x, int axis, DType output_type, absl::string_view name) {
-  return OpBuilder("ArgMax", name)
+Tensor ArgMax(const Tensor& x, int axis, const ArgMaxOptions& options) {
+  return OpBuilder("ArgMax", NameOr(options.name, "ArgMax"))
       .Input(x)
       .Int("dimension", axis)
-      .Attr("output_type", output_type)
+      .Attr("output_type", options.output_type)
       .Build();
 }
-Tensor ArgMin(const Tensor& x, int axis, DType output_type, absl::string_view name) {
-  return OpBuilder("ArgMin", name)
+Tensor ArgMin(const Tensor& x, int axis, const ArgMaxOptions& options) {
+  return OpBuilder("ArgMin", NameOr(options.name, "ArgMin"))
       .Input(x)
       .Int("dimension", axis)
-      .Attr("output_type", output_type)
+      .Attr("output_type", options.output_type)
       .Build();
 }
 
-TopKResult TopK(const Tensor& x, int64_t k, bool sorted, absl::string_view name) {
-  const std::vector<Tensor> outputs =
-      OpBuilder("TopKV2", name).Input(x).Int("k", k).Attr("sorted", sorted).BuildN(2);
+TopKResult TopK(const Tensor& x, int64_t k, const TopKOptions& options) {
+  const std::vector<Tensor> outputs = OpBuilder("TopKV2", options.name)
+                                          .Input(x)
+                                          .Int("k", k)
+                                          .Attr("sorted", options.sorted)
+                                          .BuildN(2);
   return {outputs[0], outputs[1]};
 }
 

@@ -3,6 +3,7 @@
 #define ESTIMATOR_OPS_SEARCH_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
@@ -10,20 +11,25 @@
 
 namespace estimator {
 
+struct ArgMaxOptions {
+  DType output_type = DType::kInt64;  // i64 or i32
+  std::string name = "";              // "": ArgMax or ArgMin
+};
 // The index of the largest (smallest) element along `axis`; the first one if several are equal. The
 // result does not have that axis.
-//   output_type: i64 or i32.
-Tensor ArgMax(const Tensor& x, int axis = 0, DType output_type = DType::kInt64,
-              absl::string_view name = "ArgMax");
-Tensor ArgMin(const Tensor& x, int axis = 0, DType output_type = DType::kInt64,
-              absl::string_view name = "ArgMin");
+Tensor ArgMax(const Tensor& x, int axis = 0, const ArgMaxOptions& options = {});
+Tensor ArgMin(const Tensor& x, int axis = 0, const ArgMaxOptions& options = {});
 
 struct TopKResult {
   Tensor values;   // [..., k], in descending order
   Tensor indices;  // i32 [..., k]; equal values are ordered by index
 };
+struct TopKOptions {
+  bool sorted = true;
+  std::string name = "TopKV2";
+};
 // tf.math.top_k along the last axis. The gradient flows to the chosen elements.
-TopKResult TopK(const Tensor& x, int64_t k, bool sorted = true, absl::string_view name = "TopKV2");
+TopKResult TopK(const Tensor& x, int64_t k, const TopKOptions& options = {});
 
 // tf.compat.v1.nn.in_top_k, with its order of arguments: whether fewer than k predictions of a row
 // are larger than the prediction for the target.

@@ -29,15 +29,16 @@ TEST(ArgMax, FindsTheFirstOfTheLargest) {
   const Tensor x = Constant({2, 3}, {1.0f, 7.0f, 7.0f, 9.0f, -1.0f, 0.0f});
   EXPECT_THAT(Doubles(ArgMax(x, 1)), ElementsAre(1, 0));
   EXPECT_THAT(Doubles(ArgMax(x)), ElementsAre(1, 0, 0));
-  EXPECT_THAT(Doubles(ArgMin(x, -1, DType::kInt32)), ElementsAre(0, 1));
+  EXPECT_THAT(Doubles(ArgMin(x, -1, {.output_type = DType::kInt32})), ElementsAre(0, 1));
   EXPECT_EQ(ArgMax(x, 1).dtype(), DType::kInt64);
-  EXPECT_EQ(ArgMin(x, 1, DType::kInt32).dtype(), DType::kInt32);
+  EXPECT_EQ(ArgMin(x, 1, {.output_type = DType::kInt32}).dtype(), DType::kInt32);
 }
 
 TEST(ArgMax, RefusesAxesThatAreNotThereOrEmpty) {
   EXPECT_THAT(ErrorOf([] { ArgMax(Zeros({2}), 1); }), HasSubstr("axis 1"));
   EXPECT_THAT(ErrorOf([] { ArgMax(Zeros({0, 2}), 0); }), HasSubstr("empty"));
-  EXPECT_THAT(ErrorOf([] { ArgMax(Zeros({2}), 0, DType::kFloat32); }), HasSubstr("float32"));
+  EXPECT_THAT(ErrorOf([] { ArgMax(Zeros({2}), 0, {.output_type = DType::kFloat32}); }),
+              HasSubstr("float32"));
 }
 
 TEST(TopK, SortsFromTheLargestDown) {

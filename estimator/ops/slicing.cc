@@ -235,8 +235,9 @@ Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes, absl::str
       .Build();
 }
 
-Tensor Pad(const Tensor& x, const Paddings& paddings, double value, absl::string_view name) {
-  OpBuilder builder(value == 0 ? "Pad" : "PadV2", name);
+Tensor Pad(const Tensor& x, const Paddings& paddings, const PadOptions& options) {
+  const double value = options.constant_values;
+  OpBuilder builder(value == 0 ? "Pad" : "PadV2", options.name);
   builder.Input(x).Const("paddings", PaddingArray(paddings));
   if (value != 0 && x.valid())
     builder.Const("constant_values", Array::Scalar(value).Cast(x.dtype()));

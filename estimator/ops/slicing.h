@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -49,9 +50,12 @@ Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes,
 
 // {before, after} for each axis.
 using Paddings = std::vector<std::pair<int64_t, int64_t>>;
-// tf.pad, with zeros (Pad) or with `value` (PadV2).
-Tensor Pad(const Tensor& x, const Paddings& paddings, double value = 0,
-           absl::string_view name = "Pad");
+struct PadOptions {
+  double constant_values = 0;
+  std::string name = "Pad";
+};
+// tf.pad, with zeros (Pad) or with options.constant_values (PadV2).
+Tensor Pad(const Tensor& x, const Paddings& paddings, const PadOptions& options = {});
 // kReflect mirrors without the edge element, kSymmetric with it.
 enum class MirrorMode { kReflect, kSymmetric };
 Tensor MirrorPad(const Tensor& x, const Paddings& paddings, MirrorMode mode,

@@ -66,7 +66,8 @@ TEST_F(StridedSliceTest, MixesIndicesAndRanges) {
 TEST_F(PadTest, SurroundsWithAValue) {
   const Tensor x = Constant({1, 2}, {1, 2});
   EXPECT_THAT(Doubles(Pad(x, {{1, 0}, {0, 1}})), ElementsAre(0, 0, 0, 1, 2, 0));
-  EXPECT_THAT(Doubles(Pad(x, {{0, 0}, {1, 1}}, -7)), ElementsAre(-7, 1, 2, -7));
+  EXPECT_THAT(Doubles(Pad(x, {{0, 0}, {1, 1}}, {.constant_values = -7})),
+              ElementsAre(-7, 1, 2, -7));
   EXPECT_THAT(ErrorOf([] { Pad(Zeros({2}), {{-1, 0}}); }), HasSubstr("{-1, 0}"));
   EXPECT_THAT(ErrorOf([] { Pad(Zeros({2}), {{1, 0}, {1, 0}}); }), HasSubstr("2 entries"));
 }
@@ -117,7 +118,7 @@ TEST(Slicing, GradientsMatchFiniteDifferences) {
         return Pad(in[0], {{1, 2}, {0, 1}});
       },
       [](const Inputs& in) {
-        return Pad(in[0], {{1, 2}, {0, 1}}, 3);
+        return Pad(in[0], {{1, 2}, {0, 1}}, {.constant_values = 3});
       },
       [](const Inputs& in) {
         return MirrorPad(in[0], {{1, 2}, {3, 0}}, MirrorMode::kReflect);

@@ -66,7 +66,7 @@ Tensor LogitsGradient(const Node& node, const Tensors& grads) {
   if (grads[0].valid()) result = ExpandDims(grads[0], -1) * Output(node, grads, 1);
   if (grads[1].valid()) {
     const Tensor p = Softmax(logits);
-    const Tensor second = (grads[1] - ReduceSum(grads[1] * p, -1, /*keepdims=*/true)) * p;
+    const Tensor second = (grads[1] - ReduceSum(grads[1] * p, -1, {.keepdims = true})) * p;
     result = result.valid() ? result + second : second;
   }
   return result;
@@ -77,14 +77,14 @@ EST_REGISTER_OP({.name = "Softmax",
                  .shape = SoftmaxShape,
                  .gradient = [](const Node& node, const Tensors& grads) -> Tensors {
                    const Tensor y = Output(node, grads, 0);
-                   return {(grads[0] - ReduceSum(grads[0] * y, -1, /*keepdims=*/true)) * y};
+                   return {(grads[0] - ReduceSum(grads[0] * y, -1, {.keepdims = true})) * y};
                  }});
 EST_REGISTER_OP({.name = "LogSoftmax",
                  .num_inputs = 1,
                  .shape = SoftmaxShape,
                  .gradient = [](const Node& node, const Tensors& grads) -> Tensors {
                    const Tensor y = Output(node, grads, 0);
-                   return {grads[0] - ReduceSum(grads[0], -1, /*keepdims=*/true) * Exp(y)};
+                   return {grads[0] - ReduceSum(grads[0], -1, {.keepdims = true}) * Exp(y)};
                  }});
 EST_REGISTER_OP({.name = "SoftmaxCrossEntropyWithLogits",
                  .num_inputs = 2,

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/graph/graph.h"
+#include "estimator/ops/building/builder.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/search.h"
@@ -43,12 +44,12 @@ TopKResult Sorted(const Tensor& x, int given_axis, SortDirection direction,
 
 }  // namespace
 
-Tensor ArgSort(const Tensor& x, int axis, SortDirection direction, absl::string_view name) {
-  return Sorted(x, axis, direction, name).indices;
+Tensor ArgSort(const Tensor& x, int axis, const SortOptions& options) {
+  return Sorted(x, axis, options.direction, NameOr(options.name, "argsort")).indices;
 }
 
-Tensor Sort(const Tensor& x, int axis, SortDirection direction, absl::string_view name) {
-  return Sorted(x, axis, direction, name).values;
+Tensor Sort(const Tensor& x, int axis, const SortOptions& options) {
+  return Sorted(x, axis, options.direction, NameOr(options.name, "sort")).values;
 }
 
 }  // namespace estimator

@@ -28,7 +28,7 @@ using SortTest = GraphTest;
 TEST_F(ArgSortTest, PutsTheLowerIndexOfEqualsFirstInBothDirections) {
   const Tensor x = Constant({2, 4}, {3.0f, 1.0f, 3.0f, -2.0f, 0.0f, 0.0f, 0.0f, 5.0f});
   EXPECT_THAT(Doubles(ArgSort(x)), ElementsAre(3, 1, 0, 2, 0, 1, 2, 3));
-  EXPECT_THAT(Doubles(ArgSort(x, -1, SortDirection::kDescending)),
+  EXPECT_THAT(Doubles(ArgSort(x, -1, {.direction = SortDirection::kDescending})),
               ElementsAre(0, 2, 1, 3, 3, 0, 1, 2));
   EXPECT_EQ(ArgSort(x).dtype(), DType::kInt32);
 }
@@ -36,7 +36,8 @@ TEST_F(ArgSortTest, PutsTheLowerIndexOfEqualsFirstInBothDirections) {
 TEST_F(SortTest, WorksAlongAnyAxis) {
   const Tensor x = Constant({3, 2}, {3.0f, 1.0f, 2.0f, 7.0f, 5.0f, -1.0f});
   EXPECT_THAT(Doubles(Sort(x, 0)), ElementsAre(2, -1, 3, 1, 5, 7));
-  EXPECT_THAT(Doubles(Sort(x, 0, SortDirection::kDescending)), ElementsAre(5, 7, 3, 1, 2, -1));
+  EXPECT_THAT(Doubles(Sort(x, 0, {.direction = SortDirection::kDescending})),
+              ElementsAre(5, 7, 3, 1, 2, -1));
   EXPECT_THAT(Doubles(ArgSort(x, -2)), ElementsAre(1, 2, 0, 0, 2, 1));
 }
 

@@ -12,10 +12,11 @@
 
 namespace estimator {
 
-Sufficient SufficientStatistics(const Tensor& x, const ReduceAxes& axes, const Tensor& shift,
-                                bool keepdims, absl::string_view name) {
+Sufficient SufficientStatistics(const Tensor& x, const ReduceAxes& axes,
+                                const SufficientStatisticsOptions& options) {
+  const Tensor& shift = options.shift;
   if (!x.valid()) return {x, x, x, shift};
-  const NameScope scope(name, *x.graph());
+  const NameScope scope(options.name, *x.graph());
   double count = 1;
   for (int64_t axis : axes.ForRank(x.rank())) {
     if (axis < 0) axis += x.rank();
@@ -25,8 +26,8 @@ Sufficient SufficientStatistics(const Tensor& x, const ReduceAxes& axes, const T
   const Tensor first = shift.valid() ? Subtract(x, shift, "Sub") : x;
   const Tensor second = shift.valid() ? SquaredDifference(x, shift) : Square(x);
   return {.count = ConstantLike(x, count),
-          .mean_ss = ReduceSum(first, axes, keepdims, "mean_ss"),
-          .variance_ss = ReduceSum(second, axes, keepdims, "var_ss"),
+          .mean_ss = ReduceSum(first, axes, {.keepdims = options.keepdims, .name = "mean_ss"}),
+          .variance_ss = ReduceSum(second, axes, {.keepdims = options.keepdims, .name = "var_ss"}),
           .shift = shift};
 }
 
@@ -41,11 +42,11 @@ MeanAndVariance NormalizeMoments(const Tensor& count, const Tensor& mean_ss,
   return {mean, Subtract(Multiply(variance_ss, divisor), Square(shifted_mean), "variance")};
 }
 
-Tensor HistogramFixedWidth(const Tensor& values, double low, double high, int64_t nbins,
-                           DType dtype, absl::string_view name) {
+Tensor HistogramFixedWidth(const Tensor& values, double low, double high,
+                           const HistogramFixedWidthOptions& options) {
   if (!values.valid()) return values;
   Graph& graph = *values.graph();
-  const NameScope scope(name, graph);
+  const NameScope scope(options.name, graph);
   const Tensor first = ConstantLike(values, low), last = ConstantLike(values, high);
   if (!first.valid() || !last.valid()) return first.valid() ? last : first;
   // The range is rounded to the dtype of the values and then computed in float64, as TensorFlow's
@@ -55,19 +56,19 @@ Tensor HistogramFixedWidth(const Tensor& values, double low, double high, int64_
   };
   low = rounded(low);
   high = rounded(high);
-  if (!(low < high) || nbins < 1) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": low must be less than high and nbins positive, got [", low, ", ",
-                     high, ") as ", DTypeName(values.dtype()), " and ", nbins, " bins")));
+  if (!(low < high) || options.nbins < 1) {
+    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+        options.name, ": low must be less than high and nbins positive, got [", low, ", ", high,
+        ") as ", DTypeName(values.dtype()), " and ", options.nbins, " bins")));
   }
   Tensor inside = Minimum(Maximum(values, first), last);
   if (IsFloating(values.dtype()))  // infinities are clamped already, so this finds only NaN
     inside = CheckNumerics(inside, "Histogram values must not contain NaN");
-  const auto bins = static_cast<double>(nbins);
+  const auto bins = static_cast<double>(options.nbins);
   const Tensor place =
       Divide(Subtract(Cast(inside, DType::kFloat64), low), high / bins - low / bins);
   const Tensor bin = Cast(Minimum(place, bins - 1), DType::kInt32);
-  return UnsortedSegmentSum(Ones(values.shape(), dtype), bin, nbins);
+  return UnsortedSegmentSum(Ones(values.shape(), options.dtype), bin, options.nbins);
 }
 
 }  // namespace estimator

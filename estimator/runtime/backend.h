@@ -1,6 +1,6 @@
-// Backend: the one seam between the loops and what computes. The loops know nothing else about
-// devices. Implementations: CpuBackend (one replica, all cores), tpu/ShardsBackend (N replicas
-// in this process, a TPU's semantics), and later PJRT plugins.
+// Backend: the interface between the loops and the devices that compute. The loops use nothing else
+// of a device. Implementations: CpuBackend (one replica, all cores), tpu/ShardsBackend (N replicas
+// in this process, with a TPU's semantics), and later PJRT plugins.
 #ifndef ESTIMATOR_RUNTIME_BACKEND_H_
 #define ESTIMATOR_RUNTIME_BACKEND_H_
 
@@ -21,7 +21,7 @@
 
 namespace estimator {
 
-// What a compiled step takes, gives and changes.
+// The inputs, outputs and updates of a step that is to be compiled.
 struct ProgramSpec {
   std::vector<Tensor> feeds;    // placeholders, in the order of a step's arrays
   std::vector<Tensor> fetches;  // values handed out after a step
@@ -30,24 +30,24 @@ struct ProgramSpec {
 
 // One step's input: for every replica, one array per feed.
 using StepFeeds = std::vector<std::vector<Array>>;
-// One step's output: for every replica, one array per fetch. The arrays are the backend's buffers:
-// valid until the callback returns (Clone what is to be kept).
+// One step's output: for every replica, one array per fetch. The arrays are the backend's buffers,
+// valid until the callback returns; Clone an array to keep it.
 using StepFetches = std::vector<std::vector<Array>>;
 
-// Gives the next step's input, or nullopt at the end of the input.
+// Returns the next step's input, or nullopt at the end of the input.
 using Infeed = std::function<absl::StatusOr<std::optional<StepFeeds>>()>;
 // Called once per step, in order, from the thread that runs the loop, before the step's updates
 // take effect. `step` counts from 0 in this RunLoop. An error ends the loop, and the step then
 // changes no variable: a loss that is not finite stops a run before it has spoiled the weights.
 using Outfeed = std::function<absl::Status(int64_t step, const StepFetches& fetches)>;
 
-// What compiling found out, for banners and reports.
+// Facts about a compiled step, for banners and reports.
 struct ExecutableInfo {
   int num_instructions = 0;
   int num_fused_nodes = 0;         // nodes that no longer run on their own
   int64_t planned_peak_bytes = 0;  // arena of one replica
   int num_replicas = 1;
-  // With check_kernels: ops that no reference kernel computes, and how many instructions they are.
+  // With check_kernels: the ops that no reference kernel computes, and their instruction counts.
   std::map<std::string, int> unchecked_ops;
 };
 
@@ -68,10 +68,10 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string name() const = 0;  // "CPU", "8 in-process shards"
   virtual int num_replicas() const = 0;
-  // The state that this backend's executables read and change.
+  // The variables that this backend's executables read and change.
   virtual VariableStore& variables() = 0;
-  // Compiles a step of `graph`. The graph may be destroyed afterwards. Variables that the step uses
-  // are bound by name; those that the store lacks are allocated, to be set before the first run.
+  // Compiles a step of `graph`. The graph may be destroyed afterwards. The step's variables are
+  // bound by name. Variables that the store lacks are allocated; set them before the first run.
   // Errors: graph.status(), if it is an error; UNIMPLEMENTED naming every op without a kernel.
   virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph,
                                                               const ProgramSpec& spec) = 0;

@@ -1,4 +1,6 @@
 // Initial values: which variables begin alike, and what begins at a restored value.
+#include "estimator/runtime/initialize_variables.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/random.h"
-#include "estimator/runtime/initialize_variables.h"
 
 namespace estimator {
 namespace {
@@ -38,7 +39,7 @@ class InitializeVariablesTest : public GraphTest {
 };
 
 TEST_F(InitializeVariablesTest, VariablesOfOneRandomTensorBeginAlike) {
-  const Tensor random = RandomUniform({3}, 1, 2);
+  const Tensor random = RandomUniform({3}, {.minval = 1, .maxval = 2});
   const Variable a = Make("a", random), b = Make("b", random), twice = Make("twice", random * 2.0f);
   Initialize();
   EXPECT_GE(First(a), 1);
@@ -48,7 +49,7 @@ TEST_F(InitializeVariablesTest, VariablesOfOneRandomTensorBeginAlike) {
 
 // As in TensorFlow: an initial value is a tensor, not the variable that it was made for.
 TEST_F(InitializeVariablesTest, BesideARestoredVariableASharedTensorIsDrawn) {
-  const Tensor random = RandomUniform({3}, 1, 2);
+  const Tensor random = RandomUniform({3}, {.minval = 1, .maxval = 2});
   const Variable a = Make("a", random), twice = Make("twice", random * 2.0f);
   Restore(a, 7);
   Initialize();
@@ -61,7 +62,7 @@ TEST_F(InitializeVariablesTest, BesideARestoredVariableASharedTensorIsDrawn) {
 
 // Once, both averages began at the value of whichever variable came last.
 TEST_F(InitializeVariablesTest, AveragesOfVariablesOfOneTensorBeginEachAtItsOwn) {
-  const Tensor random = RandomUniform({3}, 1, 2);
+  const Tensor random = RandomUniform({3}, {.minval = 1, .maxval = 2});
   const Variable a = Make("a", random), b = Make("b", random), c = Make("c", random);
   const Variable of_a = MakeAverage("a/average", a), of_b = MakeAverage("b/average", b),
                  of_c = MakeAverage("c/average", c), again = MakeAverage("a/again", of_a);

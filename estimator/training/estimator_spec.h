@@ -10,17 +10,17 @@
 
 namespace estimator {
 
-// The fields that a mode may add. They are kept in every mode and used where the mode has a use.
+// Optional fields, for every mode. A mode ignores the fields that it does not use.
 struct EstimatorSpecOptions {
   MetricMap eval_metric_ops = {};
   Hooks training_chief_hooks = {}, training_hooks = {}, evaluation_hooks = {},
         prediction_hooks = {};
   Scaffold scaffold = {};
-  // What an exported model offers, by signature key; none: the predictions.
+  // Outputs of the exported model, by signature key; none: the predictions.
   ExportOutputs export_outputs = {};
 };
 
-// One factory a mode, so that what the mode requires is a parameter.
+// Each mode has a factory, whose parameters are the fields that the mode requires.
 //   loss: floating, one element.  predictions: by name; `{"", tensor}` for a bare tensor.
 // Source: TF 2.15 tf.estimator.EstimatorSpec.
 class EstimatorSpec {

@@ -124,7 +124,8 @@ TEST_F(TrainErrorsTest, ALossThatNoVariableReachesIsRefused) {
         const Tensor loss = ReduceMean(labels);
         return EstimatorSpec::Train(loss, Minimize(loss));
       }),
-      ErrorIs(AllOf(HasSubstr("does not depend on any trainable variable"), HasSubstr("'dense/kernel'"))));
+      ErrorIs(AllOf(HasSubstr("does not depend on any trainable variable"),
+                    HasSubstr("'dense/kernel'"))));
 }
 
 TEST_F(TrainErrorsTest, AMisspelledFeatureGetsTheNamesAndTheNearest) {
@@ -194,7 +195,8 @@ TEST_F(TrainErrorsTest, ADynamicShapeIsRefused) {
                     HasSubstr("drop_remainder"))));
   EXPECT_THAT(
       TrainError([](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-        const Tensor size = Cast(ReduceMax(features["x"], ReduceAxes::All(), true), DType::kInt32);
+        const Tensor size =
+            Cast(ReduceMax(features["x"], ReduceAxes::All(), {.keepdims = true}), DType::kInt32);
         const Tensor x = Reshape(features["x"], Reshape(size, Shape{1}, "size"), "resized");
         const Tensor loss = TinyLoss(labels, layers::Dense(x, {.units = 1}));
         return EstimatorSpec::Train(loss, Minimize(loss));

@@ -182,7 +182,7 @@ TEST(TrainMetaGraphVersion, ChangesWithTheModelAndWithWhatHooksAdd) {
 TEST(TrainMetaGraphOfReplicas, OneReplicaStandsForAll) {
   BuiltModel model;
   model.graph = std::make_unique<Graph>();
-  model.graph->sharding().num_shards = 8;
+  model.num_replicas = 8;
   {
     const GraphScope scope(*model.graph);
     CrossReplicaSum(Constant(1.0f), {}, "all");

@@ -61,13 +61,14 @@ void BuildShapes() {
   const Tensor ids = Constant(Array::Of<int32_t>({3}, {1, 0, 1}));
   ShapeOf(x), SizeOf(x), RankOf(x), Reshape(x, {4, 6}), ExpandDims(x, 1), Squeeze(ExpandDims(x, 0)),
       BroadcastTo(x, {5, 2, 3, 4});
-  EnsureShape(x, {2, 3, 4}), Transpose(x, {2, 0, 1}), Concat({x, x}, 1), Split(x, 2, 2),
-      Split(x, std::vector<int64_t>{1, 3}, 2);
+  EnsureShape(x, {2, 3, 4}), Transpose(x, {2, 0, 1}), Concat({x, x}, 1), Split(x, 2, {.axis = 2}),
+      Split(x, std::vector<int64_t>{1, 3}, {.axis = 2});
   Stack({x, x}, 1), Unstack(x, 1), Reverse(x, {1}), Tile(x, {1, 2, 1}),
       Slice(x, {0, 1, 1}, {2, 2, 3});
   StridedSlice(x, {Slicing::At(1), Slicing::Span(0, 3, 2)}), Pad(x, {{0, 1}, {1, 1}, {2, 0}}),
-      Pad(x, {{0, 1}, {1, 1}, {2, 0}}, 7);
-  MirrorPad(x, {{0, 0}, {1, 1}, {2, 0}}, MirrorMode::kReflect), Gather(x, ids), Gather(x, ids, 2);
+      Pad(x, {{0, 1}, {1, 1}, {2, 0}}, {.constant_values = 7});
+  MirrorPad(x, {{0, 0}, {1, 1}, {2, 0}}, MirrorMode::kReflect), Gather(x, ids),
+      Gather(x, ids, {.axis = 2});
   GatherNd(x, Constant(Array::Of<int32_t>({2, 2}, {0, 1, 1, 2}))),
       ScatterNd(Constant(Array::Of<int32_t>({2, 1}, {0, 3})), Reshape(x, {2, 12}), {5, 12});
   UnsortedSegmentSum(Reshape(x, {3, 8}), ids, 2), OneHot(ids, 4), ArgMax(x, 2), ArgMin(x, 1),
@@ -75,7 +76,7 @@ void BuildShapes() {
   InTopK(Reshape(x, {3, 8}), ids, 3), Constant(Array::Of<int64_t>({2}, {1, 2})),
       Fill({2, 3}, Constant(1.5f));
   for (const auto& op : {ReduceSum, ReduceMean, ReduceProd, ReduceMax, ReduceMin})
-    op(x, {1}, true, "reduce");
+    op(x, {1}, {.keepdims = true, .name = "reduce"});
   ReduceAll(Less(x, 0.95f)), ReduceAny(Less(x, 0.2f)), ReduceLogSumExp(x, 1), L2Loss(x), Norm(x),
       Einsum("abc,adc->abd", {x, x});
   RandomUniformInt({4}, 0, 9), RandomNormal({4}), TruncatedNormal({4});

@@ -43,14 +43,14 @@ TEST(BatchInstanceTest, ASizeThatDoesNotDivideIsRefused) {
   const Analyzed model = OfThreeSizes([](const Tensor& x) {
     return Reshape(x, {x.dim(0) / 4, 16}, "groups");
   });
-  EXPECT_THAT(
-      InstantiateForBatch(model.analysis, {model.y}, 10),
-      ErrorHas("the model does not take a batch of 10: 'groups/shape': one of its sizes would be 10 / 4"));
+  EXPECT_THAT(InstantiateForBatch(model.analysis, {model.y}, 10),
+              ErrorHas("the model does not take a batch of 10: 'groups/shape': one of its sizes "
+                       "would be 10 / 4"));
 }
 
 TEST(BatchInstanceTest, NamesAndSeedsStay) {
   const Analyzed model = OfThreeSizes([](const Tensor& x) {
-    return x + RandomUniform({x.dim(0), 4}, 0, 1, {.seed = 3}, "noise");
+    return x + RandomUniform({x.dim(0), 4}, {.seed = 3, .name = "noise"});
   });
   const auto instance = InstantiateForBatch(model.analysis, {model.y}, 5);
   EST_ASSERT_OK(instance);

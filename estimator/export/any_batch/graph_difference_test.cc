@@ -75,7 +75,7 @@ TEST(GraphDifferenceTest, AnotherOpAnotherInputAndAnotherSeedAreDifferences) {
                        [](const Tensor& x) { return Subtract(Exp(x), x); }),
             "");
   const auto random = [](int64_t seed) {
-    return [seed](const Tensor& x) { return x + RandomUniform({3, 4}, 0, 1, {.seed = seed}); };
+    return [seed](const Tensor& x) { return x + RandomUniform({3, 4}, {.seed = seed}); };
   };
   EXPECT_THAT(Difference(random(1), random(2)), HasSubstr("seed2 of"));
   EXPECT_EQ(Difference(random(1), random(1)), "");

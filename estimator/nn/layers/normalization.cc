@@ -66,10 +66,15 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
   if (x.rank() == 4) {
     const Tensor scale = options.scale ? gamma.read() : Ones({x.dim(3)}, dtype);
     const Tensor offset = options.center ? beta.read() : Zeros({x.dim(3)}, dtype);
-    const FusedBatchNormOptions fused = {.epsilon = epsilon, .is_training = options.training};
-    if (!options.training)
-      return FusedBatchNorm(x, scale, offset, fused, moving_mean, moving_variance).y;
-    const FusedBatchNormOutputs result = FusedBatchNorm(x, scale, offset, fused);
+    if (!options.training) {
+      return FusedBatchNorm(x, scale, offset,
+                            {.mean = moving_mean,
+                             .variance = moving_variance,
+                             .epsilon = epsilon,
+                             .is_training = false})
+          .y;
+    }
+    const FusedBatchNormOutputs result = FusedBatchNorm(x, scale, offset, {.epsilon = epsilon});
     FollowStatistics(moving_mean, moving_variance, result.batch_mean, result.batch_variance,
                      options.momentum);
     return result.y;
@@ -108,7 +113,7 @@ Tensor LayerNorm(const Tensor& x, const LayerNormOptions& options) {
   std::vector<int64_t> axes;
   for (int axis = first; axis < x.rank(); ++axis) axes.push_back(axis);
   const Tensor wide = Cast(x, StatisticsType(x));
-  const MeanAndVariance moments = Moments(wide, axes, /*keepdims=*/true);
+  const MeanAndVariance moments = Moments(wide, axes, {.keepdims = true});
   const Tensor y = estimator::BatchNormalization(
       wide, moments.mean, moments.variance, options.center ? beta.read() : Tensor(),
       options.scale ? gamma.read() : Tensor(), static_cast<float>(options.epsilon));

@@ -31,7 +31,7 @@ Tensor Weighted(const Tensor& losses, const Tensor& weights, Reduction reduction
       break;
   }
   const Tensor num_present = ReduceSum(Cast(NotEqual(every, 0.0), losses.dtype()),
-                                       ReduceAxes::All(), false, "num_present");
+                                       ReduceAxes::All(), {.name = "num_present"});
   return DivideNoNan(sum, num_present, "value");
 }
 
@@ -48,9 +48,9 @@ Tensor ComputeWeightedLoss(const Tensor& losses, const Options& options) {
   } else if (options.reduction == Reduction::kNone) {
     loss = losses;
   } else if (options.reduction == Reduction::kSum) {
-    loss = ReduceSum(losses, ReduceAxes::All(), false, "value");
+    loss = ReduceSum(losses, ReduceAxes::All(), {.name = "value"});
   } else {  // all weights are 1: the other reductions are the mean
-    loss = ReduceMean(losses, ReduceAxes::All(), false, "value");
+    loss = ReduceMean(losses, ReduceAxes::All(), {.name = "value"});
   }
   if (options.add_to_collection) AddLoss(loss);
   return loss;

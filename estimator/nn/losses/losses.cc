@@ -139,8 +139,8 @@ Tensor CosineDistance(const Tensor& labels, const Tensor& predictions, int axis,
   const NameScope scope("cosine_distance_loss", GraphFor({predictions, labels}));
   const LabelsAndPredictions pair = Match(labels, predictions, "cosine_distance_loss");
   if (!pair.labels.valid()) return pair.labels;
-  return ComputeWeightedLoss(1 - ReduceSum(pair.predictions * pair.labels, axis, /*keepdims=*/true),
-                             options);
+  return ComputeWeightedLoss(
+      1 - ReduceSum(pair.predictions * pair.labels, axis, {.keepdims = true}), options);
 }
 
 }  // namespace estimator::losses

@@ -74,7 +74,7 @@ Metric Auc(const Tensor& labels, const Tensor& predictions, const AucOptions& op
   const auto from = [n](const Tensor& x, int64_t begin) { return Slice(x, {begin}, {n - 1}); };
   const Tensor widths = from(false_rate, 0) - from(false_rate, 1);
   const Tensor heights = (from(recall, 0) + from(recall, 1)) * 0.5;
-  return {ReduceSum(widths * heights, ReduceAxes::All(), false, "value"), update};
+  return {ReduceSum(widths * heights, ReduceAxes::All(), {.name = "value"}), update};
 }
 
 }  // namespace estimator::metrics

@@ -100,15 +100,15 @@ Metric MeanIou(const Tensor& labels, const Tensor& predictions, int64_t num_clas
   const Tensor weights = FullWeights(options.weights, pair.labels, "mean_iou");
   if (!weights.valid()) return InvalidMetric(weights);
   const auto one_hot = [num_classes](const Tensor& classes, const char* what) {
-    return OneHot(Reshape(CheckClasses(classes, num_classes, what), Shape{-1}), num_classes, 1, 0,
-                  DType::kFloat64);  // [N, C]
+    return OneHot(Reshape(CheckClasses(classes, num_classes, what), Shape{-1}), num_classes,
+                  {.dtype = DType::kFloat64});  // [N, C]
   };
   const Tensor batch =
       MatMul(one_hot(pair.labels, "mean_iou: labels"),
              one_hot(pair.predictions, "mean_iou: predictions") * Reshape(weights, Shape{-1, 1}),
              {.transpose_a = true});
   const Tensor diagonal =
-      ReduceSum(matrix * OneHot(Range(num_classes), num_classes, 1, 0, DType::kFloat64), 0);
+      ReduceSum(matrix * OneHot(Range(num_classes), num_classes, {.dtype = DType::kFloat64}), 0);
   const Tensor either = ReduceSum(matrix, 0) + ReduceSum(matrix, 1) - diagonal;
   const Tensor seen = ReduceSum(Cast(Greater(either, 0.0), DType::kFloat64));
   return {DivideNoNan(ReduceSum(DivideNoNan(diagonal, either)), seen, "value"),

@@ -98,10 +98,10 @@ Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, int
       Cast(Equal(Cast(pair.predictions, pair.labels.dtype()), pair.labels), DType::kFloat64);
   const Tensor checked = CheckClasses(pair.labels, num_classes, "mean_per_class_accuracy: labels");
   const Tensor classes =
-      OneHot(Reshape(checked, Shape{-1}), num_classes, 1, 0, DType::kFloat64);  // [N, C]
+      OneHot(Reshape(checked, Shape{-1}), num_classes, {.dtype = DType::kFloat64});  // [N, C]
   const Tensor weighted = classes * Reshape(weights, Shape{-1, 1});
   const Tensor batch_total = ReduceSum(weighted * Reshape(correct, Shape{-1, 1}), 0);
-  const Tensor value = ReduceMean(DivideNoNan(total, count), ReduceAxes::All(), false, "value");
+  const Tensor value = ReduceMean(DivideNoNan(total, count), ReduceAxes::All(), {.name = "value"});
   return {value, Group({AssignAdd(total, batch_total), AssignAdd(count, ReduceSum(weighted, 0))},
                        "update_op")};
 }

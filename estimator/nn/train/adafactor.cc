@@ -77,7 +77,7 @@ Tensor Adafactor::Normalized(const Tensor& gradient, const Variable& variable,
     return gradient * Rsqrt(moving("v", variable.shape(), square));
   const Tensor rows = moving("vr", Without(variable.shape(), rank - 1), ReduceMean(square, -1));
   const Tensor columns = moving("vc", Without(variable.shape(), rank - 2), ReduceMean(square, -2));
-  const Tensor row_factor = Rsqrt(rows / ReduceMean(rows, -1, /*keepdims=*/true));
+  const Tensor row_factor = Rsqrt(rows / ReduceMean(rows, -1, {.keepdims = true}));
   return gradient * ExpandDims(row_factor, -1) * ExpandDims(Rsqrt(columns), -2);
 }
 

@@ -15,7 +15,7 @@ namespace {
 Tensor ClipDense(const Tensor& x, double clip_norm, const ReduceAxes& axes) {
   // The derivative of the square root is not finite at 0. The inner Where replaces 0 by 1 there, so
   // that the gradient of the norm is 0, not NaN.
-  const Tensor sum = ReduceSum(Square(x), axes, /*keepdims=*/true);
+  const Tensor sum = ReduceSum(Square(x), axes, {.keepdims = true});
   const Tensor positive = Greater(sum, 0.0);
   const Tensor norm = Where(positive, Sqrt(Where(positive, sum, 1.0)), sum);
   return x * clip_norm / Maximum(norm, clip_norm);

@@ -8,6 +8,7 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/nn/initializers.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/nn/train/slot_creator.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
@@ -65,9 +66,10 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(
                                                 loss.name(), "' has no trainable variable")));
     return {};
   }
-  const Tensor scaled = WrapsBareOptimizers(graph) ? ScaleLossForShards(loss, Reduction::kMean,
-                                                                        graph.sharding().num_shards)
-                                                   : loss;
+  const Tensor scaled =
+      WrapsBareOptimizers()
+          ? ScaleLossForShards(loss, Reduction::kMean, ReplicaScope::Current().num_shards)
+          : loss;
   const std::vector<Tensor> gradients = Gradients(scaled, chosen);
   if (!graph.status().ok()) return {};
   std::vector<GradientAndVariable> pairs;
@@ -120,7 +122,7 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
   }
   // Only variables with a gradient get slots and rates.
   variables.clear();
-  if (WrapsBareOptimizers(graph)) pairs = SumGradientsNotYetSummed(pairs);
+  if (WrapsBareOptimizers()) pairs = SumGradientsNotYetSummed(pairs);
   for (const GradientAndVariable& pair : pairs) variables.push_back(pair.variable);
 
   std::vector<Operation> updates;
@@ -147,10 +149,9 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
 }
 
 std::vector<Operation> Optimizer::Apply(const Tensor& gradient, const Variable& variable) {
-  const Graph& graph = Graph::Current();
   // The sum over replicas is dense, so there are no slices to apply.
   const std::optional<IndexedSlices> slices =
-      graph.sharding().on_replicas ? std::nullopt : SlicesOf(gradient);
+      ReplicaScope::Current().dense_gradients ? std::nullopt : SlicesOf(gradient);
   if (!slices.has_value()) return ApplyDense(gradient, variable);
   return ApplySparse({gradient, *slices}, variable);
 }

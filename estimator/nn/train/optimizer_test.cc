@@ -7,6 +7,7 @@
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/moving_average.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/gradient_descent.h"
 #include "estimator/nn/train/momentum.h"
@@ -85,7 +86,7 @@ class Wrapper : public train::Optimizer {
       const Tensor& loss, const std::vector<Variable>& variables) override {
     const CrossShardScope scope;
     return inner_->ComputeGradients(
-        ScaleLossForShards(loss, Reduction::kMean, loss.graph()->sharding().num_shards), variables);
+        ScaleLossForShards(loss, Reduction::kMean, ReplicaScope::Current().num_shards), variables);
   }
   Operation ApplyGradients(const std::vector<train::GradientAndVariable>& pairs,
                            const train::ApplyOptions& options) override {
@@ -188,10 +189,10 @@ TEST_F(OptimizerTest, UpdatedValueIsWhatTheVariableWillBe) {
 }
 
 TEST_F(OptimizerTest, OnShardsABareOptimizerMeansAndSums) {
-  graph_.sharding() = {.num_shards = 4, .wrap_optimizer = true};
+  const ReplicaScope replicas({.num_shards = 4});
   const Variable w = Weight();
   const Operation step = train::GradientDescent(0.1).Minimize(ReduceSum(Square(w)));
-  EXPECT_TRUE(graph_.sharding().wrapped);
+  EXPECT_TRUE(replicas.summed_bare_optimizer());
   EXPECT_EQ(CountOps(graph_, "CrossReplicaSum"), 1);
   // One replica stands for four here, so a quarter of the step is made.
   stepper_.Run(step);
@@ -199,9 +200,10 @@ TEST_F(OptimizerTest, OnShardsABareOptimizerMeansAndSums) {
 }
 
 TEST_F(OptimizerTest, AWrappedOptimizerIsNotWrappedTwice) {
-  graph_.sharding() = {.num_shards = 4, .wrap_optimizer = true};
+  const ReplicaScope replicas({.num_shards = 4});
   const Variable w = Weight();
   const Operation step = Wrapper(train::GradientDescent(0.1)).Minimize(ReduceSum(Square(w)));
+  EXPECT_FALSE(replicas.summed_bare_optimizer());
   EXPECT_EQ(CountOps(graph_, "CrossReplicaSum"), 1);
   stepper_.Run(step);
   ExpectNear(stepper_.Value("w"), {0.95, -1.9});
@@ -209,7 +211,7 @@ TEST_F(OptimizerTest, AWrappedOptimizerIsNotWrappedTwice) {
 }
 
 TEST_F(OptimizerTest, GradientsOfTheModelsOwnAreSummedNotMeaned) {
-  graph_.sharding() = {.num_shards = 4, .wrap_optimizer = true};
+  const ReplicaScope replicas({.num_shards = 4});
   const Variable w = Weight();
   const Operation step = train::GradientDescent(0.1).ApplyGradients({{Constant({1.f, 1.f}), w}});
   EXPECT_EQ(CountOps(graph_, "CrossReplicaSum"), 1);
@@ -218,7 +220,7 @@ TEST_F(OptimizerTest, GradientsOfTheModelsOwnAreSummedNotMeaned) {
 }
 
 TEST_F(OptimizerTest, WithoutShardsNothingIsSummed) {
-  graph_.sharding() = {.num_shards = 1, .wrap_optimizer = true};
+  const ReplicaScope replicas({.num_shards = 1});
   train::GradientDescent(0.1).Minimize(ReduceSum(Square(Weight())));
   EXPECT_EQ(CountOps(graph_, "CrossReplicaSum"), 0);
 }
@@ -227,7 +229,8 @@ TEST_F(OptimizerTest, ALossThatNoVariableReachesIsNamed) {
   Weight("a"), Weight("b"), Weight("c"), Weight("d");
   const Operation step = train::GradientDescent(0.1).Minimize(Constant(1.0f, "my_loss"));
   EXPECT_FALSE(step.valid());
-  ExpectError(graph_, {"does not depend on any trainable variable", "my_loss", "'a', 'b', 'c' and 1 more"});
+  ExpectError(graph_,
+              {"does not depend on any trainable variable", "my_loss", "'a', 'b', 'c' and 1 more"});
 }
 
 TEST_F(OptimizerTest, ALossThatIsNoScalarIsNamed) {

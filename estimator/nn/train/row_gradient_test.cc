@@ -13,6 +13,7 @@
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/testing/graph_fixture.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/nn/train/adadelta.h"
 #include "estimator/nn/train/adagrad.h"
@@ -234,7 +235,7 @@ TEST_F(RowGradientTest, AdamMovesEveryRowAsInTensorFlow) {
 
 // A TPU's gradients are dense: CrossShardOptimizer sums them.
 TEST_F(RowGradientTest, OnReplicasEveryRowMovesBeItOneReplica) {
-  graph_.sharding().on_replicas = true;
+  const ReplicaScope replicas({.dense_gradients = true});
   const Variable table = Table();
   const Tensor rows = Placeholder(DType::kInt32, {1});
   const Operation step = train::Momentum(0.1, 0.9).Minimize(ReduceSum(Gather(table, rows)));

@@ -170,7 +170,7 @@ Schedule NoisyLinearCosineDecay(const NoisyLinearCosineDecayOptions& o) {
     const NameScope scope("NoisyLinearCosineDecay");
     const Tensor s = Minimum(step, o.decay_steps);
     const Tensor variance = o.initial_variance / Pow(1 + s, ConstantLike(step, o.variance_decay));
-    const Tensor noise = RandomNormal({}, 0, 1, {.seed = o.seed}) * Sqrt(variance);
+    const Tensor noise = RandomNormal({}, {.seed = o.seed}) * Sqrt(variance);
     return LinearCosine(o, s, (o.decay_steps - s) / o.decay_steps + noise, scope.prefix());
   };
 }
@@ -198,11 +198,11 @@ Schedule WarmUpScaled(double warmup_steps, const Schedule& rate) {
   };
 }
 
-Schedule WarmUpThen(double warmup_steps, double initial, double peak, const Schedule& after) {
-  return [=](const Tensor& step) {
-    if (warmup_steps <= 0) return after.At(step);
-    const Tensor rising = step / warmup_steps * (peak - initial) + initial;
-    return Where(Less(step, warmup_steps), rising, after.At(Maximum(step - warmup_steps, 0)));
+Schedule WarmUpThen(const WarmUpThenOptions& options, const Schedule& after) {
+  return [o = options, after](const Tensor& step) {
+    if (o.warmup_steps <= 0) return after.At(step);
+    const Tensor rising = step / o.warmup_steps * (o.peak - o.initial) + o.initial;
+    return Where(Less(step, o.warmup_steps), rising, after.At(Maximum(step - o.warmup_steps, 0)));
   };
 }
 

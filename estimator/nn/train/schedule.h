@@ -164,10 +164,16 @@ Schedule WarmUp(double warmup_steps, double peak, const Schedule& after);
 // Scales the rate: rate * min(1, s / warmup_steps).
 // Source: google-research/electra optimization.
 Schedule WarmUpScaled(double warmup_steps, const Schedule& rate);
-// Delays the rate: linear from `initial` to `peak` while s < warmup_steps, then
-// after.At(s - warmup_steps).
+
+struct WarmUpThenOptions {
+  double warmup_steps = 0;
+  double initial = 0;  // the rate at step 0
+  double peak = 0;     // the rate at the end of the warm-up
+};
+// Delays the rate: linear from options.initial to options.peak while s < options.warmup_steps, then
+// after.At(s - options.warmup_steps).
 // Source: tensorflow/tpu resnet, lars_util.
-Schedule WarmUpThen(double warmup_steps, double initial, double peak, const Schedule& after);
+Schedule WarmUpThen(const WarmUpThenOptions& options, const Schedule& after);
 
 }  // namespace train
 }  // namespace estimator

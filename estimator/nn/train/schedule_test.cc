@@ -125,7 +125,8 @@ TEST(Schedule, WarmUpScaledMultipliesAsInElectra) {
 
 TEST(Schedule, WarmUpThenStartsTheNextScheduleAtItsEnd) {
   const Schedule linear = train::PolynomialDecay({.initial = 1, .decay_steps = 100, .end = 0});
-  ExpectRates(train::WarmUpThen(10, 0.5, 1, linear), {0.5, 0.55, 0.75, 1, 0.99, 0.85, 0.1});
+  ExpectRates(train::WarmUpThen({.warmup_steps = 10, .initial = 0.5, .peak = 1}, linear),
+              {0.5, 0.55, 0.75, 1, 0.99, 0.85, 0.1});
 }
 
 TEST(Schedule, ConstantsTensorsAndFunctionsAreSchedules) {

@@ -53,6 +53,11 @@ class OpBuilder {
   Attrs attrs_;
 };
 
+// The name that an op's options give, or the op's own.
+inline absl::string_view NameOr(const std::string& name, absl::string_view own) {
+  return name.empty() ? own : absl::string_view(name);
+}
+
 // The numbers as an array of the given shape: i32, or i64 if a number does not fit into i32.
 Array IntArray(const Shape& shape, absl::Span<const int64_t> values);
 

@@ -34,16 +34,16 @@ std::string Serialize(const proto::MetaGraphDef& meta_graph) {
 }
 
 // One replica that stands for all: see the header.
-void ReplaceCollectives(const Graph& graph, proto::GraphDef* def) {
+void ReplaceCollectives(const BuiltModel& model, proto::GraphDef* def) {
   GraphDefBuilder builder(def);
   for (int i = 0, count = def->node_size(); i < count; ++i) {
     proto::NodeDef* const node = def->mutable_node(i);
     if (node->op() == "XlaReplicaId") ReplaceByConst(node, Array::Scalar<int32_t>(0));
     if (node->op() != "CrossReplicaSum") continue;
-    const Node& sum = *graph.FindNode(node->name());
+    const Node& sum = *model.graph->FindNode(node->name());
     const DType dtype = sum.outputs()[0].dtype;
     const int64_t in_group = sum.input(1).shape().dim(1);  // 0: one group of all
-    const int64_t size = in_group > 0 ? in_group : graph.sharding().num_shards;
+    const int64_t size = in_group > 0 ? in_group : model.num_replicas;
     std::vector<std::string> inputs(node->input().begin(), node->input().end());
     inputs[1] = builder.AddConst(absl::StrCat(node->name(), "/replicas"),
                                  Array::Scalar(static_cast<double>(size)).Cast(dtype));
@@ -70,7 +70,7 @@ std::string MakeTrainMetaGraph(const BuiltModel& model, const RunConfig& config)
   Graph& graph = *model.graph;
   proto::MetaGraphDef meta_graph;
   WriteGraphDef(graph, meta_graph.mutable_graph_def());
-  ReplaceCollectives(graph, meta_graph.mutable_graph_def());
+  ReplaceCollectives(model, meta_graph.mutable_graph_def());
   AddVariableCollections(graph, /*is_resource=*/false, &meta_graph);
   std::vector<Variable> saved;
   for (const Variable& variable : graph.variables()) {

@@ -229,12 +229,12 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
                                   {.mode = Mode::kTrain,
                                    .seed = config_.tf_random_seed,
                                    .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
-  EST_RETURN_IF_ERROR(CheckGradientsAreSummed(*model->graph, {model->spec.train_op}));
+  EST_RETURN_IF_ERROR(
+      CheckGradientsAreSummed(*model->graph, model->num_replicas, {model->spec.train_op}));
   std::vector<Operation> updates = model->graph->update_ops();
   updates.push_back(model->spec.train_op);
-  const Graph::Sharding& sharding = model->graph->sharding();
-  LOG_IF(INFO, sharding.wrapped && !sharding.wrapped_by_hand)
-      << "The optimizer sums its gradients over " << sharding.num_shards
+  LOG_IF(INFO, model->summed_bare_optimizer)
+      << "The optimizer sums its gradients over " << model->num_replicas
       << " shards as CrossShardOptimizer does: model_fn left it bare";
   model_ = std::move(model);
   meta_graph_.Reset();

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/ops/constant.h"
 
 namespace estimator {
@@ -36,9 +37,9 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
   model->graph = std::make_unique<Graph>();
   Graph& graph = *model->graph;
   graph.set_seed(options.seed);
-  graph.sharding() = {.num_shards = options.num_replicas,
-                      .on_replicas = strategy.on_replicas(),
-                      .wrap_optimizer = options.num_replicas > 1};
+  model->num_replicas = options.num_replicas;
+  const ReplicaScope replicas(
+      {.num_shards = options.num_replicas, .dense_gradients = strategy.on_replicas()});
   model->slots = SlotsOf(element, options.mode);
   model->batch_size = NumRows(element, strategy.batch_axis(options.mode));
 
@@ -55,6 +56,7 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
       CallModelFn(strategy, graph, Features(&graph, "features", std::move(features)),
                   Labels(&graph, "labels", std::move(labels)), options.mode, model->batch_size));
   if (model->spec.scaffold_fn) model->scaffold = model->spec.scaffold_fn();
+  model->summed_bare_optimizer = replicas.summed_bare_optimizer();
   EST_RETURN_IF_ERROR(graph.status());
   return model;
 }

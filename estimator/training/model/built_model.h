@@ -26,6 +26,9 @@ struct BuiltModel {
   ModelSpec spec;
   Scaffold scaffold;       // what spec.scaffold_fn gave
   int64_t batch_size = 0;  // rows that this model sees
+  int num_replicas = 1;
+  // An optimizer that model_fn left bare sums its gradients over the replicas by itself.
+  bool summed_bare_optimizer = false;
 };
 
 struct BuildOptions {
@@ -41,8 +44,9 @@ absl::StatusOr<ModelSpec> CallModelFn(const Strategy& strategy, const Graph& gra
                                       const Features& features, const Labels& labels, Mode mode,
                                       int64_t batch_size);
 
-// Calls model_fn in a fresh graph that has the seed, the global step, sharding and a placeholder
-// for every array of `element`, checks what it returned, and calls its scaffold_fn there.
+// Calls model_fn in a fresh graph that has the seed, the global step and a placeholder for every
+// array of `element`, checks what it returned, and calls its scaffold_fn there. Both calls see the
+// replicas (nn/replica_scope.h).
 absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
                                                        const Element& element,
                                                        const BuildOptions& options);

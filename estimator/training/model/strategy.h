@@ -52,7 +52,8 @@ class Strategy {
   // Calls input_fn as often as the input mode says.
   virtual absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
                                                             const InputFn& input_fn) const = 0;
-  // Calls model_fn in the current graph, which has the seed, the global step and sharding() set.
+  // Calls model_fn in the current graph, which has the seed and the global step set. The caller
+  // puts a ReplicaScope (nn/replica_scope.h) around it.
   //   batch_size: rows that this model sees: of one replica, or of the last, smaller batch.
   // Errors: those of the spec itself; errors of ops are the graph's.
   virtual absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels,

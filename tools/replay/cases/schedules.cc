@@ -48,7 +48,8 @@ std::vector<std::pair<std::string, Schedule>> Schedules() {
       {"noam_decay", NoamDecay({.scale = 2, .model_size = 64, .warmup_steps = 8})},
       {"warm_up", WarmUp(5, 0.5, linear)},
       {"warm_up_scaled", WarmUpScaled(5, linear)},
-      {"warm_up_then", WarmUpThen(5, 0.1, 0.5, CosineDecay({.initial = 0.5, .decay_steps = 15}))},
+      {"warm_up_then", WarmUpThen({.warmup_steps = 5, .initial = 0.1, .peak = 0.5},
+                                  CosineDecay({.initial = 0.5, .decay_steps = 15}))},
   };
 }
 

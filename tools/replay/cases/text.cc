@@ -14,7 +14,8 @@ EstimatorSpec EmbeddingClassifier(const Features& features, const Tensor& labels
                                   const EstimatorParams&) {
   const Variable table = GetVariable("embeddings", {40, 6});
   const Tensor words = Gather(table, features["words"]);
-  const Tensor mask = ExpandDims(SequenceMask(features["length"], 7, DType::kFloat32), 2);
+  const Tensor mask =
+      ExpandDims(SequenceMask(features["length"], 7, {.dtype = DType::kFloat32}), 2);
   const Tensor mean = ReduceSum(words * mask, {1}) / ReduceSum(mask, {1});
   const Tensor hidden = Dense(mean, {.units = 8, .activation = Tanh});
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, Dense(hidden, {.units = 3}));

@@ -1,4 +1,4 @@
-#include "estimator/training/estimator_core.h"
+#include "estimator/training/estimator_base.h"
 
 #include <cstdlib>
 #include <utility>
@@ -45,12 +45,13 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& mode
 
 }  // namespace
 
-EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig config,
-                             const WarmStartFrom& warm_start_from, absl::Status construction)
-    : config_(std::move(config)),
-      warm_start_(warm_start_from.settings()),
-      status_(std::move(construction)),
-      strategy_(std::move(strategy)) {
+EstimatorBase::EstimatorBase(EstimatorParts parts)
+    : config_(std::move(parts.config)),
+      warm_start_(parts.warm_start_from.settings()),
+      status_(std::move(parts.status)),
+      strategy_(std::move(parts.strategy)),
+      export_passes_(std::move(parts.export_passes)),
+      serving_pass_(std::move(parts.serving_pass)) {
   absl::StatusOr<TaskConfig> task = TaskConfigFromEnvironment();
   status_.Update(task.status());
   if (task.ok()) task_ = *std::move(task);
@@ -68,66 +69,82 @@ EstimatorCore::EstimatorCore(std::unique_ptr<Strategy> strategy, RunConfig confi
   predict_loop_ = std::make_unique<PredictLoop>(*strategy_, config_, warm_start_);
 }
 
-EstimatorCore::~EstimatorCore() = default;
-EstimatorCore::EstimatorCore(EstimatorCore&&) noexcept = default;
+EstimatorBase::~EstimatorBase() = default;
+EstimatorBase::EstimatorBase(EstimatorBase&&) noexcept = default;
 
-absl::Status EstimatorCore::Train(const InputFn& input_fn, const TrainLength& length,
+absl::Status EstimatorBase::Train(const InputFn& input, const TrainLength& length,
                                   const TrainOptions& options) {
   EST_RETURN_IF_ERROR(status_);
   EST_RETURN_IF_ERROR(CheckMayTrain(task_));
-  return trainer_->Train(input_fn, length, options);
+  return trainer_->Train(input, length, options);
 }
 
-absl::StatusOr<EvalResult> EstimatorCore::Evaluate(const InputFn& input_fn,
+absl::StatusOr<EvalResult> EstimatorBase::Evaluate(const InputFn& input,
                                                    const EvaluateOptions& options) {
   EST_RETURN_IF_ERROR(status_);
-  return evaluator_->Evaluate(input_fn, options, trainer_->state());
+  return evaluator_->Evaluate(input, options, trainer_->state());
 }
 
-Predictions EstimatorCore::Predict(const InputFn& input_fn, PredictOptions options) {
+Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options) {
   if (!status_.ok()) return PredictLoop::Failed(status_);
-  return predict_loop_->Predict(input_fn, std::move(options), trainer_->state());
+  return predict_loop_->Predict(input, std::move(options), trainer_->state());
 }
 
-absl::StatusOr<std::string> EstimatorCore::ExportAllSavedModels(
-    const std::string& export_dir_base, const InputReceiverFnMap& receivers,
-    const ExportSavedModelOptions& options, std::optional<std::vector<ExportPass>> passes) {
-  EST_RETURN_IF_ERROR(status_);
-  if (!passes.has_value()) passes = {{.strategy = strategy_}};
-  return ModelExporter(config_, warm_start_, trainer_->state())
-      .ExportAllSavedModels(export_dir_base, receivers, *passes, options);
+ModelExporter EstimatorBase::Exporter() {
+  return ModelExporter(config_, warm_start_, trainer_->state());
 }
 
-absl::StatusOr<FrozenGraph> EstimatorCore::WriteFrozenGraph(const std::string& path,
-                                                            const ServingInputReceiverFn& receiver,
-                                                            const WriteFrozenGraphOptions& options,
-                                                            ExportPass pass) {
-  EST_RETURN_IF_ERROR(status_);
+ExportPass EstimatorBase::ServingPass() const {
+  ExportPass pass = serving_pass_;
   if (pass.strategy == nullptr) pass.strategy = strategy_;
-  return ModelExporter(config_, warm_start_, trainer_->state())
-      .WriteFrozenGraph(path, receiver, pass, options);
+  return pass;
 }
 
-absl::StatusOr<std::unique_ptr<Predictor>> EstimatorCore::MakePredictor(
-    const ServingInputReceiverFn& receiver, const MakePredictorOptions& options, ExportPass pass) {
+absl::StatusOr<std::string> EstimatorBase::ExportSavedModel(
+    const std::string& export_dir_base, const ServingInputReceiverFn& input_receiver_fn,
+    const ExportSavedModelOptions& options) {
+  return ExperimentalExportAllSavedModels(export_dir_base, {{options.mode, input_receiver_fn}},
+                                          options);
+}
+
+absl::StatusOr<std::string> EstimatorBase::ExperimentalExportAllSavedModels(
+    const std::string& export_dir_base, const InputReceiverFnMap& input_receiver_fn_map,
+    const ExportSavedModelOptions& options) {
   EST_RETURN_IF_ERROR(status_);
-  if (pass.strategy == nullptr) pass.strategy = strategy_;
-  return ModelExporter(config_, warm_start_, trainer_->state())
-      .MakePredictor(receiver, pass, options);
+  return Exporter().ExportAllSavedModels(
+      export_dir_base, input_receiver_fn_map,
+      export_passes_.value_or(std::vector<ExportPass>{{.strategy = strategy_}}), options);
 }
 
-absl::StatusOr<std::optional<std::string>> EstimatorCore::LatestCheckpoint() const {
+absl::StatusOr<FrozenGraph> EstimatorBase::WriteFrozenGraph(
+    const std::string& path, const ServingInputReceiverFn& input_receiver_fn,
+    const WriteFrozenGraphOptions& options) {
+  EST_RETURN_IF_ERROR(status_);
+  return Exporter().WriteFrozenGraph(path, input_receiver_fn, ServingPass(), options);
+}
+
+absl::StatusOr<std::unique_ptr<Predictor>> EstimatorBase::MakePredictor(
+    const ServingInputReceiverFn& input_receiver_fn, const MakePredictorOptions& options) {
+  EST_RETURN_IF_ERROR(status_);
+  return Exporter().MakePredictor(input_receiver_fn, ServingPass(), options);
+}
+
+absl::StatusOr<std::optional<std::string>> EstimatorBase::LatestCheckpoint() const {
   return estimator::LatestCheckpoint(model_dir());
 }
 
-absl::StatusOr<std::vector<std::string>> EstimatorCore::GetVariableNames() const {
+absl::StatusOr<std::vector<std::string>> EstimatorBase::GetVariableNames() const {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, OpenLatest(model_dir()));
   return reader->names();
 }
 
-absl::StatusOr<Array> EstimatorCore::GetVariableValue(const std::string& name) const {
+absl::StatusOr<Array> EstimatorBase::GetVariableValue(const std::string& name) const {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, OpenLatest(model_dir()));
   return reader->Read(name);
+}
+
+std::string EstimatorBase::EvalDir(const std::string& name) const {
+  return estimator::EvalDir(model_dir(), name);
 }
 
 }  // namespace estimator
