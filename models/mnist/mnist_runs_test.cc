@@ -61,7 +61,7 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
                                       HasSubstr("), then saving; press Ctrl-C again to leave "),
                                       HasSubstr("stopped: interrupted at step "),
                                       HasSubstr(absl::StrCat("The next start with model_dir ", dir,
-                                                             " goes on from there"))));
+                                                             " continues from there"))));
     EXPECT_THAT(stopped.output, Not(HasSubstr("evaluated")));
     const absl::StatusOr<int64_t> step = LoadGlobalStep(dir);
     ASSERT_TRUE(step.ok()) << step.status();
@@ -72,7 +72,7 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
     const ProgramRun next = Run(absl::StrCat(all, " --train_steps=", *step + 2));
     EXPECT_EQ(next.exit_code, 0) << next.output;
     EXPECT_THAT(next.output,
-                AllOf(HasSubstr(absl::StrCat("goes on after step ", *step)),
+                AllOf(HasSubstr(absl::StrCat("continues after step ", *step)),
                       HasSubstr(absl::StrCat("evaluated 50 examples at step ", *step + 2))));
   }
 }
@@ -95,7 +95,7 @@ TEST_F(MnistRunsTest, ASecondSignalLeavesAtOnceAndTheNextStartGoesOnFromTheLastC
   EXPECT_EQ(*step % 60, 0) << "a checkpoint of before";
   const ProgramRun next = Run(absl::StrCat(all, " --iterations=2 --train_steps=", *step + 2));
   EXPECT_EQ(next.exit_code, 0) << next.output;
-  EXPECT_THAT(next.output, AllOf(HasSubstr(absl::StrCat("goes on after step ", *step)),
+  EXPECT_THAT(next.output, AllOf(HasSubstr(absl::StrCat("continues after step ", *step)),
                                  HasSubstr("evaluated 50 examples at step")));
 }
 
