@@ -195,7 +195,7 @@ TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
                                          },
                                          {y}});
         }),
-        HasSubstr("eval_metrics: '" + name + "' is a name that evaluation adds by itself"));
+        HasSubstr("eval_metrics: '" + name + "' is a name that evaluation uses itself"));
   }
 }
 

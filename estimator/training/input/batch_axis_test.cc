@@ -58,18 +58,18 @@ TEST(BatchAxis, AnArrayWithoutTheBatchOnItsAxisIsNamed) {
   const auto error = [](std::vector<int64_t> axes) {
     return std::string(BatchAxis(std::move(axes)).Slice(ThreeImages(), 0, 1, 3).status().message());
   };
-  EXPECT_THAT(error({1, 1, 0}), HasSubstr("features['image'] is f32 [2,1,3]; to be split over the "
-                                          "replicas it needs the batch of 3 on axis 1"));
-  EXPECT_THAT(error({2, 1, 1}), HasSubstr("labels is i32 [3]; to be split over the replicas it "
-                                          "needs the batch of 3 on axis 1"));
+  EXPECT_THAT(error({1, 1, 0}), HasSubstr("features['image'] is f32 [2,1,3]; to split it over the "
+                                          "replicas, its axis 1 must be the batch of 3"));
+  EXPECT_THAT(error({2, 1, 1}), HasSubstr("labels is i32 [3]; to split it over the replicas, its "
+                                          "axis 1 must be the batch of 3"));
 }
 
 TEST(BatchAxis, OneAxisIsNeededForEachArray) {
   EXPECT_TRUE(Last().Check(ThreeImages()).ok());
   EXPECT_TRUE(BatchAxis().Check(ThreeImages()).ok());
   EXPECT_EQ(BatchAxis({2, 0}).Check(ThreeImages()).message(),
-            "batch_axis has 2 entries, but must have one for each array of input_fn, features in "
-            "the order of their names, then labels: features['image'], features['name'], labels");
+            "batch_axis has 2 entries; it needs one for each array of input_fn, features in name "
+            "order, then labels: features['image'], features['name'], labels");
 }
 
 TEST(BatchAxis, ArraysThatDifferInMoreThanTheirRowsAreNotJoined) {

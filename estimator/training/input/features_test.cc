@@ -39,7 +39,8 @@ TEST_F(FeaturesTest, ANameOfTheOnlyTensorIsToldHowToBeGiven) {
   const Features features(&graph_, "features", {{"", Input()}});
   EXPECT_FALSE(features["x"].valid());
   EXPECT_NE(graph_.status().message().find(
-                "'x' was asked for: name it in the dataset, .features = {{\"x\", array}}, or"),
+                "model_fn asks for features['x'], but features is one tensor without a name: name "
+                "it in the dataset, .features = {{\"x\", array}}, or"),
             absl::string_view::npos)
       << graph_.status();
 }
