@@ -8,6 +8,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/input/open_input.h"
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/eval_summary.h"
