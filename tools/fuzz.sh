@@ -1,12 +1,14 @@
 #!/bin/bash
-# Builds the fuzz targets with clang and runs each for a while. By hand: it needs clang with its
-# fuzzer (Debian: clang libclang-rt-14-dev), which the normal build does not.
+# Builds the fuzz targets with clang and runs each for some time. Run it by hand: it needs clang with its
+# fuzzer (Debian: clang libclang-rt-14-dev), which the normal build does not need.
 #
-# Usage: tools/fuzz.sh [-t SECONDS] [NAME ...]     each target 300 s; NAMEs such as bundle_fuzz: those only
+# Usage: tools/fuzz.sh [-t SECONDS] [NAME ...]
+#   -t SECONDS  the time for each target. Default: 300.
+#   NAME        a target, such as bundle_fuzz. Default: all.
 #
-# New inputs are kept under ~/.cache/estimator-fuzz/NAME, crashes in crash-* there. An input that shows a
-# fault goes into testdata/fuzz/NAME with the fix, where the target's test replays it ever after.
-# A target is added by an est_fuzz_test in a BUILD file.
+# New inputs are kept in ~/.cache/estimator-fuzz/NAME; inputs that crash are in crash-* there. Add an input that shows
+# a fault to testdata/fuzz/NAME, in the commit of the fix: the target's test then replays it.
+# To add a target, write an est_fuzz_test in a BUILD file.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 seconds=300
@@ -16,10 +18,10 @@ while getopts "t:" option; do
 done
 shift $((OPTIND - 1))
 work=$HOME/.cache/estimator-fuzz
-# A server of its own: another compiler would make the usual one begin anew.
+# A separate bazel server: a change of the compiler would make the usual server rebuild everything.
 bazel=(bazel --output_base="$work/bazel")
 
-# Not //...: the convenience links of the usual server lie in the way of this one.
+# Not //..., because bazel would also search the convenience links of the usual server.
 packages=$(git grep -l '^est_fuzz_test(' -- '*BUILD' | sed 's|\(.*\)/BUILD|//\1:all|')
 mapfile -t targets < <("${bazel[@]}" query "attr(tags, fuzz, kind(cc_binary, set(${packages//$'\n'/ })))" 2>/dev/null | sort)
 ((${#targets[@]})) || { echo "fuzz: bazel query finds no targets"; exit 1; }
@@ -28,7 +30,7 @@ if (($#)); then
   for name in "$@"; do
     for target in "${targets[@]}"; do [[ ${target##*:} == "$name" ]] && wanted+=("$target"); done
   done
-  ((${#wanted[@]} == $#)) || { echo "fuzz: there are only: ${targets[*]##*:}"; exit 2; }
+  ((${#wanted[@]} == $#)) || { echo "fuzz: unknown target; the targets are: ${targets[*]##*:}"; exit 2; }
   targets=("${wanted[@]}")
 fi
 "${bazel[@]}" build --symlink_prefix=/ --config=fuzz "${targets[@]}" || exit 1
@@ -40,8 +42,8 @@ for target in "${targets[@]}"; do
   folder=${target%:*}
   mkdir -p "$work/$name"
   echo "== $name, $seconds s"
-  # Files of the target in memory: a disk would be the limit. Allocations that are too large fail as
-  # they do without asan; what counts is the memory that is really taken.
+  # The target writes its files to memory, because a disk would be too slow. Allocations that are too large fail as
+  # they do without asan; the limit is on resident memory.
   ASAN_OPTIONS=allocator_may_return_null=1 TMPDIR=$([[ -d /dev/shm ]] && echo /dev/shm || echo /tmp) nice -n 10 "$bin/${folder#//}/$name" \
     -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=2048 -malloc_limit_mb=1000000000 -timeout=20 -print_final_stats=1 \
     -artifact_prefix="$work/$name/" "$work/$name" "testdata/fuzz/${name%_fuzz}" 2>"$work/$name.log"

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Checks our files against TensorFlow 2.15.1 itself, both ways. By hand: it needs Python 3.9 to 3.11 and,
-# the first time, the network.
+# Checks that TensorFlow 2.15.1 reads our files, and that we read its files. Run it by hand: it needs Python 3.9 to
+# 3.11, and at the first run the network.
 #
-# Usage: tools/verify_interop.sh [VENV]     (default: ~/.cache/estimator-interop; made if it is not there)
+# Usage: tools/verify_interop.sh [VENV]     (default: ~/.cache/estimator-interop; created if it does not exist)
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 venv=${1:-$HOME/.cache/estimator-interop}
 
-# One line a check: the script under testdata/interop, and the targets whose programs it is given.
+# Each line is a check: the script under testdata/interop, and the targets whose programs are its arguments.
 checks=(
   "check_checkpoint.py //tools/interop:bundle_tool"
   "check_checkpoint_tool.py //tools/checkpoint:checkpoint"

@@ -33,10 +33,12 @@ class ShardsExecutable : public Executable {
       }
       if (!feeds.has_value()) return step;
       EST_RETURN_IF_ERROR(RunStep(*feeds));
+      // The outfeed comes before the updates: if it fails, the step changes no variable.
       if (outfeed) {
         for (size_t i = 0; i < runs_.size(); ++i) fetches_[i] = runs_[i]->fetches();
         EST_RETURN_IF_ERROR(outfeed(step, fetches_));
       }
+      // The replicas share the variables, so one replica's updates are enough.
       EST_RETURN_IF_ERROR(runs_[0]->ApplyUpdates());
       ++num_runs_;
     }
@@ -54,6 +56,7 @@ class ShardsExecutable : public Executable {
     }
     for (size_t i = 0; i < runs_.size(); ++i) EST_RETURN_IF_ERROR(runs_[i]->SetFeeds(feeds[i]));
     const int64_t global_step = runs_[0]->GlobalStep().value_or(num_runs_);
+    // All replicas finish a segment before its sums: every input of a sum is then computed.
     for (int segment = 0; segment < program_->num_segments(); ++segment) {
       for (const auto& run : runs_) EST_RETURN_IF_ERROR(run->RunSegment(segment, global_step));
       for (const Collective& collective : program_->collectives(segment))
@@ -64,7 +67,7 @@ class ShardsExecutable : public Executable {
 
   absl::Status Reduce(const Collective& collective) {
     std::vector<std::vector<int64_t>> groups = collective.groups;
-    if (groups.empty()) {
+    if (groups.empty()) {  // no groups means one group of all replicas
       groups.emplace_back(runs_.size());
       std::iota(groups[0].begin(), groups[0].end(), 0);
     }

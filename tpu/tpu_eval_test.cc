@@ -196,7 +196,7 @@ TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
                                          },
                                          {y}});
         }),
-        ErrorHas("eval_metrics: '" + name + "' is a name that evaluation adds by itself"));
+        ErrorHas("eval_metrics: '" + name + "' is a name that evaluation uses itself"));
   }
 }
 

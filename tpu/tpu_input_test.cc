@@ -152,8 +152,8 @@ TEST_F(TPUInputTest, AFeatureWithoutABatchAxisCannotBeSplit) {
                                  return with;
                                });
                          }),
-              HasSubstr("features['z'] is f32 []; to be split over the replicas it needs the batch "
-                        "of 8 on axis 0"));
+              HasSubstr("features['z'] is f32 []; to split it over the replicas, its axis 0 must "
+                        "be the batch of 8"));
 }
 
 // The tiny model on features [2, n], as ResNet on images [H, W, C, N].
@@ -214,8 +214,8 @@ TEST_F(TPUInputTest, ABatchAxisOfTheWrongLengthIsRefusedLocallyToo) {
     auto options = Transposed(Dir(), shards);
     options.batch_axis = {1};
     const char* const error =
-        "batch_axis has 1 entries, but must have one for each array of input_fn, features in the "
-        "order of their names, then labels: features['x'], labels";
+        "batch_axis has 1 entries; it needs one for each array of input_fn, features in name "
+        "order, then labels: features['x'], labels";
     EXPECT_THAT(TrainError(options, TransposedTrainInput), HasSubstr(error));
     TinyTPUEstimator estimator(options);
     EXPECT_THAT(estimator.Evaluate(TransposedEvalInput), ErrorHas(error)) << shards;
@@ -226,8 +226,8 @@ TEST_F(TPUInputTest, ABatchAxisThatDoesNotFitIsRefusedOnShards) {
   auto options = Transposed(Dir(), 4);
   options.batch_axis = {2, 0};
   EXPECT_THAT(TrainError(options, TransposedTrainInput),
-              HasSubstr("features['x'] is f32 [2,8]; to be split over the replicas it needs the "
-                        "batch of 8 on axis 2"));
+              HasSubstr("features['x'] is f32 [2,8]; to split it over the replicas, its axis 2 "
+                        "must be the batch of 8"));
   options.batch_axis = {};
   EXPECT_THAT(TrainError(options, TransposedTrainInput), HasSubstr("set batch_axis"));
   options.batch_axis = {-1, 0};

@@ -155,7 +155,7 @@ TEST_F(TPUTrainTest, TheBannerSaysWhereTheRunIsHowLargeAndWhereItsFilesGo) {
                              HasSubstr("\ninput: Slices > "), HasSubstr("\nmodel_dir: " + dir),
                              HasSubstr("\nstart: a new run")));
     EXPECT_EQ(first.find("backend:"), first.rfind("backend:")) << "once an estimator";
-    EXPECT_THAT(second, HasSubstr("\nstart: goes on after step 6"));
+    EXPECT_THAT(second, HasSubstr("\nstart: continues after step 6"));
   }
 }
 

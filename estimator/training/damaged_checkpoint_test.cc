@@ -109,8 +109,8 @@ TEST_F(DamagedCheckpointTest, TheBannerSaysWhichCheckpointTrainingGoesOnFrom) {
   Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
   EST_ASSERT_OK(estimator.Train(Endless, MaxSteps(1)));
   EXPECT_THAT(log.infos,
-              Contains(HasSubstr("goes on after step 0, from model.ckpt-0 (why that one: see the "
-                                 "warning above)")));
+              Contains(HasSubstr("continues after step 0, from model.ckpt-0 (the warning above "
+                                 "says why this one)")));
 }
 
 TEST_F(DamagedCheckpointTest, ACheckpointThatIsNamedIsNeverReplaced) {
@@ -142,7 +142,7 @@ TEST_F(DamagedCheckpointTest, ADamagedInputPositionStopsTrainingWithACureThatWor
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss,
                                  AllOf(HasSubstr(path), HasSubstr("saved input position"),
                                        HasSubstr(absl::StrCat("delete ", path,
-                                                              " to go on from step 10 with the "
+                                                              " to continue from step 10 with the "
                                                               "input at its beginning")))));
     EXPECT_FALSE(FileExists(IndexPath(Prefix(11)))) << "nothing was trained";
   }

@@ -1,11 +1,15 @@
 // Predict: lazy, one row an example, in order.
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
+#include "estimator/training/hooks/logging_tensor_hook.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -163,6 +167,35 @@ TEST_F(PredictTest, MissingPredictionsAreNamed) {
         return EstimatorSpec::Predict({});
       });
   EXPECT_THAT(estimator.Predict(Once).Next(), ErrorHas("Missing predictions."));
+}
+
+// Predict dropped the tensor, and LoggingTensorHook then read past the end of its results.
+TEST_F(PredictTest, AHooksTensorThatTheLastBatchsModelLacksIsRefusedAsInEvaluate) {
+  std::shared_ptr<SessionRunHook> hook;
+  std::vector<std::string> lines;
+  Estimator<TinyParams> estimator = With([&](const Features& features, const Labels& labels,
+                                             Mode mode, const TinyParams&) {
+    if (hook == nullptr) {  // in the model of full batches
+      hook = std::make_shared<LoggingTensorHook>(LoggingTensorHook::Options{
+          .tensors = {{"sum",
+                       ReduceSum(features["x"], ReduceAxes::All(), false, "sum_of_full_batch")}},
+          .every_n_iter = 1,
+          .sink = [&](const std::string& line) { lines.push_back(line); }});
+    }
+    EstimatorSpecOptions options;
+    options.prediction_hooks = options.evaluation_hooks = {hook};
+    if (mode == Mode::kPredict)
+      return EstimatorSpec::Predict({{"y", features["x"]}}, std::move(options));
+    return EstimatorSpec::Eval(TinyLoss(labels, TinyNetwork(features, false, 0)), {},
+                               std::move(options));
+  });
+  const absl::Status predicted = estimator.Predict(Once).All().status();
+  EXPECT_EQ(predicted,
+            absl::InvalidArgumentError("a hook asks for 'sum_of_full_batch:0', which the model of "
+                                       "the last, smaller batch does not have"));
+  EXPECT_EQ(lines.size(), 2u) << "the full batches ran";
+  hook = nullptr;
+  EXPECT_EQ(estimator.Evaluate(Once).status(), predicted);
 }
 
 TEST_F(PredictTest, AnEmptyInputHasNoRows) {

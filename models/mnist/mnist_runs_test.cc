@@ -62,7 +62,7 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
                                       HasSubstr("), then saving; press Ctrl-C again to exit "),
                                       HasSubstr("stopped: interrupted at step "),
                                       HasSubstr(absl::StrCat("The next start with model_dir ", dir,
-                                                             " goes on from there"))));
+                                                             " continues from there"))));
     EXPECT_THAT(stopped.output, Not(HasSubstr("evaluated")));
     const absl::StatusOr<int64_t> step = LoadGlobalStep(dir);
     EST_ASSERT_OK(step);
@@ -73,7 +73,7 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheLoopSavesAndExits130AndTheNextStartGoesOn)
     const ProgramRun next = Run(absl::StrCat(all, " --train_steps=", *step + 2));
     EXPECT_EQ(next.exit_code, 0) << next.output;
     EXPECT_THAT(next.output,
-                AllOf(HasSubstr(absl::StrCat("goes on after step ", *step)),
+                AllOf(HasSubstr(absl::StrCat("continues after step ", *step)),
                       HasSubstr(absl::StrCat("evaluated 50 examples at step ", *step + 2))));
   }
 }
@@ -96,7 +96,7 @@ TEST_F(MnistRunsTest, ASecondSignalLeavesAtOnceAndTheNextStartGoesOnFromTheLastC
   EXPECT_EQ(*step % 60, 0) << "a checkpoint of before";
   const ProgramRun next = Run(absl::StrCat(all, " --iterations=2 --train_steps=", *step + 2));
   EXPECT_EQ(next.exit_code, 0) << next.output;
-  EXPECT_THAT(next.output, AllOf(HasSubstr(absl::StrCat("goes on after step ", *step)),
+  EXPECT_THAT(next.output, AllOf(HasSubstr(absl::StrCat("continues after step ", *step)),
                                  HasSubstr("evaluated 50 examples at step")));
 }
 

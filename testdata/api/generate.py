@@ -1,9 +1,9 @@
-"""Writes the public names of TensorFlow 2.15.1 that //docs:api_names_test holds ours against.
+"""Writes the public names of TensorFlow 2.15.1 with which //docs:api_names_test compares ours.
 
-One line a name, sorted: `losses.huber_loss(labels, predictions, weights=, delta=)`. Without parentheses:
-a constant or enum. An argument that has a default ends in "=". tf.compat.v1's names, for that is the API
-that Estimator programs are written in: of the modules that such programs call on a tensor, an input, a file or an
-Estimator, and as `tf.NAME` what stands in tf alone.
+The output is sorted and has one name per line: `losses.huber_loss(labels, predictions, weights=, delta=)`. An argument
+with a default ends in "=". A name without parentheses is a constant or an enum. The names are those of tf.compat.v1,
+because Estimator programs use that API: names of the modules that such programs call on a tensor, an input, a file or
+an Estimator, and as `tf.NAME` names that are only in tf.
 
 Usage: generate.py > tensorflow_2_15_1.txt      (Python 3.9 to 3.11 with tensorflow-cpu==2.15.1)
 """
@@ -27,7 +27,7 @@ WITH_METHODS = ["estimator.Estimator", "estimator.tpu.TPUEstimator", "estimator.
 
 
 def signature(value):
-    """The arguments of a callable as "(a, b=)", or "" where it has none to tell."""
+    """The arguments of a callable as "(a, b=)", or "" if it has no signature."""
     if inspect.isclass(value):
         if not inspect.isfunction(value.__init__) and not hasattr(value, "_fields"):
             return ""

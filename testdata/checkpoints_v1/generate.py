@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes checkpoints in TensorFlow's V1 format, and what is in them in today's.
+"""Makes checkpoints in TensorFlow's V1 format, and the same variables in the V2 format.
 
 Usage: generate.py     with tensorflow-cpu 2.15.1; writes its files beside this script
 
   all_dtypes               one file; every dtype that the V1 saver takes, scalars, empty tensors
   partitioned              one file; partitioned variables
-  sharded-?????-of-00002   two files of a sharded saver, with a variable whose parts lie in both
-  blocks                   one file of two blocks, each of more than one variable
-Each but blocks beside <name>.index and <name>.data-..., the same variables from the same session in
-today's format, under expected/.
+  sharded-?????-of-00002   two files of a sharded saver, with a variable whose parts are in both
+  blocks                   one file of two blocks, each with more than one variable
+For each except blocks, expected/ has <name>.index and <name>.data-...: the same variables of the same
+session in the V2 format.
 """
 
 import os
@@ -76,7 +76,7 @@ def two_devices():
 
 
 def blocks():
-    # TensorFlow ends a block after 256 KiB.
+    # Large enough for two blocks: TensorFlow ends a block after 256 KiB.
     v1.get_variable("a/small", initializer=tf.constant(np.arange(10), tf.float32))
     v1.get_variable("b/small", initializer=tf.constant([1.0]))
     v1.get_variable("c/large", initializer=tf.zeros([66000]))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the seeds of the fuzz targets from files that TensorFlow writes.
 
-Usage: generate.py     with tensorflow-cpu 2.15.1; writes <target>/<seed> beside this script
-The containers are those that the comments of the *_fuzz.cc files describe.
+Usage: generate.py     (needs tensorflow-cpu 2.15.1; writes <target>/<seed> beside this script)
+The comments of the *_fuzz.cc files describe the format of the seeds.
 """
 
 import io
@@ -44,7 +44,7 @@ def varint(data, position):
 
 
 def table_entries(index):
-    """Key and value of every entry of a table of one uncompressed data block."""
+    """Returns key and value of every entry of a table that has one uncompressed data block."""
     footer = index[-48:]
     position = 0
     handles = []

@@ -40,7 +40,7 @@ def tensorflow_reads_ours(tool, directory):
 
 
 def check_print(tool, prefix, values):
-    """Holds what the tool prints of a checkpoint against values (name -> array)."""
+    """Compares the tool's output for a checkpoint with values (name -> array)."""
     lines = subprocess.run([tool, "print", prefix], check=True, capture_output=True, text=True).stdout.splitlines()
     printed = {line.split("\t")[0]: line.split("\t")[1:] for line in lines}
     for name, value in values.items():
@@ -71,7 +71,7 @@ def we_read_tensorflows(tool, directory):
             plain = v1.train.Saver().save(session, os.path.join(directory, "v1.ckpt"), global_step=7)
     assert check_print(tool, plain, values)["complex"] == ["unsupported"]
 
-    # Two data shards, as parameter servers write them: merged from one bundle a device.
+    # Two data shards, merged from one bundle per device, as parameter servers write them.
     with tf.Graph().as_default(), v1.Session() as session:
         parts = []
         for i, names in enumerate((["a"], ["b", "c"])):

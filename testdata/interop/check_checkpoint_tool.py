@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/checkpoint on checkpoints that TensorFlow writes; TensorFlow loads what comes out.
+"""Runs tools/checkpoint on checkpoints that TensorFlow writes. TensorFlow loads the results.
 
 Usage: check_checkpoint_tool.py CHECKPOINT     (built from //tools/checkpoint)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
@@ -29,7 +29,7 @@ class Tool:
 
 
 def same(prefix, values):
-    """TensorFlow reads exactly `values` (name -> array) at the prefix."""
+    """Checks that TensorFlow reads exactly `values` (name -> array) at the prefix."""
     reader = tf.train.load_checkpoint(prefix)
     assert sorted(reader.get_variable_to_shape_map()) == sorted(values), reader.get_variable_to_shape_map()
     for name, value in values.items():
@@ -120,7 +120,7 @@ def partitioned_and_sharded(tool, directory):
     mean = os.path.join(directory, "mean")
     tool("average", prefix, whole, mean)
     same(mean, values)
-    # TensorFlow restores the slices of what kept its partitions.
+    # TensorFlow restores the slices of a variable that is still partitioned.
     with tf.Graph().as_default(), v1.Session() as session:
         again = v1.get_variable("r", shape=[10, 3], partitioner=v1.fixed_size_partitioner(3))
         v1.train.Saver().restore(session, renamed)
@@ -172,7 +172,7 @@ def odd_names_and_shapes(tool, directory):
 
 
 def global_step_of_other_programs(tool, directory):
-    """A program whose global_step is int32 reads what was int64, and the other way round."""
+    """A program whose global_step is int32 reads one that was int64, and vice versa."""
     v1 = tf.compat.v1
     wide, narrow = os.path.join(directory, "model.ckpt-7"), os.path.join(directory, "narrow")
     save(wide, {"global_step": tf.constant(7, tf.int64), "w": tf.constant([1.0])})
@@ -196,7 +196,7 @@ def saved_models(tool, directory):
 
 
 def snappy_index(tool, directory):
-    """An index whose blocks are compressed, as some published checkpoints have it: literals only."""
+    """An index with compressed blocks, as in some published checkpoints. The blocks consist of literals only."""
     prefix = os.path.join(directory, "s")
     save(prefix, {"v": tf.constant([1.0, 2.0]), "w": tf.constant(3)})
     with open(prefix + ".index", "rb") as file:
@@ -254,7 +254,7 @@ def snappy_index(tool, directory):
     footer = (handles[1] + handles[2]).ljust(40, b"\0") + index[-8:]
     with open(prefix + ".index", "wb") as out:
         out.write(file + footer)
-    assert tf.train.load_checkpoint(prefix).get_tensor("w") == 3  # TensorFlow takes it
+    assert tf.train.load_checkpoint(prefix).get_tensor("w") == 3  # TensorFlow reads it
     assert "whole" in tool("verify", prefix) and "2 variables" in tool("list", prefix)
     tool("rename", prefix, os.path.join(directory, "t"), "--map=v=x")
     same(os.path.join(directory, "t"), {"x": np.array([1, 2], np.float32), "w": np.int32(3)})

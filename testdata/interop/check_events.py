@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Event files: TensorFlow and TensorBoard read what we write, and histograms and images are TensorFlow's.
+"""Event files: TensorFlow and TensorBoard read the files that we write, and histograms and images equal TensorFlow's.
 
 Usage: check_events.py EVENT_TOOL     (built from //tools/interop:event_tool)
 Needs tensorflow-cpu 2.15.1, which brings TensorBoard; tools/verify_interop.sh installs it and runs this.

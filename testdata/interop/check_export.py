@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""TensorFlow loads our SavedModels, by its v1 and its v2 loader, and predicts what we predict, at batch sizes 1, 3
-and 16; TensorFlow and OpenCV's dnn read the frozen graph of the MNIST network and predict the same; our `saved_model
-show` says what TensorFlow's saved_model_cli says.
+"""Exports:
+  TensorFlow loads our SavedModels with its v1 and v2 loaders, and predicts the same at batch sizes 1, 3 and 16.
+  TensorFlow and OpenCV's dnn read the frozen graph of the MNIST network, and predict the same.
+  Our `saved_model show` prints the same text as TensorFlow's saved_model_cli.
 
 Usage: check_export.py EXPORT_TOOL SAVED_MODEL     (built from //tools/interop:export_tool, //tools/saved_model)
 Needs tensorflow-cpu 2.15.1 and opencv-python-headless; tools/verify_interop.sh installs them and runs this.
@@ -133,7 +134,7 @@ def check_frozen(directory, images, values):
 
 
 def check_show(directory):
-    """The same lines, but for the ops, which TensorFlow prints in no order."""
+    """Compares lines. The order of ops does not count, because TensorFlow prints them in no fixed order."""
     cli = [sys.executable, "-m", "tensorflow.python.tools.saved_model_cli"]
     for arguments in (["--all"], [], ["--tag_set", "serve"],
                       ["--tag_set", "serve", "--signature_def", "serving_default"]):
@@ -145,7 +146,7 @@ def check_show(directory):
         if texts[0] != texts[1]:
             failures.append(f"show {arguments}")
             print(f"FAILED show {arguments}: ours", *texts[0], "TensorFlow's", *texts[1], sep="\n")
-    print("show says what saved_model_cli says")
+    print("show prints the same text as saved_model_cli")
 
 
 def main():

@@ -20,12 +20,12 @@ RANDOM = ("RandomUniform", "RandomUniformInt", "RandomStandardNormal", "Truncate
 
 
 def skipped(tensor):
-    """Outputs that TensorFlow keeps for itself, with contents of its own choice."""
+    """Outputs that are internal to TensorFlow, whose contents are not defined."""
     return tensor.op.type in ("FusedBatchNormV3", "FusedBatchNormGradV3") and tensor.value_index >= 3
 
 
 def depend_on_updates(graph):
-    """The ops that come after an update of a variable, such as those of moving averages: to fetch them is to train."""
+    """The ops that depend on an update of a variable, such as those of moving averages. To fetch them would train."""
     pending = [op for op in graph.get_operations() if op.type.startswith("Apply")]
     found = set()
     while pending:
@@ -37,7 +37,7 @@ def depend_on_updates(graph):
 
 
 def compare(what, ours, theirs, failures):
-    # This update is m / (sqrt(v) + epsilon): where a gradient is next to zero, its last bits decide.
+    # This update is m / (sqrt(v) + epsilon). If a gradient is almost zero, its last bits determine the result.
     atol = 5e-3 if "adam_weight_decay" in what else 2e-5
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         failures.append(f"{what}: {ours.dtype} {ours.shape}, TensorFlow has {theirs.dtype} {theirs.shape}")

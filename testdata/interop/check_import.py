@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""SavedModels: what TensorFlow exports runs here and gives what TensorFlow computes, to 1e-5.
+"""SavedModels: models that TensorFlow exports run here, and their outputs equal TensorFlow's to 1e-5.
 
 Usage: check_import.py SAVED_MODEL     (built from //tools/saved_model)
-Makes the models of testdata/saved_models anew, and some of tf.keras.applications with random weights.
+Makes the models of testdata/saved_models again, and some of tf.keras.applications with random weights.
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 """
 
@@ -23,7 +23,7 @@ DEEP = 2e-4
 
 
 def save(directory, values):
-    """Files for --inputs: serialized Examples as records, all else as NumPy saves it."""
+    """Writes files for --inputs: serialized Examples as records, other arrays as .npy files."""
     words = []
     for name, value in values.items():
         if value.dtype == object:
@@ -44,7 +44,7 @@ def load(prefix):
 
 
 def check(tool, model, signature, inputs, outputs, rtol=1e-5):
-    """signature: its name, or None where inputs and outputs are tensors."""
+    """signature: its name, or None if inputs and outputs are names of tensors."""
     what = [f"--signature_def={signature}"] if signature else [f"--outputs={','.join(outputs)}"]
     with tempfile.TemporaryDirectory() as directory:
         done = subprocess.run([tool, "run", f"--dir={model}", *what, f"--inputs={save(directory, inputs)}", f"--outdir={directory}/out"],
@@ -83,7 +83,7 @@ def generated(directory):
         for name, value in load(os.path.join(path, "golden")).items():
             signature, kind, key = name.split("/", 2)
             signatures.setdefault(signature, {"input": {}, "output": {}})[kind][key] = value
-        if case.__name__ == "meta_graph":  # what tf.train.Saver leaves: tensors, no signature
+        if case.__name__ == "meta_graph":  # written by tf.train.Saver: it has tensors, but no signature
             tensors = {"x": "x:0", "labels": "labels:0", "logits": "logits:0", "loss": "the_loss:0"}
             inputs, outputs = ({tensors[k]: v for k, v in signatures["train"][kind].items()} for kind in ("input", "output"))
             yield case.__name__, os.path.join(path, "model.ckpt.meta"), None, inputs, outputs, 1e-5

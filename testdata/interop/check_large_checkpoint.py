@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A checkpoint of 1 GiB that TensorFlow writes, in two data files: our tool lists, verifies, compares and casts it in
-less than 100 MB, and restoring it takes at most 1.2 times its size.
+"""TensorFlow writes a checkpoint of 1 GiB in several data files. Our tool lists, verifies, compares and casts it with
+less than 100 MB of memory, and restoring it needs at most 1.2 times its size.
 
 Usage: check_large_checkpoint.py CHECKPOINT CHECKPOINT_BENCHMARK
        (built from //tools/checkpoint, //estimator/training:checkpoint_benchmark)
@@ -14,8 +14,8 @@ import tempfile
 import time
 
 MAX_TOOL_BYTES = 100e6
-# Writes the model_dir argv[1]: what estimator/training/checkpoint_benchmark.cc restores. In a process of its own, so
-# that TensorFlow's memory is not there while ours is measured.
+# Writes the model_dir argv[1], which estimator/training/checkpoint_benchmark.cc restores. It runs in its own process, so
+# that TensorFlow's memory does not count in the measurement.
 WRITE = """
 import os, sys
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -34,7 +34,7 @@ tf.compat.v1.train.update_checkpoint_state(sys.argv[1], prefix)
 
 
 def run(command, code=0):
-    """What it printed, and the most memory that it had."""
+    """Runs a command. Returns its output and its peak memory."""
     begin = time.time()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     output = process.stdout.read()
@@ -63,7 +63,7 @@ def main():
             print(f"{arguments[0]}: {peak / 1e6:.0f} MB, {seconds:.1f} s")
             assert peak < MAX_TOOL_BYTES, f"{arguments[0]} took {peak / 1e6:.0f} MB"
         os.remove(low + ".data-00000-of-00001")
-        output, _, _ = run([benchmark, directory])  # fails where a peak is too high
+        output, _, _ = run([benchmark, directory])  # fails if a peak is too high
         print(output, end="")
     print("check_large_checkpoint: ok")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The .meta files beside our checkpoints: TensorFlow's import_meta_graph gives graph and variables, its saver restores
-them, its train_op goes on training them, and we go on from what it saves.
+"""The .meta files of our checkpoints: TensorFlow's import_meta_graph reads graph and variables, its saver restores them,
+its train_op continues training, and we continue from the checkpoint that it saves.
 
 Usage: check_meta_graph.py MNIST_TPU     (built from //models/mnist:mnist_tpu)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
@@ -41,7 +41,7 @@ def train(program, directory, model_dir, steps, *flags):
 
 
 def imported(prefix, check):
-    """Calls check(session, saver, reader) in a graph that has been imported and restored as TensorFlow people do it."""
+    """Calls check(session, saver, reader) in a graph that was imported and restored in the usual way of TensorFlow."""
     with tf.Graph().as_default(), tf1.Session() as session:
         saver = tf1.train.import_meta_graph(prefix + ".meta")
         saver.restore(session, prefix)
@@ -80,18 +80,18 @@ def main():
                      for op in placeholders}
             losses = [session.run((loss, train_op), feeds)[0] for _ in range(20)]
             assert losses[-1] < 0.9 * losses[0], losses
-            print(f"TensorFlow goes on by 20 steps: loss {losses[0]:.4f} to {losses[-1]:.4f}")
+            print(f"TensorFlow continues for 20 steps: loss {losses[0]:.4f} to {losses[-1]:.4f}")
             return saver.save(session, os.path.join(model_dir, "model.ckpt"), tf1.train.get_global_step())
 
         assert imported(os.path.join(model_dir, "model.ckpt-10"), go_on).endswith("-30")
         print("passed: import_meta_graph, restore, train, save")
         train(program, directory, model_dir, 40, "--use_tpu=false")  # from TensorFlow's step 30
-        # TensorFlow's new saver has put 5 and 10 off the list; its own 30 was ours to delete.
+        # TensorFlow's new saver has removed 5 and 10 from the list, so we keep them; we deleted its 30, which was on the list.
         assert files(model_dir) == [f"model.ckpt-{n}.meta" for n in (10, 35, 40, 5)], files(model_dir)
         imported(os.path.join(model_dir, "model.ckpt-40"), lambda *_: None)
-        print("passed: we go on from there, and TensorFlow reads it again")
+        print("passed: we continue from there, and TensorFlow reads the result")
 
-        # A graph of shards is written for one that stands for all: no CPU can run the sum in TensorFlow.
+        # A graph of shards is written as the graph of one shard: TensorFlow cannot run the sum over shards on a CPU.
         model_dir = os.path.join(directory, "shards")
         train(program, directory, model_dir, 10, "--use_tpu=true", "--num_shards=4", "--iterations=5")
         imported(os.path.join(model_dir, "model.ckpt-10"), go_on)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""One model_dir, two frameworks: TensorFlow's TPUEstimator trains the MNIST network for 200 steps, we go on at step
-201 from its checkpoint (slots included), TensorFlow evaluates and goes on from ours. Both evaluate every checkpoint to
-the same accuracy, to the last example, and to the same loss, to 1e-5.
+"""One model_dir, two frameworks: TensorFlow's TPUEstimator trains the MNIST network for 200 steps. We continue at step
+201 from its checkpoint, including slots. TensorFlow evaluates our checkpoint and continues from it. For every
+checkpoint, both evaluations have exactly the same accuracy, and the same loss to 1e-5.
 
 Usage: check_mnist.py MNIST_TPU     (built from //models/mnist:mnist_tpu)
-The images are drawn here; with MNIST_DIR=DIR in the environment they are MNIST's own four files there, plain or as .gz.
+The script draws the images. If the environment has MNIST_DIR=DIR, it reads MNIST's four files there, plain or as .gz.
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 """
 
@@ -25,7 +25,7 @@ import tensorflow as tf  # noqa: E402
 tf1 = tf.compat.v1
 tf1.disable_v2_behavior()
 tf1.logging.set_verbosity(tf1.logging.ERROR)
-warnings.simplefilter("ignore")  # tf.layers is deprecated: that is the point
+warnings.simplefilter("ignore")  # hides that tf.layers is deprecated
 BATCH = 32
 RATE, MOMENTUM = 0.02, 0.9
 EVAL_BATCH = 1000
@@ -38,8 +38,8 @@ def write_idx(path, array):
 
 
 def make_data(directory, rng):
-    """Weak blobs in noise whose place tells their class, a fifth of them mislabelled: the loss stays away from 0, and
-    many a test image is next to the border of two classes."""
+    """Weak blobs in noise, whose place is their class. A fifth has a wrong label, so that the loss does not approach 0,
+    and many test images are near the border of two classes."""
     data = {}
     for split, count in (("train", 320), ("t10k", EVAL_BATCH)):
         labels = rng.integers(0, 10, count).astype(np.uint8)
@@ -106,7 +106,7 @@ def save(prefix, values):
 
 
 def check_slots(model_dir, train, who):
-    """A step of `train` from a copy of model_dir in which the bias's momentum is 100: it goes on at 90."""
+    """Runs a step of `train` from a copy of model_dir in which the momentum of the bias is 100. It must become 90."""
     copy = model_dir + "_slots_" + who
     shutil.copytree(model_dir, copy)
     prefix = tf.train.latest_checkpoint(copy)
@@ -124,7 +124,7 @@ def check_slots(model_dir, train, who):
     assert np.all(np.abs(momentum - MOMENTUM * 100) < 2), momentum  # a gradient of the mean loss is below 1
     moved = before[BIAS] - after[BIAS]
     assert np.allclose(moved, RATE * 0.95 ** (step / (100000 // BATCH)) * momentum, rtol=1e-5), (moved, momentum)
-    print(f"{who} goes on from step {step} at step {step + 1}, slots included")
+    print(f"{who} continues from step {step} at step {step + 1}, including slots")
 
 
 def main():
@@ -162,18 +162,18 @@ def main():
             correct = [round(x["accuracy"] * test_examples) for x in (a, b)]
             assert correct[0] == correct[1], (a, b)
             assert abs(a["loss"] - b["loss"]) <= 1e-5 * b["loss"], (a, b)
-            print(f"step {step}: {correct[0]} of {test_examples} right here and there, loss {a['loss']:.7f}; "
+            print(f"step {step}: {correct[0]} of {test_examples} correct in both, loss {a['loss']:.7f}; "
                   f"TensorFlow {b['loss']:.7f}")
 
         train_theirs(model_dir, 200)
-        compare(ours(model_dir, 200), theirs(), 200)  # its checkpoint, evaluated here and there
+        compare(ours(model_dir, 200), theirs(), 200)  # both evaluate TensorFlow's checkpoint
         check_slots(model_dir, ours, "ours")
         compare(ours(model_dir, 200, use_tpu=True), theirs(), 200)  # on eight shards
-        compare(ours(model_dir, 300), theirs(), 300)  # we go on, it evaluates ours
+        compare(ours(model_dir, 300), theirs(), 300)  # we continue, and both evaluate our checkpoint
         check_slots(model_dir, train_theirs, "TensorFlow")
-        train_theirs(model_dir, 310)  # it goes on from ours
+        train_theirs(model_dir, 310)  # TensorFlow continues from our checkpoint
         compare(ours(model_dir, 310), theirs(), 310)
-        assert ours(model_dir, 310)["accuracy"] > 0.3, "nothing was learnt"
+        assert ours(model_dir, 310)["accuracy"] > 0.3, "the model has not learned anything"
     print("check_mnist: ok")
 
 

@@ -41,12 +41,12 @@ def main():
                 [sys.executable, os.path.join(ROOT, "tools/checks/extract_code.py"), "python",
                  os.path.join(ROOT, "docs/porting.md")], text=True))
         theirs_dir, ours_dir = os.path.join(folder, "theirs"), os.path.join(folder, "ours")
-        # A model_dir that stands at train_steps is not trained again, only evaluated.
+        # A model_dir that has reached train_steps is not trained again, only evaluated.
         theirs = run([sys.executable, program, f"--model_dir={theirs_dir}", "--train_steps=20"])
         compare("TensorFlow's model_dir", run([port, f"--model_dir={theirs_dir}", "--train_steps=20"]), theirs)
         ours = run([port, f"--model_dir={ours_dir}", "--train_steps=20"])
         compare("our model_dir", ours, run([sys.executable, program, f"--model_dir={ours_dir}", "--train_steps=20"]))
-        # Training goes on, Momentum slots and moving averages included.
+        # Training continues, including Momentum slots and moving averages.
         theirs = run([sys.executable, program, f"--model_dir={ours_dir}", "--train_steps=40"])
         compare("ours, trained on by TensorFlow", run([port, f"--model_dir={ours_dir}", "--train_steps=40"]), theirs)
         ours = run([port, f"--model_dir={theirs_dir}", "--train_steps=40", "--use_tpu"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes every reference run of testdata/reference anew, with this machine's TensorFlow, and replays it: from the first
-values, and from TensorFlow's checkpoint of step 20, slots included, under every optimizer.
+"""Makes every reference run of testdata/reference again with this machine's TensorFlow, and replays it: from the initial
+values, and from TensorFlow's checkpoint of step 20, including slots, with every optimizer.
 
 Usage: check_references.py REPLAY_REFERENCE     (built from //tools/replay:replay_reference)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
@@ -36,7 +36,7 @@ def check(program, steps_before):
 def main():
     program = os.path.abspath(sys.argv[1])
     for steps_before in (0, 20):
-        print(f"from step {steps_before} on:" if steps_before else "from the first values:")
+        print(f"from step {steps_before}:" if steps_before else "from the initial values:")
         check(program, steps_before)
     print("check_references: ok")
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Warm start: from what TensorFlow wrote, the same first values as TensorFlow's own Estimator has. And moving averages
-in place of weights: what TensorFlow restores for evaluation, we restore.
+"""Warm start: from files of TensorFlow, our first values equal those of TensorFlow's Estimator. Moving averages instead
+of weights: for evaluation we restore the same values as TensorFlow.
 
 Usage: check_warm_start.py WARM_START_TOOL     (built from //tools/interop:warm_start_tool)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 
 The source is a model_dir of an Estimator with a partitioned variable, slots and global_step, its SavedModel, and a
 checkpoint and a SavedModel of TensorFlow 2's objects.
-Each case warm-starts a new Estimator there (its first checkpoint) and the same model here, and compares every bit.
+Each case warm-starts a new Estimator of TensorFlow (its first checkpoint) and the same model here, and compares all bits.
 """
 
 import os
@@ -71,7 +71,7 @@ def values_of(prefix):
 
 
 def save_objects(directory):
-    """The same variables in a tf.Module. Returns (checkpoint, SavedModel). In a process of its own, which is eager."""
+    """Writes the same variables in a tf.Module, in a separate process, which is eager. Returns (checkpoint, SavedModel)."""
     program = f"""
 import os, sys
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -95,7 +95,7 @@ def vocabulary(directory, name, words):
 
 
 def moving_averages(tool, directory):
-    """What Saver(ema.variables_to_restore()) restores, from a checkpoint of a training that averages."""
+    """Compares the values that Saver(ema.variables_to_restore()) restores from a checkpoint with moving averages."""
     shapes = {name: shape for name, shape in OLD.items() if "/Momentum" not in name}
 
     def build():
@@ -126,7 +126,7 @@ def moving_averages(tool, directory):
     for name, value in expected.items():
         assert np.array_equal(got[name], value), (name, got[name], value)
         assert name == "global_step" or not np.array_equal(value, weights[name]), name
-    print(f"moving averages in place of weights: {len(expected)} variables, equal")
+    print(f"moving averages instead of weights: {len(expected)} variables, equal")
 
 
 def main():
@@ -147,7 +147,7 @@ def main():
         same = dict(OLD)
         renamed = {"words": (5, 2), "layer/kernel": (2, 3), "layer/bias": (3,)}
         bigger = {"embedding": (8, 2), "dense/kernel": (2, 3), "output/kernel": (3, 4)}
-        # (name, variables, TensorFlow's warm_start_from, its assignment map, our words)
+        # (name, variables, TensorFlow's warm_start_from, its assignment map, arguments of our tool)
         cases = [
             ("a model_dir", same, source, None, ["from=" + source]),
             ("a prefix", same, index, None, ["from=" + index]),

@@ -1,7 +1,7 @@
 """The table of op goldens: which ops run on which operands. See generate.py.
 
 A row is a Case. The helpers below write many rows at once: every dtype of an op, every broadcasting, empty and scalar
-operands, and the special values (NaN, infinities, signed zeros) where they mean something.
+operands, and the special values (NaN, infinities, signed zeros) for ops that have a rule for them.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ SPECIAL = F32([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e
 @dataclasses.dataclass
 class Case:
     op: str
-    name: str  # of this case among those of its op
+    name: str  # unique among the cases of the op
     inputs: list
     attrs: dict = dataclasses.field(default_factory=dict)
     const: tuple = ()  # flat indices of the operands that are constants of the graph (axes, shapes)
@@ -31,10 +31,10 @@ class Case:
     out: list = None  # the outputs that are compared; None: all
     ys: list = None  # the outputs that are differentiated; None: all that are floating
     gradient: bool = True
-    states: int = 0  # an update rule: so many of the inputs are variables
-    run: object = None  # instead of an op: a function of TensorFlow's that is made of several
-    by: object = None  # where TensorFlow's CPU has no kernel: a function of ops that have, and give what the op is defined to be
-    absent: str = ""  # why TensorFlow gives no golden: see ABSENT
+    states: int = 0  # for update rules: the number of inputs that are variables
+    run: object = None  # instead of an op: a function of TensorFlow that consists of several ops
+    by: object = None  # if TensorFlow has no kernel on the CPU: a function of other ops with the op's defined result
+    absent: str = ""  # the reason why TensorFlow has no golden: see ABSENT
 
 
 def seeded(*words):
@@ -50,7 +50,7 @@ def ints(shape, low=-5, high=6, dtype=np.int32, key=0):
 
 
 def values(shape, dtype, low=-2.0, high=2.0, key=0):
-    """Numbers of any dtype, in [low, high] for floating ones."""
+    """Returns numbers of any dtype. Floating ones are in [low, high]."""
     if dtype is np.bool_:
         return seeded(tuple(shape), key).randint(0, 2, shape).astype(bool)
     if dtype in FLOATS:
@@ -75,7 +75,7 @@ def scalar(x, dtype=np.int32):
 EDGES = {"scalar": [], "one": [1], "empty": [0, 3], "odd": [7, 5]}
 
 
-# ---- what TensorFlow lacks
+# ---- kernels that TensorFlow does not have
 
 TYPE = "the op does not take the type"  # generate.py sees to it that these three are so
 KERNEL = "no kernel of the type on the CPU"
@@ -83,7 +83,8 @@ REFUSED = "refused on the CPU"
 VERIFIED = (TYPE, KERNEL, REFUSED)
 MEMORY = "uninitialized memory where there are no rows"
 
-# The rows of the tables that have no golden, with the reason: they go to absent.txt, and golden_test holds their number.
+# The rows of the tables that have no golden, with the reason. They go to absent.txt, and
+# golden_test checks their number.
 ABSENT = {
     TYPE: ("Neg/u8 Abs/u8 Sign/u8 Round/u8 Pow/u8 DivNoNan/i32 DivNoNan/i64 DivNoNan/i8 DivNoNan/i16 DivNoNan/u8 "
            "SquaredDifference/i8 SquaredDifference/i16 SquaredDifference/u8 "
@@ -340,7 +341,7 @@ def searches():
 
 
 def strings():
-    """AsString. Not here: fill=" ", which a line of cases.txt cannot hold (ops/strings_test has it)."""
+    """AsString. fill=" " is missing, because a line of cases.txt cannot represent it; ops/strings_test tests it."""
     formats = {"plain": {}, "width": dict(width=9), "zeros": dict(width=9, fill="0"), "left": dict(width=9, fill="-"),
                "signs": dict(width=9, fill="+"), "hash": dict(width=9, fill="#")}
     of_floats = {"precision": dict(precision=3), "none": dict(precision=0), "scientific": dict(scientific=True),

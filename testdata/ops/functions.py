@@ -1,4 +1,4 @@
-"""Rows of functions that are made of several ops: op `fn.NAME` is the C++ function NAME. See cases.py."""
+"""Rows of functions that consist of several ops: op `fn.NAME` is the C++ function NAME. See cases.py."""
 
 import numpy as np
 import tensorflow as tf
@@ -45,7 +45,7 @@ def normalizations():
 
 
 def pools():
-    """Relu before a pool: ties at zero, where no gradient passes."""
+    """Relu before a pool: makes ties at zero, through which no gradient flows."""
     windows = {"fn.MaxPoolOfRelu": (2, "VALID"), "fn.OverlappingMaxPoolOfRelu": (3, "SAME")}
     for op, (size, padding) in windows.items():
         def run(x, size=size, padding=padding):
@@ -82,7 +82,7 @@ def statistics():
                     "one": floats([])}.items():
         low, high = (x.dtype.type(0), x.dtype.type(5))
         yield Case("fn.HistogramFixedWidth", name, [x], run=lambda x, low=low, high=high: tf.histogram_fixed_width(x, [low, high], 5))
-    # In C++ the range goes by the case's name.
+    # In C++ the name of the case selects the range.
     ranges = {"tenths": (F32([0, 0.1, 0.2, 0.3]), 0, 0.3, 3),
               "hundred": (np.concatenate([floats([60], -11, 11), np.linspace(-10, 10, 101).astype(np.float32)]), -10, 10, 100),
               "f64": (np.linspace(-0.3, 0.9, 13), -0.3, 0.9, 12), "infinite": (F32([-np.inf, 0.5, np.inf]), 0, 1, 4),

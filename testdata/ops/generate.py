@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what TensorFlow's ops and their gradients give for the table in cases.py: cases.txt and the checkpoint goldens.*.
+"""Writes the results of TensorFlow's ops and gradients for the table in cases.py: cases.txt and the checkpoint goldens.*.
 
-Command: python generate.py     (TensorFlow 2.15.1, tensorflow-cpu; writes beside itself)
-One machine gives the same bytes every time; another may differ in the last bits of roots, logarithms and the like.
-Read by estimator/ops/golden_test.cc and golden_functions_test.cc. The formats of cases.txt and absent.txt stand in
-estimator/ops/testing/golden_table.h.
+Command: python generate.py     (needs tensorflow-cpu 2.15.1; writes into the folder of this script)
+The output is the same at every run on one machine. On another machine, the last bits of roots, logarithms and similar
+functions may differ. estimator/ops/golden_test.cc and golden_functions_test.cc read the files.
+estimator/ops/testing/golden_table.h describes the formats of cases.txt and absent.txt.
 """
 
 import os
@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 
 
 def session(graph):
-    """Runs ops as they are: no rewriting, no folding, one thread."""
+    """A session that runs ops unchanged: without rewriting and folding, in one thread."""
     config = v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     config.graph_options.optimizer_options.opt_level = -1
@@ -33,7 +33,7 @@ def session(graph):
 
 
 def default_value(value):
-    """An AttrValue as the library takes it."""
+    """Returns an attribute as an AttrValue of the GraphDef."""
     kind = value.WhichOneof("value")
     if kind == "list":
         return list(value.list.i) or [s.decode() for s in value.list.s] or list(value.list.f)
@@ -41,7 +41,7 @@ def default_value(value):
 
 
 def add_op(op, inputs, attrs):
-    """A node of `op`; inputs in the order of its definition, lists as lists."""
+    """Adds a node of `op`. The inputs are in the order of its definition; lists are Python lists."""
     definition = op_def_registry.get(op)
     arguments = dict(zip([arg.name for arg in definition.input_arg], inputs))
     hidden = inferred_attrs(definition)
@@ -54,7 +54,7 @@ def add_op(op, inputs, attrs):
 
 
 def attr_text(value, tensor_key):
-    """How cases.txt writes an attribute: TYPE:VALUE."""
+    """Returns an attribute as cases.txt writes it: TYPE:VALUE."""
     kind = value.WhichOneof("value")
     join = ",".join
     if kind == "b":
@@ -153,7 +153,7 @@ class Writer:
 
     @staticmethod
     def gradients(case, outputs, feeds, tensors, random):
-        """d(sum of dy * y) / dx of every floating input that is not a constant; None where the op has no gradient."""
+        """Returns d(sum of dy * y) / dx of every floating input that is not a constant, or None if the op has no gradient."""
         ys = {i: t for i, t in outputs.items() if t.dtype.is_floating and i in (case.ys or outputs)}
         xs = {i: t for i, t in feeds.items() if t.dtype.is_floating}
         if not case.gradient or not ys or not xs:
@@ -168,7 +168,7 @@ class Writer:
 
     @staticmethod
     def run_update(case, key):
-        """An Apply op: its state is variables, which it changes; the outputs are their values afterwards."""
+        """Runs an Apply op, whose state is in variables. The outputs are the values of the variables after it."""
         del key
         with tf.Graph().as_default() as graph:
             variables = [v1.Variable(x, use_resource=False) for x in case.inputs[:case.states]]
@@ -214,7 +214,7 @@ def main():
         if refused and refused != case.absent:
             errors.append(f"{case.op}/{case.name}: {refused}: {str(why)[:300]}")
         if not refused and case.absent in cases.VERIFIED:
-            errors.append(f"{case.op}/{case.name}: TensorFlow has it: strike it from ABSENT")
+            errors.append(f"{case.op}/{case.name}: TensorFlow has it: remove it from ABSENT")
     if errors:
         raise SystemExit("\n".join(errors))
     writer.write()

@@ -1,4 +1,4 @@
-"""Rows of ops that make, move, pick and scatter values; and of random ops. See cases.py."""
+"""Rows of ops that create, move, select and scatter values, and of random ops. See cases.py."""
 
 import itertools
 

@@ -60,7 +60,7 @@ def output_size(n, kernel, stride, padding):
 
 
 def with_zeros(f, dilations):
-    """The filter that a convolution dilated so is one with: zeros between its taps."""
+    """Returns the filter with zeros between its taps. A convolution with it equals the dilated convolution."""
     rows, columns, *channels = f.shape.as_list()
     _, down, across, _ = dilations
     f = tf.pad(tf.reshape(f, [rows, 1, columns, 1] + channels), [[0, 0], [0, down - 1], [0, 0], [0, across - 1], [0, 0], [0, 0]])
@@ -69,8 +69,8 @@ def with_zeros(f, dilations):
 
 
 def plain(convolution, attrs):
-    """The same convolution of convolutions without dilations and groups: TensorFlow's CPU has no gradients of others, and
-    no dilated depthwise one."""
+    """Builds the convolution from convolutions without dilations and groups. On the CPU, TensorFlow has no gradients of
+    others, and no dilated depthwise convolution."""
     strides, padding, dilations = attrs["strides"], attrs["padding"], attrs.get("dilations", [1, 1, 1, 1])
 
     def run(x, f):
@@ -82,7 +82,8 @@ def plain(convolution, attrs):
 
 
 def gradient_by(convolution, attrs, of):
-    """What the op Conv2DBackpropInput (of 0) or -Filter (of 1) gives, by TensorFlow's gradient of plain()."""
+    """Returns the result of the op Conv2DBackpropInput (of 0) or Conv2DBackpropFilter (of 1). It is TensorFlow's gradient
+    of plain()."""
     def run(x, f, dy):
         operands = [tf.zeros(tf.get_static_value(t)) if i == of else t for i, t in enumerate((x, f))]
         return tf.gradients(plain(convolution, attrs)(*operands), operands[of], dy)
@@ -111,7 +112,7 @@ def convolutions():
 
 
 def reach(f, attrs, i):
-    """Of the filter along axis i of the image."""
+    """Returns the size of the filter along axis i of the image."""
     return (f[i - 1] - 1) * attrs.get("dilations", [1, 1, 1, 1])[i] + 1
 
 
@@ -181,7 +182,7 @@ def pools():
 
 
 def max_pool(x, ksize, strides, padding, y):
-    """Only to make operands."""
+    """Only used to make operands."""
     out = np.full(y, -np.inf, F32)
     for n, p, q, c in itertools.product(*map(range, y)):
         at = []
@@ -213,7 +214,7 @@ def batch_norms():
         scale, offset = floats(c, 0.5, 2, key=2), floats(c, key=3)
         moments = [none, none] if training else [mean, variance]
         full = f"{name}_{'training' if training else 'inference'}"
-        # Moments of nothing: TensorFlow says NaN, even where they are given; here they are 0, or those that are given.
+        # Moments of an empty tensor: in TensorFlow they are NaN, even if moments are given. Here they are 0, or those given.
         out = [0] if "empty" in name else [0, 1, 2]
         yield Case("FusedBatchNormV3", full, [floats(shape, key=1), scale, offset] + moments,
                    dict(epsilon=1e-3, is_training=training), tolerance="statistics", out=out, ys=[0])
@@ -250,12 +251,12 @@ def losses():
     yield Case("SoftmaxCrossEntropyWithLogits", "large", [logits, F32([[0, 1, 0], [0, 0, 1]])], tolerance="function", ys=[0])
     yield Case("SparseSoftmaxCrossEntropyWithLogits", "large", [logits, i32(1, 2)], tolerance="function", ys=[0])
     for op, labels in (("SoftmaxCrossEntropyWithLogits", floats([3, 4], 0, 0.5, key=2)), ("SparseSoftmaxCrossEntropyWithLogits", i32(1, 0, 3))):
-        # To the labels TensorFlow drops the second part, so they are a constant.
+        # TensorFlow drops the second part of the gradient of the labels, so they are a constant.
         yield Case(op, "second_order", [floats([3, 4], key=1), labels], {}, (1,), "function", ys=[0, 1])
 
 
 def updates():
-    rules = {  # op: the number of states, then which further operands; "g" is the gradient, numbers are scalars
+    rules = {  # op: the number of states, then the further operands: "g" is the gradient, and numbers are scalars
         "ApplyGradientDescent": (1, [0.1, "g"], [{}]),
         "ApplyMomentum": (2, [0.1, "g", 0.9], [{"use_nesterov": False}, {"use_nesterov": True}]),
         "ApplyAdam": (3, [0.81, 0.998, 0.1, 0.9, 0.999, 1e-3, "g"], [{"use_nesterov": False}, {"use_nesterov": True}]),
@@ -271,7 +272,7 @@ def updates():
         for (k, attrs), dtype, shape in itertools.product(enumerate(options), (F32, F64), ([6], [2, 3], [], [1], [0, 2])):
             name = f"{NAMES[dtype]}_{'x'.join(map(str, shape)) or 'scalar'}_{k}"
             state = [floats(shape, -2, 2, dtype)]
-            # Centred second moments must exceed the squared mean, so the mean is small.
+            # The centred second moment must exceed the squared mean, so the mean is small.
             state += [floats(shape, 0.5, 1, dtype, 10 + i) * dtype(0.2 if states == 4 and i == 0 else 1) for i in range(states - 1)]
             operands = [floats(shape, -1, 1, dtype, 3) if x == "g" else scalar(x, dtype) for x in rest]
             yield Case(op, name, state + operands, attrs, tolerance="powers" if "Ftrl" in op else "function", states=states)

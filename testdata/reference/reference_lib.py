@@ -1,5 +1,5 @@
-"""What the generate.py of every case shares: runs a model in TensorFlow 2.15.1 (graph mode, one thread) and writes what
-happened into the case's folder. README.md has the format.
+"""The common part of every case's generate.py. Runs a model in TensorFlow 2.15.1 (graph mode, one thread) and writes
+the results into the case's folder. README.md describes the format.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import tensorflow as tf  # noqa: E402
 
 tf1 = tf.compat.v1
 tf1.disable_v2_behavior()
-warnings.simplefilter("ignore")  # tf.layers is deprecated: that is the point
+warnings.simplefilter("ignore")  # hides that tf.layers is deprecated
 tf1.logging.set_verbosity(tf1.logging.ERROR)
 
 VERSION = "2.15.1"
@@ -25,7 +25,7 @@ FORWARD_OPS = {"AvgPool", "BiasAdd", "Conv2D", "Elu", "FusedBatchNormV3", "MatMu
 
 
 class Step:
-    """What a case's model function returns. TRAIN: loss and train_op; EVAL: loss; PREDICT: predictions (a dict)."""
+    """The result of a case's model function. TRAIN: loss and train_op; EVAL: loss; PREDICT: predictions (a dict)."""
 
     def __init__(self, loss=None, train_op=None, predictions=None):
         self.loss, self.train_op, self.predictions = loss, train_op, predictions or {}
@@ -36,19 +36,19 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
              rtol=None, variable_rtol=None, atol=None):
     """Writes the folder of the case whose generate.py is case_file.
 
-    model_fn(features, labels): builds the model and returns a Step. features and labels are a tensor each, or a dict of
-      them where batches has names below "features/", "labels/".
+    model_fn(features, labels): builds the model and returns a Step. features and labels are each a tensor, or a dict of
+      tensors if batches has names below "features/", "labels/".
     batches: {"features" | "features/<name>" | "labels" | "labels/<name>": array [batches, batch, ...]}.
-    shared: instead of batches: the folder of generate_shared whose initial checkpoint, batches, forward tensors and
-      gradients serve this case.
+    shared: instead of batches: a folder of generate_shared, whose initial checkpoint, batches, forward tensors and
+      gradients this case uses.
     initial: {variable: array}: replaces values of the initializers, before anything is recorded.
-    steps_before: TRAIN: the initial checkpoint is that of so many steps, slots and global_step included. Set in the
-      environment, REFERENCE_STEPS_BEFORE makes it so in every case that is not random: what an op draws depends on how
-      often its session drew before.
-    random: the model draws random numbers, by ops with seeds of their own. Each op then draws once a step, as in a
-      training loop: loss and update are of one run, in a session that has run nothing else. The update has to wait for
+    steps_before: TRAIN: the number of steps before the initial checkpoint, which then has slots and global_step too. The
+      environment variable REFERENCE_STEPS_BEFORE sets it for every case that is not random. (In a random case, the
+      numbers of an op depend on how often its session drew before.)
+    random: True if ops with their own seeds draw random numbers. Each op then draws once per step, as in a training
+      loop: loss and update are computed in one run, in a session that has run nothing else. The update has to wait for
       the loss.
-    rtol, variable_rtol, atol: other tolerances than the usual ones (1e-5, 1e-4, 0), for a reason that the case states.
+    rtol, variable_rtol, atol: tolerances, if the defaults (1e-5, 1e-4, 0) do not fit. The case states the reason.
     """
     folder = _folder(case_file)
     run = _Run(model_fn, _read_batches(shared) if shared else batches, mode)
@@ -97,7 +97,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
 
 
 def generate_shared(case_file, loss_fn, batches, forward_ops=None, max_forward_elements=60000):
-    """Writes what the cases of one network share: initial, batches, and step_1 (forward tensors and gradients).
+    """Writes the files that the cases of one network share: initial, batches, and step_1 (forward tensors, gradients).
 
     loss_fn(features, labels): builds the network and returns its loss.
     """
@@ -114,7 +114,7 @@ def generate_shared(case_file, loss_fn, batches, forward_ops=None, max_forward_e
 
 
 class _Run:
-    """A model in a graph of its own."""
+    """A model in its own graph."""
 
     def __init__(self, model_fn, batches, mode):
         assert tf.__version__ == VERSION, f"references are made by TensorFlow {VERSION}, this is {tf.__version__}"
@@ -158,7 +158,7 @@ class _Run:
             session.run(self._step.train_op, self._feed(step))
 
     def first_step(self, session, forward_ops, max_elements):
-        """The forward tensors and gradients of the first step, without running its updates."""
+        """Returns the forward tensors and gradients of the first step, without running its updates."""
         outputs = [self._step.loss] if self._step.loss is not None else list(self._step.predictions.values())
         fetches = {f"forward/{t.name.replace(':', '/')}": t
                    for t in _forward_tensors(self._graph, outputs, forward_ops, max_elements)}
@@ -184,7 +184,7 @@ class _Run:
             fetches["loss"] = self._step.loss
         expected = {}
         for step in range(num_steps):
-            # Apart from the updates: in one run, a penalty may read its variable before or after them.
+            # Not in one run with the updates: there, a penalty may read its variable before or after them.
             results, _ = session.run((fetches, self._step.train_op if one_run else []), self._feed(step))
             losses.append(results.get("loss"))
             for key, value in results["predictions"].items():
@@ -210,7 +210,7 @@ class _Run:
 
 
 def _forward_tensors(graph, outputs, forward_ops, max_elements):
-    """What outputs are computed from, of the given ops, in the order in which it was built."""
+    """Returns the tensors of the given ops from which outputs are computed, in the order of their creation."""
     needed, pending = set(), [tensor.op for tensor in outputs]
     while pending:
         op = pending.pop()
@@ -235,7 +235,7 @@ def _read_batches(folder):
 
 
 def _write_bundle(prefix, arrays):
-    """A checkpoint of any names."""
+    """Writes a checkpoint with any names."""
     names = sorted(arrays)
     with tf1.Graph().as_default(), tf1.Session() as session:
         save = tf.raw_ops.SaveV2(prefix=prefix, tensor_names=names, shape_and_slices=[""] * len(names),

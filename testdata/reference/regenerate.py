@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the generate.py of all cases, or of those named, each in a process of its own.
+"""Runs the generate.py of all cases, or of the named ones, each in its own process.
 
-Usage: regenerate.py [CASE...]     in an environment with tensorflow-cpu 2.15.1
+Usage: regenerate.py [CASE...]     (needs tensorflow-cpu 2.15.1)
 """
 
 import os

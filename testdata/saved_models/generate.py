@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Small models that TensorFlow writes, with inputs and the outputs that TensorFlow computes from them.
 
-Usage: generate.py [CASE ...]     (default: all; each is made anew under its name beside this script)
-Made with tensorflow-cpu 2.15.1, Python 3.11. Deterministic up to TensorFlow's own file metadata.
+Usage: generate.py [CASE ...]     (default: all; each is written to a folder of its name beside this script)
+The files were made with tensorflow-cpu 2.15.1 and Python 3.11. They are deterministic except for TensorFlow's metadata.
 
 A case is a directory: a SavedModel in `model/`, or `model.ckpt.*` with its `.meta`; and the bundle `golden`
 (tf.train.load_checkpoint reads it) with `<signature>/input/<name>` and `<signature>/output/<name>`.
@@ -32,7 +32,7 @@ def write_golden(path, values):
 
 
 def random_variables(session, seed=5):
-    """Every variable is something, batch-norm statistics included."""
+    """Gives every variable a random value, including the statistics of batch normalization."""
     rng = np.random.RandomState(seed)
     for variable in v1.global_variables():
         value = rng.uniform(-0.3, 0.3, variable.shape)
@@ -107,8 +107,8 @@ def batch_norm(path):
 
 
 def attention(path):
-    """A multi-head attention block as BERT has it, with a mask, layer norm, gelu, an embedding by one-hot product and
-    a partitioned embedding."""
+    """A multi-head attention block as in BERT, with a mask, layer norm, gelu, an embedding by one-hot product and a
+    partitioned embedding."""
     def build():
         v1.enable_resource_variables()
         ids = v1.placeholder(tf.int32, [None, 6], "ids")
@@ -186,7 +186,7 @@ def classifier(path):
 
 
 def estimator(path):
-    """tf.estimator's own export of a trained linear classifier's cousin: model_fn, train, export_saved_model."""
+    """An export by tf.estimator of a model like its linear classifier: model_fn, train, export_saved_model."""
     v1.disable_resource_variables()
 
     def model_fn(features, labels, mode):
@@ -229,8 +229,8 @@ def estimator(path):
 
 
 def meta_graph(path):
-    """A training graph's .meta beside its checkpoint, as tf.train.Saver leaves them. No signatures: the test names
-    tensors."""
+    """The .meta file of a training graph and its checkpoint, as tf.train.Saver writes them. There are no signatures, so
+    the test uses names of tensors."""
     with tf.Graph().as_default(), v1.Session() as session:
         v1.disable_resource_variables()
         x = v1.placeholder(tf.float32, [None, 4], "x")

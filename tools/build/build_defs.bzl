@@ -1,12 +1,13 @@
-"""C++ rules with the project's warnings. The standard and the target machine are set in .bazelrc.
+"""C++ rules with the project's warnings. .bazelrc sets the C++ standard and the target machine.
 
 A library, its header and its test have one name and one rule:
 
     est_library(name = "saver", deps = [...], test_deps = [...])
 
-takes saver.h, saver.cc and saver_test.cc, whichever of them are there; the test is :saver_test.
-Libraries that every folder may use (absl, glog; tools/checks/layers.txt) are added here, as are, for tests,
-GoogleTest and the matchers of absl::Status (estimator/base/testing/status_matchers.h). Visibility is the folder's: package(default_visibility = ...).
+uses those of saver.h, saver.cc and saver_test.cc that exist; the test is :saver_test. The rules add the
+libraries that every folder may use (absl, glog; tools/checks/layers.txt), and for tests GoogleTest and the
+matchers of absl::Status (estimator/base/testing/status_matchers.h). The visibility is that of the folder:
+package(default_visibility = ...).
 """
 
 EST_COPTS = [
@@ -80,18 +81,18 @@ def est_library(
         test_data = [],
         test_size = "small",
         **kwargs):
-    """A library and, if NAME_test.cc is there, its test.
+    """A library and, if NAME_test.cc exists, its test.
 
     Args:
-      name: the files' name without an ending.
-      srcs: NAME.cc if it is there, by default.
-      hdrs: NAME.h if it is there, by default.
-      deps: what the library includes, other than absl and glog.
-      copts: added to the project's warnings.
-      test_deps: what the test includes and the library does not.
+      name: the name of the files without extension.
+      srcs: default: NAME.cc, if it exists.
+      hdrs: default: NAME.h, if it exists.
+      deps: the libraries that the library includes, except absl and glog.
+      copts: options in addition to the project's warnings.
+      test_deps: the libraries that the test includes, but not the library.
       test_data: files that the test reads.
-      test_size: as of cc_test.
-      **kwargs: as of cc_library.
+      test_size: size of the cc_test.
+      **kwargs: further arguments of cc_library.
     """
     common = _begin_with("//tools/build:common")
     native.cc_library(
@@ -140,7 +141,7 @@ def estimator_binary(name, srcs = None, deps = [], copts = ["-Wall"], **kwargs):
     )
 
 def est_test(name, srcs = None, deps = [], copts = [], size = "small", **kwargs):
-    """A GoogleTest program of NAME.cc, for tests that belong to no single library."""
+    """A GoogleTest program of NAME.cc, for tests that do not belong to one library."""
     common = _begin_with("//tools/build:common_test")
     native.cc_test(
         name = name,
@@ -154,14 +155,14 @@ def est_test(name, srcs = None, deps = [], copts = [], size = "small", **kwargs)
 def est_fuzz_test(name, src, corpus, deps):
     """A fuzz target: a source with LLVMFuzzerTestOneInput.
 
-    NAME_test replays the corpus, in every build. NAME is the fuzzer itself, which needs clang:
-    tools/fuzz.sh finds it by its tag, builds and runs it.
+    NAME_test replays the corpus, in every build. NAME is the fuzzer, which needs clang: tools/fuzz.sh finds it by its
+    tag, builds it and runs it.
 
     Args:
-      name: ends in "_fuzz".
-      src: the source.
+      name: must end in "_fuzz".
+      src: the source file.
       corpus: a filegroup of small inputs.
-      deps: of the source.
+      deps: the libraries that the source includes.
     """
     native.cc_test(
         name = name + "_test",

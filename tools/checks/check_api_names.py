@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Holds our public names against TensorFlow's: docs/reference/api_names.md against testdata/api/tensorflow_2_15_1.txt.
+"""Compares our public names with TensorFlow's: docs/reference/api_names.md against testdata/api/tensorflow_2_15_1.txt.
 
-Every TensorFlow name is here under the mechanical name (`losses.huber_loss` is `losses::HuberLoss`), under
-another that the document's table "Other names" gives, or in its table "Not here" with a reason. The same
-holds for every optional argument of what is here: it is a field of the struct that the table "Options" gives, one of
-the parameters that this table lists, or in one of the others; an argument is written `losses.huber_loss(weights)`.
+Every TensorFlow name must have one of these:
+  the mechanical name here (`losses.huber_loss` is `losses::HuberLoss`),
+  another name, in the document's table "Other names",
+  a row in its table "Not here", with a reason.
+For a name that is here, every optional argument, written `losses.huber_loss(weights)`, must be one of these:
+  a field of the struct in the table "Options",
+  one of the parameters that this table lists,
+  a row in one of the other tables.
 
-A row of "Not here" that became untrue, because the name is here by now, is found by the compiler too; a row that says
-what "ours of that name" is, is left alone.
+The generated C++ also finds stale rows of "Not here", whose name exists by now. A row that says what "ours of that
+name" is, is not checked.
 
-Usage: check_api_names.py test DOC LIST          fails with every name that is in none of the tables
-       check_api_names.py generate DOC LIST      C++ that compiles only if all names exist here, and none
-                                                 of those that are not
+Usage: check_api_names.py test DOC LIST          prints all names that are in none of the tables, and fails
+       check_api_names.py generate DOC LIST      prints C++ that compiles only if all names exist, except those of
+                                                 "Not here", which must not exist
 """
 import fnmatch
 import re
@@ -25,7 +29,7 @@ NAMESPACES = {
     "metrics": "estimator::metrics", "nn": "estimator", "tpu": "estimator::tpu", "train": "estimator::train",
     "data": "estimator", "data.experimental": "estimator", "bitwise": "estimator", "image": "estimator",
     "io": "estimator", "linalg": "estimator", "random": "estimator", "summary": "estimator::summary",
-    "tf": "estimator",  # what stands in tf alone
+    "tf": "estimator",  # names that are only in tf
 }
 
 
@@ -48,7 +52,7 @@ def read_list(path):
 
 
 def read_tables(path):
-    """{heading: [[cell, ...], ...]} of the document's tables; code marks are taken off the first two cells."""
+    """Returns {heading: [[cell, ...], ...]} of the document's tables. Removes code marks from the first two cells."""
     tables, heading = {}, ""
     with open(path) as file:
         for line in file:
@@ -61,7 +65,7 @@ def read_tables(path):
 
 
 def camel(name):
-    """conv2d_transpose -> Conv2DTranspose."""
+    """Returns Conv2DTranspose for conv2d_transpose."""
     words = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
     return re.sub(r"(\d)d(?![a-z])", r"\1D", words)
 
@@ -75,7 +79,7 @@ class Document:
         self.parameters = {row[0]: {word.strip("`") for word in row[2].split(", ")}
                            for row in tables.get("Options", []) if len(row) > 2 and row[2]}
         self.absent = [row[0] for row in tables.get("Not here", [])]
-        # Of these the compiler finds a name, but it is another thing.
+        # The compiler finds these names, but they are different things.
         self.homonyms = {row[0] for row in tables.get("Not here", []) if "ours of that name" in " ".join(row[1:])}
         self.used = set()
         for row in tables.get("Not here", []):
@@ -88,14 +92,14 @@ class Document:
         return bool(patterns)
 
     def is_parameter(self, name, argument):
-        """Of a name with a struct of options, only its own row counts: all else is to be a field."""
+        """Whether an argument is a parameter. For a name with a struct of options, only its own row counts."""
         patterns = [p for p, words in self.parameters.items() if argument in words and
                     (p == name or name not in self.options and fnmatch.fnmatchcase(name, p))]
         self.used.update(patterns)
         return bool(patterns)
 
     def ours(self, name, names):
-        """(our class or namespace, our name), or None where the name is not here."""
+        """Returns (our class or namespace, our name), or None if the name is not here."""
         if name.full in self.other:
             self.used.add(name.full)
             return self.split(self.other[name.full])
@@ -104,7 +108,7 @@ class Document:
         return self.mechanical(name, names)
 
     def mechanical(self, name, names):
-        """As ours, by the rule alone; None where the class is not here."""
+        """As ours(), but without the table "Other names". None if the class is not here."""
         owner, last = name.full.rsplit(".", 1)
         if owner in names:  # a method or property
             place = self.ours(names[owner], names)
@@ -120,7 +124,7 @@ class Document:
 
 
 def wanted(document, names):
-    """[(TensorFlow's name, our owner, our name)]; an owner that is a class holds a member."""
+    """Returns [(TensorFlow's name, our owner, our name)]. If the owner is a class, the name is a member."""
     for name in names.values():
         place = document.ours(name, names)
         if place is not None:
@@ -131,7 +135,7 @@ def wanted(document, names):
 
 
 def fields(document, name):
-    """[(optional argument, (struct, field))] of a name that is here; None for one that no table says anything about."""
+    """Returns [(optional argument, (struct, field))] of a name that is here, with None if no table has the argument."""
     for argument in name.optional:
         full = f"{name.full}({argument})"
         if full in document.other:
@@ -150,7 +154,7 @@ def unexplained(document, names):
 
 
 def unwanted(document, names):
-    """As wanted: the mechanical names of what is not here, each once."""
+    """As wanted(), for the mechanical names of everything that is not here, each once."""
     here = {(owner, last) for _, owner, last in wanted(document, names)}
     for name in names.values():
         if name.full not in document.other and document.is_absent(name.full) and name.full not in document.homonyms:
@@ -166,16 +170,16 @@ def unwanted(document, names):
 
 
 def absence(full, owner, last, index):
-    """C++ that compiles only if `owner`, a class or one of our namespaces, has no member `last`."""
+    """Returns C++ that compiles only if `owner`, a class or one of our namespaces, has no member `last`."""
     comment = f"// {full}: a row of \"Not here\" in docs/reference/api_names.md is stale if this fails\n"
     if owner in NAMESPACES.values():
-        # With both at hand, the name is ambiguous.
+        # If both namespaces have the name, it is ambiguous.
         return comment + (f"namespace absent{index} {{ struct {last}; }}\n"
                           f"namespace probe{index} {{ using namespace ::{owner}; using namespace absent{index};\n"
                           f"using T = {last}; }}")
     if last == owner.rsplit("::", 1)[-1]:
         return ""  # a class has its own name
-    # The same, in a class: an ambiguous member cannot be named.
+    # The same in a class: an ambiguous member cannot be named.
     return comment + (f"struct A{index} {{ int {last}; }};\nstruct B{index} : ::{owner}, A{index} {{}};\n"
                       f"template <class T> concept Names{index} = requires {{ &T::{last}; }};\n"
                       f"static_assert(Names{index}<B{index}>);")
@@ -202,10 +206,10 @@ def generate(document, names):
 
 def test(document, names):
     count = len(list(wanted(document, names)))
-    problems = [f"docs/reference/api_names.md says nothing of {full}" for full in unexplained(document, names)]
+    problems = [f"docs/reference/api_names.md has no row for {full}" for full in unexplained(document, names)]
     for row in list(document.other) + list(document.options) + list(document.parameters) + document.absent:
         if row not in document.used:
-            problems.append(f"docs/reference/api_names.md: {row} is no name of TensorFlow's, or stands in two tables")
+            problems.append(f"docs/reference/api_names.md: {row} is not a name of TensorFlow, or is in two tables")
     print(f"{len(names)} names of TensorFlow's; {count} names and fields are here")
     for problem in problems:
         print(problem)

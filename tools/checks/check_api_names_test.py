@@ -59,7 +59,7 @@ def main():
     found = names_of(document, lines)
     assert found == ["math.bincount", "losses.huber(loss)", "losses.gone", "train.Gone"], found
 
-    # Every optional argument of what is here is a field, a parameter, or not here.
+    # Every optional argument of a name that is here is a field, a parameter, or in "Not here".
     lines = ["math.mod(x, y, name=, out=)", "math.abs(x, axis=)", "losses.huber(x, delta=, name=, scope=, loss=)", "losses.gone(y=)"]
     names = {name.full: name for name in map(check_api_names.Name, lines)}
     assert list(check_api_names.unexplained(document, names)) == ["math.mod(out)"]

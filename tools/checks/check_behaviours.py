@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds docs/reference/behaviours.md against the tests: each line has a test that names it, or a reason, not both.
+"""Compares docs/reference/behaviours.md with the tests: each line must have a test that names it or a reason, but not both.
 
 A test names its lines in a comment: `// Behaviour B3.`, `// Behaviours M6 and M7: ...`, `// Behaviours B6 to B8.`
 Reads the whole work tree, which it finds through the real path of this script.
@@ -13,7 +13,7 @@ REFERENCE = re.compile(r"//[^\n]*?Behaviours? ([A-N]\d+(?:(?: to |, and |, | and
 
 
 def lines_of(text):
-    """The lines that a file's comments name."""
+    """Yields the lines that a file's comments name."""
     for match in REFERENCE.finditer(text):
         words = match.group(1)
         for first, last in re.findall(r"([A-N]\d+) to ([A-N]\d+)", words):
@@ -23,7 +23,7 @@ def lines_of(text):
 
 
 def tested():
-    """{line: a file that tests it}"""
+    """Returns {line: a file that tests it}."""
     found = {}
     for folder, folders, files in os.walk(ROOT):
         folders[:] = [f for f in folders if not f.startswith((".", "bazel-"))]
@@ -44,7 +44,7 @@ def main():
     problems = []
     for line, reason in reasons.items():
         if line in tests and reason:
-            problems.append(f"{line} has a test ({tests[line]}): take its reason away")
+            problems.append(f"{line} has a test ({tests[line]}): remove its reason")
         if line not in tests and not reason:
             problems.append(f"{line} has neither a test nor a reason")
     for line in sorted(set(tests) - set(reasons)):

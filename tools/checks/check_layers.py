@@ -63,7 +63,7 @@ class Table:
         return True
 
     def folder(self, path):
-        """The longest folder of the table that contains path, or None."""
+        """Returns the longest folder of the table that contains path, or None."""
         while path:
             path = os.path.dirname(path)
             if path in self.layers:
@@ -143,7 +143,7 @@ def check_foreign(table, source, include):
 
 
 def check_visibility(root, build_file):
-    """A folder opens to the folders that use it; only single targets are public."""
+    """Checks that the default visibility of a folder names folders. Only single targets may be public."""
     with open(os.path.join(root, build_file), encoding="utf-8") as file:
         text = file.read()
     for match in re.finditer(r"default_visibility\s*=\s*\[([^]]*)\]", text):

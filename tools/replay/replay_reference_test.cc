@@ -54,7 +54,7 @@ TEST(ReplayReferenceTest, BadFlagsAndFoldersHaveClearErrors) {
   const ProgramRun nameless = Replay("--folder=/my/mnist_moment");
   EXPECT_EQ(nameless.exit_code, 2);
   EXPECT_THAT(nameless.output, HasSubstr("no case has the folder's name mnist_moment (did you mean "
-                                         "mnist_momentum?): give --case, one of "));
+                                         "mnist_momentum?): pass --case, one of "));
   EXPECT_EQ(Replay("--steps=-1").exit_code, 2);
   EXPECT_EQ(Replay("--num_shards=0").exit_code, 2);
   EXPECT_EQ(Replay("--case=mnist_momentum --folder=/nowhere").exit_code, 1);
@@ -64,7 +64,7 @@ TEST(ReplayReferenceTest, BadFlagsAndFoldersHaveClearErrors) {
   EXPECT_EQ(elsewhere.exit_code, 2);
   EXPECT_THAT(elsewhere.output, HasSubstr("--reference_dir: there is no folder elsewhere; give"));
   EXPECT_THAT(Replay("--case=mnist_momentum --steps=51").output,
-              HasSubstr("has 50 steps, asked for 51"));
+              HasSubstr("has 50 steps, but num_steps is 51"));
   EXPECT_THAT(Replay("--case=mnist_momentum --rtol=-5").output,
               HasSubstr("--rtol must be >= 0, or -1 for the reference's, given -5"));
   EXPECT_THAT(Replay("--case=mnist_momentum --num_shards=3").output,

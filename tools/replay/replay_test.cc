@@ -88,7 +88,7 @@ TEST_F(ReplayTest, AWrongLayerIsTheFirstForwardTensorThatDiffers) {
   EXPECT_EQ(first.name, "prediction:0");
   EXPECT_THAT(first.report, HasSubstr("worst at [0]: 1.25 is not 1 "));
   // What follows from it comes after it.
-  EXPECT_THAT(text_, HasSubstr("after it, forward tensor error:0"));
+  EXPECT_THAT(text_, HasSubstr("then forward tensor error:0"));
 }
 
 TEST_F(ReplayTest, AWrongLossIsFoundAfterTheForwardTensors) {
@@ -97,7 +97,7 @@ TEST_F(ReplayTest, AWrongLossIsFoundAfterTheForwardTensors) {
   EXPECT_EQ(first.step, 1);
   EXPECT_EQ(first.stage, Stage::kLoss);
   EXPECT_THAT(first.report, HasSubstr("5 is not 2.5"));
-  EXPECT_THAT(text_, HasSubstr("what matches before: 2 forward tensors"));
+  EXPECT_THAT(text_, HasSubstr("matched before: 2 forward tensors"));
 }
 
 TEST_F(ReplayTest, AWrongGradientIsFoundAfterTheLoss) {
@@ -141,7 +141,7 @@ TEST_F(ReplayTest, ANaNIsADifferenceThatNamesWhereItComesFrom) {
   EXPECT_EQ(first.step, 3);
   EXPECT_EQ(first.stage, Stage::kLoss);
   EXPECT_THAT(first.report, HasSubstr("nan is not 0.15625"));
-  EXPECT_THAT(first.report, HasSubstr("first that is not finite: poison:0 (f32 []) is NaN"));
+  EXPECT_THAT(first.report, HasSubstr("first tensor that is not finite: poison:0 (f32 []) is NaN"));
 }
 
 TEST_F(ReplayTest, ANaNInAForwardTensorIsADifference) {
@@ -228,7 +228,7 @@ TEST_F(ReplayTest, FewerStepsLeaveTheLastVariablesOut) {
   EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok()) << report->ToString();
   EXPECT_EQ(FirstDifference(TinyModel()).step, 3);
-  EXPECT_THAT(Error(TinyModel(), {.num_steps = 4}), HasSubstr("has 3 steps, asked for 4"));
+  EXPECT_THAT(Error(TinyModel(), {.num_steps = 4}), HasSubstr("has 3 steps, but num_steps is 4"));
 }
 
 TEST_F(ReplayTest, TolerancesComeFromTheReferenceOrTheCaller) {
@@ -263,7 +263,7 @@ TEST_F(ReplayTest, PredictionComparesEachStepsPredictions) {
   EXPECT_EQ(first.stage, Stage::kPrediction);
   EXPECT_THAT(first.report, HasSubstr("worst at [1]: 2 is not 3"));
   reference_.expected = {{"prediction/z", Array::Of<float>({3, 2}, {1, 2, 1, 2, 1, 2})}};
-  EXPECT_THAT(Error(TinyModel()), HasSubstr("has predictions 'z', this model has not"));
+  EXPECT_THAT(Error(TinyModel()), HasSubstr("has predictions 'z', but this model does not"));
 }
 
 TEST_F(ReplayTest, ResultsOfAnotherNumberOfStepsAreAnError) {

@@ -101,6 +101,8 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Create(
 }
 
 absl::Status Predictor::WarmUp() {
+  // If the model accepts none of the shapes, the first error is the most useful: it is that of the
+  // likeliest shapes.
   absl::Status first;
   for (const InputShapes& shapes : source_->SampleShapes()) {
     const absl::StatusOr<CompiledSignature*> program = sessions_[0]->ProgramFor(*this, shapes);
@@ -146,6 +148,7 @@ absl::StatusOr<InputShapes> Predictor::CheckInputs(const ArrayMap& inputs) const
 Predictor::Session* Predictor::Acquire(const InputShapes& shapes) const {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
+    // Prefers a free session that has compiled these shapes.
     Session* free = nullptr;
     for (const auto& session : sessions_) {
       if (session->busy) continue;

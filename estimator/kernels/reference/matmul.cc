@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kBlock = 128;
 
 struct Sizes {
-  int64_t m = 0;  // the number of rows of the result
+  int64_t m = 0;  // rows of the result
   int64_t k = 0;
   int64_t n = 0;
   bool transpose_a = false;  // a is stored [k, m]
@@ -76,7 +76,7 @@ void MultiplyOne(const Sizes& s, const T* a, const T* b, T* out, void* scratch) 
   }
 }
 
-// Calls fn(T{}) for the dtypes that MatMul takes.
+// Calls fn(T{}) for what MatMul takes.
 template <typename Fn>
 std::unique_ptr<Kernel> VisitMatMul(DType dtype, Fn&& fn) {
   if (dtype == DType::kInt32) return fn(int32_t{});
@@ -106,7 +106,7 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
   });
 }
 
-// For every matrix of `out`, the number of the matrix of `input` that broadcasts to it.
+// For every matrix of `out`, which matrix of `input` belongs to it, by broadcasting.
 std::vector<int64_t> BatchIndex(const Shape& input, const Shape& out) {
   const int batch_rank = out.rank() - 2;
   int64_t count = 1;

@@ -120,12 +120,14 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
     graph.Fail(std::move(status));
     return invalid;
   }
+  // Only variables with a gradient get slots and rates.
   variables.clear();
   if (WrapsBareOptimizers()) pairs = SumGradientsNotYetSummed(pairs);
   for (const GradientAndVariable& pair : pairs) variables.push_back(pair.variable);
 
   std::vector<Operation> updates;
   rates_ = StepRates(learning_rate_, variables);
+  // Read before the optimizer's own name scope begins: TensorFlow names beta1_power without it.
   non_slot_scope_ = graph.name_scope();
   const NameScope scope(name_, graph);
   Prepare(variables);
@@ -147,6 +149,7 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
 }
 
 std::vector<Operation> Optimizer::Apply(const Tensor& gradient, const Variable& variable) {
+  // The sum over replicas is dense, so there are no slices to apply.
   const std::optional<IndexedSlices> slices =
       ReplicaScope::Current().dense_gradients ? std::nullopt : SlicesOf(gradient);
   if (!slices.has_value()) return ApplyDense(gradient, variable);
@@ -165,6 +168,8 @@ absl::Status Optimizer::CheckOptions() const {
 
 Variable Optimizer::GetSlot(const Variable& variable, absl::string_view key,
                             const SlotOptions& options) {
+  // The name is kept, because it may have a suffix that the key does not determine. In the graph of
+  // another mode the variable does not exist yet, and is created again.
   std::string& name = slot_names_[absl::StrCat(variable.name(), "\n", key)];
   if (!name.empty()) {
     if (const std::optional<Variable> existing = Graph::Current().FindVariable(name))

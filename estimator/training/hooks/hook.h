@@ -1,8 +1,18 @@
-// SessionRunHook: code of the user's that runs around the steps of a loop.
+// SessionRunHook: the user's code that runs around the steps of a loop. A loop is:
 //
-// Contract, as TensorFlow's: Begin -> AfterCreateSession -> [BeforeRun -> run -> AfterRun]* -> End,
-// End only after a clean stop. A run is one step locally and one loop of iterations_per_loop steps
-// on shards.
+//   for (hook : hooks) hook.Begin(graph);                  // hooks may add nodes
+//   variables = checkpoint or first values;
+//   for (hook : hooks) hook.AfterCreateSession(session);
+//   while (input has a next batch && no hook called context.RequestStop()) {
+//     for (hook : hooks) fetches += hook.BeforeRun(context);
+//     for (n steps) run(batch), host_call(), update variables;      // a run
+//     for (hook : hooks) hook.AfterRun(context, {fetches of the last step});
+//   }
+//   for (hook : hooks) hook.End(session);                  // only after a clean stop
+//
+// In training, n is 1 locally and iterations_per_loop on replicas. Elsewhere it is 1.
+// A step whose loss is not finite ends the training run and updates nothing.
+// The order of calls is TensorFlow's (TF 2.15 tf.estimator.SessionRunHook).
 #ifndef ESTIMATOR_TRAINING_HOOKS_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_HOOK_H_
 
@@ -22,7 +32,7 @@ namespace estimator {
 
 class VariableStore;
 
-// What a hook may ask of the loop that it runs in.
+// What a hook can ask the loop for. It lives as long as the loop.
 class Session {
  public:
   virtual ~Session() = default;
@@ -30,29 +40,29 @@ class Session {
   virtual VariableStore& variables() = 0;
   virtual int64_t global_step() const = 0;
   virtual const std::string& model_dir() const = 0;
-  // Steps per run, for hooks that act at a step (iterations_per_loop; 1 locally).
+  // Steps per run, for hooks that act at a certain step.
   virtual int64_t steps_per_run() const = 0;
-  // Examples of one step over all replicas; 0 where unknown.
+  // Examples of one step over all replicas; 0 if unknown.
   virtual int64_t examples_per_step() const = 0;
-  // Writes a checkpoint of the current state (variables, slots, input position); returns its
-  // prefix.
+  // Writes a checkpoint of the current state (variables, slots, input position) and returns its
+  // prefix. Errors: FAILED_PRECONDITION outside of training; those of writing.
   virtual absl::StatusOr<std::string> SaveCheckpoint() = 0;
   // The global step that the variables were restored from; -1 after a fresh start.
   virtual int64_t restored_step() const = 0;
-  // After a step with a NaN or Inf: the first tensor in forward order that has one, as
-  // "dense/MatMul:0 (f32 [8,10]) has a NaN at [3,2]". Variables are still those from before the
-  // step.
+  // After a step with a NaN or Inf, in training: the first tensor in forward order that has one, as
+  // "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]". It runs the step again, with the variables from
+  // before the step.
   virtual std::string FirstNonFiniteTensor() = 0;
 };
 
-// One run's context.
+// The context of one run.
 class RunContext {
  public:
   RunContext(Session& session, int64_t global_step)
       : session_(session), global_step_(global_step) {}
   Session& session() const { return session_; }
   int64_t global_step() const { return global_step_; }  // before the run
-  // The loop ends after this run, cleanly.
+  // Ends the loop after this run. End is then called.
   void RequestStop() { stop_requested_ = true; }
   bool stop_requested() const { return stop_requested_; }
 
@@ -62,19 +72,21 @@ class RunContext {
   bool stop_requested_ = false;
 };
 
-// What a run gave.
+// The results of a run.
 struct RunValues {
-  // One per tensor that BeforeRun asked for: of the run's last step. On several replicas a floating
-  // scalar is their mean, any other scalar replica 0's, anything else is concatenated on axis 0.
+  // One value for each tensor that BeforeRun asked for, in that order, of the run's last step. On
+  // several replicas a floating scalar is their mean, any other scalar is replica 0's, and anything
+  // else is concatenated on axis 0.
   std::vector<Array> results;
   int64_t global_step = 0;  // after the run
   int64_t num_steps = 0;    // steps of this run
-  // The run ended at a step whose loss is not finite: `results` are of that step, which has changed
-  // nothing and is not counted.
+  // The run ended at a step whose loss is not finite. `results` are of that step; it changed no
+  // variable and is not counted.
   bool loss_not_finite = false;
-  double seconds = 0;
+  double seconds = 0;  // that the steps of this run took
 };
 
+// A method that returns an error ends the loop with that error.
 class SessionRunHook {
  public:
   virtual ~SessionRunHook() = default;
@@ -82,8 +94,9 @@ class SessionRunHook {
   virtual absl::Status Begin(Graph& /*graph*/) { return absl::OkStatus(); }
   // Variables have their values.
   virtual absl::Status AfterCreateSession(Session& /*session*/) { return absl::OkStatus(); }
-  // The tensors whose values AfterRun wants. Best the same every time: a new one compiles the step
-  // anew.
+  // The tensors whose values AfterRun needs. Return the same ones every time: a tensor that was not
+  // asked for before means that the step is compiled again. The last, smaller batch of an
+  // evaluation or a prediction has a model of its own, which must have tensors of the same names.
   virtual std::vector<Tensor> BeforeRun(RunContext& /*context*/) { return {}; }
   virtual absl::Status AfterRun(RunContext& /*context*/, const RunValues& /*values*/) {
     return absl::OkStatus();

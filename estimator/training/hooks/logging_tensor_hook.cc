@@ -33,6 +33,10 @@ std::vector<Tensor> LoggingTensorHook::BeforeRun(RunContext&) {
 }
 
 absl::Status LoggingTensorHook::AfterRun(RunContext&, const RunValues& values) {
+  if (values.results.size() != options_.tensors.size()) {
+    return absl::InternalError(absl::StrCat("LoggingTensorHook asked for ", options_.tensors.size(),
+                                            " tensors, and the loop gave ", values.results.size()));
+  }
   size_t i = 0;
   for (const auto& [tag, tensor] : options_.tensors) latest_[tag] = values.results[i++];
   if (!only_at_end_ && timer_.ShouldTriggerForStep(iteration_)) Print();

@@ -115,6 +115,17 @@ TEST_F(LoggingTensorHookTest, RefusesWhatIsNotATensorAndNamesIt) {
   EXPECT_THAT(session_.Start(hook), ErrorHas("'broken'"));
 }
 
+// It read past the end of the results if a loop gave fewer than it had asked for.
+TEST_F(LoggingTensorHookTest, RefusesFewerResultsThanItAskedFor) {
+  const auto hook = Make({.every_n_iter = 1});
+  ASSERT_TRUE(session_.Start(*hook).ok());
+  RunContext context(session_, 0);
+  ASSERT_EQ(hook->BeforeRun(context).size(), 1u);
+  EXPECT_EQ(hook->AfterRun(context, RunValues{}),
+            absl::InternalError("LoggingTensorHook asked for 1 tensors, and the loop gave 0"));
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
 TEST_F(LoggingTensorHookTest, WithoutASinkLinesGoToTheLog) {
   const testing::CapturedLog log;
   LoggingTensorHook hook({.tensors = {{"t", tensor_}}, .every_n_iter = 1});

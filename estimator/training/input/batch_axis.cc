@@ -14,7 +14,7 @@
 namespace estimator {
 namespace {
 
-// Calls fn for every array, with its place among all.
+// Calls fn for every array. `i` is the array's index into the list of axes.
 absl::Status ForEach(const Element& element,
                      const std::function<absl::Status(size_t i, ArrayMap Element::*member,
                                                       const std::string& name, const Array&)>& fn) {
@@ -32,7 +32,7 @@ std::string NameOf(ArrayMap Element::*member, const std::string& name) {
 
 bool HasAxis(const Array& array, int64_t axis) { return array.shape().rank() > axis; }
 
-// The product of the sizes of axes [begin, end).
+// The number of elements in axes [begin, end).
 int64_t Product(const Shape& shape, int64_t begin, int64_t end) {
   int64_t product = 1;
   for (int64_t axis = begin; axis < end; ++axis) product *= shape.dim(static_cast<int>(axis));
@@ -44,7 +44,8 @@ Shape WithSize(Shape shape, int64_t axis, int64_t size) {
   return shape;
 }
 
-// Copies `count` rows along `axis`. REQUIRES: the same dtype, and shapes that differ there only.
+// Copies `count` rows along `axis`.
+// REQUIRES: the same dtype, and shapes that differ in `axis` only.
 void CopyRows(const Array& from, int64_t from_row, Array& to, int64_t to_row, int64_t count,
               int64_t axis) {
   const int64_t outer = Product(from.shape(), 0, axis);
@@ -86,7 +87,7 @@ Array JoinAxis(const std::vector<Array>& parts, int64_t axis) {
   return joined;
 }
 
-// Whether the arrays differ in nothing but the size of `axis`.
+// Whether the arrays are equal in dtype and in the sizes of all axes but `axis`.
 bool Alike(const Array& a, const Array& b, int64_t axis) {
   return HasAxis(a, axis) && HasAxis(b, axis) && a.dtype() == b.dtype() &&
          WithSize(a.shape(), axis, 0) == WithSize(b.shape(), axis, 0);
@@ -98,8 +99,8 @@ absl::Status BatchAxis::Check(const Element& element) const {
   if (axes_.empty() || axes_.size() == element.features.size() + element.labels.size())
     return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "batch_axis has ", axes_.size(), " entries, but must have one for each array of input_fn, ",
-      "features in the order of their names, then labels: ",
+      "batch_axis has ", axes_.size(), " entries; it needs one for each array of input_fn, ",
+      "features in name order, then labels: ",
       absl::StrJoin(
           SlotsOf(element, Mode::kTrain), ", ",
           [](std::string* out, const InputSlot& slot) { absl::StrAppend(out, slot.ToString()); })));
@@ -118,10 +119,10 @@ absl::StatusOr<Element> BatchAxis::Slice(const Element& element, int64_t begin, 
                                 const int64_t axis = axes_.empty() ? 0 : axes_[i];
                                 if (!HasAxis(array, axis) ||
                                     array.shape().dim(static_cast<int>(axis)) != num_rows) {
-                                  return absl::InvalidArgumentError(absl::StrCat(
-                                      NameOf(member, name), " is ", array.TypeString(),
-                                      "; to be split over the replicas it needs the batch of ",
-                                      num_rows, " on axis ", axis));
+                                  return absl::InvalidArgumentError(
+                                      absl::StrCat(NameOf(member, name), " is ", array.TypeString(),
+                                                   "; to split it over the replicas, its axis ",
+                                                   axis, " must be the batch of ", num_rows));
                                 }
                                 (part.*member)[name] = SliceAxis(array, axis, begin, end);
                                 return absl::OkStatus();

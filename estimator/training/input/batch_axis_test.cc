@@ -57,10 +57,10 @@ TEST(BatchAxis, AnArrayWithoutTheBatchOnItsAxisIsNamed) {
   const auto error = [](std::vector<int64_t> axes) {
     return BatchAxis(std::move(axes)).Slice(ThreeImages(), 0, 1, 3).status();
   };
-  EXPECT_THAT(error({1, 1, 0}), ErrorHas("features['image'] is f32 [2,1,3]; to be split over the "
-                                         "replicas it needs the batch of 3 on axis 1"));
-  EXPECT_THAT(error({2, 1, 1}), ErrorHas("labels is i32 [3]; to be split over the replicas it "
-                                         "needs the batch of 3 on axis 1"));
+  EXPECT_THAT(error({1, 1, 0}), ErrorHas("features['image'] is f32 [2,1,3]; to split it over the "
+                                         "replicas, its axis 1 must be the batch of 3"));
+  EXPECT_THAT(error({2, 1, 1}), ErrorHas("labels is i32 [3]; to split it over the replicas, its "
+                                         "axis 1 must be the batch of 3"));
 }
 
 TEST(BatchAxis, OneAxisIsNeededForEachArray) {
@@ -68,9 +68,8 @@ TEST(BatchAxis, OneAxisIsNeededForEachArray) {
   EST_EXPECT_OK(BatchAxis().Check(ThreeImages()));
   EXPECT_THAT(
       BatchAxis({2, 0}).Check(ThreeImages()),
-      ErrorIs(
-          "batch_axis has 2 entries, but must have one for each array of input_fn, features in "
-          "the order of their names, then labels: features['image'], features['name'], labels"));
+      ErrorIs("batch_axis has 2 entries; it needs one for each array of input_fn, features in name "
+              "order, then labels: features['image'], features['name'], labels"));
 }
 
 TEST(BatchAxis, ArraysThatDifferInMoreThanTheirRowsAreNotJoined) {

@@ -27,10 +27,10 @@ Tensor TensorMap::operator[](absl::string_view name) const {
   const auto found = tensors_.find(std::string(name));
   if (found != tensors_.end()) return found->second;
   if (tensors_.size() == 1 && tensors_.count("") > 0) {
-    return Fail(graph_,
-                absl::StrCat(what_, " is one tensor without a name; '", name,
-                             "' was asked for: name it in the dataset, .", what_, " = {{\"", name,
-                             "\", array}}, or take model_fn's ", what_, " as one `const Tensor&`"));
+    return Fail(graph_, absl::StrCat("model_fn asks for ", what_, "['", name, "'], but ", what_,
+                                     " is one tensor without a name: name it in the dataset, .",
+                                     what_, " = {{\"", name, "\", array}}, or take model_fn's ",
+                                     what_, " as one `const Tensor&`"));
   }
   std::vector<std::string> names;
   for (const auto& [known, tensor] : tensors_) names.push_back(known);

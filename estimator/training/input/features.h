@@ -1,4 +1,4 @@
-// Features and Labels: what input_fn gives, as a model_fn sees it.
+// Features and Labels: the tensors that a model_fn is called with.
 #ifndef ESTIMATOR_TRAINING_INPUT_FEATURES_H_
 #define ESTIMATOR_TRAINING_INPUT_FEATURES_H_
 
@@ -10,22 +10,23 @@
 
 namespace estimator {
 
-// Tensors by name, in name order. One bare tensor has the name "" and converts to Tensor, so that
-// a model_fn may take `const Tensor& labels`.
+// Tensors by name, in name order. A single tensor converts to Tensor, so that a model_fn can take
+// `const Tensor& labels`. A bare tensor has the name "".
 class TensorMap {
  public:
   TensorMap() = default;
-  // `what` ("features", "labels") is for messages.
+  // `what` is "features" or "labels"; error messages use it.
   TensorMap(Graph* graph, std::string what, std::map<std::string, Tensor> tensors)
       : graph_(graph), what_(std::move(what)), tensors_(std::move(tensors)) {}
 
-  // An unknown name is an error of the graph: it lists the names and the nearest.
+  // For an unknown name, the graph gets an error that lists the names and the nearest one, and the
+  // result is an invalid handle.
   Tensor operator[](absl::string_view name) const;
   bool has(absl::string_view name) const { return tensors_.count(std::string(name)) > 0; }
   bool empty() const { return tensors_.empty(); }
   size_t size() const { return tensors_.size(); }
-  // The only tensor; several or none is an error of the graph. Empty labels (prediction) convert to
-  // an invalid handle without an error, as None in TensorFlow.
+  // The only tensor. If there are several, the graph gets an error. An empty map, as labels are in
+  // PREDICT, converts to an invalid handle without an error; TensorFlow passes None there.
   operator Tensor() const;  // NOLINT: labels are mostly one tensor
   auto begin() const { return tensors_.begin(); }
   auto end() const { return tensors_.end(); }

@@ -43,7 +43,8 @@ TEST_F(FeaturesTest, ANameOfTheOnlyTensorIsToldHowToBeGiven) {
   EXPECT_FALSE(features["x"].valid());
   EXPECT_THAT(
       graph_.status(),
-      ErrorHas("'x' was asked for: name it in the dataset, .features = {{\"x\", array}}, or"));
+      ErrorHas("model_fn asks for features['x'], but features is one tensor without a name: "
+               "name it in the dataset, .features = {{\"x\", array}}, or"));
 }
 
 TEST_F(FeaturesTest, SeveralTensorsDoNotConvertSilently) {

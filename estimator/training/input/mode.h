@@ -1,4 +1,4 @@
-// What a model_fn is called for.
+// Mode: what a model_fn builds a graph for.
 #ifndef ESTIMATOR_TRAINING_INPUT_MODE_H_
 #define ESTIMATOR_TRAINING_INPUT_MODE_H_
 
@@ -8,7 +8,7 @@ namespace estimator {
 
 enum class Mode { kTrain, kEval, kPredict };
 
-// tf.estimator.ModeKeys' strings.
+// The strings of tf.estimator.ModeKeys.
 inline absl::string_view ModeName(Mode mode) {
   return mode == Mode::kTrain ? "train" : mode == Mode::kEval ? "eval" : "infer";
 }

@@ -4,8 +4,8 @@
 
 namespace estimator {
 
-// A position is small and costs little: it is kept before every step, since an iterator that has
-// failed has none.
+// The position is saved before every step because an iterator that has failed cannot give it. It is
+// small, so this costs little.
 absl::StatusOr<std::optional<StepInput>> OpenInput::Read() {
   EST_RETURN_IF_ERROR(error_);
   absl::StatusOr<std::string> position = feeder_->SaveState();

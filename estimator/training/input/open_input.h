@@ -1,4 +1,4 @@
-// OpenInput: the open input of a run, of which the first step may be looked at before it is used.
+// OpenInput: the open input of a run. The next step can be looked at before it is used.
 #ifndef ESTIMATOR_TRAINING_INPUT_OPEN_INPUT_H_
 #define ESTIMATOR_TRAINING_INPUT_OPEN_INPUT_H_
 
@@ -19,15 +19,15 @@ class OpenInput {
  public:
   explicit OpenInput(std::unique_ptr<Feeder> feeder) : feeder_(std::move(feeder)) {}
 
-  // The next step, without using it up; null at the end. Valid until the next call of anything
-  // here. An error comes again with every call of Peek and Next, until RestoreState.
+  // The next step, which the following Next returns; null at the end. Valid until the next call of
+  // a method of this class. After an error, Peek and Next return it again until RestoreState.
   absl::StatusOr<const StepInput*> Peek();
   absl::StatusOr<std::optional<StepInput>> Next();
-  // The step that Next gave last was not used after all: SaveState tells its position, until the
-  // next call of Next. (Next itself goes on behind it.)
+  // Tells that the step that Next returned last was not used. SaveState then returns the position
+  // of that step, until the next call of Next. Next still returns the step after it.
   void MarkLastUnused() { use_last_position_ = true; }
-  // The position of the next step that Next will give, whether or not it was looked at. After an
-  // error of the input: the position of the step that could not be read.
+  // The position of the step that Next will return, whether or not Peek has read it. After an error
+  // of the input, the position of the step that could not be read.
   absl::StatusOr<std::string> SaveState();
   absl::Status RestoreState(absl::string_view state);
   std::string Describe() const { return feeder_->Describe(); }
@@ -37,9 +37,9 @@ class OpenInput {
 
   const std::unique_ptr<Feeder> feeder_;
   std::optional<StepInput> peeked_;
-  absl::Status error_;  // of the step that failed; no other one comes in its place
-  std::string
-      last_position_;  // of the step that Next gave last, or that Peek looked at, or that failed
+  absl::Status error_;  // of the step that failed; it is not skipped
+  // The position of the step that Next returned last, that Peek read, or that failed.
+  std::string last_position_;
   bool use_last_position_ = false;
 };
 

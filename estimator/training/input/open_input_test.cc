@@ -57,7 +57,7 @@ TEST(OpenInput, AStepThatWasNotUsedComesAgainFromTheSavedState) {
   EXPECT_EQ(ValueOf(**again->Next()), 3);
 }
 
-// An iterator that has failed cannot tell where it stands.
+// An iterator that has failed cannot give its position.
 TEST(OpenInput, AfterAnErrorTheSavedStateIsThatOfTheStepThatFailed) {
   for (const bool peeks : {false, true}) {
     const auto fails = std::make_shared<bool>(true);

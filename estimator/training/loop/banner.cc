@@ -13,10 +13,10 @@ namespace {
 
 std::string Start(const TrainingBanner& banner) {
   if (banner.checkpoint.empty() && banner.start_step == 0) return "a new run";
-  std::string text = absl::StrCat("goes on after step ", banner.start_step);
+  std::string text = absl::StrCat("continues after step ", banner.start_step);
   if (banner.fell_back && !banner.checkpoint.empty()) {
     absl::StrAppend(&text, ", from ", Basename(banner.checkpoint),
-                    " (why that one: see the warning above)");
+                    " (the warning above says why this one)");
   }
   return text;
 }
@@ -44,7 +44,7 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
       {"program:", absl::StrCat(banner.info.num_instructions, " instructions, ",
                                 banner.info.num_fused_nodes, " ops fused")},
       {"seed:", banner.config.tf_random_seed ? absl::StrCat(*banner.config.tf_random_seed)
-                                             : "the default, fixed"},
+                                             : "the fixed default"},
       {"input:", banner.input},
       {"model_dir:", banner.config.model_dir.value_or("")},
       {"start:", Start(banner)},

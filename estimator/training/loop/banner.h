@@ -1,4 +1,4 @@
-// What people see before the first step.
+// The training banner: the settings of a run, logged before its first step.
 #ifndef ESTIMATOR_TRAINING_LOOP_BANNER_H_
 #define ESTIMATOR_TRAINING_LOOP_BANNER_H_
 
@@ -20,8 +20,8 @@ struct TrainingBanner {
   std::string input;
   int64_t examples_per_step = 0;
   int64_t start_step = 0;
-  std::string checkpoint = "";  // that was restored; none: a new run, or one that goes on in memory
-  bool fell_back = false;       // to that one: it is not what the state file names
+  std::string checkpoint = "";  // that was restored; empty: a new run, or variables in memory
+  bool fell_back = false;       // whether it is not the one that the state file names
 };
 
 // Lines of "name: value": backend, replicas and batch, parameters, planned memory, seed, input,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/training/hooks/checkpoint_saver_hook.h"
 #include "estimator/training/hooks/graph_writer_hook.h"
@@ -86,6 +87,15 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
                                                              .terminal = std::nullopt}));
   }
   append(spec.training_hooks);
+  return hooks;
+}
+
+absl::StatusOr<Hooks> MakeForwardHooks(const Hooks& user_hooks, const Hooks& spec_hooks,
+                                       absl::string_view method) {
+  Hooks hooks = user_hooks;
+  hooks.insert(hooks.end(), spec_hooks.begin(), spec_hooks.end());
+  if (std::find(hooks.begin(), hooks.end(), nullptr) != hooks.end())
+    return absl::InvalidArgumentError(absl::StrCat("a hook given to ", method, " is null"));
   return hooks;
 }
 

@@ -1,8 +1,9 @@
-// The hooks that a loop brings along, in TensorFlow's order.
+// The hooks of a loop: the default ones, the user's and the spec's, in TensorFlow's order.
 #ifndef ESTIMATOR_TRAINING_LOOP_DEFAULT_HOOKS_H_
 #define ESTIMATOR_TRAINING_LOOP_DEFAULT_HOOKS_H_
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/train_length.h"
@@ -15,17 +16,23 @@ struct TrainHookOptions {
   const BuiltModel& model;
   Hooks user_hooks;
   SavingListeners saving_listeners;
-  bool write_graph = false;  // graph.pbtxt and the graph event, if the config wants them
-  int64_t target_step = 0;   // for the progress line's time left; INT64_MAX: until the input ends
+  bool write_graph = false;  // whether to write graph.pbtxt and the graph event, if config says so
+  int64_t target_step = 0;   // for the time left in progress lines; INT64_MAX: the input's end
 };
 
-// Saver, graph writer, spec.training_chief_hooks, step counter, summary saver, the user's, NaN
-// guard, progress and loss lines, spec.training_hooks. A CheckpointSaverHook of the user's replaces
-// the default one. Errors: INVALID_ARGUMENT for a null hook or listener, or for listeners without
-// any saver. Source: TF 2.15 Estimator._train_with_estimator_spec.
+// The hooks of training, in this order: saver, graph writer, spec.training_chief_hooks, step
+// counter, summary saver, the user's, NaN guard, progress lines, spec.training_hooks. If the user
+// gives a CheckpointSaverHook, it replaces the default one.
+// Errors: INVALID_ARGUMENT for a null hook or listener, or for listeners without any saver.
+// Source: TF 2.15 Estimator._train_with_estimator_spec.
 absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options);
 
-// Whether a CheckpointSaverHook is among them: their End saves.
+// The hooks of an evaluation or a prediction: the user's, then the spec's. `method` is for
+// messages. Errors: INVALID_ARGUMENT for a null hook.
+absl::StatusOr<Hooks> MakeForwardHooks(const Hooks& user_hooks, const Hooks& spec_hooks,
+                                       absl::string_view method);
+
+// Whether there is a CheckpointSaverHook among the hooks, whose End saves.
 bool HasSaver(const Hooks& hooks);
 
 }  // namespace estimator

@@ -1,4 +1,4 @@
-// EvalResult: what an evaluation measured.
+// EvalResult: the result of an evaluation.
 #ifndef ESTIMATOR_TRAINING_LOOP_EVAL_RESULT_H_
 #define ESTIMATOR_TRAINING_LOOP_EVAL_RESULT_H_
 
@@ -17,13 +17,12 @@ struct EvalResult {
   int64_t num_examples = 0;
   int64_t num_steps = 0;
   double seconds = 0;
-  std::string checkpoint_path;  // empty: variables fresh from their initializers
+  std::string checkpoint_path;  // empty: the variables had their first values, or were in memory
 
-  // A scalar metric; NaN where there is none of that name, or it is a string.
+  // A scalar metric. NaN if there is none of that name, or if it is a string.
   double operator[](absl::string_view name) const;
   int64_t global_step() const;
-  // "accuracy = 0.979, global_step = 1000, loss = 0.063"; strings, which are summaries, are left
-  // out.
+  // "accuracy = 0.979, global_step = 1000, loss = 0.063". Strings are left out: they are summaries.
   std::string ToString() const;
 };
 

@@ -19,7 +19,7 @@ absl::Status WriteEvalSummary(const std::string& eval_dir, const EvalResult& res
           RetagSummary(name, value.scalar<std::string>(), max_summary_bytes);
       if (summary.ok()) {
         EST_RETURN_IF_ERROR(writer->AddSummary(*summary, step));
-      } else {  // TensorFlow's words where they say why
+      } else {  // TensorFlow's words
         LOG(WARNING) << "Skipping summary for " << name << ", "
                      << (absl::IsInvalidArgument(summary.status())
                              ? "cannot parse string to Summary"

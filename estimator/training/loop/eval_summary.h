@@ -1,4 +1,4 @@
-// Writes an evaluation's results where TensorBoard looks for them.
+// Writes the results of an evaluation to an event file, for TensorBoard.
 #ifndef ESTIMATOR_TRAINING_LOOP_EVAL_SUMMARY_H_
 #define ESTIMATOR_TRAINING_LOOP_EVAL_SUMMARY_H_
 
@@ -11,11 +11,14 @@
 
 namespace estimator {
 
-// At the evaluated step, into an event file of `eval_dir`: every scalar metric and `loss`; an array
-// as a tensor summary; a string as the serialized Summary that it is (summary::ImageValue), with
-// the tags NAME/0, NAME/1, ..., or not at all, with a warning, if it is none or has more than
-// max_summary_bytes with them; `checkpoint_path`, where there was one, as a string tensor.
-// `global_step` is no tag.
+// Writes one event of the evaluated step to an event file in `eval_dir`:
+//   a scalar metric, and `loss`     a scalar summary
+//   an array                        a tensor summary
+//   a string                        a serialized Summary (summary::ImageValue), with the tags
+//                                   NAME/0, NAME/1, ...; if it is not a Summary, or has more than
+//                                   max_summary_bytes with these tags, it is skipped with a warning
+//   checkpoint_path                 a string tensor, if it is not empty
+// `global_step` is the event's step and has no summary.
 // Source: TF 2.15 estimator._write_dict_to_summary.
 absl::Status WriteEvalSummary(const std::string& eval_dir, const EvalResult& result,
                               size_t max_summary_bytes = kMaxMessageBytes);

@@ -1,5 +1,5 @@
-// ForwardSession: what the hooks of an evaluation or a prediction see: one run per batch, nothing
-// saved.
+// ForwardSession: the session of an evaluation or a prediction, for its hooks. A run is one batch,
+// and nothing is saved.
 #ifndef ESTIMATOR_TRAINING_LOOP_FORWARD_SESSION_H_
 #define ESTIMATOR_TRAINING_LOOP_FORWARD_SESSION_H_
 
@@ -13,7 +13,7 @@
 
 namespace estimator {
 
-// Everything that it refers to outlives it.
+// The constructor's arguments outlive the session.
 class ForwardSession : public Session {
  public:
   ForwardSession(const Graph& graph, ModelState& state, const std::string& model_dir,
@@ -34,7 +34,7 @@ class ForwardSession : public Session {
     return absl::FailedPreconditionError("evaluation and prediction write no checkpoints");
   }
   int64_t restored_step() const override { return state_.global_step(); }
-  std::string FirstNonFiniteTensor() override { return "(looked for in training only)"; }
+  std::string FirstNonFiniteTensor() override { return "(only training looks for it)"; }
 
  private:
   const Graph& graph_;

@@ -21,7 +21,7 @@ absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& gr
       RunOnce(backend, graph, {.feeds = {}, .fetches = fetches, .updates = {}});
   if (!fetched.ok()) {
     return Annotate(fetched.status(),
-                    "a metric's value may depend on its own totals only, not on the batch");
+                    "a metric's value may depend on its own totals only, and not on the batch");
   }
   MetricValues values;
   size_t i = 0;
@@ -70,20 +70,20 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
       return absl::InvalidArgumentError(
           absl::StrCat("eval_metrics: '", name, "' ",
                        name == "loss" || name == "global_step"
-                           ? "is a name that evaluation adds by itself; choose another"
-                           : "is not a metric; return (value, update) pairs, as metrics::Mean and "
-                             "its like build them"));
+                           ? "is a name that evaluation uses itself; choose another"
+                           : "is not a metric; return (value, update) pairs, as metrics::Mean "
+                             "does"));
     }
     if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
       return absl::InvalidArgumentError(absl::StrCat(
           "eval_metrics: the value of '", name, "' (", metric.value.spec().ToString(),
           ") is one of a batch: it is computed from the function's argument ", input->name(),
-          "; a value comes from the metric's own totals: return what metrics::Mean and its like "
-          "build"));
+          "; a value must be computed from the metric's own totals: return what metrics::Mean "
+          "returns"));
     }
     updates.push_back(metric.update);
   }
-  // Totals that an earlier batch size has filled already stay as they are.
+  // Totals that the program of another batch size has initialized keep their values.
   EST_RETURN_IF_ERROR(programs_.empty()
                           ? InitializeVariables(program->graph, totals_, /*only_local=*/true)
                           : InitializeVariables(program->graph, totals_));

@@ -1,4 +1,4 @@
-// MetricAccumulator: eval_metrics on the host: metrics of the replicas' joined tensors.
+// MetricAccumulator: computes eval_metrics on the host, from the replicas' concatenated tensors.
 #ifndef ESTIMATOR_TRAINING_LOOP_METRIC_ACCUMULATOR_H_
 #define ESTIMATOR_TRAINING_LOOP_METRIC_ACCUMULATOR_H_
 
@@ -22,22 +22,22 @@ using metrics::MetricMap;
 // The values of metrics after the last update, by name.
 using MetricValues = std::map<std::string, Array>;
 
-// Fetches every metric's value once, from a graph whose local variables are in the backend's store.
+// Fetches every metric's value once. The local variables of `graph` are in the backend's store.
 absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& graph,
                                                const MetricMap& metrics);
 
-// Holds one small host program for each batch size, all over the same totals. Not thread-safe.
+// Has one host program for each batch size. All of them share the totals. Not thread-safe.
 class MetricAccumulator {
  public:
   explicit MetricAccumulator(std::function<MetricMap(const std::vector<Tensor>&)> fn);
   ~MetricAccumulator();
 
-  // All totals back to zero.
+  // Sets all totals to their initial values.
   absl::Status Reset();
-  // Builds the metrics of such tensors, so that what is wrong with them shows before a batch is
-  // computed. Errors: those of building the metrics.
+  // Builds the metrics for tensors of these specs, so that their errors are reported before a batch
+  // is computed. Errors: those of building the metrics.
   absl::Status Prepare(const std::vector<TensorSpec>& specs);
-  // values: one array per tensor of eval_metrics, with the batch on axis 0.
+  //   values: one array for each tensor of eval_metrics, with the batch on axis 0.
   // Errors: those of building the metrics, the first time a shape is seen; of their kernels.
   absl::Status Update(const std::vector<Array>& values);
   absl::StatusOr<MetricValues> Values();

@@ -9,12 +9,12 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/export/any_batch/batch_search.h"
 #include "estimator/export/saved_model/saved_model_writer.h"
 #include "estimator/export/serving/model_fn_signature.h"
 #include "estimator/training/model/built_model.h"
+#include "estimator/training/model/start_checkpoint.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -24,13 +24,13 @@ const char* ModeTag(Mode mode) {
   return mode == Mode::kTrain ? kTrainingTag : mode == Mode::kEval ? kEvalTag : kServingTag;
 }
 
-// "predictions/NAME", "metrics/NAME", and the bare word for a bare tensor.
+// "predictions/NAME" or "metrics/NAME"; for a bare tensor, `prefix` alone.
 std::string PrefixKey(const std::string& key, const std::string& prefix) {
   if (key.empty()) return prefix;
   return absl::StartsWith(key, prefix) ? key : absl::StrCat(prefix, "/", key);
 }
 
-// Loss, predictions and metrics, as a signature that is the mode's only one.
+// The only signature of train and eval: the loss, the predictions and the metrics.
 // Source: TF 2.15 export_output._SupervisedOutput.
 Signatures SupervisedSignatures(Graph& graph, const ModelSpec& spec,
                                 const InputReceiver& receiver) {
@@ -47,7 +47,7 @@ Signatures SupervisedSignatures(Graph& graph, const ModelSpec& spec,
   for (const auto& [name, metric] : metrics) {
     const std::string key = PrefixKey(name, "metrics");
     signature.outputs[absl::StrCat(key, "/value")] = metric.value;
-    // A signature names tensors; an operation is run by fetching an empty constant after it.
+    // A signature has tensors only. The update runs if the empty constant after it is fetched.
     Node* wrapper = graph.AddNode(
         "Const", {}, {{"value", Array(DType::kFloat32, {0})}, {"dtype", DType::kFloat32}},
         "metric_op_wrapper", {metric.update});
@@ -56,50 +56,54 @@ Signatures SupervisedSignatures(Graph& graph, const ModelSpec& spec,
   return {{spec.mode == Mode::kTrain ? "train" : "eval", std::move(signature)}};
 }
 
-// The model behind its receiver, and what else the callers want of it.
+// The model behind its receiver.
 struct BuiltExport {
   ExportGraph graph;
   Scaffold scaffold;
-  std::map<std::string, std::string> excluded;  // signatures, and why
+  std::map<std::string, std::string> excluded;  // signature -> why it is not exported
 };
 
 absl::StatusOr<BuiltExport> Build(const Strategy& strategy, const ServingInputReceiverFn& fn,
                                   Mode mode, std::optional<int64_t> seed, int64_t batch_size) {
-  BuiltExport built;
-  built.graph.graph = std::make_unique<Graph>();
-  Graph& graph = *built.graph.graph;
-  // Also where no seed is set: so ops with a seed of their own keep it, and others take their
-  // number among the random ops. Without a seed of the graph that would be a number among all
-  // nodes, of which there may be more for a larger batch.
-  graph.set_seed(seed.value_or(kDefaultGraphSeed));
-  const GraphScope scope(graph);
-  GetOrCreateGlobalStep();
-  if (!fn) return absl::InvalidArgumentError("an input receiver must be given");
-  const InputReceiver receiver = fn(batch_size);
-  EST_RETURN_IF_ERROR(graph.status());
-  EST_RETURN_IF_ERROR(Annotate(receiver.status, "input receiver"));
-  if (mode != Mode::kPredict && receiver.labels.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("exporting mode ", ModeName(mode),
-                                                   " needs labels: give a SupervisedInputReceiver "
-                                                   "(BuildRawSupervisedInputReceiverFn)"));
-  }
+  InputReceiver receiver;
+  const auto make_inputs = [&]() -> absl::StatusOr<ModelInputs> {
+    if (!fn) return absl::InvalidArgumentError("an input receiver must be given");
+    receiver = fn(batch_size);
+    EST_RETURN_IF_ERROR(Graph::Current().status());
+    EST_RETURN_IF_ERROR(Annotate(receiver.status, "input receiver"));
+    if (mode != Mode::kPredict && receiver.labels.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("exporting mode ", ModeName(mode),
+                       " needs labels: give a SupervisedInputReceiver "
+                       "(BuildRawSupervisedInputReceiverFn)"));
+    }
+    return ModelInputs{.features = receiver.features,
+                       .labels = mode == Mode::kPredict ? NamedTensors() : receiver.labels,
+                       .batch_size = receiver.batch_size.value_or(batch_size)};
+  };
+  // The graph has a seed even if none is set. Ops with a seed of their own keep it, and the others
+  // take their number among the random ops. Without a graph seed that number would count all nodes,
+  // of which a larger batch may have more.
   EST_ASSIGN_OR_RETURN(
-      const ModelSpec spec,
-      CallModelFn(
-          strategy, graph, Features(&graph, "features", receiver.features),
-          Labels(&graph, "labels", mode == Mode::kPredict ? NamedTensors() : receiver.labels), mode,
-          receiver.batch_size.value_or(batch_size)));
-  if (spec.scaffold_fn) built.scaffold = spec.scaffold_fn();
+      std::unique_ptr<BuiltModel> model,
+      BuildModelFrom(strategy, mode, seed.value_or(kDefaultGraphSeed), {}, make_inputs));
+  Graph& graph = *model->graph;
+  const GraphScope scope(graph);
+  BuiltExport built;
   built.graph.signatures =
-      mode == Mode::kPredict ? BuildServingSignatures(spec.export_outputs, receiver, built.excluded)
-                             : SupervisedSignatures(graph, spec, receiver);
+      mode == Mode::kPredict
+          ? BuildServingSignatures(model->spec.export_outputs, receiver, built.excluded)
+          : SupervisedSignatures(graph, model->spec, receiver);
   EST_RETURN_IF_ERROR(graph.status());
   built.graph.parsing = receiver.parsing;
-  built.graph.train_op = spec.train_op;
+  built.graph.train_op = model->spec.train_op;
+  built.graph.graph = std::move(model->graph);
+  built.scaffold = std::move(model->scaffold);
   return built;
 }
 
-// Calls the model_fn as often as it is asked to, and keeps what an ExportGraph does not hold.
+// Builds the model for each batch size that the export asks for, and keeps what an ExportGraph does
+// not have.
 class ModelBuilder {
  public:
   ModelBuilder(const ExportPass& pass, ServingInputReceiverFn receiver, Mode mode,
@@ -116,7 +120,7 @@ class ModelBuilder {
       return made;
     };
   }
-  // Beside a graph that fn() has made.
+  // What belongs to a graph that fn() has made.
   const BuiltExport& Of(const ExportGraph& made) const { return built_.at(made.graph.get()); }
 
   BatchSearchOptions options() const {
@@ -132,7 +136,8 @@ class ModelBuilder {
   std::map<const Graph*, BuiltExport> built_;  // without their graphs
 };
 
-// Says what a caller of the exported graph has to know about its batch.
+// Warns the users of the exported graph if it does not take every batch size that model_fn takes,
+// or takes more.
 void WarnOfBatch(Mode mode, const std::vector<std::string>& obstacles,
                  const std::vector<RefusedBatch>& refused, int64_t batch_size) {
   if (!obstacles.empty()) {
@@ -140,7 +145,7 @@ void WarnOfBatch(Mode mode, const std::vector<std::string>& obstacles,
                  << " only: " << absl::StrJoin(obstacles, "; ");
   } else if (!refused.empty()) {
     LOG(WARNING) << "The graph of mode " << ModeName(mode)
-                 << " takes any batch size its ops take, where model_fn refuses some: of "
+                 << " takes every batch size, but model_fn refuses some: of "
                  << absl::StrJoin(refused, ", ", [](std::string* out, const RefusedBatch& one) {
                       absl::StrAppend(out, one.batch_size, " (", one.error, ")");
                     });
@@ -166,7 +171,7 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
                                      : state.CopyFrom(mode.graph, trained_, mode.scaffold),
                                  absl::StrCat("exporting mode ", mode.name)));
     for (const Variable& variable : mode.graph.variables()) {
-      if (variable.local()) continue;  // a metric's total: its initializer is in the graph
+      if (variable.local()) continue;  // a metric's total; the graph has its initializer
       const std::string& name = variable.name();
       const Array& value = *state.store().Peek(name);
       const auto [first, is_new] = loaded_by.emplace(name, mode.name);
@@ -176,8 +181,8 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
         return absl::InvalidArgumentError(absl::StrCat(
             "variable '", name, "' has one value in mode ", first->second, " and another in mode ",
             mode.name,
-            " (Scaffold::restore_names or partial_restore of the one is not that of the "
-            "other), and a SavedModel holds one: export ",
+            " (their Scaffold::restore_names or partial_restore differ), and a SavedModel has "
+            "only one: export ",
             mode.name, " alone"));
       }
     }
@@ -185,22 +190,8 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
   return variables;
 }
 
-// Once for all modes, so that they are of one step, whatever a trainer saves in the meantime.
-absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadVariables(
-    const std::optional<std::string>& checkpoint_path,
+absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFromWarmStart(
     const std::vector<ExportedMode>& modes) const {
-  if (checkpoint_path.has_value()) {
-    EST_RETURN_IF_ERROR(Annotate(CheckCheckpoint(*checkpoint_path), "checkpoint_path"));
-    return LoadFrom(checkpoint_path, modes);
-  }
-  NewestCheckpoint newest(*config_.model_dir);
-  while (true) {
-    EST_ASSIGN_OR_RETURN(const std::optional<std::string> prefix, newest.Find());
-    if (trained_.AheadOf(prefix.value_or(""))) return LoadFrom(std::nullopt, modes);
-    if (!prefix.has_value()) break;
-    auto variables = LoadFrom(prefix, modes);
-    if (!newest.PassOver(*prefix, variables.status())) return variables;
-  }
   if (!warm_start_.has_value()) {
     return absl::NotFoundError(absl::StrCat("Couldn't find trained model at ", *config_.model_dir,
                                             "; train first, or give a checkpoint_path"));
@@ -211,8 +202,36 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadVariables(
   if (!variables.ok()) {
     return Annotate(variables.status(),
                     "before the first training, all variables are exported from the checkpoint of "
-                    "warm_start_from, by their own names; if it has not all of them, train first");
+                    "warm_start_from, by their own names; if some are missing there, train first");
   }
+  return variables;
+}
+
+// The checkpoint is chosen once for all modes. All of them then have the variables of one step,
+// even if a trainer saves during the export.
+absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadVariables(
+    const std::optional<std::string>& checkpoint_path,
+    const std::vector<ExportedMode>& modes) const {
+  StartCheckpoint start(*config_.model_dir);
+  EST_ASSIGN_OR_RETURN(const CheckpointChoice choice, start.Choose(checkpoint_path));
+  const bool by_caller = choice.by == CheckpointChoice::By::kCaller;
+  absl::StatusOr<std::shared_ptr<VariableStore>> variables;
+  EST_RETURN_IF_ERROR(start
+                          .Start(choice,
+                                 [&](CheckpointAttempt& attempt) {
+                                   const std::string& prefix = attempt.prefix();
+                                   if (!by_caller &&
+                                       trained_.RelativeTo(prefix) == MemoryState::kAhead) {
+                                     variables = LoadFrom(std::nullopt, modes);
+                                   } else if (prefix.empty()) {
+                                     variables = LoadFromWarmStart(modes);
+                                   } else {
+                                     variables = LoadFrom(prefix, modes);
+                                     return attempt.Reading(variables.status());
+                                   }
+                                   return variables.status();
+                                 })
+                          .status());
   return variables;
 }
 
@@ -254,7 +273,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
   if (exported.empty()) {
     return absl::InvalidArgumentError(
         "nothing to export: one of export_to_cpu and export_to_tpu must be true, and a TPU graph "
-        "is written for the mode infer alone");
+        "is written for the mode infer only");
   }
   std::vector<ExportedMode> modes;
   for (const Exported& one : exported) {
@@ -298,7 +317,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> ModelExporter::MakePredictor(
     const MakePredictorOptions& options) {
   ModelBuilder builder(pass, receiver, Mode::kPredict, config_.tf_random_seed);
   EST_ASSIGN_OR_RETURN(BatchModel model, FindBatchModel(builder.fn(), builder.options()));
-  // With batch_sizes the caller knows.
+  // A caller that gives batch_sizes knows about the obstacles.
   WarnOfBatch(Mode::kPredict,
               options.batch_sizes.empty() ? model.obstacles : std::vector<std::string>(),
               model.refused, model.batch_size);

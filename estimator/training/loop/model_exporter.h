@@ -1,8 +1,8 @@
-// Exports a model_fn for those who serve it: as a SavedModel, a frozen graph, a Predictor.
+// ModelExporter: exports a model_fn as a SavedModel, a frozen graph or a Predictor.
 //
-// model_fn is called for several batch sizes: see export/any_batch/batch_search.h. Of its Scaffold, what
-// says how to restore is used (restore_names, partial_restore), as TensorFlow uses its saver; local
-// variables are initialized in the file as by TensorFlow's default local_init_op.
+// model_fn is called for several batch sizes; export/any_batch/batch_search.h says why. Its
+// Scaffold's restore_names and partial_restore are used, as TensorFlow uses the Scaffold's saver.
+// Local variables are initialized in the file, as by TensorFlow's default local_init_op.
 #ifndef ESTIMATOR_TRAINING_LOOP_MODEL_EXPORTER_H_
 #define ESTIMATOR_TRAINING_LOOP_MODEL_EXPORTER_H_
 
@@ -26,85 +26,90 @@
 namespace estimator {
 
 struct ExportSavedModelOptions {
-  // Files that go to assets/ under their own names, such as vocabularies; a second words.txt of
-  // other contents is words.txt_1, as TensorFlow has it. Each graph has a string constant
-  // `asset_path` for each, which TensorFlow's loaders set to where they found the file.
+  // Files that are copied to assets/ under their own names, such as vocabularies. A second
+  // words.txt with other contents becomes words.txt_1, as in TensorFlow. Each graph has a string
+  // constant `asset_path` for each file, which TensorFlow's loaders set to the path of the file.
   std::vector<std::string> assets = {};
-  // Path under assets.extra/ -> file that is copied there.
+  // Path under assets.extra/ -> the file to copy there.
   std::map<std::string, std::string> assets_extra = {};
   bool as_text = false;                                       // saved_model.pbtxt instead of .pb
-  std::optional<std::string> checkpoint_path = std::nullopt;  // none: the newest of model_dir
-  // What to export (TensorFlow's experimental_mode). Train and eval take a supervised receiver.
+  std::optional<std::string> checkpoint_path = std::nullopt;  // nullopt: the newest of model_dir
+  // The mode to export (TensorFlow's experimental_mode). Train and eval need a supervised receiver.
   Mode mode = Mode::kPredict;
 };
 
 struct WriteFrozenGraphOptions {
   std::string signature_key = kDefaultServingSignatureKey;
-  std::optional<std::string> checkpoint_path = std::nullopt;  // none: the newest of model_dir
+  std::optional<std::string> checkpoint_path = std::nullopt;  // nullopt: the newest of model_dir
 };
 
 struct MakePredictorOptions {
   std::string signature_key = kDefaultServingSignatureKey;
-  std::optional<std::string> checkpoint_path = std::nullopt;  // none: the newest of model_dir
-  // Of a model that is tied to its batch size (a constant 1.0 / batch): the sizes of requests that
-  // it is to be built for, beside predict_batch_size. Others take any size.
+  std::optional<std::string> checkpoint_path = std::nullopt;  // nullopt: the newest of model_dir
+  // For a model that is tied to its batch size, as by a constant 1.0 / batch: the request sizes to
+  // build it for, besides predict_batch_size. Other models take any size and ignore this.
   std::vector<int64_t> batch_sizes = {};
   PredictorOptions predictor = {};
 };
 
-// A receiver for each mode that is to be exported.
+// A receiver for each mode to export.
 using InputReceiverFnMap = std::map<Mode, ServingInputReceiverFn>;
 
-// One way to call the model_fn for an export, and the tags of its graphs beside the mode's:
-// TPUEstimator writes its PREDICT graph twice, for the CPU and for a TPU.
+// One way to call the model_fn for an export, and the extra tags of its graphs. TPUEstimator has
+// two passes for PREDICT, for the CPU and for a TPU.
 struct ExportPass {
   std::shared_ptr<const Strategy> strategy = nullptr;
   std::vector<std::string> extra_tags = {};
   bool predict_only = false;
 };
 
-// What stands behind the estimators' methods of these names. Everything that it refers to outlives
-// it. Not thread-safe.
+// The implementation of the estimators' methods of the same names. The constructor's arguments
+// outlive the exporter. Not thread-safe.
 class ModelExporter {
  public:
-  // `trained`: variables in memory, used where no checkpoint is written. `warm_start`: its
-  // checkpoint is used where there is none.
+  // `trained`: the variables in memory, used if training writes no checkpoints. `warm_start`: its
+  // checkpoint is used if there is no other.
   ModelExporter(const RunConfig& config, const std::optional<WarmStartSettings>& warm_start,
                 const ModelState& trained)
       : config_(config), warm_start_(warm_start), trained_(trained) {}
 
-  // Writes the modes in the order train, eval, predict.
-  // Returns the folder. Errors: INVALID_ARGUMENT if no receiver is given, or for a variable that
-  // the checkpoint lacks, naming the mode, or that two modes restore otherwise, naming both;
-  // NOT_FOUND if there is no checkpoint.
+  // Writes the modes in the order train, eval, predict, and returns the folder.
+  // Errors: INVALID_ARGUMENT if no receiver is given, if the checkpoint lacks a variable, or if two
+  // modes restore a variable from different values; it names the modes. NOT_FOUND if there is no
+  // checkpoint.
   absl::StatusOr<std::string> ExportAllSavedModels(const std::string& export_dir_base,
                                                    const InputReceiverFnMap& receivers,
                                                    const std::vector<ExportPass>& passes,
                                                    const ExportSavedModelOptions& options);
-  // A serialized GraphDef at `path`. Returns which nodes to feed and to fetch.
+  // Writes a serialized GraphDef to `path`. Returns which nodes to feed and to fetch.
   absl::StatusOr<FrozenGraph> WriteFrozenGraph(const std::string& path,
                                                const ServingInputReceiverFn& receiver,
                                                const ExportPass& pass,
                                                const WriteFrozenGraphOptions& options);
-  // Lives on when the estimator goes. Receiver and model_fn are called here, not by requests.
+  // The predictor may outlive the estimator. Receiver and model_fn are called here, not by
+  // requests.
   absl::StatusOr<std::unique_ptr<Predictor>> MakePredictor(const ServingInputReceiverFn& receiver,
                                                            const ExportPass& pass,
                                                            const MakePredictorOptions& options);
 
  private:
-  // A graph whose variables are exported, and the name of its mode.
+  // A graph whose variables are exported.
   struct ExportedMode {
     const Graph& graph;
     const Scaffold& scaffold;
     std::string name;
   };
-  // The values of all the modes' variables from checkpoint_path, else the newest checkpoint that is
-  // whole, those in memory, or the checkpoint of the warm start (as TF 2.15
-  // Estimator._export_all_saved_models: all of it, not what WarmStartSettings chooses).
+  // The values of all the modes' variables. They come from checkpoint_path if it is given, else
+  // from the newest checkpoint that is whole, or from memory if training continued there. If there
+  // is neither, they come from the checkpoint of the warm start: all of it, and not only what
+  // WarmStartSettings chooses. Source: TF 2.15 Estimator._export_all_saved_models.
   absl::StatusOr<std::shared_ptr<VariableStore>> LoadVariables(
       const std::optional<std::string>& checkpoint_path,
       const std::vector<ExportedMode>& modes) const;
-  // From one checkpoint; nullopt: from memory.
+  // As above, if there is no other source.
+  absl::StatusOr<std::shared_ptr<VariableStore>> LoadFromWarmStart(
+      const std::vector<ExportedMode>& modes) const;
+  // From the checkpoint `prefix`; nullopt: from memory.
   absl::StatusOr<std::shared_ptr<VariableStore>> LoadFrom(
       const std::optional<std::string>& prefix, const std::vector<ExportedMode>& modes) const;
 

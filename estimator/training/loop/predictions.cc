@@ -7,16 +7,15 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/training/input/open_input.h"
+#include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/forward_session.h"
-#include "estimator/training/model/replica_reduce.h"
-#include "glog/logging.h"
+#include "estimator/training/loop/step_runner.h"
 
 namespace estimator {
 namespace {
 
-// The predictions that `keys` ask for; all of them without any.
+// The predictions that `keys` name; all of them if there are no keys.
 absl::StatusOr<std::map<std::string, Tensor>> Select(
     const std::map<std::string, Tensor>& predictions, const std::vector<std::string>& keys) {
   if (keys.empty()) return predictions;
@@ -47,15 +46,16 @@ struct Predictions::State {
   const ModelState& trained;
   std::unique_ptr<OpenInput> input;
   std::unique_ptr<ForwardSession> session;
-  ModelCache::Entry* first = nullptr;
-  Hooks hooks;
-  Prediction batch;
-  int64_t num_rows = 0;
+  std::unique_ptr<StepRunner> runner;  // null before Open, for an empty input, and after the end
+  Prediction batch;                    // of the step that ran last
+  int64_t num_rows = 0;                // of `batch`, if rows are asked for
   int64_t next_row = 0;
-  bool ended = false;
+  bool ended = false;  // no more steps: the input ended, or a hook asked to stop
 
   absl::Status Open();
-  absl::Status RunBatch(const StepInput& input);
+  // Runs `next`, the next batch of the input.
+  absl::Status RunBatch(const StepInput& next);
+  absl::Status CountRows();
   absl::StatusOr<std::optional<Prediction>> Next();
 };
 
@@ -67,17 +67,9 @@ Predictions::Predictions(Predictions&&) noexcept = default;
 absl::Status Predictions::State::Open() {
   const Strategy& strategy = loop.strategy_;
   EST_RETURN_IF_ERROR(strategy.Validate(Mode::kPredict));
-  std::string checkpoint;
-  if (options.checkpoint_path.has_value()) {
-    EST_RETURN_IF_ERROR(Annotate(CheckCheckpoint(*options.checkpoint_path), "checkpoint_path"));
-    checkpoint = *options.checkpoint_path;
-  } else {
-    EST_ASSIGN_OR_RETURN(checkpoint, loop.models_.NewestOrNone());
-    if (checkpoint.empty() && !trained.AheadOf("")) {
-      LOG(INFO) << "Could not find trained model in " << loop.model_dir_ << ": predicting with "
-                << (loop.warm_started_ ? "warm-started" : "freshly initialized") << " variables";
-    }
-  }
+  EST_ASSIGN_OR_RETURN(
+      const CheckpointChoice choice,
+      loop.models_.ChooseCheckpoint(options.checkpoint_path, trained, "predicting with"));
   EST_ASSIGN_OR_RETURN(std::unique_ptr<Feeder> feeder,
                        strategy.OpenInput(Mode::kPredict, input_fn));
   input = std::make_unique<OpenInput>(std::move(feeder));
@@ -86,81 +78,40 @@ absl::Status Predictions::State::Open() {
     ended = true;
     return absl::OkStatus();
   }
-  EST_ASSIGN_OR_RETURN(first, loop.models_.For(*peeked));
-  EST_RETURN_IF_ERROR(
-      loop.models_
-          .EnsureVariables(*first->model, checkpoint, options.checkpoint_path ? nullptr : &trained)
-          .status());
+  EST_ASSIGN_OR_RETURN(const ModelCache::Entry* first, loop.models_.For(*peeked));
+  EST_RETURN_IF_ERROR(loop.models_.EnsureVariables(*first->model, choice, trained).status());
   session = std::make_unique<ForwardSession>(*first->model->graph, loop.models_.state(),
                                              loop.model_dir_, peeked->num_examples);
-  hooks = options.hooks;
-  hooks.insert(hooks.end(), first->model->spec.prediction_hooks.begin(),
-               first->model->spec.prediction_hooks.end());
-  for (const auto& hook : hooks) {
-    if (hook == nullptr) return absl::InvalidArgumentError("a hook given to Predict is null");
-    EST_RETURN_IF_ERROR(hook->Begin(*first->model->graph));
-  }
-  for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->AfterCreateSession(*session));
-  return absl::OkStatus();
+  EST_ASSIGN_OR_RETURN(
+      Hooks hooks, MakeForwardHooks(options.hooks, first->model->spec.prediction_hooks, "Predict"));
+  runner = std::make_unique<StepRunner>(
+      *session, std::move(hooks),
+      StepRunner::Options{.broadcast = strategy.broadcast(Mode::kPredict)});
+  EST_RETURN_IF_ERROR(runner->Begin(*first->model->graph));
+  return runner->AfterCreateSession();
 }
 
-absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
-  EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, loop.models_.For(step_input));
-  CompiledStep& step = *entry->step;
+absl::Status Predictions::State::RunBatch(const StepInput& next) {
+  EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, loop.models_.For(next));
   EST_ASSIGN_OR_RETURN(const auto selected,
                        Select(entry->model->spec.predictions, options.predict_keys));
-  std::map<std::string, size_t> fetches_by_name;
-  for (const auto& [name, tensor] : selected) fetches_by_name[name] = step.Fetch(tensor);
-  const std::optional<HostCall>& host_call = entry->model->spec.host_call;
-  std::vector<size_t> host_call_fetches;
-  if (host_call) {
-    for (const Tensor& tensor : host_call->tensors) host_call_fetches.push_back(step.Fetch(tensor));
-  }
-  RunContext context(*session, loop.models_.state().global_step());
-  std::vector<std::vector<size_t>> hook_fetches;
-  for (const auto& hook : hooks) {
-    std::vector<size_t> fetches;
-    for (const Tensor& tensor : hook->BeforeRun(context)) {
-      const Tensor here = entry == first ? tensor : entry->model->graph->FindTensor(tensor.name());
-      if (here.valid()) fetches.push_back(step.Fetch(here));
-    }
-    hook_fetches.push_back(std::move(fetches));
-  }
-  EST_ASSIGN_OR_RETURN(Executable * executable, step.executable());
-  EST_ASSIGN_OR_RETURN(const StepFeeds feeds, step.Feeds(step_input));
-  std::vector<RunValues> hook_values(hooks.size());
+  std::vector<Tensor> fetches;
+  for (const auto& [name, tensor] : selected) fetches.push_back(tensor);
   batch.clear();
-  const bool broadcast = loop.strategy_.broadcast(Mode::kPredict);
-  const Outfeed outfeed = [&](int64_t, const StepFetches& fetches) -> absl::Status {
-    if (host_call) {
-      std::vector<Array> values;
-      for (const size_t index : host_call_fetches)
-        values.push_back(ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));
-      EST_RETURN_IF_ERROR(host_call->fn(values));
-    }
-    for (const auto& [name, index] : fetches_by_name)
-      batch[name] = ReduceReplicas(FetchOfReplicas(fetches, index, broadcast));
-    for (size_t i = 0; i < hooks.size(); ++i) {
-      for (const size_t index : hook_fetches[i])
-        hook_values[i].results.push_back(
-            ReduceReplicas(FetchOfReplicas(fetches, index, broadcast)));
-    }
-    return absl::OkStatus();
+  const auto on_step = [&](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
+    size_t i = 0;
+    for (const auto& [name, tensor] : selected) batch[name] = step.values[i++];
+    return StepVerdict::kApply;
   };
-  EST_RETURN_IF_ERROR(executable
-                          ->RunLoop(
-                              1,
-                              [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
-                                return std::optional<StepFeeds>(feeds);
-                              },
-                              outfeed)
-                          .status());
-  for (size_t i = 0; i < hooks.size(); ++i) {
-    hook_values[i].global_step = context.global_step();
-    hook_values[i].num_steps = 1;
-    EST_RETURN_IF_ERROR(hooks[i]->AfterRun(context, hook_values[i]));
-  }
-  if (context.stop_requested()) ended = true;
+  EST_ASSIGN_OR_RETURN(const StepRun run, runner->Run({.step = *entry->step,
+                                                       .input = *input,
+                                                       .fetches = std::move(fetches),
+                                                       .on_step = on_step}));
+  if (run.stop_requested) ended = true;
+  return CountRows();
+}
+
+absl::Status Predictions::State::CountRows() {
   num_rows = -1;
   next_row = 0;
   if (!options.yield_single_examples) return absl::OkStatus();
@@ -183,17 +134,15 @@ absl::Status Predictions::State::RunBatch(const StepInput& step_input) {
 absl::StatusOr<std::optional<Prediction>> Predictions::State::Next() {
   if (input == nullptr) EST_RETURN_IF_ERROR(Open());
   if (next_row >= num_rows) {
-    std::optional<StepInput> next;
+    const StepInput* next = nullptr;
     if (!ended) {
-      EST_ASSIGN_OR_RETURN(next, input->Next());
+      EST_ASSIGN_OR_RETURN(next, input->Peek());
     }
     if (InterruptRequested()) return absl::CancelledError("interrupted while predicting");
-    if (!next.has_value()) {
-      if (!ended || session != nullptr) {
-        for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->End(*session));
-        hooks.clear();
-      }
+    if (next == nullptr) {
       ended = true;
+      if (runner != nullptr) EST_RETURN_IF_ERROR(runner->End());
+      runner = nullptr;  // End is called once
       return std::optional<Prediction>();
     }
     EST_RETURN_IF_ERROR(RunBatch(*next));
@@ -225,8 +174,7 @@ PredictLoop::PredictLoop(const Strategy& strategy, const RunConfig& config,
                          const std::optional<WarmStartSettings>& warm_start)
     : strategy_(strategy),
       model_dir_(*config.model_dir),
-      models_(strategy, Mode::kPredict, model_dir_, config.tf_random_seed, warm_start),
-      warm_started_(warm_start.has_value()) {}
+      models_(strategy, Mode::kPredict, model_dir_, config.tf_random_seed, warm_start) {}
 
 Predictions PredictLoop::Predict(const InputFn& input_fn, PredictOptions options,
                                  const ModelState& trained) {
@@ -237,7 +185,7 @@ Predictions PredictLoop::Predict(const InputFn& input_fn, PredictOptions options
                                                                  .trained = trained,
                                                                  .input = nullptr,
                                                                  .session = nullptr,
-                                                                 .hooks = {},
+                                                                 .runner = nullptr,
                                                                  .batch = {}}),
       absl::OkStatus());
 }

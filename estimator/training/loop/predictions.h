@@ -1,4 +1,4 @@
-// Predictions: a lazy sequence with exactly one row per example, in the input's order.
+// Predictions: a lazy sequence of one row for each example, in the input's order.
 #ifndef ESTIMATOR_TRAINING_LOOP_PREDICTIONS_H_
 #define ESTIMATOR_TRAINING_LOOP_PREDICTIONS_H_
 
@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
 #include "estimator/training/hooks/hook.h"
+#include "estimator/training/input/input_fn.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/model/model_cache.h"
 #include "estimator/training/model/strategy.h"
@@ -19,27 +20,29 @@
 namespace estimator {
 
 struct PredictOptions {
-  // None: all predictions of the spec.
+  // The predictions to return. Empty: all predictions of the spec.
   std::vector<std::string> predict_keys = {};
   Hooks hooks = {};
+  // nullopt: as in EvaluateOptions.
   std::optional<std::string> checkpoint_path = std::nullopt;
-  // False: a batch at a time, whose arrays may differ in their first axis.
+  // False: Next returns a batch at a time, whose arrays may differ in their first axis.
   bool yield_single_examples = true;
 };
 
-// Named arrays of one example (without the batch axis), or of one batch; a bare tensor has the name
-// "".
+// Arrays by name, of one example (without the batch axis) or of one batch. A bare tensor has the
+// name "".
 using Prediction = std::map<std::string, Array>;
 
-// Not thread-safe. The estimator that made it outlives it.
+// Not thread-safe. The estimator that made the sequence outlives it.
 class Predictions {
  public:
-  // The next row (or batch); nullopt at the end. The first call builds the model and reads the
-  // checkpoint; nothing runs before.
-  // Errors: those of the input and the model; INVALID_ARGUMENT if no predict_keys match, or if rows
-  // are asked for and predictions differ in their first axis. An error repeats.
+  // The next row, or the next batch; nullopt at the end. The first call builds the model and reads
+  // the checkpoint.
+  // Errors: those of the input, of the model and of hooks; INVALID_ARGUMENT if none of predict_keys
+  // is a prediction, or if rows are asked for and the predictions differ in their first axis. After
+  // an error, every call returns that error.
   absl::StatusOr<std::optional<Prediction>> Next();
-  // What is left, all at once.
+  // All rows or batches that are left.
   absl::StatusOr<std::vector<Prediction>> All();
 
   ~Predictions();
@@ -59,7 +62,7 @@ class PredictLoop {
   PredictLoop(const Strategy& strategy, const RunConfig& config,
               const std::optional<WarmStartSettings>& warm_start = std::nullopt);
   Predictions Predict(const InputFn& input_fn, PredictOptions options, const ModelState& trained);
-  // A sequence that gives this error.
+  // A sequence whose Next returns `status`.
   static Predictions Failed(absl::Status status);
 
  private:
@@ -67,7 +70,6 @@ class PredictLoop {
   const Strategy& strategy_;
   const std::string model_dir_;
   ModelCache models_;
-  const bool warm_started_;  // without a checkpoint
 };
 
 }  // namespace estimator

@@ -13,7 +13,7 @@ namespace estimator {
 namespace {
 
 constexpr char kChief[] = "chief";
-constexpr char kMaster[] = "master";  // what a chief was called before TensorFlow 1.4
+constexpr char kMaster[] = "master";  // the name of a chief before TensorFlow 1.4
 constexpr char kWorker[] = "worker";
 constexpr char kPs[] = "ps";
 constexpr char kEvaluator[] = "evaluator";
@@ -26,7 +26,7 @@ absl::Status Invalid(const Parts&... parts) {
 absl::StatusOr<proto::TfConfig> ParseJson(absl::string_view json) {
   proto::TfConfig config;
   google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;  // cluster managers add keys of their own
+  options.ignore_unknown_fields = true;  // cluster managers add their own keys
   const auto parsed = google::protobuf::util::JsonStringToMessage(
       google::protobuf::StringPiece(json.data(), json.size()), &config, options);
   if (!parsed.ok()) {
@@ -76,8 +76,8 @@ absl::Status SetLocalTask(const proto::TfConfig& config, TaskConfig& task) {
     task.task_id = config.task().index();
   }
   if (task.task_type != kWorker || task.task_id != 0) {
-    return Invalid("without a cluster the task is worker 0, given ", task.task_type, " ",
-                   task.task_id, "; add the cluster, or leave the task out");
+    return Invalid("without a cluster the task must be worker 0, given ", task.task_type, " ",
+                   task.task_id, "; add the cluster, or remove the task");
   }
   return absl::OkStatus();
 }
@@ -102,7 +102,7 @@ absl::Status SetClusterTask(const proto::TfConfig& config, TaskConfig& task) {
 
   size_t num_nodes = 0;
   for (const auto& [job, addresses] : task.cluster_spec) num_nodes += addresses.size();
-  if (task.task_type == kEvaluator) {  // stands beside the cluster
+  if (task.task_type == kEvaluator) {  // not part of the cluster
     task.cluster_spec.clear();
     task.is_chief = false;
     task.num_worker_replicas = 0;
@@ -111,7 +111,7 @@ absl::Status SetClusterTask(const proto::TfConfig& config, TaskConfig& task) {
   }
   const auto job = task.cluster_spec.find(task.task_type);
   if (job == task.cluster_spec.end()) {
-    return Invalid("the task's type \"", task.task_type, "\" is no job of the cluster (",
+    return Invalid("the task's type \"", task.task_type, "\" is not a job of the cluster (",
                    absl::StrJoin(task.cluster_spec, ", ",
                                  [](std::string* out, const auto& entry) {
                                    absl::StrAppend(out, entry.first);

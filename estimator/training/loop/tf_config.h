@@ -1,4 +1,4 @@
-// TF_CONFIG: the environment variable, JSON, in which a cluster manager tells a process what it is.
+// TF_CONFIG: an environment variable in JSON. A cluster manager sets it to tell a process its role.
 //
 //   {"cluster": {"chief": ["host0:2222"], "worker": ["host1:2222"], "ps": ["host2:2222"]},
 //    "task": {"type": "worker", "index": 0}, "model_dir": "/shared/model"}
@@ -17,7 +17,7 @@
 
 namespace estimator {
 
-// What TF_CONFIG says of this process. The default is a process on its own.
+// The role of this process. The default is a process without a cluster.
 // Source: TF 2.15 tf.estimator.RunConfig, its derived properties.
 struct TaskConfig {
   std::map<std::string, std::vector<std::string>> cluster_spec = {};  // job -> addresses
@@ -27,21 +27,23 @@ struct TaskConfig {
   std::string master = "";  // "" is this process
   std::string evaluation_master = "";
   int64_t num_ps_replicas = 0;
-  int64_t num_worker_replicas = 1;  // the chief among them
-  // Chief 0, then the other jobs in alphabetical order, ps last; none for an evaluator.
+  int64_t num_worker_replicas = 1;  // including the chief
+  // The chief has 0, then come the other jobs in alphabetical order, with ps last. An evaluator has
+  // none.
   std::optional<int64_t> global_id_in_cluster = 0;
   std::optional<std::string> model_dir = std::nullopt;
 };
 
-// Of an empty string: the default.
-// Errors: INVALID_ARGUMENT naming what is wrong with the JSON, the cluster or the task.
+// Parses the value of TF_CONFIG. An empty string gives the default.
+// Errors: INVALID_ARGUMENT that says what is wrong with the JSON, the cluster or the task.
 absl::StatusOr<TaskConfig> ParseTfConfig(absl::string_view json);
 
-// Of the environment variable TF_CONFIG.
+// Parses the environment variable TF_CONFIG.
 absl::StatusOr<TaskConfig> TaskConfigFromEnvironment();
 
-// Whether this process may train. It trains alone, so the cluster must have no other that does.
-// Errors: INVALID_ARGUMENT for an evaluator or a ps; UNIMPLEMENTED for a cluster of several.
+// Whether this process may train. Training runs in one process, so the cluster must have only one
+// task that trains.
+// Errors: INVALID_ARGUMENT for an evaluator or a ps; UNIMPLEMENTED if several tasks train.
 absl::Status CheckMayTrain(const TaskConfig& task);
 
 }  // namespace estimator

@@ -46,8 +46,8 @@ TEST(TfConfig, WithoutAClusterTheProcessIsWorkerZeroAndChief) {
 
 // Behaviour B6.
 TEST(TfConfig, WithoutAClusterAnyOtherTaskIsRefused) {
-  ExpectRefused(R"({"task": {"type": "ps", "index": 0}})", "the task is worker 0, given ps 0");
-  ExpectRefused(R"({"task": {"index": 1}})", "the task is worker 0, given worker 1");
+  ExpectRefused(R"({"task": {"type": "ps", "index": 0}})", "the task must be worker 0, given ps 0");
+  ExpectRefused(R"({"task": {"index": 1}})", "the task must be worker 0, given worker 1");
 }
 
 // Behaviour B6.
@@ -76,7 +76,7 @@ TEST(TfConfig, AClusterNeedsExactlyOneChiefAndAWholeTask) {
   ExpectRefused(R"({"cluster": {"chief": ["c:1"]}, "task": {"type": "chief", "index": 1}})",
                 "the job \"chief\" has 1 tasks");
   ExpectRefused(R"({"cluster": {"chief": ["c:1"]}, "task": {"type": "wroker", "index": 0}})",
-                "\"wroker\" is no job of the cluster (chief)");
+                "\"wroker\" is not a job of the cluster (chief)");
 }
 
 // Behaviour B8.

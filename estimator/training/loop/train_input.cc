@@ -12,18 +12,18 @@ namespace estimator {
 
 absl::StatusOr<const StepInput*> TrainInput::First(const InputFn& input_fn,
                                                    const Position& position) {
-  const bool in_step = position.ahead || position.in_memory_same;
-  bool moved = input_ != nullptr && identity_ == input_fn.identity() && in_step;
+  bool moved = input_ != nullptr && identity_ == input_fn.identity() &&
+               position.memory != MemoryState::kOther;
   if (!moved) {
     EST_RETURN_IF_ERROR(OpenAtStart(input_fn));
-    if (!position.ahead && !position.checkpoint.empty()) {
+    if (position.memory != MemoryState::kAhead && !position.checkpoint.empty()) {
       EST_ASSIGN_OR_RETURN(moved, Restore(position.checkpoint));
     }
   }
   EST_ASSIGN_OR_RETURN(const StepInput* first, input_->Peek());
   if (first != nullptr || !moved) return first;
-  // Programs that train an epoch a call rely on it.
-  LOG(INFO) << "The input was read to its end before; it begins anew";
+  // Programs that train one epoch per call rely on this.
+  LOG(INFO) << "An earlier call read the input to its end; it begins again";
   EST_RETURN_IF_ERROR(OpenAtStart(input_fn));
   return input_->Peek();
 }
@@ -39,10 +39,11 @@ absl::Status TrainInput::OpenAtStart(const InputFn& input_fn) {
   return absl::OkStatus();
 }
 
-// False: the checkpoint has no position for this input, which stays at its beginning.
+// Moves the input to the checkpoint's position. Returns false if the checkpoint has no position for
+// this input; the input then stays at its beginning.
 absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
   const std::string path = InputStatePath(checkpoint);
-  if (!FileExists(path)) {  // TensorFlow's own checkpoint, or deleted
+  if (!FileExists(path)) {  // a checkpoint of TensorFlow's, or a deleted file
     LOG(INFO) << "The input starts at its beginning: there is no " << path;
     return false;
   }
@@ -57,7 +58,7 @@ absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
     return absl::Status(
         restored.code(),
         absl::StrCat(path, ": ", restored.message(), ". The variables of ", Basename(checkpoint),
-                     " are not affected: delete ", path, " to go on from step ",
+                     " are not affected: delete ", path, " to continue from step ",
                      StepOfPrefix(checkpoint), " with the input at its beginning"));
   }
   return true;

@@ -1,5 +1,5 @@
-// TrainInput: the input of a Trainer, which stays open between calls, so that a loop of one's own
-// around Train neither reads an example twice nor passes one over.
+// TrainInput: the input of a Trainer. It stays open between calls, so that a program that calls
+// Train in a loop reads every example once.
 #ifndef ESTIMATOR_TRAINING_LOOP_TRAIN_INPUT_H_
 #define ESTIMATOR_TRAINING_LOOP_TRAIN_INPUT_H_
 
@@ -10,7 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "estimator/training/input/input_fn.h"
 #include "estimator/training/input/open_input.h"
+#include "estimator/training/input/step_input.h"
+#include "estimator/training/model/model_state.h"
 #include "estimator/training/model/strategy.h"
 
 namespace estimator {
@@ -18,19 +21,19 @@ namespace estimator {
 // Not thread-safe.
 class TrainInput {
  public:
-  // `strategy` outlives it. `seed`: of shuffles that name none.
+  // `strategy` outlives it. `seed`: for shuffles without a seed of their own.
   TrainInput(const Strategy& strategy, std::optional<int64_t> seed)
       : strategy_(strategy), seed_(seed) {}
 
-  // Where the variables stand, to which the input must fit.
+  // The position of the variables, which the position of the input must match.
   struct Position {
-    std::string checkpoint;       // the newest; empty: none
-    bool ahead = false;           // the variables in memory have learnt more than it
-    bool in_memory_same = false;  // the variables in memory are those of the checkpoint
+    std::string checkpoint;  // the newest; empty: none
+    MemoryState memory = MemoryState::kOther;
   };
-  // The step's input that training begins with. An input that is open already goes on where it
-  // stands, if it is the same one and the variables in memory are; else it is opened, and moved to
-  // where the checkpoint was taken. One that was read to its end begins anew. Null: it is empty.
+  // The input of the first step; null if the input is empty.
+  // If the same input is open and training continues with the variables in memory, the input
+  // continues. Otherwise it is opened and moved to the checkpoint's position. An input that was
+  // read to its end begins again.
   // Errors: those of the input_fn and the input; DATA_LOSS naming the file of a damaged position.
   absl::StatusOr<const StepInput*> First(const InputFn& input_fn, const Position& position);
 

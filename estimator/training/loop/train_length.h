@@ -1,4 +1,4 @@
-// How long a call of Train goes on.
+// TrainLength: how long a call of Train trains.
 #ifndef ESTIMATOR_TRAINING_LOOP_TRAIN_LENGTH_H_
 #define ESTIMATOR_TRAINING_LOOP_TRAIN_LENGTH_H_
 
@@ -12,18 +12,18 @@
 
 namespace estimator {
 
-// `value` more steps, from wherever training stands.
+// `value` steps more than the current global_step.
 struct Steps {
   explicit Steps(int64_t steps) : value(steps) {}
   int64_t value;
 };
-// Until global_step is `value`; nothing is done where it is there already.
+// Until global_step is `value`. If it already is, Train does nothing.
 struct MaxSteps {
   explicit MaxSteps(int64_t steps) : value(steps) {}
   int64_t value;
 };
 
-// Steps(100), MaxSteps(1000), or neither: until the input ends.
+// Steps(100) or MaxSteps(1000). By default, training ends with the input.
 class TrainLength {
  public:
   TrainLength() = default;
@@ -33,7 +33,7 @@ class TrainLength {
   std::optional<int64_t> steps() const { return steps_; }
   std::optional<int64_t> max_steps() const { return max_steps_; }
   bool until_end() const { return !steps_ && !max_steps_; }
-  // The global step at which to stop, starting from `start`.
+  // The global step at which training that starts at `start` stops.
   int64_t TargetFrom(int64_t start) const {
     if (steps_) return SaturatingAdd(start, *steps_);
     return max_steps_.value_or(std::numeric_limits<int64_t>::max());

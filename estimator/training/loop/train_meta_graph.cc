@@ -27,13 +27,13 @@ std::string Serialize(const proto::MetaGraphDef& meta_graph) {
   {
     google::protobuf::io::StringOutputStream stream(&bytes);
     google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps in one order
+    coded.SetSerializationDeterministic(true);  // sorts maps
     CHECK(meta_graph.SerializeToCodedStream(&coded));
   }
   return bytes;
 }
 
-// One replica that stands for all: see the header.
+// Rewrites the graph of a run on replicas for one replica; the header says how.
 void ReplaceCollectives(const BuiltModel& model, proto::GraphDef* def) {
   GraphDefBuilder builder(def);
   for (int i = 0, count = def->node_size(); i < count; ++i) {
@@ -51,7 +51,7 @@ void ReplaceCollectives(const BuiltModel& model, proto::GraphDef* def) {
   }
 }
 
-// The name of the node that does what a step of ours does: the train_op and the update_ops.
+// The name of the node that runs a whole training step: the train_op and the update_ops.
 std::string AddTrainOp(const BuiltModel& model, proto::GraphDef* def) {
   const std::string& train_op = model.spec.train_op.name();
   std::vector<std::string> inputs = {absl::StrCat("^", train_op)};
@@ -86,7 +86,7 @@ std::string MakeTrainMetaGraph(const BuiltModel& model, const RunConfig& config)
     collections[collection].mutable_node_list()->add_value(name);
   };
   collections["savers"].mutable_bytes_list()->add_value(saver.SerializeAsString());
-  // It stands in `variables` too.
+  // global_step is in `variables` too; its entry is copied from there.
   for (const std::string& variable : collections["variables"].bytes_list().value()) {
     proto::VariableDef def;
     if (def.ParseFromString(variable) && def.variable_name() == "global_step:0") {

@@ -1,9 +1,9 @@
 #include "estimator/training/loop/trainer.h"
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -17,13 +17,13 @@
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/loop/banner.h"
 #include "estimator/training/loop/default_hooks.h"
+#include "estimator/training/loop/step_runner.h"
 #include "estimator/training/model/first_non_finite.h"
-#include "estimator/training/model/replica_reduce.h"
 #include "glog/logging.h"
 
 namespace estimator {
 
-// What the hooks of one Train call see.
+// The session of one Train call, for its hooks.
 class Trainer::TrainSession : public Session {
  public:
   TrainSession(Trainer& trainer, int64_t examples_per_step)
@@ -41,7 +41,7 @@ class Trainer::TrainSession : public Session {
     return estimator::FirstNonFiniteTensor(*trainer_.model_, *trainer_.backend_, last_feeds);
   }
 
-  StepFeeds last_feeds;  // of the step that ran last
+  StepFeeds last_feeds;  // the input of the step that ran last
 
  private:
   Trainer& trainer_;
@@ -51,13 +51,10 @@ class Trainer::TrainSession : public Session {
 // The state of one Train call.
 struct Trainer::Loop {
   TrainSession& session;
-  const Hooks& hooks;
+  StepRunner& runner;
   InterruptibleLoop& interruptible;
   int64_t target_step;
-  bool input_ended = false;
-  bool stop_requested = false;
-  bool loss_not_finite = false;
-  absl::Status input_error;
+  StepRun last_run;
 };
 
 Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSettings> warm_start)
@@ -65,7 +62,7 @@ Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSe
       config_(std::move(config)),
       warm_start_(std::move(warm_start)),
       model_dir_(*config_.model_dir),
-      newest_(model_dir_),
+      start_checkpoint_(model_dir_),
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
       input_(strategy, config_.tf_random_seed),
       saver_(SaverOptions{
@@ -81,8 +78,8 @@ absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
                             const TrainOptions& options) {
   const absl::Status status = TrainOnce(input_fn, length, options);
   if (status.ok() || (absl::IsCancelled(status) && InterruptRequested())) return status;
-  // The input is ahead of what was trained, and a graph with an error stays unusable: the next call
-  // opens and builds them again.
+  // The input may be past the last step that was trained, so the next call opens it again. A graph
+  // with an error stays unusable, so the next call builds the model again.
   input_.Close();
   if (model_ != nullptr && !model_->graph->status().ok()) {
     step_ = nullptr;
@@ -96,33 +93,36 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
   EST_RETURN_IF_ERROR(length.Validate());
   EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kTrain));
   EST_ASSIGN_OR_RETURN(const Start start, PrepareStart(input_fn, length));
-  const auto& [checkpoint, ahead, start_step, first, reached] = start;
-  if (reached) {
+  if (start.action == Start::Action::kSkip) {
     LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps()
-              << ") has already been reached: " << (ahead ? "training" : checkpoint)
-              << " is at step " << start_step;
+              << ") has already been reached: "
+              << (start.memory == MemoryState::kAhead ? "training" : start.checkpoint)
+              << " is at step " << start.step;
     return absl::OkStatus();
   }
-  if (first == nullptr) {
+  if (start.action == Start::Action::kInputEmpty) {
     LOG(WARNING) << "Training with no steps: the input is empty (" << input_.open().Describe()
                  << ")";
     return absl::OkStatus();
   }
-  TrainSession session(*this, first->num_examples);
+  TrainSession session(*this, start.examples_per_step);
 
-  // What Begin adds to the graph must be compiled.
-  EST_ASSIGN_OR_RETURN(
-      const Hooks hooks,
-      MakeTrainHooks({.config = config_,
-                      .model = *model_,
-                      .user_hooks = options.hooks,
-                      .saving_listeners = options.saving_listeners,
-                      .write_graph = step_->num_fetches() == 0,  // a model's first call
-                      .target_step = length.TargetFrom(start_step)}));
-  for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->Begin(*model_->graph));
+  // Hooks may add nodes in Begin, so Begin comes before the step is compiled.
+  const bool first_call = step_->num_fetches() == 0;  // of this model
+  EST_ASSIGN_OR_RETURN(Hooks hooks, MakeTrainHooks({.config = config_,
+                                                    .model = *model_,
+                                                    .user_hooks = options.hooks,
+                                                    .saving_listeners = options.saving_listeners,
+                                                    .write_graph = first_call,
+                                                    .target_step = length.TargetFrom(start.step)}));
+  const bool saves_at_end = HasSaver(hooks);
+  StepRunner runner(session, std::move(hooks),
+                    {.broadcast = strategy_.broadcast(Mode::kTrain),
+                     .host_call_every_n_steps = strategy_.host_call_every_n_steps()});
+  EST_RETURN_IF_ERROR(runner.Begin(*model_->graph));
   EST_RETURN_IF_ERROR(model_->graph->status());
-  EST_RETURN_IF_ERROR(EnsureVariablesOfHooks(checkpoint));
-  if (step_->num_fetches() == 0) {
+  EST_RETURN_IF_ERROR(EnsureVariablesOfHooks(start));
+  if (first_call) {
     step_->Fetch(model_->spec.loss);
     EST_ASSIGN_OR_RETURN(const Executable* executable, step_->executable());
     LogTrainingBanner({.strategy = strategy_,
@@ -130,35 +130,35 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
                        .model = *model_,
                        .info = executable->info(),
                        .input = input_.open().Describe(),
-                       .examples_per_step = first->num_examples,
+                       .examples_per_step = start.examples_per_step,
                        .start_step = state_.global_step(),
-                       .checkpoint = checkpoint,
-                       .fell_back = newest_.fell_back()});
+                       .checkpoint = start.checkpoint,
+                       .fell_back = start_checkpoint_.fell_back()});
   }
-  for (const auto& hook : hooks) EST_RETURN_IF_ERROR(hook->AfterCreateSession(session));
+  EST_RETURN_IF_ERROR(runner.AfterCreateSession());
 
-  // Lives until the last steps are saved, in a hook's End.
-  std::optional<InterruptibleLoop> interruptible(std::in_place, /*saves=*/HasSaver(hooks));
+  // Lives until the saver's End has saved the last steps: an interrupt before that waits for it.
+  std::optional<InterruptibleLoop> interruptible(std::in_place, /*saves=*/saves_at_end);
   Loop loop{.session = session,
-            .hooks = hooks,
+            .runner = runner,
             .interruptible = *interruptible,
             .target_step = length.TargetFrom(state_.global_step()),
-            .input_error = absl::OkStatus()};
+            .last_run = {}};
   const absl::Status status = RunSteps(loop);
-  if (!loop.input_error.ok() && config_.SavesCheckpoints() && state_.checkpoint().empty()) {
+  if (loop.last_run.end == RunEnd::kInputFailed && config_.SavesCheckpoints() &&
+      state_.checkpoint().empty()) {
     EST_ASSIGN_OR_RETURN(const std::string saved, SaveCheckpoint());
-    return absl::Status(loop.input_error.code(),
-                        absl::StrCat(loop.input_error.message(), " (all steps up to ",
-                                     state_.global_step(), " are saved in ", saved, ")"));
+    return absl::Status(status.code(),
+                        absl::StrCat(status.message(), " (all steps up to ", state_.global_step(),
+                                     " are saved in ", saved, ")"));
   }
   EST_RETURN_IF_ERROR(status);
-  for (const auto& hook : hooks) {
-    EST_RETURN_IF_ERROR(hook->End(session));
+  EST_RETURN_IF_ERROR(runner.End([&](const std::shared_ptr<SessionRunHook>& hook) {
     if (HasSaver({hook})) interruptible.reset();
-  }
-  if (loop.input_ended && !length.until_end()) {
+  }));
+  if (loop.last_run.end == RunEnd::kInputEnded && !length.until_end()) {
     LOG(WARNING) << "The input ended at step " << state_.global_step() << " of " << loop.target_step
-                 << "; Repeat() it to train on";
+                 << "; call Repeat() on it to train longer";
   }
   if (InterruptRequested()) {
     return absl::CancelledError(absl::StrCat(
@@ -166,7 +166,7 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
         state_.checkpoint().empty()
             ? "; checkpoints are off, nothing was saved"
             : absl::StrCat("; saved in ", state_.checkpoint(), ". The next start with model_dir ",
-                           model_dir_, " goes on from there")));
+                           model_dir_, " continues from there")));
   }
   return absl::OkStatus();
 }
@@ -180,43 +180,50 @@ absl::Status VerifyCheckpoint(const std::string& prefix) {
 
 }  // namespace
 
-// Input, model and variables, in step with the newest checkpoint that can be read.
 absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
                                                      const TrainLength& length) {
-  while (true) {
-    EST_ASSIGN_OR_RETURN(const std::optional<std::string> newest, newest_.Find());
-    Start start{.checkpoint = newest.value_or("")};
-    start.ahead = state_.AheadOf(start.checkpoint);
-    if (start.ahead) {
-      start.step = state_.global_step();
-    } else if (newest.has_value()) {
-      const absl::StatusOr<int64_t> step = LoadGlobalStep(start.checkpoint);
-      if (newest_.PassOver(start.checkpoint, step.status())) continue;
-      EST_RETURN_IF_ERROR(step.status());
-      start.step = *step;
-    }
-    start.reached = length.max_steps().has_value() && start.step >= *length.max_steps();
-    if (start.reached) {
-      // Nobody reads it here, but what follows relies on it: an export, an evaluation.
-      const absl::Status whole = start.ahead || state_.checkpoint() == start.checkpoint
-                                     ? absl::OkStatus()
-                                     : VerifyCheckpoint(start.checkpoint);
-      if (newest_.PassOver(start.checkpoint, whole)) continue;
-      EST_RETURN_IF_ERROR(whole);
-      return start;
-    }
-    EST_RETURN_IF_ERROR(CreateDirectories(model_dir_));
-    const bool same = newest.has_value() && state_.checkpoint() == start.checkpoint;
-    EST_ASSIGN_OR_RETURN(start.first, input_.First(input_fn, {.checkpoint = start.checkpoint,
-                                                              .ahead = start.ahead,
-                                                              .in_memory_same = same}));
-    if (start.first == nullptr) return start;
-    EST_RETURN_IF_ERROR(EnsureModel(*start.first));
-    const absl::Status restored = EnsureVariables(start.checkpoint);
-    if (newest_.PassOver(start.checkpoint, restored)) continue;
-    EST_RETURN_IF_ERROR(restored);
+  EST_ASSIGN_OR_RETURN(const CheckpointChoice newest, start_checkpoint_.Choose());
+  absl::StatusOr<Start> start;
+  EST_RETURN_IF_ERROR(start_checkpoint_
+                          .Start(newest,
+                                 [&](CheckpointAttempt& attempt) {
+                                   start = PrepareFrom(attempt, input_fn, length);
+                                   return start.status();
+                                 })
+                          .status());
+  return start;
+}
+
+absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
+                                                    const InputFn& input_fn,
+                                                    const TrainLength& length) {
+  Start start{.checkpoint = attempt.prefix(), .memory = state_.RelativeTo(attempt.prefix())};
+  if (start.memory == MemoryState::kAhead) {
+    start.step = state_.global_step();
+  } else if (!start.checkpoint.empty()) {
+    const absl::StatusOr<int64_t> step = LoadGlobalStep(start.checkpoint);
+    EST_RETURN_IF_ERROR(attempt.Reading(step.status()));
+    start.step = *step;
+  }
+  if (length.max_steps().has_value() && start.step >= *length.max_steps()) {
+    start.action = Start::Action::kSkip;
+    // Nothing reads the checkpoint here, but the export or evaluation that follows will.
+    if (start.memory == MemoryState::kOther)
+      EST_RETURN_IF_ERROR(attempt.Reading(VerifyCheckpoint(start.checkpoint)));
     return start;
   }
+  EST_RETURN_IF_ERROR(CreateDirectories(model_dir_));
+  EST_ASSIGN_OR_RETURN(
+      const StepInput* const first,
+      input_.First(input_fn, {.checkpoint = start.checkpoint, .memory = start.memory}));
+  if (first == nullptr) {
+    start.action = Start::Action::kInputEmpty;
+    return start;
+  }
+  start.examples_per_step = first->num_examples;
+  EST_RETURN_IF_ERROR(EnsureModel(*first));
+  EST_RETURN_IF_ERROR(EnsureVariables(start, attempt));
+  return start;
 }
 
 absl::Status Trainer::EnsureModel(const StepInput& first) {
@@ -235,47 +242,45 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
   updates.push_back(model->spec.train_op);
   LOG_IF(INFO, model->summed_bare_optimizer)
       << "The optimizer sums its gradients over " << model->num_replicas
-      << " shards as CrossShardOptimizer does: model_fn left it bare";
+      << " shards as CrossShardOptimizer does, because model_fn does not wrap it";
   model_ = std::move(model);
   meta_graph_.Reset();
   step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
   return absl::OkStatus();
 }
 
-absl::Status Trainer::EnsureVariables(const std::string& checkpoint) {
+absl::Status Trainer::EnsureVariables(const Start& start, CheckpointAttempt& attempt) {
   EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
-  if (state_.AheadOf(checkpoint)) {
-    restored_step_ = -1;
+  restored_step_ = -1;
+  if (start.memory == MemoryState::kAhead)
     return InitializeVariables(*model_->graph, state_.store());
-  }
-  if (checkpoint.empty()) {
-    restored_step_ = -1;
+  if (start.checkpoint.empty())
     return state_.InitializeFresh(*model_->graph, model_->scaffold, warm_start_);
-  }
-  if (state_.checkpoint() != checkpoint) {
-    LOG(INFO) << "Restoring parameters from " << checkpoint;
-    EST_RETURN_IF_ERROR(state_.Restore(*model_->graph, checkpoint, model_->scaffold));
+  if (start.memory == MemoryState::kOther) {
+    LOG(INFO) << "Restoring parameters from " << start.checkpoint;
+    EST_RETURN_IF_ERROR(
+        attempt.Reading(state_.Restore(*model_->graph, start.checkpoint, model_->scaffold)));
   }
   restored_step_ = state_.global_step();
   return absl::OkStatus();
 }
 
-// Those that the hooks have added since EnsureVariables.
-absl::Status Trainer::EnsureVariablesOfHooks(const std::string& checkpoint) {
+absl::Status Trainer::EnsureVariablesOfHooks(const Start& start) {
   EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
   bool added = false;
   for (const Variable& variable : model_->graph->variables()) {
     added |= !state_.store().initialized(variable.name());
   }
   if (!added) return absl::OkStatus();
-  if (checkpoint.empty() || state_.AheadOf(checkpoint)) {
+  if (start.checkpoint.empty() || start.memory == MemoryState::kAhead) {
     return InitializeVariables(*model_->graph, state_.store());
   }
-  return state_.Restore(*model_->graph, checkpoint, model_->scaffold);
+  return state_.Restore(*model_->graph, start.checkpoint, model_->scaffold);
 }
 
 absl::Status Trainer::RunSteps(Loop& loop) {
-  while (!loop.stop_requested && !loop.input_ended && !InterruptRequested()) {
+  while (loop.last_run.end == RunEnd::kStepsDone && !loop.last_run.stop_requested &&
+         !InterruptRequested()) {
     const int64_t step = state_.global_step();
     if (step >= loop.target_step) break;
     const int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
@@ -287,95 +292,41 @@ absl::Status Trainer::RunSteps(Loop& loop) {
 
 absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   const int64_t start_step = state_.global_step();
-  RunContext context(loop.session, start_step);
-  const size_t loss = step_->Fetch(model_->spec.loss);
-  std::vector<size_t> host_call;
-  if (model_->spec.host_call.has_value()) {
-    for (const Tensor& tensor : model_->spec.host_call->tensors)
-      host_call.push_back(step_->Fetch(tensor));
-  }
-  std::vector<std::vector<size_t>> wanted;  // per hook
-  for (const auto& hook : loop.hooks) {
-    std::vector<size_t> fetches;
-    for (const Tensor& tensor : hook->BeforeRun(context)) fetches.push_back(step_->Fetch(tensor));
-    wanted.push_back(std::move(fetches));
-  }
-  EST_RETURN_IF_ERROR(model_->graph->status());
-  EST_ASSIGN_OR_RETURN(Executable * executable, step_->executable());
-
-  const auto start = std::chrono::steady_clock::now();
-  std::map<size_t, Array> results;
-  const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
-    const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
-      EST_ASSIGN_OR_RETURN(std::optional<StepInput> input, input_.open().Next());
-      if (!input.has_value()) {
-        loop.input_ended = true;
-        return std::optional<StepFeeds>();
-      }
-      EST_ASSIGN_OR_RETURN(loop.session.last_feeds, step_->Feeds(*input));
-      return std::optional<StepFeeds>(loop.session.last_feeds);
-    };
-    absl::StatusOr<std::optional<StepFeeds>> feeds = next();
-    if (!feeds.ok()) loop.input_error = feeds.status();
-    return feeds;
+  const auto on_step = [&](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
+    loop.session.last_feeds = step.feeds;
+    // If the loss is not finite, the updates would put NaN into every variable.
+    return std::isfinite(step.values[0].AsDouble()) ? StepVerdict::kApply : StepVerdict::kDiscard;
   };
-  const bool broadcast = strategy_.broadcast(Mode::kTrain);
-  const Outfeed outfeed = [&](int64_t step, const StepFetches& fetches) -> absl::Status {
-    if (model_->spec.host_call.has_value() && step % strategy_.host_call_every_n_steps() == 0) {
-      std::vector<Array> values;
-      for (const size_t fetch : host_call)
-        values.push_back(ReduceReplicas(FetchOfReplicas(fetches, fetch, broadcast)));
-      EST_RETURN_IF_ERROR(model_->spec.host_call->fn(values));
-    }
-    const Array loss_value = ReduceReplicas(FetchOfReplicas(fetches, loss, broadcast));
-    loop.loss_not_finite = !std::isfinite(loss_value.AsDouble());
-    bool last = step + 1 == num_steps || loop.loss_not_finite;
-    if (!last) {
-      // A failing input shows itself at the next infeed.
-      const absl::StatusOr<const StepInput*> next = input_.open().Peek();
-      last = !next.ok() || *next == nullptr;
-    }
-    if (last) {
-      for (const std::vector<size_t>& fetch_list : wanted) {
-        for (const size_t fetch : fetch_list) {
-          if (results.count(fetch) == 0)
-            results[fetch] = ReduceReplicas(FetchOfReplicas(fetches, fetch, broadcast));
-        }
+  const auto on_run = [&](const StepRun& run) -> absl::Status {
+    loop.last_run = run;
+    if (run.end != RunEnd::kInputEnded || run.num_steps > 0) state_.MarkChanged();
+    // A checkpoint must have the position of the step that was not applied.
+    if (run.end == RunEnd::kInputFailed || run.end == RunEnd::kStepDiscarded)
+      input_.open().MarkLastUnused();
+    if (!run.status.ok()) return run.status;
+    if (run.end != RunEnd::kStepDiscarded) {
+      if (run.num_steps == 0) return absl::OkStatus();  // the input ended before the first step
+      if (state_.global_step() == start_step) {
+        return absl::FailedPreconditionError(
+            "train_op does not advance global_step, so training would never end; "
+            "Optimizer::Minimize advances it, and so does AssignAdd(GetOrCreateGlobalStep(), ...) "
+            "in the Group that you return");
       }
-      results[loss] = loss_value;
     }
-    // The updates of this step would put the NaN into every variable.
-    return loop.loss_not_finite ? absl::AbortedError("the loss is not finite") : absl::OkStatus();
+    strategy_.ObserveRun(run.num_steps, run.seconds);
+    return absl::OkStatus();
   };
-  const absl::StatusOr<int64_t> ran = executable->RunLoop(num_steps, infeed, outfeed);
-  if (!ran.ok() || *ran > 0) state_.MarkChanged();
-  if (!loop.input_error.ok() || loop.loss_not_finite) input_.open().MarkLastUnused();
-  if (!ran.ok() && !loop.loss_not_finite) return ran.status();
-  if (ran.ok() && *ran == 0) return absl::OkStatus();  // the input ended before the first step
-  if (ran.ok() && state_.global_step() == start_step) {
-    return absl::FailedPreconditionError(
-        "train_op does not advance global_step, so training would never end; Optimizer::Minimize "
-        "advances it, and so does AssignAdd(GetOrCreateGlobalStep(), ...) in the Group that you "
-        "return");
-  }
-  RunValues values{
-      .results = {},
-      .global_step = state_.global_step(),
-      .num_steps = ran.ok() ? *ran : state_.global_step() - start_step,
-      .loss_not_finite = loop.loss_not_finite,
-      .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-  strategy_.ObserveRun(values.num_steps, values.seconds);
-  for (size_t i = 0; i < loop.hooks.size(); ++i) {
-    values.results.clear();
-    for (const size_t fetch : wanted[i]) values.results.push_back(results[fetch]);
-    EST_RETURN_IF_ERROR(loop.hooks[i]->AfterRun(context, values));
-  }
-  loop.stop_requested = context.stop_requested() || loop.loss_not_finite;
+  EST_ASSIGN_OR_RETURN(loop.last_run, loop.runner.Run({.step = *step_,
+                                                       .input = input_.open(),
+                                                       .num_steps = num_steps,
+                                                       .fetches = {model_->spec.loss},
+                                                       .on_step = on_step,
+                                                       .on_run = on_run}));
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
-  std::map<std::string, Array> values;  // sharing the store's bytes
+  std::map<std::string, Array> values;  // they share the store's bytes
   for (const Variable& variable : model_->graph->variables()) {
     if (!variable.local()) values[variable.name()] = *state_.store().Peek(variable.name());
   }

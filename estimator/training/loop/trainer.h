@@ -1,17 +1,19 @@
-// Trainer: the training loop. Keeps the built model, its compiled step, the variables and the open
-// input between calls, so that calling it again costs no more than the steps.
+// Trainer: the training loop. It keeps the built model, its compiled step, the variables and the
+// open input between calls, so that another call costs no more than its steps.
 #ifndef ESTIMATOR_TRAINING_LOOP_TRAINER_H_
 #define ESTIMATOR_TRAINING_LOOP_TRAINER_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/saver.h"
 #include "estimator/training/hooks/hook.h"
+#include "estimator/training/input/input_fn.h"
+#include "estimator/training/input/step_input.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/train_input.h"
 #include "estimator/training/loop/train_length.h"
@@ -19,6 +21,7 @@
 #include "estimator/training/model/built_model.h"
 #include "estimator/training/model/compiled_step.h"
 #include "estimator/training/model/model_state.h"
+#include "estimator/training/model/start_checkpoint.h"
 #include "estimator/training/model/strategy.h"
 
 namespace estimator {
@@ -31,45 +34,54 @@ struct TrainOptions {
 // Not thread-safe.
 class Trainer {
  public:
-  // `strategy` outlives it; `config` is valid and has a model_dir. `warm_start`: where first values
-  // come from, if it is given.
+  // `strategy` outlives the trainer; `config` is valid and has a model_dir. `warm_start` gives the
+  // first values if model_dir has no checkpoint.
   Trainer(Strategy& strategy, RunConfig config,
           std::optional<WarmStartSettings> warm_start = std::nullopt);
   ~Trainer();
 
-  // Source: TF 2.15 Estimator.train; upstream defects 16, 17, 21 and 22 of that code are not
-  // copied: an error of the input saves first, the input position is part of a checkpoint, a
-  // restored step is not saved again, and the NaN guard stops at Inf as well. Where the newest
-  // checkpoint turns out damaged while it is read, the one before is taken. Without checkpoints,
-  // a second call goes on with the variables in memory. An input that was read to its end before
-  // begins anew. Errors: CANCELLED after an interrupt, when all is saved; those of the input (after
-  // a save), of the model, of hooks; INVALID_ARGUMENT naming step and first tensor for a loss that
-  // is not finite.
+  // Trains from the newest checkpoint that can be read. Without checkpoints, another call continues
+  // with the variables in memory. An input that an earlier call read to its end begins again.
+  // Errors: CANCELLED after an interrupt, when everything is saved; those of the input, after a
+  // save; those of the model and of hooks; INVALID_ARGUMENT for a loss that is not finite, naming
+  // the step and the first tensor that is not.
+  // Source: TF 2.15 Estimator.train, without its defects 16, 17, 21 and 22: an error of the input
+  // saves first, a checkpoint has the input's position, a restored step is not saved again, and the
+  // NaN guard stops at Inf too.
   absl::Status Train(const InputFn& input_fn, const TrainLength& length,
                      const TrainOptions& options);
 
-  // What evaluation may copy instead of reading it back from disk.
+  // The variables in memory, which an evaluation copies instead of reading them from disk.
   const ModelState& state() const { return state_; }
 
  private:
   class TrainSession;
   struct Loop;
 
-  // Where training goes on.
+  // How a call of Train starts.
   struct Start {
-    std::string checkpoint;  // empty: none
-    bool ahead = false;      // the variables in memory have learnt more than it
-    int64_t step = 0;
-    const StepInput* first = nullptr;  // null: the input is empty
-    bool reached = false;              // max_steps, already: nothing is opened then
+    enum class Action {
+      kTrain,
+      kSkip,        // global_step is max_steps already; nothing was opened
+      kInputEmpty,  // there is no step to run
+    };
+    Action action = Action::kTrain;
+    std::string checkpoint;                    // the newest; empty: none
+    MemoryState memory = MemoryState::kOther;  // before the checkpoint is restored
+    int64_t step = 0;                          // the global step
+    int64_t examples_per_step = 0;
   };
 
   absl::Status TrainOnce(const InputFn& input_fn, const TrainLength& length,
                          const TrainOptions& options);
+  // Makes input, model and variables match the newest checkpoint that can be read.
   absl::StatusOr<Start> PrepareStart(const InputFn& input_fn, const TrainLength& length);
+  absl::StatusOr<Start> PrepareFrom(CheckpointAttempt& attempt, const InputFn& input_fn,
+                                    const TrainLength& length);
   absl::Status EnsureModel(const StepInput& first);
-  absl::Status EnsureVariables(const std::string& checkpoint);
-  absl::Status EnsureVariablesOfHooks(const std::string& checkpoint);
+  absl::Status EnsureVariables(const Start& start, CheckpointAttempt& attempt);
+  // The same for variables that a hook's Begin added.
+  absl::Status EnsureVariablesOfHooks(const Start& start);
   absl::Status RunSteps(Loop& loop);
   absl::Status RunOnce(Loop& loop, int64_t num_steps);
   absl::StatusOr<std::string> SaveCheckpoint();
@@ -78,14 +90,14 @@ class Trainer {
   const RunConfig config_;
   const std::optional<WarmStartSettings> warm_start_;
   const std::string model_dir_;
-  NewestCheckpoint newest_;
+  StartCheckpoint start_checkpoint_;
   ModelState state_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BuiltModel> model_;
   TrainMetaGraph meta_graph_;
   std::unique_ptr<CompiledStep> step_;
   TrainInput input_;
-  int64_t restored_step_ = -1;
+  int64_t restored_step_ = -1;  // as Session::restored_step
   Saver saver_;
   bool warned_of_nan_ = false;
 };

@@ -11,11 +11,9 @@
 #include "estimator/ops/constant.h"
 
 namespace estimator {
-
 namespace {
 
-// TensorFlow's GraphDef has no word for a nameless input; slots show up in the graph under these
-// names.
+// The name of a slot's placeholder in the graph. A GraphDef allows these characters only.
 std::string PlaceholderName(const InputSlot& slot) {
   const char* what = slot.is_label ? "labels" : "features";
   if (slot.name.empty()) return what;
@@ -28,44 +26,13 @@ std::string PlaceholderName(const InputSlot& slot) {
   return name;
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
-                                                       const Element& element,
-                                                       const BuildOptions& options) {
-  auto model = std::make_unique<BuiltModel>();
-  model->graph = std::make_unique<Graph>();
-  Graph& graph = *model->graph;
-  graph.set_seed(options.seed);
-  model->num_replicas = options.num_replicas;
-  const ReplicaScope replicas(
-      {.num_shards = options.num_replicas, .dense_gradients = strategy.on_replicas()});
-  model->slots = SlotsOf(element, options.mode);
-  model->batch_size = NumRows(element, strategy.batch_axis(options.mode));
-
-  const GraphScope scope(graph);
-  GetOrCreateGlobalStep();
-  std::map<std::string, Tensor> features, labels;
-  for (const InputSlot& slot : model->slots) {
-    const Tensor placeholder = Placeholder(slot.spec.dtype, slot.spec.shape, PlaceholderName(slot));
-    model->placeholders.push_back(placeholder);
-    (slot.is_label ? labels : features)[slot.name] = placeholder;
-  }
-  EST_ASSIGN_OR_RETURN(
-      model->spec,
-      CallModelFn(strategy, graph, Features(&graph, "features", std::move(features)),
-                  Labels(&graph, "labels", std::move(labels)), options.mode, model->batch_size));
-  if (model->spec.scaffold_fn) model->scaffold = model->spec.scaffold_fn();
-  model->summed_bare_optimizer = replicas.summed_bare_optimizer();
-  EST_RETURN_IF_ERROR(graph.status());
-  return model;
-}
-
+// Calls model_fn in `graph`, the current graph, and checks what it returned.
 absl::StatusOr<ModelSpec> CallModelFn(const Strategy& strategy, const Graph& graph,
                                       const Features& features, const Labels& labels, Mode mode,
                                       int64_t batch_size) {
   absl::StatusOr<ModelSpec> spec = strategy.CallModelFn(features, labels, mode, batch_size);
-  // The graph's first error is nearer to its cause than what the spec made of invalid handles.
+  // An op that failed made invalid handles, and the spec complains about those. The graph's first
+  // error names the cause, so it is the one to report.
   EST_RETURN_IF_ERROR(graph.status());
   if (!spec.ok()) return spec.status();
   if (spec->mode != mode) {
@@ -75,6 +42,57 @@ absl::StatusOr<ModelSpec> CallModelFn(const Strategy& strategy, const Graph& gra
   }
   EST_RETURN_IF_ERROR(ValidateModelSpec(graph, *spec));
   return spec;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModelFrom(const Strategy& strategy, Mode mode,
+                                                           std::optional<int64_t> seed,
+                                                           const Replicas& replicas,
+                                                           const ModelInputsFn& make_inputs) {
+  auto model = std::make_unique<BuiltModel>();
+  model->graph = std::make_unique<Graph>();
+  Graph& graph = *model->graph;
+  graph.set_seed(seed);
+  model->num_replicas = replicas.num_shards;
+  const ReplicaScope replica_scope(replicas);
+
+  const GraphScope scope(graph);
+  GetOrCreateGlobalStep();
+  EST_ASSIGN_OR_RETURN(ModelInputs inputs, make_inputs());
+  model->batch_size = inputs.batch_size;
+  EST_ASSIGN_OR_RETURN(
+      model->spec,
+      CallModelFn(strategy, graph, Features(&graph, "features", std::move(inputs.features)),
+                  Labels(&graph, "labels", std::move(inputs.labels)), mode, model->batch_size));
+  if (model->spec.scaffold_fn) model->scaffold = model->spec.scaffold_fn();
+  model->summed_bare_optimizer = replica_scope.summed_bare_optimizer();
+  EST_RETURN_IF_ERROR(graph.status());
+  return model;
+}
+
+absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
+                                                       const Element& element,
+                                                       const BuildOptions& options) {
+  std::vector<InputSlot> slots = SlotsOf(element, options.mode);
+  std::vector<Tensor> placeholders;
+  const auto make_inputs = [&]() -> absl::StatusOr<ModelInputs> {
+    ModelInputs inputs;
+    inputs.batch_size = NumRows(element, strategy.batch_axis(options.mode));
+    for (const InputSlot& slot : slots) {
+      placeholders.push_back(Placeholder(slot.spec.dtype, slot.spec.shape, PlaceholderName(slot)));
+      (slot.is_label ? inputs.labels : inputs.features)[slot.name] = placeholders.back();
+    }
+    return inputs;
+  };
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<BuiltModel> model,
+                       BuildModelFrom(strategy, options.mode, options.seed,
+                                      {.num_shards = options.num_replicas,
+                                       .dense_gradients = strategy.on_replicas()},
+                                      make_inputs));
+  model->slots = std::move(slots);
+  model->placeholders = std::move(placeholders);
+  return model;
 }
 
 }  // namespace estimator

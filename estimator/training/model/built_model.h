@@ -1,8 +1,10 @@
-// BuiltModel: a model_fn that has been called: its graph, where the input goes in, and its spec.
+// BuiltModel: the result of a model_fn: its graph, its inputs and its spec.
 #ifndef ESTIMATOR_TRAINING_MODEL_BUILT_MODEL_H_
 #define ESTIMATOR_TRAINING_MODEL_BUILT_MODEL_H_
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/data/pipeline/element.h"
 #include "estimator/graph/graph.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/training/input/features.h"
 #include "estimator/training/input/input_slots.h"
 #include "estimator/training/input/mode.h"
@@ -21,10 +24,10 @@ namespace estimator {
 
 struct BuiltModel {
   std::unique_ptr<Graph> graph;
-  std::vector<InputSlot> slots;
-  std::vector<Tensor> placeholders;  // one a slot
+  std::vector<InputSlot> slots;      // empty if the model was built for an export
+  std::vector<Tensor> placeholders;  // one for each slot
   ModelSpec spec;
-  Scaffold scaffold;       // what spec.scaffold_fn gave
+  Scaffold scaffold;       // the result of spec.scaffold_fn
   int64_t batch_size = 0;  // rows that this model sees
   int num_replicas = 1;
   // An optimizer that model_fn left bare sums its gradients over the replicas by itself.
@@ -33,23 +36,34 @@ struct BuiltModel {
 
 struct BuildOptions {
   Mode mode = Mode::kTrain;
-  std::optional<int64_t> seed;
-  // Of the replica that the graph describes. 1: no collectives.
+  std::optional<int64_t> seed = std::nullopt;
+  // The number of replicas; the graph describes one of them. 1: no collectives.
   int num_replicas = 1;
 };
 
-// Calls model_fn in `graph`, the current graph, and checks what it returned.
+// Builds the model that a loop runs: its inputs are placeholders for the arrays of `element`.
 // Errors: the graph's first one; else those of the spec.
-absl::StatusOr<ModelSpec> CallModelFn(const Strategy& strategy, const Graph& graph,
-                                      const Features& features, const Labels& labels, Mode mode,
-                                      int64_t batch_size);
-
-// Calls model_fn in a fresh graph that has the seed, the global step and a placeholder for every
-// array of `element`, checks what it returned, and calls its scaffold_fn there. Both calls see the
-// replicas (nn/replica_scope.h).
 absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
                                                        const Element& element,
                                                        const BuildOptions& options);
+
+// What a model_fn is called with.
+struct ModelInputs {
+  std::map<std::string, Tensor> features = {};
+  std::map<std::string, Tensor> labels = {};
+  int64_t batch_size = 0;  // rows of these tensors
+};
+// Builds the inputs in the current graph.
+using ModelInputsFn = std::function<absl::StatusOr<ModelInputs>()>;
+
+// Builds a model in a fresh graph: sets the seed, makes the global step and the inputs, calls
+// model_fn, checks its spec and calls its scaffold_fn, all within a ReplicaScope of `replicas`.
+// Loops and exports build through here.
+// Errors: those of `make_inputs`; the graph's first one; else those of the spec.
+absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModelFrom(const Strategy& strategy, Mode mode,
+                                                           std::optional<int64_t> seed,
+                                                           const Replicas& replicas,
+                                                           const ModelInputsFn& make_inputs);
 
 }  // namespace estimator
 

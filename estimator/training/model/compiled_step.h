@@ -1,5 +1,4 @@
-// CompiledStep: a built model's step on a backend, compiled for the union of all that was ever
-// asked to be fetched.
+// CompiledStep: a built model's step on a backend, compiled for all tensors that were ever fetched.
 #ifndef ESTIMATOR_TRAINING_MODEL_COMPILED_STEP_H_
 #define ESTIMATOR_TRAINING_MODEL_COMPILED_STEP_H_
 
@@ -19,13 +18,14 @@ class CompiledStep {
   CompiledStep(const BuiltModel& model, Backend& backend, std::vector<Operation> updates)
       : model_(model), backend_(backend), updates_(std::move(updates)) {}
 
-  // The fetch's index. A tensor that was not asked for before means a new compilation at the next
-  // executable(): one program for everything, so that watching a tensor does not change the bits of
-  // another step.
+  // Returns the index of the tensor's value among a step's fetches. After a new tensor, the next
+  // executable() compiles the step again. There is one program for all fetches: a hook that watches
+  // a tensor only every n steps then does not change the bits of the steps between.
   size_t Fetch(const Tensor& tensor);
   size_t num_fetches() const { return fetches_.size(); }
+  // Errors: those of Backend::Compile; RESOURCE_EXHAUSTED names the batch size.
   absl::StatusOr<Executable*> executable();
-  // The feeds of every replica.
+  // The feeds of every replica. Errors: those of FeedsOf.
   absl::StatusOr<StepFeeds> Feeds(const StepInput& input) const;
   const BuiltModel& model() const { return model_; }
 

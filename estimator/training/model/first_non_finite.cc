@@ -17,7 +17,7 @@ namespace {
 constexpr absl::string_view kVariableOp = "VariableV2";
 constexpr absl::string_view kConstantOp = "Const";
 
-// The first NaN, and where there is none, the first infinite element.
+// The index of the first NaN; if there is none, of the first infinite element.
 std::optional<int64_t> FindNonFinite(const Array& value) {
   std::optional<int64_t> infinite;
   for (int64_t i = 0; i < value.num_elements(); ++i) {
@@ -28,8 +28,8 @@ std::optional<int64_t> FindNonFinite(const Array& value) {
   return infinite;
 }
 
-// The loss and what it is computed from, and the gradients' side of the graph, in creation order:
-// inputs come before what uses them.
+// The floating tensors that the loss and the updates are computed from, in creation order. A node
+// is created after its inputs, so this is forward order.
 std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
   std::set<const Node*> needed;
   std::vector<const Node*> pending;
@@ -72,17 +72,18 @@ std::string Describe(const Tensor& tensor, const Array& value, int64_t i) {
       tensor.node()->op() == kVariableOp ? " since before this step" : "");
 }
 
-// One replica's tensors, looked at in forward order. A variable or a constant may be infinite on
-// purpose (the best loss so far, the logits of what is masked), and so may be what is computed from
-// it: these are set aside, and named only where nothing else is not finite. NaN is never meant.
+// Looks at one replica's tensors in forward order. A variable or a constant can be infinite on
+// purpose (the best loss so far, the logits of masked positions), and so can a tensor that is
+// computed from it. These are remembered and named only if every other tensor is finite. A NaN is
+// always an error.
 class Search {
  public:
-  // The text if this is the tensor to name.
+  // Returns the text if this is the tensor to name.
   std::optional<std::string> Look(const Tensor& tensor, const Array& value) {
     const std::optional<int64_t> i = FindNonFinite(value);
     if (!i.has_value()) return std::nullopt;
     const std::string text = Describe(tensor, value, *i);
-    const std::string* source = nullptr;  // what is infinite that this is computed from
+    const std::string* source = nullptr;  // an infinite tensor that this one is computed from
     for (const Tensor& input : tensor.node()->inputs()) {
       const auto found = infinite_.find(input);
       if (found != infinite_.end()) source = &found->second;
@@ -98,7 +99,7 @@ class Search {
   const std::optional<std::string>& first_infinite_source() const { return first_infinite_source_; }
 
  private:
-  std::map<Tensor, std::string> infinite_;  // what was set aside, with its source's text
+  std::map<Tensor, std::string> infinite_;  // with the text of the tensor's source
   std::optional<std::string> first_infinite_source_;
 };
 
@@ -110,7 +111,7 @@ std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
   auto executable = backend.Compile(
       *model.graph, {.feeds = model.placeholders, .fetches = tensors, .updates = {}});
   if (!executable.ok()) return absl::StrCat("(not found: ", executable.status().message(), ")");
-  std::string found = "(no tensor is, when the step is run again)";
+  std::string found = "(every tensor is finite if the step is run again)";
   const absl::StatusOr<int64_t> steps =
       (*executable)
           ->RunLoop(
@@ -145,7 +146,7 @@ std::vector<std::string> NamesWithNaN(const std::map<std::string, Array>& variab
   std::vector<std::string> names;
   for (const auto& [name, value] : variables) {
     bool found = false;
-    if (value.dtype() == DType::kFloat32) {  // nearly all: every save looks at them
+    if (value.dtype() == DType::kFloat32) {  // most variables; every save checks them
       const float* const x = value.data<float>();
       for (int64_t i = 0; i < value.num_elements(); ++i) found |= x[i] != x[i];
     } else if (IsFloating(value.dtype())) {

@@ -1,4 +1,4 @@
-// Finds where a NaN or an Inf comes from.
+// Finds the tensor that a NaN or an Inf comes from.
 #ifndef ESTIMATOR_TRAINING_MODEL_FIRST_NON_FINITE_H_
 #define ESTIMATOR_TRAINING_MODEL_FIRST_NON_FINITE_H_
 
@@ -12,16 +12,16 @@
 
 namespace estimator {
 
-// Runs the step that `feeds` were for once more, without updates, with every floating tensor of the
-// graph fetched, and names the first in forward order that has a value which is not finite:
+// Runs the step of `feeds` again, without updates, and fetches every floating tensor of the graph.
+// Names the first one in forward order that is not finite:
 //   "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]"
-// A variable or a constant that is infinite, as the best loss before the first step and the logits
-// of masked places are on purpose, and what is infinite because of it are named only if nothing
-// else is not finite.
+// Some variables and constants are infinite on purpose, as the best loss before the first step or
+// the logits of masked positions. They, and tensors that are infinite because of them, are named
+// only if every other tensor is finite.
 // REQUIRES: the variables are those from before the step.
 std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend, const StepFeeds& feeds);
 
-// The variables that hold a NaN, in the order of their names.
+// The names of the variables that have a NaN, sorted.
 std::vector<std::string> NamesWithNaN(const std::map<std::string, Array>& variables);
 
 }  // namespace estimator

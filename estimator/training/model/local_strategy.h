@@ -1,5 +1,5 @@
-// LocalStrategy: one replica in this process, on all cores. What a plain Estimator uses, and
-// TPUEstimator with use_tpu = false.
+// The strategy of a plain Estimator, and of TPUEstimator with use_tpu = false: one replica in this
+// process, on all cores.
 #ifndef ESTIMATOR_TRAINING_MODEL_LOCAL_STRATEGY_H_
 #define ESTIMATOR_TRAINING_MODEL_LOCAL_STRATEGY_H_
 
@@ -13,13 +13,12 @@
 
 namespace estimator {
 
-// Calls the user's model_fn, with params as this mode sees them, and turns what it returns into a
-// ModelSpec.
+// Calls the user's model_fn, with the params for this mode, and converts its spec to a ModelSpec.
 using ModelCall = std::function<absl::StatusOr<ModelSpec>(const Features&, const Labels&, Mode,
                                                           int64_t batch_size)>;
 
 struct BatchSizes {
-  int64_t train = 0;  // 0: none was named
+  int64_t train = 0;  // 0: not given
   int64_t eval = 0;
   int64_t predict = 0;
   int64_t of(Mode mode) const {
@@ -27,7 +26,7 @@ struct BatchSizes {
   }
 };
 
-// batch_axis: as Strategy::batch_axis, in training and evaluation.
+// batch_axis: as in Strategy::batch_axis; used in training and evaluation.
 std::unique_ptr<Strategy> MakeLocalStrategy(ModelCall model_call, BatchSizes batch_sizes = {},
                                             CompileOptions compile_options = {},
                                             std::vector<int64_t> batch_axis = {});

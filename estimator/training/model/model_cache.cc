@@ -4,6 +4,7 @@
 
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "glog/logging.h"
 
 namespace estimator {
 
@@ -13,7 +14,8 @@ ModelCache::ModelCache(const Strategy& strategy, Mode mode, const std::string& m
       mode_(mode),
       seed_(seed),
       warm_start_(std::move(warm_start)),
-      newest_(model_dir),
+      model_dir_(model_dir),
+      start_(model_dir),
       backend_(strategy.MakeBackend(mode, state_.store())),
       single_backend_(strategy.MakeSingleBackend(state_.store())) {}
 
@@ -37,39 +39,46 @@ absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
   return entries_.back().get();
 }
 
-absl::StatusOr<std::string> ModelCache::NewestOrNone() {
-  EST_ASSIGN_OR_RETURN(const std::optional<std::string> newest, newest_.Find());
-  return newest.value_or("");
+absl::StatusOr<CheckpointChoice> ModelCache::ChooseCheckpoint(
+    const std::optional<std::string>& checkpoint_path, const ModelState& trained,
+    absl::string_view doing) {
+  EST_ASSIGN_OR_RETURN(CheckpointChoice choice, start_.Choose(checkpoint_path));
+  if (choice.prefix.empty() && trained.RelativeTo("") != MemoryState::kAhead) {
+    LOG(INFO) << "Could not find trained model in " << model_dir_ << ": " << doing << " "
+              << (warm_start_.has_value() ? "warm-started" : "freshly initialized") << " variables";
+  }
+  return choice;
 }
 
 absl::StatusOr<std::string> ModelCache::EnsureVariables(const BuiltModel& model,
-                                                        std::string checkpoint,
-                                                        const ModelState* trained) {
-  while (true) {
-    const absl::Status status = Load(model, checkpoint, trained);
-    if (status.ok()) return checkpoint;
-    if (trained == nullptr || !newest_.PassOver(checkpoint, status)) return status;
-    EST_ASSIGN_OR_RETURN(checkpoint, NewestOrNone());
-  }
+                                                        const CheckpointChoice& choice,
+                                                        const ModelState& trained) {
+  const bool by_caller = choice.by == CheckpointChoice::By::kCaller;
+  return start_.Start(choice, [&](CheckpointAttempt& attempt) {
+    return Load(model, attempt, by_caller ? nullptr : &trained);
+  });
 }
 
-absl::Status ModelCache::Load(const BuiltModel& model, const std::string& checkpoint,
+absl::Status ModelCache::Load(const BuiltModel& model, CheckpointAttempt& attempt,
                               const ModelState* trained) {
-  const bool ahead = trained != nullptr && trained->AheadOf(checkpoint);
-  // A model_dir that was removed and trained again has other values under the same name.
+  const std::string& checkpoint = attempt.prefix();
+  const MemoryState memory =
+      trained == nullptr ? MemoryState::kOther : trained->RelativeTo(checkpoint);
+  // If model_dir was removed and trained again, other values have the same checkpoint name.
   const double written = checkpoint.empty() ? 0 : CheckpointModifiedTimeSeconds(checkpoint);
   if (written != std::exchange(written_, written)) has_values_ = false;
-  if (!ahead && has_values_ && !checkpoint.empty() && state_.checkpoint() == checkpoint)
+  if (memory != MemoryState::kAhead && has_values_ &&
+      state_.RelativeTo(checkpoint) == MemoryState::kAtCheckpoint)
     return absl::OkStatus();
   has_values_ = false;
-  if (ahead) {
+  if (memory == MemoryState::kAhead) {
     EST_RETURN_IF_ERROR(state_.CopyFrom(*model.graph, *trained, model.scaffold));
   } else if (checkpoint.empty()) {
     EST_RETURN_IF_ERROR(state_.InitializeFresh(*model.graph, model.scaffold, warm_start_));
-  } else if (trained == nullptr || trained->checkpoint() != checkpoint ||
+  } else if (memory != MemoryState::kAtCheckpoint ||
              !state_.CopyFrom(*model.graph, *trained, model.scaffold).ok()) {
-    // Also where a variable does not fit: the table of mismatches comes from here.
-    EST_RETURN_IF_ERROR(state_.Restore(*model.graph, checkpoint, model.scaffold));
+    // Also if a variable in memory does not fit: Restore's error has the table of mismatches.
+    EST_RETURN_IF_ERROR(attempt.Reading(state_.Restore(*model.graph, checkpoint, model.scaffold)));
   }
   has_values_ = true;
   return absl::OkStatus();

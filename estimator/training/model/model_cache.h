@@ -1,5 +1,5 @@
-// ModelCache: the models of evaluation and prediction, one for each input shape: that of full
-// batches, and that of the last, smaller one.
+// ModelCache: the models of evaluation and prediction. There is one for each input shape: for full
+// batches, and for the last, smaller batch.
 #ifndef ESTIMATOR_TRAINING_MODEL_MODEL_CACHE_H_
 #define ESTIMATOR_TRAINING_MODEL_MODEL_CACHE_H_
 
@@ -10,10 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/checkpoint/latest_checkpoint.h"
+#include "absl/strings/string_view.h"
+#include "estimator/training/input/step_input.h"
 #include "estimator/training/model/built_model.h"
 #include "estimator/training/model/compiled_step.h"
 #include "estimator/training/model/model_state.h"
+#include "estimator/training/model/start_checkpoint.h"
 #include "estimator/training/model/strategy.h"
 
 namespace estimator {
@@ -21,43 +23,48 @@ namespace estimator {
 // Built models and their compiled steps over one set of variables. Not thread-safe.
 class ModelCache {
  public:
-  // `warm_start`: where first values come from, if it is given.
+  // `warm_start` gives the first values if model_dir has no checkpoint.
   ModelCache(const Strategy& strategy, Mode mode, const std::string& model_dir,
              std::optional<int64_t> seed,
              std::optional<WarmStartSettings> warm_start = std::nullopt);
 
-  // The newest checkpoint of model_dir that is not known to be damaged; empty if there is none.
-  absl::StatusOr<std::string> NewestOrNone();
+  // The checkpoint for a call: `checkpoint_path` if the caller gave one, else the newest of
+  // model_dir. If there is none and nothing was trained, logs that the loop is `doing`
+  // ("evaluating") first values. Errors: those of StartCheckpoint::Choose.
+  absl::StatusOr<CheckpointChoice> ChooseCheckpoint(
+      const std::optional<std::string>& checkpoint_path, const ModelState& trained,
+      absl::string_view doing);
 
   struct Entry {
     std::unique_ptr<BuiltModel> model;
     std::unique_ptr<CompiledStep> step;
     Backend* backend = nullptr;
   };
-  // The entry for this input, built where it is new. In eval, the step updates the model's own
-  // metrics.
+  // The entry for inputs of this shape; builds it if there is none. In eval, the step updates the
+  // model's own metrics.
   absl::StatusOr<Entry*> For(const StepInput& input);
-  // Gives the variables of `graph` the values of `checkpoint`: from `trained` where that is in step
-  // with it, else from disk; empty: first values. Where training writes no checkpoints and has gone
-  // on from this one (or from nothing), what it learnt counts; null: the caller named a checkpoint,
-  // and gets that. A newest checkpoint that turns out damaged gives way to the one before, with a
-  // warning. Returns the checkpoint that it was in the end.
-  absl::StatusOr<std::string> EnsureVariables(const BuiltModel& model, std::string checkpoint,
-                                              const ModelState* trained);
+  // Gives the variables of `model` the values of the chosen checkpoint, or first values if there is
+  // none. If the caller gave no path, values are copied from `trained` where it has the
+  // checkpoint's values or is ahead of it. Returns the prefix of the checkpoint; see
+  // StartCheckpoint::Start for a damaged one.
+  absl::StatusOr<std::string> EnsureVariables(const BuiltModel& model,
+                                              const CheckpointChoice& choice,
+                                              const ModelState& trained);
   ModelState& state() { return state_; }
 
  private:
-  absl::Status Load(const BuiltModel& model, const std::string& checkpoint,
-                    const ModelState* trained);
+  // `trained`: null if the caller gave a path.
+  absl::Status Load(const BuiltModel& model, CheckpointAttempt& attempt, const ModelState* trained);
 
   const Strategy& strategy_;
   const Mode mode_;
   const std::optional<int64_t> seed_;
   const std::optional<WarmStartSettings> warm_start_;
-  NewestCheckpoint newest_;
+  const std::string model_dir_;
+  StartCheckpoint start_;
   ModelState state_;
   bool has_values_ = false;
-  double written_ = 0;  // when the checkpoint of these values was, in seconds since 1970
+  double written_ = 0;  // when the checkpoint of these values was written, in seconds since 1970
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Backend> single_backend_;
   std::vector<std::unique_ptr<Entry>> entries_;

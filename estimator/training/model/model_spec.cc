@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kMetricCure[] =
     "take metrics::Mean of a value of each example, f32 [N] (of a loss: .reduction = "
-    "Reduction::kNone); the mean loss itself is shown as 'loss' anyway";
+    "Reduction::kNone); the mean loss itself is always reported as 'loss'";
 
 class Violations {
  public:
@@ -57,7 +57,7 @@ void CheckLoss(const Graph& graph, ModelSpec& spec, Violations& violations) {
 
 void CheckMetric(const std::string& name, const Metric& metric, Violations& violations) {
   if (name == "loss" || name == "global_step") {
-    violations.Add("a metric may not be called '", name, "': evaluation adds it by itself");
+    violations.Add("a metric may not be called '", name, "': evaluation adds that one itself");
   }
   if (!metric.value.valid() || !metric.update.valid()) {
     violations.Add(
@@ -86,7 +86,7 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
       if (!tensor.valid()) violations.Add("prediction '", name, "' is not a tensor");
       CheckGraph(graph, absl::StrCat("prediction '", name, "'"), tensor, violations);
     }
-    // Without predictions there is no default, which is said already.
+    // Without predictions there is no default output; that violation is already in the list.
     absl::StatusOr<ExportOutputs> outputs =
         ResolveExportOutputs(std::move(spec.export_outputs), spec.predictions);
     if (!outputs.ok() && !spec.predictions.empty()) violations.Add(outputs.status().message());

@@ -1,5 +1,5 @@
-// ModelSpec: what a model_fn returned, whichever spec it used. EstimatorSpec and TPUEstimatorSpec
-// become one of these; the loops know nothing else.
+// ModelSpec: what a model_fn returned. EstimatorSpec and TPUEstimatorSpec are converted to it; the
+// loops know only this one.
 #ifndef ESTIMATOR_TRAINING_MODEL_MODEL_SPEC_H_
 #define ESTIMATOR_TRAINING_MODEL_MODEL_SPEC_H_
 
@@ -23,14 +23,15 @@ namespace estimator {
 using metrics::Metric;
 using metrics::MetricMap;
 
-// Metrics computed on the host from the replicas' tensors, joined on axis 0.
+// Metrics that are computed on the host from the replicas' tensors, concatenated on axis 0.
 struct HostMetrics {
-  // Builds the metrics from placeholders that stand for `tensors`, in order.
+  // Builds the metrics from placeholders for `tensors`, in order.
   std::function<MetricMap(const std::vector<Tensor>&)> fn;
   std::vector<Tensor> tensors = {};
 };
 
-// Called on the host after every step with the replicas' tensors, joined on axis 0.
+// A function that is called on the host after every step, with the replicas' tensors concatenated
+// on axis 0.
 struct HostCall {
   std::function<absl::Status(const std::vector<Array>&)> fn;
   std::vector<Tensor> tensors = {};
@@ -41,7 +42,7 @@ struct ModelSpec {
   Tensor loss;                                // train, eval: one element
   Operation train_op;                         // train
   std::map<std::string, Tensor> predictions;  // predict; a bare tensor has the name ""
-  ExportOutputs export_outputs;               // predict; validation adds the default one
+  ExportOutputs export_outputs;               // predict; ValidateModelSpec adds the default one
   MetricMap eval_metric_ops;                  // eval, in the model's own graph
   std::optional<HostMetrics> eval_metrics;    // eval, on the host
   std::optional<HostCall> host_call;
@@ -49,8 +50,8 @@ struct ModelSpec {
   std::function<Scaffold()> scaffold_fn;
 };
 
-// Checks what every mode requires of a spec, and reshapes a loss of shape [1] to a scalar.
-// Errors: INVALID_ARGUMENT listing all that is missing or wrong, in TensorFlow's words.
+// Checks that the spec has what its mode requires. Reshapes a loss of shape [1] to a scalar.
+// Errors: INVALID_ARGUMENT listing everything that is missing or wrong, in TensorFlow's words.
 // Source: TF 2.15 EstimatorSpec.__new__.
 absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec);
 

@@ -22,13 +22,13 @@ namespace estimator {
 
 namespace {
 
-// What a graph wants restored, and what a rule of the scaffold's lets it go without.
+// How the variables of a graph are restored.
 struct RestorePlan {
-  std::vector<WantedVariable> wanted;
-  std::vector<std::string> absent;
+  std::vector<WantedVariable> wanted;  // to read
+  std::vector<std::string> absent;     // allowed by partial_restore
 };
 
-// A misspelled name would restore weights where averages were meant.
+// Without this check, a misspelled name would restore a weight instead of its average.
 absl::Status CheckRestoreNames(const Graph& graph, const Scaffold& scaffold) {
   std::vector<std::string> names, unknown;
   for (const Variable& variable : graph.variables()) names.push_back(variable.name());
@@ -40,11 +40,11 @@ absl::Status CheckRestoreNames(const Graph& graph, const Scaffold& scaffold) {
   }
   if (unknown.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("Scaffold::restore_names has names that are no variables of this model: ",
+      absl::StrCat("Scaffold::restore_names has names that are not variables of this model: ",
                    absl::StrJoin(unknown, ", ")));
 }
 
-// is_there: whether there is a value of this name.
+//   is_there: whether the source has a value of this name.
 absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaffold,
                                         const std::function<bool(const std::string&)>& is_there) {
   EST_RETURN_IF_ERROR(CheckRestoreNames(graph, scaffold));
@@ -96,7 +96,7 @@ absl::Status ModelState::InitializeAbsent(const Graph& graph,
                                           const std::string& origin) {
   if (absent.empty()) return absl::OkStatus();
   LOG(WARNING) << "Scaffold::partial_restore: " << absent.size() << " variables are not in "
-               << origin << " and begin at their first values: " << absl::StrJoin(absent, ", ");
+               << origin << " and start at their first values: " << absl::StrJoin(absent, ", ");
   std::set<std::string> restored;
   for (const Variable& variable : graph.variables()) restored.insert(variable.name());
   for (const std::string& name : absent) {
@@ -110,7 +110,8 @@ absl::Status ModelState::InitializeAbsent(const Graph& graph,
 absl::Status ModelState::InitializeFresh(const Graph& graph, const Scaffold& scaffold,
                                          const std::optional<WarmStartSettings>& warm_start) {
   set_checkpoint("");
-  for (const Variable& variable : graph.variables()) {  // of a run whose model_dir was removed
+  // The store has values if model_dir was removed after a run.
+  for (const Variable& variable : graph.variables()) {
     if (!variable.local()) store_.MarkUninitialized(variable.name());
   }
   std::set<std::string> warm_started;
@@ -143,7 +144,7 @@ absl::Status ModelState::CopyFrom(const Graph& graph, const ModelState& other,
   }
   for (const WantedVariable& variable : plan.wanted)
     EST_RETURN_IF_ERROR(store_.Set(variable.name, *other.store_.Peek(variable.stored_name)));
-  EST_RETURN_IF_ERROR(InitializeAbsent(graph, plan.absent, "what was trained in memory"));
+  EST_RETURN_IF_ERROR(InitializeAbsent(graph, plan.absent, "the variables in memory"));
   set_checkpoint(other.checkpoint_);
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// ModelState: a model's variables in memory, and which checkpoint they are in step with.
+// ModelState: a model's variables in memory, and the checkpoint whose values they have.
 #ifndef ESTIMATOR_TRAINING_MODEL_MODEL_STATE_H_
 #define ESTIMATOR_TRAINING_MODEL_MODEL_STATE_H_
 
@@ -15,6 +15,15 @@
 
 namespace estimator {
 
+// Where the variables in memory are, relative to the newest checkpoint of model_dir.
+enum class MemoryState {
+  kOther,         // they have other values, or none: the checkpoint must be read
+  kAtCheckpoint,  // they have the checkpoint's values
+  // Training continued from the checkpoint, or from first values if there is none, and writes no
+  // checkpoints: what it learned is only in memory.
+  kAhead,
+};
+
 // Not thread-safe.
 class ModelState {
  public:
@@ -26,41 +35,44 @@ class ModelState {
     checkpoint_ = origin_ = std::move(prefix);
     changed_ = false;
   }
-  // Values change without a checkpoint: a step has run.
+  // Tells that steps have run since the checkpoint.
   void MarkChanged() {
     checkpoint_.clear();
     changed_ = true;
   }
-  // No checkpoints are written: the values here are the only ones.
+  // Whether no checkpoints are written, so that the values here are the only ones.
   void set_only_in_memory(bool only_in_memory) { only_in_memory_ = only_in_memory; }
-  // Whether training has gone on from `newest` (the newest checkpoint in model_dir; "" if there is
-  // none) and what it learnt is only here.
-  bool AheadOf(const std::string& newest) const {
-    return only_in_memory_ && changed_ && origin_ == newest;
+  // `newest`: the newest checkpoint of model_dir; "" if there is none.
+  MemoryState RelativeTo(const std::string& newest) const {
+    if (only_in_memory_ && changed_ && origin_ == newest) return MemoryState::kAhead;
+    return !newest.empty() && checkpoint_ == newest ? MemoryState::kAtCheckpoint
+                                                    : MemoryState::kOther;
   }
 
-  // Gives every variable of `graph` that is not local its value from the checkpoint, read straight
-  // into the store, by the scaffold's restore_names and partial_restore. Errors: NOT_FOUND or
-  // INVALID_ARGUMENT with one table of all that is missing or of another shape or dtype; the store
-  // is then as it was. DATA_LOSS for a corrupt file; the store's values then do not count. As
-  // LoadCheckpointInitializers, for what partial_restore lets be absent.
+  // Reads every variable of `graph` that is not local from the checkpoint, by the scaffold's
+  // restore_names and partial_restore. Values are read straight into the store.
+  // Errors: NOT_FOUND or INVALID_ARGUMENT with one table of all variables that are missing or have
+  // another shape or dtype; the store is then unchanged. DATA_LOSS for a corrupt file; the values
+  // in the store are then undefined. Those of LoadCheckpointInitializers, for variables that
+  // partial_restore allows to be absent.
   absl::Status Restore(const Graph& graph, const std::string& prefix, const Scaffold& scaffold);
-  // First values, in place of any that are here: those of `warm_start`, else of InitFromCheckpoint,
-  // else of the initializers, which do not run for the others; then scaffold.init_fn.
+  // Sets all variables to their first values. These come from `warm_start`, else from
+  // InitFromCheckpoint, else from the initializers, which run for the remaining variables only.
+  // Then calls scaffold.init_fn.
   // Errors: those of WarmStart, LoadCheckpointInitializers and init_fn.
   absl::Status InitializeFresh(const Graph& graph, const Scaffold& scaffold,
                                const std::optional<WarmStartSettings>& warm_start);
-  // The same values as `other`, for the variables of `graph`, by the scaffold's rules as above.
-  // Errors: NOT_FOUND or INVALID_ARGUMENT for a variable that `other` does not have so; nothing is
-  // copied then.
+  // Copies the values of `graph`'s variables from `other`, by the scaffold's rules as above.
+  // Errors: NOT_FOUND or INVALID_ARGUMENT for a variable that `other` lacks, or has with another
+  // shape or dtype; nothing is copied then.
   absl::Status CopyFrom(const Graph& graph, const ModelState& other, const Scaffold& scaffold);
 
-  // 0 where there is no global_step yet.
+  // 0 if there is no global_step yet.
   int64_t global_step() const;
 
  private:
-  // First values of the variables that partial_restore lets be absent: those of InitFromCheckpoint,
-  // else of the initializers.
+  // Sets the variables `absent` to their first values: those of InitFromCheckpoint, else those of
+  // the initializers. `origin` is for the warning that names them.
   absl::Status InitializeAbsent(const Graph& graph, const std::vector<std::string>& absent,
                                 const std::string& origin);
 

@@ -9,11 +9,13 @@
 
 namespace estimator {
 
-// A floating scalar: the mean, summed in float64 in replica order. Any other scalar: replica 0's.
-// Anything else: joined on axis 0 in replica order. The result is a copy.
+// One value of the replicas' values. For floating scalars it is the mean, summed in float64 in
+// replica order; for other scalars it is replica 0's. Other arrays are concatenated on axis 0, in
+// replica order. The result is a copy.
 Array ReduceReplicas(const std::vector<Array>& values);
 
-// Fetch `index` of every replica; of replica 0 alone where all replicas compute the same.
+// Fetch `index` of every replica. With `broadcast`, all replicas compute the same, and only replica
+// 0's is returned.
 std::vector<Array> FetchOfReplicas(const StepFetches& fetches, size_t index,
                                    bool broadcast = false);
 

@@ -1,4 +1,4 @@
-// Scaffold: those parts of a run that a model may replace.
+// Scaffold: the parts of a run that a model can replace.
 #ifndef ESTIMATOR_TRAINING_MODEL_SCAFFOLD_H_
 #define ESTIMATOR_TRAINING_MODEL_SCAFFOLD_H_
 
@@ -15,20 +15,20 @@ namespace estimator {
 class VariableStore;
 
 struct Scaffold {
-  // Runs after the variables' first values, InitFromCheckpoint's and warm_start_from's among them,
-  // on a fresh start only (not after a restore).
+  // Called after the variables have their first values, including those of InitFromCheckpoint and
+  // warm_start_from. Not called after a restore.
   std::function<absl::Status(VariableStore&)> init_fn = nullptr;
-  // Names to restore from, by variable name, where they differ: {"w", "w/ExponentialMovingAverage"}
-  // restores averages in place of weights. What is not listed keeps its own name.
+  // Variable name -> name in the checkpoint, for variables that are restored under another name.
+  // {"w", "w/ExponentialMovingAverage"} restores the average instead of the weight.
   std::map<std::string, std::string> restore_names = {};
-  // Regular expressions (Python's, over the whole name) of variables that a checkpoint may lack:
-  // those begin at their first values (InitFromCheckpoint's, else their initializers'), and the log
-  // names them. Without a rule here restoring is strict.
-  // A variable that is there must have its shape and dtype in any case.
+  // Python's regular expressions that match the whole names of variables which may be missing
+  // in a checkpoint. Such a variable starts at its first value, from InitFromCheckpoint or else
+  // from its initializer, and the log names it. Empty: every variable must be there.
+  // A variable that is there must have the right shape and dtype in any case.
   std::vector<std::string> partial_restore = {};
 };
 
-// What tf.train.Saver(var_list) restores, as Scaffold::restore_names:
+// Scaffold::restore_names for what tf.train.Saver(var_list) restores:
 //   scaffold.restore_names = RestoreNames(ema.VariablesToRestore());
 std::map<std::string, std::string> RestoreNames(
     const std::map<std::string, Variable>& variables_to_restore);

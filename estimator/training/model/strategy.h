@@ -1,7 +1,7 @@
-// Strategy: what differs between a local run and one on replicas: how the user's two functions
-// are called, what the step runs on, and how a batch reaches the replicas.
+// Strategy: what differs between a local run and a run on replicas: how the user's two functions
+// are called, which backend runs the step, and how a batch is split for the replicas.
 //
-// Local (training/model/local_strategy) has one replica. tpu/ has the sharded one.
+// model/local_strategy has one replica. tpu/sharded_strategy has several.
 #ifndef ESTIMATOR_TRAINING_MODEL_STRATEGY_H_
 #define ESTIMATOR_TRAINING_MODEL_STRATEGY_H_
 
@@ -24,38 +24,40 @@ namespace estimator {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // "CPU", "8 in-process shards": for banners.
+  // For the training banner: "CPU", "8 in-process shards".
   virtual std::string name() const = 0;
   virtual int num_replicas(Mode mode) const = 0;
-  // Whether the model runs as on a TPU, be it on one replica.
+  // Whether the model runs as on a TPU, even if there is only one replica.
   virtual bool on_replicas() const { return false; }
   // Steps per run in training.
   virtual int64_t iterations_per_loop() const = 0;
-  // A training run of `num_steps` took `seconds`: for loops whose length is given as a time.
+  // Tells that a training run of `num_steps` took `seconds`. A strategy whose iterations_per_loop
+  // is given as a time adapts it.
   virtual void ObserveRun(int64_t /*num_steps*/, double /*seconds*/) {}
-  // Training calls host_call at step 0, n, 2n, ... of every run.
+  // n, if training calls host_call at step 0, n, 2n, ... of every run.
   virtual int64_t host_call_every_n_steps() const { return 1; }
-  // Whether all replicas compute the same, so that replica 0 speaks for them.
+  // Whether all replicas compute the same values, so that replica 0's are taken.
   virtual bool broadcast(Mode /*mode*/) const { return false; }
-  // The mode's global batch size; 0 where the caller named none (plain Estimator).
+  // The global batch size of the mode; 0 if none was given, as for a plain Estimator.
   virtual int64_t batch_size(Mode mode) const = 0;
-  // Where the batch stands in each array of an element, features in name order, then labels; empty:
-  // on axis 0 of all.
+  // The axis of the batch in each array of an element: features in name order, then labels. Empty
+  // means axis 0 of all.
   virtual absl::Span<const int64_t> batch_axis(Mode /*mode*/) const { return {}; }
-  // All that must hold before a call in `mode` (divisibility and the like).
+  // Checks the options for a call in `mode`, as that the batch can be split for the replicas.
   virtual absl::Status Validate(Mode mode) const = 0;
 
-  // A backend over `store` for full batches of `mode`, and one with a single replica for the rest.
+  // A backend over `store` for full batches of `mode`, and one with a single replica for the last,
+  // smaller batch.
   virtual std::unique_ptr<Backend> MakeBackend(Mode mode, VariableStore& store) const = 0;
   virtual std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const = 0;
 
-  // Calls input_fn as often as the input mode says.
+  // Calls input_fn once, or once for each replica, as the input mode needs.
   virtual absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
                                                             const InputFn& input_fn) const = 0;
-  // Calls model_fn in the current graph, which has the seed and the global step set. The caller
-  // puts a ReplicaScope (nn/replica_scope.h) around it.
-  //   batch_size: rows that this model sees: of one replica, or of the last, smaller batch.
-  // Errors: those of the spec itself; errors of ops are the graph's.
+  // Calls model_fn in the current graph, which has its seed and its global step. The
+  // caller opens a ReplicaScope (nn/replica_scope.h) around it.
+  //   batch_size: rows of the inputs: of one replica, or of the last, smaller batch.
+  // Errors: those of the spec itself. Errors of ops are in the graph's status.
   virtual absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels,
                                                 Mode mode, int64_t batch_size) const = 0;
 };

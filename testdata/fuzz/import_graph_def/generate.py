@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The corpus of //estimator/graphdef:import_graph_def_fuzz: GraphDefs, cut down from testdata/saved_models.
+"""Writes the corpus of //estimator/graphdef:import_graph_def_fuzz: GraphDefs, reduced from testdata/saved_models.
 
-Usage: generate.py     (writes beside itself; needs tensorflow-cpu 2.15.1)
-Other files here were found by the fuzzer and showed a fault; they stay.
+Usage: generate.py     (needs tensorflow-cpu 2.15.1; writes into the folder of this script)
+Other files here are inputs of the fuzzer that showed a fault. Keep them.
 """
 
 import os

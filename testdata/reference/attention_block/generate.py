@@ -1,5 +1,7 @@
-"""A transformer block as BERT has it: masked multi-head attention, layer normalization, and a GELU feed-forward part.
-Gradient descent: the keys' bias has no gradient but rounding errors, which Adam would make as large as any other.
+"""A transformer block as in BERT: masked multi-head attention, layer normalization, and a GELU feed-forward part.
+
+The optimizer is gradient descent: the gradient of the keys' bias consists of rounding errors, which Adam would scale to
+the size of the other gradients.
 """
 
 import os

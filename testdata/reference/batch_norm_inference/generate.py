@@ -1,4 +1,4 @@
-"""Batch normalization in inference: the moving averages of the checkpoint in place of the batch's statistics."""
+"""Batch normalization in inference, which uses the moving averages of the checkpoint, not the batch's statistics."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Batch normalization in training, fused (images) and not (rows): gradients, and the moving averages' way over 20 steps."""
+"""Batch normalization in training, fused (images) and not fused (rows): gradients, and moving averages over 20 steps."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""All gradients clipped together: the norm falls below the limit on the way."""
+"""All gradients clipped together. The norm falls below the limit during the run."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Each gradient clipped to a norm of its own: some are longer, some are not."""
+"""Each gradient clipped by its own norm. Some exceed the limit, some do not."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What the cases embedding_* share."""
+"""Writes the files that the cases embedding_* share."""
 
 import network
 from reference_lib import generate_shared

@@ -19,7 +19,7 @@ def batches():
 
 
 def loss(features, labels, tied=False):
-    """tied: all words are scored against the whole table too, so that its gradient has a dense part."""
+    """tied: words are also multiplied with the whole table, so that its gradient has a dense part."""
     normal = tf1.random_normal_initializer(stddev=0.5)
     words = tf1.get_variable("words", [31, 6], initializer=normal)
     tags = tf1.get_variable("tags", [9], initializer=normal)
@@ -36,7 +36,7 @@ def loss(features, labels, tied=False):
 
 
 def generate(case_file, make_optimizer, description, clip=lambda pairs: pairs, tied=False, **options):
-    """A case of 30 steps under the optimizer that make_optimizer() gives; clip: from gradients and variables to the same."""
+    """Writes a case of 30 steps with the optimizer that make_optimizer() returns. clip changes gradients and variables."""
 
     def model_fn(features, labels):
         value = loss(features, labels, tied)

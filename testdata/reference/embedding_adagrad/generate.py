@@ -1,4 +1,4 @@
-"""Adagrad, whose sparse updates are those of dense gradients."""
+"""Adagrad. Its sparse updates equal those of dense gradients."""
 
 import os
 import sys

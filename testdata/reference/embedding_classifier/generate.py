@@ -1,4 +1,4 @@
-"""Word embeddings, averaged with a mask, and a classifier, under Adam, whose sparse updates are those of dense gradients."""
+"""Word embeddings, averaged with a mask, and a classifier, with Adam. Its sparse updates equal those of dense gradients."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The global norm is of the slices, before those of one row are added."""
+"""The global norm is that of the slices, before slices of the same row are added."""
 
 import os
 import sys

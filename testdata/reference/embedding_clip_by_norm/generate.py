@@ -1,4 +1,4 @@
-"""Norms are of the slices, before those of one row are added."""
+"""Norms are those of the slices, before slices of the same row are added."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Slices are clipped before those of one row are added."""
+"""Slices are clipped before slices of the same row are added."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""FTRL with penalties: rows that a step does not look up stay where they are, where a dense rule sets them anew."""
+"""FTRL with penalties: rows that a step does not look up do not change. With a dense rule they would."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""FTRL with shrinkage, of looked-up rows."""
+"""FTRL with shrinkage, on looked-up rows."""
 
 import os
 import sys

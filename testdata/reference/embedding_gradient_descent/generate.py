@@ -1,4 +1,4 @@
-"""Gradient descent, whose sparse updates are those of dense gradients."""
+"""Gradient descent. Its sparse updates equal those of dense gradients."""
 
 import os
 import sys

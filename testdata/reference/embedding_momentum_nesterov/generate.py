@@ -1,4 +1,4 @@
-"""Nesterov momentum of looked-up rows."""
+"""Nesterov momentum on looked-up rows."""
 
 import os
 import sys

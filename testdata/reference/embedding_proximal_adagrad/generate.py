@@ -1,4 +1,4 @@
-"""Penalties of looked-up rows only."""
+"""Proximal Adagrad: penalties apply to looked-up rows only."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Centred RMSProp of looked-up rows."""
+"""Centred RMSProp on looked-up rows."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""A table that is looked up in and multiplied with: its gradient is dense, in the norm and the update."""
+"""A table that is both looked up and multiplied: its gradient is dense, in the norm and in the update."""
 
 import os
 import sys

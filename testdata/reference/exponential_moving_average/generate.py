@@ -1,4 +1,4 @@
-"""Moving averages of the weights under TensorFlow's names, with a fixed decay and with one that warms up."""
+"""Moving averages of the weights under TensorFlow's names, with a fixed decay and with a decay that warms up."""
 
 import os
 import sys

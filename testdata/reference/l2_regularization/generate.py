@@ -1,4 +1,4 @@
-"""L2 penalties of the kernels in the loss, under momentum."""
+"""L2 penalties of the kernels in the loss, with momentum."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What the cases mnist_* share: the initial checkpoint, ten batches, and the forward tensors and gradients of step 1."""
+"""Writes what the cases mnist_* share: initial checkpoint, ten batches, forward tensors and gradients of step 1."""
 
 import network
 from reference_lib import generate_shared

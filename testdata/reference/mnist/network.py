@@ -1,5 +1,5 @@
 """The network of models/mnist with fewer filters, for cases that only differ in their optimizer, and one with dropout.
-With REFERENCE_WHOLE_MNIST in the environment it has all filters: those references are too large to keep.
+If the environment has REFERENCE_WHOLE_MNIST, it has all filters. Those references are too large for the repository.
 """
 
 import os
@@ -15,7 +15,7 @@ FILTERS, MORE_FILTERS, UNITS = (32, 64, 1024) if "REFERENCE_WHOLE_MNIST" in os.e
 
 
 def batches():
-    """Blobs whose place tells their class, a fifth of them mislabelled, so that the loss stays away from 0."""
+    """Blobs whose place is their class. A fifth has a wrong label, so that the loss does not approach 0."""
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 10, (10, 8))
     images = rng.integers(0, 40, (10, 8, 28, 28))
@@ -40,8 +40,8 @@ def loss(features, labels):
 
 
 def generate(case_file, make_optimizer, description, **options):
-    """A case of 50 steps: the network of this folder under the optimizer that make_optimizer() gives. It is called inside
-    the graph, so it may build a learning rate from tf1.train.get_global_step().
+    """Writes a case of 50 steps: the network of this folder with the optimizer that make_optimizer() returns.
+    make_optimizer is called inside the graph, so it may use tf1.train.get_global_step() for the learning rate.
     """
 
     def model_fn(features, labels):

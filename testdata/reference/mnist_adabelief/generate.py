@@ -1,4 +1,4 @@
-"""The MNIST network under AdaBelief, written from Zhuang et al. 2020, algorithm 2, with decoupled weight decay."""
+"""The MNIST network with AdaBelief, written from Zhuang et al. 2020, algorithm 2, with decoupled weight decay."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from reference_lib import tf, tf1  # noqa: E402
 
 
 class AdaBelief(tf1.train.Optimizer):
-    """Slots and powers as the authors' TensorFlow package names them."""
+    """The names of slots and powers are those of the authors' TensorFlow package."""
 
     def __init__(self, rate, epsilon, decay):
         super().__init__(False, "AdaBeliefOptimizer")

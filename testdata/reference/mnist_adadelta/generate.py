@@ -1,4 +1,4 @@
-"""The MNIST network under Adadelta."""
+"""The MNIST network with Adadelta."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The MNIST network under Adafactor, written from Shazeer and Stern 2018, algorithms 4 and 5, with a momentum on top."""
+"""The MNIST network with Adafactor, written from Shazeer and Stern 2018, algorithms 4 and 5, and with momentum."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from reference_lib import tf, tf1  # noqa: E402
 
 
 class Adafactor(tf1.train.Optimizer):
-    """Slots as in Tensor2Tensor's checkpoints."""
+    """The names of slots are those in Tensor2Tensor's checkpoints."""
 
     def __init__(self, rate, beta1):
         super().__init__(False, "Adafactor")
@@ -39,8 +39,8 @@ class Adafactor(tf1.train.Optimizer):
         else:
             rows = self._moving(self.get_slot(var, "rows"), tf.reduce_mean(square, -1))
             columns = self._moving(self.get_slot(var, "columns"), tf.reduce_mean(square, -2))
-            # Divided by the root of the outer product over the mean of all, the rank-1 matrix with these margins: one
-            # after the other, for of two units that never fire the product is 0.
+            # The divisor is the root of the rank-1 matrix with these margins (outer product / mean of all). Divide by one
+            # factor after the other: their product may underflow to 0 for units that never fire.
             rows = tf.math.rsqrt(rows / tf.reduce_mean(rows, -1, keepdims=True))
             update = grad * rows[..., None] * tf.math.rsqrt(columns)[..., None, :]
         update /= tf.maximum(1.0, tf.sqrt(tf.reduce_mean(update * update)))

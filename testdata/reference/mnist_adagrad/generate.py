@@ -1,4 +1,4 @@
-"""The MNIST network under Adagrad."""
+"""The MNIST network with Adagrad."""
 
 import os
 import sys

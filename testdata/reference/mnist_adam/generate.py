@@ -1,4 +1,4 @@
-"""The MNIST network under Adam."""
+"""The MNIST network with Adam."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The MNIST network under Adam from a checkpoint in mid-run: slots, powers of beta and global_step are those of step 25."""
+"""The MNIST network with Adam from a checkpoint of step 25, with the slots, powers of beta and global_step of that step."""
 
 import os
 import sys

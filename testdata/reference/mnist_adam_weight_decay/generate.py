@@ -1,4 +1,4 @@
-"""The MNIST network under Adam with decoupled weight decay, without bias correction, as BERT trains: written from the formulas
+"""The MNIST network with Adam with decoupled weight decay and without bias correction, as in BERT. Written from the formulas
 of Loshchilov and Hutter 2017 and Devlin et al. 2018, appendix A.2."""
 
 import os
@@ -10,7 +10,7 @@ from reference_lib import tf, tf1  # noqa: E402
 
 
 class AdamWeightDecay(tf1.train.Optimizer):
-    """No decay of biases; slots as in BERT's checkpoints."""
+    """Biases do not decay. The names of slots are those in BERT's checkpoints."""
 
     def __init__(self, rate, decay):
         super().__init__(False, "AdamWeightDecayOptimizer")

@@ -1,4 +1,4 @@
-"""The MNIST network with dropout on: explicit seeds of the graph and of the layer say what each step drops."""
+"""The MNIST network with dropout. The seeds of the graph and of the layer determine what each step drops."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The MNIST network under FTRL with all of its penalties."""
+"""The MNIST network with FTRL with all of its penalties."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The MNIST network under gradient descent."""
+"""The MNIST network with gradient descent."""
 
 import os
 import sys

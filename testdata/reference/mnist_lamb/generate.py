@@ -1,4 +1,4 @@
-"""The MNIST network under LAMB, written from You et al. 2019, algorithm 2, without bias correction."""
+"""The MNIST network with LAMB, written from You et al. 2019, algorithm 2, without bias correction."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from reference_lib import tf, tf1  # noqa: E402
 
 
 class Lamb(tf1.train.Optimizer):
-    """Biases are neither decayed nor adapted, as ALBERT trains; its slots' names."""
+    """Biases are neither decayed nor adapted, as in ALBERT. The names of slots are those of ALBERT."""
 
     def __init__(self, rate, decay):
         super().__init__(False, "LAMBOptimizer")

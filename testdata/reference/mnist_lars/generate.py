@@ -1,4 +1,4 @@
-"""The MNIST network under LARS, written from You et al. 2017, algorithm 1."""
+"""The MNIST network with LARS, written from You et al. 2017, algorithm 1."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from reference_lib import tf, tf1  # noqa: E402
 
 
 class Lars(tf1.train.Optimizer):
-    """Biases take plain momentum, as the ResNet-50 programs train; their slot's name."""
+    """Biases use plain momentum, as in the ResNet-50 programs. The name of the slot is theirs."""
 
     def __init__(self, rate, momentum, decay, trust):
         super().__init__(False, "LARSOptimizer")

@@ -1,4 +1,4 @@
-"""The MNIST network under momentum, with the decaying rate of models/mnist."""
+"""The MNIST network with momentum, with the decaying rate of models/mnist."""
 
 import os
 import sys

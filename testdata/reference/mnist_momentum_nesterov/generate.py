@@ -1,4 +1,4 @@
-"""The MNIST network under momentum that looks ahead."""
+"""The MNIST network with Nesterov momentum."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The MNIST network under proximal Adagrad with both penalties."""
+"""The MNIST network with proximal Adagrad with both penalties."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The MNIST network under RMSProp without momentum."""
+"""The MNIST network with RMSProp without momentum."""
 
 import os
 import sys

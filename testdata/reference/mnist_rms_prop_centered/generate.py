@@ -1,4 +1,4 @@
-"""The MNIST network under centred RMSProp with momentum."""
+"""The MNIST network with centred RMSProp and momentum."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The MNIST network under RMSProp with momentum, epsilon as the ImageNet programs set it."""
+"""The MNIST network with RMSProp and momentum. Epsilon is that of the ImageNet programs."""
 
 import os
 import sys

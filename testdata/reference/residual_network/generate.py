@@ -1,4 +1,4 @@
-"""A residual network of three blocks as ResNet v1 has them, with weight decay and Nesterov momentum."""
+"""A residual network of three blocks as in ResNet v1, with weight decay and Nesterov momentum."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Every learning-rate schedule: each writes its rate into a variable and trains a weight of its own with it."""
+"""Every learning-rate schedule. Each writes its rate into a variable, and trains its own weight with it."""
 
 import functools
 import os
@@ -24,7 +24,7 @@ def schedules(global_step):
     yield "inverse_time_decay", train.inverse_time_decay(0.5, global_step, 7, 0.8)
     yield "inverse_time_decay_staircase", train.inverse_time_decay(0.5, global_step, 7, 0.8, staircase=True)
     yield "polynomial_decay", train.polynomial_decay(0.5, global_step, 15, 0.01, power=2)
-    # 8: TensorFlow's optimizer turns s / 7 into s * (1 / 7), which is more than 3 for s = 21 and starts the next cycle early.
+    # 8, not 7: TensorFlow's graph optimizer turns s / 7 into s * (1 / 7). For s = 21 that exceeds 3 and starts a cycle early.
     yield "polynomial_decay_cycle", train.polynomial_decay(0.5, global_step, 8, 0.01, power=0.5, cycle=True)
     yield "piecewise_constant", train.piecewise_constant(global_step, [5, 12], [0.5, 0.2, 0.1])
     yield "cosine_decay", train.cosine_decay(0.5, global_step, 20, alpha=0.1)
@@ -34,7 +34,7 @@ def schedules(global_step):
     with mock.patch(f"{KERAS_SCHEDULES}.random_ops.random_normal", functools.partial(tf1.random_normal, seed=5)):
         yield "noisy_linear_cosine_decay", train.noisy_linear_cosine_decay(
             0.5, global_step, 20, initial_variance=0.3, variance_decay=0.6, num_periods=2, alpha=0.2, beta=0.05)
-    # Those that TensorFlow has no function for, as the programs named in nn/train/schedule.h write them.
+    # Schedules for which TensorFlow has no function, as in the programs named in nn/train/schedule.h.
     yield "noam_decay", 2.0 * 64 ** -0.5 * tf.minimum((step + 1) ** -0.5, (step + 1) * 8.0 ** -1.5)
     linear = train.polynomial_decay(0.5, global_step, 25, 0.0)
     is_warmup = tf.cast(step < 5.0, tf.float32)

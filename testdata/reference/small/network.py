@@ -1,4 +1,4 @@
-"""A small network for cases that differ in what they do with its loss or gradients."""
+"""A small network for cases that differ in their treatment of its loss or gradients."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ def loss(features, labels, **dense):
 
 
 def batches():
-    """Four clusters, not quite apart."""
+    """Four clusters that overlap a little."""
     rng = np.random.default_rng(4)
     labels = rng.integers(0, 4, (5, 8))
     centers = 2 * rng.standard_normal((4, 10))
@@ -28,7 +28,7 @@ def batches():
 
 
 def generate_with_gradients(case_file, change, description, **options):
-    """A case whose gradients go through change(grads_and_vars) before gradient descent applies them."""
+    """Writes a case in which change(grads_and_vars) changes the gradients before gradient descent applies them."""
 
     def model_fn(features, labels):
         value = loss(features, labels)

@@ -1,0 +1,164 @@
+#include "estimator/training/loop/step_runner.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/training/model/replica_reduce.h"
+
+namespace estimator {
+
+// Indices into the fetches of the compiled step.
+struct StepRunner::Fetches {
+  std::vector<size_t> loop;  // Request::fetches
+  std::vector<size_t> host_call;
+  std::vector<std::vector<size_t>> hooks;  // for each hook
+};
+
+StepRunner::StepRunner(Session& session, Hooks hooks, Options options)
+    : session_(session), hooks_(std::move(hooks)), options_(options) {}
+
+absl::Status StepRunner::Begin(Graph& graph) {
+  for (const auto& hook : hooks_) EST_RETURN_IF_ERROR(hook->Begin(graph));
+  return absl::OkStatus();
+}
+
+absl::Status StepRunner::AfterCreateSession() {
+  for (const auto& hook : hooks_) EST_RETURN_IF_ERROR(hook->AfterCreateSession(session_));
+  return absl::OkStatus();
+}
+
+absl::Status StepRunner::End(
+    const std::function<void(const std::shared_ptr<SessionRunHook>&)>& ended) {
+  for (const auto& hook : hooks_) {
+    EST_RETURN_IF_ERROR(hook->End(session_));
+    if (ended) ended(hook);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StepRunner::Fetches> StepRunner::Register(const Request& request,
+                                                         RunContext& context) const {
+  CompiledStep& step = request.step;
+  Graph& graph = *step.model().graph;
+  Fetches fetches;
+  for (const Tensor& tensor : request.fetches) fetches.loop.push_back(step.Fetch(tensor));
+  if (step.model().spec.host_call.has_value()) {
+    for (const Tensor& tensor : step.model().spec.host_call->tensors)
+      fetches.host_call.push_back(step.Fetch(tensor));
+  }
+  for (const auto& hook : hooks_) {
+    std::vector<size_t>& of_hook = fetches.hooks.emplace_back();
+    for (const Tensor& tensor : hook->BeforeRun(context)) {
+      if (!tensor.valid()) {
+        // The graph's error says why the tensor is not valid, if the hook made it here.
+        EST_RETURN_IF_ERROR(graph.status());
+        return absl::InvalidArgumentError(
+            "a hook's BeforeRun returned a tensor that is not valid: it is default-constructed, or "
+            "Graph::FindTensor did not find it");
+      }
+      // Hooks hold tensors of the session's graph. Another model has the same names.
+      const Tensor here = &graph == &session_.graph() ? tensor : graph.FindTensor(tensor.name());
+      if (!here.valid()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("a hook asks for '", tensor.name(),
+                         "', which the model of the last, smaller batch does not have"));
+      }
+      of_hook.push_back(step.Fetch(here));
+    }
+  }
+  EST_RETURN_IF_ERROR(graph.status());
+  return fetches;
+}
+
+StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Executable& executable,
+                             std::vector<std::vector<Array>>& hook_results) const {
+  StepRun run;
+  StepFeeds feeds;  // of the current step
+  const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+    const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+      EST_ASSIGN_OR_RETURN(const std::optional<StepInput> input, request.input.Next());
+      if (!input.has_value()) return std::optional<StepFeeds>();
+      EST_ASSIGN_OR_RETURN(feeds, request.step.Feeds(*input));
+      return std::optional<StepFeeds>(feeds);
+    };
+    absl::StatusOr<std::optional<StepFeeds>> result = next();
+    if (!result.ok()) {
+      run.end = RunEnd::kInputFailed;
+    } else if (!result->has_value()) {
+      run.end = RunEnd::kInputEnded;
+    }
+    return result;
+  };
+  // Whether the step that ran is the run's last one. An input that fails here fails again at the
+  // next infeed, which reports it.
+  const auto is_last = [&](int64_t step) {
+    if (step + 1 == request.num_steps) return true;
+    const absl::StatusOr<const StepInput*> next = request.input.Peek();
+    return !next.ok() || *next == nullptr;
+  };
+  const std::optional<HostCall>& host_call = request.step.model().spec.host_call;
+  const Outfeed outfeed = [&](int64_t step, const StepFetches& all) -> absl::Status {
+    const auto reduced = [&](const std::vector<size_t>& indices) {
+      std::vector<Array> values;
+      for (const size_t index : indices)
+        values.push_back(ReduceReplicas(FetchOfReplicas(all, index, options_.broadcast)));
+      return values;
+    };
+    if (host_call.has_value() && step % options_.host_call_every_n_steps == 0)
+      EST_RETURN_IF_ERROR(host_call->fn(reduced(fetches.host_call)));
+    StepVerdict verdict = StepVerdict::kApply;
+    if (request.on_step) {
+      EST_ASSIGN_OR_RETURN(verdict,
+                           request.on_step({.values = reduced(fetches.loop), .feeds = feeds}));
+    }
+    if (verdict == StepVerdict::kDiscard || is_last(step)) {
+      hook_results.clear();
+      for (const std::vector<size_t>& indices : fetches.hooks)
+        hook_results.push_back(reduced(indices));
+    }
+    if (verdict == StepVerdict::kDiscard) {
+      run.end = RunEnd::kStepDiscarded;
+      return absl::AbortedError("the loop discarded the step");  // ends RunLoop without updates
+    }
+    ++run.num_steps;
+    return absl::OkStatus();
+  };
+
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status = executable.RunLoop(request.num_steps, infeed, outfeed).status();
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (status.ok() || run.end == RunEnd::kStepDiscarded) return run;
+  if (run.end != RunEnd::kInputFailed) run.end = RunEnd::kFailed;
+  run.status = status;
+  return run;
+}
+
+absl::StatusOr<StepRun> StepRunner::Run(const Request& request) {
+  RunContext context(session_, session_.global_step());
+  EST_ASSIGN_OR_RETURN(const Fetches fetches, Register(request, context));
+  EST_ASSIGN_OR_RETURN(Executable* const executable, request.step.executable());
+  std::vector<std::vector<Array>> hook_results(hooks_.size());
+  StepRun run = RunSteps(request, fetches, *executable, hook_results);
+  if (request.on_run) EST_RETURN_IF_ERROR(request.on_run(run));
+  EST_RETURN_IF_ERROR(run.status);
+  if (run.end == RunEnd::kInputEnded && run.num_steps == 0) return run;
+
+  RunValues values{.results = {},
+                   .global_step = session_.global_step(),
+                   .num_steps = run.num_steps,
+                   .loss_not_finite = run.end == RunEnd::kStepDiscarded,
+                   .seconds = run.seconds};
+  for (size_t i = 0; i < hooks_.size(); ++i) {
+    values.results = std::move(hook_results[i]);
+    EST_RETURN_IF_ERROR(hooks_[i]->AfterRun(context, values));
+  }
+  run.stop_requested = context.stop_requested();
+  return run;
+}
+
+}  // namespace estimator

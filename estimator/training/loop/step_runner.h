@@ -1,0 +1,103 @@
+// StepRunner: runs the steps of training, evaluation and prediction, with the hooks around them.
+// hooks/hook.h shows the order of the calls.
+#ifndef ESTIMATOR_TRAINING_LOOP_STEP_RUNNER_H_
+#define ESTIMATOR_TRAINING_LOOP_STEP_RUNNER_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/array/array.h"
+#include "estimator/runtime/backend.h"
+#include "estimator/training/hooks/hook.h"
+#include "estimator/training/input/open_input.h"
+#include "estimator/training/model/compiled_step.h"
+
+namespace estimator {
+
+// One step's output, while its updates are not yet applied. Valid during the call.
+struct StepOutput {
+  const std::vector<Array>& values;  // of StepRunner::Request::fetches, replicas reduced
+  const StepFeeds& feeds;            // the step's input
+};
+
+enum class StepVerdict {
+  kApply,    // the updates of the step are applied
+  kDiscard,  // the step changes no variable, and the run ends with it
+};
+
+// Why a run ended.
+enum class RunEnd {
+  kStepsDone,      // all its steps ran
+  kInputEnded,     // the input ended before them
+  kInputFailed,    // the input gave an error; the steps before it are applied
+  kStepDiscarded,  // the loop discarded its last step
+  kFailed,         // the program, host_call or the loop gave an error
+};
+
+// What a run did.
+struct StepRun {
+  RunEnd end = RunEnd::kStepsDone;
+  absl::Status status;          // the error, if `end` is kInputFailed or kFailed
+  int64_t num_steps = 0;        // whose updates are applied
+  double seconds = 0;           // from the first step's input to the last step's end
+  bool stop_requested = false;  // by a hook
+};
+
+// Not thread-safe.
+class StepRunner {
+ public:
+  struct Options {
+    // Whether all replicas compute the same, so that replica 0's values are taken.
+    bool broadcast = false;
+    // host_call is called at step 0, n, 2n, ... of every run.
+    int64_t host_call_every_n_steps = 1;
+  };
+  // `session` is what the hooks see; it outlives the runner. Its graph is the one that the hooks'
+  // tensors belong to. REQUIRES: no hook is null.
+  StepRunner(Session& session, Hooks hooks, Options options);
+
+  // These call the method of the same name of every hook, in order, up to the first error.
+  absl::Status Begin(Graph& graph);
+  absl::Status AfterCreateSession();
+  // `ended` is called after each hook's End, if it is given.
+  absl::Status End(const std::function<void(const std::shared_ptr<SessionRunHook>&)>& ended = {});
+
+  struct Request {
+    CompiledStep& step;
+    OpenInput& input;
+    int64_t num_steps = 1;
+    // What the loop itself needs of every step, such as the loss.
+    std::vector<Tensor> fetches = {};
+    // Called with every step's output, after host_call. An error ends the run.
+    std::function<absl::StatusOr<StepVerdict>(const StepOutput&)> on_step = nullptr;
+    // Called after the steps and before the hooks' AfterRun, also if the steps failed. An error
+    // ends the run.
+    std::function<absl::Status(const StepRun&)> on_run = nullptr;
+  };
+  // Runs up to `num_steps` steps: asks the hooks for their tensors, compiles the step if any of
+  // them is new, runs, calls host_call, and gives the hooks the results of the last step. AfterRun
+  // is not called if the input ended before the first step.
+  // The step's model may be another than session.graph()'s: that of the last, smaller batch. The
+  // hooks' tensors are then found in it by name.
+  // Errors: INVALID_ARGUMENT if a hook asks for a tensor that is not valid, or that the model does
+  // not have; those of compiling; StepRun::status; those of on_run and the hooks.
+  absl::StatusOr<StepRun> Run(const Request& request);
+
+ private:
+  struct Fetches;
+
+  absl::StatusOr<Fetches> Register(const Request& request, RunContext& context) const;
+  StepRun RunSteps(const Request& request, const Fetches& fetches, Executable& executable,
+                   std::vector<std::vector<Array>>& hook_results) const;
+
+  Session& session_;
+  const Hooks hooks_;
+  const Options options_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_LOOP_STEP_RUNNER_H_
