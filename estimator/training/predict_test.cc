@@ -173,22 +173,22 @@ TEST_F(PredictTest, MissingPredictionsAreNamed) {
 TEST_F(PredictTest, AHooksTensorThatTheLastBatchsModelLacksIsRefusedAsInEvaluate) {
   std::shared_ptr<SessionRunHook> hook;
   std::vector<std::string> lines;
-  Estimator<TinyParams> estimator = With([&](const Features& features, const Labels& labels,
-                                             Mode mode, const TinyParams&) {
-    if (hook == nullptr) {  // in the model of full batches
-      hook = std::make_shared<LoggingTensorHook>(LoggingTensorHook::Options{
-          .tensors = {{"sum",
-                       ReduceSum(features["x"], ReduceAxes::All(), false, "sum_of_full_batch")}},
-          .every_n_iter = 1,
-          .sink = [&](const std::string& line) { lines.push_back(line); }});
-    }
-    EstimatorSpecOptions options;
-    options.prediction_hooks = options.evaluation_hooks = {hook};
-    if (mode == Mode::kPredict)
-      return EstimatorSpec::Predict({{"y", features["x"]}}, std::move(options));
-    return EstimatorSpec::Eval(TinyLoss(labels, TinyNetwork(features, false, 0)), {},
-                               std::move(options));
-  });
+  Estimator<TinyParams> estimator =
+      With([&](const Features& features, const Labels& labels, Mode mode, const TinyParams&) {
+        if (hook == nullptr) {  // in the model of full batches
+          hook = std::make_shared<LoggingTensorHook>(LoggingTensorHook::Options{
+              .tensors = {{"sum", ReduceSum(features["x"], ReduceAxes::All(),
+                                            {.name = "sum_of_full_batch"})}},
+              .every_n_iter = 1,
+              .sink = [&](const std::string& line) { lines.push_back(line); }});
+        }
+        EstimatorSpecOptions options;
+        options.prediction_hooks = options.evaluation_hooks = {hook};
+        if (mode == Mode::kPredict)
+          return EstimatorSpec::Predict({{"y", features["x"]}}, std::move(options));
+        return EstimatorSpec::Eval(TinyLoss(labels, TinyNetwork(features, false, 0)), {},
+                                   std::move(options));
+      });
   const absl::Status predicted = estimator.Predict(Once).All().status();
   EXPECT_EQ(predicted,
             absl::InvalidArgumentError("a hook asks for 'sum_of_full_batch:0', which the model of "
