@@ -1,4 +1,10 @@
 // All ops that a model calls.
+//
+// An op takes its tensors first, then the arguments that must be given, in TensorFlow's order.
+// Optional arguments are the fields of an options struct, under TensorFlow's names:
+//   Gather(table, ids, {.axis = 1, .batch_dims = 1})
+//   ReduceSum(x, {1, 2}, {.keepdims = true})
+// An op with at most two arguments after its tensors takes them in order: Softmax(x, axis, name).
 #ifndef ESTIMATOR_OPS_OPS_H_
 #define ESTIMATOR_OPS_OPS_H_
 
