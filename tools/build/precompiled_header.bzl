@@ -22,7 +22,8 @@ def _precompiled_header_impl(ctx):
     header = ctx.actions.declare_file(ctx.label.name + ".h")
     ctx.actions.write(
         header,
-        "".join(["#include <%s>\n" % name for name in ctx.attr.includes]),
+        "".join(["#include <%s>\n" % name for name in ctx.attr.includes] +
+                ["#include \"%s\"\n" % name for name in ctx.attr.own_includes]),
     )
     precompiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
 
@@ -68,11 +69,12 @@ def _precompiled_header_impl(ctx):
 
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
-    doc = "Compiles NAME.h, which includes `includes`. Use it with `-include $(GENDIR)/FOLDER/NAME.h`.",
+    doc = "Compiles NAME.h, which includes `includes` and `own_includes`. Use it with `-include $(GENDIR)/FOLDER/NAME.h`.",
     attrs = {
         "copts": attr.string_list(doc = "flags that the users of the header are compiled with"),
         "deps": attr.label_list(providers = [CcInfo], doc = "libraries of the headers"),
-        "includes": attr.string_list(mandatory = True, doc = "paths, from the root or a library's"),
+        "includes": attr.string_list(doc = "headers of libraries: #include <...>"),
+        "own_includes": attr.string_list(doc = "headers of this repository: #include \"...\""),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
     fragments = ["cpp"],

@@ -161,7 +161,8 @@ TEST_F(StepRunnerTest, AnErrorOfTheInputIsToldFromOthers) {
     return Element{.features = Array::Of<float>({1}, {1}), .labels = {}};
   }));
   StepRunner runner(session_, {}, {});
-  EXPECT_EQ(Run(runner, 4).status(), absl::DataLossError("record 1 is damaged"));
+  EXPECT_EQ(Run(runner, 4).status(),
+            absl::DataLossError("element 1 of FromGenerator: record 1 is damaged"));
   EXPECT_THAT(ends_, ElementsAre(RunEnd::kInputFailed));
   EXPECT_EQ(GlobalStep(), 1) << "the step before it is applied";
 
