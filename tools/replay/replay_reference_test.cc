@@ -62,7 +62,7 @@ TEST(ReplayReferenceTest, BadFlagsAndFoldersHaveClearErrors) {
               HasSubstr("there is no folder /nowhere"));
   const ProgramRun elsewhere = Replay("--case=mnist_momentum --reference_dir=elsewhere");
   EXPECT_EQ(elsewhere.exit_code, 2);
-  EXPECT_THAT(elsewhere.output, HasSubstr("--reference_dir: there is no folder elsewhere; give"));
+  EXPECT_THAT(elsewhere.output, HasSubstr("--reference_dir: there is no folder elsewhere; pass"));
   EXPECT_THAT(Replay("--case=mnist_momentum --steps=51").output,
               HasSubstr("has 50 steps, but num_steps is 51"));
   EXPECT_THAT(Replay("--case=mnist_momentum --rtol=-5").output,

@@ -66,7 +66,7 @@ TEST(ReadInputs, ArraysAndRecords) {
   EST_ASSERT_OK(inputs);
   EXPECT_THAT(inputs->at("x").values<float>(), ElementsAre(1, 2));
   EXPECT_THAT(inputs->at("examples").values<std::string>(), ElementsAre(record));
-  EXPECT_THAT(ReadInputs({{"x", "x.txt"}}), ErrorHas("input 'x': x.txt: an input is a .npy file"));
+  EXPECT_THAT(ReadInputs({{"x", "x.txt"}}), ErrorHas("input 'x': x.txt: an input must be a .npy file"));
   EST_ASSERT_OK(WriteFileAtomically(dir.File("bad.npy"), "123"));
   EXPECT_THAT(ReadInputs({{"x", dir.File("bad.npy")}}), ErrorHas("bad.npy: not a .npy file"));
   const std::string whole = NpyBytes(Array::Of<float>({2}, {1, 2}));

@@ -157,7 +157,7 @@ TEST(BatchSearchTest, AModelThatTakesNoSizeIsAnErrorThatNamesTheCure) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("six rows, please")));
   EXPECT_THAT(status,
               ErrorHas("built for batches of 2, 16, 240, 2560, 2, 1; if the model takes certain "
-                       "sizes only, name one in the input receiver: default_batch_size"));
+                       "sizes only, pass one to the input receiver as default_batch_size"));
 }
 
 TEST(BatchSearchTest, AModelThatRefusesLargeBatchesIsFreeBelow) {
