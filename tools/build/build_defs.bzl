@@ -122,16 +122,28 @@ def est_binary(name, srcs = None, deps = [], copts = [], **kwargs):
         **kwargs
     )
 
+# For programs that train a model. -O1: such a program builds a graph, the compiled step does the work, and a
+# compilation takes a quarter less than with -O2.
+PROGRAM_COPTS = ["-O1"]
+
 def estimator_binary(name, srcs = None, deps = [], copts = ["-Wall"], **kwargs):
     """A program that trains a model: NAME.cc by default, with //tpu and //estimator/base:main.
 
-    It begins with a precompiled tpu/tpu_estimator.h, which halves the time of an edit.
+    It begins with a precompiled tpu/tpu_estimator.h, so that an edit costs half of the time. If a function of
+    the input pipeline computes much, put it into a cc_library, which is compiled with -O2.
+
+    Args:
+      name: the program, and the name of its file without extension.
+      srcs: default: NAME.cc.
+      deps: libraries in addition to //tpu, //estimator/base:main, absl, glog and gflags.
+      copts: compiler options in addition to those of the precompiled header.
+      **kwargs: further arguments of cc_binary.
     """
     estimator = _begin_with("//tpu:precompiled")
     native.cc_binary(
         name = name,
         srcs = [name + ".cc"] if srcs == None else srcs,
-        copts = estimator.copts + copts,
+        copts = estimator.copts + PROGRAM_COPTS + copts,
         deps = deps + _COMMON_DEPS + estimator.deps + [
             "//estimator/base:main",
             "//tpu",

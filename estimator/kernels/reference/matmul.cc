@@ -4,6 +4,9 @@
 // which are copied first: to the type that sums are taken in, and transposed where the op says so.
 // With blocks of this size Eigen's own blocking, which depends on the machine's caches, has nothing
 // to split: one binary gives the same bits on every machine.
+
+// One thread: oneDNN has the cores, and the bits of a product must not depend on their number.
+#define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstdint>

@@ -9,8 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
-#include "estimator/export/saved_model/resource_variables.h"
-#include "estimator/export/saved_model/saver_nodes.h"
+#include "estimator/export/saved_model/variable_nodes.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/graph_def.h"
 #include "estimator/graphdef/graph_def_builder.h"

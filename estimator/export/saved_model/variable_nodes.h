@@ -1,8 +1,12 @@
-// Writes variables into a GraphDef in the form that TensorFlow 2 needs.
-#ifndef ESTIMATOR_EXPORT_SAVED_MODEL_RESOURCE_VARIABLES_H_
-#define ESTIMATOR_EXPORT_SAVED_MODEL_RESOURCE_VARIABLES_H_
+// The nodes of variables in a GraphDef: their form in TensorFlow 2, their collections, and the nodes
+// that save and restore them.
+#ifndef ESTIMATOR_EXPORT_SAVED_MODEL_VARIABLE_NODES_H_
+#define ESTIMATOR_EXPORT_SAVED_MODEL_VARIABLE_NODES_H_
+
+#include <vector>
 
 #include "estimator/graph/graph.h"
+#include "estimator/graph/variable.h"
 #include "estimator/proto/meta_graph.pb.h"
 
 namespace estimator {
@@ -21,6 +25,13 @@ void UseResourceVariables(const Graph& graph, proto::GraphDef* def);
 //   is_resource: whether UseResourceVariables was called.
 void AddVariableCollections(const Graph& graph, bool is_resource, proto::MetaGraphDef* meta_graph);
 
+// Adds `save/Const` (the prefix of the files), `save/SaveV2`, `save/RestoreV2` and
+// `save/restore_all`, and the SaverDef that names them. Does nothing if there are no variables.
+//   is_resource: whether UseResourceVariables was called.
+// Source: the graph of TF 2.15 tf.compat.v1.train.Saver.
+void AddSaverNodes(const std::vector<Variable>& variables, bool is_resource,
+                   proto::MetaGraphDef* meta_graph);
+
 }  // namespace estimator
 
-#endif  // ESTIMATOR_EXPORT_SAVED_MODEL_RESOURCE_VARIABLES_H_
+#endif  // ESTIMATOR_EXPORT_SAVED_MODEL_VARIABLE_NODES_H_
