@@ -184,7 +184,7 @@ TEST_F(ReplayTest, AForwardTensorThatTheModelDoesNotHaveIsANote) {
 TEST_F(ReplayTest, AModelWithNoneOfTheForwardTensorsIsAnError) {
   const std::string error = Error(TinyModel{.prediction_name = "y", .error_name = "e"});
   EXPECT_THAT(error, HasSubstr("INVALID_ARGUMENT: this model's graph has none of the forward "));
-  EXPECT_THAT(error, HasSubstr(": error:0, prediction:0; name the layers"));
+  EXPECT_THAT(error, HasSubstr(": error:0, prediction:0; use the names of layers"));
 }
 
 TEST_F(ReplayTest, AGradientOfAVariableThatIsNotTrainableHereIsAnError) {
