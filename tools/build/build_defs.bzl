@@ -122,6 +122,9 @@ def est_binary(name, srcs = None, deps = [], copts = [], **kwargs):
         **kwargs
     )
 
+# For tests: -O1 compiles in two thirds of the time of -O2. What they test is compiled with -O2.
+TEST_COPTS = ["-O1"]
+
 # For programs that train a model. -O1: such a program builds a graph, the compiled step does the work, and a
 # compilation takes a quarter less than with -O2.
 PROGRAM_COPTS = ["-O1"]
@@ -158,7 +161,7 @@ def est_test(name, srcs = None, deps = [], copts = [], size = "small", **kwargs)
     native.cc_test(
         name = name,
         srcs = [name + ".cc"] if srcs == None else srcs,
-        copts = common.copts + EST_COPTS + copts,
+        copts = common.copts + TEST_COPTS + EST_COPTS + copts,
         size = size,
         deps = deps + _COMMON_DEPS + common.deps + ["//estimator/base/testing:gtest"],
         **kwargs

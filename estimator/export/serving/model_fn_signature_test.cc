@@ -92,7 +92,7 @@ TEST_F(ModelSignatureTest, AModelThatIsTiedToItsBatchIsBuiltForTheSizesThatAreNa
   const int before = calls_;
   EXPECT_EQ((*source)->GraphFor(Rows(4, 4))->outputs.at("y").shape(), (Shape{4, 2}));
   const absl::Status error = (*source)->GraphFor(Rows(3, 3)).status();
-  EXPECT_THAT(error, ErrorHas("was built for 1, 2, 4 (MakePredictorOptions::batch_sizes"));
+  EXPECT_THAT(error, ErrorHas("was built for 1, 2, 4 (set MakePredictorOptions::batch_sizes"));
   EXPECT_THAT(error, ErrorHas("depend on the batch size"));
   EXPECT_EQ(calls_, before);
 }
