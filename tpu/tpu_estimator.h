@@ -106,12 +106,16 @@ class TPUEstimator : public EstimatorOf<P> {
   };
 
   explicit TPUEstimator(Options options)
-      : TPUEstimator(std::make_shared<const Options>(std::move(options))) {}
+      : TPUEstimator(Shared(), std::make_shared<const Options>(std::move(options))) {}
+
+  // The options' config, with the model_dir that is used.
+  const RunConfig& config() const { return config_; }
 
  private:
   using All = std::shared_ptr<const Options>;
+  struct Shared {};  // keeps TPUEstimator({}) from being ambiguous
 
-  explicit TPUEstimator(const All& all) : TPUEstimator(all, Settings(*all)) {}
+  TPUEstimator(Shared, const All& all) : TPUEstimator(all, Settings(*all)) {}
   TPUEstimator(const All& all, const TPUEstimatorSettings& settings)
       : EstimatorOf<P>({.strategy = MakeStrategy(
                             CallModelFn(all,
@@ -127,7 +131,10 @@ class TPUEstimator : public EstimatorOf<P> {
                        std::shared_ptr<const P>(all, &all->params),
                        [settings](const InputFn::Call& call, P& params) {
                          FillParams(settings, call, params);
-                       }) {}
+                       }),
+        config_(all->config) {
+    config_.model_dir = EstimatorBase::config().model_dir;
+  }
 
   static TPUEstimatorSettings Settings(const Options& all) {
     CompileOptions compile_options = all.compile_options;
@@ -164,6 +171,8 @@ class TPUEstimator : public EstimatorOf<P> {
     if (all->export_to_tpu) passes.push_back(Pass(all, settings, /*use_tpu=*/true));
     return passes;
   }
+
+  RunConfig config_;
 };
 
 }  // namespace estimator::tpu

@@ -36,8 +36,8 @@ class EvalMetrics {
   EvalMetrics(MetricMap (*fn)(Args...), std::vector<Tensor> tensors) {
     if (tensors.size() != sizeof...(Args)) {
       status_ = absl::InvalidArgumentError(absl::StrCat("eval_metrics: the function takes ",
-                                                        sizeof...(Args), " tensors, but ",
-                                                        tensors.size(), " are given"));
+                                                        sizeof...(Args), " tensors, given ",
+                                                        tensors.size()));
       return;
     }
     metrics_ = {[fn](const std::vector<Tensor>& args) {

@@ -60,6 +60,16 @@ class TPUEstimatorTest : public testing::Test {
 };
 
 // Behaviour N7: the three modes, one after the other, here and on replicas.
+TEST_F(TPUEstimatorTest, ConfigIsThatOfTheOptionsWithTheModelDirInUse) {
+  RunConfig config;
+  config.tpu_config.num_shards = 4;
+  const TPUEstimator<LineParams> estimator({.model_fn = LineModel, .config = config});
+  EXPECT_EQ(estimator.config().tpu_config.num_shards, 4);
+  EXPECT_EQ(estimator.config().model_dir, estimator.model_dir());
+  const TPUEstimator<> empty({});
+  EXPECT_EQ(empty.config().master, "");
+}
+
 TEST_F(TPUEstimatorTest, TrainsEvaluatesAndPredictsTheSameOnTheCpuAndOnShards) {
   TPUEstimator<LineParams> cpu(Options(false, "cpu")), shards(Options(true, "shards"));
   for (auto* estimator : {&cpu, &shards}) {

@@ -185,7 +185,7 @@ TEST_F(TPUEvalTest, AScalarMetricTensorAWrongCountAndReservedNamesAreRefused) {
         const Tensor y = TinyNetwork(features, false, 0);
         return TPUEstimatorSpec::Eval(TinyLoss(labels, y), {TinyMetrics, {y}});
       }),
-      ErrorHas("eval_metrics: the function takes 2 tensors, but 1 are given"));
+      ErrorHas("eval_metrics: the function takes 2 tensors, given 1"));
   for (const std::string name : {"loss", "global_step"}) {
     EXPECT_THAT(
         EvaluateError([name](const Features& features, const Labels& labels, Mode, const Params&) {

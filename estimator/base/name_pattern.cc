@@ -32,7 +32,10 @@ using Code = std::unique_ptr<pcre2_code, Free<pcre2_code_free>>;
 using MatchContext = std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>>;
 using MatchData = std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>>;
 
-PCRE2_SPTR Bytes(absl::string_view text) { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
+// PCRE2 takes no null pointer, which an empty text may have.
+PCRE2_SPTR Bytes(absl::string_view text) {
+  return reinterpret_cast<PCRE2_SPTR>(text.empty() ? "" : text.data());
+}
 
 std::string Message(int error) {
   PCRE2_UCHAR text[256];
@@ -45,10 +48,22 @@ absl::string_view Beginning(absl::string_view text) { return text.substr(0, kSho
 const char* Dots(absl::string_view text) { return text.size() > kShown ? "..." : ""; }
 
 // The position of a repeat {,n}, or npos. To PCRE2 10.42 it is text, which would then match nothing.
+// In a character class, and between \\Q and \\E, it is text to Python too.
 size_t FindRepeatWithoutLeast(absl::string_view pattern) {
+  bool in_class = false;
   for (size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] == '\\') {
+    if (pattern.substr(i, 2) == "\\Q") {
+      i = pattern.find("\\E", i);
+      if (i == absl::string_view::npos) break;
       ++i;
+    } else if (pattern[i] == '\\') {
+      ++i;
+    } else if (in_class) {
+      in_class = pattern[i] != ']';
+    } else if (pattern[i] == '[') {
+      in_class = true;
+      if (pattern.substr(i + 1, 1) == "^") ++i;
+      if (pattern.substr(i + 1, 1) == "]") ++i;  // the first ] belongs to the class
     } else if (pattern.substr(i, 2) == "{,") {
       const size_t end = pattern.find_first_not_of("0123456789", i + 2);
       if (end != absl::string_view::npos && end > i + 2 && pattern[end] == '}') return i;
@@ -94,12 +109,17 @@ absl::StatusOr<NamePattern> NamePattern::Compile(absl::string_view option,
 }
 
 absl::StatusOr<bool> NamePattern::Match(absl::string_view name, uint32_t options) const {
-  const MatchData data(
-      pcre2_match_data_create(1, nullptr));  // one pair: where groups are is unused
+  // One pair: the ends of the whole match. Those of groups are not used.
+  const MatchData data(pcre2_match_data_create(1, nullptr));
   if (!data) return absl::ResourceExhaustedError("no memory for a match");
   const int result = pcre2_match(regex_->code.get(), Bytes(name), name.size(), 0, options,
                                  data.get(), regex_->limits.get());
-  if (result >= 0) return true;
+  if (result >= 0) {
+    // In a name that is not UTF-8, PCRE2 anchors to each valid part. The whole name is meant.
+    const size_t* const ends = pcre2_get_ovector_pointer(data.get());
+    return ((options & PCRE2_ANCHORED) == 0 || ends[0] == 0) &&
+           ((options & PCRE2_ENDANCHORED) == 0 || ends[1] == name.size());
+  }
   if (result == PCRE2_ERROR_NOMATCH) return false;
   const bool too_long = result == PCRE2_ERROR_MATCHLIMIT || result == PCRE2_ERROR_HEAPLIMIT;
   return absl::InvalidArgumentError(absl::StrCat(

@@ -130,5 +130,31 @@ TEST(NamePatternTest, ALongNameOverflowsNoStack) {
   EXPECT_FALSE(Compiled("^(a(?R)?b|a)*$").FoundIn(name).ok());
 }
 
+// PCRE2 anchors to each valid part of a name that is not UTF-8.
+TEST(NamePatternTest, TheWholeNameCountsWhereItIsNotUtf8) {
+  EXPECT_FALSE(*Compiled("a").MatchesAllOf("a\xff"));
+  EXPECT_FALSE(
+      *Compiled("a").MatchesAllOf("\xff"
+                                  "a"));
+  EXPECT_FALSE(
+      *Compiled("a").MatchesStartOf("\xff"
+                                    "a"));
+  EXPECT_TRUE(*Compiled("a").MatchesStartOf("a\xff"));
+  EXPECT_TRUE(
+      *Compiled("a").FoundIn("\xff"
+                             "a"));
+}
+
+TEST(NamePatternTest, ARepeatWithoutItsLeastNumberIsTextInAClassAndInAQuote) {
+  EXPECT_TRUE(*Compiled("[{,3}]").FoundIn("a,b"));
+  EXPECT_TRUE(*Compiled("[]{,3}]").FoundIn("]"));
+  EXPECT_TRUE(*Compiled("\\Qx{,3}\\E").FoundIn("x{,3}"));
+  EXPECT_THAT(ErrorOf("[a]{,3}"), HasSubstr("at position 3: write the repeat as {0,n}"));
+}
+
+TEST(NamePatternTest, AnEmptyViewIsTheEmptyExpression) {
+  EXPECT_TRUE(*NamePattern::Compile("option", absl::string_view())->MatchesAllOf(""));
+}
+
 }  // namespace
 }  // namespace estimator

@@ -207,8 +207,8 @@ absl::Status ProgramRun::SetFeeds(const std::vector<Array>& feeds) {
   State& state = *state_;
   const ir::Module& module = state.impl->module;
   if (feeds.size() != module.feeds.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("the step is fed ", feeds.size(),
-                                                   " arrays, but it takes ", module.feeds.size()));
+    return absl::InvalidArgumentError(absl::StrCat("the step takes ", module.feeds.size(),
+                                                   " arrays of input, given ", feeds.size()));
   }
   for (size_t f = 0; f < feeds.size(); ++f) {
     if (feeds[f].dtype() == module.feeds[f].dtype && feeds[f].shape() == module.feeds[f].shape)

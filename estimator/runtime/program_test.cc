@@ -172,7 +172,7 @@ TEST_F(ProgramTest, FeedsOfAnotherTypeAreRefused) {
   const ProgramSpec spec{.feeds = {x}, .fetches = {Add(x, x)}, .updates = {}};
   EXPECT_THAT(Error(spec, {F32({3}, {1, 2, 3})}),
               ErrorIs("image:0 is fed f32 [3], but it is f32 [2]"));
-  EXPECT_THAT(Error(spec, {}), ErrorIs("the step is fed 0 arrays, but it takes 1"));
+  EXPECT_THAT(Error(spec, {}), ErrorIs("the step takes 1 arrays of input, given 0"));
 }
 
 TEST_F(ProgramTest, VariablesWithoutAValueAreNamed) {

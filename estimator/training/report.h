@@ -30,7 +30,8 @@ std::string EvaluationTable(const EvalResult& result);
 // examples_evaluated.
 ReportFields EvaluationFields(const EvalResult& result);
 
-// Returns a JSON object with a line for each field. JSON cannot represent numbers that are not
+// Returns a JSON object with a line for each field. A later field replaces an earlier one of the
+// same name. JSON cannot represent numbers that are not
 // finite, so they become null.
 std::string ToJson(const ReportFields& fields);
 // Writes the fields as JSON. Replaces the file atomically: readers never see a part of it.

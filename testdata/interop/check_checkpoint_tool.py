@@ -137,7 +137,7 @@ def partitioned_and_sharded(tool, directory):
     tool("extract", sharded, os.path.join(directory, "bc"), "b", "c")
     same(os.path.join(directory, "bc"), {"b": np.full([3], 1, np.float32), "c": np.full([4], 2, np.float32)})
     os.remove(sharded + ".data-00001-of-00003")
-    assert "is not there" in tool("verify", sharded, code=1)
+    assert "is missing" in tool("verify", sharded, code=1)
 
 
 def odd_names_and_shapes(tool, directory):

@@ -38,7 +38,8 @@ class Predictions {
  public:
   // The next row, or the next batch; nullopt at the end. The first call builds the model and reads
   // the checkpoint.
-  // Errors: those of the input, of the model and of hooks; INVALID_ARGUMENT if none of predict_keys
+  // Errors: those of the input, of the model and of hooks; INVALID_ARGUMENT if a hook asks for a
+  // tensor that the model of the last, smaller batch does not have, or if none of predict_keys
   // is a prediction, or if rows are asked for and the predictions differ in their first axis. After
   // an error, every call returns that error.
   absl::StatusOr<std::optional<Prediction>> Next();

@@ -14,6 +14,7 @@
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/nn/cross_shard.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/loop/banner.h"
 #include "estimator/training/loop/default_hooks.h"
@@ -119,7 +120,12 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
   StepRunner runner(session, std::move(hooks),
                     {.broadcast = strategy_.broadcast(Mode::kTrain),
                      .host_call_every_n_steps = strategy_.host_call_every_n_steps()});
-  EST_RETURN_IF_ERROR(runner.Begin(*model_->graph));
+  {
+    // An optimizer that a hook's Begin adds to the graph is of the same replicas as the model's.
+    const ReplicaScope replicas(
+        {.num_shards = model_->num_replicas, .dense_gradients = strategy_.on_replicas()});
+    EST_RETURN_IF_ERROR(runner.Begin(*model_->graph));
+  }
   EST_RETURN_IF_ERROR(model_->graph->status());
   EST_RETURN_IF_ERROR(EnsureVariablesOfHooks(start));
   if (first_call) {
