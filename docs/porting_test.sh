@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the port guide's program locally and on shards; training goes on from one to the other.
+# Runs the port guide's program locally and on shards; training continues from one to the other.
 set -eu
 program=$1
 model_dir=$TEST_TMPDIR/model

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Run before a commit. Checks the format of changed files, the layers, and the size of testdata, and fails if one of
-# them is wrong. Also reports long files.
+# Run before a commit. Checks the format of changed files, the layers, the comments (samples that a formatter has
+# reflowed: tools/checks/check_comments.py) and the size of testdata, and fails if one of them is wrong. Also reports
+# long files.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 failed=0

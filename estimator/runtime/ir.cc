@@ -122,7 +122,7 @@ void Compact(Module& module) {
     for (const Value& input : module.node(n).inputs) visit(input);
   }
 
-  // Numbers the live nodes anew in topological order. Of the nodes that are ready, the one with the
+  // Renumbers the live nodes in topological order. Of the nodes that are ready, the one with the
   // smallest old number is next, so that passes keep the order of nodes where they can.
   std::vector<int> missing(size, 0);
   std::vector<std::vector<int>> readers(size);

@@ -130,7 +130,7 @@ TEST_F(DamagedCheckpointTest, WithoutAWholeOneNothingIsTrainedOver) {
   EXPECT_THAT(status, ErrorHas("model.ckpt-5.data-00000-of-00001"));
 }
 
-// The variables are whole: only the user can say whether the input may begin anew.
+// The variables are whole: only the user can say whether the input may begin again.
 TEST_F(DamagedCheckpointTest, ADamagedInputPositionStopsTrainingWithACureThatWorks) {
   const std::string path = InputStatePath(Prefix(10)), whole = *ReadFile(path);
   std::string flipped = whole;

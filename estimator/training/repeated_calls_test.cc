@@ -97,7 +97,7 @@ void RunRounds(bool checkpoints) {
   }
   EXPECT_EQ(calls.models, 5)
       << "one to train; to evaluate and to predict, one for full batches and one for the rest";
-  EXPECT_EQ(calls.train_inputs, 1) << "the open input goes on";
+  EXPECT_EQ(calls.train_inputs, 1) << "the open input continues";
   EXPECT_EQ(recorder->steps.back(), rounds);
   FLAGS_minloglevel = log_level;
 }

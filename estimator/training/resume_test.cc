@@ -1,4 +1,4 @@
-// Killed at any instant and started again, a run goes on to the same bits.
+// Killed at any instant and started again, a run continues to the same bits.
 #include <signal.h>
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Shuffled anew in every pass; batches cross the passes' ends.
+// Shuffled again in every pass; batches cross the passes' ends.
 Dataset Shuffled(const TinyParams&) {
   return Dataset::FromTensorSlices(TinyExamples()).Shuffle(20).Repeat().Batch(6).Prefetch(2);
 }
@@ -67,8 +67,8 @@ TEST_F(ResumeTest, SeveralCallsWithEvaluationsBetweenGiveTheBitsOfOne) {
   const InputFn input = estimator.Input(Shuffled);
   EST_ASSERT_OK(estimator.Train(input, Steps(3)));
   EST_ASSERT_OK(estimator.Evaluate([](const TinyParams&) { return TinyDataset(8); }));
-  EST_ASSERT_OK(estimator.Train(input, Steps(4)));     // goes on with the open input
-  EST_ASSERT_OK(estimator.Train(Shuffled, Steps(3)));  // opens it anew, at its position
+  EST_ASSERT_OK(estimator.Train(input, Steps(4)));     // continues with the open input
+  EST_ASSERT_OK(estimator.Train(Shuffled, Steps(3)));  // opens it again, at its position
   EXPECT_EQ(FinalBits(estimator), whole_bits_);
 }
 

@@ -468,7 +468,7 @@ TEST_F(TrainErrorsTest, AnErrorOfAHookStopsWithoutItsEnd) {
       estimator.Train(Endless, Steps(3), {.hooks = {recorder, std::make_shared<Failing>()}});
   EXPECT_THAT(status, ErrorIs("hook broke"));
   EXPECT_EQ(recorder->num_ends, 0);
-  // The next call goes on from the checkpoint, not from the step that was not saved.
+  // The next call continues from the checkpoint, not from the step that was not saved.
   const auto again = std::make_shared<RunRecorder>();
   EST_ASSERT_OK(estimator.Train(Endless, Steps(3), {.hooks = {again}}));
   EXPECT_THAT(again->steps, ElementsAre(1, 2, 3));

@@ -1,4 +1,4 @@
-// Train: how long it goes on, what it saves, what it calls. Errors are in train_errors_test.cc,
+// Train: how long it runs, what it saves, what it calls. Errors are in train_errors_test.cc,
 // resuming in resume_test.cc.
 #include <cmath>
 #include <memory>
@@ -246,7 +246,7 @@ TEST_F(TrainTest, InitFnRunsOnAFreshStartOnlyAndTheSpecsHooksAreCalled) {
   EXPECT_THAT(own->steps, ElementsAre(1, 2, 3, 4));
 }
 
-// Without steps, training goes on to the input's end; many programs train one pass over the data a
+// Without steps, training continues to the input's end; many programs train one pass over the data a
 // call.
 TEST_F(TrainTest, WithoutStepsACallTrainsOnePassAndTheNextCallAnother) {
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
@@ -330,7 +330,7 @@ TEST_F(TrainTest, WithoutCheckpointsTrainingGoesOnFromWhereItLeftAnOlderOne) {
   EXPECT_EQ(StepOf(unsaved), 5) << "on disk";
 }
 
-// The model is built anew for the new shape, over the same variables.
+// The model is built again for the new shape, over the same variables.
 TEST_F(TrainTest, AnInputWithAnotherBatchSizeGoesOnWithTheSameVariables) {
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
   const auto recorder = std::make_shared<RunRecorder>();

@@ -133,7 +133,7 @@ TEST_P(Resume, GoesOnExactlyFromEveryPosition) {
   } while (elements.back() != "end");
   ASSERT_GT(elements.size(), 3u);
   for (size_t i = 0; i < states.size(); ++i) {
-    // A dataset built anew, as after a restart: nothing is shared with the first.
+    // A dataset that is built again, as after a restart: nothing is shared with the first.
     const auto resumed = GetParam().make().MakeIterator().value();
     if (i % 2 == 1) NextText(*resumed);  // a used iterator restores as well
     const absl::Status status = resumed->RestoreState(states[i]);
