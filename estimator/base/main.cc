@@ -16,6 +16,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <optional>
@@ -157,7 +158,8 @@ std::string DefaultOf(const gflags::CommandLineFlagInfo& flag) {
 void PrintHelp(const char* program) {
   const std::string usage = gflags::ProgramUsage();
   if (!absl::StartsWith(usage, "Warning:")) std::printf("%s\n\n", usage.c_str());
-  std::printf("flags of %s (--helpfull lists all):\n", program);
+  const char* const slash = std::strrchr(program, '/');
+  std::printf("flags of %s (--helpfull lists all):\n", slash == nullptr ? program : slash + 1);
   std::vector<std::vector<std::string>> rows;
   for (const auto& flag : AllFlags()) {
     if (!IsOwnFlag(flag)) continue;

@@ -144,6 +144,6 @@ absl::Status Run() {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage("trains, evaluates and uses a network on MNIST, with TPUEstimator");
+  gflags::SetUsageMessage("trains a network on MNIST with TPUEstimator, evaluates it and predicts");
   return estimator::Main(argc, argv, estimator::Run);
 }

@@ -103,10 +103,9 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
   EST_ASSIGN_OR_RETURN(EvalResult result, Finish(pass));
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   LOG(INFO) << "evaluated " << result.num_examples
-            << (next == nullptr
-                    ? absl::StrCat(" of ", result.num_examples, " examples")
-                    : absl::StrCat(" examples in ", result.num_steps, " steps; the input has more"))
-            << absl::StrFormat(" in %.2f s", result.seconds) << " at step " << result.global_step();
+            << (next == nullptr ? absl::StrCat(" of ", result.num_examples) : "") << " examples"
+            << absl::StrFormat(" in %.2f s", result.seconds) << " at step " << result.global_step()
+            << (next == nullptr ? "" : "; the input has more");
   EST_RETURN_IF_ERROR(WriteEvalSummary(EvalDir(model_dir_, options.name), result));
   return result;
 }
