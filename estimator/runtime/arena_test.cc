@@ -37,7 +37,7 @@ TEST(ArenaTest, WhatTheSystemRefusesIsAnError) {
   Arena arena;
   const absl::Status status = arena.Reserve(kAbsurd);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted,
-                               HasSubstr("refuses 32.0 PiB for a step")));
+                               HasSubstr("refuses to allocate 32.0 PiB for a step")));
   EXPECT_EQ(arena.bytes(), 0);
   EST_EXPECT_OK(arena.Reserve(100));
 }
