@@ -42,7 +42,7 @@ TEST(SplitFeeder, KeepsTheLastSmallerBatchWholeInEvaluation) {
 TEST(SplitFeeder, RefusesAnotherBatchSizeInTraining) {
   const auto feeder = Checked(MakeSplitFeeder(Mode::kTrain, Dataset::Range(0, 7).Batch(3), 2, 4));
   const absl::Status status = feeder->Next().status();
-  EXPECT_THAT(status, ErrorHas("a batch of 3 rows, a step takes 4"));
+  EXPECT_THAT(status, ErrorHas("a batch of 3 rows, but a step takes 4"));
 }
 
 // Batches of one feature [2, n], the batch on axis 1: column i is {i, -i}.

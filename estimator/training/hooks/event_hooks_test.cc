@@ -110,7 +110,7 @@ TEST_F(EventHooksTest, StepCounterWarnsFiveTimesWhenTheStepIsStuck) {
   session_.steps_a_run = 0;
   Runs(hook, 8);
   EXPECT_THAT(log.warnings, SizeIs(5));
-  EXPECT_THAT(log.warnings[0], HasSubstr("global_step (1) has not moved"));
+  EXPECT_THAT(log.warnings[0], HasSubstr("global_step (1) has not changed since the last run"));
 }
 
 // Behaviour J8.
