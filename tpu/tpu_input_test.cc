@@ -93,7 +93,8 @@ TEST_F(TPUInputTest, ABatchThatTheReplicasDoNotDivideIsRefusedExceptInBroadcast)
 TEST_F(TPUInputTest, ABatchOfAnotherSizeThanDeclaredNamesBoth) {
   EXPECT_THAT(
       TrainError(TinyTPUOptions(Dir(), 4), [](const Params&) { return TinyDataset(6).Repeat(); }),
-      HasSubstr("input_fn returned a batch of 6 rows, but a step takes 8: batch by params.batch_size"));
+      HasSubstr(
+          "input_fn returned a batch of 6 rows, but a step takes 8: batch by params.batch_size"));
 }
 
 // Behaviour K1.
@@ -263,8 +264,9 @@ TEST_F(TPUInputTest, ABatchOfAnotherSizeWithinALoopIsAnErrorAtItsStep) {
   TinyTPUEstimator estimator(TinyTPUOptions(Dir(), 2, 3));
   const absl::Status trained = estimator.Train(
       [](const Params& params) { return TinyDataset(params.batch_size, 20).Repeat(); }, Steps(3));
-  EXPECT_THAT(trained, ErrorIs(AllOf(HasSubstr("input_fn returned a batch of 4 rows, but a step takes 8"),
-                                     HasSubstr("all steps up to 2 are saved"))));
+  EXPECT_THAT(trained,
+              ErrorIs(AllOf(HasSubstr("input_fn returned a batch of 4 rows, but a step takes 8"),
+                            HasSubstr("all steps up to 2 are saved"))));
 }
 
 }  // namespace

@@ -72,9 +72,9 @@ TEST_F(ExtrasTest, APositionIsHeldAgainstItsCrcByteForByte) {
 TEST_F(ExtrasTest, AGraphThatDoesNotParseOrHangTogetherIsDamage) {
   const std::string whole = Graph().SerializeAsString();
   WriteGraph(whole.substr(0, whole.size() - 1));
-  EXPECT_THAT(Damage(),
-              ElementsAre(AllOf(StartsWith(MetaGraphPath(prefix_) + ": its "),
-                                HasSubstr("are not a MetaGraphDef. The variables are not affected"))));
+  EXPECT_THAT(Damage(), ElementsAre(AllOf(
+                            StartsWith(MetaGraphPath(prefix_) + ": its "),
+                            HasSubstr("are not a MetaGraphDef. The variables are not affected"))));
   WriteGraph("");
   EXPECT_THAT(Damage(), ElementsAre(HasSubstr("0 bytes are not a MetaGraphDef with a graph")));
   proto::MetaGraphDef graph = Graph();

@@ -77,8 +77,9 @@ TEST_F(InspectTest, VerifyHoldsTheFilesBesideACheckpointToTheirForm) {
   EST_ASSERT_OK(WriteFileAtomically(graph, "rubbish"));
   EST_ASSERT_OK(WriteFileAtomically(input, SealState("Range", "xy") + "z"));
   const VerifyReport report = Verify(prefix_).value();
-  EXPECT_THAT(report.damage, ElementsAre(HasSubstr(input + ": the saved input position is damaged"),
-                                         HasSubstr(graph + ": its 7 bytes are not a MetaGraphDef")));
+  EXPECT_THAT(report.damage,
+              ElementsAre(HasSubstr(input + ": the saved input position is damaged"),
+                          HasSubstr(graph + ": its 7 bytes are not a MetaGraphDef")));
   EXPECT_THAT(report.summary, HasSubstr("2 damaged files beside it: "));
 }
 

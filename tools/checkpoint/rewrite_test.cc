@@ -149,8 +149,10 @@ TEST_F(RewriteTest, CastRefusesAnIntegerThatDoesNotFitAndMixedKinds) {
   const absl::Status status = Cast(*Open("a"), {.to = DType::kInt32}, dir_.File("b")).status();
   EXPECT_THAT(
       status,
-      StatusIs(absl::StatusCode::kOutOfRange,
-               HasSubstr("ids: 2147483648 does not fit into int32; leave the variable out with --include")));
+      StatusIs(
+          absl::StatusCode::kOutOfRange,
+          HasSubstr(
+              "ids: 2147483648 does not fit into int32; leave the variable out with --include")));
   EXPECT_FALSE(FileExists(IndexPath(dir_.File("b"))));
   EXPECT_THAT(Cast(*Open("a"), {.to = DType::kFloat32, .from = {DType::kInt64}}, dir_.File("b")),
               ErrorHas("cannot cast int64 to float32"));

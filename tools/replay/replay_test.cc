@@ -193,7 +193,9 @@ TEST_F(ReplayTest, AGradientOfAVariableThatIsNotTrainableHereIsAnError) {
   reference_.expected["gradient/shift"] = Array::Scalar(-3.0f);
   const std::string error = Error(TinyModel{.has_frozen_shift = true});
   EXPECT_THAT(error, HasSubstr("INVALID_ARGUMENT: "));
-  EXPECT_THAT(error, HasSubstr("has gradients of 'shift', which are not trainable variables of this model"));
+  EXPECT_THAT(
+      error,
+      HasSubstr("has gradients of 'shift', which are not trainable variables of this model"));
   reference_.expected.erase("gradient/shift");
   EXPECT_THAT(Error(TinyModel{.has_frozen_shift = true}), HasSubstr("matches Paper 1.0"));
 }
@@ -208,7 +210,9 @@ TEST_F(ReplayTest, AReplayThatComparedNothingIsAnErrorAndNoMatch) {
                          {"final/global_step", Array::Scalar<int64_t>(3)}};
   const std::string error = Error(TinyModel(), {.num_steps = 2});
   EXPECT_THAT(error, HasSubstr("INVALID_ARGUMENT: nothing was compared in 2 of 3 steps of"));
-  EXPECT_THAT(error, HasSubstr("which expects final/global_step, final/w; if it has only final/, run all steps"));
+  EXPECT_THAT(
+      error,
+      HasSubstr("which expects final/global_step, final/w; if it has only final/, run all steps"));
   EXPECT_THAT(Error(TinyModel()), HasSubstr("matches Paper 1.0 over 3 steps on CPU: 2 variables"));
   reference_.expected = {{"losses", Array::Of<float>({3}, {2.5, 0.625, 0.15625})}};
   EXPECT_THAT(Error(TinyModel()), HasSubstr("which expects losses; "));

@@ -66,7 +66,8 @@ TEST(ReadInputs, ArraysAndRecords) {
   EST_ASSERT_OK(inputs);
   EXPECT_THAT(inputs->at("x").values<float>(), ElementsAre(1, 2));
   EXPECT_THAT(inputs->at("examples").values<std::string>(), ElementsAre(record));
-  EXPECT_THAT(ReadInputs({{"x", "x.txt"}}), ErrorHas("input 'x': x.txt: an input must be a .npy file"));
+  EXPECT_THAT(ReadInputs({{"x", "x.txt"}}),
+              ErrorHas("input 'x': x.txt: an input must be a .npy file"));
   EST_ASSERT_OK(WriteFileAtomically(dir.File("bad.npy"), "123"));
   EXPECT_THAT(ReadInputs({{"x", dir.File("bad.npy")}}), ErrorHas("bad.npy: not a .npy file"));
   const std::string whole = NpyBytes(Array::Of<float>({2}, {1, 2}));
@@ -81,8 +82,9 @@ TEST(OutputPath, StaysBelowTheFolder) {
   EXPECT_EQ(*OutputPath("out", "metrics/accuracy..x/value"), "out/metrics/accuracy..x/value.npy");
   EXPECT_EQ(*OutputPath("out", "/etc/x"), "out/etc/x.npy");
   for (const char* const name : {"../x", "a/../../x", ".."}) {
-    EXPECT_THAT(OutputPath("out", name),
-                ErrorHas("would be written outside of --outdir; select other outputs with --outputs"))
+    EXPECT_THAT(
+        OutputPath("out", name),
+        ErrorHas("would be written outside of --outdir; select other outputs with --outputs"))
         << name;
   }
 }

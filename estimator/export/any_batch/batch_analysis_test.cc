@@ -119,7 +119,8 @@ TEST(BatchAnalysisTest, ConstantsOfOneValueAreFilled) {
 
 TEST(BatchAnalysisTest, WithoutAPlaceholderOfTheBatchThereIsNothingToComputeSizesFrom) {
   const Analyzed model([](const Tensor& x) { return Fill({x.dim(0)}, Constant(1.0f)); });
-  EXPECT_THAT(model.analysis.obstacles, ElementsAre(HasSubstr("but no placeholder has a dimension of that size")));
+  EXPECT_THAT(model.analysis.obstacles,
+              ElementsAre(HasSubstr("but no placeholder has a dimension of that size")));
 }
 
 TEST(BatchAnalysisTest, ACountOfTheRowsIsComputedInFloatingPointToo) {

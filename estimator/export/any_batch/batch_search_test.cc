@@ -80,8 +80,9 @@ TEST(BatchSearchTest, ASizeThatStopsGrowingIsAnObstacle) {
                                return Slice(x, {0, 0}, {std::min(x.dim(0), cap), 4}, "first");
                              }).Find({.static_batch_size = 7});
     ASSERT_EQ(model.obstacles.size(), 1u) << cap;
-    EXPECT_THAT(model.obstacles[0],
-                HasSubstr(" differs from what sizes 2, 3 and 5 predict: value of 'first/size' (Const) is"));
+    EXPECT_THAT(
+        model.obstacles[0],
+        HasSubstr(" differs from what sizes 2, 3 and 5 predict: value of 'first/size' (Const) is"));
     EXPECT_EQ(model.batch_size, 7);
     EXPECT_EQ(model.built.signatures.at("serving_default").inputs.at("x").dim(0), 7);
   }
@@ -90,8 +91,9 @@ TEST(BatchSearchTest, ASizeThatStopsGrowingIsAnObstacle) {
 TEST(BatchSearchTest, AnotherNetworkForLargeBatchesIsAnObstacle) {
   EXPECT_THAT(
       Built([](const Tensor& x) { return x.dim(0) > 512 ? Exp(x) : Negate(x); }).Find().obstacles,
-      ElementsAre(HasSubstr("at batch size 1031 differs from what sizes 2, 3 and 5 predict: 'Exp' (Exp) "
-                            "is in the place of 'Neg' (Neg)")));
+      ElementsAre(
+          HasSubstr("at batch size 1031 differs from what sizes 2, 3 and 5 predict: 'Exp' (Exp) "
+                    "is in the place of 'Neg' (Neg)")));
   EXPECT_THAT(Built([](const Tensor& x) { return Exp(x); },
                     [](int64_t batch) { return batch > 100 ? "large" : "small"; })
                   .Find()

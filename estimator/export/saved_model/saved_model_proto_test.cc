@@ -30,8 +30,9 @@ TEST(ReadSavedModelTest, AMissingOrBrokenFileIsNamed) {
   EXPECT_THAT(missing, StatusIs(absl::StatusCode::kNotFound, HasSubstr(dir.path())));
   EST_ASSERT_OK(WriteFileAtomically(dir.File("saved_model.pbtxt"), "meta_graphs {"));
   const absl::Status text = ReadSavedModelProto(dir.path()).status();
-  EXPECT_THAT(text, StatusIs(absl::StatusCode::kDataLoss,
-                             HasSubstr("saved_model.pbtxt: these 13 bytes are not a SavedModel in ")));
+  EXPECT_THAT(text,
+              StatusIs(absl::StatusCode::kDataLoss,
+                       HasSubstr("saved_model.pbtxt: these 13 bytes are not a SavedModel in ")));
   EST_ASSERT_OK(WriteFileAtomically(dir.File("saved_model.pb"), "\x08"));
   const absl::Status binary = ReadSavedModelProto(dir.path()).status();
   EXPECT_THAT(binary, StatusIs(absl::StatusCode::kDataLoss,

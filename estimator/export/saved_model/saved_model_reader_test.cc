@@ -57,10 +57,11 @@ TEST(SavedModelReaderTest, AGraphWithoutSignaturesIsSaidToBeOne) {
   EST_ASSERT_OK(model);
   EXPECT_THAT(
       (*model)->Signature("serving_default"),
-      ErrorIs(
-          AllOf(HasSubstr("has no signatures; the .meta file of a checkpoint contains only the training graph"),
-                HasSubstr("in a SavedSignature for LoadPredictor; its placeholders are x:0"),
-                Not(HasSubstr("--")))));
+      ErrorIs(AllOf(
+          HasSubstr(
+              "has no signatures; the .meta file of a checkpoint contains only the training graph"),
+          HasSubstr("in a SavedSignature for LoadPredictor; its placeholders are x:0"),
+          Not(HasSubstr("--")))));
 }
 
 TEST(SavedModelReaderTest, HoldsInputsAgainstTheSignature) {

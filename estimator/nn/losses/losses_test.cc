@@ -113,7 +113,8 @@ TEST_F(Losses, LabelsThatAreNotThereAreCalledSo) {
 
 TEST_F(Losses, LabelsThatAreNotThereAreCalledSoByLossesOfOneShapeToo) {
   losses::MeanSquaredError(Tensor(), predictions_);
-  ExpectError(graph_, {"labels are not a tensor", "check that the dataset of input_fn returns labels"});
+  ExpectError(graph_,
+              {"labels are not a tensor", "check that the dataset of input_fn returns labels"});
 }
 
 TEST_F(Losses, ClassesWithAScoreOfEachClassAreToldWhatToTake) {
