@@ -121,7 +121,8 @@ TEST(RunKernel, ErrorCarriesTheNodeName) {
 
 TEST(RunKernel, InputThatDiffersFromTheSpecIsAnError) {
   const auto result = RunReferenceKernel(Spec("TestAdd", {2}), {Array::Of<float>({3}, {1, 2, 3})});
-  EXPECT_THAT(result, ErrorIs("scope/node: input 0 of TestAdd is f32 [3], its spec says f32 [2]"));
+  EXPECT_THAT(result,
+              ErrorIs("scope/node: input 0 of TestAdd is f32 [3], but its spec has f32 [2]"));
 }
 
 }  // namespace

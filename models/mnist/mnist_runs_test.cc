@@ -82,15 +82,16 @@ TEST_F(MnistRunsTest, ASecondSignalLeavesAtOnceAndTheNextStartGoesOnFromTheLastC
   std::string all, dir;
   ProgramRun left;
   // The first signal may hit the end of a loop, and the process be gone before the second comes.
-  for (int attempt = 0; attempt < 5 && !absl::StrContains(left.output, "\nleft "); ++attempt) {
+  for (int attempt = 0; attempt < 5 && !absl::StrContains(left.output, "\nexited without saving");
+       ++attempt) {
     dir = Dir(absl::StrCat("m", attempt));
     all = "--use_tpu --num_shards=2 --save_checkpoints_steps=60 --model_dir=" + dir;
     left = Run(all + " --iterations=60 --train_steps=1000000",
                {{.when = "/1000000, loss = ", .signal = SIGTERM}, {.when = "press Ctrl-C again"}});
   }
   EXPECT_EQ(left.exit_code, 130) << left.output;
-  EXPECT_THAT(left.output,
-              AllOf(HasSubstr("\nstopping after this loop (step "), HasSubstr("\nleft ")));
+  EXPECT_THAT(left.output, AllOf(HasSubstr("\nstopping after this loop (step "),
+                                 HasSubstr("\nexited without saving")));
   const absl::StatusOr<int64_t> step = LoadGlobalStep(dir);
   EST_ASSERT_OK(step);
   EXPECT_EQ(*step % 60, 0) << "a checkpoint of before";
