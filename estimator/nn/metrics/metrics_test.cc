@@ -140,7 +140,7 @@ TEST_F(Metrics, AreaUnderTheCurveTakesProbabilitiesOnly) {
     EXPECT_THAT(UpdateError(auc, {{scores_, Array::Of<float>({4}, {0, 1, bad, 9})}}),
                 ErrorHas(absl::StrCat("auc: predictions must be in [0, 1], but element 2 of "
                                       "f32 [4] is ",
-                                      text, ": pass probabilities, of logits Sigmoid(logits)")));
+                                      text, ": pass probabilities: for logits, Sigmoid(logits)")));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/runtime/cpu_backend.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/input/single_feeder.h"
 #include "estimator/training/model/local_strategy.h"
 #include "estimator/training/testing/fake_session.h"

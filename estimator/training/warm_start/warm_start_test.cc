@@ -173,8 +173,9 @@ TEST_F(WarmStartTest, SizesThatDoNotFitTheVocabulariesAreErrors) {
                   .var_name_to_vocab_info = {{"words", info}},
                   .var_name_to_prev_var_name = {{"words", "embedding"}}});
   };
-  EXPECT_THAT(error(), ErrorHas("new_vocab_size 3 and num_oov_buckets 0 make 3, axis 0 of the "
-                                "variable is 4 (f32 [4,2])"));
+  EXPECT_THAT(error(),
+              ErrorHas("new_vocab_size 3 and num_oov_buckets 0 add up to 3, but axis 0 of the "
+                       "variable is 4 (f32 [4,2])"));
   info.num_oov_buckets = 1;
   EXPECT_THAT(error(), ErrorIs(AllOf(HasSubstr("the old vocabulary has 4 words in use"),
                                      HasSubstr("is 3; set old_vocab_size"))));
