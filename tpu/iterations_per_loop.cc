@@ -22,7 +22,7 @@ IterationsPerLoop::IterationsPerLoop(int64_t steps) : value_(steps) {
   if (steps < 1) status_ = Invalid(absl::StrCat(steps));
 }
 
-IterationsPerLoop::IterationsPerLoop(absl::string_view text) {
+void IterationsPerLoop::Parse(absl::string_view text) {
   absl::string_view digits = text;
   int64_t unit_seconds = 1;
   if (!digits.empty() && !(digits.back() >= '0' && digits.back() <= '9')) {

@@ -2,12 +2,14 @@
 #ifndef TPU_ITERATIONS_PER_LOOP_H_
 #define TPU_ITERATIONS_PER_LOOP_H_
 
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator::tpu {
 
@@ -15,11 +17,11 @@ namespace estimator::tpu {
 class IterationsPerLoop {
  public:
   IterationsPerLoop(int64_t steps);  // NOLINT: {.iterations_per_loop = 50}
-  IterationsPerLoop(int steps) : IterationsPerLoop(static_cast<int64_t>(steps)) {}     // NOLINT
-  IterationsPerLoop(absl::string_view text);                                           // NOLINT
-  IterationsPerLoop(const char* text) : IterationsPerLoop(absl::string_view(text)) {}  // NOLINT
-  IterationsPerLoop(const std::string& text)
-      : IterationsPerLoop(absl::string_view(text)) {}  // NOLINT
+  IterationsPerLoop(int steps) : IterationsPerLoop(static_cast<int64_t>(steps)) {}  // NOLINT
+  template <std::convertible_to<StringArg> Text>
+  IterationsPerLoop(const Text& text) {  // NOLINT
+    Parse(StringArg(text));
+  }
 
   // INVALID_ARGUMENT if the text has none of these forms, or if the value is not positive.
   const absl::Status& status() const { return status_; }
@@ -27,6 +29,8 @@ class IterationsPerLoop {
   int64_t value() const { return value_; }  // steps, or seconds
 
  private:
+  void Parse(absl::string_view text);
+
   absl::Status status_;
   bool in_seconds_ = false;
   int64_t value_ = 0;

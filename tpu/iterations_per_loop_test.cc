@@ -13,6 +13,9 @@ TEST(IterationsPerLoop, TakesStepsAndTimes) {
   EXPECT_EQ(IterationsPerLoop("1h").value(), 3600);
   EXPECT_EQ(IterationsPerLoop("10m").value(), 600);
   EXPECT_TRUE(IterationsPerLoop("30s").in_seconds());
+  EXPECT_EQ(IterationsPerLoop(std::string("7")).value(), 7);
+  EXPECT_EQ(IterationsPerLoop(std::string_view("8")).value(), 8);
+  EXPECT_EQ(IterationsPerLoop(absl::string_view("9")).value(), 9);
 }
 
 // Behaviour K2; TensorFlow also lets "10|" pass.

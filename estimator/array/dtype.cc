@@ -37,7 +37,7 @@ size_t DTypeSize(DType dtype) { return Info(dtype).size; }
 absl::string_view DTypeName(DType dtype) { return Info(dtype).name; }
 absl::string_view DTypeShortName(DType dtype) { return Info(dtype).short_name; }
 
-absl::StatusOr<DType> DTypeFromName(absl::string_view name) {
+absl::StatusOr<DType> DTypeFromName(StringArg name) {
   std::vector<std::string> known;
   for (const DTypeInfo& info : kInfos) {
     if (info.dtype == DType::kInvalid) continue;

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/half.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
@@ -38,7 +39,7 @@ absl::string_view DTypeName(DType dtype);
 absl::string_view DTypeShortName(DType dtype);
 // The dtype of a full or a short name.
 // Errors: INVALID_ARGUMENT, with the known names.
-absl::StatusOr<DType> DTypeFromName(absl::string_view name);
+absl::StatusOr<DType> DTypeFromName(StringArg name);
 
 bool IsFloating(DType dtype);
 bool IsInteger(DType dtype);  // signed and unsigned; not bool

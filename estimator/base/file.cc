@@ -72,7 +72,7 @@ absl::StatusOr<size_t> ReadAt(int fd, const std::string& path, int64_t offset, s
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadFile(absl::string_view path) {
+absl::StatusOr<std::string> ReadFile(StringArg path) {
   EST_ASSIGN_OR_RETURN(const auto file, RandomAccessFile::Open(path));
   // The size is only a first guess: files of /proc report 0, and a file may grow while it is read.
   std::string contents;
@@ -107,7 +107,7 @@ bool IsStream(const std::string& path) {
 
 }  // namespace
 
-absl::Status WriteFileAtomically(absl::string_view given_path, absl::string_view contents) {
+absl::Status WriteFileAtomically(StringArg given_path, StringArg contents) {
   static std::atomic<int> next_number = 0;
   if (IsStream(std::string(given_path))) {
     EST_ASSIGN_OR_RETURN(const auto stream, WritableFile::Open(given_path));
@@ -132,8 +132,7 @@ absl::Status WriteFileAtomically(absl::string_view given_path, absl::string_view
   return SyncDirectory(directory);
 }
 
-absl::StatusOr<std::unique_ptr<WritableFile>> WritableFile::Open(absl::string_view path,
-                                                                 Mode mode) {
+absl::StatusOr<std::unique_ptr<WritableFile>> WritableFile::Open(StringArg path, Mode mode) {
   std::string name(path);
   const int flags = O_WRONLY | O_CREAT | (mode == Mode::kAppend ? O_APPEND : O_TRUNC);
   EST_ASSIGN_OR_RETURN(const int fd, OpenFd(name, flags));
@@ -155,7 +154,7 @@ WritableFile::~WritableFile() {
   LOG_IF(WARNING, !status.ok()) << status;
 }
 
-absl::Status WritableFile::Append(absl::string_view data) {
+absl::Status WritableFile::Append(StringArg data) {
   EST_RETURN_IF_ERROR(status_);
   if (fd_ < 0) return absl::FailedPreconditionError(absl::StrCat(path_, " is closed"));
   size_ += static_cast<int64_t>(data.size());
@@ -177,7 +176,7 @@ absl::Status WritableFile::Flush() {
   return absl::OkStatus();
 }
 
-absl::Status WritableFile::Write(absl::string_view data) {
+absl::Status WritableFile::Write(StringArg data) {
   const Fault fault = AskFaultInjector(FileOperation::kWrite, path_);
   if (fault.truncate_after_bytes) {
     data = data.substr(0, static_cast<size_t>(*fault.truncate_after_bytes));
@@ -209,7 +208,7 @@ absl::Status WritableFile::Close() {
   return status;
 }
 
-absl::StatusOr<std::unique_ptr<RandomAccessFile>> RandomAccessFile::Open(absl::string_view path) {
+absl::StatusOr<std::unique_ptr<RandomAccessFile>> RandomAccessFile::Open(StringArg path) {
   std::string name(path);
   EST_ASSIGN_OR_RETURN(const auto opened, OpenToRead(name));
   return std::unique_ptr<RandomAccessFile>(
@@ -232,7 +231,7 @@ absl::Status RandomAccessFile::ReadExactly(int64_t offset, size_t n, char* buffe
                                             " bytes at offset ", offset, " are not there"));
 }
 
-absl::StatusOr<std::unique_ptr<MmapFile>> MmapFile::Open(absl::string_view path) {
+absl::StatusOr<std::unique_ptr<MmapFile>> MmapFile::Open(StringArg path) {
   std::string name(path);
   EST_ASSIGN_OR_RETURN(const auto opened, OpenToRead(name));
   const auto [fd, file_size] = opened;

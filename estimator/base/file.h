@@ -14,17 +14,18 @@
 
 #include "estimator/base/file_system.h"  // IWYU pragma: export
 #include "estimator/base/path.h"         // IWYU pragma: export
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
 // Reads a whole file.
-absl::StatusOr<std::string> ReadFile(absl::string_view path);
+absl::StatusOr<std::string> ReadFile(StringArg path);
 
 // Writes to a temporary name, syncs, renames, and syncs the directory. A reader always sees either
 // the old contents or the new contents, whole, even after a power loss. A killed process may leave
 // the temporary file ".<name>.tmp-<pid>-<n>" in the same directory. If path is a symbolic link, the
 // file it points to is replaced. If path is a device or a pipe, it is written to directly.
-absl::Status WriteFileAtomically(absl::string_view path, absl::string_view contents);
+absl::Status WriteFileAtomically(StringArg path, StringArg contents);
 
 // A file being written, through a buffer. Not thread-safe.
 class WritableFile {
@@ -34,7 +35,7 @@ class WritableFile {
     kAppend,    // appends to an existing file, or creates it
   };
 
-  static absl::StatusOr<std::unique_ptr<WritableFile>> Open(absl::string_view path,
+  static absl::StatusOr<std::unique_ptr<WritableFile>> Open(StringArg path,
                                                             Mode mode = Mode::kTruncate);
 
   // Closes the file if Close was not called. An error of that is logged.
@@ -43,7 +44,7 @@ class WritableFile {
   WritableFile& operator=(const WritableFile&) = delete;
 
   // The first error is kept, and all later calls return it too.
-  absl::Status Append(absl::string_view data);
+  absl::Status Append(StringArg data);
   absl::Status Flush();  // writes the buffer to the system; other processes then see the data
   absl::Status Sync();   // flushes, and writes to the disk; the data then survives a power loss
   absl::Status Close();  // flushes; FAILED_PRECONDITION if the file is closed already
@@ -54,7 +55,7 @@ class WritableFile {
 
  private:
   WritableFile(std::string path, int fd, int64_t size);
-  absl::Status Write(absl::string_view data);
+  absl::Status Write(StringArg data);
 
   const std::string path_;
   int fd_;  // -1 once closed
@@ -66,7 +67,7 @@ class WritableFile {
 // A file read at any offset. Thread-safe.
 class RandomAccessFile {
  public:
-  static absl::StatusOr<std::unique_ptr<RandomAccessFile>> Open(absl::string_view path);
+  static absl::StatusOr<std::unique_ptr<RandomAccessFile>> Open(StringArg path);
   ~RandomAccessFile();
   RandomAccessFile(const RandomAccessFile&) = delete;
   RandomAccessFile& operator=(const RandomAccessFile&) = delete;
@@ -94,7 +95,7 @@ class RandomAccessFile {
 // replacing it by rename is safe.
 class MmapFile {
  public:
-  static absl::StatusOr<std::unique_ptr<MmapFile>> Open(absl::string_view path);
+  static absl::StatusOr<std::unique_ptr<MmapFile>> Open(StringArg path);
   ~MmapFile();
   MmapFile(const MmapFile&) = delete;
   MmapFile& operator=(const MmapFile&) = delete;

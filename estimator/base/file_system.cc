@@ -33,19 +33,19 @@ absl::StatusOr<struct stat> Stat(absl::string_view path) {
 
 }  // namespace
 
-bool FileExists(absl::string_view path) { return Stat(path).ok(); }
+bool FileExists(StringArg path) { return Stat(path).ok(); }
 
-bool IsDirectory(absl::string_view path) {
+bool IsDirectory(StringArg path) {
   const auto info = Stat(path);
   return info.ok() && S_ISDIR(info->st_mode);
 }
 
-absl::StatusOr<int64_t> FileSize(absl::string_view path) {
+absl::StatusOr<int64_t> FileSize(StringArg path) {
   EST_ASSIGN_OR_RETURN(const struct stat info, Stat(path));
   return info.st_size;
 }
 
-absl::StatusOr<double> FileModifiedTimeSeconds(absl::string_view path) {
+absl::StatusOr<double> FileModifiedTimeSeconds(StringArg path) {
   EST_ASSIGN_OR_RETURN(const struct stat info, Stat(path));
   return static_cast<double>(info.st_mtim.tv_sec) +
          1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
@@ -67,7 +67,7 @@ absl::Status CheckLocal(absl::string_view path) {
 
 }  // namespace
 
-absl::Status CreateDirectories(absl::string_view path) {
+absl::Status CreateDirectories(StringArg path) {
   EST_RETURN_IF_ERROR(CheckLocal(path));
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kOpen, path).status);
   std::error_code error;
@@ -76,7 +76,7 @@ absl::Status CreateDirectories(absl::string_view path) {
   return absl::OkStatus();
 }
 
-absl::Status CheckWritableDirectory(absl::string_view path) {
+absl::Status CheckWritableDirectory(StringArg path) {
   EST_RETURN_IF_ERROR(CheckLocal(path));
   std::string nearest(path.empty() ? "." : path);  // path, or its nearest parent that exists
   while (!FileExists(nearest)) {
@@ -100,7 +100,7 @@ absl::Status CheckWritableDirectory(absl::string_view path) {
   return absl::OkStatus();
 }
 
-absl::Status RenameFile(absl::string_view from, absl::string_view to) {
+absl::Status RenameFile(StringArg from, StringArg to) {
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRename, to).status);
   if (::rename(std::string(from).c_str(), std::string(to).c_str()) != 0) {
     return Error(errno, absl::StrCat("rename ", from, " to"), to);
@@ -108,7 +108,7 @@ absl::Status RenameFile(absl::string_view from, absl::string_view to) {
   return absl::OkStatus();
 }
 
-absl::Status LinkFile(absl::string_view from, absl::string_view to) {
+absl::Status LinkFile(StringArg from, StringArg to) {
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRename, to).status);
   if (::link(std::string(from).c_str(), std::string(to).c_str()) != 0) {
     return Error(errno, absl::StrCat("link ", from, " to"), to);
@@ -116,7 +116,7 @@ absl::Status LinkFile(absl::string_view from, absl::string_view to) {
   return absl::OkStatus();
 }
 
-absl::Status SyncDirectory(absl::string_view path) {
+absl::Status SyncDirectory(StringArg path) {
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kSync, path).status);
   const std::string name = path.empty() ? "." : std::string(path);
   const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -127,13 +127,13 @@ absl::Status SyncDirectory(absl::string_view path) {
   return absl::OkStatus();
 }
 
-absl::Status RemoveFile(absl::string_view path) {
+absl::Status RemoveFile(StringArg path) {
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRemove, path).status);
   if (::unlink(std::string(path).c_str()) != 0) return Error(errno, "remove", path);
   return absl::OkStatus();
 }
 
-absl::Status RemoveDirectoryRecursively(absl::string_view path) {
+absl::Status RemoveDirectoryRecursively(StringArg path) {
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRemove, path).status);
   std::error_code error;
   std::filesystem::remove_all(std::string(path), error);
@@ -141,7 +141,7 @@ absl::Status RemoveDirectoryRecursively(absl::string_view path) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> ListDirectory(absl::string_view path) {
+StatusOrRange<std::vector<std::string>> ListDirectory(StringArg path) {
   std::vector<std::string> names;
   std::error_code error;
   std::filesystem::directory_iterator entry(std::string(path), error);
@@ -153,7 +153,7 @@ absl::StatusOr<std::vector<std::string>> ListDirectory(absl::string_view path) {
   return names;
 }
 
-absl::StatusOr<std::vector<std::string>> Glob(absl::string_view pattern) {
+StatusOrRange<std::vector<std::string>> Glob(StringArg pattern) {
   glob_t matches = {};
   const absl::Cleanup free = [&matches] { ::globfree(&matches); };
   const int code = ::glob(std::string(pattern).c_str(), GLOB_NOSORT, nullptr, &matches);

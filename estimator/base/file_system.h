@@ -5,60 +5,62 @@
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
-#include <absl/strings/string_view.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "estimator/base/status_or_range.h"
+#include "estimator/base/string_arg.h"
+
 namespace estimator {
 
 // True for a file, a directory, or anything else of that name.
-bool FileExists(absl::string_view path);
-bool IsDirectory(absl::string_view path);
+bool FileExists(StringArg path);
+bool IsDirectory(StringArg path);
 
-absl::StatusOr<int64_t> FileSize(absl::string_view path);
+absl::StatusOr<int64_t> FileSize(StringArg path);
 
 // Time of the last change of the contents, in seconds since 1970, with a fraction.
-absl::StatusOr<double> FileModifiedTimeSeconds(absl::string_view path);
+absl::StatusOr<double> FileModifiedTimeSeconds(StringArg path);
 
 // Creates the directory and its parents. A directory that exists already is no error.
 // Errors: INVALID_ARGUMENT for a URL such as gs://bucket.
-absl::Status CreateDirectories(absl::string_view path);
+absl::Status CreateDirectories(StringArg path);
 
 // Checks that CreateDirectories(path) would succeed and that files can be created in path. To find
 // out, an empty directory ".writable-XXXXXX" is created in the nearest existing parent and removed.
 // Errors: INVALID_ARGUMENT for a URL; FAILED_PRECONDITION if path or a parent is a file;
 // PERMISSION_DENIED if the user may not write there; other errors of the file system, for example
 // when it is full. Each names the path that causes it.
-absl::Status CheckWritableDirectory(absl::string_view path);
+absl::Status CheckWritableDirectory(StringArg path);
 
 // Renames a file atomically and replaces `to` if it exists. Other processes always see either the
 // old file or the new one. The change survives a power loss only after SyncDirectory of the
 // directory of `to`.
-absl::Status RenameFile(absl::string_view from, absl::string_view to);
+absl::Status RenameFile(StringArg from, StringArg to);
 
 // Creates a hard link: `to` becomes another name of the file `from`, with the same contents.
 // Errors: ALREADY_EXISTS if `to` exists; the system's error if the file system has no hard links.
-absl::Status LinkFile(absl::string_view from, absl::string_view to);
+absl::Status LinkFile(StringArg from, StringArg to);
 
 // Makes renames, creations and removals in a directory survive a power loss. "" is the current
 // directory.
-absl::Status SyncDirectory(absl::string_view path);
+absl::Status SyncDirectory(StringArg path);
 
 // Errors: NOT_FOUND if the file does not exist.
-absl::Status RemoveFile(absl::string_view path);
+absl::Status RemoveFile(StringArg path);
 
 // OK if the directory does not exist. Does not follow symbolic links.
-absl::Status RemoveDirectoryRecursively(absl::string_view path);
+absl::Status RemoveDirectoryRecursively(StringArg path);
 
 // The names in a directory, sorted by bytes, without "." and "..".
-absl::StatusOr<std::vector<std::string>> ListDirectory(absl::string_view path);
+StatusOrRange<std::vector<std::string>> ListDirectory(StringArg path);
 
 // The paths that match a shell pattern (* ? [abc]), sorted by bytes; empty if none matches. As in a
 // shell, * does not match a name that begins with a dot, such as the temporary names of
 // WriteFileAtomically.
-absl::StatusOr<std::vector<std::string>> Glob(absl::string_view pattern);
+StatusOrRange<std::vector<std::string>> Glob(StringArg pattern);
 
 }  // namespace estimator
 

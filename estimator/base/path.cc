@@ -20,12 +20,12 @@ std::string JoinPaths(std::initializer_list<absl::string_view> parts) {
   return path;
 }
 
-absl::string_view Basename(absl::string_view path) {
+absl::string_view Basename(StringArg path) {
   const size_t slash = path.rfind('/');
   return slash == absl::string_view::npos ? path : path.substr(slash + 1);
 }
 
-absl::string_view Dirname(absl::string_view path) {
+absl::string_view Dirname(StringArg path) {
   const size_t slash = path.rfind('/');
   if (slash == absl::string_view::npos) return "";
   return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);

@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "estimator/base/string_arg.h"
+
 namespace estimator {
 
 // Joins the parts with exactly one '/' between them and skips empty parts. JoinPath("a/", "/b") is
@@ -15,15 +17,15 @@ std::string JoinPaths(std::initializer_list<absl::string_view> parts);
 
 template <typename... Parts>
 std::string JoinPath(const Parts&... parts) {
-  return JoinPaths({absl::string_view(parts)...});
+  return JoinPaths({StringArg(parts)...});
 }
 
 // The part after the last '/': Basename("a/b.txt") is "b.txt", Basename("a/") is "".
-absl::string_view Basename(absl::string_view path);
+absl::string_view Basename(StringArg path);
 
 // The part before the last '/': Dirname("a/b.txt") is "a", Dirname("/a") is "/", Dirname("a") is
 // "".
-absl::string_view Dirname(absl::string_view path);
+absl::string_view Dirname(StringArg path);
 
 }  // namespace estimator
 

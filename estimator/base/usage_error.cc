@@ -9,7 +9,7 @@ constexpr absl::string_view kMark = "estimator/usage_error";
 
 }  // namespace
 
-absl::Status UsageError(absl::string_view message) {
+absl::Status UsageError(StringArg message) {
   return AsUsageError(absl::InvalidArgumentError(message));
 }
 

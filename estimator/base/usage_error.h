@@ -4,12 +4,13 @@
 #define ESTIMATOR_BASE_USAGE_ERROR_H_
 
 #include <absl/status/status.h>
-#include <absl/strings/string_view.h>
+
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
 // An INVALID_ARGUMENT status with the mark.
-absl::Status UsageError(absl::string_view message);
+absl::Status UsageError(StringArg message);
 
 // The same status with the mark. OK stays OK.
 absl::Status AsUsageError(absl::Status status);

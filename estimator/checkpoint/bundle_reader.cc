@@ -62,21 +62,20 @@ struct BundleReader::Rep {
   std::vector<std::string> names;
   std::map<std::string, TensorSpec> specs;
 
-  absl::Status Unsupported(absl::string_view name, const BundleEntry& entry) const;
-  absl::StatusOr<const BundleEntry*> Find(absl::string_view name) const;
+  absl::Status Unsupported(StringArg name, const BundleEntry& entry) const;
+  absl::StatusOr<const BundleEntry*> Find(StringArg name) const;
   absl::Status ReadStrings(const BundleEntry& entry, Array* value) const;
   absl::Status ReadSlices(const BundleEntry& entry, Array* value) const;
 };
 
-absl::Status BundleReader::Rep::Unsupported(absl::string_view name,
-                                            const BundleEntry& entry) const {
+absl::Status BundleReader::Rep::Unsupported(StringArg name, const BundleEntry& entry) const {
   if (entry.spec.dtype != DType::kInvalid) return absl::OkStatus();
   return absl::UnimplementedError(absl::StrCat(prefix, ": ", name, " has dtype ",
                                                DTypeOnDiskName(entry.dtype_on_disk),
                                                ", which is not supported"));
 }
 
-absl::StatusOr<const BundleEntry*> BundleReader::Rep::Find(absl::string_view name) const {
+absl::StatusOr<const BundleEntry*> BundleReader::Rep::Find(StringArg name) const {
   const auto found = index.tensors.find(std::string(name));
   if (found != index.tensors.end()) return &found->second;
   const auto nearest = NearestName(name, names);
@@ -112,7 +111,7 @@ absl::Status BundleReader::Rep::ReadSlices(const BundleEntry& entry, Array* valu
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(absl::string_view prefix) {
+absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(StringArg prefix) {
   auto rep = std::make_unique<Rep>();
   rep->prefix = std::string(prefix);
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> files, V1Files(prefix));
@@ -137,24 +136,22 @@ BundleReader::~BundleReader() = default;
 const std::string& BundleReader::prefix() const { return rep_->prefix; }
 const std::vector<std::string>& BundleReader::names() const { return rep_->names; }
 const std::map<std::string, TensorSpec>& BundleReader::specs() const { return rep_->specs; }
-bool BundleReader::Has(absl::string_view name) const {
-  return rep_->specs.count(std::string(name)) > 0;
-}
+bool BundleReader::Has(StringArg name) const { return rep_->specs.count(std::string(name)) > 0; }
 
-absl::StatusOr<TensorSpec> BundleReader::Spec(absl::string_view name) const {
+absl::StatusOr<TensorSpec> BundleReader::Spec(StringArg name) const {
   EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, rep_->Find(name));
   EST_RETURN_IF_ERROR(rep_->Unsupported(name, *entry));
   return entry->spec;
 }
 
-absl::StatusOr<Array> BundleReader::Read(absl::string_view name) const {
+absl::StatusOr<Array> BundleReader::Read(StringArg name) const {
   EST_ASSIGN_OR_RETURN(const TensorSpec spec, Spec(name));
   Array value(spec.dtype, spec.shape);
   EST_RETURN_IF_ERROR(ReadInto(name, &value));
   return value;
 }
 
-absl::Status BundleReader::ReadInto(absl::string_view name, Array* value) const {
+absl::Status BundleReader::ReadInto(StringArg name, Array* value) const {
   EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, rep_->Find(name));
   EST_RETURN_IF_ERROR(rep_->Unsupported(name, *entry));
   if (value->dtype() != entry->spec.dtype || !(value->shape() == entry->spec.shape)) {

@@ -10,9 +10,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/tensor_spec.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/checkpoint/bundle/bundle_entry.h"
 #include "estimator/checkpoint/bundle/value_source.h"
 
@@ -29,7 +29,7 @@ class BundleReader {
   // Errors: NOT_FOUND if there is no checkpoint at the prefix; FAILED_PRECONDITION if there are
   // files of two checkpoints; DATA_LOSS if it is damaged; UNIMPLEMENTED for big-endian files and
   // for newer versions of the format; other errors of the file system.
-  static absl::StatusOr<std::unique_ptr<BundleReader>> Open(absl::string_view prefix);
+  static absl::StatusOr<std::unique_ptr<BundleReader>> Open(StringArg prefix);
   ~BundleReader();
   BundleReader(const BundleReader&) = delete;
   BundleReader& operator=(const BundleReader&) = delete;
@@ -39,17 +39,17 @@ class BundleReader {
   // ...), its spec has the dtype kInvalid. The other variables can still be read.
   const std::vector<std::string>& names() const;
   const std::map<std::string, TensorSpec>& specs() const;
-  bool Has(absl::string_view name) const;
+  bool Has(StringArg name) const;
 
   // Errors: NOT_FOUND with the nearest variable name; UNIMPLEMENTED for a dtype without a DType.
-  absl::StatusOr<TensorSpec> Spec(absl::string_view name) const;
+  absl::StatusOr<TensorSpec> Spec(StringArg name) const;
 
   // Reads a value and verifies its crc32c. The slices of a partitioned variable are joined.
   // Errors: as Spec; DATA_LOSS if the bytes differ from those that were written.
-  absl::StatusOr<Array> Read(absl::string_view name) const;
+  absl::StatusOr<Array> Read(StringArg name) const;
   // The same, but into an existing array. After an error its contents are undefined.
   // Errors: also INVALID_ARGUMENT, with both types, if its dtype or shape differs.
-  absl::Status ReadInto(absl::string_view name, Array* value) const;
+  absl::Status ReadInto(StringArg name, Array* value) const;
 
   // Reads every variable, of any dtype, and verifies its crc32c. Returns the first error. The
   // values are not kept in memory.

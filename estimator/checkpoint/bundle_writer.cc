@@ -85,7 +85,7 @@ struct BundleWriter::Entries {
   }
 };
 
-absl::StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Open(absl::string_view prefix) {
+absl::StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Open(StringArg prefix) {
   if (Basename(prefix).empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", prefix, "\" is not a checkpoint prefix; it needs a name, such as model.ckpt-0"));
@@ -114,11 +114,11 @@ absl::Status BundleWriter::Discard() {
   return RemoveFile(data_->path());
 }
 
-absl::Status BundleWriter::Add(absl::string_view name, const Array& value) {
+absl::Status BundleWriter::Add(StringArg name, const Array& value) {
   return AddSlice(name, value.shape(), {}, value);
 }
 
-absl::Status BundleWriter::AddSlice(absl::string_view name, const Shape& full_shape,
+absl::Status BundleWriter::AddSlice(StringArg name, const Shape& full_shape,
                                     const std::vector<SliceExtent>& extents, const Array& value) {
   if (!value.valid()) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": the array has no dtype"));
@@ -146,7 +146,7 @@ absl::Status BundleWriter::AddSlice(absl::string_view name, const Shape& full_sh
   });
 }
 
-absl::StatusOr<std::string> BundleWriter::KeyOf(absl::string_view name, const Stored& stored) {
+absl::StatusOr<std::string> BundleWriter::KeyOf(StringArg name, const Stored& stored) {
   if (finished_) return absl::FailedPreconditionError(absl::StrCat(prefix_, " is finished"));
   // A zero byte at the beginning would make the name a slice key.
   if (name.empty() || name[0] == '\0') {
@@ -179,7 +179,7 @@ absl::StatusOr<std::string> BundleWriter::KeyOf(absl::string_view name, const St
 }
 
 absl::Status BundleWriter::AddStored(
-    absl::string_view name, const Stored& stored,
+    StringArg name, const Stored& stored,
     const std::function<absl::Status(const Append& append)>& produce) {
   Shape shape = stored.shape;
   if (!stored.extents.empty()) {
@@ -260,7 +260,7 @@ absl::Status BundleWriter::RemoveOtherDataFiles(int shard, int num_shards) {
   return absl::OkStatus();
 }
 
-absl::Status RemoveTemporaryFiles(absl::string_view directory, absl::string_view basename) {
+absl::Status RemoveTemporaryFiles(StringArg directory, StringArg basename) {
   EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
   for (const std::string& name : names) {
     if (!absl::StartsWith(name, absl::StrCat(".", basename)) || !absl::StrContains(name, ".tmp-")) {

@@ -16,6 +16,7 @@
 #include "estimator/array/array.h"
 #include "estimator/array/shape.h"
 #include "estimator/base/file.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 
 namespace estimator {
@@ -29,7 +30,7 @@ class BundleWriter {
  public:
   // REQUIRES: the directory of the prefix exists.
   // Errors: INVALID_ARGUMENT if the prefix has no name; those of the file system, with the path.
-  static absl::StatusOr<std::unique_ptr<BundleWriter>> Open(absl::string_view prefix);
+  static absl::StatusOr<std::unique_ptr<BundleWriter>> Open(StringArg prefix);
   ~BundleWriter();
   BundleWriter(const BundleWriter&) = delete;
   BundleWriter& operator=(const BundleWriter&) = delete;
@@ -38,12 +39,12 @@ class BundleWriter {
   //   value: of any dtype but kInvalid, and of any shape, including empty ones.
   // Errors: INVALID_ARGUMENT for an empty name, one that begins with a zero byte, or one that was
   // added before.
-  absl::Status Add(absl::string_view name, const Array& value);
+  absl::Status Add(StringArg name, const Array& value);
 
   // Adds one slice of a partitioned variable of full_shape. All its slices must be added.
   //   extents: one for each axis; they determine the shape of value.
   // Errors: INVALID_ARGUMENT as above, or if the extents do not fit the shapes.
-  absl::Status AddSlice(absl::string_view name, const Shape& full_shape,
+  absl::Status AddSlice(StringArg name, const Shape& full_shape,
                         const std::vector<SliceExtent>& extents, const Array& value);
 
   // Describes a value whose bytes are appended in pieces, in their stored form.
@@ -60,7 +61,7 @@ class BundleWriter {
   // not checked.
   // Errors: INVALID_ARGUMENT as above; DATA_LOSS if there is no crc32c and the bytes of strings or
   // variants are damaged; those of `produce`. After an error the writer cannot be used any more.
-  absl::Status AddStored(absl::string_view name, const Stored& stored,
+  absl::Status AddStored(StringArg name, const Stored& stored,
                          const std::function<absl::Status(const Append& append)>& produce);
 
   // Syncs the files, renames them into place, and syncs their directory. Must be called only once.
@@ -71,7 +72,7 @@ class BundleWriter {
 
   BundleWriter(std::string prefix, std::string temporary, std::unique_ptr<WritableFile> data);
   // The key of the entry of `stored`. A slice is also added to the entry of its variable.
-  absl::StatusOr<std::string> KeyOf(absl::string_view name, const Stored& stored);
+  absl::StatusOr<std::string> KeyOf(StringArg name, const Stored& stored);
   absl::Status Commit();
   absl::Status Discard();
   // Removes data files of a checkpoint that was replaced, or whose replacement was interrupted.
@@ -86,7 +87,7 @@ class BundleWriter {
 
 // Removes the temporary files that writers of a killed process left in `directory`, for prefixes
 // that begin with `basename`. REQUIRES: no other writer uses the directory now.
-absl::Status RemoveTemporaryFiles(absl::string_view directory, absl::string_view basename);
+absl::Status RemoveTemporaryFiles(StringArg directory, StringArg basename);
 
 }  // namespace estimator
 

@@ -38,11 +38,9 @@ std::string Relative(absl::string_view directory, absl::string_view path) {
 
 }  // namespace
 
-std::string CheckpointStatePath(absl::string_view directory) {
-  return JoinPath(directory, kStateFileName);
-}
+std::string CheckpointStatePath(StringArg directory) { return JoinPath(directory, kStateFileName); }
 
-absl::StatusOr<CheckpointState> GetCheckpointState(absl::string_view directory) {
+absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory) {
   const std::string path = CheckpointStatePath(directory);
   EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   proto::CheckpointState message;
@@ -69,7 +67,7 @@ absl::StatusOr<CheckpointState> GetCheckpointState(absl::string_view directory) 
   return state;
 }
 
-absl::Status WriteCheckpointState(absl::string_view directory, const CheckpointState& state) {
+absl::Status WriteCheckpointState(StringArg directory, const CheckpointState& state) {
   proto::CheckpointState message;
   message.set_model_checkpoint_path(Relative(directory, state.model_checkpoint_path));
   for (const std::string& path : state.all_model_checkpoint_paths) {

@@ -19,7 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
@@ -32,15 +32,15 @@ struct CheckpointState {
 };
 
 // "<directory>/checkpoint"
-std::string CheckpointStatePath(absl::string_view directory);
+std::string CheckpointStatePath(StringArg directory);
 
 // Reads the state file. Relative paths are joined to the directory.
 // Errors: NOT_FOUND if there is no state file; DATA_LOSS if it cannot be parsed or names no
 // checkpoint. Source: TF 2.15 tf.train.get_checkpoint_state.
-absl::StatusOr<CheckpointState> GetCheckpointState(absl::string_view directory);
+absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory);
 
 // Replaces the state file atomically. Paths in the directory are written relative to it.
-absl::Status WriteCheckpointState(absl::string_view directory, const CheckpointState& state);
+absl::Status WriteCheckpointState(StringArg directory, const CheckpointState& state);
 
 }  // namespace estimator
 

@@ -13,8 +13,7 @@
 
 namespace estimator {
 
-CheckpointsIterator::CheckpointsIterator(absl::string_view directory,
-                                         CheckpointsIteratorOptions options)
+CheckpointsIterator::CheckpointsIterator(StringArg directory, CheckpointsIteratorOptions options)
     : directory_(directory), options_(std::move(options)) {
   if (!options_.now_secs) {
     options_.now_secs = [] { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); };

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
@@ -27,8 +27,7 @@ struct CheckpointsIteratorOptions {
 // returned. Source: TF 2.15 tf.train.checkpoints_iterator.
 class CheckpointsIterator {
  public:
-  explicit CheckpointsIterator(absl::string_view directory,
-                               CheckpointsIteratorOptions options = {});
+  explicit CheckpointsIterator(StringArg directory, CheckpointsIteratorOptions options = {});
 
   // Waits for a checkpoint other than the last one returned, and returns its prefix. Returns
   // nullopt at the timeout, or if the process is asked to stop (base/interrupt.h). The directory

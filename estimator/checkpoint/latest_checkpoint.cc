@@ -127,7 +127,7 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
 
 }  // namespace
 
-absl::Status CheckCheckpoint(absl::string_view prefix) {
+absl::Status CheckCheckpoint(StringArg prefix) {
   if (IsDirectory(prefix) && FileExists(CheckpointStatePath(prefix)) &&
       !FileExists(IndexPath(prefix))) {
     const absl::StatusOr<CheckpointState> state = GetCheckpointState(prefix);
@@ -138,7 +138,7 @@ absl::Status CheckCheckpoint(absl::string_view prefix) {
   return BundleReader::Open(prefix).status();
 }
 
-double CheckpointModifiedTimeSeconds(absl::string_view prefix) {
+double CheckpointModifiedTimeSeconds(StringArg prefix) {
   const absl::StatusOr<double> index = FileModifiedTimeSeconds(IndexPath(prefix));
   if (index.ok()) return *index;
   double last = 0;
@@ -147,7 +147,7 @@ double CheckpointModifiedTimeSeconds(absl::string_view prefix) {
   return last;
 }
 
-absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view directory,
+absl::StatusOr<std::optional<std::string>> LatestCheckpoint(StringArg directory,
                                                             std::vector<std::string>* warnings) {
   return NewestThatIsWhole(directory, CheckCheckpoint, warnings);
 }

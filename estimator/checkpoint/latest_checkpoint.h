@@ -9,18 +9,18 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
 // Checks that the checkpoint opens: its index is valid, and its data files exist and are long
 // enough.
 // Errors: as BundleReader::Open.
-absl::Status CheckCheckpoint(absl::string_view prefix);
+absl::Status CheckCheckpoint(StringArg prefix);
 
 // The time when the index was written, in seconds since 1970. For a V1 checkpoint it is the time of
 // its newest file. 0 if the checkpoint does not exist.
-double CheckpointModifiedTimeSeconds(absl::string_view prefix);
+double CheckpointModifiedTimeSeconds(StringArg prefix);
 
 // The prefix of the newest whole checkpoint. This is normally the one that the state file names.
 // Returns nullopt if there is no directory or no state file, or if all checkpoints are gone.
@@ -33,7 +33,7 @@ double CheckpointModifiedTimeSeconds(absl::string_view prefix);
 // Errors: DATA_LOSS if there are checkpoints, but all are damaged. A new run would replace them.
 // Source: TF 2.15 tf.train.latest_checkpoint, which does not fall back.
 absl::StatusOr<std::optional<std::string>> LatestCheckpoint(
-    absl::string_view directory, std::vector<std::string>* warnings = nullptr);
+    StringArg directory, std::vector<std::string>* warnings = nullptr);
 
 // The same for a program that then reads the checkpoint. Damaged values are found only by reading
 // them, and no file should be read twice for that. Not thread-safe.
@@ -45,7 +45,7 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(
 //   }
 class NewestCheckpoint {
  public:
-  explicit NewestCheckpoint(absl::string_view directory) : directory_(directory) {}
+  explicit NewestCheckpoint(StringArg directory) : directory_(directory) {}
 
   // As LatestCheckpoint, but without checkpoints that PassOver marked as damaged. Each warning is
   // logged once.

@@ -12,7 +12,7 @@
 
 namespace estimator {
 
-absl::StatusOr<std::string> CheckpointPrefix(absl::string_view directory_or_prefix) {
+absl::StatusOr<std::string> CheckpointPrefix(StringArg directory_or_prefix) {
   if (!IsDirectory(directory_or_prefix)) {
     return std::string(absl::StripSuffix(directory_or_prefix, ".index"));
   }
@@ -30,25 +30,24 @@ absl::StatusOr<std::string> CheckpointPrefix(absl::string_view directory_or_pref
                                           warning.empty() ? "" : ": ", warning));
 }
 
-absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(
-    absl::string_view directory_or_prefix) {
+absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(StringArg directory_or_prefix) {
   EST_ASSIGN_OR_RETURN(const std::string prefix, CheckpointPrefix(directory_or_prefix));
   return BundleReader::Open(prefix);
 }
 
-absl::StatusOr<std::vector<std::pair<std::string, TensorSpec>>> ListVariables(
-    absl::string_view directory_or_prefix) {
+StatusOrRange<std::vector<std::pair<std::string, TensorSpec>>> ListVariables(
+    StringArg directory_or_prefix) {
   EST_ASSIGN_OR_RETURN(const auto reader, LoadCheckpoint(directory_or_prefix));
   return std::vector<std::pair<std::string, TensorSpec>>(reader->specs().begin(),
                                                          reader->specs().end());
 }
 
-absl::StatusOr<Array> LoadVariable(absl::string_view directory_or_prefix, absl::string_view name) {
+absl::StatusOr<Array> LoadVariable(StringArg directory_or_prefix, StringArg name) {
   EST_ASSIGN_OR_RETURN(const auto reader, LoadCheckpoint(directory_or_prefix));
   return reader->Read(name);
 }
 
-absl::StatusOr<int64_t> LoadGlobalStep(absl::string_view directory_or_prefix) {
+absl::StatusOr<int64_t> LoadGlobalStep(StringArg directory_or_prefix) {
   const auto reader = LoadCheckpoint(directory_or_prefix);
   if (absl::IsNotFound(reader.status())) return 0;
   EST_RETURN_IF_ERROR(reader.status());

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/tensor_spec.h"
+#include "estimator/base/status_or_range.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/checkpoint/bundle_reader.h"
 
 namespace estimator {
@@ -25,18 +26,18 @@ namespace estimator {
 
 // The prefix of the checkpoint. If directory_or_prefix is not a directory, the checkpoint need not
 // exist.
-absl::StatusOr<std::string> CheckpointPrefix(absl::string_view directory_or_prefix);
+absl::StatusOr<std::string> CheckpointPrefix(StringArg directory_or_prefix);
 
-absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(absl::string_view directory_or_prefix);
+absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(StringArg directory_or_prefix);
 
 // Sorted by name.
-absl::StatusOr<std::vector<std::pair<std::string, TensorSpec>>> ListVariables(
-    absl::string_view directory_or_prefix);
+StatusOrRange<std::vector<std::pair<std::string, TensorSpec>>> ListVariables(
+    StringArg directory_or_prefix);
 
-absl::StatusOr<Array> LoadVariable(absl::string_view directory_or_prefix, absl::string_view name);
+absl::StatusOr<Array> LoadVariable(StringArg directory_or_prefix, StringArg name);
 
 // The value of global_step; 0 if the directory has no checkpoint.
-absl::StatusOr<int64_t> LoadGlobalStep(absl::string_view directory_or_prefix);
+absl::StatusOr<int64_t> LoadGlobalStep(StringArg directory_or_prefix);
 
 }  // namespace estimator
 

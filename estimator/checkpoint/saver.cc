@@ -58,7 +58,7 @@ absl::Status RemoveUnindexed(absl::string_view directory, absl::string_view base
 
 Saver::Saver(SaverOptions options) : options_(std::move(options)) {}
 
-absl::Status Saver::Recover(absl::string_view directory) {
+absl::Status Saver::Recover(StringArg directory) {
   EST_RETURN_IF_ERROR(CreateDirectories(directory.empty() ? "." : directory));
   const std::string folder(directory.empty() ? "." : directory);
   EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, options_.basename + "-"));
@@ -131,7 +131,7 @@ absl::Status Saver::WriteMetaGraph(const std::string& path, const MetaGraphSourc
   return absl::OkStatus();
 }
 
-absl::Status Saver::Commit(absl::string_view directory, const std::string& prefix) {
+absl::Status Saver::Commit(StringArg directory, const std::string& prefix) {
   auto& paths = state_.all_model_checkpoint_paths;
   auto& times = state_.all_model_checkpoint_timestamps;
   for (size_t i = paths.size(); i-- > 0;) {
@@ -154,7 +154,7 @@ absl::Status Saver::Commit(absl::string_view directory, const std::string& prefi
   return removed.empty() ? absl::OkStatus() : WriteCheckpointState(directory, state_);
 }
 
-absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t global_step,
+absl::StatusOr<std::string> Saver::Save(StringArg directory, int64_t global_step,
                                         const std::map<std::string, Array>& variables,
                                         const SaverExtras& extras) {
   if (options_.keep_checkpoint_max < 0 || options_.keep_checkpoint_every_n_hours <= 0) {
@@ -180,7 +180,7 @@ absl::StatusOr<std::string> Saver::Save(absl::string_view directory, int64_t glo
   return prefix;
 }
 
-absl::Status RemoveCheckpoint(absl::string_view prefix) {
+absl::Status RemoveCheckpoint(StringArg prefix) {
   // The index is removed first: without it the other files are not a checkpoint, except for V1.
   EST_RETURN_IF_ERROR(WriteOrRemove(IndexPath(prefix), nullptr));
   std::vector<std::string> paths = V1Files(prefix).value_or(std::vector<std::string>());

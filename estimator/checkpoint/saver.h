@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/checkpoint/checkpoint_state.h"
 
 namespace estimator {
@@ -58,7 +58,7 @@ class Saver {
   //
   // Errors: INVALID_ARGUMENT for options or a step out of range; those of the file system, with the
   // path.
-  absl::StatusOr<std::string> Save(absl::string_view directory, int64_t global_step,
+  absl::StatusOr<std::string> Save(StringArg directory, int64_t global_step,
                                    const std::map<std::string, Array>& variables,
                                    const SaverExtras& extras = {});
 
@@ -66,9 +66,9 @@ class Saver {
   const std::vector<std::string>& checkpoints() const { return state_.all_model_checkpoint_paths; }
 
  private:
-  absl::Status Recover(absl::string_view directory);
+  absl::Status Recover(StringArg directory);
   absl::Status WriteMetaGraph(const std::string& path, const MetaGraphSource& source);
-  absl::Status Commit(absl::string_view directory, const std::string& prefix);
+  absl::Status Commit(StringArg directory, const std::string& prefix);
   std::vector<std::string> TakeOverLimit();
 
   const SaverOptions options_;
@@ -84,7 +84,7 @@ class Saver {
 };
 
 // Deletes the files of a checkpoint, including V1 checkpoints. Missing files are no error.
-absl::Status RemoveCheckpoint(absl::string_view prefix);
+absl::Status RemoveCheckpoint(StringArg prefix);
 
 }  // namespace estimator
 

@@ -43,15 +43,14 @@ bool Graph::HasCurrent() { return current_graph != nullptr; }
 GraphScope::GraphScope(Graph& graph) : previous_(std::exchange(current_graph, &graph)) {}
 GraphScope::~GraphScope() { current_graph = previous_; }
 
-NameScope::NameScope(absl::string_view name, Graph& graph)
-    : graph_(graph), previous_(graph.name_scope_) {
+NameScope::NameScope(StringArg name, Graph& graph) : graph_(graph), previous_(graph.name_scope_) {
   prefix_ = absl::StrCat(graph.UniqueName(name), "/");
   graph_.name_scope_ = prefix_;
 }
 NameScope::~NameScope() { graph_.name_scope_ = previous_; }
 
 // Source: TF 2.15 ops.Graph.unique_name.
-std::string Graph::UniqueName(absl::string_view name) {
+std::string Graph::UniqueName(StringArg name) {
   if (absl::EndsWith(name, "/")) return std::string(absl::StripSuffix(name, "/"));
   std::string full = absl::StrCat(name_scope_, name);
   std::string key = absl::AsciiStrToLower(full);
@@ -77,8 +76,8 @@ Tensor Graph::Fail(absl::Status status) {
   return Tensor(this, nullptr, 0);
 }
 
-Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs,
-                     absl::string_view name, std::vector<Operation> control_inputs) {
+Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, StringArg name,
+                     std::vector<Operation> control_inputs) {
   const auto fail = [this](absl::Status status) -> Node* {
     Fail(std::move(status));
     return nullptr;
@@ -142,17 +141,16 @@ Node* Graph::AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs att
   return nodes_.back().get();
 }
 
-Tensor Graph::AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs,
-                    absl::string_view name) {
+Tensor Graph::AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs, StringArg name) {
   return Tensor(this, AddNode(op, std::move(inputs), std::move(attrs), name), 0);
 }
 
-Node* Graph::FindNode(absl::string_view name) const {
+Node* Graph::FindNode(StringArg name) const {
   const auto found = nodes_by_name_.find(std::string(name));
   return found == nodes_by_name_.end() ? nullptr : found->second;
 }
 
-Tensor Graph::FindTensor(absl::string_view name) {
+Tensor Graph::FindTensor(StringArg name) {
   const size_t colon = name.rfind(':');
   int output = 0;
   if (colon != absl::string_view::npos && !absl::SimpleAtoi(name.substr(colon + 1), &output))
@@ -186,7 +184,7 @@ std::vector<Variable> Graph::TrainableVariables() const {
   return trainable;
 }
 
-std::optional<Variable> Graph::FindVariable(absl::string_view name) const {
+std::optional<Variable> Graph::FindVariable(StringArg name) const {
   for (const Variable& variable : variables_) {
     if (variable.name() == name) return variable;
   }
@@ -200,14 +198,13 @@ Graph& GraphFor(const std::vector<Tensor>& inputs) {
   return Graph::Current();
 }
 
-Tensor AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs,
-             absl::string_view name) {
+Tensor AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs, StringArg name) {
   Graph& graph = GraphFor(inputs);
   return graph.AddOp(op, std::move(inputs), std::move(attrs), name);
 }
 
-std::vector<Tensor> AddOpN(absl::string_view op, int num_outputs, std::vector<Tensor> inputs,
-                           Attrs attrs, absl::string_view name) {
+std::vector<Tensor> AddOpN(StringArg op, int num_outputs, std::vector<Tensor> inputs, Attrs attrs,
+                           StringArg name) {
   Graph& graph = GraphFor(inputs);
   Node* node = graph.AddNode(op, std::move(inputs), std::move(attrs), name);
   std::vector<Tensor> outputs;

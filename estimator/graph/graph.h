@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/attrs.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/node.h"
 #include "estimator/graph/tensor.h"
@@ -52,11 +53,10 @@ class Graph {
   //   name: the last part of the node's name, made unique (`Relu`, `Relu_1`); empty: the op's name.
   // Returns null if shapes do not fit, the op is unknown or an input is invalid; the graph keeps
   // the first such error.
-  Node* AddNode(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs = {},
-                absl::string_view name = "", std::vector<Operation> control_inputs = {});
+  Node* AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs = {}, StringArg name = "",
+                std::vector<Operation> control_inputs = {});
   // The same for an op with one output.
-  Tensor AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs = {},
-               absl::string_view name = "");
+  Tensor AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs = {}, StringArg name = "");
 
   // The first error, or OK. The training loop returns it from Train, Evaluate and Predict.
   const absl::Status& status() const { return status_; }
@@ -64,14 +64,14 @@ class Graph {
   Tensor Fail(absl::Status status);
 
   const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
-  Node* FindNode(absl::string_view name) const;  // null if absent
+  Node* FindNode(StringArg name) const;  // null if absent
   // "name" or "name:0". Invalid if absent.
-  Tensor FindTensor(absl::string_view name);
+  Tensor FindTensor(StringArg name);
 
   // Makes a name unique by TensorFlow's rule: the first use is the plain name, later ones get _1,
   // _2, .... Names that differ only in case count as equal. Of a name that ends in '/', only
   // the '/' is removed.
-  std::string UniqueName(absl::string_view name);
+  std::string UniqueName(StringArg name);
   const std::string& name_scope() const { return name_scope_; }  // "" or "a/b/"
 
   // The graph seed, as tf.set_random_seed sets it.
@@ -87,7 +87,7 @@ class Graph {
   const std::vector<Variable>& variables() const { return variables_; }
   VariableScopeState& variable_scope() { return variable_scope_; }
   std::vector<Variable> TrainableVariables() const;
-  std::optional<Variable> FindVariable(absl::string_view name) const;
+  std::optional<Variable> FindVariable(StringArg name) const;
   std::optional<Variable> GlobalStep() const { return FindVariable("global_step"); }
   // What InitializedValue() returned, each with its variable.
   const std::vector<std::pair<Tensor, Variable>>& initialized_values() const {
@@ -115,7 +115,7 @@ class Graph {
   friend class NameScope;
   friend class VariableScope;
   friend class AbsoluteNameScope;
-  friend Variable GetVariable(absl::string_view, const Shape&, const VariableOptions&);
+  friend Variable GetVariable(StringArg, const Shape&, const VariableOptions&);
   friend Tensor InitializedValue(const Variable&);
 
   std::vector<std::unique_ptr<Node>> nodes_;
@@ -140,11 +140,10 @@ class Graph {
 // the current graph.
 Graph& GraphFor(const std::vector<Tensor>& inputs);
 // GraphFor(inputs).AddOp(...). Op functions call this.
-Tensor AddOp(absl::string_view op, std::vector<Tensor> inputs, Attrs attrs = {},
-             absl::string_view name = "");
+Tensor AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs = {}, StringArg name = "");
 // All outputs of a node with several outputs. After an error: `num_outputs` invalid handles.
-std::vector<Tensor> AddOpN(absl::string_view op, int num_outputs, std::vector<Tensor> inputs,
-                           Attrs attrs = {}, absl::string_view name = "");
+std::vector<Tensor> AddOpN(StringArg op, int num_outputs, std::vector<Tensor> inputs,
+                           Attrs attrs = {}, StringArg name = "");
 
 // Makes `graph` the current graph of this thread while the scope exists.
 class GraphScope {
@@ -161,7 +160,7 @@ class GraphScope {
 // tf.name_scope: while the scope exists, names of new ops begin with `name/`, made unique.
 class NameScope {
  public:
-  explicit NameScope(absl::string_view name, Graph& graph = Graph::Current());
+  explicit NameScope(StringArg name, Graph& graph = Graph::Current());
   ~NameScope();
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;

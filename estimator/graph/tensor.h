@@ -52,8 +52,9 @@ class Tensor {
 };
 
 // A node that is run for its effect: a variable's update, or a group of updates. Minimize returns
-// one, and a spec takes one as train_op.
-class Operation {
+// one, and a spec takes one as train_op. Without such a use it never runs, so the compiler warns of
+// a call whose Operation is dropped.
+class [[nodiscard]] Operation {
  public:
   Operation() = default;
   Operation(Graph* graph, Node* node) : graph_(graph), node_(node) {}

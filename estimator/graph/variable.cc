@@ -103,7 +103,7 @@ const TensorSpec& Variable::spec() const {
   return valid() ? node_->outputs()[0] : *kNone;
 }
 
-Variable GetVariable(absl::string_view name, const Shape& shape, const VariableOptions& options) {
+Variable GetVariable(StringArg name, const Shape& shape, const VariableOptions& options) {
   Graph& graph = Graph::Current();
   VariableScopeState& scope = graph.variable_scope_;
   const std::string full = absl::StrCat(scope.prefix, name);
@@ -196,7 +196,7 @@ Tensor InitializedValue(const Variable& variable) {
   return value;
 }
 
-VariableScope::VariableScope(absl::string_view name, VariableScopeOptions options)
+VariableScope::VariableScope(StringArg name, VariableScopeOptions options)
     : graph_(Graph::Current()),
       previous_name_scope_(graph_.name_scope_),
       previous_prefix_(graph_.variable_scope_.prefix),
@@ -226,7 +226,7 @@ VariableScope::~VariableScope() {
 }
 
 // Source: TF 2.15 variable_scope._get_unique_variable_scope.
-std::string VariableScope::UniqueDefaultName(absl::string_view default_name) {
+std::string VariableScope::UniqueDefaultName(StringArg default_name) {
   VariableScopeState& state = Graph::Current().variable_scope();
   std::string name(default_name);
   for (int suffix = 1; state.open_counts[absl::StrCat(state.prefix, name, "/")] > 0; ++suffix) {
@@ -250,15 +250,15 @@ Operation Update(absl::string_view op, const Variable& variable, const Tensor& v
 
 }  // namespace
 
-Operation Assign(const Variable& variable, const Tensor& value, absl::string_view name) {
+Operation Assign(const Variable& variable, const Tensor& value, StringArg name) {
   return Update("Assign", variable, value, name);
 }
 
-Operation AssignAdd(const Variable& variable, const Tensor& delta, absl::string_view name) {
+Operation AssignAdd(const Variable& variable, const Tensor& delta, StringArg name) {
   return Update("AssignAdd", variable, delta, name);
 }
 
-Operation Group(absl::Span<const Operation> operations, absl::string_view name) {
+Operation Group(absl::Span<const Operation> operations, StringArg name) {
   std::vector<Operation> valid;
   Graph* graph = nullptr;
   for (const Operation& operation : operations) {

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "estimator/array/shape.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -48,7 +49,7 @@ class Variable {
 
  private:
   friend class Graph;
-  friend Variable GetVariable(absl::string_view, const Shape&, const struct VariableOptions&);
+  friend Variable GetVariable(StringArg, const Shape&, const struct VariableOptions&);
   Graph* graph_ = nullptr;
   Node* node_ = nullptr;
   Tensor read_;
@@ -72,8 +73,7 @@ struct VariableOptions {
 // Errors (kept by the graph): INVALID_ARGUMENT if it exists and reuse is off; if it does not exist
 // and reuse is on (naming the nearest name); if shape or dtype differ from the existing variable's.
 // Source: TF 2.15 tf.compat.v1.get_variable.
-Variable GetVariable(absl::string_view name, const Shape& shape,
-                     const VariableOptions& options = {});
+Variable GetVariable(StringArg name, const Shape& shape, const VariableOptions& options = {});
 
 // The int64 scalar `global_step`. Creates it with the value zero if it does not exist.
 Variable GetOrCreateGlobalStep();
@@ -106,10 +106,10 @@ struct VariableScopeState {
 // with a fresh name scope.
 class VariableScope {
  public:
-  explicit VariableScope(absl::string_view name, VariableScopeOptions options = {});
+  explicit VariableScope(StringArg name, VariableScopeOptions options = {});
   // tf.variable_scope(None, default_name): `default_name`, made unique among the variable scopes
   // (dense, dense_1, ...).
-  static std::string UniqueDefaultName(absl::string_view default_name);
+  static std::string UniqueDefaultName(StringArg default_name);
   ~VariableScope();
   VariableScope(const VariableScope&) = delete;
   VariableScope& operator=(const VariableScope&) = delete;
@@ -127,10 +127,10 @@ class VariableScope {
 
 // Sets `variable` to `value` when the step ends. It runs only as part of a train_op, of
 // graph.update_ops() or of a metric. Errors: INVALID_ARGUMENT if dtype or shape differ.
-Operation Assign(const Variable& variable, const Tensor& value, absl::string_view name = "");
-Operation AssignAdd(const Variable& variable, const Tensor& delta, absl::string_view name = "");
+Operation Assign(const Variable& variable, const Tensor& value, StringArg name = "");
+Operation AssignAdd(const Variable& variable, const Tensor& delta, StringArg name = "");
 // tf.group. Invalid operations are skipped.
-Operation Group(absl::Span<const Operation> operations, absl::string_view name = "group_deps");
+Operation Group(absl::Span<const Operation> operations, StringArg name = "group_deps");
 // All Assign nodes that the operations run, each once, in node order.
 std::vector<Node*> CollectAssigns(absl::Span<const Operation> operations);
 

@@ -75,7 +75,7 @@ TEST_F(GraphDefTest, OutputsAfterTheFirstAndControlInputsAreNamed) {
   const std::vector<Tensor> parts = Split(x, 2, {.axis = 1, .name = "parts"});
   Relu(parts[1]);
   const Variable v = GetVariable("v", {}, {});
-  Group({Assign(v, Constant(Array::Scalar(1.0f)), "set")}, "all");
+  (void)Group({Assign(v, Constant(Array::Scalar(1.0f)), "set")}, "all");
   EXPECT_THAT(Inputs(Find("Relu")), ElementsAre("parts:1"));
   EXPECT_THAT(Inputs(Find("all")), ElementsAre("^set"));
   EXPECT_EQ(Find("set").attr().at("_output_shapes").list().shape_size(), 1);
@@ -87,8 +87,8 @@ TEST_F(GraphDefTest, AnUpdateRuleTakesTheVariablesThemselves) {
   const Tensor rate = Constant(Array::Scalar(0.1f), "rate");
   const VarAccum updated = ApplyMomentum(
       w, slot, rate, Constant(Array(DType::kFloat32, {3}), "grad"), rate, false, "rule");
-  Assign(w, updated.var, "set_w");
-  Assign(slot, updated.accum, "set_slot");
+  (void)Assign(w, updated.var, "set_w");
+  (void)Assign(slot, updated.accum, "set_slot");
   EXPECT_THAT(Inputs(Find("rule")), ElementsAre("w", "w/Momentum", "rate", "grad", "rate"));
   EXPECT_EQ(Find("rule").attr().at("_output_shapes").list().shape_size(), 1);
   EXPECT_THAT(Inputs(Find("set_w")), ElementsAre("w", "rule"));
@@ -101,18 +101,18 @@ TEST_F(GraphDefTest, UpdatesComeAfterWhatReadsTheirVariables) {
   const Tensor updated = ApplyGradientDescent(
       w, Constant(1.0f, "rate"), Constant(Array(DType::kFloat32, {3}), "grad"), "rule");
   Exp(updated, "later");
-  Assign(w, updated, "set");
+  (void)Assign(w, updated, "set");
   EXPECT_THAT(Inputs(Find("rule")), ElementsAre("w", "rate", "grad", "^reader"));
   EXPECT_THAT(Inputs(Find("set")), ElementsAre("w", "rule"));
   EXPECT_EQ(Inputs(Find("w/Assign")).size(), 2u);
   const Variable count = GetVariable("count", {3}, {});
   Exp(count, "count_reader");
-  AssignAdd(count, reader, "add");
+  (void)AssignAdd(count, reader, "add");
   EXPECT_THAT(Inputs(Find("add")), ElementsAre("count", "reader", "^count_reader"));
   const Variable rate = GetVariable("decayed_rate", {}, {});
   const Variable v = GetVariable("v", {3}, {});
   ApplyGradientDescent(v, rate, Constant(Array(DType::kFloat32, {3}), "grad"), "rule_of_v");
-  Assign(rate, Constant(0.5f, "half"), "decay");
+  (void)Assign(rate, Constant(0.5f, "half"), "decay");
   EXPECT_THAT(Inputs(Find("decay")), ElementsAre("decayed_rate", "half", "^rule_of_v"));
 }
 

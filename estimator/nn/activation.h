@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -24,7 +24,8 @@ class Activation {
            std::is_invocable_r_v<Tensor, Fn&, const Tensor&>) Activation(Fn fn)
       : fn_(std::move(fn)) {}  // NOLINT: by design
   // For an op function by its name: a function pointer does not carry default arguments.
-  Activation(Tensor (*fn)(const Tensor&, absl::string_view))  // NOLINT
+  template <std::convertible_to<StringArg> Name>
+  Activation(Tensor (*fn)(const Tensor&, Name))  // NOLINT
       : fn_([fn](const Tensor& x) { return fn(x, ""); }) {}
 
   explicit operator bool() const { return fn_ != nullptr; }

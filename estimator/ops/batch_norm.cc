@@ -171,7 +171,7 @@ FusedBatchNormOutputs FusedBatchNorm(const Tensor& x, const Tensor& scale, const
 
 Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
                           const Tensor& offset, const Tensor& scale, float epsilon,
-                          absl::string_view name) {
+                          StringArg name) {
   const NameScope scope(name, GraphFor({x}));
   const auto given = [](const Tensor& t) { return t.valid() || t.graph() != nullptr; };
   Tensor factor = Rsqrt(variance + epsilon);
@@ -181,7 +181,7 @@ Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& var
 }
 
 Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float epsilon,
-                 absl::string_view name) {
+                 StringArg name) {
   const NameScope scope(name, GraphFor({x}));
   const MeanAndVariance moments = Moments(x, -1, {.keepdims = true});
   return BatchNormalization(x, moments.mean, moments.variance, beta, gamma, epsilon);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/ops/reduction.h"
 
@@ -44,14 +44,14 @@ FusedBatchNormOutputs FusedBatchNorm(const Tensor& x, const Tensor& scale, const
 // Source: TF 2.15 tf.nn.batch_normalization.
 Tensor BatchNormalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
                           const Tensor& offset, const Tensor& scale, float epsilon,
-                          absl::string_view name = "batchnorm");
+                          StringArg name = "batchnorm");
 
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta, where mean and variance are those of each
 // row along the last axis.
 //   x: [..., C].  gamma, beta: [C].
 // Source: Ba et al. 2016; tf.keras.layers.LayerNormalization.
 Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float epsilon = 1e-12f,
-                 absl::string_view name = "LayerNorm");
+                 StringArg name = "LayerNorm");
 
 struct L2NormalizeOptions {
   float epsilon = 1e-12f;

@@ -63,11 +63,11 @@ EST_REGISTER_OP({.name = "BiasAddGrad",
 
 }  // namespace
 
-Tensor BiasAdd(const Tensor& x, const Tensor& bias, absl::string_view name) {
+Tensor BiasAdd(const Tensor& x, const Tensor& bias, StringArg name) {
   return AddOp("BiasAdd", {x, bias}, Nhwc(), name);
 }
 
-Tensor BiasAddGrad(const Tensor& grad, absl::string_view name) {
+Tensor BiasAddGrad(const Tensor& grad, StringArg name) {
   return AddOp("BiasAddGrad", {grad}, Nhwc(), name);
 }
 

@@ -6,7 +6,7 @@
 namespace estimator {
 
 Tensor Case(const std::vector<std::pair<Tensor, std::function<Tensor()>>>& predicates,
-            const std::function<Tensor()>& default_fn, absl::string_view name) {
+            const std::function<Tensor()>& default_fn, StringArg name) {
   Graph& graph = predicates.empty() ? Graph::Current() : GraphFor({predicates[0].first});
   const NameScope scope(name, graph);
   // Built from the last condition to the first, while the functions are called from the first to

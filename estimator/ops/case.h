@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -18,7 +18,7 @@ namespace estimator {
 //   predicates: bool []. All functions must return the same type.
 // Source: TF 2.15 tf.case.
 Tensor Case(const std::vector<std::pair<Tensor, std::function<Tensor()>>>& predicates,
-            const std::function<Tensor()>& default_fn, absl::string_view name = "case");
+            const std::function<Tensor()>& default_fn, StringArg name = "case");
 
 }  // namespace estimator
 

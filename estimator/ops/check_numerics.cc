@@ -30,7 +30,7 @@ EST_REGISTER_OP(
 
 }  // namespace
 
-Tensor CheckNumerics(const Tensor& x, absl::string_view message, absl::string_view name) {
+Tensor CheckNumerics(const Tensor& x, StringArg message, StringArg name) {
   return AddOp("CheckNumerics", {x}, {{"message", std::string(message)}}, name);
 }
 

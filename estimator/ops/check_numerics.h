@@ -2,7 +2,7 @@
 #ifndef ESTIMATOR_OPS_CHECK_NUMERICS_H_
 #define ESTIMATOR_OPS_CHECK_NUMERICS_H_
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -11,8 +11,7 @@ namespace estimator {
 // computes x fails with INVALID_ARGUMENT: "NAME: MESSAGE : Tensor had NaN values". The gradient of
 // x is checked in the same way.
 // Source: TF 2.15 tf.debugging.check_numerics.
-Tensor CheckNumerics(const Tensor& x, absl::string_view message,
-                     absl::string_view name = "CheckNumerics");
+Tensor CheckNumerics(const Tensor& x, StringArg message, StringArg name = "CheckNumerics");
 
 }  // namespace estimator
 

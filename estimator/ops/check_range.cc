@@ -27,7 +27,7 @@ EST_REGISTER_OP({.name = "CheckRange",
 
 }  // namespace
 
-Tensor CheckRange(const Tensor& x, const CheckRangeOptions& options, absl::string_view name) {
+Tensor CheckRange(const Tensor& x, const CheckRangeOptions& options, StringArg name) {
   return AddOp("CheckRange", {x},
                {{"low", options.low},
                 {"high", options.high},

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -19,8 +19,7 @@ struct CheckRangeOptions {
 // step that computes x fails with INVALID_ARGUMENT:
 //   auc: predictions must be in [0, 1], but element 3 of f32 [8] is 2.5: CURE
 // TensorFlow's graph has separate assert ops for this. In a GraphDef it is written as an Identity.
-Tensor CheckRange(const Tensor& x, const CheckRangeOptions& options,
-                  absl::string_view name = "CheckRange");
+Tensor CheckRange(const Tensor& x, const CheckRangeOptions& options, StringArg name = "CheckRange");
 
 }  // namespace estimator
 

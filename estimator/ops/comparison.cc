@@ -45,9 +45,9 @@ EST_REGISTER_OP(
 
 }  // namespace
 
-#define EST_COMPARISON(op)                                                \
-  Tensor op(const Operand& x, const Operand& y, absl::string_view name) { \
-    return AddOp(#op, {x.Resolve(y), y.Resolve(x)}, {}, name);            \
+#define EST_COMPARISON(op)                                        \
+  Tensor op(const Operand& x, const Operand& y, StringArg name) { \
+    return AddOp(#op, {x.Resolve(y), y.Resolve(x)}, {}, name);    \
   }
 EST_COMPARISON(Equal)
 EST_COMPARISON(NotEqual)
@@ -57,14 +57,12 @@ EST_COMPARISON(Greater)
 EST_COMPARISON(GreaterEqual)
 #undef EST_COMPARISON
 
-Tensor LogicalAnd(const Tensor& x, const Tensor& y, absl::string_view name) {
+Tensor LogicalAnd(const Tensor& x, const Tensor& y, StringArg name) {
   return AddOp("LogicalAnd", {x, y}, {}, name);
 }
-Tensor LogicalOr(const Tensor& x, const Tensor& y, absl::string_view name) {
+Tensor LogicalOr(const Tensor& x, const Tensor& y, StringArg name) {
   return AddOp("LogicalOr", {x, y}, {}, name);
 }
-Tensor LogicalNot(const Tensor& x, absl::string_view name) {
-  return AddOp("LogicalNot", {x}, {}, name);
-}
+Tensor LogicalNot(const Tensor& x, StringArg name) { return AddOp("LogicalNot", {x}, {}, name); }
 
 }  // namespace estimator

@@ -3,7 +3,7 @@
 #ifndef ESTIMATOR_OPS_COMPARISON_H_
 #define ESTIMATOR_OPS_COMPARISON_H_
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/ops/operand.h"
 
@@ -11,16 +11,16 @@ namespace estimator {
 
 // Comparisons are functions, because == and < on tensors compare handles. Equal and NotEqual also
 // take strings.
-Tensor Equal(const Operand& x, const Operand& y, absl::string_view name = "Equal");
-Tensor NotEqual(const Operand& x, const Operand& y, absl::string_view name = "NotEqual");
-Tensor Less(const Operand& x, const Operand& y, absl::string_view name = "Less");
-Tensor LessEqual(const Operand& x, const Operand& y, absl::string_view name = "LessEqual");
-Tensor Greater(const Operand& x, const Operand& y, absl::string_view name = "Greater");
-Tensor GreaterEqual(const Operand& x, const Operand& y, absl::string_view name = "GreaterEqual");
+Tensor Equal(const Operand& x, const Operand& y, StringArg name = "Equal");
+Tensor NotEqual(const Operand& x, const Operand& y, StringArg name = "NotEqual");
+Tensor Less(const Operand& x, const Operand& y, StringArg name = "Less");
+Tensor LessEqual(const Operand& x, const Operand& y, StringArg name = "LessEqual");
+Tensor Greater(const Operand& x, const Operand& y, StringArg name = "Greater");
+Tensor GreaterEqual(const Operand& x, const Operand& y, StringArg name = "GreaterEqual");
 
-Tensor LogicalAnd(const Tensor& x, const Tensor& y, absl::string_view name = "LogicalAnd");
-Tensor LogicalOr(const Tensor& x, const Tensor& y, absl::string_view name = "LogicalOr");
-Tensor LogicalNot(const Tensor& x, absl::string_view name = "LogicalNot");
+Tensor LogicalAnd(const Tensor& x, const Tensor& y, StringArg name = "LogicalAnd");
+Tensor LogicalOr(const Tensor& x, const Tensor& y, StringArg name = "LogicalOr");
+Tensor LogicalNot(const Tensor& x, StringArg name = "LogicalNot");
 
 }  // namespace estimator
 

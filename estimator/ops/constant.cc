@@ -151,7 +151,7 @@ Tensor Filled(const Shape& shape, DType dtype, double number, absl::string_view 
 
 }  // namespace
 
-Tensor ConstantIn(Graph& graph, const Array& value, absl::string_view name) {
+Tensor ConstantIn(Graph& graph, const Array& value, StringArg name) {
   if (!value.valid()) {
     return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
         name, ": the constant has no value; does the number of values match the shape?")));
@@ -159,11 +159,11 @@ Tensor ConstantIn(Graph& graph, const Array& value, absl::string_view name) {
   return graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
 }
 
-Tensor Constant(const Array& value, absl::string_view name) {
+Tensor Constant(const Array& value, StringArg name) {
   return ConstantIn(Graph::Current(), value, name);
 }
 
-Tensor ConstantLike(const Tensor& like, double value, absl::string_view name) {
+Tensor ConstantLike(const Tensor& like, double value, StringArg name) {
   Graph& graph = GraphFor({like});
   if (!like.valid()) return graph.AddOp("Identity", {like});  // keeps the first error
   if (IsInteger(like.dtype()) && value != std::floor(value)) {
@@ -179,24 +179,20 @@ Tensor ConstantLike(const Tensor& like, double value, absl::string_view name) {
   return ConstantIn(graph, Array::Scalar(value).Cast(like.dtype()), name);
 }
 
-Tensor Zeros(const Shape& shape, DType dtype, absl::string_view name) {
+Tensor Zeros(const Shape& shape, DType dtype, StringArg name) {
   return Filled(shape, dtype, 0, name);
 }
 
-Tensor Ones(const Shape& shape, DType dtype, absl::string_view name) {
+Tensor Ones(const Shape& shape, DType dtype, StringArg name) {
   return Filled(shape, dtype, 1, name);
 }
 
-Tensor Fill(const Shape& shape, const Tensor& value, absl::string_view name) {
+Tensor Fill(const Shape& shape, const Tensor& value, StringArg name) {
   return OpBuilder("Fill", name).Ints("dims", shape.dims()).Input(value).Build();
 }
 
-Tensor ZerosLike(const Tensor& x, absl::string_view name) {
-  return AddOp("ZerosLike", {x}, {}, name);
-}
-Tensor OnesLike(const Tensor& x, absl::string_view name) {
-  return AddOp("OnesLike", {x}, {}, name);
-}
+Tensor ZerosLike(const Tensor& x, StringArg name) { return AddOp("ZerosLike", {x}, {}, name); }
+Tensor OnesLike(const Tensor& x, StringArg name) { return AddOp("OnesLike", {x}, {}, name); }
 
 Tensor Range(int64_t start, int64_t limit, const RangeOptions& options) {
   const auto scalar = [&options](int64_t value) {
@@ -217,7 +213,7 @@ Tensor LinSpace(double start, double stop, int64_t num, const LinSpaceOptions& o
       .Build();
 }
 
-Tensor Placeholder(DType dtype, const Shape& shape, absl::string_view name) {
+Tensor Placeholder(DType dtype, const Shape& shape, StringArg name) {
   return Graph::Current().AddOp("Placeholder", {}, {{"dtype", dtype}, {"shape", shape}}, name);
 }
 

@@ -52,7 +52,7 @@ EST_REGISTER_OP({.name = "ReplicaId",
 }  // namespace
 
 Tensor CrossReplicaSum(const Tensor& x, const std::vector<std::vector<int64_t>>& groups,
-                       absl::string_view name) {
+                       StringArg name) {
   Graph& graph = GraphFor({x});
   const size_t size = groups.empty() ? 0 : groups[0].size();
   std::vector<int32_t> replicas;
@@ -70,8 +70,6 @@ Tensor CrossReplicaSum(const Tensor& x, const std::vector<std::vector<int64_t>>&
   return graph.AddOp("CrossReplicaSum", {x, assignment}, {}, name);
 }
 
-Tensor ReplicaId(absl::string_view name) {
-  return Graph::Current().AddOp("ReplicaId", {}, {}, name);
-}
+Tensor ReplicaId(StringArg name) { return Graph::Current().AddOp("ReplicaId", {}, {}, name); }
 
 }  // namespace estimator

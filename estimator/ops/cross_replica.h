@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -17,10 +17,10 @@ namespace estimator {
 // Errors: INVALID_ARGUMENT if groups differ in size, or if a replica is in two groups.
 // Source: TF 2.15 tf.compat.v1.tpu.cross_replica_sum.
 Tensor CrossReplicaSum(const Tensor& x, const std::vector<std::vector<int64_t>>& groups = {},
-                       absl::string_view name = "");
+                       StringArg name = "");
 
 // The number of the replica that runs the graph, i32 [], added to the current graph.
-Tensor ReplicaId(absl::string_view name = "");
+Tensor ReplicaId(StringArg name = "");
 
 }  // namespace estimator
 

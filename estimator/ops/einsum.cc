@@ -240,8 +240,7 @@ Named Combine(Named a, Named b, const std::string& keep) {
 
 }  // namespace
 
-Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs,
-              absl::string_view name) {
+Tensor Einsum(StringArg equation, const std::vector<Tensor>& inputs, StringArg name) {
   Graph& graph = GraphFor(inputs);
   for (const Tensor& input : inputs) {
     if (!input.valid()) return graph.AddOp("Identity", {input}, {}, name);  // keeps the first error
@@ -260,7 +259,7 @@ Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs,
 }
 
 Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a_axes,
-                 const std::vector<int64_t>& b_axes, absl::string_view name) {
+                 const std::vector<int64_t>& b_axes, StringArg name) {
   Graph& graph = GraphFor({a, b});
   if (!a.valid() || !b.valid()) return graph.AddOp("Identity", {a.valid() ? b : a}, {}, name);
   const NameScope scope(name, graph);
@@ -297,7 +296,7 @@ Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a
   return Ordered(Combine(left, right, output), output).tensor;
 }
 
-Tensor Tensordot(const Tensor& a, const Tensor& b, int num_axes, absl::string_view name) {
+Tensor Tensordot(const Tensor& a, const Tensor& b, int num_axes, StringArg name) {
   std::vector<int64_t> a_axes, b_axes;
   for (int i = 0; i < num_axes; ++i) {
     a_axes.push_back(a.rank() - num_axes + i);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -21,18 +21,16 @@ namespace estimator {
 // of letters; if a letter has two sizes; if the result has a letter that no operand has, or a
 // letter twice.
 // Source: TF 2.15 tf.einsum.
-Tensor Einsum(absl::string_view equation, const std::vector<Tensor>& inputs,
-              absl::string_view name = "einsum");
+Tensor Einsum(StringArg equation, const std::vector<Tensor>& inputs, StringArg name = "einsum");
 
 // Sums products over pairs of axes: a_axes of a with b_axes of b. The result has the other axes of
 // a, then those of b.
 // Errors: INVALID_ARGUMENT if an axis is out of range, or if the sizes of a pair differ.
 // Source: TF 2.15 tf.tensordot.
 Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a_axes,
-                 const std::vector<int64_t>& b_axes, absl::string_view name = "Tensordot");
+                 const std::vector<int64_t>& b_axes, StringArg name = "Tensordot");
 // Pairs the last num_axes axes of a with the first of b: 1 is a matrix product, 0 an outer product.
-Tensor Tensordot(const Tensor& a, const Tensor& b, int num_axes,
-                 absl::string_view name = "Tensordot");
+Tensor Tensordot(const Tensor& a, const Tensor& b, int num_axes, StringArg name = "Tensordot");
 
 }  // namespace estimator
 

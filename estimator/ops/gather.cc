@@ -276,11 +276,10 @@ Tensor Gather(const Tensor& params, const Tensor& indices, const GatherOptions& 
       .Attr("batch_dims", int64_t{options.batch_dims})
       .Build();
 }
-Tensor GatherNd(const Tensor& params, const Tensor& indices, absl::string_view name) {
+Tensor GatherNd(const Tensor& params, const Tensor& indices, StringArg name) {
   return AddOp("GatherNd", {params, indices}, {}, name);
 }
-Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shape,
-                 absl::string_view name) {
+Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shape, StringArg name) {
   return OpBuilder("ScatterNd", name)
       .Input(indices)
       .Input(updates)
@@ -288,7 +287,7 @@ Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shap
       .Build();
 }
 Tensor UnsortedSegmentSum(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          absl::string_view name) {
+                          StringArg name) {
   return OpBuilder("UnsortedSegmentSum", name)
       .Input(data)
       .Input(segment_ids)
@@ -297,7 +296,7 @@ Tensor UnsortedSegmentSum(const Tensor& data, const Tensor& segment_ids, int64_t
 }
 
 Tensor UnsortedSegmentMax(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          absl::string_view name) {
+                          StringArg name) {
   return OpBuilder("UnsortedSegmentMax", name)
       .Input(data)
       .Input(segment_ids)
@@ -305,7 +304,7 @@ Tensor UnsortedSegmentMax(const Tensor& data, const Tensor& segment_ids, int64_t
       .Build();
 }
 Tensor UnsortedSegmentMin(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          absl::string_view name) {
+                          StringArg name) {
   return OpBuilder("UnsortedSegmentMin", name)
       .Input(data)
       .Input(segment_ids)
@@ -313,11 +312,11 @@ Tensor UnsortedSegmentMin(const Tensor& data, const Tensor& segment_ids, int64_t
       .Build();
 }
 Tensor TensorScatterUpdate(const Tensor& x, const Tensor& indices, const Tensor& updates,
-                           absl::string_view name) {
+                           StringArg name) {
   return AddOp("TensorScatterUpdate", {x, indices, updates}, {}, name);
 }
 Tensor TensorScatterAdd(const Tensor& x, const Tensor& indices, const Tensor& updates,
-                        absl::string_view name) {
+                        StringArg name) {
   return AddOp("TensorScatterAdd", {x, indices, updates}, {}, name);
 }
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
 #include "estimator/array/shape.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -26,30 +26,30 @@ Tensor Gather(const Tensor& params, const Tensor& indices, const GatherOptions& 
 // tf.gather_nd: the elements or slices of params at `indices`.
 //   indices: i32 or i64 [I..., K]; each row is an index into the first K axes of params.
 //   Returns [I..., the other axes of params].
-Tensor GatherNd(const Tensor& params, const Tensor& indices, absl::string_view name = "GatherNd");
+Tensor GatherNd(const Tensor& params, const Tensor& indices, StringArg name = "GatherNd");
 // tf.scatter_nd: a tensor of zeros with shape `shape`, to which updates are added at the indices.
 //   indices: [I..., K].  updates: [I..., the axes of shape from axis K].
 Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shape,
-                 absl::string_view name = "ScatterNd");
+                 StringArg name = "ScatterNd");
 // tf.math.unsorted_segment_sum: row j of the result is the sum of the rows of data whose id is j.
 //   data: [S..., R...].  segment_ids: [S...]; a row with a negative id is dropped.
 //   Returns [num_segments, R...].
 Tensor UnsortedSegmentSum(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          absl::string_view name = "UnsortedSegmentSum");
+                          StringArg name = "UnsortedSegmentSum");
 
 // The same with the largest (smallest) element instead of the sum. A segment without rows gets the
 // lowest (highest) number of the dtype.
 Tensor UnsortedSegmentMax(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          absl::string_view name = "UnsortedSegmentMax");
+                          StringArg name = "UnsortedSegmentMax");
 Tensor UnsortedSegmentMin(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          absl::string_view name = "UnsortedSegmentMin");
+                          StringArg name = "UnsortedSegmentMin");
 // tf.tensor_scatter_nd_update and tf.tensor_scatter_nd_add: x with the elements at the indices
 // replaced by, or increased by, the updates. Shapes are as in ScatterNd. If two updates have the
 // same index, TensorScatterUpdate keeps the last one.
 Tensor TensorScatterUpdate(const Tensor& x, const Tensor& indices, const Tensor& updates,
-                           absl::string_view name = "TensorScatterUpdate");
+                           StringArg name = "TensorScatterUpdate");
 Tensor TensorScatterAdd(const Tensor& x, const Tensor& indices, const Tensor& updates,
-                        absl::string_view name = "TensorScatterAdd");
+                        StringArg name = "TensorScatterAdd");
 struct OneHotOptions {
   double on_value = 1;
   double off_value = 0;

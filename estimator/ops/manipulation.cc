@@ -244,7 +244,7 @@ EST_REGISTER_OP({.name = "Tile", .num_inputs = 2, .shape = TileRule, .gradient =
 
 }  // namespace
 
-Tensor Transpose(const Tensor& x, const std::vector<int64_t>& perm, absl::string_view name) {
+Tensor Transpose(const Tensor& x, const std::vector<int64_t>& perm, StringArg name) {
   std::vector<int64_t> axes = perm;
   if (axes.empty()) {
     for (int axis = x.rank() - 1; axis >= 0; --axis) axes.push_back(axis);
@@ -252,7 +252,7 @@ Tensor Transpose(const Tensor& x, const std::vector<int64_t>& perm, absl::string
   return OpBuilder("Transpose", name).Input(x).Ints("perm", axes).Build();
 }
 
-Tensor Concat(const std::vector<Tensor>& inputs, int axis, absl::string_view name) {
+Tensor Concat(const std::vector<Tensor>& inputs, int axis, StringArg name) {
   return OpBuilder("ConcatV2", name).Inputs(inputs).Int("axis", axis).Build();
 }
 
@@ -274,12 +274,12 @@ std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes,
       .BuildN(static_cast<int>(sizes.size()));
 }
 
-Tensor Stack(const std::vector<Tensor>& inputs, int axis, absl::string_view name) {
+Tensor Stack(const std::vector<Tensor>& inputs, int axis, StringArg name) {
   return AddOp("Pack", inputs,
                {{"axis", int64_t{axis}}, {"N", static_cast<int64_t>(inputs.size())}}, name);
 }
 
-std::vector<Tensor> Unstack(const Tensor& x, int axis, absl::string_view name) {
+std::vector<Tensor> Unstack(const Tensor& x, int axis, StringArg name) {
   const bool in_range = x.valid() && axis >= -x.rank() && axis < x.rank();
   const int64_t num = in_range ? x.dim(axis) : 0;
   std::vector<Tensor> parts =
@@ -291,11 +291,11 @@ std::vector<Tensor> Unstack(const Tensor& x, int axis, absl::string_view name) {
   return std::vector<Tensor>(kEnoughForAnyModel, Tensor(x.graph(), nullptr, 0));
 }
 
-Tensor Reverse(const Tensor& x, const std::vector<int64_t>& axes, absl::string_view name) {
+Tensor Reverse(const Tensor& x, const std::vector<int64_t>& axes, StringArg name) {
   return OpBuilder("ReverseV2", name).Input(x).Ints("axis", axes).Build();
 }
 
-Tensor Tile(const Tensor& x, const std::vector<int64_t>& multiples, absl::string_view name) {
+Tensor Tile(const Tensor& x, const std::vector<int64_t>& multiples, StringArg name) {
   return OpBuilder("Tile", name).Input(x).Ints("multiples", multiples).Build();
 }
 

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
 
 // Axis i of the result is axis perm[i] of x. Empty: the axes in reverse order.
 Tensor Transpose(const Tensor& x, const std::vector<int64_t>& perm = {},
-                 absl::string_view name = "transpose");
+                 StringArg name = "transpose");
 // tf.concat: joins along an axis that exists.
-Tensor Concat(const std::vector<Tensor>& inputs, int axis, absl::string_view name = "concat");
+Tensor Concat(const std::vector<Tensor>& inputs, int axis, StringArg name = "concat");
 struct SplitOptions {
   int axis = 0;
   std::string name = "split";
@@ -26,13 +26,11 @@ std::vector<Tensor> Split(const Tensor& x, int num_splits, const SplitOptions& o
 std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes,
                           const SplitOptions& options = {});
 // tf.stack adds a new axis and joins along it; tf.unstack removes an axis and returns its slices.
-Tensor Stack(const std::vector<Tensor>& inputs, int axis = 0, absl::string_view name = "stack");
-std::vector<Tensor> Unstack(const Tensor& x, int axis = 0, absl::string_view name = "unstack");
-Tensor Reverse(const Tensor& x, const std::vector<int64_t>& axes,
-               absl::string_view name = "ReverseV2");
+Tensor Stack(const std::vector<Tensor>& inputs, int axis = 0, StringArg name = "stack");
+std::vector<Tensor> Unstack(const Tensor& x, int axis = 0, StringArg name = "unstack");
+Tensor Reverse(const Tensor& x, const std::vector<int64_t>& axes, StringArg name = "ReverseV2");
 // x repeated multiples[i] times along axis i.
-Tensor Tile(const Tensor& x, const std::vector<int64_t>& multiples,
-            absl::string_view name = "Tile");
+Tensor Tile(const Tensor& x, const std::vector<int64_t>& multiples, StringArg name = "Tile");
 
 }  // namespace estimator
 

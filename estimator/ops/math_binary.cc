@@ -187,17 +187,17 @@ Tensor BinaryOp(absl::string_view op, const Operand& x, const Operand& y, absl::
 
 }  // namespace
 
-Tensor Add(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Add(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("AddV2", x, y, name);
 }
-Tensor Subtract(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Subtract(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("Sub", x, y, name);
 }
-Tensor Multiply(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Multiply(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("Mul", x, y, name);
 }
 
-Tensor Divide(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Divide(const Operand& x, const Operand& y, StringArg name) {
   const Tensor a = x.Resolve(y), b = y.Resolve(x);
   if (!a.valid() || !b.valid() || !IsInteger(a.dtype()) || a.dtype() != b.dtype()) {
     return AddOp("RealDiv", {a, b}, {}, name);
@@ -206,65 +206,64 @@ Tensor Divide(const Operand& x, const Operand& y, absl::string_view name) {
   return AddOp("RealDiv", {Cast(a, real), Cast(b, real)}, {}, name);
 }
 
-Tensor TruncateDiv(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor TruncateDiv(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("Div", x, y, name);
 }
-Tensor FloorDiv(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor FloorDiv(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("FloorDiv", x, y, name);
 }
-Tensor FloorMod(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor FloorMod(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("FloorMod", x, y, name);
 }
-Tensor DivideNoNan(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor DivideNoNan(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("DivNoNan", x, y, name);
 }
-Tensor Maximum(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Maximum(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("Maximum", x, y, name);
 }
-Tensor Minimum(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Minimum(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("Minimum", x, y, name);
 }
-Tensor Pow(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Pow(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("Pow", x, y, name);
 }
-Tensor SquaredDifference(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor SquaredDifference(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("SquaredDifference", x, y, name);
 }
-Tensor Atan2(const Operand& y, const Operand& x, absl::string_view name) {
+Tensor Atan2(const Operand& y, const Operand& x, StringArg name) {
   return BinaryOp("Atan2", y, x, name);
 }
 
-Tensor TruncateMod(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor TruncateMod(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("TruncateMod", x, y, name);
 }
-Tensor Xdivy(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Xdivy(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("Xdivy", x, y, name);
 }
-Tensor Xlogy(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Xlogy(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("Xlogy", x, y, name);
 }
-Tensor BitwiseAnd(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor BitwiseAnd(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("BitwiseAnd", x, y, name);
 }
-Tensor BitwiseOr(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor BitwiseOr(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("BitwiseOr", x, y, name);
 }
-Tensor BitwiseXor(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor BitwiseXor(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("BitwiseXor", x, y, name);
 }
-Tensor LeftShift(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor LeftShift(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("LeftShift", x, y, name);
 }
-Tensor RightShift(const Operand& x, const Operand& y, absl::string_view name) {
+Tensor RightShift(const Operand& x, const Operand& y, StringArg name) {
   return BinaryOp("RightShift", x, y, name);
 }
 
-Tensor AddN(const std::vector<Tensor>& inputs, absl::string_view name) {
+Tensor AddN(const std::vector<Tensor>& inputs, StringArg name) {
   return AddOp("AddN", inputs, {}, name);
 }
 
-Tensor ClipByValue(const Tensor& x, const Operand& low, const Operand& high,
-                   absl::string_view name) {
+Tensor ClipByValue(const Tensor& x, const Operand& low, const Operand& high, StringArg name) {
   const NameScope scope(name, GraphFor({x}));
   const std::optional<IndexedSlices> slices = SlicesOf(x);
   if (!slices.has_value()) return Maximum(Minimum(x, high), low);

@@ -27,13 +27,13 @@ using Inputs = std::vector<Tensor>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-std::vector<double> Ints(Tensor (*fn)(const Operand&, const Operand&, absl::string_view),
+std::vector<double> Ints(Tensor (*fn)(const Operand&, const Operand&, StringArg),
                          std::initializer_list<int> x, std::initializer_list<int> y) {
   Graph graph;
   const GraphScope scope(graph);
   return Doubles(fn(Constant(x), Constant(y), "op"));
 }
-std::vector<double> Floats(Tensor (*fn)(const Operand&, const Operand&, absl::string_view),
+std::vector<double> Floats(Tensor (*fn)(const Operand&, const Operand&, StringArg),
                            std::initializer_list<float> x, std::initializer_list<float> y) {
   Graph graph;
   const GraphScope scope(graph);
@@ -115,7 +115,7 @@ TEST_F(ArithmeticTest, RefusesOtherDTypesAndShapes) {
 TEST_F(ArithmeticTest, GradientsMatchFiniteDifferences) {
   const Array x = Scrambled({2, 3}, 0.5, 2), y = Scrambled({3}, 2.5, 4),
               column = Scrambled({2, 1}, -2, -1);
-  using Fn = Tensor (*)(const Operand&, const Operand&, absl::string_view);
+  using Fn = Tensor (*)(const Operand&, const Operand&, StringArg);
   for (const Fn fn :
        std::initializer_list<Fn>{Add, Subtract, Multiply, Divide, TruncateDiv, Maximum, Minimum,
                                  Pow, SquaredDifference, Atan2, FloorMod, DivideNoNan}) {

@@ -113,7 +113,7 @@ EST_REGISTER_OP({.name = "Cast",
 }  // namespace
 
 #define EST_UNARY_FUNCTION(function, op) \
-  Tensor function(const Tensor& x, absl::string_view name) { return AddOp(op, {x}, {}, name); }
+  Tensor function(const Tensor& x, StringArg name) { return AddOp(op, {x}, {}, name); }
 EST_UNARY_FUNCTION(Negate, "Neg")
 EST_UNARY_FUNCTION(Abs, "Abs")
 EST_UNARY_FUNCTION(Sign, "Sign")
@@ -148,7 +148,7 @@ EST_UNARY_FUNCTION(IsInf, "IsInf")
 EST_UNARY_FUNCTION(IsFinite, "IsFinite")
 #undef EST_UNARY_FUNCTION
 
-Tensor Cast(const Tensor& x, DType dtype, absl::string_view name) {
+Tensor Cast(const Tensor& x, DType dtype, StringArg name) {
   if (x.valid() && x.dtype() == dtype) return x;
   return AddOp("Cast", {x}, {{"SrcT", x.dtype()}, {"DstT", dtype}}, name);
 }

@@ -25,7 +25,7 @@ using Inputs = std::vector<Tensor>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-using Fn = Tensor (*)(const Tensor&, absl::string_view);
+using Fn = Tensor (*)(const Tensor&, StringArg);
 
 std::vector<double> Of(Fn fn, std::vector<float> x) {
   Graph graph;

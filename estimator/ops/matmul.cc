@@ -99,15 +99,14 @@ EST_REGISTER_OP({.name = "BatchMatMulV2",
 
 }  // namespace
 
-Tensor MatMul(const Tensor& a, const Tensor& b, const MatMulOptions& options,
-              absl::string_view name) {
+Tensor MatMul(const Tensor& a, const Tensor& b, const MatMulOptions& options, StringArg name) {
   const bool batched = a.rank() > 2 || b.rank() > 2;
   return Product(batched ? "BatchMatMulV2" : "MatMul", a, b, options.transpose_a,
                  options.transpose_b, name.empty() ? "MatMul" : name);
 }
 
 Tensor BatchMatMulV2(const Tensor& x, const Tensor& y, const BatchMatMulOptions& options,
-                     absl::string_view name) {
+                     StringArg name) {
   return Product("BatchMatMulV2", x, y, options.adj_x, options.adj_y, name);
 }
 

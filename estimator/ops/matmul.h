@@ -2,7 +2,7 @@
 #ifndef ESTIMATOR_OPS_MATMUL_H_
 #define ESTIMATOR_OPS_MATMUL_H_
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -18,7 +18,7 @@ struct MatMulOptions {
 // Errors: INVALID_ARGUMENT if a rank is below 2, if dtypes or inner sizes differ, or if leading
 // axes do not broadcast.
 Tensor MatMul(const Tensor& a, const Tensor& b, const MatMulOptions& options = {},
-              absl::string_view name = "");
+              StringArg name = "");
 
 struct BatchMatMulOptions {
   bool adj_x = false;  // x is stored [..., K, M]
@@ -27,7 +27,7 @@ struct BatchMatMulOptions {
 
 // The same for any rank from 2, always as a BatchMatMulV2.
 Tensor BatchMatMulV2(const Tensor& x, const Tensor& y, const BatchMatMulOptions& options = {},
-                     absl::string_view name = "");
+                     StringArg name = "");
 
 }  // namespace estimator
 

@@ -9,7 +9,7 @@
 namespace estimator {
 
 std::vector<Tensor> Meshgrid(const std::vector<Tensor>& vectors, Indexing indexing,
-                             absl::string_view name) {
+                             StringArg name) {
   std::vector<int64_t> sizes;
   for (const Tensor& vector : vectors) {
     if (!vector.valid()) return std::vector<Tensor>(vectors.size(), vector);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -18,7 +18,7 @@ enum class Indexing { kXY, kIJ };
 // Errors: INVALID_ARGUMENT if an operand is not a vector.
 // Source: TF 2.15 tf.meshgrid.
 std::vector<Tensor> Meshgrid(const std::vector<Tensor>& vectors, Indexing indexing = Indexing::kXY,
-                             absl::string_view name = "meshgrid");
+                             StringArg name = "meshgrid");
 
 }  // namespace estimator
 

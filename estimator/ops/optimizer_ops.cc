@@ -59,19 +59,19 @@ bool RegisterUpdate(const char* name, int num_states, const char* operands) {
 }  // namespace
 
 Tensor ApplyGradientDescent(const Tensor& var, const Tensor& alpha, const Tensor& delta,
-                            absl::string_view name) {
+                            StringArg name) {
   return AddOp("ApplyGradientDescent", {var, alpha, delta}, {}, name);
 }
 
 VarAccum ApplyMomentum(const Tensor& var, const Tensor& accum, const Tensor& lr, const Tensor& grad,
-                       const Tensor& momentum, bool use_nesterov, absl::string_view name) {
+                       const Tensor& momentum, bool use_nesterov, StringArg name) {
   const std::vector<Tensor> out = AddOpN("ApplyMomentum", 2, {var, accum, lr, grad, momentum},
                                          {{"use_nesterov", use_nesterov}}, name);
   return {out[0], out[1]};
 }
 
 AdamState ApplyAdam(const AdamState& s, const AdamRates& r, const Tensor& grad, bool use_nesterov,
-                    absl::string_view name) {
+                    StringArg name) {
   const std::vector<Tensor> out = AddOpN(
       "ApplyAdam", 3,
       {s.var, s.m, s.v, r.beta1_power, r.beta2_power, r.lr, r.beta1, r.beta2, r.epsilon, grad},
@@ -80,14 +80,14 @@ AdamState ApplyAdam(const AdamState& s, const AdamRates& r, const Tensor& grad, 
 }
 
 RMSPropState ApplyRMSProp(const RMSPropState& s, const RMSPropRates& r, const Tensor& grad,
-                          absl::string_view name) {
+                          StringArg name) {
   const std::vector<Tensor> out = AddOpN(
       "ApplyRMSProp", 3, {s.var, s.ms, s.mom, r.lr, r.rho, r.momentum, r.epsilon, grad}, {}, name);
   return {out[0], out[1], out[2]};
 }
 
 CenteredRMSPropState ApplyCenteredRMSProp(const CenteredRMSPropState& s, const RMSPropRates& r,
-                                          const Tensor& grad, absl::string_view name) {
+                                          const Tensor& grad, StringArg name) {
   const std::vector<Tensor> out =
       AddOpN("ApplyCenteredRMSProp", 4,
              {s.var, s.mg, s.ms, s.mom, r.lr, r.rho, r.momentum, r.epsilon, grad}, {}, name);
@@ -95,28 +95,27 @@ CenteredRMSPropState ApplyCenteredRMSProp(const CenteredRMSPropState& s, const R
 }
 
 VarAccum ApplyAdagrad(const Tensor& var, const Tensor& accum, const Tensor& lr, const Tensor& grad,
-                      bool update_slots, absl::string_view name) {
+                      bool update_slots, StringArg name) {
   const std::vector<Tensor> out =
       AddOpN("ApplyAdagrad", 2, {var, accum, lr, grad}, {{"update_slots", update_slots}}, name);
   return {out[0], out[1]};
 }
 
 AdadeltaState ApplyAdadelta(const AdadeltaState& s, const Tensor& lr, const Tensor& rho,
-                            const Tensor& epsilon, const Tensor& grad, absl::string_view name) {
+                            const Tensor& epsilon, const Tensor& grad, StringArg name) {
   const std::vector<Tensor> out = AddOpN(
       "ApplyAdadelta", 3, {s.var, s.accum, s.accum_update, lr, rho, epsilon, grad}, {}, name);
   return {out[0], out[1], out[2]};
 }
 
-FtrlState ApplyFtrl(const FtrlState& s, const Tensor& grad, const FtrlRates& r,
-                    absl::string_view name) {
+FtrlState ApplyFtrl(const FtrlState& s, const Tensor& grad, const FtrlRates& r, StringArg name) {
   const std::vector<Tensor> out = AddOpN(
       "ApplyFtrl", 3, {s.var, s.accum, s.linear, grad, r.lr, r.l1, r.l2, r.lr_power}, {}, name);
   return {out[0], out[1], out[2]};
 }
 
 FtrlState ApplyFtrlV2(const FtrlState& s, const Tensor& grad, const FtrlRates& r,
-                      const Tensor& l2_shrinkage, absl::string_view name) {
+                      const Tensor& l2_shrinkage, StringArg name) {
   const std::vector<Tensor> out = AddOpN(
       "ApplyFtrlV2", 3,
       {s.var, s.accum, s.linear, grad, r.lr, r.l1, r.l2, l2_shrinkage, r.lr_power}, {}, name);
@@ -125,7 +124,7 @@ FtrlState ApplyFtrlV2(const FtrlState& s, const Tensor& grad, const FtrlRates& r
 
 VarAccum ApplyProximalAdagrad(const Tensor& var, const Tensor& accum, const Tensor& lr,
                               const Tensor& l1, const Tensor& l2, const Tensor& grad,
-                              absl::string_view name) {
+                              StringArg name) {
   const std::vector<Tensor> out =
       AddOpN("ApplyProximalAdagrad", 2, {var, accum, lr, l1, l2, grad}, {}, name);
   return {out[0], out[1]};

@@ -9,14 +9,14 @@
 #ifndef ESTIMATOR_OPS_OPTIMIZER_OPS_H_
 #define ESTIMATOR_OPS_OPTIMIZER_OPS_H_
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
 
 // var - alpha * delta
 Tensor ApplyGradientDescent(const Tensor& var, const Tensor& alpha, const Tensor& delta,
-                            absl::string_view name = "");
+                            StringArg name = "");
 
 struct VarAccum {
   Tensor var;
@@ -27,8 +27,7 @@ struct VarAccum {
 // var'   = var - lr * accum'                        without Nesterov
 // var'   = var - lr * (grad + momentum * accum')    with Nesterov
 VarAccum ApplyMomentum(const Tensor& var, const Tensor& accum, const Tensor& lr, const Tensor& grad,
-                       const Tensor& momentum, bool use_nesterov = false,
-                       absl::string_view name = "");
+                       const Tensor& momentum, bool use_nesterov = false, StringArg name = "");
 
 struct AdamState {
   Tensor var;
@@ -48,7 +47,7 @@ struct AdamRates {
 // var' = var - lr * sqrt(1 - beta2_power) / (1 - beta1_power) * m' / (sqrt(v') + epsilon)
 // With Nesterov, m' in the last line is replaced by grad * (1 - beta1) + beta1 * m'.
 AdamState ApplyAdam(const AdamState& state, const AdamRates& rates, const Tensor& grad,
-                    bool use_nesterov = false, absl::string_view name = "");
+                    bool use_nesterov = false, StringArg name = "");
 
 struct RMSPropRates {
   Tensor lr;
@@ -65,7 +64,7 @@ struct RMSPropState {
 // mom' = mom * momentum + lr * grad / sqrt(ms' + epsilon)
 // var' = var - mom'
 RMSPropState ApplyRMSProp(const RMSPropState& state, const RMSPropRates& rates, const Tensor& grad,
-                          absl::string_view name = "");
+                          StringArg name = "");
 
 struct CenteredRMSPropState {
   Tensor var;
@@ -77,12 +76,12 @@ struct CenteredRMSPropState {
 //   mg' = mg + (grad - mg) * (1 - rho)
 CenteredRMSPropState ApplyCenteredRMSProp(const CenteredRMSPropState& state,
                                           const RMSPropRates& rates, const Tensor& grad,
-                                          absl::string_view name = "");
+                                          StringArg name = "");
 
 // accum' = accum + grad^2                      if update_slots, else accum
 // var'   = var - lr * grad / sqrt(accum')
 VarAccum ApplyAdagrad(const Tensor& var, const Tensor& accum, const Tensor& lr, const Tensor& grad,
-                      bool update_slots = true, absl::string_view name = "");
+                      bool update_slots = true, StringArg name = "");
 
 struct AdadeltaState {
   Tensor var;
@@ -94,7 +93,7 @@ struct AdadeltaState {
 // accum_update' = accum_update * rho + update^2 * (1 - rho)
 // var'          = var - lr * update
 AdadeltaState ApplyAdadelta(const AdadeltaState& state, const Tensor& lr, const Tensor& rho,
-                            const Tensor& epsilon, const Tensor& grad, absl::string_view name = "");
+                            const Tensor& epsilon, const Tensor& grad, StringArg name = "");
 
 struct FtrlState {
   Tensor var;
@@ -112,10 +111,10 @@ struct FtrlRates {
 // var'    = (l1 * sign(linear') - linear') / (accum'^-lr_power / lr + 2 * l2)   if |linear'| > l1
 // var'    = 0                                                                  otherwise
 FtrlState ApplyFtrl(const FtrlState& state, const Tensor& grad, const FtrlRates& rates,
-                    absl::string_view name = "");
+                    StringArg name = "");
 // The same, but with grad + 2 * l2_shrinkage * var instead of grad in linear' (not in accum').
 FtrlState ApplyFtrlV2(const FtrlState& state, const Tensor& grad, const FtrlRates& rates,
-                      const Tensor& l2_shrinkage, absl::string_view name = "");
+                      const Tensor& l2_shrinkage, StringArg name = "");
 
 // accum' = accum + grad^2
 // rate   = lr / sqrt(accum')
@@ -123,7 +122,7 @@ FtrlState ApplyFtrlV2(const FtrlState& state, const Tensor& grad, const FtrlRate
 // var'   = sign(p) * max(|p| - rate * l1, 0) / (1 + rate * l2)
 VarAccum ApplyProximalAdagrad(const Tensor& var, const Tensor& accum, const Tensor& lr,
                               const Tensor& l1, const Tensor& l2, const Tensor& grad,
-                              absl::string_view name = "");
+                              StringArg name = "");
 
 }  // namespace estimator
 

@@ -133,14 +133,14 @@ Tensor TruncatedNormal(const Shape& shape, const RandomNormalOptions& options) {
                 options.mean);
 }
 
-Tensor RandomShuffle(const Tensor& x, std::optional<int64_t> seed, absl::string_view name) {
+Tensor RandomShuffle(const Tensor& x, std::optional<int64_t> seed, StringArg name) {
   Graph& graph = GraphFor({x});
   const auto [graph_seed, seed2] = graph.OpSeeds(seed);
   return graph.AddOp("RandomShuffle", {x}, {{"seed", graph_seed}, {"seed2", seed2}}, name);
 }
 
 // Source: TF 2.15 nn_ops._dropout.
-Tensor Dropout(const Tensor& x, DropoutOptions options, absl::string_view name) {
+Tensor Dropout(const Tensor& x, DropoutOptions options, StringArg name) {
   Graph& graph = GraphFor({x});
   if (!(options.rate >= 0 && options.rate < 1)) {
     return graph.Fail(absl::InvalidArgumentError(

@@ -16,9 +16,9 @@
 #include <optional>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
 #include "estimator/array/shape.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/ops/operand.h"
 
@@ -59,7 +59,7 @@ Tensor TruncatedNormal(const Shape& shape, const RandomNormalOptions& options = 
 
 // The rows of x (along axis 0) in a random order. No gradient. Source: TF 2.15 tf.random.shuffle.
 Tensor RandomShuffle(const Tensor& x, std::optional<int64_t> seed = std::nullopt,
-                     absl::string_view name = "RandomShuffle");
+                     StringArg name = "RandomShuffle");
 
 struct DropoutOptions {
   double rate = 0.5;  // the fraction of elements that are dropped, in [0, 1)
@@ -72,7 +72,7 @@ struct DropoutOptions {
 //   x: floating.
 // Errors: INVALID_ARGUMENT if rate is outside [0, 1), or if noise_shape does not broadcast to x's
 // shape.
-Tensor Dropout(const Tensor& x, DropoutOptions options, absl::string_view name = "dropout");
+Tensor Dropout(const Tensor& x, DropoutOptions options, StringArg name = "dropout");
 
 }  // namespace estimator
 

@@ -217,14 +217,14 @@ MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, const ReduceOpt
   return {half ? Cast(shaped, x.dtype()) : shaped, half ? Cast(variance, x.dtype()) : variance};
 }
 
-Tensor L2Loss(const Tensor& x, absl::string_view name) { return AddOp("L2Loss", {x}, {}, name); }
+Tensor L2Loss(const Tensor& x, StringArg name) { return AddOp("L2Loss", {x}, {}, name); }
 
 Tensor Norm(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
   const NameScope scope(NameOr(options.name, "norm"), GraphFor({x}));
   return Sqrt(ReduceSum(x * x, axes, {.keepdims = options.keepdims}));
 }
 
-Tensor GlobalNorm(const std::vector<Tensor>& tensors, absl::string_view name) {
+Tensor GlobalNorm(const std::vector<Tensor>& tensors, StringArg name) {
   const NameScope scope(name, GraphFor(tensors));
   std::vector<Tensor> squares;
   for (const Tensor& tensor : tensors) {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -66,7 +66,7 @@ struct MeanAndVariance {
 MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options = {});
 
 // sum(x^2) / 2, a scalar: tf.nn.l2_loss.
-Tensor L2Loss(const Tensor& x, absl::string_view name = "L2Loss");
+Tensor L2Loss(const Tensor& x, StringArg name = "L2Loss");
 // sqrt(sum(x^2)): the Euclidean norm; by default over all axes. Its derivative at 0 is NaN.
 Tensor Norm(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
             const ReduceOptions& options = {});
@@ -74,7 +74,7 @@ Tensor Norm(const Tensor& x, const ReduceAxes& axes = ReduceAxes::All(),
 // gradient of a variable that has none) is skipped. For a gradient of looked-up rows each slice
 // counts by itself, as in TensorFlow: see graph/indexed_slices.h. REQUIRES: at least one valid
 // tensor.
-Tensor GlobalNorm(const std::vector<Tensor>& tensors, absl::string_view name = "global_norm");
+Tensor GlobalNorm(const std::vector<Tensor>& tensors, StringArg name = "global_norm");
 
 }  // namespace estimator
 

@@ -136,20 +136,19 @@ Tensor Cumprod(const Tensor& x, int axis, const CumsumOptions& options) {
       .Build();
 }
 
-Tensor MatrixDiag(const Tensor& diagonal, absl::string_view name) {
+Tensor MatrixDiag(const Tensor& diagonal, StringArg name) {
   return AddOp("MatrixDiag", {diagonal}, {}, name);
 }
 
-Tensor MatrixDiagPart(const Tensor& x, absl::string_view name) {
+Tensor MatrixDiagPart(const Tensor& x, StringArg name) {
   return AddOp("MatrixDiagPart", {x}, {}, name);
 }
 
-Tensor InvertPermutation(const Tensor& x, absl::string_view name) {
+Tensor InvertPermutation(const Tensor& x, StringArg name) {
   return AddOp("InvertPermutation", {x}, {}, name);
 }
 
-Tensor MatrixBandPart(const Tensor& x, int64_t num_lower, int64_t num_upper,
-                      absl::string_view name) {
+Tensor MatrixBandPart(const Tensor& x, int64_t num_lower, int64_t num_upper, StringArg name) {
   return OpBuilder("MatrixBandPart", name)
       .Input(x)
       .Const("num_lower", Array::Scalar(num_lower))

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -21,16 +21,16 @@ Tensor Cumsum(const Tensor& x, int axis = 0, const CumsumOptions& options = {});
 // tf.math.cumprod: [a, b, c] -> [a, ab, abc] along `axis`.
 Tensor Cumprod(const Tensor& x, int axis = 0, const CumsumOptions& options = {});
 // tf.linalg.diag: [..., N] -> [..., N, N], with zeros off the diagonal.
-Tensor MatrixDiag(const Tensor& diagonal, absl::string_view name = "MatrixDiag");
+Tensor MatrixDiag(const Tensor& diagonal, StringArg name = "MatrixDiag");
 // tf.linalg.diag_part: [..., M, N] -> [..., min(M, N)].
-Tensor MatrixDiagPart(const Tensor& x, absl::string_view name = "MatrixDiagPart");
+Tensor MatrixDiagPart(const Tensor& x, StringArg name = "MatrixDiagPart");
 // tf.math.invert_permutation: y[x[i]] = i.
 //   x: i32 or i64 [N], with each number from 0 to N - 1 once.
-Tensor InvertPermutation(const Tensor& x, absl::string_view name = "InvertPermutation");
+Tensor InvertPermutation(const Tensor& x, StringArg name = "InvertPermutation");
 // tf.linalg.band_part: keeps the diagonal of every matrix [..., M, N], num_lower diagonals below it
 // and num_upper above it (a negative number keeps all). Other elements are zero.
 Tensor MatrixBandPart(const Tensor& x, int64_t num_lower, int64_t num_upper,
-                      absl::string_view name = "MatrixBandPart");
+                      StringArg name = "MatrixBandPart");
 
 }  // namespace estimator
 

@@ -115,7 +115,7 @@ TopKResult TopK(const Tensor& x, int64_t k, const TopKOptions& options) {
   return {outputs[0], outputs[1]};
 }
 
-Tensor InTopK(const Tensor& predictions, const Tensor& targets, int64_t k, absl::string_view name) {
+Tensor InTopK(const Tensor& predictions, const Tensor& targets, int64_t k, StringArg name) {
   return OpBuilder("InTopKV2", name)
       .Input(predictions)
       .Input(targets)

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -36,7 +36,7 @@ TopKResult TopK(const Tensor& x, int64_t k, const TopKOptions& options = {});
 //   predictions: f32 [N, C].  targets: i32 or i64 [N].  Returns bool [N], false if the target is
 //   out of range or its prediction is not finite.
 Tensor InTopK(const Tensor& predictions, const Tensor& targets, int64_t k,
-              absl::string_view name = "InTopKV2");
+              StringArg name = "InTopKV2");
 
 }  // namespace estimator
 

@@ -40,12 +40,12 @@ EST_REGISTER_OP(
 
 }  // namespace
 
-Tensor Where(const Tensor& condition, const Operand& x, const Operand& y, absl::string_view name) {
+Tensor Where(const Tensor& condition, const Operand& x, const Operand& y, StringArg name) {
   return AddOp("SelectV2", {condition, x.Resolve(y), y.Resolve(x)}, {}, name);
 }
 
 Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
-            const std::function<Tensor()>& false_fn, absl::string_view name) {
+            const std::function<Tensor()>& false_fn, StringArg name) {
   Graph& graph = GraphFor({predicate});
   const NameScope scope(name, graph);
   const Tensor if_true = true_fn();

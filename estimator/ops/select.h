@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/ops/operand.h"
 
@@ -16,13 +16,13 @@ namespace estimator {
 // gradient NaN.
 // Source: TF 2.15 tf.where (v2).
 Tensor Where(const Tensor& condition, const Operand& x, const Operand& y,
-             absl::string_view name = "SelectV2");
+             StringArg name = "SelectV2");
 
 // tf.cond for a device without control flow: both branches are built and computed, and one result
 // is selected. So a branch must be harmless when it is not selected.
 //   predicate: bool []. Both branches must return the same type.
 Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
-            const std::function<Tensor()>& false_fn, absl::string_view name = "cond");
+            const std::function<Tensor()>& false_fn, StringArg name = "cond");
 
 }  // namespace estimator
 

@@ -139,36 +139,34 @@ EST_REGISTER_OP(
 
 }  // namespace
 
-Tensor ShapeOf(const Tensor& x, DType dtype, absl::string_view name) {
+Tensor ShapeOf(const Tensor& x, DType dtype, StringArg name) {
   return AddOp("Shape", {x}, {{"out_type", dtype}}, name);
 }
-Tensor SizeOf(const Tensor& x, DType dtype, absl::string_view name) {
+Tensor SizeOf(const Tensor& x, DType dtype, StringArg name) {
   return AddOp("Size", {x}, {{"out_type", dtype}}, name);
 }
-Tensor RankOf(const Tensor& x, absl::string_view name) { return AddOp("Rank", {x}, {}, name); }
+Tensor RankOf(const Tensor& x, StringArg name) { return AddOp("Rank", {x}, {}, name); }
 
-Tensor Reshape(const Tensor& x, const Shape& shape, absl::string_view name) {
+Tensor Reshape(const Tensor& x, const Shape& shape, StringArg name) {
   return OpBuilder("Reshape", name).Input(x).Ints("shape", shape.dims()).Build();
 }
-Tensor Reshape(const Tensor& x, const Tensor& shape, absl::string_view name) {
+Tensor Reshape(const Tensor& x, const Tensor& shape, StringArg name) {
   return AddOp("Reshape", {x, shape}, {}, name);
 }
-Tensor ExpandDims(const Tensor& x, int axis, absl::string_view name) {
+Tensor ExpandDims(const Tensor& x, int axis, StringArg name) {
   return OpBuilder("ExpandDims", name).Input(x).Int("dim", axis).Build();
 }
-Tensor Squeeze(const Tensor& x, const std::vector<int64_t>& axes, absl::string_view name) {
+Tensor Squeeze(const Tensor& x, const std::vector<int64_t>& axes, StringArg name) {
   return AddOp("Squeeze", {x}, {{"squeeze_dims", axes}}, name);
 }
-Tensor BroadcastTo(const Tensor& x, const Shape& shape, absl::string_view name) {
+Tensor BroadcastTo(const Tensor& x, const Shape& shape, StringArg name) {
   return OpBuilder("BroadcastTo", name).Input(x).Ints("shape", shape.dims()).Build();
 }
-Tensor Identity(const Tensor& x, absl::string_view name) {
-  return AddOp("Identity", {x}, {}, name);
-}
-Tensor StopGradient(const Tensor& x, absl::string_view name) {
+Tensor Identity(const Tensor& x, StringArg name) { return AddOp("Identity", {x}, {}, name); }
+Tensor StopGradient(const Tensor& x, StringArg name) {
   return AddOp("StopGradient", {x}, {}, name);
 }
-Tensor EnsureShape(const Tensor& x, const Shape& shape, absl::string_view name) {
+Tensor EnsureShape(const Tensor& x, const Shape& shape, StringArg name) {
   return AddOp("EnsureShape", {x}, {{"shape", shape}}, name);
 }
 

@@ -203,11 +203,11 @@ Array PaddingArray(const Paddings& paddings) {
 }  // namespace
 
 Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size,
-             absl::string_view name) {
+             StringArg name) {
   return OpBuilder("Slice", name).Input(x).Ints("begin", begin).Ints("size", size).Build();
 }
 
-Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes, absl::string_view name) {
+Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes, StringArg name) {
   std::vector<int64_t> begin, end, strides;
   int64_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_mask = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -244,8 +244,7 @@ Tensor Pad(const Tensor& x, const Paddings& paddings, const PadOptions& options)
   return builder.Build();
 }
 
-Tensor MirrorPad(const Tensor& x, const Paddings& paddings, MirrorMode mode,
-                 absl::string_view name) {
+Tensor MirrorPad(const Tensor& x, const Paddings& paddings, MirrorMode mode, StringArg name) {
   const std::string text = mode == MirrorMode::kReflect ? "REFLECT" : "SYMMETRIC";
   return OpBuilder("MirrorPad", name)
       .Input(x)

@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/shape.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
 
 // tf.slice: elements begin[i] to begin[i] + size[i] of axis i. A size of -1 takes all to the end.
 Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size,
-             absl::string_view name = "Slice");
+             StringArg name = "Slice");
 
 // One entry of Python's x[...]:
 //   Slicing::At(i)           i         removes the axis
@@ -46,7 +46,7 @@ struct Slicing {
 // x[axes...]. Axes without an entry are taken whole. A range beyond the end is clipped, as in
 // Python; an index beyond the end is an error.
 Tensor StridedSlice(const Tensor& x, const std::vector<Slicing>& axes,
-                    absl::string_view name = "strided_slice");
+                    StringArg name = "strided_slice");
 
 // {before, after} for each axis.
 using Paddings = std::vector<std::pair<int64_t, int64_t>>;
@@ -59,7 +59,7 @@ Tensor Pad(const Tensor& x, const Paddings& paddings, const PadOptions& options 
 // kReflect mirrors without the edge element, kSymmetric with it.
 enum class MirrorMode { kReflect, kSymmetric };
 Tensor MirrorPad(const Tensor& x, const Paddings& paddings, MirrorMode mode,
-                 absl::string_view name = "MirrorPad");
+                 StringArg name = "MirrorPad");
 
 }  // namespace estimator
 

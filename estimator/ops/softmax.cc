@@ -135,16 +135,16 @@ Shape WithoutLast(const Shape& shape) {
 
 }  // namespace
 
-Tensor Softmax(const Tensor& logits, int axis, absl::string_view name) {
+Tensor Softmax(const Tensor& logits, int axis, StringArg name) {
   return AlongAxis("Softmax", logits, axis, name);
 }
 
-Tensor LogSoftmax(const Tensor& logits, int axis, absl::string_view name) {
+Tensor LogSoftmax(const Tensor& logits, int axis, StringArg name) {
   return AlongAxis("LogSoftmax", logits, axis, name);
 }
 
 Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, int axis,
-                                     absl::string_view name) {
+                                     StringArg name) {
   Graph& graph = GraphFor({logits, labels});
   const char* const op = "SoftmaxCrossEntropyWithLogits";
   // Matrices need no reshaping. Operands that do not fit go to the op's shape rule, which reports
@@ -174,7 +174,7 @@ Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
 }
 
 Tensor SparseSoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
-                                           absl::string_view name) {
+                                           StringArg name) {
   const char* const op = "SparseSoftmaxCrossEntropyWithLogits";
   if (!logits.valid() || !labels.valid() || logits.rank() < 1 || logits.rank() == 2 ||
       !(labels.shape() == WithoutLast(logits.shape()))) {
@@ -185,8 +185,7 @@ Tensor SparseSoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& l
   return Reshape(AddOpN(op, 2, {flat, Reshape(labels, Shape{-1})})[0], labels.shape());
 }
 
-Tensor SigmoidCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
-                                     absl::string_view name) {
+Tensor SigmoidCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, StringArg name) {
   Graph& graph = GraphFor({logits, labels});
   const NameScope scope(name, graph);
   if (logits.valid() && labels.valid() && !(labels.spec() == logits.spec())) {

@@ -32,8 +32,7 @@ Sufficient SufficientStatistics(const Tensor& x, const ReduceAxes& axes,
 }
 
 MeanAndVariance NormalizeMoments(const Tensor& count, const Tensor& mean_ss,
-                                 const Tensor& variance_ss, const Tensor& shift,
-                                 absl::string_view name) {
+                                 const Tensor& variance_ss, const Tensor& shift, StringArg name) {
   if (!count.valid()) return {count, count};
   const NameScope scope(name, *count.graph());
   const Tensor divisor = Reciprocal(count, "divisor");

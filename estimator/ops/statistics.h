@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/ops/reduction.h"
 
@@ -33,7 +33,7 @@ Sufficient SufficientStatistics(const Tensor& x, const ReduceAxes& axes,
 // Source: TF 2.15 tf.nn.normalize_moments.
 MeanAndVariance NormalizeMoments(const Tensor& count, const Tensor& mean_ss,
                                  const Tensor& variance_ss, const Tensor& shift = {},
-                                 absl::string_view name = "normalize");
+                                 StringArg name = "normalize");
 
 struct HistogramFixedWidthOptions {
   int64_t nbins = 100;

@@ -43,7 +43,7 @@ EST_REGISTER_OP(
 
 }  // namespace
 
-Tensor AsString(const Tensor& x, const AsStringOptions& options, absl::string_view name) {
+Tensor AsString(const Tensor& x, const AsStringOptions& options, StringArg name) {
   return AddOp("AsString", {x},
                {{"precision", options.precision},
                 {"scientific", options.scientific},

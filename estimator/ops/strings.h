@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -20,8 +20,7 @@ struct AsStringOptions {
 // x as printf writes it ("%f", "%d"; a bool as "true" or "false"), of any dtype. No gradient.
 // Errors: INVALID_ARGUMENT if options do not fit together, or do not fit the dtype.
 // Source: TF 2.15 tf.strings.as_string.
-Tensor AsString(const Tensor& x, const AsStringOptions& options = {},
-                absl::string_view name = "AsString");
+Tensor AsString(const Tensor& x, const AsStringOptions& options = {}, StringArg name = "AsString");
 
 }  // namespace estimator
 

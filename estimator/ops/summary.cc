@@ -85,25 +85,25 @@ EST_REGISTER_KERNEL("ImageSummary", KernelTier::kReference, [](const KernelSpec&
 
 }  // namespace
 
-std::string Scalar(absl::string_view tag, const Tensor& t) {
+std::string Scalar(StringArg tag, const Tensor& t) {
   if (t.valid() && (t.shape().num_elements() != 1 || t.dtype() == DType::kString)) {
     return Refuse(tag, t, "one number");
   }
   return Request(SummaryRequest::Kind::kScalar, tag, t, 0);
 }
 
-std::string Histogram(absl::string_view tag, const Tensor& t) {
+std::string Histogram(StringArg tag, const Tensor& t) {
   if (t.valid() && t.dtype() == DType::kString) return Refuse(tag, t, "numbers");
   return Request(SummaryRequest::Kind::kHistogram, tag, t, 0);
 }
 
-std::string Image(absl::string_view tag, const Tensor& t, int max_outputs) {
+std::string Image(StringArg tag, const Tensor& t, int max_outputs) {
   const absl::string_view misfit = t.valid() ? Misfit(t, max_outputs) : "";
   if (!misfit.empty()) return Refuse(tag, t, misfit);
   return Request(SummaryRequest::Kind::kImage, tag, t, max_outputs);
 }
 
-Tensor ImageValue(absl::string_view tag, const Tensor& t, int max_outputs) {
+Tensor ImageValue(StringArg tag, const Tensor& t, int max_outputs) {
   const absl::string_view misfit = t.valid() ? Misfit(t, max_outputs) : "";
   if (!misfit.empty()) {
     Refuse(tag, t, misfit);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator::summary {
@@ -14,14 +14,14 @@ namespace estimator::summary {
 // put in front, and the tag is made unique.
 
 //   t: one number of any numeric dtype. Errors (kept by the graph): INVALID_ARGUMENT if t has more.
-std::string Scalar(absl::string_view tag, const Tensor& t);
+std::string Scalar(StringArg tag, const Tensor& t);
 //   t: any numeric dtype and shape.
-std::string Histogram(absl::string_view tag, const Tensor& t);
+std::string Histogram(StringArg tag, const Tensor& t);
 // Writes the first max_outputs images of the batch, with the tags `tag/image/0`, `tag/image/1`, ...
 // (`tag/image` if max_outputs is 1). Floating images are scaled as in TensorFlow: to [0, 255] if
 // all values are >= 0, else so that 0 becomes 127.
 //   t: [N, H, W, C], u8 or floating, with C = 1, 3 or 4.
-std::string Image(absl::string_view tag, const Tensor& t, int max_outputs = 3);
+std::string Image(StringArg tag, const Tensor& t, int max_outputs = 3);
 
 // The same as a value, for metrics that are images. It writes nothing by itself.
 //   t: as in Image.  Returns a string []: a serialized Summary.
@@ -29,7 +29,7 @@ std::string Image(absl::string_view tag, const Tensor& t, int max_outputs = 3);
 // Evaluation writes the images with the tags `confusion/0`, `confusion/1`, ..., from the metric's
 // name.
 // Source: TF 2.15 tf.compat.v1.summary.image, whose value it is (op ImageSummary).
-Tensor ImageValue(absl::string_view tag, const Tensor& t, int max_outputs = 3);
+Tensor ImageValue(StringArg tag, const Tensor& t, int max_outputs = 3);
 
 }  // namespace estimator::summary
 

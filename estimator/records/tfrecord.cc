@@ -36,7 +36,7 @@ bool CrcMatches(absl::string_view data, const char* stored) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TFRecordReader>> TFRecordReader::Open(absl::string_view path,
+absl::StatusOr<std::unique_ptr<TFRecordReader>> TFRecordReader::Open(StringArg path,
                                                                      TFRecordOptions options) {
   EST_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream,
                        ByteStream::Open(path, options.compression));
@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<TFRecordReader>> TFRecordReader::Open(absl::strin
       new TFRecordReader(std::move(stream), options.compression));
 }
 
-absl::Status TFRecordReader::DataLoss(absl::string_view what) const {
+absl::Status TFRecordReader::DataLoss(StringArg what) const {
   return absl::DataLossError(absl::StrCat(path(), ": record ", position_.index, " at byte ",
                                           position_.offset, ": ", what));
 }
@@ -115,13 +115,13 @@ absl::Status TFRecordReader::Seek(TFRecordPosition position) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<TFRecordWriter>> TFRecordWriter::Open(absl::string_view path,
+absl::StatusOr<std::unique_ptr<TFRecordWriter>> TFRecordWriter::Open(StringArg path,
                                                                      TFRecordOptions options) {
   EST_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, WritableFile::Open(path));
   return std::unique_ptr<TFRecordWriter>(new TFRecordWriter(std::move(file), options));
 }
 
-absl::Status TFRecordWriter::Write(absl::string_view record) {
+absl::Status TFRecordWriter::Write(StringArg record) {
   std::string header;
   AppendLittleEndian(record.size(), kLengthBytes, &header);
   AppendLittleEndian(MaskCrc32c(Crc32c(header)), kCrcBytes, &header);

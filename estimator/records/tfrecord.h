@@ -15,8 +15,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/base/file.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/records/byte_stream.h"
 #include "estimator/records/compression.h"
 
@@ -36,7 +36,7 @@ struct TFRecordPosition {
 // Not thread-safe.
 class TFRecordReader {
  public:
-  static absl::StatusOr<std::unique_ptr<TFRecordReader>> Open(absl::string_view path,
+  static absl::StatusOr<std::unique_ptr<TFRecordReader>> Open(StringArg path,
                                                               TFRecordOptions options = {});
   // The next record's data, or nullopt at the end. Every crc is checked.
   // Errors: DATA_LOSS naming the file, the record's index and its byte offset.
@@ -54,7 +54,7 @@ class TFRecordReader {
       : stream_(std::move(stream)), compression_(compression) {}
   // The length of the next record, or -1 at the end.
   absl::StatusOr<int64_t> ReadLength();
-  absl::Status DataLoss(absl::string_view what) const;
+  absl::Status DataLoss(StringArg what) const;
 
   std::unique_ptr<ByteStream> stream_;
   Compression compression_;
@@ -64,9 +64,9 @@ class TFRecordReader {
 // Not thread-safe. If the file is compressed, all records are kept in memory until Close.
 class TFRecordWriter {
  public:
-  static absl::StatusOr<std::unique_ptr<TFRecordWriter>> Open(absl::string_view path,
+  static absl::StatusOr<std::unique_ptr<TFRecordWriter>> Open(StringArg path,
                                                               TFRecordOptions options = {});
-  absl::Status Write(absl::string_view record);
+  absl::Status Write(StringArg record);
   // Writes everything so far to the system; other processes then see it.
   // Errors: FAILED_PRECONDITION if the file is compressed.
   absl::Status Flush();

@@ -57,8 +57,8 @@ std::string NewPath(absl::string_view directory, absl::string_view suffix) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(absl::string_view directory,
-                                                                       absl::string_view suffix) {
+absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(StringArg directory,
+                                                                       StringArg suffix) {
   EST_RETURN_IF_ERROR(CreateDirectories(directory.empty() ? "." : directory));
   std::string path = NewPath(directory, suffix);
   EST_ASSIGN_OR_RETURN(auto file, TFRecordWriter::Open(path));
@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(absl::str
 }
 
 absl::StatusOr<std::shared_ptr<EventFileWriter>> EventFileWriter::ForDirectory(
-    absl::string_view directory) {
+    StringArg directory) {
   const std::lock_guard<std::mutex> lock(cache_mutex);
   std::shared_ptr<EventFileWriter>& entry = GetCache()[std::string(directory)];
   if (entry != nullptr) return entry;
@@ -110,7 +110,7 @@ absl::Status EventFileWriter::Flush() {
   return file_->Flush();
 }
 
-absl::Status EventFileWriter::AddSummary(absl::string_view serialized_summary, int64_t step) {
+absl::Status EventFileWriter::AddSummary(StringArg serialized_summary, int64_t step) {
   proto::Event event = NewEvent(step);
   if (!ParseWithinLimit(serialized_summary, event.mutable_summary())) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -119,45 +119,43 @@ absl::Status EventFileWriter::AddSummary(absl::string_view serialized_summary, i
   return Write(event);
 }
 
-absl::Status EventFileWriter::AddScalar(absl::string_view tag, float value, int64_t step) {
+absl::Status EventFileWriter::AddScalar(StringArg tag, float value, int64_t step) {
   return AddSummary(ScalarSummary(tag, value), step);
 }
 
-absl::Status EventFileWriter::AddHistogram(absl::string_view tag, const Array& values,
-                                           int64_t step) {
+absl::Status EventFileWriter::AddHistogram(StringArg tag, const Array& values, int64_t step) {
   EST_ASSIGN_OR_RETURN(const std::string summary, HistogramSummary(tag, values));
   return AddSummary(summary, step);
 }
 
-absl::Status EventFileWriter::AddImage(absl::string_view tag, const Array& image, int64_t step) {
+absl::Status EventFileWriter::AddImage(StringArg tag, const Array& image, int64_t step) {
   EST_ASSIGN_OR_RETURN(const std::string summary, SingleImageSummary(tag, image));
   return AddSummary(summary, step);
 }
 
-absl::Status EventFileWriter::AddText(absl::string_view tag, absl::string_view text, int64_t step) {
+absl::Status EventFileWriter::AddText(StringArg tag, StringArg text, int64_t step) {
   return AddTensor(tag, Array::String(text), step, "text");
 }
 
-absl::Status EventFileWriter::AddTensor(absl::string_view tag, const Array& value, int64_t step,
-                                        absl::string_view plugin_name) {
+absl::Status EventFileWriter::AddTensor(StringArg tag, const Array& value, int64_t step,
+                                        StringArg plugin_name) {
   EST_ASSIGN_OR_RETURN(const std::string summary, TensorSummary(tag, value, plugin_name));
   return AddSummary(summary, step);
 }
 
-absl::Status EventFileWriter::AddGraph(absl::string_view graph_def, int64_t step) {
+absl::Status EventFileWriter::AddGraph(StringArg graph_def, int64_t step) {
   proto::Event event = NewEvent(step);
   event.set_graph_def(std::string(graph_def));
   return Write(event);
 }
 
-absl::Status EventFileWriter::AddMetaGraph(absl::string_view meta_graph_def, int64_t step) {
+absl::Status EventFileWriter::AddMetaGraph(StringArg meta_graph_def, int64_t step) {
   proto::Event event = NewEvent(step);
   event.set_meta_graph_def(std::string(meta_graph_def));
   return Write(event);
 }
 
-absl::Status EventFileWriter::AddRunMetadata(absl::string_view tag, absl::string_view run_metadata,
-                                             int64_t step) {
+absl::Status EventFileWriter::AddRunMetadata(StringArg tag, StringArg run_metadata, int64_t step) {
   proto::Event event = NewEvent(step);
   event.mutable_tagged_run_metadata()->set_tag(std::string(tag));
   event.mutable_tagged_run_metadata()->set_run_metadata(std::string(run_metadata));
@@ -165,7 +163,7 @@ absl::Status EventFileWriter::AddRunMetadata(absl::string_view tag, absl::string
 }
 
 absl::Status EventFileWriter::AddSessionLog(SessionStatus status, int64_t step,
-                                            absl::string_view checkpoint_path) {
+                                            StringArg checkpoint_path) {
   proto::Event event = NewEvent(step);
   event.mutable_session_log()->set_status(static_cast<proto::SessionLog::SessionStatus>(status));
   event.mutable_session_log()->set_checkpoint_path(std::string(checkpoint_path));

@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {
@@ -29,35 +29,34 @@ enum class SessionStatus { kStart = 1, kStop = 2, kCheckpoint = 3 };
 class EventFileWriter {
  public:
   // Creates the file and writes its first record. The directory is created if it does not exist.
-  static absl::StatusOr<std::unique_ptr<EventFileWriter>> Open(absl::string_view directory,
-                                                               absl::string_view suffix = "");
+  static absl::StatusOr<std::unique_ptr<EventFileWriter>> Open(StringArg directory,
+                                                               StringArg suffix = "");
   // The writer of this process for a directory. Every call returns the same writer until
   // CloseAllEventFileWriters. Source: TF 2.15 tf.compat.v1.summary.FileWriterCache.
-  static absl::StatusOr<std::shared_ptr<EventFileWriter>> ForDirectory(absl::string_view directory);
+  static absl::StatusOr<std::shared_ptr<EventFileWriter>> ForDirectory(StringArg directory);
 
-  absl::Status AddScalar(absl::string_view tag, float value, int64_t step);
+  absl::Status AddScalar(StringArg tag, float value, int64_t step);
   // values: numeric, of any shape.
-  absl::Status AddHistogram(absl::string_view tag, const Array& values, int64_t step);
+  absl::Status AddHistogram(StringArg tag, const Array& values, int64_t step);
   // image: u8 or f32 [height, width, channels]; see image.h.
-  absl::Status AddImage(absl::string_view tag, const Array& image, int64_t step);
+  absl::Status AddImage(StringArg tag, const Array& image, int64_t step);
   // text: Markdown.
-  absl::Status AddText(absl::string_view tag, absl::string_view text, int64_t step);
+  absl::Status AddText(StringArg tag, StringArg text, int64_t step);
   // value: of any dtype and shape; see TensorSummary.
-  absl::Status AddTensor(absl::string_view tag, const Array& value, int64_t step,
-                         absl::string_view plugin_name = "");
+  absl::Status AddTensor(StringArg tag, const Array& value, int64_t step,
+                         StringArg plugin_name = "");
   // serialized_summary: a serialized Summary, such as the value of a summary op.
   // Errors: INVALID_ARGUMENT if it cannot be parsed.
-  absl::Status AddSummary(absl::string_view serialized_summary, int64_t step);
+  absl::Status AddSummary(StringArg serialized_summary, int64_t step);
 
   // These take a serialized GraphDef, MetaGraphDef and RunMetadata.
-  absl::Status AddGraph(absl::string_view graph_def, int64_t step = 0);
-  absl::Status AddMetaGraph(absl::string_view meta_graph_def, int64_t step = 0);
-  absl::Status AddRunMetadata(absl::string_view tag, absl::string_view run_metadata, int64_t step);
+  absl::Status AddGraph(StringArg graph_def, int64_t step = 0);
+  absl::Status AddMetaGraph(StringArg meta_graph_def, int64_t step = 0);
+  absl::Status AddRunMetadata(StringArg tag, StringArg run_metadata, int64_t step);
 
   // With kStart, readers discard the events of `step` and later steps that they read before.
   //   checkpoint_path: the prefix of the checkpoint, for kCheckpoint.
-  absl::Status AddSessionLog(SessionStatus status, int64_t step,
-                             absl::string_view checkpoint_path = "");
+  absl::Status AddSessionLog(SessionStatus status, int64_t step, StringArg checkpoint_path = "");
 
   // Writes the buffer to the system; TensorBoard then sees the events.
   absl::Status Flush();

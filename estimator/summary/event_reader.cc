@@ -29,7 +29,7 @@ SummaryRecord::Kind KindOf(const proto::Summary::Value& value) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<SummaryRecord>> ReadEventFile(absl::string_view path) {
+StatusOrRange<std::vector<SummaryRecord>> ReadEventFile(StringArg path) {
   EST_ASSIGN_OR_RETURN(const auto reader, TFRecordReader::Open(path));
   std::vector<SummaryRecord> records;
   while (true) {
@@ -52,8 +52,7 @@ absl::StatusOr<std::vector<SummaryRecord>> ReadEventFile(absl::string_view path)
   }
 }
 
-absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(
-    absl::string_view directory) {
+absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(StringArg directory) {
   EST_ASSIGN_OR_RETURN(const auto paths, Glob(JoinPath(directory, "*.tfevents.*")));
   std::map<int64_t, std::map<std::string, double>> scalars;
   for (const std::string& path : paths) {

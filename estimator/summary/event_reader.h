@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "estimator/base/status_or_range.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
@@ -25,14 +26,13 @@ struct SummaryRecord {
 
 // All values of one file, in its order. Reading stops at a damaged record, with a warning in the
 // log. Errors: those of the file system.
-absl::StatusOr<std::vector<SummaryRecord>> ReadEventFile(absl::string_view path);
+StatusOrRange<std::vector<SummaryRecord>> ReadEventFile(StringArg path);
 
 // The scalars of all event files of a directory: step -> tag -> scalar. Files are read in the order
 // of their names. A later value of the same step and tag replaces the earlier one. Empty if there
 // is no such directory or no event file. Source: TF 2.15 tf_estimator
 // early_stopping.read_eval_metrics.
-absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(
-    absl::string_view directory);
+absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(StringArg directory);
 
 }  // namespace estimator
 

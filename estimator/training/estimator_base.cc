@@ -101,26 +101,26 @@ ExportPass EstimatorBase::ServingPass() const {
 }
 
 absl::StatusOr<std::string> EstimatorBase::ExportSavedModel(
-    const std::string& export_dir_base, const ServingInputReceiverFn& input_receiver_fn,
+    StringArg export_dir_base, const ServingInputReceiverFn& input_receiver_fn,
     const ExportSavedModelOptions& options) {
   return ExperimentalExportAllSavedModels(export_dir_base, {{options.mode, input_receiver_fn}},
                                           options);
 }
 
 absl::StatusOr<std::string> EstimatorBase::ExperimentalExportAllSavedModels(
-    const std::string& export_dir_base, const InputReceiverFnMap& input_receiver_fn_map,
+    StringArg export_dir_base, const InputReceiverFnMap& input_receiver_fn_map,
     const ExportSavedModelOptions& options) {
   EST_RETURN_IF_ERROR(status_);
   return Exporter().ExportAllSavedModels(
-      export_dir_base, input_receiver_fn_map,
+      std::string(export_dir_base), input_receiver_fn_map,
       export_passes_.value_or(std::vector<ExportPass>{{.strategy = strategy_}}), options);
 }
 
 absl::StatusOr<FrozenGraph> EstimatorBase::WriteFrozenGraph(
-    const std::string& path, const ServingInputReceiverFn& input_receiver_fn,
+    StringArg path, const ServingInputReceiverFn& input_receiver_fn,
     const WriteFrozenGraphOptions& options) {
   EST_RETURN_IF_ERROR(status_);
-  return Exporter().WriteFrozenGraph(path, input_receiver_fn, ServingPass(), options);
+  return Exporter().WriteFrozenGraph(std::string(path), input_receiver_fn, ServingPass(), options);
 }
 
 absl::StatusOr<std::unique_ptr<Predictor>> EstimatorBase::MakePredictor(
@@ -133,18 +133,18 @@ absl::StatusOr<std::optional<std::string>> EstimatorBase::LatestCheckpoint() con
   return estimator::LatestCheckpoint(model_dir());
 }
 
-absl::StatusOr<std::vector<std::string>> EstimatorBase::GetVariableNames() const {
+StatusOrRange<std::vector<std::string>> EstimatorBase::GetVariableNames() const {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, OpenLatest(model_dir()));
   return reader->names();
 }
 
-absl::StatusOr<Array> EstimatorBase::GetVariableValue(const std::string& name) const {
+absl::StatusOr<Array> EstimatorBase::GetVariableValue(StringArg name) const {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, OpenLatest(model_dir()));
   return reader->Read(name);
 }
 
-std::string EstimatorBase::EvalDir(const std::string& name) const {
-  return estimator::EvalDir(model_dir(), name);
+std::string EstimatorBase::EvalDir(StringArg name) const {
+  return estimator::EvalDir(model_dir(), std::string(name));
 }
 
 }  // namespace estimator

@@ -14,6 +14,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
+#include "estimator/base/status_or_range.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/training/loop/eval_result.h"
 #include "estimator/training/loop/evaluator.h"
 #include "estimator/training/loop/model_exporter.h"
@@ -49,15 +51,15 @@ class EstimatorBase {
   // model is tied to one; a warning then names the cause.
   // Errors: NOT_FOUND without a checkpoint; INVALID_ARGUMENT for a variable that the checkpoint
   // lacks, or without a receiver. Source: TF 2.15 Estimator.export_saved_model.
-  absl::StatusOr<std::string> ExportSavedModel(const std::string& export_dir_base,
+  absl::StatusOr<std::string> ExportSavedModel(StringArg export_dir_base,
                                                const ServingInputReceiverFn& input_receiver_fn,
                                                const ExportSavedModelOptions& options = {});
   // Writes the graphs of several modes into one SavedModel: tags `train`, `eval`, `serve`.
   absl::StatusOr<std::string> ExperimentalExportAllSavedModels(
-      const std::string& export_dir_base, const InputReceiverFnMap& input_receiver_fn_map,
+      StringArg export_dir_base, const InputReceiverFnMap& input_receiver_fn_map,
       const ExportSavedModelOptions& options = {});
   // Writes the graph of inference, with variables as constants, as a GraphDef at `path`.
-  absl::StatusOr<FrozenGraph> WriteFrozenGraph(const std::string& path,
+  absl::StatusOr<FrozenGraph> WriteFrozenGraph(StringArg path,
                                                const ServingInputReceiverFn& input_receiver_fn,
                                                const WriteFrozenGraphOptions& options = {});
   // Loads the newest checkpoint once, to serve predictions from any number of threads.
@@ -72,12 +74,12 @@ class EstimatorBase {
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const;
   // Returns the sorted names of the newest checkpoint's variables. Errors: NOT_FOUND before
   // training.
-  absl::StatusOr<std::vector<std::string>> GetVariableNames() const;
+  StatusOrRange<std::vector<std::string>> GetVariableNames() const;
   // Returns a variable's value in the newest checkpoint. Errors: NOT_FOUND before training;
   // NOT_FOUND naming the nearest variable for an unknown name.
-  absl::StatusOr<Array> GetVariableValue(const std::string& name) const;
+  absl::StatusOr<Array> GetVariableValue(StringArg name) const;
   // The folder of the summaries of Evaluate(..., {.name = name}).
-  std::string EvalDir(const std::string& name = "") const;
+  std::string EvalDir(StringArg name = "") const;
 
  protected:
   // Reads TF_CONFIG. The first error of `parts`, the RunConfig or TF_CONFIG is kept, and every call

@@ -77,11 +77,11 @@ std::string ToJson(const ReportFields& fields) {
   return json.dump(/*indent=*/2, ' ', /*ensure_ascii=*/false, kReplace) + "\n";
 }
 
-absl::Status WriteResultJson(absl::string_view path, const ReportFields& fields) {
+absl::Status WriteResultJson(StringArg path, const ReportFields& fields) {
   return WriteFileAtomically(path, ToJson(fields));
 }
 
-std::string TensorBoardCommand(absl::string_view model_dir) {
+std::string TensorBoardCommand(StringArg model_dir) {
   const bool plain = model_dir.find_first_not_of(
                          "abcdefghijklmnopqrstuvwxyz"
                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

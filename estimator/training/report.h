@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/hooks/timer.h"
 #include "estimator/training/loop/eval_result.h"
@@ -35,10 +35,10 @@ ReportFields EvaluationFields(const EvalResult& result);
 // finite, so they become null.
 std::string ToJson(const ReportFields& fields);
 // Writes the fields as JSON. Replaces the file atomically: readers never see a part of it.
-absl::Status WriteResultJson(absl::string_view path, const ReportFields& fields);
+absl::Status WriteResultJson(StringArg path, const ReportFields& fields);
 
 // Returns "tensorboard --logdir=<model_dir>". Quotes the directory if a shell needs it.
-std::string TensorBoardCommand(absl::string_view model_dir);
+std::string TensorBoardCommand(StringArg model_dir);
 
 // Returns the seconds since the process was started. The resolution is 10 ms.
 double SecondsSinceProcessStart();

@@ -162,7 +162,7 @@ absl::Status Run(const std::string& directory) {
   std::vector<Operation> updates = BuildTraining();
   EST_RETURN_IF_ERROR(graph.status());
   updates.insert(updates.end(), graph.update_ops().begin(), graph.update_ops().end());
-  Group(updates, "everything");
+  (void)Group(updates, "everything");
   EST_RETURN_IF_ERROR(WriteFileAtomically(JoinPath(directory, "graph.pb"), GraphToGraphDef(graph)));
 
   std::vector<Tensor> fetches;

@@ -156,7 +156,7 @@ absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* f
 
 }  // namespace
 
-absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature& spec) {
+absl::Status CheckFixedLenFeature(StringArg name, const FixedLenFeature& spec) {
   if (KindName(spec.dtype).empty()) return NotInExamples(name, spec.dtype);
   const std::string type = absl::StrCat(DTypeShortName(spec.dtype), " ", spec.shape.ToString());
   if (!spec.shape.fully_known()) {
@@ -173,8 +173,7 @@ absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature&
       "; give a default of this dtype with ", spec.shape.num_elements(), " values"));
 }
 
-absl::StatusOr<ArrayMap> ParseSingleExample(absl::string_view serialized,
-                                            const FeatureSpecs& specs) {
+absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureSpecs& specs) {
   proto::Example example;
   if (!ParseWithinLimit(serialized, &example)) {
     return absl::InvalidArgumentError(absl::StrCat("Could not parse example input: its ",

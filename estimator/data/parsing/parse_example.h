@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/data/pipeline/dataset.h"
 
 namespace estimator {
@@ -55,7 +55,7 @@ using FeatureSpecs = std::map<std::string, FeatureSpec>;
 // Checks a spec.
 // Errors: INVALID_ARGUMENT for a dtype that Examples do not have, for a shape that is not fully
 // known, and for a default_value of another dtype or number of values (with both types).
-absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature& spec);
+absl::Status CheckFixedLenFeature(StringArg name, const FixedLenFeature& spec);
 
 // A map function for elements with one string scalar, a serialized Example.
 //   labels: the names of the features that become labels. A single label has the name "".
@@ -65,8 +65,7 @@ absl::Status CheckFixedLenFeature(absl::string_view name, const FixedLenFeature&
 MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels = {});
 
 // Parses one Example without a Dataset.
-absl::StatusOr<ArrayMap> ParseSingleExample(absl::string_view serialized,
-                                            const FeatureSpecs& specs);
+absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureSpecs& specs);
 
 // Decodes the bytes of a string array as little-endian numbers of `dtype`. The result has the shape
 // [...strings, n].

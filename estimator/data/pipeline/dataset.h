@@ -77,8 +77,9 @@ struct InterleaveOptions {
   int block_length = 1;  // number of elements to take from one before the next one
 };
 
-// An immutable value that is cheap to copy.
-class Dataset {
+// An immutable value that is cheap to copy. A transform returns another Dataset and leaves this one
+// as it is, so the compiler warns of a call such as `dataset.Shuffle(n);`.
+class [[nodiscard]] Dataset {
  public:
   // One element for each row of axis 0. All arrays must have the same number of rows.
   static Dataset FromTensorSlices(Element arrays);

@@ -26,7 +26,7 @@ void AppendTypes(const ArrayMap& arrays, absl::string_view bare_name,
 
 }  // namespace
 
-absl::StatusOr<Array> ArrayMap::Get(absl::string_view name) const {
+absl::StatusOr<Array> ArrayMap::Get(StringArg name) const {
   if (const auto found = find(std::string(name)); found != end()) return found->second;
   std::vector<std::string> names;
   for (const auto& [key, array] : *this) names.push_back(key);

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
@@ -22,7 +22,7 @@ class ArrayMap : public std::map<std::string, Array> {
   }
 
   // The array of a name. Errors: NOT_FOUND with all names and the nearest one.
-  absl::StatusOr<Array> Get(absl::string_view name) const;
+  absl::StatusOr<Array> Get(StringArg name) const;
   // The only array. Errors: FAILED_PRECONDITION if there are none or several.
   absl::StatusOr<Array> Only() const;
 };

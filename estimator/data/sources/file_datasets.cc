@@ -103,13 +103,13 @@ Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions optio
   return Dataset(FileRecordsNode("TextLine", "line", std::move(files), open));
 }
 
-absl::StatusOr<std::vector<std::string>> MatchFiles(absl::string_view pattern) {
+StatusOrRange<std::vector<std::string>> MatchFiles(StringArg pattern) {
   EST_ASSIGN_OR_RETURN(std::vector<std::string> files, Glob(pattern));
   if (!files.empty()) return files;
   return absl::NotFoundError(absl::StrCat("ListFiles: no file matches \"", pattern, "\""));
 }
 
-Dataset ListFiles(absl::string_view pattern, ListFilesOptions options) {
+Dataset ListFiles(StringArg pattern, ListFilesOptions options) {
   absl::StatusOr<std::vector<std::string>> files = MatchFiles(pattern);
   if (!files.ok()) return Dataset(ErrorNode(files.status()));
   const auto count = static_cast<int64_t>(files->size());

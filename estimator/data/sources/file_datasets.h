@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "estimator/base/status_or_range.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/data/pipeline/dataset.h"
 #include "estimator/records/compression.h"
 
@@ -41,14 +42,14 @@ Dataset FixedLengthRecordDataset(std::vector<std::string> files, int64_t record_
                                  FixedLengthRecordOptions options = {});
 
 // The paths that match a shell pattern (* ? [abc]), sorted by bytes. Errors: NOT_FOUND if none do.
-absl::StatusOr<std::vector<std::string>> MatchFiles(absl::string_view pattern);
+StatusOrRange<std::vector<std::string>> MatchFiles(StringArg pattern);
 
 struct ListFilesOptions {
   bool shuffle = false;  // TensorFlow's default is true; here nothing is random by default
   std::optional<int64_t> seed;
 };
 // The same paths as a dataset. It is indexed.
-Dataset ListFiles(absl::string_view pattern, ListFilesOptions options = {});
+Dataset ListFiles(StringArg pattern, ListFilesOptions options = {});
 
 }  // namespace estimator
 

@@ -106,7 +106,7 @@ absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) 
 
 }  // namespace
 
-absl::StatusOr<Array> ReadIdx(absl::string_view path) {
+absl::StatusOr<Array> ReadIdx(StringArg path) {
   EST_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
   if (LooksLikeGzip(bytes)) {
     EST_ASSIGN_OR_RETURN(bytes, Decompress(bytes, Compression::kGzip, path));
@@ -114,14 +114,14 @@ absl::StatusOr<Array> ReadIdx(absl::string_view path) {
   return ParseIdx(bytes, path);
 }
 
-Dataset IdxDataset(absl::string_view path) {
+Dataset IdxDataset(StringArg path) {
   absl::StatusOr<Array> array = ReadIdx(path);
   if (!array.ok()) return Dataset(ErrorNode(array.status()));
   return Dataset(
       SlicesNode({.features = *std::move(array), .labels = {}}, "Idx", std::string(path)));
 }
 
-absl::Status WriteIdx(absl::string_view path, const Array& array) {
+absl::Status WriteIdx(StringArg path, const Array& array) {
   const auto* const type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                         [&](const IdxType& t) { return t.dtype == array.dtype(); });
   if (type == std::end(kTypes) || array.shape().rank() > 255) {

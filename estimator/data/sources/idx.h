@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/data/pipeline/dataset.h"
 
 namespace estimator {
@@ -19,15 +19,15 @@ namespace estimator {
 // Reads the whole file as one array.
 // Errors: NOT_FOUND; DATA_LOSS if the file is truncated, too long or not an IDX file, with the file
 // and the bytes expected and found.
-absl::StatusOr<Array> ReadIdx(absl::string_view path);
+absl::StatusOr<Array> ReadIdx(StringArg path);
 
 // One element for each row: u8 [28,28] for MNIST's images, u8 [] for its labels. The call reads the
 // whole file.
-Dataset IdxDataset(absl::string_view path);
+Dataset IdxDataset(StringArg path);
 
 // Writes an IDX file that is not compressed.
 // Errors: INVALID_ARGUMENT for a dtype, rank or size that the format cannot hold.
-absl::Status WriteIdx(absl::string_view path, const Array& array);
+absl::Status WriteIdx(StringArg path, const Array& array);
 
 }  // namespace estimator
 

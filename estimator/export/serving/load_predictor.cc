@@ -89,7 +89,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Load(std::shared_ptr<const SavedModel
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Predictor>> LoadPredictor(absl::string_view saved_model_dir,
+absl::StatusOr<std::unique_ptr<Predictor>> LoadPredictor(StringArg saved_model_dir,
                                                          const LoadPredictorOptions& options) {
   EST_ASSIGN_OR_RETURN(std::shared_ptr<const SavedModelReader> reader,
                        SavedModelReader::Open(saved_model_dir, options.tags));

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/export/saved_model/saved_model_reader.h"
 #include "estimator/export/serving/predictor.h"
 #include "estimator/export/signature/export_output.h"
@@ -37,7 +37,7 @@ struct LoadPredictorOptions {
 // shapes, and reads the variables.
 // Errors: as SavedModelReader::Open and Import, and Predictor::Create.
 // Source: TF 1.15 tf.contrib.predictor.from_saved_model.
-absl::StatusOr<std::unique_ptr<Predictor>> LoadPredictor(absl::string_view saved_model_dir,
+absl::StatusOr<std::unique_ptr<Predictor>> LoadPredictor(StringArg saved_model_dir,
                                                          const LoadPredictorOptions& options = {});
 
 // Loads a signature that the caller made for an open model. Use it for a `.meta` file, which has no

@@ -23,7 +23,7 @@ Tensor Dropout(const Tensor& x, const DropoutOptions& options) {
       x, {.rate = options.rate, .noise_shape = options.noise_shape, .seed = options.seed});
 }
 
-Tensor Flatten(const Tensor& x, const std::string& name) {
+Tensor Flatten(const Tensor& x, StringArg name) {
   const LayerScope scope(name, "flatten");
   if (!CheckRank(x, "flatten", 1, 64)) return InvalidLike(x);
   return Reshape(

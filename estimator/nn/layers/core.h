@@ -7,6 +7,7 @@
 #include <string>
 
 #include "estimator/array/shape.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/graph/variable.h"
 
@@ -30,7 +31,7 @@ Tensor Dropout(const Tensor& x, const DropoutOptions& options = {});
 
 // Returns [N, product of the other sizes] for x: [N, ...], and [N, 1] for x: [N].
 // Source: TF 2.15 tf.compat.v1.layers.flatten.
-Tensor Flatten(const Tensor& x, const std::string& name = "");
+Tensor Flatten(const Tensor& x, StringArg name = "");
 
 struct EmbeddingOptions {
   int64_t input_dim = 0;                         // required: number of rows, one for each id

@@ -7,14 +7,14 @@
 
 namespace estimator::layers {
 
-LayerScope::LayerScope(absl::string_view name, absl::string_view default_name)
+LayerScope::LayerScope(StringArg name, StringArg default_name)
     : scope_(name.empty() ? VariableScope::UniqueDefaultName(default_name) : std::string(name)) {}
 
 Tensor InvalidLike(const Tensor& x) {
   return Tensor(x.graph() != nullptr ? x.graph() : &Graph::Current(), nullptr, 0);
 }
 
-bool CheckRank(const Tensor& x, absl::string_view layer, int min_rank, int max_rank) {
+bool CheckRank(const Tensor& x, StringArg layer, int min_rank, int max_rank) {
   if (!x.valid()) {
     if (x.graph() == nullptr) {
       Graph::Current().Fail(absl::InvalidArgumentError(
@@ -32,18 +32,18 @@ bool CheckRank(const Tensor& x, absl::string_view layer, int min_rank, int max_r
   return false;
 }
 
-bool CheckPositive(int64_t value, absl::string_view layer, absl::string_view what) {
+bool CheckPositive(int64_t value, StringArg layer, StringArg what) {
   if (value > 0) return true;
   Graph::Current().Fail(absl::InvalidArgumentError(
       absl::StrCat(layer, ": ", what, " must be given and positive, got ", value)));
   return false;
 }
 
-bool CheckPositive(const Size2D& size, absl::string_view layer, absl::string_view what) {
+bool CheckPositive(const Size2D& size, StringArg layer, StringArg what) {
   return CheckPositive(size.height, layer, what) && CheckPositive(size.width, layer, what);
 }
 
-Tensor GetWeight(absl::string_view name, const Shape& shape, const Tensor& x,
+Tensor GetWeight(StringArg name, const Shape& shape, const Tensor& x,
                  const Initializer& initializer, const Regularizer& regularizer, bool trainable) {
   const Variable variable =
       GetVariable(name, shape,

@@ -145,6 +145,13 @@ TEST_F(Layers, PoolingOfARamp) {
   ExpectNear(stepper_.Eval(layers::GlobalAveragePooling2D(Image())), {7.5});
 }
 
+TEST_F(Layers, PoolingTakesPairsAsConv2DDoes) {
+  // Rows in steps of 1, columns in steps of 2.
+  ExpectNear(stepper_.Eval(layers::MaxPooling2D(Image(), {.pool_size = {2, 1}, .strides = {1, 2}})),
+             {4, 6, 8, 10, 12, 14});
+  ExpectNear(stepper_.Eval(layers::MaxPooling2D(Image(), {.pool_size = {4, 2}})), {13, 15});
+}
+
 TEST_F(Layers, BatchNormalizationFollowsItsBatches) {
   const Tensor fused =
       layers::BatchNormalization(Reshape(Rows(), Shape{2, 2, 1, 2}), {.training = true});

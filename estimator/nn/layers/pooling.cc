@@ -32,7 +32,7 @@ Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options) {
   return Pool(x, options, "average_pooling2d", AvgPool);
 }
 
-Tensor GlobalAveragePooling2D(const Tensor& x, const std::string& name) {
+Tensor GlobalAveragePooling2D(const Tensor& x, StringArg name) {
   const LayerScope scope(name, "global_average_pooling2d");
   if (!CheckRank(x, "global_average_pooling2d", 4, 4)) return InvalidLike(x);
   return GlobalAvgPool(x);

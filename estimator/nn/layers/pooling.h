@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/nn/layers/layer.h"
 #include "estimator/ops/padding.h"
@@ -13,7 +14,7 @@ namespace estimator::layers {
 
 struct Pooling2DOptions {
   Size2D pool_size = 2;
-  std::optional<Size2D> strides = std::nullopt;  // none: pool_size
+  OptionalSize2D strides = std::nullopt;  // none: pool_size
   Padding padding = Padding::kValid;
   std::string name = "";  // none: max_pooling2d, max_pooling2d_1, ...
 };
@@ -28,7 +29,7 @@ Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options = {});
 
 // The mean over rows and columns: [N, H, W, C] -> [N, C].
 // Source: TF 2.15 tf.keras.layers.GlobalAveragePooling2D.
-Tensor GlobalAveragePooling2D(const Tensor& x, const std::string& name = "");
+Tensor GlobalAveragePooling2D(const Tensor& x, StringArg name = "");
 
 }  // namespace estimator::layers
 

@@ -68,7 +68,7 @@ Tensor GetRegularizationLoss(Graph& graph) {
   return AddN(losses, "total_regularization_loss");
 }
 
-Tensor GetTotalLoss(bool add_regularization_losses, absl::string_view name, Graph& graph) {
+Tensor GetTotalLoss(bool add_regularization_losses, StringArg name, Graph& graph) {
   std::vector<Tensor> losses = graph.losses();
   if (add_regularization_losses) {
     losses.insert(losses.end(), graph.regularization_losses().begin(),

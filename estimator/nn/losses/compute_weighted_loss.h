@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/nn/reduction.h"
@@ -37,7 +37,7 @@ Tensor GetRegularizationLoss(Graph& graph = Graph::Current());
 // Returns the sum of graph.losses() and, by default, of the regularizers' penalties.
 // Errors (kept by the graph): INVALID_ARGUMENT if there is nothing to sum.
 // Source: TF 2.15 tf.compat.v1.losses.get_total_loss.
-Tensor GetTotalLoss(bool add_regularization_losses = true, absl::string_view name = "total_loss",
+Tensor GetTotalLoss(bool add_regularization_losses = true, StringArg name = "total_loss",
                     Graph& graph = Graph::Current());
 
 }  // namespace estimator::losses

@@ -9,10 +9,10 @@
 
 namespace estimator::metrics {
 
-MetricScope::MetricScope(absl::string_view name, absl::string_view default_name)
+MetricScope::MetricScope(StringArg name, StringArg default_name)
     : scope_(VariableScope::UniqueDefaultName(name.empty() ? default_name : name)) {}
 
-Variable MetricScope::Sum(absl::string_view name, const Shape& shape) {
+Variable MetricScope::Sum(StringArg name, const Shape& shape) {
   return GetVariable(name, shape,
                      {.dtype = DType::kFloat64,
                       .initializer = initializers::Zeros(),
@@ -25,8 +25,7 @@ Metric InvalidMetric(const Tensor& like) {
   return {Tensor(&graph, nullptr, 0), Operation(&graph, nullptr)};
 }
 
-Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values,
-                   absl::string_view metric) {
+Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values, StringArg metric) {
   if (!weights.has_value()) return Ones(values.shape(), DType::kFloat64);
   const Tensor matched = MatchWeights(*weights, Cast(values, DType::kFloat64), metric);
   return matched.valid() ? BroadcastTo(matched, values.shape()) : matched;

@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/shape.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/graph/variable.h"
 #include "estimator/nn/match_shapes.h"
@@ -40,8 +40,8 @@ struct Options {
 // in the current scope.
 class MetricScope {
  public:
-  MetricScope(absl::string_view name, absl::string_view default_name);
-  static Variable Sum(absl::string_view name, const Shape& shape = {});
+  MetricScope(StringArg name, StringArg default_name);
+  static Variable Sum(StringArg name, const Shape& shape = {});
 
  private:
   const VariableScope scope_;
@@ -51,8 +51,7 @@ Metric InvalidMetric(const Tensor& like);
 
 // Returns `weights` as f64 in the shape of `values`, or ones if there are no weights. After an
 // error the result is invalid. `metric` begins the error message.
-Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values,
-                   absl::string_view metric);
+Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values, StringArg metric);
 
 // Returns `classes`, and fails the evaluation if a value is outside [0, num_classes). `what` names
 // them in the error message.

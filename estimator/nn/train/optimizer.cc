@@ -166,8 +166,7 @@ absl::Status Optimizer::CheckOptions() const {
   return Validate();
 }
 
-Variable Optimizer::GetSlot(const Variable& variable, absl::string_view key,
-                            const SlotOptions& options) {
+Variable Optimizer::GetSlot(const Variable& variable, StringArg key, const SlotOptions& options) {
   // The name is kept, because it may have a suffix that the key does not determine. In the graph of
   // another mode the variable does not exist yet, and is created again.
   std::string& name = slot_names_[absl::StrCat(variable.name(), "\n", key)];
@@ -183,7 +182,7 @@ Variable Optimizer::GetSlot(const Variable& variable, absl::string_view key,
   return slot;
 }
 
-Variable Optimizer::GetNonSlot(absl::string_view key, double initial_value, DType dtype) {
+Variable Optimizer::GetNonSlot(StringArg key, double initial_value, DType dtype) {
   std::string& name = slot_names_[absl::StrCat("\n", key)];
   if (!name.empty()) {
     if (const std::optional<Variable> existing = Graph::Current().FindVariable(name))
@@ -201,7 +200,7 @@ Tensor Optimizer::Rate(const Variable& variable) const {
   return rate.valid() ? Cast(rate, variable.dtype()) : rate;
 }
 
-Tensor Optimizer::Number(const Variable& variable, double value, absl::string_view name) {
+Tensor Optimizer::Number(const Variable& variable, double value, StringArg name) {
   return ConstantLike(variable.read(), value, name);
 }
 

@@ -25,9 +25,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
 #include "estimator/array/shape.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/graph/variable.h"
 #include "estimator/nn/cross_shard.h"
@@ -93,12 +93,11 @@ class Optimizer {
   // Returns the state `key` of `variable`. The first call creates it; later calls find it. Its name
   // is `<variable>/<options.name>`. If that is taken (Adam has two slots called Adam), it is
   // `<variable>/<options.name>_1`, as in TensorFlow.
-  Variable GetSlot(const Variable& variable, absl::string_view key,
-                   const SlotOptions& options = {});
+  Variable GetSlot(const Variable& variable, StringArg key, const SlotOptions& options = {});
   // Returns a scalar that belongs to the optimizer, such as beta1_power. The first call creates it,
   // named `<name scope of the caller of ApplyGradients><name>` and made unique with _1, as a
   // tf.Variable is.
-  Variable GetNonSlot(absl::string_view name, double initial_value, DType dtype = DType::kFloat32);
+  Variable GetNonSlot(StringArg name, double initial_value, DType dtype = DType::kFloat32);
 
   // Checks the options (see OptionChecks). ApplyGradients calls it, and its graph keeps the error.
   virtual absl::Status Validate() const { return absl::OkStatus(); }
@@ -124,7 +123,7 @@ class Optimizer {
   // For ApplyDense: the learning rate of this step for this variable, in the variable's dtype.
   Tensor Rate(const Variable& variable) const;
   // A number in the variable's dtype.
-  static Tensor Number(const Variable& variable, double value, absl::string_view name);
+  static Tensor Number(const Variable& variable, double value, StringArg name);
 
  private:
   std::vector<Operation> Apply(const Tensor& gradient, const Variable& variable);

@@ -117,7 +117,8 @@ TEST_F(OptimizerTest, MinimizeStepsDownTheGradientAndCountsTheStep) {
 
 TEST_F(OptimizerTest, TheStepIsNotCountedWhereThatIsTurnedOff) {
   const Variable w = Weight();
-  train::GradientDescent(0.1).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
+  (void)train::GradientDescent(0.1).Minimize(ReduceSum(Square(w)),
+                                             {.increment_global_step = false});
   EXPECT_FALSE(graph_.GlobalStep().has_value());
 }
 
@@ -162,10 +163,11 @@ TEST_F(OptimizerTest, SlotsHaveTensorFlowsNamesInsideAndOutsideOfScopes) {
   }
   {
     const VariableScope scope("opt", {.reuse = Reuse::kTrue});
-    train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
+    (void)train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)),
+                                             {.increment_global_step = false});
   }
-  train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
-  train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
+  (void)train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
+  (void)train::Momentum(0.1, 0.9).Minimize(ReduceSum(Square(w)), {.increment_global_step = false});
   EST_ASSERT_OK(graph_.status());
   EXPECT_EQ(VariableNames(graph_),
             (std::vector<std::string>{"train/w", "opt/train/w/Momentum", "train/w/Momentum",
@@ -175,8 +177,8 @@ TEST_F(OptimizerTest, SlotsHaveTensorFlowsNamesInsideAndOutsideOfScopes) {
 TEST_F(OptimizerTest, OneOptimizerAppliedTwiceSharesItsSlots) {
   const Variable w = Weight();
   train::Momentum optimizer(0.1, 0.9);
-  optimizer.Minimize(ReduceSum(Square(w)));
-  optimizer.Minimize(ReduceSum(w));
+  (void)optimizer.Minimize(ReduceSum(Square(w)));
+  (void)optimizer.Minimize(ReduceSum(w));
   EXPECT_EQ(VariableNames(graph_), (std::vector<std::string>{"w", "w/Momentum", "global_step"}));
 }
 
@@ -221,7 +223,7 @@ TEST_F(OptimizerTest, GradientsOfTheModelsOwnAreSummedNotMeaned) {
 
 TEST_F(OptimizerTest, WithoutShardsNothingIsSummed) {
   const ReplicaScope replicas({.num_shards = 1});
-  train::GradientDescent(0.1).Minimize(ReduceSum(Square(Weight())));
+  (void)train::GradientDescent(0.1).Minimize(ReduceSum(Square(Weight())));
   EXPECT_EQ(CountOps(graph_, "CrossReplicaSum"), 0);
 }
 
@@ -234,23 +236,23 @@ TEST_F(OptimizerTest, ALossThatNoVariableReachesIsNamed) {
 }
 
 TEST_F(OptimizerTest, ALossThatIsNoScalarIsNamed) {
-  train::GradientDescent(0.1).Minimize(Square(Weight()));
+  (void)train::GradientDescent(0.1).Minimize(Square(Weight()));
   ExpectError(graph_, {"Square", "f32 [2]", "scalar"});
 }
 
 TEST_F(OptimizerTest, AGraphWithoutVariablesIsNamed) {
-  train::GradientDescent(0.1).Minimize(Constant(1.0f));
+  (void)train::GradientDescent(0.1).Minimize(Constant(1.0f));
   ExpectError(graph_, {"no trainable variable"});
 }
 
 TEST_F(OptimizerTest, AMissingLossIsNamed) {
   Weight();
-  train::GradientDescent(0.1).Minimize(Tensor());
+  (void)train::GradientDescent(0.1).Minimize(Tensor());
   ExpectError(graph_, {"loss is not a tensor"});
 }
 
 TEST_F(OptimizerTest, AGradientOfAnotherShapeIsNamed) {
-  train::GradientDescent(0.1).ApplyGradients({{Constant(1.0f), Weight()}});
+  (void)train::GradientDescent(0.1).ApplyGradients({{Constant(1.0f), Weight()}});
   ExpectError(graph_, {"'w'", "f32 [2]", "f32 []"});
 }
 

@@ -23,7 +23,7 @@ Tensor Fail(Graph* graph, std::string message) {
 
 }  // namespace
 
-Tensor TensorMap::operator[](absl::string_view name) const {
+Tensor TensorMap::operator[](StringArg name) const {
   const auto found = tensors_.find(std::string(name));
   if (found != tensors_.end()) return found->second;
   if (tensors_.size() == 1 && tensors_.count("") > 0) {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/graph.h"
 
 namespace estimator {
@@ -21,8 +21,8 @@ class TensorMap {
 
   // For an unknown name, the graph gets an error that lists the names and the nearest one, and the
   // result is an invalid handle.
-  Tensor operator[](absl::string_view name) const;
-  bool has(absl::string_view name) const { return tensors_.count(std::string(name)) > 0; }
+  Tensor operator[](StringArg name) const;
+  bool has(StringArg name) const { return tensors_.count(std::string(name)) > 0; }
   bool empty() const { return tensors_.empty(); }
   size_t size() const { return tensors_.size(); }
   // The only tensor. If there are several, the graph gets an error. An empty map, as labels are in

@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-double EvalResult::operator[](absl::string_view name) const {
+double EvalResult::operator[](StringArg name) const {
   const auto found = values.find(std::string(name));
   if (found == values.end() || found->second.num_elements() != 1 ||
       found->second.dtype() == DType::kString)

@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
@@ -20,7 +20,7 @@ struct EvalResult {
   std::string checkpoint_path;  // empty: the variables had their first values, or were in memory
 
   // A scalar metric. NaN if there is none of that name, or if it is a string.
-  double operator[](absl::string_view name) const;
+  double operator[](StringArg name) const;
   int64_t global_step() const;
   // "accuracy = 0.979, global_step = 1000, loss = 0.063". Strings are left out: they are summaries.
   std::string ToString() const;

@@ -161,7 +161,7 @@ absl::StatusOr<std::optional<Prediction>> Predictions::Next() {
   return next;
 }
 
-absl::StatusOr<std::vector<Prediction>> Predictions::All() {
+StatusOrRange<std::vector<Prediction>> Predictions::All() {
   std::vector<Prediction> rows;
   while (true) {
     EST_ASSIGN_OR_RETURN(std::optional<Prediction> row, Next());

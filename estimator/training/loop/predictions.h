@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
+#include "estimator/base/status_or_range.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/input/input_fn.h"
 #include "estimator/training/loop/run_config.h"
@@ -44,7 +45,7 @@ class Predictions {
   // an error, every call returns that error.
   absl::StatusOr<std::optional<Prediction>> Next();
   // All rows or batches that are left.
-  absl::StatusOr<std::vector<Prediction>> All();
+  StatusOrRange<std::vector<Prediction>> All();
 
   ~Predictions();
   Predictions(Predictions&&) noexcept;

@@ -41,15 +41,13 @@ absl::Status AddInitializers(Graph& graph, absl::string_view ckpt_dir_or_file,
 
 }  // namespace
 
-void InitFromCheckpoint(absl::string_view ckpt_dir_or_file, const AssignmentMap& assignment_map) {
+void InitFromCheckpoint(StringArg ckpt_dir_or_file, const AssignmentMap& assignment_map) {
   Graph& graph = Graph::Current();
   const absl::Status status = AddInitializers(graph, ckpt_dir_or_file, assignment_map);
   if (status.ok() || !graph.status().ok()) return;
   graph.Fail(absl::Status(status.code(), absl::StrCat("InitFromCheckpoint: ", status.message())));
 }
 
-bool CheckpointExists(absl::string_view ckpt_dir_or_file) {
-  return LoadCheckpoint(ckpt_dir_or_file).ok();
-}
+bool CheckpointExists(StringArg ckpt_dir_or_file) { return LoadCheckpoint(ckpt_dir_or_file).ok(); }
 
 }  // namespace estimator::train

@@ -9,7 +9,7 @@
 #ifndef ESTIMATOR_TRAINING_WARM_START_INIT_FROM_CHECKPOINT_H_
 #define ESTIMATOR_TRAINING_WARM_START_INIT_FROM_CHECKPOINT_H_
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/warm_start/assignment_map.h"
 
@@ -23,11 +23,11 @@ namespace estimator::train {
 // Errors (kept by the graph): NOT_FOUND if there is no such checkpoint; NOT_FOUND or
 // INVALID_ARGUMENT with one table of all variables that do not match the checkpoint.
 // Source: TF 2.15 tf.compat.v1.train.init_from_checkpoint.
-void InitFromCheckpoint(absl::string_view ckpt_dir_or_file, const AssignmentMap& assignment_map);
+void InitFromCheckpoint(StringArg ckpt_dir_or_file, const AssignmentMap& assignment_map);
 
 // Whether there is a readable checkpoint at this prefix, or in this directory.
 // Source: TF 2.15 tf.compat.v1.train.checkpoint_exists.
-bool CheckpointExists(absl::string_view ckpt_dir_or_file);
+bool CheckpointExists(StringArg ckpt_dir_or_file);
 
 // tf.train.list_variables, load_checkpoint and load_variable, under TensorFlow's names.
 using ::estimator::ListVariables;
