@@ -1,9 +1,10 @@
-// One include for users of the framework: ops, layers, losses, optimizers, metrics, input and
-// Estimator.
+// One include for users of the framework: ops, layers, losses, optimizers, metrics, input, files,
+// Estimator, and glog's LOG.
 #ifndef ESTIMATOR_ESTIMATOR_H_
 #define ESTIMATOR_ESTIMATOR_H_
 
 #include "estimator/array/array.h"
+#include "estimator/array/npy.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/checkpoint.h"
 #include "estimator/data/data.h"
@@ -21,5 +22,6 @@
 #include "estimator/training/hooks.h"
 #include "estimator/training/report.h"
 #include "estimator/training/warm_start.h"
+#include "glog/logging.h"  // IWYU pragma: export
 
 #endif  // ESTIMATOR_ESTIMATOR_H_

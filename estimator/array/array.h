@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "estimator/array/dtype.h"
 #include "estimator/array/shape.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
@@ -41,7 +41,11 @@ class Array {
   static Array Scalar(T value) {
     return FromSpan<T>(Shape{}, absl::Span<const T>(&value, 1));
   }
-  static Array String(absl::string_view value) { return Scalar<std::string>(std::string(value)); }
+  static Array String(StringArg value) { return Scalar<std::string>(std::string(value)); }
+  // Strings of shape [values.size()]: Array::Strings({"cat", "dog"}).
+  static Array Strings(const std::vector<std::string>& values) {
+    return FromSpan<std::string>({static_cast<int64_t>(values.size())}, values);
+  }
   // Wraps existing bytes without a copy. `owner` keeps them alive (a mapped file, another array).
   static Array Wrap(DType dtype, Shape shape, void* bytes, std::shared_ptr<void> owner);
 

@@ -32,6 +32,13 @@ TEST(Array, StringsAreSlicedAndCloned) {
   EXPECT_EQ(a.Clone().Slice(0, 1).ToString(), "['one']");
 }
 
+TEST(Array, StringsAreMadeOfAVector) {
+  const Array words = Array::Strings({"cat", "dog"});
+  EXPECT_EQ(words.shape(), (Shape{2}));
+  EXPECT_EQ(words.values<std::string>()[1], "dog");
+  EXPECT_EQ(Array::Strings({}).shape(), (Shape{0}));
+}
+
 TEST(Array, CastSaturatesAndDropsNaN) {
   const Array a = Array::Of<float>({4}, {3.9f, -3.9f, 1e20f, NAN});
   EXPECT_EQ(a.Cast(DType::kInt32).ToString(), "[3, -3, 2147483647, 0]");

@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 namespace {
@@ -138,7 +140,7 @@ absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
 
 }  // namespace
 
-absl::StatusOr<Array> ParseNpy(absl::string_view bytes) {
+absl::StatusOr<Array> ParseNpy(StringArg bytes) {
   if (bytes.empty()) return Malformed("it is empty");
   if (bytes.size() < 10 || bytes.substr(0, kMagicBytes) != absl::string_view(kMagic, kMagicBytes))
     return Malformed("it does not begin with \\x93NUMPY");
@@ -179,6 +181,21 @@ absl::StatusOr<Array> ParseNpy(absl::string_view bytes) {
   if (absl::StartsWith(*descr, "S") || absl::StartsWith(*descr, "U"))
     return ParseStrings(*descr, *shape, data);
   return ParseNumbers(*descr, *shape, data);
+}
+
+absl::StatusOr<Array> LoadNpy(StringArg path) {
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  absl::StatusOr<Array> array = ParseNpy(bytes);
+  if (!array.ok()) return Annotate(array.status(), path);
+  return array;
+}
+
+absl::Status SaveNpy(StringArg path, const Array& array) {
+  if (!array.valid()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": the array has no dtype and no value; it was not set"));
+  }
+  return WriteFileAtomically(path, NpyBytes(array));
 }
 
 std::string NpyBytes(const Array& array) {

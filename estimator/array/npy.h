@@ -10,17 +10,27 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
+
+// Reads a .npy file, as numpy.load does.
+// Errors: those of the file system; those of ParseNpy, with the path.
+absl::StatusOr<Array> LoadNpy(StringArg path);
+
+// Writes a .npy file, as numpy.save does, but does not append ".npy" to the path. A reader sees the
+// old file or the new one, whole.
+// Errors: those of the file system; INVALID_ARGUMENT for an Array without a dtype.
+absl::Status SaveNpy(StringArg path, const Array& array);
 
 // Parses the contents of a .npy file of numbers, bools or strings. Strings of bytes ('S12') lose
 // zero bytes at their ends, as in NumPy. Strings of characters ('U12') are converted to UTF-8.
 // Errors: INVALID_ARGUMENT if the bytes are not a .npy file; UNIMPLEMENTED for a dtype without a
 // DType, big-endian numbers, Python objects and Fortran order, with the conversion to do in NumPy.
-absl::StatusOr<Array> ParseNpy(absl::string_view bytes);
+absl::StatusOr<Array> ParseNpy(StringArg bytes);
 
 // The contents of a .npy file with this array. bfloat16 is written as float32, because NumPy does
 // not have it. Strings are written as 'S<length of the longest>'.

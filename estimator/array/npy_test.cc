@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/base/testing/temp_dir.h"
 
 namespace estimator {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // A version 1.0 file with this header, padded as NumPy pads it, and these elements.
 std::string File(std::string header, const std::string& data) {
@@ -108,6 +111,27 @@ TEST(Npy, WhatHasNoCounterpartSaysWhatToSave) {
   EXPECT_THAT(Error(File(Header("<c8", "(1,)"), "12345678")), ErrorHas("dtype 'c8'"));
   EXPECT_THAT(Error(File("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "")),
               ErrorHas("structures"));
+}
+
+TEST(Npy, AFileIsSavedAndLoaded) {
+  const TempDir dir;
+  EST_ASSERT_OK(SaveNpy(dir.File("x.npy"), Array::Strings({"a", "bcd"})));
+  EST_ASSERT_OK_AND_ASSIGN(const Array array, LoadNpy(dir.File("x.npy")));
+  EXPECT_EQ(array.TypeString(), "string [2]");
+  EXPECT_THAT(array.values<std::string>(), ElementsAre("a", "bcd"));
+}
+
+TEST(Npy, AFileThatCannotBeLoadedOrSavedIsNamed) {
+  const TempDir dir;
+  const std::string path = dir.File("x.npy");
+  EXPECT_THAT(LoadNpy(path), StatusIs(absl::StatusCode::kNotFound, HasSubstr(path)));
+  EXPECT_THAT(SaveNpy(path, Array()), StatusIs(absl::StatusCode::kInvalidArgument,
+                                               HasSubstr(path + ": the array has no dtype")));
+  EST_ASSERT_OK(SaveNpy(path, Array::Scalar(1.f)));
+  EST_ASSERT_OK_AND_ASSIGN(const std::string whole, ReadFile(path));
+  EST_ASSERT_OK(WriteFileAtomically(path, whole.substr(0, whole.size() - 1)));
+  EXPECT_THAT(LoadNpy(path), StatusIs(absl::StatusCode::kInvalidArgument,
+                                      HasSubstr(path + ": the .npy file is cut short")));
 }
 
 }  // namespace

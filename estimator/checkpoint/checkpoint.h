@@ -1,5 +1,5 @@
-// What a program does with checkpoints: finds the newest one, waits for the next one, and reads
-// variables.
+// What a program does with checkpoints: finds the newest one, waits for the next one, reads
+// variables, and writes variables of its own.
 #ifndef ESTIMATOR_CHECKPOINT_CHECKPOINT_H_
 #define ESTIMATOR_CHECKPOINT_CHECKPOINT_H_
 
@@ -7,5 +7,6 @@
 #include "estimator/checkpoint/checkpoints_iterator.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/checkpoint/save.h"
 
 #endif  // ESTIMATOR_CHECKPOINT_CHECKPOINT_H_

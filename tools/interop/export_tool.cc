@@ -118,12 +118,10 @@ absl::Status ExportKinds(const std::string& directory, BundleWriter& writer) {
   RunConfig config;
   config.model_dir = JoinPath(directory, "kinds_model");
   Estimator<> estimator({.model_fn = KindsModelFn, .config = config});
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> checkpoint,
-                       BundleWriter::Open(JoinPath(directory, "kinds_model.ckpt-1")));
-  EST_RETURN_IF_ERROR(checkpoint->Add("w", Array::Of<float>({2, 2}, {0.1f, -0.2f, 0.7f, 0.3f})));
-  EST_RETURN_IF_ERROR(checkpoint->Add("global_step", Array::Scalar<int64_t>(1)));
-  EST_RETURN_IF_ERROR(checkpoint->Finish());
   const std::string prefix = JoinPath(directory, "kinds_model.ckpt-1");
+  EST_RETURN_IF_ERROR(
+      SaveVariables(prefix, {{"w", Array::Of<float>({2, 2}, {0.1f, -0.2f, 0.7f, 0.3f})},
+                             {"global_step", Array::Scalar<int64_t>(1)}}));
   EST_RETURN_IF_ERROR(estimator
                           .ExportSavedModel(JoinPath(directory, "kinds"), KindsReceiver(),
                                             {.checkpoint_path = prefix})

@@ -35,10 +35,7 @@ absl::StatusOr<Array> ReadInput(const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": an input must be a .npy file (numpy.save) or a .tfrecord file"));
   }
-  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  absl::StatusOr<Array> array = ParseNpy(bytes);
-  if (!array.ok()) return Annotate(array.status(), path);
-  return array;
+  return LoadNpy(path);
 }
 
 // Returns the newest .meta file of a model_dir, or that of a checkpoint's prefix; "" if there is

@@ -55,7 +55,7 @@ TEST(ParseInputFiles, NamesAndFiles) {
 
 TEST(ReadInputs, ArraysAndRecords) {
   const TempDir dir;
-  EST_ASSERT_OK(WriteFileAtomically(dir.File("x.npy"), NpyBytes(Array::Of<float>({2}, {1, 2}))));
+  EST_ASSERT_OK(SaveNpy(dir.File("x.npy"), Array::Of<float>({2}, {1, 2})));
   auto writer = TFRecordWriter::Open(dir.File("in.tfrecord"));
   EST_ASSERT_OK(writer);
   // An Example may end in zero bytes, which NumPy's strings drop.

@@ -134,7 +134,7 @@ absl::Status WriteOutputs(const ArrayMap& outputs) {
   for (const auto& [name, array] : outputs) {
     const std::string& path = paths[name];
     EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));  // "metrics/accuracy/value"
-    EST_RETURN_IF_ERROR(WriteFileAtomically(path, NpyBytes(array)));
+    EST_RETURN_IF_ERROR(SaveNpy(path, array));
     std::cout << path << ": " << array.TypeString() << "\n";
   }
   return absl::OkStatus();

@@ -49,7 +49,7 @@ TEST(SavedModelTool, WhatIsNotThereIsExitCode1) {
 // A graph that tf.train.Saver left beside its checkpoint.
 TEST(SavedModelTool, TensorsOfAMetaFileAreRunByName) {
   const TempDir dir;
-  EST_ASSERT_OK(WriteFileAtomically(dir.File("x.npy"), NpyBytes(Array(DType::kFloat32, {2, 4}))));
+  EST_ASSERT_OK(SaveNpy(dir.File("x.npy"), Array(DType::kFloat32, {2, 4})));
   const std::string run =
       "run --dir=testdata/saved_models/meta_graph/model.ckpt.meta --inputs=x:0=" +
       dir.File("x.npy") + " --outputs=";
@@ -86,8 +86,7 @@ TEST(SavedModelTool, ASignatureIsShownAndRun) {
   EXPECT_EQ(signature.exit_code, 0);
   EXPECT_THAT(signature.output, AllOf(HasSubstr("f32 [?,144]"), HasSubstr("probabilities")));
   const TempDir dir;
-  EST_ASSERT_OK(
-      WriteFileAtomically(dir.File("in.npy"), NpyBytes(Array(DType::kFloat32, {2, 144}))));
+  EST_ASSERT_OK(SaveNpy(dir.File("in.npy"), Array(DType::kFloat32, {2, 144})));
   const std::string run =
       std::string("run ") + kMnist + "--inputs='image=" + dir.File("in.npy") + "' ";
   const ProgramRun printed = Call(run + "--outputs=classes");
@@ -95,7 +94,7 @@ TEST(SavedModelTool, ASignatureIsShownAndRun) {
   EXPECT_THAT(printed.output, HasSubstr("classes: i64 [2]"));
   const ProgramRun written = Call(run + "--outdir=" + dir.File("out"));
   EXPECT_EQ(written.exit_code, 0) << written.output;
-  const auto probabilities = ParseNpy(*ReadFile(dir.File("out/probabilities.npy")));
+  const auto probabilities = LoadNpy(dir.File("out/probabilities.npy"));
   EST_ASSERT_OK(probabilities);
   EXPECT_EQ(probabilities->TypeString(), "f32 [2,10]");
 }
