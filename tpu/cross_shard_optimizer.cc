@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/replica_scope.h"
+#include "glog/logging.h"
 
 namespace estimator::tpu {
 namespace {
@@ -35,8 +36,8 @@ absl::Status CheckGroups(const GroupAssignment& groups, int num_shards) {
 }  // namespace
 
 CrossShardOptimizer::CrossShardOptimizer(std::shared_ptr<train::Optimizer> optimizer,
-                                         Reduction reduction, GroupAssignment groups, int)
-    : Optimizer(optimizer->name(), optimizer->learning_rate()),
+                                         Reduction reduction, GroupAssignment groups)
+    : Optimizer(CHECK_NOTNULL(optimizer)->name(), optimizer->learning_rate()),
       optimizer_(std::move(optimizer)),
       reduction_(reduction),
       groups_(std::move(groups)) {}
@@ -49,6 +50,11 @@ std::vector<train::GradientAndVariable> CrossShardOptimizer::ComputeGradients(
     return optimizer_->ComputeGradients(loss, variables);
   if (const absl::Status status = CheckGroups(groups_, num_shards); !status.ok())
     loss.graph()->Fail(status);
+  if (dynamic_cast<const CrossShardOptimizer*>(optimizer_.get()) != nullptr) {
+    loss.graph()->Fail(absl::InvalidArgumentError(
+        "CrossShardOptimizer: the optimizer is a CrossShardOptimizer already, and the loss would "
+        "be divided by the number of shards twice; wrap it once"));
+  }
   const int64_t group_size = groups_.empty() ? num_shards : static_cast<int64_t>(groups_[0].size());
   return optimizer_->ComputeGradients(ScaleLossForShards(loss, reduction_, group_size), variables);
 }

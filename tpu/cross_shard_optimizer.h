@@ -2,6 +2,11 @@
 //
 //   tpu::CrossShardOptimizer(train::Momentum(0.1, 0.9)).Minimize(loss)
 //
+// A program that chooses its optimizer holds it in a pointer:
+//
+//   std::shared_ptr<train::Optimizer> optimizer = std::make_shared<train::Momentum>(0.1, 0.9);
+//   if (params.use_tpu) optimizer = tpu::CrossShardOptimizer(optimizer);
+//
 // ComputeGradients scales the loss by 1/shards for Reduction::kMean, ApplyGradients sums: see
 // estimator/nn/cross_shard.h. With one replica (use_tpu = false) it does what the wrapped optimizer
 // does. On several replicas, an optimizer that model_fn does not wrap does the same by itself.
@@ -33,10 +38,18 @@ class CrossShardOptimizer : public train::Optimizer {
   explicit CrossShardOptimizer(Wrapped optimizer, Reduction reduction = Reduction::kMean,
                                GroupAssignment groups = {})
       : CrossShardOptimizer(std::make_shared<Wrapped>(std::move(optimizer)), reduction,
-                            std::move(groups), 0) {}
+                            std::move(groups)) {}
+  // REQUIRES: optimizer is not null.
+  explicit CrossShardOptimizer(std::shared_ptr<train::Optimizer> optimizer,
+                               Reduction reduction = Reduction::kMean, GroupAssignment groups = {});
+
+  operator std::shared_ptr<train::Optimizer>() const {  // NOLINT: `optimizer =` above
+    return std::make_shared<CrossShardOptimizer>(*this);
+  }
 
   // Errors (kept by the graph): those of the wrapped optimizer; INVALID_ARGUMENT for another
-  // reduction than kMean and kSum, or groups that are not as above.
+  // reduction than kMean and kSum, for groups that are not as above, and for a wrapped
+  // CrossShardOptimizer.
   std::vector<train::GradientAndVariable> ComputeGradients(
       const Tensor& loss, const std::vector<Variable>& variables = {}) override;
   Operation ApplyGradients(const std::vector<train::GradientAndVariable>& grads_and_vars,
@@ -47,9 +60,6 @@ class CrossShardOptimizer : public train::Optimizer {
   std::vector<Operation> ApplyDense(const Tensor&, const Variable&) override { return {}; }
 
  private:
-  CrossShardOptimizer(std::shared_ptr<train::Optimizer> optimizer, Reduction reduction,
-                      GroupAssignment groups, int);
-
   std::shared_ptr<train::Optimizer> optimizer_;
   Reduction reduction_;
   GroupAssignment groups_;

@@ -35,6 +35,12 @@ TinyTPUEstimator::Options Wrapped(const std::string& dir, int shards, const std:
     if (how == "bare") train_op = bare.Minimize(loss);
     if (how == "mean") train_op = CrossShardOptimizer(bare).Minimize(loss);
     if (how == "sum") train_op = CrossShardOptimizer(bare, Reduction::kSum).Minimize(loss);
+    if (how == "pointer" || how == "pointer, twice") {
+      std::shared_ptr<train::Optimizer> optimizer = std::make_shared<train::Momentum>(bare);
+      optimizer = CrossShardOptimizer(optimizer);
+      if (how == "pointer, twice") optimizer = CrossShardOptimizer(optimizer);
+      train_op = optimizer->Minimize(loss);
+    }
     if (how == "two calls") train_op = bare.ApplyGradients(bare.ComputeGradients(loss));
     if (how == "gradients" || how == "summed by hand") {  // of the program's own: the sum
       std::vector<train::GradientAndVariable> pairs;
@@ -64,7 +70,7 @@ TinyTPUEstimator::Options Wrapped(const std::string& dir, int shards, const std:
 TEST_F(TPUGradientsTest, WrappingByHandByTheLoopAndLocallyGivesTheSameNumbersNeverTwice) {
   const std::vector<double> expected = Losses(Wrapped(Dir(), 0, "bare"), 8);
   for (const int shards : {0, 4}) {
-    for (const char* how : {"bare", "mean", "two calls"}) {
+    for (const char* how : {"bare", "mean", "pointer", "two calls"}) {
       SCOPED_TRACE(std::string(how) + " on " + std::to_string(shards));
       ExpectSameLosses(Losses(Wrapped(Dir(), shards, how), 8), expected, 1e-5);
     }
@@ -75,6 +81,11 @@ TEST_F(TPUGradientsTest, WrappingByHandByTheLoopAndLocallyGivesTheSameNumbersNev
   ExpectSameLosses(Losses(Wrapped(Dir(), 4, "gradients"), 3), sum, 1e-5);
   // So is that of a program that sums and clips before it hands the gradients on.
   ExpectSameLosses(Losses(Wrapped(Dir(), 4, "summed by hand"), 3), sum, 1e-5);
+}
+
+TEST_F(TPUGradientsTest, ACrossShardOptimizerOfACrossShardOptimizerIsRefused) {
+  EXPECT_THAT(TrainError(Wrapped(Dir(), 4, "pointer, twice")),
+              HasSubstr("the optimizer is a CrossShardOptimizer already"));
 }
 
 // x [m, k] of every shard, one below the other: [num_shards * m, k].
