@@ -142,7 +142,7 @@ TEST_F(TPUEvalTest, StepsAreCountedWithAndWithoutMetrics) {
 TEST_F(TPUEvalTest, MetricsAsAListAndAsADictAgreeOnReplicasAndLocally) {
   std::vector<double> values;
   for (const int shards : {0, 2}) {
-    for (const int form : {0, 1, 2}) {
+    for (const int form : {0, 1, 2, 3, 4}) {
       auto options = Options(shards);
       options.model_fn = [form](const Features& features, const Labels& labels, Mode,
                                 const Params&) {
@@ -154,12 +154,18 @@ TEST_F(TPUEvalTest, MetricsAsAListAndAsADictAgreeOnReplicasAndLocally) {
               loss, {[](const std::vector<Tensor>& all) { return TinyMetrics(all[0], all[1]); },
                      {truth, y}});
         }
+        if (form == 2) {
+          return TPUEstimatorSpec::Eval(
+              loss, {[](const Tensor& labels, const Tensor& y) { return TinyMetrics(labels, y); },
+                     {truth, y}});
+        }
+        const auto of_dict = [](const std::map<std::string, Tensor>& all) {
+          return TinyMetrics(all.at("labels"), all.at("predictions"));
+        };
+        if (form == 3)
+          return TPUEstimatorSpec::Eval(loss, {of_dict, {{"predictions", y}, {"labels", truth}}});
         const std::map<std::string, Tensor> named = {{"predictions", y}, {"labels", truth}};
-        return TPUEstimatorSpec::Eval(loss, {[](const std::map<std::string, Tensor>& all) {
-                                               return TinyMetrics(all.at("labels"),
-                                                                  all.at("predictions"));
-                                             },
-                                             named});
+        return TPUEstimatorSpec::Eval(loss, {of_dict, named});
       };
       TinyTPUEstimator estimator(options);
       const auto result = estimator.Evaluate(TinyEvalInput);

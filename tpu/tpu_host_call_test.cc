@@ -1,4 +1,5 @@
 // Training on replicas: host_call.
+#include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
@@ -39,6 +40,33 @@ TEST_F(TPUHostCallTest, HostCallRunsAtEveryStepOrEveryNthOfALoop) {
   EXPECT_THAT(records(4, 1), ElementsAre(0, 5, 10, 15, 20, 25, 30, 35, 40));
   EXPECT_THAT(records(4, 2), ElementsAre(0, 10, 20, 25, 35));
   EXPECT_THAT(records(0, 2), ElementsAre(0, 5, 10, 15, 20, 25, 30, 35, 40)) << "locally, always";
+}
+
+TEST_F(TPUHostCallTest, ALambdaTakesEachTensorAsAParameter) {
+  std::vector<std::string> seen;
+  auto options = TinyTPUOptions(Dir(), 2);
+  options.model_fn = [&seen](const Features& features, const Labels& labels, Mode mode,
+                             const Params& params) {
+    const ModelSpec spec = TinyTPUModel(features, labels, mode, params).spec();
+    const HostCall call{[&seen](const Array& step, const Array& x) {
+                          seen.push_back(step.TypeString() + " " + x.TypeString());
+                        },
+                        {Reshape(GetOrCreateGlobalStep(), Shape{1}), features["x"]}};
+    return TPUEstimatorSpec::Train(spec.loss, spec.train_op, {.host_call = call});
+  };
+  TinyTPUEstimator estimator(options);
+  EST_ASSERT_OK(estimator.Train(TinyTrainInput, Steps(1)));
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_THAT(seen[0], HasSubstr("i64 [2] f32 ["));
+
+  options.config.model_dir = Dir();
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const Params& params) {
+    const ModelSpec spec = TinyTPUModel(features, labels, mode, params).spec();
+    const HostCall call{[](const Array&, const Array&) {}, {features["x"]}};
+    return TPUEstimatorSpec::Train(spec.loss, spec.train_op, {.host_call = call});
+  };
+  EXPECT_THAT(TrainError(options), HasSubstr("host_call: the function takes 2 tensors, given 1"));
 }
 
 TEST_F(TPUHostCallTest, AScalarInHostCallIsRefusedAndItsErrorStopsTraining) {

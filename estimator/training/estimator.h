@@ -11,7 +11,6 @@
 #define ESTIMATOR_TRAINING_ESTIMATOR_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -19,6 +18,7 @@
 #include "estimator/training/estimator_base.h"
 #include "estimator/training/estimator_spec.h"
 #include "estimator/training/model/local_strategy.h"
+#include "estimator/training/model/model_fn.h"
 
 namespace estimator {
 
@@ -31,7 +31,7 @@ struct EstimatorParams {
 template <typename Params = EstimatorParams>
 class Estimator : public EstimatorOf<Params> {
  public:
-  using ModelFn = std::function<EstimatorSpec(const Features&, const Labels&, Mode, const Params&)>;
+  using ModelFn = ModelFnOf<EstimatorSpec, Params>;  // the parameters of a model_fn
 
   struct Options {
     ModelFn model_fn = nullptr;

@@ -14,6 +14,7 @@
 
 #include <ostream>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -28,9 +29,12 @@ class ReferenceMatcher {
   ReferenceMatcher(std::string folder, ReplayOptions options)
       : folder_(std::move(folder)), options_(std::move(options)) {}
 
-  // model_fn: a function that converts to a Model, or a Model with params.
+  // model_fn: any that the estimators take, or a Model with params.
   template <typename ModelFn>
   bool MatchAndExplain(const ModelFn& model_fn, ::testing::MatchResultListener* listener) const {
+    static_assert(std::is_convertible_v<ModelFn, Model>,
+                  "MatchesReference takes a model_fn, or replay::Model::Of<MyParams>(model_fn) for "
+                  "a lambda with `auto` parameters");
     const absl::StatusOr<ReplayReport> report = Replay(Model(model_fn), folder_, options_);
     if (!report.ok()) {
       *listener << "the replay failed: " << report.status();

@@ -70,6 +70,16 @@ void CheckMetric(const std::string& name, const Metric& metric, Violations& viol
   }
 }
 
+template <typename Result, typename Value>
+void CheckFunction(absl::string_view name, const HostFunction<Result, Value>& function,
+                   Violations& violations) {
+  if (!function.status.ok()) {
+    violations.Add(name, ": ", function.status.message());
+  } else if (!function.fn) {
+    violations.Add(name, " has no function");
+  }
+}
+
 }  // namespace
 
 absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
@@ -95,7 +105,7 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
   if (spec.mode == Mode::kEval) {
     for (const auto& [name, metric] : spec.eval_metric_ops) CheckMetric(name, metric, violations);
     if (spec.eval_metrics.has_value()) {
-      if (!spec.eval_metrics->fn) violations.Add("eval_metrics has no function");
+      CheckFunction("eval_metrics", *spec.eval_metrics, violations);
       for (size_t i = 0; i < spec.eval_metrics->tensors.size(); ++i) {
         const Tensor& tensor = spec.eval_metrics->tensors[i];
         if (!tensor.valid()) {
@@ -112,7 +122,7 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
     }
   }
   if (spec.host_call.has_value()) {
-    if (!spec.host_call->fn) violations.Add("host_call has no function");
+    CheckFunction("host_call", *spec.host_call, violations);
     for (const Tensor& tensor : spec.host_call->tensors) {
       if (!tensor.valid()) {
         violations.Add("a tensor of host_call is not a tensor");

@@ -16,6 +16,7 @@
 #include "estimator/nn/metrics/metric.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/input/mode.h"
+#include "estimator/training/model/host_function.h"
 #include "estimator/training/model/scaffold.h"
 
 namespace estimator {
@@ -23,19 +24,12 @@ namespace estimator {
 using metrics::Metric;
 using metrics::MetricMap;
 
-// Metrics that are computed on the host from the replicas' tensors, concatenated on axis 0.
-struct HostMetrics {
-  // Builds the metrics from placeholders for `tensors`, in order.
-  std::function<MetricMap(const std::vector<Tensor>&)> fn;
-  std::vector<Tensor> tensors = {};
-};
-
+// A function that builds metrics on the host from placeholders for the replicas' tensors, which are
+// concatenated on axis 0.
+using HostMetrics = HostFunction<MetricMap, Tensor>;
 // A function that is called on the host after every step, with the replicas' tensors concatenated
 // on axis 0.
-struct HostCall {
-  std::function<absl::Status(const std::vector<Array>&)> fn;
-  std::vector<Tensor> tensors = {};
-};
+using HostCall = HostFunction<absl::Status, Array>;
 
 struct ModelSpec {
   Mode mode = Mode::kTrain;
