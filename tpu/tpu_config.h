@@ -25,7 +25,7 @@ struct TPUConfig {
   // PER_HOST_V1: evaluation and prediction distribute batches as training does. SLICED: they split
   // batches of the global batch size.
   InputPipelineConfig eval_training_input_configuration = InputPipelineConfig::PER_HOST_V1;
-  std::string tpu_job_name = "";
+  std::string tpu_job_name = "";  // has no effect but a warning: replicas run in this process
   // In training, host_call runs at every n-th step of a loop.
   int64_t experimental_host_call_every_n_steps = 1;
 
@@ -41,8 +41,8 @@ struct TPUConfig {
 //   config.tpu_config = {.iterations_per_loop = 50, .num_shards = 8};
 struct RunConfig : estimator::RunConfig {
   TPUConfig tpu_config;
-  // The addresses of TPUs. They have no effect here: replicas always run in this process. They
-  // exist for programs that set or read them.
+  // The addresses of TPUs. Nothing reads them, because replicas always run in this process. They
+  // exist for programs that set them; TPUEstimator then logs a warning.
   std::string master;
   std::string evaluation_master;
 

@@ -5,11 +5,29 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "glog/logging.h"
 
 namespace estimator::tpu {
+namespace {
+
+// Logs the fields of the config that a program set and nothing reads.
+void WarnOfUnusedFields(const RunConfig& config) {
+  const std::pair<const char*, const std::string&> fields[] = {
+      {"RunConfig.master", config.master},
+      {"RunConfig.evaluation_master", config.evaluation_master},
+      {"TPUConfig.tpu_job_name", config.tpu_config.tpu_job_name}};
+  for (const auto& [name, value] : fields) {
+    LOG_IF(WARNING, !value.empty())
+        << name << " = \"" << value << "\" has no effect: this program does not connect to TPUs; "
+        << "with use_tpu, " << config.tpu_config.replicas() << " replicas run in this process";
+  }
+}
+
+}  // namespace
 
 absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn,
                               const Params& params) {
+  WarnOfUnusedFields(settings.config);
   EST_RETURN_IF_ERROR(settings.config.Validate());
   std::vector<std::string> violations;
   if (!has_model_fn) violations.push_back("model_fn must be given");

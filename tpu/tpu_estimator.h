@@ -13,7 +13,6 @@
 #define TPU_TPU_ESTIMATOR_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,7 +58,8 @@ struct TPUEstimatorSettings {
   CompileOptions compile_options = {};
 };
 
-// Errors: INVALID_ARGUMENT listing everything that is missing or out of range.
+// Errors: INVALID_ARGUMENT listing everything that is missing or out of range. Logs a warning for
+// each field of the config that has no effect, such as `master`, and is set.
 absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn,
                               const Params& params);
 std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings);
@@ -77,7 +77,7 @@ template <typename P = Params>
 class TPUEstimator : public EstimatorOf<P> {
  public:
   static_assert(std::is_base_of_v<Params, P>, "the params struct must inherit tpu::Params");
-  using ModelFn = std::function<TPUEstimatorSpec(const Features&, const Labels&, Mode, const P&)>;
+  using ModelFn = ModelFnOf<TPUEstimatorSpec, P>;  // the parameters of a model_fn
 
   struct Options {
     ModelFn model_fn = nullptr;
@@ -117,21 +117,22 @@ class TPUEstimator : public EstimatorOf<P> {
 
   TPUEstimator(Shared, const All& all) : TPUEstimator(all, Settings(*all)) {}
   TPUEstimator(const All& all, const TPUEstimatorSettings& settings)
-      : EstimatorOf<P>({.strategy = MakeStrategy(
-                            CallModelFn(all,
-                                        [settings](Mode mode, int64_t batch_size, P& params) {
-                                          FillParams(settings, mode, batch_size, params);
-                                        }),
-                            settings),
-                        .config = all->config,
-                        .warm_start_from = all->warm_start_from,
-                        .status = ValidateSettings(settings, all->model_fn != nullptr, all->params),
-                        .export_passes = ExportPasses(all, settings),
-                        .serving_pass = Pass(all, settings, /*use_tpu=*/false)},
-                       std::shared_ptr<const P>(all, &all->params),
-                       [settings](const InputFn::Call& call, P& params) {
-                         FillParams(settings, call, params);
-                       }),
+      : EstimatorOf<P>(
+            {.strategy =
+                 MakeStrategy(CallModelFn(all,
+                                          [settings](Mode mode, int64_t batch_size, P& params) {
+                                            FillParams(settings, mode, batch_size, params);
+                                          }),
+                              settings),
+             .config = all->config,
+             .warm_start_from = all->warm_start_from,
+             .status = ValidateSettings(settings, static_cast<bool>(all->model_fn), all->params),
+             .export_passes = ExportPasses(all, settings),
+             .serving_pass = Pass(all, settings, /*use_tpu=*/false)},
+            std::shared_ptr<const P>(all, &all->params),
+            [settings](const InputFn::Call& call, P& params) {
+              FillParams(settings, call, params);
+            }),
         config_(all->config) {
     config_.model_dir = EstimatorBase::config().model_dir;
   }
@@ -155,9 +156,7 @@ class TPUEstimator : public EstimatorOf<P> {
                        int64_t batch_size) -> absl::StatusOr<ModelSpec> {
       P params = all->params;
       fill(mode, batch_size, params);
-      const TPUEstimatorSpec spec = all->model_fn(features, labels, mode, params);
-      if (!spec.status().ok()) return spec.status();
-      return spec.spec();
+      return all->model_fn(features, labels, mode, params).spec();
     };
   }
   static ExportPass Pass(const All& all, const TPUEstimatorSettings& settings, bool use_tpu) {

@@ -1,14 +1,25 @@
 #include "tpu/tpu_estimator.h"
 
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator::tpu {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct LineParams : Params {
   double learning_rate = 0.1;
@@ -42,7 +53,7 @@ TPUEstimatorSpec LineModel(const Features& features, const Tensor& labels, Mode 
       loss, CrossShardOptimizer(train::GradientDescent(params.learning_rate)).Minimize(loss));
 }
 
-class TPUEstimatorTest : public testing::Test {
+class TPUEstimatorTest : public ::testing::Test {
  protected:
   TPUEstimator<LineParams>::Options Options(bool use_tpu, const std::string& dir) {
     RunConfig config;
@@ -68,6 +79,36 @@ TEST_F(TPUEstimatorTest, ConfigIsThatOfTheOptionsWithTheModelDirInUse) {
   EXPECT_EQ(estimator.config().model_dir, estimator.model_dir());
   const TPUEstimator<> empty({});
   EXPECT_EQ(empty.config().master, "");
+}
+
+TEST_F(TPUEstimatorTest, FieldsThatNothingReadsAreSaidWhenTheyAreSet) {
+  RunConfig config;
+  config.model_dir = dir_.File("unused");
+  const auto log_of = [&config] {
+    const estimator::testing::CapturedLog log;
+    const TPUEstimator<LineParams> estimator({.model_fn = LineModel, .config = config});
+    return absl::StrJoin(log.warnings, "\n");
+  };
+  EXPECT_THAT(log_of(), Not(HasSubstr("has no effect")));
+  config.master = "grpc://10.0.0.2:8470";
+  config.evaluation_master = "grpc://10.0.0.3:8470";
+  config.tpu_config.tpu_job_name = "worker";
+  EXPECT_THAT(log_of(),
+              AllOf(HasSubstr("RunConfig.master = \"grpc://10.0.0.2:8470\" has no effect"),
+                    HasSubstr("RunConfig.evaluation_master = \"grpc://10.0.0.3:8470\" has no"),
+                    HasSubstr("TPUConfig.tpu_job_name = \"worker\" has no effect")));
+}
+
+// The strings of a user's program may be std::string_views.
+TEST_F(TPUEstimatorTest, NamesOfVariablesAreReadInALoopAndGivenAsViews) {
+  TPUEstimator<LineParams> estimator(Options(false, "names"));
+  EST_ASSERT_OK(estimator.Train(TrainPoints, MaxSteps(1)));
+  std::vector<std::string> names;
+  for (const std::string& name : *estimator.GetVariableNames()) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("dense/bias", "dense/kernel", "global_step"));
+  const std::string_view step = "global_step";
+  EXPECT_EQ(estimator.GetVariableValue(step)->scalar<int64_t>(), 1);
+  EXPECT_EQ(LoadVariable(std::string_view(estimator.model_dir()), step)->scalar<int64_t>(), 1);
 }
 
 TEST_F(TPUEstimatorTest, TrainsEvaluatesAndPredictsTheSameOnTheCpuAndOnShards) {

@@ -72,11 +72,10 @@ tpu::RunConfig MakeRunConfig() {
 }  // namespace
 
 tpu::RunConfig RunConfigFromFlags() {
-  if (!FLAGS_tpu.empty() || !FLAGS_master.empty()) {
-    LOG(WARNING) << "--tpu and --master have no effect: this program does not connect to TPUs; "
-                    "with --use_tpu, "
-                 << FLAGS_num_shards << " replicas run in this process";
-  }
+  // TPUEstimator warns of --master.
+  LOG_IF(WARNING, !FLAGS_tpu.empty())
+      << "--tpu has no effect: this program does not connect to TPUs; with --use_tpu, "
+      << FLAGS_num_shards << " replicas run in this process";
   return MakeRunConfig();
 }
 
