@@ -10,6 +10,7 @@
 #include "estimator/base/strings.h"
 #include "estimator/runtime/arena_fence.h"
 #include "estimator/runtime/compare_kernels.h"
+#include "estimator/runtime/name_table.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/program.h"
 #include "estimator/runtime/program_impl.h"
@@ -68,6 +69,10 @@ struct ProgramRun::State {
   absl::Status RunInstruction(size_t i);
   absl::Status RunInstruction(size_t i, Trace* trace);  // null: not traced
   absl::Status RunChecked(size_t i, const ir::Node& node);
+  // The status of the kernel of `node`, with the name of the node.
+  absl::Status Failed(const ir::Node& node, const absl::Status& status) const {
+    return Annotate(ir::NameTable(status, impl->module, node), node.name);
+  }
 };
 
 // Computes all addresses. It is cheap compared to a step, and runs only when the arena or a feed
@@ -241,7 +246,7 @@ absl::Status ProgramRun::State::RunInstruction(size_t i) {
   if constexpr (ArenaFence::kActive) AllowOperands(fence, i, node);
   if (impl->options.check_kernels && impl->checked[i]) return RunChecked(i, node);
   const absl::Status status = instruction.kernel->Run(args[i]);
-  return status.ok() ? status : Annotate(status, node.name);
+  return status.ok() ? status : Failed(node, status);
 }
 
 absl::Status ProgramRun::State::RunInstruction(size_t i, Trace* trace) {
@@ -267,7 +272,7 @@ absl::Status ProgramRun::State::RunChecked(size_t i, const ir::Node& node) {
     before.push_back(
         wrap(spec.inputs[k], args[i].inputs[k]).Clone());  // the kernel may overwrite it
   }
-  EST_RETURN_IF_ERROR(Annotate(impl->code.instructions[i].kernel->Run(args[i]), node.name));
+  EST_RETURN_IF_ERROR(Failed(node, impl->code.instructions[i].kernel->Run(args[i])));
   for (size_t k = 0; k < spec.outputs.size(); ++k)
     after.push_back(wrap(spec.outputs[k], args[i].outputs[k]));
   return Annotate(ir::CheckAgainstReference(node, spec, before, after, args[i].step), node.name);

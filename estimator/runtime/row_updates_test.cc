@@ -14,6 +14,7 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/runtime/cpu_backend.h"
@@ -194,6 +195,21 @@ TEST_F(RowUpdates, OfTensorsAreInPlaceToo) {
   ExpectBitsOfCopies(spec);
 }
 
+TEST_F(RowUpdates, ALookUpOutsideOfItsTableNamesTheTable) {
+  VariableStore store;
+  EST_ASSERT_OK(InitializeVariables(graph_, store));
+  const std::unique_ptr<Backend> backend = MakeCpuBackend(store);
+  Array ids(DType::kInt64, {kBatch});
+  ids.data<int64_t>()[3] = -1;
+  for (const Tensor& rows : {Gather(table_, ids_), Gather(Cast(table_, DType::kBfloat16), ids_),
+                             GatherNd(table_, ExpandDims(ids_, 1))}) {
+    loss_ = ReduceSum(Cast(rows, DType::kFloat32));
+    EXPECT_THAT(RunOnce(*backend, graph_, Spec(), {ids}),
+                ErrorHas("indices[3] = -1 is not in [0, 1000); the table is 'table', "))
+        << rows.name();
+  }
+}
+
 TEST_F(RowUpdates, WithAnIndexOutsideOfTheTableChangeNothing) {
   const Tensor rows = Gather(accum_, Minimum(ids_, int64_t{kRows - 1}));
   loss_ = ReduceSum(rows);
@@ -205,7 +221,8 @@ TEST_F(RowUpdates, WithAnIndexOutsideOfTheTableChangeNothing) {
   Array ids(DType::kInt64, {kBatch});
   ids.data<int64_t>()[5] = kRows;
   const auto ran = RunOnce(*backend, graph_, Spec(), {ids});
-  EXPECT_THAT(ran, ErrorHas("indices[5] = 1000 is not in [0, 1000)"));
+  EXPECT_THAT(ran,
+              ErrorHas("indices[5] = 1000 is not in [0, 1000); the table is 'table', f32 [1000,"));
   EXPECT_TRUE(SameBits(*store.Peek("table"), table));
   EXPECT_TRUE(SameBits(*store.Peek("accum"), accum));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/runtime/name_table.h"
 
 namespace estimator::ir {
 namespace {
@@ -73,6 +74,8 @@ void CheckScatteredIndices(Module& module) {
     check.outputs = {spec};
     check.attrs.Set("limits",
                     std::vector<int64_t>(dims.begin(), dims.begin() + spec.shape.dim(-1)));
+    check.attrs.Set(kTableAttr, absl::StrCat("'", At(module.variables, table.index).name, "', ",
+                                             module.spec(value).ToString()));
     module.node(value).inputs[1] = {static_cast<int>(module.nodes.size()), 0};
     module.nodes.push_back(std::move(check));
   }
