@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes every reference run of testdata/reference again with this machine's TensorFlow, and replays it: from the initial
-values, and from TensorFlow's checkpoint of step 20, including slots, with every optimizer.
+values, and from TensorFlow's checkpoint of step 20, including slots, with every optimizer. Before that, checks
+reference_lib on a model with tensors that TensorFlow cannot fetch.
 
 Usage: check_references.py REPLAY_REFERENCE     (built from //tools/replay:replay_reference)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
@@ -33,7 +34,52 @@ def check(program, steps_before):
             sys.exit("check_references: some differ")
 
 
+# A case whose loop has a Tanh that cannot be fetched, and an Elu beside it that can.
+LOOP_CASE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import reference_lib
+tf1 = reference_lib.tf1
+tf1.disable_control_flow_v2()
+
+def model_fn(features, labels):
+    w = tf1.get_variable("w", [3], initializer=tf1.ones_initializer())
+    _, x = tf1.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, tf1.tanh(x * w)), [0, features])
+    x = tf1.nn.elu(x)
+    return reference_lib.Step(tf1.reduce_sum(x), tf1.train.GradientDescentOptimizer(0.1).minimize(
+        tf1.reduce_sum(x), tf1.train.get_global_step()))
+
+batches = {"features": np.ones([2, 4, 3], np.float32)}
+reference_lib.generate(__file__, model_fn, "a loop", batches=batches, num_steps=2, forward_ops=FORWARD_OPS)
+"""
+
+
+def check_library():
+    here = os.path.dirname(os.path.abspath(__file__))
+    reference = os.path.join(here, "..", "reference")
+    for forward_ops, recorded in (("None", ["forward/Elu/0"]), ("set()", [])):
+        with tempfile.TemporaryDirectory() as directory:
+            case = os.path.join(directory, "generate.py")
+            with open(case, "w", encoding="utf-8") as f:
+                f.write(LOOP_CASE.replace("FORWARD_OPS", forward_ops))
+            run = subprocess.run([sys.executable, case, reference], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 text=True, check=False)
+            if run.returncode != 0:
+                sys.exit(f"check_references: forward_ops={forward_ops} failed:\n{run.stdout}")
+            if ("while/Tanh" in run.stdout) != (forward_ops == "None"):
+                sys.exit(f"check_references: the tensor of the loop is not named:\n{run.stdout}")
+            names = subprocess.run(
+                [sys.executable, "-c", "import sys, tensorflow as tf; print(*sorted(name for name, _ in "
+                 "tf.train.list_variables(sys.argv[1])))", os.path.join(directory, "results")],
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout.split()
+            forward = [name for name in names if name.startswith("forward/")]
+            if forward != recorded or "gradient/w" not in names:
+                sys.exit(f"check_references: forward_ops={forward_ops} recorded {names}")
+
+
 def main():
+    check_library()
     program = os.path.abspath(sys.argv[1])
     for steps_before in (0, 20):
         print(f"from step {steps_before}:" if steps_before else "from the initial values:")

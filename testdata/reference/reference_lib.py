@@ -42,6 +42,9 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     shared: instead of batches: a folder of generate_shared, whose initial checkpoint, batches, forward tensors and
       gradients this case uses.
     initial: {variable: array}: replaces values of the initializers, before anything is recorded.
+    forward_ops: the ops whose outputs are recorded; None: FORWARD_OPS; set(): none. An output that TensorFlow cannot
+      fetch (inside a while_loop or a cond), or whose shape is not static, is left out with a line that says so.
+    max_forward_elements: larger outputs are left out.
     steps_before: TRAIN: the number of steps before the initial checkpoint, which then has slots and global_step too. The
       environment variable REFERENCE_STEPS_BEFORE sets it for every case that is not random. (In a random case, the
       numbers of an op depend on how often its session drew before.)
@@ -66,7 +69,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
             _write_bundle(os.path.join(folder, "batches"), batches)
         if not begins_as_shared:
             run.save_initial(session, folder)
-            expected.update(run.first_step(session, forward_ops or FORWARD_OPS, max_forward_elements))
+            expected.update(run.first_step(session, forward_ops, max_forward_elements))
         if not random:
             expected.update(run.steps(session, num_steps))
     if random:
@@ -100,6 +103,7 @@ def generate_shared(case_file, loss_fn, batches, forward_ops=None, max_forward_e
     """Writes the files that the cases of one network share: initial, batches, and step_1 (forward tensors, gradients).
 
     loss_fn(features, labels): builds the network and returns its loss.
+    forward_ops, max_forward_elements: as in generate.
     """
     folder = _folder(case_file)
     run = _Run(lambda features, labels: Step(loss=loss_fn(features, labels)), batches, "TRAIN")
@@ -108,7 +112,7 @@ def generate_shared(case_file, loss_fn, batches, forward_ops=None, max_forward_e
         run.save_initial(session, folder)
         _write_bundle(os.path.join(folder, "batches"), batches)
         _write_bundle(os.path.join(folder, "step_1"),
-                      run.first_step(session, forward_ops or FORWARD_OPS, max_forward_elements))
+                      run.first_step(session, forward_ops, max_forward_elements))
     _write_sums(folder)
     print(f"{os.path.basename(folder)}: {_size(folder)} bytes")
 
@@ -210,7 +214,11 @@ class _Run:
 
 
 def _forward_tensors(graph, outputs, forward_ops, max_elements):
-    """Returns the tensors of the given ops from which outputs are computed, in the order of their creation."""
+    """Returns the tensors of the given ops from which outputs are computed, in the order of their creation.
+
+    Prints those that have to be left out because TensorFlow cannot fetch them, or because their size is not known.
+    """
+    forward_ops = FORWARD_OPS if forward_ops is None else forward_ops
     needed, pending = set(), [tensor.op for tensor in outputs]
     while pending:
         op = pending.pop()
@@ -218,7 +226,12 @@ def _forward_tensors(graph, outputs, forward_ops, max_elements):
             needed.add(op)
             pending.extend(tensor.op for tensor in op.inputs)
     tensors = [op.outputs[0] for op in graph.get_operations() if op in needed and op.type in forward_ops]
-    return [t for t in tensors if t.dtype.is_floating and 1 < t.shape.num_elements() <= max_elements]
+    tensors = [t for t in tensors if t.dtype.is_floating]
+    fetchable = [t for t in tensors if graph.is_fetchable(t) and t.shape.num_elements() is not None]
+    skipped = [t.name for t in tensors if not any(t is other for other in fetchable)]
+    if skipped:
+        print(f"not recorded, because TensorFlow cannot fetch them or their shape is not static: {', '.join(skipped)}")
+    return [t for t in fetchable if 1 < t.shape.num_elements() <= max_elements]
 
 
 def _folder(case_file):
