@@ -1,26 +1,60 @@
-#include "models/mnist/mnist.h"
+// Trains, evaluates and uses a small network on MNIST, with Estimator. mnist_tpu.cc is the same
+// program with TPUEstimator: read both side by side.
+//
+//   mnist                                                with drawn digits
+//   mnist --data_dir=$HOME/mnist --model_dir=/tmp/mnist  with MNIST
+#include <gflags/gflags.h>
 
-#include "estimator/nn/layers/conv.h"
-#include "estimator/nn/layers/core.h"
-#include "estimator/nn/layers/dense.h"
-#include "estimator/nn/layers/pooling.h"
-#include "estimator/ops/activations.h"
-#include "estimator/ops/math_binary.h"
-#include "estimator/ops/math_unary.h"
-#include "estimator/ops/shape_ops.h"
+#include "estimator/base/main.h"
+#include "estimator/estimator.h"
+#include "models/common/run_config_flags.h"
+#include "models/mnist/mnist_data.h"
+#include "models/mnist/mnist_program.h"
+#include "models/mnist/network.h"
 
-namespace estimator::mnist {
+namespace estimator {
+namespace {
 
-Tensor Inference(const Tensor& image, Mode mode) {
-  using namespace layers;  // NOLINT: a network reads like its Python twin
-  Tensor x = Cast(Reshape(image, {-1, 28, 28, 1}), DType::kFloat32) * (1.f / 255);
-  x = Conv2D(x, {.filters = 32, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
-  x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
-  x = Conv2D(x, {.filters = 64, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
-  x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
-  x = Dense(Flatten(x), {.units = 1024, .activation = Relu});
-  x = Dropout(x, {.rate = 0.4, .training = mode == Mode::kTrain});
-  return Dense(x, {.units = 10});
+struct MnistParams : EstimatorParams {
+  mnist::OptimizerOptions optimizer;
+};
+
+MetricMap TestMetrics(const Tensor& labels, const Tensor& logits) {
+  return {{"accuracy", metrics::Accuracy(labels, ArgMax(logits, 1))}};
 }
 
-}  // namespace estimator::mnist
+EstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode,
+                      const MnistParams& params) {
+  const Tensor logits = mnist::Inference(features["image"], mode);  // f32 [N, 10]
+  if (mode == Mode::kPredict) {
+    return EstimatorSpec::Predict(
+        {{"class_ids", ArgMax(logits, 1)}, {"probabilities", Softmax(logits)}});
+  }
+  const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
+  if (mode == Mode::kEval) {
+    return EstimatorSpec::Eval(loss, TestMetrics(labels, logits));
+  }
+  const auto optimizer = mnist::MakeOptimizer(params.optimizer);
+  return EstimatorSpec::Train(loss, optimizer->Minimize(loss));
+}
+
+absl::Status Run() {
+  EST_RETURN_IF_ERROR(RequireRunConfigFlags(
+      mnist::FlagRequirements({"batch_size", FLAGS_batch_size > 0, "positive"})));
+  EST_ASSIGN_OR_RETURN(const mnist::MnistData data,
+                       mnist::LoadMnist(FLAGS_data_dir, FLAGS_batch_size));
+  MnistParams params;
+  params.batch_size = FLAGS_batch_size;
+  params.optimizer = mnist::OptimizerFromFlags();
+  Estimator<MnistParams> estimator(
+      {.model_fn = ModelFn, .config = EstimatorRunConfigFromFlags(), .params = params});
+  return mnist::TrainEvaluateAndPredict(estimator, data);
+}
+
+}  // namespace
+}  // namespace estimator
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage("trains a network on MNIST with Estimator, evaluates it and predicts");
+  return estimator::Main(argc, argv, estimator::Run);
+}

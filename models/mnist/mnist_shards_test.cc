@@ -18,8 +18,8 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "models/mnist/digits.h"
-#include "models/mnist/mnist.h"
 #include "models/mnist/mnist_data.h"
+#include "models/mnist/network.h"
 #include "tpu/tpu_estimator.h"
 
 namespace estimator::mnist {

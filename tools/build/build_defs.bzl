@@ -129,7 +129,7 @@ TEST_COPTS = ["-O1"]
 # compilation takes a quarter less than with -O2.
 PROGRAM_COPTS = ["-O1"]
 
-def estimator_binary(name, srcs = None, deps = [], copts = ["-Wall"], **kwargs):
+def estimator_binary(name, srcs = None, deps = [], copts = ["-Wall", "-Werror=unused-result"], **kwargs):
     """A program that trains a model: NAME.cc by default, with //tpu and //estimator/base:main.
 
     It begins with a precompiled tpu/tpu_estimator.h, so that an edit costs half of the time. If a function of

@@ -21,7 +21,7 @@
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "models/mnist/digits.h"
-#include "models/mnist/mnist.h"
+#include "models/mnist/network.h"
 #include "models/mnist/mnist_data.h"
 #include "tpu/tpu_estimator.h"
 

@@ -1,4 +1,4 @@
-#include "models/mnist/mnist.h"
+#include "models/mnist/network.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,11 @@
-// The MNIST network, shared by training, evaluation and prediction.
-#ifndef MODELS_MNIST_MNIST_H_
-#define MODELS_MNIST_MNIST_H_
+// The MNIST network and its optimizer, shared by mnist.cc and mnist_tpu.cc.
+#ifndef MODELS_MNIST_NETWORK_H_
+#define MODELS_MNIST_NETWORK_H_
+
+#include <memory>
 
 #include "estimator/graph/tensor.h"
+#include "estimator/nn/train/optimizer.h"
 #include "estimator/training/estimator_spec.h"
 
 namespace estimator::mnist {
@@ -17,6 +20,14 @@ namespace estimator::mnist {
 //   dense_1   10 units                kernel [1024,10]
 Tensor Inference(const Tensor& image, Mode mode);
 
+struct OptimizerOptions {
+  double learning_rate = 0.05;  // of the first step
+  double decay_steps = 97;      // the number of steps after which the rate is 5% lower
+  double momentum = 0;          // 0: plain gradient descent
+};
+// Gradient descent, with momentum if it is given, and a decaying rate.
+std::shared_ptr<train::Optimizer> MakeOptimizer(const OptimizerOptions& options);
+
 }  // namespace estimator::mnist
 
-#endif  // MODELS_MNIST_MNIST_H_
+#endif  // MODELS_MNIST_NETWORK_H_

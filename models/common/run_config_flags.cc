@@ -1,0 +1,103 @@
+#include "models/common/run_config_flags.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/file_system.h"
+#include "estimator/base/path.h"
+#include "estimator/base/usage_error.h"
+
+DEFINE_string(model_dir, "", "folder of checkpoints and event files; empty: a temporary folder");
+
+// The fields of RunConfig. The defaults are those of RunConfig, except for the seed.
+DEFINE_int64(seed, 1, "seed of initial values, shuffling and dropout");
+DEFINE_int64(save_checkpoints_steps, 0,
+             "steps between checkpoints; if given, replaces --save_checkpoints_secs");
+DEFINE_int64(save_checkpoints_secs, 600, "seconds between checkpoints");
+DEFINE_int64(save_summary_steps, 100, "steps between summaries; 0: none");
+DEFINE_int64(log_step_count_steps, 100, "steps between log lines; 0: none");
+DEFINE_int64(keep_checkpoint_max, 5, "number of checkpoints to keep; 0: all");
+DEFINE_bool(check_kernels, false,
+            "compare every op of every step with its reference kernel, and report the first that "
+            "differs; slow");
+
+namespace estimator {
+namespace {
+
+// Returns the value as a user would write it: gflags prints 0.1 with all its digits.
+std::string ValueOf(const std::string& flag) {
+  const gflags::CommandLineFlagInfo info = gflags::GetCommandLineFlagInfoOrDie(flag.c_str());
+  double number;
+  if (info.type == "double" && absl::SimpleAtod(info.current_value, &number)) {
+    return absl::StrCat(number);
+  }
+  return info.current_value;
+}
+
+bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
+
+}  // namespace
+
+RunConfig EstimatorRunConfigFromFlags() {
+  RunConfig config;
+  if (!FLAGS_model_dir.empty()) config.model_dir = FLAGS_model_dir;
+  config.tf_random_seed = FLAGS_seed;
+  if (WasGiven("save_checkpoints_steps"))
+    config.save_checkpoints_steps = FLAGS_save_checkpoints_steps;
+  if (WasGiven("save_checkpoints_secs")) config.save_checkpoints_secs = FLAGS_save_checkpoints_secs;
+  config.save_summary_steps = FLAGS_save_summary_steps;
+  config.log_step_count_steps = FLAGS_log_step_count_steps;
+  if (FLAGS_log_step_count_steps == 0) config.log_step_count_steps = std::nullopt;
+  config.keep_checkpoint_max = FLAGS_keep_checkpoint_max;
+  config.check_kernels = FLAGS_check_kernels;
+  return config;
+}
+
+absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requirements,
+                                   const std::function<absl::Status(const RunConfig&)>& validate) {
+  std::vector<std::string> violations;
+  for (const auto& [flag, holds, requirement, problem] : requirements) {
+    if (holds) continue;
+    violations.push_back(problem.empty() ? absl::StrCat("--", flag, " must be ", requirement,
+                                                        ", given ", ValueOf(flag))
+                                         : absl::StrCat("--", flag, ": ", problem));
+  }
+  const absl::Status model_dir = CheckWritableDirectory(FLAGS_model_dir);
+  if (!FLAGS_model_dir.empty() && !model_dir.ok()) {
+    violations.push_back(absl::StrCat("--model_dir: ", model_dir.message()));
+  }
+  RunConfig run_config = EstimatorRunConfigFromFlags();
+  if (FLAGS_log_step_count_steps < 0) {  // RunConfig has nullopt where the flag has 0
+    violations.push_back(
+        absl::StrCat("--log_step_count_steps must be >= 0 (0: no log lines), given ",
+                     FLAGS_log_step_count_steps));
+    run_config.log_step_count_steps = std::nullopt;
+  }
+  const absl::Status config = validate(run_config);
+  if (!config.ok()) violations.emplace_back(config.message());
+  if (violations.empty()) return absl::OkStatus();
+  return UsageError(absl::StrJoin(violations, "; "));
+}
+
+FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& status) {
+  return {.flag = flag,
+          .holds = status.ok(),
+          .requirement = "",
+          .problem = std::string(status.message())};
+}
+
+bool CanBeFolder(absl::string_view path) {
+  return path.empty() || CheckWritableDirectory(path).ok();
+}
+
+bool CanBeFile(absl::string_view path) {
+  if (path.empty()) return true;
+  const absl::string_view dirname = Dirname(path), folder = dirname.empty() ? "." : dirname;
+  return !IsDirectory(path) && IsDirectory(folder) && CheckWritableDirectory(folder).ok();
+}
+
+}  // namespace estimator

@@ -1,0 +1,51 @@
+// The flags of every program with an Estimator: model_dir and the fields of RunConfig; and checks of
+// flags.
+#ifndef MODELS_COMMON_RUN_CONFIG_FLAGS_H_
+#define MODELS_COMMON_RUN_CONFIG_FLAGS_H_
+
+#include <gflags/gflags.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "estimator/training/estimator.h"
+
+DECLARE_string(model_dir);
+
+namespace estimator {
+
+// Returns the RunConfig of an Estimator that the flags describe. A flag that was not given keeps
+// RunConfig's default. (TPUEstimator: RunConfigFromFlags of run_flags.h.)
+RunConfig EstimatorRunConfigFromFlags();
+
+// A requirement of a program for one of its flags, and whether the flag meets it.
+struct FlagRequirement {
+  std::string flag;  // "train_steps"
+  bool holds = true;
+  std::string requirement;  // "positive"
+  // A message to show instead of the requirement, if it needs more words.
+  std::string problem = "";
+};
+// Checks the program's requirements, and the flags of this file: model_dir must be writable, and
+// the RunConfig must be valid. Call it before any work.
+//   validate: checks the RunConfig; default: RunConfig::Validate.
+// Errors: a UsageError (base/usage_error.h) listing all violations, such as "--train_steps must be
+// positive, given 0".
+absl::Status RequireRunConfigFlags(
+    const std::vector<FlagRequirement>& requirements,
+    const std::function<absl::Status(const RunConfig&)>& validate = &RunConfig::Validate);
+
+// Requires that `status`, the result of a check of this flag's value, is OK. Its message is shown.
+FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& status);
+
+// Whether a file can be written to this path: its folder exists and is writable. True for "".
+bool CanBeFile(absl::string_view path);
+// Whether this path is a writable folder, or can be created as one. True for "".
+bool CanBeFolder(absl::string_view path);
+
+}  // namespace estimator
+
+#endif  // MODELS_COMMON_RUN_CONFIG_FLAGS_H_
