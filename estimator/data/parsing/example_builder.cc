@@ -6,16 +6,16 @@
 
 namespace estimator {
 
-ExampleBuilder& ExampleBuilder::Ints(const std::string& name, std::vector<int64_t> values) {
-  features_[name] = std::move(values);
+ExampleBuilder& ExampleBuilder::Ints(StringArg name, std::vector<int64_t> values) {
+  features_[std::string(name)] = std::move(values);
   return *this;
 }
-ExampleBuilder& ExampleBuilder::Floats(const std::string& name, std::vector<float> values) {
-  features_[name] = std::move(values);
+ExampleBuilder& ExampleBuilder::Floats(StringArg name, std::vector<float> values) {
+  features_[std::string(name)] = std::move(values);
   return *this;
 }
-ExampleBuilder& ExampleBuilder::Bytes(const std::string& name, std::vector<std::string> values) {
-  features_[name] = std::move(values);
+ExampleBuilder& ExampleBuilder::Bytes(StringArg name, std::vector<std::string> values) {
+  features_[std::string(name)] = std::move(values);
   return *this;
 }
 

@@ -9,14 +9,16 @@
 #include <variant>
 #include <vector>
 
+#include "estimator/base/string_arg.h"
+
 namespace estimator {
 
 class ExampleBuilder {
  public:
   // Sets a feature. It replaces an earlier feature of the same name.
-  ExampleBuilder& Ints(const std::string& name, std::vector<int64_t> values);
-  ExampleBuilder& Floats(const std::string& name, std::vector<float> values);
-  ExampleBuilder& Bytes(const std::string& name, std::vector<std::string> values);
+  ExampleBuilder& Ints(StringArg name, std::vector<int64_t> values);
+  ExampleBuilder& Floats(StringArg name, std::vector<float> values);
+  ExampleBuilder& Bytes(StringArg name, std::vector<std::string> values);
   // The serialized Example. The same features always give the same bytes.
   std::string Serialize() const;
 
