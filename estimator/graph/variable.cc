@@ -84,11 +84,11 @@ Tensor DefaultInitialValue(Graph& graph, const Shape& shape, DType dtype) {
 std::string ReuseAdvice(const Graph& graph, const std::string& name) {
   std::vector<std::string> names;
   for (const Variable& variable : graph.variables()) names.push_back(variable.name());
-  if (names.empty()) return "the graph has no variables yet";
+  if (names.empty()) return "the graph has no variables yet;";
   const std::optional<std::string> nearest = NearestName(name, names);
-  return nearest.has_value()
-             ? absl::StrCat("did you mean '", *nearest, "'?")
-             : absl::StrCat("the graph has ", names.size(), " variables, none with a similar name");
+  return nearest.has_value() ? absl::StrCat("did you mean '", *nearest, "'?")
+                             : absl::StrCat("the graph has ", names.size(),
+                                            " variables, none with a similar name;");
 }
 
 }  // namespace
@@ -118,7 +118,9 @@ Variable GetVariable(StringArg name, const Shape& shape, const VariableOptions& 
     if (scope.reuse == Reuse::kFalse) {
       return fail(absl::StrCat(
           "variable '", full,
-          "' already exists; to share it, open its VariableScope with .reuse = Reuse::kTrue"));
+          "' already exists; to share it, write `const VariableScope shared(GetVariableScope(), "
+          "{.reuse = Reuse::kAuto});` before this call; else give the layer or scope another "
+          "name"));
     }
     if (!(existing->spec() == spec)) {
       return fail(absl::StrCat("variable '", full, "' is ", existing->spec().ToString(),
@@ -129,7 +131,7 @@ Variable GetVariable(StringArg name, const Shape& shape, const VariableOptions& 
   if (scope.reuse == Reuse::kTrue) {
     return fail(absl::StrCat("variable '", full,
                              "' does not exist, and its VariableScope has Reuse::kTrue; ",
-                             ReuseAdvice(graph, full)));
+                             ReuseAdvice(graph, full), " Reuse::kAuto would create it"));
   }
   if (!shape.fully_known()) {
     return fail(absl::StrCat("variable '", full, "' needs a known shape, not ", shape.ToString()));
@@ -196,32 +198,82 @@ Tensor InitializedValue(const Variable& variable) {
   return value;
 }
 
+namespace {
+
+// A copy without the counts, which are large.
+VariableScopeState WithoutCounts(const VariableScopeState& state) {
+  return {.prefix = state.prefix,
+          .original_name_scope = state.original_name_scope,
+          .reuse = state.reuse,
+          .initializer = state.initializer,
+          .regularizer = state.regularizer,
+          .open_counts = {}};
+}
+
+}  // namespace
+
+CapturedVariableScope GetVariableScope() {
+  const VariableScopeState& state = Graph::Current().variable_scope();
+  return {.name = std::string(absl::StripSuffix(state.prefix, "/")),
+          .original_name_scope = state.original_name_scope,
+          .reuse = state.reuse,
+          .initializer = state.initializer,
+          .regularizer = state.regularizer};
+}
+
+void ReuseVariables() { Graph::Current().variable_scope().reuse = Reuse::kTrue; }
+
 VariableScope::VariableScope(StringArg name, VariableScopeOptions options)
     : graph_(Graph::Current()),
       previous_name_scope_(graph_.name_scope_),
-      previous_prefix_(graph_.variable_scope_.prefix),
-      previous_reuse_(graph_.variable_scope_.reuse),
-      previous_initializer_(graph_.variable_scope_.initializer),
-      previous_regularizer_(graph_.variable_scope_.regularizer) {
+      previous_(WithoutCounts(graph_.variable_scope_)),
+      counts_are_restored_(false) {
   VariableScopeState& state = graph_.variable_scope_;
-  prefix_ = absl::StrCat(state.prefix, name, "/");
-  state.prefix = prefix_;
-  ++state.open_counts[prefix_];
-  if (options.reuse != Reuse::kInherit && state.reuse != Reuse::kTrue) state.reuse = options.reuse;
+  // TensorFlow's root has no name, so that "" in it does not add a '/'. Inside "a", "" is "a//".
+  if (!state.prefix.empty() || !name.empty()) absl::StrAppend(&state.prefix, name, "/");
+  ++state.open_counts[state.prefix];
+  Open(name, options);
+  state.original_name_scope = graph_.name_scope_;
+}
+
+VariableScope::VariableScope(const CapturedVariableScope& scope, VariableScopeOptions options)
+    : graph_(Graph::Current()),
+      previous_name_scope_(graph_.name_scope_),
+      previous_(graph_.variable_scope_),
+      counts_are_restored_(true) {
+  VariableScopeState& state = graph_.variable_scope_;
+  state.prefix = scope.name.empty() ? "" : absl::StrCat(scope.name, "/");
+  state.original_name_scope = scope.original_name_scope;
+  state.reuse = scope.reuse;
+  state.initializer = scope.initializer;
+  state.regularizer = scope.regularizer;
+  Open(scope.name.substr(scope.name.rfind('/') + 1), options);
+}
+
+void VariableScope::Open(absl::string_view last_name, const VariableScopeOptions& options) {
+  VariableScopeState& state = graph_.variable_scope_;
+  prefix_ = state.prefix;
+  if (options.reuse == Reuse::kTrue || options.reuse == Reuse::kAuto) state.reuse = options.reuse;
   if (options.initializer) state.initializer = options.initializer;
   if (options.regularizer) state.regularizer = options.regularizer;
-  graph_.name_scope_ = absl::StrCat(graph_.UniqueName(name), "/");
+  if (!last_name.empty() && options.auxiliary_name_scope) {
+    graph_.name_scope_ = absl::StrCat(graph_.UniqueName(last_name), "/");
+  }
 }
 
 VariableScope::~VariableScope() {
   VariableScopeState& state = graph_.variable_scope_;
-  for (auto& [scope, count] : state.open_counts) {
-    if (scope.size() > prefix_.size() && absl::StartsWith(scope, prefix_)) count = 0;
+  std::map<std::string, int> counts =
+      counts_are_restored_ ? previous_.open_counts : std::move(state.open_counts);
+  if (counts_are_restored_) {
+    ++counts[prefix_];
+  } else if (!prefix_.empty()) {
+    for (auto& [scope, count] : counts) {
+      if (scope.size() > prefix_.size() && absl::StartsWith(scope, prefix_)) count = 0;
+    }
   }
-  state.prefix = previous_prefix_;
-  state.reuse = previous_reuse_;
-  state.initializer = previous_initializer_;
-  state.regularizer = previous_regularizer_;
+  state = WithoutCounts(previous_);
+  state.open_counts = std::move(counts);
   graph_.name_scope_ = previous_name_scope_;
 }
 

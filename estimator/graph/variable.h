@@ -84,16 +84,22 @@ Variable GetOrCreateGlobalStep();
 // Source: TF 2.15 tf.compat.v1.Variable.initialized_value.
 Tensor InitializedValue(const Variable& variable);
 
+// Whether GetVariable returns variables that exist.
+//   kInherit, kFalse  as the scope outside; at the root: a variable that exists is an error
+//   kTrue             only variables that exist; another one is an error
+//   kAuto             variables that exist; others are created (tf.AUTO_REUSE)
 enum class Reuse { kInherit, kFalse, kTrue, kAuto };
 
 struct VariableScopeOptions {
   Reuse reuse = Reuse::kInherit;
   Initializer initializer = nullptr;
   Regularizer regularizer = nullptr;
+  bool auxiliary_name_scope = true;  // false: names of ops do not change
 };
 
 struct VariableScopeState {
-  std::string prefix;  // "" or "a/b/"
+  std::string prefix;               // "" or "a/b/"
+  std::string original_name_scope;  // that of ops when the scope was opened: "" or "a/b_1/"
   Reuse reuse = Reuse::kFalse;
   Initializer initializer = nullptr;
   Regularizer regularizer = nullptr;
@@ -102,11 +108,37 @@ struct VariableScopeState {
   std::map<std::string, int> open_counts;
 };
 
-// tf.variable_scope(name): prefixes variable names with `name/` (never made unique) and op names
-// with a fresh name scope.
+// A variable scope that can be opened again, from any scope.
+struct CapturedVariableScope {
+  std::string name;                 // "a/b"; "" for the root
+  std::string original_name_scope;  // "a/b/", for a NameScope that names ops as the scope did
+  Reuse reuse = Reuse::kFalse;
+  Initializer initializer = nullptr;
+  Regularizer regularizer = nullptr;
+};
+
+// The innermost variable scope of the current graph, or its root.
+// Source: TF 2.15 tf.compat.v1.get_variable_scope.
+CapturedVariableScope GetVariableScope();
+
+// Sets Reuse::kTrue until the innermost variable scope closes. At the root: for the whole graph.
+// Source: TF 2.15 tf.compat.v1.get_variable_scope().reuse_variables().
+void ReuseVariables();
+
+// tf.variable_scope: while it exists, names of variables begin with `name/` (never made unique),
+// and names of ops with a fresh name scope.
 class VariableScope {
  public:
+  // Opens `name` inside the current scope. "" at the root adds nothing to the names of variables.
   explicit VariableScope(StringArg name, VariableScopeOptions options = {});
+  // Opens a scope again, whatever the current scope is. Options that are not set are those of
+  // `scope`. Two layers that share their weights, at the root or elsewhere:
+  //   const Tensor a = layers::Dense(x, {.units = 10, .name = "tower"});
+  //   const VariableScope shared(GetVariableScope(), {.reuse = Reuse::kTrue});
+  //   const Tensor b = layers::Dense(y, {.units = 10, .name = "tower"});
+  // Default names (dense, dense_1) count on inside from where they are. When the scope closes, the
+  // counts are those from before it.
+  explicit VariableScope(const CapturedVariableScope& scope, VariableScopeOptions options = {});
   // tf.variable_scope(None, default_name): `default_name`, made unique among the variable scopes
   // (dense, dense_1, ...).
   static std::string UniqueDefaultName(StringArg default_name);
@@ -116,13 +148,13 @@ class VariableScope {
   const std::string& prefix() const { return prefix_; }
 
  private:
+  void Open(absl::string_view last_name, const VariableScopeOptions& options);
+
   Graph& graph_;
   std::string prefix_;
   const std::string previous_name_scope_;
-  const std::string previous_prefix_;
-  const Reuse previous_reuse_;
-  const Initializer previous_initializer_;
-  const Regularizer previous_regularizer_;
+  const VariableScopeState previous_;  // open_counts only if counts_are_restored_
+  const bool counts_are_restored_;
 };
 
 // Sets `variable` to `value` when the step ends. It runs only as part of a train_op, of

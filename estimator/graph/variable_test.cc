@@ -49,17 +49,120 @@ TEST_F(VariableTest, DefaultScopeNamesCountUpAndRestartInsideAReusedScope) {
   EXPECT_EQ(graph_.variables().size(), 4u);
 }
 
+// The line of code that the error for a repeated name advises.
+constexpr char kAdvice[] =
+    "const VariableScope shared(GetVariableScope(), {.reuse = Reuse::kAuto});";
+
 TEST_F(VariableTest, AskingTwiceWithoutReuseNamesTheCure) {
   Get("w");
   EXPECT_FALSE(Get("w").valid());
-  EXPECT_THAT(graph_.status(), ErrorHas("Reuse::kTrue"));
+  EXPECT_THAT(graph_.status(), ErrorHas(kAdvice));
+}
+
+// "open its VariableScope with .reuse = Reuse::kTrue" made `/w` at the root.
+TEST_F(VariableTest, TheAdviceForARepeatedNameSharesAtTheRootAndInsideAScope) {
+  const auto layer = [&] {
+    const VariableScope scope("tower");
+    return Get("kernel");
+  };
+  const Variable root = Get("w"), tower = layer();
+  {
+    const VariableScope model("model");
+    const Variable inner = Get("w");
+    const VariableScope shared(GetVariableScope(), {.reuse = Reuse::kAuto});
+    EXPECT_EQ(Get("w").node(), inner.node());
+  }
+  const VariableScope shared(GetVariableScope(), {.reuse = Reuse::kAuto});
+  EXPECT_EQ(Get("w").node(), root.node());
+  EXPECT_EQ(layer().node(), tower.node());
+  EXPECT_EQ(Get("new").name(), "new");
+  EST_EXPECT_OK(graph_.status());
+  EXPECT_EQ(graph_.variables().size(), 4u);
+}
+
+// The names of the tests below are those that TensorFlow 2.15.1 gives.
+
+TEST_F(VariableTest, AnEmptyScopeAtTheRootAddsNoSlash) {
+  const auto layer = [&] {
+    const VariableScope root("", {.reuse = Reuse::kAuto});
+    const VariableScope scope(VariableScope::UniqueDefaultName("dense"));
+    return Get("kernel").name() + " " + scope.prefix() + " " + graph_.name_scope();
+  };
+  EXPECT_EQ(layer(), "dense/kernel dense/ dense/");
+  EXPECT_EQ(layer(), "dense_1/kernel dense_1/ dense_1/");  // "" does not reset the counts
+  const VariableScope a("a");
+  const VariableScope empty("");
+  EXPECT_EQ(Get("w").name(), "a//w");
+  EXPECT_EQ(graph_.name_scope(), "a/");
+}
+
+TEST_F(VariableTest, OpeningTheCurrentScopeTwiceSharesLayersWithDefaultNames) {
+  const auto layer = [&] {
+    const VariableScope root(GetVariableScope(), {.reuse = Reuse::kAuto});
+    const VariableScope scope(VariableScope::UniqueDefaultName("dense"));
+    EXPECT_EQ(Get("kernel").name(), "dense/kernel");
+    return graph_.name_scope();
+  };
+  EXPECT_EQ(layer(), "dense/");
+  EXPECT_EQ(layer(), "dense_1/");
+  EXPECT_EQ(graph_.variables().size(), 1u);
+}
+
+TEST_F(VariableTest, ACapturedScopeOpensAgainInsideAnotherOne) {
+  CapturedVariableScope captured;
+  {
+    const VariableScope a("a", {.initializer = Zeros});
+    const VariableScope b("b");
+    captured = GetVariableScope();
+    Get("w");
+  }
+  EXPECT_EQ(captured.name, "a/b");
+  EXPECT_EQ(captured.original_name_scope, "a/b/");
+  {
+    const VariableScope c("c", {.reuse = Reuse::kAuto});
+    const VariableScope again(captured, {.reuse = Reuse::kTrue});
+    EXPECT_EQ(Get("w").name(), "a/b/w");
+    EXPECT_EQ(graph_.name_scope(), "c/b/");
+    EXPECT_TRUE(GetVariableScope().initializer);
+  }
+  {
+    const VariableScope c("c", {.reuse = Reuse::kAuto});
+    const VariableScope again(captured);
+    EXPECT_EQ(GetVariableScope().reuse, Reuse::kFalse);  // that of a/b, not of c
+  }
+  const VariableScope names_as_before(captured, {.auxiliary_name_scope = false});
+  EXPECT_EQ(graph_.name_scope(), "");
+  const NameScope original(captured.original_name_scope);
+  EXPECT_EQ(graph_.name_scope(), "a/b/");
+}
+
+TEST_F(VariableTest, ReuseIsInheritedAndTheInnerValueCounts) {
+  {
+    const VariableScope outer("a", {.reuse = Reuse::kAuto});
+    const VariableScope inner("b", {.reuse = Reuse::kFalse});
+    EXPECT_EQ(GetVariableScope().reuse, Reuse::kAuto);
+  }
+  const VariableScope outer("a", {.reuse = Reuse::kTrue});
+  const VariableScope inner("b", {.reuse = Reuse::kAuto});
+  EXPECT_EQ(GetVariableScope().reuse, Reuse::kAuto);
+}
+
+TEST_F(VariableTest, ReuseVariablesLastsUntilTheScopeCloses) {
+  {
+    const VariableScope scope("a");
+    const Variable w = Get("w");
+    ReuseVariables();
+    EXPECT_EQ(Get("w").node(), w.node());
+  }
+  EXPECT_EQ(Get("w").name(), "w");
+  EST_EXPECT_OK(graph_.status());
 }
 
 TEST_F(VariableTest, ReusingWhatIsNotThereNamesTheNearest) {
   Get("kernel");
   const VariableScope scope("", {.reuse = Reuse::kTrue});
   Get("kernal");
-  EXPECT_THAT(graph_.status(), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(graph_.status(), ErrorHas("did you mean 'kernel'? Reuse::kAuto would create it"));
 }
 
 TEST_F(VariableTest, AnotherShapeOnReuseIsRefused) {

@@ -82,6 +82,21 @@ TEST_F(Layers, ASecondEntryOfAReusingScopeSharesVariables) {
   EXPECT_EQ(testing::Doubles(stepper_.Eval(a)), testing::Doubles(stepper_.Eval(b)));
 }
 
+// VariableScope("") made `/dense/kernel`, and the current scope could not be opened again.
+TEST_F(Layers, LayersAtTheRootShareVariables) {
+  const auto layer = [&](const layers::DenseOptions& options) {
+    const VariableScope scope(GetVariableScope(), {.reuse = Reuse::kAuto});
+    return layers::Dense(Rows(), options);
+  };
+  layer({.units = 3});
+  layer({.units = 3});
+  layers::Dense(Rows(), {.units = 2, .name = "tower"});
+  layer({.units = 2, .name = "tower"});
+  EST_ASSERT_OK(graph_.status());
+  EXPECT_EQ(VariableNames(graph_),
+            (std::vector<std::string>{"dense/kernel", "dense/bias", "tower/kernel", "tower/bias"}));
+}
+
 TEST_F(Layers, AGivenNameUsedTwiceIsAnError) {
   layers::Dense(Rows(), {.units = 2, .name = "head"});
   layers::Dense(Rows(), {.units = 2, .name = "head"});
