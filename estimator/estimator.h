@@ -14,6 +14,7 @@
 #include "estimator/nn/layers/layers.h"
 #include "estimator/nn/losses/losses.h"
 #include "estimator/nn/metrics/metrics.h"
+#include "estimator/nn/rnn/rnn.h"
 #include "estimator/nn/train/train.h"
 #include "estimator/ops/ops.h"
 #include "estimator/records/tfrecord.h"

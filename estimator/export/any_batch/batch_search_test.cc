@@ -9,6 +9,7 @@
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
+#include "estimator/nn/rnn/rnn.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
@@ -71,6 +72,18 @@ TEST(BatchSearchTest, AModelThatTakesAnyBatchIsFound) {
   EXPECT_THAT(model.refused, IsEmpty());
   EXPECT_EQ(model.batch_size, 2);
   EXPECT_EQ(*built.sizes.rbegin(), 65537);
+}
+
+TEST(BatchSearchTest, ARecurrentNetworkTakesAnyBatch) {
+  const BatchModel model = Built([](const Tensor& x) {
+                             const Tensor lengths = Cast(ReduceMax(x, {1}), DType::kInt32);
+                             const auto [outputs, states] = BidirectionalDynamicRnn(
+                                 rnn_cell::GRUCell(2), rnn_cell::LSTMCell(3),
+                                 Reshape(x, {x.dim(0), 2, 2}), {.sequence_length = lengths});
+                             return Concat(outputs, 2);
+                           }).Find();
+  EXPECT_THAT(model.obstacles, IsEmpty());
+  EXPECT_THAT(model.refused, IsEmpty());
 }
 
 // Each cap is beyond the sizes that are compared with each other.

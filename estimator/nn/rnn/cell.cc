@@ -1,0 +1,44 @@
+#include "estimator/nn/rnn/cell.h"
+
+#include <optional>
+
+#include "estimator/graph/graph.h"
+
+namespace estimator::rnn_cell {
+
+// What the copies of a cell share.
+struct RNNCell::Scope {
+  enum class Kind { kPlain, kLayer, kWrapper } kind = Kind::kPlain;
+  std::string name;
+  std::optional<CapturedVariableScope> captured;  // after the first call
+};
+
+RNNCell::RNNCell(std::string name) : scope_(std::make_shared<Scope>()) {
+  scope_->name = std::move(name);
+}
+
+LayerRNNCell::LayerRNNCell(std::string name) : RNNCell(std::move(name)) {
+  scope_->kind = Scope::Kind::kLayer;
+}
+
+CellWrapper::CellWrapper() : RNNCell("") { scope_->kind = Scope::Kind::kWrapper; }
+
+// Source: TF 2.15 (Keras) legacy_cells.RNNCell.__call__ and legacy_tf_layers.base.Layer.__call__.
+CellOutput RNNCell::operator()(const Tensor& inputs, const State& state) const {
+  if (scope_->kind == Scope::Kind::kWrapper) return Call(inputs, state);
+  if (!scope_->captured.has_value()) {
+    // A cell that is no layer opens the caller's scope again, which shows in the names of its ops.
+    std::optional<VariableScope> callers;
+    if (scope_->kind == Scope::Kind::kPlain) callers.emplace(GetVariableScope());
+    const VariableScope own(VariableScope::UniqueDefaultName(scope_->name));
+    scope_->captured = GetVariableScope();
+    return Call(inputs, state);
+  }
+  // kAuto, because a cell that outlives its graph creates its variables again in the next one.
+  const VariableScope variables(*scope_->captured,
+                                {.reuse = Reuse::kAuto, .auxiliary_name_scope = false});
+  const NameScope names(scope_->captured->original_name_scope);
+  return Call(inputs, state);
+}
+
+}  // namespace estimator::rnn_cell

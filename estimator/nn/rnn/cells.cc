@@ -1,0 +1,193 @@
+#include "estimator/nn/rnn/cells.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "estimator/graph/graph.h"
+#include "estimator/nn/initializers.h"
+#include "estimator/nn/layers/layer.h"
+#include "estimator/ops/activations.h"
+#include "estimator/ops/bias.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/matmul.h"
+
+namespace estimator::rnn_cell {
+namespace {
+
+using layers::CheckPositive;
+using layers::CheckRank;
+using layers::GetWeight;
+
+std::string NameOr(const std::string& name, absl::string_view default_name) {
+  return name.empty() ? std::string(default_name) : name;
+}
+
+Activation OrTanh(const Activation& activation) {
+  return activation ? activation : Activation(Tanh);
+}
+
+// Whether the inputs and the parts of the state fit. If not, the graph keeps the error.
+bool Check(absl::string_view cell, const Tensor& inputs, int64_t num_units,
+           const std::vector<std::pair<Tensor, int64_t>>& states) {
+  if (!CheckRank(inputs, cell, 2, 2) || !CheckPositive(num_units, cell, "num_units")) return false;
+  for (const auto& [state, size] : states) {
+    if (!state.valid()) return false;
+    const TensorSpec expected{inputs.dtype(), {inputs.dim(0), size}};
+    if (state.spec() == expected) continue;
+    inputs.graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
+        cell, ": the state '", state.name(), "' is ", state.spec().ToString(), ", but must be ",
+        expected.ToString(), " for inputs ", inputs.spec().ToString())));
+    return false;
+  }
+  return true;
+}
+
+// [x, h] kernel + bias, with the variables `<prefix>kernel` and `<prefix>bias`.
+Tensor Linear(const Tensor& x, const Tensor& h, int64_t size, absl::string_view prefix,
+              const Initializer& kernel_initializer, const Initializer& bias_initializer) {
+  const Tensor kernel = GetWeight(absl::StrCat(prefix, "kernel"), {x.dim(1) + h.dim(1), size}, x,
+                                  kernel_initializer, nullptr, /*trainable=*/true);
+  const Tensor bias = GetWeight(absl::StrCat(prefix, "bias"), {size}, x, bias_initializer, nullptr,
+                                /*trainable=*/true);
+  return BiasAdd(MatMul(Concat({x, h}, 1), kernel), bias);
+}
+
+Tensor ZeroTensor(absl::string_view cell, int64_t batch_size, int64_t size, DType dtype) {
+  const NameScope scope(absl::StrCat(cell, "ZeroState"));
+  return Zeros({batch_size, size}, dtype);
+}
+
+State ZeroPair(absl::string_view cell, int64_t batch_size, int64_t c, int64_t h, DType dtype) {
+  const NameScope scope(absl::StrCat(cell, "ZeroState"));
+  const Tensor zero_c = Zeros({batch_size, c}, dtype);
+  return LSTMStateTuple{zero_c, Zeros({batch_size, h}, dtype)};
+}
+
+}  // namespace
+
+BasicRNNCell::BasicRNNCell(int64_t num_units, BasicRNNCellOptions options)
+    : LayerRNNCell(NameOr(options.name, "basic_rnn_cell")),
+      num_units_(num_units),
+      options_(std::move(options)) {}
+
+State BasicRNNCell::ZeroState(int64_t batch_size, DType dtype) const {
+  return ZeroTensor("BasicRNNCell", batch_size, num_units_, dtype);
+}
+
+CellOutput BasicRNNCell::Call(const Tensor& inputs, const State& state) const {
+  const Tensor h = state.tensor();
+  if (!Check("basic_rnn_cell", inputs, num_units_, {{h, num_units_}}))
+    return {layers::InvalidLike(inputs), state};
+  const Tensor output = OrTanh(options_.activation)(
+      Linear(inputs, h, num_units_, "", nullptr, initializers::Zeros()));
+  return {output, output};
+}
+
+GRUCell::GRUCell(int64_t num_units, GRUCellOptions options)
+    : LayerRNNCell(NameOr(options.name, "gru_cell")),
+      num_units_(num_units),
+      options_(std::move(options)) {}
+
+State GRUCell::ZeroState(int64_t batch_size, DType dtype) const {
+  return ZeroTensor("GRUCell", batch_size, num_units_, dtype);
+}
+
+CellOutput GRUCell::Call(const Tensor& inputs, const State& state) const {
+  const Tensor h = state.tensor();
+  if (!Check("gru_cell", inputs, num_units_, {{h, num_units_}}))
+    return {layers::InvalidLike(inputs), state};
+  const auto bias = [&](const Initializer& otherwise) {
+    return options_.bias_initializer ? options_.bias_initializer : otherwise;
+  };
+  const Tensor gates = Sigmoid(Linear(inputs, h, 2 * num_units_, "gates/",
+                                      options_.kernel_initializer, bias(initializers::Ones())));
+  const std::vector<Tensor> r_and_u = Split(gates, 2, {.axis = 1});
+  const Tensor candidate =
+      OrTanh(options_.activation)(Linear(inputs, r_and_u[0] * h, num_units_, "candidate/",
+                                         options_.kernel_initializer, bias(initializers::Zeros())));
+  const Tensor& u = r_and_u[1];
+  const Tensor kept = u * h;
+  const Tensor output = kept + (1 - u) * candidate;
+  return {output, output};
+}
+
+BasicLSTMCell::BasicLSTMCell(int64_t num_units, BasicLSTMCellOptions options)
+    : LayerRNNCell(NameOr(options.name, "basic_lstm_cell")),
+      num_units_(num_units),
+      options_(std::move(options)) {}
+
+State BasicLSTMCell::ZeroState(int64_t batch_size, DType dtype) const {
+  return ZeroPair("BasicLSTMCell", batch_size, num_units_, num_units_, dtype);
+}
+
+CellOutput BasicLSTMCell::Call(const Tensor& inputs, const State& state) const {
+  const Tensor c = state.c(), h = state.h();
+  if (!Check("basic_lstm_cell", inputs, num_units_, {{c, num_units_}, {h, num_units_}}))
+    return {layers::InvalidLike(inputs), state};
+  const Activation act = OrTanh(options_.activation);
+  const std::vector<Tensor> gates =
+      Split(Linear(inputs, h, 4 * num_units_, "", nullptr, initializers::Zeros()), 4, {.axis = 1});
+  const Tensor &i = gates[0], &j = gates[1], &f = gates[2], &o = gates[3];
+  // One op in each statement, so that the names of the ops are TensorFlow's.
+  const Tensor kept = c * Sigmoid(f + options_.forget_bias);
+  const Tensor input_gate = Sigmoid(i);
+  const Tensor added = input_gate * act(j);
+  const Tensor new_c = kept + added;
+  const Tensor activated = act(new_c);
+  const Tensor new_h = activated * Sigmoid(o);
+  return {new_h, LSTMStateTuple{new_c, new_h}};
+}
+
+LSTMCell::LSTMCell(int64_t num_units, LSTMCellOptions options)
+    : LayerRNNCell(NameOr(options.name, "lstm_cell")),
+      num_units_(num_units),
+      options_(std::move(options)) {}
+
+int64_t LSTMCell::output_size() const {
+  return options_.num_proj > 0 ? options_.num_proj : num_units_;
+}
+
+State LSTMCell::ZeroState(int64_t batch_size, DType dtype) const {
+  return ZeroPair("LSTMCell", batch_size, num_units_, output_size(), dtype);
+}
+
+CellOutput LSTMCell::Call(const Tensor& inputs, const State& state) const {
+  const Tensor c = state.c(), h = state.h();
+  if (!Check("lstm_cell", inputs, num_units_, {{c, num_units_}, {h, output_size()}}))
+    return {layers::InvalidLike(inputs), state};
+  const auto weight = [&](absl::string_view name, const Shape& shape) {
+    return GetWeight(name, shape, inputs, options_.initializer, nullptr, /*trainable=*/true);
+  };
+  const Activation act = OrTanh(options_.activation);
+  const std::vector<Tensor> gates =
+      Split(Linear(inputs, h, 4 * num_units_, "", options_.initializer, initializers::Zeros()), 4,
+            {.axis = 1});
+  const Tensor &i = gates[0], &j = gates[1], &f = gates[2], &o = gates[3];
+  Tensor forget = f + options_.forget_bias, input = i, output = o, w_o;
+  if (options_.use_peepholes) {
+    const Tensor w_f = weight("w_f_diag", {num_units_}), w_i = weight("w_i_diag", {num_units_});
+    w_o = weight("w_o_diag", {num_units_});
+    forget = forget + w_f * c;
+    input = input + w_i * c;
+  }
+  const Tensor kept = Sigmoid(forget) * c;
+  const Tensor input_gate = Sigmoid(input);
+  const Tensor added = input_gate * act(j);
+  Tensor new_c = kept + added;
+  if (options_.cell_clip) new_c = ClipByValue(new_c, -*options_.cell_clip, *options_.cell_clip);
+  if (options_.use_peepholes) output = output + w_o * new_c;
+  const Tensor output_gate = Sigmoid(output);
+  Tensor new_h = output_gate * act(new_c);
+  if (options_.num_proj > 0) {
+    new_h = MatMul(new_h, weight("projection/kernel", {num_units_, options_.num_proj}));
+    if (options_.proj_clip) new_h = ClipByValue(new_h, -*options_.proj_clip, *options_.proj_clip);
+  }
+  return {new_h, LSTMStateTuple{new_c, new_h}};
+}
+
+}  // namespace estimator::rnn_cell

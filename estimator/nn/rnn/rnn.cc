@@ -1,0 +1,251 @@
+#include "estimator/nn/rnn/rnn.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/variable.h"
+#include "estimator/nn/rnn/dropout_seed.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/gather.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/select.h"
+#include "estimator/ops/shape_ops.h"
+
+namespace estimator {
+namespace {
+
+using rnn_cell::Cell;
+using rnn_cell::CellOutput;
+using rnn_cell::State;
+using rnn_cell::TimeStepScope;
+
+std::string NameOr(const std::string& name, absl::string_view default_name) {
+  return name.empty() ? std::string(default_name) : name;
+}
+
+// i32 [T]: 0, 1, ..., T - 1.
+Tensor TimeSteps(Graph& graph, int64_t num_steps) {
+  Array steps(DType::kInt32, {num_steps});
+  for (int64_t t = 0; t < num_steps; ++t) steps.data<int32_t>()[t] = static_cast<int32_t>(t);
+  return ConstantIn(graph, steps, "time");
+}
+
+// What the time steps of one network share.
+struct Loop {
+  Graph& graph;
+  const Cell& cell;
+  State state;
+  std::vector<Tensor> finished;  // of each time step, bool [N, 1]; empty: never
+  bool has_time_steps;           // whether the random ops of each time step get their own seeds
+};
+
+// Whether the lengths are [N]; returns them as i32. Invalid after an error.
+Tensor CheckedLengths(const Tensor& lengths, int64_t batch_size) {
+  if (!lengths.valid()) return lengths;
+  if (lengths.shape() != Shape{batch_size}) {
+    return lengths.graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
+        "sequence_length '", lengths.name(), "' is ", lengths.spec().ToString(),
+        ", but the inputs have a batch of ", batch_size, ": it must be [", batch_size, "]")));
+  }
+  return lengths.dtype() == DType::kInt32 ? lengths : Cast(lengths, DType::kInt32);
+}
+
+// Of each time step: which examples are over, [N, 1].
+std::vector<Tensor> Finished(const Tensor& lengths, int64_t num_steps) {
+  if (!lengths.valid()) return {};
+  const Tensor steps = TimeSteps(*lengths.graph(), num_steps);
+  const Tensor finished =
+      GreaterEqual(Reshape(steps, {num_steps, 1, 1}), Reshape(lengths, {1, lengths.dim(0), 1}));
+  return Unstack(finished, 0, "finished");
+}
+
+// `finished` with axes of size 1, so that it broadcasts to x.
+Tensor ForRankOf(const Tensor& x, const Tensor& finished) {
+  if (x.rank() == 2 || !finished.valid()) return finished;
+  Shape shape(std::vector<int64_t>(x.rank(), 1));
+  shape.set_dim(0, finished.dim(0));
+  return Reshape(finished, shape);
+}
+
+// Source: TF 2.15 rnn._rnn_step.
+Tensor Step(Loop& loop, const Tensor& input, int64_t time) {
+  const TimeStepScope step(loop.has_time_steps ? time : 0);
+  auto [output, new_state] = loop.cell(input, loop.state);
+  const Tensor finished = loop.finished.empty() ? Tensor() : loop.finished[time];
+  // Scalars are passed through, as in TensorFlow.
+  if (finished.valid() && output.rank() > 0 && output.valid())
+    output = Where(ForRankOf(output, finished), 0, output);
+  loop.state = loop.state.Zip(new_state, [&](const Tensor& old_part, const Tensor& new_part) {
+    if (!old_part.valid() || !new_part.valid()) return new_part;
+    if (old_part.spec() != new_part.spec()) {
+      return loop.graph.Fail(absl::InvalidArgumentError(
+          absl::StrCat("time step ", time, ": the cell changes a part of its state from ",
+                       old_part.spec().ToString(), " to ", new_part.spec().ToString())));
+    }
+    return finished.valid() && new_part.rank() > 0
+               ? Where(ForRankOf(new_part, finished), old_part, new_part)
+               : new_part;
+  });
+  return output;
+}
+
+// Each of `inputs` is a time step, [N, ...].
+StaticRnnResult Unroll(const Cell& cell, const std::vector<Tensor>& inputs,
+                       const std::optional<State>& initial_state, DType dtype,
+                       const Tensor& lengths, bool has_time_steps) {
+  Graph& graph = GraphFor(inputs);
+  if (inputs.empty()) {
+    return {{}, graph.Fail(absl::InvalidArgumentError("the inputs have no time steps"))};
+  }
+  const Tensor& first = inputs[0];
+  for (const Tensor& input : inputs) {
+    if (!first.valid() || !input.valid() || first.rank() == 0 || first.spec() != input.spec()) {
+      const Tensor invalid = graph.Fail(absl::InvalidArgumentError(
+          absl::StrCat("all time steps must be [N, C] of one type, got ", first.spec().ToString(),
+                       " and ", input.spec().ToString())));
+      return {std::vector<Tensor>(inputs.size(), invalid), invalid};
+    }
+  }
+  const int64_t batch_size = first.dim(0);
+  const Tensor checked = CheckedLengths(lengths, batch_size);
+  Loop loop{graph, cell,
+            initial_state
+                ? *initial_state
+                : cell.ZeroState(batch_size, dtype == DType::kInvalid ? first.dtype() : dtype),
+            Finished(checked, static_cast<int64_t>(inputs.size())), has_time_steps};
+  std::vector<Tensor> outputs;
+  for (const Tensor& input : inputs)
+    outputs.push_back(Step(loop, input, static_cast<int64_t>(outputs.size())));
+  return {std::move(outputs), std::move(loop.state)};
+}
+
+// Exchanges the first two axes.
+Tensor TransposeBatchTime(const Tensor& x) {
+  if (!x.valid()) return x;
+  std::vector<int64_t> perm = {1, 0};
+  for (int axis = 2; axis < x.rank(); ++axis) perm.push_back(axis);
+  return Transpose(x, perm);
+}
+
+// Inside the scope of the network.
+DynamicRnnResult DynamicRnnInScope(const Cell& cell, const Tensor& inputs,
+                                   const DynamicRnnOptions& options) {
+  Graph& graph = GraphFor({inputs});
+  if (inputs.valid() && inputs.rank() < 3) {
+    const Tensor invalid = graph.Fail(absl::InvalidArgumentError(
+        absl::StrCat("the inputs '", inputs.name(), "' are ", inputs.spec().ToString(),
+                     ", but must be [N, T, C]; ExpandDims adds an axis of size 1")));
+    return {invalid, invalid};
+  }
+  Tensor lengths = options.sequence_length;
+  if (lengths.valid()) lengths = Identity(lengths, "sequence_length");
+  const Tensor time_major = options.time_major ? inputs : TransposeBatchTime(inputs);
+  if (time_major.valid() && time_major.dim(0) == 0) {
+    const Tensor invalid = graph.Fail(absl::InvalidArgumentError("the inputs have no time steps"));
+    return {invalid, invalid};
+  }
+  const StaticRnnResult result =
+      Unroll(cell, Unstack(time_major), options.initial_state, options.dtype, lengths,
+             /*has_time_steps=*/true);
+  const Tensor outputs = Stack(result.outputs);
+  return {options.time_major ? outputs : TransposeBatchTime(outputs), result.state};
+}
+
+// tf.reverse_sequence: reverses the first lengths[n] time steps of example n; all without lengths.
+Tensor ReverseTime(const Tensor& x, const Tensor& lengths, bool time_major) {
+  if (!lengths.valid() || !x.valid()) return Reverse(x, {time_major ? 0 : 1});
+  const Tensor batch_major = time_major ? TransposeBatchTime(x) : x;
+  const int64_t batch_size = batch_major.dim(0), num_steps = batch_major.dim(1);
+  const Tensor checked = CheckedLengths(lengths, batch_size);
+  if (!checked.valid()) return checked;
+  const Tensor steps = Reshape(TimeSteps(*x.graph(), num_steps), {1, num_steps});
+  const Tensor ends = Reshape(checked, {batch_size, 1});
+  const Tensor order = Where(Less(steps, ends), ends - 1 - steps, steps);
+  const Tensor reversed = Gather(batch_major, order, {.axis = 1, .batch_dims = 1});
+  return time_major ? TransposeBatchTime(reversed) : reversed;
+}
+
+}  // namespace
+
+DynamicRnnResult DynamicRnn(const Cell& cell, const Tensor& inputs,
+                            const DynamicRnnOptions& options) {
+  const VariableScope scope(NameOr(options.scope, "rnn"));
+  return DynamicRnnInScope(cell, inputs, options);
+}
+
+StaticRnnResult StaticRnn(const Cell& cell, const std::vector<Tensor>& inputs,
+                          const StaticRnnOptions& options) {
+  const VariableScope scope(NameOr(options.scope, "rnn"));
+  return Unroll(cell, inputs, options.initial_state, options.dtype, options.sequence_length,
+                /*has_time_steps=*/false);
+}
+
+BidirectionalDynamicRnnResult BidirectionalDynamicRnn(
+    const Cell& cell_fw, const Cell& cell_bw, const Tensor& inputs,
+    const BidirectionalDynamicRnnOptions& options) {
+  const VariableScope scope(NameOr(options.scope, "bidirectional_rnn"));
+  const auto direction = [&](const Cell& cell, const Tensor& x,
+                             const std::optional<State>& initial_state) {
+    // TensorFlow opens the scope of a direction twice, which shows in the names of ops.
+    const VariableScope again(GetVariableScope());
+    return DynamicRnnInScope(cell, x,
+                             {.sequence_length = options.sequence_length,
+                              .initial_state = initial_state,
+                              .dtype = options.dtype,
+                              .time_major = options.time_major});
+  };
+  DynamicRnnResult forward, backward;
+  {
+    const VariableScope fw("fw");
+    forward = direction(cell_fw, inputs, options.initial_state_fw);
+  }
+  {
+    const VariableScope bw("bw");
+    const Tensor reversed = ReverseTime(inputs, options.sequence_length, options.time_major);
+    backward = direction(cell_bw, reversed, options.initial_state_bw);
+  }
+  const Tensor in_order =
+      ReverseTime(backward.outputs, options.sequence_length, options.time_major);
+  return {{forward.outputs, in_order}, {forward.state, backward.state}};
+}
+
+StaticBidirectionalRnnResult StaticBidirectionalRnn(const Cell& cell_fw, const Cell& cell_bw,
+                                                    const std::vector<Tensor>& inputs,
+                                                    const StaticBidirectionalRnnOptions& options) {
+  const VariableScope scope(NameOr(options.scope, "bidirectional_rnn"));
+  const auto direction = [&](const Cell& cell, const std::vector<Tensor>& x,
+                             const std::optional<State>& initial_state) {
+    const VariableScope again(GetVariableScope());
+    return Unroll(cell, x, initial_state, options.dtype, options.sequence_length,
+                  /*has_time_steps=*/false);
+  };
+  const auto reverse = [&](std::vector<Tensor> steps) {
+    if (options.sequence_length.valid() && !steps.empty())
+      return Unstack(ReverseTime(Stack(steps), options.sequence_length, /*time_major=*/true));
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  };
+  StaticRnnResult forward, backward;
+  {
+    const VariableScope fw("fw");
+    forward = direction(cell_fw, inputs, options.initial_state_fw);
+  }
+  {
+    const VariableScope bw("bw");
+    backward = direction(cell_bw, reverse(inputs), options.initial_state_bw);
+  }
+  const std::vector<Tensor> in_order = reverse(backward.outputs);
+  std::vector<Tensor> outputs;
+  for (size_t t = 0; t < forward.outputs.size(); ++t)
+    outputs.push_back(Concat({forward.outputs[t], in_order[t]}, 1));
+  return {std::move(outputs), forward.state, backward.state};
+}
+
+}  // namespace estimator
