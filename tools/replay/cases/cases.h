@@ -21,6 +21,7 @@ Cases MnistCases();
 // references are too large for the repository (REFERENCE_WHOLE_MNIST=1 regenerate.py makes them).
 Cases WholeMnistCases();
 Cases NormalizationCases();
+Cases RecurrentCases();
 Cases ScheduleCases();
 Cases TextCases();
 Cases TrainingCases();

@@ -83,8 +83,9 @@ TEST_P(ShardedCaseTest, MatchesTensorFlowOnTwoShards) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Reference, ShardedCaseTest,
-                         ::testing::Values("attention_block", "embedding_classifier",
-                                           "exponential_moving_average", "l2_regularization"),
+                         ::testing::Values("attention_block", "bidirectional_dynamic_rnn",
+                                           "embedding_classifier", "exponential_moving_average",
+                                           "l2_regularization"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

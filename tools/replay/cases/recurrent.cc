@@ -1,0 +1,73 @@
+// Recurrent networks, as in testdata/reference/{dynamic_rnn,bidirectional_dynamic_rnn,static_rnn}.
+#include <vector>
+
+#include "estimator/estimator.h"
+#include "tools/replay/cases/cases.h"
+
+namespace estimator::replay {
+namespace {
+
+using layers::Dense;
+using rnn_cell::MultiRNNCell;
+
+EstimatorSpec OverWords(const Features& features, const Tensor& labels, Mode,
+                        const EstimatorParams&) {
+  const Variable table = GetVariable("embeddings", {30, 5});
+  const Tensor words = Gather(table, features["words"]);
+  const auto [outputs, state] =
+      DynamicRnn(rnn_cell::BasicLSTMCell(6), words, {.sequence_length = features["length"]});
+  const Tensor hidden = Concat({state.c(), state.h(), ReduceMean(outputs, {1})}, 1);
+  const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, Dense(hidden, {.units = 3}));
+  train::Adam optimizer(0.02);
+  const auto clipped = train::ClipByGlobalNorm(optimizer.ComputeGradients(loss), 0.5);
+  return EstimatorSpec::Train(loss, optimizer.ApplyGradients(clipped));
+}
+
+MultiRNNCell Cells() {
+  return MultiRNNCell({rnn_cell::GRUCell(4), rnn_cell::BasicRNNCell(4),
+                       rnn_cell::ResidualWrapper(rnn_cell::LSTMCell(4))});
+}
+
+EstimatorSpec InBothDirections(const Features& features, const Tensor& labels, Mode,
+                               const EstimatorParams&) {
+  const auto [outputs, states] = BidirectionalDynamicRnn(Cells(), Cells(), features["x"],
+                                                         {.sequence_length = features["length"]});
+  const std::vector<Tensor> steps = Unstack(Concat(outputs, 2), 1);
+  const Tensor hidden =
+      Concat({steps.front(), steps.back(), states[0][0], states[1][1], states[1][2].h()}, 1);
+  const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, Dense(hidden, {.units = 3}));
+  return EstimatorSpec::Train(loss, train::Momentum(0.1, 0.9).Minimize(loss));
+}
+
+EstimatorSpec WithEveryOption(const Features& features, const Tensor& labels, Mode,
+                              const EstimatorParams&) {
+  const rnn_cell::LSTMCell lower(
+      6, {.use_peepholes = true,
+          .cell_clip = 0.3,
+          .initializer = initializers::RandomUniform({.minval = -0.6, .maxval = 0.6}),
+          .num_proj = 4,
+          .proj_clip = 0.1,
+          .forget_bias = 0.5});
+  const rnn_cell::DropoutWrapper upper(
+      rnn_cell::BasicLSTMCell(5),
+      {.input_keep_prob = 0.8, .output_keep_prob = 0.7, .state_keep_prob = 0.9, .seed = 42});
+  const rnn_cell::DropoutWrapper top(
+      rnn_cell::GRUCell(5),
+      {.output_keep_prob = 0.7, .state_keep_prob = 0.6, .variational_recurrent = true, .seed = 43});
+  auto [outputs, state] = StaticRnn(MultiRNNCell({lower, upper, top}), Unstack(features, 1));
+  outputs.push_back(state[0].c());
+  outputs.push_back(state[1].h());
+  const Tensor loss =
+      losses::SparseSoftmaxCrossEntropy(labels, Dense(Concat(outputs, 1), {.units = 3}));
+  return EstimatorSpec::Train(loss, train::Momentum(0.1, 0.9).Minimize(loss));
+}
+
+}  // namespace
+
+Cases RecurrentCases() {
+  return {{"dynamic_rnn", OverWords},
+          {"bidirectional_dynamic_rnn", InBothDirections},
+          {"static_rnn", WithEveryOption}};
+}
+
+}  // namespace estimator::replay
