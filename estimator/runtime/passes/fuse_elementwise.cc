@@ -29,8 +29,7 @@ class Fuser {
   }
 
   void Run() {
-    reach_.resize(group_.size());
-    UpdateReach();
+    for (size_t n = 0; n < group_.size(); ++n) reach_.push_back(static_cast<int>(n));
     // Nodes are visited in topological order. Each is first a group of its own, and then merged
     // with the groups of its inputs if possible.
     for (int n = 0; n < static_cast<int>(group_.size()); ++n) {
@@ -88,7 +87,7 @@ class Fuser {
     std::vector<int> stack;
     const auto push_inputs = [&](int n) {
       for (const Value& input : at(n).inputs) {
-        if (At(reach_, input.node) < lowest) continue;  // does not depend on any member of `from`
+        if (Reach(input.node) < lowest) continue;  // does not depend on any member of `from`
         if (std::exchange(At(seen_, input.node), stamp_) != stamp_) stack.push_back(input.node);
       }
     };
@@ -125,26 +124,22 @@ class Fuser {
     std::vector<int>& members = members_[a];
     members.insert(members.end(), moved.begin(), moved.end());
     std::sort(members.begin(), members.end());
-    UpdateReach();
+    JoinClusters(members.front(), members.back());
   }
 
-  // reach_[i] is an upper bound of the indices of the nodes that node i depends on, where each
-  // group counts as one node. It lets PathAround stop early.
-  void UpdateReach() {
-    std::vector<int> highest(group_.size());
-    for (size_t n = 0; n < group_.size(); ++n) highest[n] = static_cast<int>(n);
-    for (const auto& [group, members] : members_) {
-      At(highest, members.front()) = members.back();
-    }
-    size_t begin = 0;
-    int end = -1;
-    for (size_t n = 0; n <= group_.size(); ++n) {
-      if (n == group_.size() || static_cast<int>(n) > end) {
-        for (size_t i = begin; i < n; ++i) reach_[i] = end;
-        begin = n;
-      }
-      if (n < group_.size()) end = std::max(end, highest[n]);
-    }
+  // An upper bound of the indices of the nodes that node n depends on, where each group counts as
+  // one node. It lets PathAround stop early. Groups are intervals of indices, and nodes whose
+  // intervals overlap are a cluster: the bound is the last node of n's cluster.
+  int Reach(int n) {
+    while (At(reach_, n) != n) n = At(reach_, n) = At(reach_, At(reach_, n));
+    return n;
+  }
+
+  // Nodes first to last are in one group from now on. Clusters only grow, so that all calls
+  // together take almost linear time, also for the thousands of groups of an unrolled network.
+  void JoinClusters(int first, int last) {
+    const int end = Reach(last);
+    for (int n = Reach(first); n < end; n = Reach(n + 1)) At(reach_, n) = end;
   }
 
   void Build(const std::vector<int>& members, const std::vector<std::vector<int>>& readers,
@@ -229,7 +224,7 @@ class Fuser {
   const std::vector<char> only_updates_;
   std::vector<int> group_;                   // for each node: the name of its group, or -1
   std::map<int, std::vector<int>> members_;  // of each group, in ascending order
-  std::vector<int> reach_;
+  std::vector<int> reach_;                   // a later node of the same cluster, or the node itself
   std::vector<int> seen_;
   int stamp_ = 0;
   std::map<Value, int> variable_of_;  // value -> the variable that it updates

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {
@@ -223,6 +225,25 @@ TEST_F(FuseTest, LongChainsAreCut) {
   Apply(FuseElementwise, {Numbers({100})});
   EXPECT_EQ(Count(b_.module, "Neg"), 0);
   EXPECT_EQ(Count(b_.module, "_FusedElementwise"), 5);
+}
+
+// Each merge looked at all nodes, so that networks of many time steps took long to compile.
+TEST_F(FuseTest, ManyGroupsTakeTimeInProportionToTheirNumber) {
+  const auto seconds = [](int num_groups) {
+    ModuleBuilder b;
+    Value x = b.Feed({4, 4});
+    for (int i = 0; i < num_groups; ++i) {
+      x = b.Op("MatMul", {x, x}, {4, 4});
+      x = b.Op("Tanh", {b.Op("Neg", {b.Op("Exp", {x}, {4, 4})}, {4, 4})}, {4, 4});
+    }
+    b.Fetch(x);
+    const std::clock_t start = std::clock();  // of this process: other ones do not count
+    FuseElementwise(b.module, kFastest);
+    EXPECT_EQ(Count(b.module, "_FusedElementwise"), num_groups);
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  seconds(1000);
+  EXPECT_LT(seconds(16000), 64 * seconds(1000));  // 16 times; 256 times if it is quadratic
 }
 
 TEST_F(FuseTest, TheReferenceTierFusesNothing) {
