@@ -16,6 +16,7 @@
 #include "estimator/runtime/passes/row_updates.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/simplify.h"
+#include "estimator/runtime/passes/split_sums.h"
 #include "estimator/runtime/passes/sweep_updates.h"
 #include "estimator/runtime/program_impl.h"
 #include "glog/logging.h"
@@ -75,6 +76,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   }
   ir::Prune(module);
   if (options.fuse) ir::UpdateRows(module);
+  ir::SplitSums(module);
   if (options.fuse) ir::Fuse(module, options.fastest);
   if (options.choose_layouts) ir::ChooseLayouts(module, options.fastest);
   ir::ProtectReads(module);
