@@ -1,5 +1,6 @@
 #include "estimator/runtime/passes/simplify.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -29,6 +30,15 @@ bool IsAll(const Module& module, Value value, double number) {
     if (array->AsDouble(i) != number) return false;
   }
   return array->num_elements() > 0;
+}
+
+// The number that all elements of a constant have, or nullopt. Large constants are not checked.
+std::optional<double> ConstantNumber(const Module& module, Value value) {
+  const Array* array = module.constant(value);
+  if (array == nullptr || array->dtype() == DType::kString || array->num_elements() == 0)
+    return std::nullopt;
+  const double number = array->AsDouble(0);
+  return IsAll(module, value, number) ? std::optional<double>(number) : std::nullopt;
 }
 
 bool IsF32Scalar(const Module& module, Value value) {
@@ -115,7 +125,67 @@ class Simplifier {
     if (node.op == "Transpose") return VisitTranspose(n);
     if (node.op == "Neg" && module_.node(x).op == "Neg")
       return Becomes(n, module_.node(x).inputs[0]);
+    if (node.op == "Pow") return VisitPow(n);
     if (node.inputs.size() == 2) VisitBinary(n);
+  }
+
+  void VisitPow(int n) {
+    const Value x = at(n).inputs[0];
+    const TensorSpec spec = at(n).outputs[0];
+    const std::optional<double> exponent = ConstantNumber(module_, at(n).inputs[1]);
+    if (!exponent.has_value() || !(this->spec(x) == spec)) return;
+    if (*exponent == 1) return Becomes(n, x);
+    if (spec.dtype != DType::kFloat32 && spec.dtype != DType::kFloat64) return;
+    const auto add = [&](const char* op, std::vector<Value> inputs) {
+      return AddNode(op, std::move(inputs), n);
+    };
+    const auto become = [&](const char* op, std::vector<Value> inputs) {
+      at(n).op = op;
+      at(n).inputs = std::move(inputs);
+    };
+    if (*exponent == 0) {
+      Array dims(DType::kInt64, Shape{spec.shape.rank()});
+      std::copy(spec.shape.dims().begin(), spec.shape.dims().end(), dims.data<int64_t>());
+      const Value shape = AddConstant(std::move(dims), at(n).name);
+      const Value one = AddConstant(Array::Scalar(1.0f).Cast(spec.dtype), at(n).name);
+      become("BroadcastTo", {one, shape});
+    } else if (*exponent == 2) {
+      become("Square", {x});
+    } else if (*exponent == 3) {
+      become("Mul", {add("Square", {x}), x});
+    } else if (*exponent == 4) {
+      become("Square", {add("Square", {x})});
+    } else if (*exponent == -1) {
+      become("Reciprocal", {x});
+    } else if (*exponent == -2) {
+      become("Square", {add("Reciprocal", {x})});  // 1 / Square(x) would overflow earlier
+    } else if (*exponent == 0.5) {
+      become("Sqrt", {x});
+    } else if (*exponent == 1.5) {
+      become("Mul", {x, add("Sqrt", {x})});
+    } else if (*exponent == -0.5) {
+      become("Rsqrt", {x});
+    } else if (*exponent == -1.5) {
+      become("RealDiv", {add("Rsqrt", {x}), x});
+    }
+  }
+
+  // Adds a node that has the type and name of node n. Its index is higher than that of its reader,
+  // until Compact orders the nodes.
+  Value AddNode(const char* op, std::vector<Value> inputs, int n) {
+    Node node;
+    node.op = op;
+    node.name = at(n).name;
+    node.attrs = at(n).attrs;
+    node.inputs = std::move(inputs);
+    node.outputs = at(n).outputs;
+    module_.nodes.push_back(std::move(node));
+    return {static_cast<int>(module_.nodes.size()) - 1, 0};
+  }
+
+  Value AddConstant(Array value, const std::string& name) {
+    module_.nodes.push_back(MakeConstant(std::move(value), absl::StrCat(name, "/constant")));
+    return {static_cast<int>(module_.nodes.size()) - 1, 0};
   }
 
   void VisitTranspose(int n) {

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {
@@ -96,6 +100,43 @@ TEST_F(SimplifyTest, AProductThatOthersReadStays) {
   b_.Fetch(b_.Op("Mul", {half, b_.Scalar(4)}, {3}));
   Simplify(b_.module, false);
   EXPECT_EQ(b_.node(b_.module.fetches[1]).inputs[0], b_.module.fetches[0]);
+}
+
+struct PowCase {
+  float exponent;
+  std::vector<std::string> ops;  // sorted
+};
+
+class SimplifyPowTest : public SimplifyTest, public ::testing::WithParamInterface<PowCase> {};
+
+TEST_P(SimplifyPowTest, AConstantExponentBecomesProductsAndRoots) {
+  const Value x = b_.Feed({3});
+  Simplified(b_.Op("Pow", {x, b_.Scalar(GetParam().exponent)}, {3}));
+  std::vector<std::string> ops;
+  for (const Node& node : b_.module.nodes) {
+    if (node.kind == Node::Kind::kOp) ops.push_back(node.op);
+  }
+  std::sort(ops.begin(), ops.end());
+  EXPECT_EQ(ops, GetParam().ops);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Exponents, SimplifyPowTest,
+    ::testing::Values(PowCase{0, {"BroadcastTo"}}, PowCase{1, {}}, PowCase{2, {"Square"}},
+                      PowCase{3, {"Mul", "Square"}}, PowCase{4, {"Square", "Square"}},
+                      PowCase{-1, {"Reciprocal"}}, PowCase{-2, {"Reciprocal", "Square"}},
+                      PowCase{0.5f, {"Sqrt"}}, PowCase{1.5f, {"Mul", "Sqrt"}},
+                      PowCase{-0.5f, {"Rsqrt"}}, PowCase{-1.5f, {"RealDiv", "Rsqrt"}},
+                      PowCase{2.5f, {"Pow"}}, PowCase{7, {"Pow"}}));
+
+TEST_F(SimplifyTest, APowerWhoseExponentIsNotOneNumberStays) {
+  const Value x = b_.Feed({2});
+  b_.Fetch(b_.Op("Pow", {x, b_.Constant(Array::Of<float>({2}, {2, 3}))}, {2}));
+  b_.Fetch(b_.Op("Pow", {x, b_.Feed({2})}, {2}));
+  // The exponent broadcasts the base.
+  b_.Fetch(b_.Op("Pow", {x, b_.Constant(Array::Of<float>({2, 1}, {2, 2}))}, {2, 2}));
+  Simplify(b_.module, false);
+  EXPECT_EQ(Count(b_.module, "Pow"), 3);
 }
 
 TEST_F(SimplifyTest, InverseTransposesCancel) {
