@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "estimator/kernels/fused/broadcast.h"
+
 namespace estimator::fused {
 namespace {
 
@@ -243,23 +245,33 @@ absl::Status ElementwiseKernel::Run(const KernelArgs& args) {
 
 namespace {
 
+std::unique_ptr<Kernel> CreateBinary(const KernelSpec& spec) {
+  if (std::unique_ptr<Kernel> kernel = ElementwiseKernel::CreateSingle(spec)) return kernel;
+  return MakeBroadcastKernel(spec);
+}
+
 #define EST_REGISTER_SINGLE(name) \
   EST_REGISTER_KERNEL(name, KernelTier::kFused, ElementwiseKernel::CreateSingle)
-EST_REGISTER_SINGLE("AddV2");
-EST_REGISTER_SINGLE("Sub");
-EST_REGISTER_SINGLE("Mul");
-EST_REGISTER_SINGLE("RealDiv");
-EST_REGISTER_SINGLE("Maximum");
-EST_REGISTER_SINGLE("Minimum");
+#define EST_REGISTER_BINARY(name) EST_REGISTER_KERNEL(name, KernelTier::kFused, CreateBinary)
+EST_REGISTER_BINARY("AddV2");
+EST_REGISTER_BINARY("Sub");
+EST_REGISTER_BINARY("Mul");
+EST_REGISTER_BINARY("RealDiv");
+EST_REGISTER_BINARY("Maximum");
+EST_REGISTER_BINARY("Minimum");
+EST_REGISTER_BINARY("Pow");
+EST_REGISTER_BINARY("SquaredDifference");
 EST_REGISTER_SINGLE("Neg");
 EST_REGISTER_SINGLE("Abs");
 EST_REGISTER_SINGLE("Square");
 EST_REGISTER_SINGLE("Sqrt");
 EST_REGISTER_SINGLE("Rsqrt");
+EST_REGISTER_SINGLE("Reciprocal");
 EST_REGISTER_SINGLE("Exp");
 EST_REGISTER_SINGLE("Log");
 EST_REGISTER_SINGLE("Tanh");
 EST_REGISTER_SINGLE("Sigmoid");
+EST_REGISTER_SINGLE("Erf");
 EST_REGISTER_SINGLE("Relu");
 EST_REGISTER_SINGLE("Relu6");
 EST_REGISTER_SINGLE("ReluGrad");
@@ -271,6 +283,7 @@ EST_REGISTER_SINGLE("GreaterEqual");
 EST_REGISTER_SINGLE("Less");
 EST_REGISTER_SINGLE("LessEqual");
 EST_REGISTER_SINGLE("SelectV2");
+#undef EST_REGISTER_BINARY
 #undef EST_REGISTER_SINGLE
 EST_REGISTER_KERNEL("_FusedElementwise", KernelTier::kFused, ElementwiseKernel::Create);
 

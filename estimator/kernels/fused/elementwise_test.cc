@@ -18,6 +18,9 @@ constexpr Tolerance kFunction{.relative = 5e-7, .absolute = 1e-30};
 // One rounding more or less where the compiler contracts a product and a sum.
 constexpr Tolerance kArithmetic{.relative = 3e-7, .absolute = 1e-7};
 
+// Documented in tile_ops.h for Pow: one unit in the last place, and as much from the reference.
+constexpr Tolerance kOneUnit{.relative = 2.4e-7, .absolute = 1e-44};
+
 constexpr int64_t kSize =
     2 * 8192 * 2 + 37;  // several tiles on two threads, and a rest of no full vector
 
@@ -62,13 +65,18 @@ TEST(FusedElementwise, UnaryOpsMatchTheReference) {
   for (const char* op : {"Neg", "Abs", "Square", "Relu", "Relu6"}) {
     EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {any}, KernelTier::kFused, {});
   }
-  for (const char* op : {"Exp", "Tanh", "Sigmoid"}) {
+  for (const char* op : {"Exp", "Tanh", "Sigmoid", "Erf"}) {
     EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {any}, KernelTier::kFused,
                              kFunction);
   }
-  EXPECT_MATCHES_REFERENCE({.op = "Tanh", .outputs = {F32({kSize})}},
-                           {RandomArray({kSize}, 3, -0.01f, 0.01f)}, KernelTier::kFused, kFunction);
-  for (const char* op : {"Sqrt", "Rsqrt"}) {
+  for (const float range : {0.01f, 5.0f}) {
+    for (const char* op : {"Tanh", "Erf"}) {
+      EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}},
+                               {RandomArray({kSize}, 3, -range, range)}, KernelTier::kFused,
+                               kFunction);
+    }
+  }
+  for (const char* op : {"Sqrt", "Rsqrt", "Reciprocal"}) {
     EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({kSize})}}, {positive}, KernelTier::kFused,
                              kArithmetic);
   }
@@ -80,7 +88,8 @@ TEST(FusedElementwise, UnaryOpsMatchTheReference) {
 TEST(FusedElementwise, BinaryOpsMatchTheReferenceWithScalarsOnEitherSide) {
   const Array a = RandomArray({3, kSize}, 1), b = RandomArray({3, kSize}, 2),
               scalar = Array::Scalar(0.37f);
-  for (const char* op : {"AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum"}) {
+  for (const char* op :
+       {"AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "SquaredDifference"}) {
     for (const auto& inputs : {std::vector<Array>{a, b}, {a, scalar}, {scalar, a}}) {
       EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({3, kSize})}}, inputs, KernelTier::kFused,
                                kArithmetic);
@@ -94,6 +103,49 @@ TEST(FusedElementwise, BinaryOpsMatchTheReferenceWithScalarsOnEitherSide) {
     for (const auto& inputs : {std::vector<Array>{a, b}, {a, a}, {a, scalar}}) {
       EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {{DType::kBool, {3, kSize}}}}, inputs,
                                KernelTier::kFused, {});
+    }
+  }
+}
+
+TEST(FusedElementwise, PowersAreExactToOneUnit) {
+  const Array base = RandomArray({kSize}, 1, 1e-6f, 30), exponent = RandomArray({kSize}, 2, -9, 9);
+  const auto expect = [](const Array& x, const Array& y) {
+    EXPECT_MATCHES_REFERENCE({.op = "Pow", .outputs = {F32({kSize})}}, {x, y}, KernelTier::kFused,
+                             kOneUnit);
+  };
+  expect(base, exponent);
+  for (const float y : {3.0f, -2.5f, 0.1f, 40.0f}) expect(base, Array::Scalar(y));
+  // Near 1, the exponent multiplies the error of the logarithm most.
+  expect(RandomArray({kSize}, 3, 0.9999f, 1.0001f), RandomArray({kSize}, 4, -8e5f, 8e5f));
+  Array signs = RandomArray({kSize}, 5, -30, 30), integers = RandomArray({kSize}, 6, -20, 20);
+  for (float& y : integers.values<float>()) y = std::round(y);
+  expect(signs, integers);
+  expect(signs, exponent);  // NaN for negative bases
+  Array small = base.Clone();
+  for (float& x : small.values<float>()) x *= 1e-40f;
+  expect(small, RandomArray({kSize}, 7, -1, 1));
+}
+
+TEST(FusedElementwise, PowersOfSpecialNumbersAreThoseOfTheReference) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> special = {kNan,  kInfinity, -kInfinity, 0.0f,        -0.0f,     1.0f,
+                                      -1.0f, 0.5f,      -0.5f,      -2.5f,       3.0f,      -3.0f,
+                                      2.0f,  1e30f,     -1e30f,     16777217.0f, 8388607.0f};
+  const int64_t n = static_cast<int64_t>(special.size());
+  Array x(DType::kFloat32, {n, n}), y(DType::kFloat32, {n, n});
+  for (int64_t i = 0; i < n * n; ++i) {
+    x.data<float>()[i] = special[static_cast<size_t>(i / n)];
+    y.data<float>()[i] = special[static_cast<size_t>(i % n)];
+  }
+  const Array actual = RunFused({.op = "Pow", .name = "Pow", .outputs = {F32({n, n})}}, {x, y})[0];
+  const Array expected = Reference("Pow", {x, y});
+  ExpectNear(actual, expected, kOneUnit);
+  for (int64_t i = 0; i < n * n; ++i) {
+    const float a = actual.data<float>()[i], e = expected.data<float>()[i];
+    if (!std::isnan(e)) {
+      EXPECT_EQ(std::signbit(a), std::signbit(e))
+          << x.data<float>()[i] << " to the power of " << y.data<float>()[i];
     }
   }
 }
@@ -114,7 +166,8 @@ TEST(FusedElementwise, FunctionsAreWholeAtTheEndsOfTheirRanges) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   const Array ends =
       Array::Of<float>({8}, {-kInfinity, kInfinity, kNan, 0.0f, -0.0f, -200.0f, 200.0f, 88.5f});
-  for (const char* op : {"Exp", "Log", "Tanh", "Sigmoid", "Relu", "Relu6", "Sqrt", "Rsqrt"}) {
+  for (const char* op :
+       {"Exp", "Log", "Tanh", "Sigmoid", "Erf", "Relu", "Relu6", "Sqrt", "Rsqrt"}) {
     SCOPED_TRACE(op);
     ExpectNear(RunFused({.op = op, .name = op, .outputs = {F32({8})}}, {ends})[0],
                Reference(op, {ends}), kFunction);
@@ -190,7 +243,7 @@ TEST(FusedElementwise, AnOutputIsAliasedOnlyToAnInputThatNoLaterOpReads) {
 
 TEST(FusedElementwise, UnknownOpsBroadcastingAndOtherDtypesAreRefused) {
   const Array x = RandomArray({4, 3}, 1);
-  EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"Erf"}, {0, -1, -1}, {1}, {F32({4, 3})}), {x}),
+  EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"Sin"}, {0, -1, -1}, {1}, {F32({4, 3})}), {x}),
                             KernelTier::kFused)
                    .ok());
   EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"AddV2"}, {0, 1, -1}, {2}, {F32({4, 3})}),
@@ -205,7 +258,7 @@ TEST(FusedElementwise, UnknownOpsBroadcastingAndOtherDtypesAreRefused) {
                             KernelTier::kFused)
                    .ok());
   const KernelSpec row =
-      CompleteSpec({.op = "AddV2", .outputs = {F32({4, 3})}}, {x, RandomArray({3}, 2)});
+      CompleteSpec({.op = "Less", .outputs = {{DType::kBool, {4, 3}}}}, {x, RandomArray({3}, 2)});
   EXPECT_FALSE(TierAccepts(row, KernelTier::kFused));
 }
 

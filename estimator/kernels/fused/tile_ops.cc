@@ -84,6 +84,64 @@ HWY_INLINE V Sigmoid(V x) {
   return hn::Div(numerator, hn::Add(one, e));
 }
 
+// x P(x^2) / Q(x^2) with the coefficients of Eigen 3.4. Beyond 4, erf rounds to 1.
+HWY_INLINE V Erf(V x) {
+  const D d;
+  const V limit = hn::Set(d, 4.0f), one = hn::Set(d, 1.0f);
+  const V c = hn::Max(hn::Min(x, limit), hn::Neg(limit)), z = hn::Mul(c, c);
+  V p = hn::Set(d, -2.72614225801306e-10f);
+  for (const float a : {2.77068142495902e-08f, -2.10102402082508e-06f, -5.69250639462346e-05f,
+                        -7.34990630326855e-04f, -2.95459980854025e-03f, -1.60960333262415e-02f})
+    p = hn::MulAdd(p, z, hn::Set(d, a));
+  V q = hn::Set(d, -1.45660718464996e-05f);
+  for (const float b : {-2.13374055278905e-04f, -1.68282697438203e-03f, -7.37332916720468e-03f,
+                        -1.42647390514189e-02f})
+    q = hn::MulAdd(q, z, hn::Set(d, b));
+  const V y = hn::Div(hn::Mul(c, p), q);
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Max(hn::Min(y, one), hn::Neg(one)));
+}
+
+// exp(y * log(x)) of half a vector, in double precision. So the error of the logarithm, which y
+// multiplies, stays far below one unit of the float result.
+template <typename DH, typename VH>
+HWY_INLINE VH PowOfHalf(DH d, VH x, VH y) {
+  const hn::Rebind<double, DH> dd;
+  const auto base = hn::PromoteTo(dd, x), exponent = hn::PromoteTo(dd, y);
+  const auto infinity = hn::Set(dd, std::numeric_limits<double>::infinity());
+  // hn::Log has no result for 0 and infinity.
+  auto log = hn::Log(dd, base);
+  log = hn::IfThenElse(hn::Eq(base, hn::Zero(dd)), hn::Neg(infinity), log);
+  log = hn::IfThenElse(hn::Eq(base, infinity), infinity, log);
+  // Beyond e^+-200 the float result is infinite or zero.
+  const auto limit = hn::Set(dd, 200.0);
+  const auto power = hn::Mul(exponent, log);
+  return hn::DemoteTo(d, hn::Exp(dd, hn::Max(hn::Min(power, limit), hn::Neg(limit))));
+}
+
+HWY_INLINE V Pow(V x, V y) {
+  const D d;
+  const hn::Half<D> dh;
+  const V one = hn::Set(d, 1.0f), zero = hn::Zero(d);
+  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const V nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
+  const V base = hn::Abs(x), size = hn::Abs(y);
+  V power = hn::Combine(d, PowOfHalf(dh, hn::UpperHalf(dh, base), hn::UpperHalf(dh, y)),
+                        PowOfHalf(dh, hn::LowerHalf(dh, base), hn::LowerHalf(dh, y)));
+  // From 2^24 on, every float is an even number.
+  const auto is_integer = hn::Or(hn::Eq(hn::Round(y), y), hn::Ge(size, hn::Set(d, 16777216.0f)));
+  const V half = hn::Mul(y, hn::Set(d, 0.5f));
+  const auto is_odd = hn::And(hn::And(is_integer, hn::Ne(hn::Round(half), half)),
+                              hn::Lt(size, hn::Set(d, 16777216.0f)));
+  power = hn::IfThenElse(is_odd, hn::CopySign(power, x), power);
+  // A negative finite base has no power by a fraction. -0 and -infinity have.
+  const auto negative = hn::And(hn::Lt(x, zero), hn::Lt(base, infinity));
+  power = hn::IfThenElse(hn::AndNot(is_integer, negative), nan, power);
+  power = hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::IsNaN(y)), nan, power);
+  // 1 to any power is 1, also to NaN. So is -1 to the power of an infinity, and anything to 0.
+  const auto is_one = hn::Or(hn::Eq(x, one), hn::And(hn::Eq(base, one), hn::Eq(size, infinity)));
+  return hn::IfThenElse(hn::Or(is_one, hn::Eq(y, zero)), one, power);
+}
+
 template <typename M>
 HWY_INLINE V ToVector(M mask) {
   return hn::VecFromMask(D(), mask);
@@ -107,15 +165,19 @@ void RunTile(TileOp op, const float* a, const float* b, const float* c, float* o
     // As in TensorFlow, the result is NaN if an operand is NaN.
     EST_TILE_CASE(kMaximum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Gt(x, y), x, y)));
     EST_TILE_CASE(kMinimum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Lt(x, y), x, y)));
+    EST_TILE_CASE(kPow, 2, Pow(x, y));
+    EST_TILE_CASE(kSquaredDifference, 2, hn::Mul(hn::Sub(x, y), hn::Sub(x, y)));
     EST_TILE_CASE(kNeg, 1, hn::Neg(x));
     EST_TILE_CASE(kAbs, 1, hn::Abs(x));
     EST_TILE_CASE(kSquare, 1, hn::Mul(x, x));
     EST_TILE_CASE(kSqrt, 1, hn::Sqrt(x));
     EST_TILE_CASE(kRsqrt, 1, hn::Div(hn::Set(D(), 1.0f), hn::Sqrt(x)));
+    EST_TILE_CASE(kReciprocal, 1, hn::Div(hn::Set(D(), 1.0f), x));
     EST_TILE_CASE(kExp, 1, Exp(x));
     EST_TILE_CASE(kLog, 1, Log(x));
     EST_TILE_CASE(kTanh, 1, Tanh(x));
     EST_TILE_CASE(kSigmoid, 1, Sigmoid(x));
+    EST_TILE_CASE(kErf, 1, Erf(x));
     EST_TILE_CASE(kRelu, 1, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()), x));
     EST_TILE_CASE(
         kRelu6, 1,
@@ -162,15 +224,19 @@ constexpr Entry kEntries[] = {
     {"RealDiv", {TileOp::kRealDiv, 2, false, false}},
     {"Maximum", {TileOp::kMaximum, 2, false, false}},
     {"Minimum", {TileOp::kMinimum, 2, false, false}},
+    {"Pow", {TileOp::kPow, 2, false, false}},
+    {"SquaredDifference", {TileOp::kSquaredDifference, 2, false, false}},
     {"Neg", {TileOp::kNeg, 1, false, false}},
     {"Abs", {TileOp::kAbs, 1, false, false}},
     {"Square", {TileOp::kSquare, 1, false, false}},
     {"Sqrt", {TileOp::kSqrt, 1, false, false}},
     {"Rsqrt", {TileOp::kRsqrt, 1, false, false}},
+    {"Reciprocal", {TileOp::kReciprocal, 1, false, false}},
     {"Exp", {TileOp::kExp, 1, false, false}},
     {"Log", {TileOp::kLog, 1, false, false}},
     {"Tanh", {TileOp::kTanh, 1, false, false}},
     {"Sigmoid", {TileOp::kSigmoid, 1, false, false}},
+    {"Erf", {TileOp::kErf, 1, false, false}},
     {"Relu", {TileOp::kRelu, 1, false, false}},
     {"Relu6", {TileOp::kRelu6, 1, false, false}},
     {"ReluGrad", {TileOp::kReluGrad, 2, false, false}},

@@ -3,10 +3,12 @@
 //
 // Truth values are masks: floats whose 32 bits are all ones (true) or all zeros (false).
 // Accuracy, in units in the last place of the exact result:
-//   0.5   + - * /, Sqrt, comparisons, and ops made of one of these
-//   1     Rsqrt
+//   0.5   + - * /, Sqrt, Reciprocal, comparisons, and ops made of one of these
+//   1.5   SquaredDifference
+//   1     Rsqrt, Pow
 //   2     Exp; results below 2^-126 may be flushed to zero
 //   4     Log, Tanh, Sigmoid
+//   6     Erf
 //   2     TanhGrad and SigmoidGrad, of their largest term
 #ifndef ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
 #define ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
@@ -26,15 +28,19 @@ enum class TileOp : uint8_t {
   kRealDiv,
   kMaximum,
   kMinimum,
+  kPow,  // as std::pow: NaN for a negative base and an exponent that is not an integer
+  kSquaredDifference,
   kNeg,
   kAbs,
   kSquare,
   kSqrt,
   kRsqrt,
+  kReciprocal,
   kExp,
   kLog,
   kTanh,
   kSigmoid,
+  kErf,
   kRelu,
   kRelu6,
   kReluGrad,     // (dy, x): dy if x > 0
