@@ -1,6 +1,12 @@
 #include "estimator/runtime/trace.h"
 
+#include <algorithm>
 #include <chrono>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace estimator {
 namespace {
@@ -12,6 +18,40 @@ thread_local std::weak_ptr<Trace> thread_trace;
 void SetThreadTrace(const std::shared_ptr<Trace>& trace) { thread_trace = trace; }
 
 std::shared_ptr<Trace> ThreadTrace() { return thread_trace.lock(); }
+
+std::string OpTable(const Trace& trace, int64_t steps) {
+  struct Row {
+    std::string op;
+    bool reference = false;
+    int64_t time_us = 0;
+    int64_t runs = 0;
+  };
+  std::map<std::pair<std::string, bool>, Row> by_op;
+  int64_t total_us = 0;
+  for (const TraceEvent& event : trace.events) {
+    Row& row = by_op[{event.op, event.reference}];
+    row.op = event.op;
+    row.reference = event.reference;
+    row.time_us += event.duration_us;
+    ++row.runs;
+    total_us += event.duration_us;
+  }
+  std::vector<Row> rows;
+  for (const auto& [key, row] : by_op) rows.push_back(row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.time_us > b.time_us; });
+  std::string table = "share  time a step  runs a step  kernel     op\n";
+  const double all = static_cast<double>(std::max<int64_t>(total_us, 1));
+  const double num_steps = static_cast<double>(std::max<int64_t>(steps, 1));
+  for (const Row& row : rows) {
+    absl::StrAppendFormat(&table, "%5.1f%%  %8.3f ms  %11.1f  %-9s  %s\n",
+                          100 * static_cast<double>(row.time_us) / all,
+                          static_cast<double>(row.time_us) / 1000 / num_steps,
+                          static_cast<double>(row.runs) / num_steps,
+                          row.reference ? "reference" : "fast", row.op);
+  }
+  return table;
+}
 
 int64_t TraceClockMicros() {
   using std::chrono::duration_cast;

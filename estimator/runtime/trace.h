@@ -17,6 +17,8 @@ struct TraceEvent {
   int replica = 0;
   int64_t start_us = 0;  // of a steady clock with an arbitrary origin
   int64_t duration_us = 0;
+  // It ran the kernel of the reference tier, which uses one thread.
+  bool reference = false;
 };
 
 struct Trace {
@@ -28,6 +30,12 @@ struct Trace {
 void SetThreadTrace(const std::shared_ptr<Trace>& trace);
 // The trace that programs on this thread append to; null if there is none.
 std::shared_ptr<Trace> ThreadTrace();
+
+// One line for each op and kind of kernel, with the largest total first:
+//   share  time a step  runs a step  kernel     op
+//    41.3%     2.104 ms         12.0  fast       _FusedElementwise
+//   steps: the number of steps in the trace.
+std::string OpTable(const Trace& trace, int64_t steps);
 
 // The time of the steady clock for trace events, in microseconds.
 int64_t TraceClockMicros();

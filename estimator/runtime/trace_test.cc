@@ -51,6 +51,21 @@ TEST_F(TraceTest, EveryInstructionOfAStepIsTimed) {
     now = event.start_us + event.duration_us;
   }
   EXPECT_NE(std::find(ops.begin(), ops.end(), "MatMul"), ops.end());
+  for (const TraceEvent& event : trace->events)
+    EXPECT_TRUE(event.op != "MatMul" || event.reference);
+}
+
+TEST(OpTable, HasTheLargestTotalFirst) {
+  Trace trace;
+  trace.events = {{.op = "Pow", .duration_us = 100, .reference = true},
+                  {.op = "MatMul", .duration_us = 250},
+                  {.op = "Pow", .duration_us = 50, .reference = true},
+                  {.op = "Pow", .duration_us = 100}};
+  EXPECT_EQ(OpTable(trace, 2),
+            "share  time a step  runs a step  kernel     op\n"
+            " 50.0%     0.125 ms          0.5  fast       MatMul\n"
+            " 30.0%     0.075 ms          1.0  reference  Pow\n"
+            " 20.0%     0.050 ms          0.5  fast       Pow\n");
 }
 
 TEST_F(TraceTest, EndsWhenTheHolderLetsGo) {

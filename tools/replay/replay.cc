@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/runtime/trace.h"
 #include "estimator/runtime/variable_store.h"
 #include "estimator/training/compiled_model.h"
 #include "estimator/training/strategies.h"
@@ -69,7 +70,13 @@ class Replayer {
       updates.push_back(model_->spec.train_op);
     }
     CompiledStep step(*model_, *backend_, std::move(updates));
-    for (int64_t i = 0; i < num_steps_ && report_.ok(); ++i) EST_RETURN_IF_ERROR(RunStep(step, i));
+    const auto trace = std::make_shared<Trace>();
+    for (int64_t i = 0; i < num_steps_ && report_.ok(); ++i) {
+      if (options_.profile && i == 1) SetThreadTrace(trace);  // step 0 compiles
+      EST_RETURN_IF_ERROR(RunStep(step, i));
+    }
+    SetThreadTrace(nullptr);
+    if (options_.profile) report_.op_table = OpTable(*trace, report_.num_steps - 1);
     EST_RETURN_IF_ERROR(CheckSomethingCompared());
     return std::move(report_);
   }

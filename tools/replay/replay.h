@@ -29,6 +29,8 @@ struct ReplayOptions {
   // but batch normalization in training does not.
   int num_shards = 1;
   CompileOptions compile_options = {};
+  // Measures how long each op of the steps after the first takes: ReplayReport.op_table.
+  bool profile = false;
 };
 
 // Variables start at their values in the initial checkpoint. Variables that are not in it and are

@@ -32,6 +32,10 @@ DEFINE_double(variable_rtol, -1,
 DEFINE_double(atol, -1, "absolute tolerance, added to the others; -1: the reference's");
 DEFINE_int32(num_shards, 1, "number of in-process shards to run on");
 DEFINE_bool(check_kernels, false, "also compare every kernel with its reference kernel");
+DEFINE_bool(
+    profile, false,
+    "also print how long each op of a step takes, and which run the one-thread kernels of the "
+    "reference tier; needs at least 2 steps");
 DEFINE_bool(list, false, "only print the names of the cases");
 
 namespace estimator::replay {
@@ -76,6 +80,7 @@ ReplayOptions OptionsFromFlags() {
   options.atol = Tolerance(FLAGS_atol);
   options.num_shards = FLAGS_num_shards;
   options.compile_options.check_kernels = FLAGS_check_kernels;
+  options.profile = FLAGS_profile;
   return options;
 }
 
@@ -115,6 +120,7 @@ absl::Status Run(const std::map<std::string, Model>& models) {
     const absl::StatusOr<ReplayReport> report = Replay(models.at(name), folder, OptionsFromFlags());
     if (!report.ok()) return Annotate(report.status(), name);
     std::cout << report->ToString() << std::endl;
+    if (!report->op_table.empty()) std::cout << report->op_table << std::endl;
     if (!report->ok()) differing.push_back(name);
   }
   if (differing.empty()) return absl::OkStatus();

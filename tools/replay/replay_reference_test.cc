@@ -23,6 +23,13 @@ TEST(ReplayReferenceTest, PrintsATableAndExitsWithZeroIfACaseMatches) {
   EXPECT_THAT(result.output, HasSubstr("largest differences"));
 }
 
+TEST(ReplayReferenceTest, ProfileListsTheOpsOfAStep) {
+  const ProgramRun result = Replay("--case=mnist_momentum --steps=3 --profile");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("runs a step  kernel     op"));
+  EXPECT_THAT(result.output, HasSubstr("fast       _FusedConv2D"));
+}
+
 TEST(ReplayReferenceTest, ExitsWithOneAndSaysWhereIfACaseDiffers) {
   const ProgramRun result = Replay("--case=mnist_momentum --rtol=0");
   EXPECT_EQ(result.exit_code, 1) << result.output;

@@ -37,6 +37,7 @@ struct ReplayReport {
   std::vector<Comparison> more_differences = {};
   std::vector<Comparison> matches = {};
   std::vector<std::string> notes = {};  // values that could not be compared
+  std::string op_table = {};            // with ReplayOptions.profile: as of OpTable
 
   bool ok() const { return !first_difference.has_value(); }
   // Returns the report as text. For a match: the number of compared values, and a table of the

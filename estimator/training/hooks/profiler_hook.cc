@@ -44,7 +44,10 @@ std::string TraceToChromeJson(const Trace& trace) {
                           {"tid", event.replica},
                           {"ts", event.start_us - origin},
                           {"dur", event.duration_us},
-                          {"args", {{"name", event.name}, {"op", event.op}}}}));
+                          {"args",
+                           {{"name", event.name},
+                            {"op", event.op},
+                            {"kernel", event.reference ? "reference" : "fast"}}}}));
   }
   absl::StrAppend(&json, "\n]}\n");
   return json;

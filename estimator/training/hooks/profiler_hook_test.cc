@@ -107,7 +107,7 @@ TEST(TraceToChromeJson, IsWhatChromeReads) {
       {"name", "MatMul"}, {"cat", "Op"},
       {"ph", "X"},        {"pid", 0},
       {"tid", 1},         {"ts", 0},
-      {"dur", 30},        {"args", {{"name", "a/\"b\""}, {"op", "MatMul"}}}};
+      {"dur", 30},        {"args", {{"name", "a/\"b\""}, {"op", "MatMul"}, {"kernel", "fast"}}}};
   EXPECT_EQ(events[2], first);
   EXPECT_EQ(events[3].at("ts"), 40);
   EXPECT_EQ(events[3].at("dur"), 2);
