@@ -158,7 +158,7 @@ TEST(LARS, DoesNotDivideZeroByZero) {
 // With the powers of beta in f32, as they are kept: 1 - 0.999 is off by 5e-5 there.
 TEST(AdaBelief, CorrectsItsBiasAndDecays) {
   ExpectAfterThreeSteps(
-      train::AdaBelief(0.1, {.epsilon = 1e-6, .weight_decay = 0.01}),
+      train::AdaBelief(0.1, {.epsilon = 1e-6, .weight_decay = 0.01, .rectify = false}),
       {0.649953685, -2.344615695, 2.641528121},
       {"beta1_power", "beta2_power", "step", "w/AdaBeliefOptimizer", "w/AdaBeliefOptimizer_1"});
 }

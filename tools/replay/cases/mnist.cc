@@ -73,7 +73,9 @@ std::map<std::string, Under> Optimizers() {
   const Schedule decaying =
       train::ExponentialDecay({.initial = 0.02, .decay_steps = 10, .decay_rate = 0.95});
   return {
-      {"mnist_adabelief", Under(train::AdaBelief(0.001, {.epsilon = 1e-8, .weight_decay = 0.01}))},
+      {"mnist_adabelief",
+       Under(train::AdaBelief(0.001, {.epsilon = 1e-8, .weight_decay = 0.01, .rectify = false}))},
+      {"mnist_adabelief_rectified", Under(train::AdaBelief(0.001, {.weight_decay = 0.01}))},
       {"mnist_adadelta", Under(train::Adadelta(1.0, {.epsilon = 1e-5}))},
       {"mnist_adafactor", Under(train::Adafactor(0.02, {.beta1 = 0.9}))},
       {"mnist_adagrad", Under(train::Adagrad(0.02))},
