@@ -312,6 +312,23 @@ TEST_F(ImportTest, TheMainDiagonalIsTakenFromLaterVersionsOfItsOps) {
   EXPECT_EQ(part->fetches[0].spec().ToString(), "f32 [2]");
 }
 
+TEST_F(ImportTest, DecompositionsKeepTheirAttributesAndOutputs) {
+  const ImportOptions options{.feeds = {{"x", {DType::kFloat32, {2, 4, 3}}}},
+                              .fetches = {"svd:1", "svd:2", "qr:1", "log:1"}};
+  const auto imported = Import(
+      Input("x") + Node("svd", "Svd", {"x"}, "attr { key: 'full_matrices' value { b: true } }") +
+          Node("qr", "Qr", {"x"}) +
+          Node("square", "BatchMatMulV2", {"x", "x"}, "attr { key: 'adj_x' value { b: true } }") +
+          Node("log", "LogMatrixDeterminant", {"square"}),
+      options);
+  EST_ASSERT_OK(imported);
+  std::vector<std::string> specs;
+  for (const Tensor& fetch : imported->fetches) specs.push_back(fetch.spec().ToString());
+  EXPECT_THAT(specs,
+              ::testing::ElementsAre("f32 [2,4,4]", "f32 [2,3,3]", "f32 [2,3,3]", "f32 [2]"));
+  EXPECT_TRUE(imported->fetches[0].node()->attrs().b("compute_uv")) << "the default";
+}
+
 TEST_F(ImportTest, StringsAreMovedButNotComputedWith) {
   const std::string strings = Type("T", "DT_STRING");
   const auto joined =

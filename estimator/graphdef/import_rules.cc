@@ -20,11 +20,12 @@ using RuleMap = std::map<absl::string_view, ImportRule>;
 // Ops that have no attributes of their own and the same name as ours.
 constexpr absl::string_view kPlainOps =
     "Abs Acos Acosh AddN AddV2 Asin Asinh Atan Atan2 Atanh BitwiseAnd BitwiseOr BitwiseXor "
-    "BroadcastTo Ceil ConcatV2 Cos Cosh Div DivNoNan Elu EluGrad Equal Erf Erfc Exp "
+    "BroadcastTo Ceil Cholesky ConcatV2 Cos Cosh Div DivNoNan Elu EluGrad Equal Erf Erfc Exp "
     "ExpandDims Expm1 Fill Floor FloorDiv FloorMod GatherNd Greater GreaterEqual InTopKV2 "
     "Invert InvertPermutation IsFinite IsInf IsNan L2Loss LeftShift Less LessEqual LinSpace "
-    "Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr MatrixBandPart MatrixDiag "
-    "MatrixDiagPart Maximum Minimum Mul Neg NotEqual OnesLike Pad PadV2 Pow Range Rank "
+    "Log Log1p LogMatrixDeterminant LogSoftmax LogicalAnd LogicalNot LogicalOr "
+    "MatrixBandPart MatrixDeterminant MatrixDiag MatrixDiagPart Maximum Minimum Mul Neg NotEqual "
+    "OnesLike Pad PadV2 Pow Range Rank "
     "RealDiv Reciprocal Relu Relu6 Relu6Grad ReluGrad Reshape ReverseV2 RightShift Rint "
     "Round Rsqrt ScatterNd SelectV2 Selu SeluGrad Sigmoid SigmoidGrad Sign Sin Sinh Slice "
     "Softmax SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign SoftsignGrad "
@@ -72,6 +73,10 @@ RuleMap MakeRules() {
   add("LeakyRelu", "alpha:f=0.2");
   add("LeakyReluGrad", "alpha:f=0.2");
   add("MatMul", "transpose_a:b=false transpose_b:b=false");
+  add("MatrixInverse", "adjoint:b=false");
+  add("MatrixSolve", "adjoint:b=false");
+  add("MatrixSolveLs", "fast:b=true");
+  add("MatrixTriangularSolve", "lower:b=true adjoint:b=false");
   add("MaxPool", kPool);
   add("MaxPoolGrad", kPool);
   add("MirrorPad", "mode:s");
@@ -79,10 +84,12 @@ RuleMap MakeRules() {
   add("Multinomial", "seed:i=0 seed2:i=0 output_dtype:t=int64");
   add("OneHot", "axis:i=-1");
   add("Pack", "axis:i=0");
+  add("Qr", "full_matrices:b=false");
   add("RandomStandardNormal", kRandom);
   add("RandomShuffle", "seed:i=0 seed2:i=0");
   add("RandomUniform", kRandom);
   add("RandomUniformInt", "seed:i=0 seed2:i=0");
+  add("SelfAdjointEigV2", "compute_v:b=true");
   add("Shape", "out_type:t=int32");
   add("Size", "out_type:t=int32");
   add("Split", "num_split:i");
@@ -90,6 +97,7 @@ RuleMap MakeRules() {
   add("Squeeze", "squeeze_dims:l=");
   add("StridedSlice", kMasks);
   add("StridedSliceGrad", kMasks);
+  add("Svd", "compute_uv:b=true full_matrices:b=false");
   add("TopKV2", "sorted:b=true index_type:t=int32!");
   add("TruncatedNormal", kRandom);
   add("Unpack", "num:i axis:i=0");

@@ -363,7 +363,8 @@ def strings():
 def all_cases():
     import moves  # noqa: PLC0415
     import functions  # noqa: PLC0415
+    import linear  # noqa: PLC0415
     import networks  # noqa: PLC0415
     for table in (unary, activation_gradients, binary, comparisons, casts, reductions, scans, searches, strings, *moves.TABLES,
-                  *networks.TABLES, *functions.TABLES):
+                  *networks.TABLES, *linear.TABLES, *functions.TABLES):
         yield from map(mark_absent, table())

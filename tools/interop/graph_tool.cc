@@ -82,6 +82,17 @@ void BuildShapes() {
   RandomUniformInt({4}, 0, 9), RandomNormal({4}), TruncatedNormal({4});
 }
 
+void BuildLinearAlgebra() {
+  const NameScope scope("linear_algebra");
+  const Tensor x = Weights("la_x", {2, 3, 3}) + MatrixDiag(Fill({2, 3}, Constant(2.0f)));
+  const Tensor b = Weights("la_b", {2, 3, 2}), product = MatMul(x, x, {.transpose_b = true});
+  const Tensor l = Cholesky(product);
+  CholeskySolve(l, b), MatrixInverse(x), MatrixSolve(x, b, {.adjoint = true}),
+      MatrixSolveLs(x, b, {.l2_regularizer = 0.5}), MatrixTriangularSolve(x, b, {.lower = false});
+  MatrixDeterminant(x), LogMatrixDeterminant(x), Qr(x), Svd(x, {.full_matrices = true}),
+      SelfAdjointEig(product);
+}
+
 // Builds a small network with every kind of layer. Returns its loss.
 Tensor BuildNetwork() {
   const Tensor images = Weights("images", {4, 8, 8, 3});
@@ -158,6 +169,7 @@ absl::Status Run(const std::string& directory) {
   const GraphScope scope(graph);
   BuildElementwise();
   BuildShapes();
+  BuildLinearAlgebra();
   GetOrCreateGlobalStep();
   std::vector<Operation> updates = BuildTraining();
   EST_RETURN_IF_ERROR(graph.status());

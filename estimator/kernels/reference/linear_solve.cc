@@ -1,0 +1,217 @@
+// Cholesky, MatrixInverse, MatrixSolve, MatrixTriangularSolve, MatrixSolveLs, MatrixDeterminant,
+// LogMatrixDeterminant: by the decompositions of Eigen that TensorFlow takes, matrix by matrix.
+// Eigen allocates the decompositions in each run.
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <Eigen/QR>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+#include "estimator/kernels/reference/matrices.h"
+
+namespace estimator {
+namespace {
+
+template <typename T>
+using Lu = Eigen::PartialPivLU<Matrix<T>>;
+
+template <typename T>
+std::unique_ptr<Kernel> MakeCholesky(const KernelSpec& spec) {
+  const Matrices x(spec.inputs[0].shape);
+  return MakeKernel([x](const KernelArgs& args) {
+    for (int64_t i = 0; i < x.count; ++i) {
+      const Eigen::LLT<Matrix<T>> llt(x.In<T>(args, 0, i));
+      if (llt.info() != Eigen::Success) {
+        return MatrixError(
+            "Cholesky decomposition was not successful. The input might not be valid: it must be "
+            "symmetric and positive definite.",
+            i, x.count);
+      }
+      x.Out<T>(args, 0, i) = llt.matrixL();
+    }
+    return absl::OkStatus();
+  });
+}
+
+// A singular matrix has a pivot of zero.
+template <typename T>
+bool IsInvertible(const Lu<T>& lu) {
+  return (lu.matrixLU().diagonal().array().abs() > T(0)).all();
+}
+
+template <typename T>
+std::unique_ptr<Kernel> MakeInverse(const KernelSpec& spec) {
+  const Matrices x(spec.inputs[0].shape);
+  const bool adjoint = spec.attrs.b("adjoint");
+  return MakeKernel([x, adjoint](const KernelArgs& args) {
+    if (x.rows == 0) return absl::OkStatus();
+    for (int64_t i = 0; i < x.count; ++i) {
+      Lu<T> lu;
+      if (adjoint) {
+        lu.compute(x.In<T>(args, 0, i).transpose());
+      } else {
+        lu.compute(x.In<T>(args, 0, i));
+      }
+      if (!IsInvertible<T>(lu)) return MatrixError("Input is not invertible.", i, x.count);
+      x.Out<T>(args, 0, i).noalias() = lu.inverse();
+    }
+    return absl::OkStatus();
+  });
+}
+
+template <typename T>
+std::unique_ptr<Kernel> MakeSolve(const KernelSpec& spec) {
+  const Matrices a(spec.inputs[0].shape), b(spec.inputs[1].shape);
+  const bool adjoint = spec.attrs.b("adjoint");
+  return MakeKernel([a, b, adjoint](const KernelArgs& args) {
+    if (b.rows == 0 || b.columns == 0) return absl::OkStatus();
+    for (int64_t i = 0; i < a.count; ++i) {
+      const Lu<T> lu(a.In<T>(args, 0, i));
+      if (!IsInvertible<T>(lu)) return MatrixError("Input matrix is not invertible.", i, a.count);
+      if (adjoint) {
+        b.Out<T>(args, 0, i) = lu.transpose().solve(b.In<T>(args, 1, i));
+      } else {
+        b.Out<T>(args, 0, i) = lu.solve(b.In<T>(args, 1, i));
+      }
+    }
+    return absl::OkStatus();
+  });
+}
+
+Shape BatchOf(const Shape& shape) {
+  return Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - 2));
+}
+
+// A zero on the diagonal divides: the result is infinite or NaN, as in TensorFlow.
+template <typename T>
+std::unique_ptr<Kernel> MakeTriangularSolve(const KernelSpec& spec) {
+  const Matrices a(spec.inputs[0].shape), b(spec.inputs[1].shape), out(spec.outputs[0].shape);
+  const bool lower = spec.attrs.b("lower"), adjoint = spec.attrs.b("adjoint");
+  const Shape batch = BatchOf(spec.outputs[0].shape);
+  const StridedWalk<2> walk(batch, {BroadcastStrides(BatchOf(spec.inputs[0].shape), batch),
+                                    BroadcastStrides(BatchOf(spec.inputs[1].shape), batch)});
+  if (!walk.ok()) return nullptr;
+  return MakeKernel([=](const KernelArgs& args) {
+    if (b.rows == 0 || b.columns == 0) return absl::OkStatus();
+    walk.ForEach([&](int64_t i, const auto& at) {
+      const InMatrix<T> matrix = a.In<T>(args, 0, at[0]);
+      OutMatrix<T> x = out.Out<T>(args, 0, i);
+      x = b.In<T>(args, 1, at[1]);
+      if (lower && adjoint) {
+        matrix.template triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+      } else if (lower) {
+        matrix.template triangularView<Eigen::Lower>().solveInPlace(x);
+      } else if (adjoint) {
+        matrix.template triangularView<Eigen::Upper>().transpose().solveInPlace(x);
+      } else {
+        matrix.template triangularView<Eigen::Upper>().solveInPlace(x);
+      }
+    });
+    return absl::OkStatus();
+  });
+}
+
+// X of least squares, by the normal equations.
+template <typename T>
+absl::Status SolveNormal(const InMatrix<T>& a, const InMatrix<T>& b, T l2, OutMatrix<T> x) {
+  const bool tall = a.rows() >= a.cols();
+  const int64_t n = tall ? a.cols() : a.rows();
+  Matrix<T> gramian = Matrix<T>::Identity(n, n) * l2;
+  if (tall) {
+    gramian.noalias() += a.transpose() * a;
+  } else {
+    gramian.noalias() += a * a.transpose();
+  }
+  const Eigen::LLT<Matrix<T>> llt(gramian);
+  if (llt.info() != Eigen::Success) {
+    return absl::InvalidArgumentError(
+        "Input matrix was rank deficient or ill-conditioned. Try setting fast=false or provide a "
+        "larger l2_regularizer > 0.");
+  }
+  if (tall) {
+    x = llt.solve(a.transpose() * b);
+  } else {
+    x.noalias() = a.transpose() * llt.solve(b);
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+std::unique_ptr<Kernel> MakeSolveLs(const KernelSpec& spec) {
+  const Matrices a(spec.inputs[0].shape), b(spec.inputs[1].shape), x(spec.outputs[0].shape);
+  const bool fast = spec.attrs.b("fast");
+  return MakeKernel([a, b, x, fast](const KernelArgs& args) -> absl::Status {
+    for (int64_t i = 0; i < a.count; ++i) {
+      OutMatrix<T> out = x.Out<T>(args, 0, i);
+      if (out.size() == 0) continue;
+      if (a.rows == 0) {
+        out.setZero();
+      } else if (fast) {
+        const T l2 = static_cast<T>(*args.in<double>(2));
+        const absl::Status status =
+            SolveNormal<T>(a.In<T>(args, 0, i), b.In<T>(args, 1, i), l2, out);
+        if (!status.ok()) return MatrixError(status.message(), i, a.count);
+      } else {
+        out = Eigen::CompleteOrthogonalDecomposition<Matrix<T>>(a.In<T>(args, 0, i))
+                  .solve(b.In<T>(args, 1, i));
+      }
+    }
+    return absl::OkStatus();
+  });
+}
+
+template <typename T>
+std::unique_ptr<Kernel> MakeDeterminant(const KernelSpec& spec) {
+  const Matrices x(spec.inputs[0].shape);
+  return MakeKernel([x](const KernelArgs& args) {
+    for (int64_t i = 0; i < x.count; ++i)
+      args.out<T>(0)[i] = x.rows == 0 ? T(1) : Lu<T>(x.In<T>(args, 0, i)).determinant();
+    return absl::OkStatus();
+  });
+}
+
+// The sign of a singular matrix is 0, and the logarithm -infinity.
+template <typename T>
+std::unique_ptr<Kernel> MakeLogDeterminant(const KernelSpec& spec) {
+  const Matrices x(spec.inputs[0].shape);
+  return MakeKernel([x](const KernelArgs& args) {
+    for (int64_t i = 0; i < x.count; ++i) {
+      T sign = 1, log_abs = 0;
+      if (x.rows > 0) {
+        const Lu<T> lu(x.In<T>(args, 0, i));
+        const auto pivots = lu.matrixLU().diagonal();
+        sign = static_cast<T>(lu.permutationP().determinant());
+        for (int64_t k = 0; k < x.rows; ++k) {
+          const T pivot = pivots(k);
+          sign *= static_cast<T>((pivot > 0) - (pivot < 0));
+          log_abs += std::log(std::abs(pivot));
+        }
+      }
+      if (sign == 0) log_abs = std::isnan(log_abs) ? log_abs : -std::numeric_limits<T>::infinity();
+      args.out<T>(0)[i] = sign;
+      args.out<T>(1)[i] = log_abs;
+    }
+    return absl::OkStatus();
+  });
+}
+
+#define EST_REGISTER_FOR_FLOATS(op, make)                                        \
+  EST_REGISTER_KERNEL(op, KernelTier::kReference, [](const KernelSpec& spec) {   \
+    return ForFloats(spec, [&](auto tag) { return make<decltype(tag)>(spec); }); \
+  })
+EST_REGISTER_FOR_FLOATS("Cholesky", MakeCholesky);
+EST_REGISTER_FOR_FLOATS("MatrixInverse", MakeInverse);
+EST_REGISTER_FOR_FLOATS("MatrixSolve", MakeSolve);
+EST_REGISTER_FOR_FLOATS("MatrixTriangularSolve", MakeTriangularSolve);
+EST_REGISTER_FOR_FLOATS("MatrixSolveLs", MakeSolveLs);
+EST_REGISTER_FOR_FLOATS("MatrixDeterminant", MakeDeterminant);
+EST_REGISTER_FOR_FLOATS("LogMatrixDeterminant", MakeLogDeterminant);
+#undef EST_REGISTER_FOR_FLOATS
+
+}  // namespace
+}  // namespace estimator

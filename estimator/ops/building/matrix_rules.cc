@@ -1,0 +1,60 @@
+#include "estimator/ops/building/matrix_rules.h"
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/ops/building/builder.h"
+
+namespace estimator {
+
+absl::Status CheckMatrices(const TensorSpec& spec, absl::string_view what) {
+  if (spec.dtype != DType::kFloat32 && spec.dtype != DType::kFloat64) {
+    return absl::InvalidArgumentError(absl::StrCat(what, " is ", DTypeName(spec.dtype),
+                                                   ", expected float32 or float64: Cast it"));
+  }
+  if (spec.shape.rank() < 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " has rank ", spec.shape.rank(), ", expected 2 or more"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSquareMatrices(const TensorSpec& spec, absl::string_view what) {
+  EST_RETURN_IF_ERROR(CheckMatrices(spec, what));
+  if (spec.shape.dim(-1) == spec.shape.dim(-2)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, " is ", spec.shape.ToString(), ", expected square matrices [..., M, M]"));
+}
+
+Shape BatchAxes(const Shape& shape) {
+  return Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - 2));
+}
+
+Shape MatrixShape(const Shape& batch, int64_t rows, int64_t columns) {
+  Shape shape = batch;
+  shape.push_back(rows);
+  shape.push_back(columns);
+  return shape;
+}
+
+Tensor TransposeMatrix(const Tensor& x) {
+  std::vector<int64_t> perm(static_cast<size_t>(x.rank()));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return OpBuilder("Transpose", "matrix_transpose").Input(x).Ints("perm", perm).Build();
+}
+
+Tensor HalveDiagonal(const Tensor& x) {
+  const Tensor half = OpBuilder("Mul", "half_diagonal")
+                          .Input(AddOp("MatrixDiagPart", {x}))
+                          .Const("half", Array::Scalar(0.5f).Cast(x.dtype()))
+                          .Build();
+  return AddOp("Sub", {x, AddOp("MatrixDiag", {half})});
+}
+
+}  // namespace estimator
