@@ -18,6 +18,7 @@
 #include "estimator/base/string_arg.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/node.h"
+#include "estimator/graph/op_registry.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/graph/variable.h"
 
@@ -110,6 +111,10 @@ class Graph {
   std::set<const Node*>& gradient_nodes() { return gradient_nodes_; }
   const std::set<const Node*>& gradient_nodes() const { return gradient_nodes_; }
 
+  // Gradients of single nodes, which Gradients() uses in place of those of their ops: see
+  // ops/custom_gradient.h. Source: TF 2.15 tf.Graph.gradient_override_map.
+  std::map<const Node*, GradientFn>& gradient_overrides() { return gradient_overrides_; }
+
  private:
   friend class GraphScope;
   friend class NameScope;
@@ -134,6 +139,7 @@ class Graph {
   std::vector<SummaryRequest> summaries_;
   std::map<Tensor, std::vector<IndexedSlices>> slices_;
   std::set<const Node*> gradient_nodes_;
+  std::map<const Node*, GradientFn> gradient_overrides_;
 };
 
 // The graph that an op with these inputs is added to: that of the first input that has one, else
