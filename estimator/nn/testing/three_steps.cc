@@ -39,7 +39,7 @@ void ExpectAfterThreeSteps(train::Optimizer&& optimizer, const std::vector<doubl
 absl::Status MinimizeStatus(train::Optimizer&& optimizer) {
   Graph graph;
   const GraphScope scope(graph);
-  Minimize(optimizer, {});
+  (void)Minimize(optimizer, {});
   return graph.status();
 }
 

@@ -81,7 +81,7 @@ TEST_F(ExponentialMovingAverage, VariablesToRestoreKnowsWhatWasAveraged) {
   layers::BatchNormalization(Constant({2, 1}, {1.f, 3.f}), {.training = true});
   const Variable mean = *graph_.FindVariable("batch_normalization/moving_mean");
   train::ExponentialMovingAverage ema(0.5);
-  ema.Apply({mean});
+  (void)ema.Apply({mean});
   const auto restore = ema.VariablesToRestore();
   EXPECT_EQ(restore.at("batch_normalization/moving_mean/ExponentialMovingAverage").name(),
             mean.name());
@@ -92,7 +92,7 @@ TEST_F(ExponentialMovingAverage, VariablesToRestoreKnowsWhatWasAveraged) {
 // It dereferenced nothing where evaluation lacks a variable of training, such as an auxiliary head.
 TEST_F(ExponentialMovingAverage, VariablesToRestoreLeavesOutWhatAnotherModesGraphHas) {
   train::ExponentialMovingAverage ema(0.5);
-  ema.Apply({Weight(), GetVariable("auxiliary", {3})});
+  (void)ema.Apply({Weight(), GetVariable("auxiliary", {3})});
   Graph evaluation;
   const GraphScope scope(evaluation);
   const Variable w = Weight();
