@@ -17,9 +17,9 @@ struct MnistParams : tpu::Params {
   std::string dense = "dense";
 };
 
-Tensor Loss(const Features& features, const Tensor& labels, const std::string& dense = "dense") {
+Tensor Loss(const Tensor& image, const Tensor& labels, const std::string& dense = "dense") {
   using namespace layers;  // NOLINT
-  Tensor x = Cast(Reshape(features["image"], {-1, 28, 28, 1}), DType::kFloat32) * (1.f / 255);
+  Tensor x = Cast(Reshape(image, {-1, 28, 28, 1}), DType::kFloat32) * (1.f / 255);
   x = Conv2D(x, {.filters = 4, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
   x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
   x = Conv2D(x, {.filters = 8, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
@@ -34,14 +34,14 @@ Schedule Rate() {
 
 tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode,
                               const MnistParams& params) {
-  const Tensor loss = Loss(features, labels, params.dense);
+  const Tensor loss = Loss(features["image"], labels, params.dense);
   return tpu::TPUEstimatorSpec::Train(
       loss, tpu::CrossShardOptimizer(train::Momentum(Rate(), params.momentum)).Minimize(loss));
 }
 
 EstimatorSpec PlainModelFn(const Features& features, const Labels& labels, Mode,
                            const EstimatorParams&) {
-  const Tensor loss = Loss(features, labels);
+  const Tensor loss = Loss(features["image"], labels);
   return EstimatorSpec::Train(loss, train::Momentum(Rate(), 0.9).Minimize(loss));
 }
 
@@ -51,6 +51,14 @@ TEST(MatcherTest, AModelFnOfTPUEstimatorMatches) {
 
 TEST(MatcherTest, AModelFnOfEstimatorMatches) {
   EXPECT_THAT(PlainModelFn, replay::MatchesReference(kReference));
+}
+
+TEST(MatcherTest, ALambdaOfBareTensorsWithoutParamsMatches) {
+  const auto model_fn = [](const Tensor& image, const Tensor& labels, Mode) {
+    const Tensor loss = Loss(image, labels);
+    return EstimatorSpec::Train(loss, train::Momentum(Rate(), 0.9).Minimize(loss));
+  };
+  EXPECT_THAT(model_fn, replay::MatchesReference(kReference));
 }
 
 TEST(MatcherTest, AModelMatchesOnShards) {
