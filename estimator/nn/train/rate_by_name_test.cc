@@ -38,7 +38,7 @@ TEST_F(RateByNameTest, EachVariableMovesAtItsRateAndARateMayDecay) {
 }
 
 TEST_F(RateByNameTest, VariablesOfNoneOrOfTwoRatesAreAllNamed) {
-  Minimize(RateByName({{"layer_0/w", 0.1}, {"layer_0/", 0.2}}));
+  (void)Minimize(RateByName({{"layer_0/w", 0.1}, {"layer_0/", 0.2}}));
   testing::ExpectError(graph_, {"'net/embeddings/w' contains none",
                                 "'net/layer_0/w' contains 'layer_0/w', 'layer_0/'", "exactly one"});
 }
