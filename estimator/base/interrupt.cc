@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 
 namespace estimator {
@@ -19,8 +20,7 @@ std::atomic<bool> requested = false;
 // the first one starts.
 std::atomic<int64_t> first_signal = 0;
 std::atomic<int> num_loops = 0;
-std::atomic<int64_t> loop_end = -1;  // last step of the only loop; negative if unknown
-std::atomic<bool> loop_saves = false;
+std::atomic<int> num_saving_loops = 0;
 static_assert(std::atomic<int64_t>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler needs this");
 
@@ -39,15 +39,6 @@ class Line {
     while (*text != '\0' && size_ < sizeof(text_)) text_[size_++] = *text++;
     return *this;
   }
-  Line& operator<<(int64_t number) {  // >= 0
-    char digits[21] = {};
-    size_t begin = sizeof(digits) - 1;
-    do {
-      digits[--begin] = static_cast<char>('0' + number % 10);
-      number /= 10;
-    } while (number > 0);
-    return *this << &digits[begin];
-  }
   void WriteToStderr() const {
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text_, size_);
   }
@@ -57,40 +48,62 @@ class Line {
   size_t size_ = 0;
 };
 
-// The step at which the only loop ends; negative if there is no loop or more than one.
-int64_t EndOfOnlyLoop() { return num_loops.load() == 1 ? loop_end.load() : -1; }
-
-void Answer() {
-  Line line;
-  const int64_t end = EndOfOnlyLoop();
-  if (end < 0) {
-    line << "\nstopping as soon as the current work is done; press Ctrl-C again to exit at once\n";
-  } else if (loop_saves.load()) {
-    line << "\nstopping after this loop (step " << end
-         << "), then saving; press Ctrl-C again to exit without saving\n";
-  } else {
-    line << "\nstopping after this loop (step " << end
-         << "); checkpoints are off, nothing will be saved; press Ctrl-C again to exit at once\n";
+// What the process does after a first signal.
+const char* Consequence() {
+  const int loops = num_loops.load(), saving = num_saving_loops.load();
+  if (loops == 0 || (saving != 0 && saving != loops)) {
+    return "stopping as soon as the current work is done";
   }
-  line.WriteToStderr();
+  return saving > 0 ? "stopping after this step, then saving"
+                    : "stopping after this step; checkpoints are off, nothing will be saved";
 }
 
-void HandleSignal(int signal) {
-  const int saved_errno = errno;
+// For SIGINT and SIGTERM.
+void AskOrExit(int signal) {
   const int64_t now = NowMicros();
   int64_t first = 0;
   if (!first_signal.compare_exchange_strong(first, now * 256 + signal)) {
     if (signal == first % 256 && now - first / 256 < kSentTwiceMicros) return;
     Line line;
-    const bool unsaved = EndOfOnlyLoop() >= 0 && loop_saves.load();
-    line << (unsaved ? "\nexited without saving\n" : "\nexited at once\n");
+    line << (num_saving_loops.load() > 0 ? "\nexited without saving\n" : "\nexited at once\n");
     line.WriteToStderr();
     ::_exit(kInterruptedExitCode);
   }
   requested = true;
-  ::signal(SIGPIPE, SIG_IGN);
-  Answer();
+  Line line;
+  line << "\n"
+       << Consequence() << "; press Ctrl-C again to exit "
+       << (num_saving_loops.load() > 0 ? "without saving\n" : "at once\n");
+  line.WriteToStderr();
+}
+
+// For SIGHUP and SIGPIPE.
+void Ask(const char* what) {
+  if (requested.exchange(true)) return;
+  Line line;
+  line << "\n" << what << ": " << Consequence() << "\n";
+  line.WriteToStderr();
+}
+
+void HandleSignal(int signal) {
+  const int saved_errno = errno;
+  if (signal == SIGHUP) {
+    Ask("the terminal or the ssh session is gone (SIGHUP)");
+  } else if (signal != SIGPIPE) {
+    AskOrExit(signal);
+  } else if (num_loops.load() > 0 || requested.load()) {
+    // Later writes to the pipe fail with EPIPE and have no other effect.
+    Ask("nothing reads the output any more (SIGPIPE)");
+  } else {
+    ::signal(SIGPIPE, SIG_DFL);
+    ::raise(SIGPIPE);  // ends the process when this handler returns
+  }
   errno = saved_errno;
+}
+
+bool IsIgnored(int signal) {
+  struct sigaction action = {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
@@ -102,18 +115,19 @@ void InstallInterruptHandlers() {
   ::sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGHUP, SIGPIPE}) {
+    if (!IsIgnored(signal)) ::sigaction(signal, &action, nullptr);
+  }
 }
 
-InterruptibleLoop::InterruptibleLoop(bool saves) : saves_(saves) { ++num_loops; }
+InterruptibleLoop::InterruptibleLoop(bool saves) : saves_(saves) {
+  if (saves_) ++num_saving_loops;
+  ++num_loops;
+}
 
 InterruptibleLoop::~InterruptibleLoop() {
-  loop_end = -1;  // unknown until a loop that still runs calls set_end again
   --num_loops;
-}
-
-void InterruptibleLoop::set_end(int64_t step) {
-  loop_saves = saves_;
-  loop_end = step;
+  if (saves_) --num_saving_loops;
 }
 
 bool InterruptRequested() { return requested.load(std::memory_order_relaxed); }

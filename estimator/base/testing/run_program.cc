@@ -22,6 +22,8 @@ ProgramRun RunProgram(absl::string_view command, const std::vector<ProgramSignal
   if (child == 0) {
     dup2(ends[1], STDOUT_FILENO);
     dup2(ends[1], STDERR_FILENO);
+    // As a user's shell starts it. Test runners may ignore these signals.
+    for (const int signal : {SIGINT, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
     execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
     _exit(127);
   }

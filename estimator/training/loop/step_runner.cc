@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/training/model/replica_reduce.h"
 
@@ -80,6 +81,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   StepRun run;
   StepFeeds feeds;  // of the current step
   const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+    if (run.end == RunEnd::kInterrupted) return std::optional<StepFeeds>();
     const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
       EST_ASSIGN_OR_RETURN(const std::optional<StepInput> input, request.input.Next());
       if (!input.has_value()) return std::optional<StepFeeds>();
@@ -98,6 +100,12 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   // next infeed, which reports it.
   const auto is_last = [&](int64_t step) {
     if (step + 1 == request.num_steps) return true;
+    // A signal that comes later stops the run after the next step: only here is it certain that the
+    // hooks get the results of the last one.
+    if (InterruptRequested()) {
+      run.end = RunEnd::kInterrupted;
+      return true;
+    }
     const absl::StatusOr<const StepInput*> next = request.input.Peek();
     return !next.ok() || *next == nullptr;
   };

@@ -34,6 +34,7 @@ enum class RunEnd {
   kStepsDone,      // all its steps ran
   kInputEnded,     // the input ended before them
   kInputFailed,    // the input gave an error; the steps before it are applied
+  kInterrupted,    // a signal asked for a stop (base/interrupt.h), before all steps ran
   kStepDiscarded,  // the loop discarded its last step
   kFailed,         // the program, host_call or the loop gave an error
 };
@@ -78,7 +79,7 @@ class StepRunner {
     // ends the run.
     std::function<absl::Status(const StepRun&)> on_run = nullptr;
   };
-  // Runs up to `num_steps` steps: asks the hooks for their tensors, compiles the step if any of
+  // Runs up to `num_steps` steps, and stops after the current one if a signal asks for it: asks the hooks for their tensors, compiles the step if any of
   // them is new, runs, calls host_call, and gives the hooks the results of the last step. AfterRun
   // is not called if the input ended before the first step.
   // The step's model may be another than session.graph()'s: that of the last, smaller batch. The

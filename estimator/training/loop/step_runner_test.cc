@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimator/base/interrupt.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/runtime/cpu_backend.h"
@@ -91,6 +92,7 @@ class StepRunnerTest : public ::testing::Test {
          .on_step = [this, discarded](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
            const double loss = step.values[0].AsDouble();
            losses_.push_back(loss);
+           if (loss == interrupted_at_) RequestInterruptForTest();
            EXPECT_EQ(step.feeds[0][0].AsDouble(0), loss);
            return loss == discarded ? StepVerdict::kDiscard : StepVerdict::kApply;
          },
@@ -108,6 +110,7 @@ class StepRunnerTest : public ::testing::Test {
   std::unique_ptr<CompiledStep> step_;
   std::unique_ptr<OpenInput> input_;
   std::vector<double> losses_, host_calls_;
+  double interrupted_at_ = -1;  // the loss of the step at which a signal arrives
   std::vector<RunEnd> ends_;
 };
 
@@ -141,6 +144,24 @@ TEST_F(StepRunnerTest, AnInputThatEndsEarlyEndsTheRunAndAnEmptyRunHasNoAfterRun)
   EXPECT_EQ(run->num_steps, 0);
   EXPECT_EQ(recorder->num_before_runs, 2);
   EXPECT_EQ(recorder->runs.size(), 1u);
+}
+
+// A fixed bug: on replicas a signal waited for all steps of the loop, longer than the usual 30 s
+// until a SIGKILL.
+TEST_F(StepRunnerTest, AnInterruptEndsTheRunAfterTheStepAndItsResultsGoToTheHooks) {
+  const auto recorder = std::make_shared<Recorder>(model_->spec.loss);
+  StepRunner runner(session_, {recorder}, {});
+  interrupted_at_ = 2;
+  const auto run = Run(runner, 4);
+  ClearInterrupt();
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->end, RunEnd::kInterrupted);
+  EXPECT_EQ(run->num_steps, 2);
+  EXPECT_EQ(GlobalStep(), 2);
+  EXPECT_EQ(recorder->runs.at(0).results.at(0).AsDouble(), 2);
+  const auto next = input_->Next();
+  ASSERT_TRUE(next.ok() && next->has_value());
+  EXPECT_EQ((*next)->replicas[0].features.begin()->second.AsDouble(0), 3) << "no batch is lost";
 }
 
 TEST_F(StepRunnerTest, ADiscardedStepChangesNothingAndItsResultsGoToTheHooks) {

@@ -53,7 +53,6 @@ class Trainer::TrainSession : public Session {
 struct Trainer::Loop {
   TrainSession& session;
   StepRunner& runner;
-  InterruptibleLoop& interruptible;
   int64_t target_step;
   StepRun last_run;
 };
@@ -147,7 +146,6 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
   std::optional<InterruptibleLoop> interruptible(std::in_place, /*saves=*/saves_at_end);
   Loop loop{.session = session,
             .runner = runner,
-            .interruptible = *interruptible,
             .target_step = length.TargetFrom(state_.global_step()),
             .last_run = {}};
   const absl::Status status = RunSteps(loop);
@@ -290,7 +288,6 @@ absl::Status Trainer::RunSteps(Loop& loop) {
     const int64_t step = state_.global_step();
     if (step >= loop.target_step) break;
     const int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
-    loop.interruptible.set_end(step + num_steps);
     EST_RETURN_IF_ERROR(RunOnce(loop, num_steps));
   }
   return absl::OkStatus();
