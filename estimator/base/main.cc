@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "estimator/base/interrupt.h"
+#include "estimator/base/standard_streams.h"
 #include "estimator/base/strings.h"
 #include "estimator/base/usage_error.h"
 
@@ -244,6 +245,7 @@ int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, in
 // Many programs print their result. A failed write to stdout, for example on a full disk, is an
 // error.
 int RunMain(int argc, char** argv, bool takes_arguments, const Body& body, int error_exit_code) {
+  OpenClosedStandardStreams();
   const int code = RunProgram(argc, argv, takes_arguments, body, error_exit_code);
   std::cout.flush();
   const bool printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();

@@ -127,6 +127,26 @@ TEST_F(MnistRunsTest, AReaderThatEndsStopsTrainingAndItSaves) {
   EXPECT_GT(*step, 0);
 }
 
+// A fixed bug: with stderr closed, the file that was opened next got its number, and log lines went
+// into event files and checkpoints.
+TEST_F(MnistRunsTest, ClosedStandardStreamsPutNoLogTextIntoFiles) {
+  const std::string flags =
+      "--use_tpu=false --train_steps=30 --eval_steps=0 --enable_predict=false "
+      "--save_checkpoints_steps=10 --model_dir=";
+  const ProgramRun whole = Run(flags + Dir("whole"));
+  ASSERT_EQ(whole.exit_code, 0) << whole.output;
+  const std::string data = "/model.ckpt-30.data-00000-of-00001";
+  for (const std::string closed : {"2>&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
+    const std::string dir = Dir(absl::StrCat("m", closed.size()));
+    EXPECT_EQ(Run(absl::StrCat(flags, dir, " ", closed)).exit_code, 0) << closed;
+    EXPECT_TRUE(*ReadFile(dir + data) == *ReadFile(Dir("whole") + data)) << closed;
+    const std::map<std::string, std::string> contents = Contents(dir);
+    for (const auto& [path, bytes] : contents) {
+      EXPECT_FALSE(absl::StrContains(bytes, "loss = ")) << path;
+    }
+  }
+}
+
 TEST_F(MnistRunsTest, TheSameSeedTwiceGivesTheSameBitsAndAnotherSeedOthers) {
   for (const std::string where : {"--use_tpu=false", "--use_tpu --num_shards=4 --iterations=2"}) {
     std::vector<std::string> bits;

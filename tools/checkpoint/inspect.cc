@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -98,6 +98,22 @@ absl::Status ShowNumbers(const BundleReader& reader, const std::string& name,
   return absl::OkStatus();
 }
 
+// A line for each data file that is longer than its values. `ends` has the end of the last value of
+// each data file. Such bytes do not belong to the checkpoint; values before them may be damaged.
+absl::StatusOr<std::vector<std::string>> BytesAfterTheValues(const ValueSource& values,
+                                                             const std::map<int, int64_t>& ends) {
+  std::vector<std::string> lines;
+  for (const auto& [shard, end] : ends) {
+    const std::string path = values.Path(shard);
+    EST_ASSIGN_OR_RETURN(const int64_t size, FileSize(path));
+    if (size <= end) continue;
+    lines.push_back(absl::StrCat(path, ": ", size - end,
+                                 " bytes after the last value, which ends at ", end,
+                                 "; another program wrote into the file"));
+  }
+  return lines;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> List(const BundleReader& reader, const NameFilter& filter) {
@@ -162,7 +178,7 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
     return report;
   }
   int64_t num_bytes = 0, num_values = 0;
-  std::set<int> shards;
+  std::map<int, int64_t> ends;  // of the last value of each data file
   const BundleIndex& index = (*reader)->index();
   for (const auto& [name, entry] : index.tensors) {
     EST_ASSIGN_OR_RETURN(const std::vector<std::string> damage, DamageOf(**reader, name));
@@ -170,7 +186,8 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
     for (const BundleEntry* const part : index.PartsOf(entry)) {
       num_bytes += part->size;
       ++num_values;
-      shards.insert(part->shard);
+      int64_t& end = ends[part->shard];
+      end = std::max(end, part->offset + part->size);
     }
   }
   std::vector<std::string> damaged;
@@ -182,6 +199,16 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
     damaged.push_back(absl::StrCat(extras.damage.size(), " damaged file",
                                    extras.damage.size() == 1 ? "" : "s", " beside it"));
   }
+  // A V1 checkpoint has no index file; its values have no offsets in a data file.
+  std::vector<std::string> longer;
+  if (FileExists(IndexPath(prefix))) {
+    EST_ASSIGN_OR_RETURN(longer, BytesAfterTheValues((*reader)->values(), ends));
+  }
+  if (!longer.empty()) {
+    damaged.push_back(absl::StrCat(longer.size(), " data file", longer.size() == 1 ? "" : "s",
+                                   " with bytes after the last value"));
+  }
+  report.damage.insert(report.damage.end(), longer.begin(), longer.end());
   report.damage.insert(report.damage.end(), extras.damage.begin(), extras.damage.end());
   std::string beside;
   for (const std::string& path : extras.verified) {
@@ -190,7 +217,7 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
   report.summary =
       absl::StrCat(damaged.empty() ? "whole" : absl::StrJoin(damaged, ", "), ": ", prefix, ", ",
                    index.tensors.size(), " variables in ", num_values, " values, ",
-                   HumanBytes(num_bytes), " in ", shards.size(), " data files verified",
+                   HumanBytes(num_bytes), " in ", ends.size(), " data files verified",
                    beside.empty() ? "" : absl::StrCat("; beside it ", beside), "\n");
   return report;
 }

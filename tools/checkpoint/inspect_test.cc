@@ -69,6 +69,18 @@ TEST_F(InspectTest, VerifyFindsAllDamageNotJustTheFirst) {
   EXPECT_THAT(Verify(dir_.File("none")), StatusIs(absl::StatusCode::kNotFound));
 }
 
+// A fixed bug: lines of a log that another descriptor wrote into the data file were not noticed.
+TEST_F(InspectTest, VerifyFindsBytesAfterTheLastValue) {
+  const std::string path = DataPath(prefix_, 0, 1);
+  const std::string whole = ReadFile(path).value();
+  EST_ASSERT_OK(WriteFileAtomically(path, whole + "I1122 loss = 2"));
+  const VerifyReport report = Verify(prefix_).value();
+  EXPECT_THAT(report.damage, ElementsAre(HasSubstr(path + ": 14 bytes after the last value")));
+  EXPECT_THAT(report.summary, HasSubstr("1 data file with bytes after the last value: "));
+  EST_ASSERT_OK(WriteFileAtomically(path, whole));
+  EXPECT_THAT(Verify(prefix_)->damage, IsEmpty());
+}
+
 TEST_F(InspectTest, VerifyHoldsTheFilesBesideACheckpointToTheirForm) {
   const std::string input = InputStatePath(prefix_), graph = MetaGraphPath(prefix_);
   EST_ASSERT_OK(WriteFileAtomically(input, SealState("Range", "xy")));
