@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <type_traits>
 
 #include "absl/strings/escaping.h"
@@ -15,13 +17,23 @@
 namespace estimator {
 namespace {
 
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(size_t num_bytes) {
+    std::snprintf(what_, sizeof(what_), "out of memory: an array of %zu bytes", num_bytes);
+  }
+  const char* what() const noexcept override { return what_; }
+
+ private:
+  char what_[80];
+};
+
 std::shared_ptr<void> AllocateZeroed(size_t num_bytes) {
   // aligned_alloc requires a size that is a multiple of the alignment. posix_memalign takes the
   // exact size, so asan reports a read past the end.
   const size_t size = std::max<size_t>(num_bytes, 1);
   void* bytes = nullptr;
-  CHECK(::posix_memalign(&bytes, Array::kAlignment, size) == 0)
-      << "out of memory: an array of " << num_bytes << " bytes";
+  if (::posix_memalign(&bytes, Array::kAlignment, size) != 0) throw OutOfMemory(num_bytes);
   std::memset(bytes, 0, size);
   return {bytes, std::free};
 }

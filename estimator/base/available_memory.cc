@@ -6,6 +6,8 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -71,6 +73,22 @@ std::optional<AvailableMemory> OfGroup(const std::string& folder, const GroupFil
       .bound = absl::StrCat("a limit of ", HumanBytes(*limit), " on its control group")};
 }
 
+// The address space left under the limit of the process; nullopt if it has no limit.
+//   limits: the text of /proc/self/limits.  statm: that of /proc/self/statm, in pages.
+std::optional<AvailableMemory> OfAddressSpace(const std::string& limits, const std::string& statm) {
+  const auto pages = Number(statm.substr(0, statm.find(' ')));
+  for (absl::string_view line : absl::StrSplit(limits, '\n')) {
+    if (!absl::ConsumePrefix(&line, "Max address space")) continue;
+    const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    const auto limit = words.empty() ? std::nullopt : Number(words[0]);
+    if (!limit || !pages) return std::nullopt;
+    return AvailableMemory{.bytes = std::max<int64_t>(*limit - *pages * ::sysconf(_SC_PAGESIZE), 0),
+                           .bound = absl::StrCat("a limit of ", HumanBytes(*limit),
+                                                 " on its address space (ulimit -v)")};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<AvailableMemory> ReadAvailableMemory(absl::string_view root) {
@@ -83,6 +101,9 @@ std::optional<AvailableMemory> ReadAvailableMemory(absl::string_view root) {
       .bytes = available->second * 1024,
       .swap_bytes = swap == machine.end() ? 0 : swap->second * 1024,
       .bound = absl::StrCat("the machine's ", HumanBytes(total->second * 1024))};
+  const auto space =
+      OfAddressSpace(Contents(at("proc/self/limits")), Contents(at("proc/self/statm")));
+  if (space && space->bytes < least.bytes) least = *space;
   // Each line names one group: "0::/a/b" in v2, "4:memory:/a/b" in v1.
   for (const absl::string_view line : absl::StrSplit(Contents(at("proc/self/cgroup")), '\n')) {
     const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));

@@ -1,5 +1,6 @@
 // How much memory a process can still allocate before the kernel kills it. The limit is the
-// machine's memory or that of the process's control group (a container, a batch system's job).
+// machine's memory, that of the process's control group (a container, a batch system's job), or the
+// address space of the process (ulimit -v).
 #ifndef ESTIMATOR_BASE_AVAILABLE_MEMORY_H_
 #define ESTIMATOR_BASE_AVAILABLE_MEMORY_H_
 
@@ -24,7 +25,8 @@ struct AvailableMemory {
 //   root: the folder to read instead of "/", for tests.
 // Source: MemAvailable and SwapFree of /proc/meminfo; memory.max and memory.current (cgroup v2) or
 // memory.limit_in_bytes and memory.usage_in_bytes (v1), and memory.stat. These are read for the
-// process's group and for all groups above it.
+// process's group and for all groups above it. The address space is that of /proc/self/limits and
+// /proc/self/statm.
 std::optional<AvailableMemory> ReadAvailableMemory(absl::string_view root = "/");
 
 }  // namespace estimator

@@ -1,6 +1,7 @@
 #include "estimator/base/available_memory.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -69,6 +70,18 @@ TEST_F(AvailableMemoryTest, AGroupWithoutALimitIsNone) {
   Write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   Write("sys/fs/cgroup/memory/memory.usage_in_bytes", "104857600\n");
   EXPECT_EQ(Read().bytes, 600 * kMiB);
+}
+
+// A fixed bug: a step that could not be allocated was not refused before it ran.
+TEST_F(AvailableMemoryTest, TheLimitOfTheAddressSpaceOfTheProcessCounts) {
+  const std::string head = "Limit                     Soft Limit           Hard Limit    Units\n";
+  Write("proc/self/statm", "25600 100 50 1 0 1 0\n");
+  Write("proc/self/limits", head + "Max address space         unlimited   unlimited     bytes\n");
+  EXPECT_EQ(Read().bytes, 600 * kMiB);
+  Write("proc/self/limits", head + "Max address space         314572800   unlimited     bytes\n");
+  EXPECT_EQ(Read().bytes, 300 * kMiB - 25600 * sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(Read().swap_bytes, 0);
+  EXPECT_EQ(Read().bound, "a limit of 300.0 MiB on its address space (ulimit -v)");
 }
 
 TEST(AvailableMemory, IsUnknownWhereTheKernelDoesNotSay) {

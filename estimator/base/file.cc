@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <glog/logging.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,16 @@ constexpr size_t kBufferBytes = size_t{256} << 10;
 
 absl::Status Error(absl::string_view verb, absl::string_view path) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot ", verb, " ", path));
+}
+
+absl::Status WriteError(absl::string_view path) {
+  absl::Status status = Error("write", path);
+  rlimit limit = {};
+  if (errno != EFBIG || ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return status;
+  }
+  return absl::Status(status.code(), absl::StrCat(status.message(), "; the system limits files to ",
+                                                  limit.rlim_cur, " bytes (ulimit -f)"));
 }
 
 absl::StatusOr<int> OpenFd(const std::string& path, int flags) {
@@ -186,7 +197,7 @@ absl::Status WritableFile::Write(StringArg data) {
   while (!data.empty()) {
     const ssize_t count = ::write(fd_, data.data(), data.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return status_ = Error("write", path_);
+    if (count < 0) return status_ = WriteError(path_);
     data.remove_prefix(static_cast<size_t>(count));
   }
   return status_ = fault.status;

@@ -1,5 +1,6 @@
 #include "estimator/base/main.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -25,7 +26,9 @@
 #include <system_error>
 #include <vector>
 
+#include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/base/out_of_resources.h"
 #include "estimator/base/standard_streams.h"
 #include "estimator/base/strings.h"
 #include "estimator/base/usage_error.h"
@@ -73,12 +76,36 @@ std::string WhatItTakes(const std::string& type) {
   return absl::StrCat("a ", type, " that it accepts");
 }
 
+// gflags would abort the program if it cannot read one of the files, or a file that they include.
+//   depth: how many files include these.
+void CheckFlagfiles(absl::string_view paths, int depth, std::vector<std::string>* problems) {
+  constexpr int kMaxDepth = 50;
+  for (const absl::string_view path : absl::StrSplit(paths, ',', absl::SkipEmpty())) {
+    const absl::StatusOr<std::string> text = ReadFile(path);
+    if (!text.ok() || depth == kMaxDepth) {
+      problems->push_back(
+          absl::StrCat("flag --flagfile: ", text.ok() ? absl::StrCat(path, " includes itself")
+                                                      : text.status().message()));
+      return;
+    }
+    for (absl::string_view line : absl::StrSplit(*text, '\n')) {
+      line = absl::StripAsciiWhitespace(line);
+      if (absl::ConsumePrefix(&line, "--flagfile=") || absl::ConsumePrefix(&line, "-flagfile="))
+        CheckFlagfiles(line, depth + 1, problems);
+    }
+  }
+}
+
 // Adds a problem if the flag does not accept the value. This sets the flag, so the caller must
 // restore all flags.
 void CheckValue(const gflags::CommandLineFlagInfo& flag, const std::string& value,
                 std::vector<std::string>* problems) {
-  // Setting one of these would make gflags read more flags from a file or the environment.
-  if (flag.name == "flagfile" || flag.name == "fromenv" || flag.name == "tryfromenv") return;
+  if (flag.name == "flagfile") {
+    CheckFlagfiles(value, /*depth=*/0, problems);
+    return;
+  }
+  // Setting one of these would make gflags read more flags from the environment.
+  if (flag.name == "fromenv" || flag.name == "tryfromenv") return;
   if (!gflags::SetCommandLineOption(flag.name.c_str(), value.c_str()).empty()) return;
   problems->push_back(absl::StrCat("flag --", flag.name, " must be ", WhatItTakes(flag.type),
                                    ", given \"", value, "\""));
@@ -210,7 +237,12 @@ int WithoutExceptions(const Body& body, const std::vector<std::string>& argument
                    "; \"map::at\" means that a map does not contain a name, for example of a "
                    "feature or a prediction (Get of an ArrayMap lists the names)");
   } catch (const std::exception& exception) {
-    PrintException(exception, "");
+    const absl::Status status = OutOfResourcesError(exception);
+    if (status.ok()) {
+      PrintException(exception, "");
+    } else {
+      absl::FPrintF(stderr, "error: %s\n", status.ToString());
+    }
   }
   return error_exit_code;
 }
@@ -235,6 +267,7 @@ int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, in
   gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
   InitializeLogging(argv[0]);
   InstallInterruptHandlers();
+  InstallOutOfResourcesHandlers(error_exit_code);
   GoWhereTheUserIs();
 
   const int code = WithoutExceptions(body, {argv + 1, argv + argc}, error_exit_code);

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <map>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ DEFINE_string(model_dir, "", "where checkpoints go");
 namespace estimator {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -49,6 +52,7 @@ Outcome RunMain(std::vector<std::string> arguments, const absl::Status& status =
   const int exit_code = Main(static_cast<int>(arguments.size()), argv.data(), [&] {
     body_ran = true;
     if (FLAGS_train_steps == 78) throw std::out_of_range("map::at");
+    if (FLAGS_train_steps == 80) throw std::bad_alloc();
     if (FLAGS_train_steps == 79) throw std::runtime_error("the disk is full");
     if (FLAGS_train_steps == 77) return absl::InternalError(FLAGS_use_tpu ? "77 tpu" : "77 cpu");
     return status;
@@ -71,6 +75,31 @@ TEST(MainTest, OnlyARangeErrorIsExplainedAsAMissingName) {
   EXPECT_EQ(RunMain({"--train_steps=79"}).standard_error,
             "error: INTERNAL: the program did not catch an exception: the disk is "
             "full\n");
+}
+
+// Fixed bug: it was told as an exception that the program did not catch.
+TEST(MainTest, TooLittleMemoryIsAnErrorWithItsCure) {
+  const Outcome outcome = RunMain({"--train_steps=80"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("error: RESOURCE_EXHAUSTED: out of memory: "),
+                                            HasSubstr("take a smaller batch")));
+}
+
+// Fixed bug: gflags aborted the program.
+TEST(MainTest, AFlagfileThatCannotBeReadIsAMistakeOfTheCommandLine) {
+  const TempDir dir;
+  const std::string outer = dir.File("outer"), own = dir.File("own");
+  EST_ASSERT_OK(WriteFileAtomically(outer, "--train_steps=5\n--flagfile=" + dir.File("none")));
+  EST_ASSERT_OK(WriteFileAtomically(own, "--flagfile=" + own + "\n"));
+  for (const auto& [path, problem] : std::map<std::string, std::string>{
+           {dir.File("none"), "cannot open " + dir.File("none") + ": No such"},
+           {dir.path(), "cannot read " + dir.path()},
+           {outer, "cannot open " + dir.File("none")},
+           {own, own + " includes itself"}}) {
+    const Outcome outcome = RunMain({"--flagfile=" + path});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.standard_error, HasSubstr("flag --flagfile: " + problem));
+  }
 }
 
 // Fixed bug: the process was aborted.

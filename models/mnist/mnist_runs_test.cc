@@ -147,6 +147,37 @@ TEST_F(MnistRunsTest, ClosedStandardStreamsPutNoLogTextIntoFiles) {
   }
 }
 
+// Fixed bugs: a segmentation fault in oneDNN, an abort with a stack trace, and messages that named
+// neither memory nor threads.
+TEST_F(MnistRunsTest, TooLittleAddressSpaceIsAnErrorWithItsCause) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need all of the address space";
+#endif
+  int num_refused = 0;
+  for (const int kib : {160'000, 180'000, 200'000, 220'000, 250'000, 300'000}) {
+    const ProgramRun run = RunProgram(absl::StrCat(
+        "sh -c 'ulimit -v ", kib, "; exec models/mnist/mnist_tpu --batch_size=32 --use_tpu=false ",
+        "--train_steps=2 --eval_steps=0 --data_dir=", data_.path(), " --model_dir=", Dir("m"), kib,
+        "'"));
+    if (run.exit_code == 0) continue;
+    ++num_refused;
+    EXPECT_EQ(run.exit_code, 1) << kib << "\n" << run.output;
+    EXPECT_THAT(run.output, HasSubstr("error: RESOURCE_EXHAUSTED: ")) << kib;
+    EXPECT_THAT(run.output, HasSubstr("ulimit -v")) << kib;
+  }
+  EXPECT_GT(num_refused, 0);
+}
+
+// A fixed bug: SIGXFSZ ended the program without a word.
+TEST_F(MnistRunsTest, ALimitOfTheSizeOfFilesIsAnErrorThatNamesTheFile) {
+  const ProgramRun run = RunProgram(absl::StrCat(
+      "sh -c 'ulimit -f 2000; exec models/mnist/mnist_tpu --batch_size=32 --use_tpu=false ",
+      "--train_steps=2 --eval_steps=0 --data_dir=", data_.path(), " --model_dir=", Dir("m"), "'"));
+  EXPECT_EQ(run.exit_code, 1) << run.output;
+  EXPECT_THAT(run.output,
+              AllOf(HasSubstr("error: "), HasSubstr("model.ckpt-0"), HasSubstr("(ulimit -f)")));
+}
+
 TEST_F(MnistRunsTest, TheSameSeedTwiceGivesTheSameBitsAndAnotherSeedOthers) {
   for (const std::string where : {"--use_tpu=false", "--use_tpu --num_shards=4 --iterations=2"}) {
     std::vector<std::string> bits;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -39,8 +40,7 @@ class BatchMemory {
       }
     }
     if (block == nullptr) {
-      CHECK(::posix_memalign(&block, Array::kAlignment, bytes) == 0)
-          << "out of memory: a batch of " << bytes << " bytes";
+      if (::posix_memalign(&block, Array::kAlignment, bytes) != 0) throw std::bad_alloc();
     }
     return std::shared_ptr<void>(block, [this, bytes](void* dropped) { Drop(dropped, bytes); });
   }

@@ -3,10 +3,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/out_of_resources.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
@@ -64,14 +67,27 @@ class PrefetchIterator final : public NodeIterator {
     if (thread_.joinable()) return absl::OkStatus();
     EST_ASSIGN_OR_RETURN(std::string state, PositionLog::StateOf(*input_));
     log_.BeforeRead(std::move(state));
-    thread_ = std::thread([this] { Run(); });
+    try {
+      thread_ = std::thread([this] { Run(); });
+    } catch (const std::system_error& thrown) {
+      return OutOfResourcesError(thrown);
+    }
     return absl::OkStatus();
+  }
+
+  // An exception that leaves a thread would end the process before training saves.
+  absl::StatusOr<std::optional<Element>> ReadNext() {
+    try {
+      return input_->Next();
+    } catch (const std::bad_alloc& thrown) {
+      return OutOfResourcesError(thrown);
+    }
   }
 
   // The log gets one BeforeRead before every element that is read; Start makes the first one.
   void Run() {
     while (true) {
-      absl::StatusOr<std::optional<Element>> element = input_->Next();
+      absl::StatusOr<std::optional<Element>> element = ReadNext();
       const bool more = element.ok() && element->has_value();
       std::string where = more ? input_->Where() : "";
       std::unique_lock<std::mutex> lock(mutex_);

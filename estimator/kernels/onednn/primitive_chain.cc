@@ -1,7 +1,10 @@
 #include "estimator/kernels/onednn/primitive_chain.h"
 
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 
@@ -28,6 +31,15 @@ void* Address(const KernelArgs& args, const Operand& operand) {
 const dnnl::engine& CpuEngine() {
   static const dnnl::engine& engine = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return engine;
+}
+
+void CheckRoomForCode() {
+  // Each generated function takes 256 KiB; a convolution may have more than a hundred.
+  constexpr size_t kCodeBytes = size_t{64} << 20;
+  void* const room =
+      ::mmap(nullptr, kCodeBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  ::munmap(room, kCodeBytes);
 }
 
 dnnl::primitive_attr UserScratchpad() {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <dnnl.hpp>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,13 +89,19 @@ class PrimitiveChain final : public Kernel {
 // Attributes that let the caller own the scratchpad.
 dnnl::primitive_attr UserScratchpad();
 
+// oneDNN crashes if it cannot map memory for the code that it generates. Throws std::bad_alloc if
+// the process may not map as much as a kernel could need (ulimit -v).
+void CheckRoomForCode();
+
 // Runs `build`. Returns null if oneDNN throws, for a shape, dtype or layout that it does not
-// support.
+// support. Throws std::bad_alloc if there is too little memory.
 template <typename Build>
 std::unique_ptr<Kernel> NullIfUnsupported(Build&& build) {
+  CheckRoomForCode();
   try {
     return build();
-  } catch (const dnnl::error&) {
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
     return nullptr;
   }
 }
