@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "glog/logging.h"
@@ -41,6 +42,36 @@ bool IsSlot(const BundleReader& reader, absl::string_view name,
   if (slash == absl::string_view::npos) return false;
   const std::string variable(name.substr(0, slash));
   return taken.count(variable) > 0 && reader.specs().count(variable) > 0;
+}
+
+// The scope in which a slot was made, if it is one: the slot of "a/b" made in scope "s" is
+// "s/a/b/Momentum". Empty if `name` is not such a slot.
+//   variables: the names of the program's variables.
+std::string ScopeOfSlot(absl::string_view name, const std::set<std::string>& variables) {
+  const size_t end = name.rfind('/');
+  if (end == absl::string_view::npos) return "";
+  for (size_t slash = name.find('/'); slash < end; slash = name.find('/', slash + 1)) {
+    if (variables.count(std::string(name.substr(slash + 1, end - slash - 1))) > 0)
+      return std::string(name.substr(0, slash));
+  }
+  return "";
+}
+
+// The scope in which an optimizer made a variable that the checkpoint does not have; empty if it
+// made it in none. Variables that are not slots, such as "s/beta1_power", are in the scope of a
+// slot, and the checkpoint has them without it.
+//   scopes: those of the program's slots.
+std::string ScopeOfOptimizer(const BundleReader& reader, absl::string_view name,
+                             const std::set<std::string>& variables,
+                             const std::set<std::string>& scopes) {
+  for (const std::string& scope : scopes) {
+    absl::string_view rest = name;
+    if (absl::ConsumePrefix(&rest, absl::StrCat(scope, "/")) && reader.Has(rest) &&
+        variables.count(std::string(rest)) == 0) {
+      return scope;
+    }
+  }
+  return ScopeOfSlot(name, variables);
 }
 
 std::string CureOfShape(const Shape& here, const Shape& there, const std::string& other_size) {
@@ -87,6 +118,12 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
   std::set<std::string> taken, unwanted;
   for (const WantedVariable& variable : wanted) taken.insert(variable.stored_name);
   if (!advice.unwanted.empty()) unwanted = Unwanted(reader, taken);
+  std::set<std::string> open_scopes;  // in which an optimizer made slots
+  for (const WantedVariable& variable : wanted) {
+    if (reader.Has(variable.stored_name)) continue;
+    const std::string scope = ScopeOfSlot(variable.stored_name, taken);
+    if (!scope.empty()) open_scopes.insert(scope);
+  }
   bool missing = false, other_names = false;
   std::vector<size_t> slots_of_others;   // rows of slots whose variable has another shape
   std::map<size_t, Shape> other_shapes;  // by row; the cure of these depends on the other rows
@@ -104,6 +141,17 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
             absl::string_view(variable.stored_name).substr(0, variable.stored_name.rfind('/')));
         if (reader.specs().at(of).shape != here.shape) slots_of_others.push_back(rows.size());
         rows.push_back({label, here.ToString(), "-", "-", advice.slot});
+        continue;
+      }
+      const std::string scope = ScopeOfOptimizer(reader, variable.stored_name, taken, open_scopes);
+      if (!scope.empty()) {
+        const std::string in_checkpoint = variable.stored_name.substr(scope.size() + 1);
+        unwanted.erase(in_checkpoint);
+        rows.push_back({label, here.ToString(), "-",
+                        reader.specs().count(in_checkpoint) > 0 ? in_checkpoint : "-",
+                        absl::StrCat("made by an optimizer while the VariableScope \"", scope,
+                                     "\" was open: end the scope, in a block of its own, before "
+                                     "Minimize or ApplyGradients")});
         continue;
       }
       const auto nearest = NearestFree(reader, variable, taken);

@@ -80,6 +80,26 @@ TEST_F(RestoreTest, ASlotOfAnotherOptimizerIsNotARenamedOneNorIsANewAverage) {
   }
 }
 
+// Fixed bug: such a slot was told as a renamed one. In Python the `with` of the scope would have
+// ended before the optimizer.
+TEST_F(RestoreTest, ASlotMadeUnderAnOpenVariableScopeNamesTheScope) {
+  const TempDir dir;
+  const Array kernel(DType::kFloat32, {4, 10});
+  EST_ASSERT_OK(Saver().Save(dir.path(), 1,
+                             {{"net/dense/kernel", kernel},
+                              {"net/dense/kernel/Adam", kernel},
+                              {"beta1_power", Array::Scalar(0.9f)}}));
+  const auto reader = LoadCheckpoint(dir.path()).value();
+  const absl::Status status =
+      CheckRestorable(*reader, {Wanted("net/dense/kernel", DType::kFloat32, {4, 10}),
+                                Wanted("net/net/dense/kernel/Adam", DType::kFloat32, {4, 10}),
+                                Wanted("net/beta1_power", DType::kFloat32, {})});
+  EXPECT_THAT(status, ErrorHas("2 of 3 variables differ"));
+  EXPECT_THAT(status, ErrorHas("made by an optimizer while the VariableScope \"net\" was open"));
+  EXPECT_THAT(status, ErrorHas("before Minimize"));
+  EXPECT_THAT(status, ErrorIs(Not(HasSubstr("renamed"))));
+}
+
 TEST_F(RestoreTest, OneTableNamesEveryMismatch) {
   const auto reader = LoadCheckpoint(dir_.File("model.ckpt-7.index")).value();
   const absl::Status status =

@@ -187,10 +187,28 @@ TEST_F(V1FileTest, TodaysFormatGoesFirst) {
 
 TEST_F(V1FileTest, WhatIsNoCheckpointIsToldSoWithTheLikelyPrefix) {
   EST_ASSERT_OK(WriteFileAtomically(path_ + ".meta", std::string(100, 'x')));
-  EXPECT_THAT(BundleReader::Open(path_ + ".meta"), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(BundleReader::Open(path_ + ".meta"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(ErrorOf(path_ + ".meta"),
-              ErrorIs(AllOf(HasSubstr("There is no " + path_ + ".meta.index"),
+              ErrorIs(AllOf(HasSubstr("is not a checkpoint: there is no " + path_ + ".meta.index"),
                             HasSubstr("V1 format"), HasSubstr("did you mean " + path_ + "?"))));
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("checkpoint"), "model_checkpoint_path: \"m\"\n"));
+  EXPECT_THAT(ErrorOf(dir_.File("checkpoint")),
+              ErrorHas("did you mean its folder, " + dir_.path() + "?"));
+}
+
+// Fixed bug: any file at all was a damaged V1 checkpoint.
+TEST_F(V1FileTest, OnlyAFileThatLooksLikeAV1CheckpointIsADamagedOne) {
+  for (const char* text :
+       {"", "x", "hello, this is a text of more than 48 bytes, so long as a footer"}) {
+    EST_ASSERT_OK(WriteFileAtomically(path_, text));
+    EXPECT_THAT(ErrorOf(path_), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         HasSubstr(path_ + " is not a checkpoint")));
+    EST_ASSERT_OK(WriteFileAtomically(dir_.File("model.ckpt-7"), text));
+    EXPECT_THAT(ErrorOf(dir_.File("model.ckpt-7")), StatusIs(absl::StatusCode::kDataLoss));
+  }
+  EST_ASSERT_OK(WriteV1File(path_, {{.name = "v", .value = Array::Scalar<float>(1)}}));
+  EST_ASSERT_OK(WriteFileAtomically(path_, ReadFile(path_)->substr(0, 20)));
+  EXPECT_THAT(ErrorOf(path_), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 // A table with right checksums and the entries of one variable, changed by `change`.

@@ -67,7 +67,8 @@ TEST_F(V1CorruptionTest, EveryFlippedByteIsDataLossNamingFileVariablesAndOffset)
 TEST_F(V1CorruptionTest, EveryTruncationIsDataLossNamingFileVariablesAndOffset) {
   for (const std::string name : {"all_dtypes", "partitioned"}) {
     Copy(name);
-    for (size_t size = 0; size < contents_[name].size(); ++size) {
+    // Two bytes are the least that tell a damaged V1 checkpoint from any other file.
+    for (size_t size = 2; size < contents_[name].size(); ++size) {
       ASSERT_NO_FATAL_FAILURE(ExpectLoss(name, name, contents_[name].substr(0, size))) << size;
     }
   }

@@ -75,6 +75,22 @@ TEST_F(CheckpointTest, DiffExitsWithOneForADifferenceAndWithTwoForDamageWhichItR
                     HasSubstr("1 different, 1 damaged")));
 }
 
+// Fixed bugs: the steps that exist were not named, and any file was a damaged V1 checkpoint.
+TEST_F(CheckpointTest, WhatIsNotACheckpointIsToldSoWithTheCheckpointsBesideIt) {
+  Save("model.ckpt-20", 1);
+  Save("model.ckpt-3", 2);
+  const ProgramRun missing = Run("list " + dir_.File("model.ckpt-2"));
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.output,
+              HasSubstr("; " + dir_.path() + " has model.ckpt-3, model.ckpt-20\n"));
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("notes.txt"), "a text, and no checkpoint at all\n"));
+  for (const char* command : {"list ", "verify "}) {
+    const ProgramRun text = Run(command + dir_.File("notes.txt"));
+    EXPECT_EQ(text.exit_code, 2);
+    EXPECT_THAT(text.output, HasSubstr("notes.txt is not a checkpoint: "));
+  }
+}
+
 // An older checkpoint would be compared in silence, and its difference be a finding.
 TEST_F(CheckpointTest, DiffAndVerifyOfAModelDirectoryTakeItsNewestCheckpointOrNone) {
   Save("model.ckpt-1", 1);

@@ -50,7 +50,8 @@ constexpr char kUsage[] =
              --dir=DIR --all                               shows everything
              --dir=model.ckpt-7.meta                       shows the placeholders of a checkpoint's graph
   run      computes a signature of a model, written by us or by TensorFlow
-             --dir=DIR                                     shows the inputs and outputs
+             --dir=DIR                                     shows the inputs and outputs; computes a signature
+                                                           without inputs
              --dir=DIR --inputs='image=image.npy'          prints the outputs
              --dir=DIR --inputs='image=image.npy;k=k.npy' --outdir=out --outputs=probabilities
                                                            writes one output to a file
@@ -203,11 +204,13 @@ absl::Status Run(const std::map<std::string, std::string>& files) {
   }
   if (!FLAGS_signature_def.empty()) options.signature_key = FLAGS_signature_def;
   options.outputs = Outputs();
-  if (files.empty()) {
+  if (files.empty() && !AreTensors(options.outputs)) {
     EST_ASSIGN_OR_RETURN(const auto reader, SavedModelReader::Open(dir, options.tags));
     EST_ASSIGN_OR_RETURN(const SavedSignature signature, Signature(*reader, options));
-    PrintSignature(signature);
-    return absl::OkStatus();
+    if (!signature.inputs.empty()) {
+      PrintSignature(signature);
+      return absl::OkStatus();
+    }
   }
   EST_ASSIGN_OR_RETURN(const ArrayMap inputs, ReadInputs(files));
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<Predictor> predictor, Load(dir, inputs, options));

@@ -9,6 +9,7 @@
 #include "estimator/base/testing/run_program.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/proto/saved_model.pb.h"
 
 namespace estimator {
 namespace {
@@ -44,6 +45,34 @@ TEST(SavedModelTool, WhatIsNotThereIsExitCode1) {
   const ProgramRun input = Call(std::string("run ") + kMnist + "--inputs=image=none.npy");
   EXPECT_EQ(input.exit_code, 1);
   EXPECT_THAT(input.output, HasSubstr("input 'image': "));
+}
+
+// Fixed bug: the program only showed its outputs.
+TEST(SavedModelTool, ASignatureWithoutInputsIsComputed) {
+  proto::SavedModel model;
+  model.set_saved_model_schema_version(1);
+  proto::MetaGraphDef& graph = *model.add_meta_graphs();
+  graph.mutable_meta_info_def()->add_tags("serve");
+  proto::NodeDef& node = *graph.mutable_graph_def()->add_node();
+  node.set_name("version");
+  node.set_op("Const");
+  (*node.mutable_attr())["dtype"].set_type(proto::DT_FLOAT);
+  proto::TensorProto& value = *(*node.mutable_attr())["value"].mutable_tensor();
+  value.set_dtype(proto::DT_FLOAT);
+  value.mutable_tensor_shape();
+  value.add_float_val(2.5);
+  proto::SignatureDef& signature = (*graph.mutable_signature_def())["serving_default"];
+  proto::TensorInfo& output = (*signature.mutable_outputs())["y"];
+  output.set_name("version:0");
+  output.set_dtype(proto::DT_FLOAT);
+  output.mutable_tensor_shape();
+  const TempDir dir;
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("saved_model.pb"), model.SerializeAsString()));
+  for (const std::string& flags : {std::string(), std::string(" --outputs=version:0")}) {
+    const ProgramRun run = Call("run --dir=" + dir.path() + flags);
+    EXPECT_EQ(run.exit_code, 0) << run.output;
+    EXPECT_THAT(run.output, HasSubstr(": f32 []\n2.5\n"));
+  }
 }
 
 // A graph that tf.train.Saver left beside its checkpoint.

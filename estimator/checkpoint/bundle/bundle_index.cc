@@ -1,12 +1,17 @@
 #include "estimator/checkpoint/bundle/bundle_index.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/table/index_table.h"
 #include "estimator/proto/tensor_bundle.pb.h"
 
@@ -91,13 +96,32 @@ std::string DataFilesText(absl::string_view prefix) {
   return "";
 }
 
+// A clause that names the checkpoints beside one that does not exist; empty if there are none.
+std::string OthersText(absl::string_view prefix) {
+  constexpr size_t kMaxNames = 10;
+  const absl::string_view directory = Dirname(prefix);
+  const auto names = ListDirectory(directory.empty() ? "." : directory);
+  if (!names.ok()) return "";
+  std::vector<std::string> others;
+  for (absl::string_view name : *names) {
+    if (absl::ConsumeSuffix(&name, ".index") && !name.empty() && name[0] != '.')
+      others.emplace_back(name);
+  }
+  if (others.empty()) return "";
+  std::stable_sort(others.begin(), others.end(), [](const std::string& a, const std::string& b) {
+    return StepOfPrefix(a) < StepOfPrefix(b);
+  });
+  return absl::StrCat("; ", directory.empty() ? "this folder" : directory, " has ",
+                      JoinSome(others, kMaxNames));
+}
+
 }  // namespace
 
 absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
   const std::string path = IndexPath(prefix);
   if (!FileExists(path)) {
-    return absl::NotFoundError(
-        absl::StrCat("no checkpoint ", prefix, ": there is no ", path, DataFilesText(prefix)));
+    return absl::NotFoundError(absl::StrCat("no checkpoint ", prefix, ": there is no ", path,
+                                            DataFilesText(prefix), OthersText(prefix)));
   }
   EST_ASSIGN_OR_RETURN(const auto table, ReadIndexTable(path));
   if (table.empty() || !table.front().first.empty()) {

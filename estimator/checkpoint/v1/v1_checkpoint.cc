@@ -248,6 +248,28 @@ std::optional<std::string> V1PrefixOfFile(absl::string_view path) {
 
 namespace {
 
+// Whether a file that cannot be opened as a table is still likely to be a V1 checkpoint, which was
+// damaged. The first entry of one has an empty key, so its first two bytes are 0.
+bool LooksLikeV1(const std::string& path) {
+  if (StepOfPrefix(path) >= 0 || TableFile::EndsAsOne(path)) return true;
+  const auto file = RandomAccessFile::Open(path);
+  char begin[2] = {1, 1};
+  return file.ok() && (*file)->ReadExactly(0, sizeof(begin), begin).ok() && begin[0] == 0 &&
+         begin[1] == 0;
+}
+
+// The likely cure, if the user gave the name of another file of a model_dir.
+std::string LikelyMeant(const std::string& path) {
+  const size_t name_at = path.size() - Basename(path).size();
+  for (const char* const end : {".meta", ".data-", ".input"}) {
+    const size_t at = path.find(end, name_at);
+    if (at != std::string::npos) return absl::StrCat("; did you mean ", path.substr(0, at), "?");
+  }
+  if (Basename(path) != "checkpoint") return "";
+  const absl::string_view directory = Dirname(path);
+  return absl::StrCat("; did you mean its folder, ", directory.empty() ? "." : directory, "?");
+}
+
 absl::StatusOr<std::unique_ptr<TableFile>> OpenFile(const std::string& path, size_t num_files) {
   auto table = TableFile::Open(path);
   if (absl::IsNotFound(table.status())) {
@@ -256,16 +278,17 @@ absl::StatusOr<std::unique_ptr<TableFile>> OpenFile(const std::string& path, siz
                                             "from offset 0 on"));
   }
   if (!absl::IsDataLoss(table.status()) || num_files > 1) return table;
-  // A user may have given the name of another file of a checkpoint, such as model.ckpt-1.meta.
-  std::string cure;
-  const size_t name_at = path.size() - Basename(path).size();
-  for (const char* const end : {".meta", ".data-"}) {
-    const size_t at = path.find(end, name_at);
-    if (at != std::string::npos) cure = absl::StrCat("; did you mean ", path.substr(0, at), "?");
+  if (!LooksLikeV1(path)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is not a checkpoint: there is no ", IndexPath(path),
+                     ", and the file is not in TensorFlow's V1 format, in which a checkpoint is "
+                     "one file",
+                     LikelyMeant(path)));
   }
-  return absl::DataLossError(absl::StrCat(
-      table.status().message(), ". There is no ", IndexPath(path),
-      ", so this should be a checkpoint in TensorFlow's V1 format, which is one file", cure));
+  return absl::DataLossError(
+      absl::StrCat(table.status().message(), ". There is no ", IndexPath(path),
+                   ", so this should be a checkpoint in TensorFlow's V1 format, which is one file",
+                   LikelyMeant(path)));
 }
 
 absl::Status AddFile(int shard, V1Values& values, BundleIndex* index) {

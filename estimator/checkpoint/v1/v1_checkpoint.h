@@ -49,7 +49,7 @@ struct V1Checkpoint {
 // Reads and checks the index. It reads only the first block of each file, which has the names, and
 // no other values.
 // Errors: DATA_LOSS with the file, the variable and the offset; UNIMPLEMENTED for a version that is
-// newer than V1.
+// newer than V1; INVALID_ARGUMENT if the only file is clearly not a V1 checkpoint.
 absl::StatusOr<V1Checkpoint> OpenV1Checkpoint(const std::vector<std::string>& files);
 
 }  // namespace estimator
