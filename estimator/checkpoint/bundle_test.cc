@@ -1,6 +1,9 @@
 // What BundleWriter writes, BundleReader reads; and no damage to the files goes unnoticed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <map>
 #include <memory>
@@ -191,6 +194,25 @@ TEST(Bundle, ReplacingAtEveryInstantLeavesTheOldOrTheNewCheckpoint) {
     EXPECT_EQ(ListDirectory(dir.path())->size(), 2u) << n;
   }
   EXPECT_GT(num_old, 3);
+}
+
+// Fixed bug: the files of a living writer were removed too, and its checkpoint failed.
+TEST(Bundle, TemporaryFilesOfALivingProcessAreKept) {
+  const TempDir dir;
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  while (child == 0) pause();
+  const std::string of_child = absl::StrCat(".m-5.tmp-", child, "-0.data-00000-of-00001");
+  for (const std::string& name :
+       {of_child, absl::StrCat(".m-5.tmp-", getpid(), "-7.index"), std::string(".m-5.tmp-x")}) {
+    EST_ASSERT_OK(WriteFileAtomically(dir.File(name), "x"));
+  }
+  EST_ASSERT_OK(RemoveTemporaryFiles(dir.path(), "m"));
+  EXPECT_EQ(*ListDirectory(dir.path()), std::vector<std::string>{of_child});
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EST_ASSERT_OK(RemoveTemporaryFiles(dir.path(), "m"));
+  EXPECT_TRUE(ListDirectory(dir.path())->empty());
 }
 
 TEST(Bundle, TheSameContentsKeepTheirFiles) {

@@ -8,8 +8,11 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "estimator/base/crc32c.h"
+#include "estimator/base/file_lock.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/stored_crc.h"
 #include "estimator/checkpoint/bundle/string_tensor.h"
@@ -260,13 +263,30 @@ absl::Status BundleWriter::RemoveOtherDataFiles(int shard, int num_shards) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// Whether the process that wrote a temporary file (".model.ckpt-50.tmp-1234-0.index") may still
+// write it. The number of this process is not enough: in a container, a restarted program gets the
+// number of the killed one.
+bool WriterLives(absl::string_view name) {
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(name.substr(name.rfind(".tmp-") + 5), absl::MaxSplits('-', 1));
+  int pid = 0;
+  return absl::SimpleAtoi(parts[0], &pid) && pid > 0 && pid != ::getpid() && ProcessExists(pid);
+}
+
+}  // namespace
+
 absl::Status RemoveTemporaryFiles(StringArg directory, StringArg basename) {
   EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
   for (const std::string& name : names) {
-    if (!absl::StartsWith(name, absl::StrCat(".", basename)) || !absl::StrContains(name, ".tmp-")) {
+    if (!absl::StartsWith(name, absl::StrCat(".", basename)) || !absl::StrContains(name, ".tmp-") ||
+        WriterLives(name)) {
       continue;
     }
-    EST_RETURN_IF_ERROR(RemoveFile(JoinPath(directory, name)));
+    // The writer may have renamed its file since.
+    const absl::Status status = RemoveFile(JoinPath(directory, name));
+    if (!absl::IsNotFound(status)) EST_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }

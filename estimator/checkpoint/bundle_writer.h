@@ -85,8 +85,9 @@ class BundleWriter {
   bool finished_ = false;
 };
 
-// Removes the temporary files that writers of a killed process left in `directory`, for prefixes
-// that begin with `basename`. REQUIRES: no other writer uses the directory now.
+// Removes the temporary files that writers of killed processes left in `directory`, for prefixes
+// that begin with `basename`. Files of other processes that live on this machine are kept.
+// REQUIRES: no other writer of this process uses the directory now.
 absl::Status RemoveTemporaryFiles(StringArg directory, StringArg basename);
 
 }  // namespace estimator
