@@ -56,12 +56,29 @@ void Warn(std::string text, std::vector<std::string>* warnings) {
   }
 }
 
+// Whether an error of opening a checkpoint says that it is damaged or gone. After any other error,
+// such as a missing permission, the checkpoint may be whole. A run that fell back to an older one
+// would overwrite it.
+bool IsDamage(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsNotFound(status);
+}
+
+absl::Status AccessError(absl::string_view what, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(what, " cannot be read: ", status.message(),
+                                   ". It may be whole, so no other checkpoint is used; make it "
+                                   "readable, or move it away"));
+}
+
 // The first candidate that passes `check`. The errors of those before it are added to `problems`.
-std::optional<std::string> FirstWhole(const Prefixes& candidates, const CheckFn& check,
-                                      Prefixes* problems, bool* some_exist) {
+// Errors: those of `check` that are not damage.
+absl::StatusOr<std::optional<std::string>> FirstWhole(const Prefixes& candidates,
+                                                      const CheckFn& check, Prefixes* problems,
+                                                      bool* some_exist) {
   for (const std::string& prefix : candidates) {
     const absl::Status status = check(prefix);
     if (status.ok()) return prefix;
+    if (!IsDamage(status)) return AccessError(absl::StrCat("checkpoint ", prefix), status);
     *some_exist |= !absl::IsNotFound(status);
     problems->emplace_back(status.message());
   }
@@ -72,7 +89,9 @@ std::optional<std::string> FirstWhole(const Prefixes& candidates, const CheckFn&
 absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view directory,
                                                              const CheckFn& check,
                                                              std::vector<std::string>* warnings) {
-  if (!FileExists(directory)) return std::nullopt;
+  const absl::Status found = FileSize(directory).status();
+  if (absl::IsNotFound(found)) return std::nullopt;
+  EST_RETURN_IF_ERROR(found);
   Prefixes candidates;
   Prefixes problems;
   auto state = GetCheckpointState(directory);
@@ -84,33 +103,29 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
         std::exchange(state, GetCheckpointState(directory))->model_checkpoint_path;
     if (state.ok() && state->model_checkpoint_path == before) break;
   }
+  if (!state.ok() && !IsDamage(state.status())) {
+    return AccessError("the list of checkpoints", state.status());
+  }
   EST_ASSIGN_OR_RETURN(const Prefixes in_directory, PrefixesByStep(directory));
   if (state.ok()) {
     Add(state->model_checkpoint_path, &candidates);
     const Prefixes& all = state->all_model_checkpoint_paths;
     for (auto path = all.rbegin(); path != all.rend(); ++path) Add(*path, &candidates);
-  } else if (absl::IsNotFound(state.status())) {
-    // No checkpoint was committed yet, or the user removed the file to start again.
-    if (!in_directory.empty()) {
-      Warn(absl::StrCat("there are checkpoints in ", directory, " (", in_directory.front(),
-                        "), but no file ", CheckpointStatePath(directory),
-                        ", so they are not used. To use one, write into that file: "
-                        "model_checkpoint_path: \"",
-                        Basename(in_directory.front()), "\""),
-           warnings);
-    }
-    return std::nullopt;
-  } else {
-    problems.emplace_back(state.status().message());
+  } else if (absl::IsNotFound(state.status()) && in_directory.empty()) {
+    return std::nullopt;  // no checkpoint was written yet
   }
   for (const std::string& prefix : in_directory) Add(prefix, &candidates);
   bool some_exist = false;
-  std::optional<std::string> whole = FirstWhole(candidates, check, &problems, &some_exist);
+  EST_ASSIGN_OR_RETURN(std::optional<std::string> whole,
+                       FirstWhole(candidates, check, &problems, &some_exist));
+  const bool newest = problems.empty();  // no newer checkpoint was skipped
+  if (!state.ok()) problems.insert(problems.begin(), std::string(state.status().message()));
   const std::string why = absl::StrJoin(problems, "; ");
-  if (whole && !state.ok() && problems.size() == 1) {  // no newer checkpoint was skipped
+  if (whole && !state.ok() && newest) {
     Warn(absl::StrCat("using the newest checkpoint, ", *whole,
                       ", because the state file cannot be read: ", why,
-                      "; the next checkpoint replaces that file"),
+                      "; the next checkpoint replaces that file. To start a new run, use another "
+                      "directory"),
          warnings);
   } else if (whole) {
     Warn(absl::StrCat("falling back to checkpoint ", *whole, ": ", why), warnings);
@@ -167,12 +182,20 @@ absl::StatusOr<std::optional<std::string>> NewestCheckpoint::Find() {
   const std::string warning = absl::StrJoin(warnings, "; ");
   LOG_IF(WARNING, !warning.empty() && warning != last_warning_) << warning;
   last_warning_ = warning;
+  if (found.ok() && *found) found_ = {**found, CheckpointModifiedTimeSeconds(**found)};
   return found;
 }
 
 bool NewestCheckpoint::PassOver(const std::string& prefix, const absl::Status& status) {
-  if (prefix.empty() || !absl::IsDataLoss(status)) return false;
-  damaged_[prefix] = {.written = CheckpointModifiedTimeSeconds(prefix), .status = status};
+  if (prefix.empty() || !IsDamage(status)) return false;
+  const double written = CheckpointModifiedTimeSeconds(prefix);
+  if (written == 0 || (prefix == found_.first && written != found_.second)) {
+    LOG(INFO) << "checkpoint " << prefix << " was " << (written == 0 ? "deleted" : "replaced")
+              << " while it was being read; taking the newest again";
+    return true;
+  }
+  if (!absl::IsDataLoss(status)) return false;
+  damaged_[prefix] = {.written = written, .status = status};
   return true;
 }
 

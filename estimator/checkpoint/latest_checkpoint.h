@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,14 +24,16 @@ absl::Status CheckCheckpoint(StringArg prefix);
 double CheckpointModifiedTimeSeconds(StringArg prefix);
 
 // The prefix of the newest whole checkpoint. This is normally the one that the state file names.
-// Returns nullopt if there is no directory or no state file, or if all checkpoints are gone.
+// Returns nullopt if there is no directory or no checkpoint in it.
 //
-// If the state file cannot be read, or its newest checkpoint is damaged or gone, this falls back to
-// the next whole one. It tries those in the state file first, then all in the directory by step,
-// including V1 checkpoints. A warning with the checkpoint and the reason is added to `warnings`, or
-// logged if that is null.
+// If the state file is missing or damaged, or if its newest checkpoint is damaged or gone, this
+// falls back to the next whole one. It tries those in the state file first, then all in the
+// directory by step, including V1 checkpoints. A warning with the checkpoint and the reason is
+// added to `warnings`, or logged if that is null.
 //
 // Errors: DATA_LOSS if there are checkpoints, but all are damaged. A new run would replace them.
+// The error of the file system if the state file or a checkpoint may be whole but cannot be read,
+// such as PERMISSION_DENIED: a run that fell back would replace it.
 // Source: TF 2.15 tf.train.latest_checkpoint, which does not fall back.
 absl::StatusOr<std::optional<std::string>> LatestCheckpoint(
     StringArg directory, std::vector<std::string>* warnings = nullptr);
@@ -55,8 +58,10 @@ class NewestCheckpoint {
   bool fell_back() const { return !last_warning_.empty(); }
 
   // Reports the status of reading `prefix`. If it is DATA_LOSS, the checkpoint is damaged: this
-  // returns true, and Find skips the checkpoint until it is written again. Returns false for OK and
-  // for other errors.
+  // returns true, and Find skips the checkpoint until it is written again. If another process has
+  // deleted or replaced the checkpoint since Find, this returns true as well for NOT_FOUND: a run
+  // that keeps few checkpoints deletes the old one after each save. Returns false for OK and for
+  // other errors.
   bool PassOver(const std::string& prefix, const absl::Status& status);
 
  private:
@@ -67,7 +72,8 @@ class NewestCheckpoint {
   absl::Status Check(const std::string& prefix) const;
 
   const std::string directory_;
-  std::map<std::string, Damage> damaged_;  // by prefix
+  std::map<std::string, Damage> damaged_;      // by prefix
+  std::pair<std::string, double> found_ = {};  // by the last Find, and when it was written
   std::string last_warning_;
 };
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -18,6 +20,8 @@
 namespace estimator {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class LatestCheckpointTest : public testing::Test {
@@ -96,11 +100,70 @@ TEST_F(LatestCheckpointTest, AGarbledStateFileFallsBackToTheHighestStep) {
   EXPECT_EQ(warnings_[0].find("falling back to checkpoint " + Prefix(9)), 0u) << warnings_[0];
 }
 
-TEST_F(LatestCheckpointTest, WithoutAStateFileNothingIsUsedAndAWarningSaysWhy) {
-  SaveSteps({5});
+// Fixed bug: a new run began and overwrote the checkpoints.
+TEST_F(LatestCheckpointTest, WithoutAStateFileTheNewestIsUsedAndAWarningSaysSo) {
+  SaveSteps({5, 10});
   EST_ASSERT_OK(RemoveFile(CheckpointStatePath(dir_.path())));
-  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
-  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
+  EXPECT_THAT(warnings_,
+              ElementsAre(AllOf(HasSubstr("using the newest checkpoint, " + Prefix(10)),
+                                HasSubstr(CheckpointStatePath(dir_.path())),
+                                HasSubstr("To start a new run, use another directory"))));
+  EST_ASSERT_OK(WriteFileAtomically(IndexPath(Prefix(10)), "rubbish"));
+  EST_ASSERT_OK(WriteFileAtomically(IndexPath(Prefix(5)), "rubbish"));
+  EXPECT_THAT(LatestCheckpoint(dir_.path()), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+// Every open of a file whose path contains `part` fails for lack of permission, for root too.
+FaultHook MayNotOpen(const std::string& part) {
+  return [part](FileOperation operation, absl::string_view path) -> Fault {
+    if (operation != FileOperation::kOpen || !absl::StrContains(path, part)) return {};
+    return {.status = absl::PermissionDeniedError(
+                absl::StrCat("cannot open ", path, ": Permission denied")),
+            .truncate_after_bytes = std::nullopt};
+  };
+}
+
+// Fixed bug: it counted as damaged, and the run that fell back overwrote it.
+TEST_F(LatestCheckpointTest, ACheckpointThatMayNotBeReadIsAnErrorAndNotDamage) {
+  SaveSteps({5, 10});
+  for (const std::string& part : {IndexPath(Prefix(10)), DataPath(Prefix(10), 0, 1)}) {
+    SCOPED_TRACE(part);
+    const ScopedFaultInjector faults(MayNotOpen(part));
+    EXPECT_THAT(LatestCheckpoint(dir_.path(), &warnings_),
+                StatusIs(absl::StatusCode::kPermissionDenied,
+                         AllOf(HasSubstr("checkpoint " + Prefix(10) + " cannot be read"),
+                               HasSubstr(part), HasSubstr("make it readable"))));
+  }
+  EXPECT_TRUE(warnings_.empty());
+  {
+    const ScopedFaultInjector faults(MayNotOpen(IndexPath(Prefix(5))));
+    EXPECT_EQ(LatestCheckpoint(dir_.path()).value(), Prefix(10)) << "an older one is not needed";
+  }
+}
+
+// Fixed bug: the newest step in the directory replaced the one that the state file names.
+TEST_F(LatestCheckpointTest, AStateFileThatMayNotBeReadIsAnError) {
+  SaveSteps({5, 10});
+  const ScopedFaultInjector faults(MayNotOpen(CheckpointStatePath(dir_.path())));
+  EXPECT_THAT(LatestCheckpoint(dir_.path()),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       AllOf(HasSubstr("the list of checkpoints cannot be read"),
+                             HasSubstr(CheckpointStatePath(dir_.path())))));
+}
+
+// Fixed bug: an evaluation beside a run that keeps one checkpoint failed with NOT_FOUND.
+TEST_F(LatestCheckpointTest, ACheckpointThatIsDeletedWhileItIsReadGivesWayToTheNewest) {
+  SaveSteps({5});
+  NewestCheckpoint newest(dir_.path());
+  ASSERT_EQ(newest.Find().value(), Prefix(5));
+  EST_ASSERT_OK(Saver({.keep_checkpoint_max = 1})
+                    .Save(dir_.path(), 10, {{"w", Array::Of<float>({2}, {1, 2})}}));
+  const absl::Status status = CheckCheckpoint(Prefix(5));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_TRUE(newest.PassOver(Prefix(5), status));
+  EXPECT_EQ(newest.Find().value(), Prefix(10));
+  EXPECT_FALSE(newest.fell_back());
 }
 
 TEST_F(LatestCheckpointTest, DeletedCheckpointsAreNoneButDamagedOnesAreAnError) {
@@ -149,10 +212,7 @@ TEST_F(LatestCheckpointTest, V1CheckpointsThatNoStateFileNamesAreFoundToo) {
   // Named as one, and not one.
   EST_ASSERT_OK(WriteFileAtomically(dir_.File("events.out.tfevents.17.host-9"), "event"));
   EST_ASSERT_OK(WriteFileAtomically(dir_.File("model.ckpt-9.data-00000-of-00001"), "data"));
-  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), std::nullopt);
-  ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_NE(warnings_[0].find("model_checkpoint_path: \"slim-00007\""), std::string::npos)
-      << warnings_[0];
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), dir_.File("slim-00007"));
   EST_ASSERT_OK(WriteFileAtomically(CheckpointStatePath(dir_.path()), "\x01\xff"));
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), dir_.File("slim-00007"));
   EST_ASSERT_OK(RemoveCheckpoint(dir_.File("slim-00007")));

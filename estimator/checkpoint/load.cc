@@ -31,8 +31,14 @@ absl::StatusOr<std::string> CheckpointPrefix(StringArg directory_or_prefix) {
 }
 
 absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(StringArg directory_or_prefix) {
-  EST_ASSIGN_OR_RETURN(const std::string prefix, CheckpointPrefix(directory_or_prefix));
-  return BundleReader::Open(prefix);
+  constexpr int kMaxAttempts = 100;
+  for (int attempt = 1;; ++attempt) {
+    EST_ASSIGN_OR_RETURN(const std::string prefix, CheckpointPrefix(directory_or_prefix));
+    auto reader = BundleReader::Open(prefix);
+    // A run that keeps few checkpoints may have deleted this one and written a newer one.
+    const bool deleted = !reader.ok() && CheckpointModifiedTimeSeconds(prefix) == 0;
+    if (!deleted || !IsDirectory(directory_or_prefix) || attempt == kMaxAttempts) return reader;
+  }
 }
 
 StatusOrRange<std::vector<std::pair<std::string, TensorSpec>>> ListVariables(

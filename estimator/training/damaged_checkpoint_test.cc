@@ -2,6 +2,7 @@
 // one before takes its place.
 #include <memory>
 
+#include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
@@ -128,6 +129,38 @@ TEST_F(DamagedCheckpointTest, WithoutAWholeOneNothingIsTrainedOver) {
   const absl::Status status = estimator.Train(Endless, MaxSteps(20));
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr("no checkpoint in")));
   EXPECT_THAT(status, ErrorHas("model.ckpt-5.data-00000-of-00001"));
+}
+
+// Fixed bug: it counted as damaged, and the run that fell back to step 5 overwrote it.
+TEST_F(DamagedCheckpointTest, ANewestCheckpointThatMayNotBeReadStopsTheRunAndStaysAsItIs) {
+  const std::string data = DataPath(Prefix(10), 0, 1), before = *ReadFile(data);
+  Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+  {
+    const ScopedFaultInjector faults([&](FileOperation operation, absl::string_view path) -> Fault {
+      if (operation != FileOperation::kOpen || path != data) return {};
+      return {.status = absl::PermissionDeniedError(absl::StrCat("cannot open ", path)),
+              .truncate_after_bytes = std::nullopt};
+    });
+    for (const int max_steps : {10, 20}) {
+      EXPECT_THAT(estimator.Train(Endless, MaxSteps(max_steps)),
+                  StatusIs(absl::StatusCode::kPermissionDenied, HasSubstr(Prefix(10))));
+    }
+    EXPECT_THAT(estimator.Evaluate(Once), StatusIs(absl::StatusCode::kPermissionDenied));
+  }
+  EXPECT_EQ(*ReadFile(data), before);
+  EXPECT_EQ(estimator.Evaluate(Once)->global_step(), 10);
+}
+
+// Fixed bug: a new run began and overwrote the checkpoints.
+TEST_F(DamagedCheckpointTest, WithoutTheStateFileTrainingContinuesFromTheNewest) {
+  EST_ASSERT_OK(RemoveFile(dir_.File("checkpoint")));
+  const auto recorder = std::make_shared<RunRecorder>();
+  const CapturedLog log;
+  Estimator<TinyParams> estimator(TinyOptions(dir_.path()));
+  EST_ASSERT_OK(estimator.Train(Endless, MaxSteps(11), {.hooks = {recorder}}));
+  EXPECT_THAT(recorder->steps, ElementsAre(11));
+  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("using the newest checkpoint, " + Prefix(10))));
+  EXPECT_TRUE(FileExists(dir_.File("checkpoint")));
 }
 
 // The variables are whole: only the user can say whether the input may begin again.

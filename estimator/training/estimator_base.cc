@@ -7,6 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/checkpoint/load.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -36,11 +37,10 @@ absl::Status TakeModelDir(const TaskConfig& task, RunConfig& config) {
 }
 
 absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& model_dir) {
-  EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir));
-  if (!latest.has_value()) {
+  absl::StatusOr<std::unique_ptr<BundleReader>> reader = LoadCheckpoint(model_dir);
+  if (absl::IsNotFound(reader.status()))
     return absl::NotFoundError(absl::StrCat("no checkpoint in ", model_dir, "; train first"));
-  }
-  return BundleReader::Open(*latest);
+  return reader;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "gflags/gflags.h"
 #include "tools/checkpoint/arguments.h"
@@ -110,10 +111,18 @@ absl::StatusOr<std::string> PrefixWithoutGoingBack(const std::string& argument) 
   return state.status();
 }
 
+// Whether a training run has deleted the checkpoint since, because it saved a newer one.
+bool WasReplaced(const std::string& argument, const std::string& prefix) {
+  if (!IsDirectory(argument) || CheckpointModifiedTimeSeconds(prefix) != 0) return false;
+  const absl::StatusOr<std::string> newest = PrefixWithoutGoingBack(argument);
+  return newest.ok() && *newest != prefix;
+}
+
 absl::StatusOr<Reader> LoadWithoutGoingBack(const std::string& argument) {
   EST_ASSIGN_OR_RETURN(const std::string prefix, PrefixWithoutGoingBack(argument));
   auto reader = BundleReader::Open(prefix);
   if (reader.ok() || !IsDirectory(argument)) return reader;
+  if (WasReplaced(argument, prefix)) return LoadWithoutGoingBack(argument);
   return absl::Status(
       reader.status().code(),
       absl::StrCat("the newest checkpoint of ", argument, ", ", Basename(prefix),
@@ -137,7 +146,9 @@ absl::StatusOr<int> RunDiff(const Arguments& arguments) {
 
 absl::StatusOr<int> RunVerify(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const std::string prefix, PrefixWithoutGoingBack(arguments[0]));
-  EST_ASSIGN_OR_RETURN(const VerifyReport report, Verify(prefix));
+  const absl::StatusOr<VerifyReport> verified = Verify(prefix);
+  if (WasReplaced(arguments[0], prefix)) return RunVerify(arguments);
+  EST_ASSIGN_OR_RETURN(const VerifyReport report, verified);
   for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
   std::fputs(report.summary.c_str(), stdout);
   return report.damage.empty() ? 0 : kFound;

@@ -119,10 +119,12 @@ std::string OthersText(absl::string_view prefix) {
 
 absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
   const std::string path = IndexPath(prefix);
-  if (!FileExists(path)) {
+  const absl::Status found = FileSize(path).status();
+  if (absl::IsNotFound(found)) {
     return absl::NotFoundError(absl::StrCat("no checkpoint ", prefix, ": there is no ", path,
                                             DataFilesText(prefix), OthersText(prefix)));
   }
+  EST_RETURN_IF_ERROR(found);
   EST_ASSIGN_OR_RETURN(const auto table, ReadIndexTable(path));
   if (table.empty() || !table.front().first.empty()) {
     return Corrupt(path, "there is no header: every variable is lost");

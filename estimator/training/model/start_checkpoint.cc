@@ -24,6 +24,8 @@ absl::StatusOr<std::string> StartCheckpoint::Start(
         !newest_.PassOver(choice.prefix, attempt.read()))
       return status;
     EST_ASSIGN_OR_RETURN(choice, Choose());
+    // Somebody deletes the checkpoints: first values would take the place of trained ones.
+    if (choice.prefix.empty()) return status;
   }
 }
 

@@ -15,7 +15,7 @@ namespace estimator {
 
 struct CheckpointChoice {
   enum class By {
-    kNewest,  // of model_dir: a damaged one is replaced by the one before
+    kNewest,  // of model_dir: another one replaces it if it is damaged or deleted
     kCaller,  // by path: a damaged one is an error
   };
   By by = By::kNewest;
@@ -53,9 +53,10 @@ class StartCheckpoint {
       const std::optional<std::string>& checkpoint_path = std::nullopt);
 
   // Calls `start` with the chosen checkpoint. If it fails because that checkpoint is damaged, logs
-  // a warning and calls `start` again with the checkpoint before. Returns the prefix of the one
-  // that it started from. Errors: those of `start`; DATA_LOSS if no checkpoint of model_dir is
-  // whole.
+  // a warning and calls `start` again with the checkpoint before. If it fails because another
+  // process has deleted that checkpoint meanwhile, calls `start` again with the newest. Returns the
+  // prefix of the one that it started from. Errors: those of `start`; DATA_LOSS if no checkpoint of
+  // model_dir is whole.
   absl::StatusOr<std::string> Start(CheckpointChoice choice,
                                     const std::function<absl::Status(CheckpointAttempt&)>& start);
 

@@ -53,6 +53,30 @@ TEST_F(StartCheckpointTest, AnotherErrorOfACheckpointIsReturned) {
   EXPECT_EQ(tried_.size(), 1u);
 }
 
+// Fixed bug: an evaluation beside a run that keeps one checkpoint failed with NOT_FOUND.
+TEST_F(StartCheckpointTest, ACheckpointThatARunDeletesMeanwhileIsReplacedByTheNewest) {
+  Saver saver({.keep_checkpoint_max = 1});
+  const auto started = start_.Start(start_.Choose().value(), [&](CheckpointAttempt& attempt) {
+    tried_.push_back(attempt.prefix());
+    if (attempt.prefix() == Prefix(10)) {
+      EXPECT_TRUE(saver.Save(dir_.path(), 15, {{"w", Array::Of<float>({2}, {1, 2})}}).ok());
+    }
+    return attempt.Reading(CheckCheckpoint(attempt.prefix()));
+  });
+  EXPECT_EQ(started.value(), Prefix(15));
+  EXPECT_EQ(tried_, (std::vector<std::string>{Prefix(10), Prefix(15)}));
+}
+
+TEST_F(StartCheckpointTest, WhereAllCheckpointsAreDeletedNothingStartsFromFirstValues) {
+  const auto started = start_.Start(start_.Choose().value(), [&](CheckpointAttempt& attempt) {
+    tried_.push_back(attempt.prefix());
+    for (const int step : {5, 10}) EXPECT_TRUE(RemoveCheckpoint(Prefix(step)).ok());
+    return attempt.Reading(CheckCheckpoint(attempt.prefix()));
+  });
+  EXPECT_TRUE(absl::IsNotFound(started.status())) << started.status();
+  EXPECT_EQ(tried_.size(), 1u);
+}
+
 TEST_F(StartCheckpointTest, DamageElsewhereIsReturned) {
   const absl::Status of_input = absl::DataLossError("record 3 is damaged");
   const auto started =
