@@ -8,10 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/nn/cross_shard.h"
 #include "estimator/nn/replica_scope.h"
@@ -19,6 +17,7 @@
 #include "estimator/training/loop/banner.h"
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/step_runner.h"
+#include "estimator/training/loop/train_lock.h"
 #include "estimator/training/model/first_non_finite.h"
 #include "glog/logging.h"
 
@@ -92,7 +91,8 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
                                 const TrainOptions& options) {
   EST_RETURN_IF_ERROR(length.Validate());
   EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kTrain));
-  EST_ASSIGN_OR_RETURN(const Start start, PrepareStart(input_fn, length));
+  const auto lock = LockForTraining(model_dir_);
+  EST_ASSIGN_OR_RETURN(const Start start, PrepareStart(input_fn, length, lock.status()));
   if (start.action == Start::Action::kSkip) {
     LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps()
               << ") has already been reached: "
@@ -185,13 +185,14 @@ absl::Status VerifyCheckpoint(const std::string& prefix) {
 }  // namespace
 
 absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
-                                                     const TrainLength& length) {
+                                                     const TrainLength& length,
+                                                     const absl::Status& may_train) {
   EST_ASSIGN_OR_RETURN(const CheckpointChoice newest, start_checkpoint_.Choose());
   absl::StatusOr<Start> start;
   EST_RETURN_IF_ERROR(start_checkpoint_
                           .Start(newest,
                                  [&](CheckpointAttempt& attempt) {
-                                   start = PrepareFrom(attempt, input_fn, length);
+                                   start = PrepareFrom(attempt, input_fn, length, may_train);
                                    return start.status();
                                  })
                           .status());
@@ -200,7 +201,8 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
 
 absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
                                                     const InputFn& input_fn,
-                                                    const TrainLength& length) {
+                                                    const TrainLength& length,
+                                                    const absl::Status& may_train) {
   Start start{.checkpoint = attempt.prefix(), .memory = state_.RelativeTo(attempt.prefix())};
   if (start.memory == MemoryState::kAhead) {
     start.step = state_.global_step();
@@ -212,11 +214,12 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
   if (length.max_steps().has_value() && start.step >= *length.max_steps()) {
     start.action = Start::Action::kSkip;
     // Nothing reads the checkpoint here, but the export or evaluation that follows will.
-    if (start.memory == MemoryState::kOther)
+    if (start.memory == MemoryState::kOther) {
       EST_RETURN_IF_ERROR(attempt.Reading(VerifyCheckpoint(start.checkpoint)));
+    }
     return start;
   }
-  EST_RETURN_IF_ERROR(CreateDirectories(model_dir_));
+  EST_RETURN_IF_ERROR(may_train);
   EST_ASSIGN_OR_RETURN(
       const StepInput* const first,
       input_.First(input_fn, {.checkpoint = start.checkpoint, .memory = start.memory}));

@@ -42,9 +42,10 @@ class Trainer {
 
   // Trains from the newest checkpoint that can be read. Without checkpoints, another call continues
   // with the variables in memory. An input that an earlier call read to its end begins again.
-  // Errors: CANCELLED after an interrupt, when everything is saved; those of the input, after a
-  // save; those of the model and of hooks; INVALID_ARGUMENT for a loss that is not finite, naming
-  // the step and the first tensor that is not.
+  // Errors: FAILED_PRECONDITION if another run trains in model_dir (train_lock.h); CANCELLED after
+  // an interrupt, when everything is saved; those of the input, after a save; those of the model
+  // and of hooks; INVALID_ARGUMENT for a loss that is not finite, naming the step and the first
+  // tensor that is not.
   // Source: TF 2.15 Estimator.train, without its defects 16, 17, 21 and 22: an error of the input
   // saves first, a checkpoint has the input's position, a restored step is not saved again, and the
   // NaN guard stops at Inf too.
@@ -62,7 +63,7 @@ class Trainer {
   struct Start {
     enum class Action {
       kTrain,
-      kSkip,        // global_step is max_steps already; nothing was opened
+      kSkip,        // global_step is max_steps already
       kInputEmpty,  // there is no step to run
     };
     Action action = Action::kTrain;
@@ -74,10 +75,12 @@ class Trainer {
 
   absl::Status TrainOnce(const InputFn& input_fn, const TrainLength& length,
                          const TrainOptions& options);
-  // Makes input, model and variables match the newest checkpoint that can be read.
-  absl::StatusOr<Start> PrepareStart(const InputFn& input_fn, const TrainLength& length);
+  // Makes input, model and variables match the newest checkpoint that can be read. If there is
+  // anything to train, `may_train` is returned if it is not OK.
+  absl::StatusOr<Start> PrepareStart(const InputFn& input_fn, const TrainLength& length,
+                                     const absl::Status& may_train);
   absl::StatusOr<Start> PrepareFrom(CheckpointAttempt& attempt, const InputFn& input_fn,
-                                    const TrainLength& length);
+                                    const TrainLength& length, const absl::Status& may_train);
   absl::Status EnsureModel(const StepInput& first);
   absl::Status EnsureVariables(const Start& start, CheckpointAttempt& attempt);
   // The same for variables that a hook's Begin added.
