@@ -32,6 +32,25 @@ Cache& GetCache() {
   return *cache;
 }
 
+// What the writer of a directory begins with.
+struct Beginning {
+  std::optional<int64_t> start_step;
+  struct Checkpoint {
+    int64_t step = 0;
+    std::string path;
+  };
+  std::optional<Checkpoint> checkpoint;
+};
+std::map<std::string, Beginning>& GetBeginnings() {
+  static auto* const beginnings = new std::map<std::string, Beginning>;  // guarded by cache_mutex
+  return *beginnings;
+}
+
+std::shared_ptr<EventFileWriter> CachedWriter(const std::string& directory) {
+  const auto found = GetCache().find(directory);
+  return found == GetCache().end() ? nullptr : found->second;
+}
+
 proto::Event NewEvent(int64_t step) {
   proto::Event event;
   event.set_wall_time(absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()));
@@ -76,7 +95,35 @@ absl::StatusOr<std::shared_ptr<EventFileWriter>> EventFileWriter::ForDirectory(
   std::shared_ptr<EventFileWriter>& entry = GetCache()[std::string(directory)];
   if (entry != nullptr) return entry;
   EST_ASSIGN_OR_RETURN(entry, Open(directory));
+  const auto found = GetBeginnings().find(std::string(directory));
+  if (found == GetBeginnings().end()) return entry;
+  const Beginning beginning = std::move(found->second);
+  GetBeginnings().erase(found);
+  if (beginning.start_step) entry->StartSession(*beginning.start_step);
+  if (beginning.checkpoint) {
+    EST_RETURN_IF_ERROR(entry->AddSessionLog(SessionStatus::kCheckpoint, beginning.checkpoint->step,
+                                             beginning.checkpoint->path));
+  }
   return entry;
+}
+
+void StartEventSession(StringArg directory, int64_t global_step) {
+  const std::lock_guard<std::mutex> lock(cache_mutex);
+  if (const auto writer = CachedWriter(std::string(directory))) {
+    writer->StartSession(global_step);
+  } else {
+    GetBeginnings()[std::string(directory)] = {.start_step = global_step, .checkpoint = {}};
+  }
+}
+
+absl::Status AddCheckpointEvent(StringArg directory, int64_t step, StringArg checkpoint_path) {
+  const std::lock_guard<std::mutex> lock(cache_mutex);
+  if (const auto writer = CachedWriter(std::string(directory))) {
+    return writer->AddSessionLog(SessionStatus::kCheckpoint, step, checkpoint_path);
+  }
+  GetBeginnings()[std::string(directory)].checkpoint = {.step = step,
+                                                        .path = std::string(checkpoint_path)};
+  return absl::OkStatus();
 }
 
 absl::Status CloseAllEventFileWriters() {
@@ -102,7 +149,19 @@ absl::Status EventFileWriter::Write(const proto::Event& event) {
                        SerializeWithinLimit(event, absl::StrCat("the event of step ", event.step()),
                                             "omit the graph or the summary, or split it"));
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (const std::optional<int64_t> step = std::exchange(start_step_, std::nullopt)) {
+    proto::Event start = NewEvent(*step);
+    start.mutable_session_log()->set_status(proto::SessionLog::START);
+    EST_RETURN_IF_ERROR(file_->Write(start.SerializeAsString()));
+  }
   return file_->Write(bytes);
+}
+
+// Readers discard the step of kStart too. The values of `global_step` itself are from before the
+// session, but before step 0 there is nothing.
+void EventFileWriter::StartSession(int64_t global_step) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  start_step_ = global_step == 0 ? 0 : global_step + 1;
 }
 
 absl::Status EventFileWriter::Flush() {

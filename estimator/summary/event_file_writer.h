@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -34,6 +35,11 @@ class EventFileWriter {
   // The writer of this process for a directory. Every call returns the same writer until
   // CloseAllEventFileWriters. Source: TF 2.15 tf.compat.v1.summary.FileWriterCache.
   static absl::StatusOr<std::shared_ptr<EventFileWriter>> ForDirectory(StringArg directory);
+
+  // Tells that a session begins whose variables are at `global_step`. The next event is preceded by
+  // a SessionLog with kStart, with which readers discard what an earlier session wrote for later
+  // steps: those steps run again. At step 0 they discard everything.
+  void StartSession(int64_t global_step);
 
   absl::Status AddScalar(StringArg tag, float value, int64_t step);
   // values: numeric, of any shape.
@@ -74,7 +80,18 @@ class EventFileWriter {
   const std::string path_;
   std::mutex mutex_;
   std::unique_ptr<TFRecordWriter> file_;  // guarded by mutex_
+  std::optional<int64_t> start_step_;     // of a kStart to write; guarded by mutex_
 };
+
+// EventFileWriter::StartSession for the writer of this process for a directory. If there is none,
+// this creates no file: a writer that ForDirectory opens later begins with the session.
+// Source: TF 2.15 SummarySaverHook, which writes kStart for the first summary of a session.
+void StartEventSession(StringArg directory, int64_t global_step);
+
+// Writes a SessionLog with kCheckpoint with the writer of this process for a directory. If there is
+// none, this creates no file: a writer that ForDirectory opens later begins with the newest
+// checkpoint. Source: TF 2.15 CheckpointSaverHook.
+absl::Status AddCheckpointEvent(StringArg directory, int64_t step, StringArg checkpoint_path);
 
 // Flushes the writers of ForDirectory and removes them from its cache. A caller that still holds
 // one can continue to use it.

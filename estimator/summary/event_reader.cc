@@ -1,5 +1,6 @@
 #include "estimator/summary/event_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "estimator/base/file_system.h"
@@ -27,40 +28,59 @@ SummaryRecord::Kind KindOf(const proto::Summary::Value& value) {
   }
 }
 
-}  // namespace
-
-StatusOrRange<std::vector<SummaryRecord>> ReadEventFile(StringArg path) {
+// Adds the values of a file to `records`. Stops at a damaged record, with a warning.
+//   discard: whether a kStart removes values from `records`.
+absl::Status ReadEvents(absl::string_view path, bool discard, std::vector<SummaryRecord>* records) {
   EST_ASSIGN_OR_RETURN(const auto reader, TFRecordReader::Open(path));
-  std::vector<SummaryRecord> records;
   while (true) {
     const auto bytes = reader->Next();
-    if (bytes.ok() && !*bytes) return records;
+    if (bytes.ok() && !*bytes) return absl::OkStatus();
     proto::Event event;
     if (!bytes.ok() || !event.ParseFromString(**bytes)) {
       LOG(WARNING) << path << ": the rest of the file is skipped: "
                    << (bytes.ok() ? "a record is not an Event" : bytes.status().message());
-      return records;
+      return absl::OkStatus();
+    }
+    if (discard && event.session_log().status() == proto::SessionLog::START) {
+      const auto first =
+          std::remove_if(records->begin(), records->end(),
+                         [&](const SummaryRecord& record) { return record.step >= event.step(); });
+      records->erase(first, records->end());
     }
     for (const proto::Summary::Value& value : event.summary().value()) {
-      records.push_back({.step = event.step(),
-                         .wall_time = event.wall_time(),
-                         .tag = value.tag(),
-                         .kind = KindOf(value),
-                         .scalar = value.simple_value(),
-                         .bytes = value.SerializeAsString()});
+      records->push_back({.step = event.step(),
+                          .wall_time = event.wall_time(),
+                          .tag = value.tag(),
+                          .kind = KindOf(value),
+                          .scalar = value.simple_value(),
+                          .bytes = value.SerializeAsString()});
     }
   }
 }
 
-absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(StringArg directory) {
+}  // namespace
+
+StatusOrRange<std::vector<SummaryRecord>> ReadEventFile(StringArg path) {
+  std::vector<SummaryRecord> records;
+  EST_RETURN_IF_ERROR(ReadEvents(path, /*discard=*/false, &records));
+  return records;
+}
+
+StatusOrRange<std::vector<SummaryRecord>> ReadEventDirectory(StringArg directory) {
   EST_ASSIGN_OR_RETURN(const auto paths, Glob(JoinPath(directory, "*.tfevents.*")));
-  std::map<int64_t, std::map<std::string, double>> scalars;
+  std::vector<SummaryRecord> records;
   for (const std::string& path : paths) {
-    EST_ASSIGN_OR_RETURN(const auto records, ReadEventFile(path));
-    for (const SummaryRecord& record : records) {
-      if (record.kind == SummaryRecord::Kind::kScalar)
-        scalars[record.step][record.tag] = record.scalar;
-    }
+    EST_RETURN_IF_ERROR(ReadEvents(path, /*discard=*/true, &records));
+  }
+  return records;
+}
+
+absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(StringArg directory) {
+  EST_ASSIGN_OR_RETURN(const auto records, ReadEventDirectory(directory));
+  std::map<int64_t, std::map<std::string, double>> scalars;
+  for (const SummaryRecord& record : records) {
+    if (record.kind == SummaryRecord::Kind::kScalar)
+      scalars[record.step][record.tag] = record.scalar;
   }
   return scalars;
 }

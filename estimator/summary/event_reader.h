@@ -28,10 +28,16 @@ struct SummaryRecord {
 // log. Errors: those of the file system.
 StatusOrRange<std::vector<SummaryRecord>> ReadEventFile(StringArg path);
 
-// The scalars of all event files of a directory: step -> tag -> scalar. Files are read in the order
-// of their names. A later value of the same step and tag replaces the earlier one. Empty if there
-// is no such directory or no event file. Source: TF 2.15 tf_estimator
-// early_stopping.read_eval_metrics.
+// The values of all event files of a directory, as TensorBoard shows them. Files are read in the
+// order of their names. A SessionLog with kStart discards all values of its step and of later steps
+// that were read before it: a run went back to an earlier checkpoint, or was killed. Empty if there
+// is no such directory or no event file. Errors: those of the file system.
+// Source: TensorBoard 2.15 event_accumulator.EventAccumulator, with purge_orphaned_data.
+StatusOrRange<std::vector<SummaryRecord>> ReadEventDirectory(StringArg directory);
+
+// The scalars of ReadEventDirectory: step -> tag -> scalar. A later value of the same step and tag
+// replaces the earlier one. Source: TF 2.15 tf_estimator early_stopping.read_eval_metrics, which
+// also returns what TensorBoard discards.
 absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadScalars(StringArg directory);
 
 }  // namespace estimator

@@ -9,10 +9,12 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/proto/event.pb.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/summary/event_file_writer.h"
 #include "estimator/summary/event_reader.h"
@@ -132,6 +134,77 @@ TEST(EventFile, I7CorruptedFileRestSkippedMissingDirectoryNoData) {
   EXPECT_EQ(ReadScalars(dir.path())->at(2).at("loss"), 2);
   EXPECT_EQ(ReadScalars(dir.path())->size(), 2u);
   EXPECT_TRUE(ReadScalars(dir.File("none"))->empty());
+}
+
+// "step/value" of each scalar, in order.
+std::vector<std::string> Scalars(const std::string& directory) {
+  std::vector<std::string> texts;
+  const auto records = ReadEventDirectory(directory);
+  EST_EXPECT_OK(records);
+  for (const SummaryRecord& record : *records) {
+    texts.push_back(absl::StrCat(record.step, "/", record.scalar));
+  }
+  return texts;
+}
+
+TEST(EventFile, ASessionDiscardsTheLaterStepsOfEarlierOnes) {
+  const TempDir dir;
+  {
+    const auto writer = EventFileWriter::Open(dir.path(), ".first").value();
+    for (const int step : {10, 20, 30, 40}) EST_ASSERT_OK(writer->AddScalar("loss", 1, step));
+    writer->StartSession(20);  // a second session of one process
+    EST_ASSERT_OK(writer->AddScalar("loss", 2, 30));
+    EST_ASSERT_OK(writer->AddScalar("other", 2, 50));
+  }
+  EXPECT_EQ(Scalars(dir.path()), (std::vector<std::string>{"10/1", "20/1", "30/2", "50/2"}));
+  {
+    const auto writer = EventFileWriter::Open(dir.path(), ".second").value();
+    writer->StartSession(30);
+    EXPECT_EQ(Scalars(dir.path()).size(), 4u) << "nothing was written yet";
+    EST_ASSERT_OK(writer->AddScalar("loss", 3, 31));
+    EST_ASSERT_OK(writer->AddScalar("loss", 3, 40));
+  }
+  EXPECT_EQ(Scalars(dir.path()),
+            (std::vector<std::string>{"10/1", "20/1", "30/2", "31/3", "40/3"}));
+  {
+    const auto writer = EventFileWriter::Open(dir.path(), ".third").value();
+    writer->StartSession(0);  // the checkpoints were removed
+    EST_ASSERT_OK(writer->AddScalar("loss", 4, 1));
+  }
+  EXPECT_EQ(Scalars(dir.path()), std::vector<std::string>{"1/4"});
+}
+
+// The bytes of each event's session log: "status step path".
+std::vector<std::string> SessionLogs(const std::string& path) {
+  std::vector<std::string> logs;
+  const auto reader = TFRecordReader::Open(path).value();
+  for (auto record = reader->Next(); record.ok() && record->has_value(); record = reader->Next()) {
+    proto::Event event;
+    EXPECT_TRUE(event.ParseFromString(**record));
+    const proto::SessionLog& log = event.session_log();
+    logs.push_back(event.has_session_log()
+                       ? absl::StrCat(log.status(), " ", event.step(), " ", log.checkpoint_path())
+                       : absl::StrCat("step ", event.step()));
+  }
+  return logs;
+}
+
+TEST(EventFile, SessionsAndCheckpointsOfADirectoryWaitForItsWriter) {
+  const TempDir dir;
+  StartEventSession(dir.path(), 7);
+  EST_ASSERT_OK(AddCheckpointEvent(dir.path(), 6, "six"));
+  EST_ASSERT_OK(AddCheckpointEvent(dir.path(), 7, "seven"));
+  EXPECT_TRUE(ListDirectory(dir.path())->empty()) << "no file is created for them alone";
+  const auto writer = EventFileWriter::ForDirectory(dir.path()).value();
+  EST_ASSERT_OK(writer->AddScalar("loss", 1, 8));
+  EST_ASSERT_OK(AddCheckpointEvent(dir.path(), 9, "nine"));
+  StartEventSession(dir.path(), 9);
+  StartEventSession(dir.path(), 9);
+  EST_ASSERT_OK(writer->AddScalar("loss", 1, 10));
+  EST_ASSERT_OK(CloseAllEventFileWriters());
+  EXPECT_EQ(SessionLogs(writer->path()),
+            (std::vector<std::string>{"step 0", "1 8 ", "3 7 seven", "step 8", "3 9 nine", "1 10 ",
+                                      "step 10"}));
 }
 
 TEST(EventFile, ThreadsWriteToOneFile) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Event files: TensorFlow and TensorBoard read the files that we write, and histograms and images equal TensorFlow's.
+"""Event files: TensorFlow and TensorBoard read the files that we write, and histograms and images equal TensorFlow's. After
+a run went back to an earlier checkpoint, TensorBoard shows each step once.
 
-Usage: check_events.py EVENT_TOOL     (built from //tools/interop:event_tool)
+Usage: check_events.py EVENT_TOOL MNIST_TPU     (built from //tools/interop:event_tool and //models/mnist:mnist_tpu)
 Needs tensorflow-cpu 2.15.1, which brings TensorBoard; tools/verify_interop.sh installs it and runs this.
 """
 
@@ -47,7 +48,41 @@ def tensorboard_reads_ours(directory):
     assert accumulator.SummaryMetadata("note").plugin_data.plugin_name == "text"
 
 
+def steps_that_tensorboard_shows(directory, tag):
+    accumulator = EventAccumulator(directory, size_guidance={"scalars": 0})
+    accumulator.Reload()
+    return [event.step for event in accumulator.Scalars(tag)]
+
+
+def a_run_that_went_back(program, directory):
+    def train(steps):
+        subprocess.run([program, "--use_tpu=false", f"--model_dir={directory}", f"--train_steps={steps}", "--batch_size=32",
+                        "--save_checkpoints_steps=4", "--save_summary_steps=1", "--log_step_count_steps=2",
+                        "--enable_predict=false", "--eval_steps=1"], check=True, capture_output=True)
+
+    def sessions():
+        logs = [(event.session_log.status, event.step) for path in sorted(glob.glob(directory + "/events.out.tfevents.*"))
+                for event in tf.compat.v1.train.summary_iterator(path) if event.HasField("session_log")]
+        return [log for log in logs if log[0] == 1], [log[1] for log in logs if log[0] == 3]
+
+    train(12)
+    assert steps_that_tensorboard_shows(directory, "loss") == list(range(1, 13))
+    with open(directory + "/checkpoint", "w", encoding="utf-8") as file:
+        file.write('model_checkpoint_path: "model.ckpt-4"\n')
+    train(9)
+    assert steps_that_tensorboard_shows(directory, "loss") == list(range(1, 10))
+    assert steps_that_tensorboard_shows(directory + "/eval", "accuracy") == [9]
+    assert sessions() == ([(1, 0), (1, 5)], [0, 4, 8, 12, 8, 9]), sessions()
+    for path in glob.glob(directory + "/model.ckpt-*") + [directory + "/checkpoint"]:
+        os.remove(path)
+    train(3)  # a new run
+    assert steps_that_tensorboard_shows(directory, "loss") == [1, 2, 3]
+
+
 def main():
+    with tempfile.TemporaryDirectory() as directory:
+        a_run_that_went_back(os.path.abspath(sys.argv[2]), directory)
+        print("passed: a_run_that_went_back")
     with tempfile.TemporaryDirectory() as directory:
         subprocess.run([os.path.abspath(sys.argv[1]), directory], check=True)
         for check in (tensorflow_reads_ours, tensorboard_reads_ours):

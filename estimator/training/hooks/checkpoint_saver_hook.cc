@@ -1,6 +1,7 @@
 #include "estimator/training/hooks/checkpoint_saver_hook.h"
 
 #include "estimator/base/status.h"
+#include "estimator/summary/event_file_writer.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -50,6 +51,7 @@ absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, int64_t step) {
     EST_RETURN_IF_ERROR(listener->BeforeSave(session, step));
   EST_ASSIGN_OR_RETURN(const std::string prefix, session.SaveCheckpoint());
   VLOG(1) << "Saved checkpoint for step " << step << " in " << prefix;
+  EST_RETURN_IF_ERROR(AddCheckpointEvent(session.model_dir(), step, prefix));
   bool stop = false;
   for (const auto& listener : options_.listeners) {
     EST_ASSIGN_OR_RETURN(const bool wants_stop, listener->AfterSave(session, step));

@@ -26,7 +26,8 @@ absl::Status GraphWriterHook::AfterCreateSession(Session& session) {
   }
   EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer,
                        EventFileWriter::ForDirectory(session.model_dir()));
-  return writer->AddGraph(GraphToGraphDef(session.graph()), session.global_step());
+  EST_RETURN_IF_ERROR(writer->AddGraph(GraphToGraphDef(session.graph()), session.global_step()));
+  return writer->Flush();
 }
 
 }  // namespace estimator

@@ -14,6 +14,12 @@ absl::Status StepCounterHook::Begin(Graph&) {
   return options_.cadence.Validate("StepCounterHook");
 }
 
+// The training loop starts the session in model_dir.
+absl::Status StepCounterHook::AfterCreateSession(Session& session) {
+  if (!options_.output_dir.empty()) StartEventSession(options_.output_dir, session.global_step());
+  return absl::OkStatus();
+}
+
 absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& values) {
   constexpr int kMaxWarnings = 5;
   if (values.loss_not_finite) return absl::OkStatus();  // global_step does not change in such a run
@@ -34,10 +40,13 @@ absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& val
                                                                 : options_.output_dir));
   EST_RETURN_IF_ERROR(
       writer->AddScalar("global_step/sec", static_cast<float>(steps_per_second), step));
-  if (session.examples_per_step() == 0) return absl::OkStatus();
-  const double examples_per_second =
-      steps_per_second * static_cast<double>(session.examples_per_step());
-  return writer->AddScalar("examples/sec", static_cast<float>(examples_per_second), step);
+  if (session.examples_per_step() > 0) {
+    const double examples_per_second =
+        steps_per_second * static_cast<double>(session.examples_per_step());
+    EST_RETURN_IF_ERROR(
+        writer->AddScalar("examples/sec", static_cast<float>(examples_per_second), step));
+  }
+  return writer->Flush();
 }
 
 }  // namespace estimator

@@ -48,6 +48,12 @@ absl::Status SummarySaverHook::Begin(Graph& graph) {
   return absl::OkStatus();
 }
 
+// The training loop starts the session in model_dir.
+absl::Status SummarySaverHook::AfterCreateSession(Session& session) {
+  if (!options_.output_dir.empty()) StartEventSession(options_.output_dir, session.global_step());
+  return absl::OkStatus();
+}
+
 std::vector<Tensor> SummarySaverHook::BeforeRun(RunContext&) {
   std::vector<Tensor> tensors;
   for (const SummaryRequest& request : requests_) tensors.push_back(request.value);

@@ -27,6 +27,7 @@ class SummarySaverHook : public SessionRunHook {
   explicit SummarySaverHook(Options options);
 
   absl::Status Begin(Graph& graph) override;
+  absl::Status AfterCreateSession(Session& session) override;
   std::vector<Tensor> BeforeRun(RunContext& context) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(Session& session) override;

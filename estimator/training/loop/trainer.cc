@@ -16,6 +16,7 @@
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/loop/banner.h"
 #include "estimator/training/loop/default_hooks.h"
+#include "estimator/training/loop/event_session.h"
 #include "estimator/training/loop/step_runner.h"
 #include "estimator/training/loop/train_lock.h"
 #include "estimator/training/model/first_non_finite.h"
@@ -106,6 +107,7 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
     return absl::OkStatus();
   }
   TrainSession session(*this, start.examples_per_step);
+  EST_RETURN_IF_ERROR(StartTrainingEvents(model_dir_, state_.global_step()));
 
   // Hooks may add nodes in Begin, so Begin comes before the step is compiled.
   const bool first_call = step_->num_fetches() == 0;  // of this model
