@@ -111,23 +111,37 @@ std::vector<std::string> Saver::TakeOverLimit() {
   return removed;
 }
 
-absl::Status Saver::WriteMetaGraph(const std::string& path, const MetaGraphSource& source) {
-  if (source.make == nullptr) return WriteOrRemove(path, nullptr);
-  if (meta_graph_ && source.version == meta_graph_->version && path != meta_graph_->path) {
-    const absl::StatusOr<int64_t> size = FileSize(meta_graph_->path);
-    if (size.ok() && *size == meta_graph_->num_bytes) {
-      // An older checkpoint of the same step may have left a file of this name.
-      EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
-      if (LinkFile(meta_graph_->path, path).ok()) {
-        meta_graph_->path = path;
-        return absl::OkStatus();
-      }
-    }
+// Writes the file of the input, which has the checksum of the graph, and then the graph.
+absl::Status Saver::WriteInputAndGraph(const std::string& prefix, const SaverExtras& extras) {
+  const std::string path = MetaGraphPath(prefix);
+  const MetaGraphSource& source = extras.meta_graph;
+  // After an error the last graph is not known to be whole.
+  const std::optional<WrittenMetaGraph> last = std::exchange(meta_graph_, std::nullopt);
+  std::optional<WrittenMetaGraph> written;
+  std::optional<std::string> graph;  // the bytes to write; nullopt to link them
+  if (source.make != nullptr) {
+    const bool same =
+        last && source.version == last->version && path != last->path &&
+        FileSize(last->path).value_or(-1) == static_cast<int64_t>(last->checksum.num_bytes);
+    if (!same) graph = source.make();
+    written = {.version = source.version,
+               .path = path,
+               .checksum = same ? last->checksum : FileChecksum::Of(*graph)};
   }
-  const std::string bytes = source.make();
-  EST_RETURN_IF_ERROR(WriteFileAtomically(path, bytes));
-  meta_graph_ = {
-      .version = source.version, .path = path, .num_bytes = static_cast<int64_t>(bytes.size())};
+  std::optional<std::string> input;
+  if (extras.input_state) {
+    InputFile file{.state = *extras.input_state};
+    if (written) file.meta_graph = written->checksum;
+    input = EncodeInputFile(file);
+  }
+  EST_RETURN_IF_ERROR(WriteOrRemove(InputStatePath(prefix), input ? &*input : nullptr));
+  if (written && !graph) {
+    // An older checkpoint of the same step may have left a file of this name.
+    EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
+    if (!LinkFile(last->path, path).ok()) graph = source.make();
+  }
+  if (!written || graph) EST_RETURN_IF_ERROR(WriteOrRemove(path, graph ? &*graph : nullptr));
+  meta_graph_ = std::move(written);
   return absl::OkStatus();
 }
 
@@ -172,9 +186,7 @@ absl::StatusOr<std::string> Saver::Save(StringArg directory, int64_t global_step
   const std::string prefix = JoinPath(directory, absl::StrCat(options_.basename, "-", global_step));
   EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(prefix));
   for (const auto& [name, value] : variables) EST_RETURN_IF_ERROR(writer->Add(name, value));
-  EST_RETURN_IF_ERROR(
-      WriteOrRemove(InputStatePath(prefix), extras.input_state ? &*extras.input_state : nullptr));
-  EST_RETURN_IF_ERROR(WriteMetaGraph(MetaGraphPath(prefix), extras.meta_graph));
+  EST_RETURN_IF_ERROR(WriteInputAndGraph(prefix, extras));
   EST_RETURN_IF_ERROR(writer->Finish());
   EST_RETURN_IF_ERROR(Commit(directory, prefix));
   return prefix;

@@ -14,6 +14,7 @@
 #include "estimator/array/array.h"
 #include "estimator/base/string_arg.h"
 #include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/input_file.h"
 
 namespace estimator {
 
@@ -36,7 +37,8 @@ struct MetaGraphSource {
 
 // Files that are saved beside the variables.
 struct SaverExtras {
-  // model.ckpt-N.input: the state of the input iterators. nullopt writes no file.
+  // The state of the input iterators, for model.ckpt-N.input. nullopt writes no file. The file also
+  // gets the checksum of the graph (input_file.h).
   std::optional<std::string> input_state = std::nullopt;
   // model.ckpt-N.meta. If the version is that of the last save, that file is hard-linked.
   MetaGraphSource meta_graph = {};
@@ -67,7 +69,7 @@ class Saver {
 
  private:
   absl::Status Recover(StringArg directory);
-  absl::Status WriteMetaGraph(const std::string& path, const MetaGraphSource& source);
+  absl::Status WriteInputAndGraph(const std::string& prefix, const SaverExtras& extras);
   absl::Status Commit(StringArg directory, const std::string& prefix);
   std::vector<std::string> TakeOverLimit();
 
@@ -78,7 +80,7 @@ class Saver {
   struct WrittenMetaGraph {
     int64_t version = 0;
     std::string path;
-    int64_t num_bytes = 0;
+    FileChecksum checksum;
   };
   std::optional<WrittenMetaGraph> meta_graph_;  // the last one written
 };

@@ -164,7 +164,11 @@ TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
     EXPECT_TRUE(warnings.empty()) << n << ": " << warnings[0];
     const int64_t step = StepIn(**latest);
     EXPECT_TRUE(step == 30 || (step == 20 && !done)) << n << ": " << step;
-    EXPECT_EQ(ReadFile(**latest + ".input").value(), step == 30 ? "new" : "old");
+    const auto input = ReadInputFile(**latest);
+    EST_ASSERT_OK(input);
+    EXPECT_EQ(input->state, step == 30 ? "new" : "old");
+    ASSERT_TRUE(input->meta_graph.has_value());
+    EST_EXPECT_OK(CheckMetaGraphBytes(*ReadFile(**latest + ".meta"), *input->meta_graph));
     Saver after({.keep_checkpoint_max = 2});
     EST_ASSERT_OK(after.Save(dir.path(), 40, Variables(40)));
     const Names names = ListDirectory(dir.path()).value();
@@ -208,6 +212,26 @@ TEST(Saver, TheSameGraphIsWrittenOnceAndADeletedFileOfItAgain) {
   EST_ASSERT_OK(saver.Save(dir.path(), 5, Variables(5), other));
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-4.meta")).value(), "graph");
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-5.meta")).value(), "other");
+}
+
+// Fixed bug: nothing noticed a flipped byte in a graph, whose format has no checksum.
+TEST(Saver, TheFileOfTheInputHasTheChecksumOfTheGraphWrittenOrLinked) {
+  const TempDir dir;
+  Saver saver;
+  const SaverExtras extras{.input_state = "here", .meta_graph = MetaGraph("graph")};
+  for (const int step : {1, 2}) {
+    EST_ASSERT_OK(saver.Save(dir.path(), step, Variables(step), extras));
+    const std::string prefix = dir.File(absl::StrCat("model.ckpt-", step));
+    const auto file = ReadInputFile(prefix);
+    EST_ASSERT_OK(file);
+    EXPECT_EQ(file->state, "here");
+    ASSERT_TRUE(file->meta_graph.has_value());
+    EST_EXPECT_OK(CheckMetaGraphBytes(*ReadFile(prefix + ".meta"), *file->meta_graph));
+    EXPECT_THAT(CheckMetaGraphBytes("grapf", *file->meta_graph),
+                StatusIs(absl::StatusCode::kDataLoss));
+  }
+  EST_ASSERT_OK(saver.Save(dir.path(), 3, Variables(3), {.input_state = "there"}));
+  EXPECT_EQ(*ReadFile(dir.File("model.ckpt-3.input")), "there");
 }
 
 TEST(Saver, WrongOptionsAreRefused) {

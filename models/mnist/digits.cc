@@ -235,7 +235,8 @@ int DrawDigit(uint64_t seed, uint64_t index, uint8_t* pixels) {
 
 DigitSet DrawDigits(uint64_t seed, uint64_t begin, int64_t count) {
   DigitSet set = {.images = Array(DType::kUint8, Shape({count, kImageSide, kImageSide})),
-                  .labels = Array(DType::kInt32, Shape({count}))};
+                  .labels = Array(DType::kInt32, Shape({count})),
+                  .name = "drawn digits"};
   uint8_t* const images = set.images.data<uint8_t>();
   int32_t* const labels = set.labels.data<int32_t>();
 #pragma omp parallel for schedule(static)

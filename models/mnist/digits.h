@@ -9,6 +9,7 @@
 #define MODELS_MNIST_DIGITS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "estimator/array/array.h"
 
@@ -21,6 +22,9 @@ inline constexpr int kNumClasses = 10;
 struct DigitSet {
   Array images;  // u8 [N, 28, 28]; 0 is paper, 255 ink
   Array labels;  // i32 [N], in [0, 10)
+  // Where the images come from: "MNIST" or "drawn digits". A run does not continue with images from
+  // elsewhere (Dataset::FromTensorSlices).
+  std::string name = "";
 };
 
 // Draws example `index` of the infinite set `seed` into pixels[784], and returns its label. The

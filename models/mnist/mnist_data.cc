@@ -64,7 +64,7 @@ absl::StatusOr<DigitSet> ReadSet(absl::string_view data_dir, absl::string_view i
                                                    " has label ", *bad, ", which is not in [0, ",
                                                    kNumClasses, ")"));
   }
-  return DigitSet{.images = images, .labels = labels.Cast(DType::kInt32)};
+  return DigitSet{.images = images, .labels = labels.Cast(DType::kInt32), .name = "MNIST"};
 }
 
 }  // namespace
@@ -128,8 +128,8 @@ absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_si
 }
 
 Dataset MnistDataset(const DigitSet& set, Mode mode, int64_t batch_size) {
-  const Dataset examples =
-      Dataset::FromTensorSlices({.features = {{"image", set.images}}, .labels = set.labels});
+  const Dataset examples = Dataset::FromTensorSlices(
+      {.features = {{"image", set.images}}, .labels = set.labels}, set.name);
   if (mode != Mode::kTrain) return examples.Batch(batch_size).Prefetch(2);
   return examples.Shuffle(set.labels.num_elements())
       .Repeat()
@@ -139,7 +139,7 @@ Dataset MnistDataset(const DigitSet& set, Mode mode, int64_t batch_size) {
 
 DigitSet FirstExamples(const DigitSet& set, int64_t count) {
   const int64_t end = std::min(count, set.labels.num_elements());
-  return {.images = set.images.Slice(0, end), .labels = set.labels.Slice(0, end)};
+  return {.images = set.images.Slice(0, end), .labels = set.labels.Slice(0, end), .name = set.name};
 }
 
 }  // namespace estimator::mnist

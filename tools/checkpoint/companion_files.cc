@@ -1,6 +1,5 @@
 #include "tools/checkpoint/companion_files.h"
 
-#include <functional>
 #include <set>
 
 #include "absl/status/status.h"
@@ -10,6 +9,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/input_file.h"
 #include "estimator/data/pipeline/iterator_state.h"
 #include "estimator/proto/meta_graph.pb.h"
 #include "estimator/proto/serialize.h"
@@ -55,32 +55,33 @@ absl::Status CheckMetaGraph(const std::string& bytes) {
   return absl::OkStatus();
 }
 
-struct Extra {
-  std::string path;
-  std::function<absl::Status(const std::string& bytes)> check;
-  std::string consequence;
-};
+constexpr char kInputConsequence[] =
+    "Delete it to continue training from this checkpoint, with the input from its start";
+constexpr char kGraphConsequence[] =
+    "The variables are not affected: only import_meta_graph reads it";
 
 }  // namespace
 
 absl::StatusOr<CompanionFilesReport> VerifyCompanionFiles(const std::string& prefix) {
   CompanionFilesReport report;
-  const std::vector<Extra> extras = {
-      {InputStatePath(prefix), CheckSealedState,
-       "Delete it to continue training from this checkpoint, with the input from its start"},
-      {MetaGraphPath(prefix), CheckMetaGraph,
-       "The variables are not affected: only import_meta_graph reads it"},
-  };
-  for (const Extra& extra : extras) {
-    if (!FileExists(extra.path)) continue;
-    EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(extra.path));
-    const absl::Status status = extra.check(bytes);
+  const auto add = [&](const std::string& path, const absl::Status& status,
+                       absl::string_view consequence) {
     if (status.ok()) {
-      report.verified.push_back(extra.path);
+      report.verified.push_back(path);
     } else {
-      report.damage.push_back(
-          absl::StrCat(extra.path, ": ", status.message(), ". ", extra.consequence));
+      report.damage.push_back(absl::StrCat(path, ": ", status.message(), ". ", consequence));
     }
+  };
+  InputFile input;
+  if (FileExists(InputStatePath(prefix))) {
+    EST_ASSIGN_OR_RETURN(input, ReadInputFile(prefix));
+    add(InputStatePath(prefix), CheckSealedState(input.state), kInputConsequence);
+  }
+  if (FileExists(MetaGraphPath(prefix))) {
+    EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(MetaGraphPath(prefix)));
+    absl::Status status = CheckMetaGraph(bytes);
+    if (input.meta_graph) status.Update(CheckMetaGraphBytes(bytes, *input.meta_graph));
+    add(MetaGraphPath(prefix), status, kGraphConsequence);
   }
   return report;
 }

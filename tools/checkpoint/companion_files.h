@@ -16,8 +16,9 @@ struct CompanionFilesReport {
 
 // Verifies these files; a missing file is not damage:
 //   <prefix>.input  the input position. Its crc32c must match.
-//   <prefix>.meta   the graph, TensorFlow's MetaGraphDef, which has no checksum. It must have nodes
-//                   with different names, and all nodes that its nodes and its saver use.
+//   <prefix>.meta   the graph, TensorFlow's MetaGraphDef. It must have nodes with different names,
+//                   and all nodes that its nodes and its saver use. If <prefix>.input has its
+//                   checksum, that must match.
 // Errors: those of the file system.
 absl::StatusOr<CompanionFilesReport> VerifyCompanionFiles(const std::string& prefix);
 

@@ -7,6 +7,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/input_file.h"
 #include "estimator/data/pipeline/iterator_state.h"
 #include "estimator/proto/meta_graph.pb.h"
 
@@ -89,6 +90,36 @@ TEST_F(ExtrasTest, AGraphThatDoesNotParseOrHangTogetherIsDamage) {
   graph.mutable_graph_def()->add_node()->set_name("a");
   WriteGraph(graph.SerializeAsString());
   EXPECT_THAT(Damage(), ElementsAre(HasSubstr("two of its nodes are named a")));
+}
+
+// Fixed bug: a flipped byte in the value of an attribute was not found.
+TEST_F(ExtrasTest, AFlippedByteInAGraphIsFoundByTheChecksumBesideIt) {
+  proto::MetaGraphDef graph = Graph();
+  graph.mutable_graph_def()->mutable_node(0)->set_op("NoOp");
+  const std::string whole = graph.SerializeAsString();
+  WriteInput(
+      EncodeInputFile({.state = SealState("Range", "xy"), .meta_graph = FileChecksum::Of(whole)}));
+  WriteGraph(whole);
+  EXPECT_THAT(VerifyCompanionFiles(prefix_)->verified,
+              ElementsAre(InputStatePath(prefix_), MetaGraphPath(prefix_)));
+  for (size_t i = 0; i < whole.size(); ++i) {
+    std::string bytes = whole;
+    bytes[i] = static_cast<char>(bytes[i] ^ 1);
+    WriteGraph(bytes);
+    EXPECT_THAT(Damage(), ElementsAre(AllOf(StartsWith(MetaGraphPath(prefix_) + ": "),
+                                            HasSubstr("The variables are not affected"))))
+        << i;
+  }
+  WriteGraph(whole + "x");
+  EXPECT_THAT(Damage(), ElementsAre(StartsWith(MetaGraphPath(prefix_))));
+}
+
+TEST_F(ExtrasTest, ADamagedChecksumOfTheGraphIsDamageOfTheInputPosition) {
+  std::string bytes =
+      EncodeInputFile({.state = SealState("Range", "xy"), .meta_graph = FileChecksum::Of("graph")});
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  WriteInput(bytes);
+  EXPECT_THAT(Damage(), ElementsAre(StartsWith(InputStatePath(prefix_))));
 }
 
 }  // namespace

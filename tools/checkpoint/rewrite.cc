@@ -15,6 +15,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/input_file.h"
 #include "estimator/checkpoint/object_names.h"
 
 namespace estimator {
@@ -102,10 +103,9 @@ absl::Status CopyVariable(const BundleReader& reader, const std::string& name,
 }
 
 absl::StatusOr<std::optional<std::string>> ReadInputState(const std::string& prefix) {
-  const std::string path = InputStatePath(prefix);
-  if (!FileExists(path)) return std::nullopt;
-  EST_ASSIGN_OR_RETURN(std::string state, ReadFile(path));
-  return state;
+  if (!FileExists(InputStatePath(prefix))) return std::nullopt;
+  EST_ASSIGN_OR_RETURN(const InputFile file, ReadInputFile(prefix));
+  return file.state;  // without the checksum of the graph, which is not copied
 }
 
 absl::StatusOr<std::string> FinishCheckpoint(BundleWriter& writer, const std::string& output,

@@ -95,8 +95,9 @@ ExpandFn WithSeed(std::function<absl::StatusOr<Dataset>(const Element&)> fn) {
 
 }  // namespace
 
-Dataset Dataset::FromTensorSlices(Element arrays) {
-  return Dataset(SlicesNode(std::move(arrays), "Slices", "FromTensorSlices"));
+Dataset Dataset::FromTensorSlices(Element arrays, absl::string_view name) {
+  return Dataset(SlicesNode(std::move(arrays), absl::StrCat("Slices", DataName(name)),
+                            name.empty() ? "FromTensorSlices" : std::string(name)));
 }
 Dataset Dataset::FromTensors(Element element) { return Dataset(TensorsNode(std::move(element))); }
 Dataset Dataset::Range(int64_t begin, int64_t end) { return Dataset(RangeNode(begin, end)); }

@@ -1,7 +1,11 @@
 #include "estimator/data/pipeline/iterator_state.h"
 
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
 
@@ -14,7 +18,28 @@ constexpr size_t kHeadBytes = kMagic.size() + 1;
 constexpr size_t kCrcBytes = 4;
 constexpr uint64_t kMostInt = uint64_t{1} << 62;  // so that the sum of two does not overflow
 
+constexpr char kNameBegin[] = "(\"", kNameEnd[] = "\")";
+constexpr size_t kNameMarkBytes = 2;
+
+// Removes the names of data from a description, and returns them.
+std::vector<std::string> TakeNames(std::string* description) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; (begin = description->find(kNameBegin, begin)) != std::string::npos;) {
+    const size_t end = description->find(kNameEnd, begin);
+    if (end == std::string::npos) break;
+    const size_t first = begin + kNameMarkBytes;
+    names.push_back(description->substr(first, end - first));
+    description->erase(begin, end + kNameMarkBytes - begin);
+  }
+  return names;
+}
+
 }  // namespace
+
+std::string DataName(absl::string_view name) {
+  if (name.empty()) return "";
+  return absl::StrCat(kNameBegin, absl::StrReplaceAll(name, {{"\"", "'"}}), kNameEnd);
+}
 
 void StateWriter::Int(uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>(value | 0x80));
@@ -99,7 +124,14 @@ absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
   }
   StateReader reader(body.substr(kHeadBytes));
   EST_ASSIGN_OR_RETURN(const absl::string_view saved, reader.Bytes());
-  if (saved != description) {
+  std::string saved_rest(saved), rest(description);
+  const std::vector<std::string> saved_names = TakeNames(&saved_rest), names = TakeNames(&rest);
+  if (!saved_names.empty() && !names.empty() && saved_names != names) {
+    return absl::FailedPreconditionError(absl::StrCat("the run was trained on other data: on ",
+                                                      absl::StrJoin(saved_names, ", "), ", now on ",
+                                                      absl::StrJoin(names, ", ")));
+  }
+  if (saved_rest != rest || (names.empty() && !saved_names.empty())) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the saved input position is of another pipeline: saved \"", saved, "\", now \"",
         description, "\"; start without it, or build the same pipeline again"));

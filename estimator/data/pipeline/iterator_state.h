@@ -53,15 +53,21 @@ class StateReader {
   absl::string_view rest_;
 };
 
+// The part of a description that names the data of a source: `("MNIST")`; empty without a name.
+// Quotes in the name are replaced, so that no other part of a description looks like it.
+// On disk: do not change.
+std::string DataName(absl::string_view name);
+
 // Adds the description and the checksum to the state of the nodes.
 std::string SealState(absl::string_view description, absl::string_view nodes);
 
 // Checks that the bytes are an undamaged result of SealState, of any pipeline and version.
 // Errors: DATA_LOSS.
 absl::Status CheckSealedState(absl::string_view sealed);
-// Returns the state of the nodes.
-// Errors: DATA_LOSS if the bytes are damaged; INVALID_ARGUMENT if they are of another pipeline
-// (with both descriptions) or of another version.
+// Returns the state of the nodes. A state that was saved without names of data may be of any.
+// Errors: DATA_LOSS if the bytes are damaged; FAILED_PRECONDITION if they are of data of another
+// name; INVALID_ARGUMENT if they are of another pipeline (with both descriptions) or of another
+// version.
 absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
                                               absl::string_view sealed);
 

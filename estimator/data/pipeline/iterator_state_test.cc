@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(IteratorState, ReadsWhatItWrites) {
   StateWriter writer;
@@ -44,6 +48,32 @@ TEST(IteratorState, BytesLongerThanTheRestAreRefused) {
                            "abc")
                    .Bytes()
                    .ok());
+}
+
+std::string Described(absl::string_view name) {
+  return absl::StrCat("Slices", DataName(name), " > Batch(2)");
+}
+
+// Fixed bug: a run on MNIST continued on digits that the program drew.
+TEST(IteratorState, DataOfAnotherNameAreRefusedAndNotTakenForAnotherPipeline) {
+  const std::string saved = SealState(Described("MNIST"), "xy");
+  EXPECT_EQ(UnsealState(Described("MNIST"), saved).value(), "xy");
+  EXPECT_THAT(
+      UnsealState(Described("drawn digits"), saved),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("on MNIST, now on drawn digits")));
+  EXPECT_THAT(UnsealState(absl::StrCat(Described("drawn digits"), " > Prefetch(2)"), saved),
+              StatusIs(absl::StatusCode::kFailedPrecondition))
+      << "in another pipeline too";
+  EXPECT_THAT(UnsealState(Described(""), saved), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(IteratorState, AStateWithoutNamesIsOfAnyData) {
+  EXPECT_EQ(UnsealState(Described("MNIST"), SealState(Described(""), "xy")).value(), "xy");
+}
+
+TEST(IteratorState, QuotesInANameDoNotEndIt) {
+  EXPECT_EQ(Described("the \"best\") data"), "Slices(\"the 'best') data\") > Batch(2)");
+  EXPECT_EQ(DataName(""), "");
 }
 
 TEST(IteratorState, BytesOnDiskStayAsTheyAre) {

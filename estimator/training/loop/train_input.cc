@@ -6,6 +6,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/input_file.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -47,8 +48,13 @@ absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
     LOG(INFO) << "The input starts at its beginning: there is no " << path;
     return false;
   }
-  EST_ASSIGN_OR_RETURN(const std::string saved, ReadFile(path));
-  const absl::Status restored = input_->RestoreState(saved);
+  EST_ASSIGN_OR_RETURN(const InputFile saved, ReadInputFile(checkpoint));
+  const absl::Status restored = input_->RestoreState(saved.state);
+  if (absl::IsFailedPrecondition(restored)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, ": ", restored.message(), ". Give the same input again, or another model_dir. To ",
+        "continue on the new data on purpose, delete ", path));
+  }
   if (absl::IsInvalidArgument(restored)) {
     LOG(WARNING) << "The input starts at its beginning: " << path
                  << " is the position of another input (" << restored.message() << ")";

@@ -34,7 +34,8 @@ class TrainInput {
   // If the same input is open and training continues with the variables in memory, the input
   // continues. Otherwise it is opened and moved to the checkpoint's position. An input that was
   // read to its end begins again.
-  // Errors: those of the input_fn and the input; DATA_LOSS naming the file of a damaged position.
+  // Errors: those of the input_fn and the input; DATA_LOSS naming the file of a damaged position;
+  // FAILED_PRECONDITION if the position is of data with another name (Dataset::FromTensorSlices).
   absl::StatusOr<const StepInput*> First(const InputFn& input_fn, const Position& position);
 
   // REQUIRES: First was called, and Close not since.

@@ -1,0 +1,81 @@
+#include "estimator/checkpoint/input_file.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
+
+namespace estimator {
+namespace {
+
+constexpr absl::string_view kMagic = "META";
+constexpr size_t kSizeBytes = 8, kCrcBytes = 4;
+constexpr size_t kSealedBytes = kMagic.size() + kSizeBytes + kCrcBytes;
+constexpr size_t kTrailerBytes = kSealedBytes + kCrcBytes;
+
+void AppendInteger(uint64_t value, size_t num_bytes, std::string* out) {
+  for (size_t i = 0; i < num_bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
+}
+
+uint64_t Integer(absl::string_view bytes) {
+  uint64_t value = 0;
+  for (size_t i = bytes.size(); i-- > 0;) {
+    value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  return value;
+}
+
+}  // namespace
+
+FileChecksum FileChecksum::Of(absl::string_view contents) {
+  return {.num_bytes = contents.size(), .crc32c = Crc32c(contents)};
+}
+
+std::string EncodeInputFile(const InputFile& file) {
+  if (!file.meta_graph) return file.state;
+  std::string trailer(kMagic);
+  AppendInteger(file.meta_graph->num_bytes, kSizeBytes, &trailer);
+  AppendInteger(MaskCrc32c(file.meta_graph->crc32c), kCrcBytes, &trailer);
+  AppendInteger(MaskCrc32c(Crc32c(trailer)), kCrcBytes, &trailer);
+  return absl::StrCat(file.state, trailer);
+}
+
+InputFile DecodeInputFile(std::string bytes) {
+  InputFile file;
+  if (bytes.size() >= kTrailerBytes) {
+    const absl::string_view trailer = absl::string_view(bytes).substr(bytes.size() - kTrailerBytes);
+    const absl::string_view sealed = trailer.substr(0, kSealedBytes);
+    const auto seal = static_cast<uint32_t>(Integer(trailer.substr(kSealedBytes)));
+    if (sealed.substr(0, kMagic.size()) == kMagic && UnmaskCrc32c(seal) == Crc32c(sealed)) {
+      const auto crc = static_cast<uint32_t>(Integer(sealed.substr(kMagic.size() + kSizeBytes)));
+      file.meta_graph = {.num_bytes = Integer(sealed.substr(kMagic.size(), kSizeBytes)),
+                         .crc32c = UnmaskCrc32c(crc)};
+      bytes.resize(bytes.size() - kTrailerBytes);
+    }
+  }
+  file.state = std::move(bytes);
+  return file;
+}
+
+absl::StatusOr<InputFile> ReadInputFile(absl::string_view prefix) {
+  EST_ASSIGN_OR_RETURN(std::string bytes, ReadFile(InputStatePath(prefix)));
+  return DecodeInputFile(std::move(bytes));
+}
+
+absl::Status CheckMetaGraphBytes(absl::string_view contents, const FileChecksum& checksum) {
+  if (contents.size() != checksum.num_bytes) {
+    return absl::DataLossError(absl::StrCat("it has ", contents.size(),
+                                            " bytes, but was saved with ", checksum.num_bytes));
+  }
+  const uint32_t crc = Crc32c(contents);
+  if (crc == checksum.crc32c) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(
+      "the crc32c of its ", contents.size(), " bytes is ", absl::Hex(crc, absl::kZeroPad8),
+      ", but was ", absl::Hex(checksum.crc32c, absl::kZeroPad8), " when it was saved"));
+}
+
+}  // namespace estimator
