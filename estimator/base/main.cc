@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
+#include "estimator/base/home_directory.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/out_of_resources.h"
 #include "estimator/base/standard_streams.h"
@@ -219,6 +220,34 @@ bool IsSet(const char* flag) {
   std::exit(code == 0 || help ? 0 : kUsageExitCode);
 }
 
+// A copy of the command line in which `~/` at the beginning of a path is expanded. A shell leaves
+// it in --model_dir=~/run. gflags keeps pointers into the arguments, so the copy lives until the
+// process ends.
+std::vector<char*>& ExpandHomeInArguments(int argc, char** argv) {
+  static auto* const texts = new std::vector<std::string>;
+  static auto* const pointers = new std::vector<char*>;
+  texts->clear();
+  pointers->clear();
+  for (int i = 0; i < argc; ++i) {
+    const absl::string_view argument = argv[i];
+    const size_t equals = absl::StartsWith(argument, "-") ? argument.find('=') : 0;
+    const size_t path = equals == 0 || equals == absl::string_view::npos ? 0 : equals + 1;
+    texts->push_back(absl::StrCat(argument.substr(0, path), ExpandHome(argument.substr(path))));
+  }
+  for (std::string& text : *texts) pointers->push_back(text.data());
+  pointers->push_back(nullptr);
+  return *pointers;
+}
+
+// The same for flags that a --flagfile or the environment set.
+void ExpandHomeInFlags() {
+  for (const auto& flag : AllFlags()) {
+    if (flag.type != "string" || !IsOwnFlag(flag)) continue;
+    const std::string path = ExpandHome(flag.current_value);
+    if (path != flag.current_value) gflags::SetCommandLineOption(flag.name.c_str(), path.c_str());
+  }
+}
+
 using Body = std::function<int(const std::vector<std::string>& arguments)>;
 
 void PrintException(const std::exception& exception, absl::string_view hint) {
@@ -255,6 +284,7 @@ void GoWhereTheUserIs() {
 }
 
 int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, int error_exit_code) {
+  argv = ExpandHomeInArguments(argc, argv).data();
   if (HelpRequested(argc, argv, takes_arguments)) {
     PrintHelp(argv[0]);
     return 0;
@@ -265,6 +295,7 @@ int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, in
 
   google::gflags_exitfunc = ExitFromGflags;
   gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
+  ExpandHomeInFlags();
   InitializeLogging(argv[0]);
   InstallInterruptHandlers();
   InstallOutOfResourcesHandlers(error_exit_code);

@@ -28,6 +28,7 @@ inline constexpr int kUsageExitCode = 2;  // the command line is wrong; the prog
 //        (usage_error.h) of body, and for an error that gflags finds, for example in a --flagfile.
 //   130  body returned CANCELLED after an interrupt.
 // Under `bazel run`, relative paths are relative to the directory where the user typed the command.
+// `~/` at the beginning of a flag's value or of an argument becomes the user's home directory.
 // --help prints the program's own flags; --helpfull prints all flags.
 int Main(int argc, char** argv, const std::function<absl::Status()>& body);
 

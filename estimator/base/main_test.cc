@@ -63,6 +63,32 @@ Outcome RunMain(std::vector<std::string> arguments, const absl::Status& status =
           .standard_error = testing::internal::GetCapturedStderr()};
 }
 
+// Fixed bug: a directory "~" was created, because a shell does not expand --model_dir=~/run.
+TEST(MainTest, AHomeDirectoryInAFlagAnArgumentOrAFlagFileIsExpanded) {
+  const gflags::FlagSaver saver;
+  const TempDir dir;
+  setenv("HOME", "/home/ada", 1);
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("flags"), "--model_dir=~/from_file\n"));
+  const auto model_dir = [](std::vector<std::string> texts, std::vector<std::string>* arguments) {
+    texts.insert(texts.begin(), "program");
+    std::vector<char*> argv;
+    for (std::string& text : texts) argv.push_back(text.data());
+    argv.push_back(nullptr);
+    const auto body = [&](const std::vector<std::string>& given) {
+      *arguments = given;
+      return 0;
+    };
+    EXPECT_EQ(MainWithArguments(static_cast<int>(texts.size()), argv.data(), body), 0);
+    return FLAGS_model_dir;
+  };
+  std::vector<std::string> arguments;
+  EXPECT_EQ(model_dir({"--model_dir=~/run"}, &arguments), "/home/ada/run");
+  EXPECT_EQ(model_dir({"--model_dir", "~", "~/a", "b"}, &arguments), "/home/ada");
+  EXPECT_EQ(arguments, (std::vector<std::string>{"/home/ada/a", "b"}));
+  EXPECT_EQ(model_dir({"--flagfile=" + dir.File("flags")}, &arguments), "/home/ada/from_file");
+  EXPECT_EQ(model_dir({"--model_dir=/tmp/~/run"}, &arguments), "/tmp/~/run");
+}
+
 // Fixed bug: the process was aborted, without a word of what to look for.
 TEST(MainTest, AnExceptionOfTheProgramIsAnErrorWithCodeOne) {
   const Outcome outcome = RunMain({"--train_steps=78"});

@@ -1,0 +1,19 @@
+// Expands `~/` at the beginning of a path. A shell does so only at the beginning of a word, and not
+// in --model_dir=~/run.
+#ifndef ESTIMATOR_BASE_HOME_DIRECTORY_H_
+#define ESTIMATOR_BASE_HOME_DIRECTORY_H_
+
+#include <absl/strings/string_view.h>
+
+#include <string>
+
+namespace estimator {
+
+// Replaces the `~` of "~" and of "~/..." by the user's home directory: $HOME, or the entry of the
+// user database. Any other path, also "~user/...", is returned as it is. To name a file that is
+// called "~", write "./~".
+std::string ExpandHome(absl::string_view path);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_BASE_HOME_DIRECTORY_H_
