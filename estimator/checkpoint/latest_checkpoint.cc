@@ -153,6 +153,30 @@ absl::Status CheckCheckpoint(StringArg prefix) {
   return BundleReader::Open(prefix).status();
 }
 
+absl::Status CheckModelDir(StringArg given) {
+  absl::string_view model_dir = given;
+  while (model_dir.size() > 1 && absl::ConsumeSuffix(&model_dir, "/")) {
+  }
+  if (model_dir.empty() || IsDirectory(model_dir)) return absl::OkStatus();
+  std::string prefix(model_dir);
+  if (FileExists(model_dir)) {
+    prefix = V1PrefixOfFile(model_dir).value_or(prefix);
+    for (const char* const end : {".index", ".data-", ".meta", ".input"}) {
+      const size_t place = prefix.rfind(end);
+      if (place != std::string::npos) prefix.resize(place);
+    }
+    if (prefix == model_dir && StepOfPrefix(prefix) < 0) return absl::OkStatus();  // another file
+  }
+  if (CheckpointModifiedTimeSeconds(prefix) == 0) return absl::OkStatus();
+  const absl::string_view directory = Dirname(prefix);
+  return absl::InvalidArgumentError(absl::StrCat(
+      model_dir, " is a checkpoint, not a model directory. Give its directory ",
+      directory.empty() ? "." : directory,
+      " to continue from its newest checkpoint. To start a new run with the values of this one, "
+      "give another directory, and set warm_start_from to ",
+      prefix));
+}
+
 double CheckpointModifiedTimeSeconds(StringArg prefix) {
   const absl::StatusOr<double> index = FileModifiedTimeSeconds(IndexPath(prefix));
   if (index.ok()) return *index;

@@ -19,6 +19,11 @@ namespace estimator {
 // Errors: as BundleReader::Open.
 absl::Status CheckCheckpoint(StringArg prefix);
 
+// Checks that a model directory is not, by mistake, the prefix or a file of a checkpoint. The
+// directory need not exist.
+// Errors: INVALID_ARGUMENT with the directory to give instead.
+absl::Status CheckModelDir(StringArg model_dir);
+
 // The time when the index was written, in seconds since 1970. For a V1 checkpoint it is the time of
 // its newest file. 0 if the checkpoint does not exist.
 double CheckpointModifiedTimeSeconds(StringArg prefix);

@@ -59,6 +59,27 @@ TEST_F(LatestCheckpointTest, AFolderIsNoCheckpointAndItsNewestIsNamed) {
                                HasSubstr("not one of them; give one, for example " + Prefix(10))));
 }
 
+// Fixed bug: training began anew in a new directory of that name.
+TEST_F(LatestCheckpointTest, TheNameOfACheckpointIsNoModelDir) {
+  SaveSteps({5});
+  EST_ASSERT_OK(WriteV1File(Prefix(3), {{.name = "w", .value = Array::Scalar<float>(1)}}));
+  EST_ASSERT_OK(WriteV1File(Prefix(4) + "-00000-of-00001",
+                            {{.name = "w", .value = Array::Scalar<float>(1)}}));
+  for (const std::string& path : {Prefix(5), Prefix(5) + "/", IndexPath(Prefix(5)),
+                                  DataPath(Prefix(5), 0, 1), Prefix(3), Prefix(4)}) {
+    EXPECT_THAT(CheckModelDir(path),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("is a checkpoint, not a model directory"),
+                               HasSubstr("Give its directory " + dir_.path() + " to continue"))))
+        << path;
+  }
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("notes"), "text"));
+  for (const std::string& path : {dir_.path(), Prefix(6), dir_.File("none"), dir_.File("notes"),
+                                  dir_.File("checkpoint"), std::string()}) {
+    EST_EXPECT_OK(CheckModelDir(path)) << path;
+  }
+}
+
 TEST_F(LatestCheckpointTest, ACheckpointBesideAFolderOfItsNameIsOne) {
   SaveSteps({5});
   for (const auto& [from, to] :

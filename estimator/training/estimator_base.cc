@@ -58,6 +58,8 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
   status_.Update(config_.Validate());
   if (warm_start_.has_value()) status_.Update(ValidateWarmStart(*warm_start_));
   status_.Update(TakeModelDir(task_, config_));
+  if (config_.model_dir.has_value())
+    status_.Update(Annotate(CheckModelDir(*config_.model_dir), "model_dir"));
   if (!config_.model_dir.has_value()) {
     absl::StatusOr<std::string> temporary = status_.ok() ? MakeTemporaryModelDir() : std::string();
     status_.Update(temporary.status());

@@ -10,6 +10,7 @@
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/usage_error.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 
 DEFINE_string(model_dir, "", "folder of checkpoints and event files; empty: a temporary folder");
 
@@ -66,7 +67,8 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
                                                         ", given ", ValueOf(flag))
                                          : absl::StrCat("--", flag, ": ", problem));
   }
-  const absl::Status model_dir = CheckWritableDirectory(FLAGS_model_dir);
+  absl::Status model_dir = CheckModelDir(FLAGS_model_dir);
+  model_dir.Update(CheckWritableDirectory(FLAGS_model_dir));
   if (!FLAGS_model_dir.empty() && !model_dir.ok()) {
     violations.push_back(absl::StrCat("--model_dir: ", model_dir.message()));
   }

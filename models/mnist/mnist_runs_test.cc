@@ -2,6 +2,7 @@
 // again, in another network's model_dir, with a learning rate that ruins it, on damaged files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <map>
 #include <string>
@@ -11,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/file_lock.h"
 #include "estimator/base/testing/run_program.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -225,6 +227,57 @@ TEST_F(MnistRunsTest, AnotherNetworksModelDirGivesATableOfEveryMismatchAndStaysA
                                 HasSubstr("conv1/kernel"), HasSubstr("transposed"),
                                 HasSubstr("f32 [100]"), HasSubstr("dense_1/kernel")));
   EXPECT_EQ(Contents(Dir("m")), before);
+}
+
+// Fixed bug: nothing was left to train, so the program ended with 0.
+TEST_F(MnistRunsTest, AnotherNetworksModelDirIsRefusedPastTrainStepsToo) {
+  EST_ASSERT_OK(Saver().Save(
+      Dir("m"), 300,
+      {{"w", Array(DType::kFloat32, {3})}, {"global_step", Array::Scalar<int64_t>(300)}}));
+  const ProgramRun run =
+      Run("--use_tpu=false --train_steps=5 --eval_steps=0 --enable_predict=false --model_dir=" +
+          Dir("m"));
+  EXPECT_EQ(run.exit_code, 1) << run.output;
+  EXPECT_THAT(run.output,
+              AllOf(HasSubstr("model.ckpt-300 does not fit"), HasSubstr("dense/kernel")));
+}
+
+// Fixed bug: training continued on digits that the program drew, with a warning at most.
+TEST_F(MnistRunsTest, AModelDirTrainedOnMnistDoesNotContinueOnDrawnDigits) {
+  const std::string flags = "--use_tpu=false --eval_steps=0 --model_dir=" + Dir("m");
+  ASSERT_EQ(Run(flags + " --train_steps=2").exit_code, 0);
+  const std::map<std::string, std::string> before = Contents(Dir("m"));
+  const ProgramRun run =
+      RunProgram("models/mnist/mnist_tpu --batch_size=32 --train_steps=4 " + flags);
+  EXPECT_EQ(run.exit_code, 1) << run.output;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("model.ckpt-2.input: the run was trained on other data"),
+                                HasSubstr("on MNIST, now on drawn digits")));
+  EXPECT_EQ(Contents(Dir("m")), before);
+}
+
+// Fixed bug: a second run removed the files that the first was writing, or both interleaved.
+TEST_F(MnistRunsTest, ASecondTrainingIsRefusedWithTheProcessThatHoldsTheModelDir) {
+  EST_ASSERT_OK(CreateDirectories(Dir("m")));
+  const auto lock = FileLock::TryLock(Dir("m") + "/.train.lock");
+  EST_ASSERT_OK(lock);
+  const std::string flags =
+      "--use_tpu=false --train_steps=2 --eval_steps=0 --model_dir=" + Dir("m");
+  const ProgramRun second = Run(flags);
+  EXPECT_EQ(second.exit_code, 1) << second.output;
+  EXPECT_THAT(second.output,
+              AllOf(HasSubstr("error: FAILED_PRECONDITION: another run is training in " + Dir("m")),
+                    HasSubstr(absl::StrCat("process ", getpid(), " on host "))));
+}
+
+TEST_F(MnistRunsTest, ACheckpointAsModelDirIsAUsageErrorWithTheFolderToGive) {
+  const std::string flags =
+      "--use_tpu=false --train_steps=2 --eval_steps=0 --model_dir=" + Dir("m");
+  ASSERT_EQ(Run(flags).exit_code, 0);
+  const ProgramRun run = Run(flags + "/model.ckpt-2");
+  EXPECT_EQ(run.exit_code, 2) << run.output;
+  EXPECT_THAT(run.output,
+              AllOf(HasSubstr("--model_dir: " + Dir("m") + "/model.ckpt-2 is a checkpoint"),
+                    HasSubstr("Give its directory " + Dir("m"))));
 }
 
 TEST_F(MnistRunsTest, ALossThatIsNotFiniteNamesTheStepAndTheTensorAndKeepsTheCheckpoint) {

@@ -216,8 +216,9 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
   if (length.max_steps().has_value() && start.step >= *length.max_steps()) {
     start.action = Start::Action::kSkip;
     // Nothing reads the checkpoint here, but the export or evaluation that follows will.
-    if (start.memory == MemoryState::kOther) {
+    if (start.memory == MemoryState::kOther && start.checkpoint != known_to_be_of_model_) {
       EST_RETURN_IF_ERROR(attempt.Reading(VerifyCheckpoint(start.checkpoint)));
+      EST_RETURN_IF_ERROR(CheckIsOfModel(attempt, input_fn));
     }
     return start;
   }
@@ -233,6 +234,26 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
   EST_RETURN_IF_ERROR(EnsureModel(*first));
   EST_RETURN_IF_ERROR(EnsureVariables(start, attempt));
   return start;
+}
+
+// A model_dir of another model may be past max_steps as well. To find out, the model is built for
+// the first step of the input.
+absl::Status Trainer::CheckIsOfModel(CheckpointAttempt& attempt, const InputFn& input_fn) {
+  const absl::StatusOr<const StepInput*> first = input_.First(input_fn, {});
+  if (!first.ok() || *first == nullptr) {
+    input_.Close();
+    LOG(WARNING) << "it is not known whether " << attempt.prefix()
+                 << " is of this model, because the training input "
+                 << (first.ok() ? "is empty" : absl::StrCat("fails: ", first.status().message()));
+    return absl::OkStatus();
+  }
+  const absl::Status built = EnsureModel(**first);
+  input_.Close();
+  EST_RETURN_IF_ERROR(built);
+  EST_RETURN_IF_ERROR(attempt.Reading(
+      ModelState::CheckIsOfModel(*model_->graph, attempt.prefix(), model_->scaffold)));
+  known_to_be_of_model_ = attempt.prefix();
+  return absl::OkStatus();
 }
 
 absl::Status Trainer::EnsureModel(const StepInput& first) {

@@ -42,6 +42,7 @@ class Trainer {
 
   // Trains from the newest checkpoint that can be read. Without checkpoints, another call continues
   // with the variables in memory. An input that an earlier call read to its end begins again.
+  // If global_step is max_steps already, checks that the checkpoint is whole and of this model.
   // Errors: FAILED_PRECONDITION if another run trains in model_dir (train_lock.h); CANCELLED after
   // an interrupt, when everything is saved; those of the input, after a save; those of the model
   // and of hooks; INVALID_ARGUMENT for a loss that is not finite, naming the step and the first
@@ -81,6 +82,7 @@ class Trainer {
                                      const absl::Status& may_train);
   absl::StatusOr<Start> PrepareFrom(CheckpointAttempt& attempt, const InputFn& input_fn,
                                     const TrainLength& length, const absl::Status& may_train);
+  absl::Status CheckIsOfModel(CheckpointAttempt& attempt, const InputFn& input_fn);
   absl::Status EnsureModel(const StepInput& first);
   absl::Status EnsureVariables(const Start& start, CheckpointAttempt& attempt);
   // The same for variables that a hook's Begin added.
@@ -102,6 +104,7 @@ class Trainer {
   TrainInput input_;
   int64_t restored_step_ = -1;  // as Session::restored_step
   Saver saver_;
+  std::string known_to_be_of_model_;  // a checkpoint that was checked when training was skipped
   bool warned_of_nan_ = false;
 };
 

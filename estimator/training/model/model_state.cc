@@ -73,16 +73,38 @@ absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaf
 
 }  // namespace
 
-absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
-                                 const Scaffold& scaffold) {
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
-  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
+namespace {
+
+// The same for a checkpoint.
+absl::StatusOr<RestorePlan> PlanRestoreFrom(const BundleReader& reader, const Graph& graph,
+                                            const Scaffold& scaffold) {
+  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(reader));
   EST_ASSIGN_OR_RETURN(RestorePlan plan, PlanRestore(graph, scaffold, [&](const std::string& name) {
-                         return reader->Has(objects.Stored(name));
+                         return reader.Has(objects.Stored(name));
                        }));
   for (WantedVariable& variable : plan.wanted) {
     variable.stored_name = objects.Stored(variable.stored_name);
   }
+  return plan;
+}
+
+}  // namespace
+
+absl::Status ModelState::CheckIsOfModel(const Graph& graph, const std::string& prefix,
+                                        const Scaffold& scaffold) {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
+  EST_ASSIGN_OR_RETURN(const RestorePlan plan, PlanRestoreFrom(*reader, graph, scaffold));
+  std::vector<WantedVariable> trainable;
+  for (const WantedVariable& variable : plan.wanted) {
+    if (graph.FindVariable(variable.name)->trainable()) trainable.push_back(variable);
+  }
+  return CheckRestorable(*reader, trainable);
+}
+
+absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
+                                 const Scaffold& scaffold) {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
+  EST_ASSIGN_OR_RETURN(const RestorePlan plan, PlanRestoreFrom(*reader, graph, scaffold));
   EST_RETURN_IF_ERROR(CheckRestorable(*reader, plan.wanted));
   set_checkpoint("");
   EST_RETURN_IF_ERROR(LoadVariables(*reader, plan.wanted, store_));

@@ -56,6 +56,11 @@ class ModelState {
   // in the store are then undefined. Those of LoadCheckpointInitializers, for variables that
   // partial_restore allows to be absent.
   absl::Status Restore(const Graph& graph, const std::string& prefix, const Scaffold& scaffold);
+  // Checks that a checkpoint is of the model of `graph`: it must have the trainable variables, by
+  // the scaffold's rules as above. Slots and counters may differ, because nothing will train.
+  // Errors: NOT_FOUND or INVALID_ARGUMENT with a table as above; those of opening the checkpoint.
+  static absl::Status CheckIsOfModel(const Graph& graph, const std::string& prefix,
+                                     const Scaffold& scaffold);
   // Sets all variables to their first values. These come from `warm_start`, else from
   // InitFromCheckpoint, else from the initializers, which run for the remaining variables only.
   // Then calls scaffold.init_fn.
