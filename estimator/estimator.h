@@ -11,6 +11,8 @@
 #include "estimator/export/export.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/op_registry.h"
+#include "estimator/kernels/kernel.h"
 #include "estimator/nn/layers/layers.h"
 #include "estimator/nn/losses/losses.h"
 #include "estimator/nn/metrics/metrics.h"

@@ -109,8 +109,12 @@ class Differentiator {
     // No gradient is needed below a node whose inputs are all outside the path, such as an x.
     bool has_inner = false;
     for (const Tensor& input : node.inputs()) has_inner |= between_.count(input.node()) > 0;
-    if (!any || !has_inner || node.def().not_differentiable) return true;
-    if (node.def().gradient == nullptr) {
+    if (!any || !has_inner) return true;
+    const auto override = graph_.gradient_overrides().find(&node);
+    const bool overridden = override != graph_.gradient_overrides().end();
+    if (!overridden && node.def().not_differentiable) return true;
+    const GradientFn& gradient = overridden ? override->second : node.def().gradient;
+    if (gradient == nullptr) {
       graph_.Fail(absl::UnimplementedError(
           absl::StrCat("no gradient is defined for op ", node.op(), " ('", node.name(),
                        "'), which is on the path from the loss to a variable; pass its result "
@@ -120,7 +124,7 @@ class Differentiator {
     const NameScope scope(absl::StrCat(node.name(), "_grad"), graph_);
     const std::vector<Tensor> input_grads = [&] {
       const WantedScope wanted(between_);
-      return node.def().gradient(node, grads);
+      return gradient(node, grads);
     }();
     if (!graph_.status().ok()) return false;
     for (size_t i = 0; i < node.inputs().size() && i < input_grads.size(); ++i) {

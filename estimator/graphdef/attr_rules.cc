@@ -43,6 +43,7 @@ const RuleMap& Rules() {
       {"FusedBatchNormV3", "T=i0 U=i1"},
       {"GatherNd", "Tparams=i0 Tindices=i1"},
       {"GatherV2", "Tparams=i0 Tindices=i1 Taxis=i2"},
+      {"IdentityN", ""},  // T is a list: graph_def.cc
       {"ImageSummary", "T=i1"},
       {"InTopKV2", "T=i1"},
       {"LinSpace", "T=i0 Tidx=i2"},

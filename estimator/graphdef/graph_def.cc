@@ -102,6 +102,11 @@ void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef
     for (const auto& [name, value] : attrs.values()) {
       std::visit(AttrWriter{&(*out->mutable_attr())[name], max_constant_bytes}, value);
     }
+    if (node->op() == "IdentityN") {
+      auto* types = (*out->mutable_attr())["T"].mutable_list();
+      for (const TensorSpec& spec : node->outputs())
+        types->add_type(static_cast<proto::DataType>(spec.dtype));
+    }
     const std::vector<Shape> shapes = OutputShapes(*node);
     if (shapes.empty()) continue;
     auto* list = (*out->mutable_attr())["_output_shapes"].mutable_list();

@@ -10,6 +10,7 @@
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/identity_n.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
@@ -68,6 +69,14 @@ TEST_F(GraphDefTest, DTypesOfInputsAndLengthsOfListsAreAttributes) {
   EXPECT_EQ(Find("joined").attr().at("Tidx").type(), proto::DT_INT32);
   EXPECT_EQ(Find("total").attr().at("Tidx").type(), proto::DT_INT32);
   EXPECT_FALSE(Find("total").attr().at("keep_dims").b());
+}
+
+TEST_F(GraphDefTest, AnIdentityNHasAListOfDTypes) {
+  IdentityN({Placeholder(DType::kFloat32, {2}), Placeholder(DType::kInt64, {})}, "copies");
+  const auto& types = Find("copies").attr().at("T").list();
+  ASSERT_EQ(types.type_size(), 2);
+  EXPECT_EQ(types.type(0), proto::DT_FLOAT);
+  EXPECT_EQ(types.type(1), proto::DT_INT64);
 }
 
 TEST_F(GraphDefTest, OutputsAfterTheFirstAndControlInputsAreNamed) {

@@ -10,8 +10,8 @@ namespace {
 
 // Whether the result may share the memory of the operand.
 bool IsAlias(const Node& node) {
-  static const std::set<std::string>* const kAliases =
-      new std::set<std::string>({"Identity", "Reshape", "ExpandDims", "Squeeze", "StopGradient"});
+  static const std::set<std::string>* const kAliases = new std::set<std::string>(
+      {"Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "StopGradient"});
   return kAliases->count(node.op()) > 0;
 }
 

@@ -25,6 +25,7 @@ const std::map<std::string, std::string>& Exempt() {
       {"AssignAdd", "the same"},
       {"CheckRange", "TensorFlow has asserts beside the value: ops/check_range_test"},
       {"CrossReplicaSum", "TensorFlow's CPU has no kernel: ops/cross_replica_test, tpu"},
+      {"IdentityN", "copies its inputs: ops/identity_n_test"},
       {"NoOp", "has no value"},
       {"Placeholder", "a feed: every case here uses it"},
       {"ReplicaId", "TensorFlow's CPU has no kernel: ops/cross_replica_test, tpu"},

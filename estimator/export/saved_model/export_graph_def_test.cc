@@ -7,6 +7,7 @@
 #include "estimator/export/saved_model/frozen_graph.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/identity_n.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
@@ -180,6 +181,20 @@ TEST(FrozenGraphTest, VariablesAreConstantsAndIdentitiesAreGone) {
   EXPECT_EQ(Find(graph, "w")->op(), "Const");
   EXPECT_THAT(Inputs(graph, "product"), ElementsAre("x", "w"));
   EXPECT_THAT(Inputs(graph, "y"), ElementsAre("product"));
+}
+
+TEST(FrozenGraphTest, BothOutputsOfAnIdentityNAreGone) {
+  const auto model = MakeExportGraphDef(RawGraphOf([](const Tensor& x) {
+    const std::vector<Tensor> copies = IdentityN({Exp(x, "e"), x});
+    return Add(copies[0], copies[1], "y");
+  }));
+  EST_ASSERT_OK(model);
+  const auto frozen = FreezeGraph(*model, VariableStore(), "serving_default");
+  EST_ASSERT_OK(frozen);
+  proto::GraphDef graph;
+  ASSERT_TRUE(graph.ParseFromString(frozen->graph_def));
+  EXPECT_EQ(graph.node_size(), 3);
+  EXPECT_THAT(Inputs(graph, "y"), ElementsAre("e", "x"));
 }
 
 TEST(FrozenGraphTest, AnUnknownSignatureIsRefusedWithTheNamesThatThereAre) {

@@ -34,9 +34,12 @@ void DropControlInputs(proto::NodeDef* node) {
 // Makes the readers of an identity read the identity's input.
 //   keep: nodes that are outputs, which stay.
 void FoldIdentities(const std::set<std::string>& keep, proto::GraphDef* graph) {
-  std::map<std::string, std::string> source;  // identity -> its input
+  std::map<std::string, std::string> source;  // output of an identity -> its input
   for (const proto::NodeDef& node : graph->node()) {
-    if (IsIdentity(node) && keep.count(node.name()) == 0) source[node.name()] = node.input(0);
+    if (keep.count(node.name()) > 0) continue;
+    if (IsIdentity(node) || node.op() == "IdentityN") source[node.name()] = node.input(0);
+    for (int i = 1; node.op() == "IdentityN" && i < node.input_size(); ++i)
+      source[absl::StrCat(node.name(), ":", i)] = node.input(i);
   }
   for (proto::NodeDef& node : *graph->mutable_node()) {
     for (std::string& input : *node.mutable_input()) {

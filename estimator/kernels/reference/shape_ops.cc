@@ -9,28 +9,37 @@
 namespace estimator {
 namespace {
 
+// Copies input i to output i.
+void CopyOperand(const TensorSpec& spec, int i, const KernelArgs& args) {
+  if (args.in<void>(i) == args.out<void>(i)) return;
+  if (spec.dtype == DType::kString) {
+    std::copy_n(args.in<std::string>(i), spec.shape.num_elements(), args.out<std::string>(i));
+  } else if (spec.num_bytes() > 0) {
+    std::memcpy(args.out<void>(i), args.in<void>(i), spec.num_bytes());
+  }
+}
+
 std::unique_ptr<Kernel> CopyKernel(const KernelSpec& spec) {
-  const TensorSpec output = spec.outputs[0];
-  const int64_t n = output.shape.num_elements();
-  const size_t num_bytes = output.num_bytes();
-  const bool strings = output.dtype == DType::kString;
   return MakeKernel(
-      [n, num_bytes, strings](const KernelArgs& args) {
-        if (args.in<void>(0) == args.out<void>(0)) return absl::OkStatus();
-        if (strings) {
-          std::copy_n(args.in<std::string>(0), n, args.out<std::string>(0));
-        } else if (num_bytes > 0) {
-          std::memcpy(args.out<void>(0), args.in<void>(0), num_bytes);
-        }
+      [output = spec.outputs[0]](const KernelArgs& args) {
+        CopyOperand(output, 0, args);
         return absl::OkStatus();
       },
       0, 0);
+}
+
+std::unique_ptr<Kernel> CopyAllKernel(const KernelSpec& spec) {
+  return MakeKernel([outputs = spec.outputs](const KernelArgs& args) {
+    for (size_t i = 0; i < outputs.size(); ++i) CopyOperand(outputs[i], static_cast<int>(i), args);
+    return absl::OkStatus();
+  });
 }
 
 EST_REGISTER_KERNEL("Reshape", KernelTier::kReference, CopyKernel);
 EST_REGISTER_KERNEL("ExpandDims", KernelTier::kReference, CopyKernel);
 EST_REGISTER_KERNEL("Squeeze", KernelTier::kReference, CopyKernel);
 EST_REGISTER_KERNEL("Identity", KernelTier::kReference, CopyKernel);
+EST_REGISTER_KERNEL("IdentityN", KernelTier::kReference, CopyAllKernel);
 EST_REGISTER_KERNEL("StopGradient", KernelTier::kReference, CopyKernel);
 EST_REGISTER_KERNEL("EnsureShape", KernelTier::kReference, CopyKernel);
 

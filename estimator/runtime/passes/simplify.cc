@@ -65,8 +65,13 @@ class Simplifier {
         const std::vector<Value>& moved = At(to_, input.node);
         if (!moved.empty()) input = At(moved, input.output);
       }
-      if (module_.nodes[n].kind == Node::Kind::kOp && module_.nodes[n].outputs.size() == 1)
+      const Node& node = module_.nodes[n];
+      if (node.kind != Node::Kind::kOp) continue;
+      if (node.op == "IdentityN") {
+        to_[n] = node.inputs;
+      } else if (node.outputs.size() == 1) {
         Visit(static_cast<int>(n));
+      }
     }
     ReplaceUses(module_, to_);
     Compact(module_);

@@ -37,6 +37,18 @@ TEST_F(SimplifyTest, NodesThatPassTheirInputOnVanish) {
   EXPECT_TRUE(IsFeed(Simplified(x)));
 }
 
+TEST_F(SimplifyTest, EachOutputOfAnIdentityNIsItsInput) {
+  const Value x = b_.Feed({2, 3}), y = b_.Feed({4});
+  const Value both = b_.Op("IdentityN", {x, y}, {2, 3});
+  b_.node(both).outputs.push_back(b_.module.spec(y));
+  b_.Fetch(b_.Op("Exp", {Value{both.node, 1}}, {4}));
+  b_.Fetch(both);
+  Simplify(b_.module, false);
+  EXPECT_EQ(Count(b_.module, "IdentityN"), 0);
+  EXPECT_EQ(b_.node(b_.node(b_.module.fetches[0]).inputs[0]).index, 1);
+  EXPECT_EQ(b_.node(b_.module.fetches[1]).index, 0);
+}
+
 TEST_F(SimplifyTest, ReshapesBecomeOneOrNone) {
   const Value x = b_.Feed({2, 3});
   const Value flat = b_.Op("Reshape", {x, b_.Constant(Ints({6}))}, {6});

@@ -54,6 +54,35 @@ EstimatorSpec MovingAverages(const Features& features, const Tensor& labels, Mod
   return EstimatorSpec::Train(loss, Group({step, fixed, warming}));
 }
 
+// testdata/reference/custom_gradient/generate.py.
+EstimatorSpec CustomGradients(const Features& features, const Tensor& labels, Mode,
+                              const EstimatorParams&) {
+  const auto reverse_gradient =
+      CustomGradient([](const Tensor& x) { return x; }, [](const Tensor& dy) { return dy * -0.1; });
+  const auto binary_matmul =
+      CustomGradient([](const Tensor& x, const Tensor& w) { return MatMul(x, Sign(w)); },
+                     [](const Tensor& x, const Tensor& w, const Tensor&, const Tensor& dy) {
+                       return std::vector<Tensor>{MatMul(dy, w, {.transpose_b = true}),
+                                                  MatMul(x, dy, {.transpose_a = true})};
+                     });
+  using Tensors = std::vector<Tensor>;
+  const auto log1p_exp_and_sigmoid = CustomGradient(
+      [](const Tensor& x) {
+        const Tensor e = Exp(x);
+        return Tensors{Log(1 + e), e / (1 + e)};
+      },
+      [](const Tensors& inputs, const Tensors&, const Tensors& grads) {
+        return grads[0] * (1 - 1 / (1 + Exp(inputs[0]))) + grads[1];
+      });
+  const Tensor hidden = log1p_exp_and_sigmoid(layers::Dense(features, {.units = 12}))[0];
+  const Tensor domain = layers::Dense(reverse_gradient(hidden), {.units = 2, .name = "domain"});
+  const Variable w = GetVariable("binary/kernel", {12, 4});
+  const Tensor loss =
+      losses::SparseSoftmaxCrossEntropy(labels, binary_matmul(hidden, w)) +
+      losses::SparseSoftmaxCrossEntropy(FloorMod(labels, Constant(int64_t{2})), domain);
+  return EstimatorSpec::Train(loss, train::GradientDescent(0.02).Minimize(loss));
+}
+
 }  // namespace
 
 Cases TrainingCases() {
@@ -69,6 +98,7 @@ Cases TrainingCases() {
        WithGradients([](Gradients pairs) { return train::ClipByGlobalNorm(pairs, 0.5); })},
       {"l2_regularization", L2Regularization},
       {"exponential_moving_average", MovingAverages},
+      {"custom_gradient", CustomGradients},
   };
 }
 
