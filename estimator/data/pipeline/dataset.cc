@@ -18,6 +18,13 @@ thread_local std::optional<int64_t> default_seed;
 
 constexpr int64_t kSeedWithoutAny = 1;  // the default of RunConfig::tf_random_seed
 
+// The seed of a random transform of `input`: the given one, or one derived from the run's seed.
+uint64_t SeedFor(const DatasetNode& input, std::optional<int64_t> given) {
+  if (given) return static_cast<uint64_t>(*given);
+  const auto run_seed = static_cast<uint64_t>(default_seed.value_or(kSeedWithoutAny));
+  return HashSeed(run_seed, static_cast<uint64_t>(input.num_seeded()));
+}
+
 // The iterator that users see. It keeps the first error, and seals and checks states.
 class PipelineIterator final : public Iterator {
  public:
@@ -121,18 +128,26 @@ Dataset Dataset::Concatenate(std::vector<Dataset> parts) {
 }
 
 Dataset Dataset::Map(MapFn fn, MapOptions options) const {
-  return Then(node_, [&] { return MapNode(node_, std::move(fn), options.num_parallel_calls); });
+  return Then(node_, [&] {
+    if (!options.seed) return MapNode(node_, std::move(fn), options.num_parallel_calls);
+    return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
+        "Map: seed is ", *options.seed,
+        ", but the function draws no numbers; let it take a RandomStream& after the element")));
+  });
+}
+Dataset Dataset::Map(RandomMapFn fn, MapOptions options) const {
+  return Then(node_, [&] {
+    return RandomMapNode(node_, std::move(fn), options.num_parallel_calls,
+                         SeedFor(*node_, options.seed));
+  });
 }
 Dataset Dataset::Filter(FilterFn fn) const {
   return Then(node_, [&] { return FilterNode(node_, std::move(fn)); });
 }
 Dataset Dataset::Shuffle(int64_t buffer_size, ShuffleOptions options) const {
-  const auto run_seed = static_cast<uint64_t>(default_seed.value_or(kSeedWithoutAny));
-  const uint64_t seed = options.seed
-                            ? static_cast<uint64_t>(*options.seed)
-                            : HashSeed(run_seed, static_cast<uint64_t>(node_->num_shuffles()));
   return AtLeast(1, buffer_size, "Shuffle: buffer_size", node_, [&] {
-    return ShuffleNode(node_, buffer_size, seed, options.reshuffle_each_iteration);
+    return ShuffleNode(node_, buffer_size, SeedFor(*node_, options.seed),
+                       options.reshuffle_each_iteration);
   });
 }
 Dataset Dataset::Repeat(int64_t count) const {

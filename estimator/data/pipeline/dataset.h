@@ -16,12 +16,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/data/pipeline/element.h"
+#include "estimator/data/pipeline/random_stream.h"
 
 namespace estimator {
 
@@ -47,13 +49,26 @@ class Iterator {
 
 class DatasetNode;  // data/pipeline/dataset_node.h
 
+namespace internal {
+// A function of an element that can be called only if it is not const: it has state that it changes.
+template <typename Fn>
+concept IsStatefulMapFn = (std::is_invocable_v<Fn&, const Element&> &&
+                           !std::is_invocable_v<const Fn&, const Element&>) ||
+                          (std::is_invocable_v<Fn&, const Element&, RandomStream&> &&
+                           !std::is_invocable_v<const Fn&, const Element&, RandomStream&>);
+}  // namespace internal
+
 using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
+using RandomMapFn = std::function<absl::StatusOr<Element>(const Element&, RandomStream&)>;
 using FilterFn = std::function<absl::StatusOr<bool>(const Element&)>;
 
 struct MapOptions {
   // The number of elements that are mapped at the same time. Their order is kept. With 1 they are
   // mapped in the caller's thread; 0 uses the number of cores.
   int num_parallel_calls = 1;
+  // For a function that takes a RandomStream. Two Maps of one seed draw the same numbers.
+  // By default the seed is derived from the run's seed (SetDefaultSeed).
+  std::optional<int64_t> seed = std::nullopt;
 };
 struct ShuffleOptions {
   std::optional<int64_t> seed;  // default: derived from the run's seed (SetDefaultSeed)
@@ -104,7 +119,25 @@ class [[nodiscard]] Dataset {
 
   // Applies a function to every element.
   //   fn: a pure function of the element. With num_parallel_calls > 1 several threads call it.
+  // A function must not have a random generator of its own, such as a std::mt19937: a resumed run
+  // starts it anew, and the order in which threads call it is not fixed. It takes a RandomStream:
+  //   dataset.Map([](const Element& element, RandomStream& random) { return Flip(element, random); })
+  // Errors (of MakeIterator): options.seed is set, but fn takes no RandomStream.
   Dataset Map(MapFn fn, MapOptions options = {}) const;
+  //   fn: a pure function of the element and of the numbers that it draws. The numbers depend on
+  //     options.seed, the pass over this dataset and the position of the element in that pass.
+  //     They do not depend on the number of threads, and are the same after a resume. Each pass of
+  //     a Repeat after the Map has other numbers. A Cache after the Map keeps those of the first.
+  // The result is not indexed, so call Shuffle before Map: a later one keeps elements in memory.
+  Dataset Map(RandomMapFn fn, MapOptions options = {}) const;
+  // Refuses functions that change their captures, such as a lambda with `mutable`.
+  template <internal::IsStatefulMapFn Fn>
+  Dataset Map(Fn, MapOptions = {}) const {
+    static_assert(!internal::IsStatefulMapFn<Fn>,
+                  "Map: the function changes its captures, so a resumed run would compute other "
+                  "elements; for random numbers take a second argument, RandomStream&");
+    return *this;
+  }
   // Keeps the elements for which fn returns true.
   Dataset Filter(FilterFn fn) const;
   // Shuffles with a buffer of buffer_size elements. If the dataset is indexed and fits into the

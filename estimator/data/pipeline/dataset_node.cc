@@ -117,9 +117,9 @@ absl::StatusOr<std::unique_ptr<NodeIterator>> DatasetNode::MakeIterator(
   return InOrder(random_access());
 }
 
-int DatasetNode::num_shuffles() const {
+int DatasetNode::num_seeded() const {
   int count = 0;
-  for (const NodePtr& input : inputs()) count += input->num_shuffles();
+  for (const NodePtr& input : inputs()) count += input->num_seeded();
   return count;
 }
 

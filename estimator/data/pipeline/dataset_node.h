@@ -100,8 +100,8 @@ class DatasetNode : public std::enable_shared_from_this<DatasetNode> {
   // The default iterates over random_access() in order.
   virtual absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const;
-  // The number of shuffles up to this node. A shuffle without a seed derives its seed from it.
-  virtual int num_shuffles() const;
+  // The number of random transforms up to this node. One without a seed derives its seed from it.
+  virtual int num_seeded() const;
 };
 
 using NodePtr = std::shared_ptr<const DatasetNode>;

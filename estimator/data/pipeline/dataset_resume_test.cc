@@ -23,6 +23,11 @@ absl::StatusOr<Element> Twice(const Element& element) {
   for (int64_t& value : array.values<int64_t>()) value *= 2;
   return Element{.features = array, .labels = element.labels};
 }
+absl::StatusOr<Element> AddNoise(const Element& element, RandomStream& random) {
+  Array array = element.features.begin()->second.Clone();
+  for (int64_t& value : array.values<int64_t>()) value += 100 * random.UniformInt(0, 1 << 20);
+  return Element{.features = array, .labels = element.labels};
+}
 absl::StatusOr<bool> NotDivisibleBy3(const Element& element) {
   return element.features.begin()->second.data<int64_t>()[0] % 3 != 0;
 }
@@ -57,6 +62,13 @@ std::vector<Pipeline> Pipelines() {
     add("ParallelMap", [](Dataset d) { return d.Map(Twice, {.num_parallel_calls = 3}); });
     add("ParallelMapBatch",
         [](Dataset d) { return d.Map(Twice, {.num_parallel_calls = 3}).Batch(4); });
+    add("RandomMap", [](Dataset d) { return d.Map(AddNoise).Repeat(3); });
+    add("RepeatRandomMap",
+        [](Dataset d) { return d.Repeat(2).Map(AddNoise, {.num_parallel_calls = 2}).Prefetch(3); });
+    add("ShuffleRepeatRandomMapBatch", [](Dataset d) {
+      return d.Shuffle(23).Repeat(3).Map(AddNoise, {.num_parallel_calls = 3}).Batch(4);
+    });
+    add("RandomMapShuffle", [](Dataset d) { return d.Map(AddNoise).Shuffle(5).Repeat(2); });
     add("Filter", [](Dataset d) { return d.Filter(NotDivisibleBy3); });
     add("ShuffleWhole", [](Dataset d) { return d.Shuffle(30); });
     add("ShuffleBuffered", [](Dataset d) { return d.Shuffle(5); });

@@ -32,6 +32,7 @@ NodePtr ConcatenateNode(std::vector<NodePtr> parts);
 
 // map.cc, filter.cc, interleave.cc
 NodePtr MapNode(NodePtr input, MapFn fn, int num_parallel_calls);
+NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, int num_parallel_calls, uint64_t seed);
 NodePtr FilterNode(NodePtr input, FilterFn fn);
 NodePtr InterleaveNode(NodePtr input, ExpandFn fn, int cycle_length, int block_length);
 

@@ -1,6 +1,7 @@
 // Map. If the input is indexed, the result is indexed too, and the elements of a batch are mapped
 // in parallel. If the input is a stream, elements are read ahead, mapped in parallel, and returned
-// in order.
+// in order. A function that draws random numbers gets a stream of them for each element. Its input
+// is read as a stream, because the numbers depend on the position in a pass.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -10,9 +11,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/random.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/pipeline/random_stream.h"
 #include "estimator/data/pipeline/rows.h"
 #include "estimator/data/pipeline/user_function.h"
 #include "estimator/data/transforms/thread_pool.h"
@@ -90,35 +93,99 @@ class MappedStream final : public IndexStream {
   std::unique_ptr<NodeIterator> input_;
 };
 
-// Maps one element after another. The state is that of PositionLog.
-class SerialMap final : public NodeIterator {
+// Counts the elements of a pass, and gives each a stream of random numbers.
+// State: key, number of elements read; the state of the input (nested).
+class Numbered final : public NodeIterator {
  public:
-  SerialMap(std::unique_ptr<NodeIterator> input, MapFn fn)
-      : input_(std::move(input)), fn_(std::move(fn)) {}
+  Numbered(std::unique_ptr<NodeIterator> input, uint64_t key)
+      : input_(std::move(input)), key_(key) {}
   absl::StatusOr<std::optional<Element>> Next() override {
-    EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input_->Next());
-    if (!element) return std::nullopt;
-    EST_ASSIGN_OR_RETURN(Element mapped, Apply(fn_, *element, [this] { return Where(); }));
-    return mapped;
+    EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
+    if (element) ++num_read_;
+    return element;
   }
-  absl::StatusOr<int64_t> Skip(int64_t count) override { return input_->Skip(count); }
+  absl::StatusOr<int64_t> Skip(int64_t count) override {
+    EST_ASSIGN_OR_RETURN(const int64_t skipped, input_->Skip(count));
+    num_read_ += static_cast<uint64_t>(skipped);
+    return skipped;
+  }
   absl::Status Save(StateWriter& state) const override {
-    return PositionLog::SaveCurrent(*input_, state);
+    state.Int(key_);
+    state.Int(num_read_);
+    return SaveNested(*input_, state);
   }
-  absl::Status Restore(StateReader& state) override { return PositionLog::Restore(*input_, state); }
+  absl::Status Restore(StateReader& state) override {
+    EST_ASSIGN_OR_RETURN(key_, state.Unsigned());
+    EST_ASSIGN_OR_RETURN(num_read_, state.Unsigned());
+    return RestoreNested(*input_, state);
+  }
   std::string Where() const override { return input_->Where(); }
+  // The numbers for the last element that was read.
+  RandomStream Stream() const { return RandomStream(key_, num_read_); }
 
  private:
   std::unique_ptr<NodeIterator> input_;
-  MapFn fn_;
+  uint64_t key_;
+  uint64_t num_read_ = 0;
+};
+
+// The input of a map, and the function for each of its elements.
+class MapInput {
+ public:
+  MapInput(std::unique_ptr<NodeIterator> input, MapFn fn)
+      : input_(std::move(input)), fn_(std::make_shared<const MapFn>(std::move(fn))) {}
+  MapInput(std::unique_ptr<NodeIterator> input, RandomMapFn fn, uint64_t key)
+      : random_fn_(std::make_shared<const RandomMapFn>(std::move(fn))) {
+    auto numbered = std::make_unique<Numbered>(std::move(input), key);
+    numbered_ = numbered.get();
+    input_ = std::move(numbered);
+  }
+  NodeIterator& iterator() const { return *input_; }
+  // The function for the last element that was read. It may be called in any thread.
+  MapFn Function() const {
+    if (numbered_ == nullptr) return [fn = fn_](const Element& element) { return (*fn)(element); };
+    return [fn = random_fn_, stream = numbered_->Stream()](const Element& element) {
+      RandomStream random = stream;
+      return (*fn)(element, random);
+    };
+  }
+
+ private:
+  std::unique_ptr<NodeIterator> input_;
+  std::shared_ptr<const MapFn> fn_;
+  std::shared_ptr<const RandomMapFn> random_fn_;
+  const Numbered* numbered_ = nullptr;  // input_, if the function draws numbers
+};
+
+// Maps one element after another. The state is that of PositionLog.
+class SerialMap final : public NodeIterator {
+ public:
+  explicit SerialMap(MapInput input) : input_(std::move(input)) {}
+  absl::StatusOr<std::optional<Element>> Next() override {
+    EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input_.iterator().Next());
+    if (!element) return std::nullopt;
+    EST_ASSIGN_OR_RETURN(Element mapped,
+                         Apply(input_.Function(), *element, [this] { return Where(); }));
+    return mapped;
+  }
+  absl::StatusOr<int64_t> Skip(int64_t count) override { return input_.iterator().Skip(count); }
+  absl::Status Save(StateWriter& state) const override {
+    return PositionLog::SaveCurrent(input_.iterator(), state);
+  }
+  absl::Status Restore(StateReader& state) override {
+    return PositionLog::Restore(input_.iterator(), state);
+  }
+  std::string Where() const override { return input_.iterator().Where(); }
+
+ private:
+  MapInput input_;
 };
 
 // Reads ahead in the caller's thread and maps in other threads. The state is that of PositionLog.
 class ParallelMap final : public NodeIterator {
  public:
-  ParallelMap(std::unique_ptr<NodeIterator> input, MapFn fn, int num_parallel_calls)
+  ParallelMap(MapInput input, int num_parallel_calls)
       : input_(std::move(input)),
-        fn_(std::move(fn)),
         max_ahead_(static_cast<size_t>(num_parallel_calls) * 4),
         pool_(std::make_unique<ThreadPool>(num_parallel_calls)) {}
   ~ParallelMap() override { pool_.reset(); }  // first, because its tasks use the other members
@@ -141,17 +208,20 @@ class ParallelMap final : public NodeIterator {
     return *std::move(call->result);
   }
   absl::Status Save(StateWriter& state) const override {
-    if (!started_) return PositionLog::SaveCurrent(*input_, state);
+    if (!started_) return PositionLog::SaveCurrent(input_.iterator(), state);
     log_.Save(state);
     return absl::OkStatus();
   }
-  absl::Status Restore(StateReader& state) override { return PositionLog::Restore(*input_, state); }
+  absl::Status Restore(StateReader& state) override {
+    return PositionLog::Restore(input_.iterator(), state);
+  }
   std::string Where() const override { return last_where_; }
 
  private:
   struct Call {
     Element input;
     std::string where;
+    MapFn fn;
     absl::StatusOr<Element> result = absl::UnknownError("not run");
     bool finished = false;  // guarded by mutex_
   };
@@ -161,11 +231,11 @@ class ParallelMap final : public NodeIterator {
   absl::Status Begin() {
     std::string input_state;
     if (log_.WantsState()) {
-      EST_ASSIGN_OR_RETURN(input_state, PositionLog::StateOf(*input_));
+      EST_ASSIGN_OR_RETURN(input_state, PositionLog::StateOf(input_.iterator()));
     }
     log_.BeforeRead(std::move(input_state));
     started_ = true;
-    absl::StatusOr<std::optional<Element>> element = input_->Next();
+    absl::StatusOr<std::optional<Element>> element = input_.iterator().Next();
     if (!element.ok() || !element->has_value()) {
       ended_ = true;
       input_status_ = element.status();
@@ -173,10 +243,12 @@ class ParallelMap final : public NodeIterator {
     }
     auto call = std::make_shared<Call>();
     call->input = **std::move(element);
-    call->where = input_->Where();
+    call->where = input_.iterator().Where();
+    call->fn = input_.Function();
     calls_.push_back(call);
     pool_->Submit([this, call] {
-      absl::StatusOr<Element> result = Apply(fn_, call->input, [&call] { return call->where; });
+      absl::StatusOr<Element> result =
+          Apply(call->fn, call->input, [&call] { return call->where; });
       const std::lock_guard<std::mutex> lock(mutex_);
       call->input = Element();
       call->result = std::move(result);
@@ -186,8 +258,7 @@ class ParallelMap final : public NodeIterator {
     return absl::OkStatus();
   }
 
-  std::unique_ptr<NodeIterator> input_;
-  MapFn fn_;
+  MapInput input_;
   size_t max_ahead_;
   PositionLog log_;
   bool started_ = false;
@@ -219,8 +290,9 @@ class Map final : public DatasetNode {
           stream->source() == input_->random_access() ? source_ : Mapped(stream->source());
       return std::make_unique<MappedStream>(std::move(input), std::move(source));
     }
-    if (num_parallel_calls_ == 1) return std::make_unique<SerialMap>(std::move(input), fn_);
-    return std::make_unique<ParallelMap>(std::move(input), fn_, num_parallel_calls_);
+    if (num_parallel_calls_ == 1)
+      return std::make_unique<SerialMap>(MapInput(std::move(input), fn_));
+    return std::make_unique<ParallelMap>(MapInput(std::move(input), fn_), num_parallel_calls_);
   }
 
  private:
@@ -234,17 +306,57 @@ class Map final : public DatasetNode {
   std::shared_ptr<const RandomAccess> source_;
 };
 
-}  // namespace
+class RandomMap final : public DatasetNode {
+ public:
+  RandomMap(NodePtr input, RandomMapFn fn, int num_parallel_calls, uint64_t seed)
+      : input_(std::move(input)),
+        fn_(std::move(fn)),
+        num_parallel_calls_(num_parallel_calls),
+        seed_(seed) {}
+  std::string Label() const override { return "RandomMap"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  int64_t Cardinality() const override { return input_->Cardinality(); }
+  int num_seeded() const override { return input_->num_seeded() + 1; }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+      const IterationContext& context) const override {
+    IterationContext of_input = context;
+    of_input.wants_indices = false;
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, input_->MakeIterator(of_input));
+    MapInput input(std::move(iterator), fn_, HashSeed(seed_, context.epoch_key));
+    if (num_parallel_calls_ == 1) return std::make_unique<SerialMap>(std::move(input));
+    return std::make_unique<ParallelMap>(std::move(input), num_parallel_calls_);
+  }
 
-NodePtr MapNode(NodePtr input, MapFn fn, int num_parallel_calls) {
+ private:
+  NodePtr input_;
+  RandomMapFn fn_;
+  int num_parallel_calls_;
+  uint64_t seed_;
+};
+
+// Returns make(number of calls), or an error if num_parallel_calls is negative.
+template <typename Make>
+NodePtr WithCalls(int num_parallel_calls, const Make& make) {
   if (num_parallel_calls < 0) {
     return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
         "Map: num_parallel_calls is ", num_parallel_calls, "; 0 means the number of cores")));
   }
-  if (num_parallel_calls == 0) {
-    num_parallel_calls = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  }
-  return std::make_shared<Map>(std::move(input), std::move(fn), num_parallel_calls);
+  if (num_parallel_calls > 0) return make(num_parallel_calls);
+  return make(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+}
+
+}  // namespace
+
+NodePtr MapNode(NodePtr input, MapFn fn, int num_parallel_calls) {
+  return WithCalls(num_parallel_calls, [&](int num_calls) {
+    return std::make_shared<Map>(std::move(input), std::move(fn), num_calls);
+  });
+}
+
+NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, int num_parallel_calls, uint64_t seed) {
+  return WithCalls(num_parallel_calls, [&](int num_calls) {
+    return std::make_shared<RandomMap>(std::move(input), std::move(fn), num_calls, seed);
+  });
 }
 
 }  // namespace estimator

@@ -284,7 +284,7 @@ class Shuffle final : public DatasetNode {
   std::string Label() const override { return absl::StrCat("Shuffle(", buffer_size_, ")"); }
   std::vector<NodePtr> inputs() const override { return {input_}; }
   int64_t Cardinality() const override { return input_->Cardinality(); }
-  int num_shuffles() const override { return input_->num_shuffles() + 1; }
+  int num_seeded() const override { return input_->num_seeded() + 1; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const override {
     const uint64_t key = HashSeed(seed_, reshuffle_ ? context.epoch_key : 0);

@@ -1,0 +1,137 @@
+// Map with a function that draws random numbers: the same for any number of threads and after a
+// resume (dataset_resume_test), and other ones in each pass.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/data/pipeline/dataset.h"
+
+namespace estimator {
+namespace {
+
+// Replaces each element by an integer that is drawn.
+absl::StatusOr<Element> Draw(const Element& /*element*/, RandomStream& random) {
+  return Element{.features = Array::Scalar<int64_t>(random.UniformInt(0, int64_t{1} << 40)),
+                 .labels = {}};
+}
+
+Dataset Indexed(int64_t size = 50) { return Dataset::Range(0, size); }
+Dataset Stream() {
+  return Dataset::FromGenerator([](int64_t i) -> absl::StatusOr<std::optional<Element>> {
+    if (i >= 50) return std::nullopt;
+    return Element{.features = Array::Scalar<int64_t>(i), .labels = {}};
+  });
+}
+
+std::vector<int64_t> Values(const Dataset& dataset) {
+  std::vector<int64_t> values;
+  const auto iterator = dataset.MakeIterator().value();
+  while (const std::optional<Element> element = iterator->Next().value()) {
+    for (const int64_t value : element->features.Only().value().values<int64_t>())
+      values.push_back(value);
+  }
+  return values;
+}
+
+size_t NumDifferent(const std::vector<int64_t>& values) {
+  return std::set<int64_t>(values.begin(), values.end()).size();
+}
+
+TEST(RandomMap, EveryElementHasNumbersOfItsOwn) {
+  EXPECT_EQ(NumDifferent(Values(Indexed().Map(Draw))), 50u);
+}
+
+TEST(RandomMap, DrawsTheSameForAnyNumberOfThreadsAndAnyKindOfInput) {
+  const std::vector<int64_t> expected = Values(Indexed().Map(Draw));
+  for (const int num_parallel_calls : {0, 1, 2, 7}) {
+    const MapOptions options = {.num_parallel_calls = num_parallel_calls};
+    EXPECT_EQ(Values(Indexed().Map(Draw, options)), expected) << num_parallel_calls;
+    EXPECT_EQ(Values(Stream().Map(Draw, options)), expected) << num_parallel_calls;
+    EXPECT_EQ(Values(Indexed().Map(Draw, options).Batch(8).Prefetch(2)), expected)
+        << num_parallel_calls;
+  }
+}
+
+TEST(RandomMap, AnotherPassHasOtherNumbers) {
+  EXPECT_EQ(NumDifferent(Values(Indexed().Map(Draw).Repeat(3))), 150u);
+  EXPECT_EQ(NumDifferent(Values(Indexed().Repeat(3).Map(Draw))), 150u);
+  EXPECT_EQ(NumDifferent(Values(Indexed().Shuffle(50).Repeat(3).Map(Draw))), 150u);
+}
+
+TEST(RandomMap, ACacheAfterItKeepsTheNumbersOfTheFirstPass) {
+  EXPECT_EQ(NumDifferent(Values(Indexed().Map(Draw).Cache().Repeat(3))), 50u);
+}
+
+TEST(RandomMap, EachDatasetOfAnInterleaveHasNumbersOfItsOwn) {
+  const Dataset dataset = Indexed(5).Interleave(
+      [](const Element&) -> absl::StatusOr<Dataset> { return Indexed(10).Map(Draw); },
+      {.cycle_length = 2});
+  EXPECT_EQ(NumDifferent(Values(dataset)), 50u);
+}
+
+TEST(RandomMap, TheSeedIsTheGivenOneOrFollowsFromTheRuns) {
+  const std::vector<int64_t> seven = Values(Indexed().Map(Draw, {.seed = 7}));
+  EXPECT_EQ(Values(Indexed().Map(Draw, {.seed = 7})), seven);
+  EXPECT_NE(Values(Indexed().Map(Draw, {.seed = 8})), seven);
+  SetDefaultSeed(1);
+  const std::vector<int64_t> one = Values(Indexed().Map(Draw));
+  SetDefaultSeed(2);
+  const std::vector<int64_t> two = Values(Indexed().Map(Draw));
+  SetDefaultSeed(std::nullopt);
+  EXPECT_NE(one, two);
+  EXPECT_EQ(Values(Indexed().Map(Draw)), one) << "1 is the default";
+}
+
+TEST(RandomMap, TwoInAPipelineDrawOtherNumbers) {
+  const auto append = [](const Element& element, RandomStream& random) -> absl::StatusOr<Element> {
+    const int64_t before = element.features.Only().value().data<int64_t>()[0];
+    EXPECT_NE(random.UniformInt(0, int64_t{1} << 40), before);
+    return element;
+  };
+  EXPECT_EQ(NumDifferent(Values(Indexed().Map(Draw).Map(append))), 50u);
+}
+
+TEST(RandomMap, ResumesUnderAnotherSeedWithTheNumbersOfTheSavedRun) {
+  const auto first = Indexed().Map(Draw, {.seed = 1}).MakeIterator().value();
+  EST_ASSERT_OK(first->Next());
+  const auto second = Indexed().Map(Draw, {.seed = 2}).MakeIterator().value();
+  EST_ASSERT_OK(second->RestoreState(first->SaveState().value()));
+  for (int i = 0; i < 49; ++i) {
+    EXPECT_EQ(second->Next().value()->features.Only().value().data<int64_t>()[0],
+              first->Next().value()->features.Only().value().data<int64_t>()[0]);
+  }
+}
+
+TEST(RandomMap, ASeedForAFunctionThatDrawsNothingIsAnErrorWithTheCure) {
+  const Dataset dataset = Indexed().Map(
+      [](const Element& element) -> absl::StatusOr<Element> { return element; }, {.seed = 7});
+  EXPECT_THAT(dataset.MakeIterator().status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       ::testing::HasSubstr("let it take a RandomStream& after the element")));
+}
+
+// A lambda with a generator of its own would draw other numbers after a resume. Map does not
+// compile with it.
+TEST(RandomMap, AFunctionThatChangesItsCapturesIsNotAMapFunction) {
+  const auto own_generator =
+      [random = std::mt19937(7)](const Element& element) mutable -> absl::StatusOr<Element> {
+    random();
+    return element;
+  };
+  const auto keyed = [](const Element& element, RandomStream&) -> absl::StatusOr<Element> {
+    return element;
+  };
+  static_assert(internal::IsStatefulMapFn<std::remove_const_t<decltype(own_generator)>>);
+  static_assert(!internal::IsStatefulMapFn<std::remove_const_t<decltype(keyed)>>);
+  static_assert(!internal::IsStatefulMapFn<decltype(&Draw)>);
+  static_assert(!internal::IsStatefulMapFn<MapFn>);
+}
+
+}  // namespace
+}  // namespace estimator
