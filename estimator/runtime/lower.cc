@@ -14,6 +14,12 @@ namespace {
 
 using GraphNode = ::estimator::Node;
 
+absl::string_view TwiceAssignedCure(absl::string_view variable) {
+  if (variable != "global_step") return "only several AssignAdds of one variable can be combined";
+  return "Minimize and ApplyGradients add 1 to it: remove your own Assign, or pass "
+         "{.increment_global_step = false} to them";
+}
+
 class Importer {
  public:
   explicit Importer(const Graph& graph) : graph_(graph), index_(graph.nodes().size(), -1) {}
@@ -132,8 +138,8 @@ class Importer {
       if (!is_new && (!adds || assigned.count(index) > 0)) {
         return absl::InvalidArgumentError(
             absl::StrCat("variable '", variable.name(), "' is assigned twice in one step, by ",
-                         module_.updates[it->second].name, " and ", assign->name(),
-                         "; only several AssignAdds of one variable can be combined"));
+                         module_.updates[it->second].name, " and ", assign->name(), "; ",
+                         TwiceAssignedCure(variable.name())));
       }
       if (!adds) assigned.emplace(index, assign->name());
       if (is_new)

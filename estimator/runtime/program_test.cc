@@ -136,6 +136,18 @@ TEST_F(ProgramTest, TwoAssignmentsOfOneVariableAreAnError) {
               ErrorHas("variable 'v' is assigned twice in one step"));
 }
 
+// BERT's optimization.py assigns global_step beside an optimizer that does not count.
+TEST_F(ProgramTest, AnAssignmentOfGlobalStepBesideAnOptimizerThatCountsNamesTheCure) {
+  const Variable step = MakeVariable("global_step", F32({}, {1}));
+  const Tensor one = testing::Const(Array::Scalar(1.0f));
+  EXPECT_THAT(Error({.feeds = {},
+                     .fetches = {},
+                     .updates = {AssignAdd(step, one), Assign(step, Add(step, one))}},
+                    {}),
+              ErrorHas("Minimize and ApplyGradients add 1 to it: remove your own Assign, or pass "
+                       "{.increment_global_step = false} to them"));
+}
+
 TEST_F(ProgramTest, AStepThatFailsChangesNoVariable) {
   const Variable v = MakeVariable("v", F32({2}, {1, 2}));
   const Tensor x = Placeholder({2});
