@@ -10,6 +10,8 @@ For a name that is here, every optional argument, written `losses.huber_loss(wei
   one of the parameters that this table lists,
   a row in one of the other tables.
 
+The table "tf.contrib" has names that are not in TensorFlow 2's list. Ours beside them are checked as well.
+
 The generated C++ also finds stale rows of "Not here", whose name exists by now. A row that says what "ours of that
 name" is, is not checked.
 
@@ -78,6 +80,7 @@ class Document:
         # TensorFlow's name, or a pattern -> the arguments that are parameters here.
         self.parameters = {row[0]: {word.strip("`") for word in row[2].split(", ")}
                            for row in tables.get("Options", []) if len(row) > 2 and row[2]}
+        self.contrib = {row[0]: row[1] for row in tables.get("tf.contrib", []) if row[1]}
         self.absent = [row[0] for row in tables.get("Not here", [])]
         # The compiler finds these names, but they are different things.
         self.homonyms = {row[0] for row in tables.get("Not here", []) if "ours of that name" in " ".join(row[1:])}
@@ -188,8 +191,9 @@ def absence(full, owner, last, index):
 def generate(document, names):
     print('// Compiles if every name of docs/reference/api_names.md is there. Made by tools/checks/check_api_names.py.')
     print('#include "estimator/estimator.h"\n#include "tpu/tpu_estimator.h"\n')
-    namespaces = set(NAMESPACES.values())
-    for index, (full, owner, last) in enumerate(wanted(document, names)):
+    namespaces = set(NAMESPACES.values()) | {"estimator::regularizers"}
+    contrib = [(full, *document.split(ours)) for full, ours in document.contrib.items()]
+    for index, (full, owner, last) in enumerate([*wanted(document, names), *contrib]):
         print(f"// {full}")
         if owner in namespaces and last.endswith(">"):
             print(f"using T{index} = ::{owner}::{last};")
