@@ -5,8 +5,9 @@ namespace estimator::replay {
 const Cases& AllCases() {
   static const Cases* const all = [] {
     auto* cases = new Cases;
-    for (const auto& family : {EmbeddingCases, MnistCases, NormalizationCases, RecurrentCases,
-                               ScheduleCases, TextCases, TrainingCases, VisionCases})
+    for (const auto& family :
+         {BertCases, EmbeddingCases, MnistCases, NormalizationCases, RecurrentCases, ScheduleCases,
+          TextCases, TrainingCases, VisionCases})
       for (const auto& [name, model] : family()) cases->emplace(name, model);
     return cases;
   }();

@@ -15,6 +15,7 @@ using Cases = std::map<std::string, Model>;
 const Cases& AllCases();
 
 // Each file has a function. cases.cc merges their results.
+Cases BertCases();
 Cases EmbeddingCases();
 Cases MnistCases();
 // The mnist_* cases with all filters of models/mnist. They are not in AllCases, because their
