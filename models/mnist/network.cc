@@ -1,16 +1,6 @@
 #include "models/mnist/network.h"
 
-#include "estimator/nn/layers/conv.h"
-#include "estimator/nn/layers/core.h"
-#include "estimator/nn/layers/dense.h"
-#include "estimator/nn/layers/pooling.h"
-#include "estimator/nn/train/gradient_descent.h"
-#include "estimator/nn/train/momentum.h"
-#include "estimator/nn/train/schedule.h"
-#include "estimator/ops/activations.h"
-#include "estimator/ops/math_binary.h"
-#include "estimator/ops/math_unary.h"
-#include "estimator/ops/shape_ops.h"
+#include "estimator/estimator.h"
 
 namespace estimator::mnist {
 

@@ -4,9 +4,7 @@
 
 #include <memory>
 
-#include "estimator/graph/tensor.h"
-#include "estimator/nn/train/optimizer.h"
-#include "estimator/training/estimator_spec.h"
+#include "estimator/estimator.h"
 
 namespace estimator::mnist {
 
