@@ -21,9 +21,13 @@
 #include "estimator/ops/ops.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/summary/event_file_writer.h"
+#include "estimator/training/early_stopping.h"
 #include "estimator/training/estimator.h"
+#include "estimator/training/exporter.h"
 #include "estimator/training/hooks.h"
+#include "estimator/training/in_memory_evaluator_hook.h"
 #include "estimator/training/report.h"
+#include "estimator/training/train_and_evaluate.h"
 #include "estimator/training/warm_start.h"
 #include "glog/logging.h"  // IWYU pragma: export
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/array/element_limit.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/graphdef/import_rules.h"
 #include "estimator/graphdef/tensor_proto.h"
@@ -68,6 +70,30 @@ std::optional<std::string> VariableProblem(const proto::NodeDef& node) {
 }
 
 }  // namespace
+
+absl::Status CheckFeed(absl::string_view name, const TensorSpec& spec, const proto::NodeDef& def,
+                       int64_t max_elements) {
+  const auto wrong = [&](absl::string_view what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("feed '", name, "' is ", spec.ToString(), ", but ", what));
+  };
+  if (spec.dtype == DType::kInvalid) return wrong("a feed needs a dtype");
+  if (!spec.shape.fully_known()) return wrong("shapes are static: give the batch size");
+  if (!HasElementsAtMost(spec.shape, max_elements)) return wrong("that is too large");
+  if (def.op() != "Placeholder" && def.op() != "PlaceholderWithDefault") return absl::OkStatus();
+  const auto dtype = def.attr().find("dtype");
+  if (dtype != def.attr().end() && ReadDType(dtype->second.type()) != spec.dtype)
+    return wrong(absl::StrCat("the graph takes ", proto::DataType_Name(dtype->second.type())));
+  const auto shape = def.attr().find("shape");
+  if (shape == def.attr().end() || shape->second.shape().unknown_rank()) return absl::OkStatus();
+  EST_ASSIGN_OR_RETURN(const Shape wanted, ReadShapeProto(shape->second.shape()));
+  // TensorFlow before 0.11 wrote an unknown shape as a scalar's.
+  if (wanted.rank() == 0) return absl::OkStatus();
+  bool fits = wanted.rank() == spec.shape.rank();
+  for (int i = 0; fits && i < wanted.rank(); ++i)
+    fits = wanted.dim(i) == Shape::kUnknownDim || wanted.dim(i) == spec.shape.dim(i);
+  return fits ? absl::OkStatus() : wrong(absl::StrCat("the graph takes ", wanted.ToString()));
+}
 
 bool IsVariableOp(absl::string_view op) {
   return op == "VariableV2" || op == "Variable" || op == "VarHandleOp";

@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_CHECK_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_CHECK_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "estimator/array/tensor_spec.h"
 
 namespace estimator {
 
@@ -24,6 +26,12 @@ bool IsParseExampleOp(absl::string_view op);
 // The reason why a node cannot be imported: "not supported", "data_format = NCHW",
 // "dtype DT_COMPLEX64". nullopt if it can be imported.
 std::optional<std::string> ImportProblem(const proto::NodeDef& node);
+
+// Checks that the node `def` can be fed with `spec`.
+// Errors: INVALID_ARGUMENT if the dtype or the shape differs, if the shape is not fully known, and
+// for more than `max_elements`.
+absl::Status CheckFeed(absl::string_view name, const TensorSpec& spec, const proto::NodeDef& def,
+                       int64_t max_elements);
 
 class ImportProblems {
  public:

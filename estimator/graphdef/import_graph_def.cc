@@ -16,6 +16,7 @@
 #include "estimator/graphdef/import_output_args.h"
 #include "estimator/graphdef/import_parse_example.h"
 #include "estimator/graphdef/import_rules.h"
+#include "estimator/graphdef/parsed_feature.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/proto/graph.pb.h"
 #include "estimator/proto/serialize.h"
@@ -92,7 +93,7 @@ class Importer {
                                          " graph's placeholders are ", flat_.Placeholders()));
       }
       const FlatTensor at = *found;
-      EST_RETURN_IF_ERROR(CheckFeed(name, spec, at));
+      EST_RETURN_IF_ERROR(CheckFeed(name, spec, Def(at.node), kMaxElements));
       const Tensor fed =
           graph_.AddOp("Placeholder", {}, {{"dtype", spec.dtype}, {"shape", spec.shape}},
                        NameFor(flat_.node(at.node).name));
@@ -102,30 +103,6 @@ class Importer {
       result_.feeds.emplace(name, fed);
     }
     return absl::OkStatus();
-  }
-
-  absl::Status CheckFeed(absl::string_view name, const TensorSpec& spec, FlatTensor at) const {
-    const auto wrong = [&](absl::string_view what) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("feed '", name, "' is ", spec.ToString(), ", but ", what));
-    };
-    if (spec.dtype == DType::kInvalid) return wrong("a feed needs a dtype");
-    if (!spec.shape.fully_known()) return wrong("shapes are static: give the batch size");
-    if (!HasElementsAtMost(spec.shape, kMaxElements)) return wrong("that is too large");
-    const proto::NodeDef& def = Def(at.node);
-    if (def.op() != "Placeholder" && def.op() != "PlaceholderWithDefault") return absl::OkStatus();
-    const auto dtype = def.attr().find("dtype");
-    if (dtype != def.attr().end() && ReadDType(dtype->second.type()) != spec.dtype)
-      return wrong(absl::StrCat("the graph takes ", proto::DataType_Name(dtype->second.type())));
-    const auto shape = def.attr().find("shape");
-    if (shape == def.attr().end() || shape->second.shape().unknown_rank()) return absl::OkStatus();
-    EST_ASSIGN_OR_RETURN(const Shape wanted, ReadShapeProto(shape->second.shape()));
-    // TensorFlow before 0.11 wrote an unknown shape as a scalar's.
-    if (wanted.rank() == 0) return absl::OkStatus();
-    bool fits = wanted.rank() == spec.shape.rank();
-    for (int i = 0; fits && i < wanted.rank(); ++i)
-      fits = wanted.dim(i) == Shape::kUnknownDim || wanted.dim(i) == spec.shape.dim(i);
-    return fits ? absl::OkStatus() : wrong(absl::StrCat("the graph takes ", wanted.ToString()));
   }
 
   // Visits every node that the fetches need, and collects the reasons why some cannot be imported.
@@ -142,11 +119,27 @@ class Importer {
       if (!seen.insert(at.node).second) continue;
       if (std::optional<std::string> problem = ImportProblem(def))
         problems_.Add(def.op(), *std::move(problem), flat_.node(at.node).name);
-      EST_RETURN_IF_ERROR(flat_.Resolve(at.node));
-      const std::vector<FlatTensor>& inputs = flat_.node(at.node).inputs;
+      EST_RETURN_IF_ERROR(Resolve(at.node));
+      const std::vector<FlatTensor>& inputs = Inputs(at.node);
       pending.insert(pending.end(), inputs.rbegin(), inputs.rend());
     }
     return absl::OkStatus();
+  }
+
+  // Finds the inputs of a node. Those of a parsed feature are the serialized Examples.
+  absl::Status Resolve(int node) {
+    absl::StatusOr<std::optional<ParsedFeature>> feature = ReadParsedFeature(Def(node));
+    if (!feature.ok()) return Annotate(feature.status(), Where(node));
+    if (!feature->has_value()) return flat_.Resolve(node);
+    // In a function, the name means nothing here: the nodes that pad are then imported as others.
+    const absl::StatusOr<FlatTensor> serialized = flat_.Find((*feature)->serialized);
+    if (!serialized.ok()) return flat_.Resolve(node);
+    parsed_.emplace(node, ParsedNode{*std::move(*feature), {*serialized}});
+    return absl::OkStatus();
+  }
+  const std::vector<FlatTensor>& Inputs(int node) const {
+    const auto parsed = parsed_.find(node);
+    return parsed == parsed_.end() ? flat_.node(node).inputs : parsed->second.inputs;
   }
 
   void CheckParsed(FlatTensor at) {
@@ -185,7 +178,7 @@ class Importer {
       open(fetch);
       while (!stack.empty()) {
         const int node = stack.back().first;
-        const std::vector<FlatTensor>& inputs = flat_.node(node).inputs;
+        const std::vector<FlatTensor>& inputs = Inputs(node);
         if (stack.back().second == inputs.size()) {
           states[static_cast<size_t>(node)] = State::kDone;
           order.push_back(node);
@@ -212,13 +205,14 @@ class Importer {
     const proto::NodeDef& def = Def(node);
     const std::string name = NameFor(flat_.node(node).name);
     std::vector<Tensor> inputs;
-    for (const FlatTensor& input : flat_.node(node).inputs) {
+    for (const FlatTensor& input : Inputs(node)) {
       const absl::StatusOr<Tensor> value = Value(input);
       if (!value.ok()) return Annotate(value.status(), Where(node));
       inputs.push_back(*value);
     }
     absl::StatusOr<std::vector<Tensor>> outputs =
-        def.op() == "Const"          ? ImportConst(def, name)
+        parsed_.count(node) > 0      ? ImportParsedFeature(node, name, inputs[0])
+        : def.op() == "Const"        ? ImportConst(def, name)
         : IsVariableOp(def.op())     ? ImportVariable(node, name)
         : IsParseExampleOp(def.op()) ? ImportParseExample(node, name, inputs)
                                      : ImportOp(def, name, std::move(inputs));
@@ -276,17 +270,10 @@ class Importer {
     EST_ASSIGN_OR_RETURN(const std::vector<DenseFeature> features,
                          DenseFeatures(Def(node), inputs));
     const Tensor& serialized = inputs[0];
-    const bool fed = std::any_of(result_.feeds.begin(), result_.feeds.end(),
-                                 [&](const auto& feed) { return feed.second == serialized; });
-    if (!fed || serialized.dtype() != DType::kString || serialized.rank() != 1) {
-      return absl::UnimplementedError(
-          absl::StrCat("the serialized Examples must be a feed, string [n], not ",
-                       serialized.name(), ", ", serialized.spec().ToString()));
-    }
-    ImportedParser parser{.serialized = serialized, .specs = {}, .features = {}};
+    EST_ASSIGN_OR_RETURN(ImportedParser* const parser, ParserOf(serialized));
     std::vector<Tensor> outputs;
     for (const DenseFeature& feature : features) {
-      parser.specs.emplace(feature.key, feature.spec);
+      parser->specs.emplace(feature.key, feature.spec);
       if (used_.count({node, feature.output}) == 0) continue;
       Shape shape = {serialized.dim(0)};
       for (const int64_t size : feature.spec.shape.dims()) shape.push_back(size);
@@ -295,10 +282,42 @@ class Importer {
       outputs[at] =
           graph_.AddOp("Placeholder", {}, {{"dtype", feature.spec.dtype}, {"shape", shape}},
                        absl::StrCat(name, "/", feature.key));
-      parser.features.emplace(feature.key, outputs[at]);
+      parser->features.emplace(feature.key, outputs[at]);
     }
-    result_.parsers.push_back(std::move(parser));
     return outputs;
+  }
+
+  absl::StatusOr<std::vector<Tensor>> ImportParsedFeature(int node, const std::string& name,
+                                                          const Tensor& serialized) {
+    EST_ASSIGN_OR_RETURN(ImportedParser* const parser, ParserOf(serialized));
+    const ParsedFeature& feature = parsed_.at(node).feature;
+    const TensorSpec row = feature.result();
+    Shape shape = {serialized.dim(0)};
+    for (const int64_t size : row.shape.dims()) shape.push_back(size);
+    const Tensor placeholder =
+        graph_.AddOp("Placeholder", {}, {{"dtype", row.dtype}, {"shape", shape}}, name);
+    parser->specs.emplace(feature.key, feature.spec);
+    if (!parser->features.emplace(feature.result_name(), placeholder).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the feature '", feature.result_name(), "' is parsed twice"));
+    }
+    return std::vector<Tensor>{placeholder};
+  }
+
+  // The parser of `serialized`, which must be a feed.
+  absl::StatusOr<ImportedParser*> ParserOf(const Tensor& serialized) {
+    const bool fed = std::any_of(result_.feeds.begin(), result_.feeds.end(),
+                                 [&](const auto& feed) { return feed.second == serialized; });
+    if (!fed || serialized.dtype() != DType::kString || serialized.rank() != 1) {
+      return absl::UnimplementedError(
+          absl::StrCat("the serialized Examples must be a feed, string [n], not ",
+                       serialized.name(), ", ", serialized.spec().ToString()));
+    }
+    for (ImportedParser& parser : result_.parsers) {
+      if (parser.serialized == serialized) return &parser;
+    }
+    result_.parsers.push_back({.serialized = serialized, .specs = {}, .features = {}});
+    return &result_.parsers.back();
   }
 
   absl::StatusOr<std::vector<Tensor>> ImportOp(const proto::NodeDef& def, const std::string& name,
@@ -345,6 +364,11 @@ class Importer {
   std::map<FlatTensor, Tensor> given_;  // feeds and input_map
   std::set<FlatTensor> used_;
   ImportProblems problems_;
+  struct ParsedNode {
+    ParsedFeature feature;
+    std::vector<FlatTensor> inputs;  // the serialized Examples
+  };
+  std::map<int, ParsedNode> parsed_;
   std::map<int, CheckpointSlice> slices_;
   std::vector<std::vector<Tensor>> values_;  // the outputs of each node of flat_
   ImportedGraph result_;

@@ -87,6 +87,17 @@ absl::StatusOr<EvalResult> EstimatorBase::Evaluate(const InputFn& input,
   return evaluator_->Evaluate(input, options, trainer_->state());
 }
 
+absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
+                                                           const EvaluateOptions& options,
+                                                           Session& session) {
+  EST_RETURN_IF_ERROR(status_);
+  if (&session.variables() != &trainer_->state().store()) {
+    return absl::InvalidArgumentError(
+        "InMemoryEvaluatorHook: the hook was made for another Estimator than the one that trains");
+  }
+  return evaluator_->EvaluateInMemory(input, options, trainer_->state());
+}
+
 Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options) {
   if (!status_.ok()) return PredictLoop::Failed(status_);
   return predict_loop_->Predict(input, std::move(options), trainer_->state());

@@ -93,6 +93,10 @@ class EstimatorBase {
   Predictions Predict(const InputFn& input, PredictOptions options);
 
  private:
+  friend class InMemoryEvaluatorHook;
+  // Evaluates the variables of the training that `session` belongs to. It must be this estimator's.
+  absl::StatusOr<EvalResult> EvaluateInMemory(const InputFn& input, const EvaluateOptions& options,
+                                              Session& session);
   ModelExporter Exporter();
   ExportPass ServingPass() const;
 

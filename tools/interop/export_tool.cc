@@ -11,6 +11,7 @@
 //   frozen.pb        the network as a frozen graph
 //   frozen.txt       the names of its input and output
 //   values           a bundle: images, serialized Examples, and the outputs at batch sizes 1, 3, 16
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -78,7 +79,11 @@ ServingInputReceiverFn KindsReceiver() {
        {"x", FixedLenFeature{.shape = {2}}},
        {"größe", FixedLenFeature{.dtype = DType::kInt64, .shape = {1, 2}}},
        {"text",
-        FixedLenFeature{.dtype = DType::kString, .default_value = Array::String("nothing")}}});
+        FixedLenFeature{.dtype = DType::kString, .default_value = Array::String("nothing")}},
+       {"boxes", FixedLenSequenceFeature{.shape = {2}, .max_length = 3, .default_value = -1}},
+       {"tags", FixedLenSequenceFeature{.dtype = DType::kString, .max_length = 2}},
+       {"words", VarLenFeature{.dtype = DType::kInt32, .max_length = 4, .default_value = 9}},
+       {"names", VarLenFeature{.dtype = DType::kString, .max_length = 2}}});
 }
 
 EstimatorSpec KindsModelFn(const Features& features, const Labels&, Mode, const EstimatorParams&) {
@@ -89,7 +94,13 @@ EstimatorSpec KindsModelFn(const Features& features, const Labels&, Mode, const 
   NamedTensors kinds = {{"id", id + 1},
                         {"positive", Greater(x, 0.0f)},
                         {"text", features["text"]},
-                        {"size/of it", ReduceSum(size, {1})}};
+                        {"size/of it", ReduceSum(size, {1})},
+                        {"boxes", features["boxes"] * 2.0f},
+                        {"tags", features["tags"]},
+                        {"words", features["words"] + 1},
+                        {"num_words", features["words_length"]},
+                        {"names", features["names"]},
+                        {"num_names", features["names_length"]}};
   for (const DType dtype : {DType::kFloat64, DType::kFloat16, DType::kBfloat16, DType::kUint8,
                             DType::kInt8, DType::kInt16, DType::kInt64}) {
     kinds[std::string(DTypeName(dtype))] = Cast(Abs(x) * 3.0f, dtype);
@@ -132,6 +143,14 @@ absl::Status ExportKinds(const std::string& directory, BundleWriter& writer) {
     ExampleBuilder builder;
     builder.Floats("x", {value - 7.5f, 0.25f * value}).Ints("größe", {i, -(int64_t{1} << 40)});
     if (i % 3 != 1) builder.Ints("id", {i}).Bytes("text", {std::string("a\0ü", 4)});
+    // Every fifth Example, and the first, lacks the features of variable length.
+    const auto length = static_cast<size_t>(i % 5);
+    if (length > 0) {
+      builder.Ints("words", std::vector<int64_t>(length, i))
+          .Floats("boxes", std::vector<float>(2 * std::min<size_t>(length, 3), value))
+          .Bytes("names", std::vector<std::string>(std::min<size_t>(length, 2), "n"))
+          .Bytes("tags", std::vector<std::string>(length % 3, "t"));
+    }
     examples.data<std::string>()[i] = builder.Serialize();
   }
   EST_RETURN_IF_ERROR(writer.Add("kinds", examples));

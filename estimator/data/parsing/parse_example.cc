@@ -112,6 +112,18 @@ absl::StatusOr<Array> ParseFixed(const std::string& name, const proto::Feature* 
   return array;
 }
 
+absl::Status CheckRow(absl::string_view name, const Shape& row) {
+  if (row.fully_known() && row.num_elements() > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("Key: ", name, ".  A row is ", row.ToString(),
+                                                 "; its sizes must be known and positive"));
+}
+
+absl::Status CheckPadding(absl::string_view name, double padding, DType dtype) {
+  if (padding == 0) return absl::OkStatus();
+  const absl::Status status = PaddingValue(padding, dtype).status();
+  return status.ok() ? status : Annotate(status, absl::StrCat("Key: ", name, ".  default_value"));
+}
+
 // Parses a feature of any number of rows.
 //   num_rows: set to the number of rows without the padding.
 absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* feature, DType dtype,
@@ -122,10 +134,7 @@ absl::StatusOr<Array> ParseRows(const std::string& name, const proto::Feature* f
     EST_RETURN_IF_ERROR(CheckKind(name, *feature, dtype));
     num_values = NumValues(*feature);
   }
-  if (!row.fully_known() || row.num_elements() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("Key: ", name, ".  A row is ", row.ToString(),
-                                                   "; its sizes must be known and positive"));
-  }
+  EST_RETURN_IF_ERROR(CheckRow(name, row));
   const int64_t row_size = row.num_elements();
   if (num_values % row_size != 0) {
     return absl::InvalidArgumentError(
@@ -173,6 +182,19 @@ absl::Status CheckFixedLenFeature(StringArg name, const FixedLenFeature& spec) {
       "; give a default of this dtype with ", spec.shape.num_elements(), " values"));
 }
 
+absl::Status CheckFeatureSpec(StringArg name, const FeatureSpec& spec) {
+  if (const auto* fixed = std::get_if<FixedLenFeature>(&spec))
+    return CheckFixedLenFeature(name, *fixed);
+  const auto* rows = std::get_if<FixedLenSequenceFeature>(&spec);
+  const auto* values = std::get_if<VarLenFeature>(&spec);
+  const DType dtype = rows != nullptr ? rows->dtype : values->dtype;
+  if (KindName(dtype).empty()) return NotInExamples(name, dtype);
+  if (rows != nullptr) EST_RETURN_IF_ERROR(CheckRow(name, rows->shape));
+  return CheckPadding(name, rows != nullptr ? rows->default_value : values->default_value, dtype);
+}
+
+std::string LengthName(StringArg name) { return absl::StrCat(name, "_length"); }
+
 absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureSpecs& specs) {
   proto::Example example;
   if (!ParseWithinLimit(serialized, &example)) {
@@ -198,7 +220,7 @@ absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureS
       const auto& values = std::get<VarLenFeature>(spec);
       EST_ASSIGN_OR_RETURN(out[name], ParseRows(name, feature, values.dtype, {}, values.max_length,
                                                 values.default_value, &num_rows));
-      out[absl::StrCat(name, "_length")] = Array::Scalar<int32_t>(static_cast<int32_t>(num_rows));
+      out[LengthName(name)] = Array::Scalar<int32_t>(static_cast<int32_t>(num_rows));
     }
   }
   return out;

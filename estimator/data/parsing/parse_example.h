@@ -56,6 +56,11 @@ using FeatureSpecs = std::map<std::string, FeatureSpec>;
 // Errors: INVALID_ARGUMENT for a dtype that Examples do not have, for a shape that is not fully
 // known, and for a default_value of another dtype or number of values (with both types).
 absl::Status CheckFixedLenFeature(StringArg name, const FixedLenFeature& spec);
+// The same for any spec. Further errors: INVALID_ARGUMENT for a row whose sizes are not positive,
+// and for a padding value that the dtype cannot represent.
+absl::Status CheckFeatureSpec(StringArg name, const FeatureSpec& spec);
+// The name of the number of values of a VarLenFeature: "<name>_length".
+std::string LengthName(StringArg name);
 
 // A map function for elements with one string scalar, a serialized Example.
 //   labels: the names of the features that become labels. A single label has the name "".

@@ -1,57 +1,239 @@
 #include "estimator/export/saved_model/parse_example_node.h"
 
+#include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "estimator/data/pipeline/padding_value.h"
 #include "estimator/graph/node.h"
 #include "estimator/graphdef/graph_def_builder.h"
+#include "estimator/graphdef/parsed_feature.h"
 
 namespace estimator {
+namespace {
+
+class ParseExampleNode {
+ public:
+  ParseExampleNode(const ExampleParsing& parsing, proto::GraphDef* graph)
+      : parsing_(parsing), builder_(graph) {
+    for (proto::NodeDef& node : *graph->mutable_node()) nodes_[node.name()] = &node;
+    scope_ = builder_.UniqueScope("ParseExample/ParseExampleV2");
+    serialized_ = parsing.serialized.node()->name();
+  }
+
+  void Write() {
+    std::vector<std::string> defaults;
+    std::vector<std::pair<std::string, int>> dense, sparse;  // features, and their numbers
+    std::vector<std::string> dense_keys, sparse_keys;
+    std::vector<DType> dense_types, sparse_types;
+    std::vector<Shape> dense_shapes;
+    const auto add_dense = [&](const std::string& key, const Array& value, const Shape& shape) {
+      const int number = static_cast<int>(dense_keys.size());
+      defaults.push_back(builder_.AddConst(absl::StrCat(scope_, "/default_", number), value));
+      dense.emplace_back(key, number);
+      dense_keys.push_back(key);
+      dense_types.push_back(value.dtype());
+      dense_shapes.push_back(shape);
+    };
+    for (const auto& [key, spec] : parsing_.specs) {
+      if (const auto* fixed = std::get_if<FixedLenFeature>(&spec)) {
+        // In ParseExampleV2, an empty default means that the feature is required.
+        add_dense(key,
+                  fixed->default_value.has_value() ? fixed->default_value->Reshaped(fixed->shape)
+                                                   : Array(fixed->dtype, {0}),
+                  fixed->shape);
+      } else if (const auto* rows = std::get_if<FixedLenSequenceFeature>(&spec)) {
+        std::vector<int64_t> dims = {Shape::kUnknownDim};
+        dims.insert(dims.end(), rows->shape.dims().begin(), rows->shape.dims().end());
+        add_dense(key, *PaddingValue(rows->default_value, rows->dtype), Shape(std::move(dims)));
+      } else {
+        sparse.emplace_back(key, static_cast<int>(sparse_keys.size()));
+        sparse_keys.push_back(key);
+        sparse_types.push_back(std::get<VarLenFeature>(spec).dtype);
+      }
+    }
+    const int num_sparse = static_cast<int>(sparse_keys.size());
+    for (const auto& [key, number] : dense) WriteDense(key, Output(3 * num_sparse + number));
+    for (const auto& [key, number] : sparse)
+      WriteSparse(key, Output(number), Output(num_sparse + number));
+
+    std::vector<std::string> inputs = {
+        serialized_, Strings("names", {}), Strings("sparse_keys", sparse_keys),
+        Strings("dense_keys", dense_keys), Strings("ragged_keys", {})};
+    inputs.insert(inputs.end(), defaults.begin(), defaults.end());
+    builder_.Add(scope_, "ParseExampleV2", inputs)
+        .Types("Tdense", dense_types)
+        .Int("num_sparse", num_sparse)
+        .Types("sparse_types", sparse_types)
+        .Types("ragged_value_types", {})
+        .Types("ragged_split_types", {})
+        .Shapes("dense_shapes", dense_shapes);
+  }
+
+ private:
+  std::string Output(int number) const {
+    return number == 0 ? scope_ : absl::StrCat(scope_, ":", number);
+  }
+  std::string Strings(const char* name, const std::vector<std::string>& values) {
+    return builder_.AddConst(
+        absl::StrCat(scope_, "/", name),
+        Array::FromSpan<std::string>({static_cast<int64_t>(values.size())}, values));
+  }
+  std::string Int(const std::string& name, int64_t value) {
+    return builder_.AddConst(name, Array::Scalar(value));
+  }
+
+  // The node of a result of the parsing; null if the model does not use it.
+  proto::NodeDef* NodeOf(const std::string& result) const {
+    const auto node = nodes_.find(parsing_.parsed.at(result).node()->name());
+    return node == nodes_.end() ? nullptr : node->second;
+  }
+
+  // Makes an Identity of `input` of the placeholder. `length` tells which of the two results of a
+  // VarLenFeature it is.
+  void Replace(const std::string& key, bool length, const std::string& input) {
+    const std::string result = length ? LengthName(key) : key;
+    proto::NodeDef* const node = NodeOf(result);
+    const proto::AttrValue output_shapes = node->attr().at("_output_shapes");
+    ReplaceNode(node, "Identity", {input}).Type("T", parsing_.parsed.at(result).dtype());
+    (*node->mutable_attr())["_output_shapes"] = output_shapes;
+    const FeatureSpec& spec = parsing_.specs.at(key);
+    if (!std::holds_alternative<FixedLenFeature>(spec))
+      WriteParsedFeature({serialized_, key, spec, length}, node);
+  }
+
+  void WriteDense(const std::string& key, const std::string& output) {
+    if (NodeOf(key) == nullptr) return;
+    const auto* rows = std::get_if<FixedLenSequenceFeature>(&parsing_.specs.at(key));
+    Replace(key, /*length=*/false, rows == nullptr ? output : Padded(key, *rows, output));
+  }
+
+  // A scope for the nodes of a feature.
+  std::string ScopeOf(const std::string& key) {
+    const std::string& placeholder = parsing_.parsed.at(key).node()->name();
+    return builder_.UniqueScope(
+        absl::StrCat(scope_, "/", absl::StripPrefix(placeholder, "ParseExample/")));
+  }
+
+  // Pads axis 1 of `input` to max_length.
+  std::string Padded(const std::string& key, const FixedLenSequenceFeature& rows,
+                     const std::string& input) {
+    const std::string scope = ScopeOf(key);
+    const std::string length = SizeOfAxis(absl::StrCat(scope, "/size"), input, rows.dtype, 1);
+    const std::string missing = absl::StrCat(scope, "/missing");
+    builder_.Add(missing, "Sub", {Int(absl::StrCat(scope, "/max_length"), rows.max_length), length})
+        .Type("T", DType::kInt64);
+    const int rank = 2 + rows.shape.rank();
+    const std::string zero = Int(absl::StrCat(scope, "/zero"), 0);
+    std::vector<std::string> sizes(static_cast<size_t>(2 * rank), zero);
+    sizes[3] = missing;  // after the last element of axis 1
+    builder_.Add(absl::StrCat(scope, "/sizes"), "Pack", sizes)
+        .Type("T", DType::kInt64)
+        .Int("N", 2 * rank)
+        .Int("axis", 0);
+    const std::string shape = builder_.AddConst(absl::StrCat(scope, "/paddings_shape"),
+                                                Array::FromSpan<int64_t>({2}, {rank, 2}));
+    builder_
+        .Add(absl::StrCat(scope, "/paddings"), "Reshape", {absl::StrCat(scope, "/sizes"), shape})
+        .Type("T", DType::kInt64)
+        .Type("Tshape", DType::kInt64);
+    const std::string value = builder_.AddConst(absl::StrCat(scope, "/default"),
+                                                *PaddingValue(rows.default_value, rows.dtype));
+    builder_
+        .Add(absl::StrCat(scope, "/padded"), "PadV2",
+             {input, absl::StrCat(scope, "/paddings"), value})
+        .Type("T", rows.dtype)
+        .Type("Tpaddings", DType::kInt64);
+    return absl::StrCat(scope, "/padded");
+  }
+
+  void WriteSparse(const std::string& key, const std::string& indices, const std::string& values) {
+    const auto& spec = std::get<VarLenFeature>(parsing_.specs.at(key));
+    const bool has_values = NodeOf(key) != nullptr, has_length = NodeOf(LengthName(key)) != nullptr;
+    if (!has_values && !has_length) return;
+    const std::string scope = ScopeOf(key);
+    const std::string rows =
+        SizeOfAxis(absl::StrCat(scope, "/rows"), serialized_, DType::kString, 0);
+    if (has_values) {
+      builder_
+          .Add(absl::StrCat(scope, "/shape"), "Pack",
+               {rows, Int(absl::StrCat(scope, "/max_length"), spec.max_length)})
+          .Type("T", DType::kInt64)
+          .Int("N", 2)
+          .Int("axis", 0);
+      const std::string value = builder_.AddConst(absl::StrCat(scope, "/default"),
+                                                  *PaddingValue(spec.default_value, spec.dtype));
+      builder_
+          .Add(absl::StrCat(scope, "/dense"), "SparseToDense",
+               {indices, absl::StrCat(scope, "/shape"), values, value})
+          .Type("T", spec.dtype)
+          .Type("Tindices", DType::kInt64);
+      Replace(key, /*length=*/false, absl::StrCat(scope, "/dense"));
+    }
+    if (has_length) {
+      const std::string row_of_value =
+          Slice(absl::StrCat(scope, "/row_of_value"), indices, {0, 0}, {0, 1}, /*whole=*/1,
+                /*shrink=*/2);
+      builder_.Add(absl::StrCat(scope, "/ones"), "OnesLike", {row_of_value})
+          .Type("T", DType::kInt64);
+      builder_
+          .Add(absl::StrCat(scope, "/lengths"), "UnsortedSegmentSum",
+               {absl::StrCat(scope, "/ones"), row_of_value, rows})
+          .Type("T", DType::kInt64)
+          .Type("Tindices", DType::kInt64)
+          .Type("Tnumsegments", DType::kInt64);
+      builder_.Add(absl::StrCat(scope, "/lengths_i32"), "Cast", {absl::StrCat(scope, "/lengths")})
+          .Type("SrcT", DType::kInt64)
+          .Type("DstT", DType::kInt32);
+      Replace(key, /*length=*/true, absl::StrCat(scope, "/lengths_i32"));
+    }
+  }
+
+  // int64 []: the size of one axis of `input`.
+  std::string SizeOfAxis(const std::string& name, const std::string& input, DType dtype, int axis) {
+    const std::string shape = absl::StrCat(name, "/shape");
+    builder_.Add(shape, "Shape", {input}).Type("T", dtype).Type("out_type", DType::kInt64);
+    return Slice(name, shape, {axis}, {axis + 1}, /*whole=*/0, /*shrink=*/1);
+  }
+
+  // input[begin:end]. `whole` and `shrink` are bit masks of axes: those that are taken whole, and
+  // those that are removed.
+  std::string Slice(const std::string& name, const std::string& input,
+                    const std::vector<int64_t>& begin, const std::vector<int64_t>& end, int whole,
+                    int shrink) {
+    const Shape shape = {static_cast<int64_t>(begin.size())};
+    const auto constant = [&](const char* what, const std::vector<int64_t>& values) {
+      return builder_.AddConst(absl::StrCat(name, "/", what),
+                               Array::FromSpan<int64_t>(shape, values));
+    };
+    const std::vector<std::string> inputs = {
+        input, constant("begin", begin), constant("end", end),
+        constant("strides", std::vector<int64_t>(begin.size(), 1))};
+    builder_.Add(name, "StridedSlice", inputs)
+        .Type("T", DType::kInt64)
+        .Type("Index", DType::kInt64)
+        .Int("begin_mask", whole)
+        .Int("end_mask", whole)
+        .Int("ellipsis_mask", 0)
+        .Int("new_axis_mask", 0)
+        .Int("shrink_axis_mask", shrink);
+    return name;
+  }
+
+  const ExampleParsing& parsing_;
+  std::map<std::string, proto::NodeDef*> nodes_;
+  GraphDefBuilder builder_;
+  std::string scope_, serialized_;
+};
+
+}  // namespace
 
 void WriteParseExample(const ExampleParsing& parsing, proto::GraphDef* graph) {
-  std::map<std::string, proto::NodeDef*> nodes;
-  for (proto::NodeDef& node : *graph->mutable_node()) nodes[node.name()] = &node;
-  GraphDefBuilder builder(graph);
-  const std::string scope = absl::StrCat(builder.UniqueScope("ParseExample/ParseExampleV2"));
-  const auto strings = [&](const char* name, const std::vector<std::string>& values) {
-    return builder.AddConst(
-        absl::StrCat(scope, "/", name),
-        Array::FromSpan<std::string>({static_cast<int64_t>(values.size())}, values));
-  };
-  std::vector<std::string> keys, defaults;
-  std::vector<DType> dtypes;
-  std::vector<Shape> shapes;
-  for (const auto& [key, placeholder] : parsing.parsed) {
-    const auto& feature = std::get<FixedLenFeature>(parsing.specs.at(key));
-    // In ParseExampleV2, an empty default means that the feature is required.
-    defaults.push_back(builder.AddConst(absl::StrCat(scope, "/default_", keys.size()),
-                                        feature.default_value.has_value()
-                                            ? feature.default_value->Reshaped(feature.shape)
-                                            : Array(feature.dtype, {0})));
-    keys.push_back(key);
-    dtypes.push_back(feature.dtype);
-    shapes.push_back(feature.shape);
-    const auto node = nodes.find(placeholder.node()->name());
-    if (node == nodes.end()) continue;  // the model does not use it
-    const proto::AttrValue output_shapes = node->second->attr().at("_output_shapes");
-    const std::string output = absl::StrCat(scope, ":", keys.size() - 1);
-    ReplaceNode(node->second, "Identity", {keys.size() == 1 ? scope : output})
-        .Type("T", feature.dtype);
-    (*node->second->mutable_attr())["_output_shapes"] = output_shapes;
-  }
-  std::vector<std::string> inputs = {parsing.serialized.node()->name(), strings("names", {}),
-                                     strings("sparse_keys", {}), strings("dense_keys", keys),
-                                     strings("ragged_keys", {})};
-  inputs.insert(inputs.end(), defaults.begin(), defaults.end());
-  builder.Add(scope, "ParseExampleV2", inputs)
-      .Types("Tdense", dtypes)
-      .Int("num_sparse", 0)
-      .Types("sparse_types", {})
-      .Types("ragged_value_types", {})
-      .Types("ragged_split_types", {})
-      .Shapes("dense_shapes", shapes);
+  ParseExampleNode(parsing, graph).Write();
 }
 
 }  // namespace estimator

@@ -8,7 +8,15 @@
 namespace estimator {
 
 // Adds the node `ParseExample/ParseExampleV2`, whose input is parsing.serialized. The placeholders
-// of its outputs become Identity nodes of the same names, so that a caller may still feed them.
+// of the features become Identity nodes of the same names, so that a caller may still feed them.
+//
+//   FixedLenFeature          an output of ParseExampleV2
+//   FixedLenSequenceFeature  an output, which is as long as the longest of the request, and PadV2
+//   VarLenFeature            SparseToDense of its sparse outputs; UnsortedSegmentSum of ones for
+//                            the lengths
+//
+// With more than max_length values, PadV2 or SparseToDense fails. The nodes of features of variable
+// length have the attributes of graphdef/parsed_feature.h.
 void WriteParseExample(const ExampleParsing& parsing, proto::GraphDef* graph);
 
 }  // namespace estimator

@@ -145,6 +145,66 @@ TEST_F(LoadPredictorTest, AParsingReceiverIsReadBack) {
   ExpectSame(*actual, *expected);
 }
 
+// Rows of 3 numbers, and their weights, of variable length.
+ExportGraphFn SequenceNetwork() {
+  return [](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
+    ExportGraph built;
+    built.graph = std::make_unique<Graph>();
+    const GraphScope scope(*built.graph);
+    const InputReceiver receiver = BuildParsingServingInputReceiverFn(
+        {{"bias", FixedLenFeature{}},
+         {"ids", VarLenFeature{.dtype = DType::kInt32, .max_length = 4, .default_value = -1}},
+         {"tags", VarLenFeature{.dtype = DType::kString, .max_length = 2}},
+         {"unused", VarLenFeature{.max_length = 1}},
+         {"x", FixedLenSequenceFeature{.shape = {3}, .max_length = 2, .default_value = 0.5}}})(
+        batch_size);
+    EST_RETURN_IF_ERROR(receiver.status);
+    const NamedTensors& features = receiver.features;
+    const Tensor x = features.at("x") + Reshape(features.at("bias"), {batch_size, 1, 1});
+    std::map<std::string, std::string> excluded;
+    built.signatures = BuildServingSignatures(
+        {{"serving_default", PredictOutput({{"ids", features.at("ids") + 0},
+                                            {"num_ids", features.at("ids_length") * 10},
+                                            {"tags", features.at("tags")},
+                                            {"x", x}})}},
+        receiver, excluded);
+    built.parsing = receiver.parsing;
+    return built;
+  };
+}
+
+TEST_F(LoadPredictorTest, FeaturesOfVariableLengthAreReadBack) {
+  const auto loaded = LoadPredictor(Export(SequenceNetwork()));
+  EST_ASSERT_OK(loaded);
+  const auto direct = CreatePredictor(SequenceNetwork(), variables_);
+  EST_ASSERT_OK(direct);
+  const Array examples = Array::Of<std::string>(
+      {3},
+      {ExampleBuilder()
+           .Floats("bias", {1})
+           .Floats("x", {1, 2, 3, 4, 5, 6})
+           .Ints("ids", {7, 8, 9, 10})
+           .Bytes("tags", {"a"})
+           .Serialize(),
+       ExampleBuilder().Floats("bias", {2}).Floats("x", {7, 8, 9}).Ints("ids", {5}).Serialize(),
+       ExampleBuilder().Floats("bias", {0}).Serialize()});
+  for (const auto& predictor : {loaded->get(), direct->get()}) {
+    const auto outputs = predictor->Predict(ArrayMap{{"examples", examples}});
+    EST_ASSERT_OK(outputs);
+    EXPECT_THAT(outputs->at("ids").values<int32_t>(),
+                ElementsAre(7, 8, 9, 10, 5, -1, -1, -1, -1, -1, -1, -1));
+    EXPECT_THAT(outputs->at("num_ids").values<int32_t>(), ElementsAre(40, 10, 0));
+    EXPECT_THAT(outputs->at("tags").values<std::string>(), ElementsAre("a", "", "", "", "", ""));
+    EXPECT_THAT(outputs->at("x").values<float>(),
+                ElementsAre(2, 3, 4, 5, 6, 7, 9, 10, 11, 2.5f, 2.5f, 2.5f, 0.5f, 0.5f, 0.5f, 0.5f,
+                            0.5f, 0.5f));
+  }
+  const Array too_long = Array::Of<std::string>(
+      {1}, {ExampleBuilder().Floats("bias", {1}).Ints("ids", {1, 2, 3, 4, 5}).Serialize()});
+  EXPECT_THAT((*loaded)->Predict(ArrayMap{{"examples", too_long}}),
+              ErrorHas("Key: ids.  It has 5 rows, but max_length is 4"));
+}
+
 TEST_F(LoadPredictorTest, ThreadsAreServedExamplesOfAnyNumberInMemoryThatStaysFlat) {
   const ServingInputReceiverFn parsing =
       BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {2, 3}}}});

@@ -1,6 +1,7 @@
 #include "estimator/export/signature/input_receiver.h"
 
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -74,33 +75,77 @@ NamedTensors BatchPlaceholders(const std::map<std::string, TensorSpec>& specs, i
   return placeholders;
 }
 
-// Adds the placeholder of a parsed feature. Returns the feature in the dtype of its spec.
-absl::StatusOr<Tensor> AddParsed(const std::string& name, const FeatureSpec& spec,
-                                 int64_t batch_size, ExampleParsing& parsing) {
-  const auto* fixed = std::get_if<FixedLenFeature>(&spec);
-  if (fixed == nullptr) {
-    return absl::UnimplementedError(absl::StrCat(
-        "feature '", name,
-        "': a parsing receiver takes FixedLenFeature only; the length of others "
-        "depends on the request, and shapes are static. Pad the values in the Examples "
-        "to the largest length, and declare a FixedLenFeature of that shape; or serve "
-        "padded arrays with BuildRawServingInputReceiverFn"));
+// Examples store integers as int64.
+DType StoredDType(DType dtype) { return dtype == DType::kInt32 ? DType::kInt64 : dtype; }
+
+// A spec as Examples store it, and the shape of the result for one Example.
+struct StoredFeature {
+  FeatureSpec spec;
+  Shape shape;
+};
+
+StoredFeature Stored(const FixedLenFeature& given) {
+  FixedLenFeature stored = given;
+  stored.dtype = StoredDType(given.dtype);
+  if (stored.default_value.has_value() && stored.dtype != given.dtype)
+    stored.default_value = stored.default_value->Cast(stored.dtype);
+  return {stored, given.shape};
+}
+StoredFeature Stored(const FixedLenSequenceFeature& given) {
+  FixedLenSequenceFeature stored = given;
+  stored.dtype = StoredDType(given.dtype);
+  std::vector<int64_t> dims = {given.max_length};
+  dims.insert(dims.end(), given.shape.dims().begin(), given.shape.dims().end());
+  return {stored, Shape(std::move(dims))};
+}
+StoredFeature Stored(const VarLenFeature& given) {
+  VarLenFeature stored = given;
+  stored.dtype = StoredDType(given.dtype);
+  return {stored, {given.max_length}};
+}
+
+absl::Status CheckMaxLength(const std::string& name, const FeatureSpec& spec) {
+  int64_t max_length = 1;
+  if (const auto* rows = std::get_if<FixedLenSequenceFeature>(&spec)) max_length = rows->max_length;
+  if (const auto* values = std::get_if<VarLenFeature>(&spec)) max_length = values->max_length;
+  if (max_length > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("feature '", name, "': max_length is ", max_length,
+                   ", but a parsing receiver needs it: the length of this feature depends on the "
+                   "request, and shapes are static; set max_length to the greatest length"));
+}
+
+// Adds the placeholders of a parsed feature. Adds the feature, in the dtype of its spec, to
+// `features`.
+absl::Status AddParsed(const std::string& name, const FeatureSpec& spec, int64_t batch_size,
+                       ExampleParsing& parsing, NamedTensors& features) {
+  EST_RETURN_IF_ERROR(Annotate(CheckFeatureSpec(name, spec), "a parsing receiver"));
+  EST_RETURN_IF_ERROR(CheckMaxLength(name, spec));
+  const StoredFeature stored = std::visit([](const auto& kind) { return Stored(kind); }, spec);
+  const DType dtype = std::visit([](const auto& kind) { return kind.dtype; }, spec);
+  const auto placeholder = [&](const std::string& result, DType type, const Shape& row) {
+    std::vector<int64_t> dims = {batch_size};
+    dims.insert(dims.end(), row.dims().begin(), row.dims().end());
+    return parsing.parsed[result] = Placeholder(type, Shape(std::move(dims)),
+                                                absl::StrCat("ParseExample/", NodeName(result)));
+  };
+  const Tensor values = placeholder(name, StoredDType(dtype), stored.shape);
+  features[name] = dtype == StoredDType(dtype) ? values : Cast(values, dtype);
+  if (std::holds_alternative<VarLenFeature>(spec))
+    features[LengthName(name)] = placeholder(LengthName(name), DType::kInt32, {});
+  parsing.specs[name] = stored.spec;
+  return absl::OkStatus();
+}
+
+absl::Status CheckLengthNames(const FeatureSpecs& specs) {
+  for (const auto& [name, spec] : specs) {
+    if (!std::holds_alternative<VarLenFeature>(spec) || specs.count(LengthName(name)) == 0)
+      continue;
+    return absl::InvalidArgumentError(absl::StrCat("feature '", LengthName(name),
+                                                   "' has the name of the length of '", name,
+                                                   "', a VarLenFeature; rename one of them"));
   }
-  const absl::Status valid = CheckFixedLenFeature(name, *fixed);
-  if (!valid.ok()) return Annotate(valid, "a parsing receiver");
-  FixedLenFeature stored = *fixed;
-  if (stored.dtype == DType::kInt32) {
-    stored.dtype = DType::kInt64;  // Examples store integers as int64
-    if (stored.default_value.has_value())
-      stored.default_value = stored.default_value->Cast(DType::kInt64);
-  }
-  std::vector<int64_t> dims = {batch_size};
-  dims.insert(dims.end(), stored.shape.dims().begin(), stored.shape.dims().end());
-  const Tensor placeholder = Placeholder(stored.dtype, Shape(std::move(dims)),
-                                         absl::StrCat("ParseExample/", NodeName(name)));
-  parsing.parsed[name] = placeholder;
-  parsing.specs[name] = stored;
-  return fixed->dtype == stored.dtype ? placeholder : Cast(placeholder, fixed->dtype);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -176,12 +221,9 @@ ServingInputReceiverFn BuildParsingServingInputReceiverFn(
     ExampleParsing parsing;
     parsing.serialized = Placeholder(DType::kString, {rows}, "input_example_tensor");
     NamedTensors features;
-    absl::Status status;
-    for (const auto& [name, spec] : feature_spec) {
-      const absl::StatusOr<Tensor> feature = AddParsed(name, spec, rows, parsing);
-      status.Update(feature.status());
-      if (feature.ok()) features[name] = *feature;
-    }
+    absl::Status status = CheckLengthNames(feature_spec);
+    for (const auto& [name, spec] : feature_spec)
+      status.Update(AddParsed(name, spec, rows, parsing, features));
     InputReceiver receiver = ServingInputReceiver(features, {{"examples", parsing.serialized}});
     receiver.parsing = std::move(parsing);
     receiver.batch_size = default_batch_size;

@@ -23,9 +23,11 @@ using ReceiverTensorsAlternatives = std::map<std::string, NamedTensors>;
 // Placeholders for the features of serialized Examples. When the graph runs here, they are fed with
 // parsed values. In an exported GraphDef they are the outputs of a ParseExampleV2 node.
 struct ExampleParsing {
-  Tensor serialized;                     // string [batch]
-  FeatureSpecs specs;                    // all FixedLenFeature, by the name in the Example
-  std::map<std::string, Tensor> parsed;  // the placeholders, [batch, ...shape]
+  Tensor serialized;   // string [batch]
+  FeatureSpecs specs;  // by the name in the Example; integers are int64
+  // The placeholders, by the names of ParseSingleExample's results: [batch, ...shape], [batch,
+  // max_length, ...shape], and int32 [batch] for LengthName of a VarLenFeature.
+  std::map<std::string, Tensor> parsed;
 };
 
 // Make it with one of the functions below.
@@ -77,10 +79,12 @@ ServingInputReceiverFn BuildRawSupervisedInputReceiverFn(
     std::optional<int64_t> default_batch_size = std::nullopt);
 // Returns a function that builds a receiver of serialized tf.train.Examples. The input `examples`
 // feeds the string placeholder `input_example_tensor`, and the graph parses it. An i32 feature is
-// parsed as int64 and then cast.
-// Errors (in the receiver's status): UNIMPLEMENTED for features that are not FixedLenFeatures,
-// because their sizes depend on the request; the message names the alternatives. As
-// CheckFixedLenFeature.
+// parsed as int64 and then cast. The features are those of ParseExample: a VarLenFeature or a
+// FixedLenSequenceFeature is padded to its max_length, and `<name>_length` is a feature too for a
+// VarLenFeature. A request with more values than max_length is an error.
+// Errors (in the receiver's status): INVALID_ARGUMENT for a feature of variable length without
+// max_length, because shapes are static, and if a feature has the name `<name>_length` of another.
+// As CheckFeatureSpec.
 // Source: TF 2.15 tf.estimator.export.build_parsing_serving_input_receiver_fn.
 ServingInputReceiverFn BuildParsingServingInputReceiverFn(
     FeatureSpecs feature_spec, std::optional<int64_t> default_batch_size = std::nullopt);

@@ -95,12 +95,37 @@ TEST_F(InputReceiverTest, NodesOfFeaturesHaveNamesThatTensorFlowTakes) {
   EXPECT_EQ(raw.receiver_tensors.at("_a b").node()->name(), ".a_b");
 }
 
-TEST_F(InputReceiverTest, FeaturesOfUnknownLengthAreRefusedByName) {
-  const InputReceiver receiver =
-      BuildParsingServingInputReceiverFn({{"tags", VarLenFeature{.max_length = 3}}})(4);
-  EXPECT_THAT(receiver.status,
-              StatusIs(absl::StatusCode::kUnimplemented,
-                       HasSubstr("feature 'tags': a parsing receiver takes FixedLenFeature only")));
+TEST_F(InputReceiverTest, FeaturesOfVariableLengthArePaddedToMaxLength) {
+  const InputReceiver receiver = BuildParsingServingInputReceiverFn(
+      {{"boxes", FixedLenSequenceFeature{.shape = {4}, .max_length = 5}},
+       {"ids", VarLenFeature{.dtype = DType::kInt32, .max_length = 3}},
+       {"tags", VarLenFeature{.dtype = DType::kString, .max_length = 2}}})(6);
+  EST_ASSERT_OK(receiver.status);
+  EXPECT_EQ(receiver.features.at("boxes").spec().ToString(), "f32 [6,5,4]");
+  EXPECT_EQ(receiver.features.at("ids").spec().ToString(), "i32 [6,3]");
+  EXPECT_EQ(receiver.features.at("ids_length").spec().ToString(), "i32 [6]");
+  EXPECT_EQ(receiver.features.at("tags").spec().ToString(), "str [6,2]");
+  EXPECT_EQ(receiver.parsing->parsed.at("ids").spec().ToString(), "i64 [6,3]");
+}
+
+TEST_F(InputReceiverTest, FeaturesOfVariableLengthNeedAMaxLength) {
+  const auto error = [](const FeatureSpecs& specs) {
+    return BuildParsingServingInputReceiverFn(specs)(4).status;
+  };
+  EXPECT_THAT(error({{"tags", VarLenFeature{}}}),
+              ErrorHas("feature 'tags': max_length is -1, but a parsing receiver needs it"));
+  EXPECT_THAT(error({{"boxes", FixedLenSequenceFeature{.max_length = 0}}}),
+              ErrorHas("feature 'boxes': max_length is 0"));
+  EXPECT_THAT(error({{"boxes", FixedLenSequenceFeature{.shape = {-1}, .max_length = 2}}}),
+              ErrorHas("Key: boxes.  A row is [?]; its sizes must be known and positive"));
+  EXPECT_THAT(error({{"ids", VarLenFeature{.dtype = DType::kUint8, .max_length = 2}}}),
+              ErrorHas("Key: ids.  Examples hold"));
+  EXPECT_THAT(
+      error(
+          {{"ids", VarLenFeature{.dtype = DType::kInt64, .max_length = 2, .default_value = 0.5}}}),
+      ErrorHas("Key: ids.  default_value"));
+  EXPECT_THAT(error({{"ids", VarLenFeature{.max_length = 2}}, {"ids_length", FixedLenFeature{}}}),
+              ErrorHas("feature 'ids_length' has the name of the length of 'ids'"));
 }
 
 TEST_F(InputReceiverTest, FeaturesThatExamplesCannotHoldAreRefusedByName) {

@@ -52,16 +52,37 @@ Evaluator::Evaluator(const Strategy& strategy, const RunConfig& config,
 
 Evaluator::~Evaluator() = default;
 
-absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
-                                               const EvaluateOptions& options,
-                                               const ModelState& trained) {
+absl::Status Evaluator::Check(const EvaluateOptions& options) const {
   if (options.steps.has_value() && *options.steps <= 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("Must specify steps > 0, given: ", *options.steps));
   }
-  EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kEval));
+  return strategy_.Validate(Mode::kEval);
+}
+
+absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
+                                               const EvaluateOptions& options,
+                                               const ModelState& trained) {
+  EST_RETURN_IF_ERROR(Check(options));
   EST_ASSIGN_OR_RETURN(const CheckpointChoice choice,
                        models_.ChooseCheckpoint(options.checkpoint_path, trained, "evaluating"));
+  return Run(input_fn, options, [&](const BuiltModel& model) {
+    return models_.EnsureVariables(model, choice, trained);
+  });
+}
+
+absl::StatusOr<EvalResult> Evaluator::EvaluateInMemory(const InputFn& input_fn,
+                                                       const EvaluateOptions& options,
+                                                       const ModelState& trained) {
+  EST_RETURN_IF_ERROR(Check(options));
+  return Run(input_fn, options, [&](const BuiltModel& model) -> absl::StatusOr<std::string> {
+    EST_RETURN_IF_ERROR(models_.CopyVariables(model, trained));
+    return std::string();
+  });
+}
+
+absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const EvaluateOptions& options,
+                                          const LoadVariables& load) {
   const auto start = std::chrono::steady_clock::now();
   EST_ASSIGN_OR_RETURN(std::unique_ptr<Feeder> feeder, strategy_.OpenInput(Mode::kEval, input_fn));
   OpenInput input(std::move(feeder));
@@ -73,7 +94,7 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
   Pass pass;
   EST_ASSIGN_OR_RETURN(pass.first, models_.For(*first));
   const BuiltModel& model = *pass.first->model;
-  EST_ASSIGN_OR_RETURN(pass.checkpoint, models_.EnsureVariables(model, choice, trained));
+  EST_ASSIGN_OR_RETURN(pass.checkpoint, load(model));
   EST_RETURN_IF_ERROR(
       InitializeVariables(*model.graph, models_.state().store(), /*only_local=*/true));
   if (model.spec.eval_metrics.has_value()) {

@@ -3,10 +3,12 @@
 #ifndef ESTIMATOR_TRAINING_LOOP_EVALUATOR_H_
 #define ESTIMATOR_TRAINING_LOOP_EVALUATOR_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/input/input_fn.h"
@@ -49,9 +51,20 @@ class Evaluator {
   // the input and of the model. Source: TF 2.15 Estimator.evaluate.
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options,
                                       const ModelState& trained);
+  // The same with the values that `trained` has now, which may be newer than every checkpoint.
+  // options.checkpoint_path is not used.
+  absl::StatusOr<EvalResult> EvaluateInMemory(const InputFn& input_fn,
+                                              const EvaluateOptions& options,
+                                              const ModelState& trained);
 
  private:
   struct Pass;
+  // Gives the variables of the model their values. Returns the prefix of the checkpoint, or "".
+  using LoadVariables = std::function<absl::StatusOr<std::string>(const BuiltModel& model)>;
+
+  absl::Status Check(const EvaluateOptions& options) const;
+  absl::StatusOr<EvalResult> Run(const InputFn& input_fn, const EvaluateOptions& options,
+                                 const LoadVariables& load);
 
   // Runs `next`, the next batch of `input`.
   absl::StatusOr<StepRun> RunBatch(Pass& pass, StepRunner& runner, OpenInput& input,

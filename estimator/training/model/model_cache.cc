@@ -59,6 +59,11 @@ absl::StatusOr<std::string> ModelCache::EnsureVariables(const BuiltModel& model,
   });
 }
 
+absl::Status ModelCache::CopyVariables(const BuiltModel& model, const ModelState& trained) {
+  has_values_ = false;  // of a checkpoint
+  return state_.CopyFrom(*model.graph, trained, model.scaffold);
+}
+
 absl::Status ModelCache::Load(const BuiltModel& model, CheckpointAttempt& attempt,
                               const ModelState* trained) {
   const std::string& checkpoint = attempt.prefix();

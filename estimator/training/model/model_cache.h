@@ -50,6 +50,8 @@ class ModelCache {
   absl::StatusOr<std::string> EnsureVariables(const BuiltModel& model,
                                               const CheckpointChoice& choice,
                                               const ModelState& trained);
+  // Gives the variables of `model` the values that `trained` has now.
+  absl::Status CopyVariables(const BuiltModel& model, const ModelState& trained);
   ModelState& state() { return state_; }
 
  private:

@@ -1,0 +1,190 @@
+#include "estimator/training/early_stopping.h"
+
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/summary/event_reader.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr double kDefaultSecs = 60;
+
+// The interval that the options ask for. TensorFlow's default of 60 seconds excludes run_every_steps
+// unless the caller removes it.
+Cadence CadenceOf(const EarlyStoppingCadence& options) {
+  Cadence cadence{.every_steps = options.run_every_steps, .every_secs = options.run_every_secs};
+  if (!cadence.every_steps.has_value() && !cadence.every_secs.has_value())
+    cadence.every_secs = kDefaultSecs;
+  return cadence;
+}
+
+class StopOnPredicateHook : public SessionRunHook {
+ public:
+  StopOnPredicateHook(std::function<absl::StatusOr<bool>()> should_stop_fn,
+                      const EarlyStoppingCadence& options)
+      : should_stop_fn_(std::move(should_stop_fn)),
+        cadence_(CadenceOf(options)),
+        timer_(cadence_, options.clock) {}
+
+  absl::Status Begin(Graph&) override {
+    if (should_stop_fn_ == nullptr)
+      return absl::InvalidArgumentError("early stopping: should_stop_fn must be given");
+    EST_RETURN_IF_ERROR(cadence_.Validate("early stopping"));
+    timer_.Reset();
+    return absl::OkStatus();
+  }
+
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override {
+    if (!timer_.ShouldTriggerForStep(values.global_step)) return absl::OkStatus();
+    timer_.UpdateLastTriggeredStep(values.global_step);
+    EST_ASSIGN_OR_RETURN(const bool stop, should_stop_fn_());
+    if (stop) {
+      LOG(INFO) << "Requesting early stopping at global step " << values.global_step;
+      context.RequestStop();
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::function<absl::StatusOr<bool>()> should_stop_fn_;
+  const Cadence cadence_;
+  SecondOrStepTimer timer_;
+};
+
+// Which way a metric should go.
+enum class Better { kHigher, kLower };
+
+bool IsBetter(Better better, double value, double than) {
+  return better == Better::kHigher ? value > than : value < than;
+}
+
+// The values of one metric in the evaluations: step -> value.
+using History = std::map<int64_t, double>;
+
+absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::string& metric_name,
+                                    int64_t min_steps) {
+  EST_ASSIGN_OR_RETURN(const auto results, ReadEvalMetrics(eval_dir));
+  History history;
+  std::set<std::string> others;
+  for (const auto& [step, metrics] : results) {
+    if (step < min_steps) continue;
+    const auto found = metrics.find(metric_name);
+    if (found != metrics.end()) history[step] = found->second;
+    for (const auto& [name, value] : metrics) others.insert(name);
+  }
+  if (history.empty() && !others.empty()) {
+    return absl::NotFoundError(absl::StrCat("early stopping: the evaluations in ", eval_dir,
+                                            " have no metric '", metric_name, "'; they have ",
+                                            absl::StrJoin(others, ", ")));
+  }
+  return history;
+}
+
+// A hook that stops when `decide` is true for the history of a metric.
+std::shared_ptr<SessionRunHook> HistoryHook(const EstimatorBase& estimator,
+                                            absl::string_view metric_name,
+                                            const EarlyStoppingOptions& options,
+                                            std::function<bool(const History&)> decide) {
+  const std::string eval_dir = options.eval_dir.value_or(estimator.EvalDir());
+  auto should_stop = [eval_dir, metric = std::string(metric_name), min_steps = options.min_steps,
+                      decide = std::move(decide)]() -> absl::StatusOr<bool> {
+    EST_ASSIGN_OR_RETURN(const History history, ReadHistory(eval_dir, metric, min_steps));
+    return decide(history);
+  };
+  return MakeEarlyStoppingHook(estimator, std::move(should_stop),
+                               {.run_every_secs = options.run_every_secs,
+                                .run_every_steps = options.run_every_steps,
+                                .clock = options.clock});
+}
+
+std::shared_ptr<SessionRunHook> ThresholdHook(const EstimatorBase& estimator,
+                                              absl::string_view metric_name, double threshold,
+                                              Better better, const EarlyStoppingOptions& options) {
+  return HistoryHook(
+      estimator, metric_name, options,
+      [metric = std::string(metric_name), threshold, better](const History& history) {
+        for (const auto& [step, value] : history) {
+          if (!IsBetter(better, value, threshold)) continue;
+          LOG(INFO) << "At step " << step << ", metric \"" << metric << "\" has value " << value
+                    << " which is " << (better == Better::kHigher ? "greater than" : "less than")
+                    << " the configured threshold (" << threshold << ") for early stopping.";
+          return true;
+        }
+        return false;
+      });
+}
+
+std::shared_ptr<SessionRunHook> NoImprovementHook(const EstimatorBase& estimator,
+                                                  absl::string_view metric_name, int64_t max_steps,
+                                                  Better better,
+                                                  const EarlyStoppingOptions& options) {
+  return HistoryHook(
+      estimator, metric_name, options,
+      [metric = std::string(metric_name), max_steps, better](const History& history) {
+        if (history.empty()) return false;
+        int64_t best_step = history.begin()->first;
+        double best = history.begin()->second;
+        for (const auto& [step, value] : history) {
+          if (IsBetter(better, value, best) || (std::isnan(best) && !std::isnan(value))) {
+            best_step = step;
+            best = value;
+          }
+          if (step - best_step < max_steps) continue;
+          LOG(INFO) << "No " << (better == Better::kHigher ? "increase" : "decrease")
+                    << " in metric \"" << metric << "\" for " << step - best_step
+                    << " steps, which is greater than or equal to max steps (" << max_steps
+                    << ") configured for early stopping.";
+          return true;
+        }
+        return false;
+      });
+}
+
+}  // namespace
+
+std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(
+    const EstimatorBase& /*estimator*/, std::function<absl::StatusOr<bool>()> should_stop_fn,
+    const EarlyStoppingCadence& options) {
+  return std::make_shared<StopOnPredicateHook>(std::move(should_stop_fn), options);
+}
+
+std::shared_ptr<SessionRunHook> StopIfHigherHook(const EstimatorBase& estimator,
+                                                 absl::string_view metric_name, double threshold,
+                                                 const EarlyStoppingOptions& options) {
+  return ThresholdHook(estimator, metric_name, threshold, Better::kHigher, options);
+}
+
+std::shared_ptr<SessionRunHook> StopIfLowerHook(const EstimatorBase& estimator,
+                                                absl::string_view metric_name, double threshold,
+                                                const EarlyStoppingOptions& options) {
+  return ThresholdHook(estimator, metric_name, threshold, Better::kLower, options);
+}
+
+std::shared_ptr<SessionRunHook> StopIfNoIncreaseHook(const EstimatorBase& estimator,
+                                                     absl::string_view metric_name,
+                                                     int64_t max_steps_without_increase,
+                                                     const EarlyStoppingOptions& options) {
+  return NoImprovementHook(estimator, metric_name, max_steps_without_increase, Better::kHigher,
+                           options);
+}
+
+std::shared_ptr<SessionRunHook> StopIfNoDecreaseHook(const EstimatorBase& estimator,
+                                                     absl::string_view metric_name,
+                                                     int64_t max_steps_without_decrease,
+                                                     const EarlyStoppingOptions& options) {
+  return NoImprovementHook(estimator, metric_name, max_steps_without_decrease, Better::kLower,
+                           options);
+}
+
+absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadEvalMetrics(
+    absl::string_view eval_dir) {
+  return ReadScalars(eval_dir);
+}
+
+}  // namespace estimator

@@ -1,0 +1,202 @@
+#include "estimator/training/exporter.h"
+
+#include <cmath>
+#include <cstddef>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file_system.h"
+#include "estimator/base/path.h"
+#include "estimator/base/status.h"
+#include "estimator/summary/event_reader.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr char kLoss[] = "loss";
+
+// The names of the exports in `export_path`, the oldest first.
+std::vector<std::string> ExportNames(const std::string& export_path) {
+  const absl::StatusOr<std::vector<std::string>> all = ListDirectory(export_path);
+  std::vector<std::string> names;
+  if (!all.ok()) return names;
+  for (const std::string& name : *all) {
+    if (name.size() == 10 && absl::c_all_of(name, absl::ascii_isdigit)) names.push_back(name);
+  }
+  return names;
+}
+
+absl::StatusOr<double> LossOf(const EvalResult& result, absl::string_view which) {
+  if (result.values.count(kLoss) > 0) return result[kLoss];
+  return absl::InvalidArgumentError(
+      absl::StrCat(which, " cannot be empty or no loss is found in it."));
+}
+
+EvalResult ResultOfScalars(int64_t step, const std::map<std::string, double>& scalars) {
+  EvalResult result;
+  for (const auto& [name, value] : scalars)
+    result.values[name] = Array::Scalar(static_cast<float>(value));
+  result.values["global_step"] = Array::Scalar<int64_t>(step);
+  return result;
+}
+
+}  // namespace
+
+bool HasExports(const std::string& export_path) { return !ExportNames(export_path).empty(); }
+
+void DeleteOldExports(const std::string& export_path, int64_t exports_to_keep) {
+  const std::vector<std::string> names = ExportNames(export_path);
+  for (size_t i = 0; i + static_cast<size_t>(exports_to_keep) < names.size(); ++i) {
+    const absl::Status removed = RemoveDirectoryRecursively(JoinPath(export_path, names[i]));
+    LOG_IF(WARNING, !removed.ok()) << "cannot delete an old export: " << removed.message();
+  }
+}
+
+absl::Status SavedModelExporter::Validate() const {
+  if (options_.serving_input_receiver_fn == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("exporter '", name_, "': serving_input_receiver_fn must be given"));
+  }
+  if (options_.exports_to_keep.value_or(1) <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "exporter '", name_, "': `exports_to_keep`, if provided, must be a positive number. Got ",
+        *options_.exports_to_keep));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> SavedModelExporter::Write(EstimatorBase& estimator,
+                                                      const std::string& export_path,
+                                                      const std::string& checkpoint_path) const {
+  EST_RETURN_IF_ERROR(Validate());
+  EST_ASSIGN_OR_RETURN(std::string exported,
+                       estimator.ExportSavedModel(export_path, options_.serving_input_receiver_fn,
+                                                  {.assets = options_.assets,
+                                                   .assets_extra = options_.assets_extra,
+                                                   .as_text = options_.as_text,
+                                                   .checkpoint_path = checkpoint_path}));
+  if (options_.exports_to_keep.has_value())
+    DeleteOldExports(export_path, *options_.exports_to_keep);
+  return exported;
+}
+
+FinalExporter::FinalExporter(Options options)
+    : SavedModelExporter(std::move(options.name),
+                         {.serving_input_receiver_fn = std::move(options.serving_input_receiver_fn),
+                          .assets = std::move(options.assets),
+                          .assets_extra = std::move(options.assets_extra),
+                          .as_text = options.as_text,
+                          .exports_to_keep = std::nullopt}) {}
+
+absl::StatusOr<std::optional<std::string>> FinalExporter::Export(EstimatorBase& estimator,
+                                                                 const std::string& export_path,
+                                                                 const std::string& checkpoint_path,
+                                                                 const EvalResult& /*eval_result*/,
+                                                                 bool is_the_final_export) {
+  if (!is_the_final_export) return std::nullopt;
+  LOG(INFO) << "Performing the final export in the end of training.";
+  EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
+  return exported;
+}
+
+LatestExporter::LatestExporter(Options options)
+    : SavedModelExporter(std::move(options.name),
+                         {.serving_input_receiver_fn = std::move(options.serving_input_receiver_fn),
+                          .assets = std::move(options.assets),
+                          .assets_extra = std::move(options.assets_extra),
+                          .as_text = options.as_text,
+                          .exports_to_keep = options.exports_to_keep}) {}
+
+absl::StatusOr<std::optional<std::string>> LatestExporter::Export(
+    EstimatorBase& estimator, const std::string& export_path, const std::string& checkpoint_path,
+    const EvalResult& /*eval_result*/, bool /*is_the_final_export*/) {
+  EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
+  return exported;
+}
+
+absl::StatusOr<bool> LossSmaller(const EvalResult& best, const EvalResult& current) {
+  EST_ASSIGN_OR_RETURN(const double best_loss, LossOf(best, "best_eval_result"));
+  EST_ASSIGN_OR_RETURN(const double current_loss, LossOf(current, "current_eval_result"));
+  return current_loss < best_loss || (std::isnan(best_loss) && !std::isnan(current_loss));
+}
+
+BestExporter::BestExporter(Options options)
+    : SavedModelExporter(std::move(options.name),
+                         {.serving_input_receiver_fn = std::move(options.serving_input_receiver_fn),
+                          .assets = std::move(options.assets),
+                          .assets_extra = std::move(options.assets_extra),
+                          .as_text = options.as_text,
+                          .exports_to_keep = options.exports_to_keep}),
+      event_file_pattern_(std::move(options.event_file_pattern)),
+      compare_fn_(std::move(options.compare_fn)) {}
+
+absl::Status BestExporter::Validate() const {
+  EST_RETURN_IF_ERROR(SavedModelExporter::Validate());
+  if (compare_fn_ != nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("exporter '", name(), "': `compare_fn` must not be null"));
+}
+
+absl::StatusOr<std::optional<std::string>> BestExporter::Export(EstimatorBase& estimator,
+                                                                const std::string& export_path,
+                                                                const std::string& checkpoint_path,
+                                                                const EvalResult& eval_result,
+                                                                bool /*is_the_final_export*/) {
+  EST_RETURN_IF_ERROR(Validate());
+  if (model_dir_ != estimator.model_dir()) {
+    model_dir_ = estimator.model_dir();
+    best_.reset();
+    // Without an export, a better result from before is of no use: there must be one export.
+    if (HasExports(export_path)) {
+      EST_ASSIGN_OR_RETURN(best_, BestOfEventFiles(*model_dir_, eval_result.global_step()));
+    }
+  }
+  if (best_.has_value()) {
+    EST_ASSIGN_OR_RETURN(const bool better, compare_fn_(*best_, eval_result));
+    if (!better) return std::nullopt;
+  }
+  LOG(INFO) << "Performing best model export.";
+  EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
+  best_ = eval_result;
+  return exported;
+}
+
+absl::StatusOr<std::optional<EvalResult>> BestExporter::BestOfEventFiles(
+    const std::string& model_dir, int64_t current_step) const {
+  if (!event_file_pattern_.has_value()) return std::nullopt;
+  const std::string pattern = JoinPath(model_dir, *event_file_pattern_);
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> paths, Glob(pattern));
+  std::optional<EvalResult> best;
+  for (const std::string& path : paths) {
+    EST_ASSIGN_OR_RETURN(const std::vector<SummaryRecord> records, ReadEventFile(path));
+    std::map<int64_t, std::map<std::string, double>> results;
+    for (const SummaryRecord& record : records) {
+      if (record.kind == SummaryRecord::Kind::kScalar)
+        results[record.step][record.tag] = record.scalar;
+    }
+    // The evaluation that is exported now has written its event already.
+    results.erase(current_step);
+    for (const auto& [step, scalars] : results) {
+      if (scalars.count(kLoss) == 0) continue;  // written by a hook, not by Evaluate
+      EvalResult result = ResultOfScalars(step, scalars);
+      bool better = true;
+      if (best.has_value()) {
+        EST_ASSIGN_OR_RETURN(better, compare_fn_(*best, result));
+      }
+      if (better) best = std::move(result);
+    }
+  }
+  if (best.has_value()) {
+    LOG(INFO) << "exporter '" << name() << "': the best result so far is of step "
+              << best->global_step() << ": " << best->ToString();
+  } else {
+    LOG(WARNING) << "exporter '" << name() << "': no earlier result in " << pattern
+                 << ", so this one is exported; event_file_pattern should match the event files of "
+                    "EvalDir(EvalSpec.name)";
+  }
+  return best;
+}
+
+}  // namespace estimator

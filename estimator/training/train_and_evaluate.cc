@@ -1,0 +1,254 @@
+#include "estimator/training/train_and_evaluate.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "estimator/base/interrupt.h"
+#include "estimator/base/path.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/checkpoints_iterator.h"
+#include "estimator/checkpoint/load.h"
+#include "estimator/training/early_stopping.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr double kPollSecs = 1;
+
+absl::Status ValidateExporters(const Exporters& exporters) {
+  std::vector<std::string> names;
+  for (const auto& exporter : exporters) {
+    if (exporter == nullptr) return absl::InvalidArgumentError("an exporter of EvalSpec is null");
+    names.push_back(exporter->name());
+  }
+  const std::set<std::string> unique(names.begin(), names.end());
+  if (unique.count("") > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("An Exporter cannot have a name that is empty. All exporter names: '",
+                     absl::StrJoin(names, "', '"), "'"));
+  }
+  if (unique.size() != names.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("`exporters` must have unique names. All exporter names: '",
+                     absl::StrJoin(names, "', '"), "'"));
+  }
+  for (const auto& exporter : exporters) EST_RETURN_IF_ERROR(exporter->Validate());
+  return absl::OkStatus();
+}
+
+absl::Status Validate(const TrainAndEvaluateCall& call) {
+  std::vector<std::string> wrong;
+  if (call.train == nullptr) wrong.emplace_back("TrainSpec.input_fn must be given");
+  if (call.evaluate == nullptr) wrong.emplace_back("EvalSpec.input_fn must be given");
+  if (call.max_steps.value_or(1) <= 0)
+    wrong.push_back(absl::StrCat("Must specify max_steps > 0, given: ", *call.max_steps));
+  if (call.eval_steps.value_or(1) <= 0)
+    wrong.push_back(absl::StrCat("Must specify steps > 0, given: ", *call.eval_steps));
+  if (!(call.start_delay_secs >= 0)) {
+    wrong.push_back(
+        absl::StrCat("Must specify start_delay_secs >= 0, given: ", call.start_delay_secs));
+  }
+  if (!(call.throttle_secs >= 0))
+    wrong.push_back(absl::StrCat("Must specify throttle_secs >= 0, given: ", call.throttle_secs));
+  if (!wrong.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat("TrainAndEvaluate: ", absl::StrJoin(wrong, "; ")));
+  return ValidateExporters(call.exporters);
+}
+
+std::string ExportPath(const TrainAndEvaluateCall& call, const Exporter& exporter) {
+  return JoinPath(call.estimator.model_dir(), "export", exporter.name());
+}
+
+bool ReachedMaxSteps(const TrainAndEvaluateCall& call, int64_t step) {
+  return call.max_steps.has_value() && step >= *call.max_steps;
+}
+
+// Evaluates the newest checkpoint and gives it to the exporters.
+absl::Status EvaluateAndExport(const TrainAndEvaluateCall& call, TrainAndEvaluateResult& result) {
+  EST_ASSIGN_OR_RETURN(EvalResult evaluated, call.evaluate());
+  result.export_results.clear();
+  const bool is_the_final_export = ReachedMaxSteps(call, evaluated.global_step());
+  for (const auto& exporter : call.exporters) {
+    absl::StatusOr<std::optional<std::string>> exported =
+        exporter->Export(call.estimator, ExportPath(call, *exporter), evaluated.checkpoint_path,
+                         evaluated, is_the_final_export);
+    if (!exported.ok())
+      return Annotate(exported.status(), absl::StrCat("exporter '", exporter->name(), "'"));
+    result.export_results.push_back(*std::move(exported));
+  }
+  result.eval_result = std::move(evaluated);
+  return absl::OkStatus();
+}
+
+// Evaluates the checkpoints that a training in this process writes.
+class EvaluationListener : public CheckpointSaverListener {
+ public:
+  explicit EvaluationListener(const TrainAndEvaluateCall& call)
+      : call_(&call),
+        timer_({.every_steps = std::nullopt, .every_secs = call.throttle_secs}, call.clock) {}
+
+  absl::Status Begin() override {
+    timer_.Reset();
+    is_first_save_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> AfterSave(Session& session, int64_t global_step) override {
+    if (call_ == nullptr) return false;
+    // A training that starts from first values saves them, and nothing has been learned by then.
+    if (std::exchange(is_first_save_, false) && session.restored_step() < 0) return false;
+    if (InterruptRequested()) return false;
+    if (!timer_.ShouldTriggerForStep(global_step)) {
+      LOG(INFO) << "Skip the current checkpoint eval due to throttle secs (" << call_->throttle_secs
+                << " secs).";
+      return false;
+    }
+    EST_RETURN_IF_ERROR(Evaluate(global_step));
+    return false;
+  }
+
+  absl::Status End(Session&, int64_t global_step) override {
+    if (call_ == nullptr || InterruptRequested() || timer_.last_triggered_step() == global_step)
+      return absl::OkStatus();
+    return Evaluate(global_step);
+  }
+
+  // A CheckpointSaverHook of the user's may keep this listener: it then does nothing more.
+  TrainAndEvaluateResult Finish() {
+    call_ = nullptr;
+    return std::move(result_);
+  }
+
+ private:
+  absl::Status Evaluate(int64_t global_step) {
+    timer_.UpdateLastTriggeredStep(global_step);
+    const absl::Status status = EvaluateAndExport(*call_, result_);
+    // The training loop sees the interrupt too. It stops and says where the steps are saved.
+    if (absl::IsCancelled(status) && InterruptRequested()) return absl::OkStatus();
+    return status;
+  }
+
+  const TrainAndEvaluateCall* call_;  // null after Finish
+  SecondOrStepTimer timer_;
+  bool is_first_save_ = true;
+  TrainAndEvaluateResult result_;
+};
+
+// Whether the evaluation and the exports of `step`, the last one of an earlier process, are done.
+absl::StatusOr<bool> WasEvaluated(const TrainAndEvaluateCall& call, int64_t step) {
+  EST_ASSIGN_OR_RETURN(const auto metrics, ReadEvalMetrics(call.estimator.EvalDir(call.eval_name)));
+  return metrics.count(step) > 0 &&
+         std::all_of(call.exporters.begin(), call.exporters.end(),
+                     [&](const auto& exporter) { return HasExports(ExportPath(call, *exporter)); });
+}
+
+// After a training that had nothing to do: evaluates what an earlier process left out.
+absl::Status EvaluateIfLeftOut(const TrainAndEvaluateCall& call, TrainAndEvaluateResult& result) {
+  EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, call.estimator.LatestCheckpoint());
+  if (!latest.has_value()) return absl::OkStatus();
+  EST_ASSIGN_OR_RETURN(const int64_t step, LoadGlobalStep(*latest));
+  if (!ReachedMaxSteps(call, step)) return absl::OkStatus();
+  EST_ASSIGN_OR_RETURN(const bool done, WasEvaluated(call, step));
+  if (done) return absl::OkStatus();
+  LOG(INFO) << *latest << " has max_steps, but was not evaluated and exported before";
+  return EvaluateAndExport(call, result);
+}
+
+void LogStart(const RunConfig& config) {
+  std::optional<int64_t> secs = config.save_checkpoints_secs;
+  if (!secs.has_value() && !config.save_checkpoints_steps.has_value())
+    secs = RunConfig::kDefaultSaveCheckpointsSecs;
+  const auto text = [](const std::optional<int64_t>& value) {
+    return value.has_value() ? absl::StrCat(*value) : "None";
+  };
+  LOG(INFO) << "Start train and evaluate loop. The evaluate will happen after every checkpoint. "
+               "Checkpoint frequency is determined based on RunConfig arguments: "
+               "save_checkpoints_steps "
+            << text(config.save_checkpoints_steps) << " or save_checkpoints_secs " << text(secs)
+            << ".";
+}
+
+absl::StatusOr<TrainAndEvaluateResult> TrainAndEvaluateHere(const TrainAndEvaluateCall& call) {
+  LogStart(call.estimator.config());
+  const auto listener = std::make_shared<EvaluationListener>(call);
+  TrainOptions options = call.train_options;
+  options.saving_listeners.push_back(listener);
+  const absl::Status trained = call.train(options);
+  TrainAndEvaluateResult result = listener->Finish();
+  EST_RETURN_IF_ERROR(trained);
+  if (!result.eval_result.has_value()) {
+    EST_RETURN_IF_ERROR(EvaluateIfLeftOut(call, result));
+  } else if (call.max_steps.has_value() &&
+             !ReachedMaxSteps(call, result.eval_result->global_step())) {
+    LOG(INFO) << "Training stopped at step " << result.eval_result->global_step()
+              << ", before max_steps (" << *call.max_steps
+              << "), so no exporter was asked for the final export";
+  }
+  return result;
+}
+
+// Sleeps in short pieces, so that an interrupt ends it.
+void Sleep(const TrainAndEvaluateCall& call, double seconds) {
+  for (double left = seconds; left > 0 && !InterruptRequested(); left -= kPollSecs) {
+    const double piece = std::min(left, kPollSecs);
+    call.sleep ? call.sleep(piece) : absl::SleepFor(absl::Seconds(piece));
+  }
+}
+
+absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvaluateCall& call) {
+  const int64_t task_id = call.estimator.task().task_id;
+  if (task_id > 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "For distributed training, there can only be one `evaluator` task (with task id 0). Given "
+        "task id ",
+        task_id));
+  }
+  if (call.start_delay_secs > 0)
+    LOG(INFO) << "Waiting " << call.start_delay_secs << " secs before starting eval.";
+  Sleep(call, call.start_delay_secs);
+  CheckpointsIterator checkpoints(call.estimator.model_dir(),
+                                  {.min_interval_secs = call.throttle_secs,
+                                   .poll_secs = kPollSecs,
+                                   .now_secs = call.clock,
+                                   .sleep = call.sleep});
+  TrainAndEvaluateResult result;
+  while (const std::optional<std::string> checkpoint = checkpoints.Next()) {
+    // Evaluate takes the newest checkpoint, which may be newer than the one that was found.
+    if (result.eval_result.has_value() && result.eval_result->checkpoint_path == *checkpoint)
+      continue;
+    EST_RETURN_IF_ERROR(EvaluateAndExport(call, result));
+    const int64_t step = result.eval_result->global_step();
+    if (!ReachedMaxSteps(call, step)) continue;
+    LOG(INFO) << "Exiting evaluation, global_step=" << step
+              << " >= train max_steps=" << *call.max_steps;
+    return result;
+  }
+  return absl::CancelledError("interrupted while waiting for checkpoints to evaluate");
+}
+
+absl::StatusOr<TrainAndEvaluateResult> TrainOnly(const TrainAndEvaluateCall& call) {
+  LOG(INFO) << "TF_CONFIG: this task, " << call.estimator.task().task_type
+            << ", trains; a task `evaluator` evaluates and exports its checkpoints";
+  EST_RETURN_IF_ERROR(call.train(call.train_options));
+  return TrainAndEvaluateResult();
+}
+
+}  // namespace
+
+absl::StatusOr<TrainAndEvaluateResult> RunTrainAndEvaluate(const TrainAndEvaluateCall& call) {
+  EST_RETURN_IF_ERROR(Validate(call));
+  const TaskConfig& task = call.estimator.task();
+  if (task.task_type == "evaluator") return EvaluateContinuously(call);
+  if (task.cluster_spec.empty() || task.task_type == "master") return TrainAndEvaluateHere(call);
+  return TrainOnly(call);
+}
+
+}  // namespace estimator
