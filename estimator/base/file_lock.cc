@@ -2,6 +2,7 @@
 
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/string_view.h>
 #include <absl/strings/strip.h>
 #include <absl/time/clock.h>
 #include <absl/time/time.h>
@@ -12,6 +13,7 @@
 
 #include <array>
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "estimator/base/fault_injection.h"
@@ -53,7 +55,7 @@ absl::StatusOr<int> OpenLockFile(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FileLock>> FileLock::TryLock(absl::string_view path) {
+absl::StatusOr<std::unique_ptr<FileLock>> FileLock::TryLock(StringArg path) {
   EST_ASSIGN_OR_RETURN(const int fd, OpenLockFile(std::string(path)));
   absl::Cleanup close = [fd] { ::close(fd); };
   // flock(2) and not fcntl(2): a POSIX lock is lost when any descriptor of the file is closed, and

@@ -5,10 +5,10 @@
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
-#include <absl/strings/string_view.h>
 
 #include <memory>
-#include <string>
+
+#include "estimator/base/string_arg.h"
 
 namespace estimator {
 
@@ -22,7 +22,7 @@ class FileLock {
   // "process 1234 on host server1, since 2024-05-01 12:30:00 CEST"; UNIMPLEMENTED if the file
   // system has no locks; errors of opening the file, such as PERMISSION_DENIED, or
   // FAILED_PRECONDITION on a read-only file system.
-  static absl::StatusOr<std::unique_ptr<FileLock>> TryLock(absl::string_view path);
+  static absl::StatusOr<std::unique_ptr<FileLock>> TryLock(StringArg path);
 
   ~FileLock();
   FileLock(const FileLock&) = delete;

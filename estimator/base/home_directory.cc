@@ -9,7 +9,7 @@
 
 namespace estimator {
 
-std::string ExpandHome(absl::string_view path) {
+std::string ExpandHome(StringArg path) {
   if (path != "~" && !absl::StartsWith(path, "~/")) return std::string(path);
   const char* home = getenv("HOME");
   if (home == nullptr || *home == '\0') {

@@ -102,7 +102,7 @@ ExpandFn WithSeed(std::function<absl::StatusOr<Dataset>(const Element&)> fn) {
 
 }  // namespace
 
-Dataset Dataset::FromTensorSlices(Element arrays, absl::string_view name) {
+Dataset Dataset::FromTensorSlices(Element arrays, StringArg name) {
   return Dataset(SlicesNode(std::move(arrays), absl::StrCat("Slices", DataName(name)),
                             name.empty() ? "FromTensorSlices" : std::string(name)));
 }

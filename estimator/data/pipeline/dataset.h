@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/data/pipeline/element.h"
 #include "estimator/data/pipeline/random_stream.h"
 
@@ -99,7 +100,7 @@ class [[nodiscard]] Dataset {
   // One element for each row of axis 0. All arrays must have the same number of rows.
   //   name: of the data, such as "MNIST". A run that continues with data of another name is an
   //   error. Without names, data of the same size are not told apart.
-  static Dataset FromTensorSlices(Element arrays, absl::string_view name = "");
+  static Dataset FromTensorSlices(Element arrays, StringArg name = "");
   static Dataset FromTensors(Element element);       // one element
   static Dataset Range(int64_t begin, int64_t end);  // i64 scalars
   // The elements of a user's generator, which is called with the index 0, 1, ... The dataset ends
