@@ -20,6 +20,7 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <list>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -220,23 +221,23 @@ bool IsSet(const char* flag) {
   std::exit(code == 0 || help ? 0 : kUsageExitCode);
 }
 
-// A copy of the command line in which `~/` at the beginning of a path is expanded. A shell leaves
-// it in --model_dir=~/run. gflags keeps pointers into the arguments, so the copy lives until the
-// process ends.
-std::vector<char*>& ExpandHomeInArguments(int argc, char** argv) {
-  static auto* const texts = new std::vector<std::string>;
-  static auto* const pointers = new std::vector<char*>;
-  texts->clear();
-  pointers->clear();
-  for (int i = 0; i < argc; ++i) {
-    const absl::string_view argument = argv[i];
-    const size_t equals = absl::StartsWith(argument, "-") ? argument.find('=') : 0;
+// The command line with `~/` at the beginning of a path expanded. A shell leaves it in
+// --model_dir=~/run.
+std::vector<char*> ExpandHomeInArguments(int argc, char** argv) {
+  // The texts live until the process ends, as those of argv do: gflags and glog keep pointers.
+  static auto* const expanded = new std::list<std::string>;
+  std::vector<char*> arguments(argv, argv + argc);
+  for (char*& argument : arguments) {
+    const absl::string_view text = argument;
+    const size_t equals = absl::StartsWith(text, "-") ? text.find('=') : 0;
     const size_t path = equals == 0 || equals == absl::string_view::npos ? 0 : equals + 1;
-    texts->push_back(absl::StrCat(argument.substr(0, path), ExpandHome(argument.substr(path))));
+    const std::string expanded_path = ExpandHome(text.substr(path));
+    if (expanded_path == text.substr(path)) continue;
+    expanded->push_back(absl::StrCat(text.substr(0, path), expanded_path));
+    argument = expanded->back().data();
   }
-  for (std::string& text : *texts) pointers->push_back(text.data());
-  pointers->push_back(nullptr);
-  return *pointers;
+  arguments.push_back(nullptr);
+  return arguments;
 }
 
 // The same for flags that a --flagfile or the environment set.
@@ -284,7 +285,8 @@ void GoWhereTheUserIs() {
 }
 
 int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, int error_exit_code) {
-  argv = ExpandHomeInArguments(argc, argv).data();
+  std::vector<char*> expanded = ExpandHomeInArguments(argc, argv);
+  argv = expanded.data();
   if (HelpRequested(argc, argv, takes_arguments)) {
     PrintHelp(argv[0]);
     return 0;
