@@ -84,19 +84,19 @@ class Fuser {
   bool PathAround(int from, int to) {
     ++stamp_;
     const int lowest = *std::min_element(members_[from].begin(), members_[from].end());
-    std::vector<int> stack;
+    // Breadth first: in an unrolled network a path, if there is one, is mostly short.
+    std::vector<int> queue;
     const auto push_inputs = [&](int n) {
       for (const Value& input : at(n).inputs) {
         if (Reach(input.node) < lowest) continue;  // does not depend on any member of `from`
-        if (std::exchange(At(seen_, input.node), stamp_) != stamp_) stack.push_back(input.node);
+        if (std::exchange(At(seen_, input.node), stamp_) != stamp_) queue.push_back(input.node);
       }
     };
     for (const int n : members_[to]) push_inputs(n);
     // A member of `to` that reads `from` directly is not a path through another node.
-    std::erase_if(stack, [&](int n) { return At(group_, n) == from || At(group_, n) == to; });
-    while (!stack.empty()) {
-      const int n = stack.back();
-      stack.pop_back();
+    std::erase_if(queue, [&](int n) { return At(group_, n) == from || At(group_, n) == to; });
+    for (size_t next = 0; next < queue.size(); ++next) {
+      const int n = queue[next];
       const int group = At(group_, n);
       if (group == to) continue;
       if (group < 0) {

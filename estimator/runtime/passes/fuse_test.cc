@@ -232,10 +232,15 @@ TEST_F(FuseTest, ManyGroupsTakeTimeInProportionToTheirNumber) {
   const auto seconds = [](int num_groups) {
     ModuleBuilder b;
     Value x = b.Feed({4, 4});
+    std::vector<Value> steps;
     for (int i = 0; i < num_groups; ++i) {
       x = b.Op("MatMul", {x, x}, {4, 4});
       x = b.Op("Tanh", {b.Op("Neg", {b.Op("Exp", {x}, {4, 4})}, {4, 4})}, {4, 4});
+      steps.push_back(x);
     }
+    // As the gradient does: backwards, each step reads what it was forwards.
+    for (; !steps.empty(); steps.pop_back())
+      x = b.Op("Mul", {b.Op("MatMul", {x, x}, {4, 4}), steps.back()}, {4, 4});
     b.Fetch(x);
     const std::clock_t start = std::clock();  // of this process: other ones do not count
     FuseElementwise(b.module, kFastest);
