@@ -28,6 +28,20 @@ void HostFunctions(const Tensor& x) {
 
 absl::StatusOr<Dataset> TrainInput(const EstimatorParams&);
 
+// A generator in the function would start anew in a resumed run.
+void MapFunctions(const Dataset& dataset) {
+  const auto counting = [n = 0](const Element& element) mutable -> absl::StatusOr<Element> {
+    return ++n > 3 ? absl::StatusOr<Element>(absl::OutOfRangeError("three")) : element;
+  };
+  const Dataset mapped = dataset.Map(counting);  // error: Map: the function changes its captures
+}
+
+void Gradients(const Tensor& x) {
+  const auto same = [](const Tensor& in) { return in; };
+  const auto two = [](const Tensor& dy, int) { return dy; };
+  CustomGradient(same, two)(x);  // error: CustomGradient: backward takes (const Tensor& dy), or
+}
+
 void DroppedResults(const Dataset& dataset, const Tensor& loss, Estimator<>& estimator) {
   dataset.Shuffle(10);                         // error: ignoring returned value
   Dataset::Range(0, 10);                       // error: ignoring returned value

@@ -24,10 +24,11 @@ using EvalMetrics = HostMetrics;
 
 // The optional fields of every mode.
 struct TPUEstimatorSpecOptions {
-  // A function that runs on the host after every step, for example to write summaries, and its
-  // tensors, in the forms of EvalMetrics with Arrays for Tensors:
+  // A function that runs on the host in every step, before the updates of the step take effect, and
+  // its tensors, in the forms of EvalMetrics with Arrays for Tensors:
   //   HostCall{[](const Array& step, const Array& loss) { ... }, {step, loss}}
   // It returns an absl::Status, or nothing. Its tensors need a batch axis: reshape a scalar to [1].
+  // Summaries need no host_call: summary::Scalar works on replicas.
   std::optional<HostCall> host_call = std::nullopt;
   std::function<Scaffold()> scaffold_fn = nullptr;
   Hooks training_hooks = {}, evaluation_hooks = {}, prediction_hooks = {};

@@ -22,6 +22,10 @@ Dataset Stream() {
   });
 }
 absl::StatusOr<Element> Same(const Element& element) { return element; }
+absl::StatusOr<Element> Draw(const Element& element, RandomStream& random) {
+  random();
+  return element;
+}
 absl::StatusOr<bool> IsOdd(const Element& element) {
   return element.features.begin()->second.data<int64_t>()[0] % 2 == 1;
 }
@@ -46,6 +50,9 @@ const std::vector<Dataset>& Pipelines() {
         list->push_back(std::move(pipeline));
       }
     }
+    // At the end, because the first byte of an input is an index.
+    list->push_back(Indexed().Map(Draw).Repeat(2).Batch(3));
+    list->push_back(Stream().Map(Draw, {.num_parallel_calls = 2}).Shuffle(4));
     return list;
   }();
   return *all;

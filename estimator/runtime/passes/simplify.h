@@ -1,5 +1,6 @@
 // Simplify: rewrites that make a node cheaper or free, with the same value up to rounding.
 //   Identity(x), StopGradient(x), Cast to x's own dtype, AddN of one     -> x
+//   IdentityN(x, y, ...)                                                 -> x, y, ...
 //   AddN of two                                                          -> AddV2
 //   ExpandDims, Squeeze, Reshape and chains of them                      -> one Reshape, or x
 //   Transpose by the identity, Transpose of the inverse Transpose        -> x
