@@ -111,7 +111,7 @@ TEST_F(ExportTest, AVariableThatOnlyPredictionHasIsNamedWithItsMode) {
   auto estimator = Trained(std::move(options));
   const auto dir = estimator.ExperimentalExportAllSavedModels(
       Base(), {{Mode::kEval, supervised_}, {Mode::kPredict, raw_}});
-  EXPECT_THAT(dir, ErrorHas("exporting mode infer"));
+  EXPECT_THAT(dir, ErrorHas("exporting mode predict"));
   EXPECT_THAT(dir, ErrorHas("extra"));
   EXPECT_FALSE(FileExists(Base()));
 }
@@ -256,7 +256,7 @@ TEST_F(ExportTest, ModesThatRestoreAVariableFromDifferentNamesAreNotExportedToge
       Base(), {{Mode::kTrain, supervised_}, {Mode::kPredict, raw_}});
   EXPECT_THAT(dir, StatusIs(absl::StatusCode::kInvalidArgument,
                             AllOf(HasSubstr("'dense/bias'"), HasSubstr("mode train"),
-                                  HasSubstr("mode infer"), HasSubstr("export infer alone"))));
+                                  HasSubstr("mode predict"), HasSubstr("export predict alone"))));
   EXPECT_FALSE(FileExists(Base()));
 }
 
@@ -350,7 +350,7 @@ TEST_F(ExportTest, WithoutACheckpointOrAReceiverNothingIsWritten) {
   EXPECT_THAT(dir,
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("Couldn't find trained model at")));
   EXPECT_THAT(fresh.ExportSavedModel(Base(), nullptr),
-              ErrorHas("the input receiver of mode infer must be given"));
+              ErrorHas("the input receiver of mode predict must be given"));
   EXPECT_THAT(fresh.ExperimentalExportAllSavedModels(Base(), {}), ErrorHas("No valid modes"));
   EXPECT_FALSE(FileExists(Base()));
 }

@@ -8,9 +8,9 @@ namespace estimator {
 
 enum class Mode { kTrain, kEval, kPredict };
 
-// The strings of tf.estimator.ModeKeys.
+// The names of tf.estimator.ModeKeys, for messages. The string of ModeKeys.PREDICT is "infer".
 inline absl::string_view ModeName(Mode mode) {
-  return mode == Mode::kTrain ? "train" : mode == Mode::kEval ? "eval" : "infer";
+  return mode == Mode::kTrain ? "train" : mode == Mode::kEval ? "eval" : "predict";
 }
 
 }  // namespace estimator

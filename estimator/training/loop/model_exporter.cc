@@ -240,7 +240,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
     const std::vector<ExportPass>& passes, const ExportSavedModelOptions& options) {
   if (receivers.empty()) {
     return absl::InvalidArgumentError(
-        "No valid modes for exporting found: give an input receiver for train, eval or infer");
+        "No valid modes for exporting found: give an input receiver for train, eval or predict");
   }
   SavedModelContents contents = {.meta_graphs = {},
                                  .variables = nullptr,
@@ -273,7 +273,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
   if (exported.empty()) {
     return absl::InvalidArgumentError(
         "nothing to export: one of export_to_cpu and export_to_tpu must be true, and a TPU graph "
-        "is written for the mode infer only");
+        "is written for the mode predict only");
   }
   std::vector<ExportedMode> modes;
   for (const Exported& one : exported) {
@@ -306,7 +306,7 @@ absl::StatusOr<FrozenGraph> ModelExporter::WriteFrozenGraph(
       const std::shared_ptr<VariableStore> variables,
       LoadVariables(options.checkpoint_path, {{.graph = *model.built.graph,
                                                .scaffold = builder.Of(model.built).scaffold,
-                                               .name = "infer"}}));
+                                               .name = "predict"}}));
   EST_ASSIGN_OR_RETURN(FrozenGraph frozen, FreezeGraph(model, *variables, options.signature_key));
   EST_RETURN_IF_ERROR(WriteFileAtomically(path, frozen.graph_def));
   return frozen;
@@ -325,7 +325,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> ModelExporter::MakePredictor(
       std::shared_ptr<VariableStore> variables,
       LoadVariables(options.checkpoint_path, {{.graph = *model.built.graph,
                                                .scaffold = builder.Of(model.built).scaffold,
-                                               .name = "infer"}}));
+                                               .name = "predict"}}));
   EST_ASSIGN_OR_RETURN(std::unique_ptr<const ServableSignature> signature,
                        MakeModelFnSignature(std::move(model), options.signature_key, builder.fn(),
                                             options.batch_sizes));
