@@ -92,6 +92,10 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
   const absl::Status found = FileSize(directory).status();
   if (absl::IsNotFound(found)) return std::nullopt;
   EST_RETURN_IF_ERROR(found);
+  if (!IsDirectory(directory)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(directory, " is a file, not a directory of checkpoints"));
+  }
   Prefixes candidates;
   Prefixes problems;
   auto state = GetCheckpointState(directory);

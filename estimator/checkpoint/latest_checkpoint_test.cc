@@ -44,6 +44,14 @@ TEST_F(LatestCheckpointTest, NoDirectoryAndAnEmptyOneHaveNone) {
   EXPECT_TRUE(warnings_.empty());
 }
 
+TEST_F(LatestCheckpointTest, AFileIsNoDirectoryOfCheckpoints) {
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("file"), "text"));
+  EXPECT_THAT(LatestCheckpoint(dir_.File("file")),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("is a file, not a dir")));
+  EXPECT_THAT(LatestCheckpoint(dir_.File("file/below")),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("Not a directory")));
+}
+
 TEST_F(LatestCheckpointTest, IsTheOneThatTheStateFileNames) {
   SaveSteps({5, 10});
   EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
