@@ -18,6 +18,7 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
+#include "estimator/ops/matrix_gradients.h"
 #include "estimator/ops/scan.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/ops/slicing.h"
@@ -30,9 +31,6 @@ using Grads = std::vector<Tensor>;
 Tensor Output(const Node& node, int output) {
   return Tensor(node.input(0).graph(), const_cast<Node*>(&node), output);
 }
-
-Tensor MulT(const Tensor& a, const Tensor& b) { return MatMul(a, b, {.transpose_b = true}); }
-Tensor TMul(const Tensor& a, const Tensor& b) { return MatMul(a, b, {.transpose_a = true}); }
 
 // Columns [begin, end) of every matrix.
 Tensor Columns(const Tensor& x, int64_t begin, int64_t end) {

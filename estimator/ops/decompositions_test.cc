@@ -21,6 +21,10 @@
 namespace estimator {
 namespace {
 
+Tensor Floats(const Shape& shape, std::initializer_list<float> values) {
+  return Constant(shape, values);
+}
+
 using testing::CheckGradients;
 using ::testing::DoubleNear;
 using testing::Doubles;
@@ -82,12 +86,12 @@ TEST_F(DecompositionsTest, SvdIsTheProductOfItsFactors) {
 }
 
 TEST_F(DecompositionsTest, SingularValuesAreInDescendingOrder) {
-  EXPECT_THAT(Doubles(Svd(Constant({2, 2}, {3, 0, 0, -4})).s),
+  EXPECT_THAT(Doubles(Svd(Floats({2, 2}, {3, 0, 0, -4})).s),
               Pointwise(DoubleNear(1e-5), {4.0, 3.0}));
 }
 
 TEST_F(DecompositionsTest, EigenvaluesAreInAscendingOrder) {
-  const Tensor x = Constant({2, 2}, {2, 99, 1, 2});  // the upper triangle is not read
+  const Tensor x = Floats({2, 2}, {2, 99, 1, 2});  // the upper triangle is not read
   EXPECT_THAT(Doubles(SelfAdjointEig(x).e), Pointwise(DoubleNear(1e-5), {1.0, 3.0}));
   EXPECT_THAT(Doubles(SelfAdjointEigvals(x)), Pointwise(DoubleNear(1e-5), {1.0, 3.0}));
   const Tensor r = Random({2, 4, 4}), symmetric = MulT(r, r);

@@ -14,6 +14,7 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
+#include "estimator/ops/matrix_gradients.h"
 #include "estimator/ops/scan.h"
 #include "estimator/ops/shape_ops.h"
 
@@ -25,9 +26,6 @@ using Grads = std::vector<Tensor>;
 Tensor Output(const Node& node, int output) {
   return Tensor(node.input(0).graph(), const_cast<Node*>(&node), output);
 }
-
-Tensor MulT(const Tensor& a, const Tensor& b) { return MatMul(a, b, {.transpose_b = true}); }
-Tensor TMul(const Tensor& a, const Tensor& b) { return MatMul(a, b, {.transpose_a = true}); }
 
 // [...] -> [..., 1, 1].
 Tensor AsFactor(const Tensor& x) { return Reshape(x, MatrixShape(x.shape(), 1, 1)); }

@@ -19,6 +19,10 @@
 namespace estimator {
 namespace {
 
+Tensor Floats(const Shape& shape, std::initializer_list<float> values) {
+  return Constant(shape, values);
+}
+
 using testing::CheckGradients;
 using ::testing::DoubleNear;
 using testing::Doubles;
@@ -39,17 +43,17 @@ Tensor PositiveDefinite(const Tensor& x) {
 }
 
 TEST_F(LinearSolveTest, CholeskyReadsTheLowerTriangle) {
-  const Tensor x = Constant({2, 2}, {4, 99, 2, 5});
+  const Tensor x = Floats({2, 2}, {4, 99, 2, 5});
   EXPECT_THAT(Doubles(Cholesky(x)), ElementsAre(2, 0, 1, 2));
 }
 
 TEST_F(LinearSolveTest, CholeskySolveSolvesTheSystemOfTheFactoredMatrix) {
-  const Tensor l = Constant({2, 2}, {2, 0, 1, 2});  // of [[4, 2], [2, 5]]
-  EXPECT_THAT(Doubles(CholeskySolve(l, Constant({2, 1}, {8, 12}))), ElementsAre(1, 2));
+  const Tensor l = Floats({2, 2}, {2, 0, 1, 2});  // of [[4, 2], [2, 5]]
+  EXPECT_THAT(Doubles(CholeskySolve(l, Floats({2, 1}, {8, 12}))), ElementsAre(1, 2));
 }
 
 TEST_F(LinearSolveTest, InverseSolutionAndDeterminantAreThoseByHand) {
-  const Tensor a = Constant({2, 2}, {1, 2, 3, 4}), b = Constant({2, 1}, {5, 11});
+  const Tensor a = Floats({2, 2}, {1, 2, 3, 4}), b = Floats({2, 1}, {5, 11});
   EXPECT_THAT(Doubles(MatrixInverse(a)), Pointwise(DoubleNear(1e-5), {-2.0, 1.0, 1.5, -0.5}));
   EXPECT_THAT(Doubles(MatrixInverse(a, {.adjoint = true})),
               Pointwise(DoubleNear(1e-5), {-2.0, 1.5, 1.0, -0.5}));
@@ -63,29 +67,29 @@ TEST_F(LinearSolveTest, InverseSolutionAndDeterminantAreThoseByHand) {
 }
 
 TEST_F(LinearSolveTest, TriangularSolveReadsOneTriangleAndBroadcasts) {
-  const Tensor a = Constant({2, 2}, {2, 7, 1, 4}), b = Constant({2, 2, 1}, {2, 9, 4, 6});
+  const Tensor a = Floats({2, 2}, {2, 7, 1, 4}), b = Floats({2, 2, 1}, {2, 9, 4, 6});
   EXPECT_THAT(Doubles(MatrixTriangularSolve(a, b)), ElementsAre(1, 2, 2, 1));
-  EXPECT_THAT(Doubles(MatrixTriangularSolve(a, Constant({2, 1}, {16, 8}), {.lower = false})),
+  EXPECT_THAT(Doubles(MatrixTriangularSolve(a, Floats({2, 1}, {16, 8}), {.lower = false})),
               ElementsAre(1, 2));
-  EXPECT_THAT(Doubles(MatrixTriangularSolve(a, Constant({2, 1}, {4, 8}), {.adjoint = true})),
+  EXPECT_THAT(Doubles(MatrixTriangularSolve(a, Floats({2, 1}, {4, 8}), {.adjoint = true})),
               ElementsAre(1, 2));
-  EXPECT_THAT(Doubles(MatrixTriangularSolve(a, Constant({2, 1}, {2, 15}),
-                                            {.lower = false, .adjoint = true})),
-              ElementsAre(1, 2));
+  EXPECT_THAT(
+      Doubles(MatrixTriangularSolve(a, Floats({2, 1}, {2, 15}), {.lower = false, .adjoint = true})),
+      ElementsAre(1, 2));
 }
 
 TEST_F(LinearSolveTest, LeastSquaresFitsALineAndTakesTheSmallestSolution) {
   // The points (0, 1), (1, 3), (2, 5) are on the line 1 + 2 t.
-  const Tensor a = Constant({3, 2}, {1, 0, 1, 1, 1, 2}), b = Constant({3, 1}, {1, 3, 5});
+  const Tensor a = Floats({3, 2}, {1, 0, 1, 1, 1, 2}), b = Floats({3, 1}, {1, 3, 5});
   for (const bool fast : {true, false}) {
     EXPECT_THAT(Doubles(MatrixSolveLs(a, b, {.fast = fast})),
                 Pointwise(DoubleNear(1e-4), {1.0, 2.0}));
     EXPECT_THAT(
-        Doubles(MatrixSolveLs(Constant({1, 2}, {3, 4}), Constant({1, 1}, {25}), {.fast = fast})),
+        Doubles(MatrixSolveLs(Floats({1, 2}, {3, 4}), Floats({1, 1}, {25}), {.fast = fast})),
         Pointwise(DoubleNear(1e-4), {3.0, 4.0}));
   }
   EXPECT_THAT(
-      Doubles(MatrixSolveLs(Constant({1, 1}, {2}), Constant({1, 1}, {6}), {.l2_regularizer = 2})),
+      Doubles(MatrixSolveLs(Floats({1, 1}, {2}), Floats({1, 1}, {6}), {.l2_regularizer = 2})),
       Pointwise(DoubleNear(1e-5), {2.0}));
 }
 
@@ -93,14 +97,14 @@ TEST_F(LinearSolveTest, LeastSquaresFitsALineAndTakesTheSmallestSolution) {
 std::string StepError(const Tensor& fetch) { return Eval(fetch).status().ToString(); }
 
 TEST_F(LinearSolveTest, SingularMatricesFailTheStepWithTensorFlowsMessage) {
-  const Tensor zero = Zeros({2, 2}), one = Constant({2, 2, 2}, {1, 0, 0, 1, 1, 1, 1, 1});
+  const Tensor zero = Zeros({2, 2}), one = Floats({2, 2, 2}, {1, 0, 0, 1, 1, 1, 1, 1});
   EXPECT_THAT(StepError(MatrixInverse(zero)), HasSubstr("Input is not invertible."));
   EXPECT_THAT(StepError(MatrixInverse(one)), HasSubstr("It is matrix 1 of 2."));
   EXPECT_THAT(StepError(MatrixSolve(zero, Zeros({2, 1}))),
               HasSubstr("Input matrix is not invertible."));
   EXPECT_THAT(StepError(MatrixSolveLs(zero, Zeros({2, 1}))),
               HasSubstr("Input matrix was rank deficient or ill-conditioned."));
-  EXPECT_THAT(StepError(Cholesky(Constant({2, 2}, {1, 2, 2, 1}))),
+  EXPECT_THAT(StepError(Cholesky(Floats({2, 2}, {1, 2, 2, 1}))),
               HasSubstr("Cholesky decomposition was not successful."));
 }
 

@@ -57,10 +57,10 @@ TEST_F(TraceTest, EveryInstructionOfAStepIsTimed) {
 
 TEST(OpTable, HasTheLargestTotalFirst) {
   Trace trace;
-  trace.events = {{.op = "Pow", .duration_us = 100, .reference = true},
-                  {.op = "MatMul", .duration_us = 250},
-                  {.op = "Pow", .duration_us = 50, .reference = true},
-                  {.op = "Pow", .duration_us = 100}};
+  trace.events = {{.name = "a", .op = "Pow", .duration_us = 100, .reference = true},
+                  {.name = "a", .op = "MatMul", .duration_us = 250},
+                  {.name = "a", .op = "Pow", .duration_us = 50, .reference = true},
+                  {.name = "a", .op = "Pow", .duration_us = 100}};
   EXPECT_EQ(OpTable(trace, 2),
             "share  time a step  runs a step  kernel     op\n"
             " 50.0%     0.125 ms          0.5  fast       MatMul\n"

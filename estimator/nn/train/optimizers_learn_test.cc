@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(All, LearningTest,
                                            Of<ProximalAdagrad>("ProximalAdagrad"),
                                            Of<AdamWeightDecay>("AdamWeightDecay", 0.1),
                                            Of<Adafactor>("Adafactor", 0.3), Of<LARS>("LARS", 50),
-                                           Of<LAMB>("LAMB", 0.1), Of<AdaBelief>("AdaBelief", 0.1)),
+                                           Of<LAMB>("LAMB", 0.1), Of<AdaBelief>("AdaBelief", 0.3)),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

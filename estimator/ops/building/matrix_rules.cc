@@ -1,14 +1,9 @@
 #include "estimator/ops/building/matrix_rules.h"
 
-#include <cstdint>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/graph/graph.h"
-#include "estimator/ops/building/builder.h"
 
 namespace estimator {
 
@@ -40,21 +35,6 @@ Shape MatrixShape(const Shape& batch, int64_t rows, int64_t columns) {
   shape.push_back(rows);
   shape.push_back(columns);
   return shape;
-}
-
-Tensor TransposeMatrix(const Tensor& x) {
-  std::vector<int64_t> perm(static_cast<size_t>(x.rank()));
-  std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-  return OpBuilder("Transpose", "matrix_transpose").Input(x).Ints("perm", perm).Build();
-}
-
-Tensor HalveDiagonal(const Tensor& x) {
-  const Tensor half = OpBuilder("Mul", "half_diagonal")
-                          .Input(AddOp("MatrixDiagPart", {x}))
-                          .Const("half", Array::Scalar(0.5f).Cast(x.dtype()))
-                          .Build();
-  return AddOp("Sub", {x, AddOp("MatrixDiag", {half})});
 }
 
 }  // namespace estimator

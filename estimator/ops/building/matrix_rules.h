@@ -1,11 +1,12 @@
-// Shape checks and small functions that the ops of linear algebra share. Only for ops.
+// Shape checks that the ops of linear algebra share. Only for ops.
 #ifndef ESTIMATOR_OPS_BUILDING_MATRIX_RULES_H_
 #define ESTIMATOR_OPS_BUILDING_MATRIX_RULES_H_
+
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/tensor_spec.h"
-#include "estimator/graph/tensor.h"
 
 namespace estimator {
 
@@ -18,11 +19,6 @@ absl::Status CheckSquareMatrices(const TensorSpec& spec, absl::string_view what)
 Shape BatchAxes(const Shape& shape);
 // `batch` followed by rows and columns.
 Shape MatrixShape(const Shape& batch, int64_t rows, int64_t columns);
-
-// x with its last two axes exchanged.
-Tensor TransposeMatrix(const Tensor& x);
-// x with its diagonals halved.
-Tensor HalveDiagonal(const Tensor& x);
 
 }  // namespace estimator
 
