@@ -73,7 +73,8 @@ TEST_F(GraphDefTest, DTypesOfInputsAndLengthsOfListsAreAttributes) {
 
 TEST_F(GraphDefTest, AnIdentityNHasAListOfDTypes) {
   IdentityN({Placeholder(DType::kFloat32, {2}), Placeholder(DType::kInt64, {})}, "copies");
-  const auto& types = Find("copies").attr().at("T").list();
+  const proto::NodeDef node = Find("copies");
+  const auto& types = node.attr().at("T").list();
   ASSERT_EQ(types.type_size(), 2);
   EXPECT_EQ(types.type(0), proto::DT_FLOAT);
   EXPECT_EQ(types.type(1), proto::DT_INT64);
