@@ -20,7 +20,7 @@ import sys
 
 ROOTS = ["estimator/estimator.h", "tpu/tpu_estimator.h"]
 SUFFIXES = ("Options", "Config", "Settings", "Feature")
-OTHERS = {"Cadence", "Element", "HostCall", "Scaffold", "VocabInfo"}
+OTHERS = {"Cadence", "EarlyStoppingCadence", "Element", "EvalSpec", "HostCall", "Scaffold", "TrainSpec", "VocabInfo"}
 # Structs that users do not write.
 INTERNAL = {"estimator::BuildOptions", "estimator::ImportOptions", "estimator::StepRunner::Options",
             "estimator::tpu::ShardedStrategyOptions", "estimator::tpu::TPUEstimatorSettings"}
@@ -183,7 +183,8 @@ def structs():
 
 
 def cpp_name(struct):
-    return re.sub(r"\b(TPUEstimator|Estimator)::", r"\1<>::", struct.name)
+    name = re.sub(r"\b(TPUEstimator|Estimator)::", r"\1<>::", struct.name)
+    return re.sub(r"\b(EvalSpec|TrainSpec)$", r"\1<>", name)
 
 
 def page():
