@@ -53,7 +53,7 @@ TEST_F(GatherTest, EveryBatchHasItsOwnIndices) {
 
 TEST_F(GatherTest, NamesTheIndexThatIsOutOfRange) {
   const absl::Status status = Eval(Gather(Constant({1, 2}), Constant({0, 2}))).status();
-  EXPECT_THAT(status, ErrorHas("indices[1] = 2 is not in [0, 2); the table is 'Const', i32 [2]"));
+  EXPECT_THAT(status, ErrorHas("indices[1] = 2 is not in [0, 2)"));
 }
 
 TEST_F(GatherNdTest, ReadsByRowsOfIndices) {
