@@ -61,6 +61,8 @@ struct BatchAnalysis {
 struct BatchRoot {
   std::string what;  // "output 'y' of signature 'serving_default'": the same for all graphs
   Tensor tensor;
+  // The initial value of a variable. A checkpoint replaces it.
+  bool initial_value = false;
 };
 
 struct SizedGraph {
