@@ -23,7 +23,8 @@ Output CreateModel(const Features& features, bool is_training, const Tensor& lab
       GetVariable("output_bias", {params.num_labels}, {.initializer = initializers::Zeros()});
   const VariableScope scope("loss");
   Output output;
-  const Tensor pooled = Dropout(model.pooled_output, config.hidden_dropout_prob, is_training);
+  const Tensor pooled = layers::Dropout(
+      model.pooled_output, {.rate = config.hidden_dropout_prob, .training = is_training});
   output.logits = OutputLayer(pooled, weights, bias);
   output.probabilities = Softmax(output.logits);
   if (!label_ids.valid()) return output;

@@ -58,7 +58,7 @@ class Builder {
     return layers::LayerNorm(x, {.begin_norm_axis = -1, .name = "LayerNorm"});
   }
   Tensor HiddenDropout(const Tensor& x) {
-    return Dropout(x, config_.hidden_dropout_prob, is_training_);
+    return layers::Dropout(x, {.rate = config_.hidden_dropout_prob, .training = is_training_});
   }
 
   Tensor Embeddings(Variable* table) {
@@ -99,7 +99,8 @@ class Builder {
     const Tensor scores = MatMul(query, key, {.transpose_b = true}) *
                           static_cast<float>(1 / std::sqrt(head_size));  // [N, heads, S, S]
     const Tensor probabilities =
-        Dropout(Softmax(scores + mask), config_.attention_probs_dropout_prob, is_training_);
+        layers::Dropout(Softmax(scores + mask),
+                        {.rate = config_.attention_probs_dropout_prob, .training = is_training_});
     const Tensor context = Transpose(MatMul(probabilities, value), {0, 2, 1, 3});
     return Reshape(context, {-1, config_.hidden_size});
   }
@@ -145,11 +146,6 @@ Activation HiddenActivation(const BertConfig& config) {
   if (config.hidden_act == "relu") return Relu;
   if (config.hidden_act == "tanh") return estimator::Tanh;
   return nullptr;
-}
-
-Tensor Dropout(const Tensor& x, double rate, bool is_training) {
-  if (rate == 0 || !is_training) return x;
-  return layers::Dropout(x, {.rate = rate, .training = true});
 }
 
 Tensor OutputLayer(const Tensor& x, const Variable& weights, const Variable& bias) {

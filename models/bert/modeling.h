@@ -44,8 +44,6 @@ BertModel BuildBertModel(const BertConfig& config, bool is_training, const BertI
 // Parts that the heads of both tasks share.
 Initializer CreateInitializer(const BertConfig& config);
 Activation HiddenActivation(const BertConfig& config);
-// x if the rate is 0 or if not training, else layers::Dropout.
-Tensor Dropout(const Tensor& x, double rate, bool is_training);
 // x * transpose(weights) + bias.
 //   x: f32 [N, H].  weights: [C, H].  bias: [C].  Returns f32 [N, C].
 Tensor OutputLayer(const Tensor& x, const Variable& weights, const Variable& bias);
