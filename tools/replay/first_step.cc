@@ -99,6 +99,14 @@ Array Mean(const std::vector<Array>& values) {
   return mean.Cast(values[0].dtype());
 }
 
+// Whether axis 0 of a replica's tensor is its part of the batch.
+//   recorded: the shape of the tensor in a run without replicas. If its axis 0 is as long as the
+//   replica's, it is another axis, such as the time of a recurrent network.
+bool IsSplitByExamples(const Tensor& tensor, int64_t batch_size, const Shape& recorded) {
+  if (tensor.rank() == 0 || tensor.dim(0) == 0 || tensor.dim(0) % batch_size != 0) return false;
+  return recorded.rank() == 0 || recorded.dim(0) != tensor.dim(0);
+}
+
 }  // namespace
 
 absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, const StepInput& input,
@@ -121,9 +129,9 @@ absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, cons
   const Outfeed outfeed = [&](int64_t, const StepFetches& fetches) {
     for (const auto& [tensor, name] : forward) {
       const std::vector<Array> values = FetchOfReplicas(fetches, step.Fetch(tensor));
-      const bool by_examples =
-          tensor.rank() > 0 && tensor.dim(0) > 0 && tensor.dim(0) % model.batch_size == 0;
-      if (values.size() > 1 && !by_examples) {
+      EST_ASSIGN_OR_RETURN(const Array recorded,
+                           reference.Expected(absl::StrCat("forward/", name)));
+      if (values.size() > 1 && !IsSplitByExamples(tensor, model.batch_size, recorded.shape())) {
         result.notes.push_back(absl::StrCat("forward tensor ", tensor.name(),
                                             " is not split by examples: left out on shards"));
         continue;
