@@ -117,7 +117,7 @@ TEST(Npy, AFileIsSavedAndLoaded) {
   const TempDir dir;
   EST_ASSERT_OK(SaveNpy(dir.File("x.npy"), Array::Strings({"a", "bcd"})));
   EST_ASSERT_OK_AND_ASSIGN(const Array array, LoadNpy(dir.File("x.npy")));
-  EXPECT_EQ(array.TypeString(), "string [2]");
+  EXPECT_EQ(array.TypeString(), "str [2]");
   EXPECT_THAT(array.values<std::string>(), ElementsAre("a", "bcd"));
 }
 

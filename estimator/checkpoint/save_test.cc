@@ -22,7 +22,7 @@ TEST(SaveVariables, WritesACheckpointThatTheReadersRead) {
   std::vector<std::string> names;
   for (const auto& [name, spec] : *ListVariables(prefix))
     names.push_back(name + " " + spec.ToString());
-  EXPECT_THAT(names, ElementsAre("dense/kernel f32 [1,2]", "vocabulary string [2]"));
+  EXPECT_THAT(names, ElementsAre("dense/kernel f32 [1,2]", "vocabulary str [2]"));
   EST_ASSERT_OK_AND_ASSIGN(const Array kernel, LoadVariable(prefix, "dense/kernel"));
   EXPECT_THAT(kernel.values<float>(), ElementsAre(3, 4));
   EST_ASSERT_OK_AND_ASSIGN(const Array words, LoadVariable(prefix, "vocabulary"));
