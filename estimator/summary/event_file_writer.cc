@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
@@ -35,6 +36,7 @@ Cache& GetCache() {
 // What the writer of a directory begins with.
 struct Beginning {
   std::optional<int64_t> start_step;
+  absl::Time started = absl::InfinitePast();  // when StartEventSession was called
   struct Checkpoint {
     int64_t step = 0;
     std::string path;
@@ -74,6 +76,15 @@ std::string NewPath(absl::string_view directory, absl::string_view suffix) {
   return path;
 }
 
+// Whether an event file of the directory was written after `time`.
+bool WasWrittenSince(absl::string_view directory, absl::Time time) {
+  const auto paths = Glob(JoinPath(directory, "*.tfevents.*"));
+  if (!paths.ok()) return false;
+  return std::any_of(paths->begin(), paths->end(), [time](const std::string& path) {
+    return absl::UnixEpoch() + absl::Seconds(FileModifiedTimeSeconds(path).value_or(0)) > time;
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(StringArg directory,
@@ -94,11 +105,16 @@ absl::StatusOr<std::shared_ptr<EventFileWriter>> EventFileWriter::ForDirectory(
   const std::lock_guard<std::mutex> lock(cache_mutex);
   std::shared_ptr<EventFileWriter>& entry = GetCache()[std::string(directory)];
   if (entry != nullptr) return entry;
-  EST_ASSIGN_OR_RETURN(entry, Open(directory));
   const auto found = GetBeginnings().find(std::string(directory));
-  if (found == GetBeginnings().end()) return entry;
-  const Beginning beginning = std::move(found->second);
+  if (found == GetBeginnings().end()) {
+    EST_ASSIGN_OR_RETURN(entry, Open(directory));
+    return entry;
+  }
+  Beginning beginning = std::move(found->second);
   GetBeginnings().erase(found);
+  // Readers would discard what another process, such as an evaluator, has written meanwhile.
+  if (WasWrittenSince(directory, beginning.started)) beginning.start_step.reset();
+  EST_ASSIGN_OR_RETURN(entry, Open(directory));
   if (beginning.start_step) entry->StartSession(*beginning.start_step);
   if (beginning.checkpoint) {
     EST_RETURN_IF_ERROR(entry->AddSessionLog(SessionStatus::kCheckpoint, beginning.checkpoint->step,
@@ -112,7 +128,8 @@ void StartEventSession(StringArg directory, int64_t global_step) {
   if (const auto writer = CachedWriter(std::string(directory))) {
     writer->StartSession(global_step);
   } else {
-    GetBeginnings()[std::string(directory)] = {.start_step = global_step, .checkpoint = {}};
+    GetBeginnings()[std::string(directory)] = {
+        .start_step = global_step, .started = absl::Now(), .checkpoint = {}};
   }
 }
 

@@ -68,6 +68,10 @@ StatusOrRange<std::vector<SummaryRecord>> ReadEventFile(StringArg path) {
 
 StatusOrRange<std::vector<SummaryRecord>> ReadEventDirectory(StringArg directory) {
   EST_ASSIGN_OR_RETURN(const auto paths, Glob(JoinPath(directory, "*.tfevents.*")));
+  return ReadEventFiles(paths);
+}
+
+StatusOrRange<std::vector<SummaryRecord>> ReadEventFiles(const std::vector<std::string>& paths) {
   std::vector<SummaryRecord> records;
   for (const std::string& path : paths) {
     EST_RETURN_IF_ERROR(ReadEvents(path, /*discard=*/true, &records));

@@ -34,6 +34,8 @@ StatusOrRange<std::vector<SummaryRecord>> ReadEventFile(StringArg path);
 // is no such directory or no event file. Errors: those of the file system.
 // Source: TensorBoard 2.15 event_accumulator.EventAccumulator, with purge_orphaned_data.
 StatusOrRange<std::vector<SummaryRecord>> ReadEventDirectory(StringArg directory);
+// The same for files in this order.
+StatusOrRange<std::vector<SummaryRecord>> ReadEventFiles(const std::vector<std::string>& paths);
 
 // The scalars of ReadEventDirectory: step -> tag -> scalar. A later value of the same step and tag
 // replaces the earlier one. Source: TF 2.15 tf_estimator early_stopping.read_eval_metrics, which

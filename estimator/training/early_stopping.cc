@@ -26,8 +26,10 @@ Cadence CadenceOf(const EarlyStoppingCadence& options) {
 
 class StopOnPredicateHook : public SessionRunHook {
  public:
-  StopOnPredicateHook(std::function<absl::StatusOr<bool>()> should_stop_fn,
-                      const EarlyStoppingCadence& options)
+  // Whether to stop at this global_step.
+  using ShouldStopFn = std::function<absl::StatusOr<bool>(int64_t global_step)>;
+
+  StopOnPredicateHook(ShouldStopFn should_stop_fn, const EarlyStoppingCadence& options)
       : should_stop_fn_(std::move(should_stop_fn)),
         cadence_(CadenceOf(options)),
         timer_(cadence_, options.clock) {}
@@ -43,7 +45,7 @@ class StopOnPredicateHook : public SessionRunHook {
   absl::Status AfterRun(RunContext& context, const RunValues& values) override {
     if (!timer_.ShouldTriggerForStep(values.global_step)) return absl::OkStatus();
     timer_.UpdateLastTriggeredStep(values.global_step);
-    EST_ASSIGN_OR_RETURN(const bool stop, should_stop_fn_());
+    EST_ASSIGN_OR_RETURN(const bool stop, should_stop_fn_(values.global_step));
     if (stop) {
       LOG(INFO) << "Requesting early stopping at global step " << values.global_step;
       context.RequestStop();
@@ -52,7 +54,7 @@ class StopOnPredicateHook : public SessionRunHook {
   }
 
  private:
-  const std::function<absl::StatusOr<bool>()> should_stop_fn_;
+  const ShouldStopFn should_stop_fn_;
   const Cadence cadence_;
   SecondOrStepTimer timer_;
 };
@@ -67,13 +69,15 @@ bool IsBetter(Better better, double value, double than) {
 // The values of one metric in the evaluations: step -> value.
 using History = std::map<int64_t, double>;
 
+// Leaves out evaluations of steps after global_step: they are of an earlier training, which was
+// further when this one went back to one of its checkpoints.
 absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::string& metric_name,
-                                    int64_t min_steps) {
+                                    int64_t min_steps, int64_t global_step) {
   EST_ASSIGN_OR_RETURN(const auto results, ReadEvalMetrics(eval_dir));
   History history;
   std::set<std::string> others;
   for (const auto& [step, metrics] : results) {
-    if (step < min_steps) continue;
+    if (step < min_steps || step > global_step) continue;
     const auto found = metrics.find(metric_name);
     if (found != metrics.end()) history[step] = found->second;
     for (const auto& [name, value] : metrics) others.insert(name);
@@ -93,14 +97,15 @@ std::shared_ptr<SessionRunHook> HistoryHook(const EstimatorBase& estimator,
                                             std::function<bool(const History&)> decide) {
   const std::string eval_dir = options.eval_dir.value_or(estimator.EvalDir());
   auto should_stop = [eval_dir, metric = std::string(metric_name), min_steps = options.min_steps,
-                      decide = std::move(decide)]() -> absl::StatusOr<bool> {
-    EST_ASSIGN_OR_RETURN(const History history, ReadHistory(eval_dir, metric, min_steps));
+                      decide = std::move(decide)](int64_t global_step) -> absl::StatusOr<bool> {
+    EST_ASSIGN_OR_RETURN(const History history,
+                         ReadHistory(eval_dir, metric, min_steps, global_step));
     return decide(history);
   };
-  return MakeEarlyStoppingHook(estimator, std::move(should_stop),
-                               {.run_every_secs = options.run_every_secs,
-                                .run_every_steps = options.run_every_steps,
-                                .clock = options.clock});
+  return std::make_shared<StopOnPredicateHook>(
+      std::move(should_stop), EarlyStoppingCadence{.run_every_secs = options.run_every_secs,
+                                                   .run_every_steps = options.run_every_steps,
+                                                   .clock = options.clock});
 }
 
 std::shared_ptr<SessionRunHook> ThresholdHook(const EstimatorBase& estimator,
@@ -151,7 +156,11 @@ std::shared_ptr<SessionRunHook> NoImprovementHook(const EstimatorBase& estimator
 std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(
     const EstimatorBase& /*estimator*/, std::function<absl::StatusOr<bool>()> should_stop_fn,
     const EarlyStoppingCadence& options) {
-  return std::make_shared<StopOnPredicateHook>(std::move(should_stop_fn), options);
+  StopOnPredicateHook::ShouldStopFn fn;
+  if (should_stop_fn != nullptr) {
+    fn = [should_stop = std::move(should_stop_fn)](int64_t) { return should_stop(); };
+  }
+  return std::make_shared<StopOnPredicateHook>(std::move(fn), options);
 }
 
 std::shared_ptr<SessionRunHook> StopIfHigherHook(const EstimatorBase& estimator,

@@ -36,9 +36,11 @@ class EarlyStoppingTest : public ::testing::Test {
     Write("accuracy", {{1000, 0.5f}, {2000, 0.6f}, {3000, 0.7f}, {3500, 0.69f}});
     Write("loss", {{1000, 0.8f}, {2000, 0.7f}, {3000, 0.4f}, {3500, 0.41f}});
   }
-  // Whether the hook stops in the first run.
-  static absl::StatusOr<bool> Stops(const std::shared_ptr<SessionRunHook>& hook) {
+  // Whether the hook stops in the first run, which ends at `step`.
+  static absl::StatusOr<bool> Stops(const std::shared_ptr<SessionRunHook>& hook,
+                                    int64_t step = 4000) {
     FakeSession session;
+    session.step = step - 1;
     EST_RETURN_IF_ERROR(session.Start(*hook));
     EST_RETURN_IF_ERROR(session.Run(*hook));
     return session.stop_requested;
@@ -92,6 +94,14 @@ TEST_F(EarlyStoppingTest, ReadsTheFolderOfANamedEvaluation) {
   EXPECT_FALSE(*Stops(StopIfLowerHook(estimator_, "loss", 0.5)));
   EXPECT_TRUE(*Stops(
       StopIfLowerHook(estimator_, "loss", 0.5, {.eval_dir = estimator_.EvalDir("validation")})));
+}
+
+// After going back to an earlier checkpoint, the evaluations of the later ones are still on disk.
+TEST_F(EarlyStoppingTest, EvaluationsOfLaterStepsDoNotCount) {
+  WriteHistories();
+  EXPECT_TRUE(*Stops(StopIfNoDecreaseHook(estimator_, "loss", 500), 3500));
+  EXPECT_FALSE(*Stops(StopIfNoDecreaseHook(estimator_, "loss", 500), 3001));
+  EXPECT_FALSE(*Stops(StopIfLowerHook(estimator_, "loss", 0.5), 2001));
 }
 
 TEST_F(EarlyStoppingTest, ANaNIsNoBestValue) {

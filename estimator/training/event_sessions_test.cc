@@ -131,6 +131,22 @@ TEST_F(EventSessionsTest, AnEvaluationOfAnOlderCheckpointDiscardsNothing) {
   EXPECT_THAT(Shown("mae", "eval"), ElementsAre(40, 20));
 }
 
+TEST_F(EventSessionsTest, EvaluationsThatAnotherProcessWritesMeanwhileAreShown) {
+  EST_ASSERT_OK(NewProcess().Train(Endless, MaxSteps(40)));
+  EST_ASSERT_OK(NewProcess().Evaluate(Once));
+  EST_ASSERT_OK(CloseAllEventFileWriters());
+  Estimator<TinyParams> estimator = NewProcess();
+  EST_ASSERT_OK(estimator.Train(Endless, MaxSteps(60)));
+  {
+    const auto other = EventFileWriter::Open(dir_.File("eval"), ".of_evaluator");
+    EST_ASSERT_OK(other);
+    EST_ASSERT_OK((*other)->AddScalar("mae", 1, 50));
+    EST_ASSERT_OK((*other)->Flush());
+  }
+  EST_ASSERT_OK(estimator.Evaluate(Once));
+  EXPECT_THAT(Shown("mae", "eval"), ::testing::UnorderedElementsAre(40, 50, 60));
+}
+
 // Fixed bug: the last events stayed in memory when the process ended.
 TEST_F(EventSessionsTest, TheSpeedIsOnDiskWithoutSummaries) {
   EST_ASSERT_OK(NewProcess(/*save_summary_steps=*/0).Train(Endless, MaxSteps(15)));

@@ -168,25 +168,23 @@ absl::StatusOr<std::optional<EvalResult>> BestExporter::BestOfEventFiles(
   if (!event_file_pattern_.has_value()) return std::nullopt;
   const std::string pattern = JoinPath(model_dir, *event_file_pattern_);
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> paths, Glob(pattern));
+  EST_ASSIGN_OR_RETURN(const std::vector<SummaryRecord> records, ReadEventFiles(paths));
+  std::map<int64_t, std::map<std::string, double>> results;
+  for (const SummaryRecord& record : records) {
+    if (record.kind == SummaryRecord::Kind::kScalar)
+      results[record.step][record.tag] = record.scalar;
+  }
+  // The evaluation that is exported now has written its event already.
+  results.erase(current_step);
   std::optional<EvalResult> best;
-  for (const std::string& path : paths) {
-    EST_ASSIGN_OR_RETURN(const std::vector<SummaryRecord> records, ReadEventFile(path));
-    std::map<int64_t, std::map<std::string, double>> results;
-    for (const SummaryRecord& record : records) {
-      if (record.kind == SummaryRecord::Kind::kScalar)
-        results[record.step][record.tag] = record.scalar;
+  for (const auto& [step, scalars] : results) {
+    if (scalars.count(kLoss) == 0) continue;  // written by a hook, not by Evaluate
+    EvalResult result = ResultOfScalars(step, scalars);
+    bool better = true;
+    if (best.has_value()) {
+      EST_ASSIGN_OR_RETURN(better, compare_fn_(*best, result));
     }
-    // The evaluation that is exported now has written its event already.
-    results.erase(current_step);
-    for (const auto& [step, scalars] : results) {
-      if (scalars.count(kLoss) == 0) continue;  // written by a hook, not by Evaluate
-      EvalResult result = ResultOfScalars(step, scalars);
-      bool better = true;
-      if (best.has_value()) {
-        EST_ASSIGN_OR_RETURN(better, compare_fn_(*best, result));
-      }
-      if (better) best = std::move(result);
-    }
+    if (better) best = std::move(result);
   }
   if (best.has_value()) {
     LOG(INFO) << "exporter '" << name() << "': the best result so far is of step "

@@ -9,10 +9,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "estimator/base/file.h"
+#include "estimator/base/file_system.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/checkpoints_iterator.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/early_stopping.h"
 #include "glog/logging.h"
@@ -71,6 +74,11 @@ bool ReachedMaxSteps(const TrainAndEvaluateCall& call, int64_t step) {
   return call.max_steps.has_value() && step >= *call.max_steps;
 }
 
+// A file beside the exporters' folders: the step whose exports are complete.
+std::string ExportedStepPath(const TrainAndEvaluateCall& call) {
+  return JoinPath(call.estimator.model_dir(), "export", ".exported_step");
+}
+
 // Evaluates the newest checkpoint and gives it to the exporters.
 absl::Status EvaluateAndExport(const TrainAndEvaluateCall& call, TrainAndEvaluateResult& result) {
   EST_ASSIGN_OR_RETURN(EvalResult evaluated, call.evaluate());
@@ -83,6 +91,11 @@ absl::Status EvaluateAndExport(const TrainAndEvaluateCall& call, TrainAndEvaluat
     if (!exported.ok())
       return Annotate(exported.status(), absl::StrCat("exporter '", exporter->name(), "'"));
     result.export_results.push_back(*std::move(exported));
+  }
+  if (!call.exporters.empty()) {
+    const std::string path = ExportedStepPath(call);
+    EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));
+    EST_RETURN_IF_ERROR(WriteFileAtomically(path, absl::StrCat(evaluated.global_step(), "\n")));
   }
   result.eval_result = std::move(evaluated);
   return absl::OkStatus();
@@ -145,9 +158,12 @@ class EvaluationListener : public CheckpointSaverListener {
 // Whether the evaluation and the exports of `step`, the last one of an earlier process, are done.
 absl::StatusOr<bool> WasEvaluated(const TrainAndEvaluateCall& call, int64_t step) {
   EST_ASSIGN_OR_RETURN(const auto metrics, ReadEvalMetrics(call.estimator.EvalDir(call.eval_name)));
-  return metrics.count(step) > 0 &&
-         std::all_of(call.exporters.begin(), call.exporters.end(),
-                     [&](const auto& exporter) { return HasExports(ExportPath(call, *exporter)); });
+  if (metrics.count(step) == 0) return false;
+  if (call.exporters.empty()) return true;
+  const absl::StatusOr<std::string> exported = ReadFile(ExportedStepPath(call));
+  if (absl::IsNotFound(exported.status())) return false;
+  EST_RETURN_IF_ERROR(exported.status());
+  return *exported == absl::StrCat(step, "\n");
 }
 
 // After a training that had nothing to do: evaluates what an earlier process left out.
@@ -224,7 +240,13 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
     // Evaluate takes the newest checkpoint, which may be newer than the one that was found.
     if (result.eval_result.has_value() && result.eval_result->checkpoint_path == *checkpoint)
       continue;
-    EST_RETURN_IF_ERROR(EvaluateAndExport(call, result));
+    const absl::Status evaluated = EvaluateAndExport(call, result);
+    if (absl::IsNotFound(evaluated) && CheckpointModifiedTimeSeconds(*checkpoint) == 0) {
+      LOG(WARNING) << *checkpoint << " was deleted before it was exported; the next one follows ("
+                   << evaluated.message() << ")";
+      continue;
+    }
+    EST_RETURN_IF_ERROR(evaluated);
     const int64_t step = result.eval_result->global_step();
     if (!ReachedMaxSteps(call, step)) continue;
     LOG(INFO) << "Exiting evaluation, global_step=" << step
@@ -237,7 +259,10 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
 absl::StatusOr<TrainAndEvaluateResult> TrainOnly(const TrainAndEvaluateCall& call) {
   LOG(INFO) << "TF_CONFIG: this task, " << call.estimator.task().task_type
             << ", trains; a task `evaluator` evaluates and exports its checkpoints";
-  EST_RETURN_IF_ERROR(call.train(call.train_options));
+  // The listener makes Train refuse a RunConfig without checkpoints: the evaluator needs them.
+  TrainOptions options = call.train_options;
+  options.saving_listeners.push_back(std::make_shared<CheckpointSaverListener>());
+  EST_RETURN_IF_ERROR(call.train(options));
   return TrainAndEvaluateResult();
 }
 

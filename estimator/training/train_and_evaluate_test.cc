@@ -12,6 +12,7 @@
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/early_stopping.h"
 #include "estimator/training/testing/tiny_model.h"
@@ -47,6 +48,8 @@ class RecordingExporter : public Exporter {
     steps.push_back(step);
     if (before_export) before_export(step);
     if (step == fails_at) return absl::UnavailableError("the disk is gone");
+    if (CheckpointModifiedTimeSeconds(checkpoint_path) == 0)
+      return absl::NotFoundError("as an exporter that reads the checkpoint");
     if (is_the_final_export) ++num_finals;
     const std::string dir = JoinPath(export_path, absl::StrCat(1400000000 + step));
     EST_RETURN_IF_ERROR(CreateDirectories(dir));
@@ -294,7 +297,6 @@ TEST_F(TrainAndEvaluateTest, ARestartDoesTheFinalExportThatAKillPrevented) {
                          {.input_fn = EvalInput, .exporters = {exporter_}, .throttle_secs = 600}),
         StatusIs(absl::StatusCode::kUnavailable, HasSubstr("the disk is gone")));
   }
-  EST_ASSERT_OK(RemoveDirectoryRecursively(dir_.File("m/export")));
   exporter_->fails_at = -1;
   exporter_->steps.clear();
   for (int i = 0; i < 2; ++i) {
@@ -380,6 +382,37 @@ TEST_F(TaskTest, AChiefTrainsOnlyAndAMasterEvaluatesToo) {
   EST_ASSERT_OK(
       TrainAndEvaluate(master, {.input_fn = Shuffled, .max_steps = 20}, Evaluated(exporter_)));
   EXPECT_THAT(exporter_->steps, ElementsAre(20));
+}
+
+TEST_F(TaskTest, AChiefWithoutCheckpointsIsRefused) {
+  SetTask("chief");
+  auto options = Options();
+  options.config.save_checkpoints_steps = std::nullopt;
+  options.config.disable_checkpoints = true;
+  Estimator<TinyParams> chief(options);
+  EXPECT_THAT(
+      TrainAndEvaluate(chief, {.input_fn = Shuffled, .max_steps = 10}, Evaluated(exporter_)),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("There should be a CheckpointSaverHook")));
+}
+
+TEST_F(TaskTest, AnEvaluatorContinuesAfterACheckpointThatWasDeletedBeforeItsExport) {
+  auto options = Options();
+  options.config.keep_checkpoint_max = 1;
+  Estimator<TinyParams> trainer(options);
+  SetTask("evaluator");
+  Estimator<TinyParams> evaluator(options);
+  TrainAndEvaluateCall call = MakeTrainAndEvaluateCall(
+      evaluator, {.input_fn = Shuffled, .max_steps = 20}, Evaluated(exporter_));
+  call.sleep = [](double) {};
+  EST_ASSERT_OK(trainer.Train(Shuffled, Steps(10)));
+  exporter_->before_export = [&](int64_t step) {
+    if (step == 10) EST_EXPECT_OK(trainer.Train(Shuffled, Steps(10)));
+  };
+  const auto result = RunTrainAndEvaluate(call);
+  EST_ASSERT_OK(result);
+  EXPECT_THAT(exporter_->steps, ElementsAre(10, 20));
+  EXPECT_EQ(result->eval_result->global_step(), 20);
 }
 
 // Behaviours H5, H6.

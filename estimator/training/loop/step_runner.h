@@ -79,9 +79,10 @@ class StepRunner {
     // ends the run.
     std::function<absl::Status(const StepRun&)> on_run = nullptr;
   };
-  // Runs up to `num_steps` steps, and stops after the current one if a signal asks for it: asks the hooks for their tensors, compiles the step if any of
-  // them is new, runs, calls host_call, and gives the hooks the results of the last step. AfterRun
-  // is not called if the input ended before the first step.
+  // Asks the hooks for their tensors, compiles the step if any of them is new, and runs up to
+  // `num_steps` steps. A signal ends the run after the current step (RunEnd::kInterrupted). Then
+  // calls host_call, and gives the hooks the results of the last step. AfterRun is not called if
+  // the input ended before the first step.
   // The step's model may be another than session.graph()'s: that of the last, smaller batch. The
   // hooks' tensors are then found in it by name.
   // Errors: INVALID_ARGUMENT if a hook asks for a tensor that is not valid, or that the model does
