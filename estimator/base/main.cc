@@ -216,6 +216,7 @@ bool IsSet(const char* flag) {
 // gflags exits with 1 for a mistake and also for help; this tells the two apart. gflags reports
 // mistakes first, and handles help flags last.
 [[noreturn]] void ExitFromGflags(int code) {
+  ExpectExit();
   const bool help = IsSet("helpfull") || IsSet("helpshort") || IsSet("helppackage") ||
                     IsSet("helpxml") || IsSet("version");
   std::exit(code == 0 || help ? 0 : kUsageExitCode);
@@ -304,6 +305,7 @@ int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, in
   GoWhereTheUserIs();
 
   const int code = WithoutExceptions(body, {argv + 1, argv + argc}, error_exit_code);
+  ExpectExit();
   google::FlushLogFiles(google::INFO);
   return code;
 }

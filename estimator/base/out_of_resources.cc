@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,7 @@ constexpr size_t kReserveBytes = 64 << 10;
 
 int exit_code_at_terminate = 1;
 std::terminate_handler next_handler = nullptr;
+std::atomic<bool> exit_is_expected = false;
 // Freed before an error is printed, because that needs some memory.
 void* reserve = nullptr;
 
@@ -63,9 +65,9 @@ void PrintError(const absl::Status& status) {
   std::abort();
 }
 
-// libgomp calls exit() after its message "Thread creation failed". No other code calls exit() where
-// no thread can be started.
+// libgomp calls exit() after its message "Thread creation failed".
 void HandleExit() {
+  if (exit_is_expected) return;
   pthread_t thread;
   const int error = ::pthread_create(
       &thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr);
@@ -90,6 +92,8 @@ absl::Status OutOfResourcesError(const std::exception& thrown) {
   }
   return absl::OkStatus();
 }
+
+void ExpectExit() { exit_is_expected = true; }
 
 void InstallOutOfResourcesHandlers(int exit_code) {
   exit_code_at_terminate = exit_code;

@@ -20,6 +20,9 @@ absl::Status OutOfResourcesError(const std::exception& thrown);
 //     that writes it. Without this call SIGXFSZ ends the process.
 void InstallOutOfResourcesHandlers(int exit_code);
 
+// Main calls this when its body has returned. A later exit() is then not that of libgomp.
+void ExpectExit();
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_BASE_OUT_OF_RESOURCES_H_
