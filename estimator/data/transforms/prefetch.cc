@@ -70,7 +70,9 @@ class PrefetchIterator final : public NodeIterator {
     try {
       thread_ = std::thread([this] { Run(); });
     } catch (const std::system_error& thrown) {
-      return OutOfResourcesError(thrown);
+      const absl::Status status = OutOfResourcesError(thrown);
+      if (!status.ok()) return status;
+      return absl::InternalError(absl::StrCat("Prefetch cannot start a thread: ", thrown.what()));
     }
     return absl::OkStatus();
   }
