@@ -273,16 +273,19 @@ class Importer {
     EST_ASSIGN_OR_RETURN(ImportedParser* const parser, ParserOf(serialized));
     std::vector<Tensor> outputs;
     for (const DenseFeature& feature : features) {
-      parser->specs.emplace(feature.key, feature.spec);
+      EST_RETURN_IF_ERROR(AddFeatureSpec(feature.key, feature.spec, &parser->specs));
       if (used_.count({node, feature.output}) == 0) continue;
       Shape shape = {serialized.dim(0)};
       for (const int64_t size : feature.spec.shape.dims()) shape.push_back(size);
       const auto at = static_cast<size_t>(feature.output);
       if (outputs.size() <= at) outputs.resize(at + 1);
-      outputs[at] =
-          graph_.AddOp("Placeholder", {}, {{"dtype", feature.spec.dtype}, {"shape", shape}},
-                       absl::StrCat(name, "/", feature.key));
-      parser->features.emplace(feature.key, outputs[at]);
+      Tensor& placeholder = parser->features[feature.key];
+      if (!placeholder.valid()) {
+        placeholder =
+            graph_.AddOp("Placeholder", {}, {{"dtype", feature.spec.dtype}, {"shape", shape}},
+                         absl::StrCat(name, "/", feature.key));
+      }
+      outputs[at] = placeholder;
     }
     return outputs;
   }
@@ -296,7 +299,7 @@ class Importer {
     for (const int64_t size : row.shape.dims()) shape.push_back(size);
     const Tensor placeholder =
         graph_.AddOp("Placeholder", {}, {{"dtype", row.dtype}, {"shape", shape}}, name);
-    parser->specs.emplace(feature.key, feature.spec);
+    EST_RETURN_IF_ERROR(AddFeatureSpec(feature.key, feature.spec, &parser->specs));
     if (!parser->features.emplace(feature.result_name(), placeholder).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("the feature '", feature.result_name(), "' is parsed twice"));

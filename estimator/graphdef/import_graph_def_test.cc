@@ -343,6 +343,46 @@ TEST_F(ImportTest, StringsAreMovedButNotComputedWith) {
               ErrorIs(::testing::ContainsRegex("AddV2 +dtype DT_STRING")));
 }
 
+// Two ParseExampleV2 nodes, "a" and "b", which parse the feature "key", f32 [1], of the feed "x".
+//   default_b: the default of the second one; that of the first one is 1.
+std::string TwoParsers(float default_b) {
+  const auto strings = [](const std::string& name, const std::string& values, int size) {
+    return Node(
+        name, "Const", {},
+        absl::StrCat(Type("dtype", "DT_STRING"),
+                     "attr { key: 'value' value { tensor { dtype: DT_STRING tensor_shape { ",
+                     "dim { size: ", size, " } } ", values, " } } } "));
+  };
+  const auto number = [](const std::string& name, float value) {
+    return Node(name, "Const", {},
+                absl::StrCat(Type("dtype", "DT_FLOAT"),
+                             "attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { ",
+                             "dim { size: 1 } } float_val: ", value, " } } } "));
+  };
+  const std::string parse = absl::StrCat(
+      "attr { key: 'Tdense' value { list { type: DT_FLOAT } } } attr { key: 'dense_shapes' value "
+      "{ ",
+      "list { shape { dim { size: 1 } } } } } ", Int("num_sparse", 0));
+  return absl::StrCat(
+      Node("x", "Placeholder", {}, Type("dtype", "DT_STRING")), strings("none", "", 0),
+      strings("keys", "string_val: 'key'", 1), number("default_a", 1),
+      number("default_b", default_b),
+      Node("a", "ParseExampleV2", {"x", "none", "none", "keys", "none", "default_a"}, parse),
+      Node("b", "ParseExampleV2", {"x", "none", "none", "keys", "none", "default_b"}, parse),
+      Node("y", "AddV2", {"a", "b"}, Type("T", "DT_FLOAT")));
+}
+
+TEST_F(ImportTest, TwoNodesThatParseOneFeatureShareItsPlaceholder) {
+  const ImportOptions options = {.feeds = {{"x", {DType::kString, {2}}}}, .fetches = {"y"}};
+  const auto graph = Import(TwoParsers(1), options);
+  EST_ASSERT_OK(graph);
+  ASSERT_EQ(graph->parsers.size(), 1u);
+  EXPECT_EQ(graph->parsers[0].features.size(), 1u);
+  const Tensor& sum = graph->fetches[0];
+  EXPECT_EQ(sum.node()->input(0), sum.node()->input(1));
+  EXPECT_THAT(Error(TwoParsers(2), options), ErrorHas("the feature 'key' is parsed twice"));
+}
+
 TEST_F(ImportTest, SparseFeaturesOfExamplesAreListed) {
   const std::string parse =
       "attr { key: 'Tdense' value { list { } } } attr { key: 'dense_shapes' value { list { } } } " +

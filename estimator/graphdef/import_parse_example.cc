@@ -82,4 +82,19 @@ absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& no
   return features;
 }
 
+absl::Status AddFeatureSpec(const std::string& name, const FeatureSpec& spec, FeatureSpecs* specs) {
+  const auto [known, inserted] = specs->emplace(name, spec);
+  if (inserted) return absl::OkStatus();
+  const auto* const a = std::get_if<FixedLenFeature>(&known->second);
+  const auto* const b = std::get_if<FixedLenFeature>(&spec);
+  const auto default_of = [](const FixedLenFeature& feature) {
+    return feature.default_value ? Attrs({{"default", *feature.default_value}}) : Attrs();
+  };
+  if (a != nullptr && b != nullptr && a->dtype == b->dtype && a->shape == b->shape &&
+      default_of(*a) == default_of(*b))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the feature '", name, "' is parsed twice, with different types or defaults"));
+}
+
 }  // namespace estimator

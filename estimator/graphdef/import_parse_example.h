@@ -29,6 +29,11 @@ struct DenseFeature {
 absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& node,
                                                         const std::vector<Tensor>& inputs);
 
+// Adds the spec of a feature. Several nodes may parse the same Examples, and a feature may be in
+// several of them.
+// Errors: INVALID_ARGUMENT if `specs` has another spec of this name.
+absl::Status AddFeatureSpec(const std::string& name, const FeatureSpec& spec, FeatureSpecs* specs);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_GRAPHDEF_IMPORT_PARSE_EXAMPLE_H_
