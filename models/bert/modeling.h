@@ -37,7 +37,8 @@ struct BertModel {
 // Words are looked up with Gather on the CPU and on replicas. The original multiplies one-hot
 // vectors on a TPU, which gives the same numbers.
 // Errors (kept by the graph): INVALID_ARGUMENT if S is more than max_position_embeddings. The step
-// fails for an id out of range, naming it.
+// fails for a word out of range, naming it. A token type out of range adds nothing, as in the
+// original.
 // Source: google-research/bert modeling.BertModel.
 BertModel BuildBertModel(const BertConfig& config, bool is_training, const BertInput& input);
 

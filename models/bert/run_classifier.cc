@@ -46,7 +46,8 @@ DEFINE_int64(eval_batch_size, 8, "examples in one evaluation step over all shard
 DEFINE_int64(predict_batch_size, 8, "examples in one prediction step over all shards");
 DEFINE_double(learning_rate, 5e-5, "learning rate after the warm-up; it then falls to 0");
 DEFINE_int64(num_train_steps, 1000, "the global_step at which training stops");
-DEFINE_int64(warmup_steps, 100, "steps in which the learning rate rises from 0");
+DEFINE_int64(warmup_steps, -1,
+             "steps in which the learning rate rises from 0; -1: a tenth of --num_train_steps");
 DEFINE_string(export_dir, "", "export a SavedModel below this folder; empty: no export");
 
 namespace estimator::bert {
@@ -122,7 +123,7 @@ absl::Status CheckFlags(const absl::StatusOr<BertConfig>& config) {
        {"learning_rate", FLAGS_learning_rate > 0 && std::isfinite(FLAGS_learning_rate),
         "positive and finite"},
        {"num_train_steps", FLAGS_num_train_steps > 0, "positive"},
-       {"warmup_steps", FLAGS_warmup_steps >= 0 && FLAGS_warmup_steps <= FLAGS_num_train_steps,
+       {"warmup_steps", FLAGS_warmup_steps >= -1 && FLAGS_warmup_steps <= FLAGS_num_train_steps,
         "in [0, num_train_steps]"},
        {"export_dir", CanBeFolder(FLAGS_export_dir), "a folder that can be written"}});
 }
@@ -234,7 +235,8 @@ absl::Status Run() {
   params.init_checkpoint = FLAGS_init_checkpoint;
   params.optimizer = {.learning_rate = FLAGS_learning_rate,
                       .num_train_steps = FLAGS_num_train_steps,
-                      .num_warmup_steps = FLAGS_warmup_steps};
+                      .num_warmup_steps = FLAGS_warmup_steps >= 0 ? FLAGS_warmup_steps
+                                                                  : FLAGS_num_train_steps / 10};
   Classifier estimator({.model_fn = ClassifierModelFn,
                         .config = RunConfigFromFlags(),
                         .params = params,
