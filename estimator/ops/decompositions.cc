@@ -192,7 +192,7 @@ EST_REGISTER_OP({.name = "SelfAdjointEigV2",
                  .shape = SelfAdjointEigRule,
                  .gradient = SelfAdjointEigGradient});
 
-SelfAdjointEigResult Eig(const Tensor& x, bool compute_v, absl::string_view name) {
+SelfAdjointEigResult Eig(const Tensor& x, bool compute_v, StringArg name) {
   const std::vector<Tensor> outputs =
       OpBuilder("SelfAdjointEigV2", name).Input(x).Attr("compute_v", compute_v).BuildN(2);
   return {outputs[0], outputs[1]};
@@ -215,10 +215,8 @@ SvdResult Svd(const Tensor& x, const SvdOptions& options) {
   return {outputs[0], outputs[1], outputs[2]};
 }
 
-SelfAdjointEigResult SelfAdjointEig(const Tensor& x, absl::string_view name) {
-  return Eig(x, true, name);
-}
+SelfAdjointEigResult SelfAdjointEig(const Tensor& x, StringArg name) { return Eig(x, true, name); }
 
-Tensor SelfAdjointEigvals(const Tensor& x, absl::string_view name) { return Eig(x, false, name).e; }
+Tensor SelfAdjointEigvals(const Tensor& x, StringArg name) { return Eig(x, false, name).e; }
 
 }  // namespace estimator

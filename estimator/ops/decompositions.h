@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -47,9 +47,9 @@ struct SelfAdjointEigResult {
 // The gradient of v is large if two eigenvalues are nearly equal.
 // Errors of the step: INVALID_ARGUMENT "Self-adjoint eigen decomposition was not successful." for
 // NaN and infinities.
-SelfAdjointEigResult SelfAdjointEig(const Tensor& x, absl::string_view name = "SelfAdjointEigV2");
+SelfAdjointEigResult SelfAdjointEig(const Tensor& x, StringArg name = "SelfAdjointEigV2");
 // tf.linalg.eigvalsh: only the eigenvalues.
-Tensor SelfAdjointEigvals(const Tensor& x, absl::string_view name = "SelfAdjointEigV2");
+Tensor SelfAdjointEigvals(const Tensor& x, StringArg name = "SelfAdjointEigV2");
 
 }  // namespace estimator
 

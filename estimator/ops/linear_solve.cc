@@ -198,11 +198,9 @@ EST_REGISTER_OP({.name = "LogMatrixDeterminant",
 
 }  // namespace
 
-Tensor Cholesky(const Tensor& x, absl::string_view name) {
-  return AddOp("Cholesky", {x}, {}, name);
-}
+Tensor Cholesky(const Tensor& x, StringArg name) { return AddOp("Cholesky", {x}, {}, name); }
 
-Tensor CholeskySolve(const Tensor& cholesky, const Tensor& rhs, absl::string_view name) {
+Tensor CholeskySolve(const Tensor& cholesky, const Tensor& rhs, StringArg name) {
   const NameScope scope(name, GraphFor({cholesky, rhs}));
   const Tensor y = MatrixTriangularSolve(cholesky, rhs);
   return MatrixTriangularSolve(cholesky, y, {.adjoint = true});
@@ -231,11 +229,11 @@ Tensor MatrixSolveLs(const Tensor& matrix, const Tensor& rhs, const MatrixSolveL
       .Build();
 }
 
-Tensor MatrixDeterminant(const Tensor& x, absl::string_view name) {
+Tensor MatrixDeterminant(const Tensor& x, StringArg name) {
   return AddOp("MatrixDeterminant", {x}, {}, name);
 }
 
-LogMatrixDeterminantResult LogMatrixDeterminant(const Tensor& x, absl::string_view name) {
+LogMatrixDeterminantResult LogMatrixDeterminant(const Tensor& x, StringArg name) {
   const std::vector<Tensor> outputs = OpBuilder("LogMatrixDeterminant", name).Input(x).BuildN(2);
   return {outputs[0], outputs[1]};
 }

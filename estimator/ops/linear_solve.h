@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -14,11 +14,10 @@ namespace estimator {
 //   x: [..., M, M], symmetric and positive definite. Only the lower triangle is read.
 // Errors of the step: INVALID_ARGUMENT if a matrix is not positive definite. (TensorFlow 2.15
 // logs a warning on the CPU and continues with NaN.)
-Tensor Cholesky(const Tensor& x, absl::string_view name = "Cholesky");
+Tensor Cholesky(const Tensor& x, StringArg name = "Cholesky");
 // tf.linalg.cholesky_solve: X with A X = rhs, from the Cholesky factor of A.
 //   cholesky: [..., M, M], the result of Cholesky(A).  rhs: [..., M, K].  Returns [..., M, K].
-Tensor CholeskySolve(const Tensor& cholesky, const Tensor& rhs,
-                     absl::string_view name = "cholesky_solve");
+Tensor CholeskySolve(const Tensor& cholesky, const Tensor& rhs, StringArg name = "cholesky_solve");
 
 struct MatrixInverseOptions {
   bool adjoint = false;  // inverts the transpose
@@ -65,7 +64,7 @@ Tensor MatrixSolveLs(const Tensor& matrix, const Tensor& rhs,
                      const MatrixSolveLsOptions& options = {});
 
 // tf.linalg.det.  x: [..., M, M].  Returns [...]. The gradient needs invertible matrices.
-Tensor MatrixDeterminant(const Tensor& x, absl::string_view name = "MatrixDeterminant");
+Tensor MatrixDeterminant(const Tensor& x, StringArg name = "MatrixDeterminant");
 
 struct LogMatrixDeterminantResult {
   Tensor sign;                 // [...]: -1, 0 or 1
@@ -74,7 +73,7 @@ struct LogMatrixDeterminantResult {
 // tf.linalg.slogdet: the sign and the logarithm of the absolute value of the determinant.
 //   x: [..., M, M]. The gradient needs invertible matrices.
 LogMatrixDeterminantResult LogMatrixDeterminant(const Tensor& x,
-                                                absl::string_view name = "LogMatrixDeterminant");
+                                                StringArg name = "LogMatrixDeterminant");
 
 }  // namespace estimator
 

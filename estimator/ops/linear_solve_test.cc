@@ -148,16 +148,20 @@ std::vector<GradientCase> GradientCases() {
   const Array tall = Scrambled({2, 4, 3}, -1, 1), tall_rhs = Scrambled({2, 4, 2}, -2, 2);
   const Array wide = Scrambled({2, 2, 3}, -1, 1), wide_rhs = Scrambled({2, 2, 2}, -2, 2);
   const auto tensor = [](const Inputs& in) { return PositiveDefinite(in[0]); };
+  // Not symmetric: a transposed gradient would show.
+  const auto general = [](const Inputs& in) {
+    return in[0] + Constant(Array::Of<double>({3, 3}, {4, 0, 0, 0, 4, 0, 0, 0, 4}));
+  };
   std::vector<GradientCase> cases = {
       {"Cholesky", [=](const Inputs& in) { return Cholesky(tensor(in)); }, {square}},
       {"CholeskySolve",
        [=](const Inputs& in) { return CholeskySolve(Cholesky(tensor(in)), in[1]); },
        {square, rhs}},
       {"MatrixDeterminant",
-       [=](const Inputs& in) { return MatrixDeterminant(tensor(in)); },
+       [=](const Inputs& in) { return MatrixDeterminant(general(in)); },
        {square}},
       {"LogMatrixDeterminant",
-       [=](const Inputs& in) { return LogMatrixDeterminant(tensor(in)).log_abs_determinant; },
+       [=](const Inputs& in) { return LogMatrixDeterminant(general(in)).log_abs_determinant; },
        {square}},
       {"MatrixSolveLs",
        [](const Inputs& in) { return MatrixSolveLs(in[0], in[1], {.l2_regularizer = 0.5}); },
@@ -169,11 +173,11 @@ std::vector<GradientCase> GradientCases() {
   for (const bool adjoint : {false, true}) {
     cases.push_back(
         {"MatrixInverse",
-         [=](const Inputs& in) { return MatrixInverse(tensor(in), {.adjoint = adjoint}); },
+         [=](const Inputs& in) { return MatrixInverse(general(in), {.adjoint = adjoint}); },
          {square}});
     cases.push_back(
         {"MatrixSolve",
-         [=](const Inputs& in) { return MatrixSolve(tensor(in), in[1], {.adjoint = adjoint}); },
+         [=](const Inputs& in) { return MatrixSolve(general(in), in[1], {.adjoint = adjoint}); },
          {square, rhs}});
     for (const bool lower : {false, true}) {
       cases.push_back({"MatrixTriangularSolve",
