@@ -407,7 +407,9 @@ TEST_F(TaskTest, AnEvaluatorContinuesAfterACheckpointThatWasDeletedBeforeItsExpo
   call.sleep = [](double) {};
   EST_ASSERT_OK(trainer.Train(Shuffled, Steps(10)));
   exporter_->before_export = [&](int64_t step) {
-    if (step == 10) EST_EXPECT_OK(trainer.Train(Shuffled, Steps(10)));
+    if (step == 10) {
+      EST_EXPECT_OK(trainer.Train(Shuffled, Steps(10)));
+    }
   };
   const auto result = RunTrainAndEvaluate(call);
   EST_ASSERT_OK(result);
