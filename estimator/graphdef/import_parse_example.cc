@@ -43,6 +43,28 @@ absl::StatusOr<std::pair<std::vector<std::string>, size_t>> Keys(
   return std::make_pair(std::move(keys), first + count);
 }
 
+// The fields of a spec, to compare two.
+Attrs Fields(const FeatureSpec& spec) {
+  if (const auto* const fixed = std::get_if<FixedLenFeature>(&spec)) {
+    Attrs fields(
+        {{"kind", std::string("fixed")}, {"dtype", fixed->dtype}, {"shape", fixed->shape}});
+    if (fixed->default_value) fields.Set("default", *fixed->default_value);
+    return fields;
+  }
+  if (const auto* const rows = std::get_if<FixedLenSequenceFeature>(&spec)) {
+    return Attrs({{"kind", std::string("rows")},
+                  {"dtype", rows->dtype},
+                  {"shape", rows->shape},
+                  {"max_length", rows->max_length},
+                  {"default", Array::Scalar(rows->default_value)}});
+  }
+  const auto& values = std::get<VarLenFeature>(spec);
+  return Attrs({{"kind", std::string("values")},
+                {"dtype", values.dtype},
+                {"max_length", values.max_length},
+                {"default", Array::Scalar(values.default_value)}});
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& node,
@@ -84,15 +106,7 @@ absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& no
 
 absl::Status AddFeatureSpec(const std::string& name, const FeatureSpec& spec, FeatureSpecs* specs) {
   const auto [known, inserted] = specs->emplace(name, spec);
-  if (inserted) return absl::OkStatus();
-  const auto* const a = std::get_if<FixedLenFeature>(&known->second);
-  const auto* const b = std::get_if<FixedLenFeature>(&spec);
-  const auto default_of = [](const FixedLenFeature& feature) {
-    return feature.default_value ? Attrs({{"default", *feature.default_value}}) : Attrs();
-  };
-  if (a != nullptr && b != nullptr && a->dtype == b->dtype && a->shape == b->shape &&
-      default_of(*a) == default_of(*b))
-    return absl::OkStatus();
+  if (inserted || Fields(known->second) == Fields(spec)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("the feature '", name, "' is parsed twice, with different types or defaults"));
 }
