@@ -219,7 +219,7 @@ TEST_F(TrainAndEvaluateTest, TheThreeExportersWriteBelowExport) {
        .throttle_secs = 0});
   EST_ASSERT_OK(result);
   EXPECT_THAT(*ListDirectory(dir_.File("m/export")),
-              ElementsAre("best_exporter", "final", "latest"));
+              ElementsAre(".exported_step", "best_exporter", "final", "latest"));
   ASSERT_EQ(result->export_results.size(), 3u);
   for (const char* name : {"latest", "final"}) {
     const std::vector<std::string> exports =
