@@ -43,10 +43,10 @@ Struct = collections.namedtuple("Struct", "name fields header")
 
 
 def read(path):
-    """Returns the text of a file without comments, preprocessor lines and the contents of string literals."""
+    """Returns the text of a file without comments and preprocessor lines."""
     with open(path) as file:
         text = file.read()
-    text = re.sub(r"//[^\n]*", "", text)
+    text = re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*', lambda match: match[1] or "", text)  # "//" in a string is text
     return re.sub(r"^#(?!include).*(?:\\\n.*)*$", "", text, flags=re.MULTILINE)
 
 
