@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
-#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -12,34 +12,11 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
+#include "estimator/image/check_image.h"
 
 namespace estimator::image {
 namespace {
 
-absl::Status CheckHoldsNumbers(absl::string_view function, const Array& array) {
-  if (DTypeSize(array.dtype()) > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(function, ": expects numbers, got ", array.TypeString(),
-                   array.dtype() == DType::kString ? "; decode the image first" : ""));
-}
-
-absl::Status CheckImage(absl::string_view function, const Array& image) {
-  EST_RETURN_IF_ERROR(CheckHoldsNumbers(function, image));
-  const Shape& shape = image.shape();
-  if (shape.rank() != 3 && shape.rank() != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        function, ": image must have either 3 or 4 dimensions, [H,W,C] or [N,H,W,C], got ",
-        image.TypeString()));
-  }
-  for (const int axis : {-3, -2, -1}) {
-    if (shape.dim(axis) > 0) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(function, ": inner 3 dims of image must be > 0, got ", image.TypeString()));
-  }
-  return absl::OkStatus();
-}
-
-// Both images have the same rank, dtype and number of channels.
 struct Size {
   int64_t height;
   int64_t width;
@@ -120,14 +97,14 @@ absl::StatusOr<Array> Pad(absl::string_view function, const Array& image, int64_
                           int64_t offset_width, Size size) {
   const Size from = SizeOf(image);
   if (size.height == from.height && size.width == from.width) return image;
-  const Shape shape = WithSize(image, size);
-  if (!HasElementsAtMost(shape, std::numeric_limits<int32_t>::max())) {
-    return absl::InvalidArgumentError(absl::StrCat(function, ": the result ", shape.ToString(),
-                                                   " has more than 2^31 - 1 values; give a smaller "
-                                                   "target than ",
-                                                   size.height, " x ", size.width));
+  // An image of more than 2 GiB is a mistake, and its number of values could overflow.
+  if (!HasElementsAtMost({size.height, size.width, image.shape().dim(-1)},
+                         std::numeric_limits<int32_t>::max())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        function, ": an image of ", size.height, " x ", size.width, " x ", image.shape().dim(-1),
+        " has more than 2^31 - 1 values; give a smaller target_height and target_width"));
   }
-  Array result(image.dtype(), shape);
+  Array result(image.dtype(), WithSize(image, size));
   const int64_t num_images = image.shape().rank() == 4 ? image.shape().dim(0) : 1;
   const size_t pixel_bytes = static_cast<size_t>(image.shape().dim(-1)) * DTypeSize(image.dtype());
   const size_t row_bytes = static_cast<size_t>(from.width) * pixel_bytes;
