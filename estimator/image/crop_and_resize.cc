@@ -37,7 +37,8 @@ absl::Status CheckBoxes(const Array& boxes, const Array& box_indices, int64_t ba
     const int32_t index = box_indices.data<int32_t>()[b];
     if (0 <= index && index < batch) continue;
     return absl::OutOfRangeError(absl::StrCat(kFunction, ": box_indices[", b, "] is ", index,
-                                              ", but there are ", batch, " images"));
+                                              ", but the batch has ", batch, " image",
+                                              batch == 1 ? "" : "s", "; indices begin at 0"));
   }
   return absl::OkStatus();
 }
