@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
+#include "estimator/image/box.h"
 #include "estimator/image/stateless_random.h"
 
 namespace estimator::image {
@@ -24,12 +25,16 @@ struct SampleDistortedBoundingBoxOptions {
   bool use_image_if_no_bounding_boxes = false;
 };
 
-// A window of an image. `begin` and `size` are arguments of Slice.
+// A window of an image.
 struct DistortedBoundingBox {
+  // The arguments of Slice.
   std::array<int64_t, 3> begin = {};  // {offset_height, offset_width, 0}
   std::array<int64_t, 3> size = {};   // {target_height, target_width, -1}
   // The same window in fractions of the image: f32 [1,1,4], y_min, x_min, y_max, x_max.
   Array bboxes;
+
+  // The argument of DecodeAndCropJpeg, which decodes the window only.
+  Box crop_window() const { return {begin[0], begin[1], size[0], size[1]}; }
 };
 
 // Draws a window of random size, shape and place.

@@ -78,6 +78,10 @@ TEST(SampleDistortedBoundingBox, SliceTakesTheWindow) {
   EXPECT_EQ(crop.shape(), (Shape{window.size[0], window.size[1], 3}));
   EXPECT_LT(crop.num_elements(), image.num_elements());
   EXPECT_EQ(window.bboxes.shape(), (Shape{1, 1, 4}));
+  const Box box = window.crop_window();
+  EST_ASSERT_OK_AND_ASSIGN(const Array same,
+                           CropToBoundingBox(image, box.y, box.x, box.height, box.width));
+  EXPECT_EQ(same.values<uint8_t>(), crop.values<uint8_t>());
 }
 
 TEST(SampleDistortedBoundingBox, ErrorsHaveTheValueAndTheCure) {

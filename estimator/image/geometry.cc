@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
-#include "estimator/image/check_image.h"
+#include "estimator/image/image_shape.h"
 
 namespace estimator::image {
 namespace {
@@ -23,13 +23,6 @@ struct Size {
 };
 
 Size SizeOf(const Array& image) { return {image.shape().dim(-3), image.shape().dim(-2)}; }
-
-Shape WithSize(const Array& image, Size size) {
-  Shape shape = image.shape();
-  shape.set_dim(-3, size.height);
-  shape.set_dim(-2, size.width);
-  return shape;
-}
 
 // Where the pixels of the result are in an image: pixel (y, x) is number
 // origin + y * step_y + x * step_x, in row-major order.
@@ -66,7 +59,7 @@ void CopyRow(const char* in, ptrdiff_t step, int64_t width, size_t bytes, char* 
 
 // An image of this size, whose pixels are those of `image` at `layout`.
 Array Rearrange(const Array& image, Size size, const Layout& layout) {
-  Array result(image.dtype(), WithSize(image, size));
+  Array result(image.dtype(), ResizedShape(image, size.height, size.width));
   if (result.num_elements() == 0) return result;
   const int64_t num_images = image.shape().rank() == 4 ? image.shape().dim(0) : 1;
   const size_t pixel_bytes = static_cast<size_t>(image.shape().dim(-1)) * DTypeSize(image.dtype());
@@ -104,7 +97,7 @@ absl::StatusOr<Array> Pad(absl::string_view function, const Array& image, int64_
         function, ": an image of ", size.height, " x ", size.width, " x ", image.shape().dim(-1),
         " has more than 2^31 - 1 values; give a smaller target_height and target_width"));
   }
-  Array result(image.dtype(), WithSize(image, size));
+  Array result(image.dtype(), ResizedShape(image, size.height, size.width));
   const int64_t num_images = image.shape().rank() == 4 ? image.shape().dim(0) : 1;
   const size_t pixel_bytes = static_cast<size_t>(image.shape().dim(-1)) * DTypeSize(image.dtype());
   const size_t row_bytes = static_cast<size_t>(from.width) * pixel_bytes;
@@ -171,7 +164,7 @@ absl::StatusOr<Array> CropToBoundingBox(const Array& image, int64_t offset_heigh
                                         int64_t offset_width, int64_t target_height,
                                         int64_t target_width) {
   constexpr absl::string_view kFunction = "CropToBoundingBox";
-  EST_RETURN_IF_ERROR(CheckImage(kFunction, image));
+  EST_RETURN_IF_ERROR(CheckHasPixels(kFunction, image));
   EST_RETURN_IF_ERROR(CheckNotNegative(kFunction, "offset_width", offset_width));
   EST_RETURN_IF_ERROR(CheckNotNegative(kFunction, "offset_height", offset_height));
   EST_RETURN_IF_ERROR(CheckPositive(kFunction, "target_width", target_width));
@@ -186,7 +179,7 @@ absl::StatusOr<Array> PadToBoundingBox(const Array& image, int64_t offset_height
                                        int64_t offset_width, int64_t target_height,
                                        int64_t target_width) {
   constexpr absl::string_view kFunction = "PadToBoundingBox";
-  EST_RETURN_IF_ERROR(CheckImage(kFunction, image));
+  EST_RETURN_IF_ERROR(CheckHasPixels(kFunction, image));
   EST_RETURN_IF_ERROR(CheckNotNegative(kFunction, "offset_height", offset_height));
   EST_RETURN_IF_ERROR(CheckNotNegative(kFunction, "offset_width", offset_width));
   const Size size = SizeOf(image);
@@ -198,7 +191,7 @@ absl::StatusOr<Array> PadToBoundingBox(const Array& image, int64_t offset_height
 absl::StatusOr<Array> ResizeWithCropOrPad(const Array& image, int64_t target_height,
                                           int64_t target_width) {
   constexpr absl::string_view kFunction = "ResizeWithCropOrPad";
-  EST_RETURN_IF_ERROR(CheckImage(kFunction, image));
+  EST_RETURN_IF_ERROR(CheckHasPixels(kFunction, image));
   EST_RETURN_IF_ERROR(CheckPositive(kFunction, "target_width", target_width));
   EST_RETURN_IF_ERROR(CheckPositive(kFunction, "target_height", target_height));
   const Size size = SizeOf(image);
@@ -216,7 +209,7 @@ absl::StatusOr<Array> CentralCrop(const Array& image, double central_fraction) {
         "CentralCrop: central_fraction must be within (0, 1], got ", central_fraction));
   }
   if (central_fraction == 1) return image;
-  EST_RETURN_IF_ERROR(CheckImage("CentralCrop", image));
+  EST_RETURN_IF_ERROR(CheckHasPixels("CentralCrop", image));
   const auto start = [central_fraction](int64_t size) {
     const auto length = static_cast<double>(size);
     return static_cast<int64_t>((length - length * central_fraction) / 2);
@@ -227,20 +220,20 @@ absl::StatusOr<Array> CentralCrop(const Array& image, double central_fraction) {
 }
 
 absl::StatusOr<Array> FlipLeftRight(const Array& image) {
-  EST_RETURN_IF_ERROR(CheckImage("FlipLeftRight", image));
+  EST_RETURN_IF_ERROR(CheckHasPixels("FlipLeftRight", image));
   const Size size = SizeOf(image);
   return Rearrange(image, size, {.origin = size.width - 1, .step_y = size.width, .step_x = -1});
 }
 
 absl::StatusOr<Array> FlipUpDown(const Array& image) {
-  EST_RETURN_IF_ERROR(CheckImage("FlipUpDown", image));
+  EST_RETURN_IF_ERROR(CheckHasPixels("FlipUpDown", image));
   const Size size = SizeOf(image);
   return Rearrange(image, size,
                    {.origin = (size.height - 1) * size.width, .step_y = -size.width, .step_x = 1});
 }
 
 absl::StatusOr<Array> Rot90(const Array& image, int64_t k) {
-  EST_RETURN_IF_ERROR(CheckImage("Rot90", image));
+  EST_RETURN_IF_ERROR(CheckHasPixels("Rot90", image));
   const auto [height, width] = SizeOf(image);
   switch ((k % 4 + 4) % 4) {
     case 1:
@@ -258,7 +251,7 @@ absl::StatusOr<Array> Rot90(const Array& image, int64_t k) {
 }
 
 absl::StatusOr<Array> Transpose(const Array& image) {
-  EST_RETURN_IF_ERROR(CheckImage("Transpose", image));
+  EST_RETURN_IF_ERROR(CheckHasPixels("Transpose", image));
   const auto [height, width] = SizeOf(image);
   return Rearrange(image, {width, height}, {.origin = 0, .step_y = 1, .step_x = width});
 }

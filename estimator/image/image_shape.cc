@@ -46,6 +46,29 @@ absl::StatusOr<ImageShape> AnyImageShape(absl::string_view function, const Array
   return LastAxes(images);
 }
 
+absl::Status CheckHoldsNumbers(absl::string_view function, const Array& array) {
+  if (DTypeSize(array.dtype()) > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(function, ": expects numbers, got ", array.TypeString(),
+                   array.dtype() == DType::kString ? "; decode the image first" : ""));
+}
+
+absl::Status CheckHasPixels(absl::string_view function, const Array& images) {
+  EST_RETURN_IF_ERROR(CheckHoldsNumbers(function, images));
+  const Shape& shape = images.shape();
+  if (shape.rank() != 3 && shape.rank() != 4) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        function, ": image must have either 3 or 4 dimensions, [H,W,C] or [N,H,W,C], got ",
+        images.TypeString()));
+  }
+  for (const int axis : {-3, -2, -1}) {
+    if (shape.dim(axis) > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(function, ": inner 3 dims of image must be > 0, got ", images.TypeString()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckChannels(absl::string_view function, const Array& images, int64_t channels,
                            absl::string_view cure) {
   if (images.shape().dim(-1) == channels) return absl::OkStatus();

@@ -30,6 +30,13 @@ absl::StatusOr<ImageShape> BatchedImageShape(absl::string_view function, const A
 //   is less than 3.
 absl::StatusOr<ImageShape> AnyImageShape(absl::string_view function, const Array& images);
 
+// Errors: INVALID_ARGUMENT, beginning with `function`, if the array holds neither numbers nor bools.
+absl::Status CheckHoldsNumbers(absl::string_view function, const Array& array);
+
+// Errors: those of CheckHoldsNumbers; INVALID_ARGUMENT if the rank is neither 3 nor 4, or if the
+//   images have no rows, columns or channels.
+absl::Status CheckHasPixels(absl::string_view function, const Array& images);
+
 // Errors: INVALID_ARGUMENT, beginning with `function`, if the images have another number of
 //   channels. `cure` is the sentence about what to do.
 absl::Status CheckChannels(absl::string_view function, const Array& images, int64_t channels,

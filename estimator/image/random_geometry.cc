@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/status.h"
-#include "estimator/image/check_image.h"
 #include "estimator/image/geometry.h"
+#include "estimator/image/image_shape.h"
 
 namespace estimator::image {
 namespace {
@@ -19,7 +19,7 @@ using Flip = absl::StatusOr<Array> (*)(const Array&);
 // TensorFlow flips a single image for numbers below 1/2, and an image of a batch for numbers above.
 absl::StatusOr<Array> RandomFlip(absl::string_view function, const Array& image, const Seed& seed,
                                  Flip flip) {
-  EST_RETURN_IF_ERROR(CheckImage(function, image));
+  EST_RETURN_IF_ERROR(CheckHasPixels(function, image));
   if (image.shape().rank() == 3) {
     EST_ASSIGN_OR_RETURN(const Array number, StatelessRandomUniform({}, seed));
     return number.scalar<float>() < 0.5f ? flip(image) : image;
