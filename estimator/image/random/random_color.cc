@@ -1,4 +1,4 @@
-#include "estimator/image/random_color.h"
+#include "estimator/image/random/random_color.h"
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

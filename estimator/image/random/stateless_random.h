@@ -6,8 +6,8 @@
 //   numbers = Philox(key = {mix[0], mix[1]}, counter = {0, 0, mix[2], mix[3]})
 // Source: TF 2.15 core/kernels/stateless_random_ops_v2_util.h; the algorithm "philox", which
 // "auto_select" chooses on a CPU.
-#ifndef ESTIMATOR_IMAGE_STATELESS_RANDOM_H_
-#define ESTIMATOR_IMAGE_STATELESS_RANDOM_H_
+#ifndef ESTIMATOR_IMAGE_RANDOM_STATELESS_RANDOM_H_
+#define ESTIMATOR_IMAGE_RANDOM_STATELESS_RANDOM_H_
 
 #include <array>
 #include <cstdint>
@@ -43,4 +43,4 @@ absl::StatusOr<Array> StatelessRandomUniformInt(const Shape& shape, const Seed& 
 
 }  // namespace estimator::image
 
-#endif  // ESTIMATOR_IMAGE_STATELESS_RANDOM_H_
+#endif  // ESTIMATOR_IMAGE_RANDOM_STATELESS_RANDOM_H_

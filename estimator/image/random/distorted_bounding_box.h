@@ -1,6 +1,6 @@
 // A random crop window for training on objects: "Inception" crops.
-#ifndef ESTIMATOR_IMAGE_DISTORTED_BOUNDING_BOX_H_
-#define ESTIMATOR_IMAGE_DISTORTED_BOUNDING_BOX_H_
+#ifndef ESTIMATOR_IMAGE_RANDOM_DISTORTED_BOUNDING_BOX_H_
+#define ESTIMATOR_IMAGE_RANDOM_DISTORTED_BOUNDING_BOX_H_
 
 #include <array>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
 #include "estimator/image/box.h"
-#include "estimator/image/stateless_random.h"
+#include "estimator/image/random/stateless_random.h"
 
 namespace estimator::image {
 
@@ -52,4 +52,4 @@ absl::StatusOr<DistortedBoundingBox> StatelessSampleDistortedBoundingBox(
 
 }  // namespace estimator::image
 
-#endif  // ESTIMATOR_IMAGE_DISTORTED_BOUNDING_BOX_H_
+#endif  // ESTIMATOR_IMAGE_RANDOM_DISTORTED_BOUNDING_BOX_H_

@@ -1,4 +1,4 @@
-#include "estimator/image/random_geometry.h"
+#include "estimator/image/random/random_geometry.h"
 
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-#include "estimator/image/distorted_bounding_box.h"
+#include "estimator/image/random/distorted_bounding_box.h"
 
 #include <limits>
 #include <string>

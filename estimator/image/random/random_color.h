@@ -1,11 +1,11 @@
 // Random changes of color. They draw the factor of tf.image.stateless_random_* for the same seed and
 // call the functions of color.h. Every image of a batch gets the same change.
-#ifndef ESTIMATOR_IMAGE_RANDOM_COLOR_H_
-#define ESTIMATOR_IMAGE_RANDOM_COLOR_H_
+#ifndef ESTIMATOR_IMAGE_RANDOM_RANDOM_COLOR_H_
+#define ESTIMATOR_IMAGE_RANDOM_RANDOM_COLOR_H_
 
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
-#include "estimator/image/stateless_random.h"
+#include "estimator/image/random/stateless_random.h"
 
 namespace estimator::image {
 
@@ -34,4 +34,4 @@ absl::StatusOr<Array> StatelessRandomHue(const Array& image, float max_delta, co
 
 }  // namespace estimator::image
 
-#endif  // ESTIMATOR_IMAGE_RANDOM_COLOR_H_
+#endif  // ESTIMATOR_IMAGE_RANDOM_RANDOM_COLOR_H_

@@ -1,4 +1,4 @@
-#include "estimator/image/stateless_random.h"
+#include "estimator/image/random/stateless_random.h"
 
 #include <set>
 #include <string>

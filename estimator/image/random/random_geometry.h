@@ -7,12 +7,12 @@
 //                          image::StatelessRandomFlipLeftRight(crop, random.NextSeed()));
 //     return Element{.features = {{"image", flipped}}, .labels = element.labels};
 //   })
-#ifndef ESTIMATOR_IMAGE_RANDOM_GEOMETRY_H_
-#define ESTIMATOR_IMAGE_RANDOM_GEOMETRY_H_
+#ifndef ESTIMATOR_IMAGE_RANDOM_RANDOM_GEOMETRY_H_
+#define ESTIMATOR_IMAGE_RANDOM_RANDOM_GEOMETRY_H_
 
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
-#include "estimator/image/stateless_random.h"
+#include "estimator/image/random/stateless_random.h"
 
 namespace estimator::image {
 
@@ -34,4 +34,4 @@ absl::StatusOr<Array> StatelessRandomFlipUpDown(const Array& image, const Seed& 
 
 }  // namespace estimator::image
 
-#endif  // ESTIMATOR_IMAGE_RANDOM_GEOMETRY_H_
+#endif  // ESTIMATOR_IMAGE_RANDOM_RANDOM_GEOMETRY_H_
