@@ -2,6 +2,8 @@
 // resume (dataset_resume_test), and other ones in each pass.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -95,6 +97,40 @@ TEST(RandomMap, TwoInAPipelineDrawOtherNumbers) {
     return element;
   };
   EXPECT_EQ(NumDifferent(Values(Indexed().Map(Draw).Map(append))), 50u);
+}
+
+// Replaces each element by two seeds, as for two functions of image/.
+absl::StatusOr<Element> DrawSeeds(const Element& /*element*/, RandomStream& random) {
+  const std::array<int64_t, 2> first = random.NextSeed(), second = random.NextSeed();
+  return Element{.features = Array::Of<int64_t>({4}, {first[0], first[1], second[0], second[1]}),
+                 .labels = {}};
+}
+
+TEST(RandomMap, SeedsAreNewForEachCallAndElementAndPass) {
+  const std::vector<int64_t> seeds = Values(Indexed().Map(DrawSeeds).Repeat(3));
+  EXPECT_EQ(NumDifferent(seeds), 50u * 3 * 4);
+  EXPECT_EQ(seeds, Values(Indexed().Map(DrawSeeds, {.num_parallel_calls = 7}).Repeat(3)));
+  EXPECT_EQ(NumDifferent(Values(Indexed().Shuffle(50).Repeat(3).Map(DrawSeeds))), 50u * 3 * 4);
+}
+
+TEST(RandomMap, SeedsAreTheSameAfterAResumeInAnyPass) {
+  const Dataset dataset =
+      Indexed().Shuffle(50).Map(DrawSeeds, {.num_parallel_calls = 3}).Repeat(3).Prefetch(4);
+  const std::vector<int64_t> all = Values(dataset);
+  for (const size_t num_read : {0u, 1u, 49u, 50u, 77u, 149u}) {
+    const auto first = dataset.MakeIterator().value();
+    for (size_t i = 0; i < num_read; ++i) EST_ASSERT_OK(first->Next());
+    const auto second = dataset.MakeIterator().value();
+    EST_ASSERT_OK(second->RestoreState(first->SaveState().value()));
+    std::vector<int64_t> rest;
+    while (const std::optional<Element> element = second->Next().value()) {
+      const Array seeds = element->features.Only().value();
+      rest.insert(rest.end(), seeds.values<int64_t>().begin(), seeds.values<int64_t>().end());
+    }
+    EXPECT_EQ(rest,
+              std::vector<int64_t>(all.begin() + static_cast<ptrdiff_t>(4 * num_read), all.end()))
+        << num_read;
+  }
 }
 
 TEST(RandomMap, ResumesUnderAnotherSeedWithTheNumbersOfTheSavedRun) {

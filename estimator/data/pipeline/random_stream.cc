@@ -41,4 +41,9 @@ bool RandomStream::Bernoulli(double probability) {
   return UniformDouble(a, (*this)()) < probability;
 }
 
+std::array<int64_t, 2> RandomStream::NextSeed() {
+  const uint64_t first = Next64();
+  return {static_cast<int64_t>(first), static_cast<int64_t>(Next64())};
+}
+
 }  // namespace estimator

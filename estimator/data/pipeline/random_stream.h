@@ -5,6 +5,7 @@
 #ifndef ESTIMATOR_DATA_PIPELINE_RANDOM_STREAM_H_
 #define ESTIMATOR_DATA_PIPELINE_RANDOM_STREAM_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -29,6 +30,9 @@ class RandomStream {
   float Normal(float mean = 0, float stddev = 1);
   // True with this probability.
   bool Bernoulli(double probability = 0.5);
+  // A seed for a stateless function, such as image::StatelessRandomCrop. Give each function that
+  // draws a seed of its own, because functions with equal seeds draw equal numbers.
+  std::array<int64_t, 2> NextSeed();
 
   using result_type = uint32_t;
   static constexpr result_type min() { return 0; }

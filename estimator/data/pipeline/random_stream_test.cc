@@ -31,6 +31,17 @@ TEST(RandomStream, DiffersByKeyAndByElement) {
   EXPECT_EQ(firsts.size(), 900u);
 }
 
+// A resumed run depends on these values.
+TEST(RandomStream, ASeedIsTheNextFourNumbers) {
+  RandomStream random(7, 3), numbers(7, 3);
+  for (int call = 0; call < 3; ++call) {
+    for (const int64_t part : random.NextSeed()) {
+      const uint64_t high = numbers();
+      EXPECT_EQ(static_cast<uint64_t>(part), high << 32 | numbers());
+    }
+  }
+}
+
 TEST(RandomStream, UniformHasItsRangeAndMean) {
   RandomStream random(1);
   double sum = 0;

@@ -1,0 +1,34 @@
+// Memory for images, and the shapes of images in messages.
+#ifndef ESTIMATOR_IMAGE_IMAGE_BUFFER_H_
+#define ESTIMATOR_IMAGE_IMAGE_BUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "estimator/array/array.h"
+
+namespace estimator::image {
+
+// An array whose bytes are not set. The caller writes every element. Array's constructor would
+// write zeros first, which takes as long as decoding some images takes.
+// REQUIRES: the number of bytes does not overflow.
+// Errors: RESOURCE_EXHAUSTED if there is not enough memory.
+absl::StatusOr<Array> UninitializedArray(DType dtype, const Shape& shape);
+
+// A growing buffer for encoders in C. It has no constructor and throws nothing, so that a C library
+// can leave its frames with longjmp.
+struct ByteBuffer {
+  char* data = nullptr;  // from std::malloc; the owner frees it
+  size_t size = 0;
+  size_t capacity = 0;
+
+  // Returns false if there is not enough memory; the buffer is then unchanged.
+  bool Reserve(size_t new_capacity);
+  bool Append(const void* bytes, size_t num_bytes);
+};
+
+}  // namespace estimator::image
+
+#endif  // ESTIMATOR_IMAGE_IMAGE_BUFFER_H_

@@ -1,0 +1,47 @@
+#include "estimator/image/image_format.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace estimator::image {
+
+ImageFormat DetectImageFormat(StringArg contents) {
+  if (absl::StartsWith(contents, "\xff\xd8\xff")) return ImageFormat::kJpeg;
+  if (absl::StartsWith(contents, "\x89PNG\r\n\x1a\n")) return ImageFormat::kPng;
+  if (absl::StartsWith(contents, "GIF8")) return ImageFormat::kGif;
+  if (absl::StartsWith(contents, "BM")) return ImageFormat::kBmp;
+  if (absl::StartsWith(contents, "RIFF") && contents.size() >= 12 &&
+      contents.substr(8, 4) == "WEBP") {
+    return ImageFormat::kWebp;
+  }
+  return ImageFormat::kUnknown;
+}
+
+absl::string_view ImageFormatName(ImageFormat format) {
+  switch (format) {
+    case ImageFormat::kJpeg:
+      return "JPEG";
+    case ImageFormat::kPng:
+      return "PNG";
+    case ImageFormat::kGif:
+      return "GIF";
+    case ImageFormat::kBmp:
+      return "BMP";
+    case ImageFormat::kWebp:
+      return "WebP";
+    case ImageFormat::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string DescribeImageFormat(StringArg contents) {
+  if (contents.empty()) return "empty";
+  const ImageFormat format = DetectImageFormat(contents);
+  if (format != ImageFormat::kUnknown) return std::string(ImageFormatName(format));
+  return absl::StrCat("of an unknown format, ", contents.size(), " bytes that begin with \"",
+                      absl::CHexEscape(contents.substr(0, 8)), "\"");
+}
+
+}  // namespace estimator::image
