@@ -284,7 +284,7 @@ absl::Status SetNumShards(const SampleSet& set, const ConvertOptions& options, S
   if (split.num_shards > count) {
     return absl::InvalidArgumentError(absl::StrCat("split ", split.name, " has ", count,
                                                    " images, which are fewer than its ",
-                                                   split.num_shards, " shards"));
+                                                   split.num_shards, " shards; reduce the number of shards"));
   }
   if (split.num_shards > 0) return absl::OkStatus();
   int64_t bytes = 0;
