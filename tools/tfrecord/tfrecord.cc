@@ -20,10 +20,12 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/image/png.h"
+#include "estimator/records/tfrecord_index.h"
 #include "gflags/gflags.h"
 #include "tools/tfrecord/contact_sheet.h"
 #include "tools/tfrecord/inspect.h"
 #include "tools/tfrecord/label_statistics.h"
+#include "tools/tfrecord/progress.h"
 #include "tools/tfrecord/record_files.h"
 #include "tools/tfrecord/rewrite.h"
 #include "tools/tfrecord/verify.h"
@@ -190,6 +192,33 @@ absl::StatusOr<int> RunMerge(const Arguments& arguments) {
   return Print(MergeRecordFiles(files, arguments.back(), options));
 }
 
+absl::StatusOr<int> RunIndex(const Arguments& arguments) {
+  EST_ASSIGN_OR_RETURN(const InputCompression input, Input());
+  EST_ASSIGN_OR_RETURN(const auto files, FindRecordFiles(arguments));
+  std::vector<std::vector<std::string>> rows = {{"index", "records"}};
+  Progress progress("files", static_cast<int64_t>(files.size()));
+  for (const std::string& path : files) {
+    EST_RETURN_IF_ERROR(CheckInterrupt());
+    EST_ASSIGN_OR_RETURN(const Compression compression, DetectCompression(path, input));
+    if (compression != Compression::kNone) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, " is a ", CompressionName(compression),
+                       " file, in which readers cannot seek, so it has no index; `merge` copies "
+                       "its records to a file that is not compressed"));
+    }
+    EST_ASSIGN_OR_RETURN(const TFRecordIndex index, LoadTFRecordIndex(path));
+    const std::string index_path = TFRecordIndexPath(path);
+    if (!FileExists(index_path)) {
+      return absl::PermissionDeniedError(
+          absl::StrCat(index_path, " cannot be written; readers scan the file each time instead"));
+    }
+    rows.push_back({index_path, absl::StrCat(index.num_records())});
+    progress.Add(1);
+  }
+  progress.Finish();
+  return Print(FormatTable(rows));
+}
+
 struct Command {
   std::string name;
   std::string arguments;  // for messages
@@ -219,6 +248,7 @@ const std::vector<Command>& Commands() {
        kMany,
        {"num_shards", "shard_mb", "counts_in_names", "suffix", "output_compression", "force"},
        RunSplit},
+      {"index", "FILES", 1, kMany, {}, RunIndex},
       {"merge", "FILES OUT", 2, kMany, {"output_compression", "force"}, RunMerge},
   };
   return *commands;

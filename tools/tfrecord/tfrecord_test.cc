@@ -213,6 +213,18 @@ TEST_F(TfrecordTest, ADamagedInputLeavesNoOutput) {
   EXPECT_FALSE(FileExists(dir_.File(".m.tmp")));
 }
 
+TEST_F(TfrecordTest, IndexWritesTheIndexOfEachFileThatIsNotCompressed) {
+  const std::string file = Write("a", 5);
+  const ProgramRun index = Run("index " + file);
+  EXPECT_EQ(index.exit_code, 0) << index.output;
+  EXPECT_THAT(index.output, HasSubstr(dir_.File(".a.index") + "        5"));
+  EXPECT_TRUE(FileExists(dir_.File(".a.index")));
+  EXPECT_THAT(Run("count " + dir_.path()).output, HasSubstr("5 records in 1 files"));
+  const ProgramRun compressed = Run("index " + Write("z", 2, Compression::kGzip));
+  EXPECT_EQ(compressed.exit_code, 2);
+  EXPECT_THAT(compressed.output, HasSubstr("is a GZIP file"));
+}
+
 TEST_F(TfrecordTest, SampleDrawsImagesWithTheirLabels) {
   const std::string file = Write("a", 6);
   const std::string sheet = dir_.File("sheet.png");
