@@ -1,0 +1,19 @@
+// The numbers of records that file names state, as in "flowers00-230.tfrec".
+#ifndef TOOLS_TFRECORD_COUNTS_IN_NAMES_H_
+#define TOOLS_TFRECORD_COUNTS_IN_NAMES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace estimator {
+
+// For each file, the count that its name ends in before ".tfrec", or nullopt if it has none. The
+// number of shards in "train-00000-of-01024.tfrec" is not a count. If the numbers are 0, 1, 2, ...
+// or 1, 2, 3, ..., they count the files, and no file has a count.
+std::vector<std::optional<int64_t>> CountsInNames(const std::vector<std::string>& files);
+
+}  // namespace estimator
+
+#endif  // TOOLS_TFRECORD_COUNTS_IN_NAMES_H_

@@ -1,0 +1,48 @@
+#include "tools/tfrecord/record_file_writer.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+
+namespace estimator {
+namespace {
+
+constexpr int64_t kFramingBytes = 16;  // two lengths and checksums around the data
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RecordFileWriter>> RecordFileWriter::Open(
+    const std::string& path, const TFRecordOptions& options) {
+  std::string temporary = JoinPath(Dirname(path), absl::StrCat(".", Basename(path), ".tmp"));
+  EST_ASSIGN_OR_RETURN(auto writer, TFRecordWriter::Open(temporary, options));
+  return std::unique_ptr<RecordFileWriter>(
+      new RecordFileWriter(std::move(temporary), std::move(writer)));
+}
+
+RecordFileWriter::~RecordFileWriter() {
+  if (finished_) return;
+  writer_.reset();
+  RemoveFile(temporary_).IgnoreError();  // what went wrong is reported already
+}
+
+absl::Status RecordFileWriter::Write(absl::string_view record) {
+  ++records_;
+  bytes_ += static_cast<int64_t>(record.size()) + kFramingBytes;
+  return writer_->Write(record);
+}
+
+absl::Status RecordFileWriter::Finish(const std::string& path) {
+  EST_RETURN_IF_ERROR(writer_->Close());
+  // Syncs what the writer wrote: a sync is one of the file, not of a descriptor.
+  EST_ASSIGN_OR_RETURN(const auto file,
+                       WritableFile::Open(temporary_, WritableFile::Mode::kAppend));
+  EST_RETURN_IF_ERROR(file->Sync());
+  EST_RETURN_IF_ERROR(file->Close());
+  EST_RETURN_IF_ERROR(RenameFile(temporary_, path));
+  finished_ = true;
+  return SyncDirectory(Dirname(path));
+}
+
+}  // namespace estimator

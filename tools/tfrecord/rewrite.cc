@@ -1,0 +1,142 @@
+#include "tools/tfrecord/rewrite.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "tools/tfrecord/progress.h"
+#include "tools/tfrecord/record_file_writer.h"
+
+namespace estimator {
+namespace {
+
+struct Total {
+  int64_t records = 0, bytes = 0;
+};
+
+absl::StatusOr<Total> CountAll(const std::vector<std::string>& files, InputCompression input) {
+  Total total;
+  for (const std::string& path : files) {
+    EST_ASSIGN_OR_RETURN(const auto reader, OpenRecords(path, input));
+    while (true) {
+      EST_RETURN_IF_ERROR(CheckInterrupt());
+      EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
+      if (!more) break;
+    }
+    total.records += reader->position().index;
+    total.bytes += reader->position().offset;
+  }
+  return total;
+}
+
+absl::Status CheckAbsent(const std::string& path, const RewriteOptions& options) {
+  if (options.force || !FileExists(path)) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrCat(path, " exists; choose another name, or pass --force"));
+}
+
+absl::Status CreateDirectoryOf(const std::string& path) {
+  const absl::string_view directory = Dirname(path);
+  return directory.empty() ? absl::OkStatus() : CreateDirectories(directory);
+}
+
+// Whether both are one file, also under two names of it.
+bool IsSameFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+}  // namespace
+
+std::string ShardPath(const std::string& prefix, int64_t shard, int64_t num_shards, int64_t count,
+                      const std::string& suffix) {
+  return absl::StrCat(prefix, absl::StrFormat("-%05d-of-%05d", shard, num_shards),
+                      count < 0 ? "" : absl::StrCat("-", count), suffix);
+}
+
+absl::StatusOr<std::string> SplitRecordFiles(const std::vector<std::string>& files,
+                                             const std::string& prefix,
+                                             const SplitOptions& options) {
+  EST_ASSIGN_OR_RETURN(const Total total, CountAll(files, options.rewrite.input));
+  const int64_t num_shards =
+      options.num_shards > 0
+          ? options.num_shards
+          : std::clamp<int64_t>((total.bytes + options.shard_bytes / 2) / options.shard_bytes, 1,
+                                std::max<int64_t>(total.records, 1));
+  if (total.records < num_shards) {
+    return absl::InvalidArgumentError(absl::StrCat("there are ", total.records, " records for ",
+                                                   num_shards,
+                                                   " shards; a shard must not be empty"));
+  }
+  const auto first_of = [&](int64_t shard) { return total.records * shard / num_shards; };
+  std::vector<std::string> paths;
+  for (int64_t shard = 0; shard < num_shards; ++shard) {
+    const int64_t count = options.counts_in_names ? first_of(shard + 1) - first_of(shard) : -1;
+    paths.push_back(ShardPath(prefix, shard, num_shards, count, options.suffix));
+    EST_RETURN_IF_ERROR(CheckAbsent(paths.back(), options.rewrite));
+    for (const std::string& file : files) {
+      if (!IsSameFile(file, paths.back())) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(file, " is an input and an output; choose another prefix"));
+    }
+  }
+  EST_RETURN_IF_ERROR(CreateDirectoryOf(prefix));
+  Progress progress("records", total.records);
+  std::unique_ptr<RecordFileWriter> writer;
+  int64_t shard = -1, done = 0;
+  for (const std::string& file : files) {
+    EST_RETURN_IF_ERROR(
+        ForEachRecord(file, options.rewrite.input, [&](const Record& record) -> absl::Status {
+          if (done == first_of(shard + 1)) {
+            if (writer) EST_RETURN_IF_ERROR(writer->Finish(paths[static_cast<size_t>(shard)]));
+            ++shard;
+            EST_ASSIGN_OR_RETURN(writer,
+                                 RecordFileWriter::Open(paths[static_cast<size_t>(shard)],
+                                                        {.compression = options.rewrite.output}));
+          }
+          ++done;
+          progress.Add(1);
+          return writer->Write(record.data);
+        }));
+  }
+  if (writer) EST_RETURN_IF_ERROR(writer->Finish(paths[static_cast<size_t>(shard)]));
+  progress.Finish();
+  return absl::StrCat("wrote ", total.records, " records to ", paths.front(),
+                      num_shards > 1 ? absl::StrCat(" ... ", paths.back()) : "", " (", num_shards,
+                      " files)\n");
+}
+
+absl::StatusOr<std::string> MergeRecordFiles(const std::vector<std::string>& files,
+                                             const std::string& output,
+                                             const RewriteOptions& options) {
+  for (const std::string& file : files) {
+    if (IsSameFile(file, output)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(output, " is an input and the output; the last argument is the output"));
+    }
+  }
+  EST_RETURN_IF_ERROR(CheckAbsent(output, options));
+  EST_RETURN_IF_ERROR(CreateDirectoryOf(output));
+  EST_ASSIGN_OR_RETURN(const auto writer,
+                       RecordFileWriter::Open(output, {.compression = options.output}));
+  Progress progress("records", 0);
+  for (const std::string& file : files) {
+    EST_RETURN_IF_ERROR(ForEachRecord(file, options.input, [&](const Record& record) {
+      progress.Add(1);
+      return writer->Write(record.data);
+    }));
+  }
+  EST_RETURN_IF_ERROR(writer->Finish(output));
+  progress.Finish();
+  return absl::StrCat("wrote ", writer->records(), " records of ", files.size(), " files to ",
+                      output, "\n");
+}
+
+}  // namespace estimator
