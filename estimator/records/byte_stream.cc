@@ -15,8 +15,10 @@ namespace {
 
 class PlainStream final : public ByteStream {
  public:
-  explicit PlainStream(std::unique_ptr<RandomAccessFile> file)
-      : ByteStream(file->path()), file_(std::move(file)) {}
+  PlainStream(std::unique_ptr<RandomAccessFile> file, int64_t buffer_bytes)
+      : ByteStream(file->path()),
+        file_(std::move(file)),
+        buffer_bytes_(static_cast<size_t>(buffer_bytes)) {}
 
   absl::StatusOr<size_t> Read(size_t n, char* out) override {
     size_t done = 0;
@@ -29,12 +31,12 @@ class PlainStream final : public ByteStream {
         offset_ += static_cast<int64_t>(some);
         continue;
       }
-      if (n - done >= static_cast<size_t>(kBufferBytes)) {  // a large read bypasses the buffer
+      if (n - done >= buffer_bytes_) {  // a large read bypasses the buffer
         EST_ASSIGN_OR_RETURN(const size_t some, file_->Read(offset_, n - done, out + done));
         offset_ += static_cast<int64_t>(some);
         return done + some;
       }
-      buffer_.resize(static_cast<size_t>(kBufferBytes));
+      buffer_.resize(buffer_bytes_);
       EST_ASSIGN_OR_RETURN(const size_t some, file_->Read(offset_, buffer_.size(), buffer_.data()));
       buffer_.resize(some);
       buffer_begin_ = offset_;
@@ -55,6 +57,7 @@ class PlainStream final : public ByteStream {
   int64_t BufferEnd() const { return buffer_begin_ + static_cast<int64_t>(buffer_.size()); }
 
   std::unique_ptr<RandomAccessFile> file_;
+  size_t buffer_bytes_;
   std::string buffer_;
   int64_t buffer_begin_ = 0;
 };
@@ -148,9 +151,14 @@ class InflatedStream final : public ByteStream {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ByteStream>> ByteStream::Open(absl::string_view path,
-                                                             Compression compression) {
+                                                             Compression compression,
+                                                             int64_t buffer_bytes) {
+  if (buffer_bytes < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": the buffer size is ", buffer_bytes, " bytes; it must be at least 1"));
+  }
   EST_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, RandomAccessFile::Open(path));
-  auto plain = std::make_unique<PlainStream>(std::move(file));
+  auto plain = std::make_unique<PlainStream>(std::move(file), buffer_bytes);
   if (compression == Compression::kNone) return plain;
   auto inflated = std::make_unique<InflatedStream>(std::move(plain), compression);
   EST_RETURN_IF_ERROR(inflated->Init());

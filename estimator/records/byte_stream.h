@@ -19,8 +19,11 @@ class ByteStream {
  public:
   static constexpr int64_t kBufferBytes = 256 << 10;
 
+  //   buffer_bytes: the number of bytes that are read from the file at once.
+  // Errors: those of opening the file; INVALID_ARGUMENT if buffer_bytes is not positive.
   static absl::StatusOr<std::unique_ptr<ByteStream>> Open(absl::string_view path,
-                                                          Compression compression);
+                                                          Compression compression,
+                                                          int64_t buffer_bytes = kBufferBytes);
   virtual ~ByteStream() = default;
 
   // Reads up to n bytes into `out` and returns the number read. It is less than n only at the end.

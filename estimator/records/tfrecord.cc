@@ -34,12 +34,35 @@ bool CrcMatches(absl::string_view data, const char* stored) {
   return UnmaskCrc32c(static_cast<uint32_t>(LoadLittleEndian(stored, kCrcBytes))) == Crc32c(data);
 }
 
+absl::Status DataCrcError(size_t length) {
+  return absl::DataLossError(
+      absl::StrCat("the crc32c of its ", length, " bytes does not match: the file is damaged"));
+}
+
 }  // namespace
+
+absl::StatusOr<absl::string_view> ParseTFRecord(absl::string_view record) {
+  if (record.size() < kHeaderBytes + kCrcBytes) {
+    return absl::DataLossError(absl::StrCat("its ", record.size(), " bytes are not a record"));
+  }
+  if (!CrcMatches(record.substr(0, kLengthBytes), record.data() + kLengthBytes)) {
+    return absl::DataLossError("the crc32c of its length does not match: the file is damaged");
+  }
+  const uint64_t length = LoadLittleEndian(record.data(), kLengthBytes);
+  const absl::string_view rest = record.substr(kHeaderBytes);
+  if (length != rest.size() - kCrcBytes) {
+    return absl::DataLossError(
+        absl::StrCat("its length is ", length, " bytes, but it has ", rest.size() - kCrcBytes));
+  }
+  const absl::string_view data = rest.substr(0, rest.size() - kCrcBytes);
+  if (!CrcMatches(data, rest.data() + data.size())) return DataCrcError(data.size());
+  return data;
+}
 
 absl::StatusOr<std::unique_ptr<TFRecordReader>> TFRecordReader::Open(StringArg path,
                                                                      TFRecordOptions options) {
   EST_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream,
-                       ByteStream::Open(path, options.compression));
+                       ByteStream::Open(path, options.compression, options.buffer_size_bytes));
   return std::unique_ptr<TFRecordReader>(
       new TFRecordReader(std::move(stream), options.compression));
 }
@@ -90,9 +113,7 @@ absl::StatusOr<std::optional<std::string>> TFRecordReader::Next() {
   }
   const absl::string_view body(data.data(), static_cast<size_t>(length));
   if (!CrcMatches(body, data.data() + length)) {
-    return DataLoss(absl::StrCat("the crc32c of its ", length,
-                                 " bytes does not match: the file is "
-                                 "damaged"));
+    return DataLoss(StringArg(DataCrcError(body.size()).message()));
   }
   data.resize(static_cast<size_t>(length));
   position_ = {.offset = stream_->offset(), .index = position_.index + 1};

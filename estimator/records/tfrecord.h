@@ -25,6 +25,9 @@ namespace estimator {
 struct TFRecordOptions {
   Compression compression = Compression::kNone;
   int compression_level = -1;  // 0 to 9, -1 is 6; only writers use it
+  // The number of bytes that a reader reads at once. A larger one saves calls of the system where
+  // files are far away; a smaller one saves reads where Skip and Seek are frequent.
+  int64_t buffer_size_bytes = ByteStream::kBufferBytes;
 };
 
 // The position of a reader between two records. Pass it to Seek to return to it.
@@ -32,6 +35,13 @@ struct TFRecordPosition {
   int64_t offset = 0;  // of the next record's length, in the (decompressed) bytes
   int64_t index = 0;   // of the next record
 };
+
+// The number of bytes of a record beside its data: the length and the two crcs.
+inline constexpr int64_t kTFRecordOverheadBytes = 16;
+
+// Checks the bytes of one record, from its length to the crc of its data, and returns its data.
+// Errors: DATA_LOSS, without the name of a file.
+absl::StatusOr<absl::string_view> ParseTFRecord(absl::string_view record);
 
 // Not thread-safe.
 class TFRecordReader {

@@ -1,0 +1,222 @@
+#include "estimator/records/tfrecord_index.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/crc32c.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/records/tfrecord.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr absl::string_view kMagic = "TFRI";
+constexpr char kVersion = 1;  // on disk: do not change
+constexpr size_t kWordBytes = 8, kCrcBytes = 4;
+constexpr size_t kHeadBytes = kMagic.size() + 1 + 3 * kWordBytes;
+// The scan reads a few bytes of each record. A large buffer would read the data as well.
+constexpr int64_t kScanBufferBytes = 16 << 10;
+
+void AppendInt(uint64_t value, size_t size, std::string* out) {
+  for (size_t i = 0; i < size; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
+}
+
+uint64_t LoadInt(absl::string_view bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
+  return value;
+}
+
+uint64_t BitsOf(double value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+absl::StatusOr<TFRecordIndex> Scan(StringArg path) {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<TFRecordReader> reader,
+                       TFRecordReader::Open(path, {.buffer_size_bytes = kScanBufferBytes}));
+  TFRecordIndex index;
+  while (true) {
+    EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
+    if (!more) return index;
+    index.offsets.push_back(reader->position().offset);
+  }
+}
+
+// The count in a name such as "flowers00-230.tfrec"; nullopt if there is none. The number of shards
+// in "train-00000-of-01024.tfrec" is no count.
+std::optional<int64_t> CountInName(absl::string_view path) {
+  absl::string_view name = path.substr(path.find_last_of('/') + 1);
+  if (!absl::ConsumeSuffix(&name, ".tfrec")) return std::nullopt;
+  const size_t dash = name.find_last_of('-');
+  if (dash == absl::string_view::npos) return std::nullopt;
+  const absl::string_view digits = name.substr(dash + 1);
+  const bool all_digits =
+      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  int64_t count = 0;
+  if (digits.empty() || !all_digits || !absl::SimpleAtoi(digits, &count)) return std::nullopt;
+  const absl::string_view before = name.substr(0, dash);
+  if (before.size() >= 3 && before.substr(before.size() - 3) == "-of") return std::nullopt;
+  return count;
+}
+
+// The counts in the names of the files. Nullopt if a name has none, or if the numbers are those of
+// the files: part-0, part-1, part-2.
+std::optional<int64_t> CountInNames(const std::vector<std::string>& files) {
+  std::vector<int64_t> counts;
+  for (const std::string& file : files) {
+    const std::optional<int64_t> count = CountInName(file);
+    if (!count) return std::nullopt;
+    counts.push_back(*count);
+  }
+  std::sort(counts.begin(), counts.end());
+  if (counts.empty() || counts[0] <= 1) {
+    bool numbered = true;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      numbered = numbered && counts[i] == counts[0] + static_cast<int64_t>(i);
+    }
+    if (numbered) return std::nullopt;
+  }
+  int64_t sum = 0;
+  for (const int64_t count : counts) {
+    if (__builtin_add_overflow(sum, count, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
+absl::StatusOr<int64_t> CountCompressed(const std::string& file, Compression compression) {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<TFRecordReader> reader,
+                       TFRecordReader::Open(file, {.compression = compression}));
+  while (true) {
+    EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
+    if (!more) return reader->position().index;
+  }
+}
+
+}  // namespace
+
+std::string TFRecordIndexPath(StringArg path) {
+  const size_t name = path.find_last_of('/') + 1;  // npos + 1 is 0
+  return absl::StrCat(path.substr(0, name), ".", path.substr(name), ".index");
+}
+
+std::string EncodeTFRecordIndex(const TFRecordIndex& index, double modified) {
+  std::string bytes = absl::StrCat(kMagic, absl::string_view(&kVersion, 1));
+  const auto num_records = static_cast<size_t>(index.num_records());
+  bytes.reserve(kHeadBytes + num_records * kWordBytes + kCrcBytes);
+  AppendInt(static_cast<uint64_t>(index.offsets.back()), kWordBytes, &bytes);
+  AppendInt(BitsOf(modified), kWordBytes, &bytes);
+  AppendInt(num_records, kWordBytes, &bytes);
+  for (size_t i = 0; i < num_records; ++i) {
+    AppendInt(static_cast<uint64_t>(index.offsets[i]), kWordBytes, &bytes);
+  }
+  AppendInt(MaskCrc32c(Crc32c(bytes)), kCrcBytes, &bytes);
+  return bytes;
+}
+
+absl::StatusOr<TFRecordIndex> DecodeTFRecordIndex(absl::string_view bytes, int64_t file_size,
+                                                  double modified) {
+  if (bytes.size() < kHeadBytes + kCrcBytes || bytes.substr(0, kMagic.size()) != kMagic) {
+    return absl::DataLossError(absl::StrCat("not an index of a TFRecord file: its ", bytes.size(),
+                                            " bytes are too few, or do not begin with \"", kMagic,
+                                            "\""));
+  }
+  const absl::string_view body = bytes.substr(0, bytes.size() - kCrcBytes);
+  if (UnmaskCrc32c(static_cast<uint32_t>(LoadInt(bytes.substr(body.size())))) != Crc32c(body)) {
+    return absl::DataLossError("its crc32c does not match");
+  }
+  if (body[kMagic.size()] != kVersion) {
+    return absl::NotFoundError(absl::StrCat("its version is ", body[kMagic.size()] + 0));
+  }
+  absl::string_view rest = body.substr(kMagic.size() + 1);
+  const auto take = [&rest] {
+    const uint64_t value = LoadInt(rest.substr(0, kWordBytes));
+    rest.remove_prefix(kWordBytes);
+    return value;
+  };
+  const uint64_t saved_size = take();
+  if (saved_size != static_cast<uint64_t>(file_size) || take() != BitsOf(modified)) {
+    return absl::NotFoundError("the TFRecord file has changed since");
+  }
+  const uint64_t num_records = take();
+  if (rest.size() % kWordBytes != 0 || num_records != rest.size() / kWordBytes) {
+    return absl::DataLossError(
+        absl::StrCat("it has ", rest.size(), " bytes for ", num_records, " records"));
+  }
+  TFRecordIndex index;
+  index.offsets.clear();
+  index.offsets.reserve(num_records + 1);
+  int64_t least = 0;  // the next record begins here or later
+  for (uint64_t i = 0; i < num_records; ++i) {
+    const uint64_t offset = take();
+    const bool valid =
+        i == 0 ? offset == 0 : offset >= static_cast<uint64_t>(least) && offset < saved_size;
+    if (!valid) return absl::DataLossError(absl::StrCat("record ", i, " is at byte ", offset));
+    index.offsets.push_back(static_cast<int64_t>(offset));
+    least = index.offsets.back() + kTFRecordOverheadBytes;
+  }
+  if (num_records == 0 ? file_size != 0 : file_size < least) {
+    return absl::DataLossError(
+        absl::StrCat(num_records, " records do not fit a file of ", file_size, " bytes"));
+  }
+  index.offsets.push_back(file_size);
+  return index;
+}
+
+absl::StatusOr<TFRecordIndex> LoadTFRecordIndex(StringArg path) {
+  EST_ASSIGN_OR_RETURN(const int64_t size, FileSize(path));
+  EST_ASSIGN_OR_RETURN(const double modified, FileModifiedTimeSeconds(path));
+  const std::string cached_path = TFRecordIndexPath(path);
+  if (FileExists(cached_path)) {
+    const absl::StatusOr<std::string> bytes = ReadFile(cached_path);
+    absl::Status status = bytes.status();
+    if (status.ok()) {
+      absl::StatusOr<TFRecordIndex> cached = DecodeTFRecordIndex(*bytes, size, modified);
+      if (cached.ok()) return cached;
+      status = cached.status();
+    }
+    // A file that has changed is nothing to worry about, so only damage is a warning.
+    if (!absl::IsNotFound(status)) {
+      LOG(WARNING) << cached_path << ": " << status.message() << "; it is made again";
+    }
+  }
+  EST_ASSIGN_OR_RETURN(TFRecordIndex index, Scan(path));
+  if (index.offsets.back() != size) return index;  // the file grew during the scan
+  const absl::Status written =
+      WriteFileAtomically(cached_path, EncodeTFRecordIndex(index, modified));
+  if (!written.ok()) {
+    LOG_FIRST_N(INFO, 1) << "The index of a TFRecord file is kept in memory and made again by the "
+                            "next run, because it cannot be saved: "
+                         << written.message();
+  }
+  return index;
+}
+
+absl::StatusOr<int64_t> CountRecords(const std::vector<std::string>& files,
+                                     Compression compression) {
+  if (const std::optional<int64_t> count = CountInNames(files)) return *count;
+  int64_t total = 0;
+  for (const std::string& file : files) {
+    if (compression != Compression::kNone) {
+      EST_ASSIGN_OR_RETURN(const int64_t count, CountCompressed(file, compression));
+      total += count;
+      continue;
+    }
+    EST_ASSIGN_OR_RETURN(const TFRecordIndex index, LoadTFRecordIndex(file));
+    total += index.num_records();
+  }
+  return total;
+}
+
+}  // namespace estimator
