@@ -193,10 +193,7 @@ Dataset Dataset::FlatMap(std::function<absl::StatusOr<Dataset>(const Element&)> 
 }
 Dataset Dataset::Interleave(std::function<absl::StatusOr<Dataset>(const Element&)> fn,
                             InterleaveOptions options) const {
-  return Then(node_, [&] {
-    return InterleaveNode(node_, WithSeed(std::move(fn)), options.cycle_length,
-                          options.block_length);
-  });
+  return Then(node_, [&] { return InterleaveNode(node_, WithSeed(std::move(fn)), options); });
 }
 
 absl::StatusOr<std::unique_ptr<Iterator>> Dataset::MakeIterator() const {

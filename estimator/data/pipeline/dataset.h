@@ -91,6 +91,10 @@ struct PaddedBatchOptions {
 struct InterleaveOptions {
   int cycle_length = 1;  // number of inner datasets that are open at the same time
   int block_length = 1;  // number of elements to take from one before the next one
+  // The number of inner datasets that are read ahead at the same time, each by a thread. The order
+  // is the same for any number, and so is a saved position. With 1 they are read in the caller's
+  // thread; 0 uses the number of cores. More than cycle_length has no effect.
+  int num_parallel_calls = 1;
 };
 
 // An immutable value that is cheap to copy. A transform returns another Dataset and leaves this one

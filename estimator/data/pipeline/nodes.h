@@ -34,7 +34,7 @@ NodePtr ConcatenateNode(std::vector<NodePtr> parts);
 NodePtr MapNode(NodePtr input, MapFn fn, int num_parallel_calls);
 NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, int num_parallel_calls, uint64_t seed);
 NodePtr FilterNode(NodePtr input, FilterFn fn);
-NodePtr InterleaveNode(NodePtr input, ExpandFn fn, int cycle_length, int block_length);
+NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options);
 
 // shuffle.cc, repeat.cc, slice.cc
 NodePtr ShuffleNode(NodePtr input, int64_t buffer_size, uint64_t seed, bool reshuffle);

@@ -2,23 +2,37 @@
 // same time, one in each slot, and each gives block_length elements in its turn. FlatMap has one
 // slot. The order is that of TensorFlow's deterministic interleave: when a dataset ends, its slot
 // stays empty until its next turn.
+//
+// With threads, each dataset reads ahead (read_ahead.h), and the next ones are opened before their
+// turn. The order is the same, and so is the state.
+#include <algorithm>
+#include <deque>
 #include <memory>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/out_of_resources.h"
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/transforms/read_ahead.h"
+#include "estimator/data/transforms/thread_pool.h"
 
 namespace estimator {
 namespace {
+
+// The number of elements that a dataset reads ahead.
+constexpr size_t kReadAheadElements = 16;
 
 struct Interleaving {
   NodePtr input;
   ExpandFn fn;
   uint64_t cycle_length;
   uint64_t block_length;
+  int num_threads;  // 1 reads in the caller's thread
   IterationContext context;
 
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeInput() const {
@@ -44,9 +58,10 @@ struct Interleaving {
 // State:
 //   the slot whose turn it is, the number of elements that it gave in this turn
 //   the number of datasets opened, whether the input ended
-//   for each slot: whether it is open; if so, its ordinal, the state of the input before its
-//   element (bytes), and the state of its dataset (nested)
+//   for each slot: 0 if it is not open. Else 1 + the number of elements to skip, its ordinal, the
+//   state of the input before its element (bytes), and the state of its dataset (nested)
 //   the state of the input (nested)
+// Datasets that were opened before their turn are not part of it.
 class InterleaveIterator final : public NodeIterator {
  public:
   InterleaveIterator(std::unique_ptr<NodeIterator> input, Interleaving interleaving)
@@ -57,14 +72,15 @@ class InterleaveIterator final : public NodeIterator {
   absl::StatusOr<std::optional<Element>> Next() override {
     while (!input_ended_ || num_open_ > 0) {
       Slot& slot = slots_[turn_];
-      if (slot.iterator != nullptr) {
-        EST_ASSIGN_OR_RETURN(std::optional<Element> element, slot.iterator->Next());
+      if (slot.open()) {
+        EST_ASSIGN_OR_RETURN(std::optional<Element> element,
+                             slot.ahead ? slot.ahead->Next() : slot.iterator->Next());
         if (element) {
-          where_ = slot.iterator->Where();
+          where_ = slot.ahead ? slot.ahead->where() : slot.iterator->Where();
           if (++given_ == interleaving_.block_length) NextTurn();
           return element;
         }
-        slot.iterator = nullptr;
+        slot = Slot();
         --num_open_;
         NextTurn();
       } else if (!input_ended_) {
@@ -81,13 +97,21 @@ class InterleaveIterator final : public NodeIterator {
     state.Int(num_opened_);
     state.Bool(input_ended_);
     for (const Slot& slot : slots_) {
-      state.Bool(slot.iterator != nullptr);
-      if (slot.iterator == nullptr) continue;
+      ReadAhead::Position position;
+      if (slot.ahead) {
+        EST_ASSIGN_OR_RETURN(position, slot.ahead->position());
+      } else if (slot.iterator) {
+        EST_ASSIGN_OR_RETURN(position.state, PositionLog::StateOf(*slot.iterator));
+      }
+      state.Int(slot.open() ? 1 + position.skip : 0);
+      if (!slot.open()) continue;
       state.Int(slot.ordinal);
       state.Bytes(slot.input_state);
-      EST_RETURN_IF_ERROR(SaveNested(*slot.iterator, state));
+      state.Bytes(position.state);
     }
-    return SaveNested(*input_, state);
+    if (staged_.empty() && staging_error_.ok()) return SaveNested(*input_, state);
+    state.Bytes(staged_.empty() ? error_input_state_ : staged_.front().input_state);
+    return absl::OkStatus();
   }
   absl::Status Restore(StateReader& state) override {
     EST_ASSIGN_OR_RETURN(turn_, state.Unsigned());
@@ -99,8 +123,8 @@ class InterleaveIterator final : public NodeIterator {
                                               turn_, ", but there are only ", slots_.size()));
     }
     for (Slot& slot : slots_) {
-      EST_ASSIGN_OR_RETURN(const bool open, state.Bool());
-      if (open) EST_RETURN_IF_ERROR(RestoreSlot(slot, state));
+      EST_ASSIGN_OR_RETURN(const int64_t open, state.Int());
+      if (open > 0) EST_RETURN_IF_ERROR(RestoreSlot(slot, open - 1, state));
     }
     return RestoreNested(*input_, state);
   }
@@ -108,9 +132,13 @@ class InterleaveIterator final : public NodeIterator {
 
  private:
   struct Slot {
-    std::unique_ptr<NodeIterator> iterator;  // null if the slot is not open
+    // One of them has the dataset; both are null if the slot is not open.
+    std::unique_ptr<NodeIterator> iterator;
+    std::unique_ptr<ReadAhead> ahead;
     uint64_t ordinal = 0;
     std::string input_state;
+
+    bool open() const { return iterator != nullptr || ahead != nullptr; }
   };
 
   void NextTurn() {
@@ -118,19 +146,54 @@ class InterleaveIterator final : public NodeIterator {
     turn_ = (turn_ + 1) % slots_.size();
   }
   absl::Status Fill(Slot& slot) {
-    EST_ASSIGN_OR_RETURN(slot.input_state, PositionLog::StateOf(*input_));
-    EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input_->Next());
-    if (!element) {
+    const auto num_staged = static_cast<size_t>(interleaving_.num_threads);
+    while (staging_error_.ok() && !staging_ended_ && staged_.size() < num_staged) {
+      EST_ASSIGN_OR_RETURN(error_input_state_, PositionLog::StateOf(*input_));
+      staging_error_ = Stage(error_input_state_);
+    }
+    if (staged_.empty()) {
+      EST_RETURN_IF_ERROR(staging_error_);
       input_ended_ = true;
       return absl::OkStatus();
     }
-    slot.ordinal = num_opened_++;
-    EST_ASSIGN_OR_RETURN(slot.iterator,
-                         interleaving_.Open(*element, slot.ordinal, input_->Where()));
+    slot = std::move(staged_.front());
+    staged_.pop_front();
+    ++num_opened_;
     ++num_open_;
     return absl::OkStatus();
   }
-  absl::Status RestoreSlot(Slot& slot, StateReader& state) {
+  // Opens the dataset of the next element of the input.
+  absl::Status Stage(const std::string& input_state) {
+    EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input_->Next());
+    if (!element) {
+      staging_ended_ = true;
+      return absl::OkStatus();
+    }
+    Slot slot;
+    slot.input_state = input_state;
+    slot.ordinal = num_opened_ + staged_.size();
+    EST_ASSIGN_OR_RETURN(slot.iterator,
+                         interleaving_.Open(*element, slot.ordinal, input_->Where()));
+    EST_RETURN_IF_ERROR(StartThreads(slot));
+    staged_.push_back(std::move(slot));
+    return absl::OkStatus();
+  }
+  absl::Status StartThreads(Slot& slot) {
+    if (interleaving_.num_threads == 1) return absl::OkStatus();
+    if (pool_ == nullptr) {
+      try {
+        pool_ = std::make_unique<ThreadPool>(interleaving_.num_threads);
+      } catch (const std::system_error& thrown) {
+        EST_RETURN_IF_ERROR(OutOfResourcesError(thrown));
+        return absl::InternalError(
+            absl::StrCat("Interleave cannot start its threads: ", thrown.what()));
+      }
+    }
+    slot.ahead =
+        std::make_unique<ReadAhead>(std::move(slot.iterator), pool_.get(), kReadAheadElements);
+    return slot.ahead->Start();
+  }
+  absl::Status RestoreSlot(Slot& slot, int64_t skip, StateReader& state) {
     // The dataset of a slot is not stored. A second iterator over the input reads the slot's
     // element again, and the function maps it to the dataset.
     EST_ASSIGN_OR_RETURN(slot.ordinal, state.Unsigned());
@@ -146,12 +209,24 @@ class InterleaveIterator final : public NodeIterator {
     }
     EST_ASSIGN_OR_RETURN(slot.iterator, interleaving_.Open(*element, slot.ordinal, input->Where()));
     ++num_open_;
-    return RestoreNested(*slot.iterator, state);
+    EST_RETURN_IF_ERROR(RestoreNested(*slot.iterator, state));
+    EST_ASSIGN_OR_RETURN(const int64_t skipped, slot.iterator->Skip(skip));
+    if (skipped < skip) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Interleave: the saved input position is ", skip,
+          " elements ahead in a dataset that ends after ", skipped, ": it has changed since"));
+    }
+    return StartThreads(slot);
   }
 
   std::unique_ptr<NodeIterator> input_;
   Interleaving interleaving_;
+  std::unique_ptr<ThreadPool> pool_;  // before the slots, which use it until their end
   std::vector<Slot> slots_;
+  std::deque<Slot> staged_;  // datasets that were opened before their turn
+  bool staging_ended_ = false;
+  absl::Status staging_error_;     // of the dataset after those
+  std::string error_input_state_;  // before the element of that dataset
   uint64_t turn_ = 0;
   uint64_t given_ = 0;
   uint64_t num_opened_ = 0;
@@ -184,17 +259,27 @@ class Interleave final : public DatasetNode {
 
 }  // namespace
 
-NodePtr InterleaveNode(NodePtr input, ExpandFn fn, int cycle_length, int block_length) {
-  if (cycle_length < 1 || block_length < 1) {
+NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options) {
+  if (options.cycle_length < 1 || options.block_length < 1) {
     return ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat("Interleave: cycle_length is ", cycle_length, " and block_length ",
-                     block_length, "; both must be at least 1")));
+        absl::StrCat("Interleave: cycle_length is ", options.cycle_length, " and block_length ",
+                     options.block_length, "; both must be at least 1")));
   }
+  if (options.num_parallel_calls < 0) {
+    return ErrorNode(absl::InvalidArgumentError(
+        absl::StrCat("Interleave: num_parallel_calls is ", options.num_parallel_calls,
+                     "; it must not be negative (0 uses the number of cores)")));
+  }
+  int num_threads = options.num_parallel_calls;
+  if (num_threads == 0)
+    num_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  num_threads = std::min(num_threads, options.cycle_length);  // more would have nothing to read
   return std::make_shared<Interleave>(
       Interleaving{.input = std::move(input),
                    .fn = std::move(fn),
-                   .cycle_length = static_cast<uint64_t>(cycle_length),
-                   .block_length = static_cast<uint64_t>(block_length),
+                   .cycle_length = static_cast<uint64_t>(options.cycle_length),
+                   .block_length = static_cast<uint64_t>(options.block_length),
+                   .num_threads = num_threads,
                    .context = {}});
 }
 
