@@ -25,6 +25,15 @@ uint64_t SeedFor(const DatasetNode& input, std::optional<int64_t> given) {
   return HashSeed(run_seed, static_cast<uint64_t>(input.num_seeded()));
 }
 
+// As SeedFor, for a transform of several inputs.
+uint64_t SeedFor(const std::vector<Dataset>& inputs, std::optional<int64_t> given) {
+  if (given) return static_cast<uint64_t>(*given);
+  int num_seeded = 0;
+  for (const Dataset& input : inputs) num_seeded += input.node()->num_seeded();
+  const auto run_seed = static_cast<uint64_t>(default_seed.value_or(kSeedWithoutAny));
+  return HashSeed(run_seed, static_cast<uint64_t>(num_seeded));
+}
+
 // The iterator that users see. It keeps the first error, and seals and checks states.
 class PipelineIterator final : public Iterator {
  public:
@@ -89,15 +98,16 @@ Dataset FromParts(const std::vector<Dataset>& parts, const Make& make) {
   return Dataset(make(std::move(nodes)));
 }
 
-// Wraps fn. It runs later, maybe in another thread, but with the seed of this thread now.
-ExpandFn WithSeed(std::function<absl::StatusOr<Dataset>(const Element&)> fn) {
-  return [fn = std::move(fn), seed = default_seed](const Element& e) -> absl::StatusOr<NodePtr> {
-    const std::optional<int64_t> before = std::exchange(default_seed, seed);
-    absl::StatusOr<Dataset> dataset = CallUserFunction(fn, e);
-    default_seed = before;
-    if (!dataset.ok()) return dataset.status();
-    return dataset->node();
-  };
+// The dataset of a user's function, which is called later, maybe in another thread.
+//   seed: the default seed of the thread that built the pipeline.
+template <typename Argument>
+absl::StatusOr<NodePtr> NodeFrom(const std::function<absl::StatusOr<Dataset>(const Argument&)>& fn,
+                                 const Argument& argument, std::optional<int64_t> seed) {
+  const std::optional<int64_t> before = std::exchange(default_seed, seed);
+  absl::StatusOr<Dataset> dataset = CallUserFunction(fn, argument);
+  default_seed = before;
+  if (!dataset.ok()) return dataset.status();
+  return dataset->node();
 }
 
 }  // namespace
@@ -109,8 +119,9 @@ Dataset Dataset::FromTensorSlices(Element arrays, StringArg name) {
 Dataset Dataset::FromTensors(Element element) { return Dataset(TensorsNode(std::move(element))); }
 Dataset Dataset::Range(int64_t begin, int64_t end) { return Dataset(RangeNode(begin, end)); }
 Dataset Dataset::FromGenerator(std::function<absl::StatusOr<std::optional<Element>>(int64_t)> fn,
-                               std::optional<int64_t> size) {
-  return Dataset(GeneratorNode(std::move(fn), size));
+                               std::optional<int64_t> size,
+                               std::optional<ElementSpec> output_signature) {
+  return Dataset(GeneratorNode(std::move(fn), size, std::move(output_signature)));
 }
 Dataset Dataset::Zip(Dataset features, Dataset labels) {
   return FromParts({std::move(features), std::move(labels)}, [](std::vector<NodePtr> nodes) {
@@ -126,10 +137,24 @@ Dataset Dataset::Concatenate(std::vector<Dataset> parts) {
   return FromParts(parts,
                    [](std::vector<NodePtr> nodes) { return ConcatenateNode(std::move(nodes)); });
 }
+Dataset Dataset::SampleFromDatasets(std::vector<Dataset> datasets, std::vector<double> weights,
+                                    SampleFromDatasetsOptions options) {
+  const uint64_t seed = SeedFor(datasets, options.seed);
+  return FromParts(datasets, [&](std::vector<NodePtr> nodes) {
+    return SampleNode(std::move(nodes), std::move(weights), seed, options);
+  });
+}
+Dataset Dataset::ChooseFromDatasets(std::vector<Dataset> datasets, Dataset choice_dataset,
+                                    ChooseFromDatasetsOptions options) {
+  return FromParts(datasets, [&](std::vector<NodePtr> nodes) {
+    const NodePtr& choices = choice_dataset.node();
+    return choices->status().ok() ? ChooseNode(std::move(nodes), choices, options) : choices;
+  });
+}
 
 Dataset Dataset::Map(MapFn fn, MapOptions options) const {
   return Then(node_, [&] {
-    if (!options.seed) return MapNode(node_, std::move(fn), options.num_parallel_calls);
+    if (!options.seed) return MapNode(node_, std::move(fn), options);
     return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
         "Map: seed is ", *options.seed,
         ", but the function draws no numbers; let it take a RandomStream& after the element")));
@@ -137,8 +162,7 @@ Dataset Dataset::Map(MapFn fn, MapOptions options) const {
 }
 Dataset Dataset::Map(RandomMapFn fn, MapOptions options) const {
   return Then(node_, [&] {
-    return RandomMapNode(node_, std::move(fn), options.num_parallel_calls,
-                         SeedFor(*node_, options.seed));
+    return RandomMapNode(node_, std::move(fn), options, SeedFor(*node_, options.seed));
   });
 }
 Dataset Dataset::Filter(FilterFn fn) const {
@@ -161,17 +185,44 @@ Dataset Dataset::PaddedBatch(int64_t batch_size, PaddedBatchOptions options) con
   return AtLeast(1, batch_size, "PaddedBatch: batch_size", node_,
                  [&] { return PaddedBatchNode(node_, batch_size, std::move(options)); });
 }
+Dataset Dataset::Unbatch() const {
+  return Then(node_, [&] { return UnbatchNode(node_); });
+}
+Dataset Dataset::Rebatch(int64_t batch_size, BatchOptions options) const {
+  return Unbatch().Batch(batch_size, options);
+}
+Dataset Dataset::Window(int64_t size, std::function<absl::StatusOr<Dataset>(const Dataset&)> fn,
+                        WindowOptions options) const {
+  return Then(node_, [&] {
+    WindowFn expand = [fn = std::move(fn), seed = default_seed](const NodePtr& window) {
+      return NodeFrom(fn, Dataset(window), seed);
+    };
+    return WindowNode(node_, size, std::move(expand), options);
+  });
+}
+Dataset Dataset::Enumerate(int64_t start, StringArg name) const {
+  return Then(node_, [&] { return EnumerateNode(node_, start, std::string(name)); });
+}
 Dataset Dataset::Cache() const {
   return Then(node_, [&] { return CacheNode(node_); });
 }
+Dataset Dataset::Cache(StringArg filename) const {
+  return Then(node_, [&] {  // "" caches in memory, as in TensorFlow
+    return filename.empty() ? CacheNode(node_) : FileCacheNode(node_, std::string(filename));
+  });
+}
 Dataset Dataset::Prefetch(int64_t buffer_size) const {
-  return AtLeast(1, buffer_size, "Prefetch: buffer_size", node_,
+  if (buffer_size == 0) return *this;
+  return AtLeast(kAutotune, buffer_size, "Prefetch: buffer_size", node_,
                  [&] { return PrefetchNode(node_, buffer_size); });
 }
 Dataset Dataset::Take(int64_t count) const {
   return Then(node_, [&] {  // -1 takes all, as in TensorFlow
     return SliceNode(node_, absl::StrCat("Take(", count, ")"), 0, 1, count < 0 ? -1 : count);
   });
+}
+Dataset Dataset::TakeWhile(FilterFn fn) const {
+  return Then(node_, [&] { return TakeWhileNode(node_, std::move(fn)); });
 }
 Dataset Dataset::Skip(int64_t count) const {
   return AtLeast(0, count, "Skip: count", node_,
@@ -193,7 +244,35 @@ Dataset Dataset::FlatMap(std::function<absl::StatusOr<Dataset>(const Element&)> 
 }
 Dataset Dataset::Interleave(std::function<absl::StatusOr<Dataset>(const Element&)> fn,
                             InterleaveOptions options) const {
-  return Then(node_, [&] { return InterleaveNode(node_, WithSeed(std::move(fn)), options); });
+  return Then(node_, [&] {
+    ExpandFn expand = [fn = std::move(fn), seed = default_seed](const Element& element) {
+      return NodeFrom(fn, element, seed);
+    };
+    return InterleaveNode(node_, std::move(expand), options);
+  });
+}
+
+absl::StatusOr<Element> Dataset::Reduce(Element initial, const ReduceFn& fn) const {
+  if (Cardinality() == kInfinite) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Reduce: the dataset has no end (", Describe(), "); call Take before Reduce"));
+  }
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<Iterator> iterator, MakeIterator());
+  const ElementSpec spec = SpecOf(initial);
+  Element state = std::move(initial);
+  for (int64_t i = 0;; ++i) {
+    EST_ASSIGN_OR_RETURN(const std::optional<Element> element, iterator->Next());
+    if (!element) return state;
+    const auto next = [&](const Element& e) { return fn(state, e); };
+    absl::StatusOr<Element> reduced = CallUserFunction(next, *element);
+    absl::Status status = reduced.status();
+    if (status.ok()) {
+      status = CheckSpec(spec, "the initial state", SpecOf(*reduced), "the result of the function",
+                         CompareShapes::kNo);
+    }
+    if (!status.ok()) return Annotate(status, absl::StrCat("Reduce: element ", i));
+    state = *std::move(reduced);
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Iterator>> Dataset::MakeIterator() const {
@@ -202,6 +281,9 @@ absl::StatusOr<std::unique_ptr<Iterator>> Dataset::MakeIterator() const {
   return std::make_unique<PipelineIterator>(node_, std::move(iterator));
 }
 int64_t Dataset::Cardinality() const { return node_->Cardinality(); }
+std::optional<ElementSpec> Dataset::element_spec() const {
+  return node_->status().ok() ? node_->element_spec() : std::nullopt;
+}
 std::string Dataset::Describe() const { return DescribeNode(*node_); }
 
 void SetDefaultSeed(std::optional<int64_t> seed) { default_seed = seed; }

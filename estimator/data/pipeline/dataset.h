@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +22,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/string_arg.h"
+#include "estimator/data/pipeline/dataset_options.h"
 #include "estimator/data/pipeline/element.h"
+#include "estimator/data/pipeline/element_spec.h"
 #include "estimator/data/pipeline/random_stream.h"
 
 namespace estimator {
@@ -63,39 +64,8 @@ using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
 using RandomMapFn = std::function<absl::StatusOr<Element>(const Element&, RandomStream&)>;
 using FilterFn = std::function<absl::StatusOr<bool>(const Element&)>;
 
-struct MapOptions {
-  // The number of elements that are mapped at the same time. Their order is kept. With 1 they are
-  // mapped in the caller's thread; 0 uses the number of cores.
-  int num_parallel_calls = 1;
-  // For a function that takes a RandomStream. Two Maps of one seed draw the same numbers.
-  // By default the seed is derived from the run's seed (SetDefaultSeed).
-  std::optional<int64_t> seed = std::nullopt;
-};
-struct ShuffleOptions {
-  std::optional<int64_t> seed;  // default: derived from the run's seed (SetDefaultSeed)
-  // Whether each pass of a Repeat has another order.
-  bool reshuffle_each_iteration = true;
-};
-struct BatchOptions {
-  bool drop_remainder = false;  // drops a last batch with fewer than batch_size elements
-};
-struct PaddedBatchOptions {
-  // The padded shape of a row, by name. An axis of Shape::kUnknownDim has the longest size in the
-  // batch. All axes of an array that is not listed are like that.
-  std::map<std::string, Shape> padded_shapes = {};
-  // The padding value, by name. An array that is not listed is padded with 0; strings are padded
-  // with "".
-  std::map<std::string, double> padding_values = {};
-  bool drop_remainder = false;  // as in BatchOptions
-};
-struct InterleaveOptions {
-  int cycle_length = 1;  // number of inner datasets that are open at the same time
-  int block_length = 1;  // number of elements to take from one before the next one
-  // The number of inner datasets that are read ahead at the same time, each by a thread. The order
-  // is the same for any number, and so is a saved position. With 1 they are read in the caller's
-  // thread; 0 uses the number of cores. More than cycle_length has no effect.
-  int num_parallel_calls = 1;
-};
+using ReduceFn =
+    std::function<absl::StatusOr<Element>(const Element& state, const Element& element)>;
 
 // An immutable value that is cheap to copy. A transform returns another Dataset and leaves this one
 // as it is, so the compiler warns of a call such as `dataset.Shuffle(n);`.
@@ -111,16 +81,32 @@ class [[nodiscard]] Dataset {
   // when it returns nullopt. It must be a pure function of the index, so that a position can be
   // restored.
   //   size: the number of elements, if known; the dataset is then indexed.
+  //   output_signature: as in MapOptions.
   static Dataset FromGenerator(std::function<absl::StatusOr<std::optional<Element>>(int64_t)> fn,
-                               std::optional<int64_t> size = std::nullopt);
+                               std::optional<int64_t> size = std::nullopt,
+                               std::optional<ElementSpec> output_signature = std::nullopt);
   // Elements with the features of `features`, and with the features of `labels` as labels. Ends
   // with the shorter one.
   static Dataset Zip(Dataset features, Dataset labels);
   // Merges the features and the labels of several datasets.
-  // Errors (of Next): two of them have the same name.
+  // Errors: two of them have the same name.
   static Dataset Zip(std::vector<Dataset> parts);
   // The elements of each dataset, one dataset after another.
+  // Errors: they differ in names or dtypes.
   static Dataset Concatenate(std::vector<Dataset> parts);
+  // Each element is the next one of a dataset that is drawn at random.
+  //   weights: the probabilities of the datasets, up to a common factor; {} draws all equally. A
+  //     dataset of weight 0 is left out.
+  // The draws are Philox, keyed by the seed, so they differ from TensorFlow's for the same seed.
+  // After a dataset has ended, the others are drawn with their weights.
+  // Errors: the datasets differ in names or dtypes; a weight is negative or not finite.
+  static Dataset SampleFromDatasets(std::vector<Dataset> datasets, std::vector<double> weights = {},
+                                    SampleFromDatasetsOptions options = {});
+  // Each element is the next one of datasets[i], for each number i of `choice_dataset`.
+  //   choice_dataset: i64 scalars in [0, datasets.size()).
+  // Errors: the datasets differ in names or dtypes; a choice is not such a number.
+  static Dataset ChooseFromDatasets(std::vector<Dataset> datasets, Dataset choice_dataset,
+                                    ChooseFromDatasetsOptions options = {});
 
   // Applies a function to every element.
   //   fn: a pure function of the element. With num_parallel_calls > 1 several threads call it.
@@ -153,13 +139,35 @@ class [[nodiscard]] Dataset {
   // Errors (of Next): the names, dtypes or shapes of the elements of a batch differ.
   Dataset Batch(int64_t batch_size, BatchOptions options = {}) const;
   // Pads each array at its end to a common shape.
-  // Errors (of Next): an array is larger than its padded shape.
+  // Errors: an array is larger than its padded shape.
   Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {}) const;
+  // One element for each row of axis 0 of every element: the reverse of Batch.
+  // Errors: an array is a scalar, or has another number of rows than the others.
+  Dataset Unbatch() const;
+  // Unbatch().Batch(batch_size, options).
+  Dataset Rebatch(int64_t batch_size, BatchOptions options = {}) const;
+  // Joins the datasets that fn makes of windows of `size` elements:
+  //   dataset.Window(3, [](const Dataset& window) { return window.Batch(3); }, {.shift = 1})
+  // The windows at the end are shorter, unless options.drop_remainder is set. TensorFlow's window
+  // gives the datasets themselves, and a flat_map joins them.
+  Dataset Window(int64_t size, std::function<absl::StatusOr<Dataset>(const Dataset&)> fn,
+                 WindowOptions options = {}) const;
+  // Adds a feature with the number of the element: start, start + 1, ... (i64 scalars).
+  // Errors: there is a feature of that name already.
+  Dataset Enumerate(int64_t start = 0, StringArg name = "index") const;
   // Keeps the elements in memory after the first pass. All iterators of this Dataset share them.
   Dataset Cache() const;
-  // Reads up to buffer_size elements ahead, in a thread of its own.
+  // Keeps the elements in a file, which the first whole pass writes. Later passes, and later runs
+  // of the same pipeline, read that file. A pass that ends early leaves no file. The result is not
+  // indexed. Delete the file after a change to the data or to a function, which is not noticed.
+  // Errors (of MakeIterator and Next): the file is damaged, or is of another pipeline.
+  Dataset Cache(StringArg filename) const;
+  // Reads up to buffer_size elements ahead, in a thread of its own. 0 reads nothing ahead.
+  // kAutotune begins with 1 and doubles the number while the consumer has to wait.
   Dataset Prefetch(int64_t buffer_size) const;
   Dataset Take(int64_t count) const;  // the first `count` elements; -1 takes all
+  // The elements before the first for which fn returns false.
+  Dataset TakeWhile(FilterFn fn) const;
   Dataset Skip(int64_t count) const;  // all but the first `count` elements
   // Elements index, index + num_shards, index + 2 * num_shards, ...
   Dataset Shard(int64_t num_shards, int64_t index) const;
@@ -169,12 +177,21 @@ class [[nodiscard]] Dataset {
   Dataset Interleave(std::function<absl::StatusOr<Dataset>(const Element&)> fn,
                      InterleaveOptions options) const;
 
+  // Returns fn(... fn(fn(initial, element 0), element 1) ..., element n - 1), or `initial` if there
+  // are no elements. It reads the whole dataset.
+  //   fn: returns the next state, with the names and dtypes of `initial`.
+  // Errors: those of the pipeline and of fn; INVALID_ARGUMENT if the dataset has no end.
+  absl::StatusOr<Element> Reduce(Element initial, const ReduceFn& fn) const;
+
   // Errors: those of building the pipeline, such as a missing file or Batch(0). The functions above
   // keep them for this call.
   absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;
   // The number of elements: -1 if it is not known without reading, kInfinite if there is no end.
   static constexpr int64_t kInfinite = -2;
   int64_t Cardinality() const;
+  // The names, dtypes and shapes of the elements, or nullopt if a function makes them and gives no
+  // output_signature. Transforms check it when the pipeline is built.
+  std::optional<ElementSpec> element_spec() const;
   // "Zip(Idx, Idx) > Map > Shuffle(60000) > Batch(1024) > Prefetch(2)". It is used in banners, and
   // in a saved state to recognize the pipeline. It has no paths, because data may be moved.
   std::string Describe() const;

@@ -44,15 +44,18 @@ class InOrderStream final : public IndexStream {
 
 class SourceNode final : public DatasetNode {
  public:
-  SourceNode(std::string label, std::shared_ptr<const RandomAccess> source)
-      : label_(std::move(label)), source_(std::move(source)) {}
+  SourceNode(std::string label, std::shared_ptr<const RandomAccess> source,
+             std::optional<ElementSpec> element_spec)
+      : label_(std::move(label)), source_(std::move(source)), spec_(std::move(element_spec)) {}
   std::string Label() const override { return label_; }
   int64_t Cardinality() const override { return source_->size(); }
+  std::optional<ElementSpec> element_spec() const override { return spec_; }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
 
  private:
   std::string label_;
   std::shared_ptr<const RandomAccess> source_;
+  std::optional<ElementSpec> spec_;
 };
 
 class FailedNode final : public DatasetNode {
@@ -133,8 +136,9 @@ std::string DescribeNode(const DatasetNode& node) {
   return absl::StrCat(node.Label(), "(", absl::StrJoin(inputs, ", ", describe), ")");
 }
 
-NodePtr IndexedNode(std::string label, std::shared_ptr<const RandomAccess> source) {
-  return std::make_shared<SourceNode>(std::move(label), std::move(source));
+NodePtr IndexedNode(std::string label, std::shared_ptr<const RandomAccess> source,
+                    std::optional<ElementSpec> element_spec) {
+  return std::make_shared<SourceNode>(std::move(label), std::move(source), std::move(element_spec));
 }
 
 NodePtr ErrorNode(absl::Status status) { return std::make_shared<FailedNode>(std::move(status)); }

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "estimator/data/pipeline/element.h"
+#include "estimator/data/pipeline/element_spec.h"
 #include "estimator/data/pipeline/iterator_state.h"
 
 namespace estimator {
@@ -95,6 +96,8 @@ class DatasetNode : public std::enable_shared_from_this<DatasetNode> {
   virtual std::string Label() const = 0;
   virtual std::vector<std::shared_ptr<const DatasetNode>> inputs() const { return {}; }
   virtual int64_t Cardinality() const = 0;  // Dataset::Cardinality
+  // Dataset::element_spec.
+  virtual std::optional<ElementSpec> element_spec() const { return std::nullopt; }
   // Null if the node is not indexed.
   virtual std::shared_ptr<const RandomAccess> random_access() const { return nullptr; }
   // The default iterates over random_access() in order.
@@ -110,7 +113,8 @@ using NodePtr = std::shared_ptr<const DatasetNode>;
 std::string DescribeNode(const DatasetNode& node);
 
 // A node that only has an indexed source.
-NodePtr IndexedNode(std::string label, std::shared_ptr<const RandomAccess> source);
+NodePtr IndexedNode(std::string label, std::shared_ptr<const RandomAccess> source,
+                    std::optional<ElementSpec> element_spec = std::nullopt);
 // A node that only has an error, which Dataset::MakeIterator returns.
 NodePtr ErrorNode(absl::Status status);
 

@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/path.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/pipeline/dataset.h"
 
 namespace estimator {
@@ -31,6 +34,11 @@ absl::StatusOr<Element> AddNoise(const Element& element, RandomStream& random) {
 absl::StatusOr<bool> NotDivisibleBy3(const Element& element) {
   return element.features.begin()->second.data<int64_t>()[0] % 3 != 0;
 }
+absl::StatusOr<bool> IsBelow9(const Element& element) {
+  return element.features.begin()->second.data<int64_t>()[0] < 9;
+}
+Dataset Batch3(const Dataset& window) { return window.Batch(3); }
+Dataset ShuffledWindow(const Dataset& window) { return window.Shuffle(3).Map(Twice); }
 absl::StatusOr<Dataset> Countdown(const Element& element) {
   const int64_t n = element.features.begin()->second.data<int64_t>()[0];
   return Dataset::Range(0, n).Shuffle(10).Map(Twice);
@@ -88,7 +96,42 @@ std::vector<Pipeline> Pipelines() {
     add("ShufflePrefetch", [](Dataset d) { return d.Repeat(2).Shuffle(9).Prefetch(4); });
     add("Cache", [](Dataset d) { return d.Map(Twice).Cache().Repeat(2); });
     add("CacheRepeatShuffle", [](Dataset d) { return d.Map(Twice).Cache().Repeat(2).Shuffle(23); });
+    add("FileCache", [dir = std::make_shared<TempDir>()](Dataset d) {
+      return d.Map(Twice).Cache(JoinPath(dir->path(), "cache")).Repeat(2);
+    });
     add("Take", [](Dataset d) { return d.Take(9); });
+    add("TakeWhile", [](Dataset d) { return d.TakeWhile(IsBelow9).Repeat(2); });
+    add("BatchUnbatch", [](Dataset d) { return d.Batch(4).Unbatch().Repeat(2); });
+    add("ShuffleBatchUnbatchShuffle",
+        [](Dataset d) { return d.Repeat(2).Shuffle(9).Batch(4).Unbatch().Shuffle(3); });
+    add("Rebatch", [](Dataset d) { return d.Batch(4).Rebatch(3).Prefetch(2); });
+    add("Enumerate", [](Dataset d) { return d.Shuffle(5).Enumerate(3).Repeat(2); });
+    add("Window", [](Dataset d) { return d.Window(3, Batch3).Repeat(2); });
+    add("ShuffleWindowShift", [](Dataset d) {
+      return d.Shuffle(6).Window(3, ShuffledWindow, {.shift = 2, .stride = 2});
+    });
+    add("WindowGap", [](Dataset d) {
+      return d.Window(2, Batch3, {.shift = 5, .drop_remainder = true}).Repeat(2);
+    });
+    add("WindowShuffle", [](Dataset d) { return d.Window(4, ShuffledWindow).Shuffle(5); });
+    add("PrefetchAutotune", [](Dataset d) {
+      return d.Map(Twice, {.num_parallel_calls = kAutotune}).Prefetch(kAutotune);
+    });
+    add("Sample", [](Dataset d) {
+      return Dataset::SampleFromDatasets({d.Shuffle(5), d.Map(Twice), Indexed().Take(4)}, {2, 1, 1})
+          .Repeat(2);
+    });
+    add("SampleStop", [](Dataset d) {
+      return Dataset::SampleFromDatasets(
+                 {d.Repeat(), Indexed()}, {},
+                 {.stop_on_empty_dataset = true, .rerandomize_each_iteration = true})
+          .Repeat(2);
+    });
+    add("Choose", [](Dataset d) {
+      const Dataset choices = Dataset::Range(0, 2).Repeat(20).Shuffle(7);
+      return Dataset::ChooseFromDatasets({d.Take(5), d.Skip(9)}, choices,
+                                         {.stop_on_empty_dataset = false});
+    });
     add("TakeOfShuffle", [](Dataset d) { return d.Shuffle(23).Take(9).Repeat(2); });
     add("Skip", [](Dataset d) { return d.Skip(9); });
     add("Shard", [](Dataset d) { return d.Repeat(2).Shard(3, 1); });

@@ -217,11 +217,12 @@ TEST(Dataset, PaddedBatchRefusesAPaddingThatTheArrayCannotHold) {
 }
 
 TEST(Dataset, PaddedBatchLosesNoArraySilently) {
-  const Dataset dataset = Dataset::Range(0, 3).Map([](const Element& e) -> absl::StatusOr<Element> {
-    Element named{.features = {{"t", *e.features.Only()}}, .labels = {}};
-    if (NumberOf(e) == 2) named.features["extra"] = Array::Scalar<int64_t>(1);
-    return named;
-  });
+  const Dataset dataset =
+      Dataset::Range(0, 3).FlatMap([](const Element& e) -> absl::StatusOr<Dataset> {
+        Element named{.features = {{"t", *e.features.Only()}}, .labels = {}};
+        if (NumberOf(e) == 2) named.features["extra"] = Array::Scalar<int64_t>(1);
+        return Dataset::FromTensors(named);
+      });
   EXPECT_THAT(FirstError(dataset.PaddedBatch(3)),
               ErrorHas("element 2 has features[\"extra\"], but element 0"));
   EXPECT_THAT(FirstError(dataset.PaddedBatch(2, {.padding_values = {{"tt", 1}}})),
@@ -242,8 +243,26 @@ TEST(Dataset, ParallelMapKeepsTheOrder) {
   EXPECT_EQ(Values(Dataset::Range(0, 100).Map(TimesTen, {.num_parallel_calls = 4})), expected);
   EXPECT_EQ(Values(Dataset::Range(0, 100).Map(TimesTen, {.num_parallel_calls = 4}).Batch(7)),
             expected);
-  EXPECT_EQ(Values(Dataset::Range(0, 100).Map(TimesTen, {.num_parallel_calls = 0}).Prefetch(3)),
-            expected);
+  EXPECT_EQ(
+      Values(Dataset::Range(0, 100).Map(TimesTen, {.num_parallel_calls = kAutotune}).Prefetch(3)),
+      expected);
+}
+
+TEST(Dataset, NumParallelCallsIsPositiveOrAutotune) {
+  for (const int calls : {0, -2}) {
+    EXPECT_THAT(Dataset::Range(0, 3).Map(TimesTen, {.num_parallel_calls = calls}).MakeIterator(),
+                ErrorIs(absl::StrCat("Map: num_parallel_calls is ", calls,
+                                     "; it must be at least 1, or kAutotune for the number of "
+                                     "cores")));
+  }
+}
+
+TEST(Dataset, PrefetchTakesAutotuneAndZero) {
+  const Dataset range = Dataset::Range(0, 1000);
+  EXPECT_EQ(Values(range.Prefetch(kAutotune), 2000), UpTo(1000));
+  EXPECT_EQ(range.Prefetch(kAutotune).Describe(), "Range(0, 1000) > Prefetch(autotune)");
+  EXPECT_EQ(Values(range.Prefetch(0), 2000), UpTo(1000));
+  EXPECT_THAT(range.Prefetch(-2).MakeIterator(), ErrorHas("Prefetch: buffer_size is -2"));
 }
 
 // Fixed bug: the process was aborted.
@@ -390,8 +409,10 @@ TEST(Dataset, ZipPairsFeaturesWithLabelsAndEndsWithTheShorter) {
     }
     EXPECT_EQ(count, 3);
   }
-  EXPECT_THAT(FirstError(Dataset::Zip({features, labels})),
-              ErrorHas("features without a name come from dataset 1"));
+  EXPECT_THAT(
+      FirstError(Dataset::Zip({features, labels})),
+      ErrorIs("Zip: features is in dataset 0 (i64 []) and in dataset 1 (i64 []); rename one "
+              "of them in Map"));
 }
 
 TEST(Dataset, ConcatenateRunsOneAfterTheOther) {

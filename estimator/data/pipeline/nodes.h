@@ -17,6 +17,7 @@ namespace estimator {
 using GeneratorFn = std::function<absl::StatusOr<std::optional<Element>>(int64_t)>;
 // Must not throw. User functions may throw, so they are wrapped (user_function.h).
 using ExpandFn = std::function<absl::StatusOr<NodePtr>(const Element&)>;
+using WindowFn = std::function<absl::StatusOr<NodePtr>(const NodePtr&)>;
 
 // memory_sources.cc
 // Rows of arrays.
@@ -24,17 +25,26 @@ using ExpandFn = std::function<absl::StatusOr<NodePtr>(const Element&)>;
 NodePtr SlicesNode(Element arrays, std::string label, std::string source);
 NodePtr TensorsNode(Element element);
 NodePtr RangeNode(int64_t begin, int64_t end);
-NodePtr GeneratorNode(GeneratorFn fn, std::optional<int64_t> size);
+NodePtr GeneratorNode(GeneratorFn fn, std::optional<int64_t> size,
+                      std::optional<ElementSpec> output_signature);
 
-// zip.cc, concatenate.cc
+// zip.cc, concatenate.cc, enumerate.cc
 NodePtr ZipNode(std::vector<NodePtr> parts, bool second_is_labels);
 NodePtr ConcatenateNode(std::vector<NodePtr> parts);
+NodePtr EnumerateNode(NodePtr input, int64_t start, std::string name);
 
-// map.cc, filter.cc, interleave.cc
-NodePtr MapNode(NodePtr input, MapFn fn, int num_parallel_calls);
-NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, int num_parallel_calls, uint64_t seed);
+// directed_interleave.cc
+NodePtr SampleNode(std::vector<NodePtr> parts, std::vector<double> weights, uint64_t seed,
+                   SampleFromDatasetsOptions options);
+NodePtr ChooseNode(std::vector<NodePtr> parts, NodePtr choices, ChooseFromDatasetsOptions options);
+
+// map.cc, filter.cc, take_while.cc, interleave.cc, window.cc
+NodePtr MapNode(NodePtr input, MapFn fn, const MapOptions& options);
+NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, const MapOptions& options, uint64_t seed);
 NodePtr FilterNode(NodePtr input, FilterFn fn);
+NodePtr TakeWhileNode(NodePtr input, FilterFn fn);
 NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options);
+NodePtr WindowNode(NodePtr input, int64_t size, WindowFn fn, const WindowOptions& options);
 
 // shuffle.cc, repeat.cc, slice.cc
 NodePtr ShuffleNode(NodePtr input, int64_t buffer_size, uint64_t seed, bool reshuffle);
@@ -42,10 +52,13 @@ NodePtr RepeatNode(NodePtr input, int64_t count);
 // Elements begin, begin + step, ..., at most `count` of them (-1 for all).
 NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count);
 
-// batch.cc, padded_batch.cc, cache.cc, prefetch.cc
+// batch.cc, padded_batch.cc, unbatch.cc, cache.cc, file_cache.cc, prefetch.cc
 NodePtr BatchNode(NodePtr input, int64_t batch_size, bool drop_remainder);
 NodePtr PaddedBatchNode(NodePtr input, int64_t batch_size, PaddedBatchOptions options);
+NodePtr UnbatchNode(NodePtr input);
 NodePtr CacheNode(NodePtr input);
+NodePtr FileCacheNode(NodePtr input, std::string filename);
+// buffer_size: at least 1, or kAutotune.
 NodePtr PrefetchNode(NodePtr input, int64_t buffer_size);
 
 }  // namespace estimator

@@ -2,7 +2,6 @@
 #ifndef ESTIMATOR_DATA_PIPELINE_USER_FUNCTION_H_
 #define ESTIMATOR_DATA_PIPELINE_USER_FUNCTION_H_
 
-#include <cstdint>
 #include <exception>
 
 #include "absl/status/status.h"
@@ -15,13 +14,14 @@ inline absl::Status ThrownError(const std::exception& thrown, const Element& ele
   return absl::InternalError(absl::StrCat("the function threw an exception: ", thrown.what(),
                                           "; the element is ", element.ToString()));
 }
-inline absl::Status ThrownError(const std::exception& thrown, int64_t /*index*/) {
+template <typename Argument>
+absl::Status ThrownError(const std::exception& thrown, const Argument&) {
   return absl::InternalError(absl::StrCat("the function threw an exception: ", thrown.what()));
 }
 
 // Returns fn(argument), or an INTERNAL error if fn throws. It may run on a thread of the pipeline,
 // where an exception would end the process.
-//   fn: returns a StatusOr.  argument: an Element or an index.
+//   fn: returns a StatusOr.  argument: an Element, an index, or a Dataset.
 template <typename Function, typename Argument>
 auto CallUserFunction(const Function& fn, const Argument& argument) -> decltype(fn(argument)) {
   try {

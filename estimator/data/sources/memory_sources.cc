@@ -112,9 +112,11 @@ class GeneratorIterator final : public NodeIterator {
 
 class UnsizedGeneratorNode final : public DatasetNode {
  public:
-  explicit UnsizedGeneratorNode(GeneratorFn fn) : fn_(std::move(fn)) {}
+  UnsizedGeneratorNode(GeneratorFn fn, std::optional<ElementSpec> spec)
+      : fn_(std::move(fn)), spec_(std::move(spec)) {}
   std::string Label() const override { return "Generator"; }
   int64_t Cardinality() const override { return -1; }
+  std::optional<ElementSpec> element_spec() const override { return spec_; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext&) const override {
     return std::make_unique<GeneratorIterator>(fn_);
@@ -122,7 +124,18 @@ class UnsizedGeneratorNode final : public DatasetNode {
 
  private:
   GeneratorFn fn_;
+  std::optional<ElementSpec> spec_;
 };
+
+// fn, with the check of SpecGuard after each call.
+GeneratorFn Guarded(GeneratorFn fn, const std::optional<ElementSpec>& output_signature) {
+  return [fn = std::move(fn), guard = std::make_shared<const SpecGuard>(output_signature)](
+             int64_t index) -> absl::StatusOr<std::optional<Element>> {
+    absl::StatusOr<std::optional<Element>> element = fn(index);
+    if (element.ok() && element->has_value()) EST_RETURN_IF_ERROR(guard->Check(**element));
+    return element;
+  };
+}
 
 }  // namespace
 
@@ -154,26 +167,35 @@ NodePtr SlicesNode(Element arrays, std::string label, std::string source) {
   if (first_name.empty()) {
     return ErrorNode(absl::InvalidArgumentError(absl::StrCat(source, ": there are no arrays")));
   }
+  ElementSpec spec = WithoutBatchAxis(SpecOf(arrays));
   return IndexedNode(std::move(label),
-                     std::make_shared<Slices>(std::move(arrays), size, std::move(source)));
+                     std::make_shared<Slices>(std::move(arrays), size, std::move(source)),
+                     std::move(spec));
 }
 
 NodePtr TensorsNode(Element element) {
-  return IndexedNode("Tensors", std::make_shared<OneElement>(std::move(element)));
+  ElementSpec spec = SpecOf(element);
+  return IndexedNode("Tensors", std::make_shared<OneElement>(std::move(element)), std::move(spec));
 }
 
 NodePtr RangeNode(int64_t begin, int64_t end) {
   return IndexedNode(absl::StrCat("Range(", begin, ", ", end, ")"),
-                     std::make_shared<Numbers>(begin, end));
+                     std::make_shared<Numbers>(begin, end),
+                     ElementSpec{.features = {{DType::kInt64, Shape{}}}});
 }
 
-NodePtr GeneratorNode(GeneratorFn fn, std::optional<int64_t> size) {
-  if (!size) return std::make_shared<UnsizedGeneratorNode>(std::move(fn));
+NodePtr GeneratorNode(GeneratorFn fn, std::optional<int64_t> size,
+                      std::optional<ElementSpec> output_signature) {
+  fn = Guarded(std::move(fn), output_signature);
+  if (!size) {
+    return std::make_shared<UnsizedGeneratorNode>(std::move(fn), std::move(output_signature));
+  }
   if (*size < 0) {
     return ErrorNode(absl::InvalidArgumentError(
         absl::StrCat("FromGenerator: the size is ", *size, "; it must not be negative")));
   }
-  return IndexedNode("Generator", std::make_shared<SizedGenerator>(std::move(fn), *size));
+  return IndexedNode("Generator", std::make_shared<SizedGenerator>(std::move(fn), *size),
+                     std::move(output_signature));
 }
 
 }  // namespace estimator

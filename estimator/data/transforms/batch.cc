@@ -126,6 +126,12 @@ class Batch final : public DatasetNode {
                         batching_.drop_remainder ? ", drop_remainder)" : ")");
   }
   std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::optional<ElementSpec> element_spec() const override {
+    const std::optional<ElementSpec> row = input_->element_spec();
+    if (!row) return std::nullopt;
+    return WithBatchAxis(*row,
+                         batching_.drop_remainder ? batching_.batch_size : Shape::kUnknownDim);
+  }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
   int64_t Cardinality() const override {
     const int64_t n = input_->Cardinality();

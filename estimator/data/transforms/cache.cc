@@ -201,6 +201,7 @@ class Cache final : public DatasetNode {
   }
   std::string Label() const override { return "Cache"; }
   std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
   int64_t Cardinality() const override {
     if (const CachedPass::Elements elements = pass_->Get()) {

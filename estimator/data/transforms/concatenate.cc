@@ -6,14 +6,15 @@
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/transforms/joined_spec.h"
 
 namespace estimator {
 namespace {
 
 class ConcatenatedAccess final : public RandomAccess {
  public:
-  explicit ConcatenatedAccess(std::vector<std::shared_ptr<const RandomAccess>> parts)
-      : parts_(std::move(parts)) {
+  ConcatenatedAccess(std::vector<std::shared_ptr<const RandomAccess>> parts, JoinedSpec spec)
+      : parts_(std::move(parts)), spec_(std::move(spec)) {
     for (const auto& part : parts_) {
       begins_.push_back(size_);
       size_ = SaturatingAdd(size_, part->size());
@@ -22,7 +23,9 @@ class ConcatenatedAccess final : public RandomAccess {
   int64_t size() const override { return size_; }
   absl::StatusOr<Element> Get(int64_t index) const override {
     const size_t part = PartOf(index);
-    return parts_[part]->Get(index - begins_[part]);
+    EST_ASSIGN_OR_RETURN(Element element, parts_[part]->Get(index - begins_[part]));
+    EST_RETURN_IF_ERROR(spec_.Check(element, [&] { return Where(index); }));
+    return element;
   }
   std::string Where(int64_t index) const override {
     const size_t part = PartOf(index);
@@ -35,6 +38,7 @@ class ConcatenatedAccess final : public RandomAccess {
     return static_cast<size_t>(after - begins_.begin()) - 1;
   }
   std::vector<std::shared_ptr<const RandomAccess>> parts_;
+  JoinedSpec spec_;
   std::vector<int64_t> begins_;
   int64_t size_ = 0;
 };
@@ -42,8 +46,8 @@ class ConcatenatedAccess final : public RandomAccess {
 // State: the number of the part; the state of the part (nested).
 class ConcatenateIterator final : public NodeIterator {
  public:
-  ConcatenateIterator(std::vector<NodePtr> parts, IterationContext context)
-      : parts_(std::move(parts)), context_(context) {}
+  ConcatenateIterator(std::vector<NodePtr> parts, JoinedSpec spec, IterationContext context)
+      : parts_(std::move(parts)), spec_(std::move(spec)), context_(context) {}
   absl::Status Begin(size_t part) {
     part_ = part;
     EST_ASSIGN_OR_RETURN(current_, parts_[part]->MakeIterator(context_));
@@ -51,8 +55,12 @@ class ConcatenateIterator final : public NodeIterator {
   }
   absl::StatusOr<std::optional<Element>> Next() override {
     while (true) {
-      absl::StatusOr<std::optional<Element>> element = current_->Next();
-      if (!element.ok() || element->has_value() || part_ + 1 == parts_.size()) return element;
+      EST_ASSIGN_OR_RETURN(std::optional<Element> element, current_->Next());
+      if (element) {
+        EST_RETURN_IF_ERROR(spec_.Check(*element, [this] { return current_->Where(); }));
+        return element;
+      }
+      if (part_ + 1 == parts_.size()) return std::nullopt;
       EST_RETURN_IF_ERROR(Begin(part_ + 1));
     }
   }
@@ -74,6 +82,7 @@ class ConcatenateIterator final : public NodeIterator {
 
  private:
   std::vector<NodePtr> parts_;
+  JoinedSpec spec_;
   IterationContext context_;
   size_t part_ = 0;
   std::unique_ptr<NodeIterator> current_;
@@ -81,17 +90,19 @@ class ConcatenateIterator final : public NodeIterator {
 
 class ConcatenatedNode final : public DatasetNode {
  public:
-  explicit ConcatenatedNode(std::vector<NodePtr> parts) : parts_(std::move(parts)) {
+  ConcatenatedNode(std::vector<NodePtr> parts, JoinedSpec spec)
+      : parts_(std::move(parts)), spec_(std::move(spec)) {
     std::vector<std::shared_ptr<const RandomAccess>> sources;
     for (const NodePtr& part : parts_) {
       if (auto source = part->random_access()) sources.push_back(std::move(source));
     }
     if (sources.size() == parts_.size()) {
-      source_ = std::make_shared<ConcatenatedAccess>(std::move(sources));
+      source_ = std::make_shared<ConcatenatedAccess>(std::move(sources), spec_);
     }
   }
   std::string Label() const override { return "Concatenate"; }
   std::vector<NodePtr> inputs() const override { return parts_; }
+  std::optional<ElementSpec> element_spec() const override { return spec_.spec(); }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
   int64_t Cardinality() const override {
     int64_t sum = 0;
@@ -112,13 +123,14 @@ class ConcatenatedNode final : public DatasetNode {
     if (source_ != nullptr) return InOrder(source_);
     IterationContext inner = context;
     inner.wants_indices = false;
-    auto iterator = std::make_unique<ConcatenateIterator>(parts_, inner);
+    auto iterator = std::make_unique<ConcatenateIterator>(parts_, spec_, inner);
     EST_RETURN_IF_ERROR(iterator->Begin(0));
     return iterator;
   }
 
  private:
   std::vector<NodePtr> parts_;
+  JoinedSpec spec_;
   std::shared_ptr<const RandomAccess> source_;
 };
 
@@ -128,7 +140,9 @@ NodePtr ConcatenateNode(std::vector<NodePtr> parts) {
   if (parts.empty()) {
     return ErrorNode(absl::InvalidArgumentError("Concatenate: there are no datasets"));
   }
-  return std::make_shared<ConcatenatedNode>(std::move(parts));
+  absl::StatusOr<JoinedSpec> spec = JoinedSpec::Of("Concatenate", parts);
+  if (!spec.ok()) return ErrorNode(spec.status());
+  return std::make_shared<ConcatenatedNode>(std::move(parts), *std::move(spec));
 }
 
 }  // namespace estimator

@@ -38,6 +38,7 @@ class Filter final : public DatasetNode {
   Filter(NodePtr input, FilterFn fn) : input_(std::move(input)), fn_(std::move(fn)) {}
   std::string Label() const override { return "Filter"; }
   std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override { return input_->Cardinality() == 0 ? 0 : -1; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const override {

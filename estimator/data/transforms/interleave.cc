@@ -265,13 +265,13 @@ NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options) {
         absl::StrCat("Interleave: cycle_length is ", options.cycle_length, " and block_length ",
                      options.block_length, "; both must be at least 1")));
   }
-  if (options.num_parallel_calls < 0) {
+  if (options.num_parallel_calls < 1 && options.num_parallel_calls != kAutotune) {
     return ErrorNode(absl::InvalidArgumentError(
         absl::StrCat("Interleave: num_parallel_calls is ", options.num_parallel_calls,
-                     "; it must not be negative (0 uses the number of cores)")));
+                     "; it must be at least 1, or kAutotune for the number of cores")));
   }
   int num_threads = options.num_parallel_calls;
-  if (num_threads == 0)
+  if (num_threads == kAutotune)
     num_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   num_threads = std::min(num_threads, options.cycle_length);  // more would have nothing to read
   return std::make_shared<Interleave>(

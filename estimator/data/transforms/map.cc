@@ -273,13 +273,17 @@ class ParallelMap final : public NodeIterator {
 
 class Map final : public DatasetNode {
  public:
-  Map(NodePtr input, MapFn fn, int num_parallel_calls)
-      : input_(std::move(input)), fn_(std::move(fn)), num_parallel_calls_(num_parallel_calls) {
+  Map(NodePtr input, MapFn fn, int num_parallel_calls, std::optional<ElementSpec> spec)
+      : input_(std::move(input)),
+        fn_(std::move(fn)),
+        num_parallel_calls_(num_parallel_calls),
+        spec_(std::move(spec)) {
     if (auto source = input_->random_access()) source_ = Mapped(std::move(source));
   }
   std::string Label() const override { return "Map"; }
   std::vector<NodePtr> inputs() const override { return {input_}; }
   int64_t Cardinality() const override { return input_->Cardinality(); }
+  std::optional<ElementSpec> element_spec() const override { return spec_; }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const override {
@@ -303,19 +307,23 @@ class Map final : public DatasetNode {
   NodePtr input_;
   MapFn fn_;
   int num_parallel_calls_;
+  std::optional<ElementSpec> spec_;
   std::shared_ptr<const RandomAccess> source_;
 };
 
 class RandomMap final : public DatasetNode {
  public:
-  RandomMap(NodePtr input, RandomMapFn fn, int num_parallel_calls, uint64_t seed)
+  RandomMap(NodePtr input, RandomMapFn fn, int num_parallel_calls, uint64_t seed,
+            std::optional<ElementSpec> spec)
       : input_(std::move(input)),
         fn_(std::move(fn)),
         num_parallel_calls_(num_parallel_calls),
-        seed_(seed) {}
+        seed_(seed),
+        spec_(std::move(spec)) {}
   std::string Label() const override { return "RandomMap"; }
   std::vector<NodePtr> inputs() const override { return {input_}; }
   int64_t Cardinality() const override { return input_->Cardinality(); }
+  std::optional<ElementSpec> element_spec() const override { return spec_; }
   int num_seeded() const override { return input_->num_seeded() + 1; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const override {
@@ -332,30 +340,46 @@ class RandomMap final : public DatasetNode {
   RandomMapFn fn_;
   int num_parallel_calls_;
   uint64_t seed_;
+  std::optional<ElementSpec> spec_;
 };
 
-// Returns make(number of calls), or an error if num_parallel_calls is negative.
+// Returns make(number of calls), or an error if num_parallel_calls is not valid.
 template <typename Make>
 NodePtr WithCalls(int num_parallel_calls, const Make& make) {
-  if (num_parallel_calls < 0) {
-    return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
-        "Map: num_parallel_calls is ", num_parallel_calls, "; 0 means the number of cores")));
+  if (num_parallel_calls == kAutotune) {
+    return make(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
   }
   if (num_parallel_calls > 0) return make(num_parallel_calls);
-  return make(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+  return ErrorNode(absl::InvalidArgumentError(
+      absl::StrCat("Map: num_parallel_calls is ", num_parallel_calls,
+                   "; it must be at least 1, or kAutotune for the number of cores")));
+}
+
+// fn, with the check of SpecGuard after each call.
+template <typename Fn>
+Fn Guarded(Fn fn, const std::optional<ElementSpec>& output_signature) {
+  return [fn = std::move(fn), guard = std::make_shared<const SpecGuard>(output_signature)](
+             const Element& element, auto&... random) -> absl::StatusOr<Element> {
+    absl::StatusOr<Element> mapped = fn(element, random...);
+    if (mapped.ok()) EST_RETURN_IF_ERROR(guard->Check(*mapped));
+    return mapped;
+  };
 }
 
 }  // namespace
 
-NodePtr MapNode(NodePtr input, MapFn fn, int num_parallel_calls) {
-  return WithCalls(num_parallel_calls, [&](int num_calls) {
-    return std::make_shared<Map>(std::move(input), std::move(fn), num_calls);
+NodePtr MapNode(NodePtr input, MapFn fn, const MapOptions& options) {
+  return WithCalls(options.num_parallel_calls, [&](int num_calls) {
+    return std::make_shared<Map>(std::move(input), Guarded(std::move(fn), options.output_signature),
+                                 num_calls, options.output_signature);
   });
 }
 
-NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, int num_parallel_calls, uint64_t seed) {
-  return WithCalls(num_parallel_calls, [&](int num_calls) {
-    return std::make_shared<RandomMap>(std::move(input), std::move(fn), num_calls, seed);
+NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, const MapOptions& options, uint64_t seed) {
+  return WithCalls(options.num_parallel_calls, [&](int num_calls) {
+    return std::make_shared<RandomMap>(std::move(input),
+                                       Guarded(std::move(fn), options.output_signature), num_calls,
+                                       seed, options.output_signature);
   });
 }
 

@@ -135,6 +135,60 @@ Array PadAndStack(absl::Span<const Element> rows, ArrayMap Element::*member,
   return out;
 }
 
+// What PaddedShape and CheckNames check for each batch, as far as the spec of the rows tells.
+// Returns the spec of the batches.
+absl::StatusOr<ElementSpec> PaddedSpec(const ElementSpec& rows, const PaddedBatchOptions& options,
+                                       int64_t batch_size) {
+  const auto check_name = [&](absl::string_view option, const std::string& name) {
+    if (rows.features.count(name) > 0 || rows.labels.count(name) > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: ", option, " names \"", name,
+                                                   "\", but the elements are ", rows.ToString()));
+  };
+  for (const auto& [name, shape] : options.padded_shapes) {
+    EST_RETURN_IF_ERROR(check_name("padded_shapes", name));
+  }
+  for (const auto& [name, value] : options.padding_values) {
+    EST_RETURN_IF_ERROR(check_name("padding_values", name));
+  }
+  ElementSpec padded = rows;
+  absl::Status status;
+  const auto pad = [&](ArraySpecMap& specs, const ArraySpecMap&, absl::string_view kind) {
+    for (auto& [name, spec] : specs) {
+      const auto refuse = [&, &name = name](absl::string_view what) {
+        status = absl::InvalidArgumentError(
+            absl::StrCat("PaddedBatch: ", QuotedComponent(kind, name), what));
+      };
+      if (const auto value = options.padding_values.find(name);
+          value != options.padding_values.end()) {
+        const absl::StatusOr<Array> padding = PaddingValue(value->second, spec.dtype);
+        if (!padding.ok()) return refuse(absl::StrCat(": ", padding.status().message()));
+      }
+      const auto asked = options.padded_shapes.find(name);
+      if (asked == options.padded_shapes.end()) continue;
+      Shape shape = asked->second;
+      if (spec.shape && spec.shape->rank() != shape.rank()) {
+        return refuse(absl::StrCat(" is ", spec.ToString(), " of rank ", spec.shape->rank(),
+                                   ", but its padded shape ", shape.ToString(), " has rank ",
+                                   shape.rank()));
+      }
+      for (int axis = 0; spec.shape && axis < shape.rank(); ++axis) {
+        const int64_t size = spec.shape->dim(axis);
+        if (shape[axis] == Shape::kUnknownDim) {
+          shape.set_dim(axis, size);
+        } else if (size > shape[axis]) {
+          return refuse(absl::StrCat(
+              " is ", spec.ToString(), ", larger than the padded shape ", shape.ToString(),
+              " in axis ", axis, "; raise that size in padded_shapes, or cut the array in Map"));
+        }
+      }
+      spec.shape = std::move(shape);
+    }
+  };
+  ForEachKind(padded, rows, pad);
+  EST_RETURN_IF_ERROR(status);
+  return WithBatchAxis(padded, options.drop_remainder ? batch_size : Shape::kUnknownDim);
+}
+
 // State: elements returned in batches; the state of the input (nested).
 class PaddedBatchIterator final : public NodeIterator {
  public:
@@ -190,13 +244,18 @@ class PaddedBatchIterator final : public NodeIterator {
 
 class PaddedBatch final : public DatasetNode {
  public:
-  PaddedBatch(NodePtr input, int64_t batch_size, PaddedBatchOptions options)
-      : input_(std::move(input)), batch_size_(batch_size), options_(std::move(options)) {}
+  PaddedBatch(NodePtr input, int64_t batch_size, PaddedBatchOptions options,
+              std::optional<ElementSpec> spec)
+      : input_(std::move(input)),
+        batch_size_(batch_size),
+        options_(std::move(options)),
+        spec_(std::move(spec)) {}
   std::string Label() const override {
     return absl::StrCat("PaddedBatch(", batch_size_,
                         options_.drop_remainder ? ", drop_remainder)" : ")");
   }
   std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::optional<ElementSpec> element_spec() const override { return spec_; }
   int64_t Cardinality() const override {
     const int64_t n = input_->Cardinality();
     if (n < 0) return n;
@@ -214,12 +273,20 @@ class PaddedBatch final : public DatasetNode {
   NodePtr input_;
   int64_t batch_size_;
   PaddedBatchOptions options_;
+  std::optional<ElementSpec> spec_;
 };
 
 }  // namespace
 
 NodePtr PaddedBatchNode(NodePtr input, int64_t batch_size, PaddedBatchOptions options) {
-  return std::make_shared<PaddedBatch>(std::move(input), batch_size, std::move(options));
+  std::optional<ElementSpec> spec = input->element_spec();
+  if (spec) {
+    absl::StatusOr<ElementSpec> padded = PaddedSpec(*spec, options, batch_size);
+    if (!padded.ok()) return ErrorNode(padded.status());
+    spec = *std::move(padded);
+  }
+  return std::make_shared<PaddedBatch>(std::move(input), batch_size, std::move(options),
+                                       std::move(spec));
 }
 
 }  // namespace estimator

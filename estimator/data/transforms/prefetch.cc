@@ -13,6 +13,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/transforms/prefetch_buffer_size.h"
 
 namespace estimator {
 namespace {
@@ -22,7 +23,7 @@ namespace {
 class PrefetchIterator final : public NodeIterator {
  public:
   PrefetchIterator(std::unique_ptr<NodeIterator> input, int64_t buffer_size)
-      : input_(std::move(input)), capacity_(static_cast<size_t>(buffer_size)) {}
+      : input_(std::move(input)), capacity_(buffer_size) {}
   ~PrefetchIterator() override {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -35,6 +36,10 @@ class PrefetchIterator final : public NodeIterator {
   absl::StatusOr<std::optional<Element>> Next() override {
     EST_RETURN_IF_ERROR(Start());
     std::unique_lock<std::mutex> lock(mutex_);
+    if (!ended_) {
+      capacity_.BeforeTake(static_cast<int64_t>(queue_.size()),
+                           queue_.empty() ? nullptr : &queue_.front().element);
+    }
     not_empty_.wait(lock, [this] { return ended_ || !queue_.empty(); });
     if (queue_.empty()) {
       EST_RETURN_IF_ERROR(final_status_);
@@ -99,7 +104,7 @@ class PrefetchIterator final : public NodeIterator {
       }
       queue_.push_back({**std::move(element), std::move(where)});
       not_empty_.notify_one();
-      not_full_.wait(lock, [this] { return stopping_ || queue_.size() < capacity_; });
+      not_full_.wait(lock, [this] { return stopping_ || HasSpace(); });
       if (stopping_) return;
       std::string state;
       // Taking a state may be slow, so it is done without the lock. Only this thread changes
@@ -117,6 +122,7 @@ class PrefetchIterator final : public NodeIterator {
       log_.BeforeRead(std::move(state));
     }
   }
+  bool HasSpace() const { return static_cast<int64_t>(queue_.size()) < capacity_.value(); }
   void End(absl::Status status) {
     final_status_ = std::move(status);
     ended_ = true;
@@ -124,10 +130,10 @@ class PrefetchIterator final : public NodeIterator {
   }
 
   std::unique_ptr<NodeIterator> input_;
-  size_t capacity_;
   std::string where_;
   mutable std::mutex mutex_;  // guards all members below but thread_
   std::condition_variable not_empty_, not_full_;
+  PrefetchBufferSize capacity_;
   PositionLog log_;
   std::deque<Item> queue_;
   bool ended_ = false;
@@ -140,8 +146,12 @@ class Prefetch final : public DatasetNode {
  public:
   Prefetch(NodePtr input, int64_t buffer_size)
       : input_(std::move(input)), buffer_size_(buffer_size) {}
-  std::string Label() const override { return absl::StrCat("Prefetch(", buffer_size_, ")"); }
+  std::string Label() const override {
+    return buffer_size_ == kAutotune ? "Prefetch(autotune)"
+                                     : absl::StrCat("Prefetch(", buffer_size_, ")");
+  }
   std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override { return input_->Cardinality(); }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext& context) const override {

@@ -98,6 +98,7 @@ class Repeat final : public DatasetNode {
     return count_ < 0 ? "Repeat" : absl::StrCat("Repeat(", count_, ")");
   }
   std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override {
     const int64_t once = input_->Cardinality();
     if (count_ == 0 || once == 0) return 0;

@@ -283,6 +283,7 @@ class Shuffle final : public DatasetNode {
       : input_(std::move(input)), buffer_size_(buffer_size), seed_(seed), reshuffle_(reshuffle) {}
   std::string Label() const override { return absl::StrCat("Shuffle(", buffer_size_, ")"); }
   std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override { return input_->Cardinality(); }
   int num_seeded() const override { return input_->num_seeded() + 1; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(

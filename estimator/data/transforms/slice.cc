@@ -95,6 +95,7 @@ class SliceNodeImpl final : public DatasetNode {
   }
   std::string Label() const override { return label_; }
   std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
   int64_t Cardinality() const override {
     const int64_t n = input_->Cardinality();

@@ -1,5 +1,6 @@
 // Zip. It merges the arrays of several inputs into one element.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -12,22 +13,25 @@ namespace {
 
 absl::Status MergeInto(ArrayMap part, size_t index, absl::string_view kind, ArrayMap* merged) {
   for (auto& [name, array] : part) {
-    if (!merged->emplace(name, std::move(array)).second) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Zip: ", kind, name.empty() ? " without a name" : absl::StrCat(" named \"", name, "\""),
-          " come from dataset ", index, " and from one before it; rename them in Map"));
-    }
+    const auto [before, is_new] = merged->emplace(name, array);
+    if (is_new) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Zip: ", QuotedComponent(kind, name), " is in dataset ", index, " (", array.TypeString(),
+        ") and in one before it (", before->second.TypeString(), "); rename one of them in Map"));
   }
   return absl::OkStatus();
+}
+
+absl::Status LabelsOfTheirOwn(size_t part) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "Zip(features, labels): the dataset of ", part == 0 ? "features" : "labels",
+      " has labels of its own; Zip({a, b}) merges features with features, labels with labels"));
 }
 
 absl::StatusOr<Element> Merge(std::vector<Element> parts, bool second_is_labels) {
   if (second_is_labels) {
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].labels.empty()) continue;
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Zip(features, labels): the dataset of ", i == 0 ? "features" : "labels",
-          " has labels of its own; Zip({a, b}) merges features with features, labels with labels"));
+      if (!parts[i].labels.empty()) return LabelsOfTheirOwn(i);
     }
     return Element{.features = std::move(parts[0].features),
                    .labels = std::move(parts[1].features)};
@@ -37,6 +41,38 @@ absl::StatusOr<Element> Merge(std::vector<Element> parts, bool second_is_labels)
     EST_RETURN_IF_ERROR(MergeInto(std::move(parts[i].features), i, "features", &merged.features));
     EST_RETURN_IF_ERROR(MergeInto(std::move(parts[i].labels), i, "labels", &merged.labels));
   }
+  return merged;
+}
+
+// The components of all parts. Unlike Merge it knows both types, so it runs when the pipeline is
+// built, as far as specs are known.
+absl::StatusOr<ElementSpec> MergeSpecs(const std::vector<ElementSpec>& parts,
+                                       bool second_is_labels) {
+  if (second_is_labels) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (!parts[i].labels.empty()) return LabelsOfTheirOwn(i);
+    }
+    return ElementSpec{.features = parts[0].features, .labels = parts[1].features};
+  }
+  ElementSpec merged;
+  std::map<std::string, size_t> origins;
+  absl::Status status;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    ForEachKind(merged, parts[i],
+                [&](ArraySpecMap& all, const ArraySpecMap& part, absl::string_view kind) {
+                  for (const auto& [name, spec] : part) {
+                    const std::string component = QuotedComponent(kind, name);
+                    const auto [origin, is_new] = origins.emplace(component, i);
+                    all.emplace(name, spec);
+                    if (is_new || !status.ok()) continue;
+                    status = absl::InvalidArgumentError(
+                        absl::StrCat("Zip: ", component, " is in dataset ", origin->second, " (",
+                                     all.at(name).ToString(), ") and in dataset ", i, " (",
+                                     spec.ToString(), "); rename one of them in Map"));
+                  }
+                });
+  }
+  EST_RETURN_IF_ERROR(status);
   return merged;
 }
 
@@ -140,8 +176,8 @@ class ZipIterator final : public NodeIterator {
 
 class Zip final : public DatasetNode {
  public:
-  Zip(std::vector<NodePtr> parts, bool second_is_labels)
-      : parts_(std::move(parts)), second_is_labels_(second_is_labels) {
+  Zip(std::vector<NodePtr> parts, bool second_is_labels, std::optional<ElementSpec> spec)
+      : parts_(std::move(parts)), second_is_labels_(second_is_labels), spec_(std::move(spec)) {
     std::vector<std::shared_ptr<const RandomAccess>> sources;
     for (const NodePtr& part : parts_) {
       if (auto source = part->random_access()) sources.push_back(std::move(source));
@@ -152,6 +188,7 @@ class Zip final : public DatasetNode {
   }
   std::string Label() const override { return "Zip"; }
   std::vector<NodePtr> inputs() const override { return parts_; }
+  std::optional<ElementSpec> element_spec() const override { return spec_; }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
   int64_t Cardinality() const override {
     int64_t least = Dataset::kInfinite;
@@ -178,6 +215,7 @@ class Zip final : public DatasetNode {
  private:
   std::vector<NodePtr> parts_;
   bool second_is_labels_;
+  std::optional<ElementSpec> spec_;
   std::shared_ptr<const RandomAccess> source_;
 };
 
@@ -185,7 +223,17 @@ class Zip final : public DatasetNode {
 
 NodePtr ZipNode(std::vector<NodePtr> parts, bool second_is_labels) {
   if (parts.empty()) return ErrorNode(absl::InvalidArgumentError("Zip: there are no datasets"));
-  return std::make_shared<Zip>(std::move(parts), second_is_labels);
+  std::vector<ElementSpec> specs;
+  for (const NodePtr& part : parts) {
+    if (std::optional<ElementSpec> spec = part->element_spec()) specs.push_back(*std::move(spec));
+  }
+  std::optional<ElementSpec> spec;
+  if (specs.size() == parts.size()) {
+    absl::StatusOr<ElementSpec> merged = MergeSpecs(specs, second_is_labels);
+    if (!merged.ok()) return ErrorNode(merged.status());
+    spec = *std::move(merged);
+  }
+  return std::make_shared<Zip>(std::move(parts), second_is_labels, std::move(spec));
 }
 
 }  // namespace estimator
