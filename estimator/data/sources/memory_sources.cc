@@ -115,7 +115,7 @@ class UnsizedGeneratorNode final : public DatasetNode {
   explicit UnsizedGeneratorNode(GeneratorFn fn) : fn_(std::move(fn)) {}
   std::string Label() const override { return "Generator"; }
   int64_t Cardinality() const override { return -1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext&) const override {
     return std::make_unique<GeneratorIterator>(fn_);
   }

@@ -143,7 +143,8 @@ class Prefetch final : public DatasetNode {
   std::string Label() const override { return absl::StrCat("Prefetch(", buffer_size_, ")"); }
   std::vector<NodePtr> inputs() const override { return {input_}; }
   int64_t Cardinality() const override { return input_->Cardinality(); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  bool reads_ahead() const override { return true; }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext inner = context;
     inner.wants_indices = false;
