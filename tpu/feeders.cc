@@ -1,5 +1,6 @@
 #include "tpu/feeders.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,7 +21,7 @@ absl::Status WrongBatch(absl::string_view what, int64_t wanted, int64_t given) {
 // The common part of all feeders: one or more iterators, whose states are saved together.
 class IteratorsFeeder : public Feeder {
  public:
-  IteratorsFeeder(std::string description, std::vector<std::unique_ptr<Iterator>> iterators,
+  IteratorsFeeder(InputDescription description, std::vector<std::unique_ptr<Iterator>> iterators,
                   std::vector<int64_t> batch_axis)
       : batch_axis_(std::move(batch_axis)),
         description_(std::move(description)),
@@ -36,11 +37,11 @@ class IteratorsFeeder : public Feeder {
       EST_ASSIGN_OR_RETURN(const std::string state, iterator->SaveState());
       all.Bytes(state);
     }
-    return SealState(description_, all.bytes());
+    return SealState(description_.pipeline, all.bytes());
   }
   absl::Status RestoreState(absl::string_view state) override {
     if (iterators_.size() == 1) return iterators_[0]->RestoreState(state);
-    EST_ASSIGN_OR_RETURN(const absl::string_view parts, UnsealState(description_, state));
+    EST_ASSIGN_OR_RETURN(const absl::string_view parts, UnsealState(description_.pipeline, state));
     StateReader reader(parts);
     for (const auto& iterator : iterators_) {
       EST_ASSIGN_OR_RETURN(const absl::string_view part, reader.Bytes());
@@ -48,7 +49,16 @@ class IteratorsFeeder : public Feeder {
     }
     return absl::OkStatus();
   }
-  std::string Describe() const override { return description_; }
+  const InputDescription& description() const override { return description_; }
+  std::vector<StageTime> StageTimes() const override {
+    std::vector<StageTime> sum = iterators_[0]->StageTimes();
+    for (size_t i = 1; i < iterators_.size(); ++i) {
+      const std::vector<StageTime> more = iterators_[i]->StageTimes();
+      for (size_t k = 0; k < std::min(sum.size(), more.size()); ++k)
+        sum[k].seconds += more[k].seconds;
+    }
+    return sum;
+  }
 
  protected:
   Iterator& iterator(size_t i = 0) { return *iterators_[i]; }
@@ -57,7 +67,7 @@ class IteratorsFeeder : public Feeder {
 
  private:
   const BatchAxis batch_axis_;
-  const std::string description_;
+  const InputDescription description_;
   const std::vector<std::unique_ptr<Iterator>> iterators_;
 };
 
@@ -72,7 +82,7 @@ StepInput WholeRemainder(Element element, int64_t num_rows) {
 // An iterator over batches of all replicas together.
 class GlobalBatchFeeder : public IteratorsFeeder {
  public:
-  GlobalBatchFeeder(Mode mode, int num_replicas, int64_t global_batch, std::string description,
+  GlobalBatchFeeder(Mode mode, int num_replicas, int64_t global_batch, InputDescription description,
                     std::vector<std::unique_ptr<Iterator>> iterators,
                     std::vector<int64_t> batch_axis)
       : IteratorsFeeder(std::move(description), std::move(iterators), std::move(batch_axis)),
@@ -137,8 +147,8 @@ class BroadcastFeeder : public GlobalBatchFeeder {
 
 class ConsecutiveFeeder : public IteratorsFeeder {
  public:
-  ConsecutiveFeeder(Mode mode, int num_replicas, int64_t replica_batch, std::string description,
-                    std::vector<std::unique_ptr<Iterator>> iterators,
+  ConsecutiveFeeder(Mode mode, int num_replicas, int64_t replica_batch,
+                    InputDescription description, std::vector<std::unique_ptr<Iterator>> iterators,
                     std::vector<int64_t> batch_axis)
       : IteratorsFeeder(std::move(description), std::move(iterators), std::move(batch_axis)),
         mode_(mode),
@@ -190,7 +200,7 @@ absl::StatusOr<std::unique_ptr<Feeder>> MakeSplitFeeder(Mode mode, const Dataset
                                                         int num_replicas, int64_t global_batch,
                                                         std::vector<int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
-  return std::make_unique<SplitFeeder>(mode, num_replicas, global_batch, dataset.Describe(),
+  return std::make_unique<SplitFeeder>(mode, num_replicas, global_batch, DescribeInput(dataset),
                                        std::move(iterators), std::move(batch_axis));
 }
 
@@ -199,25 +209,25 @@ absl::StatusOr<std::unique_ptr<Feeder>> MakeConsecutiveFeeder(Mode mode, const D
                                                               int64_t replica_batch,
                                                               std::vector<int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
-  return std::make_unique<ConsecutiveFeeder>(mode, num_replicas, replica_batch, dataset.Describe(),
-                                             std::move(iterators), std::move(batch_axis));
+  return std::make_unique<ConsecutiveFeeder>(mode, num_replicas, replica_batch,
+                                             DescribeInput(dataset), std::move(iterators),
+                                             std::move(batch_axis));
 }
 
 absl::StatusOr<std::unique_ptr<Feeder>> MakePerShardFeeder(const std::vector<Dataset>& datasets,
                                                            int64_t replica_batch,
                                                            std::vector<int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open(datasets));
-  return std::make_unique<ConsecutiveFeeder>(
-      Mode::kTrain, static_cast<int>(datasets.size()), replica_batch,
-      absl::StrCat(datasets.size(), " x ", datasets[0].Describe()), std::move(iterators),
-      std::move(batch_axis));
+  return std::make_unique<ConsecutiveFeeder>(Mode::kTrain, static_cast<int>(datasets.size()),
+                                             replica_batch, DescribeInput(datasets),
+                                             std::move(iterators), std::move(batch_axis));
 }
 
 absl::StatusOr<std::unique_ptr<Feeder>> MakeBroadcastFeeder(Mode mode, const Dataset& dataset,
                                                             int num_replicas, int64_t global_batch,
                                                             std::vector<int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(auto iterators, Open({dataset}));
-  return std::make_unique<BroadcastFeeder>(mode, num_replicas, global_batch, dataset.Describe(),
+  return std::make_unique<BroadcastFeeder>(mode, num_replicas, global_batch, DescribeInput(dataset),
                                            std::move(iterators), std::move(batch_axis));
 }
 

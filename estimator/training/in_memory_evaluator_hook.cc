@@ -37,6 +37,7 @@ absl::Status InMemoryEvaluatorHook::End(Session& session) {
 }
 
 absl::Status InMemoryEvaluatorHook::Evaluate(Session& session) {
+  const AddSeconds evaluation(session.times().evaluation);
   if (InterruptRequested()) return absl::OkStatus();
   timer_.UpdateLastTriggeredStep(num_runs_);
   const absl::Status status = estimator_

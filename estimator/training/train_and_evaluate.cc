@@ -108,6 +108,13 @@ class EvaluationListener : public CheckpointSaverListener {
       : call_(&call),
         timer_({.every_steps = std::nullopt, .every_secs = call.throttle_secs}, call.clock) {}
 
+  std::string Describe() const override {
+    return absl::StrCat("an evaluation",
+                        call_->throttle_secs > 0
+                            ? absl::StrCat(", at most every ", call_->throttle_secs, " seconds")
+                            : "");
+  }
+
   absl::Status Begin() override {
     timer_.Reset();
     is_first_save_ = true;

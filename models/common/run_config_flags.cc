@@ -21,6 +21,16 @@ DEFINE_int64(save_checkpoints_steps, 0,
 DEFINE_int64(save_checkpoints_secs, 600, "seconds between checkpoints");
 DEFINE_int64(save_summary_steps, 100, "steps between summaries; 0: none");
 DEFINE_int64(log_step_count_steps, 100, "steps between log lines; 0: none");
+DEFINE_string(save_checkpoints_every, "",
+              "as --save_checkpoints_steps, in any unit, such as \"1 epoch\" or \"10 minutes\"");
+DEFINE_string(save_summary_every, "", "as --save_summary_steps, in any unit");
+DEFINE_string(log_every, "", "as --log_step_count_steps, in any unit");
+DEFINE_int64(examples_per_epoch, 0,
+             "examples in an epoch, if the input does not know it; 0: not given");
+DEFINE_string(
+    on_input_change, "",
+    "restart or fail: what to do if a run continues with another input; by default another "
+    "pipeline restarts and other data fails");
 DEFINE_int64(keep_checkpoint_max, 5, "number of checkpoints to keep; 0: all");
 DEFINE_bool(check_kernels, false,
             "compare every op of every step with its reference kernel, and report the first that "
@@ -50,6 +60,17 @@ RunConfig EstimatorRunConfigFromFlags() {
   if (WasGiven("save_checkpoints_steps"))
     config.save_checkpoints_steps = FLAGS_save_checkpoints_steps;
   if (WasGiven("save_checkpoints_secs")) config.save_checkpoints_secs = FLAGS_save_checkpoints_secs;
+  const auto period = [](const std::string& text) {
+    const absl::StatusOr<Period> parsed = Period::Parse(text);  // RequireRunConfigFlags checks it
+    return parsed.ok() ? std::optional<Period>(*parsed) : std::nullopt;
+  };
+  config.save_checkpoints_every = period(FLAGS_save_checkpoints_every);
+  config.save_summary_every = period(FLAGS_save_summary_every);
+  config.log_every = period(FLAGS_log_every);
+  if (FLAGS_examples_per_epoch != 0) config.examples_per_epoch = FLAGS_examples_per_epoch;
+  if (FLAGS_on_input_change == "restart")
+    config.on_input_change = RunConfig::OnInputChange::kRestart;
+  if (FLAGS_on_input_change == "fail") config.on_input_change = RunConfig::OnInputChange::kFail;
   config.save_summary_steps = FLAGS_save_summary_steps;
   config.log_step_count_steps = FLAGS_log_step_count_steps;
   if (FLAGS_log_step_count_steps == 0) config.log_step_count_steps = std::nullopt;
@@ -71,6 +92,17 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
   model_dir.Update(CheckWritableDirectory(FLAGS_model_dir));
   if (!FLAGS_model_dir.empty() && !model_dir.ok()) {
     violations.push_back(absl::StrCat("--model_dir: ", model_dir.message()));
+  }
+  for (const char* flag : {"save_checkpoints_every", "save_summary_every", "log_every"}) {
+    const std::string text = ValueOf(flag);
+    if (text.empty()) continue;
+    const absl::Status parsed = Period::Parse(text).status();
+    if (!parsed.ok()) violations.push_back(absl::StrCat("--", flag, ": ", parsed.message()));
+  }
+  if (const std::string& what = FLAGS_on_input_change;
+      !what.empty() && what != "restart" && what != "fail") {
+    violations.push_back(
+        absl::StrCat("--on_input_change must be restart or fail, given \"", what, "\""));
   }
   RunConfig run_config = EstimatorRunConfigFromFlags();
   if (FLAGS_log_step_count_steps < 0) {  // RunConfig has nullopt where the flag has 0

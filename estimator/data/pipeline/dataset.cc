@@ -4,11 +4,14 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/available_memory.h"
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/data/pipeline/dataset_node.h"
 #include "estimator/data/pipeline/iterator_state.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/pipeline_times.h"
 #include "estimator/data/pipeline/user_function.h"
 
 namespace estimator {
@@ -37,8 +40,11 @@ uint64_t SeedFor(const std::vector<Dataset>& inputs, std::optional<int64_t> give
 // The iterator that users see. It keeps the first error, and seals and checks states.
 class PipelineIterator final : public Iterator {
  public:
-  PipelineIterator(NodePtr node, std::unique_ptr<NodeIterator> iterator)
-      : node_(std::move(node)), iterator_(std::move(iterator)) {}
+  explicit PipelineIterator(NodePtr node) : node_(std::move(node)) {}
+  absl::Status Begin() {
+    EST_ASSIGN_OR_RETURN(iterator_, node_->MakeIterator({.timer = times_}));
+    return absl::OkStatus();
+  }
 
   absl::StatusOr<std::optional<Element>> Next() override {
     EST_RETURN_IF_ERROR(error_);
@@ -55,16 +61,19 @@ class PipelineIterator final : public Iterator {
   absl::Status RestoreState(absl::string_view state) override {
     EST_ASSIGN_OR_RETURN(const absl::string_view nodes, UnsealState(DescribeNode(*node_), state));
     // A new iterator is restored, so that this one is unchanged after an error.
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> restored, node_->MakeIterator({}));
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> restored,
+                         node_->MakeIterator({.timer = times_}));
     StateReader reader(nodes);
     EST_RETURN_IF_ERROR(restored->Restore(reader));
     iterator_ = std::move(restored);
     error_ = absl::OkStatus();
     return absl::OkStatus();
   }
+  std::vector<StageTime> StageTimes() const override { return times_->Stages(*node_); }
 
  private:
-  NodePtr node_;
+  const NodePtr node_;
+  const std::shared_ptr<PipelineTimes> times_ = std::make_shared<PipelineTimes>();
   std::unique_ptr<NodeIterator> iterator_;
   absl::Status error_;
 };
@@ -96,6 +105,26 @@ Dataset FromParts(const std::vector<Dataset>& parts, const Make& make) {
     nodes.push_back(part.node());
   }
   return Dataset(make(std::move(nodes)));
+}
+
+// What Dataset::Advice must know of all nodes.
+struct PipelineTraits {
+  bool reads_ahead = false;
+  bool keeps_elements = false;
+  int64_t file_bytes = 0;
+};
+
+// Returns the advice of the nodes, in the order of the data, and adds their traits to `traits`.
+std::vector<std::string> AdviceOfNodes(const DatasetNode& node, PipelineTraits& traits) {
+  std::vector<std::string> advice;
+  for (const NodePtr& input : node.inputs()) {
+    for (std::string& text : AdviceOfNodes(*input, traits)) advice.push_back(std::move(text));
+  }
+  if (std::optional<std::string> text = node.Advice()) advice.push_back(*std::move(text));
+  traits.reads_ahead |= node.reads_ahead();
+  traits.keeps_elements |= node.keeps_elements();
+  traits.file_bytes += node.FileBytes();
+  return advice;
 }
 
 // The dataset of a user's function, which is called later, maybe in another thread.
@@ -277,12 +306,29 @@ absl::StatusOr<Element> Dataset::Reduce(Element initial, const ReduceFn& fn) con
 
 absl::StatusOr<std::unique_ptr<Iterator>> Dataset::MakeIterator() const {
   EST_RETURN_IF_ERROR(node_->status());
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, node_->MakeIterator({}));
-  return std::make_unique<PipelineIterator>(node_, std::move(iterator));
+  auto iterator = std::make_unique<PipelineIterator>(node_);
+  EST_RETURN_IF_ERROR(iterator->Begin());
+  return iterator;
 }
 int64_t Dataset::Cardinality() const { return node_->Cardinality(); }
 std::optional<ElementSpec> Dataset::element_spec() const {
   return node_->status().ok() ? node_->element_spec() : std::nullopt;
+}
+int64_t Dataset::ExamplesPerEpoch() const { return node_->ExamplesPerEpoch(); }
+std::vector<std::string> Dataset::Advice() const {
+  PipelineTraits traits;
+  std::vector<std::string> advice = AdviceOfNodes(*node_, traits);
+  if (!traits.reads_ahead)
+    advice.push_back(
+        "the input waits for the step and the step for the input: end it with Prefetch(2)");
+  const std::optional<AvailableMemory> memory = ReadAvailableMemory();
+  if (traits.file_bytes > 0 && !traits.keeps_elements && memory.has_value() &&
+      traits.file_bytes < memory->bytes / 4) {
+    advice.push_back(absl::StrCat("each epoch reads ", HumanBytes(traits.file_bytes),
+                                  " of files again, which fit into memory: add Cache() after the "
+                                  "transforms that draw no random numbers"));
+  }
+  return advice;
 }
 std::string Dataset::Describe() const { return DescribeNode(*node_); }
 

@@ -29,6 +29,13 @@
 
 namespace estimator {
 
+// The time that a stage of a pipeline took.
+struct StageTime {
+  std::string stage;   // as in Dataset::Describe: "Map"
+  double seconds = 0;  // without the stages before it
+  std::string advice;  // how to make the stage faster; may be empty
+};
+
 // Runs a Dataset. Use it from one thread at a time.
 class Iterator {
  public:
@@ -47,6 +54,9 @@ class Iterator {
   // Errors: INVALID_ARGUMENT if the state is from another pipeline, or from a source of another
   // size; DATA_LOSS if it is damaged. The iterator is unchanged then.
   virtual absl::Status RestoreState(absl::string_view state) = 0;
+  // The time of each stage so far, in the order of the data. Stages that only pass on positions of
+  // indexed data are not listed.
+  virtual std::vector<StageTime> StageTimes() const { return {}; }
 };
 
 class DatasetNode;  // data/pipeline/dataset_node.h
@@ -192,6 +202,11 @@ class [[nodiscard]] Dataset {
   // The names, dtypes and shapes of the elements, or nullopt if a function makes them and gives no
   // output_signature. Transforms check it when the pipeline is built.
   std::optional<ElementSpec> element_spec() const;
+  // The number of examples in one pass over the data: the rows of a batch count one by one, and a
+  // Repeat does not count. -1 if it is not known without reading.
+  int64_t ExamplesPerEpoch() const;
+  // What would make the pipeline faster, or its order more random, such as a missing Prefetch.
+  std::vector<std::string> Advice() const;
   // "Zip(Idx, Idx) > Map > Shuffle(60000) > Batch(1024) > Prefetch(2)". It is used in banners, and
   // in a saved state to recognize the pipeline. It has no paths, because data may be moved.
   std::string Describe() const;

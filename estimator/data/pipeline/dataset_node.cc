@@ -64,7 +64,7 @@ class FailedNode final : public DatasetNode {
   absl::Status status() const override { return status_; }
   std::string Label() const override { return "Error"; }
   int64_t Cardinality() const override { return 0; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext&) const override {
     return status_;
   }
@@ -116,8 +116,22 @@ absl::StatusOr<int64_t> IndexStream::Skip(int64_t count) {
 }
 
 absl::StatusOr<std::unique_ptr<NodeIterator>> DatasetNode::MakeIterator(
+    const IterationContext& context) const {
+  EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, NewIterator(context));
+  if (context.timer == nullptr || iterator->AsIndexStream() != nullptr) return iterator;
+  return context.timer->Measure(*this, std::move(iterator));
+}
+
+absl::StatusOr<std::unique_ptr<NodeIterator>> DatasetNode::NewIterator(
     const IterationContext&) const {
   return InOrder(random_access());
+}
+
+int64_t DatasetNode::ExamplesPerEpoch() const {
+  const std::vector<NodePtr> nodes = inputs();
+  const int64_t n = Cardinality();
+  if (nodes.empty()) return std::max<int64_t>(n, -1);
+  return nodes.size() == 1 && nodes[0]->Cardinality() == n ? nodes[0]->ExamplesPerEpoch() : -1;
 }
 
 int DatasetNode::num_seeded() const {

@@ -43,6 +43,7 @@ class RandomAccess {
 };
 
 class IndexStream;
+class DatasetNode;
 
 // Runs one node. Only one thread uses it at a time, but not always the same one.
 class NodeIterator {
@@ -78,12 +79,22 @@ class IndexStream : public NodeIterator {
   int64_t last_index_ = 0;
 };
 
+// Measures iterators of a pipeline (pipeline_times.h).
+class NodeTimer {
+ public:
+  virtual ~NodeTimer() = default;
+  // An iterator that measures the calls of `iterator`, which is of `node`.
+  virtual std::unique_ptr<NodeIterator> Measure(const DatasetNode& node,
+                                                std::unique_ptr<NodeIterator> iterator) = 0;
+};
+
 struct IterationContext {
   // Identifies the pass over the node, for reshuffling. It is 0 for the first pass; Repeat derives
   // the keys of the others.
   uint64_t epoch_key = 0;
   // True if the caller can use indices, and then reads many elements at once.
   bool wants_indices = false;
+  std::shared_ptr<NodeTimer> timer = nullptr;  // null: nothing is measured
 };
 
 // A step of a pipeline. Immutable. Datasets and iterators share nodes and keep them alive.
@@ -100,11 +111,27 @@ class DatasetNode : public std::enable_shared_from_this<DatasetNode> {
   virtual std::optional<ElementSpec> element_spec() const { return std::nullopt; }
   // Null if the node is not indexed.
   virtual std::shared_ptr<const RandomAccess> random_access() const { return nullptr; }
-  // The default iterates over random_access() in order.
-  virtual absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
-      const IterationContext& context) const;
+  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(const IterationContext& context) const;
   // The number of random transforms up to this node. One without a seed derives its seed from it.
   virtual int num_seeded() const;
+  // Dataset::ExamplesPerEpoch. The default is right for a node that passes on every element of its
+  // input once, and for a source whose elements are single examples.
+  virtual int64_t ExamplesPerEpoch() const;
+  // True if the node reads ahead in a thread of its own.
+  virtual bool reads_ahead() const { return false; }
+  // True if the node keeps its elements, so that the nodes before it run in the first pass only.
+  virtual bool keeps_elements() const { return false; }
+  // The bytes of the files that each pass over the node reads; 0 if it reads none.
+  virtual int64_t FileBytes() const { return 0; }
+  // What would make the data better or faster, apart from what Dataset::Advice sees itself.
+  virtual std::optional<std::string> Advice() const { return std::nullopt; }
+  // How to make the node faster if it is the slowest one.
+  virtual std::string SpeedAdvice() const { return ""; }
+
+ private:
+  // The default iterates over random_access() in order.
+  virtual absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
+      const IterationContext& context) const;
 };
 
 using NodePtr = std::shared_ptr<const DatasetNode>;

@@ -1,11 +1,13 @@
 #include "estimator/data/sources/file_records.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 
 namespace estimator {
 namespace {
@@ -102,7 +104,24 @@ class FileRecords final : public DatasetNode {
   explicit FileRecords(std::shared_ptr<const Files> files) : files_(std::move(files)) {}
   std::string Label() const override { return files_->label; }
   int64_t Cardinality() const override { return -1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  int64_t FileBytes() const override {
+    int64_t bytes = 0;
+    for (const std::string& path : files_->paths) bytes += FileSize(path).value_or(0);
+    return bytes;
+  }
+  std::optional<std::string> Advice() const override {
+    constexpr size_t kMany = 32;
+    constexpr int64_t kSmallBytes = 10'000'000;
+    const auto count = static_cast<int64_t>(files_->paths.size());
+    const int64_t mean_bytes = FileBytes() / std::max<int64_t>(count, 1);
+    if (files_->paths.size() < kMany || mean_bytes > kSmallBytes) return std::nullopt;
+    return absl::StrCat(Label(), " reads ", count, " files of ", HumanBytes(mean_bytes),
+                        " on average: fewer files of about 100 MB are read faster");
+  }
+  std::string SpeedAdvice() const override {
+    return "read several files at a time: ListFiles(...).Interleave(..., {.cycle_length = 4})";
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext&) const override {
     return std::make_unique<FileRecordsIterator>(files_);
   }

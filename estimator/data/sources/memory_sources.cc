@@ -117,7 +117,7 @@ class UnsizedGeneratorNode final : public DatasetNode {
   std::string Label() const override { return "Generator"; }
   int64_t Cardinality() const override { return -1; }
   std::optional<ElementSpec> element_spec() const override { return spec_; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext&) const override {
     return std::make_unique<GeneratorIterator>(fn_);
   }

@@ -137,7 +137,12 @@ class Batch final : public DatasetNode {
     const int64_t n = input_->Cardinality();
     return n < 0 ? n : batching_.BatchesOf(n);
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  int64_t ExamplesPerEpoch() const override {
+    const int64_t n = input_->ExamplesPerEpoch();
+    const bool drops = batching_.drop_remainder && input_->Cardinality() >= 0;
+    return drops ? n - n % batching_.batch_size : n;
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     if (source_ != nullptr) return InOrder(source_);
     IterationContext inner = context;

@@ -203,13 +203,14 @@ class Cache final : public DatasetNode {
   std::vector<NodePtr> inputs() const override { return {input_}; }
   std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  bool keeps_elements() const override { return true; }
   int64_t Cardinality() const override {
     if (const CachedPass::Elements elements = pass_->Get()) {
       return static_cast<int64_t>(elements->size());
     }
     return input_->Cardinality();
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     if (source_ != nullptr) return InOrder(source_);
     // The cache keeps the first pass, so a shuffle in the input is not shuffled again.

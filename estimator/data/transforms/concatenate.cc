@@ -118,7 +118,16 @@ class ConcatenatedNode final : public DatasetNode {
     }
     return unknown ? -1 : sum;
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  int64_t ExamplesPerEpoch() const override {
+    int64_t sum = 0;
+    for (const NodePtr& part : parts_) {
+      const int64_t n = part->ExamplesPerEpoch();
+      if (n < 0) return -1;
+      sum = SaturatingAdd(sum, n);
+    }
+    return sum;
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     if (source_ != nullptr) return InOrder(source_);
     IterationContext inner = context;

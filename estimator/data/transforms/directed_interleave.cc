@@ -200,7 +200,7 @@ class Sample final : public DatasetNode {
     if (any_infinite) return Dataset::kInfinite;
     return any_unknown ? -1 : sum;
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     EST_ASSIGN_OR_RETURN(auto parts, MakeIterators(parts_, context));
     const uint64_t pass = options_.rerandomize_each_iteration ? context.epoch_key : 0;
@@ -229,7 +229,7 @@ class Choose final : public DatasetNode {
   std::vector<NodePtr> inputs() const override { return nodes_; }
   std::optional<ElementSpec> element_spec() const override { return spec_.spec(); }
   int64_t Cardinality() const override { return nodes_.back()->Cardinality() == 0 ? 0 : -1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     EST_ASSIGN_OR_RETURN(auto iterators, MakeIterators(nodes_, context));
     auto selector = std::make_unique<ChoiceSelector>(std::move(iterators.back()));

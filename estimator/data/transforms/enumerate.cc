@@ -39,7 +39,7 @@ class Enumerate final : public DatasetNode {
     return zip_->random_access();
   }
   int64_t Cardinality() const override { return input_->Cardinality(); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     return zip_->MakeIterator(context);
   }

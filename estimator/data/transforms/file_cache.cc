@@ -125,7 +125,8 @@ class FileCache final : public DatasetNode {
   std::vector<NodePtr> inputs() const override { return {input_}; }
   std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override { return input_->Cardinality(); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  bool keeps_elements() const override { return true; }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     const std::string description = DescribeNode(*input_);
     std::unique_ptr<CacheFileReader> reader;

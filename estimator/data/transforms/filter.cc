@@ -40,7 +40,7 @@ class Filter final : public DatasetNode {
   std::vector<NodePtr> inputs() const override { return {input_}; }
   std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override { return input_->Cardinality() == 0 ? 0 : -1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext inner = context;
     inner.wants_indices = false;

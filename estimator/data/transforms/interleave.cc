@@ -46,6 +46,7 @@ struct Interleaving {
     if (status.ok()) status = (*node)->status();
     IterationContext inner = context;
     inner.epoch_key = HashSeed(context.epoch_key, ordinal);
+    inner.timer = nullptr;  // the inner dataset's time is this node's
     if (status.ok()) {
       absl::StatusOr<std::unique_ptr<NodeIterator>> iterator = (*node)->MakeIterator(inner);
       if (iterator.ok()) return iterator;
@@ -244,7 +245,7 @@ class Interleave final : public DatasetNode {
   }
   std::vector<NodePtr> inputs() const override { return {interleaving_.input}; }
   int64_t Cardinality() const override { return interleaving_.input->Cardinality() == 0 ? 0 : -1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     Interleaving interleaving = interleaving_;
     interleaving.context = context;

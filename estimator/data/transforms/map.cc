@@ -271,6 +271,14 @@ class ParallelMap final : public NodeIterator {
   std::unique_ptr<ThreadPool> pool_;
 };
 
+// What to change if the map is the slowest stage.
+std::string MoreCalls(int num_parallel_calls) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (num_parallel_calls < cores)
+    return absl::StrCat("raise its num_parallel_calls from ", num_parallel_calls, " to ", cores);
+  return "do less in its function, or Cache() its result";
+}
+
 class Map final : public DatasetNode {
  public:
   Map(NodePtr input, MapFn fn, int num_parallel_calls, std::optional<ElementSpec> spec)
@@ -285,7 +293,8 @@ class Map final : public DatasetNode {
   int64_t Cardinality() const override { return input_->Cardinality(); }
   std::optional<ElementSpec> element_spec() const override { return spec_; }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  std::string SpeedAdvice() const override { return MoreCalls(num_parallel_calls_); }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(context));
     const IndexStream* stream = input->AsIndexStream();
@@ -325,7 +334,8 @@ class RandomMap final : public DatasetNode {
   int64_t Cardinality() const override { return input_->Cardinality(); }
   std::optional<ElementSpec> element_spec() const override { return spec_; }
   int num_seeded() const override { return input_->num_seeded() + 1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  std::string SpeedAdvice() const override { return MoreCalls(num_parallel_calls_); }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext of_input = context;
     of_input.wants_indices = false;

@@ -261,7 +261,12 @@ class PaddedBatch final : public DatasetNode {
     if (n < 0) return n;
     return options_.drop_remainder ? n / batch_size_ : CeilOfRatio(n, batch_size_);
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  int64_t ExamplesPerEpoch() const override {
+    const int64_t n = input_->ExamplesPerEpoch();
+    const bool drops = options_.drop_remainder && input_->Cardinality() >= 0;
+    return drops ? n - n % batch_size_ : n;
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext inner = context;
     inner.wants_indices = false;

@@ -153,7 +153,8 @@ class Prefetch final : public DatasetNode {
   std::vector<NodePtr> inputs() const override { return {input_}; }
   std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override { return input_->Cardinality(); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  bool reads_ahead() const override { return true; }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext inner = context;
     inner.wants_indices = false;

@@ -105,7 +105,8 @@ class Repeat final : public DatasetNode {
     if (once < 0) return count_ < 0 ? Dataset::kInfinite : once;
     return count_ < 0 ? Dataset::kInfinite : SaturatingMultiply(once, count_);
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  int64_t ExamplesPerEpoch() const override { return input_->ExamplesPerEpoch(); }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     Passes passes{.node = input_, .count = count_, .context = context};
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> first, passes.Begin(0));

@@ -286,7 +286,14 @@ class Shuffle final : public DatasetNode {
   std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override { return input_->Cardinality(); }
   int num_seeded() const override { return input_->num_seeded() + 1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  std::optional<std::string> Advice() const override {
+    constexpr int64_t kFarBelow = 10;
+    const int64_t n = input_->ExamplesPerEpoch();
+    if (input_->Cardinality() != n || n / kFarBelow < buffer_size_) return std::nullopt;
+    return absl::StrCat("Shuffle(", buffer_size_, ") mixes only ", buffer_size_, " of ", n,
+                        " examples at a time: raise its buffer_size, or shuffle the files first");
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     const uint64_t key = HashSeed(seed_, reshuffle_ ? context.epoch_key : 0);
     if (auto source = input_->random_access(); source && source->size() <= buffer_size_) {

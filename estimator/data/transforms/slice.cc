@@ -103,7 +103,14 @@ class SliceNodeImpl final : public DatasetNode {
     if (n == Dataset::kInfinite) return slice_.count >= 0 ? slice_.count : Dataset::kInfinite;
     return slice_.count == 0 ? 0 : -1;
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  int64_t ExamplesPerEpoch() const override {
+    const int64_t n = input_->ExamplesPerEpoch(), elements = input_->Cardinality();
+    if (n <= 0 || elements < 0) return n;  // after a Repeat: a part of a pass is no pass
+    // An element may be a batch.
+    return static_cast<int64_t>(static_cast<double>(n) * static_cast<double>(slice_.Of(elements)) /
+                                static_cast<double>(std::max<int64_t>(elements, 1)));
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     if (source_ != nullptr) return InOrder(source_);
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(context));

@@ -169,7 +169,11 @@ class Unbatch final : public DatasetNode {
     if (batches <= 0) return batches;
     return rows_ == Shape::kUnknownDim ? -1 : SaturatingMultiply(batches, rows_);
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  int64_t ExamplesPerEpoch() const override {
+    const int64_t n = Cardinality();
+    return n >= 0 ? n : input_->ExamplesPerEpoch();
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext inner = context;
     inner.wants_indices = false;

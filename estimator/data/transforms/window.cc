@@ -128,6 +128,7 @@ class WindowIterator final : public NodeIterator {
     if (status.ok()) {
       IterationContext inner = context_;
       inner.epoch_key = HashSeed(context_.epoch_key, number_);
+      inner.timer = nullptr;  // the window's time is this node's
       absl::StatusOr<std::unique_ptr<NodeIterator>> window = (*node)->MakeIterator(inner);
       status = window.status();
       if (status.ok()) window_ = *std::move(window);
@@ -167,7 +168,7 @@ class Window final : public DatasetNode {
   }
   std::vector<NodePtr> inputs() const override { return {windowing_.input}; }
   int64_t Cardinality() const override { return windowing_.input->Cardinality() == 0 ? 0 : -1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext inner = context;
     inner.wants_indices = false;

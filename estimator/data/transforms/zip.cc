@@ -199,7 +199,15 @@ class Zip final : public DatasetNode {
     }
     return least;
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
+  int64_t ExamplesPerEpoch() const override {
+    int64_t least = -1;
+    for (const NodePtr& part : parts_) {
+      const int64_t n = part->ExamplesPerEpoch();
+      if (n >= 0 && (least < 0 || n < least)) least = n;
+    }
+    return least;
+  }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     if (source_ != nullptr) return InOrder(source_);
     IterationContext inner = context;

@@ -52,6 +52,7 @@ absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, int64_t step) {
   EST_ASSIGN_OR_RETURN(const std::string prefix, session.SaveCheckpoint());
   VLOG(1) << "Saved checkpoint for step " << step << " in " << prefix;
   EST_RETURN_IF_ERROR(AddCheckpointEvent(session.model_dir(), step, prefix));
+  const AddSeconds evaluation(session.times().evaluation);
   bool stop = false;
   for (const auto& listener : options_.listeners) {
     EST_ASSIGN_OR_RETURN(const bool wants_stop, listener->AfterSave(session, step));

@@ -26,7 +26,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/data/pipeline/dataset.h"
 #include "estimator/graph/graph.h"
+#include "estimator/training/hooks/loop_times.h"
 
 namespace estimator {
 
@@ -53,6 +55,14 @@ class Session {
   // "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]". It runs the step again, with the variables from
   // before the step.
   virtual std::string FirstNonFiniteTensor() = 0;
+  // The time of each stage of the input so far (Iterator::StageTimes). Empty outside of training.
+  virtual std::vector<StageTime> InputStageTimes() const { return {}; }
+
+  // Where the time of this loop went. The loop and hooks that do such work add to it.
+  LoopTimes& times() { return times_; }
+
+ private:
+  LoopTimes times_;
 };
 
 // The context of one run.
@@ -110,6 +120,9 @@ using Hooks = std::vector<std::shared_ptr<SessionRunHook>>;
 class CheckpointSaverListener {
  public:
   virtual ~CheckpointSaverListener() = default;
+  // For the plan that is logged before training: "an evaluation, at most every 600 seconds". Empty:
+  // not mentioned.
+  virtual std::string Describe() const { return ""; }
   virtual absl::Status Begin() { return absl::OkStatus(); }
   virtual absl::Status BeforeSave(Session& /*session*/, int64_t /*global_step*/) {
     return absl::OkStatus();

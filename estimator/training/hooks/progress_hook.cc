@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -16,17 +17,22 @@ namespace {
 // Frequent enough to show that the program runs, and rare enough to read the numbers.
 constexpr double kTerminalSecs = 0.5;
 
+// The share of the time from which the input is said to hold training back.
+constexpr double kWaitsForInput = 0.2;
+
 }  // namespace
 
 ProgressHook::ProgressHook(Options options)
     : options_(std::move(options)),
       terminal_(options_.terminal.value_or(isatty(STDERR_FILENO) != 0)),
-      log_timer_({.every_steps = options_.every_steps, .every_secs = std::nullopt}, options_.clock),
+      log_timer_(options_.cadence, options_.clock),
       terminal_timer_({.every_steps = std::nullopt, .every_secs = kTerminalSecs}, options_.clock) {}
 
 absl::Status ProgressHook::AfterCreateSession(Session& session) {
   examples_per_step_ = session.examples_per_step();
   first_run_ = true;
+  last_times_ = session.times();
+  last_stages_ = session.InputStageTimes();
   log_timer_.UpdateLastTriggeredStep(session.global_step());
   terminal_timer_.UpdateLastTriggeredStep(session.global_step());
   return absl::OkStatus();
@@ -55,7 +61,31 @@ std::string ProgressHook::Line(int64_t step, double steps_per_second) const {
   return line;
 }
 
-absl::Status ProgressHook::AfterRun(RunContext&, const RunValues& values) {
+std::string ProgressHook::Shares(Session& session, double seconds, bool with_stage) {
+  const LoopTimes times = session.times() - last_times_;
+  last_times_ = session.times();
+  const std::vector<StageTime> before = std::exchange(last_stages_, session.InputStageTimes());
+  const std::string shares = FormatShares(times, seconds);
+  if (shares.empty()) return "";
+  std::string text = absl::StrCat(" (", shares, ")");
+  if (!with_stage || times.input < kWaitsForInput * seconds) return text;
+  const StageTime* slowest = nullptr;
+  double most = 0;
+  for (size_t i = 0; i < last_stages_.size(); ++i) {
+    // A restored input begins its stages anew.
+    const double earlier = before.size() == last_stages_.size() ? before[i].seconds : 0;
+    const double own = last_stages_[i].seconds - earlier;
+    if (own <= most) continue;
+    most = own;
+    slowest = &last_stages_[i];
+  }
+  if (slowest == nullptr) return text;
+  absl::StrAppend(&text, "; the slowest stage of the input is ", slowest->stage,
+                  slowest->advice.empty() ? "" : ": ", slowest->advice);
+  return text;
+}
+
+absl::Status ProgressHook::AfterRun(RunContext& context, const RunValues& values) {
   loss_ = values.results[0].AsDouble();
   SecondOrStepTimer& timer = terminal_ ? terminal_timer_ : log_timer_;
   if (!timer.ShouldTriggerForStep(values.global_step)) {
@@ -69,7 +99,9 @@ absl::Status ProgressHook::AfterRun(RunContext&, const RunValues& values) {
   const auto elapsed = timer.UpdateLastTriggeredStep(values.global_step);
   const double rate =
       elapsed && elapsed->seconds > 0 ? static_cast<double>(elapsed->steps) / elapsed->seconds : 0;
-  const std::string line = Line(values.global_step, rate);
+  const std::string line = absl::StrCat(
+      Line(values.global_step, rate),
+      Shares(context.session(), elapsed ? elapsed->seconds : 0, /*with_stage=*/!terminal_));
   if (terminal_) {
     std::fprintf(stderr, "\r\033[K%s\r", line.c_str());
     std::fflush(stderr);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/hooks/timer.h"
@@ -12,15 +13,19 @@
 namespace estimator {
 
 // The line is, for example:
-//   step 400/1000, loss = 0.1234, 5210 examples/s, 2m 01s left
+//   step 400/1000, loss = 0.1234, 5210 examples/s, 2m 01s left (compute 95 %, input 4 %)
+// The shares are those of the time since the last line. If the step waits for the input, a logged
+// line also names the slowest stage of the input and what to change:
+//   ... (compute 60 %, input 40 %); the slowest stage of the input is Map: raise its
+//   num_parallel_calls from 1 to 2
 // In a terminal, the line is rewritten in place, and log lines overwrite it. Elsewhere it is logged
-// after the first run and every `every_steps` steps. At the end the hook logs
+// after the first run and each time the cadence is due. At the end the hook logs
 // "loss for final step 1000: 0.0630".
 class ProgressHook : public SessionRunHook {
  public:
   struct Options {
     Tensor loss = {};
-    int64_t every_steps = 100;
+    Cadence cadence = {.every_steps = 100, .every_secs = std::nullopt};
     int64_t target_step = 0;                      // INT64_MAX: the last step is not known
     std::optional<bool> terminal = std::nullopt;  // none: true if stderr is a terminal
     Clock clock = SteadyClock();
@@ -34,10 +39,12 @@ class ProgressHook : public SessionRunHook {
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(Session& session) override;
 
-  // Returns the line. For tests.
+  // Returns the line without the shares. For tests.
   std::string Line(int64_t step, double steps_per_second) const;
 
  private:
+  // The shares of the last `seconds`, and the slowest stage of the input if `with_stage`.
+  std::string Shares(Session& session, double seconds, bool with_stage);
   void CloseLine();
 
   Options options_;
@@ -46,6 +53,8 @@ class ProgressHook : public SessionRunHook {
   SecondOrStepTimer terminal_timer_;
   int64_t examples_per_step_ = 0;
   double loss_ = 0;
+  LoopTimes last_times_;  // at the last line
+  std::vector<StageTime> last_stages_;
   bool line_open_ = false;
   bool first_run_ = true;
 };

@@ -15,6 +15,7 @@ namespace estimator {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -30,7 +31,7 @@ class ProgressHookTest : public ::testing::Test {
   }
   ProgressHook Make(int64_t every_steps, int64_t target_step, bool terminal = false) {
     return ProgressHook({.loss = loss_,
-                         .every_steps = every_steps,
+                         .cadence = {.every_steps = every_steps, .every_secs = std::nullopt},
                          .target_step = target_step,
                          .terminal = terminal,
                          .clock = [this] { return now_; }});
@@ -55,6 +56,40 @@ TEST_F(ProgressHookTest, LogsStepLossSpeedAndTimeLeft) {
   EXPECT_THAT(log.infos[1], HasSubstr("step 2/10, loss = 0.5, 20 examples/s, "));
   EXPECT_THAT(log.infos[1], HasSubstr(" left"));
   EXPECT_THAT(log.infos[2], HasSubstr("step 4/10, loss = 0.5, 20 examples/s, "));
+}
+
+TEST_F(ProgressHookTest, SaysHowTheTimeWentSinceTheLastLine) {
+  session_.during_run = [this] {
+    now_ += 1;
+    session_.times().compute += 0.85;
+    session_.times().input += 0.1;
+    session_.stages = {{.stage = "Map", .seconds = now_, .advice = "do less"}};
+  };
+  ProgressHook hook = Make(2, 10);
+  EST_ASSERT_OK(session_.Start(hook));
+  const testing::CapturedLog log;
+  Runs(hook, 4);
+  ASSERT_EQ(log.infos.size(), 3u);
+  EXPECT_THAT(log.infos[2], EndsWith(" (compute 85 %, input 10 %, other 5 %)"));
+}
+
+TEST_F(ProgressHookTest, NamesTheSlowestStageOfAnInputThatHoldsTrainingBack) {
+  session_.during_run = [this] {
+    now_ += 1;
+    session_.times().compute += 0.5;
+    session_.times().input += 0.5;
+    session_.stages = {{.stage = "Map", .seconds = 0.1 * now_, .advice = "raise it"},
+                       {.stage = "Batch(8)", .seconds = 5 + 0.05 * now_, .advice = ""}};
+  };
+  session_.stages = {{.stage = "Map", .seconds = 0, .advice = ""},
+                     {.stage = "Batch(8)", .seconds = 5, .advice = ""}};
+  ProgressHook hook = Make(1, 10);
+  EST_ASSERT_OK(session_.Start(hook));
+  const testing::CapturedLog log;
+  Runs(hook, 1);
+  EXPECT_THAT(log.infos,
+              ElementsAre(EndsWith(" (compute 50 %, input 50 %); the slowest stage of the input is "
+                                   "Map: raise it")));
 }
 
 TEST_F(ProgressHookTest, TheLastLineIsTheLossOfTheFinalStep) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,7 +31,8 @@ class OpenInput {
   // of the input, the position of the step that could not be read.
   absl::StatusOr<std::string> SaveState();
   absl::Status RestoreState(absl::string_view state);
-  std::string Describe() const { return feeder_->Describe(); }
+  const InputDescription& description() const { return feeder_->description(); }
+  std::vector<StageTime> StageTimes() const { return feeder_->StageTimes(); }
 
  private:
   absl::StatusOr<std::optional<StepInput>> Read();

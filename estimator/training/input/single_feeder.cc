@@ -13,7 +13,7 @@ namespace {
 
 class SingleFeeder : public Feeder {
  public:
-  SingleFeeder(Mode mode, std::string description, std::unique_ptr<Iterator> iterator,
+  SingleFeeder(Mode mode, InputDescription description, std::unique_ptr<Iterator> iterator,
                std::vector<int64_t> batch_axis)
       : mode_(mode),
         description_(std::move(description)),
@@ -35,11 +35,12 @@ class SingleFeeder : public Feeder {
   absl::Status RestoreState(absl::string_view state) override {
     return iterator_->RestoreState(state);
   }
-  std::string Describe() const override { return description_; }
+  const InputDescription& description() const override { return description_; }
+  std::vector<StageTime> StageTimes() const override { return iterator_->StageTimes(); }
 
  private:
   const Mode mode_;
-  const std::string description_;
+  const InputDescription description_;
   const std::unique_ptr<Iterator> iterator_;
   const BatchAxis batch_axis_;
   int64_t full_rows_ = -1;
@@ -50,7 +51,7 @@ class SingleFeeder : public Feeder {
 absl::StatusOr<std::unique_ptr<Feeder>> MakeSingleFeeder(Mode mode, const Dataset& dataset,
                                                          absl::Span<const int64_t> batch_axis) {
   EST_ASSIGN_OR_RETURN(std::unique_ptr<Iterator> iterator, dataset.MakeIterator());
-  return std::make_unique<SingleFeeder>(mode, dataset.Describe(), std::move(iterator),
+  return std::make_unique<SingleFeeder>(mode, DescribeInput(dataset), std::move(iterator),
                                         std::vector<int64_t>(batch_axis.begin(), batch_axis.end()));
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "estimator/data/pipeline/dataset.h"
 #include "estimator/data/pipeline/element.h"
 
 namespace estimator {
@@ -24,6 +25,17 @@ struct StepInput {
   bool full = true;
 };
 
+// What is known of an input before it is read.
+struct InputDescription {
+  std::string pipeline;             // Dataset::Describe of what input_fn returned
+  int64_t examples_per_epoch = -1;  // Dataset::ExamplesPerEpoch
+  std::vector<std::string> advice;  // Dataset::Advice
+};
+InputDescription DescribeInput(const Dataset& dataset);
+// Of an input of one dataset for each replica.
+// REQUIRES: at least one dataset.
+InputDescription DescribeInput(const std::vector<Dataset>& datasets);
+
 // The open input of a run. Used by one thread at a time.
 class Feeder {
  public:
@@ -33,8 +45,9 @@ class Feeder {
   // The position of the next step, for RestoreState of a feeder over the same dataset.
   virtual absl::StatusOr<std::string> SaveState() = 0;
   virtual absl::Status RestoreState(absl::string_view state) = 0;
-  // Dataset::Describe of what input_fn returned.
-  virtual std::string Describe() const = 0;
+  virtual const InputDescription& description() const = 0;
+  // Iterator::StageTimes; those of several iterators are added up.
+  virtual std::vector<StageTime> StageTimes() const = 0;
 };
 
 }  // namespace estimator

@@ -1,8 +1,10 @@
 #include "estimator/training/loop/banner.h"
 
+#include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "estimator/base/path.h"
 #include "estimator/base/strings.h"
 #include "glog/logging.h"
@@ -21,7 +23,43 @@ std::string Start(const TrainingBanner& banner) {
   return text;
 }
 
+std::string Every(const Cadence& cadence) {
+  return cadence.every_steps.has_value()
+             ? absl::StrCat("every ", *cadence.every_steps,
+                            *cadence.every_steps == 1 ? " step" : " steps")
+             : absl::StrCat("every ", *cadence.every_secs, " seconds");
+}
+
 }  // namespace
+
+std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
+                       const SavingListeners& listeners, int64_t start_step, int64_t target_step) {
+  std::string plan;
+  if (target_step == std::numeric_limits<int64_t>::max()) {
+    plan = absl::StrCat("steps ", start_step, " to the end of the input");
+  } else {
+    plan = absl::StrCat("steps ", start_step, " to ", target_step);
+    const double examples = static_cast<double>(target_step - start_step) *
+                            static_cast<double>(sizes.examples_per_step);
+    if (sizes.examples_per_epoch > 0 && examples > 0) {
+      absl::StrAppendFormat(&plan, ", %.3g epochs of %d examples",
+                            examples / static_cast<double>(sizes.examples_per_epoch),
+                            sizes.examples_per_epoch);
+    }
+  }
+  if (cadences.checkpoints.has_value()) {
+    absl::StrAppend(&plan, "; a checkpoint ", Every(*cadences.checkpoints));
+    for (const auto& listener : listeners) {
+      const std::string text = listener == nullptr ? "" : listener->Describe();
+      if (!text.empty()) absl::StrAppend(&plan, ", then ", text);
+    }
+  } else {
+    absl::StrAppend(&plan, "; no checkpoints");
+  }
+  if (cadences.summaries.has_value())
+    absl::StrAppend(&plan, "; summaries ", Every(*cadences.summaries));
+  return plan;
+}
 
 std::string FormatTrainingBanner(const TrainingBanner& banner) {
   int64_t num_parameters = 0;
@@ -31,9 +69,10 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
     ++num_variables;
   }
   const int replicas = banner.info.num_replicas;
-  const std::string batch = replicas == 1 ? absl::StrCat(banner.examples_per_step)
-                                          : absl::StrCat(banner.examples_per_step, " (", replicas,
-                                                         " x ", banner.model.batch_size, ")");
+  const std::string batch = replicas == 1
+                                ? absl::StrCat(banner.sizes.examples_per_step)
+                                : absl::StrCat(banner.sizes.examples_per_step, " (", replicas,
+                                               " x ", banner.model.batch_size, ")");
   const int64_t memory = banner.info.planned_peak_bytes * replicas;
   const std::vector<std::vector<std::string>> rows = {
       {"backend:", banner.strategy.name()},
@@ -45,15 +84,18 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
                                 banner.info.num_fused_nodes, " ops fused")},
       {"seed:", banner.config.tf_random_seed ? absl::StrCat(*banner.config.tf_random_seed)
                                              : "the fixed default"},
-      {"input:", banner.input},
+      {"input:", banner.input.pipeline},
       {"model_dir:", banner.config.model_dir.value_or("")},
       {"start:", Start(banner)},
+      {"plan:", FormatPlan(banner.sizes, banner.cadences, banner.saving_listeners,
+                           banner.start_step, banner.target_step)},
   };
   return FormatTable(rows);
 }
 
 void LogTrainingBanner(const TrainingBanner& banner) {
   LOG(INFO) << "Training\n" << FormatTrainingBanner(banner);
+  for (const std::string& advice : banner.input.advice) LOG(INFO) << "Input: " << advice;
 }
 
 }  // namespace estimator

@@ -6,6 +6,9 @@
 #include <string>
 
 #include "estimator/runtime/backend.h"
+#include "estimator/training/hooks/hook.h"
+#include "estimator/training/input/step_input.h"
+#include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/model/built_model.h"
 #include "estimator/training/model/strategy.h"
@@ -17,16 +20,25 @@ struct TrainingBanner {
   const RunConfig& config;
   const BuiltModel& model;
   const ExecutableInfo& info;
-  std::string input;
-  int64_t examples_per_step = 0;
+  const InputDescription& input;
+  InputSizes sizes;
+  TrainCadences cadences;
+  const SavingListeners& saving_listeners;
   int64_t start_step = 0;
+  int64_t target_step = 0;      // INT64_MAX: the input's end
   std::string checkpoint = "";  // that was restored; empty: a new run, or variables in memory
   bool fell_back = false;       // whether it is not the one that the state file names
 };
 
+// What a run will do: "steps 0 to 1000, 17.1 epochs of 60000 examples; a checkpoint every 100
+// steps, then an evaluation; summaries every 100 steps".
+//   target_step: INT64_MAX: the input's end.
+std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
+                       const SavingListeners& listeners, int64_t start_step, int64_t target_step);
 // Lines of "name: value": backend, replicas and batch, parameters, planned memory, seed, input,
-// files.
+// files, plan.
 std::string FormatTrainingBanner(const TrainingBanner& banner);
+// Logs the banner, and what would make the input better (Dataset::Advice).
 void LogTrainingBanner(const TrainingBanner& banner);
 
 }  // namespace estimator

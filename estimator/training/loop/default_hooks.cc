@@ -23,10 +23,43 @@ Cadence CheckpointCadence(const RunConfig& config) {
   return {.every_steps = std::nullopt, .every_secs = static_cast<double>(secs)};
 }
 
+// The cadence of `period`, or of a field in steps, where 0 and nullopt mean never.
+absl::StatusOr<std::optional<Cadence>> CadenceOf(absl::string_view field,
+                                                 const std::optional<Period>& period,
+                                                 const std::optional<int64_t>& steps,
+                                                 const InputSizes& sizes) {
+  if (period.has_value()) {
+    absl::StatusOr<Cadence> cadence = period->ToCadence(sizes);
+    if (!cadence.ok()) return Annotate(cadence.status(), absl::StrCat("RunConfig.", field));
+    return *cadence;
+  }
+  if (steps.value_or(0) <= 0) return std::optional<Cadence>();
+  return Cadence{.every_steps = steps, .every_secs = std::nullopt};
+}
+
 }  // namespace
+
+absl::StatusOr<TrainCadences> CadencesOf(const RunConfig& config, const InputSizes& sizes) {
+  TrainCadences cadences;
+  if (config.save_checkpoints_every.has_value()) {
+    EST_ASSIGN_OR_RETURN(
+        cadences.checkpoints,
+        CadenceOf("save_checkpoints_every", config.save_checkpoints_every, std::nullopt, sizes));
+  } else {
+    cadences.checkpoints = CheckpointCadence(config);
+  }
+  if (!config.SavesCheckpoints()) cadences.checkpoints.reset();
+  EST_ASSIGN_OR_RETURN(
+      cadences.summaries,
+      CadenceOf("save_summary_every", config.save_summary_every, config.save_summary_steps, sizes));
+  EST_ASSIGN_OR_RETURN(cadences.log_lines, CadenceOf("log_every", config.log_every,
+                                                     config.log_step_count_steps, sizes));
+  return cadences;
+}
 
 absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   const ModelSpec& spec = options.model.spec;
+  EST_ASSIGN_OR_RETURN(const TrainCadences cadences, CadencesOf(options.config, options.sizes));
   for (const Hooks* hooks :
        {&options.user_hooks, &spec.training_chief_hooks, &spec.training_hooks}) {
     if (std::find(hooks->begin(), hooks->end(), nullptr) != hooks->end()) {
@@ -46,9 +79,9 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
     }
   }
   const bool has_own_saver = saver != nullptr;
-  if (!has_own_saver && options.config.SavesCheckpoints()) {
-    saver = std::make_shared<CheckpointSaverHook>(CheckpointSaverHook::Options{
-        .cadence = CheckpointCadence(options.config), .listeners = {}});
+  if (!has_own_saver && cadences.checkpoints.has_value()) {
+    saver = std::make_shared<CheckpointSaverHook>(
+        CheckpointSaverHook::Options{.cadence = *cadences.checkpoints, .listeners = {}});
   }
   if (saver == nullptr && !listeners.empty()) {
     return absl::InvalidArgumentError(
@@ -66,23 +99,20 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   if (options.write_graph && options.config.checkpoint_save_graph_def)
     hooks.push_back(std::make_shared<GraphWriterHook>());
   append(spec.training_chief_hooks);
-  const std::optional<int64_t>& log_steps = options.config.log_step_count_steps;
-  if (log_steps.has_value()) {
-    hooks.push_back(std::make_shared<StepCounterHook>(StepCounterHook::Options{
-        .cadence = {.every_steps = log_steps, .every_secs = std::nullopt}, .output_dir = ""}));
+  if (cadences.log_lines.has_value()) {
+    hooks.push_back(std::make_shared<StepCounterHook>(
+        StepCounterHook::Options{.cadence = *cadences.log_lines, .output_dir = ""}));
   }
-  if (options.config.save_summary_steps.value_or(0) > 0) {
+  if (cadences.summaries.has_value()) {
     hooks.push_back(std::make_shared<SummarySaverHook>(SummarySaverHook::Options{
-        .cadence = {.every_steps = options.config.save_summary_steps, .every_secs = std::nullopt},
-        .loss = spec.loss,
-        .output_dir = ""}));
+        .cadence = *cadences.summaries, .loss = spec.loss, .output_dir = ""}));
   }
   append(options.user_hooks);
   hooks.push_back(std::make_shared<NanTensorHook>(spec.loss));
-  if (log_steps.has_value()) {
+  if (cadences.log_lines.has_value()) {
     hooks.push_back(
         std::make_shared<ProgressHook>(ProgressHook::Options{.loss = spec.loss,
-                                                             .every_steps = *log_steps,
+                                                             .cadence = *cadences.log_lines,
                                                              .target_step = options.target_step,
                                                              .terminal = std::nullopt}));
   }

@@ -2,9 +2,13 @@
 #ifndef ESTIMATOR_TRAINING_LOOP_DEFAULT_HOOKS_H_
 #define ESTIMATOR_TRAINING_LOOP_DEFAULT_HOOKS_H_
 
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/training/hooks/hook.h"
+#include "estimator/training/hooks/period.h"
+#include "estimator/training/hooks/timer.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/train_length.h"
 #include "estimator/training/model/built_model.h"
@@ -17,8 +21,18 @@ struct TrainHookOptions {
   Hooks user_hooks;
   SavingListeners saving_listeners;
   bool write_graph = false;  // whether to write graph.pbtxt and the graph event, if config says so
+  InputSizes sizes;          // for periods in epochs and examples
   int64_t target_step = 0;   // for the time left in progress lines; INT64_MAX: the input's end
 };
+
+// The cadences of a training's checkpoints, summaries and log lines; nullopt: none.
+struct TrainCadences {
+  std::optional<Cadence> checkpoints;
+  std::optional<Cadence> summaries;
+  std::optional<Cadence> log_lines;
+};
+// Errors: those of Period::ToCadence, with the name of the field.
+absl::StatusOr<TrainCadences> CadencesOf(const RunConfig& config, const InputSizes& sizes);
 
 // The hooks of training, in this order: saver, graph writer, spec.training_chief_hooks, step
 // counter, summary saver, the user's, NaN guard, progress lines, spec.training_hooks. If the user

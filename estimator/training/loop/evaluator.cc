@@ -89,7 +89,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   EST_ASSIGN_OR_RETURN(const StepInput* first, input.Peek());
   if (first == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the evaluation input is empty: ", input.Describe()));
+        absl::StrCat("the evaluation input is empty: ", input.description().pipeline));
   }
   Pass pass;
   EST_ASSIGN_OR_RETURN(pass.first, models_.For(*first));

@@ -30,6 +30,20 @@ absl::Status RunConfig::Validate() const {
   if (save_checkpoints_steps.has_value() && save_checkpoints_secs.has_value()) {
     violations.push_back("save_checkpoints_steps and save_checkpoints_secs cannot be both set");
   }
+  if (save_checkpoints_every.has_value() &&
+      (save_checkpoints_steps.has_value() || save_checkpoints_secs.has_value())) {
+    violations.push_back(
+        "save_checkpoints_every cannot be set with save_checkpoints_steps or "
+        "save_checkpoints_secs");
+  }
+  const auto positive = [&](absl::string_view field, const std::optional<Period>& period) {
+    if (period.has_value() && !(period->value() > 0))
+      violations.push_back(absl::StrCat(field, " must be > 0, given ", period->ToString()));
+  };
+  positive("save_checkpoints_every", save_checkpoints_every);
+  positive("save_summary_every", save_summary_every);
+  positive("log_every", log_every);
+  at_least("examples_per_epoch", examples_per_epoch, 1);
   if (!(keep_checkpoint_every_n_hours > 0)) {
     violations.push_back(absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ",
                                       keep_checkpoint_every_n_hours));

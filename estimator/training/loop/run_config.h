@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "estimator/training/hooks/period.h"
 
 namespace estimator {
 
@@ -32,6 +33,22 @@ struct RunConfig {
   double keep_checkpoint_every_n_hours = 10000;
   // Steps between log lines. nullopt: no log lines.
   std::optional<int64_t> log_step_count_steps = 100;
+  // Not in TensorFlow. Each replaces the field or fields above for the same thing, in any unit:
+  // Period::Epochs(1).
+  std::optional<Period> save_checkpoints_every;
+  std::optional<Period> save_summary_every;
+  std::optional<Period> log_every;
+  // Not in TensorFlow. The number of examples in an epoch, for periods and lengths in epochs, if
+  // Dataset::ExamplesPerEpoch does not know it, as with TFRecord files.
+  std::optional<int64_t> examples_per_epoch;
+  // Not in TensorFlow. What to do if a run continues with an input that is not the one of the
+  // checkpoint. nullopt: another pipeline starts at its beginning, with a warning; data with another
+  // name (Dataset::FromTensorSlices) is an error.
+  enum class OnInputChange {
+    kRestart,  // the input starts at its beginning, with a warning
+    kFail,     // FAILED_PRECONDITION
+  };
+  std::optional<OnInputChange> on_input_change;
   // Whether to write graph.pbtxt, and with each checkpoint its MetaGraphDef (model.ckpt-N.meta), as
   // Saver.save's write_meta_graph. A graph with more than 256 MiB of constants has no MetaGraphDef.
   bool checkpoint_save_graph_def = true;
@@ -44,7 +61,8 @@ struct RunConfig {
   absl::Status Validate() const;
   // False also if a cadence is 0, as in TensorFlow.
   bool SavesCheckpoints() const {
-    return !disable_checkpoints && save_checkpoints_steps != 0 && save_checkpoints_secs != 0;
+    return !disable_checkpoints && (save_checkpoints_every.has_value() ||
+                                    (save_checkpoints_steps != 0 && save_checkpoints_secs != 0));
   }
   // Seconds between checkpoints if neither field is set.
   static constexpr int64_t kDefaultSaveCheckpointsSecs = 600;

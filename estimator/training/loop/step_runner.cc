@@ -82,6 +82,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   StepFeeds feeds;  // of the current step
   const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
     if (run.end == RunEnd::kInterrupted) return std::optional<StepFeeds>();
+    const AddSeconds waiting(session_.times().input);
     const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
       EST_ASSIGN_OR_RETURN(const std::optional<StepInput> input, request.input.Next());
       if (!input.has_value()) return std::optional<StepFeeds>();
@@ -106,6 +107,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
       run.end = RunEnd::kInterrupted;
       return true;
     }
+    const AddSeconds waiting(session_.times().input);
     const absl::StatusOr<const StepInput*> next = request.input.Peek();
     return !next.ok() || *next == nullptr;
   };
@@ -137,9 +139,11 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     return absl::OkStatus();
   };
 
+  const double waited_before = session_.times().input;
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status = executable.RunLoop(request.num_steps, infeed, outfeed).status();
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  session_.times().compute += run.seconds - (session_.times().input - waited_before);
   if (status.ok() || run.end == RunEnd::kStepDiscarded) return run;
   if (run.end != RunEnd::kInputFailed) run.end = RunEnd::kFailed;
   run.status = status;

@@ -50,12 +50,16 @@ absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
   }
   EST_ASSIGN_OR_RETURN(const InputFile saved, ReadInputFile(checkpoint));
   const absl::Status restored = input_->RestoreState(saved.state);
-  if (absl::IsFailedPrecondition(restored)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        path, ": ", restored.message(), ". Give the same input again, or another model_dir. To ",
-        "continue on the new data on purpose, delete ", path));
-  }
-  if (absl::IsInvalidArgument(restored)) {
+  const bool other_data = absl::IsFailedPrecondition(restored);
+  if (other_data || absl::IsInvalidArgument(restored)) {
+    using OnInputChange = RunConfig::OnInputChange;
+    const OnInputChange what =
+        on_change_.value_or(other_data ? OnInputChange::kFail : OnInputChange::kRestart);
+    if (what == OnInputChange::kFail) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          path, ": ", restored.message(), ". Give the same input again, or another model_dir. To ",
+          "continue with the input at its beginning on purpose, set on_input_change to restart"));
+    }
     LOG(WARNING) << "The input starts at its beginning: " << path
                  << " is the position of another input (" << restored.message() << ")";
     return false;

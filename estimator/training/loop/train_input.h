@@ -13,6 +13,7 @@
 #include "estimator/training/input/input_fn.h"
 #include "estimator/training/input/open_input.h"
 #include "estimator/training/input/step_input.h"
+#include "estimator/training/loop/run_config.h"
 #include "estimator/training/model/model_state.h"
 #include "estimator/training/model/strategy.h"
 
@@ -22,8 +23,9 @@ namespace estimator {
 class TrainInput {
  public:
   // `strategy` outlives it. `seed`: for shuffles without a seed of their own.
-  TrainInput(const Strategy& strategy, std::optional<int64_t> seed)
-      : strategy_(strategy), seed_(seed) {}
+  TrainInput(const Strategy& strategy, std::optional<int64_t> seed,
+             std::optional<RunConfig::OnInputChange> on_change)
+      : strategy_(strategy), seed_(seed), on_change_(on_change) {}
 
   // The position of the variables, which the position of the input must match.
   struct Position {
@@ -35,9 +37,12 @@ class TrainInput {
   // continues. Otherwise it is opened and moved to the checkpoint's position. An input that was
   // read to its end begins again.
   // Errors: those of the input_fn and the input; DATA_LOSS naming the file of a damaged position;
-  // FAILED_PRECONDITION if the position is of data with another name (Dataset::FromTensorSlices).
+  // FAILED_PRECONDITION if the position is of another input and RunConfig::on_input_change says so.
   absl::StatusOr<const StepInput*> First(const InputFn& input_fn, const Position& position);
 
+  bool is_open(const InputFn& input_fn) const {
+    return input_ != nullptr && identity_ == input_fn.identity();
+  }
   // REQUIRES: First was called, and Close not since.
   OpenInput& open() { return *input_; }
   void Close() { input_ = nullptr; }
@@ -48,6 +53,7 @@ class TrainInput {
 
   const Strategy& strategy_;
   const std::optional<int64_t> seed_;
+  const std::optional<RunConfig::OnInputChange> on_change_;
   std::unique_ptr<OpenInput> input_;
   const void* identity_ = nullptr;
 };

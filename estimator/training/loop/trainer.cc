@@ -36,7 +36,13 @@ class Trainer::TrainSession : public Session {
   const std::string& model_dir() const override { return trainer_.model_dir_; }
   int64_t steps_per_run() const override { return trainer_.strategy_.iterations_per_loop(); }
   int64_t examples_per_step() const override { return examples_per_step_; }
-  absl::StatusOr<std::string> SaveCheckpoint() override { return trainer_.SaveCheckpoint(); }
+  absl::StatusOr<std::string> SaveCheckpoint() override {
+    const AddSeconds saving(times().checkpoint);
+    return trainer_.SaveCheckpoint();
+  }
+  std::vector<StageTime> InputStageTimes() const override {
+    return trainer_.input_.open().StageTimes();
+  }
   int64_t restored_step() const override { return trainer_.restored_step_; }
   std::string FirstNonFiniteTensor() override {
     return estimator::FirstNonFiniteTensor(*trainer_.model_, *trainer_.backend_, last_feeds);
@@ -64,7 +70,7 @@ Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSe
       model_dir_(*config_.model_dir),
       start_checkpoint_(model_dir_),
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
-      input_(strategy, config_.tf_random_seed),
+      input_(strategy, config_.tf_random_seed, config_.on_input_change),
       saver_(SaverOptions{
           .keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
           .keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours,
@@ -88,10 +94,28 @@ absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
   return status;
 }
 
-absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& length,
+InputSizes Trainer::SizesOf(const StepInput& first) {
+  return {.examples_per_step = first.num_examples,
+          .examples_per_epoch =
+              config_.examples_per_epoch.value_or(input_.open().description().examples_per_epoch)};
+}
+
+absl::StatusOr<TrainLength> Trainer::InSteps(const InputFn& input_fn, const TrainLength& length) {
+  if (!length.needs_sizes()) return length;
+  if (!input_.is_open(input_fn)) {
+    EST_ASSIGN_OR_RETURN(const StepInput* const first, input_.First(input_fn, {}));
+    if (first == nullptr) return TrainLength();  // Train then says that the input is empty
+    sizes_ = SizesOf(*first);
+    input_.Close();
+  }
+  return length.Resolve(sizes_);
+}
+
+absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& given_length,
                                 const TrainOptions& options) {
-  EST_RETURN_IF_ERROR(length.Validate());
+  EST_RETURN_IF_ERROR(given_length.Validate());
   EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kTrain));
+  EST_ASSIGN_OR_RETURN(const TrainLength length, InSteps(input_fn, given_length));
   const auto lock = LockForTraining(model_dir_);
   EST_ASSIGN_OR_RETURN(const Start start, PrepareStart(input_fn, length, lock.status()));
   if (start.action == Start::Action::kSkip) {
@@ -102,8 +126,8 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
     return absl::OkStatus();
   }
   if (start.action == Start::Action::kInputEmpty) {
-    LOG(WARNING) << "Training with no steps: the input is empty (" << input_.open().Describe()
-                 << ")";
+    LOG(WARNING) << "Training with no steps: the input is empty ("
+                 << input_.open().description().pipeline << ")";
     return absl::OkStatus();
   }
   TrainSession session(*this, start.examples_per_step);
@@ -116,6 +140,7 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
                                                     .user_hooks = options.hooks,
                                                     .saving_listeners = options.saving_listeners,
                                                     .write_graph = first_call,
+                                                    .sizes = sizes_,
                                                     .target_step = length.TargetFrom(start.step)}));
   const bool saves_at_end = HasSaver(hooks);
   StepRunner runner(session, std::move(hooks),
@@ -132,13 +157,17 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& leng
   if (first_call) {
     step_->Fetch(model_->spec.loss);
     EST_ASSIGN_OR_RETURN(const Executable* executable, step_->executable());
+    EST_ASSIGN_OR_RETURN(const TrainCadences cadences, CadencesOf(config_, sizes_));
     LogTrainingBanner({.strategy = strategy_,
                        .config = config_,
                        .model = *model_,
                        .info = executable->info(),
-                       .input = input_.open().Describe(),
-                       .examples_per_step = start.examples_per_step,
+                       .input = input_.open().description(),
+                       .sizes = sizes_,
+                       .cadences = cadences,
+                       .saving_listeners = options.saving_listeners,
                        .start_step = state_.global_step(),
+                       .target_step = length.TargetFrom(state_.global_step()),
                        .checkpoint = start.checkpoint,
                        .fell_back = start_checkpoint_.fell_back()});
   }
@@ -231,6 +260,7 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
     return start;
   }
   start.examples_per_step = first->num_examples;
+  sizes_ = SizesOf(*first);
   EST_RETURN_IF_ERROR(EnsureModel(*first));
   EST_RETURN_IF_ERROR(EnsureVariables(start, attempt));
   return start;

@@ -74,6 +74,9 @@ class Trainer {
     int64_t examples_per_step = 0;
   };
 
+  // The length in steps. One in epochs or examples needs the sizes of the input.
+  absl::StatusOr<TrainLength> InSteps(const InputFn& input_fn, const TrainLength& length);
+  InputSizes SizesOf(const StepInput& first);
   absl::Status TrainOnce(const InputFn& input_fn, const TrainLength& length,
                          const TrainOptions& options);
   // Makes input, model and variables match the newest checkpoint that can be read. If there is
@@ -102,6 +105,7 @@ class Trainer {
   TrainMetaGraph meta_graph_;
   std::unique_ptr<CompiledStep> step_;
   TrainInput input_;
+  InputSizes sizes_;            // of the input that was opened last
   int64_t restored_step_ = -1;  // as Session::restored_step
   Saver saver_;
   std::string known_to_be_of_model_;  // a checkpoint that was checked when training was skipped

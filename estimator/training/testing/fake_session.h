@@ -54,7 +54,10 @@ class FakeSession : public Session {
     return hook.AfterCreateSession(*this);
   }
 
+  std::vector<StageTime> InputStageTimes() const override { return stages; }
+
   Graph fake_graph;
+  std::vector<StageTime> stages;
   VariableStore store;
   int64_t step = 0;
   std::string dir;
