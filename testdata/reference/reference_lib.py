@@ -33,7 +33,7 @@ class Step:
 
 def generate(case_file, model_fn, description, *, batches=None, shared=None, mode="TRAIN", num_steps=50,
              initial=None, steps_before=0, random=False, forward_ops=None, max_forward_elements=60000,
-             without=(), rtol=None, variable_rtol=None, atol=None):
+             without=(), max_values=None, own_first_step=False, rtol=None, variable_rtol=None, atol=None):
     """Writes the folder of the case whose generate.py is case_file.
 
     model_fn(features, labels): builds the model and returns a Step. features and labels are each a tensor, or a dict of
@@ -53,6 +53,11 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
       the loss.
     without: parts of names of variables that are not recorded, with their slots and gradients: those whose true gradient
       is 0, so that the computed one is rounding errors. README.md explains this (section "Rounding errors alone").
+    max_values: variables with more elements are recorded by the norms of all steps only, without their values and
+      gradients, and the initial checkpoint lacks their slots, which start at 0. It keeps the reference of a large
+      network small.
+    own_first_step: with shared: records the forward tensors and gradients of this case, for a case whose network differs
+      from that of the shared folder.
     rtol, variable_rtol, atol: tolerances, if the defaults (1e-5, 1e-4, 0) do not fit. The case states the reason.
     """
     folder = _folder(case_file)
@@ -70,7 +75,8 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
         if not shared:
             _write_bundle(os.path.join(folder, "batches"), batches)
         if not begins_as_shared:
-            run.save_initial(session, folder)
+            run.save_initial(session, folder, None if steps_before else max_values)
+        if not begins_as_shared or own_first_step:
             expected.update(run.first_step(session, forward_ops, max_forward_elements))
         if not random:
             expected.update(run.steps(session, num_steps))
@@ -81,6 +87,9 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
             expected.update(run.steps(session, num_steps, one_run=True))
     expected = {name: value for name, value in expected.items()
                 if name.startswith("forward/") or not any(part in name for part in without)}
+    if max_values is not None:
+        expected = {name: value for name, value in expected.items()
+                    if not name.startswith(("gradient/", "step_1/", "final/")) or np.size(value) <= max_values}
     _write_bundle(os.path.join(folder, "results"), expected)
     relative = os.path.relpath(os.path.abspath(shared), folder) if shared else "."
     begin = os.path.normpath(os.path.join(relative if begins_as_shared else ".", "initial"))
@@ -90,7 +99,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
              f'batches: "{os.path.normpath(os.path.join(relative, "batches"))}"']
     if random:
         lines.append(f"random_seed: {SEED}")
-    if begins_as_shared:
+    if begins_as_shared and not own_first_step:
         lines.append(f'expected: "{os.path.normpath(os.path.join(relative, "step_1"))}"')
     lines.append('expected: "results"')
     lines += [f"{name}: {value:g}" for name, value in (("rtol", rtol), ("variable_rtol", variable_rtol), ("atol", atol))
@@ -158,8 +167,14 @@ class _Run:
         unknown = set(values or {}) - {variable.op.name for variable in self._variables}
         assert not unknown, f"the model has no variables {sorted(unknown)}"
 
-    def save_initial(self, session, folder):
-        self._saver.save(session, os.path.join(folder, "initial"), write_meta_graph=False, write_state=False)
+    def save_initial(self, session, folder, max_slot_values=None):
+        saver = self._saver
+        if max_slot_values is not None:
+            with self._graph.as_default():
+                trainable = {variable.op.name for variable in tf1.trainable_variables()}
+                saver = tf1.train.Saver([v for v in self._variables
+                                         if v.op.name in trainable or v.shape.num_elements() <= max_slot_values])
+        saver.save(session, os.path.join(folder, "initial"), write_meta_graph=False, write_state=False)
 
     def train(self, session, num_steps):
         for step in range(num_steps):

@@ -23,6 +23,13 @@ Cases MnistCases();
 Cases WholeMnistCases();
 Cases NormalizationCases();
 Cases RecurrentCases();
+Cases ResnetCases();
+// The same with the whole networks on images of 224x224. They are not in AllCases either
+// (REFERENCE_WHOLE_RESNET=1 regenerate.py makes their references).
+Cases WholeResnetCases();
+// The model of the case resnet18 as version 1, which must be the same network. It is not in
+// AllCases, because it has no folder of its own.
+Model Resnet18Version1();
 Cases ScheduleCases();
 Cases TextCases();
 Cases TrainingCases();

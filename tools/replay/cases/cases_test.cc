@@ -51,6 +51,13 @@ TEST_P(CaseTest, MatchesTensorFlow) {
 INSTANTIATE_TEST_SUITE_P(Reference, CaseTest, ::testing::ValuesIn(CaseNames()),
                          [](const auto& info) { return info.param; });
 
+TEST(CasesTest, VersionsOneAndOneAndAHalfOfResnet18AreTheSameNetwork) {
+  const absl::StatusOr<ReplayReport> report =
+      Replay(Resnet18Version1(), JoinPath(kFolder, "resnet18"));
+  EST_ASSERT_OK(report);
+  EXPECT_TRUE(report->ok()) << report->ToString();
+}
+
 // What the layer drops follows from the graph's seed and its own: with another, other elements.
 TEST(CasesTest, DropoutUnderAnotherSeedIsFoundOut) {
   const TempDir dir;

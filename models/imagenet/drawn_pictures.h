@@ -1,0 +1,46 @@
+// Draws labelled pictures: a data set that needs no download, in the form of ImageNet's records.
+//
+// A picture shows one figure on a background of two colors:
+//   1. The figure is a disc or a square, of random place, size and rotation.
+//   2. Its texture is plain, or stripes, checks, dots or rings, in two random colors and with a
+//      random period.
+//   3. Noise is added, and the picture is encoded as JPEG.
+// A class is a figure with a texture, so there are ten. Colors say nothing about the class.
+#ifndef MODELS_IMAGENET_DRAWN_PICTURES_H_
+#define MODELS_IMAGENET_DRAWN_PICTURES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "estimator/array/array.h"
+#include "estimator/data/pipeline/dataset.h"
+
+namespace estimator::imagenet {
+
+inline constexpr int64_t kNumDrawnClasses = 10;
+
+// "plain disc", "plain square", "striped disc", ...
+// REQUIRES: label in [0, kNumDrawnClasses).
+absl::string_view DrawnClassName(int64_t label);
+
+struct DrawnPicture {
+  Array pixels;       // u8 [H, W, 3]; each side has 72 to 128 pixels
+  int64_t label = 0;  // in [0, kNumDrawnClasses): index modulo the number of classes
+};
+// Draws picture `index` of the infinite set `seed`. The result depends on (seed, index) only.
+DrawnPicture DrawPicture(uint64_t seed, uint64_t index);
+
+// The same as a serialized Example, with the features that TensorFlow's converter of ImageNet
+// writes: image/encoded (JPEG), image/format, image/height, image/width, image/colorspace,
+// image/channels, image/class/label (the label + 1), image/class/text and image/filename.
+absl::StatusOr<std::string> DrawnExample(uint64_t seed, uint64_t index);
+
+// The Examples of pictures [begin, begin + count), as string scalars. The dataset is indexed. Use
+// disjoint ranges for a training set and a test set.
+Dataset DrawnExamples(uint64_t seed, uint64_t begin, int64_t count);
+
+}  // namespace estimator::imagenet
+
+#endif  // MODELS_IMAGENET_DRAWN_PICTURES_H_

@@ -1,0 +1,150 @@
+#include "models/imagenet/imagenet_input.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/file.h"
+#include "estimator/base/file_system.h"
+#include "estimator/base/path.h"
+#include "estimator/base/status.h"
+#include "estimator/data/parsing/parse_example.h"
+#include "estimator/data/sources/file_datasets.h"
+#include "models/imagenet/drawn_pictures.h"
+#include "models/imagenet/resnet_preprocessing.h"
+
+namespace estimator::imagenet {
+namespace {
+
+// The index of the first test picture in the infinite set. Training pictures have smaller indices.
+constexpr uint64_t kFirstTestIndex = uint64_t{1} << 40;
+constexpr uint64_t kDrawnSeed = 0;
+
+// As in the original: the records in the shuffle buffer, without and with a cache.
+constexpr int64_t kShuffleBuffer = 1024;
+constexpr int64_t kCachedShuffleBuffer = 16 * 1024;
+// The files that are read in turn. The original reads 64 at a time.
+constexpr int kCycleLength = 16;
+
+// Adds the name of the feature to an error.
+absl::Status OfFeature(const std::string& key, const absl::Status& status) {
+  return Annotate(status, absl::StrCat("feature '", key, "'"));
+}
+
+// A parsed Example.
+struct Parsed {
+  std::string image;
+  int64_t label = 0;  // in [0, num_label_classes); 0 if it is not needed
+};
+
+absl::StatusOr<Parsed> Parse(const Element& element, const ImageNetInputOptions& options,
+                             bool needs_label) {
+  EST_ASSIGN_OR_RETURN(const Array serialized, element.features.Only());
+  FeatureSpecs specs = {{options.image_key, FixedLenFeature{.dtype = DType::kString}}};
+  if (needs_label) specs.emplace(options.label_key, FixedLenFeature{.dtype = DType::kInt64});
+  EST_ASSIGN_OR_RETURN(const ArrayMap features,
+                       ParseSingleExample(serialized.scalar<std::string>(), specs));
+  Parsed parsed{.image = features.at(options.image_key).scalar<std::string>()};
+  if (!needs_label) return parsed;
+  const auto label = features.at(options.label_key).scalar<int64_t>();
+  if (label < options.first_label || label - options.first_label >= options.num_label_classes) {
+    return OfFeature(
+        options.label_key,
+        absl::InvalidArgumentError(absl::StrCat(
+            "the label is ", label, ", but must be in [", options.first_label, ", ",
+            options.first_label + options.num_label_classes, "): num_label_classes is ",
+            options.num_label_classes, " and first_label is ", options.first_label)));
+  }
+  parsed.label = label - options.first_label;
+  return parsed;
+}
+
+absl::StatusOr<Element> ToElement(const Parsed& parsed, absl::StatusOr<Array> image,
+                                  const ImageNetInputOptions& options, bool needs_label) {
+  if (!image.ok()) return OfFeature(options.image_key, image.status());
+  Element element{.features = *std::move(image), .labels = {}};
+  if (needs_label) element.labels = Array::Scalar(static_cast<int32_t>(parsed.label));
+  return element;
+}
+
+Dataset TrainDataset(Dataset records, const ImageNetInputOptions& options, int64_t batch_size) {
+  return records
+      .Map(
+          [options](const Element& element, RandomStream& random) -> absl::StatusOr<Element> {
+            EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, true));
+            return ToElement(parsed, PreprocessForTrain(parsed.image, options.image_size, random),
+                             options, true);
+          },
+          {.num_parallel_calls = options.num_parallel_calls})
+      .Batch(batch_size, {.drop_remainder = true})
+      .Prefetch(2);
+}
+
+Dataset TestDataset(Dataset records, const ImageNetInputOptions& options, bool needs_label,
+                    int64_t batch_size) {
+  return records.Take(options.num_eval_images)
+      .Map(
+          [options, needs_label](const Element& element) -> absl::StatusOr<Element> {
+            EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, needs_label));
+            return ToElement(parsed, PreprocessForEval(parsed.image, options.image_size), options,
+                             needs_label);
+          },
+          {.num_parallel_calls = options.num_parallel_calls})
+      .Batch(batch_size)
+      .Prefetch(2);
+}
+
+// The records of the files in another order each epoch.
+Dataset ShuffledRecords(const std::vector<std::string>& files, bool use_cache) {
+  const auto num_files = static_cast<int64_t>(files.size());
+  const auto read = [](const Element& element) -> absl::StatusOr<Dataset> {
+    EST_ASSIGN_OR_RETURN(const Array file, element.features.Only());
+    return TFRecordDataset({file.scalar<std::string>()});
+  };
+  const InterleaveOptions in_turn = {
+      .cycle_length = static_cast<int>(std::min<int64_t>(num_files, kCycleLength))};
+  const Dataset names =
+      Dataset::FromTensorSlices({.features = Array::Strings(files), .labels = {}});
+  if (use_cache)
+    return names.Interleave(read, in_turn).Cache().Shuffle(kCachedShuffleBuffer).Repeat();
+  return names.Shuffle(num_files).Repeat().Interleave(read, in_turn).Shuffle(kShuffleBuffer);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> FindImageNetFiles(StringArg data_dir, Mode mode) {
+  const std::string split = mode == Mode::kTrain ? "train" : "validation";
+  if (!IsDirectory(data_dir)) {
+    return absl::NotFoundError(absl::StrCat("no such directory: '", data_dir, "'"));
+  }
+  std::vector<std::string> patterns;
+  for (const std::string& folder : {std::string(data_dir), JoinPath(data_dir, split)}) {
+    const std::string pattern = JoinPath(folder, absl::StrCat(split, "-*"));
+    patterns.push_back(pattern);
+    if (auto files = MatchFiles(pattern); files.ok()) return *std::move(files);
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "no TFRecord files match ", absl::StrJoin(patterns, " or "),
+      "; tools/to_tfrecord and tools/imagenet_to_tfrecord write such files from images"));
+}
+
+absl::StatusOr<Dataset> ImageNetDataset(const ImageNetInputOptions& options, Mode mode,
+                                        int64_t batch_size) {
+  if (options.data_dir.empty()) {
+    if (mode == Mode::kTrain) {
+      return TrainDataset(DrawnExamples(kDrawnSeed, 0, options.num_train_images)
+                              .Shuffle(options.num_train_images)
+                              .Repeat(),
+                          options, batch_size);
+    }
+    return TestDataset(DrawnExamples(kDrawnSeed, kFirstTestIndex, options.num_eval_images), options,
+                       mode == Mode::kEval, batch_size);
+  }
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> files,
+                       FindImageNetFiles(options.data_dir, mode));
+  if (mode == Mode::kTrain)
+    return TrainDataset(ShuffledRecords(files, options.use_cache), options, batch_size);
+  return TestDataset(TFRecordDataset(files), options, mode == Mode::kEval, batch_size);
+}
+
+}  // namespace estimator::imagenet

@@ -1,0 +1,140 @@
+// Trains a ResNet on ImageNet, evaluates and exports it: TensorFlow's official TPU ResNet program.
+//
+//   resnet_main --use_tpu=false --resnet_depth=18 --image_size=64      with drawn pictures
+//   resnet_main --data_dir=$HOME/imagenet --model_dir=/tmp/resnet      with ImageNet's TFRecords
+#include <gflags/gflags.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "estimator/base/main.h"
+#include "estimator/checkpoint/checkpoints_iterator.h"
+#include "estimator/checkpoint/load.h"
+#include "models/common/run_flags.h"
+#include "models/imagenet/imagenet_input.h"
+#include "models/imagenet/resnet_flags.h"
+#include "models/imagenet/resnet_model.h"
+#include "tpu/tpu_estimator.h"
+
+namespace estimator::imagenet {
+namespace {
+
+using Classifier = tpu::TPUEstimator<ResnetParams>;
+
+auto Input(Mode mode) {
+  return [mode](const ResnetParams& params) {
+    return ImageNetDataset(InputOptionsFromFlags(), mode, params.batch_size);
+  };
+}
+
+absl::StatusOr<EvalResult> Evaluate(Classifier& classifier, EvaluateOptions options = {}) {
+  EST_ASSIGN_OR_RETURN(const EvalResult result,
+                       classifier.Evaluate(Input(Mode::kEval), std::move(options)));
+  std::cout << EvaluationTable(result);
+  return result;
+}
+
+// Evaluates the checkpoints that another process writes, until that of the last training step.
+absl::StatusOr<std::optional<EvalResult>> EvaluateCheckpoints(Classifier& classifier) {
+  const int64_t train_steps = RunSizesFromFlags().train_steps;
+  CheckpointsIteratorOptions options;
+  if (FLAGS_eval_timeout >= 0) options.timeout_secs = FLAGS_eval_timeout;
+  CheckpointsIterator checkpoints(classifier.model_dir(), std::move(options));
+  std::optional<EvalResult> last;
+  while (const std::optional<std::string> checkpoint = checkpoints.Next()) {
+    EST_ASSIGN_OR_RETURN(last, Evaluate(classifier, {.checkpoint_path = checkpoint}));
+    if (last->global_step() >= train_steps) {
+      LOG(INFO) << "Evaluation ends: the checkpoint has step " << last->global_step() << " of "
+                << train_steps;
+      break;
+    }
+  }
+  return last;
+}
+
+absl::StatusOr<int64_t> CurrentStep(const Classifier& classifier) {
+  EST_ASSIGN_OR_RETURN(const std::optional<std::string> checkpoint, classifier.LatestCheckpoint());
+  if (!checkpoint.has_value()) return 0;
+  return LoadGlobalStep(*checkpoint);
+}
+
+// Trains, and evaluates after every steps_per_eval steps.
+absl::StatusOr<std::optional<EvalResult>> TrainAndEvaluate(
+    Classifier& classifier, const std::shared_ptr<TrainingSpeedHook>& speed) {
+  const RunSizes sizes = RunSizesFromFlags();
+  EST_ASSIGN_OR_RETURN(int64_t step, CurrentStep(classifier));
+  const double batches_per_epoch =
+      static_cast<double>(sizes.num_train_images) / static_cast<double>(sizes.train_batch_size);
+  LOG(INFO) << "Training for " << sizes.train_steps << " steps ("
+            << static_cast<double>(sizes.train_steps) / batches_per_epoch
+            << " epochs in total); the current step is " << step;
+  const InputFn train_input = classifier.Input(Input(Mode::kTrain));  // keeps its position
+  std::optional<EvalResult> last;
+  do {
+    const int64_t next = FLAGS_mode == "train"
+                             ? sizes.train_steps
+                             : std::min(step + sizes.steps_per_eval, sizes.train_steps);
+    EST_RETURN_IF_ERROR(classifier.Train(train_input, MaxSteps(next), {.hooks = {speed}}));
+    step = std::max(step, next);
+    if (FLAGS_mode == "train_and_eval") {
+      EST_ASSIGN_OR_RETURN(last, Evaluate(classifier));
+    }
+  } while (step < sizes.train_steps);
+  return last;
+}
+
+absl::Status WriteResults(const std::optional<EvalResult>& evaluation,
+                          const TrainingSpeedHook& speed) {
+  if (FLAGS_result_json.empty()) return absl::OkStatus();
+  ReportFields fields;
+  if (evaluation.has_value()) fields = EvaluationFields(*evaluation);
+  fields.emplace_back("images_per_second", speed.examples_per_second());
+  fields.emplace_back("first_step_seconds", speed.first_step_seconds());
+  fields.emplace_back("peak_rss_mib", PeakRssMib());
+  return WriteResultJson(FLAGS_result_json, fields);
+}
+
+absl::Status Run() {
+  EST_RETURN_IF_ERROR(CheckResnetFlags());
+  const RunSizes sizes = RunSizesFromFlags();
+  if (FLAGS_data_dir.empty()) {
+    LOG(INFO) << "No --data_dir: drawing " << sizes.num_train_images << " training and "
+              << sizes.num_eval_images << " test pictures; these are not ImageNet's images";
+  }
+  Classifier classifier({.model_fn = ResnetModelFn,
+                         .config = RunConfigFromFlags(),
+                         .params = ResnetParamsFromFlags(),
+                         .use_tpu = FLAGS_use_tpu,
+                         .train_batch_size = sizes.train_batch_size,
+                         .eval_batch_size = sizes.eval_batch_size,
+                         .predict_batch_size = sizes.eval_batch_size});
+  const auto speed = std::make_shared<TrainingSpeedHook>();
+  std::optional<EvalResult> evaluation;
+  if (FLAGS_mode == "eval") {
+    EST_ASSIGN_OR_RETURN(evaluation, EvaluateCheckpoints(classifier));
+  } else {
+    EST_ASSIGN_OR_RETURN(evaluation, TrainAndEvaluate(classifier, speed));
+  }
+  if (!FLAGS_export_dir.empty()) {
+    EST_ASSIGN_OR_RETURN(
+        const std::string dir,
+        classifier.ExportSavedModel(FLAGS_export_dir, ResnetServingInput(sizes.image_size)));
+    std::cout << "exported to: " << dir << "\n";
+  }
+  EST_RETURN_IF_ERROR(WriteResults(evaluation, *speed));
+  std::cout << "to show the run: " << TensorBoardCommand(classifier.model_dir()) << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace estimator::imagenet
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage("trains a ResNet on ImageNet or on drawn pictures, and evaluates it");
+  return estimator::Main(argc, argv, estimator::imagenet::Run);
+}

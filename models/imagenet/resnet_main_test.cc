@@ -1,0 +1,116 @@
+// Runs the program as a user does: with drawn pictures, with TFRecord files, and with mistakes.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/testing/run_program.h"
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/load.h"
+#include "estimator/records/tfrecord.h"
+#include "models/imagenet/drawn_pictures.h"
+
+namespace estimator::imagenet {
+namespace {
+
+class ResnetMainTest : public testing::Test {
+ protected:
+  // The program with a small run; `flags` come last and win.
+  ProgramRun Program(const std::string& flags) const {
+    return RunProgram(absl::StrCat(
+        "models/imagenet/resnet_main --use_tpu=false --resnet_depth=18 --image_size=32 "
+        "--train_batch_size=8 --eval_batch_size=8 --num_train_images=32 --num_eval_images=20 "
+        "--train_steps=4 --model_dir=",
+        Dir("m"), " ", flags));
+  }
+  std::string Dir(const std::string& name) const { return work_.File(name); }
+  static void ExpectParts(const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts)
+      EXPECT_TRUE(absl::StrContains(text, part)) << "lacks: " << part << "\n" << text;
+  }
+
+  TempDir work_;
+};
+
+TEST_F(ResnetMainTest, TrainsOnDrawnPicturesAndEvaluatesInBetween) {
+  const ProgramRun run = Program(absl::StrCat("--steps_per_eval=2 --result_json=", Dir("r.json"),
+                                              " --export_dir=", Dir("export")));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output,
+              {"drawing 32 training and 20 test pictures; these are not ImageNet's images",
+               "evaluated 20 examples at step 2", "evaluated 20 examples at step 4",
+               "top_1_accuracy", "top_5_accuracy", "exported to: "});
+  ExpectParts(*ReadFile(Dir("r.json")), {"\"top_1_accuracy\": ", "\"top_5_accuracy\": ",
+                                         "\"global_step\": 4", "\"images_per_second\": "});
+  EST_EXPECT_OK(LoadVariable(Dir("m"), "batch_normalization_19/gamma/Momentum"));
+}
+
+TEST_F(ResnetMainTest, ContinuesAndEvaluatesInAnotherRun) {
+  ASSERT_EQ(Program("--mode=train --train_steps=2").exit_code, 0);
+  const ProgramRun resumed = Program("--mode=train --train_steps=4");
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  ExpectParts(resumed.output, {"the current step is 2"});
+  EXPECT_FALSE(absl::StrContains(resumed.output, "evaluated")) << resumed.output;
+  const ProgramRun evaluated = Program("--mode=eval");
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
+  ExpectParts(evaluated.output,
+              {"evaluated 20 examples at step 4", "the checkpoint has step 4 of 4"});
+}
+
+TEST_F(ResnetMainTest, RunsOnReplicasWithBothNamesOfTheFlags) {
+  const ProgramRun run = Program(
+      "--use_tpu --num_cores=2 --iterations_per_loop=2 --enable_lars --label_smoothing=0.1");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"evaluated 20 examples at step 4"});
+  EST_EXPECT_OK(LoadVariable(Dir("m"), "conv2d/kernel/LARSOptimizer"));
+}
+
+TEST_F(ResnetMainTest, ReadsTFRecordFiles) {
+  for (const auto& [name, begin, count] :
+       std::vector<std::tuple<std::string, uint64_t, int>>{{"train-00000-of-00002", 0, 10},
+                                                           {"train-00001-of-00002", 10, 10},
+                                                           {"validation-00000-of-00001", 50, 13}}) {
+    auto writer = TFRecordWriter::Open(work_.File(name));
+    EST_ASSERT_OK(writer);
+    for (int i = 0; i < count; ++i)
+      EST_ASSERT_OK((*writer)->Write(*DrawnExample(3, begin + static_cast<uint64_t>(i))));
+    EST_ASSERT_OK((*writer)->Close());
+  }
+  const ProgramRun run = Program(
+      absl::StrCat("--data_dir=", work_.path(), " --num_label_classes=10 --steps_per_eval=4"));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"evaluated 13 examples at step 4"});
+  EXPECT_FALSE(absl::StrContains(run.output, "drawing")) << run.output;
+  const ProgramRun wrong = Program(
+      absl::StrCat("--data_dir=", work_.path(), " --num_label_classes=4 --model_dir=", Dir("w")));
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.output;
+  ExpectParts(wrong.output, {"image/class/label", "but must be in [1, 5)"});
+}
+
+TEST_F(ResnetMainTest, ReportsAllWrongFlagsAtOnce) {
+  const ProgramRun run = Program(
+      "--resnet_depth=19 --resnet_version=2 --mode=test --momentum=1 --num_label_classes=3 "
+      "--precision=float16 --train_batch_size=64 --num_cores=4 --num_shards=2 "
+      "--label_smoothing=-1");
+  EXPECT_EQ(run.exit_code, 2) << run.output;
+  ExpectParts(run.output,
+              {"--resnet_depth must be one of 18, 34, 50, 101, 152, 200, given 19",
+               "--resnet_version must be 1 or 1.5, given 2",
+               "--mode must be train, eval or train_and_eval, given test",
+               "--momentum must be in [0, 1), given 1",
+               "--num_label_classes must be at least 10, the classes of drawn pictures, given 3",
+               "--precision must be float32 or bfloat16, given float16",
+               "--num_train_images: is 32, fewer than the 64 images of a training step",
+               "--num_cores: is 4, but --num_shards, which has the same meaning, is 2",
+               "--label_smoothing must be in [0, 1), given -1"});
+  const ProgramRun data = Program("--data_dir=/no/such/folder");
+  EXPECT_EQ(data.exit_code, 2) << data.output;
+  ExpectParts(data.output, {"--data_dir: no such directory: '/no/such/folder'"});
+}
+
+}  // namespace
+}  // namespace estimator::imagenet
