@@ -18,9 +18,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/array/npy.h"
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/image/color.h"
-#include "estimator/image/crop_and_resize.h"
-#include "estimator/image/resize.h"
+#include "estimator/image/testing/op_functions.h"
 #include "glog/logging.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -29,151 +27,6 @@ namespace estimator::image {
 namespace {
 
 constexpr char kFolder[] = "testdata/images/";
-
-class Arguments {
- public:
-  void Set(const std::string& key, const std::string& value) { values_[key] = value; }
-  std::string Text(const std::string& key) const {
-    const auto it = values_.find(key);
-    return it == values_.end() ? "" : it->second;
-  }
-  float Number(const std::string& key) const {
-    float number = 0;
-    const std::string text = Text(key);
-    if (!text.empty()) CHECK(absl::SimpleAtof(text, &number)) << key << "=" << text;
-    return number;
-  }
-  bool Flag(const std::string& key) const { return Number(key) != 0; }
-  ImageSize Size() const {
-    const std::vector<std::string> sizes = absl::StrSplit(Text("size"), ',');
-    ImageSize size;
-    CHECK_EQ(sizes.size(), 2u);
-    CHECK(absl::SimpleAtoi(sizes[0], &size.height) && absl::SimpleAtoi(sizes[1], &size.width));
-    return size;
-  }
-  ResizeMethod Method() const {
-    static const auto* const kMethods =
-        new std::map<std::string, ResizeMethod>({{"bilinear", ResizeMethod::kBilinear},
-                                                 {"nearest", ResizeMethod::kNearestNeighbor},
-                                                 {"bicubic", ResizeMethod::kBicubic},
-                                                 {"area", ResizeMethod::kArea},
-                                                 {"lanczos3", ResizeMethod::kLanczos3},
-                                                 {"lanczos5", ResizeMethod::kLanczos5},
-                                                 {"gaussian", ResizeMethod::kGaussian},
-                                                 {"mitchellcubic", ResizeMethod::kMitchellCubic}});
-    return kMethods->at(Text("method"));
-  }
-  LegacyResizeOptions Legacy() const {
-    return {.align_corners = Flag("align_corners"),
-            .half_pixel_centers = Flag("half_pixel_centers")};
-  }
-  ResizeOptions Options() const {
-    return {.method = Method(),
-            .antialias = Flag("antialias"),
-            .preserve_aspect_ratio = Flag("preserve_aspect_ratio")};
-  }
-
- private:
-  std::map<std::string, std::string> values_;
-};
-
-using Function = absl::StatusOr<Array> (*)(const std::vector<Array>& in, const Arguments& args);
-
-const std::map<std::string, Function>& Functions() {
-  static const auto* const
-      kFunctions =
-          new std::map<std::string, Function>({{"Resize",
-                                                [](const auto& in, const auto& args) {
-                                                  return Resize(in[0], args.Size(), args.Options());
-                                                }},
-                                               {"ResizeToUint8",
-                                                [](const auto& in, const auto& args) {
-                                                  return ResizeToUint8(in[0], args.Size(),
-                                                                       args.Options());
-                                                }},
-                                               {"ResizeWithPad",
-                                                [](const auto& in, const auto& args) {
-                                                  return ResizeWithPad(in[0], args.Size(),
-                                                                       {.method = args.Method()});
-                                                }},
-                                               {"ResizeBilinear",
-                                                [](const auto& in, const auto& args) {
-                                                  return ResizeBilinear(in[0], args.Size(),
-                                                                        args.Legacy());
-                                                }},
-                                               {"ResizeBicubic",
-                                                [](const auto& in, const auto& args) {
-                                                  return ResizeBicubic(in[0], args.Size(),
-                                                                       args.Legacy());
-                                                }},
-                                               {"ResizeNearestNeighbor",
-                                                [](const auto& in, const auto& args) {
-                                                  return ResizeNearestNeighbor(in[0], args.Size(),
-                                                                               args.Legacy());
-                                                }},
-                                               {"ResizeArea",
-                                                [](const auto& in, const auto& args) {
-                                                  return ResizeArea(in[0], args.Size(),
-                                                                    {.align_corners = args.Flag(
-                                                                         "align_corners")});
-                                                }},
-                                               {"CropAndResize",
-                                                [](const auto& in, const auto& args) {
-                                                  return CropAndResize(
-                                                      in[0], in[1], in[2], args.Size(),
-                                                      {.method = args.Method(),
-                                                       .extrapolation_value =
-                                                           args.Number("extrapolation_value")});
-                                                }},
-                                               {"AdjustBrightness",
-                                                [](const auto& in, const auto& args) {
-                                                  return AdjustBrightness(in[0],
-                                                                          args.Number("delta"));
-                                                }},
-                                               {"AdjustContrast",
-                                                [](const auto& in, const auto& args) {
-                                                  return AdjustContrast(
-                                                      in[0], args.Number("contrast_factor"));
-                                                }},
-                                               {"AdjustSaturation",
-                                                [](const auto& in, const auto& args) {
-                                                  return AdjustSaturation(
-                                                      in[0], args.Number("saturation_factor"));
-                                                }},
-                                               {"AdjustHue",
-                                                [](const auto& in, const auto& args) {
-                                                  return AdjustHue(in[0], args.Number("delta"));
-                                                }},
-                                               {"AdjustGamma",
-                                                [](const auto& in, const auto& args) {
-                                                  return AdjustGamma(in[0],
-                                                                     {.gamma = args.Number("gamma"),
-                                                                      .gain = args.Number("gain")});
-                                                }},
-                                               {"RgbToGrayscale",
-                                                [](const auto& in,
-                                                   const auto&) { return RgbToGrayscale(in[0]); }},
-                                               {"GrayscaleToRgb",
-                                                [](const auto& in,
-                                                   const auto&) { return GrayscaleToRgb(in[0]); }},
-                                               {"RgbToHsv",
-                                                [](const auto& in,
-                                                   const auto&) { return RgbToHsv(in[0]); }},
-                                               {"HsvToRgb",
-                                                [](const auto& in,
-                                                   const auto&) { return HsvToRgb(in[0]); }},
-                                               {"PerImageStandardization",
-                                                [](const auto& in, const auto&) {
-                                                  return PerImageStandardization(in[0]);
-                                                }},
-                                               {"ConvertImageDtype",
-                                                [](const auto& in, const auto& args) {
-                                                  return ConvertImageDtype(
-                                                      in[0], *DTypeFromName(args.Text("dtype")),
-                                                      {.saturate = args.Flag("saturate")});
-                                                }}});
-  return *kFunctions;
-}
 
 // The array of DTYPE:SHAPE:OFFSET.
 Array StoredArray(const Array& bytes, const std::string& text) {
@@ -214,30 +67,33 @@ TEST(OpsGolden, ResultsAreThoseOfTensorFlow) {
       continue;
     }
     SCOPED_TRACE(line);
-    Arguments args;
+    testing::OpArguments args;
     for (size_t i = 2; i < words.size(); ++i) {
-      const std::pair<std::string, std::string> pair =
-          absl::StrSplit(words[i], absl::MaxSplits('=', 1));
-      args.Set(pair.first, pair.second);
+      args.insert(absl::StrSplit(words[i], absl::MaxSplits('=', 1)));
     }
+    const auto take = [&args](const std::string& key) {
+      const auto node = args.extract(key);
+      return node.empty() ? std::string("0") : node.mapped();
+    };
     std::vector<Array> in;
-    for (const absl::string_view name : absl::StrSplit(args.Text("in"), ',')) {
+    for (const absl::string_view name : absl::StrSplit(take("in"), ',')) {
       in.push_back(arrays.at(std::string(name)));
     }
+    const Array expected = StoredArray(*bytes, take("out"));
+    float tolerance = 0;
+    ASSERT_TRUE(absl::SimpleAtof(take("tolerance"), &tolerance));
     ++num_cases[words[1]];
-    const auto actual = Functions().at(words[1])(in, args);
-    const Array expected = StoredArray(*bytes, args.Text("out"));
+    const auto actual = testing::CallOp(words[1], in, args);
     if (!actual.ok()) {
       ADD_FAILURE() << actual.status();
       continue;
     }
-    const double tolerance = args.Number("tolerance");
     const double unit = IsInteger(expected.dtype()) ? 1 : LargestMagnitude(expected);
     const Difference difference = Compare(*actual, expected, {.absolute = tolerance * unit});
     EXPECT_TRUE(difference.equal) << difference.report;
   }
   // Each function has cases.
-  for (const auto& [name, function] : Functions()) EXPECT_GT(num_cases[name], 0) << name;
+  for (const std::string& name : testing::OpNames()) EXPECT_GT(num_cases[name], 0) << name;
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ Array Pad(const Array& images, const ImageShape& shape, int64_t top, int64_t lef
 }  // namespace
 
 float ResizeScale(int64_t in_size, int64_t out_size, bool align_corners) {
-  if (align_corners && out_size > 1)
+  if (align_corners && in_size > 1 && out_size > 1)
     return static_cast<float>(in_size - 1) / static_cast<float>(out_size - 1);
   return static_cast<float>(in_size) / static_cast<float>(out_size);
 }

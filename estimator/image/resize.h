@@ -2,8 +2,8 @@
 //
 // Images are [height, width, channels] or [batch, height, width, channels] of any number type.
 // Accuracy: bilinear, bicubic, area and nearest neighbor give the bits of TensorFlow 2.15.1 on CPU.
-// The others, and those with `antialias`, do as well if both use one C library; else the relative
-// error is below 1e-5. A call runs in the caller's thread, so that Map's threads share the work.
+// So do the others and `antialias` if both programs use the same C library. Otherwise the relative
+// error is below 1e-5. A call runs in the caller's thread: Map's threads share the work.
 #ifndef ESTIMATOR_IMAGE_RESIZE_H_
 #define ESTIMATOR_IMAGE_RESIZE_H_
 
@@ -20,8 +20,8 @@ struct ImageSize {
   int64_t width = 0;
 };
 
-// tf.image.ResizeMethod. The radius is in pixels of the larger grid if `antialias` is set, else in
-// pixels of the input.
+// tf.image.ResizeMethod. A radius is in pixels of the input. With `antialias`, and where the result
+// is smaller than the input, it is in pixels of the result.
 enum class ResizeMethod {
   kBilinear,         // the 2 x 2 nearest pixels; with antialias a triangle of radius 1
   kNearestNeighbor,  // copies a pixel; ignores antialias
@@ -80,7 +80,7 @@ struct LegacyResizeOptions {
 };
 
 // These are the ops behind TensorFlow 1's names. Shapes, dtypes and errors are as in Resize. Also
-// INVALID_ARGUMENT if both options are set; only ResizeNearestNeighbor takes both.
+// INVALID_ARGUMENT if both options are set.
 // Without half_pixel_centers, ResizeBicubic uses the cubic with a = -0.75 and repeats pixels at the
 // border. With it, it uses Keys' (a = -0.5) and only pixels inside of the image.
 // Source: TF 2.15 tf.compat.v1.image.resize_bilinear, resize_bicubic, resize_nearest_neighbor.
