@@ -181,6 +181,8 @@ TEST_F(FileDatasets, ThatAreIndexedSeek) {
     const Dataset dataset =
         TFRecordDataset(files, {.num_parallel_reads = num_parallel_reads, .indexed = true});
     EXPECT_EQ(dataset.Cardinality(), 5);
+    EXPECT_EQ(dataset.element_spec()->ToString(),
+              TFRecordDataset(files).element_spec()->ToString());
     EXPECT_EQ(ValuesWithResume(dataset), all);
     EXPECT_EQ(ValuesWithResume(dataset.Skip(3)), (Strings{"", "c2"}));
     EXPECT_THAT(ValuesWithResume(dataset.Shuffle(5, {.seed = 1})),

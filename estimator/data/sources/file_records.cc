@@ -160,6 +160,7 @@ class FileRecords final : public DatasetNode {
       : files_(std::move(files)) {}
   std::string Label() const override { return files_->label; }
   int64_t Cardinality() const override { return -1; }
+  std::optional<ElementSpec> element_spec() const override { return StringSpec(); }
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(
       const IterationContext&) const override {
     return std::make_unique<FileRecordsIterator>(files_);
@@ -182,6 +183,8 @@ NodePtr FileRecordsNode(FileRecordsOptions options) {
   return std::make_shared<FileRecords>(
       std::make_shared<const FileRecordsOptions>(std::move(options)));
 }
+
+ElementSpec StringSpec() { return {.features = {{DType::kString, Shape{}}}, .labels = {}}; }
 
 absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::string>& files) {
   if (files.empty()) return absl::InvalidArgumentError(absl::StrCat(what, ": there are no files"));

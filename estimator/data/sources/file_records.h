@@ -44,6 +44,9 @@ struct FileRecordsOptions {
 };
 NodePtr FileRecordsNode(FileRecordsOptions options);
 
+// The spec of elements that are a string scalar.
+ElementSpec StringSpec();
+
 // Checks that all files exist.
 // Errors: NOT_FOUND with all missing files; INVALID_ARGUMENT if `files` is empty.
 absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::string>& files);

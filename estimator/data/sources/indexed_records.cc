@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/data/sources/file_records.h"
 #include "estimator/data/transforms/thread_pool.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/records/tfrecord_index.h"
@@ -127,9 +128,10 @@ absl::StatusOr<NodePtr> Open(const std::vector<std::string>& files,
     indexed.push_back({.path = path, .index = std::move(index), .first_record = num_records});
     num_records += count;
   }
-  return IndexedNode("TFRecord(indexed)",
-                     std::make_shared<IndexedRecords>(std::move(indexed), num_records,
-                                                      options.num_parallel_reads));
+  return IndexedNode(
+      "TFRecord(indexed)",
+      std::make_shared<IndexedRecords>(std::move(indexed), num_records, options.num_parallel_reads),
+      StringSpec());
 }
 
 }  // namespace
