@@ -194,7 +194,7 @@ absl::Status VisitFeatureType(DType dtype, Fn&& fn) {
 // An array with an axis of the number of rows, if it has one, and then `axes`.
 Array MakeArray(DType dtype, std::optional<size_t> num_rows, const std::vector<int64_t>& axes) {
   std::vector<int64_t> dims;
-  dims.reserve(axes.size() + 1);
+  dims.reserve(axes.size() + (num_rows ? 1 : 0));
   if (num_rows) dims.push_back(static_cast<int64_t>(*num_rows));
   dims.insert(dims.end(), axes.begin(), axes.end());
   return Array(dtype, Shape(std::move(dims)));
