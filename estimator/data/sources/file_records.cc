@@ -165,15 +165,15 @@ class FileRecords final : public DatasetNode {
   std::optional<ElementSpec> element_spec() const override { return StringSpec(); }
   int64_t FileBytes() const override {
     int64_t bytes = 0;
-    for (const std::string& path : files_->paths) bytes += FileSize(path).value_or(0);
+    for (const std::string& path : files_->files) bytes += FileSize(path).value_or(0);
     return bytes;
   }
   std::optional<std::string> Advice() const override {
     constexpr size_t kMany = 32;
     constexpr int64_t kSmallBytes = 10'000'000;
-    const auto count = static_cast<int64_t>(files_->paths.size());
+    const auto count = static_cast<int64_t>(files_->files.size());
     const int64_t mean_bytes = FileBytes() / std::max<int64_t>(count, 1);
-    if (files_->paths.size() < kMany || mean_bytes > kSmallBytes) return std::nullopt;
+    if (files_->files.size() < kMany || mean_bytes > kSmallBytes) return std::nullopt;
     return absl::StrCat(Label(), " reads ", count, " files of ", HumanBytes(mean_bytes),
                         " on average: fewer files of about 100 MB are read faster");
   }
