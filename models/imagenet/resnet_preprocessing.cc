@@ -6,9 +6,9 @@
 #include "estimator/base/status.h"
 #include "estimator/image/box.h"
 #include "estimator/image/decode_image.h"
-#include "estimator/image/random/distorted_bounding_box.h"
 #include "estimator/image/geometry.h"
 #include "estimator/image/jpeg.h"
+#include "estimator/image/random/distorted_bounding_box.h"
 #include "estimator/image/random/random_geometry.h"
 #include "estimator/image/resize.h"
 
