@@ -17,6 +17,7 @@
 //   every_prefix          IN.jpg OUT.npy y= x= height= width= and the options of decode_jpeg
 //                         (i32 [bytes of IN, 2]: for each length of a truncated file the crc32c of
 //                         decode_jpeg and that of decode_and_crop_jpeg, or -1 for an error)
+//   Resize, AdjustHue ... IN.npy OUT.npy and arguments as estimator/image/testing/op_functions.h has them
 //
 // Exit code 1 if a job fails, except that of a failed decoding OUT.error holds the message.
 #include <cstdint>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -37,6 +39,7 @@
 #include "estimator/image/decode_image.h"
 #include "estimator/image/jpeg.h"
 #include "estimator/image/png.h"
+#include "estimator/image/testing/op_functions.h"
 
 namespace estimator {
 namespace {
@@ -117,10 +120,22 @@ absl::StatusOr<std::string> Encode(const std::string& function, const Array& ima
                             .chroma_downsampling = Get(numbers, "chroma_downsampling", 1) != 0});
 }
 
+// A function of sizes or colors: "Resize in.npy out.npy size=3,4 method=area".
+absl::Status RunOp(const std::vector<std::string>& words) {
+  image::testing::OpArguments arguments;
+  for (size_t i = 3; i < words.size(); ++i) {
+    arguments.insert(absl::StrSplit(words[i], absl::MaxSplits('=', 1)));
+  }
+  EST_ASSIGN_OR_RETURN(const Array image, LoadNpy(words[1]));
+  EST_ASSIGN_OR_RETURN(const Array result, image::testing::CallOp(words[0], {image}, arguments));
+  return SaveNpy(words[2], result);
+}
+
 absl::Status RunJob(const std::string& line) {
   const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
   if (words.empty()) return absl::OkStatus();
   if (words.size() < 3) return absl::InvalidArgumentError("a job needs a function and two files");
+  if (absl::ascii_isupper(static_cast<unsigned char>(words[0][0]))) return RunOp(words);
   Numbers numbers;
   for (size_t i = 3; i < words.size(); ++i) {
     const std::vector<std::string> pair = absl::StrSplit(words[i], '=');
