@@ -35,7 +35,7 @@ struct Source {
   const JOCTET* data;
   size_t size;
   bool recover;
-  int num_refills;  // calls of FillInputBuffer in a row that left data to read again
+  int num_refills;  // calls of FillInputBuffer that left data to read again
 };
 
 constexpr JOCTET kEndOfImage[2] = {0xff, JPEG_EOI};
@@ -58,7 +58,6 @@ boolean FillInputBuffer(j_decompress_ptr cinfo) {
   }
   if (!source.recover) ERREXIT(cinfo, JERR_INPUT_EOF);
   WARNMS(cinfo, JWRN_JPEG_EOF);
-  source.num_refills = 0;
   source.manager.next_input_byte = kEndOfImage;
   source.manager.bytes_in_buffer = sizeof(kEndOfImage);
   return TRUE;

@@ -8,6 +8,7 @@ The comments of the *_fuzz.cc files describe the format of the seeds.
 import io
 import os
 import struct
+import sys
 import tempfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -15,6 +16,8 @@ import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "images"))
+import pictures  # noqa: E402
 
 
 def save(target, name, contents):
@@ -166,6 +169,19 @@ def arrays():
     save("npy", "fortran", npy(np.asfortranarray(np.zeros([2, 2]))))
 
 
+def images():
+    jpegs = pictures.jpegs()
+    for number, name in enumerate(("quality_20", "grey_progressive", "one_pixel", "rgb_422", "rgb_420_restarts", "cmyk",
+                                   "ycck", "two_components")):
+        flags = (number << 4 & 0x70) | number % 4 << 2 | (0x80 if number % 2 else 0)
+        save("jpeg", name, bytes([flags, 255, 30, 60, 100, 120]) + jpegs[name])
+    pngs = pictures.pngs()
+    for number, name in enumerate(("grey_1", "grey_2_transparent_interlaced", "palette_4", "palette_4_transparent", "grey_16",
+                                   "channels_2_8", "channels_3_8_interlaced", "channels_4_16", "gamma",
+                                   "significant_bits")):
+        save("png", name, bytes([number % 3 << 3 | number % 5]) + pngs[name])
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         checkpoints(directory)
@@ -173,6 +189,7 @@ def main():
         events(directory)
     examples()
     arrays()
+    images()
 
 
 if __name__ == "__main__":
