@@ -1,5 +1,5 @@
-// One include for users of the framework: ops, layers, losses, optimizers, metrics, input, files,
-// Estimator, and glog's LOG.
+// One include for users of the framework: ops, layers, losses, optimizers, metrics, input, images,
+// files, Estimator, and glog's LOG.
 #ifndef ESTIMATOR_ESTIMATOR_H_
 #define ESTIMATOR_ESTIMATOR_H_
 
@@ -12,6 +12,7 @@
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/image/image.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/nn/layers/layers.h"
 #include "estimator/nn/losses/losses.h"

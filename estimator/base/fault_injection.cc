@@ -27,10 +27,14 @@ absl::string_view FileOperationName(FileOperation operation) {
       return "write";
     case FileOperation::kSync:
       return "sync";
+    case FileOperation::kClose:
+      return "close";
     case FileOperation::kRename:
       return "rename";
     case FileOperation::kRemove:
       return "remove";
+    case FileOperation::kList:
+      return "list";
   }
   return "unknown";
 }
@@ -51,7 +55,10 @@ ScopedFaultInjector::~ScopedFaultInjector() {
 FaultHook CrashAfter(int num_operations) {
   return [remaining = num_operations, torn = false](FileOperation operation,
                                                     absl::string_view path) mutable -> Fault {
-    if (operation == FileOperation::kRead) return {};
+    const bool changes_nothing = operation == FileOperation::kRead ||
+                                 operation == FileOperation::kList ||
+                                 operation == FileOperation::kClose;
+    if (changes_nothing) return {};
     if (remaining-- > 0) return {};
     remaining = 0;
     const absl::Status status = absl::UnavailableError(

@@ -19,18 +19,23 @@
 namespace estimator {
 
 // kOpen is opening or creating a file. kRead includes mapping a file. kSync applies to files and
-// directories.
-enum class FileOperation { kOpen, kRead, kWrite, kSync, kRename, kRemove };
+// directories. kClose is closing a written file. kRename includes making a hard link. kList is
+// listing a directory.
+enum class FileOperation { kOpen, kRead, kWrite, kSync, kClose, kRename, kRemove, kList };
 
 absl::string_view FileOperationName(FileOperation operation);
 
 struct Fault {
   // If not OK, the operation returns this status.
-  absl::Status status;
+  absl::Status status = absl::OkStatus();
 
   // The most bytes that a read or write transfers. With an OK status the caller does not notice:
   // a write reports success, as before a power loss; a read looks like the end of the file.
-  std::optional<int64_t> truncate_after_bytes;
+  std::optional<int64_t> truncate_after_bytes = std::nullopt;
+
+  // The most bytes that one write(2) transfers. The rest must be written by further calls. Ignored
+  // by other operations.
+  std::optional<int64_t> bytes_per_call = std::nullopt;
 };
 
 // The hook is called before each operation, on any thread, one call at a time. It must not call
@@ -48,7 +53,7 @@ class ScopedFaultInjector {
 
 // A hook that simulates a crash. The first num_operations operations that change files succeed. The
 // next one fails; if it is a write, a part of it is written. All later ones fail with UNAVAILABLE.
-// Reads always succeed. To test a crash at every operation, raise num_operations until the code
+// Reading, listing and closing always succeed. To test a crash at every operation, raise num_operations until the code
 // under test succeeds.
 FaultHook CrashAfter(int num_operations);
 

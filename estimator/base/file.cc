@@ -195,7 +195,9 @@ absl::Status WritableFile::Write(StringArg data) {
     data = "";
   }
   while (!data.empty()) {
-    const ssize_t count = ::write(fd_, data.data(), data.size());
+    const size_t piece =
+        std::min(data.size(), static_cast<size_t>(fault.bytes_per_call.value_or(INT64_MAX)));
+    const ssize_t count = ::write(fd_, data.data(), piece);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return status_ = WriteError(path_);
     data.remove_prefix(static_cast<size_t>(count));
@@ -215,6 +217,7 @@ absl::Status WritableFile::Sync() {
 absl::Status WritableFile::Close() {
   if (fd_ < 0) return absl::FailedPreconditionError(absl::StrCat(path_, " is closed"));
   absl::Status status = Flush();
+  status.Update(AskFaultInjector(FileOperation::kClose, path_).status);
   if (::close(std::exchange(fd_, -1)) != 0 && status.ok()) status = Error("close", path_);
   return status;
 }

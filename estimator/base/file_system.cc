@@ -142,6 +142,7 @@ absl::Status RemoveDirectoryRecursively(StringArg path) {
 }
 
 StatusOrRange<std::vector<std::string>> ListDirectory(StringArg path) {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kList, path).status);
   std::vector<std::string> names;
   std::error_code error;
   std::filesystem::directory_iterator entry(std::string(path), error);

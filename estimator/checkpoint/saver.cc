@@ -115,18 +115,21 @@ std::vector<std::string> Saver::TakeOverLimit() {
 absl::Status Saver::WriteInputAndGraph(const std::string& prefix, const SaverExtras& extras) {
   const std::string path = MetaGraphPath(prefix);
   const MetaGraphSource& source = extras.meta_graph;
+  const bool same = HasMetaGraph(source.version);
   // After an error the last graph is not known to be whole.
   const std::optional<WrittenMetaGraph> last = std::exchange(meta_graph_, std::nullopt);
   std::optional<WrittenMetaGraph> written;
   std::optional<std::string> graph;  // the bytes to write; nullopt to link them
-  if (source.make != nullptr) {
-    const bool same =
-        last && source.version == last->version && path != last->path &&
-        FileSize(last->path).value_or(-1) == static_cast<int64_t>(last->checksum.num_bytes);
-    if (!same) graph = source.make();
-    written = {.version = source.version,
-               .path = path,
-               .checksum = same ? last->checksum : FileChecksum::Of(*graph)};
+  if (source.version > 0) {
+    if (!same && source.make != nullptr) graph = source.make();
+    if (same || graph) {
+      written = {.version = source.version,
+                 .path = path,
+                 .checksum = same ? last->checksum : FileChecksum::Of(*graph)};
+    } else {
+      LOG(WARNING) << path << " is not written, because the file of the checkpoint before it has "
+                   << "disappeared; the next save writes one";
+    }
   }
   std::optional<std::string> input;
   if (extras.input_state) {
@@ -135,10 +138,13 @@ absl::Status Saver::WriteInputAndGraph(const std::string& prefix, const SaverExt
     input = EncodeInputFile(file);
   }
   EST_RETURN_IF_ERROR(WriteOrRemove(InputStatePath(prefix), input ? &*input : nullptr));
-  if (written && !graph) {
+  if (same && path != last->path) {
     // An older checkpoint of the same step may have left a file of this name.
     EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
-    if (!LinkFile(last->path, path).ok()) graph = source.make();
+    if (!LinkFile(last->path, path).ok()) {  // this file system may have no links
+      EST_ASSIGN_OR_RETURN(graph, ReadFile(last->path));
+      EST_RETURN_IF_ERROR(Annotate(CheckMetaGraphBytes(*graph, last->checksum), last->path));
+    }
   }
   if (!written || graph) EST_RETURN_IF_ERROR(WriteOrRemove(path, graph ? &*graph : nullptr));
   meta_graph_ = std::move(written);
@@ -168,6 +174,53 @@ absl::Status Saver::Commit(StringArg directory, const std::string& prefix) {
   return removed.empty() ? absl::OkStatus() : WriteCheckpointState(directory, state_);
 }
 
+absl::Status Saver::Write(StringArg directory, const std::string& prefix,
+                          const std::map<std::string, Array>& variables,
+                          const SaverExtras& extras) {
+  if (!recovered_ || directory != directory_) EST_RETURN_IF_ERROR(Recover(directory));
+  recovered_ = false;  // until everything below has succeeded
+  EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(prefix));
+  for (const auto& [name, value] : variables) EST_RETURN_IF_ERROR(writer->Add(name, value));
+  EST_RETURN_IF_ERROR(WriteInputAndGraph(prefix, extras));
+  EST_RETURN_IF_ERROR(writer->Finish());
+  EST_RETURN_IF_ERROR(Commit(directory, prefix));
+  recovered_ = true;
+  return absl::OkStatus();
+}
+
+namespace {
+
+// Adds to an error of the file system what to do, and what the next start does.
+absl::Status WithCure(const absl::Status& status, absl::string_view directory,
+                      absl::string_view prefix) {
+  if (absl::IsInvalidArgument(status)) return status;
+  const absl::string_view folder = directory.empty() ? "." : directory;
+  std::string message = absl::StrCat("cannot save ", prefix, ": ", status.message());
+  if (absl::IsResourceExhausted(status)) {
+    absl::StrAppend(&message, "; free space on the disk of ", folder,
+                    ", or keep fewer checkpoints (keep_checkpoint_max)");
+  } else {
+    absl::StrAppend(&message, "; check the disk of ", folder, " and its permissions");
+  }
+  const auto latest = LatestCheckpoint(directory);
+  if (latest.ok() && *latest) {
+    absl::StrAppend(&message, "; the next start continues from ", **latest);
+  }
+  return absl::Status(status.code(), message);
+}
+
+}  // namespace
+
+std::string Saver::Prefix(StringArg directory, int64_t global_step) const {
+  return JoinPath(directory, absl::StrCat(options_.basename, "-", global_step));
+}
+
+bool Saver::HasMetaGraph(int64_t version) const {
+  return meta_graph_ && version == meta_graph_->version &&
+         FileSize(meta_graph_->path).value_or(-1) ==
+             static_cast<int64_t>(meta_graph_->checksum.num_bytes);
+}
+
 absl::StatusOr<std::string> Saver::Save(StringArg directory, int64_t global_step,
                                         const std::map<std::string, Array>& variables,
                                         const SaverExtras& extras) {
@@ -180,16 +233,11 @@ absl::StatusOr<std::string> Saver::Save(StringArg directory, int64_t global_step
   if (global_step < 0) {
     return absl::InvalidArgumentError(absl::StrCat("global_step must be >= 0, is ", global_step));
   }
-  if (state_.model_checkpoint_path.empty() || directory != directory_) {
-    EST_RETURN_IF_ERROR(Recover(directory));
-  }
-  const std::string prefix = JoinPath(directory, absl::StrCat(options_.basename, "-", global_step));
-  EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(prefix));
-  for (const auto& [name, value] : variables) EST_RETURN_IF_ERROR(writer->Add(name, value));
-  EST_RETURN_IF_ERROR(WriteInputAndGraph(prefix, extras));
-  EST_RETURN_IF_ERROR(writer->Finish());
-  EST_RETURN_IF_ERROR(Commit(directory, prefix));
-  return prefix;
+  const std::string prefix = Prefix(directory, global_step);
+  const absl::Status written = Write(directory, prefix, variables, extras);
+  if (written.ok()) return prefix;
+  meta_graph_ = std::nullopt;  // the next save may remove the file
+  return WithCure(written, directory, prefix);
 }
 
 absl::Status RemoveCheckpoint(StringArg prefix) {

@@ -30,8 +30,9 @@ struct SaverOptions {
 
 // Makes a serialized MetaGraphDef only when it is written, so the bytes are not kept in memory.
 struct MetaGraphSource {
-  std::function<std::string()> make = nullptr;  // null writes no file
-  // Calls of one saver with the same version must give the same bytes.
+  // Called at most once in a save. If null, only the file of the last save can be used.
+  std::function<std::string()> make = nullptr;
+  // 0 writes no file. Calls of one saver with the same version must give the same bytes.
   int64_t version = 0;
 };
 
@@ -40,7 +41,8 @@ struct SaverExtras {
   // The state of the input iterators, for model.ckpt-N.input. nullopt writes no file. The file also
   // gets the checksum of the graph (input_file.h).
   std::optional<std::string> input_state = std::nullopt;
-  // model.ckpt-N.meta. If the version is that of the last save, that file is hard-linked.
+  // model.ckpt-N.meta. If the version is that of the last save, that file is hard-linked. If there
+  // is no `make` and that file has disappeared, none is written, with a warning.
   MetaGraphSource meta_graph = {};
 };
 
@@ -59,22 +61,31 @@ class Saver {
   // of a killed run.
   //
   // Errors: INVALID_ARGUMENT for options or a step out of range; those of the file system, with the
-  // path.
+  // path, the cure, and the checkpoint that the next start continues from. After an error of the
+  // file system the next call begins as the first one does.
   absl::StatusOr<std::string> Save(StringArg directory, int64_t global_step,
                                    const std::map<std::string, Array>& variables,
                                    const SaverExtras& extras = {});
+
+  // The prefix that Save returns.
+  std::string Prefix(StringArg directory, int64_t global_step) const;
+  // Whether Save would link or keep the graph of this version, and so does not need `make`.
+  bool HasMetaGraph(int64_t version) const;
 
   // The checkpoints that count towards keep_checkpoint_max, oldest first.
   const std::vector<std::string>& checkpoints() const { return state_.all_model_checkpoint_paths; }
 
  private:
   absl::Status Recover(StringArg directory);
+  absl::Status Write(StringArg directory, const std::string& prefix,
+                     const std::map<std::string, Array>& variables, const SaverExtras& extras);
   absl::Status WriteInputAndGraph(const std::string& prefix, const SaverExtras& extras);
   absl::Status Commit(StringArg directory, const std::string& prefix);
   std::vector<std::string> TakeOverLimit();
 
   const SaverOptions options_;
-  std::string directory_;  // the directory that state_ describes
+  std::string directory_;   // the directory that state_ describes
+  bool recovered_ = false;  // whether state_ describes it
   CheckpointState state_;
   double next_preserved_secs_ = 0;
   struct WrittenMetaGraph {

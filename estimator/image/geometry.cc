@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
+#include "estimator/image/image_buffer.h"
 #include "estimator/image/image_shape.h"
 
 namespace estimator::image {
@@ -35,7 +36,7 @@ struct Layout {
 // Copies pixels of a fixed size, for which memcpy is one or two moves.
 template <size_t kBytes>
 void CopyRow(const char* in, ptrdiff_t step, int64_t width, char* out) {
-  for (int64_t x = 0; x < width; ++x, in += step, out += kBytes) std::memcpy(out, in, kBytes);
+  for (int64_t x = 0; x < width; ++x, out += kBytes) std::memcpy(out, in + x * step, kBytes);
 }
 
 void CopyRow(const char* in, ptrdiff_t step, int64_t width, size_t bytes, char* out) {
@@ -53,13 +54,15 @@ void CopyRow(const char* in, ptrdiff_t step, int64_t width, size_t bytes, char* 
     case 12:
       return CopyRow<12>(in, step, width, out);
     default:
-      for (int64_t x = 0; x < width; ++x, in += step, out += bytes) std::memcpy(out, in, bytes);
+      for (int64_t x = 0; x < width; ++x, out += bytes) std::memcpy(out, in + x * step, bytes);
   }
 }
 
 // An image of this size, whose pixels are those of `image` at `layout`.
-Array Rearrange(const Array& image, Size size, const Layout& layout) {
-  Array result(image.dtype(), ResizedShape(image, size.height, size.width));
+absl::StatusOr<Array> Rearrange(const Array& image, Size size, const Layout& layout) {
+  EST_ASSIGN_OR_RETURN(
+      Array result,
+      UninitializedArray(image.dtype(), ResizedShape(image, size.height, size.width)));
   if (result.num_elements() == 0) return result;
   const int64_t num_images = image.shape().rank() == 4 ? image.shape().dim(0) : 1;
   const size_t pixel_bytes = static_cast<size_t>(image.shape().dim(-1)) * DTypeSize(image.dtype());
@@ -78,7 +81,8 @@ Array Rearrange(const Array& image, Size size, const Layout& layout) {
   return result;
 }
 
-Array Crop(const Array& image, int64_t offset_height, int64_t offset_width, Size size) {
+absl::StatusOr<Array> Crop(const Array& image, int64_t offset_height, int64_t offset_width,
+                           Size size) {
   const Size from = SizeOf(image);
   if (size.height == from.height && size.width == from.width) return image;
   return Rearrange(
@@ -195,10 +199,11 @@ absl::StatusOr<Array> ResizeWithCropOrPad(const Array& image, int64_t target_hei
   EST_RETURN_IF_ERROR(CheckPositive(kFunction, "target_width", target_width));
   EST_RETURN_IF_ERROR(CheckPositive(kFunction, "target_height", target_height));
   const Size size = SizeOf(image);
-  const Array cropped =
+  EST_ASSIGN_OR_RETURN(
+      const Array cropped,
       Crop(image, std::max<int64_t>(size.height - target_height, 0) / 2,
            std::max<int64_t>(size.width - target_width, 0) / 2,
-           {std::min(size.height, target_height), std::min(size.width, target_width)});
+           {std::min(size.height, target_height), std::min(size.width, target_width)}));
   return Pad(kFunction, cropped, std::max<int64_t>(target_height - size.height, 0) / 2,
              std::max<int64_t>(target_width - size.width, 0) / 2, {target_height, target_width});
 }
@@ -283,7 +288,7 @@ absl::StatusOr<Array> Slice(const Array& array, absl::Span<const int64_t> begin,
     result_shape.push_back(size[i] == -1 ? most : size[i]);
   }
   if (result_shape == shape) return array;
-  Array result(array.dtype(), result_shape);
+  EST_ASSIGN_OR_RETURN(Array result, UninitializedArray(array.dtype(), result_shape));
   if (result.num_elements() == 0) return result;
   std::vector<int64_t> strides = shape.strides();
   for (int64_t& stride : strides) stride *= static_cast<int64_t>(DTypeSize(array.dtype()));

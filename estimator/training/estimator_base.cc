@@ -84,6 +84,7 @@ absl::Status EstimatorBase::Train(const InputFn& input, const TrainLength& lengt
 absl::StatusOr<EvalResult> EstimatorBase::Evaluate(const InputFn& input,
                                                    const EvaluateOptions& options) {
   EST_RETURN_IF_ERROR(status_);
+  trainer_->WaitForCheckpoint();
   return evaluator_->Evaluate(input, options, trainer_->state());
 }
 
@@ -100,10 +101,12 @@ absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
 
 Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options) {
   if (!status_.ok()) return PredictLoop::Failed(status_);
+  trainer_->WaitForCheckpoint();
   return predict_loop_->Predict(input, std::move(options), trainer_->state());
 }
 
 ModelExporter EstimatorBase::Exporter() {
+  trainer_->WaitForCheckpoint();
   return ModelExporter(config_, warm_start_, trainer_->state());
 }
 
@@ -143,15 +146,18 @@ absl::StatusOr<std::unique_ptr<Predictor>> EstimatorBase::MakePredictor(
 }
 
 absl::StatusOr<std::optional<std::string>> EstimatorBase::LatestCheckpoint() const {
+  if (trainer_ != nullptr) trainer_->WaitForCheckpoint();
   return estimator::LatestCheckpoint(model_dir());
 }
 
 StatusOrRange<std::vector<std::string>> EstimatorBase::GetVariableNames() const {
+  if (trainer_ != nullptr) trainer_->WaitForCheckpoint();
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, OpenLatest(model_dir()));
   return reader->names();
 }
 
 absl::StatusOr<Array> EstimatorBase::GetVariableValue(StringArg name) const {
+  if (trainer_ != nullptr) trainer_->WaitForCheckpoint();
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, OpenLatest(model_dir()));
   return reader->Read(name);
 }

@@ -121,6 +121,8 @@ class EvaluationListener : public CheckpointSaverListener {
     return absl::OkStatus();
   }
 
+  bool AwaitsCheckpoint() const override { return false; }  // AfterSave may have nothing to do
+
   absl::StatusOr<bool> AfterSave(Session& session, int64_t global_step) override {
     if (call_ == nullptr) return false;
     // A training that starts from first values saves them, and nothing has been learned by then.
@@ -131,6 +133,7 @@ class EvaluationListener : public CheckpointSaverListener {
                 << " secs).";
       return false;
     }
+    EST_RETURN_IF_ERROR(session.FinishCheckpoint());
     EST_RETURN_IF_ERROR(Evaluate(global_step));
     return false;
   }
@@ -267,8 +270,11 @@ absl::StatusOr<TrainAndEvaluateResult> TrainOnly(const TrainAndEvaluateCall& cal
   LOG(INFO) << "TF_CONFIG: this task, " << call.estimator.task().task_type
             << ", trains; a task `evaluator` evaluates and exports its checkpoints";
   // The listener makes Train refuse a RunConfig without checkpoints: the evaluator needs them.
+  struct Listener : CheckpointSaverListener {
+    bool AwaitsCheckpoint() const override { return false; }
+  };
   TrainOptions options = call.train_options;
-  options.saving_listeners.push_back(std::make_shared<CheckpointSaverListener>());
+  options.saving_listeners.push_back(std::make_shared<Listener>());
   EST_RETURN_IF_ERROR(call.train(options));
   return TrainAndEvaluateResult();
 }

@@ -32,6 +32,8 @@ DEFINE_string(
     "restart or fail: what to do if a run continues with another input; by default another "
     "pipeline restarts and other data fails");
 DEFINE_int64(keep_checkpoint_max, 5, "number of checkpoints to keep; 0: all");
+DEFINE_bool(async_checkpoint, true,
+            "write checkpoints while training continues; false: training waits for them");
 DEFINE_bool(check_kernels, false,
             "compare every op of every step with its reference kernel, and report the first that "
             "differs; slow");
@@ -75,6 +77,7 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.log_step_count_steps = FLAGS_log_step_count_steps;
   if (FLAGS_log_step_count_steps == 0) config.log_step_count_steps = std::nullopt;
   config.keep_checkpoint_max = FLAGS_keep_checkpoint_max;
+  config.async_checkpoint = FLAGS_async_checkpoint;
   config.check_kernels = FLAGS_check_kernels;
   return config;
 }

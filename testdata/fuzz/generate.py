@@ -154,6 +154,20 @@ def examples():
     for name, features in {"full": full, "empty": {}, "wrong": {"label": feature(float_list=[1]), "var": feature()}}.items():
         example = tf.train.Example(features=tf.train.Features(feature=features))
         save("parse_example", name, example.SerializeToString(deterministic=True))
+    lists = {"rows": tf.train.FeatureList(feature=[feature(int64_list=[1, 2]), feature(int64_list=[3, 4])]),
+             "padded": tf.train.FeatureList(feature=[feature(float_list=[1])]),
+             "var": tf.train.FeatureList(feature=[feature(bytes_list=[b"a", b"b"]), feature()])}
+    sequence = tf.train.SequenceExample(context=tf.train.Features(feature={"label": feature(int64_list=[3])}),
+                                        feature_lists=tf.train.FeatureLists(feature_list=lists))
+    save("parse_example", "sequence", sequence.SerializeToString(deterministic=True))
+
+
+def lines():
+    save("decode_csv", "plain", b"\x001,2.5,a")
+    save("decode_csv", "quotes", b'\x011,"a,""b""",')
+    save("decode_csv", "selected", b"\x03x,1,NA,y")
+    save("decode_csv", "semicolons", b'\x05-7;"1;\n2";inf')
+    save("decode_csv", "wrong", b'\x011,a"b')
 
 
 def arrays():
@@ -190,6 +204,7 @@ def main():
     examples()
     arrays()
     images()
+    lines()
 
 
 if __name__ == "__main__":

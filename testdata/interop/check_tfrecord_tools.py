@@ -160,7 +160,8 @@ def imagenet(tfrecord, _, imagenet_to_tfrecord, directory):
     rgb, gray, png = pictures(1, 3)
     encoded = {("n01440764", 1): tf.io.encode_jpeg(rgb).numpy(),
                ("n01440764", 2): tf.io.encode_jpeg(gray[:, :, :1], format="grayscale").numpy(),
-               ("n01443537", 3): tf.io.encode_png(png).numpy()}
+               ("n01443537", 3): tf.io.encode_png(png).numpy(),
+               ("n01443537", 4): contents(os.path.join(os.path.dirname(__file__), "../images/jpeg/cmyk_adobe.jpg"))}
     for (synset, number), data in encoded.items():
         save(os.path.join(source, f"train/{synset}/{synset}_{number}.JPEG"), data)
     save(os.path.join(source, "validation/ILSVRC2012_val_00000001.JPEG"), encoded["n01440764", 1])
@@ -176,11 +177,11 @@ def imagenet(tfrecord, _, imagenet_to_tfrecord, directory):
         for record in records_of(path):
             name = tf.train.Example.FromString(record).features.feature["image/filename"].bytes_list.value[0]
             records[name.decode()] = record
-    assert len(records) == 3, records.keys()
+    assert len(records) == 4, records.keys()
     for (synset, number), data in encoded.items():
         name = f"{synset}_{number}.JPEG"
-        if data[:4] == b"\x89PNG":
-            image = tf.io.decode_png(data, channels=3)
+        if number in (3, 4):  # PNG and CMYK
+            image = tf.io.decode_png(data, channels=3) if number == 3 else tf.io.decode_jpeg(data, channels=0)
             want = tf.io.decode_jpeg(tf.io.encode_jpeg(image, format="rgb", quality=100), channels=3)
             data = tf.train.Example.FromString(records[name]).features.feature["image/encoded"].bytes_list.value[0]
             got = tf.io.decode_jpeg(data, channels=3)

@@ -29,7 +29,7 @@ NAMESPACES = {
     "estimator.tpu": "estimator::tpu", "initializers": "estimator::initializers",
     "layers": "estimator::layers", "losses": "estimator::losses", "math": "estimator",
     "metrics": "estimator::metrics", "nn": "estimator", "tpu": "estimator::tpu", "train": "estimator::train",
-    "data": "estimator", "data.experimental": "estimator", "bitwise": "estimator", "image": "estimator",
+    "data": "estimator", "data.experimental": "estimator", "bitwise": "estimator", "image": "estimator::image",
     "io": "estimator", "linalg": "estimator", "random": "estimator", "summary": "estimator::summary",
     "tf": "estimator",  # names that are only in tf
 }

@@ -82,14 +82,14 @@ def without_brackets(text):
 
 
 def split(text, separator):
-    """Splits at a separator that is in no bracket."""
+    """Splits at a separator that is in no bracket and no string literal."""
     parts, depth = [""], 0
-    for c in text:
-        depth += (c in "<({[") - (c in ">)}]")
-        if c == separator and depth == 0:
+    for token in re.findall(r'"(?:[^"\\\n]|\\.)*"|.', text, re.DOTALL):
+        depth += (token in "<({[") - (token in ">)}]")
+        if token == separator and depth == 0:
             parts.append("")
         else:
-            parts[-1] += c
+            parts[-1] += token
     return parts
 
 

@@ -13,6 +13,7 @@ struct DenseOptions {
   std::map<std::string, Shape> shapes = {{"a", {1, 2}}};
   Hooks first = {}, second;
   Shape shape{1, 2};
+  std::string delimiter = ",";
   static DenseOptions Default() { return {}; }
   bool valid() const { return units > 0; }
   enum class Kind { kA, kB };
@@ -43,7 +44,7 @@ class Estimator : public Base<P> {
 EXPECTED = [
     ("estimator::layers::DenseOptions",
      [("units", "0"), ("activation", "nullptr"), ("shapes", '{{"a", {1, 2}}}'), ("first", "{}"), ("second", None),
-      ("shape", "{1, 2}")]),
+      ("shape", "{1, 2}"), ("delimiter", '","')]),
     ("estimator::Estimator::Options", [("params", "{}")]),
 ]
 

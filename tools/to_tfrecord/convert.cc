@@ -7,9 +7,12 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "estimator/base/file.h"
 #include "estimator/base/file_lock.h"
@@ -18,7 +21,7 @@
 #include "tools/tfrecord/record_file_writer.h"
 #include "tools/tfrecord/record_files.h"
 #include "tools/tfrecord/rewrite.h"
-#include "tools/to_tfrecord/load_examples.h"
+#include "tools/to_tfrecord/example_batch.h"
 
 namespace estimator {
 namespace {
@@ -41,6 +44,12 @@ class Hash {
 
 std::string YesOrNo(bool value) { return value ? "true" : "false"; }
 
+std::string LabelFormatName(LabelFormat format) {
+  return format == LabelFormat::kIndex      ? "index"
+         : format == LabelFormat::kMultiHot ? "multi_hot"
+                                            : "columns";
+}
+
 // All that changes the bytes of the files. The names are those of the flags.
 std::map<std::string, std::string> Settings(const SampleSet& set, const Split& split,
                                             const ConvertOptions& options) {
@@ -54,7 +63,7 @@ std::map<std::string, std::string> Settings(const SampleSet& set, const Split& s
       {"num_shards", absl::StrCat(split.num_shards)},
       {"classes", absl::StrCat(set.classes.size(), " (", absl::Hex(classes.value()), ")")},
       {"--first_label", absl::StrCat(set.classes_are_numbers ? 0 : options.example.first_label)},
-      {"--label_format", absl::StrCat(static_cast<int>(options.example.label_format))},
+      {"--label_format", LabelFormatName(options.example.label_format)},
       {"--rgb_jpeg", YesOrNo(options.image.rgb_jpeg)},
       {"--compression", options.compression == Compression::kNone
                             ? "none"
@@ -82,9 +91,8 @@ class SplitWriter {
   // Reads the manifest of an earlier run and checks that this one may continue it.
   absl::Status Open() {
     manifest_.settings = Settings(set_, split_, options_);
-    const std::string others = Prefix() + "-[0-9]*-of-[0-9]*";
+    EST_ASSIGN_OR_RETURN(const auto files, EarlierFiles());
     if (!FileExists(ManifestPath())) {
-      EST_ASSIGN_OR_RETURN(const auto files, Glob(others));
       if (!files.empty() && !options_.force) {
         return absl::AlreadyExistsError(absl::StrCat(
             "there are already files ", files.front(), " ... (", files.size(),
@@ -108,7 +116,6 @@ class SplitWriter {
           absl::StrCat(ManifestPath(), ", which an earlier run wrote: ", same.message(),
                        ". Choose another --output_dir, or pass --force to replace its files"));
     }
-    EST_ASSIGN_OR_RETURN(const auto files, Glob(others));
     for (const std::string& file : files) EST_RETURN_IF_ERROR(RemoveFile(file));
     return RemoveFile(ManifestPath());
   }
@@ -143,6 +150,21 @@ class SplitWriter {
   std::string Prefix() const { return JoinPath(options_.output_dir, split_.name); }
   std::string ManifestPath() const {
     return JoinPath(options_.output_dir, absl::StrCat(".", split_.name, ".manifest"));
+  }
+
+  // The files with the names of this split's shards: train-00000-of-00012...
+  absl::StatusOr<std::vector<std::string>> EarlierFiles() const {
+    EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(options_.output_dir));
+    std::vector<std::string> files;
+    for (const std::string& name : names) {
+      absl::string_view rest = name;
+      if (absl::ConsumePrefix(&rest, split_.name + "-") && !rest.empty() &&
+          absl::ascii_isdigit(static_cast<unsigned char>(rest[0])) &&
+          absl::StrContains(rest, "-of-")) {
+        files.push_back(JoinPath(options_.output_dir, name));
+      }
+    }
+    return files;
   }
 
   absl::Span<const int64_t> Samples(int64_t shard) const {
@@ -282,9 +304,9 @@ absl::Status WriteLabels(const SampleSet& set, const ConvertOptions& options) {
 absl::Status SetNumShards(const SampleSet& set, const ConvertOptions& options, Split& split) {
   const auto count = static_cast<int64_t>(split.samples.size());
   if (split.num_shards > count) {
-    return absl::InvalidArgumentError(absl::StrCat("split ", split.name, " has ", count,
-                                                   " images, which are fewer than its ",
-                                                   split.num_shards, " shards; reduce the number of shards"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("split ", split.name, " has ", count, " images, which are fewer than its ",
+                     split.num_shards, " shards; reduce the number of shards"));
   }
   if (split.num_shards > 0) return absl::OkStatus();
   int64_t bytes = 0;

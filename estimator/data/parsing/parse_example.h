@@ -1,6 +1,5 @@
-// ParseExample is a map function. It parses serialized tf.train.Examples into named arrays of
-// static shapes.
-//
+// Parses serialized tf.train.Examples and SequenceExamples into named arrays. ParseExample is a map
+// function:
 //   TFRecordDataset(files).Map(ParseExample({
 //       {"image/encoded", FixedLenFeature{.dtype = DType::kString}},
 //       {"image/class/label", FixedLenFeature{.dtype = DType::kInt32}},
@@ -8,69 +7,49 @@
 #ifndef ESTIMATOR_DATA_PARSING_PARSE_EXAMPLE_H_
 #define ESTIMATOR_DATA_PARSING_PARSE_EXAMPLE_H_
 
-#include <map>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
 #include "estimator/base/string_arg.h"
+#include "estimator/data/parsing/feature_spec.h"  // IWYU pragma: export
 #include "estimator/data/pipeline/dataset.h"
 
 namespace estimator {
 
-// The dtypes of features are kFloat32, kInt64 and kString, as Examples store them, and kInt32,
-// which is converted from int64 values.
-
-// A feature with exactly shape.num_elements() values. The result is an array of that shape.
-struct FixedLenFeature {
-  DType dtype = DType::kFloat32;
-  Shape shape = {};
-  // The value of a missing feature, of dtype `dtype` and with the same number of values. Without a
-  // default the feature is required.
-  std::optional<Array> default_value = std::nullopt;
-};
-// A feature with any number of rows of `shape`; a missing feature has none. The result is an array
-// [max_length, ...shape].
-struct FixedLenSequenceFeature {
-  DType dtype = DType::kFloat32;
-  Shape shape = {};
-  int64_t max_length = -1;   // in rows; -1 does not pad, for PaddedBatch
-  double default_value = 0;  // the padding value; strings are padded with ""
-};
-// A feature with any number of values. The result is a padded array [max_length], and the number of
-// values as i32 [] with the name "<name>_length". TensorFlow returns a SparseTensor, which programs
-// usually pad at once.
-struct VarLenFeature {
-  DType dtype = DType::kFloat32;
-  int64_t max_length = -1;   // in values; -1 does not pad, for PaddedBatch
-  double default_value = 0;  // the padding value; strings are padded with ""
-};
-
-using FeatureSpec = std::variant<FixedLenFeature, FixedLenSequenceFeature, VarLenFeature>;
-using FeatureSpecs = std::map<std::string, FeatureSpec>;
-
-// Checks a spec.
-// Errors: INVALID_ARGUMENT for a dtype that Examples do not have, for a shape that is not fully
-// known, and for a default_value of another dtype or number of values (with both types).
-absl::Status CheckFixedLenFeature(StringArg name, const FixedLenFeature& spec);
-// The same for any spec. Further errors: INVALID_ARGUMENT for a row whose sizes are not positive,
-// and for a padding value that the dtype cannot represent.
-absl::Status CheckFeatureSpec(StringArg name, const FeatureSpec& spec);
-// The name of the number of values of a VarLenFeature: "<name>_length".
-std::string LengthName(StringArg name);
-
-// A map function for elements with one string scalar, a serialized Example.
+// A map function for elements with one string array: a serialized Example (string []), or a batch of
+// them (string [n]). The arrays of a batch have an axis 0 of size n; parsing after Batch is faster
+// than before it. With max_length = -1 the rows of a batch are padded to the longest of them.
 //   labels: the names of the features that become labels. A single label has the name "".
-// Errors of the function: as CheckFixedLenFeature. INVALID_ARGUMENT, in TensorFlow's words, if the
-// bytes are not an Example, a required feature is missing, the type or number of values is wrong,
-// or there are more rows than max_length.
+// Errors of the function: as CheckFeatureSpec. INVALID_ARGUMENT, in TensorFlow's words, if the bytes
+// are not an Example, a required feature is missing, the type or number of values is wrong, or there
+// are more rows than max_length.
+// Source: TF 2.15 tf.io.parse_example.
 MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels = {});
 
 // Parses one Example without a Dataset.
+// Source: TF 2.15 tf.io.parse_single_example.
 absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureSpecs& specs);
+
+// A map function for elements with one serialized SequenceExample (string []). The results of both
+// specs are features of the element.
+//   context: as the specs of ParseExample.
+//   sequences: a FixedLenSequenceFeature gives the steps of a list: [steps, ...shape]; each step has
+//     exactly shape.num_elements() values. A VarLenFeature gives padded steps [steps, max_length],
+//     where max_length = -1 is the longest step, and the number of values of each step as i32
+//     [steps] with the name "<name>_length".
+//   labels: as those of ParseExample.
+// Errors of the function: as ParseExample. INVALID_ARGUMENT if both specs have a name, for a
+// FixedLenFeature in `sequences`, and for a missing list without allow_missing.
+// Source: TF 2.15 tf.io.parse_single_sequence_example.
+MapFn ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
+                           std::vector<std::string> labels = {});
+
+// Parses one SequenceExample without a Dataset.
+absl::StatusOr<ArrayMap> ParseSingleSequenceExample(StringArg serialized,
+                                                    const FeatureSpecs& context,
+                                                    const FeatureSpecs& sequences);
 
 // Decodes the bytes of a string array as little-endian numbers of `dtype`. The result has the shape
 // [...strings, n].

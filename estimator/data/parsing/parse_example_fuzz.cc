@@ -1,4 +1,4 @@
-// Fuzzes the parser of tf.train.Examples. The bytes are the Example. The specs have every kind of
+// Fuzzes the parsers of tf.train.Examples and SequenceExamples. The bytes are the Example. The specs have every kind of
 // feature.
 #include <cstdint>
 
@@ -25,9 +25,28 @@ const FeatureSpecs& Specs() {
 }  // namespace
 }  // namespace estimator
 
+// The same bytes as a SequenceExample.
+static void FuzzSequence(absl::string_view bytes) {
+  using namespace estimator;
+  const auto parsed = ParseSingleSequenceExample(
+      bytes, {{"label", VarLenFeature{.dtype = DType::kInt64}}},
+      {{"rows", FixedLenSequenceFeature{.dtype = DType::kInt64, .shape = {2}}},
+       {"padded", FixedLenSequenceFeature{.max_length = 3, .default_value = 1}},
+       {"var", VarLenFeature{.dtype = DType::kString}}});
+  if (!parsed.ok()) {
+    CHECK(absl::IsInvalidArgument(parsed.status())) << parsed.status();
+    return;
+  }
+  CHECK(parsed->at("rows").shape()[1] == 2);
+  CHECK(parsed->at("padded").shape() == Shape({3}));
+  CHECK(parsed->at("var").shape()[0] == parsed->at("var_length").shape()[0]);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace estimator;
-  const auto parsed = ParseSingleExample(FuzzInput(data, size).Rest(), Specs());
+  const absl::string_view bytes = FuzzInput(data, size).Rest();
+  FuzzSequence(bytes);
+  const auto parsed = ParseSingleExample(bytes, Specs());
   if (!parsed.ok()) {
     CHECK(absl::IsInvalidArgument(parsed.status())) << parsed.status();
     return 0;

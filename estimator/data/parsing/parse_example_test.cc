@@ -10,6 +10,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/data/parsing/example_builder.h"
+#include "estimator/proto/example.pb.h"
 
 namespace estimator {
 namespace {
@@ -128,6 +129,171 @@ TEST(ParseExample, IsAMapFunctionThatSplitsOffLabels) {
           .Batch(2);
   const auto batch = dataset.MakeIterator().value()->Next().value();
   EXPECT_EQ(batch->ToString(), "box f32 [2,4], labels i32 [2]");
+}
+
+TEST(ParseExample, OfABatchHasAnAxisOfExamples) {
+  const FeatureSpecs specs = {
+      {"fixed",
+       FixedLenFeature{
+           .dtype = DType::kInt32, .shape = {2}, .default_value = Array::Of<int32_t>({2}, {8, 9})}},
+      {"name", FixedLenFeature{.dtype = DType::kString, .default_value = Array::String("none")}},
+      {"padded", FixedLenSequenceFeature{.shape = {2}, .default_value = -1}},
+      {"var", VarLenFeature{.dtype = DType::kInt64, .max_length = 3, .default_value = 7}}};
+  const Array batch = Array::Strings(
+      {ExampleBuilder().Ints("fixed", {1, 2}).Floats("padded", {1, 2, 3, 4}).Serialize(),
+       ExampleBuilder()
+           .Ints("var", {5, 6})
+           .Bytes("name", {"b"})
+           .Floats("padded", {9, 8})
+           .Serialize()});
+  const auto parse = ParseExample(specs);
+  EST_ASSERT_OK_AND_ASSIGN(const Element element, parse({.features = batch, .labels = {}}));
+  const auto expect = [&](const std::string& name, const Array& expected) {
+    EXPECT_EQ(Compare(element.features.at(name), expected).report, "") << name;
+  };
+  expect("fixed", Array::Of<int32_t>({2, 2}, {1, 2, 8, 9}));
+  expect("name", Array::Strings({"none", "b"}));
+  expect("padded", Array::Of<float>({2, 2, 2}, {1, 2, 3, 4, 9, 8, -1, -1}));
+  expect("var", Array::Of<int64_t>({2, 3}, {7, 7, 7, 5, 6, 7}));
+  expect("var_length", Array::Of<int32_t>({2}, {0, 2}));
+  // No examples.
+  EST_ASSERT_OK_AND_ASSIGN(const Element none,
+                           parse({.features = Array(DType::kString, {0}), .labels = {}}));
+  EXPECT_EQ(none.ToString(),
+            "fixed i32 [0,2], name str [0], padded f32 [0,0,2], var i64 [0,3], var_length i32 [0]");
+}
+
+TEST(ParseExample, AnErrorInABatchNamesTheExample) {
+  const auto parse = ParseExample({{"label", FixedLenFeature{.dtype = DType::kInt64}}});
+  const auto error = [&](const std::string& second) {
+    return parse({.features = Array::Strings({TestExample(), second}), .labels = {}}).status();
+  };
+  EXPECT_THAT(error(""),
+              ErrorIs("example 1: Feature: label (data type: int64) is required but could not be "
+                      "found."));
+  EXPECT_THAT(error("\xff"), ErrorHas("example 1: Could not parse example input"));
+  EXPECT_THAT(error(ExampleBuilder().Ints("label", {1, 2}).Serialize()),
+              ErrorHas("example 1: Key: label.  Number of int64 values != expected"));
+  EXPECT_THAT(parse({.features = Array(DType::kString, {1, 1}), .labels = {}}),
+              ErrorHas("not str [1,1]"));
+}
+
+TEST(ParseExample, ARequiredSequenceMayNotBeMissing) {
+  const FixedLenSequenceFeature spec{.dtype = DType::kFloat32, .allow_missing = false};
+  EST_EXPECT_OK(ParseSingleExample(TestExample(), {{"box", spec}}));
+  EXPECT_THAT(ErrorOf({{"weight", spec}}),
+              ErrorIs("Feature: weight (data type: float) is required but could not be found."));
+}
+
+TEST(ParseExample, TheNameOfALengthMustBeFree) {
+  EXPECT_THAT(ErrorOf({{"box", VarLenFeature{}}, {"box_length", VarLenFeature{}}}),
+              ErrorHas("Key: box.  Its number of values is the result \"box_length\""));
+}
+
+// What TensorFlow's parser takes, which differs from protobuf's here and there.
+TEST(ParseExample, TakesTheBytesThatTensorFlowTakes) {
+  const FeatureSpecs specs = {{"a", VarLenFeature{.dtype = DType::kInt64}},
+                              {"f", VarLenFeature{.dtype = DType::kFloat32}}};
+  const auto ints = [&](absl::string_view bytes) -> std::vector<int64_t> {
+    const auto parsed = ParseSingleExample(bytes, specs);
+    if (!parsed.ok()) return {-1};
+    const absl::Span<const int64_t> values = parsed->at("a").values<int64_t>();
+    return {values.begin(), values.end()};
+  };
+  const auto bytes = [](const char* text, size_t size) { return absl::string_view(text, size); };
+  using testing::ElementsAre;
+  const std::string one = ExampleBuilder().Ints("a", {1}).Serialize();
+  // Several Examples, one after another: the last feature of a name counts, unless it is empty.
+  EXPECT_THAT(ints(one + ExampleBuilder().Ints("a", {2, 3}).Serialize()), ElementsAre(2, 3));
+  EXPECT_THAT(ints(one + std::string("\x0a\x07\x0a\x05\x0a\x01\x61\x12\x00", 9)), ElementsAre(1));
+  // Values that are not packed.
+  EXPECT_THAT(ints(bytes("\x0a\x0d\x0a\x0b\x0a\x01\x61\x12\x06\x1a\x04\x08\x01\x08\x02", 15)),
+              ElementsAre(1, 2));
+  // A value before its key, and an unknown field of the Example.
+  EXPECT_THAT(ints(bytes("\x18\x05\x0a\x0c\x0a\x0a\x12\x05\x1a\x03\x0a\x01\x07\x0a\x01\x61", 16)),
+              ElementsAre(7));
+  // An entry without a value, a list of another kind, and a varint that does not end.
+  EXPECT_THAT(ints(bytes("\x0a\x05\x0a\x03\x0a\x01\x61", 7)), ElementsAre(-1));
+  EXPECT_THAT(ints(bytes("\x0a\x09\x0a\x07\x0a\x01\x61\x12\x02\x22\x00", 11)), ElementsAre(-1));
+  EXPECT_THAT(ints(bytes("\x0a\x0c\x0a\x0a\x0a\x01\x61\x12\x05\x1a\x03\x0a\x01\x87", 14)),
+              ElementsAre(-1));
+}
+
+std::string TestSequence() {
+  proto::SequenceExample example;
+  (*example.mutable_context()->mutable_feature())["id"].mutable_int64_list()->add_value(7);
+  auto& lists = *example.mutable_feature_lists()->mutable_feature_list();
+  for (const auto& step : std::vector<std::vector<float>>{{1, 2}, {3, 4}}) {
+    auto* values = lists["pairs"].add_feature()->mutable_float_list();
+    for (const float value : step) values->add_value(value);
+  }
+  for (const auto& step : std::vector<std::vector<std::string>>{{"a"}, {}, {"b", "c"}}) {
+    auto* values = lists["words"].add_feature()->mutable_bytes_list();
+    for (const std::string& value : step) values->add_value(value);
+  }
+  lists["empty step"].add_feature();
+  return example.SerializeAsString();
+}
+
+TEST(ParseSequenceExample, HasTheContextAndTheStepsOfItsLists) {
+  EST_ASSERT_OK_AND_ASSIGN(
+      const ArrayMap parsed,
+      ParseSingleSequenceExample(
+          TestSequence(), {{"id", FixedLenFeature{.dtype = DType::kInt64}}},
+          {{"pairs", FixedLenSequenceFeature{.shape = {2}}},
+           {"words", VarLenFeature{.dtype = DType::kString}},
+           {"none", FixedLenSequenceFeature{.dtype = DType::kInt64, .shape = {3}}},
+           {"empty step", VarLenFeature{}}}));
+  EXPECT_EQ(parsed.at("id").scalar<int64_t>(), 7);
+  EXPECT_EQ(Compare(parsed.at("pairs"), Array::Of<float>({2, 2}, {1, 2, 3, 4})).report, "");
+  EXPECT_EQ(Compare(parsed.at("words"), Array::Of<std::string>({3, 2}, {"a", "", "", "", "b", "c"}))
+                .report,
+            "");
+  EXPECT_EQ(Compare(parsed.at("words_length"), Array::Of<int32_t>({3}, {1, 0, 2})).report, "");
+  EXPECT_EQ(parsed.at("none").TypeString(), "i64 [0,3]");
+  EXPECT_EQ(parsed.at("empty step").TypeString(), "f32 [1,0]");
+  EST_ASSERT_OK_AND_ASSIGN(
+      const ArrayMap padded,
+      ParseSingleSequenceExample(
+          TestSequence(), {},
+          {{"pairs",
+            FixedLenSequenceFeature{.shape = {2}, .max_length = 3, .default_value = -1}}}));
+  EXPECT_EQ(Compare(padded.at("pairs"), Array::Of<float>({3, 2}, {1, 2, 3, 4, -1, -1})).report, "");
+}
+
+TEST(ParseSequenceExample, ErrorsNameTheListAndTheStep) {
+  const auto error = [](const FeatureSpecs& context, const FeatureSpecs& sequences) {
+    return ParseSingleSequenceExample(TestSequence(), context, sequences).status();
+  };
+  EXPECT_THAT(
+      error({}, {{"words", FixedLenSequenceFeature{.dtype = DType::kString}}}),
+      ErrorHas("step 1: Key: words.  Number of string values != expected.  Values size: 0"));
+  EXPECT_THAT(error({}, {{"pairs", VarLenFeature{.dtype = DType::kInt64}}}),
+              ErrorHas("step 0: Key: pairs.  Data types don't match"));
+  EXPECT_THAT(error({}, {{"empty step", FixedLenSequenceFeature{}}}),
+              ErrorHas("step 0: Feature: empty step (data type: float) is required"));
+  EXPECT_THAT(error({}, {{"none", FixedLenSequenceFeature{.allow_missing = false}}}),
+              ErrorHas("Feature list: none (data type: float) is required"));
+  EXPECT_THAT(error({}, {{"pairs", FixedLenSequenceFeature{.shape = {2}, .max_length = 1}}}),
+              ErrorHas("It has 2 steps, but max_length is 1"));
+  EXPECT_THAT(error({{"x", FixedLenFeature{}}}, {}), ErrorHas("Feature: x"));
+  EXPECT_THAT(error({}, {{"pairs", FixedLenFeature{}}}), ErrorHas("is no sequence"));
+  EXPECT_THAT(error({{"x", FixedLenFeature{.default_value = Array::Scalar(0.0f)}}},
+                    {{"x", VarLenFeature{}}}),
+              ErrorHas("The context and the sequences have the result \"x\""));
+  EXPECT_THAT(ParseSingleSequenceExample("\xff", {}, {}),
+              ErrorHas("Could not parse example input"));
+}
+
+TEST(ParseSequenceExample, IsAMapFunctionThatSplitsOffLabels) {
+  const Dataset dataset =
+      Dataset::FromTensors({.features = Array::String(TestSequence()), .labels = {}})
+          .Map(ParseSequenceExample({{"id", FixedLenFeature{.dtype = DType::kInt32}}},
+                                    {{"pairs", FixedLenSequenceFeature{.shape = {2}}}}, {"id"}))
+          .Repeat(2)
+          .PaddedBatch(2);
+  const auto batch = dataset.MakeIterator().value()->Next().value();
+  EXPECT_EQ(batch->ToString(), "pairs f32 [2,2,2], labels i32 [2]");
 }
 
 TEST(ExampleBuilder, BytesAreTensorFlows) {

@@ -161,8 +161,11 @@ TEST_F(FileCache, ResumesExactlyWhetherTheFileIsThereOrNot) {
   }
   for (const bool with_file : {true, false}) {
     for (size_t i = 0; i < states.size(); ++i) {
-      if (!with_file && FileExists(path_)) EST_ASSERT_OK(RemoveFile(path_));
-      if (with_file && !FileExists(path_)) EST_ASSERT_OK(Values(Cached()));
+      if (with_file) {
+        EST_ASSERT_OK(Values(Cached()));
+      } else if (FileExists(path_)) {
+        EST_ASSERT_OK(RemoveFile(path_));
+      }
       const auto resumed = pipeline.MakeIterator().value();
       EST_ASSERT_OK(resumed->RestoreState(states[i]));
       for (size_t k = i; k < states.size(); ++k) {

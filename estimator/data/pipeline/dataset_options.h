@@ -29,7 +29,8 @@ struct MapOptions {
   std::optional<ElementSpec> output_signature = std::nullopt;
 };
 struct ShuffleOptions {
-  std::optional<int64_t> seed;  // default: derived from the run's seed (SetDefaultSeed)
+  // By default derived from the run's seed (SetDefaultSeed).
+  std::optional<int64_t> seed = std::nullopt;
   // Whether each pass of a Repeat has another order.
   bool reshuffle_each_iteration = true;
 };
@@ -54,12 +55,14 @@ struct InterleaveOptions {
   int num_parallel_calls = 1;
 };
 struct WindowOptions {
-  std::optional<int64_t> shift;  // elements from the start of a window to the next; default: size
-  int64_t stride = 1;            // a window takes every stride-th element
-  bool drop_remainder = false;   // drops windows at the end with fewer than `size` elements
+  // The number of elements from the start of a window to that of the next; the size by default.
+  std::optional<int64_t> shift = std::nullopt;
+  int64_t stride = 1;           // a window takes every stride-th element
+  bool drop_remainder = false;  // drops windows at the end with fewer than `size` elements
 };
 struct SampleFromDatasetsOptions {
-  std::optional<int64_t> seed;  // default: derived from the run's seed (SetDefaultSeed)
+  // By default derived from the run's seed (SetDefaultSeed).
+  std::optional<int64_t> seed = std::nullopt;
   // Ends when the dataset that is drawn has no more elements. By default the others continue.
   bool stop_on_empty_dataset = false;
   // Whether each pass of a Repeat draws other numbers.

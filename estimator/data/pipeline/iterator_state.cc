@@ -1,5 +1,6 @@
 #include "estimator/data/pipeline/iterator_state.h"
 
+#include <cstddef>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -32,6 +33,43 @@ std::vector<std::string> TakeNames(std::string* description) {
     description->erase(begin, end + kNameMarkBytes - begin);
   }
   return names;
+}
+
+// The steps of a description, "Zip(Range, Range > Map)", "Batch(2)": its parts between " > ", except
+// those inside parentheses.
+std::vector<absl::string_view> Steps(absl::string_view description) {
+  constexpr absl::string_view kArrow = " > ";
+  std::vector<absl::string_view> steps;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < description.size(); ++i) {
+    if (description[i] == '(') ++depth;
+    if (description[i] == ')') --depth;
+    if (depth != 0 || description.substr(i, kArrow.size()) != kArrow) continue;
+    steps.push_back(description.substr(begin, i - begin));
+    begin = i + kArrow.size();
+  }
+  steps.push_back(description.substr(begin));
+  return steps;
+}
+
+// What differs between two descriptions: `"Shuffle(10)" is now "Shuffle(20)"`.
+std::string Difference(absl::string_view saved, absl::string_view now) {
+  std::vector<absl::string_view> before = Steps(saved), after = Steps(now);
+  while (!before.empty() && !after.empty() && before.back() == after.back()) {
+    before.pop_back();
+    after.pop_back();
+  }
+  size_t same = 0;
+  while (same < before.size() && same < after.size() && before[same] == after[same]) ++same;
+  before.erase(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(same));
+  after.erase(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(same));
+  const std::string old_steps = absl::StrCat("\"", absl::StrJoin(before, " > "), "\"");
+  const std::string new_steps = absl::StrCat("\"", absl::StrJoin(after, " > "), "\"");
+  if (before.empty() && after.empty()) return "the data have no name now";
+  if (before.empty()) return absl::StrCat(new_steps, " was added");
+  if (after.empty()) return absl::StrCat(old_steps, " was removed");
+  return absl::StrCat(old_steps, " is now ", new_steps);
 }
 
 }  // namespace
@@ -133,8 +171,9 @@ absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
   }
   if (saved_rest != rest || (names.empty() && !saved_names.empty())) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the saved input position is of another pipeline: saved \"", saved, "\", now \"",
-        description, "\"; start without it, or build the same pipeline again"));
+        "the saved input position is of another pipeline: ", Difference(saved_rest, rest),
+        " (saved \"", saved, "\", now \"", description,
+        "\"); start without it, or build the same pipeline again"));
   }
   return body.substr(body.size() - reader.remaining());
 }

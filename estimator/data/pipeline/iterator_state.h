@@ -66,8 +66,8 @@ std::string SealState(absl::string_view description, absl::string_view nodes);
 absl::Status CheckSealedState(absl::string_view sealed);
 // Returns the state of the nodes. A state that was saved without names of data may be of any.
 // Errors: DATA_LOSS if the bytes are damaged; FAILED_PRECONDITION if they are of data of another
-// name; INVALID_ARGUMENT if they are of another pipeline (with both descriptions) or of another
-// version.
+// name; INVALID_ARGUMENT if they are of another pipeline (with the steps that differ and both
+// descriptions) or of another version.
 absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
                                               absl::string_view sealed);
 

@@ -76,6 +76,24 @@ TEST(IteratorState, QuotesInANameDoNotEndIt) {
   EXPECT_EQ(DataName(""), "");
 }
 
+TEST(IteratorState, AnotherPipelineIsNamedByWhatDiffers) {
+  const auto error = [](absl::string_view saved, absl::string_view now) {
+    return UnsealState(now, SealState(saved, "xy")).status();
+  };
+  EXPECT_THAT(error("Range > Shuffle(10) > Batch(2)", "Range > Shuffle(20) > Batch(2)"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the saved input position is of another pipeline: \"Shuffle(10)\" is now "
+                       "\"Shuffle(20)\" (saved \"Range > Shuffle(10) > Batch(2)\", now \"Range > "
+                       "Shuffle(20) > Batch(2)\"); start without it, or build the same pipeline "
+                       "again"));
+  EXPECT_THAT(error("Range > Batch(2)", "Range > Cache > Map > Batch(2)"),
+              ErrorHas(": \"Cache > Map\" was added (saved"));
+  EXPECT_THAT(error("Range > Batch(2) > Batch(2)", "Range > Batch(2)"),
+              ErrorHas(": \"Batch(2)\" was removed (saved"));
+  EXPECT_THAT(error("Zip(Range > Map, Range) > Map", "Zip(Range, Range) > Map"),
+              ErrorHas(": \"Zip(Range > Map, Range)\" is now \"Zip(Range, Range)\" (saved"));
+}
+
 TEST(IteratorState, BytesOnDiskStayAsTheyAre) {
   StateWriter writer;
   writer.Int(300);

@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/sources/file_records.h"
-#include "estimator/records/byte_stream.h"
+#include "estimator/data/sources/indexed_records.h"
+#include "estimator/data/sources/line_source.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {
@@ -30,83 +32,76 @@ class TFRecords final : public RecordSource {
   std::unique_ptr<TFRecordReader> reader_;
 };
 
-class Lines final : public RecordSource {
- public:
-  explicit Lines(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
-  absl::StatusOr<std::optional<std::string>> Next() override {
-    std::string line;
-    while (true) {
-      const size_t end = buffer_.find('\n', begin_);
-      if (end != std::string::npos) {
-        line.append(buffer_, begin_, end - begin_);
-        position_.offset += static_cast<int64_t>(line.size() + 1);
-        begin_ = end + 1;
-        break;
-      }
-      line.append(buffer_, begin_, std::string::npos);
-      EST_RETURN_IF_ERROR(Fill());
-      if (!buffer_.empty()) continue;
-      if (line.empty()) return std::nullopt;
-      position_.offset += static_cast<int64_t>(line.size());  // the last line has no "\n"
-      break;
-    }
-    ++position_.index;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    return line;
-  }
-  absl::StatusOr<bool> Skip() override {
-    EST_ASSIGN_OR_RETURN(const std::optional<std::string> line, Next());
-    return line.has_value();
-  }
-  RecordPosition position() const override { return position_; }
-  absl::Status Seek(RecordPosition position) override {
-    position_ = position;
-    buffer_.clear();
-    begin_ = 0;
-    return stream_->Seek(position.offset);
-  }
-
- private:
-  absl::Status Fill() {
-    constexpr size_t kBytes = 64 << 10;
-    begin_ = 0;
-    buffer_.resize(kBytes);
-    EST_ASSIGN_OR_RETURN(const size_t got, stream_->Read(kBytes, buffer_.data()));
-    buffer_.resize(got);
-    return absl::OkStatus();
-  }
-  std::unique_ptr<ByteStream> stream_;
-  std::string buffer_;
-  size_t begin_ = 0;  // of the unused part of buffer_
-  RecordPosition position_;
-};
+NodePtr RecordsNode(std::vector<std::string> files, const TFRecordDatasetOptions& options) {
+  const TFRecordOptions reading = {.compression = options.compression,
+                                   .buffer_size_bytes = options.buffer_size_bytes};
+  const auto open =
+      [reading](const std::string& path) -> absl::StatusOr<std::unique_ptr<RecordSource>> {
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<TFRecordReader> reader,
+                         TFRecordReader::Open(path, reading));
+    return std::make_unique<TFRecords>(std::move(reader));
+  };
+  return FileRecordsNode({.label = "TFRecord",
+                          .kind = "record",
+                          .files = std::move(files),
+                          .open = open,
+                          .skip_bad_records = options.skip_bad_records});
+}
 
 }  // namespace
 
-Dataset TFRecordDataset(std::vector<std::string> files, FileDatasetOptions options) {
-  const auto open =
-      [options](const std::string& path) -> absl::StatusOr<std::unique_ptr<RecordSource>> {
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<TFRecordReader> reader,
-                         TFRecordReader::Open(path, {.compression = options.compression}));
-    return std::make_unique<TFRecords>(std::move(reader));
+Dataset TFRecordDataset(std::vector<std::string> files, TFRecordDatasetOptions options) {
+  absl::StatusOr<std::vector<std::string>> matched = MatchFiles(files);
+  if (!matched.ok()) return Dataset(ErrorNode(matched.status()));
+  if (absl::Status status = CheckFilesExist("TFRecord", *matched); !status.ok()) {
+    return Dataset(ErrorNode(std::move(status)));
+  }
+  if (options.num_parallel_reads < 1) {
+    return Dataset(ErrorNode(absl::InvalidArgumentError(
+        absl::StrCat("TFRecord: num_parallel_reads is ", options.num_parallel_reads,
+                     "; it must be at least 1"))));
+  }
+  if (options.indexed) return Dataset(IndexedRecordsNode(*matched, options));
+  const int num_parallel_reads = options.num_parallel_reads;
+  if (num_parallel_reads == 1) return Dataset(RecordsNode(*std::move(matched), options));
+  const auto read = [options](const Element& file) -> absl::StatusOr<Dataset> {
+    return Dataset(RecordsNode({file.features.at("").scalar<std::string>()}, options));
   };
-  return Dataset(FileRecordsNode("TFRecord", "record", std::move(files), open));
+  return Dataset(SlicesNode({.features = Array::Strings(*matched), .labels = {}}, "TFRecord",
+                            "TFRecordDataset"))
+      .Interleave(read,
+                  {.cycle_length = num_parallel_reads, .num_parallel_calls = num_parallel_reads});
 }
 
 Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions options) {
-  const auto open =
-      [options](const std::string& path) -> absl::StatusOr<std::unique_ptr<RecordSource>> {
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream,
-                         ByteStream::Open(path, options.compression));
-    return std::make_unique<Lines>(std::move(stream));
-  };
-  return Dataset(FileRecordsNode("TextLine", "line", std::move(files), open));
+  absl::StatusOr<std::vector<std::string>> matched = MatchFiles(files);
+  if (!matched.ok()) return Dataset(ErrorNode(matched.status()));
+  const LineSourceOptions reading = {.compression = options.compression,
+                                     .buffer_size_bytes = options.buffer_size_bytes};
+  const auto open = [reading](const std::string& path) { return OpenLines(path, reading); };
+  return Dataset(FileRecordsNode(
+      {.label = "TextLine", .kind = "line", .files = *std::move(matched), .open = open}));
 }
 
 StatusOrRange<std::vector<std::string>> MatchFiles(StringArg pattern) {
   EST_ASSIGN_OR_RETURN(std::vector<std::string> files, Glob(pattern));
   if (!files.empty()) return files;
   return absl::NotFoundError(absl::StrCat("ListFiles: no file matches \"", pattern, "\""));
+}
+
+StatusOrRange<std::vector<std::string>> MatchFiles(const std::vector<std::string>& patterns) {
+  std::vector<std::string> files, unmatched;
+  for (const std::string& pattern : patterns) {
+    if (pattern.find_first_of("*?[") == std::string::npos || FileExists(pattern)) {
+      files.push_back(pattern);
+      continue;
+    }
+    EST_ASSIGN_OR_RETURN(const std::vector<std::string> matched, Glob(pattern));
+    files.insert(files.end(), matched.begin(), matched.end());
+    if (matched.empty()) unmatched.push_back(absl::StrCat("\"", pattern, "\""));
+  }
+  if (unmatched.empty()) return files;
+  return absl::NotFoundError(absl::StrCat("no file matches ", absl::StrJoin(unmatched, ", ")));
 }
 
 Dataset ListFiles(StringArg pattern, ListFilesOptions options) {

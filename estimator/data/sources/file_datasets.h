@@ -17,16 +17,43 @@
 
 namespace estimator {
 
-struct FileDatasetOptions {
+struct TFRecordDatasetOptions {
   Compression compression = Compression::kNone;
+  // The number of bytes of a file that are read at once.
+  int64_t buffer_size_bytes = 256 << 10;
+  // The number of files that are read at the same time, each by a thread. Their records alternate,
+  // as from an Interleave with this cycle_length, so the order does not depend on the threads. With
+  // 1 the files are read one after another, in the caller's thread. With `indexed`, the order is
+  // always that of the files, and this is the number of threads that read a batch.
+  int num_parallel_reads = 1;
+  // Skips up to this number of damaged records in each file, each with a warning; one more is an
+  // error. If the length of a record is damaged, the rest of the file is skipped as one record,
+  // because nothing says where the next one begins.
+  int64_t skip_bad_records = 0;
+  // Makes the dataset indexed: its cardinality is known, Skip, Shard and a resume cost nothing, and
+  // Shuffle(n) is a random permutation of all records if n is at least their number. The index is
+  // made by one scan of the files and cached beside each as ".<name>.index". Files must not be
+  // compressed. Records are read in the order that a Shuffle gives, so this is for local disks.
+  bool indexed = false;
 };
 
-// The records of the files in order. State: file, byte offset, record. To restore it, a file that
-// is not compressed seeks.
+// The records of the files in order.
+//   files: paths or shell patterns (* ? [abc]). The files of a pattern are sorted by bytes.
+// State: file, byte offset, record. A restore seeks to the record in O(1); a compressed file is
+// decompressed up to there. It fails if the file at that place of the list has another name now.
+// Errors (of MakeIterator): NOT_FOUND for missing files and patterns that no file matches.
 // Errors (of Next): DATA_LOSS with the file, the record and its byte offset.
-Dataset TFRecordDataset(std::vector<std::string> files, FileDatasetOptions options = {});
+// Source: TF 2.15 tf.data.TFRecordDataset.
+Dataset TFRecordDataset(std::vector<std::string> files, TFRecordDatasetOptions options = {});
+
+struct FileDatasetOptions {
+  Compression compression = Compression::kNone;
+  int64_t buffer_size_bytes = 256 << 10;  // the number of bytes of a file that are read at once
+};
 
 // The lines of the files in order, without their "\n" or "\r\n".
+//   files: as those of TFRecordDataset.
+// Source: TF 2.15 tf.data.TextLineDataset.
 Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions options = {});
 
 struct FixedLengthRecordOptions {
@@ -43,6 +70,9 @@ Dataset FixedLengthRecordDataset(std::vector<std::string> files, int64_t record_
 
 // The paths that match a shell pattern (* ? [abc]), sorted by bytes. Errors: NOT_FOUND if none do.
 StatusOrRange<std::vector<std::string>> MatchFiles(StringArg pattern);
+// The paths of several patterns. A path of a file is itself, whatever characters it has.
+// Errors: NOT_FOUND with all patterns that match no file. A path without * ? [ is not looked up.
+StatusOrRange<std::vector<std::string>> MatchFiles(const std::vector<std::string>& patterns);
 
 struct ListFilesOptions {
   bool shuffle = false;  // TensorFlow's default is true; here nothing is random by default

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -81,8 +82,190 @@ TEST_F(FileDatasets, MapErrorsNameTheRecord) {
         TFRecordDataset({file}).Map(check, {.num_parallel_calls = parallel}).MakeIterator().value();
     EST_EXPECT_OK(iterator->Next());
     EST_EXPECT_OK(iterator->Next());
-    EXPECT_THAT(iterator->Next(), ErrorIs(absl::StrCat("Map: record 2 of ", file, ": not good")));
+    EXPECT_THAT(iterator->Next(),
+                ErrorIs(absl::StrCat("Map: record 2 of ", file, " at byte 40: not good")));
   }
+}
+
+TEST_F(FileDatasets, PatternsAreExpandedInPlace) {
+  const Strings files = {WriteRecords("b-0", {"b0"}), WriteRecords("b-1", {"b1"}),
+                         WriteRecords("a", {"a"}), WriteRecords("[x]", {"x"})};
+  EXPECT_EQ(ValuesWithResume(TFRecordDataset({dir_.File("b-*"), files[2], files[3]})),
+            (Strings{"b0", "b1", "a", "x"}));
+}
+
+TEST_F(FileDatasets, PatternsThatNoFileMatchesAreNamed) {
+  EXPECT_THAT(
+      TFRecordDataset({dir_.File("x*"), dir_.File("y*")}).MakeIterator(),
+      StatusIs(absl::StatusCode::kNotFound, absl::StrCat("no file matches \"", dir_.File("x*"),
+                                                         "\", \"", dir_.File("y*"), "\"")));
+}
+
+TEST_F(FileDatasets, ParallelReadsAlternateInAFixedOrder) {
+  const Strings files = {WriteRecords("a", {"a0", "a1", "a2"}), WriteRecords("b", {"b0"}),
+                         WriteRecords("c", {}), WriteRecords("d", {"d0", "d1"})};
+  EXPECT_EQ(ValuesWithResume(TFRecordDataset(files, {.num_parallel_reads = 2})),
+            (Strings{"a0", "b0", "a1", "a2", "d0", "d1"}));
+  for (const int num_parallel_reads : {3, 8}) {
+    const Strings values =
+        ValuesWithResume(TFRecordDataset(files, {.num_parallel_reads = num_parallel_reads}));
+    EXPECT_EQ(values.size(), 6u);
+  }
+  EXPECT_THAT(TFRecordDataset(files, {.num_parallel_reads = 0}).MakeIterator(),
+              ErrorIs("TFRecord: num_parallel_reads is 0; it must be at least 1"));
+}
+
+TEST_F(FileDatasets, BuffersOfAnySizeReadTheSame) {
+  const Strings records = {std::string(100, 'x'), "", std::string(3, 'y')};
+  const std::string file = WriteRecords("a", records);
+  const std::string lines = Write("b", "one\ntwo\n");
+  for (const int64_t bytes : {1, 7, 1 << 20}) {
+    EXPECT_EQ(ValuesWithResume(TFRecordDataset({file}, {.buffer_size_bytes = bytes})), records);
+    EXPECT_EQ(ValuesWithResume(TextLineDataset({lines}, {.buffer_size_bytes = bytes})),
+              (Strings{"one", "two"}));
+  }
+  EXPECT_THAT(TFRecordDataset({file}, {.buffer_size_bytes = 0}).MakeIterator().value()->Next(),
+              ErrorHas("the buffer size is 0 bytes; it must be at least 1"));
+}
+
+TEST_F(FileDatasets, BadRecordsAreSkippedUpToALimit) {
+  const std::string file = WriteRecords("a", {"0", "11", "2", "33", "4"});
+  std::string bytes = ReadFile(file).value();
+  for (const size_t record : {17 + 12, 17 + 18 + 17 + 12}) bytes[record] = 'x';
+  EST_ASSERT_OK(WriteFileAtomically(file, bytes));
+  const std::string good = WriteRecords("b", {"5", "6"});
+  for (const int num_parallel_reads : {1, 2}) {
+    const Dataset dataset = TFRecordDataset(
+        {file, good}, {.num_parallel_reads = num_parallel_reads, .skip_bad_records = 2});
+    const Strings values = ValuesWithResume(dataset);
+    EXPECT_EQ(values.size(), 5u);
+    EXPECT_THAT(values, testing::UnorderedElementsAre("0", "2", "4", "5", "6"));
+    EXPECT_EQ(ValuesWithResume(dataset.Skip(2)), Strings(values.begin() + 2, values.end()));
+  }
+  const auto one = TFRecordDataset({file}, {.skip_bad_records = 1}).MakeIterator().value();
+  EST_EXPECT_OK(one->Next());
+  EST_EXPECT_OK(one->Next());
+  // The count is a part of the state, so a resume does not begin it anew.
+  const auto resumed = TFRecordDataset({file}, {.skip_bad_records = 1}).MakeIterator().value();
+  EST_EXPECT_OK(resumed->RestoreState(one->SaveState().value()));
+  for (Iterator* const iterator : {one.get(), resumed.get()}) {
+    EXPECT_THAT(iterator->Next(),
+                StatusIs(absl::StatusCode::kDataLoss,
+                         file + ": record 3 at byte 52: the crc32c of its 2 bytes does not match: "
+                                "the file is damaged; .skip_bad_records is 1, and as many bad "
+                                "records of this file were skipped before it"));
+  }
+  EXPECT_THAT(TFRecordDataset({file}, {.skip_bad_records = -1}).MakeIterator(),
+              ErrorHas("must not be negative"));
+}
+
+TEST_F(FileDatasets, TheRestOfAFileIsSkippedAfterADamagedLength) {
+  const std::string file = WriteRecords("a", {"0", "1", "2", "3"});
+  std::string bytes = ReadFile(file).value();
+  bytes[17] = '\x7f';
+  EST_ASSERT_OK(WriteFileAtomically(file, bytes));
+  const std::string truncated = WriteRecords("b", {"4", "5"});
+  EST_ASSERT_OK(WriteFileAtomically(truncated, ReadFile(truncated)->substr(0, 30)));
+  const std::string good = WriteRecords("c", {"6"});
+  EXPECT_EQ(ValuesWithResume(TFRecordDataset({file, truncated, good}, {.skip_bad_records = 1})),
+            (Strings{"0", "4", "6"}));
+  EXPECT_THAT(TFRecordDataset({file}, {.skip_bad_records = 1, .indexed = true}).MakeIterator(),
+              ErrorHas("an indexed dataset has an element for every record"));
+}
+
+TEST_F(FileDatasets, ThatAreIndexedSeek) {
+  const Strings files = {WriteRecords("a", {"a0", "a1"}), WriteRecords("b", {}),
+                         WriteRecords("c", {"c0", "", "c2"})};
+  const Strings all = {"a0", "a1", "c0", "", "c2"};
+  for (const int num_parallel_reads : {1, 3}) {
+    const Dataset dataset =
+        TFRecordDataset(files, {.num_parallel_reads = num_parallel_reads, .indexed = true});
+    EXPECT_EQ(dataset.Cardinality(), 5);
+    EXPECT_EQ(dataset.element_spec()->ToString(),
+              TFRecordDataset(files).element_spec()->ToString());
+    EXPECT_EQ(ValuesWithResume(dataset), all);
+    EXPECT_EQ(ValuesWithResume(dataset.Skip(3)), (Strings{"", "c2"}));
+    EXPECT_THAT(ValuesWithResume(dataset.Shuffle(5, {.seed = 1})),
+                testing::UnorderedElementsAreArray(all));
+    const auto batch = dataset.Batch(5).MakeIterator().value()->Next().value();
+    EXPECT_THAT(batch->features.Only()->values<std::string>(), testing::ElementsAreArray(all));
+  }
+  EXPECT_TRUE(FileExists(dir_.File(".c.index")));
+}
+
+TEST_F(FileDatasets, ThatAreIndexedNameADamagedRecord) {
+  const std::string file = WriteRecords("a", {"0", "1"});
+  std::string bytes = ReadFile(file).value();
+  bytes[17 + 12] = 'x';
+  EST_ASSERT_OK(WriteFileAtomically(file, bytes));
+  const auto iterator = TFRecordDataset({file}, {.indexed = true}).MakeIterator().value();
+  EST_EXPECT_OK(iterator->Next());
+  EXPECT_THAT(iterator->Next(),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       file + ": record 1 at byte 17: the crc32c of its 1 bytes does not match: "
+                              "the file is damaged"));
+  EXPECT_THAT(
+      TFRecordDataset({file}, {.compression = Compression::kGzip, .indexed = true}).MakeIterator(),
+      ErrorHas("GZIP files cannot be read at any position"));
+}
+
+TEST_F(FileDatasets, APositionInAnotherFileIsRefused) {
+  const Strings files = {WriteRecords("a", {"0"}), WriteRecords("b", {"1", "2"}),
+                         WriteRecords("c", {"3"})};
+  const auto iterator = TFRecordDataset(files).MakeIterator().value();
+  EST_EXPECT_OK(iterator->Next());
+  EST_EXPECT_OK(iterator->Next());
+  const std::string state = iterator->SaveState().value();
+  const auto restore = [&](const Strings& now) {
+    return TFRecordDataset(now).MakeIterator().value()->RestoreState(state);
+  };
+  EST_EXPECT_OK(restore(files));
+  EST_EXPECT_OK(restore({files[0], files[1]}));  // later files may change
+  EXPECT_THAT(restore({files[1], files[2]}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "TFRecord: the files have changed: the saved input position is in file 1, "
+                       "which was \"b\" of 3 files and is now \"c\" of 2"));
+}
+
+// The recipe for several hosts: each reads its part of the files.
+TEST_F(FileDatasets, ShardsOfFilesAreReadByHosts) {
+  for (int i = 0; i < 5; ++i)
+    WriteRecords(absl::StrCat("part-", i), {absl::StrCat(i, "a"), absl::StrCat(i, "b")});
+  const auto read = [](const Element& file) -> absl::StatusOr<Dataset> {
+    return TFRecordDataset({file.features.Only()->scalar<std::string>()});
+  };
+  Strings together;
+  for (int host = 0; host < 2; ++host) {
+    const Dataset dataset = ListFiles(dir_.File("part-*"), {.shuffle = true, .seed = 3})
+                                .Shard(2, host)
+                                .Interleave(read, {.cycle_length = 2, .num_parallel_calls = 2});
+    const Strings values = ValuesWithResume(dataset);
+    EXPECT_EQ(values.size(), host == 0 ? 6u : 4u);
+    together.insert(together.end(), values.begin(), values.end());
+  }
+  EXPECT_THAT(together, testing::UnorderedElementsAre("0a", "0b", "1a", "1b", "2a", "2b", "3a",
+                                                      "3b", "4a", "4b"));
+}
+
+// A listing such as ImageNet's: 1024 files, of which 16 are open, and a buffer of 10,000 records.
+TEST_F(FileDatasets, TheStateOfALargeListingIsSmall) {
+  Strings files;
+  const Strings records(40, std::string(8, 'x'));
+  for (int i = 0; i < 1024; ++i) files.push_back(WriteRecords(absl::StrCat("train-", i), records));
+  const auto iterator = TFRecordDataset(files, {.num_parallel_reads = 16})
+                            .Shuffle(10000, {.seed = 1})
+                            .Repeat()
+                            .Batch(128)
+                            .Prefetch(2)
+                            .MakeIterator()
+                            .value();
+  size_t most = 0;
+  for (int i = 0; i < 200; ++i) {
+    EST_EXPECT_OK(iterator->Next());
+    most = std::max(most, iterator->SaveState()->size());
+  }
+  EXPECT_LT(most, 64u << 10);
+  EXPECT_GT(most, 1000u);
 }
 
 TEST_F(FileDatasets, TextLinesEndWithLfOrCrLfOrTheFile) {

@@ -8,39 +8,40 @@
 #include "estimator/base/file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "glog/logging.h"
 
 namespace estimator {
 namespace {
 
-struct Files {
-  std::string label;
-  std::string kind;
-  std::vector<std::string> paths;
-  OpenRecordsFn open;
-};
+absl::string_view BaseName(absl::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
 
-// State: file, byte offset, record within the file.
+// State: file, byte offset, record within the file; then the number of files,
+// the name of the file without its folder (bytes), and the bad records that were skipped in it. The
+// last three end the state and may be absent.
 class FileRecordsIterator final : public NodeIterator {
  public:
-  explicit FileRecordsIterator(std::shared_ptr<const Files> files) : files_(std::move(files)) {}
+  explicit FileRecordsIterator(std::shared_ptr<const FileRecordsOptions> files)
+      : files_(std::move(files)) {}
 
   absl::StatusOr<std::optional<Element>> Next() override {
-    while (file_ < files_->paths.size()) {
-      EST_RETURN_IF_ERROR(Open());
-      last_ = {file_, source_->position().index};
-      EST_ASSIGN_OR_RETURN(std::optional<std::string> record, source_->Next());
-      if (record) {
-        Array array(DType::kString, Shape{});
-        array.data<std::string>()[0] = *std::move(record);
-        return Element{.features = std::move(array), .labels = {}};
-      }
-      NextFile();
-    }
-    return std::nullopt;
+    EST_ASSIGN_OR_RETURN(std::optional<std::string> record, NextRecord());
+    if (!record) return std::nullopt;
+    Array array(DType::kString, Shape{});
+    array.data<std::string>()[0] = *std::move(record);
+    return Element{.features = std::move(array), .labels = {}};
   }
   absl::StatusOr<int64_t> Skip(int64_t count) override {
     int64_t skipped = 0;
-    while (skipped < count && file_ < files_->paths.size()) {
+    if (files_->skip_bad_records > 0) {  // only reading tells which records are bad
+      for (; skipped < count; ++skipped) {
+        EST_ASSIGN_OR_RETURN(const std::optional<std::string> record, NextRecord());
+        if (!record) break;
+      }
+      return skipped;
+    }
+    while (skipped < count && file_ < files_->files.size()) {
       EST_RETURN_IF_ERROR(Open());
       EST_ASSIGN_OR_RETURN(const bool more, source_->Skip());
       if (more) {
@@ -56,6 +57,9 @@ class FileRecordsIterator final : public NodeIterator {
     state.Int(static_cast<uint64_t>(file_));
     state.Int(position.offset);
     state.Int(position.index);
+    state.Int(static_cast<uint64_t>(files_->files.size()));
+    state.Bytes(file_ < files_->files.size() ? BaseName(files_->files[file_]) : "");
+    state.Int(num_bad_);
     return absl::OkStatus();
   }
   absl::Status Restore(StateReader& state) override {
@@ -63,63 +67,118 @@ class FileRecordsIterator final : public NodeIterator {
     RecordPosition position;
     EST_ASSIGN_OR_RETURN(position.offset, state.Int());
     EST_ASSIGN_OR_RETURN(position.index, state.Int());
-    if (file > files_->paths.size()) {
+    const size_t num_files = files_->files.size();
+    if (file > num_files) {
       return absl::InvalidArgumentError(
           absl::StrCat(files_->label, ": the saved input position is in file ", file,
-                       ", but there are only ", files_->paths.size(), " files now"));
+                       ", but there are only ", num_files, " files now"));
     }
     file_ = file;
-    if (file_ == files_->paths.size() || position.offset == 0) return absl::OkStatus();
+    if (state.remaining() > 0) EST_RETURN_IF_ERROR(RestoreName(state));
+    if (file_ == num_files || position.offset == 0) return absl::OkStatus();
     EST_RETURN_IF_ERROR(Open());
     return source_->Seek(position);
   }
   std::string Where() const override {
-    if (last_.file >= files_->paths.size()) return files_->label;
-    return absl::StrCat(files_->kind, " ", last_.index, " of ", files_->paths[last_.file]);
+    if (last_.file >= files_->files.size()) return files_->label;
+    return absl::StrCat(files_->kind, " ", last_.position.index, " of ", files_->files[last_.file],
+                        " at byte ", last_.position.offset);
   }
 
  private:
   absl::Status Open() {
     if (source_ != nullptr) return absl::OkStatus();
-    EST_ASSIGN_OR_RETURN(source_, files_->open(files_->paths[file_]));
+    EST_ASSIGN_OR_RETURN(source_, files_->open(files_->files[file_]));
     return absl::OkStatus();
   }
   void NextFile() {
     source_ = nullptr;
+    num_bad_ = 0;
     ++file_;
+  }
+  absl::StatusOr<std::optional<std::string>> NextRecord() {
+    while (file_ < files_->files.size()) {
+      EST_RETURN_IF_ERROR(Open());
+      last_ = {file_, source_->position()};
+      absl::StatusOr<std::optional<std::string>> record = source_->Next();
+      if (!record.ok()) {
+        EST_RETURN_IF_ERROR(SkipBad(record.status()));
+      } else if (record->has_value()) {
+        return record;
+      } else {
+        NextFile();
+      }
+    }
+    return std::nullopt;
+  }
+  // Skips the record for which Next returned `error`.
+  absl::Status SkipBad(const absl::Status& error) {
+    if (!absl::IsDataLoss(error)) return error;
+    const int64_t limit = files_->skip_bad_records;
+    if (limit == 0) return error;
+    if (num_bad_ >= limit) {
+      return absl::DataLossError(absl::StrCat(error.message(), "; .skip_bad_records is ", limit,
+                                              ", and as many bad records of this file were "
+                                              "skipped before it"));
+    }
+    ++num_bad_;
+    const bool found_next = source_->Skip().ok();
+    LOG(WARNING) << error.message() << "; it is skipped"
+                 << (found_next ? ""
+                                : ", with the rest of the file: nothing says where the next record "
+                                  "begins")
+                 << "; bad records of this file so far: " << num_bad_ << ", at most " << limit;
+    if (!found_next) NextFile();
+    return absl::OkStatus();
+  }
+  // Reads the end of a state, which older ones do not have.
+  absl::Status RestoreName(StateReader& state) {
+    EST_ASSIGN_OR_RETURN(const uint64_t num_files, state.Unsigned());
+    EST_ASSIGN_OR_RETURN(const absl::string_view name, state.Bytes());
+    EST_ASSIGN_OR_RETURN(num_bad_, state.Int());
+    if (name.empty() || file_ == files_->files.size()) return absl::OkStatus();
+    const absl::string_view now = BaseName(files_->files[file_]);
+    if (now == name) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        files_->label, ": the files have changed: the saved input position is in file ", file_,
+        ", which was \"", name, "\" of ", num_files, " files and is now \"", now, "\" of ",
+        files_->files.size()));
   }
 
   struct Last {
     size_t file = 0;
-    int64_t index = 0;
+    RecordPosition position;
   };
-  std::shared_ptr<const Files> files_;
+  std::shared_ptr<const FileRecordsOptions> files_;
   size_t file_ = 0;
+  int64_t num_bad_ = 0;  // bad records of this file that were skipped
   std::unique_ptr<RecordSource> source_;
   Last last_;
 };
 
 class FileRecords final : public DatasetNode {
  public:
-  explicit FileRecords(std::shared_ptr<const Files> files) : files_(std::move(files)) {}
+  explicit FileRecords(std::shared_ptr<const FileRecordsOptions> files)
+      : files_(std::move(files)) {}
   std::string Label() const override { return files_->label; }
   int64_t Cardinality() const override { return -1; }
+  std::optional<ElementSpec> element_spec() const override { return StringSpec(); }
   int64_t FileBytes() const override {
     int64_t bytes = 0;
-    for (const std::string& path : files_->paths) bytes += FileSize(path).value_or(0);
+    for (const std::string& path : files_->files) bytes += FileSize(path).value_or(0);
     return bytes;
   }
   std::optional<std::string> Advice() const override {
     constexpr size_t kMany = 32;
     constexpr int64_t kSmallBytes = 10'000'000;
-    const auto count = static_cast<int64_t>(files_->paths.size());
+    const auto count = static_cast<int64_t>(files_->files.size());
     const int64_t mean_bytes = FileBytes() / std::max<int64_t>(count, 1);
-    if (files_->paths.size() < kMany || mean_bytes > kSmallBytes) return std::nullopt;
+    if (files_->files.size() < kMany || mean_bytes > kSmallBytes) return std::nullopt;
     return absl::StrCat(Label(), " reads ", count, " files of ", HumanBytes(mean_bytes),
                         " on average: fewer files of about 100 MB are read faster");
   }
   std::string SpeedAdvice() const override {
-    return "read several files at a time: ListFiles(...).Interleave(..., {.cycle_length = 4})";
+    return "read several files at a time: set num_parallel_reads in its options";
   }
   absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext&) const override {
@@ -127,20 +186,24 @@ class FileRecords final : public DatasetNode {
   }
 
  private:
-  std::shared_ptr<const Files> files_;
+  std::shared_ptr<const FileRecordsOptions> files_;
 };
 
 }  // namespace
 
-NodePtr FileRecordsNode(std::string label, std::string kind, std::vector<std::string> files,
-                        OpenRecordsFn open) {
-  if (absl::Status status = CheckFilesExist(label, files); !status.ok()) return ErrorNode(status);
+NodePtr FileRecordsNode(FileRecordsOptions options) {
+  absl::Status status = CheckFilesExist(options.label, options.files);
+  if (!status.ok()) return ErrorNode(std::move(status));
+  if (options.skip_bad_records < 0) {
+    return ErrorNode(absl::InvalidArgumentError(
+        absl::StrCat(options.label, ": skip_bad_records is ", options.skip_bad_records,
+                     "; it must not be negative")));
+  }
   return std::make_shared<FileRecords>(
-      std::make_shared<const Files>(Files{.label = std::move(label),
-                                          .kind = std::move(kind),
-                                          .paths = std::move(files),
-                                          .open = std::move(open)}));
+      std::make_shared<const FileRecordsOptions>(std::move(options)));
 }
+
+ElementSpec StringSpec() { return {.features = {{DType::kString, Shape{}}}, .labels = {}}; }
 
 absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::string>& files) {
   if (files.empty()) return absl::InvalidArgumentError(absl::StrCat(what, ": there are no files"));

@@ -25,7 +25,9 @@ class RecordSource {
  public:
   virtual ~RecordSource() = default;
   virtual absl::StatusOr<std::optional<std::string>> Next() = 0;
-  virtual absl::StatusOr<bool> Skip() = 0;  // false at the end
+  // Skips a record without checking its data. Returns false at the end. After an error of Next it
+  // fails if nothing says where the next record begins.
+  virtual absl::StatusOr<bool> Skip() = 0;
   virtual RecordPosition position() const = 0;
   virtual absl::Status Seek(RecordPosition position) = 0;
 };
@@ -33,9 +35,17 @@ class RecordSource {
 using OpenRecordsFn =
     std::function<absl::StatusOr<std::unique_ptr<RecordSource>>(const std::string&)>;
 
-//   kind: the kind of record in messages: "record", "line".
-NodePtr FileRecordsNode(std::string label, std::string kind, std::vector<std::string> files,
-                        OpenRecordsFn open);
+struct FileRecordsOptions {
+  std::string label;
+  std::string kind;  // the kind of record in messages: "record", "line"
+  std::vector<std::string> files;
+  OpenRecordsFn open;
+  int64_t skip_bad_records = 0;  // in each file, as in TFRecordDatasetOptions
+};
+NodePtr FileRecordsNode(FileRecordsOptions options);
+
+// The spec of elements that are a string scalar.
+ElementSpec StringSpec();
 
 // Checks that all files exist.
 // Errors: NOT_FOUND with all missing files; INVALID_ARGUMENT if `files` is empty.

@@ -94,7 +94,8 @@ absl::StatusOr<NodePtr> Open(const std::vector<std::string>& paths, int64_t reco
   }
   return IndexedNode("FixedLengthRecord",
                      std::make_shared<FixedLengthRecords>(std::move(files), num_records,
-                                                          record_bytes, options.header_bytes));
+                                                          record_bytes, options.header_bytes),
+                     StringSpec());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/data/parsing/example_parser.h"
 #include "estimator/graph/needed_nodes.h"
 
 namespace estimator {
@@ -16,15 +17,7 @@ namespace {
 absl::StatusOr<ArrayMap> ParseExamples(const Array& serialized, const FeatureSpecs& specs) {
   if (serialized.num_elements() == 0)
     return absl::InvalidArgumentError("there are no Examples to parse: the input has no rows");
-  std::map<std::string, std::vector<Array>> rows;
-  for (int64_t i = 0; i < serialized.num_elements(); ++i) {
-    absl::StatusOr<ArrayMap> parsed = ParseSingleExample(serialized.data<std::string>()[i], specs);
-    if (!parsed.ok()) return Annotate(parsed.status(), absl::StrCat("example ", i));
-    for (auto& [name, array] : *parsed) rows[name].push_back(std::move(array));
-  }
-  ArrayMap stacked;
-  for (const auto& [name, arrays] : rows) stacked[name] = Stack(arrays);
-  return stacked;
+  return ExampleParser(specs).ParseBatch(serialized.values<std::string>());
 }
 
 absl::Status CheckInitialized(const std::set<const Node*>& needed, const VariableStore& store) {

@@ -1,10 +1,10 @@
 // Random numbers that depend on a seed only: those of tf.random.stateless_uniform.
 //
-// TensorFlow scrambles the two numbers of a seed with one round of Philox. The result is the key and
-// the upper half of the counter of a second Philox, which gives the numbers:
+// TensorFlow scrambles the two numbers of a seed with Philox. The result is the key and the upper half
+// of the counter of a second Philox, which gives the numbers:
 //   mix = Philox(key = {0x3ec8f720, 0x02461e29}, counter = {seed[0], seed[1]})
 //   numbers = Philox(key = {mix[0], mix[1]}, counter = {0, 0, mix[2], mix[3]})
-// Source: TF 2.15 core/kernels/stateless_random_ops_v2_util.h; the algorithm "philox", which
+// Source: TF 2.15 core/kernels/stateless_random_ops.cc, GenerateKey; the algorithm "philox", which
 // "auto_select" chooses on a CPU.
 #ifndef ESTIMATOR_IMAGE_RANDOM_STATELESS_RANDOM_H_
 #define ESTIMATOR_IMAGE_RANDOM_STATELESS_RANDOM_H_

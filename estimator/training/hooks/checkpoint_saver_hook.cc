@@ -23,7 +23,8 @@ absl::Status CheckpointSaverHook::Begin(Graph&) {
 absl::Status CheckpointSaverHook::AfterCreateSession(Session& session) {
   const int64_t step = session.global_step();
   if (session.restored_step() != step) {
-    EST_ASSIGN_OR_RETURN([[maybe_unused]] const bool stop, Save(session, step));
+    // No step has run yet: a copy of the variables could take the memory that the first step needs.
+    EST_ASSIGN_OR_RETURN([[maybe_unused]] const bool stop, Save(session, step, /*wait=*/true));
   }
   timer_.UpdateLastTriggeredStep(step);
   return absl::OkStatus();
@@ -32,7 +33,8 @@ absl::Status CheckpointSaverHook::AfterCreateSession(Session& session) {
 absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
   if (!timer_.ShouldTriggerForStep(values.global_step)) return absl::OkStatus();
   timer_.UpdateLastTriggeredStep(values.global_step);
-  EST_ASSIGN_OR_RETURN(const bool stop, Save(context.session(), values.global_step));
+  EST_ASSIGN_OR_RETURN(const bool stop,
+                       Save(context.session(), values.global_step, /*wait=*/false));
   if (stop) context.RequestStop();
   return absl::OkStatus();
 }
@@ -40,18 +42,29 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
 absl::Status CheckpointSaverHook::End(Session& session) {
   const int64_t step = session.global_step();
   if (timer_.last_triggered_step() != step) {
-    EST_ASSIGN_OR_RETURN([[maybe_unused]] const bool stop, Save(session, step));
+    EST_ASSIGN_OR_RETURN([[maybe_unused]] const bool stop, Save(session, step, /*wait=*/true));
   }
+  EST_RETURN_IF_ERROR(session.FinishCheckpoint());
   for (const auto& listener : options_.listeners) EST_RETURN_IF_ERROR(listener->End(session, step));
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, int64_t step) {
-  for (const auto& listener : options_.listeners)
+absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, int64_t step, bool wait) {
+  for (const auto& listener : options_.listeners) {
     EST_RETURN_IF_ERROR(listener->BeforeSave(session, step));
-  EST_ASSIGN_OR_RETURN(const std::string prefix, session.SaveCheckpoint());
-  VLOG(1) << "Saved checkpoint for step " << step << " in " << prefix;
-  EST_RETURN_IF_ERROR(AddCheckpointEvent(session.model_dir(), step, prefix));
+    wait |= listener->AwaitsCheckpoint();
+  }
+  // The thread that writes the checkpoint may outlive this hook, but not the call of Train.
+  const auto committed = [model_dir = session.model_dir(), step](const std::string& prefix) {
+    VLOG(1) << "Saved checkpoint for step " << step << " in " << prefix;
+    return AddCheckpointEvent(model_dir, step, prefix);
+  };
+  if (wait) {
+    EST_ASSIGN_OR_RETURN(const std::string prefix, session.SaveCheckpoint());
+    EST_RETURN_IF_ERROR(committed(prefix));
+  } else {
+    EST_RETURN_IF_ERROR(session.SaveCheckpointInBackground(committed).status());
+  }
   const AddSeconds evaluation(session.times().evaluation);
   bool stop = false;
   for (const auto& listener : options_.listeners) {

@@ -12,6 +12,8 @@ namespace estimator {
 // Saves at the start of training that was not restored from a checkpoint, then after each run at
 // which the cadence is due, and at the end if the step has changed since. Unlike TensorFlow's hook,
 // it does not save a step again that was just restored.
+// Another thread writes a checkpoint (Session::SaveCheckpointInBackground), unless a listener awaits
+// it. The loop also waits for the first one and the last one.
 // Source: TF 2.15 tf.estimator.CheckpointSaverHook.
 class CheckpointSaverHook : public SessionRunHook {
  public:
@@ -31,7 +33,8 @@ class CheckpointSaverHook : public SessionRunHook {
 
  private:
   // Saves a checkpoint. Returns true if a listener requests that training stop.
-  absl::StatusOr<bool> Save(Session& session, int64_t step);
+  //   wait: whether the checkpoint is whole when this returns.
+  absl::StatusOr<bool> Save(Session& session, int64_t step, bool wait);
 
   Options options_;
   SecondOrStepTimer timer_;

@@ -48,6 +48,36 @@ TEST(CheckpointSaverHook, SavesAtTheStartEveryTwoStepsAndAtTheEnd) {
   EXPECT_THAT(session.saved_steps, ElementsAre(0, 2, 3));
 }
 
+TEST(CheckpointSaverHook, WaitsForTheFirstAndTheLastSaveOnly) {
+  FakeSession session;
+  CheckpointSaverHook hook = EverySteps(2);
+  EST_ASSERT_OK(session.Start(hook));
+  for (int run = 0; run < 3; ++run) EST_ASSERT_OK(session.Run(hook));
+  EXPECT_EQ(session.num_finishes, 0);
+  EST_ASSERT_OK(hook.End(session));
+  EXPECT_THAT(session.saved_steps, ElementsAre(0, 2, 3));
+  EXPECT_THAT(session.background_steps, ElementsAre(2));
+  EXPECT_EQ(session.num_finishes, 1);
+}
+
+TEST(CheckpointSaverHook, WaitsForEverySaveThatAListenerAwaits) {
+  struct Listener : CountingListener {
+    bool AwaitsCheckpoint() const override { return awaits; }
+    bool awaits = false;
+  };
+  for (const bool awaits : {false, true}) {
+    FakeSession session;
+    CheckpointSaverHook hook = EverySteps(1);
+    const auto first = std::make_shared<Listener>(), second = std::make_shared<Listener>();
+    second->awaits = awaits;
+    hook.AddListeners({first, second});
+    EST_ASSERT_OK(session.Start(hook));
+    EST_ASSERT_OK(session.Run(hook));
+    EXPECT_EQ(session.background_steps.size(), awaits ? 0u : 1u);
+    EXPECT_THAT(first->after, ElementsAre(0, 1));
+  }
+}
+
 // Behaviour J4.
 TEST(CheckpointSaverHook, SavesNothingAtTheEndWhenTheStepHasNotMoved) {
   FakeSession session;

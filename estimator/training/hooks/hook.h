@@ -49,6 +49,22 @@ class Session {
   // Writes a checkpoint of the current state (variables, slots, input position) and returns its
   // prefix. Errors: FAILED_PRECONDITION outside of training; those of writing.
   virtual absl::StatusOr<std::string> SaveCheckpoint() = 0;
+  // Starts a checkpoint of the current state and returns its prefix. Another thread writes it, and
+  // calls `committed` with the prefix when it is whole. With RunConfig::async_checkpoint = false,
+  // both happen before this returns. Writes one checkpoint at a time: a call waits for the one in
+  // progress. An error of writing or of `committed` ends training after the run in which it
+  // happens.
+  virtual absl::StatusOr<std::string> SaveCheckpointInBackground(
+      const std::function<absl::Status(const std::string& prefix)>& committed) {
+    absl::StatusOr<std::string> prefix = SaveCheckpoint();
+    if (!prefix.ok()) return prefix;
+    const absl::Status status = committed(*prefix);
+    if (!status.ok()) return status;
+    return prefix;
+  }
+  // Waits for the checkpoint that SaveCheckpointInBackground started, and frees its copy of the variables.
+  // Errors: those of writing it.
+  virtual absl::Status FinishCheckpoint() { return absl::OkStatus(); }
   // The global step that the variables were restored from; -1 after a fresh start.
   virtual int64_t restored_step() const = 0;
   // After a step with a NaN or Inf, in training: the first tensor in forward order that has one, as
@@ -127,6 +143,10 @@ class CheckpointSaverListener {
   virtual absl::Status BeforeSave(Session& /*session*/, int64_t /*global_step*/) {
     return absl::OkStatus();
   }
+  // Whether the checkpoint must be whole when AfterSave is called. If all listeners return false,
+  // AfterSave is called while it is written. A listener that then needs the files calls
+  // Session::FinishCheckpoint. Not in TensorFlow, which always waits.
+  virtual bool AwaitsCheckpoint() const { return true; }
   // True stops training.
   virtual absl::StatusOr<bool> AfterSave(Session& /*session*/, int64_t /*global_step*/) {
     return false;

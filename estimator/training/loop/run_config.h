@@ -52,6 +52,10 @@ struct RunConfig {
   // Whether to write graph.pbtxt, and with each checkpoint its MetaGraphDef (model.ckpt-N.meta), as
   // Saver.save's write_meta_graph. A graph with more than 256 MiB of constants has no MetaGraphDef.
   bool checkpoint_save_graph_def = true;
+  // Not in TensorFlow. True: a checkpoint is written by another thread while training continues.
+  // This needs memory for a copy of the variables; without it, training waits. False: training
+  // always waits.
+  bool async_checkpoint = true;
   // Not in TensorFlow. True: the reference kernel also runs after each op of a step, and the first
   // op that differs ends the run with an error that names it. Set it to find the op that is wrong
   // on a new machine. A step is then tens of times slower.

@@ -1,8 +1,6 @@
 #include "estimator/training/loop/trainer.h"
 
 #include <cmath>
-#include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/nn/cross_shard.h"
 #include "estimator/nn/replica_scope.h"
@@ -43,6 +42,15 @@ class Trainer::TrainSession : public Session {
   std::vector<StageTime> InputStageTimes() const override {
     return trainer_.input_.open().StageTimes();
   }
+  absl::StatusOr<std::string> SaveCheckpointInBackground(
+      const std::function<absl::Status(const std::string&)>& committed) override {
+    const AddSeconds saving(times().checkpoint);
+    return trainer_.SaveCheckpointInBackground(committed);
+  }
+  absl::Status FinishCheckpoint() override {
+    const AddSeconds saving(times().checkpoint);
+    return trainer_.FinishCheckpoint();
+  }
   int64_t restored_step() const override { return trainer_.restored_step_; }
   std::string FirstNonFiniteTensor() override {
     return estimator::FirstNonFiniteTensor(*trainer_.model_, *trainer_.backend_, last_feeds);
@@ -71,10 +79,7 @@ Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSe
       start_checkpoint_(model_dir_),
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
       input_(strategy, config_.tf_random_seed, config_.on_input_change),
-      saver_(SaverOptions{
-          .keep_checkpoint_max = static_cast<int>(config_.keep_checkpoint_max.value_or(0)),
-          .keep_checkpoint_every_n_hours = config_.keep_checkpoint_every_n_hours,
-          .now_secs = nullptr}) {
+      checkpoints_(config_) {
   state_.set_only_in_memory(!config_.SavesCheckpoints());
 }
 
@@ -117,7 +122,17 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& give
   EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kTrain));
   EST_ASSIGN_OR_RETURN(const TrainLength length, InSteps(input_fn, given_length));
   const auto lock = LockForTraining(model_dir_);
-  EST_ASSIGN_OR_RETURN(const Start start, PrepareStart(input_fn, length, lock.status()));
+  const absl::Status trained = TrainLocked(input_fn, length, options, lock.status());
+  // The lock also covers the checkpoint that is still being written after an error.
+  const absl::Status saved = FinishCheckpoint();
+  if (trained.ok()) return saved;
+  LOG_IF(ERROR, !saved.ok()) << saved;
+  return trained;
+}
+
+absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& length,
+                                  const TrainOptions& options, const absl::Status& may_train) {
+  EST_ASSIGN_OR_RETURN(const Start start, PrepareStart(input_fn, length, may_train));
   if (start.action == Start::Action::kSkip) {
     LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps()
               << ") has already been reached: "
@@ -304,7 +319,7 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
       << "The optimizer sums its gradients over " << model->num_replicas
       << " shards as CrossShardOptimizer does, because model_fn does not wrap it";
   model_ = std::move(model);
-  meta_graph_.Reset();
+  checkpoints_.ResetGraph();
   step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
   return absl::OkStatus();
 }
@@ -343,6 +358,7 @@ absl::Status Trainer::RunSteps(Loop& loop) {
          !InterruptRequested()) {
     const int64_t step = state_.global_step();
     if (step >= loop.target_step) break;
+    EST_RETURN_IF_ERROR(CheckSaved(checkpoints_.Poll()));
     const int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
     EST_RETURN_IF_ERROR(RunOnce(loop, num_steps));
   }
@@ -384,24 +400,28 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   return absl::OkStatus();
 }
 
+TrainCheckpoints::State Trainer::StateToSave() {
+  return {.model = *model_, .variables = state_, .input = input_.open()};
+}
+
 absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
-  std::map<std::string, Array> values;  // they share the store's bytes
-  for (const Variable& variable : model_->graph->variables()) {
-    if (!variable.local()) values[variable.name()] = *state_.store().Peek(variable.name());
-  }
-  EST_ASSIGN_OR_RETURN(const std::string input_state, input_.open().SaveState());
-  EST_ASSIGN_OR_RETURN(const std::string prefix,
-                       saver_.Save(model_dir_, state_.global_step(), values,
-                                   {.input_state = input_state,
-                                    .meta_graph = config_.checkpoint_save_graph_def
-                                                      ? meta_graph_.Of(*model_, config_)
-                                                      : MetaGraphSource()}));
+  EST_ASSIGN_OR_RETURN(std::string prefix, checkpoints_.Save(StateToSave()));
   state_.set_checkpoint(prefix);
-  const std::vector<std::string> spoilt = NamesWithNaN(values);
-  LOG_IF(WARNING, !spoilt.empty() && !warned_of_nan_)
-      << prefix << ": NaN in " << ListNames(spoilt) << ": is there one in the input?";
-  warned_of_nan_ |= !spoilt.empty();
   return prefix;
+}
+
+absl::StatusOr<std::string> Trainer::SaveCheckpointInBackground(
+    const std::function<absl::Status(const std::string&)>& committed) {
+  EST_ASSIGN_OR_RETURN(std::string prefix, checkpoints_.SaveInBackground(StateToSave(), committed));
+  state_.set_checkpoint(prefix);
+  return prefix;
+}
+
+absl::Status Trainer::FinishCheckpoint() { return CheckSaved(checkpoints_.Finish()); }
+
+absl::Status Trainer::CheckSaved(const absl::Status& saved) {
+  if (!saved.ok()) state_.MarkChanged();
+  return saved;
 }
 
 }  // namespace estimator

@@ -4,20 +4,20 @@
 #define ESTIMATOR_TRAINING_LOOP_TRAINER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "estimator/checkpoint/saver.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/input/input_fn.h"
 #include "estimator/training/input/step_input.h"
 #include "estimator/training/loop/run_config.h"
+#include "estimator/training/loop/train_checkpoints.h"
 #include "estimator/training/loop/train_input.h"
 #include "estimator/training/loop/train_length.h"
-#include "estimator/training/loop/train_meta_graph.h"
 #include "estimator/training/model/built_model.h"
 #include "estimator/training/model/compiled_step.h"
 #include "estimator/training/model/model_state.h"
@@ -43,6 +43,7 @@ class Trainer {
   // Trains from the newest checkpoint that can be read. Without checkpoints, another call continues
   // with the variables in memory. An input that an earlier call read to its end begins again.
   // If global_step is max_steps already, checks that the checkpoint is whole and of this model.
+  // The checkpoints are whole when this returns.
   // Errors: FAILED_PRECONDITION if another run trains in model_dir (train_lock.h); CANCELLED after
   // an interrupt, when everything is saved; those of the input, after a save; those of the model
   // and of hooks; INVALID_ARGUMENT for a loss that is not finite, naming the step and the first
@@ -55,6 +56,8 @@ class Trainer {
 
   // The variables in memory, which an evaluation copies instead of reading them from disk.
   const ModelState& state() const { return state_; }
+  // Waits for the checkpoint that is being written, for readers of model_dir. Thread-safe.
+  void WaitForCheckpoint() { checkpoints_.Wait(); }
 
  private:
   class TrainSession;
@@ -79,6 +82,9 @@ class Trainer {
   InputSizes SizesOf(const StepInput& first);
   absl::Status TrainOnce(const InputFn& input_fn, const TrainLength& length,
                          const TrainOptions& options);
+  // TrainOnce without the wait for the last checkpoint. `may_train` is as in PrepareStart.
+  absl::Status TrainLocked(const InputFn& input_fn, const TrainLength& length,
+                           const TrainOptions& options, const absl::Status& may_train);
   // Makes input, model and variables match the newest checkpoint that can be read. If there is
   // anything to train, `may_train` is returned if it is not OK.
   absl::StatusOr<Start> PrepareStart(const InputFn& input_fn, const TrainLength& length,
@@ -92,7 +98,13 @@ class Trainer {
   absl::Status EnsureVariablesOfHooks(const Start& start);
   absl::Status RunSteps(Loop& loop);
   absl::Status RunOnce(Loop& loop, int64_t num_steps);
+  TrainCheckpoints::State StateToSave();
   absl::StatusOr<std::string> SaveCheckpoint();
+  absl::StatusOr<std::string> SaveCheckpointInBackground(
+      const std::function<absl::Status(const std::string&)>& committed);
+  absl::Status FinishCheckpoint();
+  // The result of a checkpoint in the background. After an error the variables are at none.
+  absl::Status CheckSaved(const absl::Status& saved);
 
   Strategy& strategy_;
   const RunConfig config_;
@@ -102,14 +114,12 @@ class Trainer {
   ModelState state_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BuiltModel> model_;
-  TrainMetaGraph meta_graph_;
   std::unique_ptr<CompiledStep> step_;
   TrainInput input_;
   InputSizes sizes_;            // of the input that was opened last
   int64_t restored_step_ = -1;  // as Session::restored_step
-  Saver saver_;
+  TrainCheckpoints checkpoints_;
   std::string known_to_be_of_model_;  // a checkpoint that was checked when training was skipped
-  bool warned_of_nan_ = false;
 };
 
 }  // namespace estimator

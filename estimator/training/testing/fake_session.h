@@ -29,6 +29,15 @@ class FakeSession : public Session {
     saved_steps.push_back(step);
     return absl::StrCat("model.ckpt-", step);
   }
+  absl::StatusOr<std::string> SaveCheckpointInBackground(
+      const std::function<absl::Status(const std::string&)>& committed) override {
+    background_steps.push_back(step);
+    return Session::SaveCheckpointInBackground(committed);
+  }
+  absl::Status FinishCheckpoint() override {
+    ++num_finishes;
+    return absl::OkStatus();
+  }
   int64_t restored_step() const override { return restored; }
   std::string FirstNonFiniteTensor() override {
     return "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]";
@@ -67,8 +76,10 @@ class FakeSession : public Session {
   std::function<Array(const Tensor&)> value = nullptr;
   std::function<void()> during_run = nullptr;
 
-  std::vector<int64_t> saved_steps;
-  bool stop_requested = false;  // by the last run
+  std::vector<int64_t> saved_steps;       // by either method
+  std::vector<int64_t> background_steps;  // of these, by SaveCheckpointInBackground
+  int num_finishes = 0;                   // calls of FinishCheckpoint
+  bool stop_requested = false;            // by the last run
 };
 
 }  // namespace estimator::testing

@@ -1,4 +1,4 @@
-#include "tools/to_tfrecord/load_examples.h"
+#include "tools/to_tfrecord/example_batch.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Reads images and builds their Examples on several threads.
-#ifndef TOOLS_TO_TFRECORD_LOAD_EXAMPLES_H_
-#define TOOLS_TO_TFRECORD_LOAD_EXAMPLES_H_
+#ifndef TOOLS_TO_TFRECORD_EXAMPLE_BATCH_H_
+#define TOOLS_TO_TFRECORD_EXAMPLE_BATCH_H_
 
 #include <atomic>
 #include <cstddef>
@@ -36,4 +36,4 @@ class ExampleBatch {
 
 }  // namespace estimator
 
-#endif  // TOOLS_TO_TFRECORD_LOAD_EXAMPLES_H_
+#endif  // TOOLS_TO_TFRECORD_EXAMPLE_BATCH_H_

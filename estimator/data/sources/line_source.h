@@ -1,0 +1,28 @@
+// The lines of a file, or the records of a CSV file, whose quoted fields may have several lines.
+#ifndef ESTIMATOR_DATA_SOURCES_LINE_SOURCE_H_
+#define ESTIMATOR_DATA_SOURCES_LINE_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "estimator/data/sources/file_records.h"
+#include "estimator/records/compression.h"
+
+namespace estimator {
+
+struct LineSourceOptions {
+  Compression compression = Compression::kNone;
+  int64_t buffer_size_bytes = 256 << 10;
+  bool quoted = false;       // a newline between quotes (") does not end a line
+  bool skip_header = false;  // skips the first line, which is not counted
+};
+
+// Lines end in "\n" or "\r\n", which they do not contain; the last one may end with the file.
+absl::StatusOr<std::unique_ptr<RecordSource>> OpenLines(const std::string& path,
+                                                        const LineSourceOptions& options);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_DATA_SOURCES_LINE_SOURCE_H_

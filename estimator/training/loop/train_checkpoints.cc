@@ -1,0 +1,78 @@
+#include "estimator/training/loop/train_checkpoints.h"
+
+#include <utility>
+#include <vector>
+
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/graph/graph.h"
+#include "estimator/training/model/first_non_finite.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+// The values share the store's bytes.
+AsyncSaver::Variables ValuesOf(const TrainCheckpoints::State& state) {
+  AsyncSaver::Variables values;
+  for (const Variable& variable : state.model.graph->variables()) {
+    if (!variable.local()) {
+      values[variable.name()] = *state.variables.store().Peek(variable.name());
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+TrainCheckpoints::TrainCheckpoints(const RunConfig& config)
+    : config_(config),
+      saver_({.keep_checkpoint_max = static_cast<int>(config.keep_checkpoint_max.value_or(0)),
+              .keep_checkpoint_every_n_hours = config.keep_checkpoint_every_n_hours,
+              .now_secs = nullptr}) {}
+
+absl::StatusOr<SaverExtras> TrainCheckpoints::ExtrasOf(const State& state) {
+  EST_ASSIGN_OR_RETURN(std::string input_state, state.input.SaveState());
+  return SaverExtras{.input_state = std::move(input_state),
+                     .meta_graph = config_.checkpoint_save_graph_def
+                                       ? meta_graph_.Of(state.model, config_)
+                                       : MetaGraphSource()};
+}
+
+void TrainCheckpoints::WarnOfNaN(const std::string& prefix,
+                                 const AsyncSaver::Variables& variables) {
+  const std::vector<std::string> spoilt = NamesWithNaN(variables);
+  LOG_IF(WARNING, !spoilt.empty() && !warned_of_nan_)
+      << prefix << ": NaN in " << spoilt.size()
+      << (spoilt.size() == 1 ? " variable, " : " variables, ") << JoinSome(spoilt, 6)
+      << ": is there one in the input?";
+  warned_of_nan_ |= !spoilt.empty();
+}
+
+absl::StatusOr<std::string> TrainCheckpoints::Save(const State& state) {
+  EST_ASSIGN_OR_RETURN(const SaverExtras extras, ExtrasOf(state));
+  return saver_.Save(*config_.model_dir, state.variables.global_step(), ValuesOf(state), extras,
+                     [this](const std::string& prefix, const AsyncSaver::Variables& variables) {
+                       WarnOfNaN(prefix, variables);
+                       return absl::OkStatus();
+                     });
+}
+
+absl::StatusOr<std::string> TrainCheckpoints::SaveInBackground(
+    const State& state, std::function<absl::Status(const std::string&)> committed) {
+  if (!config_.async_checkpoint) {
+    EST_ASSIGN_OR_RETURN(std::string prefix, Save(state));
+    EST_RETURN_IF_ERROR(committed(prefix));
+    return prefix;
+  }
+  EST_ASSIGN_OR_RETURN(const SaverExtras extras, ExtrasOf(state));
+  return saver_.SaveInBackground(
+      *config_.model_dir, state.variables.global_step(), ValuesOf(state), extras,
+      [this, committed = std::move(committed)](const std::string& prefix,
+                                               const AsyncSaver::Variables& variables) {
+        WarnOfNaN(prefix, variables);
+        return committed(prefix);
+      });
+}
+
+}  // namespace estimator

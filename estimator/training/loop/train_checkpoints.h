@@ -1,0 +1,58 @@
+// TrainCheckpoints saves the state of a training: variables, input position and graph.
+#ifndef ESTIMATOR_TRAINING_LOOP_TRAIN_CHECKPOINTS_H_
+#define ESTIMATOR_TRAINING_LOOP_TRAIN_CHECKPOINTS_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/checkpoint/async_saver.h"
+#include "estimator/training/input/open_input.h"
+#include "estimator/training/loop/run_config.h"
+#include "estimator/training/loop/train_meta_graph.h"
+#include "estimator/training/model/built_model.h"
+#include "estimator/training/model/model_state.h"
+
+namespace estimator {
+
+// The thread of the training loop calls the methods; any thread may call Wait.
+class TrainCheckpoints {
+ public:
+  // `config` is valid, has a model_dir, and outlives the object.
+  explicit TrainCheckpoints(const RunConfig& config);
+
+  // Tells that the model was built again.
+  void ResetGraph() { meta_graph_.Reset(); }
+
+  struct State {
+    const BuiltModel& model;
+    const ModelState& variables;
+    OpenInput& input;
+  };
+  // Writes a checkpoint, after the one in progress, and returns its prefix.
+  absl::StatusOr<std::string> Save(const State& state);
+  // Copies the state and returns the prefix while another thread writes the checkpoint
+  // (AsyncSaver::SaveInBackground). With async_checkpoint = false it is written before this returns.
+  //   committed: called by the thread that wrote the checkpoint, when it is whole.
+  absl::StatusOr<std::string> SaveInBackground(
+      const State& state, std::function<absl::Status(const std::string&)> committed);
+
+  // AsyncSaver's methods of these names.
+  absl::Status Poll() { return saver_.Poll(); }
+  absl::Status Finish() { return saver_.Finish(); }
+  void Wait() { saver_.Wait(); }
+
+ private:
+  absl::StatusOr<SaverExtras> ExtrasOf(const State& state);
+  void WarnOfNaN(const std::string& prefix, const AsyncSaver::Variables& variables);
+
+  const RunConfig& config_;
+  TrainMetaGraph meta_graph_;
+  bool warned_of_nan_ = false;  // used by the thread that writes
+  AsyncSaver saver_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_TRAINING_LOOP_TRAIN_CHECKPOINTS_H_
