@@ -59,29 +59,40 @@ absl::Status CheckFinite(absl::string_view function, absl::string_view argument,
       absl::StrCat(function, ": ", argument, " must be finite, got ", value));
 }
 
+void AddTo(float* __restrict sums, const float* __restrict values, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) sums[i] += values[i];
+}
+
 // The sums of the channels. TensorFlow adds the second half of the pixels to the first half until
 // one pixel is left, so this does, too.
 std::vector<float> ChannelSums(const float* image, int64_t num_pixels, int64_t channels) {
-  std::vector<float> sums(image, image + num_pixels * channels);
-  for (int64_t remaining = num_pixels; remaining > 1;) {
-    const int64_t right = remaining / 2, left = remaining - right;
-    const float* second = sums.data() + left * channels;
-    for (int64_t i = 0; i < right * channels; ++i) sums[static_cast<size_t>(i)] += second[i];
+  int64_t remaining = (num_pixels + 1) / 2;
+  std::vector<float> sums(image, image + remaining * channels);
+  AddTo(sums.data(), image + remaining * channels, (num_pixels - remaining) * channels);
+  while (remaining > 1) {
+    const int64_t left = (remaining + 1) / 2;
+    AddTo(sums.data(), sums.data() + left * channels, (remaining - left) * channels);
     remaining = left;
   }
   sums.resize(static_cast<size_t>(channels));
   return sums;
 }
 
-void AdjustContrastOfImage(float* image, int64_t num_pixels, int64_t channels, float factor) {
-  std::vector<float> means = ChannelSums(image, num_pixels, channels);
+void AdjustContrastOfRow(float* __restrict row, const float* __restrict means, int64_t n,
+                         float factor) {
+  for (int64_t i = 0; i < n; ++i) row[i] = means[i] + factor * (row[i] - means[i]);
+}
+
+void AdjustContrastOfImage(float* image, const ImageShape& shape, float factor) {
+  const int64_t num_pixels = shape.height * shape.width;
+  const std::vector<float> sums = ChannelSums(image, num_pixels, shape.channels);
   const float scale = 1.0f / static_cast<float>(num_pixels);
-  for (float& mean : means) mean *= scale;
-  for (int64_t p = 0; p < num_pixels; ++p) {
-    for (const float mean : means) {
-      *image = mean + factor * (*image - mean);
-      ++image;
-    }
+  std::vector<float> means;  // of every element of a row
+  for (int64_t x = 0; x < shape.width; ++x) {
+    for (const float sum : sums) means.push_back(sum * scale);
+  }
+  for (int64_t y = 0; y < shape.height; ++y) {
+    AdjustContrastOfRow(image + y * shape.row_size(), means.data(), shape.row_size(), factor);
   }
 }
 
@@ -116,8 +127,7 @@ absl::StatusOr<Array> AdjustContrast(const Array& images, float contrast_factor)
   return ChangeInFloat32(images, /*saturate=*/true, [&](float* x, int64_t n) {
     if (n == 0) return;
     for (int64_t b = 0; b < shape.batch; ++b) {
-      AdjustContrastOfImage(x + b * shape.image_size(), shape.height * shape.width, shape.channels,
-                            contrast_factor);
+      AdjustContrastOfImage(x + b * shape.image_size(), shape, contrast_factor);
     }
   });
 }

@@ -16,8 +16,8 @@
 namespace estimator::image {
 
 struct ConvertImageDtypeOptions {
-  // Clips to the range of the new dtype, also to that of i64, where TensorFlow 2.15 overflows.
-  // If false, values outside of the range wrap around or are unspecified, as in TensorFlow's Cast.
+  // Clips integers to the range of the new dtype, where they wrap around by default. Floats are
+  // always clipped. TensorFlow leaves them unspecified by default, and overflows for i64.
   bool saturate = false;
 };
 

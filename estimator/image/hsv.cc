@@ -61,9 +61,10 @@ absl::StatusOr<Array> MapFloatPixels(absl::string_view function, const Array& im
   Array result(images.dtype(), images.shape());
   const auto run = [&](auto tag) {
     using T = decltype(tag);
-    for (int64_t i = 0; i < images.num_elements(); i += 3) {
-      fn(images.data<T>() + i, result.data<T>() + i);
-    }
+    const T* in = images.data<T>();
+    T* out = result.data<T>();
+    const T* const end = in + images.num_elements();
+    for (; in != end; in += 3, out += 3) fn(in, out);
   };
   if (images.dtype() == DType::kFloat32) {
     run(float{});

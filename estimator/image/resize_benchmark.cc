@@ -1,8 +1,8 @@
 // Measures how many images per second each method resizes, in one thread:
 //   bazel run //estimator/image:resize_benchmark
 // Compare with TensorFlow's tf.image.resize under tf.config.threading.set_intra_op_parallelism_threads(1).
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 
 #include "estimator/image/color.h"
@@ -26,19 +26,18 @@ Array Photo() {
   return photo;
 }
 
-// Runs for about half a second.
+// Runs for half a second of CPU time, which other programs on the machine change little.
 void Measure(const char* name, const std::function<absl::StatusOr<Array>()>& run) {
-  using Clock = std::chrono::steady_clock;
   run().value();
-  const Clock::time_point begin = Clock::now();
-  std::chrono::duration<double> seconds{};
+  const std::clock_t begin = std::clock();
+  double seconds = 0;
   int64_t images = 0;
-  while (seconds.count() < 0.5) {
+  while (seconds < 0.5) {
     run().value();
     ++images;
-    seconds = Clock::now() - begin;
+    seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   }
-  std::printf("%-44s %10.0f images/s\n", name, static_cast<double>(images) / seconds.count());
+  std::printf("%-44s %10.0f images/s\n", name, static_cast<double>(images) / seconds);
 }
 
 }  // namespace

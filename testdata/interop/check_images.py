@@ -5,6 +5,7 @@
   - JPEG files that are cut off at every length give TensorFlow's pixels, or an error where TensorFlow gives one
   - PNG: every kind of file; the pixels are equal
   - encoded files decode in TensorFlow to what TensorFlow's own encoder gives
+  - sizes and colors: results differ by at most one grey level
 
 Usage: check_images.py IMAGE_TOOL [--sample_dir DIR]     (built from //tools/interop:image_tool)
 The script draws pictures. If there is --sample_dir, or SAMPLE_DIR=DIR in the environment, it also decodes all *.jpg,
@@ -49,7 +50,7 @@ class Jobs:
     def add(self, group, function, source, expected, tolerance, after=None, **options):
         """expected: an array, or None for an error. after: a function of the output's path that returns the array."""
         out = self.path(".out")
-        words = [f"{name}={float(value):.9g}" for name, value in options.items()]
+        words = [f"{name}={value if isinstance(value, str) else f'{float(value):.9g}'}" for name, value in options.items()]
         self.lines.append(" ".join([function, source, out, *words]))
         self.checks.append((group, self.lines[-1], out, expected, tolerance, after or np.load))
 
@@ -208,6 +209,45 @@ def check_encoders(jobs):
     jobs.run()
 
 
+RESIZE_OPTIONS = [
+    {"method": "bilinear"}, {"method": "bicubic"}, {"method": "area"}, {"method": "nearest"},
+    {"method": "bilinear", "antialias": True}, {"method": "lanczos3", "antialias": True},
+    {"method": "mitchellcubic", "antialias": False},
+]
+
+
+def add_ops(jobs, group, image):
+    """Resizes a picture of u8 down and up, and changes its colors."""
+    source = jobs.path(".npy")
+    np.save(source, image)
+    for size in ((224, 224), (331, 57)):
+        for options in RESIZE_OPTIONS:
+            jobs.add(f"{group}: resize", "Resize", source, tf.image.resize(image, size, **options).numpy(), 1,
+                     size=f"{size[0]},{size[1]}", **options)
+        for name, function in (("ResizeBilinear", raw.ResizeBilinear), ("ResizeBicubic", raw.ResizeBicubic)):
+            for align_corners in (False, True):
+                theirs = function(images=image[None], size=size, align_corners=align_corners)[0].numpy()
+                jobs.add(f"{group}: resize", name, source, theirs, 1, size=f"{size[0]},{size[1]}",
+                         align_corners=align_corners)
+    colors = [("AdjustBrightness", "delta", tf.image.adjust_brightness, 0.2),
+              ("AdjustContrast", "contrast_factor", tf.image.adjust_contrast, 1.4),
+              ("AdjustSaturation", "saturation_factor", tf.image.adjust_saturation, 0.7),
+              ("AdjustHue", "delta", tf.image.adjust_hue, -0.1)]
+    for name, argument, function, value in colors:
+        jobs.add(f"{group}: colors", name, source, function(image, value).numpy(), 1, **{argument: value})
+    jobs.add(f"{group}: colors", "RgbToGrayscale", source, tf.image.rgb_to_grayscale(image).numpy(), 1)
+
+
+def check_ops(jobs, sample_dir):
+    rng = np.random.default_rng(2)
+    add_ops(jobs, "drawn picture", rng.integers(0, 256, (190, 251, 3)).astype(np.uint8))
+    if sample_dir:
+        for path in sorted(glob.glob(f"{sample_dir}/*.[jJ]*[gG]"))[:20]:
+            with open(path, "rb") as f:
+                add_ops(jobs, "sample", tf.io.decode_jpeg(f.read(), channels=3).numpy())
+    jobs.run()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("image_tool")
@@ -220,6 +260,7 @@ def main():
         check_truncated_jpegs(jobs)
         check_pngs(jobs)
         check_encoders(jobs)
+        check_ops(jobs, arguments.sample_dir)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,18 @@
 //   decode_jpeg picture.jpg pixels.npy channels=3 ratio=2
 //   encode_png pixels.npy picture.png
 //
+// A function that begins with a capital is one of estimator/image/testing/op_functions.h, from .npy
+// to .npy:
+//
+//   Resize pixels.npy small.npy size=224,224 method=bicubic
+//
 // Exit code 1 if a job cannot be run.
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -24,14 +30,26 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/image/testing/image_functions.h"
+#include "estimator/image/testing/op_functions.h"
 
 namespace estimator {
 namespace {
+
+absl::Status RunOp(const std::vector<std::string>& words) {
+  image::testing::OpArguments arguments;
+  for (size_t i = 3; i < words.size(); ++i) {
+    arguments.insert(absl::StrSplit(words[i], absl::MaxSplits('=', 1)));
+  }
+  EST_ASSIGN_OR_RETURN(const Array image, LoadNpy(words[1]));
+  EST_ASSIGN_OR_RETURN(const Array result, image::testing::CallOp(words[0], {image}, arguments));
+  return SaveNpy(words[2], result);
+}
 
 absl::Status RunJob(absl::string_view line) {
   const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
   if (words.empty()) return absl::OkStatus();
   if (words.size() < 3) return absl::InvalidArgumentError("a job needs a function and two files");
+  if (absl::ascii_isupper(static_cast<unsigned char>(words[0][0]))) return RunOp(words);
   EST_ASSIGN_OR_RETURN(const image::testing::Numbers numbers,
                        image::testing::ParseNumbers(absl::MakeSpan(words).subspan(3)));
   const std::string& function = words[0];
