@@ -191,11 +191,11 @@ absl::Status VisitFeatureType(DType dtype, Fn&& fn) {
   }
 }
 
-// An array with an axis of the number of rows, if it has one, and then `axes`.
-Array MakeArray(DType dtype, std::optional<size_t> num_rows, const std::vector<int64_t>& axes) {
+// An array with an axis of the number of rows, if it is batched, and then `axes`.
+Array MakeArray(DType dtype, bool batched, size_t num_rows, const std::vector<int64_t>& axes) {
   std::vector<int64_t> dims;
-  dims.reserve(axes.size() + (num_rows ? 1 : 0));
-  if (num_rows) dims.push_back(static_cast<int64_t>(*num_rows));
+  dims.reserve(axes.size() + (batched ? 1 : 0));
+  if (batched) dims.push_back(static_cast<int64_t>(num_rows));
   dims.insert(dims.end(), axes.begin(), axes.end());
   return Array(dtype, Shape(std::move(dims)));
 }
@@ -266,8 +266,7 @@ absl::StatusOr<ArrayMap> ExampleParser::ParseBatch(absl::Span<const std::string>
 
 absl::StatusOr<ArrayMap> ExampleParser::Decode(absl::Span<const WireFeature> features,
                                                size_t num_rows, absl::string_view row_name) const {
-  const std::optional<size_t> axis =
-      row_name.empty() ? std::nullopt : std::optional<size_t>(num_rows);
+  const bool batched = !row_name.empty();
   ArrayMap out;
   size_t index = 0;
   for (const auto& [name, any_spec] : specs_) {
@@ -276,7 +275,7 @@ absl::StatusOr<ArrayMap> ExampleParser::Decode(absl::Span<const WireFeature> fea
     std::vector<int64_t> axes = spec.row->dims();
     Array array, lengths;
     if (spec.fixed == nullptr) {
-      lengths = MakeArray(DType::kInt32, axis, {});
+      lengths = MakeArray(DType::kInt32, batched, num_rows, {});
       int64_t longest = 0;
       for (size_t row = 0; row < num_rows; ++row) {
         const absl::StatusOr<int64_t> length = NumRows(name, spec, column[row]);
@@ -286,7 +285,7 @@ absl::StatusOr<ArrayMap> ExampleParser::Decode(absl::Span<const WireFeature> fea
       }
       axes.insert(axes.begin(), spec.max_length >= 0 ? spec.max_length : longest);
     }
-    array = MakeArray(spec.dtype, axis, axes);
+    array = MakeArray(spec.dtype, batched, num_rows, axes);
     const size_t stride = num_rows == 0 ? 0 : static_cast<size_t>(array.num_elements()) / num_rows;
     EST_RETURN_IF_ERROR(VisitFeatureType(spec.dtype, [&, &name = name](auto tag) -> absl::Status {
       using T = decltype(tag);
