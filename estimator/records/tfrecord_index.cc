@@ -1,17 +1,15 @@
 #include "estimator/records/tfrecord_index.h"
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/records/counts_in_names.h"
 #include "estimator/records/tfrecord.h"
 #include "glog/logging.h"
 
@@ -54,45 +52,13 @@ absl::StatusOr<TFRecordIndex> Scan(StringArg path) {
   }
 }
 
-// The count in a name such as "flowers00-230.tfrec"; nullopt if there is none. The number of shards
-// in "train-00000-of-01024.tfrec" is no count.
-std::optional<int64_t> CountInName(absl::string_view path) {
-  absl::string_view name = path.substr(path.find_last_of('/') + 1);
-  if (!absl::ConsumeSuffix(&name, ".tfrec")) return std::nullopt;
-  const size_t dash = name.find_last_of('-');
-  if (dash == absl::string_view::npos) return std::nullopt;
-  const absl::string_view digits = name.substr(dash + 1);
-  const bool all_digits =
-      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-  int64_t count = 0;
-  if (digits.empty() || !all_digits || !absl::SimpleAtoi(digits, &count)) return std::nullopt;
-  const absl::string_view before = name.substr(0, dash);
-  if (before.size() >= 3 && before.substr(before.size() - 3) == "-of") return std::nullopt;
-  return count;
-}
-
-// The counts in the names of the files. Nullopt if a name has none, or if the numbers are those of
-// the files: part-0, part-1, part-2.
-std::optional<int64_t> CountInNames(const std::vector<std::string>& files) {
-  std::vector<int64_t> counts;
-  for (const std::string& file : files) {
-    const std::optional<int64_t> count = CountInName(file);
-    if (!count) return std::nullopt;
-    counts.push_back(*count);
-  }
-  std::sort(counts.begin(), counts.end());
-  if (counts.empty() || counts[0] <= 1) {
-    bool numbered = true;
-    for (size_t i = 0; i < counts.size(); ++i) {
-      numbered = numbered && counts[i] == counts[0] + static_cast<int64_t>(i);
-    }
-    if (numbered) return std::nullopt;
-  }
+// The sum of the counts in the names. Nullopt if a name has none.
+std::optional<int64_t> SumOfCountsInNames(const std::vector<std::string>& files) {
   int64_t sum = 0;
-  for (const int64_t count : counts) {
-    if (__builtin_add_overflow(sum, count, &sum)) return std::nullopt;
+  for (const std::optional<int64_t>& count : CountsInNames(files)) {
+    if (!count || __builtin_add_overflow(sum, *count, &sum)) return std::nullopt;
   }
-  return sum;
+  return files.empty() ? std::nullopt : std::make_optional(sum);
 }
 
 absl::StatusOr<int64_t> CountCompressed(const std::string& file, Compression compression) {
@@ -205,7 +171,7 @@ absl::StatusOr<TFRecordIndex> LoadTFRecordIndex(StringArg path) {
 
 absl::StatusOr<int64_t> CountRecords(const std::vector<std::string>& files,
                                      Compression compression) {
-  if (const std::optional<int64_t> count = CountInNames(files)) return *count;
+  if (const std::optional<int64_t> count = SumOfCountsInNames(files)) return *count;
   int64_t total = 0;
   for (const std::string& file : files) {
     if (compression != Compression::kNone) {

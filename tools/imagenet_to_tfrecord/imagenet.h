@@ -18,7 +18,7 @@ namespace estimator {
 
 // Files beside the images. "" looks for the usual names in the folder of the data set.
 struct ImagenetOptions {
-  std::string directory;
+  std::string directory = "";
   // The synsets in the order of their labels, one in each line: "n01440764" or "n01440764 tench".
   // Usual names: imagenet_lsvrc_2015_synsets.txt, LOC_synset_mapping.txt, synset_words.txt. If there
   // is none: the folders of the training images, sorted. That is the official order.

@@ -8,7 +8,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "tools/tfrecord/counts_in_names.h"
+#include "estimator/records/counts_in_names.h"
 #include "tools/tfrecord/feature_text.h"
 
 namespace estimator {

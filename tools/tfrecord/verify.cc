@@ -8,7 +8,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/image/decode_image.h"
-#include "tools/tfrecord/counts_in_names.h"
+#include "estimator/records/counts_in_names.h"
 #include "tools/tfrecord/progress.h"
 
 namespace estimator {

@@ -346,8 +346,16 @@ absl::StatusOr<ConvertReport> Convert(const SampleSet& set, std::vector<Split> s
     writers.push_back(std::make_unique<SplitWriter>(set, split, options, progress, report));
     EST_RETURN_IF_ERROR(writers.back()->Open());
   }
+  int64_t num_shards = 0;
+  for (const Split& split : splits) num_shards += split.num_shards;
   for (const auto& writer : writers) {
-    EST_RETURN_IF_ERROR(writer->Write());
+    const absl::Status written = writer->Write();
+    if (absl::IsCancelled(written)) {
+      return absl::CancelledError(
+          absl::StrCat("interrupted; ", report.files.size(), " of ", num_shards,
+                       " files are finished, and the same command continues"));
+    }
+    EST_RETURN_IF_ERROR(written);
     EST_RETURN_IF_ERROR(writer->WriteUnusedFiles());
   }
   progress.Finish();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/escaping.h"
 #include "estimator/array/array.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/image/jpeg.h"
@@ -58,6 +59,32 @@ TEST(CheckImage, PngBecomesAnRgbJpegIfAskedAndJpegStays) {
   EST_ASSERT_OK_AND_ASSIGN(const EncodedImage kept, CheckImage(gray, rgb_jpeg));
   EXPECT_EQ(kept.bytes, gray);
   EXPECT_EQ(kept.channels, 1);
+}
+
+// A CMYK JPEG of 20 x 30 pixels in one color (flat_jpeg in testdata/images/pictures.py).
+constexpr char kCmykJpeg[] =
+    "ffd8ffee000e41646f626500640000000000ffdb004300080808080808080808080808080808080808080808"
+    "08080808080808080808080808080808080808080808080808080808080808080808080808080808080808ff"
+    "c00014080014001e04011100021100031100041100ffc4001b00000000080000000000000000000000000001"
+    "020304050607ffc40014100100000000000000000000000000000000ffda000e040100020003000400003f00"
+    "5399d364561e89b13822d0ecc49ed934d09be31c73c5c14a5c1e49d70c9a9239f21ae3b03b333c5199e3f32d"
+    "0ec8fa4c41c411c82501a336a7366d4fb89c7a6417ffd9";
+
+TEST(CheckImage, CmykBecomesAnRgbJpegIfAsked) {
+  const std::string cmyk = absl::HexStringToBytes(kCmykJpeg);
+  EST_ASSERT_OK_AND_ASSIGN(const EncodedImage kept, CheckImage(cmyk, {}));
+  EXPECT_EQ(kept.bytes, cmyk);
+  EXPECT_EQ(kept.colorspace, "CMYK");
+  EXPECT_EQ(kept.channels, 4);
+  EST_ASSERT_OK_AND_ASSIGN(const EncodedImage rgb, CheckImage(cmyk, {.rgb_jpeg = true}));
+  EXPECT_EQ(rgb.colorspace, "RGB");
+  EXPECT_EQ(rgb.channels, 3);
+  const Array want = image::DecodeJpeg(cmyk, {.channels = 3}).value();
+  const Array got = image::DecodeJpeg(rgb.bytes).value();
+  ASSERT_EQ(got.shape(), want.shape());
+  for (int64_t i = 0; i < want.num_elements(); ++i) {
+    ASSERT_NEAR(got.data<uint8_t>()[i], want.data<uint8_t>()[i], 2) << i;
+  }
 }
 
 TEST(CheckImage, DamageIsFoundByDecoding) {

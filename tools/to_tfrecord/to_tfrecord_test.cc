@@ -166,6 +166,22 @@ TEST_F(ToTfrecordTest, AKilledRunIsContinuedToTheSameBytes) {
   EXPECT_THAT(again.output, HasSubstr("12 of the files are from an earlier run"));
 }
 
+TEST_F(ToTfrecordTest, CtrlCSaysHowManyFilesAreFinished) {
+  for (int i = 0; i < 300; ++i) Add(absl::StrCat("cat/", i, ".png"), Picture(1, 200));
+  const std::string flags = "--num_shards=100 --batch_size=1 --num_threads=1";
+  // A signal before the program has installed its handler ends it at once.
+  ProgramRun run;
+  for (int milliseconds = 20; !absl::StrContains(run.output, "stopping as soon");
+       milliseconds += 20) {
+    EST_ASSERT_OK(RemoveDirectoryRecursively(out_));
+    run = Run(flags, absl::StrFormat("timeout -s INT %.3f ", milliseconds * 1e-3));
+    ASSERT_NE(run.exit_code, 0);
+  }
+  EXPECT_THAT(run.output, HasSubstr(" of 100 files are finished, and the same command continues"));
+  EXPECT_EQ(Run(flags).exit_code, 0);
+  EXPECT_THAT(Examples("train"), SizeIs(300));
+}
+
 TEST_F(ToTfrecordTest, AShardIsWrittenAgainIfItOrItsInputsChanged) {
   AddFolders(8);
   EXPECT_EQ(Run("--num_shards=4 --noshuffle").exit_code, 0);

@@ -1,4 +1,4 @@
-#include "tools/tfrecord/counts_in_names.h"
+#include "estimator/records/counts_in_names.h"
 
 #include <algorithm>
 #include <cstddef>

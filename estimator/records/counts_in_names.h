@@ -1,6 +1,6 @@
 // The numbers of records that file names state, as in "flowers00-230.tfrec".
-#ifndef TOOLS_TFRECORD_COUNTS_IN_NAMES_H_
-#define TOOLS_TFRECORD_COUNTS_IN_NAMES_H_
+#ifndef ESTIMATOR_RECORDS_COUNTS_IN_NAMES_H_
+#define ESTIMATOR_RECORDS_COUNTS_IN_NAMES_H_
 
 #include <cstdint>
 #include <optional>
@@ -16,4 +16,4 @@ std::vector<std::optional<int64_t>> CountsInNames(const std::vector<std::string>
 
 }  // namespace estimator
 
-#endif  // TOOLS_TFRECORD_COUNTS_IN_NAMES_H_
+#endif  // ESTIMATOR_RECORDS_COUNTS_IN_NAMES_H_
