@@ -23,7 +23,7 @@ struct ImageNetInputOptions {
   int64_t num_eval_images = 50000;
   // Keeps the records of training in memory after the first epoch.
   bool use_cache = false;
-  int num_parallel_calls = 0;  // the number of images decoded at the same time; 0: of cores
+  int num_parallel_calls = kAutotune;  // the number of images decoded at the same time
   // The features of an Example. The label of the first class is first_label.
   std::string image_key = "image/encoded";
   std::string label_key = "image/class/label";

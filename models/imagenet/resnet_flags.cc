@@ -53,7 +53,8 @@ DEFINE_int64(num_eval_images, 0, "images to evaluate, at most; 0: 50000, or 1000
 DEFINE_int64(num_label_classes, 0, "number of classes; 0: 1000, or the 10 of drawn pictures");
 DEFINE_bool(use_cache, false,
             "keep the records of training in memory after the first epoch: 140 GB for ImageNet");
-DEFINE_int32(num_parallel_calls, 0, "images decoded at the same time; 0: the number of cores");
+DEFINE_int32(num_parallel_calls, estimator::kAutotune,
+             "images decoded at the same time; -1: the number of cores");
 DEFINE_string(image_key, "image/encoded", "feature of an Example with the encoded image");
 DEFINE_string(label_key, "image/class/label", "feature of an Example with the label");
 DEFINE_int64(first_label, 1, "the label of the first class in the files");
@@ -183,7 +184,9 @@ absl::Status CheckResnetFlags() {
        sizes.num_label_classes > 0 && (!drawn || sizes.num_label_classes >= kNumDrawnClasses),
        drawn ? absl::StrCat("at least ", kNumDrawnClasses, ", the classes of drawn pictures")
              : "positive"},
-      {"num_parallel_calls", FLAGS_num_parallel_calls >= 0, "at least 0"},
+      {"num_parallel_calls",
+       FLAGS_num_parallel_calls >= 1 || FLAGS_num_parallel_calls == estimator::kAutotune,
+       "at least 1, or -1"},
       {"export_dir", CanBeFolder(FLAGS_export_dir), "a folder that can be written"},
       {"result_json", CanBeFile(FLAGS_result_json), "a file in a folder that can be written"}};
   requirements.push_back({"precision",

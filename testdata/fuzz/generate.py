@@ -196,6 +196,19 @@ def images():
         save("png", name, bytes([number % 3 << 3 | number % 5]) + pngs[name])
 
 
+def elements():
+    """Elements of Dataset::Cache(filename): the format is in estimator/data/pipeline/element_bytes.h."""
+    def array(name, dtype, sizes, values):
+        return bytes([len(name)]) + name + bytes([dtype, len(sizes), *sizes]) + values
+    int64 = array(b"", 9, [], b"\x08" + (7).to_bytes(8, "little"))
+    image = array(b"image", 4, [2, 2], b"\x04\x01\x02\x03\xff")
+    words = array(b"words", 7, [2], b"\x01a\x02bc")
+    none = array(b"none", 1, [0, 3], b"\x00")
+    save("element", "scalar", b"\x01" + int64 + b"\x00")
+    save("element", "labelled", b"\x03" + image + none + words + b"\x01" + int64)
+    save("element", "nothing", b"\x00\x00")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         checkpoints(directory)
@@ -205,6 +218,7 @@ def main():
     arrays()
     lines()
     images()
+    elements()
 
 
 if __name__ == "__main__":

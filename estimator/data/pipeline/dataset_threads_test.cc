@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/pipeline/dataset.h"
 
 namespace estimator {
@@ -80,6 +81,17 @@ TEST(DatasetThreads, ACacheOfRowsOfDifferentShapesIsFilledByAll) {
 TEST(DatasetThreads, ACacheOfAStreamIsFilledByTheFirstWholePass) {
   const auto all = [](const Element&) -> absl::StatusOr<bool> { return true; };
   ExpectEveryThreadSeesTheSame(Rows().Filter(all).Cache().Batch(8));
+}
+
+TEST(DatasetThreads, AFileCacheIsWrittenByOneAndReadByAll) {
+  const TempDir dir;
+  const Dataset cached = Rows().Cache(dir.File("rows")).Batch(8);
+  ExpectEveryThreadSeesTheSame(cached);
+  ExpectEveryThreadSeesTheSame(cached);
+}
+
+TEST(DatasetThreads, JoinedDatasetsShareTheCheckOfTheirElements) {
+  ExpectEveryThreadSeesTheSame(Dataset::Concatenate({Rows(), Rows()}).Batch(4).Unbatch());
 }
 
 TEST(DatasetThreads, LargeBatchesShareTheMemoryOfThoseThatWereDropped) {

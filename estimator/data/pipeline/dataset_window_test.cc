@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The values of each element: "[0 1 2]"; an error ends the list.
+// The values of each element: "[0, 1, 2]"; an error ends the list.
 std::vector<std::string> Texts(const Dataset& dataset, int limit = 100) {
   std::vector<std::string> texts;
   const auto iterator = dataset.MakeIterator();
@@ -47,7 +47,7 @@ TEST(Unbatch, ReversesBatch) {
   for (const Dataset& range : {Dataset::Range(0, 5), Stream(5)}) {
     EXPECT_THAT(Texts(range.Batch(2).Unbatch()), ElementsAre("0", "1", "2", "3", "4"));
     EXPECT_THAT(Texts(range.Batch(2).Unbatch().Skip(3)), ElementsAre("3", "4"));
-    EXPECT_THAT(Texts(range.Batch(2).Batch(2).Unbatch()), ElementsAre("[0 1]", "[2 3]", "[4]"))
+    EXPECT_THAT(Texts(range.Batch(2).Batch(2).Unbatch()), ElementsAre("[0, 1]", "[2, 3]", "[4]"))
         << "the last batch of batches has one batch";
   }
 }
@@ -72,9 +72,9 @@ TEST(Unbatch, KnowsItsCardinalityIfTheBatchSizeIsFixed) {
 
 TEST(Rebatch, BatchesTheRowsAgain) {
   EXPECT_THAT(Texts(Dataset::Range(0, 7).Batch(4).Rebatch(3)),
-              ElementsAre("[0 1 2]", "[3 4 5]", "[6]"));
+              ElementsAre("[0, 1, 2]", "[3, 4, 5]", "[6]"));
   EXPECT_THAT(Texts(Dataset::Range(0, 7).Batch(4).Rebatch(3, {.drop_remainder = true})),
-              ElementsAre("[0 1 2]", "[3 4 5]"));
+              ElementsAre("[0, 1, 2]", "[3, 4, 5]"));
 }
 
 // dataset.window(size, shift, stride, drop_remainder).flat_map(lambda w: w.batch(size)).
@@ -85,18 +85,18 @@ std::vector<std::string> Windows(int64_t n, int64_t size, WindowOptions options 
 
 // The lists are those of TF 2.15.1.
 TEST(Window, HasTensorFlowsWindows) {
-  EXPECT_THAT(Windows(7, 3), ElementsAre("[0 1 2]", "[3 4 5]", "[6]"));
-  EXPECT_THAT(Windows(7, 3, {.drop_remainder = true}), ElementsAre("[0 1 2]", "[3 4 5]"));
+  EXPECT_THAT(Windows(7, 3), ElementsAre("[0, 1, 2]", "[3, 4, 5]", "[6]"));
+  EXPECT_THAT(Windows(7, 3, {.drop_remainder = true}), ElementsAre("[0, 1, 2]", "[3, 4, 5]"));
   EXPECT_THAT(Windows(5, 3, {.shift = 1}),
-              ElementsAre("[0 1 2]", "[1 2 3]", "[2 3 4]", "[3 4]", "[4]"));
+              ElementsAre("[0, 1, 2]", "[1, 2, 3]", "[2, 3, 4]", "[3, 4]", "[4]"));
   EXPECT_THAT(Windows(5, 3, {.shift = 1, .drop_remainder = true}),
-              ElementsAre("[0 1 2]", "[1 2 3]", "[2 3 4]"));
+              ElementsAre("[0, 1, 2]", "[1, 2, 3]", "[2, 3, 4]"));
   EXPECT_THAT(Windows(7, 3, {.shift = 1, .stride = 2, .drop_remainder = true}),
-              ElementsAre("[0 2 4]", "[1 3 5]", "[2 4 6]"));
-  EXPECT_THAT(Windows(6, 3, {.shift = 2, .stride = 2}), ElementsAre("[0 2 4]", "[2 4]", "[4]"));
-  EXPECT_THAT(Windows(10, 2, {.shift = 4}), ElementsAre("[0 1]", "[4 5]", "[8 9]"));
-  EXPECT_THAT(Windows(8, 2, {.shift = 5, .stride = 2}), ElementsAre("[0 2]", "[5 7]"));
-  EXPECT_THAT(Windows(2, 5), ElementsAre("[0 1]"));
+              ElementsAre("[0, 2, 4]", "[1, 3, 5]", "[2, 4, 6]"));
+  EXPECT_THAT(Windows(6, 3, {.shift = 2, .stride = 2}), ElementsAre("[0, 2, 4]", "[2, 4]", "[4]"));
+  EXPECT_THAT(Windows(10, 2, {.shift = 4}), ElementsAre("[0, 1]", "[4, 5]", "[8, 9]"));
+  EXPECT_THAT(Windows(8, 2, {.shift = 5, .stride = 2}), ElementsAre("[0, 2]", "[5, 7]"));
+  EXPECT_THAT(Windows(2, 5), ElementsAre("[0, 1]"));
   EXPECT_THAT(Windows(2, 5, {.drop_remainder = true}), IsEmpty());
   EXPECT_THAT(Windows(0, 2), IsEmpty());
 }
@@ -141,12 +141,12 @@ TEST(Enumerate, AddsTheNumberOfEachElement) {
   const Dataset letters = Dataset::FromTensorSlices(
       {.features = {{"letter", Array::Strings({"a", "b", "c"})}}, .labels = {}});
   for (const Dataset& dataset : {letters, letters.Filter(All)}) {
-    EXPECT_THAT(Texts(dataset.Enumerate()), ElementsAre("0 b'a'", "1 b'b'", "2 b'c'"));
+    EXPECT_THAT(Texts(dataset.Enumerate()), ElementsAre("0 'a'", "1 'b'", "2 'c'"));
     EXPECT_THAT(Texts(dataset.Skip(1).Enumerate(5, "n").Repeat(2)),
-                ElementsAre("b'b' 5", "b'c' 6", "b'b' 5", "b'c' 6"));
+                ElementsAre("'b' 5", "'c' 6", "'b' 5", "'c' 6"));
   }
   EXPECT_THAT(Texts(letters.Enumerate(-1).Batch(2)),
-              ElementsAre("[-1  0] [b'a' b'b']", "[1] [b'c']"));
+              ElementsAre("[-1, 0] ['a', 'b']", "[1] ['c']"));
   EXPECT_EQ(letters.Repeat().Enumerate().Cardinality(), Dataset::kInfinite);
   EXPECT_EQ(letters.Enumerate().Cardinality(), 3);
   EXPECT_EQ(letters.Enumerate(5).Describe(), "Slices > Enumerate(5)");

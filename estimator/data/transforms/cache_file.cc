@@ -143,17 +143,19 @@ absl::Status CacheFileReader::ReadIndex(absl::string_view description) {
   const int64_t header_end = kRecordOverhead + static_cast<int64_t>(header.size());
   const int64_t tail_begin = file_size - kRecordOverhead - static_cast<int64_t>(kTailBytes);
   if (tail_begin < header_end) return Damaged(path, "the cache is cut short");
-  EST_ASSIGN_OR_RETURN(const std::string tail, ReadRecord(-1, tail_begin));
-  if (tail.size() != kTailBytes ||
-      absl::string_view(tail).substr(0, kTailMagic.size()) != kTailMagic) {
-    return Damaged(path, "the cache has no tail");
+  const absl::StatusOr<std::string> tail = ReadRecord(0, tail_begin);
+  if (!tail.ok() && !absl::IsDataLoss(tail.status())) return tail.status();
+  if (!tail.ok() || tail->size() != kTailBytes ||
+      absl::string_view(*tail).substr(0, kTailMagic.size()) != kTailMagic) {
+    return Damaged(path, "the cache has no tail: it is cut short or damaged");
   }
-  const uint64_t count = LoadU64(tail.data() + kTailMagic.size());
-  const auto index_begin = static_cast<int64_t>(LoadU64(tail.data() + kTailMagic.size() + 8));
+  const uint64_t count = LoadU64(tail->data() + kTailMagic.size());
+  const auto index_begin = static_cast<int64_t>(LoadU64(tail->data() + kTailMagic.size() + 8));
   if (index_begin < header_end || index_begin > tail_begin) {
     return Damaged(path, absl::StrCat("its tail has a wrong offset, ", index_begin));
   }
-  EST_ASSIGN_OR_RETURN(const std::string index, ReadRecord(-1, index_begin));
+  EST_ASSIGN_OR_RETURN(const std::string index,
+                       ReadRecord(static_cast<int64_t>(count) + 1, index_begin));
   StateReader sizes(index);
   int64_t offset = header_end;
   // Each size takes at least one byte, so a damaged count cannot loop for long.
@@ -164,7 +166,8 @@ absl::Status CacheFileReader::ReadIndex(absl::string_view description) {
     if (size > index_begin - offset) return Damaged(path, "its index has a wrong size");
     offset += kRecordOverhead + size;
   }
-  if (offset != index_begin || sizes.remaining() > 0) {
+  const int64_t index_end = index_begin + kRecordOverhead + static_cast<int64_t>(index.size());
+  if (offset != index_begin || sizes.remaining() > 0 || index_end != tail_begin) {
     return Damaged(path, "its index does not match its records");
   }
   return absl::OkStatus();

@@ -151,9 +151,9 @@ TEST(Interleave, AnIteratorMayEndWhileItReads) {
 }
 
 TEST(Interleave, BadOptionsAreErrors) {
-  EXPECT_THAT(Numbers({.num_parallel_calls = -1}).MakeIterator(),
-              ErrorIs("Interleave: num_parallel_calls is -1; it must not be negative (0 uses the "
-                      "number of cores)"));
+  EXPECT_THAT(Numbers({.num_parallel_calls = 0}).MakeIterator(),
+              ErrorIs("Interleave: num_parallel_calls is 0; it must be at least 1, or kAutotune for "
+                      "the number of cores"));
   EXPECT_THAT(Numbers({.cycle_length = 0}).MakeIterator(), ErrorHas("cycle_length is 0"));
 }
 
