@@ -21,6 +21,7 @@ checks=(
   "check_warm_start.py //tools/interop:warm_start_tool"
   "check_references.py //tools/replay:replay_reference"
   "check_train_and_evaluate.py //tools/interop:train_and_evaluate_tool"
+  "check_images.py //tools/interop:image_tool"
   "check_export.py //tools/interop:export_tool //tools/saved_model:saved_model"
 )
 
