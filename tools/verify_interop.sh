@@ -23,6 +23,7 @@ checks=(
   "check_references.py //tools/replay:replay_reference"
   "check_train_and_evaluate.py //tools/interop:train_and_evaluate_tool"
   "check_tfrecord_tools.py //tools/tfrecord:tfrecord //tools/to_tfrecord:to_tfrecord //tools/imagenet_to_tfrecord:imagenet_to_tfrecord"
+  "check_images.py //tools/interop:image_tool"
   "check_export.py //tools/interop:export_tool //tools/saved_model:saved_model"
 )
 
