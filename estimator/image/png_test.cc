@@ -56,7 +56,8 @@ TEST(Png, EveryTruncationIsAnErrorWithTheByte) {
   for (size_t size = 0; size < bytes.size(); ++size) {
     const absl::StatusOr<Array> image = DecodePng(absl::string_view(bytes).substr(0, size));
     ASSERT_FALSE(image.ok()) << size;
-    if (size >= 8) EXPECT_THAT(image.status().ToString(), HasSubstr("near byte"));
+    const std::string expected = size >= 8 ? "near byte" : "the contents are";
+    EXPECT_THAT(image.status().ToString(), HasSubstr(expected));
   }
 }
 
