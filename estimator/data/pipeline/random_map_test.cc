@@ -51,7 +51,7 @@ TEST(RandomMap, EveryElementHasNumbersOfItsOwn) {
 
 TEST(RandomMap, DrawsTheSameForAnyNumberOfThreadsAndAnyKindOfInput) {
   const std::vector<int64_t> expected = Values(Indexed().Map(Draw));
-  for (const int num_parallel_calls : {0, 1, 2, 7}) {
+  for (const int num_parallel_calls : {1, 2, 7, kAutotune}) {
     const MapOptions options = {.num_parallel_calls = num_parallel_calls};
     EXPECT_EQ(Values(Indexed().Map(Draw, options)), expected) << num_parallel_calls;
     EXPECT_EQ(Values(Stream().Map(Draw, options)), expected) << num_parallel_calls;
