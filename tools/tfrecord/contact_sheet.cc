@@ -177,7 +177,7 @@ absl::StatusOr<Array> DrawContactSheet(const std::vector<std::string>& files,
     Paste(small, x + (options.side - small.shape()[1]) / 2, y + options.side - small.shape()[0],
           sheet);
     DrawText(LabelText(example, options), x, y + options.side + 2, options.side, kLabelGray, sheet);
-    DrawText(absl::StrCat(Basename(path), ":", index), x, y + options.side + 5 + kGlyphHeight,
+    DrawText(absl::StrCat("#", index, " ", Basename(path)), x, y + options.side + 5 + kGlyphHeight,
              options.side, kPlaceGray, sheet);
   }
   return sheet;

@@ -29,7 +29,7 @@ struct ContactSheetOptions {
 };
 
 // Draws randomly chosen records, in the order of the files. Returns u8 [height, width, 3]. Below
-// each image are its label with its text, and its file and record number.
+// each image are its label with its text, and its record number and file.
 // Errors: INVALID_ARGUMENT for an option out of range or no records; those of reading and decoding,
 // which name the file, record, offset and key.
 absl::StatusOr<Array> DrawContactSheet(const std::vector<std::string>& files,

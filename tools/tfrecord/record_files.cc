@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
@@ -12,6 +13,15 @@
 #include "estimator/base/strings.h"
 
 namespace estimator {
+namespace {
+
+// Whether a file in a directory of TFRecord files is something else by its name.
+bool IsCompanion(absl::string_view name) {
+  return name[0] == '.' || absl::EndsWith(name, ".txt") || absl::EndsWith(name, ".csv") ||
+         absl::EndsWith(name, ".json");
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<std::string>> FindRecordFiles(
     const std::vector<std::string>& arguments) {
@@ -22,7 +32,7 @@ absl::StatusOr<std::vector<std::string>> FindRecordFiles(
       EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(argument));
       for (const std::string& name : names) {
         const std::string path = JoinPath(argument, name);
-        if (name[0] != '.' && !IsDirectory(path)) files.push_back(path);
+        if (!IsCompanion(name) && !IsDirectory(path)) files.push_back(path);
       }
     } else if (FileExists(argument)) {
       files.push_back(argument);
