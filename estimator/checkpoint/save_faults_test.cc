@@ -14,6 +14,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/memory.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/async_saver.h"
@@ -172,7 +173,10 @@ void CheckInput(const std::string& prefix, int64_t step, bool may_be_damaged) {
   EST_EXPECT_OK(CheckMetaGraphBytes(*graph, *input->meta_graph));
 }
 
-class SaveFaultsTest : public ::testing::TestWithParam<std::tuple<SaveMode, bool>> {};
+class SaveFaultsTest : public ::testing::TestWithParam<std::tuple<SaveMode, bool>> {
+ protected:
+  static void SetUpTestSuite() { testing::PutTempDirsIntoMemory(); }  // thousands of saves
+};
 
 TEST_P(SaveFaultsTest, NoFaultLosesAnOlderCheckpointOrGivesWrongValues) {
   using Outcome = FaultKind::Outcome;

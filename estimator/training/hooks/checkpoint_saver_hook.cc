@@ -65,14 +65,20 @@ absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, int64_t step, b
   } else {
     EST_RETURN_IF_ERROR(session.SaveCheckpointInBackground(committed).status());
   }
-  const AddSeconds evaluation(session.times().evaluation);
   bool stop = false;
-  for (const auto& listener : options_.listeners) {
-    EST_ASSIGN_OR_RETURN(const bool wants_stop, listener->AfterSave(session, step));
-    if (wants_stop)
-      LOG(INFO) << "A CheckpointSaverListener requested that training be stopped at step " << step;
-    stop |= wants_stop;
+  const double saving_before = session.times().checkpoint;
+  {
+    const AddSeconds evaluation(session.times().evaluation);
+    for (const auto& listener : options_.listeners) {
+      EST_ASSIGN_OR_RETURN(const bool wants_stop, listener->AfterSave(session, step));
+      if (wants_stop)
+        LOG(INFO) << "A CheckpointSaverListener requested that training be stopped at step "
+                  << step;
+      stop |= wants_stop;
+    }
   }
+  // A listener may have waited for the checkpoint.
+  session.times().evaluation -= session.times().checkpoint - saving_before;
   return stop;
 }
 

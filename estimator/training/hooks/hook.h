@@ -62,7 +62,7 @@ class Session {
     if (!status.ok()) return status;
     return prefix;
   }
-  // Waits for the checkpoint that SaveCheckpointInBackground started, and frees its copy of the variables.
+  // Waits for the checkpoint of SaveCheckpointInBackground, and frees its copy of the variables.
   // Errors: those of writing it.
   virtual absl::Status FinishCheckpoint() { return absl::OkStatus(); }
   // The global step that the variables were restored from; -1 after a fresh start.
