@@ -30,10 +30,12 @@ TEST(FaultInjectionTest, TheHookSeesOperationAndPathUntilItsScopeEnds) {
   EST_EXPECT_OK(AskFaultInjector(FileOperation::kSync, "/a/b").status);
 }
 
-TEST(FaultInjectionTest, CrashAfterTearsOneWriteAndThenFailsEverythingButReads) {
+TEST(FaultInjectionTest, CrashAfterTearsOneWriteAndThenFailsEveryChange) {
   ScopedFaultInjector faults(CrashAfter(1));
   EST_EXPECT_OK(AskFaultInjector(FileOperation::kOpen, "f").status);
   EST_EXPECT_OK(AskFaultInjector(FileOperation::kRead, "f").status);
+  EST_EXPECT_OK(AskFaultInjector(FileOperation::kList, "f").status);
+  EST_EXPECT_OK(AskFaultInjector(FileOperation::kClose, "f").status);
   const Fault torn = AskFaultInjector(FileOperation::kWrite, "f");
   EXPECT_EQ(torn.status, absl::UnavailableError("injected crash before write of f"));
   EXPECT_TRUE(torn.truncate_after_bytes.has_value());

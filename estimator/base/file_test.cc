@@ -172,6 +172,33 @@ TEST(WritableFileTest, ATornWriteCanPretendSuccess) {
   EXPECT_EQ(*FileSize(dir.File("a")), 3);
 }
 
+TEST(WritableFileTest, AShortWriteIsFollowedByTheRest) {
+  const TempDir dir;
+  int num_writes = 0;
+  ScopedFaultInjector faults([&](FileOperation operation, absl::string_view) -> Fault {
+    if (operation == FileOperation::kWrite) ++num_writes;
+    return {.bytes_per_call = 3};
+  });
+  auto file = *WritableFile::Open(dir.File("a"));
+  EST_ASSERT_OK(file->Append("abcdefgh"));
+  EST_EXPECT_OK(file->Close());
+  EXPECT_EQ(*ReadFile(dir.File("a")), "abcdefgh");
+  EXPECT_EQ(num_writes, 1);
+}
+
+TEST(WritableFileTest, AnErrorOfClosingIsReturnedAndTheFileIsClosed) {
+  const TempDir dir;
+  ScopedFaultInjector faults([](FileOperation operation, absl::string_view) -> Fault {
+    if (operation != FileOperation::kClose) return {};
+    return {.status = absl::DataLossError("lost")};
+  });
+  auto file = *WritableFile::Open(dir.File("a"));
+  EXPECT_EQ(file->Close(), absl::DataLossError("lost"));
+  EXPECT_THAT(file->Close(), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(WriteFileAtomically(dir.File("b"), "x"), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(*ListDirectory(dir.path()), std::vector<std::string>{"a"});
+}
+
 TEST(RandomAccessFileTest, ReadsAtAnOffsetAndStopsAtTheEnd) {
   const TempDir dir;
   EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), "0123456789"));
