@@ -35,7 +35,7 @@ DEFINE_int64(num_cores, 8, "the same as --num_shards");
 DEFINE_double(
     base_learning_rate, 0,
     "learning rate after the warm-up for a batch of 256; it grows with the batch; 0: 0.1, "
-    "or 0.2 with drawn pictures");
+    "or 0.3 with drawn pictures");
 DEFINE_double(momentum, 0.9, "momentum of the optimizer");
 DEFINE_double(weight_decay, 1e-4, "weight decay of all variables but those of batch normalization");
 DEFINE_double(label_smoothing, 0, "label smoothing of the loss, in [0, 1)");
@@ -48,7 +48,7 @@ DEFINE_string(compute_dtype, "float32",
 DEFINE_int64(image_size, 224, "height and width of the images that the network gets");
 DEFINE_int64(num_train_images, 0,
              "training images: an epoch of the learning rate, and how many pictures are drawn; 0: "
-             "1281167, or 4000 drawn pictures");
+             "1281167, or 16000 drawn pictures");
 DEFINE_int64(num_eval_images, 0, "images to evaluate, at most; 0: 50000, or 1000 drawn pictures");
 DEFINE_int64(num_label_classes, 0, "number of classes; 0: 1000, or the 10 of drawn pictures");
 DEFINE_bool(use_cache, false,
@@ -77,10 +77,10 @@ constexpr RunSizes kDrawn = {.train_batch_size = 64,
                              .eval_batch_size = 200,
                              .train_steps = 500,
                              .steps_per_eval = 1'000'000'000,
-                             .num_train_images = 4000,
+                             .num_train_images = 16000,
                              .num_eval_images = 1000,
                              .num_label_classes = kNumDrawnClasses,
-                             .base_learning_rate = 0.2};
+                             .base_learning_rate = 0.3};
 
 bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
 
