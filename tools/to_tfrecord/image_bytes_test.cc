@@ -61,7 +61,7 @@ TEST(CheckImage, PngBecomesAnRgbJpegIfAskedAndJpegStays) {
   EXPECT_EQ(kept.channels, 1);
 }
 
-// A CMYK JPEG of 20 x 30 pixels in one color (flat_jpeg in testdata/images/pictures.py).
+// A CMYK JPEG of 20 x 30 pixels in blocks of one color (flat_jpeg in testdata/images/pictures.py).
 constexpr char kCmykJpeg[] =
     "ffd8ffee000e41646f626500640000000000ffdb004300080808080808080808080808080808080808080808"
     "08080808080808080808080808080808080808080808080808080808080808080808080808080808080808ff"
