@@ -115,7 +115,9 @@ def random_sequence(rng, context, sequences):
             sizes = [row] * 30 + [1, 0] if row else [0, 1, 2, 3]
             steps = [random_feature(rng, spec.dtype, sizes) for _ in range(rng.randrange(5))]
             lists[spec.name] = tf.train.FeatureList(feature=steps)
-    features = {spec.name: random_feature(rng, spec.dtype, sizes_of(spec)) for spec in context if rng.random() < 0.9}
+    # No feature without a list: with it, TensorFlow refuses a context that has a default for it.
+    features = {spec.name: feature(spec.dtype, random_values(rng, rng.choice(sizes_of(spec)))) for spec in context
+                if rng.random() < 0.9}
     return tf.train.SequenceExample(context=tf.train.Features(feature=features),
                                     feature_lists=tf.train.FeatureLists(feature_list=lists)).SerializeToString()
 

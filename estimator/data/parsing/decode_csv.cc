@@ -23,6 +23,10 @@ bool ParseNumber(absl::string_view text, Int* value) {
 template <typename Float>
 bool ParseFloat(absl::string_view text, Float* value) {
   const absl::string_view stripped = absl::StripAsciiWhitespace(text);
+  if (stripped.empty()) {  // spaces are 0 in TensorFlow
+    *value = 0;
+    return true;
+  }
   absl::string_view digits = stripped;
   const bool negative = absl::ConsumePrefix(&digits, "-");
   if (!negative) absl::ConsumePrefix(&digits, "+");

@@ -53,6 +53,7 @@ TEST(DecodeCsv, NumbersAreThoseOfTensorFlow) {
   EXPECT_EQ(of("99999999999", DType::kInt64), 99999999999);
   for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
     EXPECT_EQ(of(" +5 ", dtype), 5);
+    EXPECT_EQ(of("  ", dtype), 0);
     EXPECT_EQ(of("0x10", dtype), 16);
     EXPECT_EQ(of("-0x10", dtype), -16);
     EXPECT_EQ(of("1e3", dtype), 1000);

@@ -68,7 +68,7 @@ bool SkipField(absl::string_view* bytes, uint64_t tag) {
     case kVarint:
       return TakeVarint(bytes, &varint);
     case kDelimited:
-      return TakeBytes(bytes, &skipped);
+      return TakeMessage(bytes, &skipped);
     case kFixed32:
     case kFixed64: {
       const size_t size = (tag & 7) == kFixed32 ? 4 : 8;
