@@ -53,7 +53,7 @@ class ResnetModelTest : public ::testing::Test {
     params.learning_rate = {.base_learning_rate = 3,
                             .train_batch_size = 8,
                             .num_train_images = kImages,
-                            .train_steps = 200};
+                            .train_steps = 60};
     return params;
   }
   Classifier MakeClassifier(const ResnetParams& params, const std::string& folder,
@@ -120,7 +120,7 @@ TEST_F(ResnetModelTest, AResumedRunEqualsAnUndisturbedOne) {
     num_slots += absl::EndsWith(name, "/Momentum");
     EXPECT_EQ(Bytes(*whole.GetVariableValue(name)), Bytes(*parts.GetVariableValue(name))) << name;
   }
-  EXPECT_EQ(num_slots, 21 + 20 * 2 + 1);  // kernels, gammas and betas, the bias
+  EXPECT_EQ(num_slots, 21 + 21 * 2 + 2);  // kernels, gammas and betas, the dense layer
 }
 
 TEST_F(ResnetModelTest, LarsHasItsSlotsAndNoWeightDecayInTheLoss) {
