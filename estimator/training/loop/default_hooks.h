@@ -21,7 +21,7 @@ struct TrainHookOptions {
   Hooks user_hooks;
   SavingListeners saving_listeners;
   bool write_graph = false;  // whether to write graph.pbtxt and the graph event, if config says so
-  InputSizes sizes;          // for periods in epochs and examples
+  InputSizes sizes = {};     // for periods in epochs and examples
   int64_t target_step = 0;   // for the time left in progress lines; INT64_MAX: the input's end
 };
 
