@@ -45,6 +45,8 @@ absl::Status CheckVariables(const Graph& graph, const Reference& reference) {
                               reference.initial().names().end());
   const std::vector<std::string> final_names = reference.Names("final/");
   there.insert(final_names.begin(), final_names.end());
+  // A large variable may have norms only (generate's max_values).
+  for (const std::string& name : reference.Names("norm/")) there.insert(name);
   std::vector<std::string> only_here, only_there;
   for (const auto& [name, variable] : here) {
     // A trainable variable must be in the initial checkpoint: our initializers draw other numbers
