@@ -107,6 +107,9 @@ def batches():
             "labels": rng.integers(0, CLASSES, (2, BATCH)).astype(np.int32)}
 
 
+# The tolerances are wider than those of other cases: the batch normalizations of the last blocks have 12 values for each
+# channel, and divide rounding errors by small standard deviations.
 def generate_case(case_file, depth, version, name, **options):
     generate(case_file, make_model_fn(depth, version), f"{name}, width {WIDTH}", num_steps=STEPS, max_values=MAX_VALUES,
-             max_forward_elements=1600, forward_ops={"AvgPool", "BiasAdd", "FusedBatchNormV3"}, **options)
+             max_forward_elements=1600, forward_ops={"AvgPool", "BiasAdd", "FusedBatchNormV3"},
+             rtol=1e-4, variable_rtol=1e-3, **options)

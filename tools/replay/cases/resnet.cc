@@ -1,5 +1,5 @@
 // The model_fn of models/imagenet with an eighth of the width. The same networks and the same
-// training step are in testdata/reference/{resnet,resnet18,resnet50_v1,resnet50_v1_5}.
+// training step are in testdata/reference/{resnet,resnet18}.
 #include "models/imagenet/resnet.h"
 
 #include "models/imagenet/resnet_model.h"
@@ -24,9 +24,7 @@ Model Resnet(int depth, imagenet::ResnetVersion version, bool whole = false) {
 }
 
 Cases ResnetCasesOf(bool whole) {
-  return {{"resnet18", Resnet(18, imagenet::ResnetVersion::kV1_5, whole)},
-          {"resnet50_v1", Resnet(50, imagenet::ResnetVersion::kV1, whole)},
-          {"resnet50_v1_5", Resnet(50, imagenet::ResnetVersion::kV1_5, whole)}};
+  return {{"resnet18", Resnet(18, imagenet::ResnetVersion::kV1_5, whole)}};
 }
 
 }  // namespace
