@@ -106,10 +106,12 @@ TEST_F(ForeignModelDirTest, ARunDoesNotContinueOnDataOfAnotherName) {
   EXPECT_THAT(other.Train(on("drawn digits"), MaxSteps(8)),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr(path), HasSubstr("on MNIST, now on drawn digits"),
-                             HasSubstr("To continue on the new data on purpose, delete " + path))));
+                             HasSubstr("on purpose, set on_input_change to restart"))));
   EST_EXPECT_OK(other.Train(on("MNIST"), MaxSteps(6))) << "nothing was changed";
-  EST_ASSERT_OK(RemoveFile(InputStatePath(JoinPath(dir, "model.ckpt-6"))));
-  EST_EXPECT_OK(other.Train(on("drawn digits"), MaxSteps(8))) << "the cure of the message";
+  auto options = TinyOptions(dir);
+  options.config.on_input_change = RunConfig::OnInputChange::kRestart;
+  Estimator<TinyParams> restarts(options);
+  EST_EXPECT_OK(restarts.Train(on("drawn digits"), MaxSteps(8))) << "the cure of the message";
 }
 
 }  // namespace
