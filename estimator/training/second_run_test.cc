@@ -73,7 +73,9 @@ TEST_F(SecondRunTest, ARunThatFailedHoldsNothing) {
 }
 
 TEST_F(SecondRunTest, EvaluationPredictionAndATrainingThatIsDoneWorkBesideATraining) {
-  Estimator<TinyParams> first = NewEstimator(), second = NewEstimator();
+  auto options = TinyOptions(dir_.path());
+  options.config.async_checkpoint = false;  // the checkpoint of step 5 is written before step 7
+  Estimator<TinyParams> first(options), second = NewEstimator();
   const auto evaluate = std::make_shared<AtStep>(7, [&] {
     EXPECT_EQ(second.Evaluate(Once)->global_step(), 5);
     EST_EXPECT_OK(second.Predict(Once).All());

@@ -14,19 +14,12 @@ class PipelineTimes::Measured final : public NodeIterator {
       : times_(std::move(times)), total_(total), iterator_(std::move(iterator)) {}
 
   absl::StatusOr<std::optional<Element>> Next() override {
-    if (calls_to_skip_ > 0) {
-      --calls_to_skip_;
-      return iterator_->Next();
-    }
     const auto start = std::chrono::steady_clock::now();
     absl::StatusOr<std::optional<Element>> element = iterator_->Next();
     const int64_t ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
                            std::chrono::steady_clock::now() - start)
                            .count();
-    // This call counts for itself and for the calls that were not measured before it.
-    total_.fetch_add(ns * weight_, std::memory_order_relaxed);
-    weight_ = ns < kShortCallNs ? kSampling : 1;
-    calls_to_skip_ = weight_ - 1;
+    total_.fetch_add(ns, std::memory_order_relaxed);
     return element;
   }
   absl::StatusOr<int64_t> Skip(int64_t count) override { return iterator_->Skip(count); }
@@ -35,14 +28,9 @@ class PipelineTimes::Measured final : public NodeIterator {
   std::string Where() const override { return iterator_->Where(); }
 
  private:
-  static constexpr int64_t kSampling = 16;
-  static constexpr int64_t kShortCallNs = 5000;  // reading the clock twice takes about 1 % of it
-
   const std::shared_ptr<PipelineTimes> times_;  // keeps total_ alive
   Nanoseconds& total_;
   const std::unique_ptr<NodeIterator> iterator_;
-  int64_t weight_ = 1;
-  int64_t calls_to_skip_ = 0;
 };
 
 std::unique_ptr<NodeIterator> PipelineTimes::Measure(const DatasetNode& node,
