@@ -20,8 +20,19 @@ constexpr float kPi = 3.14159265f;
 constexpr int64_t kMinSide = 72, kMaxSide = 128;
 constexpr float kSquareSide = 0.886f;  // half of it, in radii: a square as large as the disc
 
-enum class Texture { kPlain, kStripes, kChecks, kDots, kRings };
-constexpr int kNumTextures = 5;
+// In the order of the classes.
+enum class Texture {
+  kPlain,
+  kStripes,
+  kChecks,
+  kDots,
+  kRings,
+  kGrid,
+  kZigzag,
+  kSpokes,
+  kTriangles,
+  kDashes
+};
 
 using Color = std::array<float, 3>;
 
@@ -60,6 +71,20 @@ bool IsSecondColor(Texture texture, float u, float v, float frequency, float pha
       return s * s + t * t < 0.8f;
     case Texture::kRings:
       return std::sin(frequency * std::sqrt(u * u + v * v) + phase) > 0;
+    case Texture::kGrid:
+      return std::min(std::abs(s), std::abs(t)) < 0.35f;
+    case Texture::kZigzag:
+      return std::sin(frequency * u + 2 * std::asin(t)) > 0;
+    case Texture::kSpokes:
+      return std::sin(9 * std::atan2(v, u) + phase) > 0;
+    case Texture::kTriangles: {
+      constexpr float kHalf = 0.5f, kHeight = 0.8660254f;  // of a triangle with sides of 1
+      const float p = std::sin(frequency * (kHeight * v - kHalf * u) + phase);
+      const float q = std::sin(frequency * (kHeight * v + kHalf * u) - phase);
+      return s * p * q > 0;
+    }
+    case Texture::kDashes:
+      return s > 0.2f && std::sin(frequency * v / 2 + phase) > -0.4f;
   }
   return false;
 }
@@ -68,8 +93,8 @@ bool IsSecondColor(Texture texture, float u, float v, float frequency, float pha
 
 absl::string_view DrawnClassName(int64_t label) {
   static constexpr const char* kNames[kNumDrawnClasses] = {
-      "plain disc",       "plain square", "striped disc",  "striped square", "checkered disc",
-      "checkered square", "dotted disc",  "dotted square", "ringed disc",    "ringed square"};
+      "plain", "striped", "checkered", "dotted",    "ringed",
+      "grid",  "zigzag",  "spokes",    "triangles", "dashes"};
   CHECK(label >= 0 && label < kNumDrawnClasses) << label;
   return kNames[label];
 }
@@ -78,17 +103,17 @@ DrawnPicture DrawPicture(uint64_t seed, uint64_t index) {
   RandomStream random(seed, index);
   DrawnPicture picture;
   picture.label = static_cast<int64_t>(index % kNumDrawnClasses);
-  const bool is_square = picture.label % 2 == 1;
-  const auto texture = static_cast<Texture>(picture.label / 2 % kNumTextures);
+  const auto texture = static_cast<Texture>(picture.label);
+  const bool is_square = random.Bernoulli();
 
   const int64_t height = random.UniformInt(kMinSide, kMaxSide + 1);
   const int64_t width = random.UniformInt(kMinSide, kMaxSide + 1);
   const auto side = static_cast<float>(std::min(height, width));
-  const float radius = side * random.Uniform(0.22f, 0.32f);
-  const float center_y = static_cast<float>(height) / 2 + side * random.Uniform(-0.06f, 0.06f);
-  const float center_x = static_cast<float>(width) / 2 + side * random.Uniform(-0.06f, 0.06f);
+  const float radius = side * random.Uniform(0.38f, 0.5f);
+  const float center_y = static_cast<float>(height) / 2 + side * random.Uniform(-0.04f, 0.04f);
+  const float center_x = static_cast<float>(width) / 2 + side * random.Uniform(-0.04f, 0.04f);
   const float angle = random.Uniform(0, 2 * kPi);
-  const float frequency = random.Uniform(8, 13);
+  const float frequency = random.Uniform(12, 20);
   const float phase = random.Uniform(0, 2 * kPi);
   const Color background[] = {RandomColor(random), RandomColor(random)};
   const Color first = RandomColorAwayFrom({background[0], background[1]}, random);

@@ -2,10 +2,10 @@
 //
 // A picture shows one figure on a background of two colors:
 //   1. The figure is a disc or a square, of random place, size and rotation.
-//   2. Its texture is plain, or stripes, checks, dots or rings, in two random colors and with a
-//      random period.
+//   2. Its texture is one of ten, such as stripes, in two random colors and with a random period.
 //   3. Noise is added, and the picture is encoded as JPEG.
-// A class is a figure with a texture, so there are ten. Colors say nothing about the class.
+// The class is the texture. The figure and the colors say nothing about it: a random window may not
+// show the outline of the figure.
 #ifndef MODELS_IMAGENET_DRAWN_PICTURES_H_
 #define MODELS_IMAGENET_DRAWN_PICTURES_H_
 
@@ -21,7 +21,7 @@ namespace estimator::imagenet {
 
 inline constexpr int64_t kNumDrawnClasses = 10;
 
-// "plain disc", "plain square", "striped disc", ...
+// "plain", "striped", "checkered", ...
 // REQUIRES: label in [0, kNumDrawnClasses).
 absl::string_view DrawnClassName(int64_t label);
 

@@ -75,7 +75,7 @@ constexpr RunSizes kImageNet = {.train_batch_size = 1024,
                                 .base_learning_rate = 0.1};
 constexpr RunSizes kDrawn = {.train_batch_size = 64,
                              .eval_batch_size = 200,
-                             .train_steps = 500,
+                             .train_steps = 440,
                              .steps_per_eval = 1'000'000'000,
                              .num_train_images = 16000,
                              .num_eval_images = 1000,
