@@ -9,7 +9,6 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
-#include "estimator/checkpoint/load.h"
 #include "estimator/nn/cross_shard.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/runtime/initialize_variables.h"
@@ -218,86 +217,6 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
             : absl::StrCat("; saved in ", state_.checkpoint(), ". The next start with model_dir ",
                            model_dir_, " continues from there")));
   }
-  return absl::OkStatus();
-}
-
-namespace {
-
-absl::Status VerifyCheckpoint(const std::string& prefix) {
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
-  return reader->VerifyContents();
-}
-
-}  // namespace
-
-absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
-                                                     const TrainLength& length,
-                                                     const absl::Status& may_train) {
-  EST_ASSIGN_OR_RETURN(const CheckpointChoice newest, start_checkpoint_.Choose());
-  absl::StatusOr<Start> start;
-  EST_RETURN_IF_ERROR(start_checkpoint_
-                          .Start(newest,
-                                 [&](CheckpointAttempt& attempt) {
-                                   start = PrepareFrom(attempt, input_fn, length, may_train);
-                                   return start.status();
-                                 })
-                          .status());
-  return start;
-}
-
-absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
-                                                    const InputFn& input_fn,
-                                                    const TrainLength& length,
-                                                    const absl::Status& may_train) {
-  Start start{.checkpoint = attempt.prefix(), .memory = state_.RelativeTo(attempt.prefix())};
-  if (start.memory == MemoryState::kAhead) {
-    start.step = state_.global_step();
-  } else if (!start.checkpoint.empty()) {
-    const absl::StatusOr<int64_t> step = LoadGlobalStep(start.checkpoint);
-    EST_RETURN_IF_ERROR(attempt.Reading(step.status()));
-    start.step = *step;
-  }
-  if (length.max_steps().has_value() && start.step >= *length.max_steps()) {
-    start.action = Start::Action::kSkip;
-    // Nothing reads the checkpoint here, but the export or evaluation that follows will.
-    if (start.memory == MemoryState::kOther && start.checkpoint != known_to_be_of_model_) {
-      EST_RETURN_IF_ERROR(attempt.Reading(VerifyCheckpoint(start.checkpoint)));
-      EST_RETURN_IF_ERROR(CheckIsOfModel(attempt, input_fn));
-    }
-    return start;
-  }
-  EST_RETURN_IF_ERROR(may_train);
-  EST_ASSIGN_OR_RETURN(
-      const StepInput* const first,
-      input_.First(input_fn, {.checkpoint = start.checkpoint, .memory = start.memory}));
-  if (first == nullptr) {
-    start.action = Start::Action::kInputEmpty;
-    return start;
-  }
-  start.examples_per_step = first->num_examples;
-  sizes_ = SizesOf(*first);
-  EST_RETURN_IF_ERROR(EnsureModel(*first));
-  EST_RETURN_IF_ERROR(EnsureVariables(start, attempt));
-  return start;
-}
-
-// A model_dir of another model may be past max_steps as well. To find out, the model is built for
-// the first step of the input.
-absl::Status Trainer::CheckIsOfModel(CheckpointAttempt& attempt, const InputFn& input_fn) {
-  const absl::StatusOr<const StepInput*> first = input_.First(input_fn, {});
-  if (!first.ok() || *first == nullptr) {
-    input_.Close();
-    LOG(WARNING) << "it is not known whether " << attempt.prefix()
-                 << " is of this model, because the training input "
-                 << (first.ok() ? "is empty" : absl::StrCat("fails: ", first.status().message()));
-    return absl::OkStatus();
-  }
-  const absl::Status built = EnsureModel(**first);
-  input_.Close();
-  EST_RETURN_IF_ERROR(built);
-  EST_RETURN_IF_ERROR(attempt.Reading(
-      ModelState::CheckIsOfModel(*model_->graph, attempt.prefix(), model_->scaffold)));
-  known_to_be_of_model_ = attempt.prefix();
   return absl::OkStatus();
 }
 
