@@ -106,8 +106,11 @@ absl::Status Run() {
     LOG(INFO) << "No --data_dir: drawing " << sizes.num_train_images << " training and "
               << sizes.num_eval_images << " test pictures; these are not ImageNet's images";
   }
+  tpu::RunConfig config = RunConfigFromFlags();
+  // The number of records in the files is not known without reading them.
+  if (!config.examples_per_epoch.has_value()) config.examples_per_epoch = sizes.num_train_images;
   Classifier classifier({.model_fn = ResnetModelFn,
-                         .config = RunConfigFromFlags(),
+                         .config = std::move(config),
                          .params = ResnetParamsFromFlags(),
                          .use_tpu = FLAGS_use_tpu,
                          .train_batch_size = sizes.train_batch_size,

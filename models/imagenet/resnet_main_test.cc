@@ -80,10 +80,13 @@ TEST_F(ResnetMainTest, ReadsTFRecordFiles) {
       EST_ASSERT_OK((*writer)->Write(*DrawnExample(3, begin + static_cast<uint64_t>(i))));
     EST_ASSERT_OK((*writer)->Close());
   }
-  const ProgramRun run = Program(
-      absl::StrCat("--data_dir=", work_.path(), " --num_label_classes=10 --steps_per_eval=4"));
+  const ProgramRun run = Program(absl::StrCat("--data_dir=", work_.path(),
+                                              " --num_label_classes=10 --steps_per_eval=4 ",
+                                              "--save_checkpoints_every='0.5 epochs'"));
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  ExpectParts(run.output, {"evaluated 13 examples at step 4"});
+  ExpectParts(run.output, {"evaluated 13 examples at step 4",
+                           // Of --num_train_images, since the files do not know it.
+                           "1 epochs of 32 examples; a checkpoint every 2 steps"});
   EXPECT_FALSE(absl::StrContains(run.output, "drawing")) << run.output;
   const ProgramRun wrong = Program(
       absl::StrCat("--data_dir=", work_.path(), " --num_label_classes=4 --model_dir=", Dir("w")));

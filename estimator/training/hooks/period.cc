@@ -89,8 +89,8 @@ absl::StatusOr<int64_t> Period::ToSteps(const InputSizes& sizes) const {
       return absl::FailedPreconditionError(absl::StrCat(
           ToString(),
           ": the number of examples in an epoch is not known without reading the input; "
-          "set RunConfig.examples_per_epoch (CountRecords counts the records of TFRecord "
-          "files), or give it in steps"));
+          "set RunConfig.examples_per_epoch, which many programs have as --examples_per_epoch "
+          "(CountRecords counts the records of TFRecord files), or give it in steps"));
     }
     const double examples =
         unit_ == Unit::kEpochs ? value_ * static_cast<double>(sizes.examples_per_epoch) : value_;
