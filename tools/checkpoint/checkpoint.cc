@@ -1,8 +1,6 @@
 // Lists, compares, converts and verifies checkpoints of TensorFlow and of this framework. `--help`
 // shows the commands. Every command streams: memory does not grow with the size of a variable.
-#include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,10 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
-#include "estimator/base/interrupt.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
@@ -28,6 +24,7 @@
 #include "tools/checkpoint/diff.h"
 #include "tools/checkpoint/inspect.h"
 #include "tools/checkpoint/rewrite.h"
+#include "tools/commands/commands.h"
 
 DEFINE_string(include, "", "only variables in whose name this regular expression is found");
 DEFINE_string(exclude, "", "no variables in whose name this regular expression is found");
@@ -72,14 +69,12 @@ Exit codes:
   1  diff found a difference, or verify found damage
   2  an error, or diff found damage)";
 
-using Arguments = std::vector<std::string>;
 using Reader = std::unique_ptr<BundleReader>;
 
 NameFilter Filter() { return {.include = FLAGS_include, .exclude = FLAGS_exclude}; }
 
 // The exit code of a difference or damage that the command was asked to find.
 constexpr int kFound = 1;
-constexpr int kError = 2;
 
 absl::StatusOr<int> Print(const absl::StatusOr<std::string>& text) {
   EST_RETURN_IF_ERROR(text.status());
@@ -140,7 +135,7 @@ absl::StatusOr<int> RunDiff(const Arguments& arguments) {
                                                       .filter = Filter()}));
   for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
   std::fputs(report.text.c_str(), stdout);
-  if (!report.damage.empty()) return kError;
+  if (!report.damage.empty()) return kCommandErrorExitCode;
   return report.equal ? 0 : kFound;
 }
 
@@ -196,99 +191,50 @@ absl::StatusOr<int> RunExtract(const Arguments& arguments) {
   return Print(Extract(*reader, {arguments.begin() + 2, arguments.end()}, Filter(), arguments[1]));
 }
 
-struct Command {
-  std::string name;
-  std::string arguments;  // for messages
-  std::string cure;       // advice after wrong arguments
-  size_t min_arguments;
-  size_t max_arguments;
-  std::vector<std::string> flags;
-  std::function<absl::StatusOr<int>(const Arguments& arguments)> run;
-};
-
 const std::vector<Command>& Commands() {
-  constexpr size_t kMany = 100000;
   static const auto* const commands = new std::vector<Command>{
       {"list",
        "CHECKPOINT",
-       "--include=EXPRESSION selects variables; `show CHECKPOINT NAME ...` shows their values",
        1,
        1,
        {"include", "exclude"},
-       RunList},
-      {"show", "CHECKPOINT NAME ...", "`list CHECKPOINT` shows the names", 2, kMany, {}, RunShow},
-      {"diff", "A B", "", 2, 2, {"rtol", "atol", "ignore_dtype", "include", "exclude"}, RunDiff},
-      {"verify", "CHECKPOINT", "", 1, 1, {}, RunVerify},
-      {"rename", "CHECKPOINT OUTPUT --map=OLD=NEW", "", 2, 2, {"map", "force"}, RunRename},
+       RunList,
+       "--include=EXPRESSION selects variables; `show CHECKPOINT NAME ...` shows their values"},
+      {"show",
+       "CHECKPOINT NAME ...",
+       2,
+       kManyArguments,
+       {},
+       RunShow,
+       "`list CHECKPOINT` shows the names"},
+      {"diff", "A B", 2, 2, {"rtol", "atol", "ignore_dtype", "include", "exclude"}, RunDiff},
+      {"verify", "CHECKPOINT", 1, 1, {}, RunVerify},
+      {"rename", "CHECKPOINT OUTPUT --map=OLD=NEW", 2, 2, {"map", "force"}, RunRename},
       {"cast",
        "CHECKPOINT OUTPUT --to=DTYPE",
-       "",
        2,
        2,
        {"to", "from", "include", "exclude", "force"},
        RunCast},
-      {"average", "A B ... OUTPUT", "the last one is the output", 3, kMany, {"force"}, RunAverage},
+      {"average",
+       "A B ... OUTPUT",
+       3,
+       kManyArguments,
+       {"force"},
+       RunAverage,
+       "the last one is the output"},
       {"extract",
        "CHECKPOINT OUTPUT NAME ...",
-       "`list CHECKPOINT` shows the names",
        2,
-       kMany,
+       kManyArguments,
        {"include", "exclude", "force"},
-       RunExtract},
+       RunExtract,
+       "`list CHECKPOINT` shows the names"},
   };
   return *commands;
 }
 
-// Checks that the command uses every flag that is given. An unused flag is a mistake of the user.
-absl::Status CheckFlags(const Command& command) {
-  std::vector<std::string> unused;
-  for (const char* const name :
-       {"include", "exclude", "rtol", "atol", "ignore_dtype", "map", "to", "from", "force"}) {
-    bool used = gflags::GetCommandLineFlagInfoOrDie(name).is_default;
-    for (const std::string& flag : command.flags) used |= flag == name;
-    if (!used) unused.push_back(absl::StrCat("--", name));
-  }
-  if (unused.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(command.name, " does not take ", absl::StrJoin(unused, ", ")));
-}
-
-absl::StatusOr<int> Dispatch(const Arguments& arguments) {
-  if (arguments.empty()) {
-    return absl::InvalidArgumentError("a command is missing; `help` shows them");
-  }
-  std::vector<std::string> names;
-  for (const Command& command : Commands()) {
-    names.push_back(command.name);
-    if (command.name != arguments[0]) continue;
-    EST_RETURN_IF_ERROR(CheckFlags(command));
-    const Arguments rest(arguments.begin() + 1, arguments.end());
-    if (std::find(rest.begin(), rest.end(), "") != rest.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("an argument of `checkpoint ", command.name,
-                       "` is empty: check that the shell variables are set"));
-    }
-    if (rest.size() >= command.min_arguments && rest.size() <= command.max_arguments) {
-      return command.run(rest);
-    }
-    return absl::InvalidArgumentError(absl::StrCat(
-        "expected `checkpoint ", command.name, " ", command.arguments, "`, got `checkpoint ",
-        absl::StrJoin(arguments, " "), "`", command.cure.empty() ? "" : "; ", command.cure));
-  }
-  const auto nearest = NearestName(arguments[0], names);
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no command ", arguments[0], "; ",
-                   nearest ? absl::StrCat("did you mean ", *nearest, "?")
-                           : absl::StrCat("the commands are ", absl::StrJoin(names, ", "))));
-}
-
-int Run(const Arguments& arguments) {
-  const absl::StatusOr<int> code = Dispatch(arguments);
-  if (code.ok()) return *code;
-  if (absl::IsCancelled(code.status())) return kInterruptedExitCode;
-  std::fprintf(stderr, "error: %s\n", code.status().ToString().c_str());
-  return kError;
-}
+int Run(const Arguments& arguments) { return RunCommand("checkpoint", Commands(), arguments); }
 
 }  // namespace
 }  // namespace estimator

@@ -1,9 +1,6 @@
 // Inspects and rewrites TFRecord files of TensorFlow and of this framework. `--help` shows the
 // commands.
-#include <algorithm>
 #include <cstdio>
-#include <functional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +9,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
@@ -22,6 +18,7 @@
 #include "estimator/image/png.h"
 #include "estimator/records/tfrecord_index.h"
 #include "gflags/gflags.h"
+#include "tools/commands/commands.h"
 #include "tools/tfrecord/contact_sheet.h"
 #include "tools/tfrecord/inspect.h"
 #include "tools/tfrecord/label_statistics.h"
@@ -77,10 +74,7 @@ Exit codes:
   1  verify found damage, or count found a name with another count
   2  an error)";
 
-using Arguments = std::vector<std::string>;
-
 constexpr int kFound = 1;
-constexpr int kError = 2;
 
 absl::StatusOr<int> Print(const absl::StatusOr<std::string>& text) {
   EST_RETURN_IF_ERROR(text.status());
@@ -219,93 +213,32 @@ absl::StatusOr<int> RunIndex(const Arguments& arguments) {
   return Print(FormatTable(rows));
 }
 
-struct Command {
-  std::string name;
-  std::string arguments;  // for messages
-  size_t min_arguments;
-  size_t max_arguments;
-  std::vector<std::string> flags;  // besides --compression
-  std::function<absl::StatusOr<int>(const Arguments& arguments)> run;
-};
-
 const std::vector<Command>& Commands() {
-  constexpr size_t kMany = 1'000'000;
   static const auto* const commands = new std::vector<Command>{
-      {"list", "FILES", 1, kMany, {}, RunList},
-      {"count", "FILES", 1, kMany, {}, RunCount},
+      {"list", "FILES", 1, kManyArguments, {}, RunList},
+      {"count", "FILES", 1, kManyArguments, {}, RunCount},
       {"show", "FILE", 1, 1, {"records", "max_values"}, RunShow},
-      {"verify", "FILES", 1, kMany, {"examples", "images", "image_key"}, RunVerify},
-      {"stats", "FILES", 1, kMany, {"label_key", "text_key", "max_rows"}, RunStats},
+      {"verify", "FILES", 1, kManyArguments, {"examples", "images", "image_key"}, RunVerify},
+      {"stats", "FILES", 1, kManyArguments, {"label_key", "text_key", "max_rows"}, RunStats},
       {"sample",
        "FILES OUT.png",
        2,
-       kMany,
+       kManyArguments,
        {"num", "columns", "side", "seed", "image_key", "label_key", "text_key", "force"},
        RunSample},
       {"split",
        "FILES PREFIX",
        2,
-       kMany,
+       kManyArguments,
        {"num_shards", "shard_mb", "counts_in_names", "suffix", "output_compression", "force"},
        RunSplit},
-      {"index", "FILES", 1, kMany, {}, RunIndex},
-      {"merge", "FILES OUT", 2, kMany, {"output_compression", "force"}, RunMerge},
+      {"index", "FILES", 1, kManyArguments, {}, RunIndex},
+      {"merge", "FILES OUT", 2, kManyArguments, {"output_compression", "force"}, RunMerge},
   };
   return *commands;
 }
 
-// Checks that the command uses every flag that is given. An unused flag is a mistake of the user.
-absl::Status CheckFlags(const Command& command) {
-  std::set<std::string> all;
-  for (const Command& other : Commands()) all.insert(other.flags.begin(), other.flags.end());
-  for (const std::string& flag : command.flags) all.erase(flag);
-  std::vector<std::string> unused;
-  for (const std::string& flag : all) {
-    if (!gflags::GetCommandLineFlagInfoOrDie(flag.c_str()).is_default) {
-      unused.push_back(absl::StrCat("--", flag));
-    }
-  }
-  if (unused.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(command.name, " does not take ", absl::StrJoin(unused, ", ")));
-}
-
-absl::StatusOr<int> Dispatch(const Arguments& arguments) {
-  if (arguments.empty()) {
-    return absl::InvalidArgumentError("a command is missing; `help` shows them");
-  }
-  std::vector<std::string> names;
-  for (const Command& command : Commands()) {
-    names.push_back(command.name);
-    if (command.name != arguments[0]) continue;
-    EST_RETURN_IF_ERROR(CheckFlags(command));
-    const Arguments rest(arguments.begin() + 1, arguments.end());
-    if (std::find(rest.begin(), rest.end(), "") != rest.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("an argument of `tfrecord ", command.name,
-                       "` is empty: check that the shell variables are set"));
-    }
-    if (rest.size() >= command.min_arguments && rest.size() <= command.max_arguments) {
-      return command.run(rest);
-    }
-    return absl::InvalidArgumentError(absl::StrCat("expected `tfrecord ", command.name, " ",
-                                                   command.arguments, "`, got `tfrecord ",
-                                                   absl::StrJoin(arguments, " "), "`"));
-  }
-  const auto nearest = NearestName(arguments[0], names);
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no command ", arguments[0], "; ",
-                   nearest ? absl::StrCat("did you mean ", *nearest, "?")
-                           : absl::StrCat("the commands are ", absl::StrJoin(names, ", "))));
-}
-
-int Run(const Arguments& arguments) {
-  const absl::StatusOr<int> code = Dispatch(arguments);
-  if (code.ok()) return *code;
-  if (absl::IsCancelled(code.status())) return kInterruptedExitCode;
-  std::fprintf(stderr, "error: %s\n", code.status().ToString().c_str());
-  return kError;
-}
+int Run(const Arguments& arguments) { return RunCommand("tfrecord", Commands(), arguments); }
 
 }  // namespace
 }  // namespace estimator
