@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/kernels/widened.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -80,11 +81,23 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, Ker
     return absl::UnimplementedError(
         absl::StrCat(spec.name, ": no kernel of op ", spec.op, " is linked in"));
   }
-  for (int tier = static_cast<int>(fastest); tier >= 0; --tier) {
-    const KernelFactory& factory = (*factories)[static_cast<size_t>(tier)];
-    if (!factory) continue;
-    if (std::unique_ptr<Kernel> kernel = factory(spec)) return kernel;
+  const auto find = [&](const KernelSpec& of, int from, int to) -> std::unique_ptr<Kernel> {
+    for (int tier = from; tier >= to; --tier) {
+      const KernelFactory& factory = (*factories)[static_cast<size_t>(tier)];
+      if (!factory) continue;
+      if (std::unique_ptr<Kernel> kernel = factory(of)) return kernel;
+    }
+    return nullptr;
+  };
+  constexpr int kReference = static_cast<int>(KernelTier::kReference);
+  const int first = static_cast<int>(fastest);
+  if (auto kernel = find(spec, first, kReference + 1)) return kernel;
+  // A fast kernel in float32 is better than plain loops in bfloat16.
+  if (const std::optional<KernelSpec> wide = WidenedSpec(spec)) {
+    if (auto kernel = find(*wide, first, kReference + 1))
+      return MakeWidened(spec, std::move(kernel));
   }
+  if (auto kernel = find(spec, kReference, kReference)) return kernel;
   return absl::UnimplementedError(absl::StrCat(
       spec.name, ": no kernel of ", spec.op, " takes these types and shapes: ", SpecString(spec)));
 }

@@ -2,6 +2,7 @@
 // swapped strides, without a copy.
 //   _FusedMatMul: a, b, bias; fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}
 //   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow
+// The product of bf16 operands may be f32 (passes/fuse.h, FuseCast).
 #include <memory>
 
 #include "estimator/kernels/onednn/primitive_chain.h"
@@ -50,7 +51,10 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
   FusedOps fused;
   if (!ParseFusedOps(spec.attrs, &fused)) return nullptr;
   if (spec.inputs.size() != (fused.bias ? 3u : 2u)) return nullptr;
-  if (!SupportedType(a.dtype) || b.dtype != a.dtype || c.dtype != a.dtype) return nullptr;
+  // oneDNN sums in f32, and can write a bf16 product in f32.
+  const bool widens = a.dtype == DType::kBfloat16 && c.dtype == DType::kFloat32;
+  if (!SupportedType(a.dtype) || b.dtype != a.dtype) return nullptr;
+  if (c.dtype != a.dtype && !widens) return nullptr;
   const int rank = c.shape.rank();
   if (rank < 2 || rank > 6 || a.shape.rank() < 2 || b.shape.rank() < 2) return nullptr;
   if (a.shape.num_elements() == 0 || b.shape.num_elements() == 0) return nullptr;

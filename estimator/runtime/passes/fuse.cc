@@ -17,6 +17,7 @@ void Fuse(Module& module, KernelTier fastest) {
   FuseBias(module, fastest);
   FusePool(module, fastest);
   FuseBatchNorm(module, fastest);
+  FuseCast(module, fastest);
   FuseElementwise(module, fastest);
 }
 

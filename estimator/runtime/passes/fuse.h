@@ -31,13 +31,20 @@ void FuseBias(Module& module, KernelTier fastest);
 // So x > 0 is the same as y > 0, and x need not be kept for the backward pass.
 void FusePool(Module& module, KernelTier fastest);
 
+// A product or a sum in bf16 that is only cast to f32 -> the same op with bf16 inputs and an f32
+// output. So a gradient of weights is not rounded to bf16 on its way to an f32 variable.
+//   ops: MatMul, _FusedMatMul, BatchMatMulV2, Conv2DBackpropFilter, BiasAddGrad, Sum, Mean
+// Only kernels of the fast tiers take such an op.
+void FuseCast(Module& module, KernelTier fastest);
+
 // FusedBatchNormV3 (+ AddV2) + Relu -> _FusedBatchNormEx. If the program has the gradient too:
 // ReluGrad + FusedBatchNormGradV3   -> _FusedBatchNormGradEx
 // See kernels/fused/batch_norm.cc. The sum is not written to memory; without a side input, the
 // gradient before the activation is not either.
 void FuseBatchNorm(Module& module, KernelTier fastest);
 
-// Chains of element-wise f32 ops of one shape -> _FusedElementwise.
+// Chains of element-wise f32 and bf16 ops of one shape, and casts between the two ->
+// _FusedElementwise.
 //   ops: the names of the ops in order
 //   args: three operand indices for each op, -1 for those that it does not have. Operand
 //     k < num_inputs is input k, operand num_inputs + j is the result of op j.
