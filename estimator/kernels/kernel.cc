@@ -83,7 +83,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, Ker
   for (int tier = static_cast<int>(fastest); tier >= 0; --tier) {
     const KernelFactory& factory = (*factories)[static_cast<size_t>(tier)];
     if (!factory) continue;
-    if (std::unique_ptr<Kernel> kernel = factory(spec)) return kernel;
+    if (std::unique_ptr<Kernel> kernel = factory(spec)) {
+      kernel->set_tier(static_cast<KernelTier>(tier));
+      return kernel;
+    }
   }
   return absl::UnimplementedError(absl::StrCat(
       spec.name, ": no kernel of ", spec.op, " takes these types and shapes: ", SpecString(spec)));

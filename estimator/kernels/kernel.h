@@ -62,21 +62,28 @@ struct KernelArgs {
   }
 };
 
+enum class KernelTier { kReference = 0, kFused = 1, kOneDnn = 2 };
+
 // A kernel is built once and run once a step, by one thread at a time. It may use the process's
 // OpenMP threads.
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Must not allocate. Errors: only for the values of the operands (a label out of range); the
-  // message names the element and the value.
+  // Runs in every step, so it should not allocate. Errors: only for the values of the operands (a
+  // label out of range); the message names the element and the value.
   virtual absl::Status Run(const KernelArgs& args) = 0;
   virtual size_t scratch_bytes() const { return 0; }
   // The input whose buffer `output` may overwrite, or -1. The kernel must read element i of that
   // input before it writes element i of the output.
   virtual int AliasInput(int /*output*/) const { return -1; }
-};
 
-enum class KernelTier { kReference = 0, kFused = 1, kOneDnn = 2 };
+  // The tier of the factory that CreateKernel took; nullopt if a pass built the kernel itself.
+  std::optional<KernelTier> tier() const { return tier_; }
+  void set_tier(KernelTier tier) { tier_ = tier; }
+
+ private:
+  std::optional<KernelTier> tier_;
+};
 
 // Returns null if the tier does not support the spec (its dtypes, its layout). Then the next slower
 // tier is asked.

@@ -80,6 +80,17 @@ TEST(KernelRegistry, ReferenceIsForcedByTier) {
   EXPECT_EQ((*RunReferenceKernel(Spec("TestAdd", {2}), {vector}))[0].values<float>()[0], 2);
 }
 
+// Two kernels of one type, such as functions, are told apart by their tiers.
+TEST(KernelRegistry, AKernelKnowsItsTier) {
+  const auto fast = CreateKernel(Spec("TestAdd", {2}));
+  ASSERT_TRUE(fast.ok());
+  EXPECT_EQ((*fast)->tier(), KernelTier::kOneDnn);
+  const auto reference = CreateKernel(Spec("TestAdd", {1, 2}));
+  ASSERT_TRUE(reference.ok());
+  EXPECT_EQ((*reference)->tier(), KernelTier::kReference);
+  EXPECT_EQ(MakeKernel([](const KernelArgs&) { return absl::OkStatus(); })->tier(), std::nullopt);
+}
+
 TEST(KernelRegistry, TiersAreListedApart) {
   EXPECT_TRUE(HasKernel("TestAdd"));
   EXPECT_TRUE(HasKernel("TestVectorOnly", KernelTier::kFused));

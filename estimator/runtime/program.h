@@ -2,8 +2,8 @@
 //
 // Compile runs the passes of runtime/passes/ in this order: prune; fold constants, merge equal
 // nodes, simplify; row updates; split sums; fuse; choose layouts; select kernels; sweep updates;
-// schedule; plan memory; emit. A step runs the instructions one after the other, without
-// allocation, look-up of names or shape inference.
+// schedule; plan memory; emit. A step runs the instructions one after the other. It looks up no
+// names, infers no shapes, and allocates only in Eigen's decompositions of matrices.
 //
 // Segments: every collective (CrossReplicaSum) of level k runs at the end of segment k. A backend
 // with several replicas runs segment k on each, sums (see collective.h), and continues with the
