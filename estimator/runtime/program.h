@@ -32,7 +32,7 @@
 namespace estimator {
 
 struct CompileOptions {
-  KernelTier fastest = KernelTier::kOneDnn;  // kReference: the kernels that define the results
+  KernelTier fastest = KernelTier::kNative;  // kReference: the kernels that define the results
   bool fuse = true;
   bool choose_layouts = true;  // false: activations are NHWC
   // --check_kernels: after each instruction, runs the reference kernels of its nodes on the same
