@@ -24,24 +24,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/kernels/kernel.h"
 #include "estimator/runtime/arena.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/collective.h"
+#include "estimator/runtime/compile_options.h"
 
 namespace estimator {
-
-struct CompileOptions {
-  KernelTier fastest = KernelTier::kNative;  // kReference: the kernels that define the results
-  bool fuse = true;
-  bool choose_layouts = true;  // false: activations are NHWC
-  // --check_kernels: after each instruction, runs the reference kernels of its nodes on the same
-  // inputs. The first op with a difference beyond the tolerance fails the step with an error that
-  // names it. Ops without a reference kernel are listed in info().unchecked_ops and logged.
-  bool check_kernels = false;
-  // The program will only run as one replica, so collectives are removed and do not prevent fusing.
-  bool single_replica = false;
-};
 
 class ProgramImpl;
 
@@ -49,7 +37,8 @@ class ProgramImpl;
 class Program {
  public:
   // Errors: graph.status(), if it is an error; UNIMPLEMENTED naming every op without a kernel;
-  // INVALID_ARGUMENT for placeholders that are not fed, or a variable assigned twice.
+  // INVALID_ARGUMENT for placeholders that are not fed, a variable assigned twice, or unknown names
+  // in disable_passes.
   static absl::StatusOr<std::shared_ptr<const Program>> Compile(const Graph& graph,
                                                                 const ProgramSpec& spec,
                                                                 const CompileOptions& options = {});
