@@ -51,6 +51,7 @@ class Widened final : public Kernel {
       }
       return copies;
     };
+    if (kernel_->tier().has_value()) set_tier(*kernel_->tier());
     inputs_ = add_copies(spec.inputs);
     outputs_ = add_copies(spec.outputs);
   }

@@ -202,8 +202,8 @@ void ElementwiseKernel::ChooseAliases(const KernelSpec& spec, const std::vector<
     const Value& value = values_[static_cast<size_t>(outputs[o])];
     const bool in_buffer = value.is_output_buffer && value.buffer == static_cast<int>(o);
     if (!in_buffer && !value.is_bf16) continue;
-    const int written_at = value.is_bf16 ? static_cast<int>(ops_.size())
-                                         : static_cast<int>(outputs[o]) - num_inputs_;
+    const int written_at =
+        value.is_bf16 ? static_cast<int>(ops_.size()) : static_cast<int>(outputs[o]) - num_inputs_;
     for (int i = 0; i < num_inputs_; ++i) {
       const Value& input = values_[static_cast<size_t>(i)];
       if (input.is_mask || taken[static_cast<size_t>(i)] || input.last_use > written_at) continue;

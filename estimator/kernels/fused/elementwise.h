@@ -54,7 +54,7 @@ class ElementwiseKernel final : public Kernel {
     int last_use = -1;
   };
   struct Op {
-    bool is_cast = false;   // copies its operand, instead of `op`
+    bool is_cast = false;     // copies its operand, instead of `op`
     bool is_rounded = false;  // to bf16
     TileOp op = TileOp::kAddV2;
     int operands[3] = {-1, -1, -1};

@@ -44,8 +44,8 @@ std::vector<Axis> MergedAxes(const Shape& in, const std::vector<int64_t>& permut
 // Transposes a plane: out[r * out_row + c] = in[r + c * in_column]. It works in squares that fit
 // into the L1 cache.
 template <typename T>
-void TransposePlane(const T* in, T* out, int64_t rows, int64_t columns,
-                    int64_t out_row, int64_t in_column) {
+void TransposePlane(const T* in, T* out, int64_t rows, int64_t columns, int64_t out_row,
+                    int64_t in_column) {
   constexpr int64_t kSquare = 64 / sizeof(T);  // one cache line
   for (int64_t r0 = 0; r0 < rows; r0 += kSquare) {
     const int64_t r1 = std::min(rows, r0 + kSquare);
@@ -62,8 +62,7 @@ void TransposePlane(const T* in, T* out, int64_t rows, int64_t columns,
 template <typename T>
 std::unique_ptr<Kernel> MakeTypedTranspose(const KernelSpec& spec) {
   const TensorSpec& in = spec.inputs[0];
-  if (in.shape.num_elements() == 0 || in.shape.rank() == 0)
-    return nullptr;
+  if (in.shape.num_elements() == 0 || in.shape.rank() == 0) return nullptr;
   if (spec.constants.size() < 2 || !spec.constants[1].has_value()) return nullptr;
   const Array& given = *spec.constants[1];
   if (given.num_elements() != in.shape.rank()) return nullptr;

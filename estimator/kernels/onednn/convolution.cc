@@ -94,8 +94,7 @@ dnnl::convolution_forward::primitive_desc ForwardHint(const Convolution& conv) {
                             memory::format_tag::any);
   return dnnl::convolution_forward::primitive_desc(
       {dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, conv.asked_input,
-       filter, conv.asked_output, conv.strides, conv.dilations, conv.pad_before,
-       conv.pad_after},
+       filter, conv.asked_output, conv.strides, conv.dilations, conv.pad_before, conv.pad_after},
       UserScratchpad(), CpuEngine());
 }
 

@@ -58,8 +58,11 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
   const int rank = c.shape.rank();
   if (rank < 2 || rank > 6 || a.shape.rank() < 2 || b.shape.rank() < 2) return nullptr;
   if (a.shape.num_elements() == 0 || b.shape.num_elements() == 0) return nullptr;
-  if (fused.bias && (spec.inputs[2].dtype != a.dtype || spec.inputs[2].shape != Shape{c.shape[-1]}))
-    return nullptr;
+  if (fused.bias) {
+    const TensorSpec& bias = spec.inputs[2];
+    if (bias.dtype != a.dtype && bias.dtype != c.dtype) return nullptr;
+    if (bias.shape != Shape{c.shape[-1]}) return nullptr;
+  }
 
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     const memory::desc a_layout = MatrixLayout(a, transpose_a, rank);
@@ -71,9 +74,10 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
     const memory::desc c_layout = MatrixLayout(c, false, rank);
     memory::dims bias_dims(static_cast<size_t>(rank), 1);
     bias_dims.back() = c.shape[-1];
-    const memory::desc bias_layout =
-        fused.bias ? memory::desc(bias_dims, DataType(a.dtype), memory::dims(bias_dims.size(), 1))
-                   : memory::desc();
+    const memory::desc bias_layout = fused.bias
+                                         ? memory::desc(bias_dims, DataType(spec.inputs[2].dtype),
+                                                        memory::dims(bias_dims.size(), 1))
+                                         : memory::desc();
     dnnl::matmul::primitive_desc desc(
         fused.bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
                    : dnnl::matmul::desc(a_layout, b_layout, c_layout),

@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "estimator/runtime/passes/bfloat16_products.h"
+
 namespace estimator::ir {
 
 bool FindKernel(const Module& module, Node& node, KernelTier fastest) {
@@ -13,12 +15,14 @@ bool FindKernel(const Module& module, Node& node, KernelTier fastest) {
   return true;
 }
 
-void Fuse(Module& module, KernelTier fastest) {
-  FuseBias(module, fastest);
-  FusePool(module, fastest);
-  FuseBatchNorm(module, fastest);
-  FuseCast(module, fastest);
-  FuseElementwise(module, fastest);
+void Fuse(Module& module, const CompileOptions& options) {
+  const KernelTier fastest = options.fastest;
+  if (Runs(options, "fuse_bias")) FuseBias(module, fastest);
+  if (Runs(options, "fuse_pool")) FusePool(module, fastest);
+  if (Runs(options, "fuse_batch_norm")) FuseBatchNorm(module, fastest);
+  if (options.compute_dtype == DType::kBfloat16) NarrowProducts(module, fastest);
+  if (Runs(options, "widen_results")) WidenResults(module, fastest);
+  if (Runs(options, "fuse_elementwise")) FuseElementwise(module, fastest);
 }
 
 }  // namespace estimator::ir

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "estimator/runtime/compile_options.h"
 #include "estimator/runtime/ir.h"
 
 namespace estimator::ir {
 
-// Runs all of the passes below, in this order.
-void Fuse(Module& module, KernelTier fastest);
+// Runs those of the passes below that the options do not disable, in this order, and those of
+// bfloat16_products.h before the last.
+void Fuse(Module& module, const CompileOptions& options);
 
 // Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
 // MatMul + BiasAdd (+ Relu)           -> _FusedMatMul
@@ -30,12 +32,6 @@ void FuseBias(Module& module, KernelTier fastest);
 // In the last case x = Relu(...). The gradient flows only to the maximum of a window, where x = y.
 // So x > 0 is the same as y > 0, and x need not be kept for the backward pass.
 void FusePool(Module& module, KernelTier fastest);
-
-// A product or a sum in bf16 that is only cast to f32 -> the same op with bf16 inputs and an f32
-// output. So a gradient of weights is not rounded to bf16 on its way to an f32 variable.
-//   ops: MatMul, _FusedMatMul, BatchMatMulV2, Conv2DBackpropFilter, BiasAddGrad, Sum, Mean
-// Only kernels of the fast tiers take such an op.
-void FuseCast(Module& module, KernelTier fastest);
 
 // FusedBatchNormV3 (+ AddV2) + Relu -> _FusedBatchNormEx. If the program has the gradient too:
 // ReluGrad + FusedBatchNormGradV3   -> _FusedBatchNormGradEx
