@@ -1,6 +1,7 @@
 #include "estimator/runtime/program.h"
 
 #include <algorithm>
+#include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -95,7 +96,9 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   impl->info.num_instructions = static_cast<int>(impl->code.instructions.size());
   impl->info.num_fused_nodes = module.num_fused_nodes;
   impl->info.planned_peak_bytes = impl->plan.arena_bytes;
-  return std::shared_ptr<const Program>(new Program(std::move(impl)));
+  std::shared_ptr<const Program> program(new Program(std::move(impl)));
+  if (options.print_plan) std::cout << program->Plan() << std::flush;
+  return program;
 }
 
 Program::Program(std::unique_ptr<ProgramImpl> impl) : impl_(std::move(impl)) {}

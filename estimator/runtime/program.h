@@ -51,6 +51,9 @@ class Program {
   const std::vector<std::pair<std::string, TensorSpec>>& variables() const;
   // One line for each instruction: kernel, names, shapes, buffers. For people to read.
   std::string ToString() const;
+  // The table of --print_plan: for each instruction its kernel's tier, layout, bytes and estimated
+  // FLOPs (kernels/flops.h); then totals. For people to read.
+  std::string Plan() const;
 
  private:
   friend class ProgramRun;
