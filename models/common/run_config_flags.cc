@@ -42,6 +42,9 @@ DEFINE_bool(check_kernels, false,
 DEFINE_string(conv_algorithm, "auto",
               "auto, direct (no Winograd: the smallest rounding error) or winograd (wherever a "
               "kernel supports the shape)");
+DEFINE_string(compute_dtype, "float32",
+              "float32 or bfloat16: the type in which matrix products are computed; variables, "
+              "sums and losses are float32");
 DEFINE_string(disable_passes, "",
               "passes of the compiler to leave out, such as fuse_pool,choose_layouts; a name that "
               "does not exist is answered with the list");
@@ -101,6 +104,8 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.async_checkpoint = FLAGS_async_checkpoint;
   config.check_kernels = FLAGS_check_kernels;
   config.conv_algorithm = ParseConvAlgorithm(FLAGS_conv_algorithm).value_or(ConvAlgorithm::kAuto);
+  // RequireRunConfigFlags refuses other names.
+  if (FLAGS_compute_dtype == "bfloat16") config.compute_dtype = DType::kBfloat16;
   config.disable_passes = absl::StrSplit(FLAGS_disable_passes, ',', absl::SkipWhitespace());
   for (std::string& name : config.disable_passes)
     name = std::string(absl::StripAsciiWhitespace(name));
@@ -138,6 +143,10 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
   if (!ParseConvAlgorithm(FLAGS_conv_algorithm).has_value()) {
     violations.push_back(absl::StrCat("--conv_algorithm must be auto, direct or winograd, given \"",
                                       FLAGS_conv_algorithm, "\""));
+  }
+  if (FLAGS_compute_dtype != "float32" && FLAGS_compute_dtype != "bfloat16") {
+    violations.push_back(absl::StrCat("--compute_dtype must be float32 or bfloat16, given \"",
+                                      FLAGS_compute_dtype, "\""));
   }
   if (!FLAGS_profile_steps.empty()) {
     const absl::Status parsed = StepRange::Parse(FLAGS_profile_steps).status();
