@@ -69,7 +69,7 @@ TEST_F(Bfloat16ScopeTest, GradientsAndUpdatesAreFloat32) {
       EXPECT_EQ(variable.read().dtype(), DType::kFloat32) << variable.name();
     }
   }
-  optimizer.Minimize(loss, {.var_list = {w}});
+  EXPECT_TRUE(optimizer.Minimize(loss, {.var_list = {w}}).valid());
   EST_EXPECT_OK(graph_.status());
 }
 
