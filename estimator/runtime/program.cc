@@ -10,6 +10,7 @@
 #include "estimator/runtime/lower.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/fold_constants.h"
+#include "estimator/runtime/passes/fold_pads.h"
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/merge_equal.h"
 #include "estimator/runtime/passes/prune.h"
@@ -75,6 +76,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
     ir::Simplify(module, options.single_replica);
   }
   ir::Prune(module);
+  if (options.fuse) ir::FoldPads(module);
   if (options.fuse) ir::UpdateRows(module);
   ir::SplitSums(module);
   if (options.fuse) ir::Fuse(module, options.fastest);
