@@ -8,6 +8,7 @@
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "estimator/kernels/fused/bfloat16_vectors-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -37,14 +38,15 @@ struct Sums {
 
 int64_t Lanes() { return static_cast<int64_t>(hn::Lanes(D())); }
 
-void AddMoments(const float* x, int64_t rows, const float* shift, float* sums) {
+template <typename T>
+void AddMoments(const T* x, int64_t rows, const float* shift, float* sums) {
   const D d;
   for (int64_t c = 0; c < kNormWidth; c += Lanes()) {
     const V mean = hn::LoadU(d, shift + c);
-    const float* row = x + c;
+    const T* row = x + c;
     Sums total;
-    const auto add = [&](int k, const float* from) HWY_ATTR {
-      const V off = hn::Sub(hn::LoadU(d, from), mean);
+    const auto add = [&](int k, const T* from) HWY_ATTR {
+      const V off = hn::Sub(LoadFloats(d, from), mean);
       total.first[k] = hn::Add(total.first[k], off);
       total.second[k] = hn::MulAdd(off, off, total.second[k]);
     };
@@ -60,26 +62,28 @@ void AddMoments(const float* x, int64_t rows, const float* shift, float* sums) {
   }
 }
 
-template <bool kSide, bool kRelu>
-void NormalizeAs(const float* x, const float* side, int64_t rows, const float* mean, const float* a,
-                 const float* offset, float* y) {
+template <bool kSide, bool kRelu, typename T>
+void NormalizeAs(const T* x, const T* side, int64_t rows, const float* mean, const float* a,
+                 const float* offset, T* y) {
   const D d;
   for (int64_t c = 0; c < kNormWidth; c += Lanes()) {
     const V m = hn::LoadU(d, mean + c), slope = hn::LoadU(d, a + c),
             begin = hn::LoadU(d, offset + c);
     for (int64_t e = c; e < rows * kNormWidth; e += kNormWidth) {
-      V value = hn::MulAdd(hn::Sub(hn::LoadU(d, x + e), m), slope, begin);
-      if constexpr (kSide) value = hn::Add(value, hn::LoadU(d, side + e));
+      V value = hn::MulAdd(hn::Sub(LoadFloats(d, x + e), m), slope, begin);
+      if constexpr (kSide) value = hn::Add(value, LoadFloats(d, side + e));
       if constexpr (kRelu) value = hn::IfThenZeroElse(hn::Lt(value, hn::Zero(d)), value);
-      hn::StoreU(value, d, y + e);
+      StoreFloats(value, d, y + e);
     }
   }
 }
 
-void Normalize(const float* x, const float* side, int64_t rows, const float* mean, const float* a,
-               const float* offset, bool relu, float* y) {
-  const auto run = side != nullptr ? (relu ? NormalizeAs<true, true> : NormalizeAs<true, false>)
-                                   : (relu ? NormalizeAs<false, true> : NormalizeAs<false, false>);
+template <typename T>
+void Normalize(const T* x, const T* side, int64_t rows, const float* mean, const float* a,
+               const float* offset, bool relu, T* y) {
+  const auto run = side != nullptr
+                       ? (relu ? NormalizeAs<true, true, T> : NormalizeAs<true, false, T>)
+                       : (relu ? NormalizeAs<false, true, T> : NormalizeAs<false, false, T>);
   run(x, side, rows, mean, a, offset, y);
 }
 
@@ -87,7 +91,8 @@ void Normalize(const float* x, const float* side, int64_t rows, const float* mea
 struct GateOf {
   V mean, a, offset;
 
-  GateOf(Gate gate, const NormGradientRows& in, int64_t c) {
+  template <typename T>
+  GateOf(Gate gate, const NormGradientRows<T>& in, int64_t c) {
     const D d;
     mean = hn::LoadU(d, in.mean + c);
     a = gate == Gate::kFoundAgain ? hn::LoadU(d, in.a + c) : hn::Zero(d);
@@ -96,28 +101,28 @@ struct GateOf {
 };
 
 // off: x - mean at element e.
-template <Gate kGate>
-HWY_INLINE V GradientAt(const NormGradientRows& in, const GateOf& gate, int64_t e, V off) {
+template <Gate kGate, typename T>
+HWY_INLINE V GradientAt(const NormGradientRows<T>& in, const GateOf& gate, int64_t e, V off) {
   const D d;
-  const V dy = hn::LoadU(d, in.dy + e);
+  const V dy = LoadFloats(d, in.dy + e);
   if constexpr (kGate == Gate::kOpen) return dy;
   V y;
   if constexpr (kGate == Gate::kByY) {
-    y = hn::LoadU(d, in.y + e);
+    y = LoadFloats(d, in.y + e);
   } else {
     y = hn::MulAdd(off, gate.a, gate.offset);
   }
   return hn::IfThenElseZero(hn::Gt(y, hn::Zero(d)), dy);
 }
 
-template <Gate kGate>
-void AddGradientsAs(const NormGradientRows& in, int64_t rows, float* sums) {
+template <Gate kGate, typename T>
+void AddGradientsAs(const NormGradientRows<T>& in, int64_t rows, float* sums) {
   const D d;
   for (int64_t c = 0; c < kNormWidth; c += Lanes()) {
     const GateOf gate(kGate, in, c);
     Sums total;
     const auto add = [&](int k, int64_t e) HWY_ATTR {
-      const V off = hn::Sub(hn::LoadU(d, in.x + e), gate.mean);
+      const V off = hn::Sub(LoadFloats(d, in.x + e), gate.mean);
       const V g = GradientAt<kGate>(in, gate, e, off);
       total.first[k] = hn::Add(total.first[k], g);
       total.second[k] = hn::MulAdd(g, off, total.second[k]);
@@ -134,37 +139,59 @@ void AddGradientsAs(const NormGradientRows& in, int64_t rows, float* sums) {
   }
 }
 
-void AddGradients(Gate gate, const NormGradientRows& in, int64_t rows, float* sums) {
-  const auto run = gate == Gate::kOpen  ? AddGradientsAs<Gate::kOpen>
-                   : gate == Gate::kByY ? AddGradientsAs<Gate::kByY>
-                                        : AddGradientsAs<Gate::kFoundAgain>;
+template <typename T>
+void AddGradients(Gate gate, const NormGradientRows<T>& in, int64_t rows, float* sums) {
+  const auto run = gate == Gate::kOpen  ? AddGradientsAs<Gate::kOpen, T>
+                   : gate == Gate::kByY ? AddGradientsAs<Gate::kByY, T>
+                                        : AddGradientsAs<Gate::kFoundAgain, T>;
   run(in, rows, sums);
 }
 
-template <Gate kGate>
-void WriteGradientsAs(const NormGradientRows& in, int64_t rows, const float* a, const float* b,
-                      const float* d, float* dx, float* dside) {
+template <Gate kGate, typename T>
+void WriteGradientsAs(const NormGradientRows<T>& in, int64_t rows, const float* a, const float* b,
+                      const float* d, T* dx, T* dside) {
   const D tag;
   for (int64_t c = 0; c < kNormWidth; c += Lanes()) {
     const GateOf gate(kGate, in, c);
     const V slope = hn::LoadU(tag, a + c), slope_x = hn::LoadU(tag, b + c),
             begin = hn::LoadU(tag, d + c);
     for (int64_t e = c; e < rows * kNormWidth; e += kNormWidth) {
-      const V off = hn::Sub(hn::LoadU(tag, in.x + e), gate.mean);
+      const V off = hn::Sub(LoadFloats(tag, in.x + e), gate.mean);
       const V g = GradientAt<kGate>(in, gate, e, off);
-      hn::StoreU(hn::MulAdd(slope, g, hn::MulAdd(slope_x, off, begin)), tag, dx + e);
-      if (dside != nullptr) hn::StoreU(g, tag, dside + e);
+      StoreFloats(hn::MulAdd(slope, g, hn::MulAdd(slope_x, off, begin)), tag, dx + e);
+      if (dside != nullptr) StoreFloats(g, tag, dside + e);
     }
   }
 }
 
-void WriteGradients(Gate gate, const NormGradientRows& in, int64_t rows, const float* a,
-                    const float* b, const float* d, float* dx, float* dside) {
-  const auto run = gate == Gate::kOpen  ? WriteGradientsAs<Gate::kOpen>
-                   : gate == Gate::kByY ? WriteGradientsAs<Gate::kByY>
-                                        : WriteGradientsAs<Gate::kFoundAgain>;
+template <typename T>
+void WriteGradients(Gate gate, const NormGradientRows<T>& in, int64_t rows, const float* a,
+                    const float* b, const float* d, T* dx, T* dside) {
+  const auto run = gate == Gate::kOpen  ? WriteGradientsAs<Gate::kOpen, T>
+                   : gate == Gate::kByY ? WriteGradientsAs<Gate::kByY, T>
+                                        : WriteGradientsAs<Gate::kFoundAgain, T>;
   run(in, rows, a, b, d, dx, dside);
 }
+
+// HWY_EXPORT takes plain functions.
+#define EST_ROWS_OF(T, name)                                                                       \
+  void AddMoments##name(const T* x, int64_t rows, const float* shift, float* sums) {               \
+    AddMoments(x, rows, shift, sums);                                                              \
+  }                                                                                                \
+  void Normalize##name(const T* x, const T* side, int64_t rows, const float* mean, const float* a, \
+                       const float* offset, bool relu, T* y) {                                     \
+    Normalize(x, side, rows, mean, a, offset, relu, y);                                            \
+  }                                                                                                \
+  void AddGradients##name(Gate gate, const NormGradientRows<T>& in, int64_t rows, float* sums) {   \
+    AddGradients(gate, in, rows, sums);                                                            \
+  }                                                                                                \
+  void WriteGradients##name(Gate gate, const NormGradientRows<T>& in, int64_t rows,                \
+                            const float* a, const float* b, const float* d, T* dx, T* dside) {     \
+    WriteGradients(gate, in, rows, a, b, d, dx, dside);                                            \
+  }
+EST_ROWS_OF(float, F32)
+EST_ROWS_OF(Bfloat16, Bf16)
+#undef EST_ROWS_OF
 
 }  // namespace HWY_NAMESPACE
 }  // namespace estimator::fused
@@ -172,30 +199,31 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace estimator::fused {
-namespace {
-HWY_EXPORT(AddMoments);
-HWY_EXPORT(Normalize);
-HWY_EXPORT(AddGradients);
-HWY_EXPORT(WriteGradients);
-}  // namespace
 
-void AddMomentRows(const float* x, int64_t rows, const float* shift, float* sums) {
-  HWY_DYNAMIC_DISPATCH(AddMoments)(x, rows, shift, sums);
-}
-
-void NormalizeRows(const float* x, const float* side, int64_t rows, const float* mean,
-                   const float* a, const float* offset, bool relu, float* y) {
-  HWY_DYNAMIC_DISPATCH(Normalize)(x, side, rows, mean, a, offset, relu, y);
-}
-
-void AddGradientRows(Gate gate, const NormGradientRows& in, int64_t rows, float* sums) {
-  HWY_DYNAMIC_DISPATCH(AddGradients)(gate, in, rows, sums);
-}
-
-void WriteGradientRows(Gate gate, const NormGradientRows& in, int64_t rows, const float* a,
-                       const float* b, const float* d, float* dx, float* dside) {
-  HWY_DYNAMIC_DISPATCH(WriteGradients)(gate, in, rows, a, b, d, dx, dside);
-}
+#define EST_ROWS_OF(T, name)                                                                     \
+  namespace {                                                                                    \
+  HWY_EXPORT(AddMoments##name);                                                                  \
+  HWY_EXPORT(Normalize##name);                                                                   \
+  HWY_EXPORT(AddGradients##name);                                                                \
+  HWY_EXPORT(WriteGradients##name);                                                              \
+  }                                                                                              \
+  void AddMomentRows(const T* x, int64_t rows, const float* shift, float* sums) {                \
+    HWY_DYNAMIC_DISPATCH(AddMoments##name)(x, rows, shift, sums);                                \
+  }                                                                                              \
+  void NormalizeRows(const T* x, const T* side, int64_t rows, const float* mean, const float* a, \
+                     const float* offset, bool relu, T* y) {                                     \
+    HWY_DYNAMIC_DISPATCH(Normalize##name)(x, side, rows, mean, a, offset, relu, y);              \
+  }                                                                                              \
+  void AddGradientRows(Gate gate, const NormGradientRows<T>& in, int64_t rows, float* sums) {    \
+    HWY_DYNAMIC_DISPATCH(AddGradients##name)(gate, in, rows, sums);                              \
+  }                                                                                              \
+  void WriteGradientRows(Gate gate, const NormGradientRows<T>& in, int64_t rows, const float* a, \
+                         const float* b, const float* d, T* dx, T* dside) {                      \
+    HWY_DYNAMIC_DISPATCH(WriteGradients##name)(gate, in, rows, a, b, d, dx, dside);              \
+  }
+EST_ROWS_OF(float, F32)
+EST_ROWS_OF(Bfloat16, Bf16)
+#undef EST_ROWS_OF
 
 }  // namespace estimator::fused
 #endif  // HWY_ONCE
