@@ -28,8 +28,7 @@ namespace estimator::tpu {
 // Source: TF 2.15 tf.compat.v1.tpu.bfloat16_scope.
 class Bfloat16Scope {
  public:
-  explicit Bfloat16Scope(StringArg name = "")
-      : scope_(name, {.bfloat16_reads_float32 = true}) {}
+  explicit Bfloat16Scope(StringArg name = "") : scope_(name, {.bfloat16_reads_float32 = true}) {}
 
  private:
   const VariableScope scope_;
