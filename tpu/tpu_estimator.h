@@ -138,8 +138,6 @@ class TPUEstimator : public EstimatorOf<P> {
   }
 
   static TPUEstimatorSettings Settings(const Options& all) {
-    CompileOptions compile_options = all.compile_options;
-    compile_options.check_kernels |= all.config.check_kernels;
     return {.config = all.config,
             .use_tpu = all.use_tpu,
             .batch_sizes = {.train = all.train_batch_size.value_or(0),
@@ -147,7 +145,7 @@ class TPUEstimator : public EstimatorOf<P> {
                             .predict = all.predict_batch_size.value_or(0)},
             .batch_axis = all.batch_axis,
             .eval_on_tpu = all.eval_on_tpu,
-            .compile_options = compile_options};
+            .compile_options = WithRunConfig(all.compile_options, all.config)};
   }
   // Calls model_fn with a copy of the params, which `fill` completes.
   template <typename Fill>

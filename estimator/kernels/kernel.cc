@@ -11,17 +11,21 @@
 namespace estimator {
 namespace {
 
-constexpr int kNumTiers = 3;
-using Factories = std::array<KernelFactory, kNumTiers>;
+constexpr int kNumTiers = static_cast<int>(KernelTier::kNative) + 1;
+struct Registration {
+  KernelFactory factory;    // null: the tier has no kernel of the op
+  KernelPredicate accepts;  // null: the factory is asked
+};
+using Tiers = std::array<Registration, kNumTiers>;
 
 // It is filled before main and only read afterwards, so it needs no lock. It is never destroyed,
 // because destructors of static objects may create kernels.
-std::map<std::string, Factories, std::less<>>& Registry() {
-  static auto& registry = *new std::map<std::string, Factories, std::less<>>();
+std::map<std::string, Tiers, std::less<>>& Registry() {
+  static auto& registry = *new std::map<std::string, Tiers, std::less<>>();
   return registry;
 }
 
-const Factories* FindFactories(absl::string_view op) {
+const Tiers* FindTiers(absl::string_view op) {
   const auto it = Registry().find(std::string(op));
   return it == Registry().end() ? nullptr : &it->second;
 }
@@ -54,39 +58,63 @@ std::unique_ptr<Kernel> MakeKernel(std::function<absl::Status(const KernelArgs&)
   return std::make_unique<FunctionKernel>(std::move(run), scratch_bytes, alias_input);
 }
 
-bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory) {
-  KernelFactory& slot = Registry()[std::string(op)][static_cast<size_t>(tier)];
-  CHECK(!slot) << "kernel of " << op << " registered twice in tier " << static_cast<int>(tier);
-  slot = std::move(factory);
+bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory,
+                    KernelPredicate accepts) {
+  Registration& slot = Registry()[std::string(op)][static_cast<size_t>(tier)];
+  CHECK(!slot.factory) << "kernel of " << op << " registered twice in tier "
+                       << static_cast<int>(tier);
+  slot = {.factory = std::move(factory), .accepts = std::move(accepts)};
   return true;
 }
 
 bool HasKernel(absl::string_view op, KernelTier tier) {
-  const Factories* factories = FindFactories(op);
-  return factories != nullptr && (*factories)[static_cast<size_t>(tier)] != nullptr;
+  const Tiers* tiers = FindTiers(op);
+  return tiers != nullptr && (*tiers)[static_cast<size_t>(tier)].factory != nullptr;
 }
 
 std::vector<std::string> RegisteredKernels(KernelTier tier) {
   std::vector<std::string> names;
-  for (const auto& [op, factories] : Registry()) {
-    if (factories[static_cast<size_t>(tier)]) names.push_back(op);
+  for (const auto& [op, tiers] : Registry()) {
+    if (tiers[static_cast<size_t>(tier)].factory) names.push_back(op);
   }
   return names;
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, KernelTier fastest) {
-  const Factories* factories = FindFactories(spec.op);
-  if (factories == nullptr) {
+absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, KernelTier fastest,
+                                                     KernelTier slowest) {
+  const Tiers* tiers = FindTiers(spec.op);
+  if (tiers == nullptr) {
     return absl::UnimplementedError(
         absl::StrCat(spec.name, ": no kernel of op ", spec.op, " is linked in"));
   }
-  for (int tier = static_cast<int>(fastest); tier >= 0; --tier) {
-    const KernelFactory& factory = (*factories)[static_cast<size_t>(tier)];
-    if (!factory) continue;
-    if (std::unique_ptr<Kernel> kernel = factory(spec)) return kernel;
+  for (int tier = static_cast<int>(fastest); tier >= static_cast<int>(slowest); --tier) {
+    const auto& [factory, accepts] = (*tiers)[static_cast<size_t>(tier)];
+    if (!factory || (accepts && !accepts(spec))) continue;
+    if (std::unique_ptr<Kernel> kernel = factory(spec)) {
+      kernel->set_tier(static_cast<KernelTier>(tier));
+      return kernel;
+    }
+    CHECK(!accepts) << spec.name << ": the predicate of " << spec.op << " in tier " << tier
+                    << " accepts what its factory refuses: " << SpecString(spec);
   }
   return absl::UnimplementedError(absl::StrCat(
       spec.name, ": no kernel of ", spec.op, " takes these types and shapes: ", SpecString(spec)));
+}
+
+std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier fastest,
+                                        KernelTier slowest) {
+  const Tiers* tiers = FindTiers(spec.op);
+  if (tiers == nullptr) return std::nullopt;
+  for (int tier = static_cast<int>(fastest); tier >= static_cast<int>(slowest); --tier) {
+    const auto& [factory, accepts] = (*tiers)[static_cast<size_t>(tier)];
+    if (!factory) continue;
+    if (accepts ? accepts(spec) : factory(spec) != nullptr) return static_cast<KernelTier>(tier);
+  }
+  return std::nullopt;
+}
+
+bool Accepts(const KernelSpec& spec, KernelTier fastest, KernelTier slowest) {
+  return AcceptingTier(spec, fastest, slowest).has_value();
 }
 
 absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<const Array> inputs,

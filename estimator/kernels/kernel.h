@@ -1,8 +1,8 @@
 // Kernel: one op, compiled for its attributes and static shapes. Kernels know nothing of graphs.
 //
-// An op can have a kernel in each of three tiers. `reference` (plain loops) defines every result;
-// `fused` and `onednn` are faster and are checked against it. A program takes the fastest tier
-// whose factory accepts the spec.
+// An op can have a kernel in each of four tiers. `reference` (plain loops) defines every result;
+// the others are faster and are checked against it. A program takes the fastest tier whose factory
+// accepts the spec.
 #ifndef ESTIMATOR_KERNELS_KERNEL_H_
 #define ESTIMATOR_KERNELS_KERNEL_H_
 
@@ -25,6 +25,13 @@
 
 namespace estimator {
 
+// How convolutions are computed (RunConfig.conv_algorithm).
+enum class ConvAlgorithm {
+  kAuto,      // by the rule of each kernel: Winograd where it is faster
+  kDirect,    // no Winograd kernel: the rounding error of a plain sum
+  kWinograd,  // Winograd wherever a kernel supports the shape, even where it is slower
+};
+
 // What is known about an op when its kernel is built.
 struct KernelSpec {
   std::string op;         // TensorFlow's op name: "Conv2D"
@@ -34,7 +41,13 @@ struct KernelSpec {
   std::vector<TensorSpec> outputs = {};
   // For each input its value if it is a constant (axes, paddings, a shape), else nullopt.
   std::vector<std::optional<Array>> constants = {};
+  ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
 };
+
+// False if no Winograd kernel may be built for the spec. Their factories ask this first.
+inline bool WinogradAllowed(const KernelSpec& spec) {
+  return spec.conv_algorithm != ConvAlgorithm::kDirect;
+}
 
 // The position of a step in the training run. Random ops derive their numbers from it.
 struct StepContext {
@@ -62,39 +75,64 @@ struct KernelArgs {
   }
 };
 
+enum class KernelTier {
+  kReference = 0,  // plain loops, which define the results
+  kFused = 1,      // several ops in one pass over memory
+  kOneDnn = 2,
+  kNative = 3,  // our own convolutions and matrix products, where they are faster than oneDNN
+};
+
 // A kernel is built once and run once a step, by one thread at a time. It may use the process's
 // OpenMP threads.
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Must not allocate. Errors: only for the values of the operands (a label out of range); the
-  // message names the element and the value.
+  // Runs in every step, so it should not allocate. Errors: only for the values of the operands (a
+  // label out of range); the message names the element and the value.
   virtual absl::Status Run(const KernelArgs& args) = 0;
   virtual size_t scratch_bytes() const { return 0; }
   // The input whose buffer `output` may overwrite, or -1. The kernel must read element i of that
   // input before it writes element i of the output.
   virtual int AliasInput(int /*output*/) const { return -1; }
-};
 
-enum class KernelTier { kReference = 0, kFused = 1, kOneDnn = 2 };
+  // The tier of the factory that CreateKernel took; nullopt if a pass built the kernel itself.
+  std::optional<KernelTier> tier() const { return tier_; }
+  void set_tier(KernelTier tier) { tier_ = tier; }
+
+ private:
+  std::optional<KernelTier> tier_;
+};
 
 // Returns null if the tier does not support the spec (its dtypes, its layout). Then the next slower
 // tier is asked.
 using KernelFactory = std::function<std::unique_ptr<Kernel>(const KernelSpec&)>;
+// True if the factory of the same registration would return a kernel. Cheaper than building one.
+using KernelPredicate = std::function<bool(const KernelSpec&)>;
 
 // A kernel from a function, for ops that need no other state.
 std::unique_ptr<Kernel> MakeKernel(std::function<absl::Status(const KernelArgs&)> run,
                                    size_t scratch_bytes = 0, int alias_input = -1);
 
 // EST_REGISTER_KERNEL calls this before main. REQUIRES: (op, tier) is not registered yet.
-bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory);
+//   accepts: null: Accepts asks the factory by building a kernel. Give it where building is
+//   expensive.
+bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory,
+                    KernelPredicate accepts = nullptr);
 bool HasKernel(absl::string_view op, KernelTier tier = KernelTier::kReference);
 std::vector<std::string> RegisteredKernels(KernelTier tier);  // sorted op names
 
-// The kernel of the fastest tier up to `fastest` that accepts the spec.
+// The kernel of the fastest tier in [slowest, fastest] that accepts the spec.
 // Errors: UNIMPLEMENTED naming op, dtypes and shapes if there is none.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec,
-                                                     KernelTier fastest = KernelTier::kOneDnn);
+                                                     KernelTier fastest = KernelTier::kNative,
+                                                     KernelTier slowest = KernelTier::kReference);
+// The tier of the kernel that CreateKernel would return; nullopt if it would fail. So a pass can
+// ask without building.
+std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier fastest,
+                                        KernelTier slowest = KernelTier::kReference);
+// Whether CreateKernel would return a kernel.
+bool Accepts(const KernelSpec& spec, KernelTier fastest,
+             KernelTier slowest = KernelTier::kReference);
 
 // Builds the reference kernel and runs it once on arrays, for constant folding and tests.
 absl::StatusOr<std::vector<Array>> RunReferenceKernel(const KernelSpec& spec,
@@ -105,6 +143,7 @@ absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<
                                              KernelTier fastest, const StepContext& step = {});
 
 // EST_REGISTER_KERNEL("Relu", KernelTier::kReference, [](const KernelSpec& spec) { ... });
+// A fourth argument is the predicate.
 // The library that does this needs alwayslink = True.
 #define EST_REGISTER_KERNEL(...) EST_REGISTER_KERNEL_AT(__COUNTER__, __VA_ARGS__)
 #define EST_REGISTER_KERNEL_AT(counter, ...) EST_REGISTER_KERNEL_AT2(counter, __VA_ARGS__)

@@ -80,6 +80,57 @@ TEST(KernelRegistry, ReferenceIsForcedByTier) {
   EXPECT_EQ((*RunReferenceKernel(Spec("TestAdd", {2}), {vector}))[0].values<float>()[0], 2);
 }
 
+// Two kernels of one type, such as functions, are told apart by their tiers.
+TEST(KernelRegistry, AKernelKnowsItsTier) {
+  const auto fast = CreateKernel(Spec("TestAdd", {2}));
+  ASSERT_TRUE(fast.ok());
+  EXPECT_EQ((*fast)->tier(), KernelTier::kOneDnn);
+  const auto reference = CreateKernel(Spec("TestAdd", {1, 2}));
+  ASSERT_TRUE(reference.ok());
+  EXPECT_EQ((*reference)->tier(), KernelTier::kReference);
+  EXPECT_EQ(MakeKernel([](const KernelArgs&) { return absl::OkStatus(); })->tier(), std::nullopt);
+}
+
+int num_built = 0;
+EST_REGISTER_KERNEL(
+    "TestPredicate", KernelTier::kNative,
+    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+      ++num_built;
+      return AddFactory(20)(spec);
+    },
+    [](const KernelSpec& spec) { return spec.inputs[0].shape.rank() == 1; });
+EST_REGISTER_KERNEL("TestPredicate", KernelTier::kReference, AddFactory(1));
+
+TEST(KernelRegistry, AcceptsAsksThePredicateWithoutBuilding) {
+  num_built = 0;
+  EXPECT_EQ(AcceptingTier(Spec("TestPredicate", {2}), KernelTier::kNative), KernelTier::kNative);
+  EXPECT_TRUE(Accepts(Spec("TestPredicate", {2}), KernelTier::kNative, KernelTier::kNative));
+  EXPECT_EQ(num_built, 0);
+  EXPECT_EQ((*CreateKernel(Spec("TestPredicate", {2})))->tier(), KernelTier::kNative);
+  EXPECT_EQ(num_built, 1);
+  EXPECT_EQ((*CreateKernel(Spec("TestPredicate", {1, 2})))->tier(), KernelTier::kReference);
+  EXPECT_EQ(num_built, 1);
+}
+
+// A factory without a predicate is asked by building.
+TEST(KernelRegistry, ATierBelowTheSlowestIsNotAsked) {
+  const KernelSpec matrix = Spec("TestAdd", {1, 2});
+  EXPECT_TRUE(Accepts(matrix, KernelTier::kNative));
+  EXPECT_FALSE(Accepts(matrix, KernelTier::kNative, KernelTier::kFused));
+  EXPECT_EQ(CreateKernel(matrix, KernelTier::kNative, KernelTier::kFused).status().code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(AcceptingTier(Spec("TestAdd", {2}), KernelTier::kNative, KernelTier::kFused),
+            KernelTier::kOneDnn);
+  EXPECT_FALSE(Accepts(Spec("TestNowhere", {2}), KernelTier::kNative));
+}
+
+TEST(KernelRegistry, DirectConvolutionsAllowNoWinograd) {
+  KernelSpec spec = Spec("Conv2D", {2});
+  EXPECT_TRUE(WinogradAllowed(spec));
+  spec.conv_algorithm = ConvAlgorithm::kDirect;
+  EXPECT_FALSE(WinogradAllowed(spec));
+}
+
 TEST(KernelRegistry, TiersAreListedApart) {
   EXPECT_TRUE(HasKernel("TestAdd"));
   EXPECT_TRUE(HasKernel("TestVectorOnly", KernelTier::kFused));

@@ -87,6 +87,7 @@ struct Module {
   std::vector<Variable> variables;
   std::vector<Value> fetches;
   std::vector<Update> updates;
+  ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;  // for SpecOf
   int num_fused_nodes = 0;  // the number of nodes that fused nodes have replaced
 
   const Node& node(int n) const { return At(nodes, n); }

@@ -1,6 +1,7 @@
 #include "estimator/runtime/program.h"
 
 #include <algorithm>
+#include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -63,27 +64,29 @@ void ChooseChecks(ProgramImpl& impl) {
 absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& graph,
                                                                 const ProgramSpec& spec,
                                                                 const CompileOptions& options) {
+  EST_RETURN_IF_ERROR(CheckPassNames(options.disable_passes));
   auto impl = std::make_unique<ProgramImpl>();
   impl->options = options;
   ir::Module& module = impl->module;
   EST_ASSIGN_OR_RETURN(module, ir::Lower(graph, spec));
+  module.conv_algorithm = options.conv_algorithm;
   ir::Prune(module);
   // Simplifying can make more nodes constant or equal, so the passes run twice.
   for (int round = 0; round < 2; ++round) {
     EST_RETURN_IF_ERROR(ir::FoldConstants(module));
-    ir::MergeEqual(module);
+    if (Runs(options, "merge_equal")) ir::MergeEqual(module);
     ir::Simplify(module, options.single_replica);
   }
   ir::Prune(module);
-  if (options.fuse) ir::UpdateRows(module);
-  ir::SplitSums(module);
-  if (options.fuse) ir::Fuse(module, options.fastest);
-  if (options.choose_layouts) ir::ChooseLayouts(module, options.fastest);
+  if (Runs(options, "row_updates")) ir::UpdateRows(module);
+  if (Runs(options, "split_sums")) ir::SplitSums(module);
+  ir::Fuse(module, options);
+  if (Runs(options, "choose_layouts")) ir::ChooseLayouts(module, options.fastest);
   ir::ProtectReads(module);
   ir::Compact(module);
   EST_RETURN_IF_ERROR(ir::SelectKernels(module, options.fastest));
   // The sweep is one node of the schedule, so updates are combined before the schedule is made.
-  if (options.fuse) ir::SweepUpdates(module);
+  if (Runs(options, "sweep_updates")) ir::SweepUpdates(module);
   impl->schedule = ir::MakeSchedule(module);
   impl->plan = ir::PlanMemory(module, impl->schedule);
   EST_ASSIGN_OR_RETURN(impl->code, ir::Emit(module, impl->schedule, impl->plan));
@@ -93,7 +96,9 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   impl->info.num_instructions = static_cast<int>(impl->code.instructions.size());
   impl->info.num_fused_nodes = module.num_fused_nodes;
   impl->info.planned_peak_bytes = impl->plan.arena_bytes;
-  return std::shared_ptr<const Program>(new Program(std::move(impl)));
+  std::shared_ptr<const Program> program(new Program(std::move(impl)));
+  if (options.print_plan) std::cout << program->Plan() << std::flush;
+  return program;
 }
 
 Program::Program(std::unique_ptr<ProgramImpl> impl) : impl_(std::move(impl)) {}

@@ -2,8 +2,8 @@
 //
 // Compile runs the passes of runtime/passes/ in this order: prune; fold constants, merge equal
 // nodes, simplify; row updates; split sums; fuse; choose layouts; select kernels; sweep updates;
-// schedule; plan memory; emit. A step runs the instructions one after the other, without
-// allocation, look-up of names or shape inference.
+// schedule; plan memory; emit. A step runs the instructions one after the other. It looks up no
+// names, infers no shapes, and allocates only in Eigen's decompositions of matrices.
 //
 // Segments: every collective (CrossReplicaSum) of level k runs at the end of segment k. A backend
 // with several replicas runs segment k on each, sums (see collective.h), and continues with the
@@ -24,24 +24,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/kernels/kernel.h"
 #include "estimator/runtime/arena.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/collective.h"
+#include "estimator/runtime/compile_options.h"
 
 namespace estimator {
-
-struct CompileOptions {
-  KernelTier fastest = KernelTier::kOneDnn;  // kReference: the kernels that define the results
-  bool fuse = true;
-  bool choose_layouts = true;  // false: activations are NHWC
-  // --check_kernels: after each instruction, runs the reference kernels of its nodes on the same
-  // inputs. The first op with a difference beyond the tolerance fails the step with an error that
-  // names it. Ops without a reference kernel are listed in info().unchecked_ops and logged.
-  bool check_kernels = false;
-  // The program will only run as one replica, so collectives are removed and do not prevent fusing.
-  bool single_replica = false;
-};
 
 class ProgramImpl;
 
@@ -49,7 +37,8 @@ class ProgramImpl;
 class Program {
  public:
   // Errors: graph.status(), if it is an error; UNIMPLEMENTED naming every op without a kernel;
-  // INVALID_ARGUMENT for placeholders that are not fed, or a variable assigned twice.
+  // INVALID_ARGUMENT for placeholders that are not fed, a variable assigned twice, or unknown names
+  // in disable_passes.
   static absl::StatusOr<std::shared_ptr<const Program>> Compile(const Graph& graph,
                                                                 const ProgramSpec& spec,
                                                                 const CompileOptions& options = {});
@@ -62,6 +51,9 @@ class Program {
   const std::vector<std::pair<std::string, TensorSpec>>& variables() const;
   // One line for each instruction: kernel, names, shapes, buffers. For people to read.
   std::string ToString() const;
+  // The table of --print_plan: for each instruction its kernel's tier, layout, bytes and estimated
+  // FLOPs (kernels/flops.h); then totals. For people to read.
+  std::string Plan() const;
 
  private:
   friend class ProgramRun;

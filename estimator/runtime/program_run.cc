@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -74,7 +73,6 @@ struct ProgramRun::State {
   absl::Status Failed(const ir::Node& node, const absl::Status& status) const {
     return Annotate(ir::NameTable(status, impl->module, node), node.name);
   }
-  bool IsReference(const ir::Node& node) const;
 };
 
 // Computes all addresses. It is cheap compared to a step, and runs only when the arena or a feed
@@ -251,27 +249,19 @@ absl::Status ProgramRun::State::RunInstruction(size_t i) {
   return status.ok() ? status : Failed(node, status);
 }
 
-// Whether the node runs the kernel that the reference tier has for it.
-bool ProgramRun::State::IsReference(const ir::Node& node) const {
-  if (node.op == ir::kCopyOp || node.kernel == nullptr) return false;
-  const auto reference = CreateKernel(ir::SpecOf(impl->module, node), KernelTier::kReference);
-  if (!reference.ok()) return false;
-  const Kernel &own = *node.kernel, &other = **reference;
-  return typeid(own) == typeid(other);
-}
-
 absl::Status ProgramRun::State::RunInstruction(size_t i, Trace* trace) {
   if (trace == nullptr) return RunInstruction(i);
   const int64_t start = TraceClockMicros();
   const absl::Status status = RunInstruction(i);
   const int64_t end = TraceClockMicros();
   const ir::Node& node = impl->module.node(impl->code.instructions[i].node);
+  const Kernel& kernel = *impl->code.instructions[i].kernel;
   trace->events.push_back({.name = node.name,
                            .op = node.op,
                            .replica = replica,
                            .start_us = start,
                            .duration_us = end - start,
-                           .reference = IsReference(node)});
+                           .reference = kernel.tier() == KernelTier::kReference});
   return status;
 }
 

@@ -51,6 +51,28 @@ TEST_F(ProgramTest, ComputesFetchesFromFeeds) {
   EXPECT_THAT((*result)[1].values<float>(), ElementsAre(6, 8, 10, 12));
 }
 
+TEST_F(ProgramTest, ThePlanHasEachInstructionAndTheTotals) {
+  const Tensor a = Placeholder({2, 3}), b = Placeholder({3, 4});
+  const auto program =
+      Program::Compile(graph_, {.feeds = {a, b}, .fetches = {testing::MatMul(a, b)}, .updates = {}},
+                       {.fastest = KernelTier::kReference, .print_plan = true});
+  EST_ASSERT_OK(program);
+  const std::string plan = (*program)->Plan();
+  EXPECT_THAT(plan, HasSubstr("2 feeds, 1 fetches and 0 updates"));
+  // 2 * 2 * 4 * 3 operations; (6 + 12 + 8) * 4 bytes.
+  EXPECT_THAT(plan, ::testing::ContainsRegex("0  reference  - +0\\.[0-9] +0\\.000  MatMul  "));
+  EXPECT_THAT(plan, HasSubstr("(f32 [2,3], f32 [3,4]) -> (f32 [2,4])"));
+  EXPECT_THAT(plan,
+              ::testing::ContainsRegex("total      1 instructions, .*, 0\\.00 MFLOP; arena "));
+}
+
+TEST_F(ProgramTest, UnknownPassesAreRefused) {
+  options_.disable_passes = {"no_such_pass"};
+  const Tensor a = Placeholder({2});
+  EXPECT_THAT(Error({.feeds = {a}, .fetches = {Add(a, a)}, .updates = {}}, {F32({2}, {1, 2})}),
+              ErrorHas("\"no_such_pass\""));
+}
+
 TEST_F(ProgramTest, FetchesOfFeedsConstantsVariablesAndViewsAreTheirValues) {
   const Tensor x = Placeholder({2, 2});
   const Tensor constant = testing::Const(F32({2}, {7, 8}));

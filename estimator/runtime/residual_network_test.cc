@@ -60,12 +60,13 @@ TEST(ResidualNetwork, FusedAndBlockedProgramsTrainAsTheReferenceDoes) {
   EST_ASSERT_OK(network.graph.status());
   VariableStore plain_store;
   const auto plain =
-      Train(network, plain_store, {.fastest = KernelTier::kReference, .fuse = false}, 8);
+      Train(network, plain_store, {.fastest = KernelTier::kReference, .disable_passes = OptionalPasses()}, 8);
   EST_ASSERT_OK(plain);
   EXPECT_LT(plain->back(), plain->front());
-  for (const bool choose_layouts : {true, false}) {
+  for (const std::vector<std::string>& disabled :
+       {std::vector<std::string>{}, std::vector<std::string>{"choose_layouts"}}) {
     VariableStore store;
-    const auto fast = Train(network, store, {.choose_layouts = choose_layouts}, 8);
+    const auto fast = Train(network, store, {.disable_passes = disabled}, 8);
     EST_ASSERT_OK(fast);
     for (size_t i = 0; i < fast->size(); ++i)
       EXPECT_NEAR((*fast)[i], (*plain)[i], 1e-4) << "step " << i;

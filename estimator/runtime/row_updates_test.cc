@@ -99,7 +99,7 @@ class RowUpdates : public GraphTest {
   // That a step in place gives every variable and fetch the bits of one that copies.
   void ExpectBitsOfCopies(const ProgramSpec& spec) const {
     VariableStore in_place, copied;
-    const auto fast = Run(spec, in_place), plain = Run(spec, copied, {.fuse = false});
+    const auto fast = Run(spec, in_place), plain = Run(spec, copied, {.disable_passes = OptionalPasses()});
     EST_ASSERT_OK(fast);
     EST_ASSERT_OK(plain);
     for (size_t i = 0; i < fast->size(); ++i)

@@ -26,7 +26,7 @@ class TraceTest : public GraphTest {
     const Variable v = testing::MakeVariable("v", F32({2, 2}, {1, 1, 1, 1}));
     const Tensor product = testing::MatMul(x, v);
     EST_ASSERT_OK(InitializeVariables(graph_, store_));
-    const auto backend = MakeCpuBackend(store_, {.fuse = false});
+    const auto backend = MakeCpuBackend(store_, {.disable_passes = OptionalPasses()});
     EST_ASSERT_OK(RunOnce(
         *backend, graph_,
         {.feeds = {x}, .fetches = {product}, .updates = {Assign(v, testing::Add(v, product))}},

@@ -48,7 +48,7 @@ class Estimator : public EstimatorOf<Params> {
   Estimator(const Options& options, const std::shared_ptr<const Params>& params)
       : EstimatorOf<Params>(
             {.strategy = MakeLocalStrategy(CallOf(options.model_fn, params), {},
-                                           {.check_kernels = options.config.check_kernels}),
+                                           WithRunConfig({}, options.config)),
              .config = options.config,
              .warm_start_from = options.warm_start_from,
              .status = options.model_fn ? absl::OkStatus()

@@ -4,9 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/usage_error.h"
@@ -37,9 +39,28 @@ DEFINE_bool(async_checkpoint, true,
 DEFINE_bool(check_kernels, false,
             "compare every op of every step with its reference kernel, and report the first that "
             "differs; slow");
+DEFINE_string(conv_algorithm, "auto",
+              "auto, direct (no Winograd: the smallest rounding error) or winograd (wherever a "
+              "kernel supports the shape)");
+DEFINE_string(disable_passes, "",
+              "passes of the compiler to leave out, such as fuse_pool,choose_layouts; a name that "
+              "does not exist is answered with the list");
+DEFINE_bool(print_plan, false,
+            "print the instructions of each program: kernels, layouts, shapes, bytes, FLOPs");
+DEFINE_string(profile_steps, "",
+              "steps of training, such as 10,20, whose times are written to "
+              "model_dir/timeline-N.json");
 
 namespace estimator {
 namespace {
+
+// nullopt for a text that RequireRunConfigFlags refuses.
+std::optional<ConvAlgorithm> ParseConvAlgorithm(const std::string& text) {
+  if (text == "auto") return ConvAlgorithm::kAuto;
+  if (text == "direct") return ConvAlgorithm::kDirect;
+  if (text == "winograd") return ConvAlgorithm::kWinograd;
+  return std::nullopt;
+}
 
 // Returns the value as a user would write it: gflags prints 0.1 with all its digits.
 std::string ValueOf(const std::string& flag) {
@@ -79,6 +100,13 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.keep_checkpoint_max = FLAGS_keep_checkpoint_max;
   config.async_checkpoint = FLAGS_async_checkpoint;
   config.check_kernels = FLAGS_check_kernels;
+  config.conv_algorithm = ParseConvAlgorithm(FLAGS_conv_algorithm).value_or(ConvAlgorithm::kAuto);
+  config.disable_passes = absl::StrSplit(FLAGS_disable_passes, ',', absl::SkipWhitespace());
+  for (std::string& name : config.disable_passes)
+    name = std::string(absl::StripAsciiWhitespace(name));
+  config.print_plan = FLAGS_print_plan;
+  if (const auto steps = StepRange::Parse(FLAGS_profile_steps); steps.ok())
+    config.profile_steps = *steps;  // RequireRunConfigFlags checks it
   return config;
 }
 
@@ -106,6 +134,14 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
       !what.empty() && what != "restart" && what != "fail") {
     violations.push_back(
         absl::StrCat("--on_input_change must be restart or fail, given \"", what, "\""));
+  }
+  if (!ParseConvAlgorithm(FLAGS_conv_algorithm).has_value()) {
+    violations.push_back(absl::StrCat("--conv_algorithm must be auto, direct or winograd, given \"",
+                                      FLAGS_conv_algorithm, "\""));
+  }
+  if (!FLAGS_profile_steps.empty()) {
+    const absl::Status parsed = StepRange::Parse(FLAGS_profile_steps).status();
+    if (!parsed.ok()) violations.push_back(absl::StrCat("--profile_steps: ", parsed.message()));
   }
   RunConfig run_config = EstimatorRunConfigFromFlags();
   if (FLAGS_log_step_count_steps < 0) {  // RunConfig has nullopt where the flag has 0

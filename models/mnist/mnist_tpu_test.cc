@@ -66,6 +66,16 @@ TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnShards) {
   }
 }
 
+TEST_F(MnistTpuTest, PrintsThePlanAndWritesTheTimesOfSteps) {
+  const ProgramRun run = Program(
+      "--use_tpu=false --enable_predict=false --print_plan --profile_steps=2,3 "
+      "--conv_algorithm=direct --disable_passes=fuse_pool,fuse_conv_block");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"plan of a program with ", "_FusedConv2D  conv2d", "\ntotal "});
+  EXPECT_FALSE(absl::StrContains(run.output, "_MaxPoolWithArgmax")) << run.output;
+  EXPECT_TRUE(FileExists(work_.File("m/timeline-3.json")));
+}
+
 TEST_F(MnistTpuTest, ExportsASavedModelOfAModelThatRanOnShards) {
   const ProgramRun run = Program(
       absl::StrCat("--use_tpu --num_shards=4 --eval_steps=0 --export_dir=", work_.File("export")));
@@ -151,6 +161,10 @@ TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitW
       {"--result_json=/nowhere/at/all.json", {"a file in a folder that can be written"}},
       {absl::StrCat("--result_json=", work_.path()), {"--result_json must be a file in a folder"}},
       {"--result_json=/proc/all.json", {"--result_json must be a file in a folder"}},
+      {"--conv_algorithm=fft",
+       {"--conv_algorithm must be auto, direct or winograd, given \"fft\""}},
+      {"--disable_passes=fuse_pol", {"unknown names: \"fuse_pol\"", "fuse_pool, fuse_conv_block"}},
+      {"--profile_steps=9,3", {"--profile_steps: the range must begin at step 1", "given 9,3"}},
       {"--learning_rate=inf", {"--learning_rate must be positive and finite, given inf"}},
       {"--eval_steps=-5", {"--eval_steps must be positive", "-5"}},
       {"--learning_rate=-0.1", {"learning_rate", "positive", "-0.1"}},

@@ -198,7 +198,7 @@ void ExpectEqualsTensorFlow(const GoldenCase& golden, const GoldenBuilder& build
   ASSERT_TRUE(graph.status().ok()) << graph.status();
   std::vector<Tensor> fetches;
   for (const Wanted& w : wanted) fetches.push_back(w.tensor);
-  for (const KernelTier tier : {KernelTier::kReference, KernelTier::kOneDnn}) {
+  for (const KernelTier tier : {KernelTier::kReference, KernelTier::kNative}) {
     const char* const kernels = tier == KernelTier::kReference ? "reference" : "fastest";
     const auto values = EvalAll(fetches, feeds, {}, tier);
     ASSERT_TRUE(values.ok()) << kernels << ": " << values.status();

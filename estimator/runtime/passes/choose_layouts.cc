@@ -266,7 +266,7 @@ void ChooseLayouts(Module& module, KernelTier fastest) {
   const bool trains = std::any_of(module.nodes.begin(), module.nodes.end(), [](const Node& node) {
     return node.op == "Conv2DBackpropFilter";
   });
-  if (trains && fastest == KernelTier::kOneDnn) LayoutChooser(module, fastest).Run();
+  if (trains && fastest >= KernelTier::kOneDnn) LayoutChooser(module, fastest).Run();
 }
 
 }  // namespace estimator::ir

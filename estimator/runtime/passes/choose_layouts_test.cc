@@ -43,7 +43,7 @@ class ChooseLayoutsTest : public ::testing::Test {
   }
   void Apply() {
     Module before = b_.module;
-    ChooseLayouts(b_.module, KernelTier::kOneDnn);
+    ChooseLayouts(b_.module, KernelTier::kNative);
     EXPECT_EQ(DifferenceOf(before, b_.module, feeds_), "");
   }
 

@@ -13,11 +13,12 @@ bool FindKernel(const Module& module, Node& node, KernelTier fastest) {
   return true;
 }
 
-void Fuse(Module& module, KernelTier fastest) {
-  FuseBias(module, fastest);
-  FusePool(module, fastest);
-  FuseBatchNorm(module, fastest);
-  FuseElementwise(module, fastest);
+void Fuse(Module& module, const CompileOptions& options) {
+  const KernelTier fastest = options.fastest;
+  if (Runs(options, "fuse_bias")) FuseBias(module, fastest);
+  if (Runs(options, "fuse_pool")) FusePool(module, fastest);
+  if (Runs(options, "fuse_batch_norm")) FuseBatchNorm(module, fastest);
+  if (Runs(options, "fuse_elementwise")) FuseElementwise(module, fastest);
 }
 
 }  // namespace estimator::ir

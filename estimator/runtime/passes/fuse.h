@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "estimator/runtime/compile_options.h"
 #include "estimator/runtime/ir.h"
 
 namespace estimator::ir {
 
-// Runs all of the passes below, in this order.
-void Fuse(Module& module, KernelTier fastest);
+// Runs those of the passes below that the options do not disable, in this order.
+void Fuse(Module& module, const CompileOptions& options);
 
 // Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
 // MatMul + BiasAdd (+ Relu)           -> _FusedMatMul

@@ -52,7 +52,7 @@ class FuseBatchNormTest : public ::testing::Test {
   }
   void Apply() {
     Module before = b_.module;
-    FuseBatchNorm(b_.module, KernelTier::kOneDnn);
+    FuseBatchNorm(b_.module, KernelTier::kNative);
     EXPECT_EQ(DifferenceOf(before, b_.module, feeds_), "");
   }
 

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const KernelTier kFastest = KernelTier::kOneDnn;
+const KernelTier kFastest = KernelTier::kNative;
 
 class FuseTest : public ::testing::Test {
  protected:

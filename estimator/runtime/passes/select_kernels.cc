@@ -45,7 +45,7 @@ absl::Status SelectKernels(Module& module, KernelTier fastest) {
     } else if (!absl::IsUnimplemented(kernel.status())) {
       return Annotate(kernel.status(), node.name);
     } else if (HasKernel(node.op) || HasKernel(node.op, KernelTier::kFused) ||
-               HasKernel(node.op, KernelTier::kOneDnn)) {
+               HasKernel(node.op, KernelTier::kOneDnn) || HasKernel(node.op, KernelTier::kNative)) {
       refused.push_back(std::string(kernel.status().message()));
     } else {
       missing[node.op].push_back(node.name);

@@ -23,7 +23,7 @@ TEST(SelectKernels, TheFastestAllowedTierIsTaken) {
   const Value node = b.Op("TestTiers", {b.Feed({2})}, {2});
   b.Fetch(node);
   Module reference = b.module;
-  EST_ASSERT_OK(SelectKernels(b.module, KernelTier::kOneDnn));
+  EST_ASSERT_OK(SelectKernels(b.module, KernelTier::kNative));
   EXPECT_EQ(b.node(node).kernel->scratch_bytes(), 2u);
   EST_ASSERT_OK(SelectKernels(reference, KernelTier::kReference));
   EXPECT_EQ(reference.node(node).kernel->scratch_bytes(), 1u);
@@ -32,7 +32,7 @@ TEST(SelectKernels, TheFastestAllowedTierIsTaken) {
 TEST(SelectKernels, ViewsAndCollectivesNeedNone) {
   ModuleBuilder b;
   b.Fetch(b.Op("CrossReplicaSum", {b.Op("Reshape", {b.Feed({2})}, {2, 1})}, {2, 1}));
-  EST_EXPECT_OK(SelectKernels(b.module, KernelTier::kOneDnn));
+  EST_EXPECT_OK(SelectKernels(b.module, KernelTier::kNative));
 }
 
 TEST(SelectKernels, EverythingWithoutAKernelIsNamedAtOnce) {
@@ -41,7 +41,7 @@ TEST(SelectKernels, EverythingWithoutAKernelIsNamedAtOnce) {
   b.Fetch(b.Op("TestNowhere", {x}, {2}));
   b.Fetch(b.Op("TestTiers", {x}, {2}));
   b.Fetch(b.Op("TestNowhere", {x}, {2}));
-  const absl::Status status = SelectKernels(b.module, KernelTier::kOneDnn);
+  const absl::Status status = SelectKernels(b.module, KernelTier::kNative);
   EXPECT_THAT(
       status,
       StatusIs(

@@ -37,7 +37,7 @@ struct Momenta {
 
 TEST(SweepUpdates, AllVariablesAreOneInstructionWithTheSameBits) {
   Momenta m(7);
-  EST_ASSERT_OK(SelectKernels(m.b.module, KernelTier::kOneDnn));
+  EST_ASSERT_OK(SelectKernels(m.b.module, KernelTier::kNative));
   const auto before = Interpret(m.b.module, m.feeds);
   SweepUpdates(m.b.module);
   const auto after = Interpret(m.b.module, m.feeds);
@@ -51,7 +51,7 @@ TEST(SweepUpdates, AllVariablesAreOneInstructionWithTheSameBits) {
 
 TEST(SweepUpdates, EveryVariableIsWrittenInPlace) {
   Momenta m(3);
-  EST_ASSERT_OK(SelectKernels(m.b.module, KernelTier::kOneDnn));
+  EST_ASSERT_OK(SelectKernels(m.b.module, KernelTier::kNative));
   SweepUpdates(m.b.module);
   const Schedule schedule = MakeSchedule(m.b.module);
   EXPECT_EQ(schedule.in_place.size(), 6u);
@@ -61,7 +61,7 @@ TEST(SweepUpdates, EveryVariableIsWrittenInPlace) {
 TEST(SweepUpdates, AnUpdateWhoseResultIsReadStaysApart) {
   Momenta m(3);
   m.b.Fetch(m.b.Op("Neg", {m.updated[1]}, m.b.module.spec(m.updated[1]).shape));
-  EST_ASSERT_OK(SelectKernels(m.b.module, KernelTier::kOneDnn));
+  EST_ASSERT_OK(SelectKernels(m.b.module, KernelTier::kNative));
   SweepUpdates(m.b.module);
   EXPECT_EQ(Count(m.b.module, "ApplyMomentum"), 1);
   EXPECT_EQ(Only(m.b.module, "_UpdateSweep").outputs.size(), 4u);

@@ -56,11 +56,22 @@ std::string TraceToChromeJson(const Trace& trace) {
 absl::Status ProfilerHook::Begin(Graph&) {
   timer_.Reset();
   trace_ = nullptr;
-  return options_.cadence.Validate("ProfilerHook");
+  written_ = false;
+  if (!options_.steps.has_value()) return options_.cadence.Validate("ProfilerHook");
+  if (options_.cadence.every_steps.has_value() || options_.cadence.every_secs.has_value())
+    return absl::InvalidArgumentError("ProfilerHook: give either a cadence or steps, not both");
+  return options_.steps->Validate("ProfilerHook: steps");
 }
 
 std::vector<Tensor> ProfilerHook::BeforeRun(RunContext& context) {
   const int64_t step_after = context.global_step() + context.session().steps_per_run();
+  if (options_.steps.has_value()) {
+    if (written_ || !options_.steps->Overlaps(context.global_step(), step_after)) return {};
+    // Only runs of training are traced, and not an evaluation between them.
+    if (trace_ == nullptr) trace_ = std::make_shared<Trace>();
+    SetThreadTrace(trace_);
+    return {};
+  }
   if (timer_.last_triggered_step().has_value() && timer_.ShouldTriggerForStep(step_after)) {
     trace_ = std::make_shared<Trace>();
     SetThreadTrace(trace_);
@@ -69,20 +80,37 @@ std::vector<Tensor> ProfilerHook::BeforeRun(RunContext& context) {
 }
 
 absl::Status ProfilerHook::AfterRun(RunContext& context, const RunValues& values) {
+  if (options_.steps.has_value()) {
+    if (trace_ == nullptr || written_) return absl::OkStatus();
+    SetThreadTrace(nullptr);
+    if (values.global_step < options_.steps->last) return absl::OkStatus();
+    return Write(context.session(), values.global_step);
+  }
   if (!timer_.last_triggered_step().has_value())
     timer_.UpdateLastTriggeredStep(context.global_step());
   if (trace_ == nullptr) return absl::OkStatus();
-  const std::shared_ptr<Trace> trace = std::move(trace_);
   SetThreadTrace(nullptr);
   timer_.UpdateLastTriggeredStep(values.global_step);
+  return Write(context.session(), values.global_step);
+}
+
+absl::Status ProfilerHook::End(Session& session) {
+  if (!options_.steps.has_value() || written_) return absl::OkStatus();
+  if (trace_ != nullptr) return Write(session, session.global_step());
+  LOG(WARNING) << "no step was profiled: training ended at step " << session.global_step()
+               << " and had none of the steps " << options_.steps->ToString();
+  return absl::OkStatus();
+}
+
+absl::Status ProfilerHook::Write(Session& session, int64_t global_step) {
+  const std::shared_ptr<Trace> trace = std::move(trace_);
+  written_ = true;
   const std::string& directory =
-      options_.output_dir.empty() ? context.session().model_dir() : options_.output_dir;
+      options_.output_dir.empty() ? session.model_dir() : options_.output_dir;
   EST_RETURN_IF_ERROR(CreateDirectories(directory));
-  const std::string path =
-      JoinPath(directory, absl::StrCat("timeline-", values.global_step, ".json"));
+  const std::string path = JoinPath(directory, absl::StrCat("timeline-", global_step, ".json"));
   EST_RETURN_IF_ERROR(WriteFileAtomically(path, TraceToChromeJson(*trace)));
-  LOG(INFO) << "Saved the timeline of the run up to step " << values.global_step << " into "
-            << path;
+  LOG(INFO) << "Saved the timeline of the run up to step " << global_step << " into " << path;
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/fake_session.h"
@@ -78,6 +79,47 @@ TEST_F(ProfilerHookTest, WithFiveStepsARunItWritesTheRunsThatComeToTheCadence) {
   EST_ASSERT_OK(session_.Start(hook));
   for (int run = 0; run < 4; ++run) EST_ASSERT_OK(session_.Run(hook));
   EXPECT_THAT(Files(), ElementsAre("timeline-10.json", "timeline-20.json"));
+}
+
+TEST_F(ProfilerHookTest, ARangeOfStepsIsWrittenOnceInOneFile) {
+  ProfilerHook hook({.steps = StepRange{.first = 2, .last = 4}});
+  EST_ASSERT_OK(session_.Start(hook));
+  for (int run = 0; run < 6; ++run) {
+    EST_ASSERT_OK(session_.Run(hook));
+    EXPECT_EQ(ThreadTrace(), nullptr);  // an evaluation between the runs is not traced
+  }
+  EST_ASSERT_OK(hook.End(session_));
+  EXPECT_THAT(Files(), ElementsAre("timeline-4.json"));
+  EXPECT_EQ(num_traced_, 3);
+}
+
+TEST_F(ProfilerHookTest, ARangeTakesWholeRunsAndIsCutByTheEnd) {
+  session_.steps_a_run = 5;
+  ProfilerHook hook({.steps = StepRange{.first = 7, .last = 100}});
+  EST_ASSERT_OK(session_.Start(hook));
+  for (int run = 0; run < 3; ++run) EST_ASSERT_OK(session_.Run(hook));
+  EXPECT_THAT(Files(), IsEmpty());
+  EST_ASSERT_OK(hook.End(session_));
+  EXPECT_THAT(Files(), ElementsAre("timeline-15.json"));
+  EXPECT_EQ(num_traced_, 2);
+}
+
+TEST_F(ProfilerHookTest, ARangeThatTrainingDoesNotReachIsAWarning) {
+  ProfilerHook hook({.steps = StepRange{.first = 7, .last = 9}});
+  EST_ASSERT_OK(session_.Start(hook));
+  EST_ASSERT_OK(session_.Run(hook));
+  const testing::CapturedLog log;
+  EST_ASSERT_OK(hook.End(session_));
+  ASSERT_EQ(log.warnings.size(), 1u);
+  EXPECT_THAT(log.warnings[0], ::testing::HasSubstr("had none of the steps 7,9"));
+  EXPECT_THAT(Files(), IsEmpty());
+}
+
+TEST_F(ProfilerHookTest, ARangeAndACadenceTogetherAreRefused) {
+  ProfilerHook both({.cadence = {.every_steps = 2}, .steps = StepRange{.first = 1, .last = 2}});
+  EXPECT_THAT(session_.Start(both), ErrorHas("either a cadence or steps"));
+  ProfilerHook backwards({.steps = StepRange{.first = 5, .last = 2}});
+  EXPECT_THAT(session_.Start(backwards), ErrorHas("given 5,2"));
 }
 
 TEST_F(ProfilerHookTest, NothingIsTracedAfterARunThatFailed) {

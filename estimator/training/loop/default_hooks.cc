@@ -8,6 +8,7 @@
 #include "estimator/training/hooks/checkpoint_saver_hook.h"
 #include "estimator/training/hooks/graph_writer_hook.h"
 #include "estimator/training/hooks/nan_tensor_hook.h"
+#include "estimator/training/hooks/profiler_hook.h"
 #include "estimator/training/hooks/progress_hook.h"
 #include "estimator/training/hooks/step_counter_hook.h"
 #include "estimator/training/hooks/summary_saver_hook.h"
@@ -106,6 +107,10 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   if (cadences.summaries.has_value()) {
     hooks.push_back(std::make_shared<SummarySaverHook>(SummarySaverHook::Options{
         .cadence = *cadences.summaries, .loss = spec.loss, .output_dir = ""}));
+  }
+  if (options.config.profile_steps.has_value()) {
+    hooks.push_back(std::make_shared<ProfilerHook>(
+        ProfilerHook::Options{.steps = options.config.profile_steps}));
   }
   append(options.user_hooks);
   hooks.push_back(std::make_shared<NanTensorHook>(spec.loss));

@@ -35,7 +35,7 @@ struct TrainCadences {
 absl::StatusOr<TrainCadences> CadencesOf(const RunConfig& config, const InputSizes& sizes);
 
 // The hooks of training, in this order: saver, graph writer, spec.training_chief_hooks, step
-// counter, summary saver, the user's, NaN guard, progress lines, spec.training_hooks. If the user
+// counter, summary saver, profiler (RunConfig.profile_steps), the user's, NaN guard, progress lines, spec.training_hooks. If the user
 // gives a CheckpointSaverHook, it replaces the default one.
 // Errors: INVALID_ARGUMENT for a null hook or listener, or for listeners without any saver.
 // Source: TF 2.15 Estimator._train_with_estimator_spec.

@@ -48,8 +48,22 @@ absl::Status RunConfig::Validate() const {
     violations.push_back(absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ",
                                       keep_checkpoint_every_n_hours));
   }
+  for (const absl::Status& status :
+       {CheckPassNames(disable_passes),
+        profile_steps.has_value() ? profile_steps->Validate("profile_steps") : absl::OkStatus()}) {
+    if (!status.ok()) violations.emplace_back(status.message());
+  }
   if (violations.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("RunConfig: ", absl::StrJoin(violations, "; ")));
+}
+
+CompileOptions WithRunConfig(CompileOptions options, const RunConfig& config) {
+  options.check_kernels |= config.check_kernels;
+  options.print_plan |= config.print_plan;
+  if (config.conv_algorithm != ConvAlgorithm::kAuto) options.conv_algorithm = config.conv_algorithm;
+  options.disable_passes.insert(options.disable_passes.end(), config.disable_passes.begin(),
+                                config.disable_passes.end());
+  return options;
 }
 
 }  // namespace estimator

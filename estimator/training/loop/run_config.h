@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "estimator/runtime/compile_options.h"
 #include "estimator/training/hooks/period.h"
+#include "estimator/training/hooks/step_range.h"
 
 namespace estimator {
 
@@ -60,6 +63,17 @@ struct RunConfig {
   // op that differs ends the run with an error that names it. Set it to find the op that is wrong
   // on a new machine. A step is then tens of times slower.
   bool check_kernels = false;
+  // Not in TensorFlow. How convolutions are computed; kDirect has the smallest rounding error.
+  ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
+  // Not in TensorFlow. Passes of the compiler to leave out, to find the one that changes a result:
+  // names of OptionalPasses().
+  std::vector<std::string> disable_passes;
+  // Not in TensorFlow. True: writes the instructions of each program to stdout when it is compiled:
+  // kernels, layouts, shapes, bytes and FLOPs.
+  bool print_plan = false;
+  // Not in TensorFlow. Writes the time of each op in these steps of training to
+  // `timeline-<last>.json`, as a ProfilerHook does. nullopt: none.
+  std::optional<StepRange> profile_steps;
 
   // Errors: INVALID_ARGUMENT listing every field that is out of range.
   absl::Status Validate() const;
@@ -71,6 +85,11 @@ struct RunConfig {
   // Seconds between checkpoints if neither field is set.
   static constexpr int64_t kDefaultSaveCheckpointsSecs = 600;
 };
+
+// Adds what the config says about compiling to `options`. A pass is disabled, a plan is printed and
+// kernels are checked if either of them says so. The config's conv_algorithm counts, unless it is
+// kAuto.
+CompileOptions WithRunConfig(CompileOptions options, const RunConfig& config);
 
 }  // namespace estimator
 

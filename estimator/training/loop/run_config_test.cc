@@ -45,6 +45,34 @@ TEST(RunConfig, EveryValueOutOfRangeIsNamedAtOnce) {
   }
 }
 
+TEST(RunConfig, UnknownPassesAndABackwardRangeAreRefused) {
+  RunConfig config;
+  config.disable_passes = {"fuse_bias", "fuse_everything"};
+  config.profile_steps = StepRange{.first = 9, .last = 3};
+  const absl::Status status = config.Validate();
+  for (const char* part : {"\"fuse_everything\"", "can be disabled are merge_equal",
+                           "profile_steps must begin at step 1 or later", "given 9,3"}) {
+    EXPECT_THAT(status, ErrorHas(part)) << part;
+  }
+}
+
+TEST(RunConfig, ItsCompilerSettingsReachCompileOptions) {
+  RunConfig config;
+  config.conv_algorithm = ConvAlgorithm::kDirect;
+  config.disable_passes = {"fuse_bias"};
+  config.print_plan = true;
+  const CompileOptions options = WithRunConfig({.disable_passes = {"fuse_pool"}}, config);
+  EXPECT_EQ(options.conv_algorithm, ConvAlgorithm::kDirect);
+  EXPECT_TRUE(options.print_plan);
+  EXPECT_FALSE(options.check_kernels);
+  EXPECT_FALSE(Runs(options, "fuse_bias"));
+  EXPECT_FALSE(Runs(options, "fuse_pool"));
+  // A config that says nothing changes nothing.
+  const CompileOptions own{.conv_algorithm = ConvAlgorithm::kWinograd, .check_kernels = true};
+  EXPECT_EQ(WithRunConfig(own, {}).conv_algorithm, ConvAlgorithm::kWinograd);
+  EXPECT_TRUE(WithRunConfig(own, {}).check_kernels);
+}
+
 // Behaviour B4.
 TEST(RunConfig, EveryNullableFieldAcceptsNone) {
   RunConfig config;

@@ -1,0 +1,19 @@
+// The work of an op, for people who read a plan.
+#ifndef ESTIMATOR_KERNELS_FLOPS_H_
+#define ESTIMATOR_KERNELS_FLOPS_H_
+
+#include <cstdint>
+
+#include "estimator/kernels/kernel.h"
+
+namespace estimator {
+
+// An estimate of the floating point operations of one run. Convolutions, their gradients and matrix
+// products: 2 for each multiplication and addition of the plain formula, with padding, whatever the
+// algorithm does. Chains of element-wise ops: 1 for each op and element. Others, moves of data too:
+// 1 for each element of the largest operand.
+int64_t EstimatedFlops(const KernelSpec& spec);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_KERNELS_FLOPS_H_

@@ -1,0 +1,41 @@
+#include "estimator/runtime/compile_options.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+bool Has(const std::vector<std::string>& names, absl::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+const std::vector<std::string>& OptionalPasses() {
+  static const auto& passes = *new std::vector<std::string>{
+      "merge_equal",     "row_updates",    "split_sums",      "fuse_bias",      "fuse_pool",
+      "fuse_conv_block", "fuse_batch_norm", "fuse_elementwise", "choose_layouts", "sweep_updates"};
+  return passes;
+}
+
+absl::Status CheckPassNames(const std::vector<std::string>& names) {
+  std::vector<std::string> unknown;
+  for (const std::string& name : names) {
+    if (!Has(OptionalPasses(), name)) unknown.push_back(absl::StrCat("\"", name, "\""));
+  }
+  if (unknown.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "disable_passes has unknown names: ", absl::StrJoin(unknown, ", "),
+      "; the passes that can be disabled are ", absl::StrJoin(OptionalPasses(), ", ")));
+}
+
+bool Runs(const CompileOptions& options, absl::string_view pass) {
+  CHECK(Has(OptionalPasses(), pass)) << pass << " is not in the list of passes";
+  return !Has(options.disable_passes, pass);
+}
+
+}  // namespace estimator

@@ -1,0 +1,43 @@
+// CompileOptions: how a graph becomes a program (runtime/program.h).
+#ifndef ESTIMATOR_RUNTIME_COMPILE_OPTIONS_H_
+#define ESTIMATOR_RUNTIME_COMPILE_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "estimator/kernels/kernel.h"
+
+namespace estimator {
+
+struct CompileOptions {
+  KernelTier fastest = KernelTier::kNative;  // kReference: the kernels that define the results
+  // kDirect: convolutions have the rounding error of a plain sum. kAuto: Winograd where it is
+  // faster.
+  ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
+  // Passes to leave out, to find the one that changes a result: names of OptionalPasses().
+  std::vector<std::string> disable_passes = {};
+  // Writes the table of Program::Plan to stdout after compiling.
+  bool print_plan = false;
+  // --check_kernels: after each instruction, runs the reference kernels of its nodes on the same
+  // inputs. The first op with a difference beyond the tolerance fails the step with an error that
+  // names it. Ops without a reference kernel are listed in info().unchecked_ops and logged.
+  bool check_kernels = false;
+  // The program will only run as one replica, so collectives are removed and do not prevent fusing.
+  bool single_replica = false;
+};
+
+// The names of the passes that may be left out, in the order in which they run. Without them a
+// program gives the same results, up to rounding, and is slower or needs more memory.
+const std::vector<std::string>& OptionalPasses();
+
+// Errors: INVALID_ARGUMENT listing all names that are not in OptionalPasses(), and those that are.
+absl::Status CheckPassNames(const std::vector<std::string>& names);
+
+// Whether the pass runs. REQUIRES: `pass` is one of OptionalPasses().
+bool Runs(const CompileOptions& options, absl::string_view pass);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_RUNTIME_COMPILE_OPTIONS_H_

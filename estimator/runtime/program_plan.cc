@@ -1,0 +1,104 @@
+// Program::Plan: the table of --print_plan.
+#include <array>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/strings.h"
+#include "estimator/kernels/flops.h"
+#include "estimator/runtime/program.h"
+#include "estimator/runtime/program_impl.h"
+
+namespace estimator {
+namespace {
+
+constexpr double kMega = 1e6;
+constexpr double kKibi = 1024;
+
+// The last is for kernels without a tier: copies and sweeps, which a pass builds itself.
+constexpr std::array<const char*, 5> kTiers = {"reference", "fused", "onednn", "native", "-"};
+
+size_t TierOf(const ir::Node& node) {
+  const auto tier = node.kernel == nullptr ? std::nullopt : node.kernel->tier();
+  return tier.has_value() ? static_cast<size_t>(*tier) : kTiers.size() - 1;
+}
+
+struct Work {
+  int64_t instructions = 0;
+  int64_t bytes = 0;
+  int64_t flops = 0;
+
+  void operator+=(const Work& other) {
+    instructions += other.instructions;
+    bytes += other.bytes;
+    flops += other.flops;
+  }
+  std::string ToString() const {
+    return absl::StrFormat("%d instructions, %s, %.2f MFLOP", instructions, HumanBytes(bytes),
+                           static_cast<double>(flops) / kMega);
+  }
+};
+
+Work WorkOf(const ir::Node& node, const KernelSpec& spec) {
+  Work work{.instructions = 1, .bytes = 0, .flops = EstimatedFlops(spec)};
+  for (const auto* list : {&spec.inputs, &spec.outputs}) {
+    for (const TensorSpec& tensor : *list) work.bytes += static_cast<int64_t>(tensor.num_bytes());
+  }
+  if (node.kernel != nullptr) work.bytes += static_cast<int64_t>(node.kernel->scratch_bytes());
+  return work;
+}
+
+}  // namespace
+
+std::string Program::Plan() const {
+  const ir::Module& module = impl_->module;
+  std::array<Work, kTiers.size()> by_tier;
+  std::string text =
+      absl::StrCat("plan of a program with ", module.feeds.size(), " feeds, ",
+                   module.fetches.size(), " fetches and ", module.updates.size(), " updates\n",
+                   absl::StrFormat("%5s  %-9s  %-11s %12s %12s  %s\n", "#", "tier", "layout", "KiB",
+                                   "MFLOP", "op  node  shapes"));
+  const auto specs = [](const std::vector<TensorSpec>& list) {
+    return absl::StrJoin(list, ", ",
+                         [](std::string* out, const TensorSpec& s) { out->append(s.ToString()); });
+  };
+  const auto append = [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const ir::Node& node = module.node(ir::At(impl_->code.instructions, i).node);
+      const KernelSpec spec = ir::SpecOf(module, node);
+      const Work work = WorkOf(node, spec);
+      const size_t tier = TierOf(node);
+      by_tier[tier] += work;
+      const std::string layout =
+          node.attrs.has("data_format") ? node.attrs.s("data_format") : std::string("-");
+      absl::StrAppendFormat(&text, "%5d  %-9s  %-11s %12.1f %12.3f  %s  %s  (%s) -> (%s)\n", i,
+                            kTiers[tier], layout, static_cast<double>(work.bytes) / kKibi,
+                            static_cast<double>(work.flops) / kMega, node.op, node.name,
+                            specs(spec.inputs), specs(spec.outputs));
+    }
+  };
+  for (size_t k = 0; k < impl_->code.segments.size(); ++k) {
+    const ir::Code::Segment& segment = impl_->code.segments[k];
+    absl::StrAppend(&text, "segment ", k, "\n");
+    append(segment.begin, segment.end);
+    for (const Collective& collective : segment.collectives)
+      absl::StrAppend(&text, "       all-reduce  ", collective.spec.ToString(), "\n");
+  }
+  absl::StrAppend(&text, "updates\n");
+  append(impl_->code.updates_begin, static_cast<int>(impl_->code.instructions.size()));
+  for (const int u : impl_->schedule.copies) {
+    absl::StrAppend(&text, "       copy to variable  ", ir::At(module.updates, u).name, "\n");
+  }
+  Work total;
+  for (size_t tier = 0; tier < kTiers.size(); ++tier) {
+    if (by_tier[tier].instructions == 0) continue;
+    total += by_tier[tier];
+    absl::StrAppendFormat(&text, "%-9s  %s\n", kTiers[tier], by_tier[tier].ToString());
+  }
+  absl::StrAppend(&text, "total      ", total.ToString(), "; arena ",
+                  HumanBytes(impl_->plan.arena_bytes), "\n");
+  return text;
+}
+
+}  // namespace estimator
