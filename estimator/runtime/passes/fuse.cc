@@ -5,9 +5,10 @@
 
 namespace estimator::ir {
 
-bool FindKernel(const Module& module, Node& node, KernelTier fastest) {
+bool FindKernel(const Module& module, Node& node, KernelTier fastest, KernelTier slowest) {
   if (fastest == KernelTier::kReference) return false;  // it has only plain ops
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(SpecOf(module, node), fastest);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel =
+      CreateKernel(SpecOf(module, node), fastest, slowest);
   if (!kernel.ok()) return false;
   node.kernel = *std::move(kernel);
   return true;
@@ -17,6 +18,7 @@ void Fuse(Module& module, const CompileOptions& options) {
   const KernelTier fastest = options.fastest;
   if (Runs(options, "fuse_bias")) FuseBias(module, fastest);
   if (Runs(options, "fuse_pool")) FusePool(module, fastest);
+  if (Runs(options, "fuse_conv_block")) FuseConvBlock(module, fastest);
   if (Runs(options, "fuse_batch_norm")) FuseBatchNorm(module, fastest);
   if (Runs(options, "fuse_elementwise")) FuseElementwise(module, fastest);
 }

@@ -32,6 +32,17 @@ void FuseBias(Module& module, KernelTier fastest);
 // So x > 0 is the same as y > 0, and x need not be kept for the backward pass.
 void FusePool(Module& module, KernelTier fastest);
 
+// A convolution, its bias, relu and max pool, forward and backward together, so that the full-size
+// activation is never written (kernels/conv_block.h):
+//   MaxPool(_FusedConv2D(x, filter, bias))     -> _FusedConv2DMaxPool, also without a gradient
+//   _MaxPoolGradWithArgmax, Conv2DBackpropFilter, BiasAddGrad -> _Conv2DMaxPoolBackpropFilter
+//   _MaxPoolGradWithArgmax, Conv2DBackpropInput               -> _Conv2DMaxPoolBackpropInput
+// Only if nothing else reads the activation or its gradient, and if a kernel above the reference
+// tier accepts each of the new nodes. Then, for convolutions without such a block:
+//   Conv2DBackpropFilter(x, dy), BiasAddGrad(dy)              -> _FusedConv2DBackpropFilter
+// Runs after FuseBias and FusePool.
+void FuseConvBlock(Module& module, KernelTier fastest);
+
 // FusedBatchNormV3 (+ AddV2) + Relu -> _FusedBatchNormEx. If the program has the gradient too:
 // ReluGrad + FusedBatchNormGradV3   -> _FusedBatchNormGradEx
 // See kernels/fused/batch_norm.cc. The sum is not written to memory; without a side input, the
@@ -48,9 +59,10 @@ void FuseBatchNorm(Module& module, KernelTier fastest);
 // update in place, would have to wait for the chain.
 void FuseElementwise(Module& module, KernelTier fastest);
 
-// Finds a kernel that accepts `node`, and sets it as the node's kernel. Returns false if there is
-// none.
-bool FindKernel(const Module& module, Node& node, KernelTier fastest);
+// Finds a kernel that accepts `node`, in a tier from `slowest` to `fastest`, and sets it as the
+// node's kernel. Returns false if there is none.
+bool FindKernel(const Module& module, Node& node, KernelTier fastest,
+                KernelTier slowest = KernelTier::kReference);
 
 }  // namespace estimator::ir
 
