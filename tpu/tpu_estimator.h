@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "estimator/estimator.h"
+#include "tpu/bfloat16_scope.h"
 #include "tpu/cross_shard_optimizer.h"
 #include "tpu/sharded_strategy.h"
 #include "tpu/tpu_config.h"

@@ -24,6 +24,7 @@ namespace estimator {
 class Array {
  public:
   // Alignment of owned storage in bytes: the size of a cache line and of an AVX-512 register.
+  // Storage of 2 MiB and more begins at a huge page.
   static constexpr size_t kAlignment = 64;
 
   Array() = default;  // dtype kInvalid, shape []

@@ -14,10 +14,11 @@ float HalfBitsToFloat(uint16_t bits);
 
 // The upper half of a float32: 1 sign, 8 exponent, 7 mantissa bits.
 inline uint16_t FloatToBfloat16Bits(float value) {
+  // Both results are computed and one is selected, so that compilers can vectorise loops over it.
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u)
-    return static_cast<uint16_t>((bits >> 16) | 0x40u);  // NaN stays NaN
-  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+  const uint32_t nan = (bits >> 16) | 0x40u;  // NaN stays NaN
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
 }
 inline float Bfloat16BitsToFloat(uint16_t bits) {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);

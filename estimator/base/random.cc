@@ -49,10 +49,6 @@ void Philox::Skip(uint64_t num_results) {
   if (low < num_results && ++counter_[2] == 0) ++counter_[3];
 }
 
-float UniformFloat(uint32_t x) {
-  return std::bit_cast<float>((127u << 23) | (x & 0x7fffffu)) - 1.0f;
-}
-
 double UniformDouble(uint32_t x0, uint32_t x1) {
   const uint64_t mantissa = uint64_t{x0 & 0xfffffu} << 32 | x1;
   return std::bit_cast<double>((uint64_t{1023} << 52) | mantissa) - 1.0;

@@ -9,6 +9,7 @@
 #define ESTIMATOR_BASE_RANDOM_H_
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace estimator {
@@ -35,7 +36,9 @@ class Philox {
 };
 
 // A number in [0, 1). The low 23 bits of x are the mantissa of a number in [1, 2); 1 is subtracted.
-float UniformFloat(uint32_t x);
+inline float UniformFloat(uint32_t x) {
+  return std::bit_cast<float>((127u << 23) | (x & 0x7fffffu)) - 1.0f;
+}
 
 // A number in [0, 1). The low 20 bits of x0, then the 32 bits of x1, are the mantissa of a number
 // in [1, 2); 1 is subtracted.

@@ -106,6 +106,16 @@ const TensorSpec& Variable::spec() const {
 Variable GetVariable(StringArg name, const Shape& shape, const VariableOptions& options) {
   Graph& graph = Graph::Current();
   VariableScopeState& scope = graph.variable_scope_;
+  if (scope.bfloat16_reads_float32 && options.dtype == DType::kBfloat16) {
+    VariableOptions stored = options;
+    stored.dtype = DType::kFloat32;
+    Variable variable = GetVariable(name, shape, stored);
+    if (variable.valid()) {
+      variable.read_ = graph.AddOp("Cast", {variable.read_},
+                                   {{"SrcT", DType::kFloat32}, {"DstT", DType::kBfloat16}});
+    }
+    return variable;
+  }
   const std::string full = absl::StrCat(scope.prefix, name);
   const auto fail = [&](std::string message) {
     Variable invalid;
@@ -207,6 +217,7 @@ VariableScopeState WithoutCounts(const VariableScopeState& state) {
           .reuse = state.reuse,
           .initializer = state.initializer,
           .regularizer = state.regularizer,
+          .bfloat16_reads_float32 = state.bfloat16_reads_float32,
           .open_counts = {}};
 }
 
@@ -218,7 +229,8 @@ CapturedVariableScope GetVariableScope() {
           .original_name_scope = state.original_name_scope,
           .reuse = state.reuse,
           .initializer = state.initializer,
-          .regularizer = state.regularizer};
+          .regularizer = state.regularizer,
+          .bfloat16_reads_float32 = state.bfloat16_reads_float32};
 }
 
 void ReuseVariables() { Graph::Current().variable_scope().reuse = Reuse::kTrue; }
@@ -247,6 +259,7 @@ VariableScope::VariableScope(const CapturedVariableScope& scope, VariableScopeOp
   state.reuse = scope.reuse;
   state.initializer = scope.initializer;
   state.regularizer = scope.regularizer;
+  state.bfloat16_reads_float32 = scope.bfloat16_reads_float32;
   Open(scope.name.substr(scope.name.rfind('/') + 1), options);
 }
 
@@ -256,6 +269,7 @@ void VariableScope::Open(absl::string_view last_name, const VariableScopeOptions
   if (options.reuse == Reuse::kTrue || options.reuse == Reuse::kAuto) state.reuse = options.reuse;
   if (options.initializer) state.initializer = options.initializer;
   if (options.regularizer) state.regularizer = options.regularizer;
+  if (options.bfloat16_reads_float32) state.bfloat16_reads_float32 = true;
   if (!last_name.empty() && options.auxiliary_name_scope) {
     graph_.name_scope_ = absl::StrCat(graph_.UniqueName(last_name), "/");
   }

@@ -41,7 +41,8 @@ class Variable {
   Graph* graph() const { return graph_; }
   Node* node() const { return node_; }
 
-  // The value at the start of the step.
+  // The value at the start of the step, in dtype(). Inside tpu::Bfloat16Scope it may be the value
+  // cast to bf16.
   Tensor read() const { return read_; }
   operator Tensor() const { return read_; }  // NOLINT: a variable reads as its value
   // The initializer's value, before any checkpoint is restored. See InitializedValue() below.
@@ -95,6 +96,9 @@ struct VariableScopeOptions {
   Initializer initializer = nullptr;
   Regularizer regularizer = nullptr;
   bool auxiliary_name_scope = true;  // false: names of ops do not change
+  // true: a variable that is asked for in bf16 is f32 and reads as its value cast to bf16
+  // (tpu::Bfloat16Scope). false: as the scope outside.
+  bool bfloat16_reads_float32 = false;
 };
 
 struct VariableScopeState {
@@ -103,6 +107,7 @@ struct VariableScopeState {
   Reuse reuse = Reuse::kFalse;
   Initializer initializer = nullptr;
   Regularizer regularizer = nullptr;
+  bool bfloat16_reads_float32 = false;
   // How many times each scope was opened, for default names (dense, dense_1). When a scope closes,
   // the counts of the scopes in it are reset, so that reusing it gives the same names again.
   std::map<std::string, int> open_counts;
@@ -115,6 +120,7 @@ struct CapturedVariableScope {
   Reuse reuse = Reuse::kFalse;
   Initializer initializer = nullptr;
   Regularizer regularizer = nullptr;
+  bool bfloat16_reads_float32 = false;
 };
 
 // The innermost variable scope of the current graph, or its root.

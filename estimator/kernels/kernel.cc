@@ -1,11 +1,13 @@
 #include "estimator/kernels/kernel.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/kernels/widened.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -80,15 +82,12 @@ std::vector<std::string> RegisteredKernels(KernelTier tier) {
   return names;
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, KernelTier fastest,
-                                                     KernelTier slowest) {
-  const Tiers* tiers = FindTiers(spec.op);
-  if (tiers == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat(spec.name, ": no kernel of op ", spec.op, " is linked in"));
-  }
-  for (int tier = static_cast<int>(fastest); tier >= static_cast<int>(slowest); --tier) {
-    const auto& [factory, accepts] = (*tiers)[static_cast<size_t>(tier)];
+namespace {
+
+std::unique_ptr<Kernel> CreateIn(const Tiers& tiers, const KernelSpec& spec, int fastest,
+                                 int slowest) {
+  for (int tier = fastest; tier >= slowest; --tier) {
+    const auto& [factory, accepts] = tiers[static_cast<size_t>(tier)];
     if (!factory || (accepts && !accepts(spec))) continue;
     if (std::unique_ptr<Kernel> kernel = factory(spec)) {
       kernel->set_tier(static_cast<KernelTier>(tier));
@@ -97,6 +96,39 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, Ker
     CHECK(!accepts) << spec.name << ": the predicate of " << spec.op << " in tier " << tier
                     << " accepts what its factory refuses: " << SpecString(spec);
   }
+  return nullptr;
+}
+
+std::optional<KernelTier> AcceptingTierIn(const Tiers& tiers, const KernelSpec& spec, int fastest,
+                                          int slowest) {
+  for (int tier = fastest; tier >= slowest; --tier) {
+    const auto& [factory, accepts] = tiers[static_cast<size_t>(tier)];
+    if (!factory) continue;
+    if (accepts ? accepts(spec) : factory(spec) != nullptr) return static_cast<KernelTier>(tier);
+  }
+  return std::nullopt;
+}
+
+constexpr int kReference = static_cast<int>(KernelTier::kReference);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, KernelTier fastest,
+                                                     KernelTier slowest) {
+  const Tiers* tiers = FindTiers(spec.op);
+  if (tiers == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat(spec.name, ": no kernel of op ", spec.op, " is linked in"));
+  }
+  const int first = static_cast<int>(fastest), last = static_cast<int>(slowest);
+  const int last_fast = std::max(last, kReference + 1);
+  if (auto kernel = CreateIn(*tiers, spec, first, last_fast)) return kernel;
+  // A fast kernel in float32 is better than plain loops in bfloat16.
+  if (const std::optional<KernelSpec> wide = WidenedSpec(spec)) {
+    if (auto kernel = CreateIn(*tiers, *wide, first, last_fast))
+      return MakeWidened(spec, std::move(kernel));
+  }
+  if (auto kernel = CreateIn(*tiers, spec, std::min(first, kReference), last)) return kernel;
   return absl::UnimplementedError(absl::StrCat(
       spec.name, ": no kernel of ", spec.op, " takes these types and shapes: ", SpecString(spec)));
 }
@@ -105,12 +137,13 @@ std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier faste
                                         KernelTier slowest) {
   const Tiers* tiers = FindTiers(spec.op);
   if (tiers == nullptr) return std::nullopt;
-  for (int tier = static_cast<int>(fastest); tier >= static_cast<int>(slowest); --tier) {
-    const auto& [factory, accepts] = (*tiers)[static_cast<size_t>(tier)];
-    if (!factory) continue;
-    if (accepts ? accepts(spec) : factory(spec) != nullptr) return static_cast<KernelTier>(tier);
+  const int first = static_cast<int>(fastest), last = static_cast<int>(slowest);
+  const int last_fast = std::max(last, kReference + 1);
+  if (const auto tier = AcceptingTierIn(*tiers, spec, first, last_fast)) return tier;
+  if (const std::optional<KernelSpec> wide = WidenedSpec(spec)) {
+    if (const auto tier = AcceptingTierIn(*tiers, *wide, first, last_fast)) return tier;
   }
-  return std::nullopt;
+  return AcceptingTierIn(*tiers, spec, std::min(first, kReference), last);
 }
 
 bool Accepts(const KernelSpec& spec, KernelTier fastest, KernelTier slowest) {

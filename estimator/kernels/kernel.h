@@ -121,7 +121,9 @@ bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory
 bool HasKernel(absl::string_view op, KernelTier tier = KernelTier::kReference);
 std::vector<std::string> RegisteredKernels(KernelTier tier);  // sorted op names
 
-// The kernel of the fastest tier in [slowest, fastest] that accepts the spec.
+// The kernel of the fastest tier in [slowest, fastest] that accepts the spec. If no tier above the
+// reference tier accepts it, but one accepts it with float32 in place of bfloat16: that kernel,
+// widened (kernels/widened.h).
 // Errors: UNIMPLEMENTED naming op, dtypes and shapes if there is none.
 absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec,
                                                      KernelTier fastest = KernelTier::kNative,

@@ -18,6 +18,9 @@ struct CompileOptions {
   // kDirect: convolutions have the rounding error of a plain sum. kAuto: Winograd where it is
   // faster.
   ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
+  // kBfloat16: matrix products of f32 operands are computed in bf16 where the CPU has instructions
+  // for that, with sums and results in f32 (passes/bfloat16_products.h).
+  DType compute_dtype = DType::kFloat32;
   // Passes to leave out, to find the one that changes a result: names of OptionalPasses().
   std::vector<std::string> disable_passes = {};
   // Writes the table of Program::Plan to stdout after compiling.

@@ -11,6 +11,7 @@
 #include "estimator/runtime/lower.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/fold_constants.h"
+#include "estimator/runtime/passes/fold_pads.h"
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/merge_equal.h"
 #include "estimator/runtime/passes/prune.h"
@@ -78,6 +79,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
     ir::Simplify(module, options.single_replica);
   }
   ir::Prune(module);
+  if (Runs(options, "fold_pads")) ir::FoldPads(module);
   if (Runs(options, "row_updates")) ir::UpdateRows(module);
   if (Runs(options, "split_sums")) ir::SplitSums(module);
   ir::Fuse(module, options);

@@ -40,6 +40,9 @@ DEFINE_bool(check_kernels, false,
 DEFINE_string(conv_algorithm, "auto",
               "auto, direct (no Winograd: the smallest rounding error) or winograd (wherever a "
               "kernel supports the shape)");
+DEFINE_string(compute_dtype, "float32",
+              "float32 or bfloat16: the type in which matrix products are computed; variables, "
+              "sums and losses are float32");
 DEFINE_string(disable_passes, "",
               "passes of the compiler to leave out, such as fuse_pool,choose_layouts; a name that "
               "does not exist is answered with the list");
@@ -92,6 +95,8 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.check_kernels = FLAGS_check_kernels;
   // RequireRunConfigFlags checks conv_algorithm and profile_steps, and Validate the passes.
   config.conv_algorithm = ParseConvAlgorithm(FLAGS_conv_algorithm).value_or(ConvAlgorithm::kAuto);
+  // RequireRunConfigFlags refuses other names.
+  if (FLAGS_compute_dtype == "bfloat16") config.compute_dtype = DType::kBfloat16;
   config.disable_passes = ParsePassNames(FLAGS_disable_passes);
   config.print_plan = FLAGS_print_plan;
   if (const auto steps = StepRange::Parse(FLAGS_profile_steps); steps.ok())
@@ -126,6 +131,10 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
   }
   if (const absl::Status parsed = ParseConvAlgorithm(FLAGS_conv_algorithm).status(); !parsed.ok())
     violations.push_back(absl::StrCat("--conv_algorithm ", parsed.message()));
+  if (FLAGS_compute_dtype != "float32" && FLAGS_compute_dtype != "bfloat16") {
+    violations.push_back(absl::StrCat("--compute_dtype must be float32 or bfloat16, given \"",
+                                      FLAGS_compute_dtype, "\""));
+  }
   if (!FLAGS_profile_steps.empty()) {
     const absl::Status parsed = StepRange::Parse(FLAGS_profile_steps).status();
     if (!parsed.ok()) violations.push_back(absl::StrCat("--profile_steps: ", parsed.message()));

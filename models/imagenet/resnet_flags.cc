@@ -42,9 +42,10 @@ DEFINE_double(label_smoothing, 0, "label smoothing of the loss, in [0, 1)");
 DEFINE_bool(enable_lars, false,
             "use LARS with its own schedule, for batches of 2000 images and more");
 DEFINE_double(poly_rate, 0, "with --enable_lars: the rate after the warm-up; 0: by the batch size");
-DEFINE_string(precision, "float32", "float32 or bfloat16; the same as --compute_dtype");
-DEFINE_string(compute_dtype, "float32",
-              "type of convolutions and activations: float32 or bfloat16; variables are float32");
+DEFINE_string(
+    precision, "float32",
+    "type of convolutions and activations: float32 or bfloat16; variables are float32; the "
+    "same as --compute_dtype");
 DEFINE_int64(image_size, 224, "height and width of the images that the network gets");
 DEFINE_int64(num_train_images, 0,
              "training images: an epoch of the learning rate, and how many pictures are drawn; 0: "

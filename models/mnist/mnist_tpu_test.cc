@@ -66,6 +66,13 @@ TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnShards) {
   }
 }
 
+TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceInBfloat16) {
+  const ProgramRun run = Program(
+      absl::StrCat("--use_tpu=false --compute_dtype=bfloat16 --check_kernels --train_steps=1",
+                   " --enable_predict=false --eval_steps=1 --model_dir=", work_.File("checked")));
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+}
+
 TEST_F(MnistTpuTest, PrintsThePlanAndWritesTheTimesOfSteps) {
   const ProgramRun run = Program(
       "--use_tpu=false --enable_predict=false --print_plan --profile_steps=2,3 "
@@ -163,6 +170,8 @@ TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitW
       {"--result_json=/proc/all.json", {"--result_json must be a file in a folder"}},
       {"--conv_algorithm=fft",
        {"--conv_algorithm must be auto, direct or winograd, given \"fft\""}},
+      {"--compute_dtype=float16",
+       {"--compute_dtype must be float32 or bfloat16, given \"float16\""}},
       {"--disable_passes=fuse_pol", {"unknown names: \"fuse_pol\"", "fuse_pool, fuse_conv_block"}},
       {"--profile_steps=9,3", {"--profile_steps: the range must begin at step 1", "given 9,3"}},
       {"--learning_rate=inf", {"--learning_rate must be positive and finite, given inf"}},

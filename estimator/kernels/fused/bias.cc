@@ -1,4 +1,4 @@
-// BiasAdd and BiasAddGrad in f32 on all threads. The channels are the last axis, or are in blocks
+// BiasAdd and BiasAddGrad in f32 and bf16 on all threads; sums are f32 and f64. The channels are the last axis, or are in blocks
 // (kernels/layout.h).
 #include <cstdint>
 #include <memory>
@@ -14,7 +14,8 @@ namespace {
 // The planes have width 0 if this tier does not support the spec.
 ChannelPlanes PlanesOf(const KernelSpec& spec) {
   const TensorSpec& x = spec.inputs[0];
-  if (x.dtype != DType::kFloat32 || x.shape.rank() < 2 || x.shape.num_elements() == 0) return {};
+  if (x.dtype != DType::kFloat32 && x.dtype != DType::kBfloat16) return {};
+  if (x.shape.rank() < 2 || x.shape.num_elements() == 0) return {};
   const bool blocked = IsBlocked(spec.attrs);
   if (blocked && x.shape.rank() != 5) return {};
   if (!blocked && spec.attrs.has("data_format") && spec.attrs.s("data_format") != kPlainFormat)
@@ -22,26 +23,27 @@ ChannelPlanes PlanesOf(const KernelSpec& spec) {
   return estimator::PlanesOf(x.shape, blocked);
 }
 
-template <int64_t kWidth>
-void AddBias(const float* x, const float* bias, int64_t begin, int64_t end, int64_t width,
-             float* y) {
+template <int64_t kWidth, typename T>
+void AddBias(const T* x, const T* bias, int64_t begin, int64_t end, int64_t width, T* y) {
   const int64_t w = kWidth == 0 ? width : kWidth;
   for (int64_t e = begin * w; e < end * w; e += w) {
 #pragma omp simd
-    for (int64_t c = 0; c < w; ++c) y[e + c] = x[e + c] + bias[c];
+    for (int64_t c = 0; c < w; ++c)
+      y[e + c] = static_cast<T>(static_cast<float>(x[e + c]) + static_cast<float>(bias[c]));
   }
 }
 
-template <int64_t kWidth>
-void AddRows(const float* x, int64_t begin, int64_t end, int64_t width, float* sums) {
+template <int64_t kWidth, typename T>
+void AddRows(const T* x, int64_t begin, int64_t end, int64_t width, float* sums) {
   const int64_t w = kWidth == 0 ? width : kWidth;
   for (int64_t e = begin * w; e < end * w; e += w) {
 #pragma omp simd
-    for (int64_t c = 0; c < w; ++c) sums[c] += x[e + c];
+    for (int64_t c = 0; c < w; ++c) sums[c] += static_cast<float>(x[e + c]);
   }
 }
 
-std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
+template <typename T>
+std::unique_ptr<Kernel> MakeTypedBiasAdd(const KernelSpec& spec) {
   const ChannelPlanes planes = PlanesOf(spec);
   if (planes.width == 0) return nullptr;
   const Chunks chunks = MakeChunks(planes.planes() * planes.rows, planes.width);
@@ -51,8 +53,8 @@ std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
           ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
             ChannelSums<1>::ForEachPiece(
                 planes, begin, end, planes.rows, [&](int64_t first, int64_t last, int64_t channel) {
-                  AddBias<width()>(args.in<float>(0), args.in<float>(1) + channel, first, last,
-                                   planes.width, args.out<float>(0));
+                  AddBias<width()>(args.in<T>(0), args.in<T>(1) + channel, first, last,
+                                   planes.width, args.out<T>(0));
                 });
           });
         });
@@ -61,7 +63,9 @@ std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
       {.alias_input = 0});
 }
 
-std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
+// The gradient of a bf16 bias may be f32 (passes/fuse.h, FuseCast).
+template <typename T, typename Result>
+std::unique_ptr<Kernel> MakeTypedBiasAddGrad(const KernelSpec& spec) {
   const ChannelPlanes planes = PlanesOf(spec);
   if (planes.width == 0) return nullptr;
   const ChannelSums<1> sums(planes);
@@ -69,15 +73,30 @@ std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
       [sums, planes](const KernelArgs& args) {
         WithWidth(planes.width, [&](auto width) {
           sums.Run(args.scratch, [&](int64_t begin, int64_t end, int64_t, float* run) {
-            AddRows<width()>(args.in<float>(0), begin, end, planes.width, run);
+            AddRows<width()>(args.in<T>(0), begin, end, planes.width, run);
           });
         });
         const double* const total = sums.total(args.scratch);
         for (int64_t c = 0; c < planes.channels(); ++c)
-          args.out<float>(0)[c] = static_cast<float>(total[c]);
+          args.out<Result>(0)[c] = static_cast<Result>(static_cast<float>(total[c]));
         return absl::OkStatus();
       },
       {.scratch_bytes = sums.bytes()});
+}
+
+std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
+  const DType dtype = spec.inputs[0].dtype;
+  if (spec.inputs[1].dtype != dtype || spec.outputs[0].dtype != dtype) return nullptr;
+  return dtype == DType::kBfloat16 ? MakeTypedBiasAdd<Bfloat16>(spec)
+                                   : MakeTypedBiasAdd<float>(spec);
+}
+
+std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
+  const DType result = spec.outputs[0].dtype;
+  if (spec.inputs[0].dtype == DType::kFloat32)
+    return result == DType::kFloat32 ? MakeTypedBiasAddGrad<float, float>(spec) : nullptr;
+  if (result == DType::kFloat32) return MakeTypedBiasAddGrad<Bfloat16, float>(spec);
+  return result == DType::kBfloat16 ? MakeTypedBiasAddGrad<Bfloat16, Bfloat16>(spec) : nullptr;
 }
 
 EST_REGISTER_KERNEL("BiasAdd", KernelTier::kFused, MakeBiasAdd);

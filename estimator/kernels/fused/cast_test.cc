@@ -19,6 +19,14 @@ TEST(FusedCast, EachPairMatchesTheReferenceBitForBit) {
                             .attrs = CastAttrs(DType::kFloat32, DType::kBfloat16),
                             .outputs = {{DType::kBfloat16, {30000}}}},
                            {wide}, KernelTier::kFused, {});
+  for (const DType from : {DType::kUint8, DType::kBool, DType::kInt32}) {
+    EXPECT_MATCHES_REFERENCE(
+        {.op = "Cast",
+         .attrs = CastAttrs(from, DType::kBfloat16),
+         .outputs = {{DType::kBfloat16, {30000}}}},
+        {RandomArray({30000}, 3, 0, from == DType::kInt32 ? 70000 : 255).Cast(from)},
+        KernelTier::kFused, {});
+  }
   for (const DType from : {DType::kBfloat16, DType::kUint8, DType::kBool, DType::kInt32}) {
     EXPECT_MATCHES_REFERENCE({.op = "Cast",
                               .attrs = CastAttrs(from, DType::kFloat32),

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "estimator/kernels/fused/bfloat16.h"
 #include "estimator/kernels/fused/broadcast.h"
 
 namespace estimator::fused {
@@ -63,15 +64,38 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
   for (const TensorSpec& output : spec.outputs) {
     if (output.shape != spec.outputs[0].shape) return false;
   }
+  if (!AddInputs(spec, n)) return false;
+  for (size_t j = 0; j < ops.size(); ++j) {
+    if (!AddOp(ops[j], args.data() + 3 * j)) return false;
+  }
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (outputs[o] < 0 || outputs[o] >= static_cast<int64_t>(values_.size())) return false;
+    const Value& value = values_[static_cast<size_t>(outputs[o])];
+    const DType dtype = value.is_mask   ? DType::kBool
+                        : value.is_bf16 ? DType::kBfloat16
+                                        : DType::kFloat32;
+    if (spec.outputs[o].dtype != dtype) return false;
+  }
+  PlaceOutputs(spec, outputs);
+  AssignSlots();
+  ChooseAliases(spec, outputs);
+  chunks_ = MakeChunks(n, static_cast<int64_t>(ops.size()));
+  return true;
+}
+
+bool ElementwiseKernel::AddInputs(const KernelSpec& spec, int64_t n) {
   num_inputs_ = static_cast<int>(spec.inputs.size());
   for (int i = 0; i < num_inputs_; ++i) {
     const TensorSpec& input = spec.inputs[static_cast<size_t>(i)];
     Value value;
     value.is_mask = input.dtype == DType::kBool;
-    if (!value.is_mask && input.dtype != DType::kFloat32) return false;
+    value.is_bf16 = input.dtype == DType::kBfloat16;
+    if (!value.is_mask && !value.is_bf16 && input.dtype != DType::kFloat32) return false;
     if (input.shape.num_elements() == n) {
       if (value.is_mask) {
         mask_inputs_.push_back(i);
+      } else if (value.is_bf16) {
+        bf16_inputs_.push_back(i);
       } else {
         value.place = Place::kBuffer;
         value.buffer = i;
@@ -83,32 +107,36 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
     }
     values_.push_back(value);
   }
-  for (size_t j = 0; j < ops.size(); ++j) {
-    const std::optional<TileOpInfo> info = FindTileOp(ops[j]);
-    if (!info.has_value()) return false;
-    Op op{.op = info->op, .result = num_inputs_ + static_cast<int>(j)};
-    for (int k = 0; k < 3; ++k) {
-      const int64_t operand = args[3 * j + static_cast<size_t>(k)];
-      if ((k < info->num_operands) != (operand >= 0)) return false;
-      if (operand < 0) continue;
-      if (operand >= static_cast<int64_t>(values_.size())) return false;
-      Value& value = values_[static_cast<size_t>(operand)];
-      if (value.is_mask != (info->first_is_mask && k == 0)) return false;
-      value.last_use = static_cast<int>(j);
-      op.operands[k] = static_cast<int>(operand);
+  return true;
+}
+
+// Adds the next op.  args: its operands, padded with -1 to three.
+bool ElementwiseKernel::AddOp(const std::string& name, const int64_t* args) {
+  const bool is_cast = name == "Cast";
+  const std::optional<TileOpInfo> info = is_cast ? TileOpInfo{.num_operands = 1} : FindTileOp(name);
+  if (!info.has_value()) return false;
+  Op op{.is_cast = is_cast, .op = info->op, .result = static_cast<int>(values_.size())};
+  std::optional<bool> is_bf16;  // of the operands that are numbers
+  for (int k = 0; k < 3; ++k) {
+    const int64_t operand = args[k];
+    if ((k < info->num_operands) != (operand >= 0)) return false;
+    if (operand < 0) continue;
+    if (operand >= static_cast<int64_t>(values_.size())) return false;
+    Value& value = values_[static_cast<size_t>(operand)];
+    if (value.is_mask != (info->first_is_mask && k == 0)) return false;
+    if (!value.is_mask) {
+      if (is_bf16.value_or(value.is_bf16) != value.is_bf16) return false;
+      is_bf16 = value.is_bf16;
     }
-    values_.push_back({.is_mask = info->result_is_mask});
-    ops_.push_back(op);
+    value.last_use = static_cast<int>(ops_.size());
+    op.operands[k] = static_cast<int>(operand);
   }
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    if (outputs[o] < 0 || outputs[o] >= static_cast<int64_t>(values_.size())) return false;
-    const bool is_mask = values_[static_cast<size_t>(outputs[o])].is_mask;
-    if (spec.outputs[o].dtype != (is_mask ? DType::kBool : DType::kFloat32)) return false;
-  }
-  PlaceOutputs(spec, outputs);
-  AssignSlots();
-  ChooseAliases(spec, outputs);
-  chunks_ = MakeChunks(n, static_cast<int64_t>(ops.size()));
+  Value result{.is_mask = info->result_is_mask};
+  // Between f32 and bf16 there is only one other dtype to cast to.
+  if (!result.is_mask) result.is_bf16 = is_cast != *is_bf16;
+  op.is_rounded = result.is_bf16 && (is_cast || !info->is_exact);
+  values_.push_back(result);
+  ops_.push_back(op);
   return true;
 }
 
@@ -117,7 +145,7 @@ void ElementwiseKernel::PlaceOutputs(const KernelSpec& spec, const std::vector<i
   for (size_t o = 0; o < spec.outputs.size(); ++o) {
     Value& value = values_[static_cast<size_t>(outputs[o])];
     const bool computed = outputs[o] >= num_inputs_;
-    if (computed && !value.is_mask && value.place == Place::kSlot) {
+    if (computed && !value.is_mask && !value.is_bf16 && value.place == Place::kSlot) {
       value.place = Place::kBuffer;
       value.buffer = static_cast<int>(o);
       value.is_output_buffer = true;
@@ -144,6 +172,7 @@ void ElementwiseKernel::AssignSlots() {
     take(values_[static_cast<size_t>(scalar.value)]);
   }
   for (int input : mask_inputs_) take(values_[static_cast<size_t>(input)]);
+  for (int input : bf16_inputs_) take(values_[static_cast<size_t>(input)]);
   for (size_t j = 0; j < ops_.size(); ++j) {
     std::vector<int> released;
     for (int operand : ops_[j].operands) {
@@ -163,18 +192,22 @@ void ElementwiseKernel::AssignSlots() {
 }
 
 // An output can overwrite an f32 input of the same size if no op after the one that computes the
-// output reads that input.
+// output reads that input. A bf16 output can overwrite any bf16 input of the same size, because a
+// tile of the input is converted before anything is computed, and one of the output at the end.
 void ElementwiseKernel::ChooseAliases(const KernelSpec& spec, const std::vector<int64_t>& outputs) {
   const int64_t n = spec.outputs[0].shape.num_elements();
   std::vector<bool> taken(spec.inputs.size(), false);
   for (size_t o = 0; o < spec.outputs.size(); ++o) {
     alias_.push_back(-1);
     const Value& value = values_[static_cast<size_t>(outputs[o])];
-    if (!value.is_output_buffer || value.buffer != static_cast<int>(o)) continue;
-    const int written_at = static_cast<int>(outputs[o]) - num_inputs_;
+    const bool in_buffer = value.is_output_buffer && value.buffer == static_cast<int>(o);
+    if (!in_buffer && !value.is_bf16) continue;
+    const int written_at =
+        value.is_bf16 ? static_cast<int>(ops_.size()) : static_cast<int>(outputs[o]) - num_inputs_;
     for (int i = 0; i < num_inputs_; ++i) {
       const Value& input = values_[static_cast<size_t>(i)];
       if (input.is_mask || taken[static_cast<size_t>(i)] || input.last_use > written_at) continue;
+      if (input.is_bf16 != value.is_bf16) continue;
       if (spec.inputs[static_cast<size_t>(i)].shape.num_elements() != n) continue;
       taken[static_cast<size_t>(i)] = true;
       alias_.back() = i;
@@ -205,9 +238,10 @@ void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begi
     tiles[v] = values_[v].slot < 0 ? nullptr : slots + values_[v].slot * kTile;
   for (const Scalar& scalar : scalars_) {
     float* const tile = tiles[scalar.value];
-    const bool is_mask = values_[static_cast<size_t>(scalar.value)].is_mask;
-    const float x = is_mask ? (*args.in<uint8_t>(scalar.input) != 0 ? kTrue : 0.0f)
-                            : *args.in<float>(scalar.input);
+    const Value& value = values_[static_cast<size_t>(scalar.value)];
+    const float x = value.is_mask   ? (*args.in<uint8_t>(scalar.input) != 0 ? kTrue : 0.0f)
+                    : value.is_bf16 ? static_cast<float>(*args.in<Bfloat16>(scalar.input))
+                                    : *args.in<float>(scalar.input);
     std::fill(tile, tile + std::min(kTile, end - begin), x);
   }
   for (int64_t i = begin; i < end; i += kTile) {
@@ -220,18 +254,30 @@ void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begi
                                         : const_cast<float*>(args.in<float>(value.buffer)) + i;
     }
     for (int input : mask_inputs_) WidenMask(args.in<uint8_t>(input) + i, tiles[input], n);
+    const size_t size = static_cast<size_t>(n);
+    for (int input : bf16_inputs_) WidenBfloat16(args.in<Bfloat16>(input) + i, tiles[input], size);
     for (const Op& op : ops_) {
       const auto operand = [&](int k) -> const float* {
         return op.operands[k] < 0 ? nullptr : tiles[op.operands[k]];
       };
-      RunTile(op.op, operand(0), operand(1), operand(2), tiles[op.result], static_cast<size_t>(n));
+      float* const result = tiles[op.result];
+      if (!op.is_cast) {
+        RunTile(op.op, operand(0), operand(1), operand(2), result, size);
+        if (op.is_rounded) RoundToBfloat16(result, result, size);
+      } else if (op.is_rounded) {
+        RoundToBfloat16(operand(0), result, size);
+      } else if (result != operand(0)) {
+        std::memcpy(result, operand(0), size * sizeof(float));
+      }
     }
     for (const Copy& copy : copies_) {
       const float* const from = tiles[copy.value];
       if (values_[static_cast<size_t>(copy.value)].is_mask) {
         NarrowMask(from, args.out<uint8_t>(copy.output) + i, n);
+      } else if (values_[static_cast<size_t>(copy.value)].is_bf16) {
+        NarrowToBfloat16(from, args.out<Bfloat16>(copy.output) + i, size);
       } else {
-        std::memcpy(args.out<float>(copy.output) + i, from, static_cast<size_t>(n) * sizeof(float));
+        std::memcpy(args.out<float>(copy.output) + i, from, size * sizeof(float));
       }
     }
   }

@@ -1,12 +1,16 @@
 // _FusedElementwise: computes a chain of element-wise ops in one pass over memory.
 //
 // Attributes:
-//   ops      TensorFlow op names in order of evaluation (tile_ops.h has the list)
+//   ops      TensorFlow op names in order of evaluation (tile_ops.h has the list), or "Cast" from
+//            f32 to bf16 or back
 //   args     three value indices for each op, padded with -1
 //   outputs  the value indices that are the op's outputs, in order
 // Value k < num_inputs is input k; value num_inputs + j is the result of op j. An input has the
-// outputs' shape, or one element. Values are f32. Results of comparisons and the first operand of
-// SelectV2 are bool.
+// outputs' shape, or one element. Values are f32 or bf16; the operands of an op have one dtype,
+// which is that of its result. Results of comparisons and the first operand of SelectV2 are bool.
+//
+// Every op is computed in f32. A bf16 result is rounded to bf16 after each op, as by TensorFlow's
+// kernels of single ops, and kept as a float in its tile.
 //
 // The chain is evaluated in tiles: every op computes one tile before any op computes the next tile.
 // So the intermediate values stay in the L1 cache.
@@ -41,6 +45,7 @@ class ElementwiseKernel final : public Kernel {
   enum class Place { kBuffer, kSlot };
   struct Value {
     bool is_mask = false;
+    bool is_bf16 = false;
     Place place = Place::kSlot;
     int slot = -1;    // kSlot: the index of the slot
     int buffer = -1;  // kBuffer: the index of the input or output
@@ -49,6 +54,8 @@ class ElementwiseKernel final : public Kernel {
     int last_use = -1;
   };
   struct Op {
+    bool is_cast = false;     // copies its operand, instead of `op`
+    bool is_rounded = false;  // to bf16
     TileOp op = TileOp::kAddV2;
     int operands[3] = {-1, -1, -1};
     int result = -1;
@@ -57,8 +64,8 @@ class ElementwiseKernel final : public Kernel {
     int input = 0;
     int value = 0;
   };
-  // An output that is not computed in its buffer: a bool, an input, or a value that is an output
-  // twice.
+  // An output that is not computed in its buffer: a bool, a bf16, an input, or a value that is an
+  // output twice.
   struct Copy {
     int output = 0;
     int value = 0;
@@ -67,6 +74,8 @@ class ElementwiseKernel final : public Kernel {
   ElementwiseKernel() = default;
   bool Build(const KernelSpec& spec, const std::vector<std::string>& ops,
              const std::vector<int64_t>& args, const std::vector<int64_t>& outputs);
+  bool AddInputs(const KernelSpec& spec, int64_t n);
+  bool AddOp(const std::string& name, const int64_t* args);
   void PlaceOutputs(const KernelSpec& spec, const std::vector<int64_t>& outputs);
   void AssignSlots();
   void ChooseAliases(const KernelSpec& spec, const std::vector<int64_t>& outputs);
@@ -77,7 +86,8 @@ class ElementwiseKernel final : public Kernel {
   std::vector<Value> values_;
   std::vector<Op> ops_;
   std::vector<Scalar> scalars_;
-  std::vector<int> mask_inputs_;  // full-size bool inputs, converted to masks in their slots
+  // Full-size bool and bf16 inputs, converted to masks and floats in their slots.
+  std::vector<int> mask_inputs_, bf16_inputs_;
   std::vector<Copy> copies_;
   std::vector<int> alias_;  // for each output
   int num_slots_ = 0;

@@ -1,4 +1,4 @@
-// Pooling in f32 on all threads; one thread computes an image. Images are NHWC or in blocks of
+// Pooling in f32 and bf16 on all threads; one thread computes an image. Images are NHWC or in blocks of
 // channels (kernels/layout.h).
 //   MaxPool, MaxPoolGrad, AvgPool, AvgPoolGrad
 //     As in TensorFlow.
@@ -12,9 +12,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "estimator/kernels/fused/bfloat16.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/fused/pool_2x2.h"
 #include "estimator/kernels/kernel.h"
@@ -49,8 +51,8 @@ struct Pool {
 //   input: the shape of what is pooled.  pooled: the shape of the result.
 // Returns nullopt if this tier does not support the spec.
 std::optional<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const TensorSpec& pooled) {
-  if (pooled.dtype != DType::kFloat32 || input.rank() != 4 || input.num_elements() == 0)
-    return std::nullopt;
+  if (pooled.dtype != DType::kFloat32 && pooled.dtype != DType::kBfloat16) return std::nullopt;
+  if (input.rank() != 4 || input.num_elements() == 0) return std::nullopt;
   const std::vector<int64_t>& ksize = spec.attrs.ints("ksize");
   if (ksize.size() != 4 || ksize[0] != 1 || ksize[3] != 1) return std::nullopt;
   const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
@@ -62,6 +64,9 @@ std::optional<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const Ten
   pool.images = MakeChunks(input[0], pool.in_image());
   return pool;
 }
+
+// The comparison of floats, also of bf16, which converts to them.
+inline bool IsGreater(float a, float b) { return a > b; }
 
 // Calls fn(p, q, output, r0, r1, s0, s1) for every window of an image. `output` is its offset in
 // elements; [r0, r1) and [s0, s1) are its taps that are not padding.
@@ -81,26 +86,30 @@ int64_t TapOffset(const Pool& pool, int64_t p, int64_t q, int64_t r, int64_t s) 
   return (pool.rows.Input(p, r) * pool.columns.input + pool.columns.Input(q, s)) * pool.channels;
 }
 
+// The common pool after a convolution has a vectorised implementation.
+void MaxPoolTiles(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
+  const int64_t in_row = pool.columns.input * pool.channels, out_row = in_row / 2;
+  for (int64_t p = 0; p < pool.rows.output; ++p) {
+    const float* const top = x + 2 * p * in_row;
+    MaxPool2x2Row(top, top + in_row, pool.columns.output, pool.channels, y + p * out_row,
+                  argmax == nullptr ? nullptr : argmax + p * out_row);
+  }
+}
+
 //   argmax: may be null.
-void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
+template <typename T>
+void MaxPoolImage(const Pool& pool, const T* x, T* y, uint8_t* argmax) {
   const int64_t channels = pool.channels;
-  // The common pool after a convolution has a vectorised implementation.
-  if (pool.tiles_by_2x2()) {
-    const int64_t in_row = pool.columns.input * channels, out_row = in_row / 2;
-    for (int64_t p = 0; p < pool.rows.output; ++p) {
-      const float* const top = x + 2 * p * in_row;
-      MaxPool2x2Row(top, top + in_row, pool.columns.output, channels, y + p * out_row,
-                    argmax == nullptr ? nullptr : argmax + p * out_row);
-    }
-    return;
+  if constexpr (std::is_same_v<T, float>) {
+    if (pool.tiles_by_2x2()) return MaxPoolTiles(pool, x, y, argmax);
   }
   ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
                           int64_t s1) {
-    float* const best = y + output;
+    T* const best = y + output;
     bool first = true;
     for (int64_t r = r0; r < r1; ++r) {
       for (int64_t s = s0; s < s1; ++s) {
-        const float* const value = x + TapOffset(pool, p, q, r, s);
+        const T* const value = x + TapOffset(pool, p, q, r, s);
         const auto tap = static_cast<uint8_t>(r * pool.columns.kernel + s);
         // Padding does not count, so the first tap in the image is the first candidate.
         if (first) {
@@ -112,58 +121,67 @@ void MaxPoolImage(const Pool& pool, const float* x, float* y, uint8_t* argmax) {
         if (argmax != nullptr) {
           uint8_t* const which = argmax + output;
 #pragma omp simd
-          for (int64_t i = 0; i < channels; ++i) which[i] = value[i] > best[i] ? tap : which[i];
+          for (int64_t i = 0; i < channels; ++i)
+            which[i] = IsGreater(value[i], best[i]) ? tap : which[i];
         }
 #pragma omp simd
-        for (int64_t i = 0; i < channels; ++i) best[i] = value[i] > best[i] ? value[i] : best[i];
+        for (int64_t i = 0; i < channels; ++i)
+          best[i] = IsGreater(value[i], best[i]) ? value[i] : best[i];
       }
     }
   });
 }
 
-// Adds dy to the elements that argmax names.  y: may be null.
-void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, const float* y,
+void MaxPoolGradTiles(const Pool& pool, const uint8_t* argmax, const float* dy, const float* y,
                       float* dx) {
+  const int64_t in_row = pool.columns.input * pool.channels, out_row = in_row / 2;
+  for (int64_t p = 0; p < pool.rows.output; ++p) {
+    float* const top = dx + 2 * p * in_row;
+    MaxPool2x2GradRow(argmax + p * out_row, dy + p * out_row,
+                      y == nullptr ? nullptr : y + p * out_row, pool.columns.output, pool.channels,
+                      top, top + in_row);
+  }
+}
+
+// Adds dy to the elements that argmax names.  y: may be null.
+//   T: the dtype of dy and y.  Sum: that of dx.
+template <typename T, typename Sum>
+void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const T* dy, const T* y, Sum* dx) {
   const int64_t channels = pool.channels;
-  if (pool.tiles_by_2x2()) {
-    const int64_t in_row = pool.columns.input * channels, out_row = in_row / 2;
-    for (int64_t p = 0; p < pool.rows.output; ++p) {
-      float* const top = dx + 2 * p * in_row;
-      MaxPool2x2GradRow(argmax + p * out_row, dy + p * out_row,
-                        y == nullptr ? nullptr : y + p * out_row, pool.columns.output, channels,
-                        top, top + in_row);
-    }
-    return;
+  if constexpr (std::is_same_v<T, float>) {
+    if (pool.tiles_by_2x2()) return MaxPoolGradTiles(pool, argmax, dy, y, dx);
   }
   const bool tiles = pool.tiles(), overlaps = pool.overlaps();
   // If the windows tile the image, every element of dx is written; else the rest must be zero.
-  if (!tiles) std::fill(dx, dx + pool.in_image(), 0.0f);
+  if (!tiles) std::fill(dx, dx + pool.in_image(), Sum(0.0f));
   ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
                           int64_t s1) {
     const uint8_t* const which = argmax + output;
-    const float* const gradient = dy + output;
-    const float* const pooled = y == nullptr ? nullptr : y + output;
+    const T* const gradient = dy + output;
+    const T* const pooled = y == nullptr ? nullptr : y + output;
     for (int64_t r = r0; r < r1; ++r) {
       for (int64_t s = s0; s < s1; ++s) {
-        float* const to = dx + TapOffset(pool, p, q, r, s);
+        Sum* const to = dx + TapOffset(pool, p, q, r, s);
         const int32_t tap = static_cast<int32_t>(r * pool.columns.kernel + s);
         // If windows overlap, an element may be the maximum of several, and its gradients are
         // added.
         if (overlaps) {
 #pragma omp simd
           for (int64_t i = 0; i < channels; ++i) {
-            const bool pass = which[i] == tap && (pooled == nullptr || pooled[i] > 0);
-            to[i] += pass ? gradient[i] : 0.0f;
+            const bool pass =
+                which[i] == tap && (pooled == nullptr || IsGreater(pooled[i], T(0.0f)));
+            to[i] = static_cast<Sum>(static_cast<float>(to[i]) +
+                                     (pass ? static_cast<float>(gradient[i]) : 0.0f));
           }
         } else if (pooled == nullptr) {
 #pragma omp simd
           for (int64_t i = 0; i < channels; ++i)
-            to[i] = static_cast<int32_t>(which[i]) == tap ? gradient[i] : 0.0f;
+            to[i] = static_cast<Sum>(static_cast<int32_t>(which[i]) == tap ? gradient[i] : T(0.0f));
         } else {
 #pragma omp simd
           for (int64_t i = 0; i < channels; ++i) {
-            const float g = pooled[i] > 0 ? gradient[i] : 0.0f;
-            to[i] = static_cast<int32_t>(which[i]) == tap ? g : 0.0f;
+            const T g = IsGreater(pooled[i], T(0.0f)) ? gradient[i] : T(0.0f);
+            to[i] = static_cast<Sum>(static_cast<int32_t>(which[i]) == tap ? g : T(0.0f));
           }
         }
       }
@@ -171,24 +189,49 @@ void MaxPoolGradImage(const Pool& pool, const uint8_t* argmax, const float* dy, 
   });
 }
 
+// If windows overlap, gradients are added. A sum in bf16 would round after each addition.
+template <typename T>
+bool SumsInScratch(const Pool& pool) {
+  return std::is_same_v<T, Bfloat16> && pool.overlaps();
+}
+// The scratch for these sums: one image for each chunk.
+template <typename T>
+size_t SumsBytes(const Pool& pool) {
+  if (!SumsInScratch<T>(pool)) return 0;
+  return static_cast<size_t>(pool.images.count * pool.in_image()) * sizeof(float);
+}
+//   sums: SumsBytes(pool) bytes.
+template <typename T>
+void MaxPoolGradInChunk(const Pool& pool, int chunk, const uint8_t* argmax, const T* dy, const T* y,
+                        void* sums, T* dx) {
+  if (!SumsInScratch<T>(pool)) return MaxPoolGradImage(pool, argmax, dy, y, dx);
+  if constexpr (std::is_same_v<T, Bfloat16>) {
+    float* const sum = static_cast<float*>(sums) + chunk * pool.in_image();
+    MaxPoolGradImage(pool, argmax, dy, y, sum);
+    NarrowToBfloat16(sum, dx, static_cast<size_t>(pool.in_image()));
+  }
+}
+
 // Finds the first element of each window that equals its maximum, as an argmax for
 // MaxPoolGradImage.
-void FindArgmax(const Pool& pool, const float* x, const float* y, uint8_t* argmax) {
+template <typename T>
+void FindArgmax(const Pool& pool, const T* x, const T* y, uint8_t* argmax) {
   const int64_t channels = pool.channels;
   ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1, int64_t s0,
                           int64_t s1) {
-    const float* const best = y + output;
+    const T* const best = y + output;
     uint8_t* const which = argmax + output;
     // Iterates backwards, so that the first such element in row-major order is kept.
     for (int64_t r = r1 - 1; r >= r0; --r) {
       for (int64_t s = s1 - 1; s >= s0; --s) {
-        const float* const value = x + TapOffset(pool, p, q, r, s);
+        const T* const value = x + TapOffset(pool, p, q, r, s);
         const auto tap = static_cast<uint8_t>(r * pool.columns.kernel + s);
         // The last tap is the default, which is kept if all elements are NaN.
         const bool last = r == r1 - 1 && s == s1 - 1;
 #pragma omp simd
         for (int64_t i = 0; i < channels; ++i)
-          which[i] = last || value[i] == best[i] ? tap : which[i];
+          which[i] =
+              last || static_cast<float>(value[i]) == static_cast<float>(best[i]) ? tap : which[i];
       }
     }
   });
@@ -202,7 +245,8 @@ void ForEachImage(const Pool& pool, Fn&& fn) {
   });
 }
 
-std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& given) {
+template <typename T>
+std::unique_ptr<Kernel> MakeTypedMaxPool(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   const bool with_argmax = spec.outputs.size() == 2;
@@ -212,54 +256,61 @@ std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& given) {
   return MakeFusedKernel([pool = *pool, with_argmax](const KernelArgs& args) {
     ForEachImage(pool, [&](int, int64_t n) {
       uint8_t* const argmax = with_argmax ? args.out<uint8_t>(1) + n * pool.out_image() : nullptr;
-      MaxPoolImage(pool, args.in<float>(0) + n * pool.in_image(),
-                   args.out<float>(0) + n * pool.out_image(), argmax);
+      MaxPoolImage(pool, args.in<T>(0) + n * pool.in_image(), args.out<T>(0) + n * pool.out_image(),
+                   argmax);
     });
     return absl::OkStatus();
   });
 }
 
 // The inputs are x, y, dy.
-std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& given) {
+template <typename T>
+std::unique_ptr<Kernel> MakeTypedMaxPoolGrad(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.inputs[2]);
   if (!pool.has_value() || pool->taps() > 256) return nullptr;
+  // The scratch has the sums, and then the argmax of one image for each chunk.
+  const size_t sums = SumsBytes<T>(*pool);
   return MakeFusedKernel(
-      [pool = *pool](const KernelArgs& args) {
-        // The scratch has the argmax of one image for each chunk.
+      [pool = *pool, sums](const KernelArgs& args) {
         ForEachImage(pool, [&](int chunk, int64_t n) {
-          uint8_t* const argmax = static_cast<uint8_t*>(args.scratch) + chunk * pool.out_image();
+          uint8_t* const argmax =
+              static_cast<uint8_t*>(args.scratch) + sums + chunk * pool.out_image();
           const int64_t in = n * pool.in_image(), out = n * pool.out_image();
-          FindArgmax(pool, args.in<float>(0) + in, args.in<float>(1) + out, argmax);
-          MaxPoolGradImage(pool, argmax, args.in<float>(2) + out, nullptr, args.out<float>(0) + in);
+          FindArgmax(pool, args.in<T>(0) + in, args.in<T>(1) + out, argmax);
+          MaxPoolGradInChunk<T>(pool, chunk, argmax, args.in<T>(2) + out, nullptr, args.scratch,
+                                args.out<T>(0) + in);
         });
         return absl::OkStatus();
       },
-      {.scratch_bytes = static_cast<size_t>(pool->images.count * pool->out_image())});
+      {.scratch_bytes = sums + static_cast<size_t>(pool->images.count * pool->out_image())});
 }
 
 // The inputs are argmax, dy[, y].
-std::unique_ptr<Kernel> MakeMaxPoolGradWithArgmax(const KernelSpec& given) {
+template <typename T>
+std::unique_ptr<Kernel> MakeTypedMaxPoolGradWithArgmax(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const Shape input(spec.attrs.ints("input_shape"));
   const auto pool = PoolOf(spec, input, spec.inputs[1]);
   if (!pool.has_value() || pool->taps() > 256 || spec.outputs[0].shape != input) return nullptr;
   const bool relu = spec.inputs.size() == 3;
-  return MakeFusedKernel([pool = *pool, relu](const KernelArgs& args) {
-    ForEachImage(pool, [&](int, int64_t n) {
-      const int64_t out = n * pool.out_image();
-      MaxPoolGradImage(pool, args.in<uint8_t>(0) + out, args.in<float>(1) + out,
-                       relu ? args.in<float>(2) + out : nullptr,
-                       args.out<float>(0) + n * pool.in_image());
-    });
-    return absl::OkStatus();
-  });
+  return MakeFusedKernel(
+      [pool = *pool, relu](const KernelArgs& args) {
+        ForEachImage(pool, [&](int chunk, int64_t n) {
+          const int64_t out = n * pool.out_image();
+          MaxPoolGradInChunk<T>(pool, chunk, args.in<uint8_t>(0) + out, args.in<T>(1) + out,
+                                relu ? args.in<T>(2) + out : nullptr, args.scratch,
+                                args.out<T>(0) + n * pool.in_image());
+        });
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = SumsBytes<T>(*pool)});
 }
 
 std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
-  if (!pool.has_value()) return nullptr;
+  if (!pool.has_value() || spec.outputs[0].dtype != DType::kFloat32) return nullptr;
   return MakeFusedKernel([pool = *pool](const KernelArgs& args) {
     ForEachImage(pool, [&](int, int64_t n) {
       const float* const x = args.in<float>(0) + n * pool.in_image();
@@ -288,7 +339,7 @@ std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& given) {
 std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.outputs[0].shape, spec.inputs[1]);
-  if (!pool.has_value()) return nullptr;
+  if (!pool.has_value() || spec.outputs[0].dtype != DType::kFloat32) return nullptr;
   return MakeFusedKernel([pool = *pool](const KernelArgs& args) {
     ForEachImage(pool, [&](int, int64_t n) {
       const float* const dy = args.in<float>(1) + n * pool.out_image();
@@ -309,6 +360,21 @@ std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& given) {
     });
     return absl::OkStatus();
   });
+}
+
+std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {
+  return spec.outputs[0].dtype == DType::kBfloat16 ? MakeTypedMaxPool<Bfloat16>(spec)
+                                                   : MakeTypedMaxPool<float>(spec);
+}
+
+std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& spec) {
+  return spec.outputs[0].dtype == DType::kBfloat16 ? MakeTypedMaxPoolGrad<Bfloat16>(spec)
+                                                   : MakeTypedMaxPoolGrad<float>(spec);
+}
+
+std::unique_ptr<Kernel> MakeMaxPoolGradWithArgmax(const KernelSpec& spec) {
+  return spec.outputs[0].dtype == DType::kBfloat16 ? MakeTypedMaxPoolGradWithArgmax<Bfloat16>(spec)
+                                                   : MakeTypedMaxPoolGradWithArgmax<float>(spec);
 }
 
 EST_REGISTER_KERNEL("MaxPool", KernelTier::kFused, MakeMaxPool);

@@ -59,6 +59,9 @@ struct TileOpInfo {
   int num_operands = 0;
   bool first_is_mask = false;
   bool result_is_mask = false;
+  // The result is an operand or its negative, or a constant of few bits. So if the operands are
+  // bfloat16 numbers, the result is one, too.
+  bool is_exact = false;
 };
 
 // Finds an op by TensorFlow's name. Returns nullopt if it is not in the list.

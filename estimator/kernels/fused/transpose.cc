@@ -1,4 +1,4 @@
-// Transpose of 4-byte elements on all threads.
+// Transpose of elements of 4 and 2 bytes on all threads.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -43,9 +43,10 @@ std::vector<Axis> MergedAxes(const Shape& in, const std::vector<int64_t>& permut
 
 // Transposes a plane: out[r * out_row + c] = in[r + c * in_column]. It works in squares that fit
 // into the L1 cache.
-void TransposePlane(const uint32_t* in, uint32_t* out, int64_t rows, int64_t columns,
-                    int64_t out_row, int64_t in_column) {
-  constexpr int64_t kSquare = 16;  // one cache line of 4-byte elements
+template <typename T>
+void TransposePlane(const T* in, T* out, int64_t rows, int64_t columns, int64_t out_row,
+                    int64_t in_column) {
+  constexpr int64_t kSquare = 64 / sizeof(T);  // one cache line
   for (int64_t r0 = 0; r0 < rows; r0 += kSquare) {
     const int64_t r1 = std::min(rows, r0 + kSquare);
     for (int64_t c0 = 0; c0 < columns; c0 += kSquare) {
@@ -57,10 +58,11 @@ void TransposePlane(const uint32_t* in, uint32_t* out, int64_t rows, int64_t col
   }
 }
 
-std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
+//   T: an unsigned integer of the size of an element.
+template <typename T>
+std::unique_ptr<Kernel> MakeTypedTranspose(const KernelSpec& spec) {
   const TensorSpec& in = spec.inputs[0];
-  if (DTypeSize(in.dtype) != 4 || in.shape.num_elements() == 0 || in.shape.rank() == 0)
-    return nullptr;
+  if (in.shape.num_elements() == 0 || in.shape.rank() == 0) return nullptr;
   if (spec.constants.size() < 2 || !spec.constants[1].has_value()) return nullptr;
   const Array& given = *spec.constants[1];
   if (given.num_elements() != in.shape.rank()) return nullptr;
@@ -92,8 +94,8 @@ std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
   const Chunks chunks = split_rows ? MakeChunks(rows.size, planes * last.size)
                                    : MakeChunks(planes, rows.size * last.size);
   return MakeFusedKernel([axes, last, rows, planes, split_rows, chunks](const KernelArgs& args) {
-    const uint32_t* const from = args.in<uint32_t>(0);
-    uint32_t* const to = args.out<uint32_t>(0);
+    const T* const from = args.in<T>(0);
+    T* const to = args.out<T>(0);
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       const int64_t first_row = split_rows ? begin : 0,
                     num_rows = split_rows ? end - begin : rows.size;
@@ -107,7 +109,7 @@ std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
         }
         if (last.in_stride == 1) {
           std::memcpy(to + out_offset, from + in_offset,
-                      static_cast<size_t>(last.size) * sizeof(uint32_t));
+                      static_cast<size_t>(last.size) * sizeof(T));
         } else {
           TransposePlane(from + in_offset, to + out_offset, num_rows, last.size, rows.out_stride,
                          last.in_stride);
@@ -116,6 +118,17 @@ std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
     });
     return absl::OkStatus();
   });
+}
+
+std::unique_ptr<Kernel> MakeTranspose(const KernelSpec& spec) {
+  switch (DTypeSize(spec.inputs[0].dtype)) {
+    case 4:
+      return MakeTypedTranspose<uint32_t>(spec);
+    case 2:
+      return MakeTypedTranspose<uint16_t>(spec);
+    default:
+      return nullptr;
+  }
 }
 
 EST_REGISTER_KERNEL("Transpose", KernelTier::kFused, MakeTranspose);

@@ -30,6 +30,7 @@ std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
   if (!ParseFusedOps(spec.attrs, &fused)) return nullptr;
   const bool side = spec.inputs.size() == 4;
   if (spec.inputs.size() != (fused.bias ? (side ? 4 : 3) : 2)) return nullptr;
+  if (spec.inputs[1].dtype != spec.inputs[0].dtype) return nullptr;
   if (side && !(spec.inputs[3] == spec.outputs[0])) return nullptr;
   const std::optional<Convolution> conv =
       DescribeConvolution(spec.attrs, spec.inputs[0], spec.inputs[1], spec.outputs[0], depthwise);

@@ -2,6 +2,7 @@
 //   ...BackpropInput:  input_sizes, filter [KH,KW,C,O], dy [N,OH,OW,O] -> dx [N,H,W,C]
 //   ...BackpropFilter: x [N,H,W,C], filter_sizes, dy [N,OH,OW,O] -> dfilter [KH,KW,C,O]
 //   _FusedConv2DBackpropFilter: x, dy -> dfilter, dbias [O] (kernels/conv_block.h)
+// dfilter may be f32 where x and dy are bf16 (passes/fuse.h, FuseCast).
 // The sizes come from the output's static shape. Dilated windows are left to the reference kernel.
 #include <cstdint>
 #include <memory>
@@ -15,7 +16,7 @@ namespace estimator::onednn {
 namespace {
 
 std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec, bool depthwise) {
-  if (spec.inputs.size() != 3) return nullptr;
+  if (spec.inputs.size() != 3 || spec.inputs[1].dtype != spec.inputs[2].dtype) return nullptr;
   const std::optional<Convolution> conv =
       DescribeConvolution(spec.attrs, spec.outputs[0], spec.inputs[1], spec.inputs[2], depthwise);
   if (!conv.has_value() || conv->dilated()) return nullptr;

@@ -54,8 +54,8 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
     conv->asked_output = Any(*out);
     return conv;
   }
-  if (!SupportedType(input.dtype) || filter.dtype != input.dtype || output.dtype != input.dtype)
-    return std::nullopt;
+  if (!SupportedType(input.dtype) || output.dtype != input.dtype) return std::nullopt;
+  if (filter.dtype != input.dtype && filter.dtype != DType::kFloat32) return std::nullopt;
   if (input.shape.num_elements() == 0 || filter.shape.num_elements() == 0) return std::nullopt;
   const auto geometry = MakeConvGeometry(attrs, input.shape, filter.shape, depthwise);
   if (!geometry.ok() || geometry->output() != output.shape || output.shape.num_elements() == 0)
@@ -64,7 +64,7 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
   const Window& columns = geometry->columns;
 
   Convolution conv;
-  const memory::data_type type = DataType(input.dtype);
+  const memory::data_type type = DataType(filter.dtype);
   conv.input = NhwcLayout(input);
   conv.output = NhwcLayout(output);
   conv.asked_input = conv.input;
@@ -90,10 +90,11 @@ std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorS
 }
 
 dnnl::convolution_forward::primitive_desc ForwardHint(const Convolution& conv) {
+  const memory::desc filter(conv.any_filter.dims(), conv.asked_input.data_type(),
+                            memory::format_tag::any);
   return dnnl::convolution_forward::primitive_desc(
       {dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, conv.asked_input,
-       conv.any_filter, conv.asked_output, conv.strides, conv.dilations, conv.pad_before,
-       conv.pad_after},
+       filter, conv.asked_output, conv.strides, conv.dilations, conv.pad_before, conv.pad_after},
       UserScratchpad(), CpuEngine());
 }
 

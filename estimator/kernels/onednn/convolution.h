@@ -28,6 +28,8 @@ struct Convolution {
 // dtypes, grouped filters, an empty tensor, or attributes that MakeConvGeometry refuses.
 //   input: [N,H,W,C].  filter: [KH,KW,C,O] (depthwise: [KH,KW,C,M] with output channel c * M + m).
 //   output: [N,OH,OW,O].  input and output may be blocked (kernels/layout.h).
+// input and output have one dtype. That of the filter may be f32 where theirs is bf16, which only
+// the gradient of a filter supports.
 std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorSpec& input,
                                                const TensorSpec& filter, const TensorSpec& output,
                                                bool depthwise);

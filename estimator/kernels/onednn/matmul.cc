@@ -2,6 +2,7 @@
 // swapped strides, without a copy.
 //   _FusedMatMul: a, b, bias; fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}
 //   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow
+// The product of bf16 operands may be f32 (passes/fuse.h, FuseCast).
 #include <memory>
 
 #include "estimator/kernels/onednn/primitive_chain.h"
@@ -50,12 +51,18 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
   FusedOps fused;
   if (!ParseFusedOps(spec.attrs, &fused)) return nullptr;
   if (spec.inputs.size() != (fused.bias ? 3u : 2u)) return nullptr;
-  if (!SupportedType(a.dtype) || b.dtype != a.dtype || c.dtype != a.dtype) return nullptr;
+  // oneDNN sums in f32, and can write a bf16 product in f32.
+  const bool widens = a.dtype == DType::kBfloat16 && c.dtype == DType::kFloat32;
+  if (!SupportedType(a.dtype) || b.dtype != a.dtype) return nullptr;
+  if (c.dtype != a.dtype && !widens) return nullptr;
   const int rank = c.shape.rank();
   if (rank < 2 || rank > 6 || a.shape.rank() < 2 || b.shape.rank() < 2) return nullptr;
   if (a.shape.num_elements() == 0 || b.shape.num_elements() == 0) return nullptr;
-  if (fused.bias && (spec.inputs[2].dtype != a.dtype || spec.inputs[2].shape != Shape{c.shape[-1]}))
-    return nullptr;
+  if (fused.bias) {
+    const TensorSpec& bias = spec.inputs[2];
+    if (bias.dtype != a.dtype && bias.dtype != c.dtype) return nullptr;
+    if (bias.shape != Shape{c.shape[-1]}) return nullptr;
+  }
 
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     const memory::desc a_layout = MatrixLayout(a, transpose_a, rank);
@@ -67,9 +74,10 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
     const memory::desc c_layout = MatrixLayout(c, false, rank);
     memory::dims bias_dims(static_cast<size_t>(rank), 1);
     bias_dims.back() = c.shape[-1];
-    const memory::desc bias_layout =
-        fused.bias ? memory::desc(bias_dims, DataType(a.dtype), memory::dims(bias_dims.size(), 1))
-                   : memory::desc();
+    const memory::desc bias_layout = fused.bias
+                                         ? memory::desc(bias_dims, DataType(spec.inputs[2].dtype),
+                                                        memory::dims(bias_dims.size(), 1))
+                                         : memory::desc();
     dnnl::matmul::primitive_desc desc(
         fused.bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
                    : dnnl::matmul::desc(a_layout, b_layout, c_layout),

@@ -59,7 +59,12 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(
     graph.Fail(std::move(status));
     return {};
   }
-  const std::vector<Variable> chosen = variables.empty() ? graph.TrainableVariables() : variables;
+  std::vector<Variable> chosen = variables.empty() ? graph.TrainableVariables() : variables;
+  // A handle of tpu::Bfloat16Scope reads as a cast. The gradient is that of the variable itself.
+  for (Variable& variable : chosen) {
+    if (variable.valid() && variable.read().dtype() != variable.dtype())
+      variable = graph.FindVariable(variable.name()).value_or(variable);
+  }
   if (chosen.empty()) {
     graph.Fail(
         absl::InvalidArgumentError(absl::StrCat("Minimize: nothing to train: the graph of loss '",

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/fused/tile_ops.h"
 #include "estimator/kernels/layout.h"
+#include "estimator/kernels/widened.h"
 
 namespace estimator::ir {
 namespace {
@@ -234,6 +235,8 @@ class LayoutChooser {
     }
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(spec, fastest_, slowest);
     if (!kernel.ok()) return false;
+    // A bf16 convolution in NHWC is faster than one in blocks that is computed in f32.
+    if (images.chooses && IsWidened(**kernel)) return false;
 
     Node blocked = node;
     blocked.attrs = spec.attrs;

@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "estimator/runtime/passes/bfloat16_products.h"
+
 namespace estimator::ir {
 
 bool FindKernel(const Module& module, Node& node, KernelTier fastest, KernelTier slowest) {
@@ -20,6 +22,8 @@ void Fuse(Module& module, const CompileOptions& options) {
   if (Runs(options, "fuse_pool")) FusePool(module, fastest);
   if (Runs(options, "fuse_conv_block")) FuseConvBlock(module, fastest);
   if (Runs(options, "fuse_batch_norm")) FuseBatchNorm(module, fastest);
+  if (options.compute_dtype == DType::kBfloat16) NarrowProducts(module, fastest);
+  if (Runs(options, "widen_results")) WidenResults(module, fastest);
   if (Runs(options, "fuse_elementwise")) FuseElementwise(module, fastest);
 }
 

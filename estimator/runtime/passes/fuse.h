@@ -11,7 +11,8 @@
 
 namespace estimator::ir {
 
-// Runs those of the passes below that the options do not disable, in this order.
+// Runs those of the passes below that the options do not disable, in this order, and those of
+// bfloat16_products.h before the last.
 void Fuse(Module& module, const CompileOptions& options);
 
 // Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
@@ -49,7 +50,8 @@ void FuseConvBlock(Module& module, KernelTier fastest);
 // gradient before the activation is not either.
 void FuseBatchNorm(Module& module, KernelTier fastest);
 
-// Chains of element-wise f32 ops of one shape -> _FusedElementwise.
+// Chains of element-wise f32 and bf16 ops of one shape, and casts between the two ->
+// _FusedElementwise.
 //   ops: the names of the ops in order
 //   args: three operand indices for each op, -1 for those that it does not have. Operand
 //     k < num_inputs is input k, operand num_inputs + j is the result of op j.

@@ -57,18 +57,29 @@ class Fuser {
   bool IsCandidate(int n) const {
     const Node& node = at(n);
     if (node.kind != Node::Kind::kOp || node.outputs.size() != 1 || node.stateful) return false;
+    if (node.op == "Cast") return IsFusedCast(node);
     const auto info = fused::FindTileOp(node.op);
     if (!info.has_value() || info->num_operands != static_cast<int>(node.inputs.size()))
       return false;
-    if (node.outputs[0].dtype != (info->result_is_mask ? DType::kBool : DType::kFloat32))
-      return false;
+    // The dtype of the operands that are numbers, and of the result if it is one.
+    const DType dtype = module_.spec(node.inputs.back()).dtype;
+    if (dtype != DType::kFloat32 && dtype != DType::kBfloat16) return false;
+    if (node.outputs[0].dtype != (info->result_is_mask ? DType::kBool : dtype)) return false;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const TensorSpec& input = module_.spec(node.inputs[i]);
-      if (input.dtype != (info->first_is_mask && i == 0 ? DType::kBool : DType::kFloat32))
-        return false;
+      if (input.dtype != (info->first_is_mask && i == 0 ? DType::kBool : dtype)) return false;
       if (!(input.shape == ShapeOf(node)) && input.shape.num_elements() != 1) return false;
     }
     return true;
+  }
+
+  // Whether the node casts f32 to bf16 or back, rounding to nearest.
+  bool IsFusedCast(const Node& node) const {
+    const DType from = module_.spec(node.inputs[0]).dtype, to = node.outputs[0].dtype;
+    const bool narrows = from == DType::kFloat32 && to == DType::kBfloat16;
+    const bool widens = from == DType::kBfloat16 && to == DType::kFloat32;
+    const bool truncates = node.attrs.has("Truncate") && node.attrs.b("Truncate");
+    return (narrows || widens) && !truncates;
   }
 
   bool CanMerge(int a, int b) {

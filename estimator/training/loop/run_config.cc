@@ -48,6 +48,10 @@ absl::Status RunConfig::Validate() const {
     violations.push_back(absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ",
                                       keep_checkpoint_every_n_hours));
   }
+  if (compute_dtype != DType::kFloat32 && compute_dtype != DType::kBfloat16) {
+    violations.push_back(absl::StrCat("compute_dtype must be float32 or bfloat16, given ",
+                                      DTypeName(compute_dtype)));
+  }
   for (const absl::Status& status :
        {CheckPassNames(disable_passes),
         profile_steps.has_value() ? profile_steps->Validate("profile_steps") : absl::OkStatus()}) {
@@ -61,6 +65,7 @@ CompileOptions WithRunConfig(CompileOptions options, const RunConfig& config) {
   options.check_kernels |= config.check_kernels;
   options.print_plan |= config.print_plan;
   if (config.conv_algorithm != ConvAlgorithm::kAuto) options.conv_algorithm = config.conv_algorithm;
+  if (config.compute_dtype != DType::kFloat32) options.compute_dtype = config.compute_dtype;
   options.disable_passes.insert(options.disable_passes.end(), config.disable_passes.begin(),
                                 config.disable_passes.end());
   return options;

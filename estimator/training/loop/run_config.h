@@ -65,6 +65,11 @@ struct RunConfig {
   bool check_kernels = false;
   // Not in TensorFlow. How convolutions are computed; kDirect has the smallest rounding error.
   ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
+  // Not in TensorFlow. kBfloat16: matrix products of float32 tensors are computed in bfloat16 where
+  // the CPU has instructions for that. Their sums and results are float32, as is everything else.
+  // Use it for models of dense layers and attention; convolutions stay in float32. A model that
+  // casts its activations to bfloat16 does not need it. Errors of Validate: any other dtype.
+  DType compute_dtype = DType::kFloat32;
   // Not in TensorFlow. Passes of the compiler to leave out, to find the one that changes a result:
   // names of OptionalPasses().
   std::vector<std::string> disable_passes;
@@ -88,7 +93,7 @@ struct RunConfig {
 
 // Adds what the config says about compiling to `options`. A pass is disabled, a plan is printed and
 // kernels are checked if either of them says so. The config's conv_algorithm counts, unless it is
-// kAuto.
+// kAuto, and its compute_dtype, unless it is kFloat32.
 CompileOptions WithRunConfig(CompileOptions options, const RunConfig& config);
 
 }  // namespace estimator

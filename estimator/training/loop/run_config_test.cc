@@ -59,10 +59,12 @@ TEST(RunConfig, UnknownPassesAndABackwardRangeAreRefused) {
 TEST(RunConfig, ItsCompilerSettingsReachCompileOptions) {
   RunConfig config;
   config.conv_algorithm = ConvAlgorithm::kDirect;
+  config.compute_dtype = DType::kBfloat16;
   config.disable_passes = {"fuse_bias"};
   config.print_plan = true;
   const CompileOptions options = WithRunConfig({.disable_passes = {"fuse_pool"}}, config);
   EXPECT_EQ(options.conv_algorithm, ConvAlgorithm::kDirect);
+  EXPECT_EQ(options.compute_dtype, DType::kBfloat16);
   EXPECT_TRUE(options.print_plan);
   EXPECT_FALSE(options.check_kernels);
   EXPECT_FALSE(Runs(options, "fuse_bias"));
@@ -71,6 +73,16 @@ TEST(RunConfig, ItsCompilerSettingsReachCompileOptions) {
   const CompileOptions own{.conv_algorithm = ConvAlgorithm::kWinograd, .check_kernels = true};
   EXPECT_EQ(WithRunConfig(own, {}).conv_algorithm, ConvAlgorithm::kWinograd);
   EXPECT_TRUE(WithRunConfig(own, {}).check_kernels);
+  EXPECT_EQ(WithRunConfig({.compute_dtype = DType::kBfloat16}, {}).compute_dtype, DType::kBfloat16);
+}
+
+TEST(RunConfig, OnlyFloat32AndBfloat16AreTypesToComputeIn) {
+  RunConfig config;
+  config.compute_dtype = DType::kBfloat16;
+  EST_EXPECT_OK(config.Validate());
+  config.compute_dtype = DType::kFloat16;
+  EXPECT_THAT(config.Validate(),
+              ErrorHas("compute_dtype must be float32 or bfloat16, given float16"));
 }
 
 // Behaviour B4.

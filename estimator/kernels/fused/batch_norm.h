@@ -1,0 +1,89 @@
+// What the kernels of batch normalization and of its gradient share (batch_norm.cc,
+// batch_norm_grad.cc).
+#ifndef ESTIMATOR_KERNELS_FUSED_BATCH_NORM_H_
+#define ESTIMATOR_KERNELS_FUSED_BATCH_NORM_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
+
+namespace estimator::fused {
+
+struct Norm {
+  ChannelPlanes planes;
+  double epsilon = 0;
+  bool is_training = false;
+  double factor = 1;  // exponential_avg_factor
+  bool side = false;
+  bool relu = false;
+
+  bool ok() const { return planes.width > 0; }  // false: this tier does not support the spec
+};
+
+inline Norm NormOf(const KernelSpec& spec, const TensorSpec& x) {
+  if (x.dtype != DType::kFloat32 && x.dtype != DType::kBfloat16) return {};
+  if (x.shape.rank() < 2 || x.shape.num_elements() == 0) return {};
+  const bool blocked = IsBlocked(spec.attrs);
+  if (!blocked && spec.attrs.has("data_format") && spec.attrs.s("data_format") != kPlainFormat)
+    return {};
+  if (blocked && x.shape.rank() != 5) return {};
+  const auto has = [&](const char* name) { return spec.attrs.has(name); };
+  return {.planes = PlanesOf(x.shape, blocked),
+          .epsilon = spec.attrs.f("epsilon"),
+          .is_training = spec.attrs.b("is_training"),
+          .factor = has("exponential_avg_factor") ? spec.attrs.f("exponential_avg_factor") : 1.0,
+          .side = has("num_side_inputs") && spec.attrs.i("num_side_inputs") == 1,
+          .relu = has("activation_mode") && spec.attrs.s("activation_mode") == "Relu"};
+}
+
+// The value before side input and activation. It uses fma explicitly, so that the backward kernel,
+// which computes it again, gets the same rounding.
+inline float Normalized(float x, float mean, float a, float offset) {
+  return std::fma(x - mean, a, offset);
+}
+
+// Channels [begin, end).
+struct Channels {
+  int64_t begin = 0, end = 0;
+};
+inline Channels AllOf(const ChannelPlanes& planes) { return {0, planes.channels()}; }
+inline Channels BlockOf(const ChannelPlanes& planes, int64_t block) {
+  return {block * planes.width, (block + 1) * planes.width};
+}
+
+// a[c] = scale / sqrt(variance + epsilon).
+inline void Slopes(const Norm& norm, const float* scale, const float* variance,
+                   const Channels& channels, float* a) {
+  for (int64_t c = channels.begin; c < channels.end; ++c) {
+    a[c] = static_cast<float>(static_cast<double>(scale[c]) /
+                              std::sqrt(static_cast<double>(variance[c]) + norm.epsilon));
+  }
+}
+
+// The first row of a block in the last image first.
+template <typename Fn>
+void ForEachImageBackward(const ChannelPlanes& planes, int64_t block, Fn&& fn) {
+  for (int64_t image = planes.images; image-- > 0;) {
+    const int64_t first = (image * planes.blocks + block) * planes.rows;
+    fn(first, first + planes.rows, block * planes.width);
+  }
+}
+
+// Whether all operands but the images are f32, as TensorFlow's U, and the images of one dtype.
+//   images: the indices of input images.
+inline bool HasFloat32Parameters(const KernelSpec& spec, std::initializer_list<size_t> images) {
+  const DType dtype = spec.outputs[0].dtype;
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    const bool image = std::count(images.begin(), images.end(), i) > 0;
+    if (spec.inputs[i].dtype != (image ? dtype : DType::kFloat32)) return false;
+  }
+  return true;
+}
+
+}  // namespace estimator::fused
+
+#endif  // ESTIMATOR_KERNELS_FUSED_BATCH_NORM_H_

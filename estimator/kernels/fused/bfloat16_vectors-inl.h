@@ -1,0 +1,68 @@
+// Vectors of floats that are loaded from and stored to arrays of float or of Bfloat16. Rounding is
+// to nearest even, with the bits of array/half.h.
+//
+// A file that Highway's foreach_target.h compiles once for every instruction set includes this
+// after hwy/highway.h.
+#if defined(ESTIMATOR_KERNELS_FUSED_BFLOAT16_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ESTIMATOR_KERNELS_FUSED_BFLOAT16_VECTORS_INL_H_
+#undef ESTIMATOR_KERNELS_FUSED_BFLOAT16_VECTORS_INL_H_
+#else
+#define ESTIMATOR_KERNELS_FUSED_BFLOAT16_VECTORS_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "estimator/array/half.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace estimator::fused {
+namespace HWY_NAMESPACE {
+
+// The upper 16 bits of each float, rounded to nearest even, in the lower half of each lane.
+template <class D>
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::RebindToUnsigned<D>> RoundedBits(
+    D d, hwy::HWY_NAMESPACE::Vec<D> x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::RebindToUnsigned<D> du;
+  const auto bits = hn::BitCast(du, x), upper = hn::ShiftRight<16>(bits);
+  const auto even = hn::And(upper, hn::Set(du, 1u));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(hn::Set(du, 0x7fffu), even)));
+  const auto nan = hn::Or(upper, hn::Set(du, 0x40u));
+  (void)d;
+  return hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(x)), nan, rounded);
+}
+
+template <class D>
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> LoadFloats(D d, const float* from) {
+  return hwy::HWY_NAMESPACE::LoadU(d, from);
+}
+
+template <class D>
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> LoadFloats(D d, const Bfloat16* from) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::Rebind<uint16_t, D> du16;
+  const hn::RebindToUnsigned<D> du;
+  const auto bits = hn::LoadU(du16, reinterpret_cast<const uint16_t*>(from));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
+}
+
+template <class D>
+HWY_INLINE void StoreFloats(hwy::HWY_NAMESPACE::Vec<D> x, D d, float* to) {
+  hwy::HWY_NAMESPACE::StoreU(x, d, to);
+}
+
+template <class D>
+HWY_INLINE void StoreFloats(hwy::HWY_NAMESPACE::Vec<D> x, D d, Bfloat16* to) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::RebindToSigned<D> di;
+  const hn::Rebind<uint16_t, D> du16;
+  const auto bits = hn::DemoteTo(du16, hn::BitCast(di, RoundedBits(d, x)));
+  hn::StoreU(bits, du16, reinterpret_cast<uint16_t*>(to));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace estimator::fused
+HWY_AFTER_NAMESPACE();
+
+#endif  // ESTIMATOR_KERNELS_FUSED_BFLOAT16_VECTORS_INL_H_
