@@ -1,22 +1,15 @@
 #include "estimator/runtime/passes/fuse.h"
 
-#include <memory>
-#include <utility>
+#include "estimator/runtime/passes/transformer/fuse_transformer.h"
 
 namespace estimator::ir {
-
-bool FindKernel(const Module& module, Node& node, KernelTier fastest) {
-  if (fastest == KernelTier::kReference) return false;  // it has only plain ops
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(SpecOf(module, node), fastest);
-  if (!kernel.ok()) return false;
-  node.kernel = *std::move(kernel);
-  return true;
-}
 
 void Fuse(Module& module, KernelTier fastest) {
   FuseBias(module, fastest);
   FusePool(module, fastest);
   FuseBatchNorm(module, fastest);
+  FuseRandomMask(module, fastest);
+  FuseLayerNorm(module, fastest);
   FuseElementwise(module, fastest);
 }
 

@@ -10,7 +10,7 @@
 
 namespace estimator::ir {
 
-// Runs all of the passes below, in this order.
+// Runs the passes below and those of transformer/fuse_transformer.h.
 void Fuse(Module& module, KernelTier fastest);
 
 // Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
@@ -44,12 +44,9 @@ void FuseBatchNorm(Module& module, KernelTier fastest);
 //   outputs: the operand indices of the node's outputs
 // Every input has the outputs' shape or one element. All ops of a chain have the same level (see
 // schedule.h), and either all or none belong to the updates only. Otherwise a collective, or an
-// update in place, would have to wait for the chain.
+// update in place, would have to wait for the chain. Before, elementwise/recompute.h splits small
+// sums, and lets gradients recompute what the forward pass would have to store.
 void FuseElementwise(Module& module, KernelTier fastest);
-
-// Finds a kernel that accepts `node`, and sets it as the node's kernel. Returns false if there is
-// none.
-bool FindKernel(const Module& module, Node& node, KernelTier fastest);
 
 }  // namespace estimator::ir
 

@@ -8,6 +8,7 @@
 
 #include "estimator/runtime/passes/elementwise/groups.h"
 #include "estimator/runtime/passes/elementwise/recompute.h"
+#include "estimator/runtime/passes/find_kernel.h"
 #include "estimator/runtime/passes/fuse.h"
 
 namespace estimator::ir {
