@@ -10,6 +10,7 @@ void Fuse(Module& module, KernelTier fastest) {
   FuseBatchNorm(module, fastest);
   FuseRandomMask(module, fastest);
   FuseLayerNorm(module, fastest);
+  FuseAttention(module, fastest);
   FuseElementwise(module, fastest);
 }
 

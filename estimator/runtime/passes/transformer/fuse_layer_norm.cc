@@ -71,22 +71,7 @@ class LayerNormFuser {
  private:
   const Shape& ShapeOf(Value value) const { return module_.spec(value).shape; }
 
-  // Whether a reduction sums over the last axis (else: over all others).
-  bool Reduces(Value reduction, bool last) const {
-    const Node& node = module_.node(reduction);
-    const Array* const axes = module_.constant(Root(module_, node.inputs[1]));
-    const int rank = ShapeOf(node.inputs[0]).rank();
-    if (axes == nullptr) return false;
-    std::set<int64_t> reduced;
-    for (int64_t i = 0; i < axes->num_elements(); ++i) {
-      const auto axis = static_cast<int64_t>(axes->AsDouble(i));
-      reduced.insert(axis < 0 ? axis + rank : axis);
-    }
-    const bool has_last = reduced.count(rank - 1) > 0;
-    return last ? has_last && reduced.size() == 1
-                : !has_last && static_cast<int>(reduced.size()) == rank - 1;
-  }
-
+  bool Reduces(Value reduction, bool last) const { return ReducesOnly(module_, reduction, last); }
   bool IsChannels(Value value, int64_t channels) const {
     return ShapeOf(value) == Shape{channels};
   }

@@ -92,6 +92,21 @@ double ScalarValue(const Module& module, Value value) {
   return module.constant(Root(module, value))->AsDouble();
 }
 
+bool ReducesOnly(const Module& module, Value reduction, bool last) {
+  const Node& node = module.node(reduction);
+  const Array* const axes = module.constant(Root(module, node.inputs[1]));
+  const int rank = module.spec(node.inputs[0]).shape.rank();
+  if (axes == nullptr) return false;
+  std::set<int64_t> reduced;
+  for (int64_t i = 0; i < axes->num_elements(); ++i) {
+    const auto axis = static_cast<int64_t>(axes->AsDouble(i));
+    reduced.insert(axis < 0 ? axis + rank : axis);
+  }
+  const bool has_last = reduced.count(rank - 1) > 0;
+  return last ? has_last && reduced.size() == 1
+              : !has_last && static_cast<int>(reduced.size()) == rank - 1;
+}
+
 ValueReaders::ValueReaders(const Module& module) : module_(module) {
   for (size_t n = 0; n < module.nodes.size(); ++n) {
     if (IsView(module.nodes[n])) continue;

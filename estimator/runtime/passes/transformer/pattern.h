@@ -48,6 +48,9 @@ bool MatchPattern(const Module& module, const Pattern& pattern, Value value, Mat
 // The value of a constant of one element, such as a ScalarOf. REQUIRES: it is one.
 double ScalarValue(const Module& module, Value value);
 
+// Whether a Sum or Mean reduces the last axis alone. With `last` false: all axes but the last.
+bool ReducesOnly(const Module& module, Value reduction, bool last);
+
 // The readers of each node, where a reader of a view also reads what it is a view of.
 class ValueReaders {
  public:
