@@ -114,15 +114,4 @@ tpu::TPUEstimatorSpec EncoderModelFn(const Features& features, const Labels& lab
   return tpu::TPUEstimatorSpec::Train(loss, TrainOp(loss, params.learning_rate));
 }
 
-double EncoderFlops(const EncoderParams& params, int64_t batch_size) {
-  const auto hidden = static_cast<double>(params.hidden_size),
-             length = static_cast<double>(params.sequence_length),
-             words = static_cast<double>(batch_size) * length;
-  const double dense =
-      2 * words * hidden * (4 * hidden + 2 * static_cast<double>(params.intermediate_size));
-  const double attention = 2 * 2 * words * length * hidden;
-  // The backward pass of a product is two products of its size.
-  return 3 * static_cast<double>(params.num_layers) * (dense + attention);
-}
-
 }  // namespace estimator::bert

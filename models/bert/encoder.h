@@ -31,9 +31,6 @@ struct EncoderParams : tpu::Params {
 tpu::TPUEstimatorSpec EncoderModelFn(const Features& features, const Labels& labels, Mode mode,
                                      const EncoderParams& params);
 
-// The floating-point operations of the matrix products of one training step, forward and backward.
-double EncoderFlops(const EncoderParams& params, int64_t batch_size);
-
 }  // namespace estimator::bert
 
 #endif  // MODELS_BERT_ENCODER_H_
