@@ -11,8 +11,8 @@
 
 namespace estimator::ir {
 
-// Runs those of the passes below that the options do not disable, in this order, and those of
-// bfloat16_products.h before the last.
+// Runs those of the passes below and of transformer/fuse_transformer.h that the options do not
+// disable, and those of bfloat16_products.h before the last.
 void Fuse(Module& module, const CompileOptions& options);
 
 // Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
@@ -58,13 +58,9 @@ void FuseBatchNorm(Module& module, KernelTier fastest);
 //   outputs: the operand indices of the node's outputs
 // Every input has the outputs' shape or one element. All ops of a chain have the same level (see
 // schedule.h), and either all or none belong to the updates only. Otherwise a collective, or an
-// update in place, would have to wait for the chain.
+// update in place, would have to wait for the chain. Before, elementwise/recompute.h splits small
+// sums, and lets gradients recompute what the forward pass would have to store.
 void FuseElementwise(Module& module, KernelTier fastest);
-
-// Finds a kernel that accepts `node`, in a tier from `slowest` to `fastest`, and sets it as the
-// node's kernel. Returns false if there is none.
-bool FindKernel(const Module& module, Node& node, KernelTier fastest,
-                KernelTier slowest = KernelTier::kReference);
 
 }  // namespace estimator::ir
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/kernels/layout.h"
+#include "estimator/runtime/passes/find_kernel.h"
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/schedule.h"
 
