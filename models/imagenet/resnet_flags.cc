@@ -26,7 +26,7 @@ DEFINE_int64(eval_batch_size, 0,
              "images in an evaluation step over all replicas; 0: 1024, or 200 drawn pictures");
 DEFINE_int64(train_steps, 0,
              "the global_step at which training stops; 0: 112590, about 90 epochs of ImageNet, or "
-             "500 with drawn pictures");
+             "300 with drawn pictures");
 DEFINE_int64(steps_per_eval, 0,
              "training steps between evaluations of train_and_eval; 0: 1251, an epoch of ImageNet, "
              "or all steps with drawn pictures");
@@ -87,7 +87,7 @@ constexpr RunSizes kImageNet = {.train_batch_size = 1024,
                                 .base_learning_rate = 0.1};
 constexpr RunSizes kDrawn = {.train_batch_size = 64,
                              .eval_batch_size = 200,
-                             .train_steps = 440,
+                             .train_steps = 300,
                              .steps_per_eval = 1'000'000'000,
                              .num_train_images = 16000,
                              .num_eval_images = 1000,
