@@ -52,7 +52,8 @@ void CopySwapped(const char* from, size_t bytes, size_t element_bytes, char* to)
   }
 }
 
-absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) {
+// bytes: not compressed.
+absl::StatusOr<Array> ParsePlain(absl::string_view bytes, absl::string_view path) {
   const auto* const raw = reinterpret_cast<const unsigned char*>(bytes.data());
   if (bytes.size() < kMagicBytes) {
     return absl::DataLossError(absl::StrCat(path, ": expected the ", kMagicBytes,
@@ -107,11 +108,14 @@ absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) 
 }  // namespace
 
 absl::StatusOr<Array> ReadIdx(StringArg path) {
-  EST_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
-  if (LooksLikeGzip(bytes)) {
-    EST_ASSIGN_OR_RETURN(bytes, Decompress(bytes, Compression::kGzip, path));
-  }
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   return ParseIdx(bytes, path);
+}
+
+absl::StatusOr<Array> ParseIdx(StringArg contents, StringArg name) {
+  if (!LooksLikeGzip(contents)) return ParsePlain(contents, name);
+  EST_ASSIGN_OR_RETURN(const std::string bytes, Decompress(contents, Compression::kGzip, name));
+  return ParsePlain(bytes, name);
 }
 
 Dataset IdxDataset(StringArg path) {
