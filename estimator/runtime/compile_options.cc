@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -17,9 +19,10 @@ bool Has(const std::vector<std::string>& names, absl::string_view name) {
 
 const std::vector<std::string>& OptionalPasses() {
   static const auto& passes = *new std::vector<std::string>{
-      "merge_equal",   "fold_pads",        "row_updates",     "split_sums",
-      "fuse_bias",     "fuse_pool",        "fuse_conv_block", "fuse_batch_norm",
-      "widen_results", "fuse_elementwise", "choose_layouts",  "sweep_updates"};
+      "merge_equal",      "fold_pads",       "row_updates",     "split_sums",
+      "fuse_bias",        "fuse_pool",       "fuse_conv_block", "fuse_batch_norm",
+      "fuse_random_mask", "fuse_layer_norm", "fuse_attention",  "widen_results",
+      "fuse_elementwise", "choose_layouts",  "sweep_updates"};
   return passes;
 }
 
@@ -37,6 +40,24 @@ absl::Status CheckPassNames(const std::vector<std::string>& names) {
 bool Runs(const CompileOptions& options, absl::string_view pass) {
   CHECK(Has(OptionalPasses(), pass)) << pass << " is not in the list of passes";
   return !Has(options.disable_passes, pass);
+}
+
+absl::StatusOr<ConvAlgorithm> ParseConvAlgorithm(StringArg text) {
+  const absl::string_view name = text;
+  if (name == "auto") return ConvAlgorithm::kAuto;
+  if (name == "direct") return ConvAlgorithm::kDirect;
+  if (name == "winograd") return ConvAlgorithm::kWinograd;
+  return absl::InvalidArgumentError(
+      absl::StrCat("must be auto, direct or winograd, given \"", name, "\""));
+}
+
+std::vector<std::string> ParsePassNames(StringArg text) {
+  std::vector<std::string> names;
+  for (const absl::string_view name :
+       absl::StrSplit(absl::string_view(text), ',', absl::SkipWhitespace())) {
+    names.emplace_back(absl::StripAsciiWhitespace(name));
+  }
+  return names;
 }
 
 }  // namespace estimator

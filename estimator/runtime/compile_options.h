@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/kernels/kernel.h"
 
 namespace estimator {
@@ -40,6 +42,11 @@ absl::Status CheckPassNames(const std::vector<std::string>& names);
 
 // Whether the pass runs. REQUIRES: `pass` is one of OptionalPasses().
 bool Runs(const CompileOptions& options, absl::string_view pass);
+
+// For flags. "auto", "direct" or "winograd". Errors: INVALID_ARGUMENT for another text.
+absl::StatusOr<ConvAlgorithm> ParseConvAlgorithm(StringArg text);
+// For flags: the names in a list that is separated by commas. Does not check them.
+std::vector<std::string> ParsePassNames(StringArg text);
 
 }  // namespace estimator
 

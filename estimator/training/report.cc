@@ -37,6 +37,21 @@ double WithNineDigits(double number) {
   return absl::SimpleAtod(absl::StrFormat("%.9g", number), &rounded) ? rounded : number;
 }
 
+// indent: -1 writes one line.
+std::string Dump(const ReportFields& fields, int indent) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : fields) {
+    if (const auto* number = std::get_if<double>(&value)) {
+      json[name] = WithNineDigits(*number);
+    } else {
+      std::visit([&, &name = name](const auto& other) { json[name] = other; }, value);
+    }
+  }
+  // Bytes that are not UTF-8 become U+FFFD. By default they would be an exception.
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  return json.dump(indent, ' ', /*ensure_ascii=*/false, kReplace);
+}
+
 }  // namespace
 
 std::string EvaluationTable(const EvalResult& result) {
@@ -63,19 +78,9 @@ ReportFields EvaluationFields(const EvalResult& result) {
   return fields;
 }
 
-std::string ToJson(const ReportFields& fields) {
-  auto json = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : fields) {
-    if (const auto* number = std::get_if<double>(&value)) {
-      json[name] = WithNineDigits(*number);
-    } else {
-      std::visit([&, &name = name](const auto& other) { json[name] = other; }, value);
-    }
-  }
-  // Bytes that are not UTF-8 become U+FFFD. By default they would be an exception.
-  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
-  return json.dump(/*indent=*/2, ' ', /*ensure_ascii=*/false, kReplace) + "\n";
-}
+std::string ToJson(const ReportFields& fields) { return Dump(fields, /*indent=*/2) + "\n"; }
+
+std::string ToJsonLine(const ReportFields& fields) { return Dump(fields, /*indent=*/-1); }
 
 absl::Status WriteResultJson(StringArg path, const ReportFields& fields) {
   return WriteFileAtomically(path, ToJson(fields));

@@ -31,9 +31,10 @@ std::string EvaluationTable(const EvalResult& result);
 ReportFields EvaluationFields(const EvalResult& result);
 
 // Returns a JSON object with a line for each field. A later field replaces an earlier one of the
-// same name. JSON cannot represent numbers that are not
-// finite, so they become null.
+// same name. JSON cannot represent numbers that are not finite, so they become null.
 std::string ToJson(const ReportFields& fields);
+// Returns the same object in one line, without a line break at its end: {"loss":0.25}.
+std::string ToJsonLine(const ReportFields& fields);
 // Writes the fields as JSON. Replaces the file atomically: readers never see a part of it.
 absl::Status WriteResultJson(StringArg path, const ReportFields& fields);
 

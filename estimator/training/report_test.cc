@@ -97,6 +97,11 @@ TEST(ResultJson, HasNineDigitsANumberAndNoBytesThatAreNotUtf8) {
             "\"caf\xef\xbf\xbd\"\n}\n");
 }
 
+TEST(ResultJson, CanBeOneLine) {
+  EXPECT_EQ(ToJsonLine({{"loss", 0.25}, {"step", int64_t{3}}, {"input", "real"}}),
+            "{\"loss\":0.25,\"step\":3,\"input\":\"real\"}");
+}
+
 TEST(ResultJson, IsWrittenToAFile) {
   const TempDir dir;
   EST_ASSERT_OK(WriteResultJson(dir.File("r.json"), {{"loss", 0.25}}));

@@ -4,11 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/usage_error.h"
@@ -57,14 +55,6 @@ DEFINE_string(profile_steps, "",
 namespace estimator {
 namespace {
 
-// nullopt for a text that RequireRunConfigFlags refuses.
-std::optional<ConvAlgorithm> ParseConvAlgorithm(const std::string& text) {
-  if (text == "auto") return ConvAlgorithm::kAuto;
-  if (text == "direct") return ConvAlgorithm::kDirect;
-  if (text == "winograd") return ConvAlgorithm::kWinograd;
-  return std::nullopt;
-}
-
 // Returns the value as a user would write it: gflags prints 0.1 with all its digits.
 std::string ValueOf(const std::string& flag) {
   const gflags::CommandLineFlagInfo info = gflags::GetCommandLineFlagInfoOrDie(flag.c_str());
@@ -103,15 +93,14 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.keep_checkpoint_max = FLAGS_keep_checkpoint_max;
   config.async_checkpoint = FLAGS_async_checkpoint;
   config.check_kernels = FLAGS_check_kernels;
+  // RequireRunConfigFlags checks conv_algorithm and profile_steps, and Validate the passes.
   config.conv_algorithm = ParseConvAlgorithm(FLAGS_conv_algorithm).value_or(ConvAlgorithm::kAuto);
   // RequireRunConfigFlags refuses other names.
   if (FLAGS_compute_dtype == "bfloat16") config.compute_dtype = DType::kBfloat16;
-  config.disable_passes = absl::StrSplit(FLAGS_disable_passes, ',', absl::SkipWhitespace());
-  for (std::string& name : config.disable_passes)
-    name = std::string(absl::StripAsciiWhitespace(name));
+  config.disable_passes = ParsePassNames(FLAGS_disable_passes);
   config.print_plan = FLAGS_print_plan;
   if (const auto steps = StepRange::Parse(FLAGS_profile_steps); steps.ok())
-    config.profile_steps = *steps;  // RequireRunConfigFlags checks it
+    config.profile_steps = *steps;
   return config;
 }
 
@@ -140,10 +129,8 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
     violations.push_back(
         absl::StrCat("--on_input_change must be restart or fail, given \"", what, "\""));
   }
-  if (!ParseConvAlgorithm(FLAGS_conv_algorithm).has_value()) {
-    violations.push_back(absl::StrCat("--conv_algorithm must be auto, direct or winograd, given \"",
-                                      FLAGS_conv_algorithm, "\""));
-  }
+  if (const absl::Status parsed = ParseConvAlgorithm(FLAGS_conv_algorithm).status(); !parsed.ok())
+    violations.push_back(absl::StrCat("--conv_algorithm ", parsed.message()));
   if (FLAGS_compute_dtype != "float32" && FLAGS_compute_dtype != "bfloat16") {
     violations.push_back(absl::StrCat("--compute_dtype must be float32 or bfloat16, given \"",
                                       FLAGS_compute_dtype, "\""));

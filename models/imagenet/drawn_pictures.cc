@@ -18,9 +18,8 @@ namespace {
 
 constexpr float kPi = 3.14159265f;
 constexpr int64_t kMinSide = 72, kMaxSide = 128;
-constexpr float kSquareSide = 0.886f;  // half of it, in radii: a square as large as the disc
 
-// In the order of the classes.
+// Textures and outlines are in the order of the classes.
 enum class Texture {
   kPlain,
   kStripes,
@@ -34,27 +33,83 @@ enum class Texture {
   kDashes
 };
 
+enum class Outline {
+  kDisc,
+  kSquare,
+  kTriangle,
+  kHexagon,
+  kStar,
+  kEllipse,
+  kCross,
+  kFlower,
+  kHalfDisc,
+  kPentagon
+};
+
 using Color = std::array<float, 3>;
 
-Color RandomColor(RandomStream& random) {
+// Returns the color of a hue in degrees, with saturation and value in [0, 1].
+Color FromHsv(float hue, float saturation, float value) {
   Color color;
-  for (float& value : color) value = random.Uniform(0, 255);
+  for (int c = 0; c < 3; ++c) {
+    // The distance of the hue from that of red, green or blue, in sixths of the circle.
+    const float turn = std::fmod(hue - 120 * static_cast<float>(c) + 720, 360.f) / 60;
+    const float distance = std::min(turn, 6 - turn);
+    const float share = std::clamp(2 - distance, 0.f, 1.f);
+    color[static_cast<size_t>(c)] = 255 * value * (1 - saturation * (1 - share));
+  }
   return color;
 }
 
-// Returns a color whose distance from every other one is at least 120, so that edges can be seen.
-Color RandomColorAwayFrom(std::initializer_list<Color> others, RandomStream& random) {
-  Color color = RandomColor(random);
-  for (int attempt = 0; attempt < 50; ++attempt) {
-    const bool is_far = std::all_of(others.begin(), others.end(), [&](const Color& other) {
-      float square = 0;
-      for (int c = 0; c < 3; ++c) square += (color[c] - other[c]) * (color[c] - other[c]);
-      return square >= 120 * 120;
-    });
-    if (is_far) break;
-    color = RandomColor(random);
+// The hues of two classes are 36 degrees apart, so these shades of them do not overlap.
+constexpr float kHueStep = 36, kHueNoise = 10;
+
+// Returns a bright shade of the hue of a class.
+Color BrightShade(int64_t label, RandomStream& random) {
+  const float hue = kHueStep * static_cast<float>(label) + random.Uniform(-kHueNoise, kHueNoise);
+  const float saturation = random.Uniform(0.65f, 1);
+  return FromHsv(hue, saturation, random.Uniform(0.65f, 1));
+}
+Color DarkShade(int64_t label, RandomStream& random) {
+  const float hue = kHueStep * static_cast<float>(label) + random.Uniform(-kHueNoise, kHueNoise);
+  const float saturation = random.Uniform(0.5f, 0.9f);
+  return FromHsv(hue, saturation, random.Uniform(0.2f, 0.45f));
+}
+
+// Whether the point (u, v), in radii from the center, is within a regular polygon with a corner at
+// (1, 0).
+bool IsInPolygon(float u, float v, int num_corners) {
+  const float part = 2 * kPi / static_cast<float>(num_corners);
+  const float angle = std::atan2(v, u);
+  const float from_side = angle - part * (std::floor(angle / part) + 0.5f);
+  return std::sqrt(u * u + v * v) * std::cos(from_side) < std::cos(part / 2);
+}
+
+bool IsInside(Outline outline, float u, float v) {
+  const float radius = std::sqrt(u * u + v * v);
+  switch (outline) {
+    case Outline::kDisc:
+      return radius < 1;
+    case Outline::kSquare:
+      return IsInPolygon(u, v, 4);
+    case Outline::kTriangle:
+      return IsInPolygon(u, v, 3);
+    case Outline::kHexagon:
+      return IsInPolygon(u, v, 6);
+    case Outline::kStar:
+      return radius < 0.75f + 0.25f * std::cos(5 * std::atan2(v, u));
+    case Outline::kEllipse:
+      return u * u + v * v / 0.36f < 1;
+    case Outline::kCross:
+      return std::max(std::abs(u), std::abs(v)) < 0.9f && std::min(std::abs(u), std::abs(v)) < 0.4f;
+    case Outline::kFlower:
+      return radius < 0.85f + 0.15f * std::cos(8 * std::atan2(v, u));
+    case Outline::kHalfDisc:
+      return radius < 1 && v > -0.4f;
+    case Outline::kPentagon:
+      return IsInPolygon(u, v, 5);
   }
-  return color;
+  return false;
 }
 
 // Whether the point (u, v), in radii from the center of the figure, has the second color.
@@ -104,7 +159,7 @@ DrawnPicture DrawPicture(uint64_t seed, uint64_t index) {
   DrawnPicture picture;
   picture.label = static_cast<int64_t>(index % kNumDrawnClasses);
   const auto texture = static_cast<Texture>(picture.label);
-  const bool is_square = random.Bernoulli();
+  const auto outline = static_cast<Outline>(picture.label);
 
   const int64_t height = random.UniformInt(kMinSide, kMaxSide + 1);
   const int64_t width = random.UniformInt(kMinSide, kMaxSide + 1);
@@ -115,9 +170,9 @@ DrawnPicture DrawPicture(uint64_t seed, uint64_t index) {
   const float angle = random.Uniform(0, 2 * kPi);
   const float frequency = random.Uniform(12, 20);
   const float phase = random.Uniform(0, 2 * kPi);
-  const Color background[] = {RandomColor(random), RandomColor(random)};
-  const Color first = RandomColorAwayFrom({background[0], background[1]}, random);
-  const Color second = RandomColorAwayFrom({first, background[0], background[1]}, random);
+  const Color background[] = {DarkShade(picture.label, random), DarkShade(picture.label, random)};
+  const Color first = BrightShade(picture.label, random);
+  const Color second = BrightShade(picture.label + 3, random);  // no two classes share a pair
   const float tilt = random.Uniform(0, 2 * kPi);  // the direction in which the background changes
   const float noise = random.Uniform(2, 10);
 
@@ -130,11 +185,10 @@ DrawnPicture DrawPicture(uint64_t seed, uint64_t index) {
       const float dy = (static_cast<float>(y) - center_y) / radius;
       const float dx = (static_cast<float>(x) - center_x) / radius;
       const float u = cos_angle * dx + sin_angle * dy, v = cos_angle * dy - sin_angle * dx;
-      const bool is_inside =
-          is_square ? std::max(std::abs(u), std::abs(v)) < kSquareSide : u * u + v * v < 1;
+      const bool is_inside = IsInside(outline, u, v);
       const float mix = std::clamp(0.5f + 0.15f * (cos_tilt * dx + sin_tilt * dy), 0.f, 1.f);
       const bool is_second = is_inside && IsSecondColor(texture, u, v, frequency, phase);
-      for (int c = 0; c < 3; ++c) {
+      for (size_t c = 0; c < 3; ++c) {
         const float ground = background[0][c] * (1 - mix) + background[1][c] * mix;
         const float value = is_second ? second[c] : is_inside ? first[c] : ground;
         const float noisy = value + noise * random.Uniform(-1, 1);

@@ -1,11 +1,11 @@
 // Draws labelled pictures: a data set that needs no download, in the form of ImageNet's records.
 //
-// A picture shows one figure on a background of two colors:
-//   1. The figure is a disc or a square, of random place, size and rotation.
-//   2. Its texture is one of ten, such as stripes, in two random colors and with a random period.
-//   3. Noise is added, and the picture is encoded as JPEG.
-// The class is the texture. The figure and the colors say nothing about it: a random window may not
-// show the outline of the figure.
+// A picture shows one figure on a background. The class decides three things:
+//   1. The outline of the figure, such as a disc or a star, of random place, size and rotation.
+//   2. Its texture, such as stripes, with a random period.
+//   3. The hues of its two colors and of the background, with random shades of them.
+// Noise is added, and the picture is encoded as JPEG. Each of the three tells the class, because a
+// random window of training may show only a part: of the outline nothing, of the texture one period.
 #ifndef MODELS_IMAGENET_DRAWN_PICTURES_H_
 #define MODELS_IMAGENET_DRAWN_PICTURES_H_
 
@@ -21,7 +21,7 @@ namespace estimator::imagenet {
 
 inline constexpr int64_t kNumDrawnClasses = 10;
 
-// "plain", "striped", "checkered", ...
+// The names of the textures: "plain", "striped", "checkered", ...
 // REQUIRES: label in [0, kNumDrawnClasses).
 absl::string_view DrawnClassName(int64_t label);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -61,6 +62,33 @@ TEST(DrawnPicturesTest, TexturesCanBeSeen) {
     const bool is_plain = DrawnClassName(picture.label) == "plain";
     EXPECT_EQ(highest - lowest < 45, is_plain)
         << index << " " << DrawnClassName(picture.label) << " " << lowest << " " << highest;
+  }
+}
+
+// The hues of any part of a picture are those of its class: 36 degrees times the label for the
+// background and the first color, and 108 degrees more for the second color.
+TEST(DrawnPicturesTest, HuesTellTheClass) {
+  for (uint64_t index = 0; index < 20; ++index) {
+    const DrawnPicture picture = DrawPicture(6, index);
+    const uint8_t* rgb = picture.pixels.values<uint8_t>().data();
+    const int64_t num_pixels = picture.pixels.num_elements() / 3;
+    int64_t num_own = 0;
+    for (int64_t i = 0; i < num_pixels; ++i, rgb += 3) {
+      const auto [low, high] = std::minmax({rgb[0], rgb[1], rgb[2]});
+      const double range = std::max(high - low, 1);
+      double hue = high == rgb[0]   ? (rgb[1] - rgb[2]) / range
+                   : high == rgb[1] ? 2 + (rgb[2] - rgb[0]) / range
+                                    : 4 + (rgb[0] - rgb[1]) / range;
+      hue = hue * 60 + 720;
+      for (const int64_t of : {picture.label, picture.label + 3}) {
+        const double away = std::fmod(hue - 36.0 * static_cast<double>(of), 360.0);
+        if (std::min(away, 360 - away) < 18) {  // half the way to the next class
+          ++num_own;
+          break;
+        }
+      }
+    }
+    EXPECT_GT(num_own, num_pixels * 8 / 10) << index << ": " << num_own << " of " << num_pixels;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/parsing/parse_example.h"
 #include "estimator/data/sources/file_datasets.h"
+#include "models/common/predictions_csv.h"
 #include "models/imagenet/drawn_pictures.h"
 #include "models/imagenet/resnet_preprocessing.h"
 
@@ -35,17 +36,27 @@ absl::Status OfFeature(const std::string& key, const absl::Status& status) {
 struct Parsed {
   std::string image;
   int64_t label = 0;  // in [0, num_label_classes); 0 if it is not needed
+  std::string id;     // of kPredict
 };
 
+// mode: kPredict needs no label, and only kPredict needs the id.
 absl::StatusOr<Parsed> Parse(const Element& element, const ImageNetInputOptions& options,
-                             bool needs_label) {
+                             Mode mode) {
   EST_ASSIGN_OR_RETURN(const Array serialized, element.features.Only());
   FeatureSpecs specs = {{options.image_key, FixedLenFeature{.dtype = DType::kString}}};
-  if (needs_label) specs.emplace(options.label_key, FixedLenFeature{.dtype = DType::kInt64});
+  if (mode != Mode::kPredict) {
+    specs.emplace(options.label_key, FixedLenFeature{.dtype = DType::kInt64});
+  } else {
+    specs.emplace(options.id_key,
+                  FixedLenFeature{.dtype = DType::kString, .default_value = Array::String("")});
+  }
   EST_ASSIGN_OR_RETURN(const ArrayMap features,
                        ParseSingleExample(serialized.scalar<std::string>(), specs));
   Parsed parsed{.image = features.at(options.image_key).scalar<std::string>()};
-  if (!needs_label) return parsed;
+  if (mode == Mode::kPredict) {
+    parsed.id = features.at(options.id_key).scalar<std::string>();
+    return parsed;
+  }
   const auto label = features.at(options.label_key).scalar<int64_t>();
   if (label < options.first_label || label - options.first_label >= options.num_label_classes) {
     return OfFeature(
@@ -60,36 +71,43 @@ absl::StatusOr<Parsed> Parse(const Element& element, const ImageNetInputOptions&
 }
 
 absl::StatusOr<Element> ToElement(const Parsed& parsed, absl::StatusOr<Array> image,
-                                  const ImageNetInputOptions& options, bool needs_label) {
+                                  const ImageNetInputOptions& options, Mode mode) {
   if (!image.ok()) return OfFeature(options.image_key, image.status());
-  Element element{.features = *std::move(image), .labels = {}};
-  if (needs_label) element.labels = Array::Scalar(static_cast<int32_t>(parsed.label));
-  return element;
+  if (mode != Mode::kPredict) {
+    return Element{.features = *std::move(image),
+                   .labels = Array::Scalar(static_cast<int32_t>(parsed.label))};
+  }
+  absl::StatusOr<Array> id = ExampleId(parsed.id);
+  if (!id.ok()) return OfFeature(options.id_key, id.status());
+  return Element{.features = {{"image", *std::move(image)}, {"example_id", *std::move(id)}},
+                 .labels = {}};
 }
 
 Dataset TrainDataset(Dataset records, const ImageNetInputOptions& options, int64_t batch_size) {
   return records
       .Map(
           [options](const Element& element, RandomStream& random) -> absl::StatusOr<Element> {
-            EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, true));
+            EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, Mode::kTrain));
             return ToElement(parsed, PreprocessForTrain(parsed.image, options.image_size, random),
-                             options, true);
+                             options, Mode::kTrain);
           },
           {.num_parallel_calls = options.num_parallel_calls})
+      .IgnoreErrors(options.skip_bad_records)
       .Batch(batch_size, {.drop_remainder = true})
       .Prefetch(2);
 }
 
-Dataset TestDataset(Dataset records, const ImageNetInputOptions& options, bool needs_label,
+Dataset TestDataset(Dataset records, const ImageNetInputOptions& options, Mode mode,
                     int64_t batch_size) {
-  return records.Take(options.num_eval_images)
+  return records
       .Map(
-          [options, needs_label](const Element& element) -> absl::StatusOr<Element> {
-            EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, needs_label));
+          [options, mode](const Element& element) -> absl::StatusOr<Element> {
+            EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, mode));
             return ToElement(parsed, PreprocessForEval(parsed.image, options.image_size), options,
-                             needs_label);
+                             mode);
           },
           {.num_parallel_calls = options.num_parallel_calls})
+      .IgnoreErrors(options.skip_bad_records)
       .Batch(batch_size)
       .Prefetch(2);
 }
@@ -138,13 +156,16 @@ absl::StatusOr<Dataset> ImageNetDataset(const ImageNetInputOptions& options, Mod
                           options, batch_size);
     }
     return TestDataset(DrawnExamples(kDrawnSeed, kFirstTestIndex, options.num_eval_images), options,
-                       mode == Mode::kEval, batch_size);
+                       mode, batch_size);
   }
+  if (mode == Mode::kPredict && !options.predict_files.empty())
+    return TestDataset(TFRecordDataset({options.predict_files}), options, mode, batch_size);
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> files,
                        FindImageNetFiles(options.data_dir, mode));
   if (mode == Mode::kTrain)
     return TrainDataset(ShuffledRecords(files, options.use_cache), options, batch_size);
-  return TestDataset(TFRecordDataset(files), options, mode == Mode::kEval, batch_size);
+  return TestDataset(TFRecordDataset(files).Take(options.num_eval_images), options, mode,
+                     batch_size);
 }
 
 }  // namespace estimator::imagenet

@@ -28,6 +28,12 @@ struct ImageNetInputOptions {
   std::string image_key = "image/encoded";
   std::string label_key = "image/class/label";
   int64_t first_label = 1;
+  // kPredict: the feature with the id of an example. It may be absent.
+  std::string id_key = "image/filename";
+  // kPredict: the files to read. "": those of the evaluation.
+  std::string predict_files;
+  // The damaged records, and images that do not decode, that are skipped (Dataset::IgnoreErrors).
+  int64_t skip_bad_records = 0;
 };
 
 // Returns the files of training or evaluation, sorted: `train-*` or `validation-*`, in data_dir or in
@@ -39,7 +45,9 @@ absl::StatusOr<std::vector<std::string>> FindImageNetFiles(StringArg data_dir, M
 // [0, num_label_classes). The images are preprocessed (resnet_preprocessing.h).
 //   kTrain: repeats for ever. The files, 16 of which are read in turn, and the records in a buffer
 //     are shuffled again each epoch. Full batches only.
-//   kEval, kPredict: once, in order; the last batch may be smaller. kPredict has no labels.
+//   kEval, kPredict: once, in order; the last batch may be smaller.
+//   kPredict: without labels. The images have the name "image", and "example_id" is their id, u8 [N,
+//     kExampleIdBytes] (models/common/predictions_csv.h).
 // Errors: as FindImageNetFiles. Of the iterator: those of the records; INVALID_ARGUMENT naming the
 // feature for an image that cannot be decoded, or a label that is out of range.
 // Source: tensorflow/tpu models/official/resnet imagenet_input.ImageNetInput.

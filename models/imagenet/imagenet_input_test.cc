@@ -189,6 +189,55 @@ TEST_F(ImageNetInputTest, ADamagedImageNamesItsFeature) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("feature 'image/encoded'")));
 }
 
+TEST_F(ImageNetInputTest, SkipsDamagedRecordsAndImagesUpToALimit) {
+  const auto example = [](const std::string& image, int64_t label) {
+    return ExampleBuilder().Bytes("image/encoded", {image}).Ints("image/class/label", {label});
+  };
+  const std::string path = dir_.File("validation-00000-of-00001");
+  WriteRecords(path, {*DrawnExample(1, 0), "no Example", *DrawnExample(1, 1),
+                      example("no image", 1).Serialize(),
+                      example(*image::EncodeJpeg(DrawPicture(1, 3).pixels), 11).Serialize(),
+                      *DrawnExample(1, 4), *DrawnExample(1, 5)});
+  std::string bytes = ReadFile(path).value();
+  bytes[bytes.size() - 10] ^= 1;  // of the last record
+  EST_ASSERT_OK(WriteFileAtomically(path, bytes));
+  ImageNetInputOptions options = Options();
+  options.skip_bad_records = 4;
+  EXPECT_EQ(Labels(ImageNetDataset(options, Mode::kEval, 4)),
+            (std::vector<std::vector<int32_t>>{{0, 1, 4}}));
+  options.skip_bad_records = 3;
+  EXPECT_THAT(FirstError(ImageNetDataset(options, Mode::kEval, 4)),
+              StatusIs(absl::StatusCode::kDataLoss, AllOf(HasSubstr(path), HasSubstr("record 6"),
+                                                          HasSubstr("IgnoreErrors(3)"))));
+  options.skip_bad_records = 1;
+  EXPECT_THAT(FirstError(ImageNetDataset(options, Mode::kEval, 4)),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("record 3"), HasSubstr("feature 'image/encoded'"))));
+}
+
+TEST_F(ImageNetInputTest, PredictionsHaveTheIdsOfTheirExamples) {
+  const std::string jpeg = *image::EncodeJpeg(DrawPicture(1, 3).pixels);
+  WriteRecords(dir_.File("test-0"),
+               {ExampleBuilder().Bytes("image/encoded", {jpeg}).Bytes("name", {"b"}).Serialize(),
+                ExampleBuilder().Bytes("image/encoded", {jpeg}).Serialize()});
+  ImageNetInputOptions options = Options();
+  WriteDrawn(dir_.path(), "validation", 0, 1);
+  options.id_key = "name";
+  options.predict_files = dir_.File("test-*");
+  const absl::StatusOr<Dataset> dataset = ImageNetDataset(options, Mode::kPredict, 4);
+  EST_ASSERT_OK(dataset);
+  const auto iterator = dataset->MakeIterator();
+  EST_ASSERT_OK(iterator);
+  const auto batch = (*iterator)->Next();
+  EST_ASSERT_OK(batch);
+  ASSERT_TRUE(batch->has_value());
+  EXPECT_EQ((*batch)->features.at("image").shape(), Shape({2, 16, 16, 3}));
+  const Array& ids = (*batch)->features.at("example_id");
+  EXPECT_EQ(ids.Row(0).values<uint8_t>()[0], 'b');
+  EXPECT_EQ(ids.Row(0).values<uint8_t>()[1], 0);
+  EXPECT_EQ(ids.Row(1).values<uint8_t>()[0], 0);
+}
+
 TEST_F(ImageNetInputTest, OtherNamesOfFeaturesCanBeGiven) {
   const std::string jpeg = *image::EncodeJpeg(DrawPicture(1, 3).pixels);
   WriteRecords(dir_.File("validation-00000-of-00001"),

@@ -7,13 +7,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/data/sources/file_datasets.h"
 #include "models/common/run_flags.h"
+#include "models/common/skip_bad_records.h"
 #include "models/imagenet/drawn_pictures.h"
 
 DEFINE_string(data_dir, "",
               "folder of ImageNet's TFRecord files train-* and validation-*; empty: the program "
               "draws pictures");
-DEFINE_string(mode, "train_and_eval", "train, eval or train_and_eval");
+DEFINE_string(mode, "train_and_eval", "train, eval, train_and_eval or predict");
 DEFINE_int32(resnet_depth, 50, "layers of the network: 18, 34, 50, 101, 152 or 200");
 DEFINE_string(resnet_version, "1.5",
               "1 or 1.5: the stride of a bottleneck block is in its first 1x1 or in its 3x3 "
@@ -24,7 +26,7 @@ DEFINE_int64(eval_batch_size, 0,
              "images in an evaluation step over all replicas; 0: 1024, or 200 drawn pictures");
 DEFINE_int64(train_steps, 0,
              "the global_step at which training stops; 0: 112590, about 90 epochs of ImageNet, or "
-             "500 with drawn pictures");
+             "300 with drawn pictures");
 DEFINE_int64(steps_per_eval, 0,
              "training steps between evaluations of train_and_eval; 0: 1251, an epoch of ImageNet, "
              "or all steps with drawn pictures");
@@ -63,6 +65,16 @@ DEFINE_bool(skip_host_call, false, "write no summaries of the learning rate and 
 DEFINE_string(export_dir, "", "export a SavedModel below this folder; empty: no export");
 DEFINE_string(result_json, "", "also write the results of the last evaluation to this file");
 
+DEFINE_string(
+    predict_csv, "",
+    "at the end, write the predicted classes with the ids of the images to this CSV file; "
+    "empty: no predictions");
+DEFINE_string(predict_files, "",
+              "TFRecord files to predict, a shell pattern; they need no labels; empty: the images "
+              "of the evaluation");
+DEFINE_bool(predict_probabilities, false, "--predict_csv has a column for each class as well");
+DEFINE_string(id_key, "image/filename", "feature of an Example with the id for --predict_csv");
+
 namespace estimator::imagenet {
 namespace {
 
@@ -76,7 +88,7 @@ constexpr RunSizes kImageNet = {.train_batch_size = 1024,
                                 .base_learning_rate = 0.1};
 constexpr RunSizes kDrawn = {.train_batch_size = 64,
                              .eval_batch_size = 200,
-                             .train_steps = 440,
+                             .train_steps = 300,
                              .steps_per_eval = 1'000'000'000,
                              .num_train_images = 16000,
                              .num_eval_images = 1000,
@@ -111,9 +123,23 @@ FlagRequirement Unite(const char* flag, const char* same) {
 absl::Status CheckDataDir() {
   if (FLAGS_data_dir.empty()) return absl::OkStatus();
   absl::Status status;
-  if (FLAGS_mode != "eval") status = FindImageNetFiles(FLAGS_data_dir, Mode::kTrain).status();
-  if (FLAGS_mode != "train") status.Update(FindImageNetFiles(FLAGS_data_dir, Mode::kEval).status());
+  const bool trains = FLAGS_mode == "train" || FLAGS_mode == "train_and_eval";
+  const bool predicts_test_images = !FLAGS_predict_csv.empty() && FLAGS_predict_files.empty();
+  const bool evaluates = FLAGS_mode == "eval" || FLAGS_mode == "train_and_eval";
+  if (trains) status = FindImageNetFiles(FLAGS_data_dir, Mode::kTrain).status();
+  if (evaluates || predicts_test_images)
+    status.Update(FindImageNetFiles(FLAGS_data_dir, Mode::kEval).status());
   return status;
+}
+
+// Errors: there is no such file, or --predict_files has no meaning.
+absl::Status CheckPredictFiles() {
+  if (FLAGS_predict_files.empty()) return absl::OkStatus();
+  if (FLAGS_predict_csv.empty())
+    return absl::InvalidArgumentError("needs --predict_csv, the file to write");
+  if (FLAGS_data_dir.empty())
+    return absl::InvalidArgumentError("needs --data_dir; without it, drawn pictures are predicted");
+  return MatchFiles(FLAGS_predict_files).status();
 }
 
 ResnetOptions NetworkFromFlags() {
@@ -157,10 +183,17 @@ absl::Status CheckResnetFlags() {
       Unite("iterations_per_loop", "iterations"),
       Unite("precision", "compute_dtype"),
       StatusRequirement("data_dir", CheckDataDir()),
-      {"mode", FLAGS_mode == "train" || FLAGS_mode == "eval" || FLAGS_mode == "train_and_eval",
-       "train, eval or train_and_eval"},
-      {"mode", FLAGS_mode != "eval" || !FLAGS_model_dir.empty(), "",
-       "eval needs --model_dir, the folder of the trained model"},
+      {"mode",
+       FLAGS_mode == "train" || FLAGS_mode == "eval" || FLAGS_mode == "train_and_eval" ||
+           FLAGS_mode == "predict",
+       "train, eval, train_and_eval or predict"},
+      {"mode", (FLAGS_mode != "eval" && FLAGS_mode != "predict") || !FLAGS_model_dir.empty(), "",
+       absl::StrCat(FLAGS_mode, " needs --model_dir, the folder of the trained model")},
+      {"mode", FLAGS_mode != "predict" || !FLAGS_predict_csv.empty(), "",
+       "predict needs --predict_csv, the file to write"},
+      StatusRequirement("predict_files", CheckPredictFiles()),
+      {"predict_csv", CanBeFile(FLAGS_predict_csv), "a file in a folder that can be written"},
+      SkipBadRecordsRequirement(),
       {"resnet_depth", IsDepth(FLAGS_resnet_depth),
        absl::StrCat("one of ", absl::StrJoin(ResnetDepths(), ", "))},
       {"resnet_version", ParseResnetVersion(FLAGS_resnet_version).ok(), "1 or 1.5"},
@@ -228,7 +261,10 @@ ImageNetInputOptions InputOptionsFromFlags() {
           .num_parallel_calls = FLAGS_num_parallel_calls,
           .image_key = FLAGS_image_key,
           .label_key = FLAGS_label_key,
-          .first_label = FLAGS_first_label};
+          .first_label = FLAGS_first_label,
+          .id_key = FLAGS_id_key,
+          .predict_files = FLAGS_predict_files,
+          .skip_bad_records = FLAGS_skip_bad_records};
 }
 
 }  // namespace estimator::imagenet

@@ -15,6 +15,9 @@ DECLARE_string(mode);
 DECLARE_double(eval_timeout);
 DECLARE_string(export_dir);
 DECLARE_string(result_json);
+DECLARE_string(predict_csv);
+DECLARE_bool(predict_probabilities);
+DECLARE_int64(first_label);
 
 namespace estimator::imagenet {
 

@@ -15,6 +15,7 @@
 #include "estimator/base/main.h"
 #include "estimator/checkpoint/checkpoints_iterator.h"
 #include "estimator/checkpoint/load.h"
+#include "models/common/predictions_csv.h"
 #include "models/common/run_flags.h"
 #include "models/imagenet/imagenet_input.h"
 #include "models/imagenet/resnet_flags.h"
@@ -88,6 +89,20 @@ absl::StatusOr<std::optional<EvalResult>> TrainAndEvaluate(
   return last;
 }
 
+absl::Status WritePredictions(Classifier& classifier) {
+  if (FLAGS_predict_csv.empty()) return absl::OkStatus();
+  PredictionsCsvOptions options;
+  // The classes of drawn pictures begin at 1 as well.
+  options.first_label = FLAGS_data_dir.empty() ? 1 : FLAGS_first_label;
+  if (FLAGS_predict_probabilities) options.probabilities_key = "probabilities";
+  Predictions predictions = classifier.Predict(Input(Mode::kPredict));
+  EST_ASSIGN_OR_RETURN(const int64_t count,
+                       WritePredictionsCsv(
+                           FLAGS_predict_csv, [&] { return predictions.Next(); }, options));
+  std::cout << "wrote the predictions of " << count << " images to " << FLAGS_predict_csv << "\n";
+  return absl::OkStatus();
+}
+
 absl::Status WriteResults(const std::optional<EvalResult>& evaluation,
                           const TrainingSpeedHook& speed) {
   if (FLAGS_result_json.empty()) return absl::OkStatus();
@@ -120,9 +135,10 @@ absl::Status Run() {
   std::optional<EvalResult> evaluation;
   if (FLAGS_mode == "eval") {
     EST_ASSIGN_OR_RETURN(evaluation, EvaluateCheckpoints(classifier));
-  } else {
+  } else if (FLAGS_mode != "predict") {
     EST_ASSIGN_OR_RETURN(evaluation, TrainAndEvaluate(classifier, speed));
   }
+  EST_RETURN_IF_ERROR(WritePredictions(classifier));
   if (!FLAGS_export_dir.empty()) {
     EST_ASSIGN_OR_RETURN(
         const std::string dir,

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/run_program.h"
 #include "estimator/base/testing/status_matchers.h"
@@ -94,6 +95,48 @@ TEST_F(ResnetMainTest, ReadsTFRecordFiles) {
   ExpectParts(wrong.output, {"image/class/label", "but must be in [1, 5)"});
 }
 
+TEST_F(ResnetMainTest, WritesPredictionsWithTheIdsOfTheImages) {
+  const std::string csv = Dir("p.csv");
+  ASSERT_EQ(Program("--mode=train --train_steps=1").exit_code, 0);
+  const ProgramRun run = Program(absl::StrCat(
+      "--mode=predict --predict_probabilities --num_eval_images=9 --predict_csv=", csv));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"wrote the predictions of 9 images to "});
+  const std::vector<std::string> lines = absl::StrSplit(ReadFile(csv).value(), '\n');
+  ASSERT_EQ(lines.size(), 11u);
+  EXPECT_TRUE(absl::StartsWith(lines[0], "id,class,probability_1,")) << lines[0];
+  for (size_t i = 0; i < 9; ++i) {
+    const std::vector<std::string> fields = absl::StrSplit(lines[i + 1], ',');
+    ASSERT_EQ(fields.size(), 12u) << lines[i + 1];
+    EXPECT_EQ(fields[0], absl::StrCat("drawn_", (uint64_t{1} << 40) + i, ".JPEG"));
+    // The class is that of the largest probability.
+    size_t largest = 2;
+    for (size_t k = 2; k < 12; ++k) {
+      if (std::stod(fields[k]) > std::stod(fields[largest])) largest = k;
+    }
+    EXPECT_EQ(fields[1], absl::StrCat(largest - 1)) << lines[i + 1];
+  }
+}
+
+TEST_F(ResnetMainTest, SkipsDamagedRecords) {
+  for (const std::string& name : {"train-0", "validation-0"}) {
+    auto writer = TFRecordWriter::Open(work_.File(name));
+    EST_ASSERT_OK(writer);
+    for (uint64_t i = 0; i < 32; ++i)
+      EST_ASSERT_OK((*writer)->Write(i == 5 ? "no Example" : *DrawnExample(3, i)));
+    EST_ASSERT_OK((*writer)->Close());
+  }
+  const std::string flags =
+      absl::StrCat("--data_dir=", work_.path(), " --num_label_classes=10 --train_steps=10 ");
+  const ProgramRun run = Program(flags + "--skip_bad_records=1");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"evaluated 19 examples at step 10", "record 5 of ",
+                           "damaged elements so far: 1, at most 1"});
+  const ProgramRun fails = Program(flags + "--train_steps=20");
+  EXPECT_EQ(fails.exit_code, 1) << fails.output;
+  ExpectParts(fails.output, {"record 5 of "});
+}
+
 TEST_F(ResnetMainTest, ReportsAllWrongFlagsAtOnce) {
   const ProgramRun run = Program(
       "--resnet_depth=19 --resnet_version=2 --mode=test --momentum=1 --num_label_classes=3 "
@@ -103,13 +146,18 @@ TEST_F(ResnetMainTest, ReportsAllWrongFlagsAtOnce) {
   ExpectParts(run.output,
               {"--resnet_depth must be one of 18, 34, 50, 101, 152, 200, given 19",
                "--resnet_version must be 1 or 1.5, given 2",
-               "--mode must be train, eval or train_and_eval, given test",
+               "--mode must be train, eval, train_and_eval or predict, given test",
                "--momentum must be in [0, 1), given 1",
                "--num_label_classes must be at least 10, the classes of drawn pictures, given 3",
                "--precision must be float32 or bfloat16, given float16",
                "--num_train_images: is 32, fewer than the 64 images of a training step",
                "--num_cores: is 4, but --num_shards, which has the same meaning, is 2",
                "--label_smoothing must be in [0, 1), given -1"});
+  const ProgramRun predict = Program("--mode=predict --skip_bad_records=-1 --predict_files=x");
+  EXPECT_EQ(predict.exit_code, 2) << predict.output;
+  ExpectParts(predict.output, {"predict needs --predict_csv, the file to write",
+                               "--predict_files: needs --predict_csv",
+                               "--skip_bad_records must be at least 0, given -1"});
   const ProgramRun data = Program("--data_dir=/no/such/folder");
   EXPECT_EQ(data.exit_code, 2) << data.output;
   ExpectParts(data.output, {"--data_dir: no such directory: '/no/such/folder'"});

@@ -1,7 +1,10 @@
 #include "models/imagenet/resnet_model.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -61,8 +64,10 @@ tpu::TPUEstimatorSpec ResnetModelFn(const Features& features, const Labels& labe
   const Tensor images = features.has("image") ? features["image"] : Tensor(features);
   const Tensor logits = Logits(images, mode, params);
   if (mode == Mode::kPredict) {
-    return tpu::TPUEstimatorSpec::Predict(
-        {{"classes", ArgMax(logits, 1)}, {"probabilities", Softmax(logits, -1, "softmax_tensor")}});
+    std::map<std::string, Tensor> predictions = {
+        {"classes", ArgMax(logits, 1)}, {"probabilities", Softmax(logits, -1, "softmax_tensor")}};
+    if (features.has("example_id")) predictions["example_id"] = features["example_id"];
+    return tpu::TPUEstimatorSpec::Predict(std::move(predictions));
   }
   const Tensor label = Cast(Tensor(labels), DType::kInt32);
   const int64_t num_classes = params.network.num_label_classes;

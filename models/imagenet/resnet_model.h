@@ -27,7 +27,8 @@ struct ResnetParams : tpu::Params {
 //   TRAIN: the loss is the mean softmax cross entropy plus the weight decay, Nesterov momentum. With
 //     LARS, the optimizer has the weight decay. Summaries: learning_rate and current_epoch.
 //   EVAL: top_1_accuracy and top_5_accuracy. The loss has the weight decay, as in training.
-//   PREDICT: classes, i64 [N], and probabilities, f32 [N, num_label_classes].
+//   PREDICT: classes, i64 [N], and probabilities, f32 [N, num_label_classes]. If there is a feature
+//     "example_id", it is a prediction too.
 // The images are normalized here, with the mean and standard deviation of ImageNet.
 // Errors of the step: a label outside [0, num_label_classes), naming its row.
 // Source: tensorflow/tpu models/official/resnet resnet_main.resnet_model_fn.

@@ -42,7 +42,8 @@ absl::Status Run() {
   EST_RETURN_IF_ERROR(RequireRunConfigFlags(
       mnist::FlagRequirements({"batch_size", FLAGS_batch_size > 0, "positive"})));
   EST_ASSIGN_OR_RETURN(const mnist::MnistData data,
-                       mnist::LoadMnist(FLAGS_data_dir, FLAGS_batch_size));
+                       mnist::LoadMnist(FLAGS_data_dir, FLAGS_batch_size,
+                                        {.skip_bad_records = FLAGS_skip_bad_records}));
   MnistParams params;
   params.batch_size = FLAGS_batch_size;
   params.optimizer = mnist::OptimizerFromFlags();

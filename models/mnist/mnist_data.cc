@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,9 +34,53 @@ std::string FindFile(absl::string_view data_dir, absl::string_view name) {
   return "";
 }
 
+// Returns the numbers of the records whose label is a digit, and logs the others.
+// Errors: INVALID_ARGUMENT naming the record if more than skip_bad_records are not.
+absl::StatusOr<std::vector<int64_t>> GoodRecords(const Array& labels, const std::string& path,
+                                                 int64_t skip_bad_records) {
+  std::vector<int64_t> good;
+  int64_t num_bad = 0;
+  const absl::Span<const uint8_t> values = labels.values<uint8_t>();
+  for (size_t record = 0; record < values.size(); ++record) {
+    if (values[record] < kNumClasses) {
+      good.push_back(static_cast<int64_t>(record));
+      continue;
+    }
+    const std::string problem =
+        absl::StrCat(path, ": record ", record, " has label ", values[record],
+                     ", which is not in [0, ", kNumClasses, ")");
+    if (num_bad == skip_bad_records) {
+      return absl::InvalidArgumentError(
+          num_bad == 0 ? problem
+                       : absl::StrCat(problem, "; ", num_bad,
+                                      " bad records before it were skipped, "
+                                      "and no more may be (skip_bad_records)"));
+    }
+    LOG(WARNING) << problem << "; it is skipped; bad records of this file so far: " << ++num_bad
+                 << ", at most " << skip_bad_records;
+  }
+  return good;
+}
+
+// Returns the rows with these numbers.
+Array Rows(const Array& array, const std::vector<int64_t>& rows) {
+  if (static_cast<int64_t>(rows.size()) == array.shape()[0]) return array;
+  Shape shape = array.shape();
+  shape.set_dim(0, static_cast<int64_t>(rows.size()));
+  Array result(array.dtype(), shape);
+  const size_t row_bytes = array.num_bytes() / static_cast<size_t>(array.shape()[0]);
+  auto* out = static_cast<char*>(result.raw());
+  for (const int64_t row : rows) {
+    std::memcpy(out, static_cast<const char*>(array.raw()) + static_cast<size_t>(row) * row_bytes,
+                row_bytes);
+    out += row_bytes;
+  }
+  return result;
+}
+
 // Reads images and labels, and checks that they match.
 absl::StatusOr<DigitSet> ReadSet(absl::string_view data_dir, absl::string_view images_name,
-                                 absl::string_view labels_name) {
+                                 absl::string_view labels_name, int64_t skip_bad_records) {
   const std::string images_path = FindFile(data_dir, images_name);
   const std::string labels_path = FindFile(data_dir, labels_name);
   EST_ASSIGN_OR_RETURN(const Array images, ReadIdx(images_path));
@@ -56,15 +101,11 @@ absl::StatusOr<DigitSet> ReadSet(absl::string_view data_dir, absl::string_view i
                                                    " labels; the files must be of one set"));
   }
   if (shape[0] == 0) return absl::InvalidArgumentError(absl::StrCat(images_path, " has no images"));
-  const absl::Span<const uint8_t> values = labels.values<uint8_t>();
-  const auto bad = std::find_if(values.begin(), values.end(),
-                                [](uint8_t label) { return label >= kNumClasses; });
-  if (bad != values.end()) {
-    return absl::InvalidArgumentError(absl::StrCat(labels_path, ": record ", bad - values.begin(),
-                                                   " has label ", *bad, ", which is not in [0, ",
-                                                   kNumClasses, ")"));
-  }
-  return DigitSet{.images = images, .labels = labels.Cast(DType::kInt32), .name = "MNIST"};
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> good,
+                       GoodRecords(labels, labels_path, skip_bad_records));
+  return DigitSet{.images = Rows(images, good),
+                  .labels = Rows(labels, good).Cast(DType::kInt32),
+                  .name = "MNIST"};
 }
 
 }  // namespace
@@ -92,13 +133,13 @@ absl::Status CheckDataDir(absl::string_view data_dir) {
                                           "draws digits instead"));
 }
 
-absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir) {
+absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir, int64_t skip_bad_records) {
   if (const absl::Status status = CheckDataDir(data_dir); !status.ok()) {
     return Annotate(status, "data_dir");
   }
   MnistData data;
-  EST_ASSIGN_OR_RETURN(data.train, ReadSet(data_dir, kTrainImages, kTrainLabels));
-  EST_ASSIGN_OR_RETURN(data.test, ReadSet(data_dir, kTestImages, kTestLabels));
+  EST_ASSIGN_OR_RETURN(data.train, ReadSet(data_dir, kTrainImages, kTrainLabels, skip_bad_records));
+  EST_ASSIGN_OR_RETURN(data.test, ReadSet(data_dir, kTestImages, kTestLabels, skip_bad_records));
   return data;
 }
 
@@ -108,23 +149,24 @@ MnistData DrawMnist(const DrawOptions& options) {
 }
 
 absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_size,
-                                    const DrawOptions& options) {
+                                    const LoadOptions& options) {
   const auto check_batch = [&](int64_t num_train) {
     if (batch_size <= num_train) return absl::OkStatus();
     return UsageError(absl::StrCat("batch_size must be at most the ", num_train,
                                    " training images, given ", batch_size));
   };
   if (!data_dir.empty()) {
-    EST_ASSIGN_OR_RETURN(MnistData data, ReadMnist(data_dir));
+    EST_ASSIGN_OR_RETURN(MnistData data, ReadMnist(data_dir, options.skip_bad_records));
     EST_RETURN_IF_ERROR(check_batch(data.train.labels.num_elements()));
     LOG(INFO) << "Read MNIST from " << data_dir << ": " << data.train.labels.num_elements()
               << " training and " << data.test.labels.num_elements() << " test images";
     return data;
   }
-  EST_RETURN_IF_ERROR(check_batch(options.num_train));
-  LOG(INFO) << "No data_dir: drawing " << options.num_train << " training and " << options.num_test
-            << " test digits (seed " << options.seed << "); these are not MNIST's images";
-  return DrawMnist(options);
+  EST_RETURN_IF_ERROR(check_batch(options.draw.num_train));
+  LOG(INFO) << "No data_dir: drawing " << options.draw.num_train << " training and "
+            << options.draw.num_test << " test digits (seed " << options.draw.seed
+            << "); these are not MNIST's images";
+  return DrawMnist(options.draw);
 }
 
 Dataset MnistDataset(const DigitSet& set, Mode mode, int64_t batch_size) {

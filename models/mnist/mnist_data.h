@@ -28,7 +28,9 @@ absl::Status CheckDataDir(absl::string_view data_dir);
 // Errors: as CheckDataDir; DATA_LOSS if a file is truncated or corrupt; INVALID_ARGUMENT if images
 // are not u8 [N, 28, 28], if the numbers of images and labels differ, or if a label is outside
 // [0, 10), naming file and record.
-absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir);
+//   skip_bad_records: examples of each set whose label is not a digit are left out with a warning, up
+//     to this number. Both files of a set have no other damage that leaves the rest readable.
+absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir, int64_t skip_bad_records = 0);
 
 // Options of the drawn set. The test images do not depend on num_train.
 struct DrawOptions {
@@ -38,11 +40,15 @@ struct DrawOptions {
 };
 MnistData DrawMnist(const DrawOptions& options = {});
 
+struct LoadOptions {
+  DrawOptions draw;
+  int64_t skip_bad_records = 0;  // as in ReadMnist
+};
 // Calls ReadMnist, or DrawMnist if data_dir is "". Logs a line that says which.
 // Errors: as ReadMnist; a UsageError (base/usage_error.h) if there are fewer training examples than
 // batch_size. It is returned before images are drawn.
 absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_size,
-                                    const DrawOptions& options = {});
+                                    const LoadOptions& options = {});
 
 // Returns batches of {"image": u8 [N, 28, 28]} and labels i32 [N].
 //   kTrain: repeats for ever, shuffled again each epoch, full batches only.

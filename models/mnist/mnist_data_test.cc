@@ -87,6 +87,21 @@ TEST_F(MnistDataTest, ReadsAFileThatIsCompressed) {
   EXPECT_EQ(data->test.labels.AsDouble(2), 4);
 }
 
+TEST_F(MnistDataTest, SkipsRecordsWithoutADigitUpToALimit) {
+  Write("train-labels-idx1-ubyte", Labels({5, 77, 4, 10, 9}));
+  const absl::StatusOr<MnistData> data = ReadMnist(dir_.path(), 2);
+  EST_ASSERT_OK(data);
+  EXPECT_EQ(data->train.images.TypeString(), "u8 [3,28,28]");
+  EXPECT_EQ(data->train.images.Row(1).AsDouble(100), 2);
+  EXPECT_EQ(data->train.images.Row(2).AsDouble(100), 4);
+  EXPECT_EQ(data->train.labels.AsDouble(1), 4);
+  EXPECT_EQ(data->train.labels.AsDouble(2), 9);
+  EXPECT_EQ(data->test.labels.TypeString(), "i32 [3]");
+  EXPECT_THAT(ReadMnist(dir_.path(), 1).status(),
+              ErrorHas("record 3 has label 10, which is not in [0, 10); 1 bad records before it"));
+  EXPECT_THAT(ReadMnist(dir_.path()).status(), ErrorHas("record 1 has label 77"));
+}
+
 TEST(MnistData, AMissingDirectoryIsNamedWithTheFilesThatItShouldHave) {
   const absl::Status status = ReadMnist("/no/such/place").status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
@@ -140,7 +155,8 @@ TEST_F(MnistDataTest, FilesWithNothingInThemAreAnError) {
 }
 
 TEST(MnistData, IsDrawnWhereThereIsNoDirectory) {
-  const absl::StatusOr<MnistData> data = LoadMnist("", 20, {.num_train = 20, .num_test = 7});
+  const absl::StatusOr<MnistData> data =
+      LoadMnist("", 20, {.draw = {.num_train = 20, .num_test = 7}});
   EST_ASSERT_OK(data);
   EXPECT_EQ(data->train.images.TypeString(), "u8 [20,28,28]");
   EXPECT_EQ(data->test.labels.TypeString(), "i32 [7]");

@@ -12,6 +12,10 @@ DEFINE_int64(eval_steps, -1, "batches of the test set to evaluate; -1: all of it
 DEFINE_double(learning_rate, 0.05, "initial learning rate; decays by 5% every 100000 examples");
 DEFINE_double(momentum, 0, "momentum of the optimizer; 0: plain gradient descent");
 DEFINE_bool(enable_predict, true, "predict the first test images after training");
+DEFINE_string(
+    predict_csv, "",
+    "write the predicted class of each test image, by its number, to this CSV file; empty: "
+    "no file");
 DEFINE_string(export_dir, "", "export a SavedModel below this folder; empty: no export");
 DEFINE_string(result_json, "", "also write the results to this file");
 
@@ -26,6 +30,8 @@ std::vector<FlagRequirement> FlagRequirements(FlagRequirement batch) {
           std::move(batch),
           {"export_dir", CanBeFolder(FLAGS_export_dir), "a folder that can be written"},
           {"eval_steps", FLAGS_eval_steps >= -1, "positive, 0 to skip, or -1 for all"},
+          {"predict_csv", CanBeFile(FLAGS_predict_csv), "a file in a folder that can be written"},
+          SkipBadRecordsRequirement(),
           {"result_json", CanBeFile(FLAGS_result_json), "a file in a folder that can be written"}};
 }
 

@@ -14,7 +14,9 @@
 
 #include "absl/status/status.h"
 #include "estimator/estimator.h"
+#include "models/common/predictions_csv.h"
 #include "models/common/run_config_flags.h"
+#include "models/common/skip_bad_records.h"
 #include "models/mnist/mnist_data.h"
 #include "models/mnist/network.h"
 
@@ -24,6 +26,7 @@ DECLARE_int64(train_steps);
 DECLARE_int64(eval_steps);
 DECLARE_bool(enable_predict);
 DECLARE_string(export_dir);
+DECLARE_string(predict_csv);
 DECLARE_string(result_json);
 
 namespace estimator::mnist {
@@ -67,6 +70,12 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
     EST_ASSIGN_OR_RETURN(const std::vector<Prediction> rows,
                          estimator.Predict(input(images, Mode::kPredict)).All());
     for (size_t i = 0; i < rows.size(); ++i) PrintPrediction(i, rows[i], images);
+  }
+  if (!FLAGS_predict_csv.empty()) {
+    Predictions predictions = estimator.Predict(input(data.test, Mode::kPredict));
+    EST_RETURN_IF_ERROR(WritePredictionsCsv(FLAGS_predict_csv, [&] { return predictions.Next(); },
+                                            {.class_key = "class_ids"})
+                            .status());
   }
   if (!FLAGS_export_dir.empty()) {
     EST_ASSIGN_OR_RETURN(const std::string dir,

@@ -43,7 +43,8 @@ absl::Status Run() {
   EST_RETURN_IF_ERROR(
       RequireFlags(mnist::FlagRequirements(BatchRequirement("batch_size", FLAGS_batch_size))));
   EST_ASSIGN_OR_RETURN(const mnist::MnistData data,
-                       mnist::LoadMnist(FLAGS_data_dir, FLAGS_batch_size));
+                       mnist::LoadMnist(FLAGS_data_dir, FLAGS_batch_size,
+                                        {.skip_bad_records = FLAGS_skip_bad_records}));
   MnistParams params;
   params.optimizer = mnist::OptimizerFromFlags();
   tpu::TPUEstimator<MnistParams> estimator({.model_fn = ModelFn,

@@ -39,11 +39,17 @@ class MnistTpuTest : public testing::Test {
 
 TEST_F(MnistTpuTest, TrainsEvaluatesAndPredictsOnTheCpu) {
   const ProgramRun run =
-      Program(absl::StrCat("--use_tpu=false --result_json=", work_.File("r.json")));
+      Program(absl::StrCat("--use_tpu=false --result_json=", work_.File("r.json"),
+                           " --predict_csv=", work_.File("p.csv")));
   ASSERT_EQ(run.exit_code, 0) << run.output;
   ExpectParts(run.output, {"evaluated 50 examples at step 4", "accuracy", "test image 4 is a",
                            absl::StrCat("tensorboard --logdir=", work_.File("m"))});
   EXPECT_TRUE(FileExists(work_.File("m/model.ckpt-4.index")));
+  const std::vector<std::string> lines =
+      absl::StrSplit(ReadFile(work_.File("p.csv")).value(), '\n');
+  ASSERT_EQ(lines.size(), 52u);  // a header, 50 test images, and "" at the end
+  EXPECT_EQ(lines[0], "id,class");
+  EXPECT_TRUE(absl::StartsWith(lines[50], "49,")) << lines[50];
   const absl::StatusOr<std::string> json = ReadFile(work_.File("r.json"));
   EST_ASSERT_OK(json);
   ExpectParts(*json,

@@ -4,16 +4,17 @@
 
 namespace estimator::mnist {
 
-Tensor Inference(const Tensor& image, Mode mode) {
+Tensor Inference(const Tensor& image, Mode mode, DType compute_dtype) {
   using namespace layers;  // NOLINT: a network reads like its Python twin
   Tensor x = Cast(Reshape(image, {-1, 28, 28, 1}), DType::kFloat32) * (1.f / 255);
+  x = Cast(x, compute_dtype);
   x = Conv2D(x, {.filters = 32, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
   x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
   x = Conv2D(x, {.filters = 64, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
   x = MaxPooling2D(x, {.pool_size = 2, .padding = Padding::kSame});
   x = Dense(Flatten(x), {.units = 1024, .activation = Relu});
   x = Dropout(x, {.rate = 0.4, .training = mode == Mode::kTrain});
-  return Dense(x, {.units = 10});
+  return Cast(Dense(x, {.units = 10}), DType::kFloat32);
 }
 
 std::shared_ptr<train::Optimizer> MakeOptimizer(const OptimizerOptions& options) {

@@ -45,6 +45,19 @@ TEST_F(MnistNetworkTest, VariablesHaveTensorFlowsNamesAndShapes) {
   EXPECT_EQ(num_parameters, 3274634);
 }
 
+TEST_F(MnistNetworkTest, ComputesInBfloat16WithFloat32VariablesAndLogits) {
+  const Tensor logits = Inference(Images(8), Mode::kTrain, DType::kBfloat16);
+  EST_ASSERT_OK(graph_.status());
+  EXPECT_EQ(logits.spec().ToString(), "f32 [8,10]");
+  for (const Variable& variable : graph_.TrainableVariables())
+    EXPECT_EQ(variable.dtype(), DType::kFloat32) << variable.name();
+  for (const auto& node : graph_.nodes()) {
+    if (node->op() == "Conv2D" || node->op() == "MatMul") {
+      EXPECT_EQ(node->outputs()[0].dtype, DType::kBfloat16) << node->name();
+    }
+  }
+}
+
 TEST_F(MnistNetworkTest, DropsOutInTrainingOnly) {
   for (const Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
     Graph graph;

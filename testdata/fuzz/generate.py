@@ -5,6 +5,7 @@ Usage: generate.py     (needs tensorflow-cpu 2.15.1; writes <target>/<seed> besi
 The comments of the *_fuzz.cc files describe the format of the seeds.
 """
 
+import gzip
 import io
 import os
 import struct
@@ -170,6 +171,36 @@ def lines():
     save("decode_csv", "wrong", b'\x011,a"b')
 
 
+def tables():
+    save("csv_table", "plain", b"path,label\na.jpg,3\n\nb.jpg,4\n")
+    save("csv_table", "quotes", b'\xef\xbb\xbfid,"a ""b"", c"\r\n"x,\ny",\r\n')
+    save("csv_table", "open_quote", b'a,b\n1,"2\n')
+    save("csv_table", "short_row", b"a,b\n1\n")
+    save("csv_table", "same_names", b"a,a\n1,2\n")
+
+
+def idx_files():
+    def idx(code, sizes, values):
+        return bytes([0, 0, code, len(sizes)]) + b"".join(struct.pack(">I", n) for n in sizes) + values
+    save("idx", "images", idx(0x08, [2, 3, 2], bytes(range(12))))
+    save("idx", "floats", idx(0x0D, [2], struct.pack(">2f", 1.5, -2)))
+    save("idx", "scalar", idx(0x0E, [], struct.pack(">d", 0.1)))
+    save("idx", "empty", idx(0x0B, [0, 0xFFFFFFFF], b""))
+    save("idx", "gzip", gzip.compress(idx(0x08, [3], b"abc"), mtime=0))
+    save("idx", "truncated", idx(0x0C, [2, 2], bytes(12)))
+
+
+def bitmaps():
+    def bmp(width, height, channels):
+        row = bytes(range(1, 1 + width * channels))
+        rows = (row + bytes(-len(row) % 4)) * abs(height)
+        return (b"BM" + struct.pack("<IHHI", 54 + len(rows), 0, 0, 54)
+                + struct.pack("<IiiHHIIiiII", 40, width, height, 1, 8 * channels, 0, len(rows), 0, 0, 0, 0) + rows)
+    for number, (name, size) in enumerate({"grey": (3, 2, 1), "rgb": (3, 2, 3), "top_down": (2, -3, 3),
+                                           "rgba": (1, 1, 4)}.items()):
+        save("bmp", name, bytes([number % 2 * size[2]]) + bmp(*size))
+
+
 def arrays():
     def npy(array, version=(1, 0)):
         out = io.BytesIO()
@@ -219,6 +250,9 @@ def main():
     lines()
     images()
     elements()
+    tables()
+    idx_files()
+    bitmaps()
 
 
 if __name__ == "__main__":

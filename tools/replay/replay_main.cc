@@ -32,6 +32,8 @@ DEFINE_double(variable_rtol, -1,
 DEFINE_double(atol, -1, "absolute tolerance, added to the others; -1: the reference's");
 DEFINE_int32(num_shards, 1, "number of in-process shards to run on");
 DEFINE_bool(check_kernels, false, "also compare every kernel with its reference kernel");
+DEFINE_string(conv_algorithm, "auto", "auto, direct or winograd, as RunConfig.conv_algorithm");
+DEFINE_string(disable_passes, "", "passes of the compiler to leave out, separated by commas");
 DEFINE_bool(
     profile, false,
     "also print how long each op of a step takes, and which run the one-thread kernels of the "
@@ -80,13 +82,16 @@ ReplayOptions OptionsFromFlags() {
   options.atol = Tolerance(FLAGS_atol);
   options.num_shards = FLAGS_num_shards;
   options.compile_options.check_kernels = FLAGS_check_kernels;
+  options.compile_options.conv_algorithm =
+      ParseConvAlgorithm(FLAGS_conv_algorithm).value_or(ConvAlgorithm::kAuto);
+  options.compile_options.disable_passes = ParsePassNames(FLAGS_disable_passes);
   options.profile = FLAGS_profile;
   return options;
 }
 
-// Checks the numeric flags. -1 means the value of the reference; other negative numbers are
+// Checks the flags that are not names of cases. -1 means the value of the reference; other negative numbers are
 // mistakes.
-void CheckNumbers(std::vector<std::string>* problems) {
+void CheckValues(std::vector<std::string>* problems) {
   const std::pair<const char*, double> tolerances[] = {
       {"rtol", FLAGS_rtol}, {"variable_rtol", FLAGS_variable_rtol}, {"atol", FLAGS_atol}};
   for (const auto& [flag, value] : tolerances) {
@@ -94,6 +99,10 @@ void CheckNumbers(std::vector<std::string>* problems) {
     problems->push_back(
         absl::StrCat("--", flag, " must be >= 0, or -1 for the reference's, given ", value));
   }
+  if (const absl::Status parsed = ParseConvAlgorithm(FLAGS_conv_algorithm).status(); !parsed.ok())
+    problems->push_back(absl::StrCat("--conv_algorithm ", parsed.message()));
+  if (const absl::Status known = CheckPassNames(ParsePassNames(FLAGS_disable_passes)); !known.ok())
+    problems->push_back(absl::StrCat("--disable_passes: ", known.message()));
   if (FLAGS_steps < 0)
     problems->push_back(absl::StrCat("--steps must be > 0, or 0 for all, given ", FLAGS_steps));
   if (FLAGS_num_shards < 1)
@@ -102,7 +111,7 @@ void CheckNumbers(std::vector<std::string>* problems) {
 
 absl::Status Run(const std::map<std::string, Model>& models) {
   std::vector<std::string> problems;
-  CheckNumbers(&problems);
+  CheckValues(&problems);
   const std::vector<std::string> cases = ChosenCases(models, &problems);
   if (!FLAGS_list && FLAGS_folder.empty() && !IsDirectory(FLAGS_reference_dir)) {
     problems.push_back(absl::StrCat("--reference_dir: there is no folder ", FLAGS_reference_dir,

@@ -30,6 +30,18 @@ TEST(ReplayReferenceTest, ProfileListsTheOpsOfAStep) {
   EXPECT_THAT(result.output, HasSubstr("fast       _FusedConv2D"));
 }
 
+TEST(ReplayReferenceTest, ReplaysWithoutSomePassesAndWithDirectConvolutions) {
+  const ProgramRun result = Replay(
+      "--case=mnist_momentum --steps=2 --conv_algorithm=direct --disable_passes=fuse_bias "
+      "--profile");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_THAT(result.output, ::testing::Not(HasSubstr("_FusedConv2D")));
+  const ProgramRun wrong = Replay("--conv_algorithm=fft --disable_passes=fuse");
+  EXPECT_EQ(wrong.exit_code, 2) << wrong.output;
+  EXPECT_THAT(wrong.output, HasSubstr("--conv_algorithm must be auto, direct or winograd"));
+  EXPECT_THAT(wrong.output, HasSubstr("unknown names: \"fuse\""));
+}
+
 TEST(ReplayReferenceTest, ExitsWithOneAndSaysWhereIfACaseDiffers) {
   const ProgramRun result = Replay("--case=mnist_momentum --rtol=0");
   EXPECT_EQ(result.exit_code, 1) << result.output;

@@ -181,6 +181,10 @@ Dataset Dataset::ChooseFromDatasets(std::vector<Dataset> datasets, Dataset choic
   });
 }
 
+Dataset Dataset::IgnoreErrors(int64_t max_errors) const {
+  return AtLeast(0, max_errors, "IgnoreErrors: max_errors", node_,
+                 [&] { return IgnoreErrorsNode(node_, max_errors); });
+}
 Dataset Dataset::Map(MapFn fn, MapOptions options) const {
   return Then(node_, [&] {
     if (!options.seed) return MapNode(node_, std::move(fn), options);

@@ -118,6 +118,17 @@ class [[nodiscard]] Dataset {
   static Dataset ChooseFromDatasets(std::vector<Dataset> datasets, Dataset choice_dataset,
                                     ChooseFromDatasetsOptions options = {});
 
+  // Skips up to max_errors damaged elements of the steps before it, each with a warning that names
+  // its origin and the count. One more is an error. These are damaged records, and elements for
+  // which the function of a Map or Filter returns DATA_LOSS or INVALID_ARGUMENT, such as Examples
+  // that do not parse and images that do not decode. Other errors are never skipped.
+  //   max_errors: an element counts once, however often it is read. The saved position has the
+  //     count. 0 skips nothing; a run can continue with another number.
+  // Call it after Map and before Batch. An error within a Zip, an Enumerate or a Batch before it is
+  // not skipped, because rows would be lost or paired wrongly.
+  // If the length of a record is damaged, the rest of its file is skipped as one element.
+  // Source: TF 2.15 tf.data.Dataset.ignore_errors, which has no limit and does not count.
+  Dataset IgnoreErrors(int64_t max_errors) const;
   // Applies a function to every element.
   //   fn: a pure function of the element. With num_parallel_calls > 1 several threads call it.
   // A function must not have a random generator of its own, such as a std::mt19937: a resumed run

@@ -73,6 +73,33 @@ class FailedNode final : public DatasetNode {
   absl::Status status_;
 };
 
+// The elements of an index stream without the damaged ones. State: that of the stream.
+class SkippingElements final : public NodeIterator {
+ public:
+  SkippingElements(std::unique_ptr<NodeIterator> stream, std::shared_ptr<SkippedErrors> errors)
+      : stream_(std::move(stream)), errors_(std::move(errors)) {}
+  absl::StatusOr<std::optional<Element>> Next() override {
+    while (true) {
+      EST_ASSIGN_OR_RETURN(const std::optional<int64_t> index,
+                           stream_->AsIndexStream()->NextIndex());
+      if (!index) return std::nullopt;
+      const RandomAccess& source = *stream_->AsIndexStream()->source();
+      where_ = source.Where(*index);
+      absl::StatusOr<Element> element = source.Get(*index);
+      if (element.ok()) return *std::move(element);
+      EST_RETURN_IF_ERROR(errors_->Skip(element.status(), where_));
+    }
+  }
+  absl::Status Save(StateWriter& state) const override { return stream_->Save(state); }
+  absl::Status Restore(StateReader& state) override { return stream_->Restore(state); }
+  std::string Where() const override { return where_; }
+
+ private:
+  std::unique_ptr<NodeIterator> stream_;
+  std::shared_ptr<SkippedErrors> errors_;
+  std::string where_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::vector<Element>> RandomAccess::GetMany(
@@ -118,6 +145,8 @@ absl::StatusOr<int64_t> IndexStream::Skip(int64_t count) {
 absl::StatusOr<std::unique_ptr<NodeIterator>> DatasetNode::MakeIterator(
     const IterationContext& context) const {
   EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, NewIterator(context));
+  if (context.errors != nullptr && !context.wants_indices && iterator->AsIndexStream() != nullptr)
+    iterator = std::make_unique<SkippingElements>(std::move(iterator), context.errors);
   if (context.timer == nullptr || iterator->AsIndexStream() != nullptr) return iterator;
   return context.timer->Measure(*this, std::move(iterator));
 }

@@ -21,6 +21,7 @@
 #include "estimator/data/pipeline/element.h"
 #include "estimator/data/pipeline/element_spec.h"
 #include "estimator/data/pipeline/iterator_state.h"
+#include "estimator/data/pipeline/skipped_errors.h"
 
 namespace estimator {
 
@@ -95,6 +96,8 @@ struct IterationContext {
   // True if the caller can use indices, and then reads many elements at once.
   bool wants_indices = false;
   std::shared_ptr<NodeTimer> timer = nullptr;  // null: nothing is measured
+  // Not null before an IgnoreErrors: a node that can continue after a damaged element calls Skip.
+  std::shared_ptr<SkippedErrors> errors = nullptr;
 };
 
 // A step of a pipeline. Immutable. Datasets and iterators share nodes and keep them alive.

@@ -52,6 +52,9 @@ NodePtr RepeatNode(NodePtr input, int64_t count);
 // Elements begin, begin + step, ..., at most `count` of them (-1 for all).
 NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count);
 
+// ignore_errors.cc
+NodePtr IgnoreErrorsNode(NodePtr input, int64_t max_errors);
+
 // batch.cc, padded_batch.cc, unbatch.cc, cache.cc, file_cache.cc, prefetch.cc
 NodePtr BatchNode(NodePtr input, int64_t batch_size, bool drop_remainder);
 NodePtr PaddedBatchNode(NodePtr input, int64_t batch_size, PaddedBatchOptions options);

@@ -41,11 +41,8 @@ NodePtr RecordsNode(std::vector<std::string> files, const TFRecordDatasetOptions
                          TFRecordReader::Open(path, reading));
     return std::make_unique<TFRecords>(std::move(reader));
   };
-  return FileRecordsNode({.label = "TFRecord",
-                          .kind = "record",
-                          .files = std::move(files),
-                          .open = open,
-                          .skip_bad_records = options.skip_bad_records});
+  return FileRecordsNode(
+      {.label = "TFRecord", .kind = "record", .files = std::move(files), .open = open});
 }
 
 }  // namespace

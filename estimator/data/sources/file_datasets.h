@@ -26,10 +26,6 @@ struct TFRecordDatasetOptions {
   // 1 the files are read one after another, in the caller's thread. With `indexed`, the order is
   // always that of the files, and this is the number of threads that read a batch.
   int num_parallel_reads = 1;
-  // Skips up to this number of damaged records in each file, each with a warning; one more is an
-  // error. If the length of a record is damaged, the rest of the file is skipped as one record,
-  // because nothing says where the next one begins.
-  int64_t skip_bad_records = 0;
   // Makes the dataset indexed: its cardinality is known, Skip, Shard and a resume cost nothing, and
   // Shuffle(n) is a random permutation of all records if n is at least their number. The index is
   // made by one scan of the files and cached beside each as ".<name>.index". Files must not be
@@ -42,7 +38,8 @@ struct TFRecordDatasetOptions {
 // State: file, byte offset, record. A restore seeks to the record in O(1); a compressed file is
 // decompressed up to there. It fails if the file at that place of the list has another name now.
 // Errors (of MakeIterator): NOT_FOUND for missing files and patterns that no file matches.
-// Errors (of Next): DATA_LOSS with the file, the record and its byte offset.
+// Errors (of Next): DATA_LOSS with the file, the record and its byte offset. Dataset::IgnoreErrors
+// skips such records.
 // Source: TF 2.15 tf.data.TFRecordDataset.
 Dataset TFRecordDataset(std::vector<std::string> files, TFRecordDatasetOptions options = {});
 

@@ -128,51 +128,6 @@ TEST_F(FileDatasets, BuffersOfAnySizeReadTheSame) {
               ErrorHas("the buffer size is 0 bytes; it must be at least 1"));
 }
 
-TEST_F(FileDatasets, BadRecordsAreSkippedUpToALimit) {
-  const std::string file = WriteRecords("a", {"0", "11", "2", "33", "4"});
-  std::string bytes = ReadFile(file).value();
-  for (const size_t record : {17 + 12, 17 + 18 + 17 + 12}) bytes[record] = 'x';
-  EST_ASSERT_OK(WriteFileAtomically(file, bytes));
-  const std::string good = WriteRecords("b", {"5", "6"});
-  for (const int num_parallel_reads : {1, 2}) {
-    const Dataset dataset = TFRecordDataset(
-        {file, good}, {.num_parallel_reads = num_parallel_reads, .skip_bad_records = 2});
-    const Strings values = ValuesWithResume(dataset);
-    EXPECT_EQ(values.size(), 5u);
-    EXPECT_THAT(values, testing::UnorderedElementsAre("0", "2", "4", "5", "6"));
-    EXPECT_EQ(ValuesWithResume(dataset.Skip(2)), Strings(values.begin() + 2, values.end()));
-  }
-  const auto one = TFRecordDataset({file}, {.skip_bad_records = 1}).MakeIterator().value();
-  EST_EXPECT_OK(one->Next());
-  EST_EXPECT_OK(one->Next());
-  // The count is a part of the state, so a resume does not begin it anew.
-  const auto resumed = TFRecordDataset({file}, {.skip_bad_records = 1}).MakeIterator().value();
-  EST_EXPECT_OK(resumed->RestoreState(one->SaveState().value()));
-  for (Iterator* const iterator : {one.get(), resumed.get()}) {
-    EXPECT_THAT(iterator->Next(),
-                StatusIs(absl::StatusCode::kDataLoss,
-                         file + ": record 3 at byte 52: the crc32c of its 2 bytes does not match: "
-                                "the file is damaged; .skip_bad_records is 1, and as many bad "
-                                "records of this file were skipped before it"));
-  }
-  EXPECT_THAT(TFRecordDataset({file}, {.skip_bad_records = -1}).MakeIterator(),
-              ErrorHas("must not be negative"));
-}
-
-TEST_F(FileDatasets, TheRestOfAFileIsSkippedAfterADamagedLength) {
-  const std::string file = WriteRecords("a", {"0", "1", "2", "3"});
-  std::string bytes = ReadFile(file).value();
-  bytes[17] = '\x7f';
-  EST_ASSERT_OK(WriteFileAtomically(file, bytes));
-  const std::string truncated = WriteRecords("b", {"4", "5"});
-  EST_ASSERT_OK(WriteFileAtomically(truncated, ReadFile(truncated)->substr(0, 30)));
-  const std::string good = WriteRecords("c", {"6"});
-  EXPECT_EQ(ValuesWithResume(TFRecordDataset({file, truncated, good}, {.skip_bad_records = 1})),
-            (Strings{"0", "4", "6"}));
-  EXPECT_THAT(TFRecordDataset({file}, {.skip_bad_records = 1, .indexed = true}).MakeIterator(),
-              ErrorHas("an indexed dataset has an element for every record"));
-}
-
 TEST_F(FileDatasets, ThatAreIndexedSeek) {
   const Strings files = {WriteRecords("a", {"a0", "a1"}), WriteRecords("b", {}),
                          WriteRecords("c", {"c0", "", "c2"})};

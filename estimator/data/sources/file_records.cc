@@ -8,7 +8,6 @@
 #include "estimator/base/file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "glog/logging.h"
 
 namespace estimator {
 namespace {
@@ -18,12 +17,14 @@ absl::string_view BaseName(absl::string_view path) {
 }
 
 // State: file, byte offset, record within the file; then the number of files,
-// the name of the file without its folder (bytes), and the bad records that were skipped in it. The
-// last three end the state and may be absent.
+// the name of the file without its folder (bytes), and 0, which has no meaning any more. The last
+// three end the state and may be absent.
 class FileRecordsIterator final : public NodeIterator {
  public:
-  explicit FileRecordsIterator(std::shared_ptr<const FileRecordsOptions> files)
-      : files_(std::move(files)) {}
+  // errors: null if no record is skipped.
+  FileRecordsIterator(std::shared_ptr<const FileRecordsOptions> files,
+                      std::shared_ptr<SkippedErrors> errors)
+      : files_(std::move(files)), errors_(std::move(errors)) {}
 
   absl::StatusOr<std::optional<Element>> Next() override {
     EST_ASSIGN_OR_RETURN(std::optional<std::string> record, NextRecord());
@@ -34,7 +35,7 @@ class FileRecordsIterator final : public NodeIterator {
   }
   absl::StatusOr<int64_t> Skip(int64_t count) override {
     int64_t skipped = 0;
-    if (files_->skip_bad_records > 0) {  // only reading tells which records are bad
+    if (errors_ != nullptr) {  // only reading tells which records are damaged
       for (; skipped < count; ++skipped) {
         EST_ASSIGN_OR_RETURN(const std::optional<std::string> record, NextRecord());
         if (!record) break;
@@ -59,7 +60,7 @@ class FileRecordsIterator final : public NodeIterator {
     state.Int(position.index);
     state.Int(static_cast<uint64_t>(files_->files.size()));
     state.Bytes(file_ < files_->files.size() ? BaseName(files_->files[file_]) : "");
-    state.Int(num_bad_);
+    state.Int(0);
     return absl::OkStatus();
   }
   absl::Status Restore(StateReader& state) override {
@@ -93,7 +94,6 @@ class FileRecordsIterator final : public NodeIterator {
   }
   void NextFile() {
     source_ = nullptr;
-    num_bad_ = 0;
     ++file_;
   }
   absl::StatusOr<std::optional<std::string>> NextRecord() {
@@ -113,21 +113,13 @@ class FileRecordsIterator final : public NodeIterator {
   }
   // Skips the record for which Next returned `error`.
   absl::Status SkipBad(const absl::Status& error) {
-    if (!absl::IsDataLoss(error)) return error;
-    const int64_t limit = files_->skip_bad_records;
-    if (limit == 0) return error;
-    if (num_bad_ >= limit) {
-      return absl::DataLossError(absl::StrCat(error.message(), "; .skip_bad_records is ", limit,
-                                              ", and as many bad records of this file were "
-                                              "skipped before it"));
-    }
-    ++num_bad_;
+    if (errors_ == nullptr || !absl::IsDataLoss(error)) return error;
     const bool found_next = source_->Skip().ok();
-    LOG(WARNING) << error.message() << "; it is skipped"
-                 << (found_next ? ""
-                                : ", with the rest of the file: nothing says where the next record "
-                                  "begins")
-                 << "; bad records of this file so far: " << num_bad_ << ", at most " << limit;
+    EST_RETURN_IF_ERROR(errors_->Skip(error, Where(),
+                                      found_next
+                                          ? ""
+                                          : ", with the rest of the file: nothing says where "
+                                            "the next record begins"));
     if (!found_next) NextFile();
     return absl::OkStatus();
   }
@@ -135,7 +127,7 @@ class FileRecordsIterator final : public NodeIterator {
   absl::Status RestoreName(StateReader& state) {
     EST_ASSIGN_OR_RETURN(const uint64_t num_files, state.Unsigned());
     EST_ASSIGN_OR_RETURN(const absl::string_view name, state.Bytes());
-    EST_ASSIGN_OR_RETURN(num_bad_, state.Int());
+    EST_RETURN_IF_ERROR(state.Int().status());
     if (name.empty() || file_ == files_->files.size()) return absl::OkStatus();
     const absl::string_view now = BaseName(files_->files[file_]);
     if (now == name) return absl::OkStatus();
@@ -150,8 +142,8 @@ class FileRecordsIterator final : public NodeIterator {
     RecordPosition position;
   };
   std::shared_ptr<const FileRecordsOptions> files_;
+  std::shared_ptr<SkippedErrors> errors_;
   size_t file_ = 0;
-  int64_t num_bad_ = 0;  // bad records of this file that were skipped
   std::unique_ptr<RecordSource> source_;
   Last last_;
 };
@@ -181,8 +173,8 @@ class FileRecords final : public DatasetNode {
     return "read several files at a time: set num_parallel_reads in its options";
   }
   absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext&) const override {
-    return std::make_unique<FileRecordsIterator>(files_);
+      const IterationContext& context) const override {
+    return std::make_unique<FileRecordsIterator>(files_, context.errors);
   }
 
  private:
@@ -194,11 +186,6 @@ class FileRecords final : public DatasetNode {
 NodePtr FileRecordsNode(FileRecordsOptions options) {
   absl::Status status = CheckFilesExist(options.label, options.files);
   if (!status.ok()) return ErrorNode(std::move(status));
-  if (options.skip_bad_records < 0) {
-    return ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat(options.label, ": skip_bad_records is ", options.skip_bad_records,
-                     "; it must not be negative")));
-  }
   return std::make_shared<FileRecords>(
       std::make_shared<const FileRecordsOptions>(std::move(options)));
 }

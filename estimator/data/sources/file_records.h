@@ -40,7 +40,6 @@ struct FileRecordsOptions {
   std::string kind;  // the kind of record in messages: "record", "line"
   std::vector<std::string> files;
   OpenRecordsFn open;
-  int64_t skip_bad_records = 0;  // in each file, as in TFRecordDatasetOptions
 };
 NodePtr FileRecordsNode(FileRecordsOptions options);
 

@@ -120,7 +120,8 @@ void SwapBytes(Array& array) {
     std::reverse(bytes + i, bytes + i + size);
 }
 
-absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) {
+// bytes: not compressed.
+absl::StatusOr<Array> ParsePlain(absl::string_view bytes, absl::string_view path) {
   EST_ASSIGN_OR_RETURN(Header header, ParseHeader(bytes, bytes.size(), path));
   Array array(header.dtype, std::move(header.shape));
   CopySwapped(bytes.data() + header.bytes, array.num_bytes(), DTypeSize(header.dtype),
@@ -154,11 +155,14 @@ absl::StatusOr<Array> ReadIdx(StringArg path) {
   // The files of /proc report a size of 0.
   const bool sized = static_cast<int64_t>(count) <= file->size();
   if (sized && !LooksLikeGzip(head)) return ReadElements(*file, head);
-  EST_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
-  if (LooksLikeGzip(bytes)) {
-    EST_ASSIGN_OR_RETURN(bytes, Decompress(bytes, Compression::kGzip, path));
-  }
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   return ParseIdx(bytes, path);
+}
+
+absl::StatusOr<Array> ParseIdx(StringArg contents, StringArg name) {
+  if (!LooksLikeGzip(contents)) return ParsePlain(contents, name);
+  EST_ASSIGN_OR_RETURN(const std::string bytes, Decompress(contents, Compression::kGzip, name));
+  return ParsePlain(bytes, name);
 }
 
 Dataset IdxDataset(StringArg path) {

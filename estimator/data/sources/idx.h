@@ -21,6 +21,10 @@ namespace estimator {
 // and the bytes expected and found.
 absl::StatusOr<Array> ReadIdx(StringArg path);
 
+// As ReadIdx, for the contents of a file.
+//   name: of the contents, for messages.
+absl::StatusOr<Array> ParseIdx(StringArg contents, StringArg name);
+
 // One element for each row: u8 [28,28] for MNIST's images, u8 [] for its labels. The call reads the
 // whole file.
 Dataset IdxDataset(StringArg path);

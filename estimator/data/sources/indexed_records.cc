@@ -113,12 +113,6 @@ absl::StatusOr<NodePtr> Open(const std::vector<std::string>& files,
                      " files cannot be read at any position; decompress the files, or leave out "
                      ".indexed"));
   }
-  if (options.skip_bad_records != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("TFRecord: skip_bad_records is ", options.skip_bad_records,
-                     ", but .indexed is set, and an indexed dataset has an element for every "
-                     "record; leave out one of them"));
-  }
   std::vector<IndexedFile> indexed;
   int64_t num_records = 0;
   for (const std::string& path : files) {

@@ -13,15 +13,22 @@ namespace {
 // State: the state of the input.
 class FilterIterator final : public NodeIterator {
  public:
-  FilterIterator(std::unique_ptr<NodeIterator> input, FilterFn fn)
-      : input_(std::move(input)), fn_(std::move(fn)) {}
+  FilterIterator(std::unique_ptr<NodeIterator> input, FilterFn fn,
+                 std::shared_ptr<SkippedErrors> errors)
+      : input_(std::move(input)), fn_(std::move(fn)), errors_(std::move(errors)) {}
   absl::StatusOr<std::optional<Element>> Next() override {
     while (true) {
       EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
       if (!element) return std::nullopt;
       const absl::StatusOr<bool> keep = CallUserFunction(fn_, *element);
-      if (!keep.ok()) return Annotate(keep.status(), absl::StrCat("Filter: ", input_->Where()));
-      if (*keep) return element;
+      if (!keep.ok()) {
+        const std::string where = input_->Where();
+        const absl::Status error = Annotate(keep.status(), absl::StrCat("Filter: ", where));
+        if (errors_ == nullptr) return error;
+        EST_RETURN_IF_ERROR(errors_->Skip(error, where));
+      } else if (*keep) {
+        return element;
+      }
     }
   }
   absl::Status Save(StateWriter& state) const override { return input_->Save(state); }
@@ -31,6 +38,7 @@ class FilterIterator final : public NodeIterator {
  private:
   std::unique_ptr<NodeIterator> input_;
   FilterFn fn_;
+  std::shared_ptr<SkippedErrors> errors_;  // null: no element is skipped
 };
 
 class Filter final : public DatasetNode {
@@ -45,7 +53,7 @@ class Filter final : public DatasetNode {
     IterationContext inner = context;
     inner.wants_indices = false;
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
-    return std::make_unique<FilterIterator>(std::move(input), fn_);
+    return std::make_unique<FilterIterator>(std::move(input), fn_, context.errors);
   }
 
  private:

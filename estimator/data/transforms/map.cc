@@ -1,7 +1,8 @@
 // Map. If the input is indexed, the result is indexed too, and the elements of a batch are mapped
 // in parallel. If the input is a stream, elements are read ahead, mapped in parallel, and returned
 // in order. A function that draws random numbers gets a stream of them for each element. Its input
-// is read as a stream, because the numbers depend on the position in a pass.
+// is read as a stream, because the numbers depend on the position in a pass. So is the input before
+// an IgnoreErrors, because an indexed result has an element for every index.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -160,15 +161,23 @@ class MapInput {
 // Maps one element after another. The state is that of PositionLog.
 class SerialMap final : public NodeIterator {
  public:
-  explicit SerialMap(MapInput input) : input_(std::move(input)) {}
+  SerialMap(MapInput input, std::shared_ptr<SkippedErrors> errors)
+      : input_(std::move(input)), errors_(std::move(errors)) {}
   absl::StatusOr<std::optional<Element>> Next() override {
-    EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input_.iterator().Next());
-    if (!element) return std::nullopt;
-    EST_ASSIGN_OR_RETURN(Element mapped,
-                         Apply(input_.Function(), *element, [this] { return Where(); }));
-    return mapped;
+    while (true) {
+      EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input_.iterator().Next());
+      if (!element) return std::nullopt;
+      absl::StatusOr<Element> mapped =
+          Apply(input_.Function(), *element, [this] { return Where(); });
+      if (mapped.ok()) return *std::move(mapped);
+      if (errors_ == nullptr) return mapped.status();
+      EST_RETURN_IF_ERROR(errors_->Skip(mapped.status(), Where()));
+    }
   }
-  absl::StatusOr<int64_t> Skip(int64_t count) override { return input_.iterator().Skip(count); }
+  absl::StatusOr<int64_t> Skip(int64_t count) override {
+    // Only the function tells which elements are damaged.
+    return errors_ != nullptr ? NodeIterator::Skip(count) : input_.iterator().Skip(count);
+  }
   absl::Status Save(StateWriter& state) const override {
     return PositionLog::SaveCurrent(input_.iterator(), state);
   }
@@ -179,33 +188,41 @@ class SerialMap final : public NodeIterator {
 
  private:
   MapInput input_;
+  std::shared_ptr<SkippedErrors> errors_;  // null: no element is skipped
 };
 
 // Reads ahead in the caller's thread and maps in other threads. The state is that of PositionLog.
 class ParallelMap final : public NodeIterator {
  public:
-  ParallelMap(MapInput input, int num_parallel_calls)
+  ParallelMap(MapInput input, std::shared_ptr<SkippedErrors> errors, int num_parallel_calls)
       : input_(std::move(input)),
+        errors_(std::move(errors)),
         max_ahead_(static_cast<size_t>(num_parallel_calls) * 4),
         pool_(std::make_unique<ThreadPool>(num_parallel_calls)) {}
   ~ParallelMap() override { pool_.reset(); }  // first, because its tasks use the other members
 
   absl::StatusOr<std::optional<Element>> Next() override {
-    while (!ended_ && calls_.size() < max_ahead_) EST_RETURN_IF_ERROR(Begin());
-    if (calls_.empty()) {
-      EST_RETURN_IF_ERROR(input_status_);
-      return std::nullopt;
+    while (true) {
+      while (!ended_ && calls_.size() < max_ahead_) EST_RETURN_IF_ERROR(Begin());
+      if (calls_.empty()) {
+        EST_RETURN_IF_ERROR(input_status_);
+        return std::nullopt;
+      }
+      const std::shared_ptr<Call> call = std::move(calls_.front());
+      calls_.pop_front();
+      {
+        std::unique_lock<std::mutex> lock(mutex_);
+        finished_.wait(lock, [&call] { return call->finished; });
+      }
+      last_where_ = std::move(call->where);
+      const absl::Status& status = call->result.status();
+      if (!status.ok()) {
+        if (errors_ == nullptr) return status;
+        EST_RETURN_IF_ERROR(errors_->Skip(status, last_where_));
+      }
+      log_.Consumed();
+      if (status.ok()) return *std::move(call->result);
     }
-    const std::shared_ptr<Call> call = std::move(calls_.front());
-    calls_.pop_front();
-    {
-      std::unique_lock<std::mutex> lock(mutex_);
-      finished_.wait(lock, [&call] { return call->finished; });
-    }
-    last_where_ = std::move(call->where);
-    EST_RETURN_IF_ERROR(call->result.status());
-    log_.Consumed();
-    return *std::move(call->result);
   }
   absl::Status Save(StateWriter& state) const override {
     if (!started_) return PositionLog::SaveCurrent(input_.iterator(), state);
@@ -259,6 +276,7 @@ class ParallelMap final : public NodeIterator {
   }
 
   MapInput input_;
+  std::shared_ptr<SkippedErrors> errors_;  // null: no element is skipped
   size_t max_ahead_;
   PositionLog log_;
   bool started_ = false;
@@ -270,6 +288,12 @@ class ParallelMap final : public NodeIterator {
   std::condition_variable finished_;
   std::unique_ptr<ThreadPool> pool_;
 };
+
+std::unique_ptr<NodeIterator> MapIterator(MapInput input, const IterationContext& context,
+                                          int num_parallel_calls) {
+  if (num_parallel_calls == 1) return std::make_unique<SerialMap>(std::move(input), context.errors);
+  return std::make_unique<ParallelMap>(std::move(input), context.errors, num_parallel_calls);
+}
 
 // What to change if the map is the slowest stage.
 std::string MoreCalls(int num_parallel_calls) {
@@ -298,14 +322,13 @@ class Map final : public DatasetNode {
       const IterationContext& context) const override {
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(context));
     const IndexStream* stream = input->AsIndexStream();
-    if (stream != nullptr && (context.wants_indices || num_parallel_calls_ == 1)) {
+    if (stream != nullptr && context.errors == nullptr &&
+        (context.wants_indices || num_parallel_calls_ == 1)) {
       auto source =
           stream->source() == input_->random_access() ? source_ : Mapped(stream->source());
       return std::make_unique<MappedStream>(std::move(input), std::move(source));
     }
-    if (num_parallel_calls_ == 1)
-      return std::make_unique<SerialMap>(MapInput(std::move(input), fn_));
-    return std::make_unique<ParallelMap>(MapInput(std::move(input), fn_), num_parallel_calls_);
+    return MapIterator(MapInput(std::move(input), fn_), context, num_parallel_calls_);
   }
 
  private:
@@ -340,9 +363,8 @@ class RandomMap final : public DatasetNode {
     IterationContext of_input = context;
     of_input.wants_indices = false;
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, input_->MakeIterator(of_input));
-    MapInput input(std::move(iterator), fn_, HashSeed(seed_, context.epoch_key));
-    if (num_parallel_calls_ == 1) return std::make_unique<SerialMap>(std::move(input));
-    return std::make_unique<ParallelMap>(std::move(input), num_parallel_calls_);
+    return MapIterator(MapInput(std::move(iterator), fn_, HashSeed(seed_, context.epoch_key)),
+                       context, num_parallel_calls_);
   }
 
  private:

@@ -156,14 +156,14 @@ class ElementShuffle final : public NodeIterator {
       EST_RETURN_IF_ERROR(MarkInput());
       EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
       if (element) {
-        buffer_.push_back({num_read_++, *std::move(element)});
+        buffer_.push_back({num_read_++, *std::move(element), input_->Where()});
       } else {
         ended_ = true;
       }
     }
     if (buffer_.empty()) return std::nullopt;
     std::swap(buffer_[DrawBelow(key_, draws_++, buffer_.size())], buffer_.back());
-    last_ordinal_ = buffer_.back().ordinal;
+    last_where_ = std::move(buffer_.back().where);
     std::optional<Element> drawn = std::move(buffer_.back().element);
     buffer_.pop_back();
     return drawn;
@@ -216,17 +216,17 @@ class ElementShuffle final : public NodeIterator {
       if (!element) return InputChanged();
       ++num_read_;
       slot->element = *std::move(element);
+      slot->where = input_->Where();
     }
     return SkipTo(num_read);
   }
-  std::string Where() const override {
-    return absl::StrCat("element ", last_ordinal_, " of Shuffle's input");
-  }
+  std::string Where() const override { return last_where_; }
 
  private:
   struct Slot {
     int64_t ordinal = 0;  // number of elements read from the input before this one
     Element element;
+    std::string where;  // the origin of the element
   };
   struct Mark {
     int64_t num_read;
@@ -272,7 +272,7 @@ class ElementShuffle final : public NodeIterator {
   uint64_t draws_ = 0;
   bool ended_ = false;
   int64_t num_read_ = 0;
-  int64_t last_ordinal_ = -1;
+  std::string last_where_ = "the first element of Shuffle";
   std::vector<Slot> buffer_;
   std::deque<Mark> marks_;
 };

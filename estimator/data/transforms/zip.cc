@@ -211,6 +211,7 @@ class Zip final : public DatasetNode {
       const IterationContext& context) const override {
     if (source_ != nullptr) return InOrder(source_);
     IterationContext inner = context;
+    inner.errors = nullptr;  // a part that skips elements would be paired wrongly
     inner.wants_indices = false;
     std::vector<std::unique_ptr<NodeIterator>> iterators;
     for (const NodePtr& part : parts_) {

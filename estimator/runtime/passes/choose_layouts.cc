@@ -49,6 +49,10 @@ std::optional<Images> ImagesOf(const Module& module, const Node& node) {
   if (op == "_FusedConv2D") return Described(node, {0, 3}, {0}, true);
   if (op == "Conv2DBackpropInput") return Described(node, {2}, {0}, true);
   if (op == "Conv2DBackpropFilter") return Described(node, {0, 2}, {}, true);
+  if (op == "_FusedConv2DBackpropFilter") return Described(node, {0, 1}, {}, true);
+  if (op == "_FusedConv2DMaxPool") return Described(node, {0}, {0, 1}, true);
+  if (op == "_Conv2DMaxPoolBackpropInput") return Described(node, {1, 2}, {0}, true);
+  if (op == "_Conv2DMaxPoolBackpropFilter") return Described(node, {0, 1, 2}, {}, true);
   // These compute too little to pay for a reorder, so they follow their inputs.
   if (op == "DepthwiseConv2dNative") return Described(node, {0}, {0});
   if (op == "DepthwiseConv2dNativeBackpropInput") return Described(node, {2}, {0});
@@ -186,16 +190,26 @@ class LayoutChooser {
     if (node.attrs.has("data_format") && node.attrs.s("data_format") != kPlainFormat) return false;
     const std::optional<Images> images = ImagesOf(module_, node);
     if (!images.has_value() || images->inputs.empty()) return false;
-    if (images->chooses) return Build(n, *images, kBlock);
+    // Our own kernels are as fast in NHWC, so they need no reorder and follow their inputs.
+    const bool native = images->chooses && IsNative(node);
+    if (images->chooses && !native) return Build(n, *images, kBlock, KernelTier::kReference);
     for (const int i : images->inputs) {
       const auto it = made_in_blocks_.find(At(node.inputs, i));
-      if (it != made_in_blocks_.end()) return Build(n, *images, it->second);
+      if (it == made_in_blocks_.end()) continue;
+      return Build(n, *images, it->second, native ? KernelTier::kNative : KernelTier::kReference);
     }
     return false;
   }
 
-  // Adds node n in blocks, if a kernel accepts that.
-  bool Build(int n, const Images& images, int64_t block) {
+  // Whether a kernel of our own takes the node in NHWC.
+  bool IsNative(const Node& node) const {
+    if (fastest_ < KernelTier::kNative) return false;
+    if (node.kernel != nullptr) return node.kernel->tier() == KernelTier::kNative;
+    return Accepts(SpecOf(module_, node), KernelTier::kNative, KernelTier::kNative);
+  }
+
+  // Adds node n in blocks, if a kernel of a tier from `slowest` accepts that.
+  bool Build(int n, const Images& images, int64_t block, KernelTier slowest) {
     const Node& node = module_.node(n);
     const KernelSpec plain = SpecOf(module_, node);
     KernelSpec spec = plain;
@@ -219,7 +233,7 @@ class LayoutChooser {
       spec.attrs.Set("input_shape",
                      BlockedShape(Shape(spec.attrs.ints("input_shape")), block).dims());
     }
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(spec, fastest_);
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(spec, fastest_, slowest);
     if (!kernel.ok()) return false;
     // A bf16 convolution in NHWC is faster than one in blocks that is computed in f32.
     if (images.chooses && IsWidened(**kernel)) return false;
@@ -267,7 +281,8 @@ class LayoutChooser {
 
 void ChooseLayouts(Module& module, KernelTier fastest) {
   const bool trains = std::any_of(module.nodes.begin(), module.nodes.end(), [](const Node& node) {
-    return node.op == "Conv2DBackpropFilter";
+    return node.op == "Conv2DBackpropFilter" || node.op == "_FusedConv2DBackpropFilter" ||
+           node.op == "_Conv2DMaxPoolBackpropFilter";
   });
   if (trains && fastest >= KernelTier::kOneDnn) LayoutChooser(module, fastest).Run();
 }

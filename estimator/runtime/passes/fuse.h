@@ -11,8 +11,8 @@
 
 namespace estimator::ir {
 
-// Runs those of the passes below that the options do not disable, in this order, and those of
-// bfloat16_products.h before the last.
+// Runs those of the passes below and of transformer/fuse_transformer.h that the options do not
+// disable, and those of bfloat16_products.h before the last.
 void Fuse(Module& module, const CompileOptions& options);
 
 // Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
@@ -33,6 +33,17 @@ void FuseBias(Module& module, KernelTier fastest);
 // So x > 0 is the same as y > 0, and x need not be kept for the backward pass.
 void FusePool(Module& module, KernelTier fastest);
 
+// A convolution, its bias, relu and max pool, forward and backward together, so that the full-size
+// activation is never written (kernels/conv_block.h):
+//   MaxPool(_FusedConv2D(x, filter, bias))     -> _FusedConv2DMaxPool, also without a gradient
+//   _MaxPoolGradWithArgmax, Conv2DBackpropFilter, BiasAddGrad -> _Conv2DMaxPoolBackpropFilter
+//   _MaxPoolGradWithArgmax, Conv2DBackpropInput               -> _Conv2DMaxPoolBackpropInput
+// Only if nothing else reads the activation or its gradient, and if a kernel above the reference
+// tier accepts each of the new nodes. Then, for convolutions without such a block:
+//   Conv2DBackpropFilter(x, dy), BiasAddGrad(dy)              -> _FusedConv2DBackpropFilter
+// Runs after FuseBias and FusePool.
+void FuseConvBlock(Module& module, KernelTier fastest);
+
 // FusedBatchNormV3 (+ AddV2) + Relu -> _FusedBatchNormEx. If the program has the gradient too:
 // ReluGrad + FusedBatchNormGradV3   -> _FusedBatchNormGradEx
 // See kernels/fused/batch_norm.cc. The sum is not written to memory; without a side input, the
@@ -47,12 +58,9 @@ void FuseBatchNorm(Module& module, KernelTier fastest);
 //   outputs: the operand indices of the node's outputs
 // Every input has the outputs' shape or one element. All ops of a chain have the same level (see
 // schedule.h), and either all or none belong to the updates only. Otherwise a collective, or an
-// update in place, would have to wait for the chain.
+// update in place, would have to wait for the chain. Before, elementwise/recompute.h splits small
+// sums, and lets gradients recompute what the forward pass would have to store.
 void FuseElementwise(Module& module, KernelTier fastest);
-
-// Finds a kernel that accepts `node`, and sets it as the node's kernel. Returns false if there is
-// none.
-bool FindKernel(const Module& module, Node& node, KernelTier fastest);
 
 }  // namespace estimator::ir
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimator/runtime/passes/find_kernel.h"
 #include "estimator/runtime/passes/fuse.h"
 
 namespace estimator::ir {

@@ -33,6 +33,7 @@
 namespace estimator {
 
 class VariableStore;
+struct ExecutableInfo;  // runtime/backend.h
 
 // What a hook can ask the loop for. It lives as long as the loop.
 class Session {
@@ -73,6 +74,9 @@ class Session {
   virtual std::string FirstNonFiniteTensor() = 0;
   // The time of each stage of the input so far (Iterator::StageTimes). Empty outside of training.
   virtual std::vector<StageTime> InputStageTimes() const { return {}; }
+  // Facts about the compiled step, such as its planned memory. Null before it is compiled, and
+  // outside of training.
+  virtual const ExecutableInfo* program_info() const { return nullptr; }
 
   // Where the time of this loop went. The loop and hooks that do such work add to it.
   LoopTimes& times() { return times_; }

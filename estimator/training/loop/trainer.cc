@@ -41,6 +41,7 @@ class Trainer::TrainSession : public Session {
   std::vector<StageTime> InputStageTimes() const override {
     return trainer_.input_.open().StageTimes();
   }
+  const ExecutableInfo* program_info() const override { return trainer_.step_->info(); }
   absl::StatusOr<std::string> SaveCheckpointInBackground(
       const std::function<absl::Status(const std::string&)>& committed) override {
     const AddSeconds saving(times().checkpoint);

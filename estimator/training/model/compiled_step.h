@@ -25,6 +25,10 @@ class CompiledStep {
   size_t num_fetches() const { return fetches_.size(); }
   // Errors: those of Backend::Compile; RESOURCE_EXHAUSTED names the batch size.
   absl::StatusOr<Executable*> executable();
+  // Null before the step is compiled.
+  const ExecutableInfo* info() const {
+    return executable_ == nullptr ? nullptr : &executable_->info();
+  }
   // The feeds of every replica. Errors: those of FeedsOf.
   absl::StatusOr<StepFeeds> Feeds(const StepInput& input) const;
   const BuiltModel& model() const { return model_; }

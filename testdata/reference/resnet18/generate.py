@@ -6,5 +6,4 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "resnet"))
 import network  # noqa: E402
 
-network.generate_case(__file__, 18, "1.5", "ResNet-18", batches=network.batches(),
-                      initial=network.initial_gammas(18))
+network.generate_case(__file__, 18, "1.5")

@@ -1,5 +1,5 @@
 // The model_fn of models/imagenet with an eighth of the width. The same networks and the same
-// training step are in testdata/reference/{resnet,resnet18}.
+// training step are in testdata/reference/{resnet,resnet18,resnet50_v1,resnet50_v1_5}.
 #include "models/imagenet/resnet.h"
 
 #include "models/imagenet/resnet_model.h"
@@ -9,7 +9,7 @@ namespace estimator::replay {
 namespace {
 
 Model Resnet(int depth, imagenet::ResnetVersion version, bool whole = false) {
-  const int64_t batch_size = whole ? 4 : 12;
+  const int64_t batch_size = whole ? 4 : depth == 18 ? 12 : 32;
   imagenet::ResnetParams params;
   params.network = {.resnet_depth = depth,
                     .resnet_version = version,
@@ -18,13 +18,17 @@ Model Resnet(int depth, imagenet::ResnetVersion version, bool whole = false) {
   params.learning_rate = {.base_learning_rate = 0.5,
                           .train_batch_size = batch_size,
                           .num_train_images = 2 * batch_size,
-                          .train_steps = whole ? 4 : 8};
+                          .train_steps = whole         ? 4
+                                         : depth == 18 ? 8
+                                                       : 3};
   params.label_smoothing = 0.1;
   return Model(imagenet::ResnetModelFn, params);
 }
 
 Cases ResnetCasesOf(bool whole) {
-  return {{"resnet18", Resnet(18, imagenet::ResnetVersion::kV1_5, whole)}};
+  return {{"resnet18", Resnet(18, imagenet::ResnetVersion::kV1_5, whole)},
+          {"resnet50_v1", Resnet(50, imagenet::ResnetVersion::kV1, whole)},
+          {"resnet50_v1_5", Resnet(50, imagenet::ResnetVersion::kV1_5, whole)}};
 }
 
 }  // namespace

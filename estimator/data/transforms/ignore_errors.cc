@@ -1,0 +1,93 @@
+// IgnoreErrors. The sources and transforms before it skip their damaged elements themselves: they
+// get the counter in their IterationContext. An error that reaches this node has ended them.
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/skipped_errors.h"
+
+namespace estimator {
+namespace {
+
+// State: that of SkippedErrors; the state of the input (nested).
+class SkippingIterator final : public NodeIterator {
+ public:
+  SkippingIterator(std::unique_ptr<NodeIterator> input, std::shared_ptr<SkippedErrors> errors)
+      : input_(std::move(input)), errors_(std::move(errors)) {}
+  absl::StatusOr<std::optional<Element>> Next() override { return input_->Next(); }
+  absl::StatusOr<int64_t> Skip(int64_t count) override { return input_->Skip(count); }
+  absl::Status Save(StateWriter& state) const override {
+    errors_->Save(state);
+    return SaveNested(*input_, state);
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_RETURN_IF_ERROR(errors_->Restore(state));
+    return RestoreNested(*input_, state);
+  }
+  std::string Where() const override { return input_->Where(); }
+
+ private:
+  std::unique_ptr<NodeIterator> input_;
+  std::shared_ptr<SkippedErrors> errors_;
+};
+
+// Of IgnoreErrors(0), which skips nothing. The state is that of SkippingIterator, so that a run can
+// continue with another limit. What earlier runs skipped is forgotten.
+template <typename Item>
+class PassingIterator final : public Transform<Item> {
+ public:
+  using Transform<Item>::Transform;
+  absl::StatusOr<int64_t> Skip(int64_t count) override { return this->input_->Skip(count); }
+  absl::Status Save(StateWriter& state) const override {
+    SkippedErrors(1).Save(state);
+    return SaveNested(*this->input_, state);
+  }
+  absl::Status Restore(StateReader& state) override {
+    EST_RETURN_IF_ERROR(SkippedErrors(1).Restore(state));
+    return RestoreNested(*this->input_, state);
+  }
+
+ protected:
+  absl::StatusOr<std::optional<Item>> Produce() override { return this->Pull(); }
+};
+
+class IgnoreErrors final : public DatasetNode {
+ public:
+  IgnoreErrors(NodePtr input, int64_t max_errors)
+      : input_(std::move(input)), max_errors_(max_errors) {}
+  std::string Label() const override { return "IgnoreErrors"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
+  int64_t Cardinality() const override {
+    const int64_t n = input_->Cardinality();
+    return max_errors_ > 0 && n > 0 ? -1 : n;
+  }
+  // Without the damaged elements, whose number is not known.
+  int64_t ExamplesPerEpoch() const override { return input_->ExamplesPerEpoch(); }
+  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
+      const IterationContext& context) const override {
+    IterationContext inner = context;
+    if (max_errors_ == 0) {
+      EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
+      return MakeTransform<PassingIterator>(std::move(input));
+    }
+    inner.wants_indices = false;
+    inner.errors = std::make_shared<SkippedErrors>(max_errors_);
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
+    return std::make_unique<SkippingIterator>(std::move(input), std::move(inner.errors));
+  }
+
+ private:
+  NodePtr input_;
+  int64_t max_errors_;
+};
+
+}  // namespace
+
+NodePtr IgnoreErrorsNode(NodePtr input, int64_t max_errors) {
+  return std::make_shared<IgnoreErrors>(std::move(input), max_errors);
+}
+
+}  // namespace estimator

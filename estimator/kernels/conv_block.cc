@@ -1,0 +1,45 @@
+#include "estimator/kernels/conv_block.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/kernels/layout.h"
+
+namespace estimator {
+
+Attrs PoolAttrs(const Attrs& block) {
+  return {{"ksize", block.ints("pool_ksize")},
+          {"strides", block.ints("pool_strides")},
+          {"padding", block.s("pool_padding")},
+          {"data_format", std::string(kPlainFormat)}};
+}
+
+absl::StatusOr<ConvBlock> MakeConvBlock(const Attrs& attrs, const Shape& image,
+                                        const Shape& filter) {
+  Attrs plain = attrs;
+  plain.Set("data_format", std::string(kPlainFormat));
+  if (IsBlocked(attrs) && image.rank() != 5) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an image in blocks must have 5 dimensions, given ", image.ToString()));
+  }
+  ConvBlock block;
+  EST_ASSIGN_OR_RETURN(
+      block.conv, MakeConvGeometry(plain, IsBlocked(attrs) ? PlainShape(image) : image, filter));
+  const Attrs pool = PoolAttrs(attrs);
+  const std::vector<int64_t>& ksize = pool.ints("ksize");
+  if (ksize.size() != 4 || ksize[0] != 1 || ksize[3] != 1) {
+    return absl::InvalidArgumentError(
+        "pool_ksize must have 4 numbers, of which the first and the last are 1");
+  }
+  EST_ASSIGN_OR_RETURN(block.pool, MakeWindow2D(pool, block.conv.output(), ksize[1], ksize[2]));
+  if (block.taps() > 255) {
+    return absl::UnimplementedError(
+        absl::StrCat("the pool has ", block.taps(), " taps, but argmax is a byte: at most 255"));
+  }
+  return block;
+}
+
+}  // namespace estimator

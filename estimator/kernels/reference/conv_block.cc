@@ -1,0 +1,206 @@
+// The ops of kernels/conv_block.h, as the reference kernels of their parts, one after the other; f32
+// and NHWC.
+#include "estimator/kernels/conv_block.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
+
+namespace estimator {
+namespace {
+
+// An operand of a part: an input or output of the whole op, or a value in its scratch.
+struct Place {
+  enum class Kind { kInput, kOutput, kScratch };
+  Kind kind = Kind::kInput;
+  size_t at = 0;  // index, or offset in bytes
+  TensorSpec spec;
+};
+
+// Runs reference kernels one after the other. The factory builds it; Run allocates nothing.
+class KernelChain : public Kernel {
+ public:
+  explicit KernelChain(const KernelSpec& spec) : spec_(spec) {}
+
+  Place Input(size_t i) const { return {Place::Kind::kInput, i, spec_.inputs[i]}; }
+  Place Output(size_t i) const { return {Place::Kind::kOutput, i, spec_.outputs[i]}; }
+  Place Scratch(const TensorSpec& spec) {
+    return {Place::Kind::kScratch, Reserve(spec.num_bytes()), spec};
+  }
+  // Adds the reference kernel of `op`. Returns false if there is none.
+  bool Add(const char* op, const Attrs& attrs, const std::vector<Place>& inputs,
+           const Place& output) {
+    return Add(op, attrs, inputs, std::vector<Place>{output});
+  }
+  bool Add(const char* op, const Attrs& attrs, const std::vector<Place>& inputs,
+           const std::vector<Place>& outputs) {
+    KernelSpec part{.op = op, .name = spec_.name, .attrs = attrs};
+    for (const Place& place : inputs) part.inputs.push_back(place.spec);
+    for (const Place& place : outputs) part.outputs.push_back(place.spec);
+    part.constants.resize(inputs.size());
+    auto kernel = CreateKernel(part, KernelTier::kReference);
+    if (!kernel.ok()) return false;
+    Step step;
+    step.scratch = Reserve((*kernel)->scratch_bytes());
+    step.kernel = *std::move(kernel);
+    step.inputs = inputs;
+    step.outputs = outputs;
+    step.in.resize(inputs.size());
+    step.out.resize(outputs.size());
+    steps_.push_back(std::move(step));
+    return true;
+  }
+  // Runs after the last part.
+  void set_last(std::function<void(const KernelArgs&)> last) { last_ = std::move(last); }
+
+  absl::Status Run(const KernelArgs& args) override {
+    for (Step& step : steps_) {
+      for (size_t i = 0; i < step.in.size(); ++i) step.in[i] = Address(args, step.inputs[i]);
+      for (size_t o = 0; o < step.out.size(); ++o) step.out[o] = Address(args, step.outputs[o]);
+      const absl::Status status =
+          step.kernel->Run({.inputs = step.in,
+                            .outputs = absl::MakeSpan(step.out),
+                            .scratch = static_cast<char*>(args.scratch) + step.scratch,
+                            .step = args.step});
+      if (!status.ok()) return status;
+    }
+    if (last_) last_(args);
+    return absl::OkStatus();
+  }
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+
+ private:
+  struct Step {
+    std::unique_ptr<Kernel> kernel;
+    std::vector<Place> inputs, outputs;
+    std::vector<const void*> in;
+    std::vector<void*> out;
+    size_t scratch = 0;  // offset
+  };
+
+  size_t Reserve(size_t bytes) {
+    constexpr size_t kAlignment = 64;
+    const size_t offset = scratch_bytes_;
+    scratch_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return offset;
+  }
+  static void* Address(const KernelArgs& args, const Place& place) {
+    switch (place.kind) {
+      case Place::Kind::kInput:
+        return const_cast<void*>(args.inputs[place.at]);  // parts only read their inputs
+      case Place::Kind::kOutput:
+        return args.outputs[place.at];
+      case Place::Kind::kScratch:
+        return static_cast<char*>(args.scratch) + place.at;
+    }
+    return nullptr;
+  }
+
+  const KernelSpec spec_;
+  std::vector<Step> steps_;
+  std::function<void(const KernelArgs&)> last_;
+  size_t scratch_bytes_ = 0;
+};
+
+TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
+
+bool FusesBiasAndRelu(const Attrs& attrs) {
+  return attrs.has("fused_ops") && attrs.get<std::vector<std::string>>("fused_ops") ==
+                                       std::vector<std::string>{"BiasAdd", "Relu"};
+}
+
+std::unique_ptr<Kernel> MakeForward(const KernelSpec& spec) {
+  if (IsBlocked(spec.attrs) || spec.inputs.size() != 3 || spec.outputs.size() != 2 ||
+      spec.inputs[0].dtype != DType::kFloat32 || !FusesBiasAndRelu(spec.attrs)) {
+    return nullptr;
+  }
+  const auto block = MakeConvBlock(spec.attrs, spec.inputs[0].shape, spec.inputs[1].shape);
+  if (!block.ok() || block->output() != spec.outputs[0].shape) return nullptr;
+  auto chain = std::make_unique<KernelChain>(spec);
+  const Place full = chain->Scratch(F32(block->conv.output()));
+  if (!chain->Add("Conv2D", spec.attrs, {chain->Input(0), chain->Input(1)}, full) ||
+      !chain->Add("BiasAdd", {}, {full, chain->Input(2)}, full) ||
+      !chain->Add("Relu", {}, {full}, full) ||
+      !chain->Add("_MaxPoolWithArgmax", PoolAttrs(spec.attrs), {full},
+                  {chain->Output(0), chain->Output(1)})) {
+    return nullptr;
+  }
+  chain->set_last([size = spec.outputs[0].shape.num_elements(),
+                   off = static_cast<uint8_t>(block->taps())](const KernelArgs& args) {
+    const float* const y = args.out<float>(0);
+    uint8_t* const argmax = args.out<uint8_t>(1);
+    for (int64_t i = 0; i < size; ++i) {
+      if (!(y[i] > 0)) argmax[i] = off;
+    }
+  });
+  return chain;
+}
+
+// Adds the gradient of the block's convolution, from that of its pool. No tap has the number taps(),
+// so no gradient flows where relu was off.
+bool AddPoolGrad(KernelChain& chain, const KernelSpec& spec, const ConvBlock& block,
+                 const Place& full) {
+  Attrs attrs = PoolAttrs(spec.attrs);
+  attrs.Set("input_shape", block.conv.output().dims());
+  return chain.Add("_MaxPoolGradWithArgmax", attrs, {chain.Input(2), chain.Input(1)}, full);
+}
+
+std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
+  if (IsBlocked(spec.attrs) || spec.inputs.size() != 3 || spec.outputs.size() != 2 ||
+      spec.inputs[0].dtype != DType::kFloat32) {
+    return nullptr;
+  }
+  const auto block = MakeConvBlock(spec.attrs, spec.inputs[0].shape, spec.outputs[0].shape);
+  if (!block.ok() || block->output() != spec.inputs[1].shape) return nullptr;
+  auto chain = std::make_unique<KernelChain>(spec);
+  const Place full = chain->Scratch(F32(block->conv.output()));
+  // Conv2DBackpropFilter does not read its second input, the sizes.
+  const bool ok = AddPoolGrad(*chain, spec, *block, full) &&
+                  chain->Add("Conv2DBackpropFilter", spec.attrs,
+                             {chain->Input(0), chain->Input(0), full}, chain->Output(0)) &&
+                  chain->Add("BiasAddGrad", {}, {full}, chain->Output(1));
+  if (!ok) return nullptr;
+  return chain;
+}
+
+std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec) {
+  if (IsBlocked(spec.attrs) || spec.inputs.size() != 3 || spec.outputs.size() != 1 ||
+      spec.inputs[0].dtype != DType::kFloat32) {
+    return nullptr;
+  }
+  const auto block = MakeConvBlock(spec.attrs, spec.outputs[0].shape, spec.inputs[0].shape);
+  if (!block.ok() || block->output() != spec.inputs[1].shape) return nullptr;
+  auto chain = std::make_unique<KernelChain>(spec);
+  const Place full = chain->Scratch(F32(block->conv.output()));
+  // Conv2DBackpropInput does not read its first input, the sizes.
+  const bool ok = AddPoolGrad(*chain, spec, *block, full) &&
+                  chain->Add("Conv2DBackpropInput", spec.attrs,
+                             {chain->Input(0), chain->Input(0), full}, chain->Output(0));
+  if (!ok) return nullptr;
+  return chain;
+}
+
+std::unique_ptr<Kernel> MakeFilterAndBias(const KernelSpec& spec) {
+  if (IsBlocked(spec.attrs) || spec.inputs.size() != 2 || spec.outputs.size() != 2) return nullptr;
+  auto chain = std::make_unique<KernelChain>(spec);
+  const bool ok =
+      chain->Add("Conv2DBackpropFilter", spec.attrs,
+                 {chain->Input(0), chain->Input(0), chain->Input(1)}, chain->Output(0)) &&
+      chain->Add("BiasAddGrad", {}, {chain->Input(1)}, chain->Output(1));
+  if (!ok) return nullptr;
+  return chain;
+}
+
+EST_REGISTER_KERNEL("_FusedConv2DMaxPool", KernelTier::kReference, MakeForward);
+EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropFilter", KernelTier::kReference, MakeBackpropFilter);
+EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropInput", KernelTier::kReference, MakeBackpropInput);
+EST_REGISTER_KERNEL("_FusedConv2DBackpropFilter", KernelTier::kReference, MakeFilterAndBias);
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,27 @@
+// For tests of compiler passes: gives an op a kernel in the native tier, whatever the machine.
+#ifndef ESTIMATOR_KERNELS_TESTING_REFERENCE_AS_NATIVE_H_
+#define ESTIMATOR_KERNELS_TESTING_REFERENCE_AS_NATIVE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "estimator/kernels/kernel.h"
+
+namespace estimator {
+
+// Registers the reference kernel of `op` as its native kernel, for specs that `accepts` takes. Call
+// it before main. A test that does so must not link the op's real native kernel.
+inline bool RegisterReferenceAsNative(absl::string_view op, const KernelPredicate& accepts) {
+  return RegisterKernel(op, KernelTier::kNative,
+                        [accepts](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                          if (!accepts(spec)) return nullptr;
+                          auto kernel = CreateKernel(spec, KernelTier::kReference);
+                          return kernel.ok() ? *std::move(kernel) : nullptr;
+                        });
+}
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_KERNELS_TESTING_REFERENCE_AS_NATIVE_H_

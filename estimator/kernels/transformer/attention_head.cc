@@ -1,0 +1,304 @@
+#include "estimator/kernels/transformer/attention_head.h"
+
+#include <algorithm>
+#include <limits>
+
+// Highway's foreach_target.h compiles this file once for every instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "estimator/kernels/transformer/attention_head.cc"
+#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
+// The order matters: each header includes this file, or needs what the header before it defined.
+// clang-format off
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "hwy/contrib/math/math-inl.h"
+// clang-format on
+
+#ifndef ESTIMATOR_KERNELS_TRANSFORMER_ATTENTION_HEAD_BLOCK_
+#define ESTIMATOR_KERNELS_TRANSFORMER_ATTENTION_HEAD_BLOCK_
+namespace estimator::transformer {
+
+// The number of queries whose scores are computed at once: up to 128 KiB of scores, of which the
+// gradient has two, in an L2 cache of 1 MiB or more.
+inline int64_t QueryBlock(const HeadSizes& sizes) {
+  constexpr int64_t kScores = 32768;
+  return std::min(sizes.queries, std::max<int64_t>(12, kScores / sizes.keys));
+}
+
+}  // namespace estimator::transformer
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace estimator::transformer {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+using D1 = hn::CappedTag<float, 1>;
+
+// A tile of a product has kTileRows x kTileVectors accumulators: 24 of the 32 registers of AVX-512,
+// 12 of the 16 of AVX2.
+constexpr int kTileRows = 6;
+constexpr int kTileVectors = HWY_MAX_BYTES >= 64 ? 4 : 2;
+
+// A matrix that is read one element at a time, so that it may be transposed.
+struct Left {
+  const float* data;
+  int64_t row, column;  // floats from a row or a column to the next
+
+  Left Rows(int64_t first) const { return {data + first * row, row, column}; }
+};
+
+// c[r, :] (+)= sum over k of a[r, k] b[k, :], for kRows rows and kVectors vectors of columns.
+template <int kRows, int kVectors>
+HWY_INLINE void Tile(const Left& a, const float* HWY_RESTRICT b, int64_t b_stride, int64_t depth,
+                     bool add, float* HWY_RESTRICT c, int64_t c_stride) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V sums[kRows][kVectors];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(8)
+    for (int j = 0; j < kVectors; ++j)
+      sums[r][j] = add ? hn::LoadU(d, c + r * c_stride + j * lanes) : hn::Zero(d);
+  }
+  for (int64_t k = 0; k < depth; ++k) {
+    V columns[kVectors];
+    HWY_UNROLL(8)
+    for (int j = 0; j < kVectors; ++j) columns[j] = hn::LoadU(d, b + k * b_stride + j * lanes);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const V left = hn::Set(d, a.data[r * a.row + k * a.column]);
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j) sums[r][j] = hn::MulAdd(left, columns[j], sums[r][j]);
+    }
+  }
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(8)
+    for (int j = 0; j < kVectors; ++j) hn::StoreU(sums[r][j], d, c + r * c_stride + j * lanes);
+  }
+}
+
+template <int kVectors>
+HWY_INLINE void TileColumn(Left a, int64_t rows, const float* b, int64_t b_stride, int64_t depth,
+                           bool add, float* c, int64_t c_stride) {
+  for (; rows >= kTileRows; rows -= kTileRows) {
+    Tile<kTileRows, kVectors>(a, b, b_stride, depth, add, c, c_stride);
+    a = a.Rows(kTileRows);
+    c += kTileRows * c_stride;
+  }
+  if (rows >= 4) {
+    Tile<4, kVectors>(a, b, b_stride, depth, add, c, c_stride);
+    a = a.Rows(4);
+    c += 4 * c_stride;
+    rows -= 4;
+  }
+  for (; rows > 0; --rows) {
+    Tile<1, kVectors>(a, b, b_stride, depth, add, c, c_stride);
+    a = a.Rows(1);
+    c += c_stride;
+  }
+}
+
+// c = a b, or c += a b: [rows, depth] x [depth, columns].
+HWY_NOINLINE void Multiply(const Left& a, int64_t rows, const float* b, int64_t b_stride,
+                           int64_t depth, int64_t columns, bool add, float* c, int64_t c_stride) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  int64_t j = 0;
+  for (; j + kTileVectors * lanes <= columns; j += kTileVectors * lanes)
+    TileColumn<kTileVectors>(a, rows, b + j, b_stride, depth, add, c + j, c_stride);
+  for (; j + lanes <= columns; j += lanes)
+    TileColumn<1>(a, rows, b + j, b_stride, depth, add, c + j, c_stride);
+  for (; j < columns; ++j) {
+    for (int64_t r = 0; r < rows; ++r) {
+      float sum = add ? c[r * c_stride + j] : 0.0f;
+      for (int64_t k = 0; k < depth; ++k)
+        sum += a.data[r * a.row + k * a.column] * b[k * b_stride + j];
+      c[r * c_stride + j] = sum;
+    }
+  }
+}
+
+// to[c, r] = from[r, c], in squares that fit into the L1 cache.
+HWY_NOINLINE void TransposeInto(const float* HWY_RESTRICT from, int64_t stride, int64_t rows,
+                                int64_t columns, float* HWY_RESTRICT to) {
+  constexpr int64_t kSquare = 16;
+  for (int64_t r0 = 0; r0 < rows; r0 += kSquare) {
+    const int64_t r1 = std::min(rows, r0 + kSquare);
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t r = r0; r < r1; ++r) to[c * rows + r] = from[r * stride + c];
+    }
+  }
+}
+
+// Calls step(d, i) for each vector of a row. The last elements are vectors of one lane.
+template <typename Step>
+HWY_INLINE void ForEachVector(int64_t n, Step&& step) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) step(d, i);
+  for (; i < n; ++i) step(D1(), i);
+}
+
+// An accumulator of whole vectors and one of the last elements.
+struct Accumulators {
+  V wide;
+  hn::Vec<D1> rest;
+  HWY_INLINE V& of(D) { return wide; }
+  HWY_INLINE hn::Vec<D1>& of(D1) { return rest; }
+};
+
+// x where the mask is 1, else 0.
+template <typename DF, typename VF>
+HWY_INLINE VF Keep(DF d, const uint8_t* mask, VF x) {
+  const hn::RebindToSigned<DF> di;
+  const hn::Rebind<uint8_t, DF> d8;
+  const auto kept = hn::PromoteTo(di, hn::LoadU(d8, mask));
+  return hn::IfThenElseZero(hn::RebindMask(d, hn::Ne(kept, hn::Zero(di))), x);
+}
+
+// One row of scores becomes probabilities, in place.
+HWY_INLINE void SoftmaxRow(const HeadSizes& sizes, const float* bias, float* row) {
+  const D d;
+  const D1 d1;
+  const float lowest = std::numeric_limits<float>::lowest();
+  Accumulators maxima{hn::Set(d, lowest), hn::Set(d1, lowest)};
+  ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
+    auto x = hn::Mul(hn::LoadU(t, row + i), hn::Set(t, sizes.scale));
+    if (bias != nullptr) x = hn::Add(x, hn::LoadU(t, bias + i));
+    hn::StoreU(x, t, row + i);
+    maxima.of(t) = hn::Max(maxima.of(t), x);
+  });
+  const float maximum =
+      std::max(hn::GetLane(hn::MaxOfLanes(d, maxima.wide)), hn::GetLane(maxima.rest));
+  Accumulators sums{hn::Zero(d), hn::Zero(d1)};
+  ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
+    const auto x = hn::Sub(hn::LoadU(t, row + i), hn::Set(t, maximum));
+    const auto e = hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(t, x));
+    hn::StoreU(e, t, row + i);
+    sums.of(t) = hn::Add(sums.of(t), e);
+  });
+  const float scale =
+      1.0f / (hn::GetLane(hn::SumOfLanes(d, sums.wide)) + hn::GetLane(sums.rest));
+  ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
+    hn::StoreU(hn::Mul(hn::LoadU(t, row + i), hn::Set(t, scale)), t, row + i);
+  });
+}
+
+// The dropout of one row of probabilities, in place.
+HWY_INLINE void DropRow(const HeadSizes& sizes, const uint8_t* mask, float* row) {
+  ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
+    const auto x = hn::Mul(hn::LoadU(t, row + i), hn::Set(t, sizes.keep_scale));
+    hn::StoreU(Keep(t, mask + i, x), t, row + i);
+  });
+}
+
+// One row of the gradient: p becomes what DropRow makes of it, and dd, the gradient of that, becomes
+// the gradient of the products of queries and keys.
+HWY_INLINE void GradRow(const HeadSizes& sizes, const uint8_t* mask, float* p, float* dd) {
+  const D d;
+  Accumulators sums{hn::Zero(d), hn::Zero(D1())};
+  ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
+    auto dp = hn::LoadU(t, dd + i);
+    if (mask != nullptr) dp = hn::Mul(Keep(t, mask + i, dp), hn::Set(t, sizes.keep_scale));
+    hn::StoreU(dp, t, dd + i);
+    sums.of(t) = hn::MulAdd(dp, hn::LoadU(t, p + i), sums.of(t));
+  });
+  const float sum = hn::GetLane(hn::SumOfLanes(d, sums.wide)) + hn::GetLane(sums.rest);
+  ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
+    const auto probability = hn::LoadU(t, p + i);
+    const auto ds =
+        hn::Mul(hn::Sub(hn::LoadU(t, dd + i), hn::Set(t, sum)), probability);
+    hn::StoreU(hn::Mul(ds, hn::Set(t, sizes.scale)), t, dd + i);
+  });
+  if (mask != nullptr) DropRow(sizes, mask, p);
+}
+
+// The probabilities of the queries [first, end), before the dropout.
+HWY_INLINE void Probabilities(const HeadSizes& sizes, const float* q, const float* keys_turned,
+                              const HeadMasks& masks, int64_t first, int64_t end, float* p) {
+  Multiply({q + first * sizes.stride, sizes.stride, 1}, end - first, keys_turned, sizes.keys,
+           sizes.size, sizes.keys, false, p, sizes.keys);
+  for (int64_t r = first; r < end; ++r) {
+    const float* const bias =
+        masks.bias == nullptr ? nullptr : masks.bias + r * masks.bias_stride;
+    SoftmaxRow(sizes, bias, p + (r - first) * sizes.keys);
+  }
+}
+
+void AttentionHead(const HeadSizes& sizes, const float* q, const float* k, const float* v,
+                   const HeadMasks& masks, float* scratch, float* y) {
+  float* const keys_turned = scratch;
+  float* const p = keys_turned + sizes.size * sizes.keys;
+  TransposeInto(k, sizes.stride, sizes.keys, sizes.size, keys_turned);
+  const int64_t block = QueryBlock(sizes);
+  for (int64_t first = 0; first < sizes.queries; first += block) {
+    const int64_t end = std::min(sizes.queries, first + block);
+    Probabilities(sizes, q, keys_turned, masks, first, end, p);
+    for (int64_t r = first; r < end && masks.mask != nullptr; ++r)
+      DropRow(sizes, masks.mask + r * sizes.keys, p + (r - first) * sizes.keys);
+    Multiply({p, sizes.keys, 1}, end - first, v, sizes.stride, sizes.keys, sizes.size, false,
+             y + first * sizes.stride, sizes.stride);
+  }
+}
+
+void AttentionHeadGrad(const HeadSizes& sizes, const float* dy, const float* q, const float* k,
+                       const float* v, const HeadMasks& masks, float* scratch, float* dq,
+                       float* dk, float* dv) {
+  const int64_t block = QueryBlock(sizes), stride = sizes.stride;
+  float* const keys_turned = scratch;
+  float* const values_turned = keys_turned + sizes.size * sizes.keys;
+  float* const p = values_turned + sizes.size * sizes.keys;
+  float* const ds = p + block * sizes.keys;
+  TransposeInto(k, stride, sizes.keys, sizes.size, keys_turned);
+  TransposeInto(v, stride, sizes.keys, sizes.size, values_turned);
+  for (int64_t first = 0; first < sizes.queries; first += block) {
+    const int64_t end = std::min(sizes.queries, first + block), rows = end - first;
+    const float* const dy_block = dy + first * stride;
+    Probabilities(sizes, q, keys_turned, masks, first, end, p);
+    Multiply({dy_block, stride, 1}, rows, values_turned, sizes.keys, sizes.size, sizes.keys, false,
+             ds, sizes.keys);
+    for (int64_t r = 0; r < rows; ++r) {
+      const uint8_t* const mask =
+          masks.mask == nullptr ? nullptr : masks.mask + (first + r) * sizes.keys;
+      GradRow(sizes, mask, p + r * sizes.keys, ds + r * sizes.keys);
+    }
+    const bool add = first > 0;
+    Multiply({p, 1, sizes.keys}, sizes.keys, dy_block, stride, rows, sizes.size, add, dv, stride);
+    Multiply({ds, 1, sizes.keys}, sizes.keys, q + first * stride, stride, rows, sizes.size, add, dk,
+             stride);
+    Multiply({ds, sizes.keys, 1}, rows, k, stride, sizes.keys, sizes.size, false,
+             dq + first * stride, stride);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace estimator::transformer
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace estimator::transformer {
+HWY_EXPORT(AttentionHead);
+HWY_EXPORT(AttentionHeadGrad);
+
+size_t AttentionScratch(const HeadSizes& sizes) {
+  const int64_t floats = 2 * sizes.keys * (sizes.size + QueryBlock(sizes));
+  return static_cast<size_t>((floats + 15) / 16 * 16);
+}
+
+void AttentionHead(const HeadSizes& sizes, const float* q, const float* k, const float* v,
+                   const HeadMasks& masks, float* scratch, float* y) {
+  HWY_DYNAMIC_DISPATCH(AttentionHead)(sizes, q, k, v, masks, scratch, y);
+}
+
+void AttentionHeadGrad(const HeadSizes& sizes, const float* dy, const float* q, const float* k,
+                       const float* v, const HeadMasks& masks, float* scratch, float* dq,
+                       float* dk, float* dv) {
+  HWY_DYNAMIC_DISPATCH(AttentionHeadGrad)(sizes, dy, q, k, v, masks, scratch, dq, dk, dv);
+}
+
+}  // namespace estimator::transformer
+#endif  // HWY_ONCE

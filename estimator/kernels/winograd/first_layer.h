@@ -1,0 +1,42 @@
+// The first layer of a network on images: a convolution of few input channels with bias, relu and
+// a 2x2 max pool, by the direct algorithm. Winograd's has matrix products over the input channels,
+// which are too few here.
+#ifndef ESTIMATOR_KERNELS_WINOGRAD_FIRST_LAYER_H_
+#define ESTIMATOR_KERNELS_WINOGRAD_FIRST_LAYER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "estimator/kernels/winograd/winograd.h"
+
+namespace estimator::winograd {
+
+inline constexpr int64_t kMostFirstLayerChannels = 4;
+inline constexpr int64_t kMostFirstLayerTaps = 7;  // of a row or column of the filter
+
+// x [images, in_rows, in_columns, in_channels] is NHWC; the strides are those of the pooled images.
+// REQUIRES: stride 1; out_channels is a multiple of 16; out_rows and out_columns are even.
+struct FirstLayer {
+  int64_t images = 0;
+  int64_t in_rows = 0, in_columns = 0, in_channels = 0;
+  int64_t filter_rows = 0, filter_columns = 0;
+  int64_t out_rows = 0, out_columns = 0, out_channels = 0;  // before the pool
+  int64_t pad_top = 0, pad_left = 0;
+  Strides pooled;
+};
+
+// The scratch memory of both functions, in floats.
+size_t FirstLayerFloats(const FirstLayer& layer);
+
+// Writes y and argmax as Convolve does (winograd.h).
+//   filter: [filter_rows, filter_columns, in_channels, out_channels].
+void FirstLayerForward(const FirstLayer& layer, const float* x, const float* filter,
+                       const float* bias, float* y, uint8_t* argmax, float* scratch);
+
+// The gradients of filter and bias from that of y.
+void FirstLayerFilterGradient(const FirstLayer& layer, const float* x, const float* dy,
+                              const uint8_t* argmax, float* filter, float* bias, float* scratch);
+
+}  // namespace estimator::winograd
+
+#endif  // ESTIMATOR_KERNELS_WINOGRAD_FIRST_LAYER_H_

@@ -1,0 +1,227 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/kernels/conv_block.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
+#include "estimator/kernels/testing/tiers.h"
+#include "estimator/kernels/window.h"
+#include "hwy/highway.h"
+
+namespace estimator {
+namespace {
+
+// The largest error as a part of the root mean square of the expected values, which kernels/winograd
+// promises.
+constexpr double kMostError = 1e-4;
+
+TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
+
+struct Case {
+  Shape image, filter;
+  std::string padding = "SAME";
+
+  Attrs attrs() const {
+    return {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
+            {"padding", padding},
+            {"data_format", std::string(kPlainFormat)}};
+  }
+  Shape output() const { return MakeConvGeometry(attrs(), image, filter)->output(); }
+};
+
+Attrs WithPool(Attrs attrs) {
+  attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
+  attrs.Set("pool_ksize", std::vector<int64_t>{1, 2, 2, 1});
+  attrs.Set("pool_strides", std::vector<int64_t>{1, 2, 2, 1});
+  attrs.Set("pool_padding", std::string("SAME"));
+  return attrs;
+}
+
+// Every kind of tile: full ones, edges of 1, 2 and 3 outputs on either axis, tiles of several
+// images in a block, an odd number of panels.
+std::vector<Case> Cases() {
+  return {{{3, 14, 14, 32}, {5, 5, 32, 64}},
+          {{2, 13, 9, 16}, {5, 5, 16, 48}},
+          {{2, 11, 15, 32}, {5, 5, 32, 16}, "VALID"},
+          {{3, 14, 14, 64}, {3, 3, 64, 32}},
+          {{5, 7, 7, 32}, {3, 3, 32, 64}},
+          {{2, 9, 10, 16}, {3, 3, 16, 16}, "VALID"},
+          {{1, 8, 12, 48}, {3, 3, 48, 80}},
+          {{2, 3, 37, 16}, {3, 3, 16, 32}},  // a row of tiles that is longer than a run
+          {{1, 1, 1, 32}, {5, 5, 32, 32}}};  // smaller than a tile
+}
+std::vector<Case> PooledCases() {
+  return {{{3, 14, 14, 32}, {5, 5, 32, 64}},
+          {{2, 10, 8, 16}, {5, 5, 16, 48}},
+          {{2, 10, 12, 32}, {5, 5, 32, 32}, "VALID"},
+          {{3, 14, 6, 32}, {3, 3, 32, 32}},  // an odd padding: a window is in two tiles of dx
+          {{2, 4, 20, 16}, {3, 3, 16, 80}},
+          {{3, 28, 28, 1}, {5, 5, 1, 32}},  // first layers
+          {{2, 12, 10, 3}, {3, 3, 3, 48}},
+          {{2, 11, 9, 2}, {4, 6, 2, 16}, "VALID"}};
+}
+
+// "" if actual is within kMostError of expected.
+std::string Distance(const Array& actual, const Array& expected) {
+  if (actual.dtype() != DType::kFloat32) {
+    const Difference difference = Compare(actual, expected, {});
+    return difference.equal ? "" : difference.report;
+  }
+  double squares = 0;
+  for (int64_t i = 0; i < expected.num_elements(); ++i) {
+    squares += std::pow(static_cast<double>(expected.data<float>()[i]), 2);
+  }
+  const double rms = std::sqrt(squares / static_cast<double>(expected.num_elements()));
+  const Difference difference = Compare(actual, expected, {.absolute = kMostError * rms});
+  return difference.equal ? "" : difference.report;
+}
+
+// Compares the native kernel with the reference one, in NHWC and in blocks of 16 channels.
+//   images_in, images_out: the operands that are images.
+void Check(KernelSpec spec, const std::vector<Array>& inputs, const std::vector<size_t>& images_in,
+           const std::vector<size_t>& images_out) {
+  spec.conv_algorithm = ConvAlgorithm::kWinograd;
+  spec.name = spec.op;
+  const auto expected = RunReferenceKernel(spec, inputs);
+  EST_ASSERT_OK(expected);
+  for (const bool blocked : {false, true}) {
+    SCOPED_TRACE(
+        absl::StrCat(spec.op, blocked ? " blocked " : " NHWC ", inputs[0].shape().ToString()));
+    KernelSpec own = spec;
+    std::vector<Array> given = inputs;
+    const auto block_of = [](const Shape& shape) { return shape[3] % 16 == 0 ? 16 : 1; };
+    if (blocked) {
+      for (const size_t i : images_in) given[i] = InBlocks(inputs[i], block_of(inputs[i].shape()));
+      for (const size_t o : images_out)
+        own.outputs[o].shape = BlockedShape(spec.outputs[o].shape, block_of(spec.outputs[o].shape));
+      own.attrs.Set("data_format", std::string(kBlockedFormat));
+    }
+    const KernelSpec complete = CompleteSpec(own, given);
+    if (blocked && inputs[0].shape().rank() == 4 && inputs[0].shape()[3] > 1 &&
+        inputs[0].shape()[3] < 16) {
+      continue;  // several channels of an NCHW image
+    }
+    ASSERT_EQ(AcceptingTier(complete, KernelTier::kNative), KernelTier::kNative);
+    auto actual = RunKernel(own, given, KernelTier::kNative);
+    const auto again = RunKernel(own, given, KernelTier::kNative);
+    EST_ASSERT_OK(actual);
+    EST_ASSERT_OK(again);
+    for (size_t o = 0; o < expected->size(); ++o)
+      EXPECT_TRUE(SameBits((*actual)[o], (*again)[o])) << "output " << o;
+    if (blocked) {
+      for (const size_t o : images_out) (*actual)[o] = InBlocks((*actual)[o], 0);
+    }
+    for (size_t o = 0; o < expected->size(); ++o)
+      EXPECT_EQ(Distance((*actual)[o], (*expected)[o]), "") << "output " << o;
+  }
+}
+
+void CheckAll() {
+  for (const Case& c : Cases()) {
+    const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2),
+                bias = RandomArray({c.filter[3]}, 3), dy = RandomArray(c.output(), 4),
+                side = RandomArray(c.output(), 5);
+    const auto sizes = [](const Shape& shape) {
+      Array values(DType::kInt32, {4});
+      for (int i = 0; i < 4; ++i) values.data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
+      return values;
+    };
+    Check({.op = "Conv2D", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {x, filter}, {0},
+          {0});
+    Attrs fused = c.attrs();
+    fused.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
+    Check({.op = "_FusedConv2D", .attrs = fused, .outputs = {F32(c.output())}}, {x, filter, bias},
+          {0}, {0});
+    fused.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
+    Check({.op = "_FusedConv2D", .attrs = fused, .outputs = {F32(c.output())}},
+          {x, filter, bias, side}, {0, 3}, {0});
+    Check({.op = "Conv2DBackpropInput", .attrs = c.attrs(), .outputs = {F32(c.image)}},
+          {sizes(c.image), filter, dy}, {2}, {0});
+    Check({.op = "Conv2DBackpropFilter", .attrs = c.attrs(), .outputs = {F32(c.filter)}},
+          {x, sizes(c.filter), dy}, {0, 2}, {});
+    Check({.op = "_FusedConv2DBackpropFilter",
+           .attrs = c.attrs(),
+           .outputs = {F32(c.filter), F32({c.filter[3]})}},
+          {x, dy}, {0, 1}, {});
+  }
+  for (const Case& c : PooledCases()) {
+    const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2),
+                bias = RandomArray({c.filter[3]}, 3);
+    const Attrs attrs = WithPool(c.attrs());
+    const Shape pooled = MakeConvBlock(attrs, c.image, c.filter)->output();
+    const KernelSpec forward{.op = "_FusedConv2DMaxPool",
+                             .name = "block",
+                             .attrs = attrs,
+                             .outputs = {F32(pooled), {DType::kUint8, pooled}}};
+    Check(forward, {x, filter, bias}, {0}, {0, 1});
+    const auto y = RunReferenceKernel(forward, {x, filter, bias});
+    EST_ASSERT_OK(y);
+    const Array dy = RandomArray(pooled, 4), &argmax = (*y)[1];
+    Check({.op = "_Conv2DMaxPoolBackpropFilter",
+           .attrs = attrs,
+           .outputs = {F32(c.filter), F32({c.filter[3]})}},
+          {x, dy, argmax}, {0, 1, 2}, {});
+    if (c.image[3] % 16 != 0) continue;
+    Check({.op = "_Conv2DMaxPoolBackpropInput", .attrs = attrs, .outputs = {F32(c.image)}},
+          {filter, dy, argmax}, {1, 2}, {0});
+  }
+}
+
+TEST(WinogradKernels, MatchTheReference) { CheckAll(); }
+
+// The kernels choose their vectors at run time; this CPU may have larger ones.
+TEST(WinogradKernels, MatchTheReferenceWithAvx2) {
+  hwy::SetSupportedTargetsForTest(HWY_AVX2);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  CheckAll();
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST(WinogradKernels, AreNotUsedWhereTheDirectAlgorithmIsAskedFor) {
+  const Case c = Cases()[0];
+  KernelSpec spec{.op = "Conv2D",
+                  .name = "conv",
+                  .attrs = c.attrs(),
+                  .inputs = {F32(c.image), F32(c.filter)},
+                  .outputs = {F32(c.output())},
+                  .constants = {std::nullopt, std::nullopt}};
+  EXPECT_TRUE(Accepts(spec, KernelTier::kNative, KernelTier::kNative));
+  spec.conv_algorithm = ConvAlgorithm::kDirect;
+  EXPECT_FALSE(Accepts(spec, KernelTier::kNative, KernelTier::kNative));
+}
+
+TEST(WinogradKernels, LeaveOtherConvolutionsToOtherTiers) {
+  const auto accepts = [](const Case& c, const Attrs& attrs) {
+    KernelSpec spec{.op = "Conv2D",
+                    .name = "conv",
+                    .attrs = attrs,
+                    .inputs = {F32(c.image), F32(c.filter)},
+                    .outputs = {F32(MakeConvGeometry(attrs, c.image, c.filter)->output())},
+                    .constants = {std::nullopt, std::nullopt}};
+    spec.conv_algorithm = ConvAlgorithm::kWinograd;
+    return Accepts(spec, KernelTier::kNative, KernelTier::kNative);
+  };
+  const Case good{{2, 8, 8, 32}, {3, 3, 32, 32}};
+  EXPECT_TRUE(accepts(good, good.attrs()));
+  Attrs stride = good.attrs();
+  stride.Set("strides", std::vector<int64_t>{1, 2, 2, 1});
+  EXPECT_FALSE(accepts(good, stride));
+  Attrs dilated = good.attrs();
+  dilated.Set("dilations", std::vector<int64_t>{1, 2, 2, 1});
+  EXPECT_FALSE(accepts(good, dilated));
+  for (const Case& other :
+       {Case{{2, 8, 8, 32}, {1, 1, 32, 32}}, Case{{2, 8, 8, 32}, {3, 5, 32, 32}},
+        Case{{2, 8, 8, 24}, {3, 3, 24, 32}}, Case{{2, 8, 8, 32}, {3, 3, 32, 8}},
+        Case{{2, 8, 8, 64}, {3, 3, 32, 32}}}) {  // the last one has groups
+    EXPECT_FALSE(accepts(other, other.attrs())) << other.filter.ToString();
+  }
+}
+
+}  // namespace
+}  // namespace estimator

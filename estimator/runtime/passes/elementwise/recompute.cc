@@ -1,0 +1,150 @@
+#include "estimator/runtime/passes/elementwise/recompute.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "estimator/runtime/passes/elementwise/groups.h"
+
+namespace estimator::ir {
+namespace {
+
+constexpr size_t kMostAddends = 4;
+
+int64_t BytesOf(const Module& module, Value value) {
+  const TensorSpec& spec = module.spec(value);
+  return spec.shape.num_elements() * static_cast<int64_t>(DTypeSize(spec.dtype));
+}
+
+class Recomputer {
+ public:
+  explicit Recomputer(Module& module)
+      : module_(module), groups_(module), readers_(Readers(module)) {}
+
+  void Run() {
+    for (const auto& [group, members] : groups_.members()) Visit(group, members);
+    Compact(module_);
+  }
+
+ private:
+  using Group = std::vector<int>;
+
+  // Lets the group `to` compute again what it reads of other groups.
+  void Visit(int to, const Group& members) {
+    size_t size = members.size();
+    std::map<int, std::set<int>> read;  // for each other group, its nodes that no one else reads
+    for (const int n : members) {
+      for (const Value& input : module_.node(n).inputs) {
+        const int from = input.node < NumOldNodes() ? groups_.group(input.node) : -1;
+        if (from < 0 || from == to || !groups_.SameLevel(members[0], input.node)) continue;
+        const std::vector<int>& all = At(readers_, input.node);
+        if (std::all_of(all.begin(), all.end(), [&, from = from](int r) {
+              return r >= 0 && (groups_.group(r) == to || groups_.group(r) == from);
+            }))
+          read[from].insert(input.node);
+      }
+    }
+    for (const auto& [from, values] : read) {
+      const std::set<int> cone = ConeOf(from, values);
+      if (cone.size() + size > kMaxGroupMembers || !Saves(members, cone, values)) continue;
+      Clone(members, cone);
+      size += cone.size();
+    }
+  }
+
+  int NumOldNodes() const { return static_cast<int>(readers_.size()); }
+
+  // `values` and all nodes of their group that they depend on.
+  std::set<int> ConeOf(int group, const std::set<int>& values) const {
+    std::set<int> cone = values;
+    std::vector<int> stack(values.begin(), values.end());
+    while (!stack.empty()) {
+      const int n = stack.back();
+      stack.pop_back();
+      for (const Value& input : module_.node(n).inputs) {
+        if (input.node < NumOldNodes() && groups_.group(input.node) == group &&
+            cone.insert(input.node).second)
+          stack.push_back(input.node);
+      }
+    }
+    return cone;
+  }
+
+  // Whether what `cone` reads has fewer bytes than `values`. What `members` read anyway, and single
+  // numbers, count nothing.
+  bool Saves(const Group& members, const std::set<int>& cone, const std::set<int>& values) const {
+    std::set<Value> known;
+    for (const int n : members) {
+      for (const Value& input : module_.node(n).inputs) {
+        if (values.count(input.node) == 0) known.insert(input);
+      }
+    }
+    int64_t saved = 0, added = 0;
+    for (const int n : values) saved += BytesOf(module_, {n, 0});
+    std::set<Value> counted;
+    for (const int n : cone) {
+      if (module_.node(n).op == "Pow") return false;
+      for (const Value& input : module_.node(n).inputs) {
+        if (cone.count(input.node) > 0 || known.count(input) > 0) continue;
+        if (module_.spec(input).shape.num_elements() == 1 || !counted.insert(input).second)
+          continue;
+        added += BytesOf(module_, input);
+      }
+    }
+    return added < saved;
+  }
+
+  void Clone(const Group& members, const std::set<int>& cone) {
+    std::map<int, int> clones;
+    const auto rename = [&clones](std::vector<Value>& inputs) {
+      for (Value& input : inputs) {
+        const auto clone = clones.find(input.node);
+        if (clone != clones.end()) input.node = clone->second;
+      }
+    };
+    for (const int n : cone) {  // in topological order, as the nodes of the module are
+      Node node = module_.node(n);
+      rename(node.inputs);
+      clones[n] = static_cast<int>(module_.nodes.size());
+      module_.nodes.push_back(std::move(node));
+    }
+    for (const int n : members) rename(module_.node(n).inputs);
+  }
+
+  Module& module_;
+  const ElementwiseGroups groups_;
+  const std::vector<std::vector<int>> readers_;
+};
+
+}  // namespace
+
+void SplitAddN(Module& module) {
+  const size_t size = module.nodes.size();
+  Replacements to(size);
+  for (size_t n = 0; n < size; ++n) {
+    const Node sum = module.nodes[n];
+    if (sum.kind != Node::Kind::kOp || sum.op != "AddN" || sum.inputs.size() < 2 ||
+        sum.inputs.size() > kMostAddends || sum.outputs[0].dtype != DType::kFloat32)
+      continue;
+    Value total = sum.inputs[0];
+    for (size_t i = 1; i < sum.inputs.size(); ++i) {
+      Node add;
+      add.op = "AddV2";
+      add.name = sum.name;
+      add.inputs = {total, sum.inputs[i]};
+      add.outputs = sum.outputs;
+      total = {static_cast<int>(module.nodes.size()), 0};
+      module.nodes.push_back(std::move(add));
+    }
+    to[n] = {total};
+  }
+  ReplaceUses(module, to);
+  Compact(module);
+}
+
+void RecomputeElementwise(Module& module) { Recomputer(module).Run(); }
+
+}  // namespace estimator::ir

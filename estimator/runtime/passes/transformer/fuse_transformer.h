@@ -1,0 +1,28 @@
+// The fusing passes for the layers of transformers. Each finds ops that a layer or a user's code
+// makes, forward and backward, and replaces them by nodes of kernels/transformer.
+#ifndef ESTIMATOR_RUNTIME_PASSES_TRANSFORMER_FUSE_TRANSFORMER_H_
+#define ESTIMATOR_RUNTIME_PASSES_TRANSFORMER_FUSE_TRANSFORMER_H_
+
+#include "estimator/runtime/ir.h"
+
+namespace estimator::ir {
+
+// GreaterEqual(RandomUniform(shape), rate) -> _RandomGreaterEqual, if nothing else reads the numbers:
+// the mask of a dropout has one byte for each element, and the numbers are not written.
+void FuseRandomMask(Module& module, KernelTier fastest);
+
+// What layers::LayerNorm makes with begin_norm_axis -1, center and scale -> _LayerNorm, and its
+// gradient -> _LayerNormGrad. If the gradient is another one, for instance because the model reads
+// the mean too, neither is fused.
+void FuseLayerNorm(Module& module, KernelTier fastest);
+
+// Scaled dot-product attention, forward and backward -> _Attention and _AttentionGrad:
+//   SelectV2(mask, Softmax(q k^T scale + bias) keep_scale, 0) v
+// where q, k, v are Transpose(Reshape(x, [B, S, heads, D]), [0, 2, 1, 3]) and the result is
+// transposed back. The scores and probabilities are not written. `bias` may be absent, and so may
+// the dropout.
+void FuseAttention(Module& module, KernelTier fastest);
+
+}  // namespace estimator::ir
+
+#endif  // ESTIMATOR_RUNTIME_PASSES_TRANSFORMER_FUSE_TRANSFORMER_H_

@@ -1,0 +1,39 @@
+#include "models/common/benchmark_flags.h"
+
+#include <cmath>
+#include <utility>
+
+DEFINE_int64(steps, 100, "steps that are measured");
+DEFINE_double(seconds, 0, "stop after so many measured seconds, even before --steps; 0: no limit");
+DEFINE_int64(warmup_steps, 5, "steps before those that are measured; on shards at least one run");
+DEFINE_string(compute_dtype, "float32",
+              "float32, or bfloat16 for convolutions, matrix products and activations in bfloat16");
+
+namespace estimator {
+
+absl::Status RequireBenchmarkFlags(std::vector<FlagRequirement> requirements) {
+  requirements.push_back({"steps", FLAGS_steps > 0, "positive"});
+  requirements.push_back({"seconds", FLAGS_seconds >= 0 && std::isfinite(FLAGS_seconds),
+                          "a number of seconds, or 0 for no limit"});
+  requirements.push_back({"warmup_steps", FLAGS_warmup_steps > 0, "positive"});
+  requirements.push_back({"compute_dtype",
+                          FLAGS_compute_dtype == "float32" || FLAGS_compute_dtype == "bfloat16",
+                          "float32 or bfloat16"});
+  return RequireFlags(requirements);
+}
+
+BenchmarkOptions BenchmarkOptionsFromFlags() {
+  return {.warmup_steps = FLAGS_warmup_steps, .steps = FLAGS_steps, .seconds = FLAGS_seconds};
+}
+
+DType ComputeDTypeFromFlags() {
+  return FLAGS_compute_dtype == "bfloat16" ? DType::kBfloat16 : DType::kFloat32;
+}
+
+tpu::RunConfig BenchmarkRunConfig() {
+  tpu::RunConfig config = RunConfigFromFlags();
+  config.disable_checkpoints = true;
+  return config;
+}
+
+}  // namespace estimator

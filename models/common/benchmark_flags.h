@@ -1,0 +1,47 @@
+// The flags of every benchmark of a training, besides those of run_flags.h.
+#ifndef MODELS_COMMON_BENCHMARK_FLAGS_H_
+#define MODELS_COMMON_BENCHMARK_FLAGS_H_
+
+#include <gflags/gflags.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "models/common/benchmark_json.h"
+#include "models/common/run_flags.h"
+#include "tpu/tpu_config.h"
+
+DECLARE_int64(steps);
+DECLARE_double(seconds);
+DECLARE_string(compute_dtype);
+
+namespace estimator {
+
+// Checks the program's requirements, the flags of this file and those of run_flags.h.
+absl::Status RequireBenchmarkFlags(std::vector<FlagRequirement> requirements);
+
+// --warmup_steps, --steps and --seconds.
+BenchmarkOptions BenchmarkOptionsFromFlags();
+// --compute_dtype. REQUIRES: RequireBenchmarkFlags returned OK.
+DType ComputeDTypeFromFlags();
+// The flags' RunConfig without checkpoints: a save would count as training.
+tpu::RunConfig BenchmarkRunConfig();
+
+// Trains one step, and then until the hook has measured its steps. So the first step is a single one
+// on shards too.
+//   estimator: without checkpoints, so that the second call continues with the first one's variables.
+//   input: without an end.
+template <typename Params>
+absl::Status TrainForBenchmark(EstimatorOf<Params>& estimator, const InputFn& input,
+                               const std::shared_ptr<BenchmarkHook>& hook) {
+  const absl::Status first = estimator.Train(input, Steps(1), {.hooks = {hook}});
+  if (!first.ok()) return first;
+  return estimator.Train(input, {}, {.hooks = {hook}});
+}
+
+}  // namespace estimator
+
+#endif  // MODELS_COMMON_BENCHMARK_FLAGS_H_

@@ -1,0 +1,15 @@
+#include "models/common/skip_bad_records.h"
+
+DEFINE_int64(skip_bad_records, 0,
+             "skip up to this number of damaged records, and of examples that cannot be used, each "
+             "with a warning; one more is an error");
+
+namespace estimator {
+
+FlagRequirement SkipBadRecordsRequirement() {
+  return {.flag = "skip_bad_records",
+          .holds = FLAGS_skip_bad_records >= 0,
+          .requirement = "at least 0"};
+}
+
+}  // namespace estimator

@@ -1,0 +1,104 @@
+// Measures the training of a ResNet on images that are made once, and prints one line of JSON:
+//
+//   resnet_benchmark --use_tpu=false                                   ResNet-50, batch 32, 224x224
+//   resnet_benchmark --use_tpu=false --resnet_version=1.5 --compute_dtype=bfloat16
+//
+// A step is what TensorFlow's and PyTorch's benchmarks do: softmax cross entropy and Momentum,
+// without weight decay and summaries. docs/performance.md describes the fields.
+#include <gflags/gflags.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "estimator/base/main.h"
+#include "estimator/base/status.h"
+#include "models/common/benchmark_flags.h"
+#include "models/common/benchmark_json.h"
+#include "models/imagenet/resnet.h"
+#include "tpu/tpu_estimator.h"
+
+DEFINE_int64(batch_size, 32, "images in one step; on shards: over all of them");
+DEFINE_int64(resnet_depth, 50, "18, 34, 50, 101, 152 or 200");
+DEFINE_string(resnet_version, "1",
+              "1: the stride of a block is in its first convolution, as in Keras; 1.5: in its 3x3 "
+              "convolution, as in PyTorch");
+DEFINE_int64(image_size, 224, "rows and columns of an image");
+DEFINE_int64(num_label_classes, 1000, "classes");
+
+namespace estimator::imagenet {
+namespace {
+
+struct BenchmarkParams : tpu::Params {
+  ResnetOptions network;
+  DType compute_dtype = DType::kFloat32;
+};
+
+tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode,
+                              const BenchmarkParams& params) {
+  const Tensor images = Cast(features["image"], params.compute_dtype);
+  const Tensor logits = Cast(Resnet(images, mode, params.network), DType::kFloat32);
+  const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
+  std::shared_ptr<train::Optimizer> optimizer = std::make_shared<train::Momentum>(0.1, 0.9);
+  if (params.use_tpu) optimizer = tpu::CrossShardOptimizer(optimizer);
+  return tpu::TPUEstimatorSpec::Train(loss, optimizer->Minimize(loss));
+}
+
+// One batch of random images and labels, again and again.
+Dataset SyntheticInput(int64_t batch_size) {
+  const int64_t size = FLAGS_image_size;
+  Array images(DType::kFloat32, {batch_size, size, size, 3});
+  uint64_t state = 1;
+  for (float& value : images.values<float>()) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    value = static_cast<float>(state >> 40) * 0x1p-24f;
+  }
+  Array labels(DType::kInt32, {batch_size});
+  for (int64_t i = 0; i < batch_size; ++i)
+    labels.values<int32_t>()[i] = static_cast<int32_t>(i * 7919 % FLAGS_num_label_classes);
+  return Dataset::FromTensors({.features = {{"image", std::move(images)}}, .labels = labels})
+      .Repeat();
+}
+
+absl::Status Run() {
+  const absl::StatusOr<ResnetVersion> version = ParseResnetVersion(FLAGS_resnet_version);
+  BenchmarkParams params;
+  params.network.resnet_depth = static_cast<int>(FLAGS_resnet_depth);
+  if (version.ok()) params.network.resnet_version = *version;
+  params.network.num_label_classes = FLAGS_num_label_classes;
+  EST_RETURN_IF_ERROR(
+      RequireBenchmarkFlags({BatchRequirement("batch_size", FLAGS_batch_size),
+                             StatusRequirement("resnet_version", version.status()),
+                             StatusRequirement("resnet_depth", CheckResnetOptions(params.network)),
+                             {"num_label_classes", FLAGS_num_label_classes > 0, "positive"},
+                             {"image_size", FLAGS_image_size > 0, "positive"}}));
+  params.compute_dtype = ComputeDTypeFromFlags();
+  tpu::TPUEstimator<BenchmarkParams> classifier({.model_fn = ModelFn,
+                                                 .config = BenchmarkRunConfig(),
+                                                 .params = params,
+                                                 .use_tpu = FLAGS_use_tpu,
+                                                 .train_batch_size = FLAGS_batch_size});
+  const InputFn input = classifier.Input(
+      [](const BenchmarkParams& params) { return SyntheticInput(params.batch_size); });
+  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
+  EST_RETURN_IF_ERROR(TrainForBenchmark(classifier, input, hook));
+  ReportFields fields = {{"resnet_depth", FLAGS_resnet_depth},
+                         {"resnet_version", FLAGS_resnet_version},
+                         {"image_size", FLAGS_image_size},
+                         {"batch_size", FLAGS_batch_size},
+                         {"compute_dtype", FLAGS_compute_dtype},
+                         {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
+                         {"input", "synthetic"}};
+  const ReportFields measured = hook->Fields("images");
+  fields.insert(fields.end(), measured.begin(), measured.end());
+  PrintBenchmark("resnet_benchmark", std::move(fields));
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace estimator::imagenet
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage("measures the training of a ResNet and prints one line of JSON");
+  return estimator::Main(argc, argv, estimator::imagenet::Run);
+}

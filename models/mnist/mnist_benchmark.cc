@@ -1,0 +1,225 @@
+// Measures the network of mnist_tpu.cc, and prints one line of JSON:
+//
+//   mnist_benchmark --use_tpu=false --batch_size=128                     the speed of training
+//   mnist_benchmark --mode=first_step --data_dir=$HOME/mnist             the start of the process
+//   mnist_benchmark --mode=predict --data_dir=$HOME/mnist --model_dir=m  the speed of Predict
+//   mnist_benchmark --mode=predict_from_checkpoint --model_dir=m --data_dir=$HOME/mnist
+//   mnist_benchmark --mode=save                                          what a checkpoint costs
+//
+// docs/performance.md describes the fields.
+#include <gflags/gflags.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/main.h"
+#include "estimator/base/status.h"
+#include "models/common/benchmark_flags.h"
+#include "models/common/benchmark_json.h"
+#include "models/mnist/mnist_data.h"
+#include "models/mnist/network.h"
+#include "tpu/tpu_estimator.h"
+
+DEFINE_string(data_dir, "", "folder of MNIST's four files; empty: the program draws digits");
+DEFINE_int64(batch_size, 1024, "examples in one step or one batch of predictions");
+DEFINE_string(mode, "train",
+              "train, first_step, predict, predict_from_checkpoint or save: what is measured");
+DEFINE_int64(rows, 10000, "predictions of --mode=predict_from_checkpoint");
+
+namespace estimator::mnist {
+namespace {
+
+const std::vector<std::string>& Modes() {
+  static const auto* const modes = new std::vector<std::string>{"train", "first_step", "predict",
+                                                                "predict_from_checkpoint", "save"};
+  return *modes;
+}
+
+struct BenchmarkParams : tpu::Params {
+  OptimizerOptions optimizer;
+  DType compute_dtype = DType::kFloat32;
+};
+
+tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode,
+                              const BenchmarkParams& params) {
+  const Tensor logits = Inference(features["image"], mode, params.compute_dtype);  // f32 [N, 10]
+  if (mode == Mode::kPredict) {
+    return tpu::TPUEstimatorSpec::Predict(
+        {{"class_ids", ArgMax(logits, 1)}, {"probabilities", Softmax(logits)}});
+  }
+  const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
+  auto optimizer = MakeOptimizer(params.optimizer);
+  if (params.use_tpu) optimizer = tpu::CrossShardOptimizer(optimizer);
+  return tpu::TPUEstimatorSpec::Train(loss, optimizer->Minimize(loss));
+}
+
+using Classifier = tpu::TPUEstimator<BenchmarkParams>;
+
+Classifier MakeClassifier(const tpu::RunConfig& config) {
+  BenchmarkParams params;
+  params.compute_dtype = ComputeDTypeFromFlags();
+  params.optimizer.decay_steps =
+      std::max(1.0, std::floor(1e5 / static_cast<double>(FLAGS_batch_size)));
+  return Classifier({.model_fn = ModelFn,
+                     .config = config,
+                     .params = params,
+                     .use_tpu = FLAGS_use_tpu,
+                     .train_batch_size = FLAGS_batch_size,
+                     .eval_batch_size = FLAGS_batch_size,
+                     .predict_batch_size = FLAGS_batch_size});
+}
+
+InputFn TrainInput(const Classifier& classifier, const MnistData& data) {
+  return classifier.Input([&data](const BenchmarkParams& params) {
+    return MnistDataset(data.train, Mode::kTrain, params.batch_size);
+  });
+}
+
+// The fields of the run, first those that say what was measured.
+void Print(const ReportFields& measured) {
+  ReportFields fields = {{"mode", FLAGS_mode},
+                         {"batch_size", FLAGS_batch_size},
+                         {"compute_dtype", FLAGS_compute_dtype},
+                         {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
+                         {"input", FLAGS_data_dir.empty() ? "synthetic" : "real"}};
+  fields.insert(fields.end(), measured.begin(), measured.end());
+  PrintBenchmark("mnist_benchmark", std::move(fields));
+}
+
+absl::Status MeasureTraining(const MnistData& data) {
+  Classifier classifier = MakeClassifier(BenchmarkRunConfig());
+  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
+  EST_RETURN_IF_ERROR(TrainForBenchmark(classifier, TrainInput(classifier, data), hook));
+  Print(hook->Fields("images"));
+  return absl::OkStatus();
+}
+
+// The first step of a usual run, which writes checkpoints.
+absl::Status MeasureFirstStep(const MnistData& data) {
+  Classifier classifier = MakeClassifier(RunConfigFromFlags());
+  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
+  EST_RETURN_IF_ERROR(
+      classifier.Train(TrainInput(classifier, data), MaxSteps(1), {.hooks = {hook}}));
+  Print(hook->Fields("images"));
+  return absl::OkStatus();
+}
+
+// Reads `count` predictions. Errors: those of Predict; INTERNAL if there are fewer.
+absl::Status ReadRows(Predictions& predictions, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    EST_ASSIGN_OR_RETURN(const std::optional<Prediction> row, predictions.Next());
+    if (!row.has_value()) return absl::InternalError(absl::StrCat("only ", i, " predictions"));
+  }
+  return absl::OkStatus();
+}
+
+Predictions Predict(Classifier& classifier, const DigitSet& images) {
+  return classifier.Predict([&images](const BenchmarkParams& params) {
+    return MnistDataset(images, Mode::kPredict, params.batch_size).Repeat();
+  });
+}
+
+// Rows a second, after those of the warm-up. Trains one step if model_dir has no checkpoint.
+absl::Status MeasurePrediction(const MnistData& data) {
+  Classifier classifier = MakeClassifier(RunConfigFromFlags());
+  EST_RETURN_IF_ERROR(classifier.Train(TrainInput(classifier, data), MaxSteps(1)));
+  Predictions predictions = Predict(classifier, data.test);
+  const BenchmarkOptions options = BenchmarkOptionsFromFlags();
+  EST_RETURN_IF_ERROR(ReadRows(predictions, options.warmup_steps * FLAGS_batch_size));
+  const Clock clock = SteadyClock();
+  const double begin = clock();
+  double seconds = 0;
+  int64_t rows = 0;
+  for (int64_t step = 0; step < options.steps; ++step) {
+    EST_RETURN_IF_ERROR(ReadRows(predictions, FLAGS_batch_size));
+    rows += FLAGS_batch_size;
+    seconds = clock() - begin;
+    if (options.seconds > 0 && seconds >= options.seconds) break;
+  }
+  Print({{"predictions_per_second", static_cast<double>(rows) / seconds},
+         {"measured_rows", rows},
+         {"peak_rss_mib", PeakRssMib()}});
+  return absl::OkStatus();
+}
+
+absl::Status MeasurePredictionFromCheckpoint(const MnistData& data) {
+  Classifier classifier = MakeClassifier(RunConfigFromFlags());
+  Predictions predictions = Predict(classifier, data.test);
+  EST_RETURN_IF_ERROR(ReadRows(predictions, FLAGS_rows));
+  Print({{"seconds_to_predictions", SecondsSinceProcessStart()},
+         {"measured_rows", FLAGS_rows},
+         {"peak_rss_mib", PeakRssMib()}});
+  return absl::OkStatus();
+}
+
+// Saves a checkpoint after every 20th run, and measures how long each call keeps the loop.
+class SaveTimes : public SessionRunHook {
+ public:
+  absl::Status AfterRun(RunContext& context, const RunValues& /*values*/) override {
+    if (++runs_ % 20 != 0) return absl::OkStatus();
+    const Clock clock = SteadyClock();
+    const double begin = clock();
+    EST_RETURN_IF_ERROR(
+        context.session()
+            .SaveCheckpointInBackground([](const std::string&) { return absl::OkStatus(); })
+            .status());
+    milliseconds_.push_back(1000 * (clock() - begin));
+    return absl::OkStatus();
+  }
+  // Without the first save, which allocates the copy of the variables. NaN if there was no other.
+  double Median() const {
+    if (milliseconds_.size() < 2) return std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> later(milliseconds_.begin() + 1, milliseconds_.end());
+    std::sort(later.begin(), later.end());
+    return later[later.size() / 2];
+  }
+  int64_t num_saves() const { return static_cast<int64_t>(milliseconds_.size()); }
+
+ private:
+  int64_t runs_ = 0;
+  std::vector<double> milliseconds_;
+};
+
+absl::Status MeasureSaves(const MnistData& data) {
+  Classifier classifier = MakeClassifier(RunConfigFromFlags());
+  const auto times = std::make_shared<SaveTimes>();
+  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
+  EST_RETURN_IF_ERROR(classifier.Train(TrainInput(classifier, data), {}, {.hooks = {times, hook}}));
+  Print({{"save_ms", times->Median()},
+         {"saves", times->num_saves()},
+         {"peak_rss_mib", PeakRssMib()}});
+  return absl::OkStatus();
+}
+
+absl::Status Run() {
+  EST_RETURN_IF_ERROR(RequireBenchmarkFlags(
+      {StatusRequirement("data_dir", CheckDataDir(FLAGS_data_dir)),
+       BatchRequirement("batch_size", FLAGS_batch_size),
+       {"rows", FLAGS_rows > 0, "positive"},
+       {"mode", std::find(Modes().begin(), Modes().end(), FLAGS_mode) != Modes().end(),
+        absl::StrCat("one of ", absl::StrJoin(Modes(), ", "))},
+       {"model_dir", FLAGS_mode != "predict_from_checkpoint" || !FLAGS_model_dir.empty(),
+        "a folder with a checkpoint, such as --mode=predict leaves"}}));
+  EST_ASSIGN_OR_RETURN(const MnistData data, LoadMnist(FLAGS_data_dir, FLAGS_batch_size));
+  if (FLAGS_mode == "first_step") return MeasureFirstStep(data);
+  if (FLAGS_mode == "predict") return MeasurePrediction(data);
+  if (FLAGS_mode == "predict_from_checkpoint") return MeasurePredictionFromCheckpoint(data);
+  if (FLAGS_mode == "save") return MeasureSaves(data);
+  return MeasureTraining(data);
+}
+
+}  // namespace
+}  // namespace estimator::mnist
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage("measures the network for MNIST and prints one line of JSON");
+  return estimator::Main(argc, argv, estimator::mnist::Run);
+}
