@@ -1,10 +1,12 @@
-// RandomUniform in f32. It gives the bits of the reference tier, and computes many counters at
+// RandomUniform in f32 and bf16. It gives the bits of the reference tier, and computes many counters at
 // once.
 #include "estimator/base/random.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/kernel.h"
@@ -24,9 +26,20 @@ struct Stream {
   uint64_t counter_high = 0;
 };
 
-// Writes results first .. first + kLanes - 1 of the stream as uniform floats, four for each result.
-// The lower half of the counter must not overflow; Run makes sure of that.
-void UniformLanes(const Stream& stream, uint64_t first, float* out) {
+// A number in [0, 1) from as many low bits of x as its mantissa has.
+template <typename T>
+T Uniform(uint32_t x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return UniformFloat(x);
+  } else {
+    return T(std::bit_cast<float>((127u << 23) | ((x & 0x7fu) << 16)) - 1.0f);
+  }
+}
+
+// Writes results first .. first + kLanes - 1 of the stream as uniform numbers, four for each
+// result. The lower half of the counter must not overflow; Run makes sure of that.
+template <typename T>
+void UniformLanes(const Stream& stream, uint64_t first, T* out) {
   constexpr uint64_t kM0 = 0xd2511f53, kM1 = 0xcd9e8d57;
   constexpr uint32_t kW0 = 0x9e3779b9, kW1 = 0xbb67ae85;
   uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
@@ -53,15 +66,15 @@ void UniformLanes(const Stream& stream, uint64_t first, float* out) {
     key1 += kW1;
   }
   for (int64_t i = 0; i < kLanes; ++i) {
-    out[4 * i] = UniformFloat(c0[i]);
-    out[4 * i + 1] = UniformFloat(c1[i]);
-    out[4 * i + 2] = UniformFloat(c2[i]);
-    out[4 * i + 3] = UniformFloat(c3[i]);
+    out[4 * i] = Uniform<T>(c0[i]);
+    out[4 * i + 1] = Uniform<T>(c1[i]);
+    out[4 * i + 2] = Uniform<T>(c2[i]);
+    out[4 * i + 3] = Uniform<T>(c3[i]);
   }
 }
 
-std::unique_ptr<Kernel> MakeRandomUniform(const KernelSpec& spec) {
-  if (spec.outputs[0].dtype != DType::kFloat32) return nullptr;
+template <typename T>
+std::unique_ptr<Kernel> MakeTypedRandomUniform(const KernelSpec& spec) {
   const int64_t size = spec.outputs[0].shape.num_elements();
   const auto seed = static_cast<uint64_t>(spec.attrs.i("seed")),
              seed2 = static_cast<uint64_t>(spec.attrs.i("seed2"));
@@ -74,7 +87,7 @@ std::unique_ptr<Kernel> MakeRandomUniform(const KernelSpec& spec) {
                         .counter_low = static_cast<uint64_t>(args.step.step) * kReservedPerElement *
                                        static_cast<uint64_t>(size),
                         .counter_high = seed2};
-    float* const out = args.out<float>(0);
+    T* const out = args.out<T>(0);
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block) {
         const auto first = static_cast<uint64_t>(block * kLanes);
@@ -82,13 +95,24 @@ std::unique_ptr<Kernel> MakeRandomUniform(const KernelSpec& spec) {
           UniformLanes(stream, first, out + block * kBlock);
           continue;
         }
-        float rest[kBlock];
+        T rest[kBlock];
         UniformLanes(stream, first, rest);
         std::copy(rest, rest + (size - block * kBlock), out + block * kBlock);
       }
     });
     return absl::OkStatus();
   });
+}
+
+std::unique_ptr<Kernel> MakeRandomUniform(const KernelSpec& spec) {
+  switch (spec.outputs[0].dtype) {
+    case DType::kFloat32:
+      return MakeTypedRandomUniform<float>(spec);
+    case DType::kBfloat16:
+      return MakeTypedRandomUniform<Bfloat16>(spec);
+    default:
+      return nullptr;
+  }
 }
 
 EST_REGISTER_KERNEL("RandomUniform", KernelTier::kFused, MakeRandomUniform);
