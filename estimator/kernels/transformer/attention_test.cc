@@ -31,7 +31,7 @@ struct Operands {
         mask(DType::kBool, {c.batch, c.heads, c.queries, c.keys}) {
     const Array numbers = RandomArray(mask.shape(), 6, 0, 1);
     for (int64_t i = 0; i < mask.num_elements(); ++i)
-      mask.data<uint8_t>()[i] = numbers.data<float>()[i] >= 0.2f;
+      mask.data<bool>()[i] = numbers.data<float>()[i] >= 0.2f;
   }
   Array q, k, v, dy, bias, mask;
 };
@@ -76,7 +76,7 @@ std::vector<Array> Expected(const Case& c, const Operands& o) {
           p[sj] /= total;
           const bool kept =
               !c.mask ||
-              o.mask.data<uint8_t>()[((b * c.heads + h) * c.queries + i) * c.keys + j] != 0;
+              o.mask.data<bool>()[((b * c.heads + h) * c.queries + i) * c.keys + j];
           const double keep =
               !kept ? 0 : c.mask ? static_cast<double>(c.keep_scale) : 1;
           for (int64_t d = 0; d < c.size; ++d) {

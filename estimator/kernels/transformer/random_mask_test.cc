@@ -8,21 +8,27 @@
 namespace estimator {
 namespace {
 
+Array DimsOf(const Shape& shape) {
+  Array dims(DType::kInt64, {shape.rank()});
+  for (int i = 0; i < shape.rank(); ++i) dims.data<int64_t>()[i] = shape[i];
+  return dims;
+}
+
 // What the two ops of the reference tier give.
 Array Expected(const Shape& shape, float limit, const Attrs& attrs, const StepContext& step) {
-  const Array dims = Array::Of<int64_t>({shape.rank()}, shape.dims());
+  const Array dims = DimsOf(shape);
   const auto numbers = RunReferenceKernel(
       CompleteSpec({.op = "RandomUniform", .attrs = attrs, .outputs = {{DType::kFloat32, shape}}},
                    {dims}),
       {dims}, step);
   Array mask(DType::kBool, shape);
   for (int64_t i = 0; i < mask.num_elements(); ++i)
-    mask.data<uint8_t>()[i] = (*numbers)[0].data<float>()[i] >= limit;
+    mask.data<bool>()[i] = (*numbers)[0].data<float>()[i] >= limit;
   return mask;
 }
 
 Array Actual(const Shape& shape, float limit, const Attrs& attrs, const StepContext& step) {
-  const std::vector<Array> inputs = {Array::Of<int64_t>({shape.rank()}, shape.dims()),
+  const std::vector<Array> inputs = {DimsOf(shape),
                                      Array::Scalar(limit)};
   const auto mask = RunKernel(CompleteSpec({.op = "_RandomGreaterEqual",
                                             .attrs = attrs,
