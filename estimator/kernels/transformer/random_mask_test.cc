@@ -28,13 +28,12 @@ Array Expected(const Shape& shape, float limit, const Attrs& attrs, const StepCo
 }
 
 Array Actual(const Shape& shape, float limit, const Attrs& attrs, const StepContext& step) {
-  const std::vector<Array> inputs = {DimsOf(shape),
-                                     Array::Scalar(limit)};
-  const auto mask = RunKernel(CompleteSpec({.op = "_RandomGreaterEqual",
-                                            .attrs = attrs,
-                                            .outputs = {{DType::kBool, shape}}},
-                                           inputs),
-                              inputs, KernelTier::kFused, step);
+  const std::vector<Array> inputs = {DimsOf(shape), Array::Scalar(limit)};
+  const auto mask = RunKernel(
+      CompleteSpec(
+          {.op = "_RandomGreaterEqual", .attrs = attrs, .outputs = {{DType::kBool, shape}}},
+          inputs),
+      inputs, KernelTier::kFused, step);
   EXPECT_TRUE(mask.ok()) << mask.status();
   return mask.ok() ? (*mask)[0] : Array();
 }
@@ -42,9 +41,8 @@ Array Actual(const Shape& shape, float limit, const Attrs& attrs, const StepCont
 TEST(RandomMask, HasTheBitsOfTheComparedNumbers) {
   const Attrs attrs = {{"seed", int64_t{87654321}}, {"seed2", (int64_t{5} << 40) + 17}};
   for (const Shape& shape : {Shape{1}, Shape{63}, Shape{64}, Shape{7, 129}, Shape{4, 64, 300}}) {
-    for (const StepContext& step :
-         {StepContext{}, StepContext{.step = 1234567},
-          StepContext{.step = 3, .replica = 2, .num_replicas = 4}}) {
+    for (const StepContext& step : {StepContext{}, StepContext{.step = 1234567},
+                                    StepContext{.step = 3, .replica = 2, .num_replicas = 4}}) {
       EXPECT_TRUE(SameBits(Actual(shape, 0.1f, attrs, step), Expected(shape, 0.1f, attrs, step)))
           << shape.ToString() << " step " << step.step;
     }
@@ -61,8 +59,7 @@ TEST(RandomMask, CountersCarryIntoTheirUpperWord) {
 TEST(RandomMask, LimitsAtTheEndsAndBetweenTwoNumbers) {
   const Attrs attrs = {{"seed", int64_t{1}}, {"seed2", int64_t{2}}};
   for (const float limit : {0.0f, 1.0f, 0.5f, 0.3f, 1.0f / 3, 1e-9f}) {
-    EXPECT_TRUE(
-        SameBits(Actual({1000}, limit, attrs, {}), Expected({1000}, limit, attrs, {})))
+    EXPECT_TRUE(SameBits(Actual({1000}, limit, attrs, {}), Expected({1000}, limit, attrs, {})))
         << limit;
   }
 }

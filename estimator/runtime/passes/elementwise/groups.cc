@@ -32,8 +32,7 @@ bool ElementwiseGroups::IsCandidate(int n) const {
   const Node& node = at(n);
   if (node.kind != Node::Kind::kOp || node.outputs.size() != 1 || node.stateful) return false;
   const auto info = fused::FindTileOp(node.op);
-  if (!info.has_value() || info->num_operands != static_cast<int>(node.inputs.size()))
-    return false;
+  if (!info.has_value() || info->num_operands != static_cast<int>(node.inputs.size())) return false;
   if (node.outputs[0].dtype != (info->result_is_mask ? DType::kBool : DType::kFloat32))
     return false;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -47,7 +46,9 @@ bool ElementwiseGroups::IsCandidate(int n) const {
 
 bool ElementwiseGroups::CanMerge(int a, int b) {
   const std::vector<int>&as = members_[a], &bs = members_[b];
-  if (as.size() + bs.size() > kMaxGroupMembers || !(at(a).outputs[0].shape == at(b).outputs[0].shape)) return false;
+  if (as.size() + bs.size() > kMaxGroupMembers ||
+      !(at(a).outputs[0].shape == at(b).outputs[0].shape))
+    return false;
   if (At(levels_, a) != At(levels_, b)) return false;
   if (At(only_updates_, a) != At(only_updates_, b)) return false;
   return !PathAround(a, b) && !PathAround(b, a);

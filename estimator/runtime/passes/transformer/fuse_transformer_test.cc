@@ -32,7 +32,8 @@ class FuseTransformerTest : public testing::Test {
   // The module as the fusing passes see it.
   void Lower(const std::vector<Tensor>& fetches) {
     EST_ASSERT_OK(graph_.status());
-    absl::StatusOr<Module> module = ir::Lower(graph_, {.feeds = feeds_, .fetches = fetches, .updates = {}});
+    absl::StatusOr<Module> module =
+        ir::Lower(graph_, {.feeds = feeds_, .fetches = fetches, .updates = {}});
     EST_ASSERT_OK(module.status());
     module_ = *std::move(module);
     Prune(module_);
@@ -156,8 +157,7 @@ TEST_F(FuseAttentionTest, ForwardAndGradientAreOneNodeEach) {
       FeedOperands();
       const Tensor y = Attention(q_, k_, v_, bias, rate);
       const Tensor weights = Feed(y.shape());
-      std::vector<Tensor> fetches =
-          Gradients({ReduceSum(Square(y) * weights)}, {q_, k_, v_});
+      std::vector<Tensor> fetches = Gradients({ReduceSum(Square(y) * weights)}, {q_, k_, v_});
       fetches.push_back(y);
       Lower(fetches);
       Apply(FuseAttention);
