@@ -51,7 +51,8 @@ def center(picture):
     height, width = image.shape[:2]
     side = max(1, int(np.float32(SIZE / (SIZE + 32)) * np.float32(min(height, width))))
     y, x = (height - side + 1) // 2, (width - side + 1) // 2
-    return tf.image.resize(image[y:y + side, x:x + side], [SIZE, SIZE], method="bicubic")
+    window = image[tf.newaxis, y:y + side, x:x + side]
+    return tf.raw_ops.ResizeBicubic(images=window, size=[SIZE, SIZE], align_corners=False, half_pixel_centers=False)[0]
 
 
 def read_csv(path):
