@@ -106,27 +106,27 @@ TEST(ConvBlock, EqualsThePlainOps) {
                                 .attrs = c.attrs(),
                                 .outputs = {pooled, {DType::kUint8, pooled.shape}}},
                                {x, filter, bias});
-    EXPECT_TRUE(SameBits(forward[0], y));
+    EXPECT_TRUE(Compare(forward[0], y).equal);
     const auto by_filter = Plain({.op = "_Conv2DMaxPoolBackpropFilter",
                                   .name = "filter",
                                   .attrs = c.attrs(),
                                   .outputs = {F32(c.filter), F32({c.filter[3]})}},
                                  {x, dy, forward[1]});
-    EXPECT_TRUE(SameBits(by_filter[0], dfilter));
-    EXPECT_TRUE(SameBits(by_filter[1], dbias));
+    EXPECT_TRUE(Compare(by_filter[0], dfilter).equal);
+    EXPECT_TRUE(Compare(by_filter[1], dbias).equal);
     const auto by_input = Plain({.op = "_Conv2DMaxPoolBackpropInput",
                                  .name = "input",
                                  .attrs = c.attrs(),
                                  .outputs = {F32(c.image)}},
                                 {filter, dy, forward[1]});
-    EXPECT_TRUE(SameBits(by_input[0], dx));
+    EXPECT_TRUE(Compare(by_input[0], dx).equal);
     const auto both = Plain({.op = "_FusedConv2DBackpropFilter",
                              .name = "both",
                              .attrs = c.attrs(),
                              .outputs = {F32(c.filter), F32({c.filter[3]})}},
                             {x, g});
-    EXPECT_TRUE(SameBits(both[0], dfilter));
-    EXPECT_TRUE(SameBits(both[1], dbias));
+    EXPECT_TRUE(Compare(both[0], dfilter).equal);
+    EXPECT_TRUE(Compare(both[1], dbias).equal);
   }
 }
 

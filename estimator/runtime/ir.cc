@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/kernels/op_traits.h"
 #include "glog/logging.h"
 
 namespace estimator::ir {
@@ -16,11 +17,7 @@ const Array* Module::constant(Value value) const {
   return n.kind == Node::Kind::kConstant ? &n.constant : nullptr;
 }
 
-bool IsView(const Node& node) {
-  return node.kind == Node::Kind::kOp &&
-         (node.op == "Reshape" || node.op == "Identity" || node.op == "StopGradient" ||
-          node.op == "ExpandDims" || node.op == "Squeeze");
-}
+bool IsView(const Node& node) { return node.kind == Node::Kind::kOp && TraitsOf(node.op).view; }
 
 Value Root(const Module& module, Value value) {
   while (IsView(module.node(value))) value = module.node(value).inputs[0];

@@ -32,7 +32,8 @@ TEST(ReplayReferenceTest, ProfileListsTheOpsOfAStep) {
 
 TEST(ReplayReferenceTest, ReplaysWithoutSomePassesAndWithDirectConvolutions) {
   const ProgramRun result = Replay(
-      "--case=mnist_momentum --steps=2 --conv_algorithm=direct --disable_passes=fuse_bias "
+      "--case=mnist_momentum --steps=2 --conv_algorithm=direct "
+      "--disable_passes=fuse_bias,fuse_conv_block "
       "--profile");
   EXPECT_EQ(result.exit_code, 0) << result.output;
   EXPECT_THAT(result.output, ::testing::Not(HasSubstr("_FusedConv2D")));

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/kernels/fused/tile_ops.h"
 #include "estimator/kernels/layout.h"
+#include "estimator/kernels/op_traits.h"
 #include "estimator/kernels/widened.h"
 
 namespace estimator::ir {
@@ -29,47 +29,22 @@ struct Images {
   bool chooses = false;
 };
 
-bool IsElementwise(const Node& node) {
-  return node.op == "_FusedElementwise" || node.op == "Cast" || node.op == "AddN" ||
-         fused::FindTileOp(node.op).has_value();
-}
-
-// Leaves out inputs that the node does not have.
-Images Described(const Node& node, std::vector<int> inputs, std::vector<int> outputs,
-                 bool chooses = false) {
-  const int num_inputs = static_cast<int>(node.inputs.size());
-  std::erase_if(inputs, [num_inputs](int i) { return i >= num_inputs; });
-  return {.inputs = std::move(inputs), .outputs = std::move(outputs), .chooses = chooses};
+// The operands that the node has, of those with these indices.
+std::vector<int> Within(const std::vector<int>& indices, size_t size) {
+  std::vector<int> within = indices;
+  std::erase_if(within, [size](int i) { return i >= static_cast<int>(size); });
+  return within;
 }
 
 // Nullopt for ops that support only NHWC.
 std::optional<Images> ImagesOf(const Module& module, const Node& node) {
-  const std::string& op = node.op;
-  if (op == "Conv2D") return Described(node, {0}, {0}, true);
-  if (op == "_FusedConv2D") return Described(node, {0, 3}, {0}, true);
-  if (op == "Conv2DBackpropInput") return Described(node, {2}, {0}, true);
-  if (op == "Conv2DBackpropFilter") return Described(node, {0, 2}, {}, true);
-  if (op == "_FusedConv2DBackpropFilter") return Described(node, {0, 1}, {}, true);
-  if (op == "_FusedConv2DMaxPool") return Described(node, {0}, {0, 1}, true);
-  if (op == "_Conv2DMaxPoolBackpropInput") return Described(node, {1, 2}, {0}, true);
-  if (op == "_Conv2DMaxPoolBackpropFilter") return Described(node, {0, 1, 2}, {}, true);
-  // These compute too little to pay for a reorder, so they follow their inputs.
-  if (op == "DepthwiseConv2dNative") return Described(node, {0}, {0});
-  if (op == "DepthwiseConv2dNativeBackpropInput") return Described(node, {2}, {0});
-  if (op == "DepthwiseConv2dNativeBackpropFilter") return Described(node, {0, 2}, {});
-  if (op == "MaxPool" || op == "AvgPool" || op == "BiasAdd") return Described(node, {0}, {0});
-  if (op == "_MaxPoolWithArgmax") return Described(node, {0}, {0, 1});
-  if (op == "MaxPoolGrad" || op == "_MaxPoolGradWithArgmax") return Described(node, {0, 1, 2}, {0});
-  if (op == "AvgPoolGrad") return Described(node, {1}, {0});
-  if (op == "BiasAddGrad") return Described(node, {0}, {});
-  if (op == "FusedBatchNormV3") return Described(node, {0}, {0});
-  if (op == "_FusedBatchNormEx") return Described(node, {0, 5}, {0});
-  if (op == "FusedBatchNormGradV3") return Described(node, {0, 1}, {0});
-  if (op == "_FusedBatchNormGradEx") {
-    return Described(node, {0, 1, 7},
-                     node.outputs.size() > 5 ? std::vector<int>{0, 5} : std::vector<int>{0});
+  const OpTraits& traits = TraitsOf(node.op);
+  if (traits.layout != OpTraits::Layout::kNhwc) {
+    return Images{.inputs = Within(traits.image_inputs, node.inputs.size()),
+                  .outputs = Within(traits.image_outputs, node.outputs.size()),
+                  .chooses = traits.layout == OpTraits::Layout::kChooses};
   }
-  if (!IsElementwise(node)) return std::nullopt;
+  if (!traits.elementwise) return std::nullopt;
   Images images;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const Shape& shape = module.spec(node.inputs[i]).shape;
@@ -228,7 +203,7 @@ class LayoutChooser {
     for (const int o : images.outputs) {
       if (in_blocks(At(spec.outputs, o)) == 0) return false;
     }
-    if (!IsElementwise(node)) spec.attrs.Set("data_format", std::string(kBlockedFormat));
+    if (!TraitsOf(node.op).elementwise) spec.attrs.Set("data_format", std::string(kBlockedFormat));
     if (spec.attrs.has("input_shape")) {
       spec.attrs.Set("input_shape",
                      BlockedShape(Shape(spec.attrs.ints("input_shape")), block).dims());
@@ -280,9 +255,10 @@ class LayoutChooser {
 }  // namespace
 
 void ChooseLayouts(Module& module, KernelTier fastest) {
+  // The gradient of a filter reads images and writes none.
   const bool trains = std::any_of(module.nodes.begin(), module.nodes.end(), [](const Node& node) {
-    return node.op == "Conv2DBackpropFilter" || node.op == "_FusedConv2DBackpropFilter" ||
-           node.op == "_Conv2DMaxPoolBackpropFilter";
+    const OpTraits& traits = TraitsOf(node.op);
+    return traits.layout == OpTraits::Layout::kChooses && traits.image_outputs.empty();
   });
   if (trains && fastest >= KernelTier::kOneDnn) LayoutChooser(module, fastest).Run();
 }

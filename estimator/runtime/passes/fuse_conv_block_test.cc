@@ -54,7 +54,7 @@ class FuseConvBlockTest : public ::testing::Test {
   const Shape& ShapeOf(Value value) { return b_.module.spec(value).shape; }
 
   struct Block {
-    Value x, filter, bias, relu, pool;
+    Value x, filter, bias, relu = {}, pool = {};
   };
   Block Forward(Value x, int64_t channels) {
     Shape shape = ShapeOf(x);

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/kernels/op_traits.h"
 #include "estimator/runtime/passes/row_updates.h"
 #include "estimator/runtime/passes/select_kernels.h"
 
@@ -18,15 +18,9 @@ namespace {
 // Whether the op's kernel never returns an error for any data. Optimizers' updates consist of such
 // ops.
 bool CannotFail(const Module& module, const Node& node) {
-  static const auto& ops =
-      *new std::set<std::string>{"AddV2",   "Add",         "AddN",      "Sub",  "Mul",
-                                 "Maximum", "Minimum",     "Neg",       "Abs",  "Square",
-                                 "Sqrt",    "Rsqrt",       "Exp",       "Log",  "Tanh",
-                                 "Sigmoid", "Sign",        "SelectV2",  "Cast", "_FusedElementwise",
-                                 "Fill",    "BroadcastTo", "Transpose", "_Copy"};
-  if (node.op == "RealDiv") return IsFloating(node.outputs[0].dtype);
-  return IsView(node) || ops.count(node.op) > 0 || absl::StartsWith(node.op, "Apply") ||
-         node.op == "_UpdateSweep" || IsCheckedScatter(module, node);
+  const OpTraits::Failure failure = TraitsOf(node.op).failure;
+  if (failure == OpTraits::Failure::kNeverOfFloats) return IsFloating(node.outputs[0].dtype);
+  return failure == OpTraits::Failure::kNever || IsCheckedScatter(module, node);
 }
 
 class Scheduler {
