@@ -1,5 +1,6 @@
 #include "estimator/array/array.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "gtest/gtest.h"
@@ -57,6 +58,20 @@ TEST(Array, JoinsAndStacks) {
   const Array b = Array::Of<float>({2, 2}, {3, 4, 5, 6});
   EXPECT_EQ(Concatenate({a, b}).ToString(), "[[1, 2],\n [3, 4],\n [5, 6]]");
   EXPECT_EQ(Stack({a, a}).shape(), (Shape{2, 1, 2}));
+}
+
+TEST(Array, LargeStorageIsZeroAndCanBeAllocatedAgainAndAgain) {
+  constexpr int64_t kBytes = (int64_t{2} << 20) + 1;
+  for (int i = 0; i < 3; ++i) {
+    Array array(DType::kUint8, {kBytes});
+    uint8_t* const bytes = array.data<uint8_t>();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes) % Array::kAlignment, 0u);
+    EXPECT_EQ(std::count(bytes, bytes + kBytes, 0), kBytes);
+    std::fill(bytes, bytes + kBytes, uint8_t{1});  // the next array must not get these bytes
+    const Array row = array.Slice(kBytes - 1, kBytes);
+    array = Array();
+    EXPECT_EQ(row.data<uint8_t>()[0], 1);  // a slice keeps the storage
+  }
 }
 
 TEST(ArrayDeathTest, ElementsOfAnotherTypeAreRefusedNamingBothAndTheCure) {
