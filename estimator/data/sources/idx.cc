@@ -27,6 +27,7 @@ constexpr IdxType kTypes[] = {{0x08, DType::kUint8},   {0x09, DType::kInt8},
                               {0x0b, DType::kInt16},   {0x0c, DType::kInt32},
                               {0x0d, DType::kFloat32}, {0x0e, DType::kFloat64}};
 constexpr size_t kMagicBytes = 4, kSizeBytes = 4;
+constexpr size_t kMostHeaderBytes = kMagicBytes + 255 * kSizeBytes;  // the rank is one byte
 
 std::string TypesForMessage() {
   std::string text;
@@ -52,7 +53,17 @@ void CopySwapped(const char* from, size_t bytes, size_t element_bytes, char* to)
   }
 }
 
-absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) {
+// What the header of a file says.
+struct Header {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  size_t bytes = 0;  // of the header
+};
+
+// Parses the header, of which `bytes` has at least all that the file has.
+//   file_bytes: the size of the whole file, which must fit the header.
+absl::StatusOr<Header> ParseHeader(absl::string_view bytes, size_t file_bytes,
+                                   absl::string_view path) {
   const auto* const raw = reinterpret_cast<const unsigned char*>(bytes.data());
   if (bytes.size() < kMagicBytes) {
     return absl::DataLossError(absl::StrCat(path, ": expected the ", kMagicBytes,
@@ -91,22 +102,58 @@ absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) 
                                             " ", shape.ToString(), ", which is too large"));
   }
   const auto expected = static_cast<uint64_t>(data_bytes);
-  const size_t found = bytes.size() - header_bytes;
+  const size_t found = file_bytes - header_bytes;
   if (found != expected) {
     return absl::DataLossError(absl::StrCat(path, ": ", found < expected ? "truncated" : "too long",
                                             ": its header says ", DTypeShortName(type->dtype), " ",
                                             shape.ToString(), ": expected ", expected,
                                             " bytes of data, found ", found));
   }
-  Array array(type->dtype, std::move(shape));
-  CopySwapped(bytes.data() + header_bytes, found, DTypeSize(type->dtype),
+  return Header{.dtype = type->dtype, .shape = std::move(shape), .bytes = header_bytes};
+}
+
+// Makes the elements of the array those of this machine, which is little-endian.
+void SwapBytes(Array& array) {
+  const size_t size = DTypeSize(array.dtype());
+  char* const bytes = static_cast<char*>(array.raw());
+  for (size_t i = 0; size > 1 && i < array.num_bytes(); i += size)
+    std::reverse(bytes + i, bytes + i + size);
+}
+
+absl::StatusOr<Array> ParseIdx(absl::string_view bytes, absl::string_view path) {
+  EST_ASSIGN_OR_RETURN(Header header, ParseHeader(bytes, bytes.size(), path));
+  Array array(header.dtype, std::move(header.shape));
+  CopySwapped(bytes.data() + header.bytes, array.num_bytes(), DTypeSize(header.dtype),
               static_cast<char*>(array.raw()));
+  return array;
+}
+
+// Reads the elements straight into the array. `head` is the beginning of the file.
+absl::StatusOr<Array> ReadElements(const RandomAccessFile& file, absl::string_view head) {
+  const auto file_bytes = static_cast<size_t>(file.size());
+  EST_ASSIGN_OR_RETURN(Header header, ParseHeader(head, file_bytes, file.path()));
+  Array array(header.dtype, std::move(header.shape));
+  const size_t wanted = array.num_bytes();
+  EST_ASSIGN_OR_RETURN(const size_t count, file.Read(static_cast<int64_t>(header.bytes), wanted,
+                                                     static_cast<char*>(array.raw())));
+  if (count < wanted) {
+    return absl::DataLossError(absl::StrCat(file.path(), ": truncated while it was read: expected ",
+                                            wanted, " bytes of data, found ", count));
+  }
+  SwapBytes(array);
   return array;
 }
 
 }  // namespace
 
 absl::StatusOr<Array> ReadIdx(StringArg path) {
+  EST_ASSIGN_OR_RETURN(const auto file, RandomAccessFile::Open(path));
+  std::string head(kMostHeaderBytes, '\0');
+  EST_ASSIGN_OR_RETURN(const size_t count, file->Read(0, head.size(), head.data()));
+  head.resize(count);
+  // The files of /proc report a size of 0.
+  const bool sized = static_cast<int64_t>(count) <= file->size();
+  if (sized && !LooksLikeGzip(head)) return ReadElements(*file, head);
   EST_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
   if (LooksLikeGzip(bytes)) {
     EST_ASSIGN_OR_RETURN(bytes, Decompress(bytes, Compression::kGzip, path));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "estimator/array/compare.h"
+#include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -55,6 +56,27 @@ TEST(Idx, ReadsGzip) {
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss, HasSubstr(path)));
     EXPECT_THAT(status, ErrorHas("truncated"));
   }
+}
+
+TEST(Idx, ReadsAFileThatIsLargerThanItsLargestHeader) {
+  const TempDir dir;
+  const std::string path = dir.File("large");
+  Array large(DType::kInt32, {1000, 3});
+  for (int i = 0; i < 3000; ++i) large.data<int32_t>()[i] = 70000 * i;
+  EST_ASSERT_OK(WriteIdx(path, large));
+  EXPECT_TRUE(SameBits(ReadIdx(path).value(), large));
+}
+
+TEST(Idx, AFileThatIsCutWhileItIsReadIsTruncated) {
+  const TempDir dir;
+  const std::string path = dir.File("cut");
+  EST_ASSERT_OK(WriteIdx(path, Array(DType::kUint8, {5000})));
+  const ScopedFaultInjector cut([](FileOperation operation, absl::string_view) {
+    return operation == FileOperation::kRead ? Fault{.truncate_after_bytes = 2000} : Fault{};
+  });
+  EXPECT_THAT(
+      ReadIdx(path).status(),
+      ErrorIs(path + ": truncated while it was read: expected 5000 bytes of data, found 2000"));
 }
 
 TEST(Idx, IsADatasetOfRows) {
