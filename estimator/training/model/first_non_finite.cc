@@ -148,7 +148,11 @@ std::vector<std::string> NamesWithNaN(const std::map<std::string, Array>& variab
     bool found = false;
     if (value.dtype() == DType::kFloat32) {  // most variables; every save checks them
       const float* const x = value.data<float>();
-      for (int64_t i = 0; i < value.num_elements(); ++i) found |= x[i] != x[i];
+      const int64_t size = value.num_elements();
+      int any = 0;
+#pragma omp simd reduction(| : any)
+      for (int64_t i = 0; i < size; ++i) any |= x[i] != x[i];
+      found = any != 0;
     } else if (IsFloating(value.dtype())) {
       const std::optional<int64_t> i = FindNonFinite(value);
       found = i.has_value() && std::isnan(value.AsDouble(*i));
