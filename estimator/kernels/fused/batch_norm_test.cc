@@ -64,11 +64,11 @@ TEST(FusedBatchNorm, GradientMatchesTheReferenceInTrainingAndInference) {
 
 // The block of batch norm, shortcut and relu, forward and backward, by the plain reference ops.
 struct Block {
-  Shape shape{4, 5, 6, 32};
-  Shape channels{32};
-  std::vector<Array> forward;   // inputs of _FusedBatchNormEx
-  std::vector<Array> backward;  // inputs of _FusedBatchNormGradEx
-  std::vector<Array> y, gradients;
+  Shape shape;
+  Shape channels;
+  std::vector<Array> forward = {};   // inputs of _FusedBatchNormEx
+  std::vector<Array> backward = {};  // inputs of _FusedBatchNormGradEx
+  std::vector<Array> y = {}, gradients = {};
 
   KernelSpec Spec(const char* op, bool is_training, bool side, std::vector<Shape> outputs) const {
     KernelSpec spec{.op = op, .name = op, .attrs = BatchNormAttrs(is_training)};
@@ -94,8 +94,8 @@ Array Run(const KernelSpec& spec, const std::vector<Array>& inputs, size_t outpu
   return (*result)[output];
 }
 
-Block MakeBlock(bool is_training, bool side) {
-  Block b;
+Block MakeBlock(bool is_training, bool side, const Shape& shape = {4, 5, 6, 32}) {
+  Block b{.shape = shape, .channels = {shape[3]}};
   b.forward = {RandomArray(b.shape, 1, 2, 5), RandomArray(b.channels, 2),
                RandomArray(b.channels, 3), RandomArray(b.channels, 4, 3, 4),
                RandomArray(b.channels, 5, 0.5f, 1)};
@@ -150,6 +150,51 @@ TEST(FusedBatchNorm, BlocksWithShortcutAndReluMatchThePlainOpsInEitherLayout) {
                   "");
       }
     }
+  }
+}
+
+// Several threads: 4 blocks of 16 channels can be shared out evenly over 2 threads, 3 cannot.
+TEST(FusedBatchNorm, LargeImagesInBlocksMatchThePlainOps) {
+  const Tolerance sums{.relative = 2e-5, .absolute = 3e-4};
+  for (const int64_t channels : {16, 48, 64}) {
+    const Block b = MakeBlock(true, true, {3, 21, 20, channels});
+    EXPECT_EQ(DifferenceInBlocks(b.ForwardSpec(true, true), b.forward, b.y, {0, 5}, {0}, 16,
+                                 KernelTier::kFused, kSums, /*num_outputs=*/5),
+              "");
+    EXPECT_EQ(DifferenceInBlocks(b.BackwardSpec(true, true), b.backward, b.gradients, {0, 1, 7},
+                                 {0, 5}, 16, KernelTier::kFused, sums),
+              "");
+  }
+}
+
+TEST(FusedBatchNorm, AnOutputMayOverwriteItsInput) {
+  const Block b = MakeBlock(true, true);
+  struct Case {
+    KernelSpec spec;
+    std::vector<Array> inputs;
+  };
+  for (const Case& c :
+       {Case{b.ForwardSpec(true, true), b.forward}, Case{b.BackwardSpec(true, true), b.backward}}) {
+    const auto expected = RunKernel(c.spec, c.inputs, KernelTier::kFused);
+    EST_ASSERT_OK(expected);
+    const auto kernel = CreateKernel(CompleteSpec(c.spec, c.inputs), KernelTier::kFused);
+    EST_ASSERT_OK(kernel);
+    const int alias = (*kernel)->AliasInput(0);
+    ASSERT_GE(alias, 0);
+    std::vector<Array> inputs = c.inputs, outputs;
+    inputs[static_cast<size_t>(alias)] = inputs[static_cast<size_t>(alias)].Clone();
+    std::vector<const void*> in;
+    std::vector<void*> out;
+    for (const Array& input : inputs) in.push_back(input.raw());
+    for (const TensorSpec& output : c.spec.outputs)
+      outputs.emplace_back(output.dtype, output.shape);
+    outputs[0] = inputs[static_cast<size_t>(alias)];
+    for (Array& output : outputs) out.push_back(output.raw());
+    Array scratch(DType::kUint8, {static_cast<int64_t>((*kernel)->scratch_bytes())});
+    EST_ASSERT_OK(
+        (*kernel)->Run({.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}}));
+    for (size_t o = 0; o < outputs.size(); ++o)
+      EXPECT_TRUE(SameBits(outputs[o], (*expected)[o])) << c.spec.op << " output " << o;
   }
 }
 

@@ -49,6 +49,14 @@ class ChannelSums {
       : planes_(planes), chunks_(MakeChunks(planes.planes() * planes.rows, planes.width)) {}
 
   const Chunks& chunks() const { return chunks_; }  // over the rows of all planes
+  // Over the blocks of channels, for RunBlock. A kernel that needs the sums of a channel before its
+  // second pass over the channel works on one block at a time, which is then still in the cache.
+  // No items if the blocks cannot be shared out evenly.
+  Chunks blocks() const {
+    const int64_t most = (planes_.blocks + chunks_.count - 1) / chunks_.count;
+    const bool even = 4 * most * chunks_.count <= 5 * planes_.blocks;
+    return {planes_.blocks > 1 && even ? planes_.blocks : 0, chunks_.count};
+  }
   size_t bytes() const {
     return static_cast<size_t>(chunks_.count * planes_.channels() * kSums) * sizeof(double) +
            static_cast<size_t>(chunks_.count * planes_.width * kSums) * sizeof(float);
@@ -57,28 +65,30 @@ class ChannelSums {
   // sums, float [kSums, width]. They belong to the channels from first_channel on.
   template <typename AddRows>
   void Run(void* scratch, AddRows&& add_rows) const {
-    constexpr int64_t kRun = 64;
-    const int64_t width = planes_.width, channels = planes_.channels();
+    const int64_t channels = planes_.channels();
     double* const totals = static_cast<double*>(scratch);
-    float* const runs = reinterpret_cast<float*>(totals + chunks_.count * channels * kSums);
     ParallelFor(chunks_, [&](int chunk, int64_t begin, int64_t end) {
       double* const total = totals + chunk * channels * kSums;
-      float* const run = runs + chunk * width * kSums;
       std::fill(total, total + channels * kSums, 0.0);
-      ForEachPiece(planes_, begin, end, kRun, [&](int64_t first, int64_t last, int64_t channel) {
-        std::fill(run, run + width * kSums, 0.0f);
-        add_rows(first, last, channel, run);
-        for (int s = 0; s < kSums; ++s) {
-          double* const sum = total + s * channels + channel;
-          const float* const from = run + s * width;
-#pragma omp simd
-          for (int64_t c = 0; c < width; ++c) sum[c] += static_cast<double>(from[c]);
-        }
-      });
+      AddRange(begin, end, RunOf(scratch, chunk), total, add_rows);
     });
     for (int chunk = 1; chunk < chunks_.count; ++chunk) {
       for (int64_t c = 0; c < channels * kSums; ++c)
         totals[c] += totals[chunk * channels * kSums + c];
+    }
+  }
+  // The sums of one block of channels, on the calling thread, which runs `chunk` of blocks(). Their
+  // order does not depend on the number of chunks.
+  template <typename AddRows>
+  void RunBlock(void* scratch, int chunk, int64_t block, AddRows&& add_rows) const {
+    double* const totals = static_cast<double*>(scratch);
+    for (int s = 0; s < kSums; ++s) {
+      double* const sum = totals + s * planes_.channels() + block * planes_.width;
+      std::fill(sum, sum + planes_.width, 0.0);
+    }
+    for (int64_t image = 0; image < planes_.images; ++image) {
+      const int64_t first = (image * planes_.blocks + block) * planes_.rows;
+      AddRange(first, first + planes_.rows, RunOf(scratch, chunk), totals, add_rows);
     }
   }
   const double* total(const void* scratch, int sum = 0) const {
@@ -99,6 +109,30 @@ class ChannelSums {
   }
 
  private:
+  // The float32 sums of a chunk's current run.
+  float* RunOf(void* scratch, int chunk) const {
+    double* const totals = static_cast<double*>(scratch);
+    float* const runs =
+        reinterpret_cast<float*>(totals + chunks_.count * planes_.channels() * kSums);
+    return runs + chunk * planes_.width * kSums;
+  }
+  // Adds the rows [begin, end) to total, [kSums, channels].
+  template <typename AddRows>
+  void AddRange(int64_t begin, int64_t end, float* run, double* total, AddRows& add_rows) const {
+    constexpr int64_t kRun = 64;
+    const int64_t width = planes_.width, channels = planes_.channels();
+    ForEachPiece(planes_, begin, end, kRun, [&](int64_t first, int64_t last, int64_t channel) {
+      std::fill(run, run + width * kSums, 0.0f);
+      add_rows(first, last, channel, run);
+      for (int s = 0; s < kSums; ++s) {
+        double* const sum = total + s * channels + channel;
+        const float* const from = run + s * width;
+#pragma omp simd
+        for (int64_t c = 0; c < width; ++c) sum[c] += static_cast<double>(from[c]);
+      }
+    });
+  }
+
   ChannelPlanes planes_;
   Chunks chunks_;
 };
