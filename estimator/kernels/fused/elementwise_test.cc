@@ -99,12 +99,6 @@ TEST(FusedElementwise, BinaryOpsMatchTheReferenceWithScalarsOnEitherSide) {
     EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {F32({3, kSize})}}, {a, b}, KernelTier::kFused,
                              kArithmetic);
   }
-  for (const char* op : {"Greater", "GreaterEqual", "Less", "LessEqual"}) {
-    for (const auto& inputs : {std::vector<Array>{a, b}, {a, a}, {a, scalar}}) {
-      EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {{DType::kBool, {3, kSize}}}}, inputs,
-                               KernelTier::kFused, {});
-    }
-  }
 }
 
 TEST(FusedElementwise, PowersAreExactToOneUnit) {
@@ -257,9 +251,6 @@ TEST(FusedElementwise, UnknownOpsBroadcastingAndOtherDtypesAreRefused) {
   EXPECT_FALSE(CreateKernel(CompleteSpec(Fused({"SelectV2"}, {0, 0, 0}, {1}, {F32({4, 3})}), {x}),
                             KernelTier::kFused)
                    .ok());
-  const KernelSpec row =
-      CompleteSpec({.op = "Less", .outputs = {{DType::kBool, {4, 3}}}}, {x, RandomArray({3}, 2)});
-  EXPECT_FALSE(TierAccepts(row, KernelTier::kFused));
 }
 
 }  // namespace

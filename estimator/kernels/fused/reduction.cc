@@ -1,7 +1,9 @@
-// Sum, Mean and L2Loss in f32 on all threads. The reduced axes must be adjacent: all axes, the
+// Sum, Mean, Max, Min and L2Loss in f32 on all threads. The reduced axes must be adjacent: all axes, the
 // leading or trailing ones, or the middle ones as in a global pool. So x is [outer, reduced,
 // inner].
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -138,8 +140,91 @@ std::unique_ptr<Kernel> MakeReduction(const KernelSpec& spec) {
   return MakeManyColumnSums(*e, factor);
 }
 
+// A NaN replaces any value, and no value replaces a NaN. Without branches, for vectors.
+struct MaxOf {
+  static constexpr float kInitial = -std::numeric_limits<float>::infinity();
+  static float Of(float best, float x) { return (x > best) | (x != x) ? x : best; }
+};
+struct MinOf {
+  static constexpr float kInitial = std::numeric_limits<float>::infinity();
+  static float Of(float best, float x) { return (x < best) | (x != x) ? x : best; }
+};
+
+// best[c] = the best of column c and best[c], for rows of `width` elements.
+template <typename Best>
+void TakeRows(const float* x, int64_t rows, int64_t width, float* best) {
+  for (int64_t r = 0; r < rows; ++r, x += width) {
+#pragma omp simd
+    for (int64_t c = 0; c < width; ++c) best[c] = Best::Of(best[c], x[c]);
+  }
+}
+
+template <typename Best>
+float BestOfRow(const float* x, int64_t n) {
+  constexpr int64_t kLanes = 32;
+  float lanes[kLanes];
+  std::fill_n(lanes, kLanes, Best::kInitial);
+  TakeRows<Best>(x, n / kLanes, kLanes, lanes);
+  float best = Best::kInitial;
+  for (const float lane : lanes) best = Best::Of(best, lane);
+  for (int64_t i = n / kLanes * kLanes; i < n; ++i) best = Best::Of(best, x[i]);
+  return best;
+}
+
+template <typename Best>
+std::unique_ptr<Kernel> MakeBest(const KernelSpec& spec) {
+  const std::optional<Extents> found = FindExtents(spec);
+  if (!found.has_value()) return nullptr;
+  const Extents e = *found;
+  if (e.inner == 1 && e.outer > 1) {  // each thread has some of the rows
+    const Chunks chunks = MakeChunks(e.outer, e.reduced);
+    return MakeFusedKernel([chunks, e](const KernelArgs& args) {
+      ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+        for (int64_t o = begin; o < end; ++o)
+          args.out<float>(0)[o] = BestOfRow<Best>(args.in<float>(0) + o * e.reduced, e.reduced);
+      });
+      return absl::OkStatus();
+    });
+  }
+  if (e.outer > 1) {  // each thread has some of the matrices
+    const Chunks chunks = MakeChunks(e.outer, e.reduced * e.inner);
+    return MakeFusedKernel([chunks, e](const KernelArgs& args) {
+      ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+        for (int64_t o = begin; o < end; ++o) {
+          float* const best = args.out<float>(0) + o * e.inner;
+          std::fill_n(best, e.inner, Best::kInitial);
+          TakeRows<Best>(args.in<float>(0) + o * e.reduced * e.inner, e.reduced, e.inner, best);
+        }
+      });
+      return absl::OkStatus();
+    });
+  }
+  // One matrix: each thread has some of its rows, and a part of the scratch for its result.
+  const Chunks chunks = MakeChunks(e.reduced, e.inner);
+  return MakeFusedKernel(
+      [chunks, e](const KernelArgs& args) {
+        float* const partial = static_cast<float*>(args.scratch);
+        ParallelFor(chunks, [&](int chunk, int64_t begin, int64_t end) {
+          const float* const x = args.in<float>(0) + begin * e.inner;
+          float* const best = partial + chunk * e.inner;
+          std::fill_n(best, e.inner, Best::kInitial);
+          if (e.inner == 1) {
+            *best = BestOfRow<Best>(x, end - begin);
+          } else {
+            TakeRows<Best>(x, end - begin, e.inner, best);
+          }
+        });
+        std::fill_n(args.out<float>(0), e.inner, Best::kInitial);
+        TakeRows<Best>(partial, chunks.count, e.inner, args.out<float>(0));
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = static_cast<size_t>(chunks.count * e.inner) * sizeof(float)});
+}
+
 EST_REGISTER_KERNEL("Sum", KernelTier::kFused, MakeReduction<false>);
 EST_REGISTER_KERNEL("Mean", KernelTier::kFused, MakeReduction<true>);
+EST_REGISTER_KERNEL("Max", KernelTier::kFused, MakeBest<MaxOf>);
+EST_REGISTER_KERNEL("Min", KernelTier::kFused, MakeBest<MinOf>);
 EST_REGISTER_KERNEL("L2Loss", KernelTier::kFused,
                     [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
                       if (spec.inputs[0].dtype != DType::kFloat32) return nullptr;

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "estimator/kernels/testing/tiers.h"
@@ -38,6 +39,31 @@ TEST(FusedReduction, SumAndMeanMatchTheReference) {
       EXPECT_MATCHES_REFERENCE(
           {.op = op, .attrs = {{"keep_dims", false}}, .outputs = {{DType::kFloat32, c.output}}},
           {RandomArray(c.input, 1), Axes(c.axes)}, KernelTier::kFused, kSums);
+    }
+  }
+}
+
+TEST(FusedReduction, MaxAndMinAreTheReferences) {
+  for (const Case& c : Cases()) {
+    for (const char* op : {"Max", "Min"}) {
+      SCOPED_TRACE(c.input.ToString());
+      EXPECT_MATCHES_REFERENCE(
+          {.op = op, .attrs = {{"keep_dims", false}}, .outputs = {{DType::kFloat32, c.output}}},
+          {RandomArray(c.input, 1), Axes(c.axes)}, KernelTier::kFused, Tolerance{});
+    }
+  }
+}
+
+TEST(FusedReduction, MaxAndMinKeepNaN) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const Case& c : Cases()) {
+    Array x = RandomArray(c.input, 1);
+    for (int64_t i = 5; i < x.num_elements(); i += 100) x.data<float>()[i] = nan;
+    for (const char* op : {"Max", "Min"}) {
+      SCOPED_TRACE(c.input.ToString());
+      EXPECT_MATCHES_REFERENCE(
+          {.op = op, .attrs = {{"keep_dims", false}}, .outputs = {{DType::kFloat32, c.output}}},
+          {x, Axes(c.axes)}, KernelTier::kFused, Tolerance{});
     }
   }
 }
