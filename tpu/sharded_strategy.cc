@@ -81,10 +81,10 @@ class ShardedStrategy : public Strategy {
 
   std::unique_ptr<Backend> MakeBackend(Mode mode, VariableStore& store) const override {
     if (!RunsOnReplicas(mode)) return MakeSingleBackend(store);
-    return MakeShardsBackend(store, num_replicas(mode), options_.compile_options);
+    return MakeShardsBackend(store, num_replicas(mode), options_.compile_options, SharedArenas());
   }
   std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const override {
-    return MakeCpuBackend(store, options_.compile_options);
+    return MakeCpuBackend(store, options_.compile_options, SharedArenas());
   }
 
   absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
@@ -130,6 +130,12 @@ class ShardedStrategy : public Strategy {
   }
 
  private:
+  // The memory of training, evaluation and prediction.
+  const std::shared_ptr<const Arenas>& SharedArenas() const {
+    if (arenas_ == nullptr)
+      arenas_ = std::make_shared<const Arenas>(static_cast<int>(options_.tpu_config.replicas()));
+    return arenas_;
+  }
   bool RunsOnReplicas(Mode mode) const { return mode != Mode::kEval || options_.eval_on_tpu; }
   InputPipelineConfig InputMode(Mode mode) const {
     const InputPipelineConfig training = options_.tpu_config.per_host_input_for_training;
@@ -144,6 +150,7 @@ class ShardedStrategy : public Strategy {
   const ModelCall model_call_;
   const ShardedStrategyOptions options_;
   std::optional<IterationsTuner> tuner_;
+  mutable std::shared_ptr<const Arenas> arenas_;  // null until the first backend is made
 };
 
 }  // namespace

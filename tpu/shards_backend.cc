@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/runtime/arena.h"
+#include "glog/logging.h"
 #include "tpu/all_reduce.h"
 
 namespace estimator::tpu {
@@ -93,26 +94,31 @@ class ShardsExecutable : public Executable {
 
 class ShardsBackend : public Backend {
  public:
-  ShardsBackend(VariableStore& store, int num_replicas, CompileOptions options)
-      : store_(store), options_(options) {
+  ShardsBackend(VariableStore& store, int num_replicas, CompileOptions options,
+                const std::shared_ptr<const Arenas>& arenas)
+      : store_(store),
+        options_(options),
+        arenas_(arenas == nullptr ? Arenas(num_replicas) : *arenas) {
+    CHECK_GE(arenas_.own.size(), static_cast<size_t>(num_replicas));
+    arenas_.own.resize(static_cast<size_t>(num_replicas));
     options_.single_replica = false;
-    for (int i = 0; i < num_replicas; ++i) arenas_.push_back(std::make_shared<Arena>());
   }
 
-  std::string name() const override { return absl::StrCat(arenas_.size(), " in-process shards"); }
-  int num_replicas() const override { return static_cast<int>(arenas_.size()); }
+  std::string name() const override { return absl::StrCat(num_replicas(), " in-process shards"); }
+  int num_replicas() const override { return static_cast<int>(arenas_.own.size()); }
   VariableStore& variables() override { return store_; }
 
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph,
                                                       const ProgramSpec& spec) override {
     EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                          Program::Compile(graph, spec, options_));
-    EST_RETURN_IF_ERROR(ReserveArenas(arenas_, program->info().planned_peak_bytes));
+    EST_RETURN_IF_ERROR(ReserveArenas(arenas_, program->info().planned_peak_bytes,
+                                      program->info().planned_shared_bytes));
     std::vector<std::unique_ptr<ProgramRun>> runs;
     for (int i = 0; i < num_replicas(); ++i) {
-      EST_ASSIGN_OR_RETURN(
-          std::unique_ptr<ProgramRun> run,
-          ProgramRun::Create(program, store_, i, num_replicas(), arenas_[static_cast<size_t>(i)]));
+      EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,
+                           ProgramRun::Create(program, store_, i, num_replicas(),
+                                              arenas_.own[static_cast<size_t>(i)], arenas_.shared));
       runs.push_back(std::move(run));
     }
     return std::make_unique<ShardsExecutable>(std::move(program), std::move(runs));
@@ -121,14 +127,15 @@ class ShardsBackend : public Backend {
  private:
   VariableStore& store_;
   CompileOptions options_;
-  std::vector<std::shared_ptr<Arena>> arenas_;
+  Arenas arenas_;
 };
 
 }  // namespace
 
 std::unique_ptr<Backend> MakeShardsBackend(VariableStore& store, int num_replicas,
-                                           CompileOptions options) {
-  return std::make_unique<ShardsBackend>(store, num_replicas, options);
+                                           CompileOptions options,
+                                           std::shared_ptr<const Arenas> arenas) {
+  return std::make_unique<ShardsBackend>(store, num_replicas, std::move(options), arenas);
 }
 
 }  // namespace estimator::tpu

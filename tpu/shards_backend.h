@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "estimator/runtime/arena.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/program.h"
 
@@ -13,9 +14,12 @@ namespace estimator::tpu {
 // Replicas run one after another, each on all cores, from one collective to the next. Sums are
 // added in the order of replicas, so the bits do not depend on timing. Only replica 0's updates
 // take effect.
+//   arenas: the memory of the steps, for num_replicas replicas or more. Backends that never run at
+//   the same time can share it. Null: the backend has its own.
 // REQUIRES: num_replicas >= 1, and `store` outlives the backend.
 std::unique_ptr<Backend> MakeShardsBackend(VariableStore& store, int num_replicas,
-                                           CompileOptions options = {});
+                                           CompileOptions options = {},
+                                           std::shared_ptr<const Arenas> arenas = nullptr);
 
 }  // namespace estimator::tpu
 

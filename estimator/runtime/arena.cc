@@ -38,16 +38,22 @@ absl::Status Arena::Reserve(int64_t bytes) {
   return absl::OkStatus();
 }
 
-absl::Status CheckMemory(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes,
+Arenas::Arenas(int num_replicas) : shared(std::make_shared<Arena>()) {
+  for (int i = 0; i < num_replicas; ++i) own.push_back(std::make_shared<Arena>());
+}
+
+absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
                          const std::optional<AvailableMemory>& available) {
-  int64_t more = 0;  // bytes that the arenas lack
-  for (const auto& arena : arenas) more += std::max<int64_t>(bytes - arena->bytes(), 0);
+  // The bytes that the arenas lack.
+  int64_t more = std::max<int64_t>(shared_bytes - arenas.shared->bytes(), 0);
+  for (const auto& arena : arenas.own) more += std::max<int64_t>(bytes - arena->bytes(), 0);
   if (!available.has_value() || more <= available->bytes) return absl::OkStatus();
-  const auto total = bytes * static_cast<int64_t>(arenas.size());
-  const std::string planned = arenas.size() == 1
-                                  ? HumanBytes(total)
-                                  : absl::StrCat(HumanBytes(total), " (", arenas.size(),
-                                                 " replicas x ", HumanBytes(bytes), ")");
+  const auto replicas = static_cast<int64_t>(arenas.own.size());
+  const int64_t total = bytes * replicas + shared_bytes;
+  const std::string sum =
+      absl::StrCat(" (", replicas, " replicas x ", HumanBytes(bytes),
+                   shared_bytes == 0 ? "" : absl::StrCat(" + ", HumanBytes(shared_bytes)), ")");
+  const std::string planned = absl::StrCat(HumanBytes(total), replicas == 1 ? "" : sum);
   const std::string there =
       absl::StrCat(HumanBytes(available->bytes), " of ", available->bound, " are free");
   if (more <= available->bytes + available->swap_bytes) {
@@ -60,13 +66,14 @@ absl::Status CheckMemory(const std::vector<std::shared_ptr<Arena>>& arenas, int6
                                                    "; take a smaller batch"));
 }
 
-absl::Status ReserveArenas(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes) {
-  const bool grow = std::any_of(arenas.begin(), arenas.end(),
+absl::Status ReserveArenas(const Arenas& arenas, int64_t bytes, int64_t shared_bytes) {
+  const bool grow = arenas.shared->bytes() < shared_bytes ||
+                    std::any_of(arenas.own.begin(), arenas.own.end(),
                                 [bytes](const auto& arena) { return arena->bytes() < bytes; });
   if (!grow) return absl::OkStatus();
-  EST_RETURN_IF_ERROR(CheckMemory(arenas, bytes, ReadAvailableMemory()));
-  for (const auto& arena : arenas) EST_RETURN_IF_ERROR(arena->Reserve(bytes));
-  return absl::OkStatus();
+  EST_RETURN_IF_ERROR(CheckMemory(arenas, bytes, shared_bytes, ReadAvailableMemory()));
+  for (const auto& arena : arenas.own) EST_RETURN_IF_ERROR(arena->Reserve(bytes));
+  return arenas.shared->Reserve(shared_bytes);
 }
 
 }  // namespace estimator

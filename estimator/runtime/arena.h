@@ -14,7 +14,8 @@
 namespace estimator {
 
 // Programs that never run at the same time can share an arena (training and evaluation of a
-// replica), because nothing in it is needed after a step. Not thread-safe.
+// replica), because nothing in it is needed after a step. Replicas that take turns share a second
+// one for what is not needed after a segment of a step. Not thread-safe.
 class Arena {
  public:
   Arena() = default;
@@ -29,18 +30,32 @@ class Arena {
   char* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
 
+  // Who runs a step in it: the values of another step are lost.
+  void set_user(const void* user) { user_ = user; }
+  const void* user() const { return user_; }
+
  private:
   char* data_ = nullptr;
   int64_t bytes_ = 0;
+  const void* user_ = nullptr;
 };
 
-// Reserves memory for a step of `bytes` in the arena of each replica. The system grants memory that
-// it does not have, and kills the process that uses it. So this first checks what is available.
+// The memory of a backend: an arena for each replica, and one that they share.
+struct Arenas {
+  explicit Arenas(int num_replicas);
+
+  std::vector<std::shared_ptr<Arena>> own;
+  std::shared_ptr<Arena> shared;
+};
+
+// Reserves memory for a step: `bytes` in the arena of each replica, and `shared_bytes` in the one
+// that they share. The system grants memory that it does not have, and kills the process that uses
+// it. So this first checks what is available.
 // Errors: RESOURCE_EXHAUSTED with what is planned, what is available, and the cure. If the step
 // only fits with swap space, logs a warning.
-absl::Status ReserveArenas(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes);
+absl::Status ReserveArenas(const Arenas& arenas, int64_t bytes, int64_t shared_bytes = 0);
 // The check of ReserveArenas with given available memory, for tests; nullopt: it is not known.
-absl::Status CheckMemory(const std::vector<std::shared_ptr<Arena>>& arenas, int64_t bytes,
+absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
                          const std::optional<AvailableMemory>& available);
 
 }  // namespace estimator

@@ -15,12 +15,6 @@ using ::testing::HasSubstr;
 constexpr int64_t kGiB = int64_t{1} << 30;
 constexpr int64_t kAbsurd = int64_t{1} << 55;
 
-std::vector<std::shared_ptr<Arena>> Arenas(int count) {
-  std::vector<std::shared_ptr<Arena>> arenas;
-  for (int i = 0; i < count; ++i) arenas.push_back(std::make_shared<Arena>());
-  return arenas;
-}
-
 TEST(ArenaTest, GrowsAndKeepsWhatItHas) {
   Arena arena;
   EST_ASSERT_OK(arena.Reserve(100));
@@ -46,25 +40,34 @@ TEST(ArenaTest, WhatTheSystemRefusesIsAnError) {
 TEST(ArenaTest, WhatTheMachineDoesNotHaveIsAnErrorBeforeItIsUsed) {
   const AvailableMemory available{
       .bytes = 4 * kGiB, .swap_bytes = kGiB, .bound = "the machine's 16.0 GiB"};
-  EST_EXPECT_OK(CheckMemory(Arenas(4), kGiB, available));
-  EST_EXPECT_OK(CheckMemory(Arenas(5), kGiB, available)) << "by swapping";
-  const absl::Status status = CheckMemory(Arenas(8), kGiB, available);
+  EST_EXPECT_OK(CheckMemory(Arenas(4), kGiB, 0, available));
+  EST_EXPECT_OK(CheckMemory(Arenas(5), kGiB, 0, available)) << "by swapping";
+  const absl::Status status = CheckMemory(Arenas(8), kGiB, 0, available);
   EXPECT_THAT(
       status,
       StatusIs(
           absl::StatusCode::kResourceExhausted,
           "out of memory: a step is planned to take 8.0 GiB (8 replicas x 1.0 GiB), but only 4.0 "
           "GiB of the machine's 16.0 GiB are free; take a smaller batch"));
-  EST_EXPECT_OK(CheckMemory(Arenas(8), kGiB, std::nullopt)) << "not known";
+  EST_EXPECT_OK(CheckMemory(Arenas(8), kGiB, 0, std::nullopt)) << "not known";
+}
+
+TEST(ArenaTest, WhatReplicasShareIsCountedOnce) {
+  const AvailableMemory available{
+      .bytes = 4 * kGiB, .swap_bytes = 0, .bound = "the machine's 16.0 GiB"};
+  EST_EXPECT_OK(CheckMemory(Arenas(2), kGiB, 2 * kGiB, available));
+  EXPECT_THAT(CheckMemory(Arenas(2), kGiB, 3 * kGiB, available),
+              ErrorHas("is planned to take 5.0 GiB (2 replicas x 1.0 GiB + 3.0 GiB), but only"));
 }
 
 TEST(ArenaTest, OnlyWhatAnArenaLacksIsAskedFor) {
-  const auto arenas = Arenas(2);
-  for (const auto& arena : arenas) EST_ASSERT_OK(arena->Reserve(100 << 20));
+  const Arenas arenas(2);
+  for (const auto& arena : arenas.own) EST_ASSERT_OK(arena->Reserve(100 << 20));
   const AvailableMemory none{.bytes = 0, .swap_bytes = 0, .bound = "nothing"};
-  EST_EXPECT_OK(CheckMemory(arenas, 100 << 20, none));
-  EXPECT_FALSE(CheckMemory(arenas, 101 << 20, none).ok());
+  EST_EXPECT_OK(CheckMemory(arenas, 100 << 20, 0, none));
+  EXPECT_FALSE(CheckMemory(arenas, 101 << 20, 0, none).ok());
   EST_EXPECT_OK(ReserveArenas(arenas, 100 << 20));
+  EXPECT_FALSE(CheckMemory(arenas, 100 << 20, 1 << 20, none).ok());
   EXPECT_THAT(ReserveArenas(arenas, kAbsurd), StatusIs(absl::StatusCode::kResourceExhausted));
 }
 

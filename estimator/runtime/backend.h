@@ -44,8 +44,9 @@ using Outfeed = std::function<absl::Status(int64_t step, const StepFetches& fetc
 // Facts about a compiled step, for banners and reports.
 struct ExecutableInfo {
   int num_instructions = 0;
-  int num_fused_nodes = 0;         // nodes that no longer run on their own
-  int64_t planned_peak_bytes = 0;  // arena of one replica
+  int num_fused_nodes = 0;           // nodes that no longer run on their own
+  int64_t planned_peak_bytes = 0;    // arena of one replica
+  int64_t planned_shared_bytes = 0;  // arena that all replicas share
   int num_replicas = 1;
   // With check_kernels: the ops that no reference kernel computes, and their instruction counts.
   std::map<std::string, int> unchecked_ops;

@@ -58,8 +58,9 @@ class CpuExecutable : public Executable {
 
 class CpuBackend : public Backend {
  public:
-  CpuBackend(VariableStore& store, CompileOptions options)
-      : store_(store), options_(options), arena_(std::make_shared<Arena>()) {
+  CpuBackend(VariableStore& store, CompileOptions options, std::shared_ptr<const Arenas> arenas)
+      : store_(store), options_(options), arenas_(1) {
+    if (arenas != nullptr) arenas_.own[0] = arenas->own[0];
     options_.single_replica = true;  // a sum over one replica is a copy, which can be removed
   }
 
@@ -71,22 +72,23 @@ class CpuBackend : public Backend {
                                                       const ProgramSpec& spec) override {
     EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                          Program::Compile(graph, spec, options_));
-    EST_RETURN_IF_ERROR(ReserveArenas({arena_}, program->info().planned_peak_bytes));
+    EST_RETURN_IF_ERROR(ReserveArenas(arenas_, program->info().planned_peak_bytes));
     EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,
-                         ProgramRun::Create(program, store_, 0, 1, arena_));
+                         ProgramRun::Create(program, store_, 0, 1, arenas_.own[0]));
     return std::make_unique<CpuExecutable>(std::move(program), std::move(run));
   }
 
  private:
   VariableStore& store_;
   CompileOptions options_;
-  const std::shared_ptr<Arena> arena_;
+  Arenas arenas_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeCpuBackend(VariableStore& store, CompileOptions options) {
-  return std::make_unique<CpuBackend>(store, options);
+std::unique_ptr<Backend> MakeCpuBackend(VariableStore& store, CompileOptions options,
+                                        std::shared_ptr<const Arenas> arenas) {
+  return std::make_unique<CpuBackend>(store, std::move(options), std::move(arenas));
 }
 
 }  // namespace estimator

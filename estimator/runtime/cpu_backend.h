@@ -4,13 +4,17 @@
 
 #include <memory>
 
+#include "estimator/runtime/arena.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/program.h"
 
 namespace estimator {
 
 //   store: must outlive the backend. Backends of one model can share it (training and evaluation).
-std::unique_ptr<Backend> MakeCpuBackend(VariableStore& store, CompileOptions options = {});
+//   arenas: the memory of its steps, which backends that never run at the same time can share; it
+//   has at least one arena. Null: the backend has its own.
+std::unique_ptr<Backend> MakeCpuBackend(VariableStore& store, CompileOptions options = {},
+                                        std::shared_ptr<const Arenas> arenas = nullptr);
 
 }  // namespace estimator
 

@@ -30,6 +30,8 @@ std::string BufferString(const ir::MemoryPlan& plan, int number) {
   switch (buffer.kind) {
     case ir::Buffer::Kind::kArena:
       return absl::StrCat("@", buffer.offset);
+    case ir::Buffer::Kind::kShared:
+      return absl::StrCat("shared@", buffer.offset);
     case ir::Buffer::Kind::kOwn:
       return absl::StrCat("own", buffer.index);
     case ir::Buffer::Kind::kConstant:
@@ -95,6 +97,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   impl->info.num_instructions = static_cast<int>(impl->code.instructions.size());
   impl->info.num_fused_nodes = module.num_fused_nodes;
   impl->info.planned_peak_bytes = impl->plan.arena_bytes;
+  impl->info.planned_shared_bytes = impl->plan.shared_bytes;
   return std::shared_ptr<const Program>(new Program(std::move(impl)));
 }
 
@@ -147,6 +150,8 @@ std::string Program::ToString() const {
                     BufferString(plan, plan.buffer(update.value)), ")  # ", update.name, "\n");
   }
   absl::StrAppend(&text, "arena ", HumanBytes(plan.arena_bytes), "\n");
+  if (plan.shared_bytes > 0)
+    absl::StrAppend(&text, "shared by the replicas ", HumanBytes(plan.shared_bytes), "\n");
   return text;
 }
 

@@ -75,13 +75,14 @@ class ProgramRun {
   // Binds to the variables of `store`; allocates those that it lacks.
   //   arena: shared with other runs of this replica, which must never run at the same time; null:
   //   the run has its own.
+  //   shared: for the values that live within a segment; shared with the runs of all replicas, which
+  //   take turns. Null: the run has its own.
   // Errors: INVALID_ARGUMENT if the store has a variable with another dtype or shape, if the groups
   // of a collective do not name every replica once, or if the program was compiled for a single
   // replica but num_replicas is not 1.
-  static absl::StatusOr<std::unique_ptr<ProgramRun>> Create(std::shared_ptr<const Program> program,
-                                                            VariableStore& store, int replica,
-                                                            int num_replicas,
-                                                            std::shared_ptr<Arena> arena = nullptr);
+  static absl::StatusOr<std::unique_ptr<ProgramRun>> Create(
+      std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
+      std::shared_ptr<Arena> arena = nullptr, std::shared_ptr<Arena> shared = nullptr);
   ~ProgramRun();
   // Errors: FAILED_PRECONDITION naming the variables that the program reads and that have no value
   // yet.

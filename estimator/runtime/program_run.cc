@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <typeinfo>
 #include <utility>
@@ -49,8 +50,9 @@ struct ProgramRun::State {
   VariableStore* store = nullptr;
   int replica = 0;
   int num_replicas = 1;
-  std::shared_ptr<Arena> arena;
-  const char* bound_to = nullptr;  // the arena's address when `address` was computed
+  std::shared_ptr<Arena> arena, shared;
+  // The addresses of the arenas when `address` was computed.
+  std::optional<std::pair<const char*, const char*>> bound_to;
 
   std::vector<Array*> variables;
   std::vector<std::pair<const std::string*, const bool*>> reads;  // name, whether it is initialized
@@ -70,6 +72,7 @@ struct ProgramRun::State {
   absl::Status RunInstruction(size_t i);
   absl::Status RunInstruction(size_t i, Trace* trace);  // null: not traced
   absl::Status RunChecked(size_t i, const ir::Node& node);
+  absl::Status CheckArena() const;
   // The status of the kernel of `node`, with the name of the node.
   absl::Status Failed(const ir::Node& node, const absl::Status& status) const {
     return Annotate(ir::NameTable(status, impl->module, node), node.name);
@@ -80,7 +83,7 @@ struct ProgramRun::State {
 // Computes all addresses. It is cheap compared to a step, and runs only when the arena or a feed
 // has moved.
 void ProgramRun::State::Bind() {
-  bound_to = arena->data();
+  bound_to = {arena->data(), shared->data()};
   const ir::MemoryPlan& plan = impl->plan;
   for (size_t b = 0; b < plan.buffers.size(); ++b) {
     const ir::Buffer& buffer = plan.buffers[b];
@@ -88,6 +91,9 @@ void ProgramRun::State::Bind() {
     switch (buffer.kind) {
       case ir::Buffer::Kind::kArena:
         address[b] = arena->data() + buffer.offset;
+        break;
+      case ir::Buffer::Kind::kShared:
+        address[b] = shared->data() + buffer.offset;
         break;
       case ir::Buffer::Kind::kOwn:
         address[b] = own[index].raw();
@@ -104,12 +110,13 @@ void ProgramRun::State::Bind() {
         break;
     }
   }
+  char* const scratch = plan.shared_bytes > 0 ? shared->data() : arena->data();
   size_t in = 0, out = 0;
   for (size_t i = 0; i < args.size(); ++i) {
     const ir::Instruction& instruction = impl->code.instructions[i];
     for (const int b : instruction.inputs) inputs[in++] = ir::At(address, b);
     for (const int b : instruction.outputs) outputs[out++] = ir::At(address, b);
-    args[i].scratch = instruction.scratch < 0 ? nullptr : arena->data() + instruction.scratch;
+    args[i].scratch = instruction.scratch < 0 ? nullptr : scratch + instruction.scratch;
   }
 }
 
@@ -134,7 +141,7 @@ void ProgramRun::State::BindFetches() {
 
 absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
     std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
-    std::shared_ptr<Arena> arena) {
+    std::shared_ptr<Arena> arena, std::shared_ptr<Arena> shared) {
   const ProgramImpl& impl = *program->impl_;
   if (impl.options.single_replica && num_replicas != 1) {
     return absl::InvalidArgumentError(
@@ -161,7 +168,9 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
     state->reads.emplace_back(&name, store.InitializedFlag(name));
   }
   state->arena = arena != nullptr ? std::move(arena) : std::make_shared<Arena>();
+  state->shared = shared != nullptr ? std::move(shared) : std::make_shared<Arena>();
   EST_RETURN_IF_ERROR(state->arena->Reserve(impl.plan.arena_bytes));
+  EST_RETURN_IF_ERROR(state->shared->Reserve(impl.plan.shared_bytes));
   for (const TensorSpec& spec : impl.plan.own) state->own.emplace_back(spec.dtype, spec.shape);
   state->feeds.resize(impl.module.feeds.size());
   state->fetches.resize(impl.module.fetches.size());
@@ -244,8 +253,11 @@ absl::Status ProgramRun::State::RunInstruction(size_t i) {
   const ir::Instruction& instruction = impl->code.instructions[i];
   const ir::Node& node = impl->module.node(instruction.node);
   // Each instruction may access only its own operands, so that asan finds a read of another value.
-  const ArenaFence fence(*arena);
-  if constexpr (ArenaFence::kActive) AllowOperands(fence, i, node);
+  const ArenaFence fence(*arena), shared_fence(*shared);
+  if constexpr (ArenaFence::kActive) {
+    AllowOperands(fence, i, node);
+    AllowOperands(shared_fence, i, node);
+  }
   if (impl->options.check_kernels && impl->checked[i]) return RunChecked(i, node);
   const absl::Status status = instruction.kernel->Run(args[i]);
   return status.ok() ? status : Failed(node, status);
@@ -291,13 +303,26 @@ absl::Status ProgramRun::State::RunChecked(size_t i, const ir::Node& node) {
   return Annotate(ir::CheckAgainstReference(node, spec, before, after, args[i].step), node.name);
 }
 
+// Checks that the arena still has the values of this run's step.
+absl::Status ProgramRun::State::CheckArena() const {
+  if (arena->user() == this) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "another step of the same estimator ran in the middle of this one: call Train, Evaluate and "
+      "Predict from hooks, not from host_call or from another thread");
+}
+
 absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
   State& state = *state_;
   // Another program may have grown the shared arena since the addresses were computed.
-  if (segment == 0 && (state.bound_to != state.arena->data() || state.bound_to == nullptr)) {
-    state.Bind();
-    state.BindFetches();
+  if (segment == 0) {
+    if (state.bound_to !=
+        std::pair<const char*, const char*>(state.arena->data(), state.shared->data())) {
+      state.Bind();
+      state.BindFetches();
+    }
+    state.arena->set_user(&state);
   }
+  EST_RETURN_IF_ERROR(state.CheckArena());
   state.step = {.step = global_step, .replica = state.replica, .num_replicas = state.num_replicas};
   const std::shared_ptr<Trace> trace = ThreadTrace();
   const ir::Code::Segment& code = ir::At(state.impl->code.segments, segment);
@@ -313,6 +338,7 @@ void* ProgramRun::buffer(int number) { return ir::At(state_->address, number); }
 
 absl::Status ProgramRun::ApplyUpdates() {
   State& state = *state_;
+  EST_RETURN_IF_ERROR(state.CheckArena());
   const ir::Module& module = state.impl->module;
   const std::shared_ptr<Trace> trace = ThreadTrace();
   for (size_t i = static_cast<size_t>(state.impl->code.updates_begin); i < state.args.size(); ++i) {

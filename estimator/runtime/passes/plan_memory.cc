@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -52,7 +53,76 @@ void FirstFit::Free(int64_t offset, size_t bytes) {
   }
 }
 
+std::vector<int64_t> PlaceBySize(const std::vector<LiveRange>& ranges, int64_t* peak) {
+  std::vector<size_t> order(ranges.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return ranges[a].size > ranges[b].size; });
+  std::vector<int64_t> offsets(ranges.size(), 0);
+  std::vector<size_t> placed;  // by offset
+  *peak = 0;
+  for (const size_t r : order) {
+    const LiveRange& range = ranges[r];
+    int64_t best = -1, best_gap = 0, end = 0;
+    for (const size_t other : placed) {
+      if (ranges[other].begin > range.end || ranges[other].end < range.begin) continue;
+      const int64_t gap = offsets[other] - end;
+      if (gap >= range.size && (best < 0 || gap < best_gap)) {
+        best = end;
+        best_gap = gap;
+      }
+      end = std::max(end, offsets[other] + ranges[other].size);
+    }
+    offsets[r] = best < 0 ? end : best;
+    *peak = std::max(*peak, offsets[r] + range.size);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), r,
+                                   [&](size_t a, size_t b) { return offsets[a] < offsets[b]; }),
+                  r);
+  }
+  return offsets;
+}
+
 namespace {
+
+// The values of one arena. They are placed one after the other, first fit; Finish can move all.
+class Region {
+ public:
+  // Returns the number of the value, from 0.
+  int Add(size_t bytes, int position) {
+    ranges_.push_back({.size = FirstFit::Rounded(bytes), .begin = position, .end = position});
+    offsets_.push_back(fit_.Allocate(bytes));
+    return static_cast<int>(ranges_.size()) - 1;
+  }
+  // The value is not needed after `position`.
+  void Free(int value, int position) {
+    At(ranges_, value).end = position;
+    fit_.Free(At(offsets_, value), static_cast<size_t>(At(ranges_, value).size));
+  }
+  // The value is needed until the end.
+  void Keep(int value, int end) { At(ranges_, value).end = end; }
+
+  // Computes the final offsets.
+  void Finish() {
+    bytes_ = fit_.peak();
+    if (ranges_.size() > kMostBySize) return;
+    int64_t peak = 0;
+    std::vector<int64_t> offsets = PlaceBySize(ranges_, &peak);
+    if (peak >= bytes_) return;
+    offsets_ = std::move(offsets);
+    bytes_ = peak;
+  }
+  int64_t offset(int value) const { return At(offsets_, value); }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  // Placing more by size would take longer than the other passes together.
+  static constexpr size_t kMostBySize = 4096;
+
+  FirstFit fit_;
+  std::vector<LiveRange> ranges_;
+  std::vector<int64_t> offsets_;
+  int64_t bytes_ = 0;
+};
 
 class Planner {
  public:
@@ -64,14 +134,15 @@ class Planner {
       plan_.buffer_of[n].assign(module_.nodes[n].outputs.size(), -1);
     }
     PlaceFixed();
+    FindPhases();
     FindLastUses();
     plan_.scratch.assign(schedule_.order.size(), -1);
     for (size_t t = 0; t < schedule_.order.size(); ++t) PlaceNode(static_cast<int>(t));
+    FinishRegions();
     for (size_t n = 0; n < module_.nodes.size(); ++n) {
       if (!IsView(module_.nodes[n])) continue;
       plan_.buffer_of[n][0] = plan_.buffer(Root(module_, {static_cast<int>(n), 0}));
     }
-    plan_.arena_bytes = arena_.peak();
     return std::move(plan_);
   }
 
@@ -132,6 +203,34 @@ class Planner {
     }
   }
 
+  // Numbers the parts of the step that a replica runs without a break: the instructions of each
+  // segment, its collectives, and the updates.
+  void FindPhases() {
+    phase_.assign(schedule_.order.size() + 1, 0);
+    int phase = 0;
+    const auto number = [&](int begin, int end) {
+      for (int t = begin; t < end; ++t) At(phase_, t) = phase;
+      ++phase;
+    };
+    for (const Schedule::Segment& segment : schedule_.segments) {
+      number(segment.begin, segment.end);
+      has_collectives_ |= segment.end < segment.collectives_end;
+      number(segment.end, segment.collectives_end);
+    }
+    number(schedule_.updates_begin, static_cast<int>(phase_.size()));
+    for (size_t t = 0; t < schedule_.order.size(); ++t) position_[schedule_.order[t]] = t;
+  }
+
+  // Whether the replicas share the place of a value: it lives within one phase, and is not the
+  // result of a collective.
+  bool IsShared(Value value) const {
+    if (!has_collectives_ || module_.node(value).op == kCollectiveOp) return false;
+    const int last = LastUse(value);
+    const size_t born = position_.at(value.node);
+    return last < 0 || phase_[born] == At(phase_, last);
+  }
+  Region& RegionOf(bool shared) { return shared ? shared_ : arena_; }
+
   // The input that output `o` can overwrite at position t, or an invalid value.
   Value Replaceable(int t, const Node& node, int o, const std::set<Value>& taken) const {
     const int alias = node.op == kCollectiveOp ? 0 : node.kernel->AliasInput(o);
@@ -140,6 +239,7 @@ class Planner {
     const auto it = arena_values_.find(input);
     if (it == arena_values_.end() || LastUse(input) != t || taken.count(input) > 0) return {};
     if (module_.spec(input).num_bytes() != At(node.outputs, o).num_bytes()) return {};
+    if (IsShared(input) != IsShared({At(schedule_.order, t), o})) return {};
     const auto reads =
         std::count_if(node.inputs.begin(), node.inputs.end(),
                       [&](const Value& other) { return Root(module_, other) == input; });
@@ -160,21 +260,25 @@ class Planner {
         BufferOf(value) = BufferOf(over);
         arena_values_.erase(over);
       } else {
-        BufferOf(value) =
-            AddBuffer({.kind = Buffer::Kind::kArena, .offset = arena_.Allocate(bytes), .index = 0});
+        const bool shared = IsShared(value);
+        BufferOf(value) = AddBuffer({.kind = shared ? Buffer::Kind::kShared : Buffer::Kind::kArena,
+                                     .offset = 0,
+                                     .index = 0});
+        placed_[BufferOf(value)] = RegionOf(shared).Add(bytes, t);
       }
       arena_values_.insert(value);
     }
     // The scratch is freed at once: only values that are placed later may overlap it.
     const size_t scratch_bytes = node.kernel == nullptr ? 0 : node.kernel->scratch_bytes();
     if (scratch_bytes > 0) {
-      const int64_t offset = arena_.Allocate(scratch_bytes);
-      At(plan_.scratch, t) = offset;
-      arena_.Free(offset, scratch_bytes);
+      Region& region = RegionOf(has_collectives_);
+      const int value = region.Add(scratch_bytes, t);
+      region.Free(value, t);
+      scratch_[t] = value;
     }
     const auto free = [&](Value value) {
       if (arena_values_.erase(value) == 0) return;
-      arena_.Free(At(plan_.buffers, BufferOf(value)).offset, module_.spec(value).num_bytes());
+      RegionOf(IsShared(value)).Free(placed_.at(BufferOf(value)), t);
     };
     for (const Value& input : node.inputs) {
       const Value root = Root(module_, input);
@@ -185,12 +289,33 @@ class Planner {
     }
   }
 
+  void FinishRegions() {
+    const int end = static_cast<int>(schedule_.order.size());
+    for (const Value& value : arena_values_)
+      RegionOf(IsShared(value)).Keep(placed_.at(BufferOf(value)), end);
+    arena_.Finish();
+    shared_.Finish();
+    for (const auto& [buffer, value] : placed_) {
+      Buffer& place = At(plan_.buffers, buffer);
+      place.offset = RegionOf(place.kind == Buffer::Kind::kShared).offset(value);
+    }
+    for (const auto& [t, value] : scratch_)
+      At(plan_.scratch, t) = RegionOf(has_collectives_).offset(value);
+    plan_.arena_bytes = arena_.bytes();
+    plan_.shared_bytes = shared_.bytes();
+  }
+
   const Module& module_;
   const Schedule& schedule_;
   MemoryPlan plan_;
-  FirstFit arena_;
-  std::map<Value, int> last_use_;  // root -> position of its last reader
-  std::set<Value> arena_values_;   // values in the arena that are needed now or later
+  Region arena_, shared_;
+  bool has_collectives_ = false;
+  std::vector<int> phase_;          // of each position, and of the end
+  std::map<int, size_t> position_;  // node -> its position
+  std::map<int, int> placed_;       // buffer -> its number in its region
+  std::map<int, int> scratch_;      // position -> the number of its scratch in its region
+  std::map<Value, int> last_use_;   // root -> position of its last reader
+  std::set<Value> arena_values_;    // values in the arena that are needed now or later
 };
 
 }  // namespace

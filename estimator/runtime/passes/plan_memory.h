@@ -1,9 +1,15 @@
 // Plan memory: assigns a place in memory to every value of a step.
 //
 // Values that are needed only within a step share one arena: they are placed by their live ranges
-// in the schedule, first fit, 64-byte aligned. An output overwrites its input if the kernel allows
-// it and no other node reads the input afterwards. Fetches and strings have buffers of their own,
-// which are valid until the next step. Constants, feeds and variables keep their own memory.
+// in the schedule, 64-byte aligned. Two placements are computed, first fit in the order of the
+// schedule and by size (PlaceBySize), and the smaller one is used. An output overwrites its input if
+// the kernel allows it and no other node reads the input afterwards. Fetches and strings have
+// buffers of their own, which are valid until the next step. Constants, feeds and variables keep
+// their own memory.
+//
+// Replicas take turns: each runs a whole segment before the next one does. In a program with
+// collectives, a value that lives within one segment is therefore in a second arena, which all
+// replicas share. Only what crosses a segment or is summed has a place in each replica's own arena.
 #ifndef ESTIMATOR_RUNTIME_PASSES_PLAN_MEMORY_H_
 #define ESTIMATOR_RUNTIME_PASSES_PLAN_MEMORY_H_
 
@@ -17,9 +23,10 @@
 namespace estimator::ir {
 
 struct Buffer {
-  enum class Kind { kArena, kOwn, kConstant, kFeed, kVariable };
+  // kShared: in the arena that the replicas share.
+  enum class Kind { kArena, kShared, kOwn, kConstant, kFeed, kVariable };
   Kind kind = Kind::kArena;
-  int64_t offset = 0;  // kArena: in bytes
+  int64_t offset = 0;  // kArena, kShared: in bytes
   int index = 0;  // kOwn: in MemoryPlan::own; kConstant: the node; kFeed, kVariable: its number
 };
 
@@ -27,9 +34,12 @@ struct MemoryPlan {
   std::vector<Buffer> buffers;
   // buffer_of[n][o] is the buffer of output o of node n. A view has the buffer of its root.
   std::vector<std::vector<int>> buffer_of;
-  std::vector<int64_t> scratch;  // for each position in the order: offset in the arena, or -1
+  // For each position in the order: the offset of its scratch, or -1. It is in the shared arena if
+  // shared_bytes > 0, else in the arena.
+  std::vector<int64_t> scratch;
   std::vector<TensorSpec> own;
   int64_t arena_bytes = 0;
+  int64_t shared_bytes = 0;  // 0 in a program without collectives
 
   int buffer(Value value) const { return At(buffer_of, value); }
 };
@@ -44,13 +54,27 @@ class FirstFit {
   // REQUIRES: Allocate(bytes) returned `offset`.
   void Free(int64_t offset, size_t bytes);
   int64_t peak() const { return peak_; }  // the highest end of any allocation so far
+  // The number of bytes that an allocation takes.
+  static int64_t Rounded(size_t bytes);
 
  private:
-  static int64_t Rounded(size_t bytes);
   std::map<int64_t, int64_t> gaps_;  // offset -> bytes, all below end_
   int64_t end_ = 0;
   int64_t peak_ = 0;
 };
+
+// A value that needs `size` bytes at the positions [begin, end] of the schedule.
+struct LiveRange {
+  int64_t size = 0;
+  int begin = 0;
+  int end = 0;
+};
+
+// Gives every range an offset, the largest first: each gets the smallest gap that is large enough
+// between the ranges that are placed and live at the same time. Returns the offsets.
+//   peak: the highest end of a range.
+// Takes time quadratic in the number of ranges.
+std::vector<int64_t> PlaceBySize(const std::vector<LiveRange>& ranges, int64_t* peak);
 
 }  // namespace estimator::ir
 

@@ -56,6 +56,55 @@ TEST(FirstFit, NeighbouringGapsJoin) {
   EXPECT_EQ(fit.Allocate(1000), 0);
 }
 
+TEST(PlaceBySize, TheLargestComesFirstAndSmallerOnesFillTheGaps) {
+  int64_t peak = 0;
+  // First fit would put the third above the second, at 192.
+  const std::vector<LiveRange> chain = {{64, 0, 1}, {128, 1, 2}, {192, 2, 3}};
+  EXPECT_EQ(PlaceBySize(chain, &peak), (std::vector<int64_t>{0, 192, 0}));
+  EXPECT_EQ(peak, 320);
+  EXPECT_TRUE(PlaceBySize({}, &peak).empty());
+  EXPECT_EQ(peak, 0);
+}
+
+TEST(PlaceBySize, TheSmallestGapThatIsLargeEnoughIsTaken) {
+  int64_t peak = 0;
+  // At position 1 the first, third and fifth leave gaps of 256 and 128 bytes.
+  const std::vector<LiveRange> ranges = {{1024, 0, 1}, {256, 0, 0}, {512, 0, 1},
+                                         {128, 0, 0},  {127, 0, 1}, {64, 1, 1}};
+  const std::vector<int64_t> offsets = PlaceBySize(ranges, &peak);
+  EXPECT_EQ(offsets, (std::vector<int64_t>{0, 1536, 1024, 1792, 1920, 1536}));
+  EXPECT_EQ(peak, 2047);
+}
+
+TEST_F(PlanMemoryTest, TheSmallerOfTwoPlacementsIsUsed) {
+  const Value x = b_.Op("Apart", {b_.Feed(kShape)}, {16});
+  const Value y = b_.Op("Apart", {x}, {32});
+  const Value z = b_.Op("Apart", {y}, {48});
+  b_.Fetch(b_.Op("Apart", {z}, kShape));
+  EXPECT_EQ(Plan().arena_bytes, 320);  // first fit: 384
+}
+
+TEST_F(PlanMemoryTest, ReplicasShareWhatLivesWithinASegment) {
+  const Value x = b_.Op("Scratchy", {b_.Feed(kShape)}, kShape);
+  const Value y = b_.Op("Apart", {x}, kShape);
+  const Value sum = b_.Op("CrossReplicaSum", {y}, kShape);
+  const Value z = b_.Op("Apart", {sum}, kShape);
+  const Value far = b_.Op("Apart", {x}, kShape);  // is read in the second segment
+  b_.Fetch(b_.Op("Apart", {z, far}, kShape));
+  const MemoryPlan plan = Plan();
+  const auto kind = [&](Value value) { return At(plan.buffers, plan.buffer(value)).kind; };
+  int shared = 0, own = 0;
+  for (const Buffer& buffer : plan.buffers) {
+    shared += buffer.kind == Buffer::Kind::kShared;
+    own += buffer.kind == Buffer::Kind::kArena;
+  }
+  EXPECT_EQ(shared, 2) << "x and z";
+  EXPECT_EQ(own, 2) << "far, and y with its sum";
+  EXPECT_EQ(kind(sum), Buffer::Kind::kArena);
+  EXPECT_EQ(plan.arena_bytes, 2 * kBytes);
+  EXPECT_EQ(plan.shared_bytes, 2 * kBytes) << "x and its scratch, later z";
+}
+
 TEST_F(PlanMemoryTest, AChainNeedsTwoBuffersAndInPlaceOne) {
   Value x = b_.Feed(kShape);
   for (int i = 0; i < 6; ++i) x = b_.Op("Apart", {x}, kShape);

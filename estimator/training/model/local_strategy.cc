@@ -16,7 +16,8 @@ class LocalStrategy : public Strategy {
       : model_call_(std::move(model_call)),
         batch_sizes_(batch_sizes),
         compile_options_(compile_options),
-        batch_axis_(std::move(batch_axis)) {}
+        batch_axis_(std::move(batch_axis)),
+        arenas_(std::make_shared<const Arenas>(1)) {}
 
   std::string name() const override { return "CPU"; }
   int num_replicas(Mode) const override { return 1; }
@@ -28,10 +29,10 @@ class LocalStrategy : public Strategy {
   absl::Status Validate(Mode) const override { return absl::OkStatus(); }
 
   std::unique_ptr<Backend> MakeBackend(Mode, VariableStore& store) const override {
-    return MakeCpuBackend(store, compile_options_);
+    return MakeCpuBackend(store, compile_options_, arenas_);
   }
   std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const override {
-    return MakeCpuBackend(store, compile_options_);
+    return MakeCpuBackend(store, compile_options_, arenas_);
   }
   absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
                                                     const InputFn& input_fn) const override {
@@ -49,6 +50,7 @@ class LocalStrategy : public Strategy {
   const BatchSizes batch_sizes_;
   const CompileOptions compile_options_;
   const std::vector<int64_t> batch_axis_;
+  const std::shared_ptr<const Arenas> arenas_;  // of training, evaluation and prediction
 };
 
 }  // namespace
