@@ -1,8 +1,8 @@
 // Program: a graph compiled to a flat list of instructions over one arena.
 //
 // Compile runs the passes of runtime/passes/ in this order: prune; fold constants, merge equal
-// nodes, simplify; row updates; split sums; fuse; choose layouts; select kernels; sweep updates;
-// schedule; plan memory; emit. A step runs the instructions one after the other, without
+// nodes, simplify; fold pads; row updates; split sums; fuse; choose layouts; select kernels; sweep
+// updates; schedule; plan memory; emit. A step runs the instructions one after the other, without
 // allocation, look-up of names or shape inference.
 //
 // Segments: every collective (CrossReplicaSum) of level k runs at the end of segment k. A backend
@@ -84,6 +84,8 @@ class ProgramRun {
       std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
       std::shared_ptr<Arena> arena = nullptr, std::shared_ptr<Arena> shared = nullptr);
   ~ProgramRun();
+  // The groups of fetches that later steps compute; before the first call, all.
+  void WantFetches(FetchGroups groups);
   // Errors: FAILED_PRECONDITION naming the variables that the program reads and that have no value
   // yet.
   absl::Status CheckInitialized() const;
