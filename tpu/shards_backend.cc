@@ -46,6 +46,9 @@ class ShardsExecutable : public Executable {
     return num_steps;
   }
 
+  void WantFetches(FetchGroups groups) override {
+    for (const auto& run : runs_) run->WantFetches(groups);
+  }
   const ExecutableInfo& info() const override { return info_; }
 
  private:

@@ -21,11 +21,19 @@
 
 namespace estimator {
 
+// Groups of fetches, a bit each.
+using FetchGroups = uint64_t;
+inline constexpr FetchGroups kAllGroups = ~FetchGroups{0};
+
 // The inputs, outputs and updates of a step that is to be compiled.
 struct ProgramSpec {
   std::vector<Tensor> feeds;    // placeholders, in the order of a step's arrays
   std::vector<Tensor> fetches;  // values handed out after a step
   std::vector<Operation> updates;
+  // For each fetch its group, or 0 if every step computes it. Empty: every step computes all. A step
+  // computes the groups that Executable::WantFetches named. The instructions are the same ones in
+  // every step, so what a step computes does not depend on the groups.
+  std::vector<FetchGroups> fetch_groups = {};
 };
 
 // One step's input: for every replica, one array per feed.
@@ -61,6 +69,9 @@ class Executable {
   // no variable.
   virtual absl::StatusOr<int64_t> RunLoop(int64_t num_steps, const Infeed& infeed,
                                           const Outfeed& outfeed) = 0;
+  // The groups of fetches that later steps compute; before the first call, all. The other fetches of
+  // a step have unspecified values. An executable may compute more.
+  virtual void WantFetches(FetchGroups /*groups*/) {}
   virtual const ExecutableInfo& info() const = 0;
 };
 

@@ -38,6 +38,7 @@ class CpuExecutable : public Executable {
     return num_steps;
   }
 
+  void WantFetches(FetchGroups groups) override { run_->WantFetches(groups); }
   const ExecutableInfo& info() const override { return program_->info(); }
 
  private:

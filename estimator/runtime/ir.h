@@ -86,6 +86,7 @@ struct Module {
   std::vector<TensorSpec> feeds;
   std::vector<Variable> variables;
   std::vector<Value> fetches;
+  std::vector<uint64_t> fetch_groups;  // ProgramSpec::fetch_groups; empty: all 0
   std::vector<Update> updates;
   ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;  // for SpecOf
   int num_fused_nodes = 0;  // the number of nodes that fused nodes have replaced

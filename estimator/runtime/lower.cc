@@ -36,6 +36,8 @@ class Importer {
           " not fed: ", absl::StrJoin(unfed_, ", ")));
     }
     for (const Tensor& fetch : spec.fetches) module_.fetches.push_back(At(fetch));
+    module_.fetch_groups = spec.fetch_groups;
+    module_.fetch_groups.resize(module_.fetches.size(), 0);
     EST_RETURN_IF_ERROR(AddUpdates(assigns));
     Compact(module_);
     return std::move(module_);

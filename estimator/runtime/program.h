@@ -1,9 +1,9 @@
 // Program: a graph compiled to a flat list of instructions over one arena.
 //
 // Compile runs the passes of runtime/passes/ in this order: prune; fold constants, merge equal
-// nodes, simplify; row updates; split sums; fuse; choose layouts; select kernels; sweep updates;
-// schedule; plan memory; emit. A step runs the instructions one after the other. It looks up no
-// names, infers no shapes, and allocates only in Eigen's decompositions of matrices.
+// nodes, simplify; fold pads; row updates; split sums; fuse; choose layouts; select kernels; sweep
+// updates; schedule; plan memory; emit. A step runs the instructions one after the other. It looks
+// up no names, infers no shapes, and allocates only in Eigen's decompositions of matrices.
 //
 // Segments: every collective (CrossReplicaSum) of level k runs at the end of segment k. A backend
 // with several replicas runs segment k on each, sums (see collective.h), and continues with the
@@ -76,6 +76,8 @@ class ProgramRun {
       std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
       std::shared_ptr<Arena> arena = nullptr, std::shared_ptr<Arena> shared = nullptr);
   ~ProgramRun();
+  // The groups of fetches that later steps compute; before the first call, all.
+  void WantFetches(FetchGroups groups);
   // Errors: FAILED_PRECONDITION naming the variables that the program reads and that have no value
   // yet.
   absl::Status CheckInitialized() const;

@@ -63,7 +63,8 @@ struct ProgramRun::State {
   std::vector<void*> outputs;
   std::vector<KernelArgs> args;  // of each instruction
   StepContext step;              // of the current step
-  bool marked = false;           // the updated variables are marked as initialized in the store
+  FetchGroups wanted = kAllGroups;
+  bool marked = false;  // the updated variables are marked as initialized in the store
 
   void Bind();
   void BindFetches();
@@ -195,6 +196,8 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
 ProgramRun::ProgramRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ProgramRun::~ProgramRun() = default;
 
+void ProgramRun::WantFetches(FetchGroups groups) { state_->wanted = groups; }
+
 absl::Status ProgramRun::CheckInitialized() const {
   std::vector<std::string> missing;
   for (const auto& [name, initialized] : state_->reads) {
@@ -318,7 +321,10 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
   const ir::Code::Segment& code = ir::At(state.impl->code.segments, segment);
   for (int i = code.begin; i < code.end; ++i) {
     // Only replica 0's updates take effect.
-    if (state.replica > 0 && ir::At(state.impl->code.instructions, i).only_updates) continue;
+    const ir::Instruction& instruction = ir::At(state.impl->code.instructions, i);
+    if (state.replica > 0 && instruction.only_updates) continue;
+    if (instruction.groups != ir::Instruction::kAlways && (instruction.groups & state.wanted) == 0)
+      continue;
     EST_RETURN_IF_ERROR(state.RunInstruction(static_cast<size_t>(i), trace.get()));
   }
   return absl::OkStatus();

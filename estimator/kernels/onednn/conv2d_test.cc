@@ -39,6 +39,7 @@ std::vector<Case> Cases() {
       {{3, 8, 9, 5}, {3, 3, 5, 7}, ConvAttrs(2, "VALID")},  // the stride leaves a column unread
       {{2, 6, 6, 16}, {1, 1, 16, 24}, ConvAttrs(1, "VALID")},
       {{2, 6, 7, 4}, {3, 3, 4, 8}, ConvAttrs(1, "EXPLICIT")},
+      {{2, 11, 10, 3}, {7, 7, 3, 16}, ConvAttrs(2, "EXPLICIT")},  // ResNet's first
   };
 }
 

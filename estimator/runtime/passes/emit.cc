@@ -4,12 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/runtime/passes/select_kernels.h"
 
 namespace estimator::ir {
 namespace {
 
 // The rows of the constant group_assignment [G,S]; no rows mean one group of all replicas.
-absl::StatusOr<std::vector<std::vector<int64_t>>> Groups(const Module& module, const Node& node) {
+absl::StatusOr<std::vector<std::vector<int64_t>>> ReplicaGroups(const Module& module,
+                                                                const Node& node) {
   std::vector<std::vector<int64_t>> groups;
   if (node.inputs.size() < 2) return groups;
   const Array* assignment = module.constant(Root(module, node.inputs[1]));
@@ -31,8 +33,23 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Groups(const Module& module, c
   return groups;
 }
 
+// For each node the groups of fetches that depend on it. Updates and collectives always run.
+std::vector<uint64_t> Groups(const Module& module) {
+  std::vector<uint64_t> groups(module.nodes.size(), 0);
+  for (size_t f = 0; f < module.fetches.size(); ++f) {
+    const uint64_t own = f < module.fetch_groups.size() ? module.fetch_groups[f] : 0;
+    At(groups, module.fetches[f].node) |= own == 0 ? Instruction::kAlways : own;
+  }
+  for (const Update& update : module.updates) At(groups, update.value.node) = Instruction::kAlways;
+  for (size_t n = module.nodes.size(); n-- > 0;) {
+    if (module.nodes[n].op == kCollectiveOp) groups[n] = Instruction::kAlways;
+    for (const Value& input : module.nodes[n].inputs) At(groups, input.node) |= groups[n];
+  }
+  return groups;
+}
+
 Instruction MakeInstruction(const Module& module, const Schedule& schedule, const MemoryPlan& plan,
-                            int t) {
+                            const std::vector<uint64_t>& groups, int t) {
   const int n = At(schedule.order, t);
   const Node& node = module.node(n);
   Instruction instruction;
@@ -42,6 +59,7 @@ Instruction MakeInstruction(const Module& module, const Schedule& schedule, cons
   instruction.outputs = At(plan.buffer_of, n);
   instruction.scratch = At(plan.scratch, t);
   instruction.only_updates = At(schedule.only_updates, n) != 0;
+  instruction.groups = At(groups, n);
   return instruction;
 }
 
@@ -49,27 +67,29 @@ Instruction MakeInstruction(const Module& module, const Schedule& schedule, cons
 
 absl::StatusOr<Code> Emit(const Module& module, const Schedule& schedule, const MemoryPlan& plan) {
   Code code;
+  const std::vector<uint64_t> groups = Groups(module);
   for (const Schedule::Segment& from : schedule.segments) {
     Code::Segment segment;
     segment.begin = static_cast<int>(code.instructions.size());
     for (int t = from.begin; t < from.end; ++t) {
-      code.instructions.push_back(MakeInstruction(module, schedule, plan, t));
+      code.instructions.push_back(MakeInstruction(module, schedule, plan, groups, t));
     }
     segment.end = static_cast<int>(code.instructions.size());
     for (int t = from.end; t < from.collectives_end; ++t) {
       const int n = At(schedule.order, t);
       const Node& node = module.node(n);
-      EST_ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> groups, Groups(module, node));
+      EST_ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> replicas, ReplicaGroups(module, node));
       segment.collectives.push_back({.input = plan.buffer(node.inputs[0]),
                                      .output = plan.buffer({n, 0}),
                                      .spec = node.outputs[0],
-                                     .groups = std::move(groups)});
+                                     .groups = std::move(replicas)});
     }
     code.segments.push_back(std::move(segment));
   }
   code.updates_begin = static_cast<int>(code.instructions.size());
   for (size_t t = static_cast<size_t>(schedule.updates_begin); t < schedule.order.size(); ++t) {
-    code.instructions.push_back(MakeInstruction(module, schedule, plan, static_cast<int>(t)));
+    code.instructions.push_back(
+        MakeInstruction(module, schedule, plan, groups, static_cast<int>(t)));
   }
   return code;
 }

@@ -20,6 +20,10 @@ struct Instruction {
   std::vector<int> outputs;
   int64_t scratch = -1;  // offset in the arena, or -1
   bool only_updates = false;
+  // The groups of fetches that need it; kAlways: every step does.
+  uint64_t groups = kAlways;
+
+  static constexpr uint64_t kAlways = ~uint64_t{0};
 };
 
 struct Code {

@@ -50,6 +50,22 @@ TEST(Emit, CollectivesCarryTheirGroups) {
   EXPECT_EQ(code->segments[0].collectives[0].spec, (TensorSpec{DType::kFloat32, {4}}));
 }
 
+TEST(Emit, AnInstructionHasTheGroupsOfTheFetchesThatNeedIt) {
+  ModuleBuilder b;
+  b.Variable("v", {4});
+  const Value shared = b.Op("Exp", {b.Feed({4})}, {4}), updated = b.Op("Exp", {b.Feed({4})}, {4});
+  b.Fetch(b.Op("Exp", {shared}, {4}));
+  b.Fetch(b.Op("Exp", {shared}, {4}));
+  b.Fetch(b.Op("Exp", {updated}, {4}));
+  b.Update("v", updated);
+  b.module.fetch_groups = {1, 4, 4};
+  const auto code = EmitAll(b.module);
+  EST_ASSERT_OK(code);
+  std::vector<uint64_t> groups;
+  for (const Instruction& instruction : code->instructions) groups.push_back(instruction.groups);
+  EXPECT_THAT(groups, ::testing::UnorderedElementsAre(5, 1, 4, 4, Instruction::kAlways));
+}
+
 TEST(Emit, GroupsThatAreNotConstantAreAnError) {
   ModuleBuilder b;
   const Value x = b.Feed({4}), groups = b.Feed({1, 2}, DType::kInt32);

@@ -69,7 +69,7 @@ absl::StatusOr<StepRunner::Fetches> StepRunner::Register(const Request& request,
             absl::StrCat("a hook asks for '", tensor.name(),
                          "', which the model of the last, smaller batch does not have"));
       }
-      of_hook.push_back(step.Fetch(here));
+      of_hook.push_back(step.Fetch(here, CompiledStep::When::kSometimes));
     }
   }
   EST_RETURN_IF_ERROR(graph.status());
@@ -154,6 +154,9 @@ absl::StatusOr<StepRun> StepRunner::Run(const Request& request) {
   RunContext context(session_, session_.global_step());
   EST_ASSIGN_OR_RETURN(const Fetches fetches, Register(request, context));
   EST_ASSIGN_OR_RETURN(Executable* const executable, request.step.executable());
+  FetchGroups wanted = 0;
+  for (const std::vector<size_t>& of_hook : fetches.hooks) wanted |= request.step.GroupsOf(of_hook);
+  executable->WantFetches(wanted);
   std::vector<std::vector<Array>> hook_results(hooks_.size());
   StepRun run = RunSteps(request, fetches, *executable, hook_results);
   if (request.on_run) EST_RETURN_IF_ERROR(request.on_run(run));

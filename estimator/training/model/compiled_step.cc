@@ -8,18 +8,35 @@
 
 namespace estimator {
 
-size_t CompiledStep::Fetch(const Tensor& tensor) {
-  const auto found = std::find(fetches_.begin(), fetches_.end(), tensor);
-  if (found != fetches_.end()) return static_cast<size_t>(found - fetches_.begin());
-  fetches_.push_back(tensor);
-  executable_ = nullptr;
-  return fetches_.size() - 1;
+size_t CompiledStep::Fetch(const Tensor& tensor, When when) {
+  const size_t index =
+      static_cast<size_t>(std::find(fetches_.begin(), fetches_.end(), tensor) - fetches_.begin());
+  if (index == fetches_.size()) {
+    // With more tensors than groups, some of them are computed together.
+    constexpr size_t kNumGroups = 64;
+    fetches_.push_back(tensor);
+    groups_.push_back(when == When::kAlways ? 0 : FetchGroups{1} << index % kNumGroups);
+    executable_ = nullptr;
+  } else if (when == When::kAlways && groups_[index] != 0) {
+    groups_[index] = 0;
+    executable_ = nullptr;
+  }
+  return index;
+}
+
+FetchGroups CompiledStep::GroupsOf(absl::Span<const size_t> fetches) const {
+  FetchGroups groups = 0;
+  for (const size_t fetch : fetches) groups |= groups_[fetch];
+  return groups;
 }
 
 absl::StatusOr<Executable*> CompiledStep::executable() {
   if (executable_ == nullptr) {
-    absl::StatusOr<std::unique_ptr<Executable>> compiled = backend_.Compile(
-        *model_.graph, {.feeds = model_.placeholders, .fetches = fetches_, .updates = updates_});
+    absl::StatusOr<std::unique_ptr<Executable>> compiled =
+        backend_.Compile(*model_.graph, {.feeds = model_.placeholders,
+                                         .fetches = fetches_,
+                                         .updates = updates_,
+                                         .fetch_groups = groups_});
     if (absl::IsResourceExhausted(compiled.status())) {
       return Annotate(compiled.status(),
                       absl::StrCat("a batch of ", model_.batch_size,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/input/step_input.h"
 #include "estimator/training/model/built_model.h"
@@ -21,7 +22,11 @@ class CompiledStep {
   // Returns the index of the tensor's value among a step's fetches. After a new tensor, the next
   // executable() compiles the step again. There is one program for all fetches: a hook that watches
   // a tensor only every n steps then does not change the bits of the steps between.
-  size_t Fetch(const Tensor& tensor);
+  //   kSometimes: only the steps of runs that want the tensor compute it (GroupsOf).
+  enum class When { kAlways, kSometimes };
+  size_t Fetch(const Tensor& tensor, When when = When::kAlways);
+  // The groups to want for the values of these fetches.
+  FetchGroups GroupsOf(absl::Span<const size_t> fetches) const;
   size_t num_fetches() const { return fetches_.size(); }
   // Errors: those of Backend::Compile; RESOURCE_EXHAUSTED names the batch size.
   absl::StatusOr<Executable*> executable();
@@ -38,6 +43,7 @@ class CompiledStep {
   Backend& backend_;
   const std::vector<Operation> updates_;
   std::vector<Tensor> fetches_;
+  std::vector<FetchGroups> groups_;  // of each fetch; 0: always
   std::unique_ptr<Executable> executable_;
 };
 

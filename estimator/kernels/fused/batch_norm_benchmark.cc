@@ -1,0 +1,104 @@
+// Measures batch normalization with relu, forward and backward, on the shapes of ResNet-50.
+//   batch_norm_benchmark [BATCH=32] [ROUNDS=20]
+// It prints the milliseconds of the best round in blocks of 16 channels and in NHWC, and the bytes
+// per second as if each image was read or written once.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "estimator/array/array.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
+
+namespace estimator {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kBlock = 16;
+
+TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
+
+// Numbers that differ from element to element.
+Array Operand(const TensorSpec& spec) {
+  Array array(spec.dtype, spec.shape);
+  for (int64_t i = 0; i < array.num_elements(); ++i)
+    array.data<float>()[i] = 0.5f + static_cast<float>(i % 97) / 97;
+  return array;
+}
+
+// The milliseconds of the best round.
+double Measure(KernelSpec spec, int rounds) {
+  spec.name = spec.op;
+  std::vector<Array> inputs, outputs;
+  std::vector<const void*> in;
+  std::vector<void*> out;
+  for (const TensorSpec& input : spec.inputs) inputs.push_back(Operand(input));
+  for (const TensorSpec& output : spec.outputs) outputs.push_back(Operand(output));
+  for (const Array& input : inputs) in.push_back(input.raw());
+  for (Array& output : outputs) out.push_back(output.raw());
+  const auto kernel = CreateKernel(spec);
+  if (!kernel.ok()) {
+    std::printf("%s\n", kernel.status().ToString().c_str());
+    std::exit(1);
+  }
+  Array scratch(DType::kUint8, Shape{static_cast<int64_t>((*kernel)->scratch_bytes())});
+  const KernelArgs args{.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}};
+  double best = 1e9;
+  for (int round = 0; round < rounds; ++round) {
+    const Clock::time_point start = Clock::now();
+    if (!(*kernel)->Run(args).ok()) std::exit(1);
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return best * 1e3;
+}
+
+void MeasureBoth(const Shape& plain, int rounds) {
+  const TensorSpec channels = F32({plain[3]}), empty = F32({0});
+  for (const bool blocked : {true, false}) {
+    const TensorSpec x = F32(blocked ? BlockedShape(plain, kBlock) : plain);
+    const Attrs attrs = {{"epsilon", 1e-5f},
+                         {"is_training", true},
+                         {"exponential_avg_factor", 1.0f},
+                         {"data_format", std::string(blocked ? kBlockedFormat : kPlainFormat)},
+                         {"activation_mode", std::string("Relu")},
+                         {"num_side_inputs", int64_t{0}}};
+    const double forward = Measure({.op = "_FusedBatchNormEx",
+                                    .attrs = attrs,
+                                    .inputs = {x, channels, channels, channels, channels},
+                                    .outputs = {x, channels, channels, channels, channels, empty}},
+                                   rounds);
+    const double backward =
+        Measure({.op = "_FusedBatchNormGradEx",
+                 .attrs = attrs,
+                 .inputs = {x, x, channels, channels, channels, empty, channels, x},
+                 .outputs = {x, channels, channels, empty, empty}},
+                rounds);
+    const double gigabytes = static_cast<double>(x.num_bytes()) / 1e9;
+    std::printf("%-18s %-7s forward %8.3f ms %6.1f GB/s   backward %8.3f ms %6.1f GB/s\n",
+                plain.ToString().c_str(), blocked ? "blocks" : "NHWC", forward,
+                2 * gigabytes / forward * 1e3, backward, 3 * gigabytes / backward * 1e3);
+  }
+}
+
+}  // namespace
+}  // namespace estimator
+
+int main(int argc, char** argv) {
+  const int64_t batch = argc > 1 ? std::max(1, std::atoi(argv[1])) : 32;
+  const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 20;
+  for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{112, 64},
+                                       {56, 64},
+                                       {56, 256},
+                                       {28, 128},
+                                       {28, 512},
+                                       {14, 256},
+                                       {14, 1024},
+                                       {7, 512},
+                                       {7, 2048}})
+    estimator::MeasureBoth({batch, size, size, channels}, rounds);
+  return 0;
+}
