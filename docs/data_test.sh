@@ -5,6 +5,7 @@ program=$1
 "$program" "$TEST_TMPDIR" | tee "$TEST_TMPDIR/out"
 diff "$TEST_TMPDIR/out" - <<'EOF'
 train: image f32 [8,4], words i64 [8,2], labels i64 [8]
+without damaged records: image f32 [8,4], words i64 [8,2], labels i64 [8]
 records: 30 30 20+10 30
 houses: city str [], price f32 [], labels i32 []
 houses: city str [], price f32 [], labels i32 []

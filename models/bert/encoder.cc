@@ -78,8 +78,8 @@ class Builder {
     const Tensor probabilities = Dropout(Softmax(scores + bias));
     const Tensor context =
         Reshape(Transpose(MatMul(probabilities, value), {0, 2, 1, 3}), {-1, params_.hidden_size});
-    const Tensor attended =
-        Norm(x + Dropout(Dense(context, params_.hidden_size, "attention_output")), "attention_norm");
+    const Tensor attended = Norm(
+        x + Dropout(Dense(context, params_.hidden_size, "attention_output")), "attention_norm");
     const Tensor inner =
         Dense(attended, params_.intermediate_size, "intermediate", GeluApproximate);
     return Norm(attended + Dropout(Dense(inner, params_.hidden_size, "output")), "output_norm");
@@ -90,10 +90,9 @@ class Builder {
 };
 
 Operation TrainOp(const Tensor& loss, double learning_rate) {
-  const Schedule rate = train::PolynomialDecay(
-      {.initial = learning_rate, .decay_steps = 10000, .end = 0});
-  tpu::CrossShardOptimizer optimizer(
-      train::AdamWeightDecay(rate, {.weight_decay_rate = 0.01}));
+  const Schedule rate =
+      train::PolynomialDecay({.initial = learning_rate, .decay_steps = 10000, .end = 0});
+  tpu::CrossShardOptimizer optimizer(train::AdamWeightDecay(rate, {.weight_decay_rate = 0.01}));
   const std::vector<Variable> variables = Graph::Current().TrainableVariables();
   const std::vector<Tensor> gradients = Gradients(loss, variables);
   std::vector<train::GradientAndVariable> pairs;

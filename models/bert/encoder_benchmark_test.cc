@@ -22,9 +22,9 @@ TEST(EncoderBenchmark, PrintsOneLineOfJson) {
                             "--use_tpu --num_shards=2"}) {
     const ProgramRun run = Program(flags);
     EXPECT_EQ(run.exit_code, 0) << run.output;
-    for (const char* part : {"\"program\":\"encoder_benchmark\"", "\"examples_per_second\":",
-                             "\"first_step_seconds\":", "\"planned_mib\":", "\"peak_rss_mib\":",
-                             "\"gflops\":"}) {
+    for (const char* part :
+         {"\"program\":\"encoder_benchmark\"", "\"examples_per_second\":",
+          "\"first_step_seconds\":", "\"planned_mib\":", "\"peak_rss_mib\":", "\"gflops\":"}) {
       EXPECT_TRUE(absl::StrContains(run.output, part)) << "lacks " << part << "\n" << run.output;
     }
     EXPECT_FALSE(absl::StrContains(run.output, "null")) << run.output;

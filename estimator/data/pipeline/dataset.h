@@ -123,7 +123,7 @@ class [[nodiscard]] Dataset {
   // which the function of a Map or Filter returns DATA_LOSS or INVALID_ARGUMENT, such as Examples
   // that do not parse and images that do not decode. Other errors are never skipped.
   //   max_errors: an element counts once, however often it is read. The saved position has the
-  //     count. 0 skips nothing; a run can continue with another number.
+  //     count. 0 skips nothing. A run can continue with a higher number.
   // Call it after Map and before Batch. An error within a Zip, an Enumerate or a Batch before it is
   // not skipped, because rows would be lost or paired wrongly.
   // If the length of a record is damaged, the rest of its file is skipped as one element.

@@ -34,7 +34,7 @@ class SkippingIterator final : public NodeIterator {
 };
 
 // Of IgnoreErrors(0), which skips nothing. The state is that of SkippingIterator, so that a run can
-// continue with another limit. What earlier runs skipped is forgotten.
+// continue with a limit. What earlier runs skipped is forgotten.
 template <typename Item>
 class PassingIterator final : public Transform<Item> {
  public:

@@ -17,82 +17,11 @@
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
 #include "estimator/data/pipeline/random_stream.h"
-#include "estimator/data/pipeline/rows.h"
-#include "estimator/data/pipeline/user_function.h"
+#include "estimator/data/transforms/mapped_access.h"
 #include "estimator/data/transforms/thread_pool.h"
 
 namespace estimator {
 namespace {
-
-absl::StatusOr<Element> Apply(const MapFn& fn, const Element& element,
-                              const std::function<std::string()>& where) {
-  absl::StatusOr<Element> mapped = CallUserFunction(fn, element);
-  if (mapped.ok()) return mapped;
-  return Annotate(mapped.status(), absl::StrCat("Map: ", where()));
-}
-
-class MappedAccess final : public RandomAccess {
- public:
-  MappedAccess(std::shared_ptr<const RandomAccess> input, MapFn fn, int num_parallel_calls)
-      : input_(std::move(input)), fn_(std::move(fn)), num_parallel_calls_(num_parallel_calls) {}
-
-  int64_t size() const override { return input_->size(); }
-  absl::StatusOr<Element> Get(int64_t index) const override {
-    EST_ASSIGN_OR_RETURN(const Element element, input_->Get(index));
-    return Apply(fn_, element, [&] { return input_->Where(index); });
-  }
-  absl::StatusOr<std::vector<Element>> GetMany(absl::Span<const int64_t> indices) const override {
-    EST_ASSIGN_OR_RETURN(std::vector<Element> elements, input_->GetMany(indices));
-    std::vector<absl::Status> statuses(elements.size());
-    const auto map_one = [&](size_t i) {
-      absl::StatusOr<Element> mapped =
-          Apply(fn_, elements[i], [&] { return input_->Where(indices[i]); });
-      statuses[i] = mapped.status();
-      if (mapped.ok()) elements[i] = *std::move(mapped);
-    };
-    if (num_parallel_calls_ > 1 && elements.size() > 1) {
-      Pool().ParallelFor(elements.size(), map_one);
-    } else {
-      for (size_t i = 0; i < elements.size() && (i == 0 || statuses[i - 1].ok()); ++i) map_one(i);
-    }
-    for (const absl::Status& status : statuses) EST_RETURN_IF_ERROR(status);
-    return elements;
-  }
-  std::string Where(int64_t index) const override { return input_->Where(index); }
-
- private:
-  ThreadPool& Pool() const {
-    std::call_once(pool_made_, [this] {
-      pool_ = std::make_unique<ThreadPool>(num_parallel_calls_ - 1);  // the caller is one more
-    });
-    return *pool_;
-  }
-
-  std::shared_ptr<const RandomAccess> input_;
-  MapFn fn_;
-  int num_parallel_calls_;
-  mutable std::once_flag pool_made_;
-  mutable std::unique_ptr<ThreadPool> pool_;
-};
-
-// Passes on the indices of another stream, for a mapped source. The state is that of PositionLog,
-// as for the other two, so that a saved position does not depend on num_parallel_calls.
-class MappedStream final : public IndexStream {
- public:
-  MappedStream(std::unique_ptr<NodeIterator> input, std::shared_ptr<const RandomAccess> source)
-      : IndexStream(std::move(source)), input_(std::move(input)) {}
-  absl::StatusOr<std::optional<int64_t>> NextIndex() override {
-    return input_->AsIndexStream()->NextIndex();
-  }
-  absl::StatusOr<int64_t> Skip(int64_t count) override { return input_->Skip(count); }
-  absl::Status Save(StateWriter& state) const override {
-    return PositionLog::SaveCurrent(*input_, state);
-  }
-  absl::Status Restore(StateReader& state) override { return PositionLog::Restore(*input_, state); }
-
- private:
-  std::unique_ptr<NodeIterator> input_;
-};
 
 // Counts the elements of a pass, and gives each a stream of random numbers.
 // State: key, number of elements read; the state of the input (nested).
@@ -168,7 +97,7 @@ class SerialMap final : public NodeIterator {
       EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input_.iterator().Next());
       if (!element) return std::nullopt;
       absl::StatusOr<Element> mapped =
-          Apply(input_.Function(), *element, [this] { return Where(); });
+          ApplyMap(input_.Function(), *element, [this] { return Where(); });
       if (mapped.ok()) return *std::move(mapped);
       if (errors_ == nullptr) return mapped.status();
       EST_RETURN_IF_ERROR(errors_->Skip(mapped.status(), Where()));
@@ -265,7 +194,7 @@ class ParallelMap final : public NodeIterator {
     calls_.push_back(call);
     pool_->Submit([this, call] {
       absl::StatusOr<Element> result =
-          Apply(call->fn, call->input, [&call] { return call->where; });
+          ApplyMap(call->fn, call->input, [&call] { return call->where; });
       const std::lock_guard<std::mutex> lock(mutex_);
       call->input = Element();
       call->result = std::move(result);
@@ -326,14 +255,14 @@ class Map final : public DatasetNode {
         (context.wants_indices || num_parallel_calls_ == 1)) {
       auto source =
           stream->source() == input_->random_access() ? source_ : Mapped(stream->source());
-      return std::make_unique<MappedStream>(std::move(input), std::move(source));
+      return MappedStream(std::move(input), std::move(source));
     }
     return MapIterator(MapInput(std::move(input), fn_), context, num_parallel_calls_);
   }
 
  private:
   std::shared_ptr<const RandomAccess> Mapped(std::shared_ptr<const RandomAccess> input) const {
-    return std::make_shared<MappedAccess>(std::move(input), fn_, num_parallel_calls_);
+    return MappedAccess(std::move(input), fn_, num_parallel_calls_);
   }
 
   NodePtr input_;

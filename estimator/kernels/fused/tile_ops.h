@@ -7,7 +7,8 @@
 //   1.5   SquaredDifference
 //   1     Rsqrt, Pow
 //   2     Exp; results below 2^-126 may be flushed to zero
-//   4     Log, Tanh, Sigmoid
+//   4     Log, Sigmoid
+//   5     Tanh
 //   6     Erf
 //   2     TanhGrad and SigmoidGrad, of their largest term
 #ifndef ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_

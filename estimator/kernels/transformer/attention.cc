@@ -24,7 +24,7 @@ namespace {
 struct Plan {
   HeadSizes sizes;
   int64_t batch = 0, heads = 0;
-  int bias = -1, mask = -1;            // inputs
+  int bias = -1, mask = -1;               // inputs
   int64_t batch_bias = 0, head_bias = 0;  // floats from the bias of an example or head to the next
   int64_t bias_row = 0;
   fused::Chunks chunks;
@@ -36,8 +36,7 @@ struct Plan {
   HeadMasks Masks(const KernelArgs& args, int64_t unit) const {
     HeadMasks masks;
     if (bias >= 0) {
-      masks.bias =
-          args.in<float>(bias) + unit / heads * batch_bias + unit % heads * head_bias;
+      masks.bias = args.in<float>(bias) + unit / heads * batch_bias + unit % heads * head_bias;
       masks.bias_stride = bias_row;
     }
     if (mask >= 0) masks.mask = args.in<uint8_t>(mask) + unit * sizes.queries * sizes.keys;

@@ -181,8 +181,7 @@ HWY_INLINE void SoftmaxRow(const HeadSizes& sizes, const float* bias, float* row
     hn::StoreU(e, t, row + i);
     sums.of(t) = hn::Add(sums.of(t), e);
   });
-  const float scale =
-      1.0f / (hn::GetLane(hn::SumOfLanes(d, sums.wide)) + hn::GetLane(sums.rest));
+  const float scale = 1.0f / (hn::GetLane(hn::SumOfLanes(d, sums.wide)) + hn::GetLane(sums.rest));
   ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
     hn::StoreU(hn::Mul(hn::LoadU(t, row + i), hn::Set(t, scale)), t, row + i);
   });
@@ -210,8 +209,7 @@ HWY_INLINE void GradRow(const HeadSizes& sizes, const uint8_t* mask, float* p, f
   const float sum = hn::GetLane(hn::SumOfLanes(d, sums.wide)) + hn::GetLane(sums.rest);
   ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
     const auto probability = hn::LoadU(t, p + i);
-    const auto ds =
-        hn::Mul(hn::Sub(hn::LoadU(t, dd + i), hn::Set(t, sum)), probability);
+    const auto ds = hn::Mul(hn::Sub(hn::LoadU(t, dd + i), hn::Set(t, sum)), probability);
     hn::StoreU(hn::Mul(ds, hn::Set(t, sizes.scale)), t, dd + i);
   });
   if (mask != nullptr) DropRow(sizes, mask, p);
@@ -223,8 +221,7 @@ HWY_INLINE void Probabilities(const HeadSizes& sizes, const float* q, const floa
   Multiply({q + first * sizes.stride, sizes.stride, 1}, end - first, keys_turned, sizes.keys,
            sizes.size, sizes.keys, false, p, sizes.keys);
   for (int64_t r = first; r < end; ++r) {
-    const float* const bias =
-        masks.bias == nullptr ? nullptr : masks.bias + r * masks.bias_stride;
+    const float* const bias = masks.bias == nullptr ? nullptr : masks.bias + r * masks.bias_stride;
     SoftmaxRow(sizes, bias, p + (r - first) * sizes.keys);
   }
 }
@@ -246,8 +243,8 @@ void AttentionHead(const HeadSizes& sizes, const float* q, const float* k, const
 }
 
 void AttentionHeadGrad(const HeadSizes& sizes, const float* dy, const float* q, const float* k,
-                       const float* v, const HeadMasks& masks, float* scratch, float* dq,
-                       float* dk, float* dv) {
+                       const float* v, const HeadMasks& masks, float* scratch, float* dq, float* dk,
+                       float* dv) {
   const int64_t block = QueryBlock(sizes), stride = sizes.stride;
   float* const keys_turned = scratch;
   float* const values_turned = keys_turned + sizes.size * sizes.keys;
@@ -295,8 +292,8 @@ void AttentionHead(const HeadSizes& sizes, const float* q, const float* k, const
 }
 
 void AttentionHeadGrad(const HeadSizes& sizes, const float* dy, const float* q, const float* k,
-                       const float* v, const HeadMasks& masks, float* scratch, float* dq,
-                       float* dk, float* dv) {
+                       const float* v, const HeadMasks& masks, float* scratch, float* dq, float* dk,
+                       float* dv) {
   HWY_DYNAMIC_DISPATCH(AttentionHeadGrad)(sizes, dy, q, k, v, masks, scratch, dq, dk, dv);
 }
 

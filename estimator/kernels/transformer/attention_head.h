@@ -35,8 +35,8 @@ void AttentionHead(const HeadSizes& sizes, const float* q, const float* k, const
 
 // Writes the gradients dq, dk and dv from dy, all with the stride of q.
 void AttentionHeadGrad(const HeadSizes& sizes, const float* dy, const float* q, const float* k,
-                       const float* v, const HeadMasks& masks, float* scratch, float* dq,
-                       float* dk, float* dv);
+                       const float* v, const HeadMasks& masks, float* scratch, float* dq, float* dk,
+                       float* dv);
 
 }  // namespace estimator::transformer
 

@@ -31,7 +31,7 @@ struct Operands {
         mask(DType::kBool, {c.batch, c.heads, c.queries, c.keys}) {
     const Array numbers = RandomArray(mask.shape(), 6, 0, 1);
     for (int64_t i = 0; i < mask.num_elements(); ++i)
-      mask.data<uint8_t>()[i] = numbers.data<float>()[i] >= 0.2f;
+      mask.data<bool>()[i] = numbers.data<float>()[i] >= 0.2f;
   }
   Array q, k, v, dy, bias, mask;
 };
@@ -41,7 +41,8 @@ double BiasAt(const Case& c, const Array& bias, int64_t b, int64_t h, int64_t i,
   const Shape& s = c.bias;
   const int64_t index =
       ((std::min(b, s[0] - 1) * s[1] + std::min(h, s[1] - 1)) * s[2] + std::min(i, s[2] - 1)) *
-          s[3] + j;
+          s[3] +
+      j;
   return static_cast<double>(bias.data<float>()[index]);
 }
 
@@ -75,10 +76,8 @@ std::vector<Array> Expected(const Case& c, const Operands& o) {
           const auto sj = static_cast<size_t>(j);
           p[sj] /= total;
           const bool kept =
-              !c.mask ||
-              o.mask.data<uint8_t>()[((b * c.heads + h) * c.queries + i) * c.keys + j] != 0;
-          const double keep =
-              !kept ? 0 : c.mask ? static_cast<double>(c.keep_scale) : 1;
+              !c.mask || o.mask.data<bool>()[((b * c.heads + h) * c.queries + i) * c.keys + j];
+          const double keep = !kept ? 0 : c.mask ? static_cast<double>(c.keep_scale) : 1;
           for (int64_t d = 0; d < c.size; ++d) {
             const int64_t query = index(c.queries, b, h, i, d), key = index(c.keys, b, h, j, d);
             sums[0][static_cast<size_t>(query)] += p[sj] * keep * at(o.v, key);
@@ -155,7 +154,8 @@ TEST(Attention, SizesThatDoNotFillVectorsOrTiles) {
 
 TEST(Attention, MoreQueriesThanABlockAndOtherKeys) {
   // 32768 scores are a block: 109 queries of 300 keys.
-  const Case c{.batch = 1, .queries = 250, .keys = 300, .heads = 3, .size = 8, .bias = {1, 3, 250, 300}};
+  const Case c{
+      .batch = 1, .queries = 250, .keys = 300, .heads = 3, .size = 8, .bias = {1, 3, 250, 300}};
   EXPECT_EQ(DifferenceOf(c), "");
 }
 

@@ -66,14 +66,13 @@ double Loss(const Case& c) {
 
 std::vector<Array> RunForward(const Case& c) {
   const std::vector<Array> inputs = {c.x, c.gamma, c.beta};
-  const auto result = RunKernel(
-      CompleteSpec({.op = "_LayerNorm",
-                    .attrs = {{"epsilon", static_cast<float>(kEpsilon)}},
-                    .outputs = {{DType::kFloat32, c.x.shape()},
-                                {DType::kFloat32, c.statistics},
-                                {DType::kFloat32, c.statistics}}},
-                   inputs),
-      inputs, KernelTier::kFused);
+  const auto result = RunKernel(CompleteSpec({.op = "_LayerNorm",
+                                              .attrs = {{"epsilon", static_cast<float>(kEpsilon)}},
+                                              .outputs = {{DType::kFloat32, c.x.shape()},
+                                                          {DType::kFloat32, c.statistics},
+                                                          {DType::kFloat32, c.statistics}}},
+                                             inputs),
+                                inputs, KernelTier::kFused);
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *result : Forward(c);
 }

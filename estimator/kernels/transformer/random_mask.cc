@@ -39,8 +39,8 @@ std::unique_ptr<Kernel> MakeRandomMask(const KernelSpec& spec) {
     const auto replica = static_cast<uint64_t>(args.step.replica);
     const uint64_t key = replica == 0 ? seed : HashSeed(seed, replica);
     // Steps times elements are far below 2^56, so the lower half of the counter never overflows.
-    const uint64_t counter = static_cast<uint64_t>(args.step.step) * kReservedPerElement *
-                             static_cast<uint64_t>(size);
+    const uint64_t counter =
+        static_cast<uint64_t>(args.step.step) * kReservedPerElement * static_cast<uint64_t>(size);
     uint8_t* const mask = args.out<uint8_t>(0);
     fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       const int64_t whole = std::min(end, size / kMaskBlock);

@@ -8,27 +8,32 @@
 namespace estimator {
 namespace {
 
+Array DimsOf(const Shape& shape) {
+  Array dims(DType::kInt64, {shape.rank()});
+  for (int i = 0; i < shape.rank(); ++i) dims.data<int64_t>()[i] = shape[i];
+  return dims;
+}
+
 // What the two ops of the reference tier give.
 Array Expected(const Shape& shape, float limit, const Attrs& attrs, const StepContext& step) {
-  const Array dims = Array::Of<int64_t>({shape.rank()}, shape.dims());
+  const Array dims = DimsOf(shape);
   const auto numbers = RunReferenceKernel(
       CompleteSpec({.op = "RandomUniform", .attrs = attrs, .outputs = {{DType::kFloat32, shape}}},
                    {dims}),
       {dims}, step);
   Array mask(DType::kBool, shape);
   for (int64_t i = 0; i < mask.num_elements(); ++i)
-    mask.data<uint8_t>()[i] = (*numbers)[0].data<float>()[i] >= limit;
+    mask.data<bool>()[i] = (*numbers)[0].data<float>()[i] >= limit;
   return mask;
 }
 
 Array Actual(const Shape& shape, float limit, const Attrs& attrs, const StepContext& step) {
-  const std::vector<Array> inputs = {Array::Of<int64_t>({shape.rank()}, shape.dims()),
-                                     Array::Scalar(limit)};
-  const auto mask = RunKernel(CompleteSpec({.op = "_RandomGreaterEqual",
-                                            .attrs = attrs,
-                                            .outputs = {{DType::kBool, shape}}},
-                                           inputs),
-                              inputs, KernelTier::kFused, step);
+  const std::vector<Array> inputs = {DimsOf(shape), Array::Scalar(limit)};
+  const auto mask = RunKernel(
+      CompleteSpec(
+          {.op = "_RandomGreaterEqual", .attrs = attrs, .outputs = {{DType::kBool, shape}}},
+          inputs),
+      inputs, KernelTier::kFused, step);
   EXPECT_TRUE(mask.ok()) << mask.status();
   return mask.ok() ? (*mask)[0] : Array();
 }
@@ -36,9 +41,8 @@ Array Actual(const Shape& shape, float limit, const Attrs& attrs, const StepCont
 TEST(RandomMask, HasTheBitsOfTheComparedNumbers) {
   const Attrs attrs = {{"seed", int64_t{87654321}}, {"seed2", (int64_t{5} << 40) + 17}};
   for (const Shape& shape : {Shape{1}, Shape{63}, Shape{64}, Shape{7, 129}, Shape{4, 64, 300}}) {
-    for (const StepContext& step :
-         {StepContext{}, StepContext{.step = 1234567},
-          StepContext{.step = 3, .replica = 2, .num_replicas = 4}}) {
+    for (const StepContext& step : {StepContext{}, StepContext{.step = 1234567},
+                                    StepContext{.step = 3, .replica = 2, .num_replicas = 4}}) {
       EXPECT_TRUE(SameBits(Actual(shape, 0.1f, attrs, step), Expected(shape, 0.1f, attrs, step)))
           << shape.ToString() << " step " << step.step;
     }
@@ -55,8 +59,7 @@ TEST(RandomMask, CountersCarryIntoTheirUpperWord) {
 TEST(RandomMask, LimitsAtTheEndsAndBetweenTwoNumbers) {
   const Attrs attrs = {{"seed", int64_t{1}}, {"seed2", int64_t{2}}};
   for (const float limit : {0.0f, 1.0f, 0.5f, 0.3f, 1.0f / 3, 1e-9f}) {
-    EXPECT_TRUE(
-        SameBits(Actual({1000}, limit, attrs, {}), Expected({1000}, limit, attrs, {})))
+    EXPECT_TRUE(SameBits(Actual({1000}, limit, attrs, {}), Expected({1000}, limit, attrs, {})))
         << limit;
   }
 }

@@ -16,10 +16,7 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(Module& module, KernelTier fastest)
-      : module_(module),
-        fastest_(fastest),
-        groups_(module) {
+  Fuser(Module& module, KernelTier fastest) : module_(module), fastest_(fastest), groups_(module) {
     for (const Update& update : module.updates) variable_of_.emplace(update.value, update.variable);
   }
 

@@ -7,7 +7,7 @@ namespace estimator {
 InputDescription DescribeInput(const Dataset& dataset) {
   return {.pipeline = dataset.Describe(),
           .examples_per_epoch = dataset.ExamplesPerEpoch(),
-          .advice = dataset.Advice()};
+          .advice = [dataset] { return dataset.Advice(); }};
 }
 
 InputDescription DescribeInput(const std::vector<Dataset>& datasets) {

@@ -3,6 +3,7 @@
 #define ESTIMATOR_TRAINING_INPUT_STEP_INPUT_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ struct StepInput {
 struct InputDescription {
   std::string pipeline;             // Dataset::Describe of what input_fn returned
   int64_t examples_per_epoch = -1;  // Dataset::ExamplesPerEpoch
-  std::vector<std::string> advice;  // Dataset::Advice
+  // Calls Dataset::Advice, which looks at files. Only training shows it. Empty if there is none.
+  std::function<std::vector<std::string>()> advice;
 };
 InputDescription DescribeInput(const Dataset& dataset);
 // Of an input of one dataset for each replica.

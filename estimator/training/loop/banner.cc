@@ -96,7 +96,8 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
 
 void LogTrainingBanner(const TrainingBanner& banner) {
   LOG(INFO) << "Training\n" << FormatTrainingBanner(banner);
-  for (const std::string& advice : banner.input.advice) LOG(INFO) << "Input: " << advice;
+  if (banner.input.advice == nullptr) return;
+  for (const std::string& advice : banner.input.advice()) LOG(INFO) << "Input: " << advice;
 }
 
 }  // namespace estimator

@@ -25,17 +25,17 @@ Model Resnet(int depth, imagenet::ResnetVersion version, bool whole = false) {
   return Model(imagenet::ResnetModelFn, params);
 }
 
-Cases ResnetCasesOf(bool whole) {
-  return {{"resnet18", Resnet(18, imagenet::ResnetVersion::kV1_5, whole)},
-          {"resnet50_v1", Resnet(50, imagenet::ResnetVersion::kV1, whole)},
-          {"resnet50_v1_5", Resnet(50, imagenet::ResnetVersion::kV1_5, whole)}};
-}
-
 }  // namespace
 
-Cases ResnetCases() { return ResnetCasesOf(/*whole=*/false); }
+Cases ResnetCases() {
+  return {{"resnet18", Resnet(18, imagenet::ResnetVersion::kV1_5)},
+          {"resnet50_v1", Resnet(50, imagenet::ResnetVersion::kV1)},
+          {"resnet50_v1_5", Resnet(50, imagenet::ResnetVersion::kV1_5)}};
+}
 
-Cases WholeResnetCases() { return ResnetCasesOf(/*whole=*/true); }
+Cases WholeResnetCases() {
+  return {{"resnet18", Resnet(18, imagenet::ResnetVersion::kV1_5, /*whole=*/true)}};
+}
 
 Model Resnet18Version1() { return Resnet(18, imagenet::ResnetVersion::kV1); }
 

@@ -15,35 +15,33 @@ struct Form {
 };
 
 // [B, S, heads, D] `name` -> [B, heads, S, D] `name`_turned.
-Pattern Turned(const std::string& name) {
-  return OpOf("Transpose", {Any(name)}, name + "_turned");
-}
+Pattern Turned(const std::string& name) { return OpOf("Transpose", {Any(name)}, name + "_turned"); }
 
 Pattern ForwardPattern(const Form& form) {
   const Pattern scores = OpOf("BatchMatMulV2", {Turned("q"), Turned("k")}, "scores");
   const Pattern scaled = OpOf("Mul", {scores, ScalarOf("scale")});
-  const Pattern p = OpOf("Softmax", {form.bias ? OpOf("AddV2", {scaled, Any("bias")}) : scaled},
-                         "p");
-  const Pattern kept = OpOf(
-      "SelectV2", {Any("mask"), OpOf("Mul", {p, ScalarOf("keep_scale")}), ScalarOf("zero")}, "kept");
-  return OpOf("Transpose",
-              {OpOf("BatchMatMulV2", {form.mask ? kept : p, Turned("v")}, "context")}, "y");
+  const Pattern p =
+      OpOf("Softmax", {form.bias ? OpOf("AddV2", {scaled, Any("bias")}) : scaled}, "p");
+  const Pattern kept =
+      OpOf("SelectV2", {Any("mask"), OpOf("Mul", {p, ScalarOf("keep_scale")}), ScalarOf("zero")},
+           "kept");
+  return OpOf("Transpose", {OpOf("BatchMatMulV2", {form.mask ? kept : p, Turned("v")}, "context")},
+              "y");
 }
 
-Pattern KeptGradient() {
-  return OpOf("BatchMatMulV2", {Turned("dy"), Any("v_turned")}, "dkept");
-}
+Pattern KeptGradient() { return OpOf("BatchMatMulV2", {Turned("dy"), Any("v_turned")}, "dkept"); }
 
 // The gradient of the products of queries and keys.
 Pattern ScoresGradient(const Form& form) {
-  const Pattern dp =
-      form.mask ? OpOf("Mul", {OpOf("SelectV2", {Any("mask"), Any("dkept"), ScalarOf("zero")}),
-                               ScalarOf("keep_scale")},
-                       "dp")
-                : Any("dkept");
+  const Pattern dp = form.mask
+                         ? OpOf("Mul",
+                                {OpOf("SelectV2", {Any("mask"), Any("dkept"), ScalarOf("zero")}),
+                                 ScalarOf("keep_scale")},
+                                "dp")
+                         : Any("dkept");
   const Pattern sum = OpOf("Sum", {OpOf("Mul", {dp, Any("p")})}, "sum");
-  return OpOf("Mul",
-              {OpOf("Mul", {OpOf("Sub", {dp, sum}), Any("p")}), ScalarOf("scale")}, "dscores");
+  return OpOf("Mul", {OpOf("Mul", {OpOf("Sub", {dp, sum}), Any("p")}), ScalarOf("scale")},
+              "dscores");
 }
 
 class AttentionFuser {
@@ -94,8 +92,8 @@ class AttentionFuser {
     for (const char* turn : {"q_turned", "k_turned", "v_turned", "y"}) {
       if (!IsTurn(forward[turn])) return;
     }
-    if (!IsProduct(forward["scores"], false, true) || !IsProduct(forward["context"], false, false) ||
-        !IsZero(form, forward))
+    if (!IsProduct(forward["scores"], false, true) ||
+        !IsProduct(forward["context"], false, false) || !IsZero(form, forward))
       return;
     Match whole = forward;
     const bool has_gradient = FindGradient(form, &whole);

@@ -32,19 +32,18 @@ Pattern DFactorPattern() {
 }
 Pattern ByValuePattern() { return OpOf("Mul", {Any("factor"), Any("dy")}, "by_value"); }
 Pattern ByVariancePattern() {
-  const Pattern drstd =
-      OpOf("Sum", {OpOf("Mul", {Any("gamma"), DFactorPattern()})}, "drstd");
+  const Pattern drstd = OpOf("Sum", {OpOf("Mul", {Any("gamma"), DFactorPattern()})}, "drstd");
   const Pattern cube = OpOf("Mul", {OpOf("Mul", {Any("rstd"), Any("rstd")}), Any("rstd")});
   const Pattern dvariance =
       OpOf("RealDiv", {OpOf("Mul", {OpOf("Mul", {drstd, ScalarOf("minus_half")}), cube}),
                        ScalarOf("count_of_variance")});
-  return OpOf("Mul", {OpOf("Mul", {OpOf("BroadcastTo", {dvariance}), ScalarOf("two")}),
-                      OpOf("Sub", {Any("x"), Any("mean")})},
+  return OpOf("Mul",
+              {OpOf("Mul", {OpOf("BroadcastTo", {dvariance}), ScalarOf("two")}),
+               OpOf("Sub", {Any("x"), Any("mean")})},
               "by_variance");
 }
 Pattern ByMeanPattern() {
-  const Pattern dmean =
-      OpOf("Sum", {OpOf("Mul", {NegatedPattern(), Any("factor")})}, "dmean");
+  const Pattern dmean = OpOf("Sum", {OpOf("Mul", {NegatedPattern(), Any("factor")})}, "dmean");
   return OpOf("BroadcastTo", {OpOf("RealDiv", {dmean, ScalarOf("count_of_mean")})}, "by_mean");
 }
 
@@ -72,9 +71,7 @@ class LayerNormFuser {
   const Shape& ShapeOf(Value value) const { return module_.spec(value).shape; }
 
   bool Reduces(Value reduction, bool last) const { return ReducesOnly(module_, reduction, last); }
-  bool IsChannels(Value value, int64_t channels) const {
-    return ShapeOf(value) == Shape{channels};
-  }
+  bool IsChannels(Value value, int64_t channels) const { return ShapeOf(value) == Shape{channels}; }
 
   void Visit(const Match& forward) {
     const Value x = forward["x"];
@@ -150,8 +147,7 @@ class LayerNormFuser {
 
   // The gradients of gamma and beta: sums over all rows.
   bool FindSums(Match* match, std::vector<Value>* gradients) const {
-    const Pattern dgamma =
-        OpOf("Sum", {OpOf("Mul", {Any("rstd"), Any("dfactor")})}, "dgamma");
+    const Pattern dgamma = OpOf("Sum", {OpOf("Mul", {Any("rstd"), Any("dfactor")})}, "dgamma");
     const Pattern dbeta = OpOf("Sum", {Any("dy")}, "dbeta");
     for (const int product : value_readers_.of((*match)["dfactor"])) {
       if (product < 0) continue;
@@ -186,7 +182,8 @@ class LayerNormFuser {
     Node node;
     node.op = "_LayerNormGrad";
     node.inputs = {match["dy"], match["x"], match["gamma"], match["mean"], match["rstd"]};
-    if (!AddGradientNode(std::move(node), {{dx_index, 0}, gradients[0], gradients[1]}, nodes)) return;
+    if (!AddGradientNode(std::move(node), {{dx_index, 0}, gradients[0], gradients[1]}, nodes))
+      return;
     Node& rewritten = module_.node(sum);
     std::vector<Value> inputs;
     for (const Value& input : adder.inputs) {

@@ -9,8 +9,9 @@ namespace estimator::ir {
 void FuseRandomMask(Module& module, KernelTier fastest) {
   if (fastest == KernelTier::kReference) return;
   const std::vector<std::vector<int>> readers = Readers(module);
-  const Pattern pattern = OpOf(
-      "GreaterEqual", {OpOf("RandomUniform", {Any("shape")}, "numbers"), ScalarOf("limit")}, "mask");
+  const Pattern pattern =
+      OpOf("GreaterEqual", {OpOf("RandomUniform", {Any("shape")}, "numbers"), ScalarOf("limit")},
+           "mask");
   Replacements to(module.nodes.size());
   for (size_t n = 0; n < to.size(); ++n) {
     const Node& node = module.nodes[n];

@@ -19,7 +19,10 @@ bool MatchOperands(const Module& module, const Pattern& pattern, const Node& nod
   }
   const auto match_in_order = [&](size_t first, Match* into) {
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (!MatchPattern(module, operands[i], node.inputs[i == 0 ? first : i == 1 ? 1 - first : i],
+      if (!MatchPattern(module, operands[i],
+                        node.inputs[i == 0   ? first
+                                    : i == 1 ? 1 - first
+                                             : i],
                         into))
         return false;
     }

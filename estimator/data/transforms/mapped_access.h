@@ -1,0 +1,31 @@
+// The part of Map that keeps an indexed input indexed.
+#ifndef ESTIMATOR_DATA_TRANSFORMS_MAPPED_ACCESS_H_
+#define ESTIMATOR_DATA_TRANSFORMS_MAPPED_ACCESS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "estimator/data/pipeline/dataset.h"
+#include "estimator/data/pipeline/dataset_node.h"
+
+namespace estimator {
+
+// Returns fn(element). An error begins with "Map: " and the origin of the element.
+//   where: gives the origin; it is called after an error only.
+absl::StatusOr<Element> ApplyMap(const MapFn& fn, const Element& element,
+                                 const std::function<std::string()>& where);
+
+// The elements of `input`, each mapped when it is read.
+//   num_parallel_calls: the number of elements that are mapped at the same time; at least 1.
+std::shared_ptr<const RandomAccess> MappedAccess(std::shared_ptr<const RandomAccess> input,
+                                                 MapFn fn, int num_parallel_calls);
+
+// The indices of `input`, which is an IndexStream, for the mapped source.
+std::unique_ptr<NodeIterator> MappedStream(std::unique_ptr<NodeIterator> input,
+                                           std::shared_ptr<const RandomAccess> source);
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_DATA_TRANSFORMS_MAPPED_ACCESS_H_
