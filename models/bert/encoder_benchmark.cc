@@ -54,7 +54,7 @@ absl::Status Run() {
   EncoderParams params;
   params.num_layers = FLAGS_num_layers;
   params.sequence_length = FLAGS_sequence_length;
-  params.compute_dtype = ComputeDTypeFromFlags();
+  params.compute_dtype = ActivationDTypeFromFlags();
   tpu::TPUEstimator<EncoderParams> classifier({.model_fn = EncoderModelFn,
                                                .config = BenchmarkRunConfig(),
                                                .params = params,

@@ -6,8 +6,8 @@
 DEFINE_int64(steps, 100, "steps that are measured");
 DEFINE_double(seconds, 0, "stop after so many measured seconds, even before --steps; 0: no limit");
 DEFINE_int64(warmup_steps, 5, "steps before those that are measured; on shards at least one run");
-DEFINE_string(compute_dtype, "float32",
-              "float32, or bfloat16 for convolutions, matrix products and activations in bfloat16");
+DEFINE_bool(bfloat16_activations, false,
+            "with --compute_dtype=bfloat16: also activations and convolutions in bfloat16");
 
 namespace estimator {
 
@@ -16,9 +16,9 @@ absl::Status RequireBenchmarkFlags(std::vector<FlagRequirement> requirements) {
   requirements.push_back({"seconds", FLAGS_seconds >= 0 && std::isfinite(FLAGS_seconds),
                           "a number of seconds, or 0 for no limit"});
   requirements.push_back({"warmup_steps", FLAGS_warmup_steps > 0, "positive"});
-  requirements.push_back({"compute_dtype",
-                          FLAGS_compute_dtype == "float32" || FLAGS_compute_dtype == "bfloat16",
-                          "float32 or bfloat16"});
+  requirements.push_back({"bfloat16_activations",
+                          !FLAGS_bfloat16_activations || FLAGS_compute_dtype == "bfloat16", "",
+                          "needs --compute_dtype=bfloat16"});
   return RequireFlags(requirements);
 }
 
@@ -28,6 +28,10 @@ BenchmarkOptions BenchmarkOptionsFromFlags() {
 
 DType ComputeDTypeFromFlags() {
   return FLAGS_compute_dtype == "bfloat16" ? DType::kBfloat16 : DType::kFloat32;
+}
+
+DType ActivationDTypeFromFlags() {
+  return FLAGS_bfloat16_activations ? DType::kBfloat16 : DType::kFloat32;
 }
 
 tpu::RunConfig BenchmarkRunConfig() {

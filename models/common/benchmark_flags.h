@@ -25,8 +25,12 @@ absl::Status RequireBenchmarkFlags(std::vector<FlagRequirement> requirements);
 
 // --warmup_steps, --steps and --seconds.
 BenchmarkOptions BenchmarkOptionsFromFlags();
-// --compute_dtype. REQUIRES: RequireBenchmarkFlags returned OK.
+// --compute_dtype, which RunConfigFromFlags has too. REQUIRES: RequireBenchmarkFlags returned OK.
 DType ComputeDTypeFromFlags();
+// The dtype that a model casts its input to, by --bfloat16_activations. The default is float32:
+// then only matrix products are in bfloat16, and convolutions and attention keep their fused f32
+// kernels. REQUIRES: RequireBenchmarkFlags returned OK.
+DType ActivationDTypeFromFlags();
 // The flags' RunConfig without checkpoints: a save would count as training.
 tpu::RunConfig BenchmarkRunConfig();
 

@@ -65,7 +65,7 @@ using Classifier = tpu::TPUEstimator<BenchmarkParams>;
 
 Classifier MakeClassifier(const tpu::RunConfig& config) {
   BenchmarkParams params;
-  params.compute_dtype = ComputeDTypeFromFlags();
+  params.compute_dtype = ActivationDTypeFromFlags();
   params.optimizer.decay_steps =
       std::max(1.0, std::floor(1e5 / static_cast<double>(FLAGS_batch_size)));
   return Classifier({.model_fn = ModelFn,

@@ -53,6 +53,8 @@ TEST_F(MnistBenchmarkTest, PrintsTheSpeedOfTraining) {
 }
 
 TEST_F(MnistBenchmarkTest, RunsInBfloat16AndOnShards) {
+  ExpectParts(Json("--compute_dtype=bfloat16 --bfloat16_activations"),
+              {"\"compute_dtype\":\"bfloat16\"", "\"images_per_second\":"});
   ExpectParts(Json("--compute_dtype=bfloat16"),
               {"\"compute_dtype\":\"bfloat16\"", "\"images_per_second\":"});
   ExpectParts(Json("--use_tpu --num_shards=2 --iterations=2"),
