@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "estimator/estimator.h"
+#include "estimator/training/report.h"
 
 namespace estimator {
 

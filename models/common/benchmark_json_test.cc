@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/graph.h"
+#include "estimator/ops/ops.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/variable_store.h"
 

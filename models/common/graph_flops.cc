@@ -1,5 +1,6 @@
 #include "models/common/graph_flops.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 

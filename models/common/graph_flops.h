@@ -2,7 +2,7 @@
 #ifndef MODELS_COMMON_GRAPH_FLOPS_H_
 #define MODELS_COMMON_GRAPH_FLOPS_H_
 
-#include "estimator/estimator.h"
+#include "estimator/graph/graph.h"
 
 namespace estimator {
 

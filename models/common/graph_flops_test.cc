@@ -4,7 +4,9 @@
 
 #include <vector>
 
+#include "estimator/graph/gradients.h"
 #include "estimator/graph/testing/graph_fixture.h"
+#include "estimator/ops/ops.h"
 
 namespace estimator {
 namespace {

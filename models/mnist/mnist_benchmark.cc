@@ -1,10 +1,10 @@
 // Measures the network of mnist_tpu.cc, and prints one line of JSON:
 //
-//   mnist_benchmark --use_tpu=false --batch_size=128                     the speed of training
-//   mnist_benchmark --mode=first_step --data_dir=$HOME/mnist             the start of the process
-//   mnist_benchmark --mode=predict --data_dir=$HOME/mnist --model_dir=m  the speed of Predict
-//   mnist_benchmark --mode=predict_from_checkpoint --model_dir=m --data_dir=$HOME/mnist
-//   mnist_benchmark --mode=save                                          what a checkpoint costs
+//   mnist_benchmark --use_tpu=false --batch_size=128                 the speed of training
+//   mnist_benchmark --mode=first_step --data_dir=$HOME/mnist         the start of the process
+//   mnist_benchmark --mode=predict --model_dir=/tmp/m                the speed of Predict
+//   mnist_benchmark --mode=predict_from_checkpoint --model_dir=/tmp/m
+//   mnist_benchmark --mode=save --use_tpu=false                      what a checkpoint costs
 //
 // docs/performance.md describes the fields.
 #include <gflags/gflags.h>
