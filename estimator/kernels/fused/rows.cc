@@ -1,0 +1,107 @@
+// GatherV2 of rows, UnsortedSegmentSum and AddN in f32 on all threads. Each gives the bits of the
+// reference tier.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/indices.h"
+
+namespace estimator::fused {
+namespace {
+
+bool IsF32(const TensorSpec& spec) { return spec.dtype == DType::kFloat32; }
+
+// Only axis 0, without batch dimensions: rows of a table.
+std::unique_ptr<Kernel> MakeGatherRows(const KernelSpec& spec) {
+  const Shape& table = spec.inputs[0].shape;
+  if (!IsF32(spec.inputs[0]) || table.rank() < 1 || table.num_elements() == 0) return nullptr;
+  if (spec.constants.size() < 3 || !spec.constants[2].has_value()) return nullptr;
+  if (spec.constants[2]->AsDouble() != 0) return nullptr;
+  if (spec.attrs.has("batch_dims") && spec.attrs.i("batch_dims") != 0) return nullptr;
+  const int64_t limit = table[0], width = table.num_elements() / limit,
+                n = spec.inputs[1].shape.num_elements();
+  const Chunks chunks = MakeChunks(n, width);
+  return VisitIndex(spec.inputs[1].dtype, [&](auto tag) {
+    using Index = decltype(tag);
+    return MakeFusedKernel([=](const KernelArgs& args) {
+      const Index* const indices = args.in<Index>(1);
+      // All indices are checked before anything is written, so that the error names the first one.
+      for (int64_t i = 0; i < n; ++i) {
+        const auto index = static_cast<int64_t>(indices[i]);
+        if (index < 0 || index >= limit) return IndexOutOfRange("indices", i, index, limit);
+      }
+      ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          std::copy_n(args.in<float>(0) + static_cast<int64_t>(indices[i]) * width, width,
+                      args.out<float>(0) + i * width);
+        }
+      });
+      return absl::OkStatus();
+    });
+  });
+}
+
+// Each thread adds the rows of its segments, in the order of the ids.
+std::unique_ptr<Kernel> MakeSegmentSum(const KernelSpec& spec) {
+  const Shape& out = spec.outputs[0].shape;
+  if (!IsF32(spec.inputs[0]) || out.rank() < 1 || out.num_elements() == 0) return nullptr;
+  const int64_t segments = out[0], width = out.num_elements() / segments,
+                n = spec.inputs[1].shape.num_elements();
+  if (spec.inputs[0].shape.num_elements() != n * width) return nullptr;
+  const Chunks chunks = MakeChunks(segments, width + n * width / segments);
+  return VisitIndex(spec.inputs[1].dtype, [&](auto tag) {
+    using Index = decltype(tag);
+    return MakeFusedKernel([=](const KernelArgs& args) {
+      const Index* const ids = args.in<Index>(1);
+      for (int64_t i = 0; i < n; ++i) {
+        const auto id = static_cast<int64_t>(ids[i]);
+        if (id >= segments) return IndexOutOfRange("segment_ids", i, id, segments);
+      }
+      ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+        float* const sums = args.out<float>(0);
+        std::fill(sums + begin * width, sums + end * width, 0.0f);
+        for (int64_t i = 0; i < n; ++i) {
+          const auto id = static_cast<int64_t>(ids[i]);
+          if (id < begin || id >= end) continue;  // a row with a negative id is dropped
+          const float* const x = args.in<float>(0) + i * width;
+          float* const sum = sums + id * width;
+#pragma omp simd
+          for (int64_t c = 0; c < width; ++c) sum[c] += x[c];
+        }
+      });
+      return absl::OkStatus();
+    });
+  });
+}
+
+std::unique_ptr<Kernel> MakeAddN(const KernelSpec& spec) {
+  if (spec.inputs.empty() || !IsF32(spec.inputs[0])) return nullptr;
+  const int64_t size = spec.outputs[0].shape.num_elements();
+  const Chunks chunks = MakeChunks(size, static_cast<int64_t>(spec.inputs.size()));
+  return MakeFusedKernel([size, chunks](const KernelArgs& args) {
+    if (size == 0) return absl::OkStatus();
+    ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+      constexpr int64_t kTile = 2048;  // stays in the L1 cache
+      for (int64_t tile = begin; tile < end; tile += kTile) {
+        const int64_t stop = std::min(end, tile + kTile);
+        float* const sum = args.out<float>(0);
+        std::copy(args.in<float>(0) + tile, args.in<float>(0) + stop, sum + tile);
+        for (size_t k = 1; k < args.inputs.size(); ++k) {
+          const float* const x = args.in<float>(static_cast<int>(k));
+#pragma omp simd
+          for (int64_t i = tile; i < stop; ++i) sum[i] += x[i];
+        }
+      }
+    });
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_KERNEL("GatherV2", KernelTier::kFused, MakeGatherRows);
+EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kFused, MakeSegmentSum);
+EST_REGISTER_KERNEL("AddN", KernelTier::kFused, MakeAddN);
+
+}  // namespace
+}  // namespace estimator::fused
