@@ -254,7 +254,7 @@ TEST_F(FuseTest, ManyGroupsTakeTimeInProportionToTheirNumber) {
 TEST_F(FuseTest, TheReferenceTierFusesNothing) {
   const Value x = b_.Feed({100});
   b_.Fetch(b_.Op("Neg", {b_.Op("Exp", {x}, {100})}, {100}));
-  Fuse(b_.module, KernelTier::kReference);
+  Fuse(b_.module, {.fastest = KernelTier::kReference});
   EXPECT_EQ(Count(b_.module, "_FusedElementwise"), 0);
 }
 
