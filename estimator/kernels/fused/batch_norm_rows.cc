@@ -36,12 +36,12 @@ struct Sums {
   }
 };
 
-int64_t Lanes() { return static_cast<int64_t>(hn::Lanes(D())); }
+int64_t RowLanes() { return static_cast<int64_t>(hn::Lanes(D())); }
 
 template <typename T>
 void AddMoments(const T* x, int64_t rows, const float* shift, float* sums) {
   const D d;
-  for (int64_t c = 0; c < kNormWidth; c += Lanes()) {
+  for (int64_t c = 0; c < kNormWidth; c += RowLanes()) {
     const V mean = hn::LoadU(d, shift + c);
     const T* row = x + c;
     Sums total;
@@ -66,7 +66,7 @@ template <bool kSide, bool kRelu, typename T>
 void NormalizeAs(const T* x, const T* side, int64_t rows, const float* mean, const float* a,
                  const float* offset, T* y) {
   const D d;
-  for (int64_t c = 0; c < kNormWidth; c += Lanes()) {
+  for (int64_t c = 0; c < kNormWidth; c += RowLanes()) {
     const V m = hn::LoadU(d, mean + c), slope = hn::LoadU(d, a + c),
             begin = hn::LoadU(d, offset + c);
     for (int64_t e = c; e < rows * kNormWidth; e += kNormWidth) {
@@ -118,7 +118,7 @@ HWY_INLINE V GradientAt(const NormGradientRows<T>& in, const GateOf& gate, int64
 template <Gate kGate, typename T>
 void AddGradientsAs(const NormGradientRows<T>& in, int64_t rows, float* sums) {
   const D d;
-  for (int64_t c = 0; c < kNormWidth; c += Lanes()) {
+  for (int64_t c = 0; c < kNormWidth; c += RowLanes()) {
     const GateOf gate(kGate, in, c);
     Sums total;
     const auto add = [&](int k, int64_t e) HWY_ATTR {
@@ -151,7 +151,7 @@ template <Gate kGate, typename T>
 void WriteGradientsAs(const NormGradientRows<T>& in, int64_t rows, const float* a, const float* b,
                       const float* d, T* dx, T* dside) {
   const D tag;
-  for (int64_t c = 0; c < kNormWidth; c += Lanes()) {
+  for (int64_t c = 0; c < kNormWidth; c += RowLanes()) {
     const GateOf gate(kGate, in, c);
     const V slope = hn::LoadU(tag, a + c), slope_x = hn::LoadU(tag, b + c),
             begin = hn::LoadU(tag, d + c);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -81,14 +82,13 @@ std::string Distance(const Array& actual, const Array& expected) {
   return difference.equal ? "" : difference.report;
 }
 
-// Compares the native kernel with the reference one, in NHWC and in blocks of 16 channels.
+// Compares the native kernel with `expected`, in NHWC and in blocks of 16 channels.
 //   images_in, images_out: the operands that are images.
-void Check(KernelSpec spec, const std::vector<Array>& inputs, const std::vector<size_t>& images_in,
-           const std::vector<size_t>& images_out) {
+void CheckResult(KernelSpec spec, const std::vector<Array>& inputs,
+                 const std::vector<size_t>& images_in, const std::vector<size_t>& images_out,
+                 const std::vector<Array>& expected) {
   spec.conv_algorithm = ConvAlgorithm::kWinograd;
   spec.name = spec.op;
-  const auto expected = RunReferenceKernel(spec, inputs);
-  EST_ASSERT_OK(expected);
   for (const bool blocked : {false, true}) {
     SCOPED_TRACE(
         absl::StrCat(spec.op, blocked ? " blocked " : " NHWC ", inputs[0].shape().ToString()));
@@ -111,14 +111,34 @@ void Check(KernelSpec spec, const std::vector<Array>& inputs, const std::vector<
     const auto again = RunKernel(own, given, KernelTier::kNative);
     EST_ASSERT_OK(actual);
     EST_ASSERT_OK(again);
-    for (size_t o = 0; o < expected->size(); ++o)
+    for (size_t o = 0; o < expected.size(); ++o)
       EXPECT_TRUE(SameBits((*actual)[o], (*again)[o])) << "output " << o;
     if (blocked) {
       for (const size_t o : images_out) (*actual)[o] = InBlocks((*actual)[o], 0);
     }
-    for (size_t o = 0; o < expected->size(); ++o)
-      EXPECT_EQ(Distance((*actual)[o], (*expected)[o]), "") << "output " << o;
+    for (size_t o = 0; o < expected.size(); ++o)
+      EXPECT_EQ(Distance((*actual)[o], expected[o]), "") << "output " << o;
   }
+}
+
+// The same with the result of the reference kernel.
+void Check(const KernelSpec& spec, const std::vector<Array>& inputs,
+           const std::vector<size_t>& images_in, const std::vector<size_t>& images_out) {
+  const auto expected = RunReferenceKernel(spec, inputs);
+  EST_ASSERT_OK(expected);
+  CheckResult(spec, inputs, images_in, images_out, *expected);
+}
+
+// convolution + bias + side, with or without relu. side may be empty.
+Array Fused(const Array& convolution, const Array& bias, const Array& side, bool relu) {
+  Array y = convolution.Clone();
+  for (int64_t i = 0; i < y.num_elements(); ++i) {
+    float& value = y.data<float>()[i];
+    value += bias.data<float>()[i % bias.num_elements()];
+    if (side.num_elements() > 0) value += side.data<float>()[i];
+    if (relu) value = std::max(value, 0.0f);
+  }
+  return y;
 }
 
 void CheckAll() {
@@ -131,15 +151,19 @@ void CheckAll() {
       for (int i = 0; i < 4; ++i) values.data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
       return values;
     };
-    Check({.op = "Conv2D", .attrs = c.attrs(), .outputs = {F32(c.output())}}, {x, filter}, {0},
-          {0});
-    Attrs fused = c.attrs();
-    fused.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
-    Check({.op = "_FusedConv2D", .attrs = fused, .outputs = {F32(c.output())}}, {x, filter, bias},
-          {0}, {0});
-    fused.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
-    Check({.op = "_FusedConv2D", .attrs = fused, .outputs = {F32(c.output())}},
-          {x, filter, bias, side}, {0, 3}, {0});
+    const KernelSpec plain{
+        .op = "Conv2D", .name = "conv", .attrs = c.attrs(), .outputs = {F32(c.output())}};
+    Check(plain, {x, filter}, {0}, {0});
+    const auto convolution = RunReferenceKernel(plain, {x, filter});
+    EST_ASSERT_OK(convolution);
+    KernelSpec fused = plain;
+    fused.op = "_FusedConv2D";
+    fused.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
+    CheckResult(fused, {x, filter, bias}, {0}, {0},
+                {Fused((*convolution)[0], bias, Array(DType::kFloat32, {0}), true)});
+    fused.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
+    CheckResult(fused, {x, filter, bias, side}, {0, 3}, {0},
+                {Fused((*convolution)[0], bias, side, false)});
     Check({.op = "Conv2DBackpropInput", .attrs = c.attrs(), .outputs = {F32(c.image)}},
           {sizes(c.image), filter, dy}, {2}, {0});
     Check({.op = "Conv2DBackpropFilter", .attrs = c.attrs(), .outputs = {F32(c.filter)}},
