@@ -35,8 +35,8 @@ absl::Status OfFeature(const std::string& key, const absl::Status& status) {
 // A parsed Example.
 struct Parsed {
   std::string image;
-  int64_t label = 0;  // in [0, num_label_classes); 0 if it is not needed
-  std::string id;     // of kPredict
+  int64_t label = 0;    // in [0, num_label_classes); 0 if it is not needed
+  std::string id = {};  // of kPredict
 };
 
 // mode: kPredict needs no label, and only kPredict needs the id.

@@ -14,7 +14,7 @@
 namespace estimator::imagenet {
 
 struct ImageNetInputOptions {
-  std::string data_dir;  // "": pictures are drawn
+  std::string data_dir = "";  // empty: pictures are drawn
   int64_t image_size = 224;
   int64_t num_label_classes = 1000;
   // The pictures that are drawn for training. Records of files are all used.
@@ -31,7 +31,7 @@ struct ImageNetInputOptions {
   // kPredict: the feature with the id of an example. It may be absent.
   std::string id_key = "image/filename";
   // kPredict: the files to read. "": those of the evaluation.
-  std::string predict_files;
+  std::string predict_files = "";
   // The damaged records, and images that do not decode, that are skipped (Dataset::IgnoreErrors).
   int64_t skip_bad_records = 0;
 };

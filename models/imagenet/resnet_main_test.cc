@@ -119,7 +119,7 @@ TEST_F(ResnetMainTest, WritesPredictionsWithTheIdsOfTheImages) {
 }
 
 TEST_F(ResnetMainTest, SkipsDamagedRecords) {
-  for (const std::string& name : {"train-0", "validation-0"}) {
+  for (const char* name : {"train-0", "validation-0"}) {
     auto writer = TFRecordWriter::Open(work_.File(name));
     EST_ASSERT_OK(writer);
     for (uint64_t i = 0; i < 32; ++i)

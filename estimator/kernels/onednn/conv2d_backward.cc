@@ -1,13 +1,10 @@
 // The gradients of Conv2D and DepthwiseConv2dNative by oneDNN.
 //   ...BackpropInput:  input_sizes, filter [KH,KW,C,O], dy [N,OH,OW,O] -> dx [N,H,W,C]
 //   ...BackpropFilter: x [N,H,W,C], filter_sizes, dy [N,OH,OW,O] -> dfilter [KH,KW,C,O]
-//   _FusedConv2DBackpropFilter: x, dy -> dfilter, dbias [O] (kernels/conv_block.h)
-// dfilter may be f32 where x and dy are bf16 (passes/fuse.h, FuseCast).
+// dfilter may be f32 where x and dy are bf16 (passes/bfloat16_products.h).
 // The sizes come from the output's static shape. Dilated windows are left to the reference kernel.
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "estimator/kernels/onednn/convolution.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
@@ -38,25 +35,14 @@ std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec, bool depthwise
   });
 }
 
-//   dy: the index of that input.  bias: output 1 is the gradient of the bias.
-std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec, size_t dy, bool depthwise,
-                                           bool bias) {
-  if (spec.inputs.size() != dy + 1 || spec.outputs.size() != (bias ? 2 : 1)) return nullptr;
+std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec, bool depthwise) {
+  if (spec.inputs.size() != 3) return nullptr;
   const std::optional<Convolution> conv =
-      DescribeConvolution(spec.attrs, spec.inputs[0], spec.outputs[0], spec.inputs[dy], depthwise);
+      DescribeConvolution(spec.attrs, spec.inputs[0], spec.outputs[0], spec.inputs[2], depthwise);
   if (!conv.has_value() || conv->dilated()) return nullptr;
-  const int64_t channels = conv->output.dims()[1];
-  if (bias &&
-      (spec.outputs[1].dtype != spec.inputs[0].dtype || spec.outputs[1].shape != Shape{channels})) {
-    return nullptr;
-  }
-  const dnnl::memory::desc bias_layout =
-      bias ? dnnl::memory::desc({channels}, DataType(spec.outputs[1].dtype),
-                                dnnl::memory::format_tag::x)
-           : dnnl::memory::desc();
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     dnnl::convolution_backward_weights::primitive_desc desc(
-        {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter, bias_layout,
+        {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
     if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.diff_dst_desc())) return nullptr;
@@ -64,11 +50,10 @@ std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec, size_t dy, bo
     const bool plain = desc.diff_weights_desc() == conv->filter;
     const Operand filter =
         plain ? Output(0) : chain->AddScratch(desc.diff_weights_desc().get_size());
-    std::vector<Argument> arguments = {{DNNL_ARG_SRC, desc.src_desc(), Input(0)},
-                                       {DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(dy)},
-                                       {DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), filter}};
-    if (bias) arguments.push_back({DNNL_ARG_DIFF_BIAS, bias_layout, Output(1)});
-    chain->AddStep(dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(), arguments);
+    chain->AddStep(dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(),
+                   {{DNNL_ARG_SRC, desc.src_desc(), Input(0)},
+                    {DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(2)},
+                    {DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), filter}});
     if (!plain) chain->AddReorder(desc.diff_weights_desc(), filter, conv->filter, Output(0));
     chain->set_implementation(desc.impl_info_str());
     return chain;
@@ -77,18 +62,12 @@ std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec, size_t dy, bo
 
 EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kOneDnn,
                     [](const KernelSpec& spec) { return MakeBackpropInput(spec, false); });
-EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kOneDnn, [](const KernelSpec& spec) {
-  return MakeBackpropFilter(spec, 2, false, false);
-});
-EST_REGISTER_KERNEL("_FusedConv2DBackpropFilter", KernelTier::kOneDnn, [](const KernelSpec& spec) {
-  return MakeBackpropFilter(spec, 1, false, true);
-});
+EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) { return MakeBackpropFilter(spec, false); });
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropInput", KernelTier::kOneDnn,
                     [](const KernelSpec& spec) { return MakeBackpropInput(spec, true); });
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropFilter", KernelTier::kOneDnn,
-                    [](const KernelSpec& spec) {
-                      return MakeBackpropFilter(spec, 2, true, false);
-                    });
+                    [](const KernelSpec& spec) { return MakeBackpropFilter(spec, true); });
 
 }  // namespace
 }  // namespace estimator::onednn

@@ -122,36 +122,6 @@ TEST(OneDnnConv2D, OneSizeOfBlocksIsTakenAndMatchesTheReference) {
   }
 }
 
-TEST(OneDnnConv2D, FilterAndBiasGradientsTogetherMatchTheReference) {
-  for (const Case& c : Cases()) {
-    SCOPED_TRACE(c.filter.ToString());
-    const Array x = RandomArray(c.input, 1), dy = RandomArray(OutputOf(c, false), 2);
-    const KernelSpec spec{
-        .op = "_FusedConv2DBackpropFilter",
-        .name = "df",
-        .attrs = c.attrs,
-        .outputs = {{DType::kFloat32, c.filter}, {DType::kFloat32, {c.filter[3]}}}};
-    EXPECT_MATCHES_REFERENCE(spec, {x, dy}, KernelTier::kOneDnn, kSummationOrder);
-  }
-  const Case c{{2, 14, 14, 32}, {5, 5, 32, 64}, ConvAttrs(1, "SAME")};
-  const Array x = RandomArray(c.input, 1), dy = RandomArray(OutputOf(c, false), 2);
-  const KernelSpec spec{.op = "_FusedConv2DBackpropFilter",
-                        .name = "df",
-                        .attrs = c.attrs,
-                        .outputs = {{DType::kFloat32, c.filter}, {DType::kFloat32, {64}}}};
-  const auto expected = RunReferenceKernel(spec, {x, dy});
-  EST_ASSERT_OK(expected);
-  int taken = 0;
-  for (const int64_t block : {8, 16}) {
-    const std::string difference = DifferenceInBlocks(spec, {x, dy}, *expected, {0, 1}, {}, block,
-                                                      KernelTier::kOneDnn, kSummationOrder);
-    if (difference.rfind("UNIMPLEMENTED", 0) == 0) continue;
-    ++taken;
-    EXPECT_EQ(difference, "");
-  }
-  EXPECT_EQ(taken, 1);
-}
-
 TEST(OneDnnConv2D, DilatedForwardMatchesTheReference) {
   const Case c{{2, 10, 11, 8}, {3, 3, 8, 16}, ConvAttrs(1, "SAME", 2)};
   EXPECT_MATCHES_REFERENCE(

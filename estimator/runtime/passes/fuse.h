@@ -39,7 +39,8 @@ void FusePool(Module& module, KernelTier fastest);
 //   _MaxPoolGradWithArgmax, Conv2DBackpropFilter, BiasAddGrad -> _Conv2DMaxPoolBackpropFilter
 //   _MaxPoolGradWithArgmax, Conv2DBackpropInput               -> _Conv2DMaxPoolBackpropInput
 // Only if nothing else reads the activation or its gradient, and if a kernel above the reference
-// tier accepts each of the new nodes. Then, for convolutions without such a block:
+// tier accepts each of the new nodes. Then, for convolutions without such a block, if there is a
+// native kernel for the pair:
 //   Conv2DBackpropFilter(x, dy), BiasAddGrad(dy)              -> _FusedConv2DBackpropFilter
 // Runs after FuseBias and FusePool.
 void FuseConvBlock(Module& module, KernelTier fastest);

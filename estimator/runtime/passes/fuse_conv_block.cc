@@ -33,9 +33,6 @@ bool IsOp(const Node& node, const char* op) {
   return node.kind == Node::Kind::kOp && node.op == op;
 }
 
-// A kernel of the reference tier would run the parts one after the other, which is no gain.
-constexpr KernelTier kSlowest = KernelTier::kFused;
-
 class ConvBlockFuser {
  public:
   ConvBlockFuser(Module& module, KernelTier fastest)
@@ -95,7 +92,8 @@ class ConvBlockFuser {
     forward.outputs = {at(pool).outputs[0], {DType::kUint8, at(pool).outputs[0].shape}};
     plan.nodes.push_back({pool, std::move(forward)});
     if (trains && !AddGradients(conv, pool, plan)) return;
-    Apply(plan);
+    // A kernel of the reference tier would run the parts one after the other, which is no gain.
+    Apply(plan, KernelTier::kFused);
   }
 
   // The attributes of kernels/conv_block.h.
@@ -178,14 +176,14 @@ class ConvBlockFuser {
     return {filter.outputs[0].dtype, {filter.outputs[0].shape[3]}};
   }
 
-  // Replaces the nodes if there is a kernel for each of them.
-  bool Apply(Plan& plan) {
+  // Replaces the nodes if there is a kernel for each of them, in a tier from `slowest`.
+  bool Apply(Plan& plan, KernelTier slowest) {
     // The gradients read the argmax, so the forward node is put into the module first.
     std::vector<Node> old;
     bool all = true;
     for (Replacement& replacement : plan.nodes) {
       old.push_back(std::exchange(at(replacement.at), std::move(replacement.node)));
-      all = all && FindKernel(module_, at(replacement.at), fastest_, kSlowest);
+      all = all && FindKernel(module_, at(replacement.at), fastest_, slowest);
       if (!all) break;
     }
     if (!all) {
@@ -221,7 +219,9 @@ class ConvBlockFuser {
       plan.nodes.push_back({filter, std::move(both)});
       plan.gone = {bias};
       plan.uses = {{bias, {filter, 1}}};
-      Apply(plan);
+      // Winograd's algorithm has the sums of dy anyway. oneDNN's gradient of a bias is a sum in f32,
+      // which is less accurate than BiasAddGrad's.
+      Apply(plan, KernelTier::kNative);
       return;
     }
   }

@@ -22,7 +22,8 @@ bool IsAccepted(const KernelSpec& spec) { return Refused().count(spec.op) == 0; 
 [[maybe_unused]] const bool registered[] = {
     RegisterReferenceAsNative("_FusedConv2DMaxPool", IsAccepted),
     RegisterReferenceAsNative("_Conv2DMaxPoolBackpropFilter", IsAccepted),
-    RegisterReferenceAsNative("_Conv2DMaxPoolBackpropInput", IsAccepted)};
+    RegisterReferenceAsNative("_Conv2DMaxPoolBackpropInput", IsAccepted),
+    RegisterReferenceAsNative("_FusedConv2DBackpropFilter", IsAccepted)};
 
 Attrs ConvAttrs() {
   return {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
