@@ -45,10 +45,12 @@ struct Bench {
 
   void Run() {
     const auto start = std::chrono::steady_clock::now();
-    CHECK(
-        kernel
-            ->Run({.inputs = inputs, .outputs = absl::MakeSpan(outputs), .scratch = scratch.raw()})
-            .ok());
+    CHECK(kernel
+              ->Run({.inputs = inputs,
+                     .outputs = absl::MakeSpan(outputs),
+                     .scratch = scratch.raw(),
+                     .step = {}})
+              .ok());
     best = std::min(
         best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
