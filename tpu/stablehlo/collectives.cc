@@ -47,8 +47,13 @@ std::vector<Ints> AllReplicas(int num_replicas) {
 }
 
 Value AllReduceSum(Writer& w, const Value& x, const std::vector<Ints>& groups) {
-  return w.Ops("all_reduce", {x}, {x.type}, absl::StrCat("replica_groups = ", MatrixAttr(groups)),
-               {w.ScalarRegion("add", x.dtype())})[0];
+  // Numbers of 16 bits are summed in float32 and rounded once, as in tpu/all_reduce.h.
+  const bool is_half = x.dtype() == DType::kBfloat16 || x.dtype() == DType::kFloat16;
+  const Value wide = is_half ? w.Convert(x, DType::kFloat32) : x;
+  const Value sum = w.Ops("all_reduce", {wide}, {wide.type},
+                          absl::StrCat("replica_groups = ", MatrixAttr(groups)),
+                          {w.ScalarRegion("add", wide.dtype())})[0];
+  return w.Convert(sum, x.dtype());
 }
 
 Value FromReplica0(Writer& w, const Value& x, const Value& replica, int num_replicas) {
