@@ -1,0 +1,146 @@
+// Writes every op that has a lowering as StableHLO, for the check against the reference kernels
+// (testdata/interop/check_stablehlo_ops.py).
+//
+//   stablehlo_ops_tool GOLDENS DIRECTORY [OP...]
+//
+// GOLDENS is testdata/ops, whose cases give attributes and inputs. For each op it writes into
+// DIRECTORY:
+//   OP.mlir   one module; @main takes the inputs of all cases and returns their outputs
+//   OP.npys   the inputs of a case, then the outputs of its reference kernel, case by case: .npy
+//             files one after the other (bfloat16 as float32)
+//   OP.cases  a line for each case: name, tolerance class, dtypes of inputs, dtypes of outputs
+//             ("float32,int32" or "-"); or: name, "refused", and why it cannot be lowered
+// Exit code 1 if a case cannot be built.
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/array/npy.h"
+#include "estimator/base/status.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/ops/testing/golden_table.h"
+#include "tpu/stablehlo/op_lowering.h"
+#include "tpu/stablehlo/ops/testing/golden_lowering.h"
+#include "tpu/stablehlo/writer.h"
+
+namespace estimator {
+namespace {
+
+using testing::GoldenCase;
+using tpu::stablehlo::FindLowering;
+using tpu::stablehlo::Type;
+using tpu::stablehlo::Values;
+using tpu::stablehlo::Writer;
+using tpu::stablehlo::testing::Lower;
+using tpu::stablehlo::testing::SpecOf;
+using tpu::stablehlo::testing::TryLowering;
+
+std::string DTypes(const std::vector<TensorSpec>& specs) {
+  if (specs.empty()) return "-";
+  return absl::StrJoin(specs, ",", [](std::string* out, const TensorSpec& spec) {
+    absl::StrAppend(out, DTypeName(spec.dtype));
+  });
+}
+
+// The cases of one op, and the files that they become.
+class OpFiles {
+ public:
+  absl::Status Add(const GoldenCase& golden) {
+    EST_ASSIGN_OR_RETURN(KernelSpec spec, SpecOf(golden));
+    const absl::Status status = TryLowering(spec);
+    if (absl::IsUnimplemented(status)) {
+      absl::StrAppend(&cases_, golden.name, " refused ", status.message(), "\n");
+      return absl::OkStatus();
+    }
+    EST_RETURN_IF_ERROR(status);
+    EST_ASSIGN_OR_RETURN(const std::vector<Array> outputs,
+                         RunReferenceKernel(spec, golden.inputs));
+    for (const Array& input : golden.inputs) arrays_ += NpyBytes(input);
+    for (const Array& output : outputs) arrays_ += NpyBytes(output);
+    absl::StrAppend(&cases_, golden.name, " ", golden.tolerance, " ", DTypes(spec.inputs), " ",
+                    DTypes(spec.outputs), "\n");
+    specs_.push_back(std::move(spec));
+    return absl::OkStatus();
+  }
+
+  // The module with all cases.
+  absl::StatusOr<std::string> Module() const {
+    std::vector<Type> inputs, outputs;
+    for (const KernelSpec& spec : specs_) {
+      inputs.insert(inputs.end(), spec.inputs.begin(), spec.inputs.end());
+      outputs.insert(outputs.end(), spec.outputs.begin(), spec.outputs.end());
+    }
+    Writer w;
+    const Values arguments =
+        w.BeginFunction("main", inputs, std::vector<std::string>(inputs.size()), outputs);
+    Values results;
+    auto next = arguments.begin();
+    for (const KernelSpec& spec : specs_) {
+      const auto end = next + static_cast<int64_t>(spec.inputs.size());
+      EST_ASSIGN_OR_RETURN(const Values values, Lower(w, spec, Values(next, end)));
+      results.insert(results.end(), values.begin(), values.end());
+      next = end;
+    }
+    w.EndFunction(results);
+    return w.Module("ops", "");
+  }
+
+  const std::string& arrays() const { return arrays_; }
+  const std::string& cases() const { return cases_; }
+
+ private:
+  std::vector<KernelSpec> specs_;
+  std::string arrays_, cases_;
+};
+
+absl::Status Write(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  return file ? absl::OkStatus() : absl::UnavailableError(absl::StrCat("cannot write ", path));
+}
+
+absl::Status Run(const std::string& goldens, const std::string& directory,
+                 const std::set<std::string>& wanted) {
+  EST_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, testing::ReadGoldens(goldens));
+  std::map<std::string, OpFiles> ops;
+  for (const GoldenCase& golden : cases) {
+    if (FindLowering(golden.op) == nullptr) continue;
+    if (!wanted.empty() && wanted.count(golden.op) == 0) continue;
+    const absl::Status status = ops[golden.op].Add(golden);
+    if (!status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat(golden.op, "/", golden.name, ": ", status.message()));
+    }
+  }
+  for (const auto& [op, files] : ops) {
+    const std::string path = absl::StrCat(directory, "/", op);
+    EST_ASSIGN_OR_RETURN(const std::string module, files.Module());
+    EST_RETURN_IF_ERROR(Write(path + ".mlir", module));
+    EST_RETURN_IF_ERROR(Write(path + ".npys", files.arrays()));
+    EST_RETURN_IF_ERROR(Write(path + ".cases", files.cases()));
+  }
+  std::cout << ops.size() << " ops\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace estimator
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::cerr << "usage: stablehlo_ops_tool GOLDENS DIRECTORY [OP...]\n";
+    return 1;
+  }
+  const absl::Status status =
+      estimator::Run(argv[1], argv[2], std::set<std::string>(argv + 3, argv + argc));
+  if (!status.ok()) std::cerr << status << "\n";
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,79 @@
+// Reductions over axes, L2Loss, BiasAdd and BiasAddGrad. 16-bit floats are summed in float32.
+#include "estimator/base/status.h"
+#include "tpu/stablehlo/op_lowering.h"
+#include "tpu/stablehlo/ops/support.h"
+
+namespace estimator::tpu::stablehlo {
+namespace {
+
+// The axes in input 1, each once.
+absl::StatusOr<Ints> AxesOf(const LoweringArgs& args) {
+  EST_ASSIGN_OR_RETURN(const Ints given, args.ConstantInts(1));
+  const int rank = args.input(0).rank();
+  std::vector<bool> reduced(static_cast<size_t>(rank), false);
+  for (const int64_t axis : given) reduced[static_cast<size_t>(FromFront(axis, rank))] = true;
+  Ints axes;
+  for (size_t axis = 0; axis < reduced.size(); ++axis) {
+    if (reduced[axis]) axes.push_back(static_cast<int64_t>(axis));
+  }
+  return axes;
+}
+
+// x reduced over the axes of the op, in the dtype of x.
+LoweringResult Reduced(Writer& w, const LoweringArgs& args, const char* op, const Value& x) {
+  EST_ASSIGN_OR_RETURN(const Ints axes, AxesOf(args));
+  const Value y = axes.empty() ? x : w.Reduce(op, x, axes);
+  return Values{w.Convert(w.Reshape(y, args.output(0).shape), args.output(0).dtype)};
+}
+
+OpLowering Reduction(const char* op) {
+  return Guarded([op](Writer& w, const LoweringArgs& args) -> LoweringResult {
+    return Reduced(w, args, op, Widened(w, args.input(0)));
+  });
+}
+
+EST_REGISTER_STABLEHLO("Sum", Reduction("add"));
+EST_REGISTER_STABLEHLO("Prod", Reduction("multiply"));
+EST_REGISTER_STABLEHLO("Max", Reduction("maximum"));
+EST_REGISTER_STABLEHLO("Min", Reduction("minimum"));
+EST_REGISTER_STABLEHLO("All", Reduction("and"));
+EST_REGISTER_STABLEHLO("Any", Reduction("or"));
+
+// Integers are summed and divided in 64 bits, as in TensorFlow. The mean of no integers is 0.
+LoweringResult LowerMean(Writer& w, const LoweringArgs& args) {
+  EST_ASSIGN_OR_RETURN(const Ints axes, AxesOf(args));
+  const bool floating = IsFloating(args.output(0).dtype);
+  const Value x =
+      floating ? Widened(w, args.input(0)) : w.Convert(args.input(0), DType::kInt64);
+  int64_t n = 1;
+  for (const int64_t axis : axes) n *= x.shape().dim(static_cast<int>(axis));
+  if (n == 0 && !floating) return Values{w.Fill(args.output(0), 0)};
+  const Value sum = axes.empty() ? x : w.Reduce("add", x, axes);
+  const Value mean = w.Div(sum, w.Scalar(x.dtype(), static_cast<double>(n)));
+  return Values{w.Convert(w.Reshape(mean, args.output(0).shape), args.output(0).dtype)};
+}
+
+LoweringResult LowerL2Loss(Writer& w, const LoweringArgs& args) {
+  const Value x = Widened(w, args.input(0)), squares = w.Mul(x, x);
+  const Value sum = x.rank() == 0 ? squares : w.Reduce("add", squares, Count(x.rank()));
+  return Values{w.Convert(w.MulConst(sum, 0.5), args.output(0).dtype)};
+}
+
+LoweringResult LowerBiasAdd(Writer& w, const LoweringArgs& args) {
+  const Value sum = w.Add(Widened(w, args.input(0)), Widened(w, args.input(1)));
+  return Values{w.Convert(sum, args.output(0).dtype)};
+}
+
+LoweringResult LowerBiasAddGrad(Writer& w, const LoweringArgs& args) {
+  const Value dy = Widened(w, args.input(0));
+  return Values{
+      w.Convert(w.Reduce("add", dy, Count(dy.rank() - 1)), args.output(0).dtype)};
+}
+
+EST_REGISTER_STABLEHLO("Mean", Guarded(LowerMean));
+EST_REGISTER_STABLEHLO("L2Loss", Guarded(LowerL2Loss));
+EST_REGISTER_STABLEHLO("BiasAdd", Guarded(LowerBiasAdd));
+EST_REGISTER_STABLEHLO("BiasAddGrad", Guarded(LowerBiasAddGrad));
+
+}  // namespace
+}  // namespace estimator::tpu::stablehlo

@@ -1,0 +1,86 @@
+#include "tpu/stablehlo/ops/support.h"
+
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+
+namespace estimator::tpu::stablehlo {
+
+OpLowering Guarded(OpLowering lowering) {
+  return [lowering = std::move(lowering)](Writer& w, const LoweringArgs& args) -> LoweringResult {
+    bool empty = true;
+    for (const TensorSpec& input : args.spec.inputs) {
+      if (input.dtype == DType::kString)
+        return NotLowerable("strings stay on the host: do this in input_fn");
+    }
+    for (const TensorSpec& output : args.spec.outputs) {
+      if (output.dtype == DType::kString)
+        return NotLowerable("strings stay on the host: do this in input_fn");
+      empty = empty && output.shape.num_elements() == 0;
+    }
+    if (!empty) return lowering(w, args);
+    Values results;
+    for (const TensorSpec& output : args.spec.outputs) results.push_back(w.Fill(output, 0));
+    return results;
+  };
+}
+
+DType ComputeDType(DType dtype) {
+  return dtype == DType::kBfloat16 || dtype == DType::kFloat16 ? DType::kFloat32 : dtype;
+}
+
+Value Widened(Writer& w, const Value& x) { return w.Convert(x, ComputeDType(x.dtype())); }
+
+absl::StatusOr<int64_t> ConstantAxis(const LoweringArgs& args, int i, int rank) {
+  EST_ASSIGN_OR_RETURN(const Ints axes, args.ConstantInts(i));
+  if (axes.size() != 1)
+    return NotLowerable(absl::StrCat("input ", i, " has ", axes.size(), " axes, not one"));
+  return FromFront(axes[0], rank);
+}
+
+Ints Count(int64_t n) {
+  Ints numbers(static_cast<size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+Ints Repeated(int64_t n, int64_t value) { return Ints(static_cast<size_t>(n), value); }
+
+int64_t SizeOfAxes(const Shape& shape, int begin, int end) {
+  int64_t size = 1;
+  for (int axis = begin; axis < end; ++axis) size *= shape.dim(axis);
+  return size;
+}
+
+Value SliceAxis(Writer& w, const Value& x, int64_t axis, int64_t begin, int64_t size) {
+  Ints starts = Repeated(x.rank(), 0), limits = x.shape().dims();
+  starts[static_cast<size_t>(axis)] = begin;
+  limits[static_cast<size_t>(axis)] = begin + size;
+  if (limits == x.shape().dims() && begin == 0) return x;
+  return w.Slice(x, starts, limits, Repeated(x.rank(), 1));
+}
+
+Value PadAxis(Writer& w, const Value& x, const Value& value, int64_t axis, int64_t low,
+              int64_t high) {
+  if (low == 0 && high == 0) return x;
+  Ints lows = Repeated(x.rank(), 0), highs = lows;
+  lows[static_cast<size_t>(axis)] = low;
+  highs[static_cast<size_t>(axis)] = high;
+  return w.Pad(x, value, lows, highs, Repeated(x.rank(), 0));
+}
+
+Value Truncated(Writer& w, const Value& x) {
+  const Value negative = w.Compare("LT", x, w.Scalar(x.dtype(), 0));
+  return w.Select(negative, w.Unary("ceil", x), w.Unary("floor", x));
+}
+
+Value Polynomial(Writer& w, const Value& x, absl::Span<const double> coefficients) {
+  Value sum = w.Fill(x.type, coefficients[0]);
+  for (const double coefficient : coefficients.subspan(1))
+    sum = w.AddConst(w.Mul(sum, x), coefficient);
+  return sum;
+}
+
+}  // namespace estimator::tpu::stablehlo

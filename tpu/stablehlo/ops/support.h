@@ -1,0 +1,49 @@
+// What the lowerings of several op families share.
+#ifndef TPU_STABLEHLO_OPS_SUPPORT_H_
+#define TPU_STABLEHLO_OPS_SUPPORT_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "tpu/stablehlo/op_lowering.h"
+#include "tpu/stablehlo/writer.h"
+
+namespace estimator::tpu::stablehlo {
+
+// A lowering that handles two cases for every op, and calls `lowering` for the others:
+//   operands or results that hold strings: NotLowerable
+//   results without elements: empty constants
+OpLowering Guarded(OpLowering lowering);
+
+// The dtype that the reference kernels compute in: f32 for 16-bit floats, else the dtype itself.
+DType ComputeDType(DType dtype);
+// x in its compute dtype.
+Value Widened(Writer& w, const Value& x);
+
+// An axis counted from the front; a negative one counts from the end.
+inline int64_t FromFront(int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }
+// The constant axis (a scalar, or a vector of one) in input i, counted from the front of a tensor
+// of `rank`. Errors: those of LoweringArgs::ConstantInts.
+absl::StatusOr<int64_t> ConstantAxis(const LoweringArgs& args, int i, int rank);
+
+// 0, 1, ..., n - 1.
+Ints Count(int64_t n);
+// n times `value`.
+Ints Repeated(int64_t n, int64_t value);
+// The number of elements of the axes [begin, end) of a shape.
+int64_t SizeOfAxes(const Shape& shape, int begin, int end);
+
+// x with the elements [begin, begin + size) of one axis.
+Value SliceAxis(Writer& w, const Value& x, int64_t axis, int64_t begin, int64_t size);
+// x with `low` and `high` elements of `value` added to one axis.
+Value PadAxis(Writer& w, const Value& x, const Value& value, int64_t axis, int64_t low,
+              int64_t high);
+
+// x rounded towards zero. REQUIRES: a floating dtype.
+Value Truncated(Writer& w, const Value& x);
+// coefficients[0] * x^(n-1) + ... + coefficients[n-1], by Horner's rule.
+Value Polynomial(Writer& w, const Value& x, absl::Span<const double> coefficients);
+
+}  // namespace estimator::tpu::stablehlo
+
+#endif  // TPU_STABLEHLO_OPS_SUPPORT_H_
