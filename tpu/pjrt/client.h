@@ -21,10 +21,10 @@
 namespace estimator::tpu::pjrt {
 
 // The plugin's element type. Errors: UNIMPLEMENTED for strings, which no device has.
-absl::StatusOr<abi::BufferType> BufferTypeOf(DType dtype);
+absl::StatusOr<c_api::BufferType> BufferTypeOf(DType dtype);
 
 struct DeviceInfo {
-  abi::Device* device = nullptr;
+  c_api::Device* device = nullptr;
   int64_t id = 0;
   std::string kind;  // "TPU v3", "NVIDIA H200"
 };
@@ -62,7 +62,7 @@ class Client : public std::enable_shared_from_this<Client> {
   absl::Status FindDevices();
 
   const std::shared_ptr<const Plugin> plugin_;
-  abi::Client* client_ = nullptr;
+  c_api::Client* client_ = nullptr;
   std::string platform_;
   std::vector<DeviceInfo> devices_;
 };
@@ -72,14 +72,14 @@ class DeviceBuffer {
  public:
   DeviceBuffer() = default;
   // Takes `buffer`.
-  DeviceBuffer(std::shared_ptr<Client> client, abi::Buffer* buffer)
+  DeviceBuffer(std::shared_ptr<Client> client, c_api::Buffer* buffer)
       : client_(std::move(client)), buffer_(buffer) {}
   DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
   ~DeviceBuffer() { Reset(); }
 
   bool valid() const { return buffer_ != nullptr; }
-  abi::Buffer* get() const { return buffer_; }
+  c_api::Buffer* get() const { return buffer_; }
   void Reset();
   // Waits until the value is computed and copies it, in row-major order.
   // Errors: INVALID_ARGUMENT if the buffer's type is not that of `array`; those of the computation.
@@ -87,14 +87,15 @@ class DeviceBuffer {
 
  private:
   std::shared_ptr<Client> client_;
-  abi::Buffer* buffer_ = nullptr;
+  c_api::Buffer* buffer_ = nullptr;
 };
 
 // A program on its devices. Runs on one thread at a time.
 class LoadedProgram {
  public:
   // Takes `executable`.
-  LoadedProgram(std::shared_ptr<Client> client, abi::LoadedExecutable* executable, int num_replicas)
+  LoadedProgram(std::shared_ptr<Client> client, c_api::LoadedExecutable* executable,
+                int num_replicas)
       : client_(std::move(client)), executable_(executable), num_replicas_(num_replicas) {}
   ~LoadedProgram();
   LoadedProgram(const LoadedProgram&) = delete;
@@ -104,14 +105,14 @@ class LoadedProgram {
   // Runs the program and waits for all replicas. arguments: [replica][argument]; donated ones are
   // invalid after the call, whether or not it succeeds. Returns [replica][output].
   absl::StatusOr<std::vector<std::vector<DeviceBuffer>>> Run(
-      const std::vector<std::vector<abi::Buffer*>>& arguments);
+      const std::vector<std::vector<c_api::Buffer*>>& arguments);
 
  private:
   friend class Client;
   absl::Status FindOutputs();
 
   const std::shared_ptr<Client> client_;
-  abi::LoadedExecutable* const executable_;
+  c_api::LoadedExecutable* const executable_;
   const int num_replicas_;
   size_t num_outputs_ = 0;
 };

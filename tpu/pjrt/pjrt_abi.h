@@ -17,7 +17,7 @@
 
 #include "tpu/pjrt/pjrt_structs.h"
 
-namespace estimator::tpu::pjrt::abi {
+namespace estimator::tpu::pjrt::c_api {
 
 struct ApiVersion {
   size_t struct_size = sizeof(ApiVersion);
@@ -141,6 +141,6 @@ struct Api {
 // What a plugin exports under the name "GetPjrtApi".
 using GetApi = const Api* (*)();
 
-}  // namespace estimator::tpu::pjrt::abi
+}  // namespace estimator::tpu::pjrt::c_api
 
 #endif  // TPU_PJRT_PJRT_ABI_H_

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace estimator::tpu::pjrt::abi {
+namespace estimator::tpu::pjrt::c_api {
 
 // Owned by the plugin.
 struct Error;
@@ -307,6 +307,6 @@ struct TopologyDevicesArgs {
 
 #undef TPU_PJRT_HEADER
 
-}  // namespace estimator::tpu::pjrt::abi
+}  // namespace estimator::tpu::pjrt::c_api
 
 #endif  // TPU_PJRT_PJRT_STRUCTS_H_

@@ -37,18 +37,19 @@ absl::StatusOr<std::shared_ptr<const Plugin>> Plugin::Load(StringArg path) {
         "xla_cuda_plugin.so"));
   }
   EST_ASSIGN_OR_RETURN(std::shared_ptr<const Plugin> plugin,
-                       FromApi(reinterpret_cast<abi::GetApi>(symbol)(), file));
+                       FromApi(reinterpret_cast<c_api::GetApi>(symbol)(), file));
   loaded->emplace(file, plugin);
   return plugin;
 }
 
-absl::StatusOr<std::shared_ptr<const Plugin>> Plugin::FromApi(const abi::Api* api, StringArg path) {
+absl::StatusOr<std::shared_ptr<const Plugin>> Plugin::FromApi(const c_api::Api* api,
+                                                              StringArg path) {
   if (api == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat("GetPjrtApi of the plugin ", path, " returned null"));
   }
   std::shared_ptr<const Plugin> plugin(new Plugin(api, path));
-  const abi::ApiVersion& version = api->version;
+  const c_api::ApiVersion& version = api->version;
   if (version.major_version != kMajor || version.minor_version < kMinMinor) {
     return absl::FailedPreconditionError(
         absl::StrCat("the plugin ", path, " has version ", plugin->version(),
@@ -57,8 +58,8 @@ absl::StatusOr<std::shared_ptr<const Plugin>> Plugin::FromApi(const abi::Api* ap
                      kMajor, ".", kMinMinor, " or a later ", kMajor, ".x: install ",
                      version.major_version > kMajor ? "an older" : "a newer", " plugin"));
   }
-  abi::PluginInitializeArgs args;
-  EST_RETURN_IF_ERROR(plugin->Call("PJRT_Plugin_Initialize", &abi::Api::plugin_initialize, args));
+  c_api::PluginInitializeArgs args;
+  EST_RETURN_IF_ERROR(plugin->Call("PJRT_Plugin_Initialize", &c_api::Api::plugin_initialize, args));
   return plugin;
 }
 
@@ -66,36 +67,36 @@ std::string Plugin::version() const {
   return absl::StrCat(api_->version.major_version, ".", api_->version.minor_version);
 }
 
-absl::Status Plugin::Await(abi::Event* event) const {
+absl::Status Plugin::Await(c_api::Event* event) const {
   if (event == nullptr) return absl::OkStatus();
-  abi::EventArgs args;
+  c_api::EventArgs args;
   args.event = event;
-  const absl::Status status = Call("PJRT_Event_Await", &abi::Api::event_await, args);
-  abi::EventArgs destroyed;
+  const absl::Status status = Call("PJRT_Event_Await", &c_api::Api::event_await, args);
+  c_api::EventArgs destroyed;
   destroyed.event = event;
-  const absl::Status released = Call("PJRT_Event_Destroy", &abi::Api::event_destroy, destroyed);
+  const absl::Status released = Call("PJRT_Event_Destroy", &c_api::Api::event_destroy, destroyed);
   return status.ok() ? released : status;
 }
 
-absl::Status Plugin::ToStatus(absl::string_view name, abi::Error* error) const {
+absl::Status Plugin::ToStatus(absl::string_view name, c_api::Error* error) const {
   if (error == nullptr) return absl::OkStatus();
-  abi::ErrorMessageArgs message;
+  c_api::ErrorMessageArgs message;
   message.error = error;
   api_->error_message(&message);
-  abi::ErrorGetCodeArgs code;
+  c_api::ErrorGetCodeArgs code;
   code.error = error;
-  abi::ErrorCode number = static_cast<abi::ErrorCode>(absl::StatusCode::kUnknown);
-  if (abi::Error* const failed = api_->error_get_code(&code); failed == nullptr) {
+  c_api::ErrorCode number = static_cast<c_api::ErrorCode>(absl::StatusCode::kUnknown);
+  if (c_api::Error* const failed = api_->error_get_code(&code); failed == nullptr) {
     if (code.code != 0) number = code.code;
   } else {
-    abi::ErrorDestroyArgs destroy_failed;
+    c_api::ErrorDestroyArgs destroy_failed;
     destroy_failed.error = failed;
     api_->error_destroy(&destroy_failed);
   }
   const absl::Status status(
       static_cast<absl::StatusCode>(number),
       absl::StrCat(name, ": ", absl::string_view(message.message, message.message_size)));
-  abi::ErrorDestroyArgs destroy;
+  c_api::ErrorDestroyArgs destroy;
   destroy.error = error;
   api_->error_destroy(&destroy);
   return status;

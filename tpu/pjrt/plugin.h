@@ -22,36 +22,37 @@ class Plugin {
   // if it exports no GetPjrtApi, or if its version is not supported; the plugin's own.
   static absl::StatusOr<std::shared_ptr<const Plugin>> Load(StringArg path);
   // For tests: a plugin whose functions are in this program. `api` outlives the plugin.
-  static absl::StatusOr<std::shared_ptr<const Plugin>> FromApi(const abi::Api* api, StringArg path);
+  static absl::StatusOr<std::shared_ptr<const Plugin>> FromApi(const c_api::Api* api,
+                                                               StringArg path);
 
   const std::string& path() const { return path_; }
   std::string version() const;  // of its API: "0.72"
 
   // Calls a function of the table. `name` is TensorFlow's and JAX's name of it, for errors.
-  //   plugin.Call("PJRT_Client_Create", &abi::Api::client_create, args)
+  //   plugin.Call("PJRT_Client_Create", &c_api::Api::client_create, args)
   // Errors: UNIMPLEMENTED if this plugin is too old to have the function; those of the function.
   template <typename Args>
-  absl::Status Call(absl::string_view name, abi::Function<Args> abi::Api::*function,
+  absl::Status Call(absl::string_view name, c_api::Function<Args> c_api::Api::*function,
                     Args& args) const {
     if (!Has(function)) return Missing(name);
     return ToStatus(name, (api_->*function)(&args));
   }
   template <typename Args>
-  bool Has(abi::Function<Args> abi::Api::*function) const {
+  bool Has(c_api::Function<Args> c_api::Api::*function) const {
     const char* const end = reinterpret_cast<const char*>(&(api_->*function) + 1);
     const char* const table = reinterpret_cast<const char*>(api_);
     return static_cast<size_t>(end - table) <= api_->struct_size && api_->*function != nullptr;
   }
   // Waits for an event, destroys it, and returns its error. Null is an event that is over.
-  absl::Status Await(abi::Event* event) const;
+  absl::Status Await(c_api::Event* event) const;
 
  private:
-  Plugin(const abi::Api* api, absl::string_view path) : api_(api), path_(path) {}
+  Plugin(const c_api::Api* api, absl::string_view path) : api_(api), path_(path) {}
   // Takes the error, which is null if there is none.
-  absl::Status ToStatus(absl::string_view name, abi::Error* error) const;
+  absl::Status ToStatus(absl::string_view name, c_api::Error* error) const;
   absl::Status Missing(absl::string_view name) const;
 
-  const abi::Api* const api_;
+  const c_api::Api* const api_;
   const std::string path_;
 };
 
