@@ -8,16 +8,12 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/runtime/compare_kernels.h"
-#include "estimator/runtime/lower.h"
+#include "estimator/runtime/neutral_module.h"
 #include "estimator/runtime/passes/choose_layouts.h"
-#include "estimator/runtime/passes/fold_constants.h"
 #include "estimator/runtime/passes/fold_pads.h"
 #include "estimator/runtime/passes/fuse.h"
-#include "estimator/runtime/passes/merge_equal.h"
-#include "estimator/runtime/passes/prune.h"
 #include "estimator/runtime/passes/row_updates.h"
 #include "estimator/runtime/passes/select_kernels.h"
-#include "estimator/runtime/passes/simplify.h"
 #include "estimator/runtime/passes/split_sums.h"
 #include "estimator/runtime/passes/sweep_updates.h"
 #include "estimator/runtime/program_impl.h"
@@ -71,16 +67,11 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   auto impl = std::make_unique<ProgramImpl>();
   impl->options = options;
   ir::Module& module = impl->module;
-  EST_ASSIGN_OR_RETURN(module, ir::Lower(graph, spec));
+  EST_ASSIGN_OR_RETURN(
+      module, ir::BuildNeutralModule(graph, spec,
+                                     {.merge_equal = Runs(options, "merge_equal"),
+                                      .single_replica = options.single_replica}));
   module.conv_algorithm = options.conv_algorithm;
-  ir::Prune(module);
-  // Simplifying can make more nodes constant or equal, so the passes run twice.
-  for (int round = 0; round < 2; ++round) {
-    EST_RETURN_IF_ERROR(ir::FoldConstants(module));
-    if (Runs(options, "merge_equal")) ir::MergeEqual(module);
-    ir::Simplify(module, options.single_replica);
-  }
-  ir::Prune(module);
   if (Runs(options, "fold_pads")) ir::FoldPads(module);
   if (Runs(options, "row_updates")) ir::UpdateRows(module);
   if (Runs(options, "split_sums")) ir::SplitSums(module);

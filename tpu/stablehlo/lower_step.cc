@@ -1,0 +1,379 @@
+#include "tpu/stablehlo/lower_step.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
+#include "estimator/runtime/ir.h"
+#include "estimator/runtime/neutral_module.h"
+#include "tpu/stablehlo/collectives.h"
+#include "tpu/stablehlo/op_lowering.h"
+#include "tpu/stablehlo/writer.h"
+
+namespace estimator::tpu::stablehlo {
+namespace {
+
+constexpr absl::string_view kStringReason =
+    "strings stay on the host: convert them to numbers in input_fn";
+
+TensorSpec Stacked(int64_t iterations, const TensorSpec& spec) {
+  Ints dims = {iterations};
+  dims.insert(dims.end(), spec.shape.dims().begin(), spec.shape.dims().end());
+  return {spec.dtype, Shape(std::move(dims))};
+}
+
+Type ScalarType(DType dtype) { return {dtype, Shape{}}; }
+
+std::string Describe(const ir::Module& module, const ir::Node& node) {
+  std::vector<std::string> inputs, outputs;
+  for (const ir::Value& input : node.inputs) inputs.push_back(module.spec(input).ToString());
+  for (const TensorSpec& output : node.outputs) outputs.push_back(output.ToString());
+  return absl::StrCat(node.name, " (", node.op, ": ", absl::StrJoin(inputs, ", "), " -> ",
+                      absl::StrJoin(outputs, ", "), ")");
+}
+
+absl::Status CheckOptions(const ProgramSpec& spec, const LowerOptions& options) {
+  if (options.num_replicas < 1 || options.iterations < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("num_replicas and iterations must be at least 1, they are ",
+                     options.num_replicas, " and ", options.iterations));
+  }
+  if (options.compute_dtype != DType::kFloat32 && options.compute_dtype != DType::kBfloat16) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "compute_dtype must be float32 or bfloat16, it is ", DTypeName(options.compute_dtype)));
+  }
+  if (!options.guard_fetch.has_value()) return absl::OkStatus();
+  if (*options.guard_fetch >= spec.fetches.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("guard_fetch is ", *options.guard_fetch,
+                                                   ", but the step has ", spec.fetches.size(),
+                                                   " fetches"));
+  }
+  const Tensor& guard = spec.fetches[*options.guard_fetch];
+  if (guard.valid() && !IsFloating(guard.dtype())) {
+    return absl::InvalidArgumentError(absl::StrCat("guard_fetch is ", guard.name(), ", which is ",
+                                                   DTypeName(guard.dtype()),
+                                                   "; only floats can be infinite or NaN"));
+  }
+  return absl::OkStatus();
+}
+
+// For each node, whether its value can differ between replicas. Variables do not differ.
+std::vector<char> VariesByReplica(const ir::Module& module, int num_replicas) {
+  std::vector<char> varies(module.nodes.size(), 0);
+  if (num_replicas == 1) return varies;
+  for (size_t n = 0; n < module.nodes.size(); ++n) {
+    const ir::Node& node = module.nodes[n];
+    if (node.op == "CrossReplicaSum") {
+      const Array* const groups = module.constant(node.inputs[1]);
+      const bool sums_all =
+          groups != nullptr && (groups->num_elements() == 0 || groups->shape().dim(0) == 1);
+      varies[n] = !sums_all && ir::At(varies, node.inputs[0].node);
+      continue;
+    }
+    varies[n] =
+        node.kind == ir::Node::Kind::kFeed || (node.kind == ir::Node::Kind::kOp && node.stateful);
+    for (const ir::Value& input : node.inputs)
+      if (ir::At(varies, input.node)) varies[n] = 1;
+  }
+  return varies;
+}
+
+class StepLowering {
+ public:
+  StepLowering(const ir::Module& module, const ProgramSpec& spec, const LowerOptions& options)
+      : module_(module),
+        spec_(spec),
+        options_(options),
+        varies_(VariesByReplica(module, options.num_replicas)) {
+    w_.set_compute_dtype(options.compute_dtype);
+  }
+
+  absl::StatusOr<StepModule> Run() {
+    EST_RETURN_IF_ERROR(CheckOps());
+    Declare();
+    WriteMain();
+    EST_RETURN_IF_ERROR(Problems());
+    result_.text = w_.Module(options_.name, absl::StrCat("mhlo.num_partitions = 1 : i32, "
+                                                         "mhlo.num_replicas = ",
+                                                         options_.num_replicas, " : i32"));
+    result_.num_replicas = options_.num_replicas;
+    result_.iterations = options_.iterations;
+    return std::move(result_);
+  }
+
+ private:
+  // Lists the nodes that have no lowering at all. Nothing is written if there are strings.
+  absl::Status CheckOps() {
+    bool has_strings = false;
+    const auto is_string = [](const TensorSpec& spec) { return spec.dtype == DType::kString; };
+    for (const ir::Variable& variable : module_.variables) {
+      if (!is_string(variable.spec)) continue;
+      has_strings = true;
+      problems_.push_back(absl::StrCat(variable.name, " (a variable): ", kStringReason));
+    }
+    for (size_t f = 0; f < module_.feeds.size(); ++f) {
+      if (!is_string(module_.feeds[f])) continue;
+      has_strings = true;
+      problems_.push_back(absl::StrCat(module_.feed_names[f], " (an input): ", kStringReason));
+    }
+    for (const ir::Node& node : module_.nodes) {
+      bool strings = false;
+      for (const TensorSpec& output : node.outputs) strings = strings || is_string(output);
+      for (const ir::Value& input : node.inputs)
+        strings = strings || is_string(module_.spec(input));
+      has_strings = has_strings || strings;
+      if (node.kind == ir::Node::Kind::kOp ? FindLowering(node.op) != nullptr && !strings
+                                           : node.kind != ir::Node::Kind::kConstant || !strings)
+        continue;
+      const std::optional<std::string> reason = ReasonNotLowerable(node.op);
+      AddProblem(node, strings              ? kStringReason
+                       : reason.has_value() ? absl::string_view(*reason)
+                                            : "it has no StableHLO form here");
+    }
+    return has_strings ? Problems() : absl::OkStatus();
+  }
+
+  void AddProblem(const ir::Node& node, absl::string_view reason) {
+    problems_.push_back(absl::StrCat(Describe(module_, node), ": ", reason));
+  }
+
+  absl::Status Problems() const {
+    if (problems_.empty()) return absl::OkStatus();
+    return absl::UnimplementedError(
+        absl::StrCat(problems_.size(), " parts of the step cannot be lowered to StableHLO:\n  ",
+                     absl::StrJoin(problems_, "\n  ")));
+  }
+
+  // Fills the lists of arguments and results.
+  void Declare() {
+    update_of_.assign(module_.variables.size(), -1);
+    for (size_t u = 0; u < module_.updates.size(); ++u) {
+      const ir::Variable& variable = ir::At(module_.variables, module_.updates[u].variable);
+      ir::At(update_of_, module_.updates[u].variable) = static_cast<int>(u);
+      result_.results.push_back(
+          {.kind = StepResult::Kind::kVariable, .name = variable.name, .spec = variable.spec});
+    }
+    for (size_t f = 0; f < module_.fetches.size(); ++f) {
+      result_.results.push_back(
+          {.kind = StepResult::Kind::kFetch,
+           .name = spec_.fetches[f].name(),
+           .spec = Stacked(options_.iterations, module_.spec(module_.fetches[f])),
+           .index = static_cast<int>(f)});
+    }
+    result_.results.push_back(
+        {.kind = StepResult::Kind::kStepsDone, .name = "steps_done", .spec = {DType::kInt32, {}}});
+
+    for (size_t v = 0; v < module_.variables.size(); ++v) {
+      const ir::Variable& variable = module_.variables[v];
+      if (variable.name == "global_step" && IsInteger(variable.spec.dtype) &&
+          variable.spec.shape.num_elements() == 1)
+        global_step_ = static_cast<int>(v);
+      result_.arguments.push_back({.kind = StepArgument::Kind::kVariable,
+                                   .name = variable.name,
+                                   .spec = variable.spec,
+                                   .donated_to = options_.donate_variables ? update_of_[v] : -1});
+    }
+    for (size_t f = 0; f < module_.feeds.size(); ++f) {
+      result_.arguments.push_back({.kind = StepArgument::Kind::kFeed,
+                                   .name = module_.feed_names[f],
+                                   .spec = Stacked(options_.iterations, module_.feeds[f]),
+                                   .index = static_cast<int>(f)});
+    }
+    result_.arguments.push_back(
+        {.kind = StepArgument::Kind::kNumSteps, .name = "num_steps", .spec = {DType::kInt32, {}}});
+    if (global_step_ < 0) {
+      result_.arguments.push_back({.kind = StepArgument::Kind::kFirstStep,
+                                   .name = "first_step",
+                                   .spec = {DType::kInt64, {}}});
+    }
+  }
+
+  // The state of the loop: the number of finished steps, whether all losses were finite, the
+  // fetches' buffers, and all arguments of @main.
+  size_t ArgumentAt(size_t argument) const { return 2 + module_.fetches.size() + argument; }
+
+  void WriteMain() {
+    std::vector<Type> arguments, results;
+    std::vector<std::string> attributes;
+    for (const StepArgument& argument : result_.arguments) {
+      arguments.emplace_back(argument.spec);
+      attributes.push_back(
+          argument.donated_to < 0
+              ? ""
+              : absl::StrCat("tf.aliasing_output = ", argument.donated_to, " : i32"));
+    }
+    for (const StepResult& result : result_.results) results.emplace_back(result.spec);
+    const Values inputs = w_.BeginFunction("main", arguments, attributes, results);
+
+    Values state = {w_.FillInt(ScalarType(DType::kInt32), 0),
+                    w_.FillInt(ScalarType(DType::kBool), 1)};
+    for (const ir::Value& fetch : module_.fetches)
+      state.push_back(w_.Fill(Stacked(options_.iterations, module_.spec(fetch)), 0));
+    state.insert(state.end(), inputs.begin(), inputs.end());
+    const size_t num_steps = ArgumentAt(module_.variables.size() + module_.feeds.size());
+    state = w_.While(
+        state,
+        [&](const Values& values) {
+          // A caller's num_steps beyond the stacked batches is cut.
+          const Value limit =
+              w_.Min(values[num_steps], w_.FillInt(values[num_steps].type, options_.iterations));
+          return w_.Op("and", {w_.Compare("LT", values[0], limit), values[1]},
+                       ScalarType(DType::kBool));
+        },
+        [&](const Values& values) { return WriteStep(values); });
+
+    Values outputs;
+    for (const ir::Update& update : module_.updates)
+      outputs.push_back(state[ArgumentAt(static_cast<size_t>(update.variable))]);
+    for (size_t f = 0; f < module_.fetches.size(); ++f) outputs.push_back(state[2 + f]);
+    outputs.push_back(state[0]);
+    w_.EndFunction(outputs);
+  }
+
+  // One step: the loop's state after it.
+  Values WriteStep(const Values& state) {
+    const Value& i = state[0];
+    StepValues step;
+    step.num_replicas = options_.num_replicas;
+    step.replica = w_.Op("replica_id", {}, {DType::kInt32, Shape{}, /*is_unsigned=*/true});
+    if (global_step_ >= 0) {
+      const Value& counter = state[ArgumentAt(static_cast<size_t>(global_step_))];
+      step.step = w_.Convert(w_.Reshape(counter, Shape{}), DType::kInt64);
+    } else {
+      step.step = w_.Add(state.back(), w_.Convert(i, DType::kInt64));
+    }
+    WriteNodes(state, step);
+
+    const Value ok = Guard();
+    Values next = state;
+    next[0] = w_.Add(i, w_.Convert(ok, DType::kInt32));
+    next[1] = ok;
+    for (size_t f = 0; f < module_.fetches.size(); ++f) {
+      const Value value = At(module_.fetches[f]);
+      const Value row = w_.Reshape(value, Stacked(1, value.type.spec()).shape);
+      next[2 + f] = w_.DynamicUpdateSlice(state[2 + f], row, RowStarts(i, value.rank()));
+    }
+    for (const ir::Update& update : module_.updates) {
+      w_.SetLocation(update.name);
+      Value value = At(update.value);
+      if (ir::At(varies_, update.value.node))
+        value = FromReplica0(w_, value, step.replica, options_.num_replicas);
+      Value& variable = next[ArgumentAt(static_cast<size_t>(update.variable))];
+      variable = options_.guard_fetch.has_value() ? w_.Select(ok, value, variable) : value;
+    }
+    w_.SetLocation("");
+    return next;
+  }
+
+  // The indices of row i of a stacked value whose rows have rank `rank`.
+  Values RowStarts(const Value& i, int rank) {
+    Values starts = {i};
+    const Value zero = rank == 0 ? i : w_.FillInt(i.type, 0);
+    starts.resize(static_cast<size_t>(rank) + 1, zero);
+    return starts;
+  }
+
+  void WriteNodes(const Values& state, const StepValues& step) {
+    for (const ir::Node& node : module_.nodes) {
+      w_.SetLocation(node.name);
+      switch (node.kind) {
+        case ir::Node::Kind::kConstant:
+          values_.push_back({w_.Constant(node.constant)});
+          break;
+        case ir::Node::Kind::kVariable:
+          values_.push_back({state[ArgumentAt(static_cast<size_t>(node.index))]});
+          break;
+        case ir::Node::Kind::kFeed: {
+          const Shape& shape = node.outputs[0].shape;
+          const size_t argument = module_.variables.size() + static_cast<size_t>(node.index);
+          const Value row =
+              w_.DynamicSlice(state[ArgumentAt(argument)], RowStarts(state[0], shape.rank()),
+                              Stacked(1, node.outputs[0]).shape.dims());
+          values_.push_back({w_.Reshape(row, shape)});
+          break;
+        }
+        case ir::Node::Kind::kOp:
+          values_.push_back(WriteOp(node, step));
+          break;
+      }
+    }
+    w_.SetLocation("");
+  }
+
+  Values WriteOp(const ir::Node& node, const StepValues& step) {
+    const KernelSpec spec = ir::SpecOf(module_, node);
+    Values inputs;
+    for (const ir::Value& input : node.inputs) inputs.push_back(At(input));
+    const OpLowering* const lowering = FindLowering(node.op);
+    if (lowering != nullptr) {
+      LoweringResult outputs = (*lowering)(w_, LoweringArgs{spec, inputs, step});
+      if (outputs.ok() && HaveTypes(*outputs, node.outputs)) return *std::move(outputs);
+      AddProblem(node,
+                 outputs.ok() ? TypesMessage(*outputs) : std::string(outputs.status().message()));
+    }
+    // The other nodes are lowered too, so that all problems are reported together.
+    Values zeros;
+    for (const TensorSpec& output : node.outputs) zeros.push_back(w_.Fill(output, 0));
+    return zeros;
+  }
+
+  static bool HaveTypes(const Values& values, const std::vector<TensorSpec>& specs) {
+    if (values.size() != specs.size()) return false;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (!(values[i].type == Type(specs[i]))) return false;
+    }
+    return true;
+  }
+
+  static std::string TypesMessage(const Values& values) {
+    return absl::StrCat("its lowering gives ",
+                        absl::StrJoin(values, ", ",
+                                      [](std::string* out, const Value& value) {
+                                        out->append(value.type.ToString());
+                                      }),
+                        ", which is a bug in the lowering");
+  }
+
+  const Value& At(ir::Value value) const { return ir::At(values_, value); }
+
+  // Whether the step's updates count, on every replica the same.
+  Value Guard() {
+    if (!options_.guard_fetch.has_value()) return w_.FillInt(ScalarType(DType::kBool), 1);
+    const ir::Value fetch = module_.fetches[*options_.guard_fetch];
+    const Value& loss = At(fetch);
+    Ints axes(static_cast<size_t>(loss.rank()));
+    for (size_t axis = 0; axis < axes.size(); ++axis) axes[axis] = static_cast<int64_t>(axis);
+    Value finite = w_.IsFinite(loss);
+    if (!axes.empty()) finite = w_.Reduce("and", finite, axes);
+    if (options_.num_replicas == 1) return finite;
+    // The replicas must agree, because the loop has collectives: they count the failures.
+    const Value failed = w_.Convert(w_.Unary("not", finite), DType::kInt32);
+    const Value failures = AllReduceSum(w_, failed, AllReplicas(options_.num_replicas));
+    return w_.Compare("EQ", failures, w_.FillInt(failures.type, 0));
+  }
+
+  const ir::Module& module_;
+  const ProgramSpec& spec_;
+  const LowerOptions& options_;
+  const std::vector<char> varies_;
+  Writer w_;
+  StepModule result_;
+  std::vector<int> update_of_;  // for each variable its update, or -1
+  int global_step_ = -1;        // the number of the variable
+  std::vector<Values> values_;  // for each node its outputs
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+absl::StatusOr<StepModule> LowerStep(const Graph& graph, const ProgramSpec& spec,
+                                     const LowerOptions& options) {
+  EST_RETURN_IF_ERROR(CheckOptions(spec, options));
+  EST_ASSIGN_OR_RETURN(
+      const ir::Module module,
+      ir::BuildNeutralModule(graph, spec, {.single_replica = options.num_replicas == 1}));
+  return StepLowering(module, spec, options).Run();
+}
+
+}  // namespace estimator::tpu::stablehlo
