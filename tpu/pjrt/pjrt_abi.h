@@ -1,0 +1,146 @@
+// The part of the PJRT C API that this project calls: a device's runtime or compiler in a shared library
+// (libtpu.so, the CUDA plugin) exports GetPjrtApi(), which returns a table of functions.
+//
+// The ABI: every function takes one pointer to an argument struct. Every struct begins with its own
+// size, by which a plugin sees which fields its caller knows, and with a pointer for extensions, which
+// is null here. A function returns an Error*, which is null on success and belongs to the caller. New
+// functions are appended to the table, so Api::struct_size tells which ones a plugin has. A change of
+// the major version breaks the ABI. Layout as of version 0.34, with the later functions that we call.
+//
+// Only layouts are declared here. client.h has the classes to use. A function that is not called has
+// the type Unused. The order of all fields is the ABI: do not change it.
+// Source: the public header pjrt_c_api.h of OpenXLA.
+#ifndef TPU_PJRT_PJRT_ABI_H_
+#define TPU_PJRT_PJRT_ABI_H_
+
+#include <cstddef>
+
+#include "tpu/pjrt/pjrt_structs.h"
+
+namespace estimator::tpu::pjrt::c_api {
+
+struct ApiVersion {
+  size_t struct_size = sizeof(ApiVersion);
+  void* extension = nullptr;
+  int major_version = 0;
+  int minor_version = 0;
+};
+
+using Unused = void (*)();
+template <typename Args>
+using Function = Error* (*)(Args*);
+
+struct Api {
+  size_t struct_size = sizeof(Api);
+  void* extension = nullptr;
+  ApiVersion version = {};
+
+  void (*error_destroy)(ErrorDestroyArgs*) = nullptr;
+  void (*error_message)(ErrorMessageArgs*) = nullptr;
+  Function<ErrorGetCodeArgs> error_get_code = nullptr;
+
+  Function<PluginInitializeArgs> plugin_initialize = nullptr;
+  Unused plugin_attributes = nullptr;
+
+  Function<EventArgs> event_destroy = nullptr;
+  Unused event_is_ready = nullptr;
+  Unused event_error = nullptr;
+  Function<EventArgs> event_await = nullptr;
+  Unused event_on_ready = nullptr;
+
+  Function<ClientCreateArgs> client_create = nullptr;
+  Function<ClientDestroyArgs> client_destroy = nullptr;
+  Function<ClientTextArgs> client_platform_name = nullptr;
+  Unused client_process_index = nullptr;
+  Function<ClientTextArgs> client_platform_version = nullptr;
+  Unused client_devices = nullptr;
+  Function<ClientDevicesArgs> client_addressable_devices = nullptr;
+  Unused client_lookup_device = nullptr;
+  Unused client_lookup_addressable_device = nullptr;
+  Unused client_addressable_memories = nullptr;
+  Function<ClientCompileArgs> client_compile = nullptr;
+  Unused client_default_device_assignment = nullptr;
+  Function<BufferFromHostArgs> client_buffer_from_host = nullptr;
+
+  Function<DeviceDescriptionIdArgs> device_description_id = nullptr;
+  Unused device_description_process_index = nullptr;
+  Unused device_description_attributes = nullptr;
+  Function<DeviceDescriptionTextArgs> device_description_kind = nullptr;
+  Unused device_description_debug_string = nullptr;
+  Unused device_description_to_string = nullptr;
+
+  Function<DeviceGetDescriptionArgs> device_get_description = nullptr;
+  Unused device_is_addressable = nullptr;
+  Unused device_local_hardware_id = nullptr;
+  Unused device_addressable_memories = nullptr;
+  Unused device_default_memory = nullptr;
+  Unused device_memory_stats = nullptr;
+
+  Unused memory_functions[5] = {};
+
+  Function<ExecutableDestroyArgs> executable_destroy = nullptr;
+  Unused executable_name = nullptr;
+  Unused executable_num_replicas = nullptr;
+  Unused executable_num_partitions = nullptr;
+  Function<ExecutableNumOutputsArgs> executable_num_outputs = nullptr;
+  Function<ExecutableCodeSizeArgs> executable_code_size = nullptr;
+  Function<ExecutableCostArgs> executable_cost = nullptr;
+  Unused executable_output_memory_kinds = nullptr;
+  Unused executable_optimized_program = nullptr;
+  Unused executable_serialize = nullptr;
+
+  Function<LoadedExecutableDestroyArgs> loaded_executable_destroy = nullptr;
+  Function<LoadedExecutableGetArgs> loaded_executable_get = nullptr;
+  Function<LoadedExecutableDevicesArgs> loaded_executable_devices = nullptr;
+  Unused loaded_executable_delete = nullptr;
+  Unused loaded_executable_is_deleted = nullptr;
+  Function<ExecuteArgs> loaded_executable_execute = nullptr;
+  Unused executable_deserialize_and_load = nullptr;
+  Unused loaded_executable_fingerprint = nullptr;
+
+  Function<BufferArgs> buffer_destroy = nullptr;
+  Function<BufferTypeArgs> buffer_element_type = nullptr;
+  Function<BufferDimensionsArgs> buffer_dimensions = nullptr;
+  Unused buffer_unpadded_dimensions = nullptr;
+  Unused buffer_dynamic_dimension_indices = nullptr;
+  Unused buffer_get_memory_layout = nullptr;
+  Unused buffer_on_device_size = nullptr;
+  Unused buffer_device = nullptr;
+  Unused buffer_memory = nullptr;
+  Unused buffer_delete = nullptr;
+  Unused buffer_is_deleted = nullptr;
+  Unused buffer_copy_to_device = nullptr;
+  Function<BufferToHostArgs> buffer_to_host = nullptr;
+  Unused buffer_is_on_cpu = nullptr;
+  Unused buffer_ready_event = nullptr;
+  Unused buffer_unsafe_pointer = nullptr;
+  Unused buffer_external_references[2] = {};
+  Unused buffer_opaque_device_pointer = nullptr;
+
+  Unused copy_to_device_stream_functions[5] = {};
+
+  Function<TopologyCreateArgs> topology_create = nullptr;
+  Function<TopologyDestroyArgs> topology_destroy = nullptr;
+  Unused topology_platform_name = nullptr;
+  Unused topology_platform_version = nullptr;
+  Function<TopologyDevicesArgs> topology_devices = nullptr;
+  Unused topology_serialize = nullptr;
+  Unused topology_attributes = nullptr;
+
+  Function<CompileArgs> compile = nullptr;
+
+  Unused executable_output_element_types = nullptr;
+  Unused executable_output_dimensions = nullptr;
+  Unused buffer_copy_to_memory = nullptr;
+  Unused client_create_view_of_device_buffer = nullptr;  // the last one of version 0.34
+  Unused executable_fingerprint = nullptr;
+  Unused client_topology_description = nullptr;
+  Function<ExecutableMemoryArgs> executable_memory = nullptr;
+};
+
+// What a plugin exports under the name "GetPjrtApi".
+using GetApi = const Api* (*)();
+
+}  // namespace estimator::tpu::pjrt::c_api
+
+#endif  // TPU_PJRT_PJRT_ABI_H_

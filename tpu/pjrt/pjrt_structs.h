@@ -1,0 +1,312 @@
+// The argument structs of the PJRT C API, as far as this project uses them. pjrt_abi.h has the rules of
+// the ABI and the table of functions. The order of all fields is the ABI: do not change it.
+// Source: the public header pjrt_c_api.h of OpenXLA.
+#ifndef TPU_PJRT_PJRT_STRUCTS_H_
+#define TPU_PJRT_PJRT_STRUCTS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace estimator::tpu::pjrt::c_api {
+
+// Owned by the plugin.
+struct Error;
+struct Event;
+struct Client;
+struct Device;
+struct DeviceDescription;
+struct Memory;
+struct Topology;
+struct Executable;
+struct LoadedExecutable;
+struct Buffer;
+
+// The numbers of absl::StatusCode.
+using ErrorCode = int;
+
+// Element types. Their numbers are the ABI.
+enum class BufferType : int {
+  kInvalid = 0,
+  kPred = 1,
+  kS8 = 2,
+  kS16 = 3,
+  kS32 = 4,
+  kS64 = 5,
+  kU8 = 6,
+  kU16 = 7,
+  kU32 = 8,
+  kU64 = 9,
+  kF16 = 10,
+  kF32 = 11,
+  kF64 = 12,
+  kBF16 = 13,
+};
+
+// Until when the host's bytes must not change.
+enum class HostBufferSemantics : int { kOnlyDuringCall = 0, kUntilTransferCompletes = 1 };
+
+// Begins every argument struct. Its size ends with the field `last`: padding does not count.
+#define TPU_PJRT_HEADER(Self, last)                               \
+  size_t struct_size = offsetof(Self, last) + sizeof(Self::last); \
+  void* extension = nullptr
+
+struct ErrorDestroyArgs {
+  TPU_PJRT_HEADER(ErrorDestroyArgs, error);
+  Error* error = nullptr;
+};
+struct ErrorMessageArgs {
+  TPU_PJRT_HEADER(ErrorMessageArgs, message_size);
+  const Error* error = nullptr;
+  const char* message = nullptr;  // out: lives as long as the error
+  size_t message_size = 0;        // out
+};
+struct ErrorGetCodeArgs {
+  TPU_PJRT_HEADER(ErrorGetCodeArgs, code);
+  const Error* error = nullptr;
+  ErrorCode code = 0;  // out
+};
+
+// A value with a name: an option, or a result of an analysis.
+struct NamedValue {
+  enum class Type : int { kString = 0, kInt64 = 1, kInt64List = 2, kFloat = 3, kBool = 4 };
+  TPU_PJRT_HEADER(NamedValue, value_size);
+  const char* name = nullptr;
+  size_t name_size = 0;
+  Type type = Type::kString;
+  union {
+    const char* string_value = nullptr;
+    int64_t int64_value;
+    const int64_t* int64_array_value;
+    float float_value;
+    bool bool_value;
+  };
+  size_t value_size = 0;  // elements of a list, bytes of a string, else 1
+};
+
+struct PluginInitializeArgs {
+  TPU_PJRT_HEADER(PluginInitializeArgs, extension);
+};
+
+struct EventArgs {  // of Event_Destroy, Event_Error and Event_Await
+  TPU_PJRT_HEADER(EventArgs, event);
+  Event* event = nullptr;
+};
+
+struct ClientCreateArgs {
+  TPU_PJRT_HEADER(ClientCreateArgs, client);
+  const NamedValue* create_options = nullptr;
+  size_t num_options = 0;
+  void* kv_get_callback = nullptr;  // the key-value store of several processes: not used
+  void* kv_get_user_arg = nullptr;
+  void* kv_put_callback = nullptr;
+  void* kv_put_user_arg = nullptr;
+  Client* client = nullptr;  // out
+};
+struct ClientDestroyArgs {
+  TPU_PJRT_HEADER(ClientDestroyArgs, client);
+  Client* client = nullptr;
+};
+struct ClientTextArgs {  // of Client_PlatformName and Client_PlatformVersion
+  TPU_PJRT_HEADER(ClientTextArgs, text_size);
+  Client* client = nullptr;
+  const char* text = nullptr;  // out: lives as long as the client
+  size_t text_size = 0;        // out
+};
+struct ClientDevicesArgs {  // of Client_AddressableDevices
+  TPU_PJRT_HEADER(ClientDevicesArgs, num_devices);
+  Client* client = nullptr;
+  Device** devices = nullptr;  // out
+  size_t num_devices = 0;      // out
+};
+
+struct Program {
+  TPU_PJRT_HEADER(Program, format_size);
+  const char* code = nullptr;
+  size_t code_size = 0;
+  const char* format = nullptr;  // "mlir": StableHLO, as text or bytecode
+  size_t format_size = 0;
+};
+struct ClientCompileArgs {
+  TPU_PJRT_HEADER(ClientCompileArgs, executable);
+  Client* client = nullptr;
+  const Program* program = nullptr;
+  const char* compile_options = nullptr;  // a serialized CompileOptionsProto
+  size_t compile_options_size = 0;
+  LoadedExecutable* executable = nullptr;  // out
+};
+struct CompileArgs {
+  TPU_PJRT_HEADER(CompileArgs, executable);
+  const Topology* topology = nullptr;
+  const Program* program = nullptr;
+  const char* compile_options = nullptr;
+  size_t compile_options_size = 0;
+  Client* client = nullptr;          // null: compile for the topology, with no device
+  Executable* executable = nullptr;  // out
+};
+struct BufferFromHostArgs {
+  TPU_PJRT_HEADER(BufferFromHostArgs, buffer);
+  Client* client = nullptr;
+  const void* data = nullptr;
+  BufferType type = BufferType::kInvalid;
+  const int64_t* dims = nullptr;
+  size_t num_dims = 0;
+  const int64_t* byte_strides = nullptr;  // null: dense, the last axis is the fastest
+  size_t num_byte_strides = 0;
+  HostBufferSemantics semantics = HostBufferSemantics::kOnlyDuringCall;
+  Device* device = nullptr;
+  Memory* memory = nullptr;
+  void* device_layout = nullptr;           // null: the compiler's choice
+  Event* done_with_host_buffer = nullptr;  // out
+  Buffer* buffer = nullptr;                // out
+};
+
+struct DeviceGetDescriptionArgs {
+  TPU_PJRT_HEADER(DeviceGetDescriptionArgs, description);
+  Device* device = nullptr;
+  DeviceDescription* description = nullptr;  // out
+};
+struct DeviceDescriptionIdArgs {
+  TPU_PJRT_HEADER(DeviceDescriptionIdArgs, id);
+  DeviceDescription* description = nullptr;
+  int id = 0;  // out
+};
+struct DeviceDescriptionTextArgs {  // of DeviceDescription_Kind
+  TPU_PJRT_HEADER(DeviceDescriptionTextArgs, text_size);
+  DeviceDescription* description = nullptr;
+  const char* text = nullptr;  // out: lives as long as the description
+  size_t text_size = 0;        // out
+};
+
+struct ExecutableDestroyArgs {
+  TPU_PJRT_HEADER(ExecutableDestroyArgs, executable);
+  Executable* executable = nullptr;
+};
+struct ExecutableNumOutputsArgs {
+  TPU_PJRT_HEADER(ExecutableNumOutputsArgs, num_outputs);
+  Executable* executable = nullptr;
+  size_t num_outputs = 0;  // out
+};
+struct ExecutableCodeSizeArgs {
+  TPU_PJRT_HEADER(ExecutableCodeSizeArgs, size_in_bytes);
+  Executable* executable = nullptr;
+  int64_t size_in_bytes = 0;  // out
+};
+struct ExecutableCostArgs {
+  TPU_PJRT_HEADER(ExecutableCostArgs, properties);
+  Executable* executable = nullptr;
+  size_t num_properties = 0;               // out
+  const NamedValue* properties = nullptr;  // out: live as long as the executable
+};
+struct ExecutableMemoryArgs {
+  TPU_PJRT_HEADER(ExecutableMemoryArgs, host_temp_bytes);
+  Executable* executable = nullptr;
+  int64_t code_bytes = 0;  // out, as all that follow: in the device's memory
+  int64_t argument_bytes = 0;
+  int64_t output_bytes = 0;
+  int64_t alias_bytes = 0;  // outputs that take the place of arguments
+  int64_t temp_bytes = 0;
+  int64_t host_code_bytes = 0;  // the same in the host's memory
+  int64_t host_argument_bytes = 0;
+  int64_t host_output_bytes = 0;
+  int64_t host_alias_bytes = 0;
+  int64_t host_temp_bytes = 0;
+};
+
+struct LoadedExecutableDestroyArgs {
+  TPU_PJRT_HEADER(LoadedExecutableDestroyArgs, executable);
+  LoadedExecutable* executable = nullptr;
+};
+struct LoadedExecutableGetArgs {
+  TPU_PJRT_HEADER(LoadedExecutableGetArgs, executable);
+  LoadedExecutable* loaded = nullptr;
+  Executable* executable = nullptr;  // out: the caller's
+};
+struct LoadedExecutableDevicesArgs {
+  TPU_PJRT_HEADER(LoadedExecutableDevicesArgs, num_devices);
+  LoadedExecutable* executable = nullptr;
+  Device** devices = nullptr;  // out: in the order of replicas
+  size_t num_devices = 0;      // out
+};
+struct ExecuteOptions {
+  TPU_PJRT_HEADER(ExecuteOptions, launch_id);
+  void** send_callbacks = nullptr;
+  void** recv_callbacks = nullptr;
+  size_t num_send_ops = 0;
+  size_t num_recv_ops = 0;
+  int launch_id = 0;
+};
+struct ExecuteArgs {
+  TPU_PJRT_HEADER(ExecuteArgs, execute_device);
+  LoadedExecutable* executable = nullptr;
+  ExecuteOptions* options = nullptr;
+  Buffer* const* const* argument_lists = nullptr;  // [num_devices][num_args]
+  size_t num_devices = 0;
+  size_t num_args = 0;
+  Buffer** const* output_lists = nullptr;    // [num_devices][num outputs], filled in
+  Event** device_complete_events = nullptr;  // [num_devices], filled in; null: not wanted
+  Device* execute_device = nullptr;
+};
+
+struct BufferArgs {  // of Buffer_Destroy
+  TPU_PJRT_HEADER(BufferArgs, buffer);
+  Buffer* buffer = nullptr;
+};
+struct BufferTypeArgs {
+  TPU_PJRT_HEADER(BufferTypeArgs, type);
+  Buffer* buffer = nullptr;
+  BufferType type = BufferType::kInvalid;  // out
+};
+struct BufferDimensionsArgs {
+  TPU_PJRT_HEADER(BufferDimensionsArgs, num_dims);
+  Buffer* buffer = nullptr;
+  const int64_t* dims = nullptr;  // out
+  size_t num_dims = 0;            // out
+};
+struct BufferToHostArgs {
+  TPU_PJRT_HEADER(BufferToHostArgs, event);
+  Buffer* source = nullptr;
+  const struct MemoryLayout* host_layout = nullptr;  // null: the device's order of axes
+  void* destination = nullptr;                       // null: only dst_size is filled in
+  size_t destination_size = 0;
+  Event* event = nullptr;  // out
+};
+// The order of axes in memory. Without tiles, the values are dense.
+struct MemoryLayoutTiled {
+  TPU_PJRT_HEADER(MemoryLayoutTiled, num_tiles);
+  const int64_t* minor_to_major = nullptr;
+  size_t minor_to_major_size = 0;
+  const int64_t* tile_dims = nullptr;
+  const size_t* tile_dim_sizes = nullptr;
+  size_t num_tiles = 0;
+};
+struct MemoryLayout {
+  enum class Type : int { kTiled = 0, kStrides = 1 };
+  TPU_PJRT_HEADER(MemoryLayout, type);
+  MemoryLayoutTiled tiled = {};  // a union in the ABI, whose other member is smaller
+  Type type = Type::kTiled;
+};
+
+struct TopologyCreateArgs {
+  TPU_PJRT_HEADER(TopologyCreateArgs, topology);
+  const char* name = nullptr;  // "v3:2x2x1"
+  size_t name_size = 0;
+  const NamedValue* create_options = nullptr;
+  size_t num_options = 0;
+  Topology* topology = nullptr;  // out
+};
+struct TopologyDestroyArgs {
+  TPU_PJRT_HEADER(TopologyDestroyArgs, topology);
+  Topology* topology = nullptr;
+};
+struct TopologyDevicesArgs {
+  TPU_PJRT_HEADER(TopologyDevicesArgs, num_descriptions);
+  Topology* topology = nullptr;
+  DeviceDescription* const* descriptions = nullptr;  // out
+  size_t num_descriptions = 0;                       // out
+};
+
+#undef TPU_PJRT_HEADER
+
+}  // namespace estimator::tpu::pjrt::c_api
+
+#endif  // TPU_PJRT_PJRT_STRUCTS_H_
