@@ -21,6 +21,10 @@ struct CompileOptions {
   // kBfloat16: matrix products of f32 operands are computed in bf16 where the CPU has instructions
   // for that, with sums and results in f32 (passes/bfloat16_products.h).
   DType compute_dtype = DType::kFloat32;
+  // True: f32 matrix products and convolutions read operands that are rounded to bf16, on every
+  // CPU. Sums and results are f32. This is the default precision of a TPU
+  // (passes/round_operands.h).
+  bool bfloat16_operands = false;
   // Passes to leave out, to find the one that changes a result: names of OptionalPasses().
   std::vector<std::string> disable_passes = {};
   // Writes the table of Program::Plan to stdout after compiling.

@@ -1,12 +1,14 @@
 #include "estimator/runtime/passes/fuse.h"
 
 #include "estimator/runtime/passes/bfloat16_products.h"
+#include "estimator/runtime/passes/round_operands.h"
 #include "estimator/runtime/passes/transformer/fuse_transformer.h"
 
 namespace estimator::ir {
 
 void Fuse(Module& module, const CompileOptions& options) {
   const KernelTier fastest = options.fastest;
+  if (options.bfloat16_operands) RoundOperands(module);
   if (Runs(options, "fuse_bias")) FuseBias(module, fastest);
   if (Runs(options, "fuse_pool")) FusePool(module, fastest);
   if (Runs(options, "fuse_conv_block")) FuseConvBlock(module, fastest);
