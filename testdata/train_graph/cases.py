@@ -6,6 +6,7 @@ otherwise draw other numbers after step 5.
 """
 
 import os
+import re
 import shutil
 import sys
 
@@ -99,9 +100,9 @@ class _Losses(tf1.train.SessionRunHook):
 
 
 def _loss_tensor(graph):
-    """What Estimator's own summary "loss" records."""
-    for op in graph.get_operations():
-        if op.type == "ScalarSummary" and tf.get_static_value(op.inputs[0]) in (b"loss", "loss"):
+    """What Estimator's own summary records: "loss", or "loss_1" if the model has a scope of that name. It is the last."""
+    for op in reversed(graph.get_operations()):
+        if op.type == "ScalarSummary" and re.fullmatch(r"loss(_\d+)?", op.name):
             return op.inputs[1]
     raise ValueError("the graph has no summary of the loss")
 

@@ -12,6 +12,7 @@ tiny/final.*          the checkpoint after them
 """
 
 import collections
+import glob
 import os
 import shutil
 import sys
@@ -34,7 +35,6 @@ def op_types(meta):
 
 def write_folders(root, names):
     os.makedirs(root, exist_ok=True)
-    lines = []
     for case in cases.cases():
         if names and case.name not in names:
             continue
@@ -44,11 +44,11 @@ def write_folders(root, names):
             losses = case.train(whole, 0, START + CONTINUED)
             cases.copy_checkpoint(whole, START, folder)
         meta = os.path.join(folder, f"model.ckpt-{START}.meta")
-        counts = op_types(meta)
-        lines.append(f"{case.name}: " + " ".join(f"{op}:{n}" for op, n in sorted(counts.items())))
         print(f"{case.name}: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {os.path.getsize(meta)} bytes of graph", flush=True)
     with open(os.path.join(root, "ops.txt"), "w", encoding="utf-8") as f:
-        f.write("\n".join(lines) + "\n")
+        for path in sorted(glob.glob(os.path.join(root, "*", "*.meta"))):
+            counts = sorted(op_types(path).items())
+            f.write(f"{os.path.basename(os.path.dirname(path))}: " + " ".join(f"{op}:{n}" for op, n in counts) + "\n")
 
 
 def write_tiny():
