@@ -1,0 +1,74 @@
+"""Writes `tiny`: a folder that TensorFlow's Estimator wrote, and the losses and variables of its next 20 steps.
+
+Usage:
+    generate.py                     writes testdata/train_graph/tiny
+    generate.py FOLDERS [CASE ...]  writes the folders of cases.py for a look: FOLDERS/CASE and FOLDERS/ops.txt
+Needs TensorFlow 2.15.1; testdata/README.md says how to install it.
+
+tiny/model.ckpt-5.*   the checkpoint, with its graph
+tiny/x.npy, y.npy     the input of steps 5 to 24: u8 [160,8,8], i32 [160]
+tiny/losses.npy       the losses of these steps, f32 [20]
+tiny/final.*          the checkpoint after them
+"""
+
+import collections
+import glob
+import os
+import shutil
+import sys
+import tempfile
+
+import cases
+import numpy as np
+from cases import CONTINUED, START, tf, tf1
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def op_types(meta):
+    graph = tf1.MetaGraphDef()
+    with open(meta, "rb") as f:
+        graph.ParseFromString(f.read())
+    nodes = list(graph.graph_def.node) + [node for function in graph.graph_def.library.function for node in function.node_def]
+    return collections.Counter(node.op for node in nodes)
+
+
+def write_folders(root, names):
+    os.makedirs(root, exist_ok=True)
+    for case in cases.cases():
+        if names and case.name not in names:
+            continue
+        folder = os.path.join(root, case.name)
+        shutil.rmtree(folder, ignore_errors=True)
+        with tempfile.TemporaryDirectory() as whole:
+            losses = case.train(whole, 0, START + CONTINUED)
+            cases.copy_checkpoint(whole, START, folder)
+        meta = os.path.join(folder, f"model.ckpt-{START}.meta")
+        print(f"{case.name}: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {os.path.getsize(meta)} bytes of graph", flush=True)
+    with open(os.path.join(root, "ops.txt"), "w", encoding="utf-8") as f:
+        for path in sorted(glob.glob(os.path.join(root, "*", "*.meta"))):
+            counts = sorted(op_types(path).items())
+            f.write(f"{os.path.basename(os.path.dirname(path))}: " + " ".join(f"{op}:{n}" for op, n in counts) + "\n")
+
+
+def write_tiny():
+    case, folder = cases.tiny(), os.path.join(HERE, "tiny")
+    shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as whole:
+        losses = case.train(whole, 0, START + CONTINUED)
+        cases.copy_checkpoint(whole, START, folder)
+        os.remove(os.path.join(folder, "graph.pbtxt"))
+        for suffix in ("index", "data-00000-of-00001"):
+            shutil.copy(os.path.join(whole, f"model.ckpt-{START + CONTINUED}.{suffix}"), os.path.join(folder, f"final.{suffix}"))
+    for name, array in zip(("x", "y"), case.rows_of_steps(START, CONTINUED)):
+        np.save(os.path.join(folder, f"{name}.npy"), array)
+    np.save(os.path.join(folder, "losses.npy"), losses[START:])
+    size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
+    print(f"tiny: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {size} bytes")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        write_folders(sys.argv[1], sys.argv[2:])
+    else:
+        write_tiny()

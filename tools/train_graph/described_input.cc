@@ -1,0 +1,403 @@
+#include "tools/train_graph/described_input.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "estimator/array/npy.h"
+#include "estimator/base/file.h"
+#include "estimator/base/random.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/data/parsing/parse_example.h"
+#include "estimator/data/sources/file_datasets.h"
+#include "estimator/data/sources/idx.h"
+#include "tools/train_graph/feature_file.h"
+
+namespace estimator {
+namespace {
+
+constexpr absl::string_view kForms =
+    "npy:FILE,FILE, idx:FILE,FILE, tfrecord:PATTERN with --features=FILE, or fixed:LOW..HIGH,VALUE";
+
+std::string ShapeText(const TrainGraphInput& wanted) {
+  return wanted.rank_known ? wanted.shape.ToString() : "of unknown rank";
+}
+
+std::string TypeText(const TrainGraphInput& wanted) {
+  return absl::StrCat(DTypeName(wanted.dtype), " ", ShapeText(wanted));
+}
+
+std::string TypeText(DType dtype, const Shape& shape) {
+  return absl::StrCat(DTypeName(dtype), " ", shape.ToString());
+}
+
+// Whether an array may have this shape without its axis 0.
+bool RowFits(const Shape& row, const TrainGraphInput& wanted) {
+  if (!wanted.rank_known) return true;
+  if (wanted.shape.rank() != row.rank() + 1) return false;
+  for (int axis = 0; axis < row.rank(); ++axis) {
+    const int64_t size = wanted.shape[axis + 1];
+    if (size != Shape::kUnknownDim && size != row[axis]) return false;
+  }
+  return true;
+}
+
+bool IsScalar(const TrainGraphInput& wanted) {
+  return wanted.rank_known && wanted.shape.rank() == 0;
+}
+
+absl::Status ScalarError(const TrainGraphInput& wanted) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(wanted.name, " is a scalar (", DTypeName(wanted.dtype),
+                   "), which has no rows; only --input=fixed: gives it, or a program of your own "
+                   "(docs/zero_port.md)"));
+}
+
+// The array with another integer type, if every value fits.
+std::optional<Array> ConvertedIntegers(const Array& array, DType dtype) {
+  if (!IsInteger(array.dtype()) || !IsInteger(dtype)) return std::nullopt;
+  // A value survives both ways, although it changes on the way: 200 is -56 as an int8.
+  if (array.dtype() == DType::kUint8 && dtype == DType::kInt8) return std::nullopt;
+  Array converted = array.Cast(dtype);
+  const Array back = converted.Cast(array.dtype());
+  if (array.num_bytes() > 0 && std::memcmp(back.raw(), array.raw(), array.num_bytes()) != 0)
+    return std::nullopt;
+  // 255 as an int8 is refused above; -1 as a uint8 does not survive, because it comes back as 255.
+  return converted;
+}
+
+// "1 array", "2 arrays".
+std::string Count(size_t count, absl::string_view what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
+absl::Status CheckCount(size_t given, absl::string_view what,
+                        const std::vector<TrainGraphInput>& wanted) {
+  if (given == wanted.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--input gives ", Count(given, what),
+                                                 ", but the graph takes ", wanted.size(),
+                                                 ", in this order:\n", InputTable(wanted)));
+}
+
+absl::Status AllProblems(const std::vector<std::string>& problems) {
+  if (problems.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--input: ", absl::StrJoin(problems, "\n")));
+}
+
+Dataset Batches(Dataset rows, const DescribedInputOptions& options, bool drop_remainder) {
+  if (options.shuffle > 0) rows = rows.Shuffle(options.shuffle);
+  if (options.repeat) rows = rows.Repeat();
+  return rows.Batch(options.batch_size, {.drop_remainder = drop_remainder});
+}
+
+// Whether the graph takes one size of the batch only.
+bool HasFixedBatch(const std::vector<TrainGraphInput>& wanted) {
+  for (const TrainGraphInput& input : wanted) {
+    if (input.rank_known && input.shape.rank() > 0 && input.shape[0] != Shape::kUnknownDim)
+      return true;
+  }
+  return false;
+}
+
+absl::StatusOr<Dataset> FromFiles(const DescribedInputOptions& options, absl::string_view files,
+                                  absl::StatusOr<Array> (*read)(StringArg),
+                                  const std::vector<TrainGraphInput>& wanted) {
+  const std::vector<std::string> paths = absl::StrSplit(files, ',', absl::SkipEmpty());
+  EST_RETURN_IF_ERROR(CheckCount(paths.size(), "file", wanted));
+  std::vector<std::string> problems, rows;
+  std::set<int64_t> sizes;
+  std::optional<absl::Status> missing;
+  Element arrays;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const absl::StatusOr<Array> array = read(paths[i]);
+    if (!array.ok()) {
+      if (absl::IsNotFound(array.status()) && !missing) missing = array.status();
+      problems.emplace_back(array.status().message());
+      continue;
+    }
+    absl::StatusOr<Array> fitting = FitRows(*array, paths[i], wanted[i]);
+    if (!fitting.ok()) {
+      problems.emplace_back(fitting.status().message());
+      continue;
+    }
+    sizes.insert(fitting->shape()[0]);
+    rows.push_back(absl::StrCat(paths[i], " has ", fitting->shape()[0], " rows"));
+    arrays.features.emplace(InputName(i, paths.size()), *std::move(fitting));
+  }
+  if (missing) {
+    return absl::NotFoundError(absl::StrCat("--input: ", absl::StrJoin(problems, "\n")));
+  }
+  if (sizes.size() > 1) {
+    problems.push_back(
+        absl::StrCat(absl::StrJoin(rows, ", "), "; each example needs one row of each"));
+  }
+  EST_RETURN_IF_ERROR(AllProblems(problems));
+  if (*sizes.begin() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--input: ", absl::StrJoin(rows, ", "), "; there is nothing to read"));
+  }
+  if (!options.repeat && HasFixedBatch(wanted) && *sizes.begin() < options.batch_size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--input: ", absl::StrJoin(rows, ", "), ", but the graph takes batches of ",
+                     options.batch_size, " only; give at least as many rows"));
+  }
+  return Batches(Dataset::FromTensorSlices(std::move(arrays)), options,
+                 options.repeat || HasFixedBatch(wanted));
+}
+
+// Checks the types of a feature file before any record is read.
+absl::Status CheckFeatures(const std::vector<FileFeature>& features, const std::string& path,
+                           const std::vector<TrainGraphInput>& wanted) {
+  EST_RETURN_IF_ERROR(CheckCount(features.size(), "feature", wanted));
+  std::vector<std::string> problems;
+  for (size_t i = 0; i < features.size(); ++i) {
+    const FileFeature& feature = features[i];
+    if (IsScalar(wanted[i])) {
+      problems.emplace_back(ScalarError(wanted[i]).message());
+    } else if (feature.dtype != wanted[i].dtype || !RowFits(feature.shape, wanted[i])) {
+      problems.push_back(absl::StrCat(
+          path, ": ", feature.name, " is ", TypeText(feature.dtype, feature.shape),
+          " for each example, but ", wanted[i].name, " is ", TypeText(wanted[i]),
+          ", where axis 0 is the batch; correct the line, or convert in a program of your own "
+          "(docs/zero_port.md)"));
+    }
+  }
+  return AllProblems(problems);
+}
+
+// The features of a parsed batch under the names of the inputs.
+absl::StatusOr<Element> InOrder(const Element& parsed, const std::vector<FileFeature>& features) {
+  Element result;
+  for (size_t i = 0; i < features.size(); ++i) {
+    const FileFeature& feature = features[i];
+    EST_ASSIGN_OR_RETURN(Array array, parsed.features.Get(feature.name));
+    if (feature.raw) {
+      const int64_t batch = array.shape()[0];
+      absl::StatusOr<Array> decoded = DecodeRaw(array, feature.dtype);
+      if (!decoded.ok()) return Annotate(decoded.status(), feature.name);
+      Shape shape({batch});
+      for (const int64_t size : feature.shape.dims()) shape.push_back(size);
+      if (decoded->num_elements() != shape.num_elements()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(feature.name, ": a string has ", decoded->shape()[-1], " numbers of type ",
+                         DTypeName(feature.dtype), ", but the shape of the feature file is ",
+                         feature.shape.ToString()));
+      }
+      array = decoded->Reshaped(shape);
+    }
+    result.features.emplace(InputName(i, features.size()), std::move(array));
+  }
+  return result;
+}
+
+absl::StatusOr<Dataset> FromRecords(const DescribedInputOptions& options,
+                                    absl::string_view patterns,
+                                    const std::vector<TrainGraphInput>& wanted) {
+  if (options.features.empty()) {
+    return absl::InvalidArgumentError(
+        "--input=tfrecord: needs --features=FILE, which has one line for each input of the graph: "
+        "NAME TYPE SHAPE [default=VALUE]");
+  }
+  absl::StatusOr<std::string> text = ReadFile(options.features);
+  if (!text.ok()) return Annotate(text.status(), "--features");
+  EST_ASSIGN_OR_RETURN(const std::vector<FileFeature> features,
+                       ParseFeatureFile(*text, options.features));
+  EST_RETURN_IF_ERROR(CheckFeatures(features, options.features, wanted));
+  const std::vector<std::string> parts = absl::StrSplit(patterns, ',', absl::SkipEmpty());
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> files, MatchFiles(parts));
+  FeatureSpecs specs;
+  for (const FileFeature& feature : features) specs.emplace(feature.name, feature.spec);
+  EST_RETURN_IF_ERROR(CheckFeatureSpecs(specs));
+  return Batches(TFRecordDataset(files), options, options.repeat || HasFixedBatch(wanted))
+      .Map(ParseExample(specs))
+      .Map([features](const Element& parsed) { return InOrder(parsed, features); })
+      .Prefetch(2);
+}
+
+struct Range {
+  double low = 0;
+  double high = 1;
+  bool constant = false;
+};
+
+absl::StatusOr<Range> ParseRange(absl::string_view text) {
+  const absl::Status wrong = absl::InvalidArgumentError(absl::StrCat(
+      "--input=fixed: '", text, "' is neither LOW..HIGH nor a number, such as 0..9 or 0.5"));
+  const std::vector<std::string> ends = absl::StrSplit(text, "..");
+  Range range{.constant = ends.size() == 1};
+  if (ends.size() > 2 || !absl::SimpleAtod(ends[0], &range.low) ||
+      !absl::SimpleAtod(ends.back(), &range.high) || !std::isfinite(range.low) ||
+      !std::isfinite(range.high) || range.low > range.high) {
+    return wrong;
+  }
+  return range;
+}
+
+// Numbers between the ends, drawn from `random`.
+absl::StatusOr<Array> RandomArray(const TrainGraphInput& wanted, const Shape& shape,
+                                  const Range& range, Philox& random) {
+  Array array(wanted.dtype, shape);
+  std::string problem;
+  const bool known = VisitNumeric(wanted.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const double span = range.high - range.low;
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      // 2^53: the ends are doubles.
+      const double least = std::max(static_cast<double>(std::numeric_limits<T>::min()), -0x1p53);
+      const double most = std::min(static_cast<double>(std::numeric_limits<T>::max()), 0x1p53);
+      if (range.low < least || range.high > most || range.low != std::floor(range.low) ||
+          range.high != std::floor(range.high)) {
+        problem = "are not whole numbers of this type";
+        return;
+      }
+    }
+    for (T& value : array.template values<T>()) {
+      const Philox::Result bits = random.Next4();
+      const double unit = UniformDouble(bits[0], bits[1]);
+      if constexpr (std::is_same_v<T, bool>) {
+        value = range.constant ? range.low != 0 : unit < 0.5;
+      } else if constexpr (std::is_integral_v<T>) {
+        value = static_cast<T>(std::min(range.high, range.low + std::floor(unit * (span + 1))));
+      } else {
+        value = static_cast<T>(static_cast<float>(range.low + unit * span));
+      }
+    }
+  });
+  if (!known) problem = "cannot be drawn for strings; give files or a program of your own";
+  if (!problem.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("--input=fixed: the values ", range.low, "..",
+                                                   range.high, " for ", wanted.name, ", ",
+                                                   DTypeName(wanted.dtype), ", ", problem));
+  }
+  return array;
+}
+
+absl::StatusOr<Dataset> FixedBatch(const DescribedInputOptions& options, absl::string_view text,
+                                   const std::vector<TrainGraphInput>& wanted) {
+  const std::vector<std::string> words = absl::StrSplit(text, ',', absl::SkipEmpty());
+  std::vector<Range> ranges;
+  for (const std::string& word : words) {
+    EST_ASSIGN_OR_RETURN(ranges.emplace_back(), ParseRange(word));
+  }
+  if (words.empty()) ranges.resize(wanted.size());
+  EST_RETURN_IF_ERROR(CheckCount(ranges.size(), "range", wanted));
+  Element batch;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    Shape shape = wanted[i].shape;
+    if (shape.rank() > 0) shape.set_dim(0, options.batch_size);
+    if (!wanted[i].rank_known || !shape.fully_known()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--input=fixed: the graph does not say the shape of ", wanted[i].name, ", ",
+                       TypeText(wanted[i]), "; give its values as --input=npy:FILE,FILE"));
+    }
+    Philox random(static_cast<uint64_t>(options.seed), i);
+    EST_ASSIGN_OR_RETURN(Array array, RandomArray(wanted[i], shape, ranges[i], random));
+    batch.features.emplace(InputName(i, wanted.size()), std::move(array));
+  }
+  const Dataset one = Dataset::FromTensors(std::move(batch));
+  return options.repeat ? one.Repeat() : one;
+}
+
+}  // namespace
+
+std::string InputName(size_t i, size_t count) {
+  const int digits = static_cast<int>(absl::StrCat(count).size());
+  return absl::StrFormat("input_%0*d", digits, static_cast<int>(i));
+}
+
+std::string InputTable(const std::vector<TrainGraphInput>& wanted) {
+  std::vector<std::vector<std::string>> rows = {{"input", "name", "dtype", "shape", "used"}};
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    rows.push_back({absl::StrCat(i), wanted[i].name, std::string(DTypeName(wanted[i].dtype)),
+                    ShapeText(wanted[i]), wanted[i].used ? "yes" : "no"});
+  }
+  return FormatTable(rows);
+}
+
+absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
+                                         const std::vector<TrainGraphInput>& wanted) {
+  for (const TrainGraphInput& input : wanted) {
+    if (!input.rank_known || input.shape.rank() == 0 || input.shape[0] == Shape::kUnknownDim)
+      continue;
+    const int64_t whole = input.shape[0] * num_shards;
+    if (given == 0 || given == whole) return whole;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--batch_size is ", given, ", but the graph was built for batches of ", input.shape[0],
+        num_shards > 1 ? absl::StrCat(" on each of ", num_shards, " shards") : "", " (", input.name,
+        " is ", TypeText(input), "); pass --batch_size=", whole, " or leave it out"));
+  }
+  if (given <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--batch_size must be positive, given ", given,
+                     ": the graph takes batches of any size, so it does not say one"));
+  }
+  if (given % num_shards != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--batch_size is ", given, ", which the ",
+                                                   num_shards,
+                                                   " shards (--num_shards) cannot share equally"));
+  }
+  return given;
+}
+
+absl::StatusOr<Array> FitRows(const Array& array, const std::string& what,
+                              const TrainGraphInput& wanted) {
+  if (IsScalar(wanted)) return ScalarError(wanted);
+  const std::string types =
+      absl::StrCat(what, " is ", TypeText(array.dtype(), array.shape()), ", but ", wanted.name,
+                   " is ", TypeText(wanted), ", where axis 0 is the batch");
+  if (array.shape().rank() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(types, "; the array needs an axis 0 with a row for each example"));
+  }
+  const Shape row(absl::MakeConstSpan(array.shape().dims()).subspan(1));
+  if (!RowFits(row, wanted)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(types,
+                     "; the rows need another shape: numpy.reshape, or numpy.transpose if "
+                     "the axes have another order"));
+  }
+  if (array.dtype() == wanted.dtype) return array;
+  if (std::optional<Array> converted = ConvertedIntegers(array, wanted.dtype)) return *converted;
+  const absl::string_view dtype = DTypeName(wanted.dtype);
+  const absl::string_view scale =
+      array.dtype() == DType::kUint8 && IsFloating(wanted.dtype)
+          ? "; if the program scaled the pixels, do the same (often / 255)"
+          : "";
+  return absl::InvalidArgumentError(
+      absl::StrCat(types, "; convert it: numpy.save(FILE, array.astype(\"", dtype, "\"))", scale));
+}
+
+absl::StatusOr<Dataset> MakeDescribedInput(const DescribedInputOptions& options,
+                                           const std::vector<TrainGraphInput>& wanted) {
+  const std::vector<std::string> words = absl::StrSplit(options.input, absl::MaxSplits(':', 1));
+  const std::string& kind = words[0];
+  if (words.size() == 2 && kind != "tfrecord" && !options.features.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--features is for --input=tfrecord:PATTERN, given --input=", kind, ":"));
+  }
+  if (words.size() == 2) {
+    if (kind == "npy") return FromFiles(options, words[1], LoadNpy, wanted);
+    if (kind == "idx") return FromFiles(options, words[1], ReadIdx, wanted);
+    if (kind == "tfrecord") return FromRecords(options, words[1], wanted);
+    if (kind == "fixed") return FixedBatch(options, words[1], wanted);
+  }
+  return absl::InvalidArgumentError(absl::StrCat("--input must be ", kForms, "; given '",
+                                                 options.input, "'. The graph takes:\n",
+                                                 InputTable(wanted)));
+}
+
+}  // namespace estimator

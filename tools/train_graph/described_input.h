@@ -1,0 +1,59 @@
+// The input that --input describes: a Dataset for a graph that TensorFlow wrote.
+//
+//   npy:x.npy,y.npy        one .npy file for each output of the iterator, one row for each example
+//   idx:images,labels      the same with IDX files (MNIST's), which may be compressed
+//   tfrecord:train-*       TFRecord files of Examples; a feature file says how to parse them
+//   fixed:0..255,0..9      one batch of random numbers, the same for each step. For each output LOW..HIGH (integers:
+//                          with HIGH; floats: without) or one number; without ranges: 0..1 for all
+#ifndef TOOLS_TRAIN_GRAPH_DESCRIBED_INPUT_H_
+#define TOOLS_TRAIN_GRAPH_DESCRIBED_INPUT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "estimator/array/array.h"
+#include "estimator/data/pipeline/dataset.h"
+#include "estimator/graphdef/import_train_graph.h"
+
+namespace estimator {
+
+struct DescribedInputOptions {
+  std::string input = {};     // as above
+  std::string features = {};  // a feature file (feature_file.h), for tfrecord: only
+  int64_t batch_size = 0;     // rows of a batch, over all shards
+  int64_t shuffle = 0;        // elements of the shuffle's buffer; 0 keeps the order
+  int64_t seed = 1;           // of fixed:
+  bool repeat = true;         // false: one pass, with a smaller last batch if the graph takes it
+};
+
+// The name of input `i` of `count`. Names are in the order of the inputs, so an imported model_fn
+// gets them in the order of the iterator's outputs.
+std::string InputName(size_t i, size_t count);
+
+// What the graph wants, as a table: number, name, dtype, shape, whether something uses it.
+std::string InputTable(const std::vector<TrainGraphInput>& wanted);
+
+// The rows of a batch over all shards: `given`, or the graph's own if that is 0.
+// Errors: INVALID_ARGUMENT if the graph has none and none is given, if the graph was built for
+// another one, or if the shards cannot have equal parts.
+absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
+                                         const std::vector<TrainGraphInput>& wanted);
+
+// Checks one array against an input of the graph, and returns it with the input's dtype. Integers
+// of another size are converted if that keeps every value.
+//   what: the array, for messages, such as a path.
+// Errors: INVALID_ARGUMENT with both types and the conversion to do in NumPy.
+absl::StatusOr<Array> FitRows(const Array& array, const std::string& what,
+                              const TrainGraphInput& wanted);
+
+// Batches for the graph, as features with the names of InputName.
+// Errors: INVALID_ARGUMENT for a description that cannot be parsed, another number of arrays than
+// the graph takes, and arrays that do not fit; all arrays are checked. NOT_FOUND for missing files.
+absl::StatusOr<Dataset> MakeDescribedInput(const DescribedInputOptions& options,
+                                           const std::vector<TrainGraphInput>& wanted);
+
+}  // namespace estimator
+
+#endif  // TOOLS_TRAIN_GRAPH_DESCRIBED_INPUT_H_

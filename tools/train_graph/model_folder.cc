@@ -1,0 +1,118 @@
+#include "tools/train_graph/model_folder.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr absl::string_view kExtension = ".meta";
+
+// The step of "model.ckpt-N.meta"; -1 for another name.
+int64_t StepOf(absl::string_view name) {
+  if (!absl::ConsumeSuffix(&name, kExtension)) return -1;
+  const size_t dash = name.rfind('-');
+  int64_t step = -1;
+  if (dash == absl::string_view::npos || !absl::SimpleAtoi(name.substr(dash + 1), &step)) return -1;
+  return std::max<int64_t>(step, -1);
+}
+
+std::string FolderOf(absl::string_view path) {
+  const absl::string_view folder = Dirname(path);
+  return folder.empty() ? "." : std::string(folder);
+}
+
+// Whether `name` is a file of the checkpoint `base`, in TensorFlow's newer or older format.
+bool BelongsTo(absl::string_view name, absl::string_view base) {
+  return name == base || absl::StartsWith(name, absl::StrCat(base, ".")) ||
+         absl::StartsWith(name, absl::StrCat(base, "-0"));
+}
+
+absl::Status Copy(const std::string& from, const std::string& to) {
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(from));
+  return WriteFileAtomically(to, bytes);
+}
+
+absl::Status CopyCheckpoint(const std::string& prefix, const std::string& model_dir) {
+  const std::string from = FolderOf(prefix), base(Basename(prefix));
+  EST_ASSIGN_OR_RETURN(std::vector<std::string> names, ListDirectory(from));
+  // The index is last: without it a killed copy is no checkpoint.
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return !absl::EndsWith(name, ".index"); });
+  for (const std::string& name : names) {
+    if (BelongsTo(name, base))
+      EST_RETURN_IF_ERROR(Copy(JoinPath(from, name), JoinPath(model_dir, name)));
+  }
+  const std::string copied = JoinPath(model_dir, base);
+  LOG(INFO) << "copied the checkpoint " << prefix << " to " << model_dir;
+  return WriteCheckpointState(
+      model_dir, {.model_checkpoint_path = copied, .all_model_checkpoint_paths = {copied}});
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta) {
+  if (!meta.empty()) {
+    if (!absl::EndsWith(meta, kExtension)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--meta must be a file such as model.ckpt-1000.meta, given ", absl::string_view(meta)));
+    }
+    if (FileExists(meta)) return std::string(meta);
+    return absl::NotFoundError(absl::StrCat("--meta: there is no file ", absl::string_view(meta)));
+  }
+  if (model_dir.empty()) {
+    return absl::InvalidArgumentError(
+        "--model_dir=DIR must be given, a folder that TensorFlow's Estimator wrote, or "
+        "--meta=FILE, a graph in it");
+  }
+  if (!IsDirectory(model_dir)) {
+    return absl::NotFoundError(
+        absl::StrCat("--model_dir: there is no folder ", absl::string_view(model_dir)));
+  }
+  const std::string kept = JoinPath(model_dir, kImportedGraphName);
+  if (FileExists(kept)) return kept;
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListDirectory(model_dir));
+  std::pair<int64_t, std::string> newest = {-1, ""};
+  for (const std::string& name : names) newest = std::max(newest, {StepOf(name), name});
+  if (newest.first >= 0) return JoinPath(model_dir, newest.second);
+  return absl::NotFoundError(absl::StrCat(
+      "--model_dir: ", absl::string_view(model_dir),
+      " has no model.ckpt-N.meta. TensorFlow writes one with each checkpoint, unless the program "
+      "set checkpoint_save_graph_def=False or write_meta_graph=False; a graph with another name "
+      "is given as --meta=FILE"));
+}
+
+absl::Status PrepareFolder(StringArg model_dir, StringArg meta) {
+  const std::string folder(model_dir), graph(meta);
+  EST_RETURN_IF_ERROR(CreateDirectories(folder));
+  EST_ASSIGN_OR_RETURN(const std::optional<std::string> newest, LatestCheckpoint(folder));
+  if (!newest) {
+    const std::string prefix(absl::StripSuffix(graph, kExtension));
+    if (CheckpointModifiedTimeSeconds(prefix) == 0) {
+      return absl::NotFoundError(absl::StrCat(
+          folder, " has no checkpoint, and there is none beside ", graph, " either (", prefix,
+          ".index): training would begin with other values; pass --model_dir=DIR, a folder with "
+          "checkpoints of this graph"));
+    }
+    EST_RETURN_IF_ERROR(CheckCheckpoint(prefix));
+    EST_RETURN_IF_ERROR(CopyCheckpoint(prefix, folder));
+  }
+  const std::string kept = JoinPath(folder, kImportedGraphName);
+  return kept == graph ? absl::OkStatus() : Copy(graph, kept);
+}
+
+}  // namespace estimator

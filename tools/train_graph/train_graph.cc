@@ -1,0 +1,200 @@
+// Trains a graph that TensorFlow's Estimator wrote, from its checkpoint, without its program:
+//
+//   train_graph --model_dir=DIR --show_input                     what the graph takes
+//   train_graph --model_dir=DIR --input=npy:x.npy,y.npy --batch_size=128 --steps=1000
+//   train_graph --meta=OLD/model.ckpt-5.meta --model_dir=NEW ... OLD stays as it is
+//   train_graph --model_dir=DIR --mode=eval --input=npy:x.npy,y.npy --batch_size=128
+//   train_graph --model_dir=DIR --mode=export --predictions=logits=dense/BiasAdd:0 --export_dir=OUT
+//
+// described_input.h has the forms of --input, and feature_file.h that of --features.
+// docs/zero_port.md is a walk through one folder.
+#include <gflags/gflags.h>
+
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "estimator/base/file.h"
+#include "estimator/base/main.h"
+#include "estimator/base/status.h"
+#include "estimator/base/usage_error.h"
+#include "estimator/training/import_model_fn.h"
+#include "models/common/run_flags.h"
+#include "tools/train_graph/described_input.h"
+#include "tools/train_graph/model_folder.h"
+#include "tpu/tpu_estimator.h"
+
+DECLARE_int64(num_shards);
+DECLARE_int64(seed);
+
+DEFINE_string(meta, "",
+              "the graph, such as DIR/model.ckpt-1000.meta; empty: imported_graph.meta of "
+              "--model_dir, or its newest .meta. Without --model_dir, trains in the file's folder");
+DEFINE_string(mode, "train", "train, eval or export");
+DEFINE_int64(steps, 0, "steps to train; with --mode=eval: batches to evaluate, 0: all");
+DEFINE_int64(batch_size, 0, "rows of a batch, over all shards; 0: the graph's own");
+DEFINE_string(
+    input, "",
+    "npy:FILE,FILE, idx:FILE,FILE, tfrecord:PATTERN or fixed:LOW..HIGH,VALUE, in the order "
+    "that --show_input prints");
+DEFINE_string(features, "", "how the Examples of --input=tfrecord: are parsed");
+DEFINE_int64(shuffle, 10000,
+             "elements of the buffer that shuffles the training input; 0: keeps the order. "
+             "--mode=eval never shuffles");
+DEFINE_bool(show_input, false, "print what the graph takes, and exit");
+DEFINE_string(train_op, "", "the op that trains; empty: the last of the collection train_op");
+DEFINE_string(loss, "", "the tensor of the loss; empty: the one that the Estimator logged");
+DEFINE_string(placeholders, "",
+              "names of the tensors in the order of --input, such as x:0,y:0, for a graph whose "
+              "placeholders have another order");
+DEFINE_string(predictions, "",
+              "for --mode=export: NAME=TENSOR,NAME=TENSOR, such as logits=dense/BiasAdd:0");
+DEFINE_int64(export_inputs, 0,
+             "for --mode=export: a request has the first so many inputs, without labels; 0: all");
+DEFINE_string(export_dir, "",
+              "for --mode=export: the folder below which the SavedModel is written");
+
+namespace estimator {
+namespace {
+
+TrainGraphOptions GraphOptions() {
+  return {.train_op = FLAGS_train_op,
+          .loss = FLAGS_loss,
+          .inputs = absl::StrSplit(FLAGS_placeholders, ',', absl::SkipEmpty())};
+}
+
+// Prints what the graph takes, and what prevents its import.
+absl::Status ShowInput(const std::string& meta) {
+  EST_ASSIGN_OR_RETURN(const TrainGraph graph, TrainGraph::Read(meta, GraphOptions()));
+  const TrainGraphInfo& info = graph.info();
+  std::cout << meta << ", written by TensorFlow " << info.tensorflow_version << "\n"
+            << "loss      " << info.loss << "\n"
+            << "train_op  " << info.train_op << "\n"
+            << "variables " << info.variables.size() << ", of these trainable "
+            << info.trainable_variables.size() << "\n\n"
+            << InputTable(info.inputs)
+            << "\nAxis 0 is the batch; ? is a size that the graph leaves open. Give the arrays in "
+               "this order: --input=npy:FILE,FILE\n";
+  if (!info.obstacles.empty()) {
+    std::cout << "\nThis graph cannot be imported:\n" << ObstacleTable(info.obstacles);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::map<std::string, std::string>> ParsePredictions() {
+  std::map<std::string, std::string> predictions;
+  for (const absl::string_view part : absl::StrSplit(FLAGS_predictions, ',', absl::SkipEmpty())) {
+    const std::vector<std::string> words = absl::StrSplit(part, absl::MaxSplits('=', 1));
+    if (words.size() != 2 || words[0].empty() || words[1].empty() ||
+        !predictions.emplace(words[0], words[1]).second) {
+      return UsageError(
+          absl::StrCat("--predictions: '", part, "' is not NAME=TENSOR, or its name occurs twice"));
+    }
+  }
+  return predictions;
+}
+
+using ImportedEstimator = tpu::TPUEstimator<>;
+
+ImportedEstimator MakeEstimator(const ImportedModelFn& model_fn, int64_t batch_size) {
+  return ImportedEstimator({.model_fn = model_fn,
+                            .config = RunConfigFromFlags(),
+                            .use_tpu = FLAGS_use_tpu,
+                            .train_batch_size = batch_size,
+                            .eval_batch_size = batch_size,
+                            .predict_batch_size = batch_size});
+}
+
+absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string& meta) {
+  const bool training = FLAGS_mode == "train";
+  const std::vector<TrainGraphInput>& wanted = model_fn.info().inputs;
+  const absl::StatusOr<int64_t> batch_size =
+      ResolveBatchSize(FLAGS_batch_size, FLAGS_use_tpu ? FLAGS_num_shards : 1, wanted);
+  if (!batch_size.ok()) return AsUsageError(batch_size.status());
+  EST_ASSIGN_OR_RETURN(const Dataset input,
+                       MakeDescribedInput({.input = FLAGS_input,
+                                           .features = FLAGS_features,
+                                           .batch_size = *batch_size,
+                                           .shuffle = training ? FLAGS_shuffle : 0,
+                                           .seed = FLAGS_seed,
+                                           .repeat = training},
+                                          wanted));
+  const auto input_fn = [&input](const tpu::Params&) { return input; };
+  if (training) {
+    EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
+    ImportedEstimator estimator = MakeEstimator(model_fn, *batch_size);
+    return estimator.Train(input_fn, Steps(FLAGS_steps));
+  }
+  ImportedEstimator estimator = MakeEstimator(model_fn, *batch_size);
+  EvaluateOptions options;
+  if (FLAGS_steps > 0) options.steps = FLAGS_steps;
+  EST_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(input_fn, options));
+  std::cout << result.ToString() << "\n";
+  return absl::OkStatus();
+}
+
+absl::Status Export(const ImportedModelFn& model_fn) {
+  const std::vector<TrainGraphInput>& wanted = model_fn.info().inputs;
+  const auto count = static_cast<int64_t>(wanted.size());
+  if (FLAGS_export_inputs < 0 || FLAGS_export_inputs > count) {
+    return UsageError(absl::StrCat("--export_inputs must be in [0,", count, "], given ",
+                                   FLAGS_export_inputs, ". The graph takes:\n",
+                                   InputTable(wanted)));
+  }
+  std::map<std::string, TensorSpec> features;
+  const auto last = static_cast<size_t>(FLAGS_export_inputs == 0 ? count : FLAGS_export_inputs);
+  for (size_t i = 0; i < last; ++i)
+    features[InputName(i, wanted.size())] = {wanted[i].dtype, wanted[i].shape};
+  ImportedEstimator estimator = MakeEstimator(model_fn, FLAGS_use_tpu ? FLAGS_num_shards : 1);
+  EST_ASSIGN_OR_RETURN(
+      const std::string folder,
+      estimator.ExportSavedModel(FLAGS_export_dir, BuildRawServingInputReceiverFn(features)));
+  std::cout << folder << "\n";
+  return absl::OkStatus();
+}
+
+absl::Status Run() {
+  const absl::StatusOr<std::string> meta = FindGraph(FLAGS_model_dir, FLAGS_meta);
+  if (!meta.ok()) return AsUsageError(meta.status());
+  if (FLAGS_show_input) return ShowInput(*meta);
+  if (FLAGS_model_dir.empty()) {
+    const absl::string_view folder = Dirname(*meta);
+    FLAGS_model_dir = folder.empty() ? "." : std::string(folder);
+  }
+  const bool training = FLAGS_mode == "train", exporting = FLAGS_mode == "export";
+  EST_RETURN_IF_ERROR(RequireFlags(
+      {{"mode", training || exporting || FLAGS_mode == "eval", "train, eval or export"},
+       {"steps", FLAGS_steps > 0 || !training, "positive"},
+       {"steps", FLAGS_steps >= 0 || training, "positive, or 0 for all batches"},
+       {"batch_size", FLAGS_batch_size >= 0, "positive, or 0 for the graph's own"},
+       {"shuffle", FLAGS_shuffle >= 0, "positive, or 0 to keep the order"},
+       {"input", exporting || !FLAGS_input.empty(),
+        "given: --show_input prints what the graph takes"},
+       {"predictions", exporting == !FLAGS_predictions.empty(), "",
+        "must be given with --mode=export, and only there: NAME=TENSOR"},
+       {"export_dir", exporting == !FLAGS_export_dir.empty(), "",
+        "must be given with --mode=export, and only there"},
+       {"export_dir", CanBeFolder(FLAGS_export_dir), "a writable folder"}}));
+  ImportModelOptions options{.graph = GraphOptions()};
+  EST_ASSIGN_OR_RETURN(options.predictions, ParsePredictions());
+  // An obstacle is found before anything is written.
+  EST_ASSIGN_OR_RETURN(const ImportedModelFn model_fn, ImportModelFn(*meta, options));
+  return exporting ? Export(model_fn) : TrainOrEvaluate(model_fn, *meta);
+}
+
+}  // namespace
+}  // namespace estimator
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage("trains, evaluates or exports a graph that TensorFlow's Estimator wrote");
+  // The graphs that can be imported were trained without a TPU.
+  gflags::SetCommandLineOptionWithMode("use_tpu", "false", gflags::SET_FLAGS_DEFAULT);
+  return estimator::Main(argc, argv, estimator::Run);
+}

@@ -1,0 +1,108 @@
+// Measures the training of a graph that TensorFlow wrote, and prints one line of JSON:
+//
+//   train_graph_benchmark --meta=DIR/model.ckpt-0.meta --batch_size=128 --input=fixed:0..255,0..9
+//
+// The input is one batch, again and again. The folder of the graph stays as it is.
+// docs/performance.md describes the fields.
+#include <gflags/gflags.h>
+#include <stdlib.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
+#include "estimator/base/main.h"
+#include "estimator/base/status.h"
+#include "estimator/base/usage_error.h"
+#include "estimator/training/import_model_fn.h"
+#include "models/common/benchmark_flags.h"
+#include "models/common/benchmark_json.h"
+#include "tools/train_graph/described_input.h"
+#include "tools/train_graph/model_folder.h"
+#include "tpu/tpu_estimator.h"
+
+DECLARE_int64(num_shards);
+
+DEFINE_string(meta, "", "the graph, such as DIR/model.ckpt-0.meta, with its checkpoint");
+DEFINE_string(input, "fixed:", "the batch: fixed:LOW..HIGH,VALUE in the order of the inputs");
+DEFINE_int64(batch_size, 0, "examples in one step, over all shards; 0: the graph's own");
+DEFINE_string(unit, "images", "what an example is called: UNIT_per_second");
+
+namespace estimator {
+namespace {
+
+// A folder for the checkpoint that the run begins with; removed at the end of the scope.
+class WorkFolder {
+ public:
+  WorkFolder() {
+    const char* parent = ::getenv("TMPDIR");
+    std::string pattern = JoinPath(parent == nullptr ? "/tmp" : parent, "train_graph-XXXXXX");
+    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~WorkFolder() {
+    if (path_.empty()) return;
+    const absl::Status removed = RemoveDirectoryRecursively(path_);
+    LOG_IF(WARNING, !removed.ok()) << removed.message();
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;  // empty: it could not be created
+};
+
+absl::Status Run() {
+  const absl::StatusOr<std::string> meta = FindGraph("", FLAGS_meta);
+  EST_RETURN_IF_ERROR(RequireBenchmarkFlags(
+      {{"meta", !FLAGS_meta.empty(), "given: DIR/model.ckpt-0.meta"},
+       StatusRequirement("meta", FLAGS_meta.empty() ? absl::OkStatus() : meta.status()),
+       {"model_dir", FLAGS_model_dir.empty(), "",
+        "is not used: the run begins at the checkpoint "
+        "beside --meta, in a temporary folder"},
+       {"batch_size", FLAGS_batch_size >= 0, "positive, or 0 for the graph's own"},
+       {"unit", !FLAGS_unit.empty(), "given"}}));
+  EST_ASSIGN_OR_RETURN(const ImportedModelFn model_fn, ImportModelFn(*meta));
+  const std::vector<TrainGraphInput>& wanted = model_fn.info().inputs;
+  const absl::StatusOr<int64_t> batch_size =
+      ResolveBatchSize(FLAGS_batch_size, FLAGS_use_tpu ? FLAGS_num_shards : 1, wanted);
+  if (!batch_size.ok()) return AsUsageError(batch_size.status());
+  EST_ASSIGN_OR_RETURN(
+      const Dataset dataset,
+      MakeDescribedInput({.input = FLAGS_input, .batch_size = *batch_size}, wanted));
+  const WorkFolder folder;
+  if (folder.path().empty()) {
+    return absl::FailedPreconditionError(
+        "cannot create a temporary folder; set TMPDIR to a folder that is writable");
+  }
+  EST_RETURN_IF_ERROR(PrepareFolder(folder.path(), *meta));
+  FLAGS_model_dir = folder.path();
+  tpu::TPUEstimator<> estimator({.model_fn = model_fn,
+                                 .config = BenchmarkRunConfig(),
+                                 .use_tpu = FLAGS_use_tpu,
+                                 .train_batch_size = *batch_size});
+  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
+  const InputFn input = estimator.Input([&dataset](const tpu::Params&) { return dataset; });
+  EST_RETURN_IF_ERROR(TrainForBenchmark(estimator, input, hook));
+  ReportFields fields = {{"mode", "train"},
+                         {"batch_size", *batch_size},
+                         {"compute_dtype", FLAGS_compute_dtype},
+                         {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
+                         {"input", "synthetic"},
+                         {"graph", *meta}};
+  const ReportFields measured = hook->Fields(FLAGS_unit);
+  fields.insert(fields.end(), measured.begin(), measured.end());
+  PrintBenchmark("train_graph_benchmark", std::move(fields));
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace estimator
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage("measures the training of a graph that TensorFlow's Estimator wrote");
+  gflags::SetCommandLineOptionWithMode("use_tpu", "false", gflags::SET_FLAGS_DEFAULT);
+  return estimator::Main(argc, argv, estimator::Run);
+}
