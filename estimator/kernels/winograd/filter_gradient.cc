@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/winograd/ahead.h"
 #include "estimator/kernels/winograd/blocks.h"
 #include "estimator/kernels/winograd/winograd.h"
 
@@ -325,8 +326,18 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
       float* const points = scratch + chunk * plan.block_floats;
       for (int64_t b = begin; b < end; ++b) {
         HWY_DYNAMIC_DISPATCH(TransformBlock)(job, b, points, biases + chunk * plan.bias_floats());
-        for (int64_t pair = 0; pair < pairs; ++pair) HWY_DYNAMIC_DISPATCH(MultiplyBlock)
-        (job, pair, points, sums + chunk * plan.sum_floats, b == begin);
+        Ahead ahead;
+        if (b + 1 < end) {
+          ahead.Add(job.tiling, b + 1, x, conv.in_rows, conv.in_channels, conv.pad_top,
+                    kTileOutputs + conv.taps - 1);
+          ahead.Add(job.tiling, b + 1, dy, conv.out_rows, conv.out_channels, 0, kTileOutputs);
+          ahead.Spread(pairs);
+        }
+        for (int64_t pair = 0; pair < pairs; ++pair) {
+          ahead.Fetch();
+          HWY_DYNAMIC_DISPATCH(MultiplyBlock)
+          (job, pair, points, sums + chunk * plan.sum_floats, b == begin);
+        }
       }
     });
   }
