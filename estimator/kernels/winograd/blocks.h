@@ -38,9 +38,8 @@ struct Run {
   int edge_slot = 0;
 };
 
-struct Block {
-  Run runs[kMostTiles];
-  int num_runs = 0;
+// The slots of a block.
+struct Slots {
   int size = 0;  // tiles
   int bottom = 0, inner = 0, right = 0;
 
@@ -50,6 +49,11 @@ struct Block {
   int End(bool row_only_full, bool column_only_full) const {
     return column_only_full ? bottom + inner : row_only_full ? bottom + inner + right : size;
   }
+};
+
+struct Block : Slots {
+  Run runs[kMostTiles];
+  int num_runs = 0;
 };
 
 struct Tiling {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/winograd/ahead.h"
 #include "estimator/kernels/winograd/blocks.h"
 #include "estimator/kernels/winograd/winograd.h"
 
@@ -42,109 +43,96 @@ int64_t Panel() { return kPanel; }
 // An odd number of rows breaks strides that are powers of two, whose cache lines would collide.
 int64_t FilterPointFloats(int64_t in_channels) { return (in_channels + 1) * kPanel; }
 
-// Transforms the filters of output channels [panel * kPanel, ...).
+// Transforms the filters of input channel c and output channels [panel * kPanel, ...).
 template <class F>
 void FilterPanel(const Convolution& conv, const float* filter, bool transposed, int64_t panel,
-                 float* result) {
+                 int64_t c, float* result) {
   const D d;
   constexpr int kTaps = F::kTaps, kPoints = F::kPoints;
   const int64_t point = FilterPointFloats(conv.in_channels);
   const auto index = hn::Mul(hn::Iota(hn::RebindToSigned<D>(), 0),
                              hn::Set(hn::RebindToSigned<D>(), static_cast<int>(conv.in_channels)));
   const int64_t end = std::min(conv.out_channels, (panel + 1) * kPanel);
-  for (int64_t c = 0; c < conv.in_channels; ++c) {
-    for (int64_t k = panel * kPanel; k < end; k += kLanes) {
-      V taps[kTaps][kTaps], rows[kPoints][kTaps];
-      EST_UNROLL for (int u = 0; u < kTaps; ++u) {
-        EST_UNROLL for (int v = 0; v < kTaps; ++v) {
-          if (transposed) {
-            const int64_t tap = (kTaps - 1 - u) * kTaps + kTaps - 1 - v;
-            taps[u][v] = hn::GatherIndex(
-                d, filter + (tap * conv.out_channels + k) * conv.in_channels + c, index);
-          } else {
-            const int64_t tap = u * kTaps + v;
-            taps[u][v] =
-                hn::LoadU(d, filter + (tap * conv.in_channels + c) * conv.out_channels + k);
-          }
+  for (int64_t k = panel * kPanel; k < end; k += kLanes) {
+    V taps[kTaps][kTaps], rows[kPoints][kTaps];
+    EST_UNROLL for (int u = 0; u < kTaps; ++u) {
+      EST_UNROLL for (int v = 0; v < kTaps; ++v) {
+        if (transposed) {
+          const int64_t tap = (kTaps - 1 - u) * kTaps + kTaps - 1 - v;
+          taps[u][v] = hn::GatherIndex(
+              d, filter + (tap * conv.out_channels + k) * conv.in_channels + c, index);
+        } else {
+          const int64_t tap = u * kTaps + v;
+          taps[u][v] = hn::LoadU(d, filter + (tap * conv.in_channels + c) * conv.out_channels + k);
         }
       }
-      EST_UNROLL for (int i = 0; i < kPoints; ++i) {
-        EST_UNROLL for (int v = 0; v < kTaps; ++v) {
-          V sum = Times(F::kFilter[i][0], taps[0][v]);
-          EST_UNROLL for (int u = 1; u < kTaps; ++u) sum = Plus(sum, F::kFilter[i][u], taps[u][v]);
-          rows[i][v] = sum;
-        }
+    }
+    EST_UNROLL for (int i = 0; i < kPoints; ++i) {
+      EST_UNROLL for (int v = 0; v < kTaps; ++v) {
+        V sum = Times(F::kFilter[i][0], taps[0][v]);
+        EST_UNROLL for (int u = 1; u < kTaps; ++u) sum = Plus(sum, F::kFilter[i][u], taps[u][v]);
+        rows[i][v] = sum;
       }
-      float* const to = result + panel * kPoints * kPoints * point + c * kPanel + k % kPanel;
-      EST_UNROLL for (int i = 0; i < kPoints; ++i) {
-        EST_UNROLL for (int j = 0; j < kPoints; ++j) {
-          V sum = Times(F::kFilter[j][0], rows[i][0]);
-          EST_UNROLL for (int v = 1; v < kTaps; ++v) sum = Plus(sum, F::kFilter[j][v], rows[i][v]);
-          hn::StoreU(sum, d, to + (i * kPoints + j) * point);
-        }
+    }
+    float* const to = result + panel * kPoints * kPoints * point + c * kPanel + k % kPanel;
+    EST_UNROLL for (int i = 0; i < kPoints; ++i) {
+      EST_UNROLL for (int j = 0; j < kPoints; ++j) {
+        V sum = Times(F::kFilter[j][0], rows[i][0]);
+        EST_UNROLL for (int v = 1; v < kTaps; ++v) sum = Plus(sum, F::kFilter[j][v], rows[i][v]);
+        hn::StoreU(sum, d, to + (i * kPoints + j) * point);
       }
     }
   }
 }
 
 void TransformFilterPanel(const Convolution& conv, const float* filter, bool transposed,
-                          int64_t panel, float* result) {
-  if (conv.taps == 3) return FilterPanel<Taps3>(conv, filter, transposed, panel, result);
-  FilterPanel<Taps5>(conv, filter, transposed, panel, result);
+                          int64_t panel, int64_t c, float* result) {
+  if (conv.taps == 3) return FilterPanel<Taps3>(conv, filter, transposed, panel, c, result);
+  FilterPanel<Taps5>(conv, filter, transposed, panel, c, result);
 }
 
-// The outputs of a tile for kLanes channels.
-struct Outputs {
-  V at[4][4];
+// A tile's place in the result: the part of [kRows, kColumns] that is inside the image.
+struct TilePlace {
+  int64_t image = 0, row = 0, column = 0, channel = 0;
+  int rows = 0, columns = 0;
 };
 
-template <class F, int kOut>
-HWY_INLINE void VerticalOutput(const float* m, int64_t point, int column_outputs,
-                               V (*rows)[F::kPoints]) {
-  EST_UNROLL for (int j = 0; j < F::kPoints; ++j) {
-    if (!F::Uses(column_outputs, j)) continue;
-    V points[F::kPoints], y[4];
-    EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
-      if (F::Uses(kOut, i)) points[i] = hn::LoadU(D(), m + (i * F::kPoints + j) * point);
-    }
-    F::template Output<kOut>(points, y);
-    EST_UNROLL for (int i = 0; i < kOut; ++i) rows[i][j] = y[i];
-  }
-}
-
-template <class F, int kOut>
-HWY_INLINE void HorizontalOutput(int num_rows, V (*rows)[F::kPoints], Outputs* result) {
-  for (int i = 0; i < num_rows; ++i) F::template Output<kOut>(rows[i], result->at[i]);
-}
+// The outputs of a tile for kLanes channels.
+template <int kRows, int kColumns>
+struct Outputs {
+  V at[kRows][kColumns];
+};
 
 // The outputs of a tile from its points.
-template <class F>
-HWY_INLINE void TransformOutput(const float* m, int64_t point, int row_outputs, int column_outputs,
-                                Outputs* result) {
-  V rows[4][F::kPoints];
-  if (row_outputs == 4) {
-    VerticalOutput<F, 4>(m, point, column_outputs, rows);
-  } else if (row_outputs == 2) {
-    VerticalOutput<F, 2>(m, point, column_outputs, rows);
-  } else if constexpr (F::kTaps == 3) {
-    VerticalOutput<F, 3>(m, point, column_outputs, rows);
+template <class F, int kRows, int kColumns>
+HWY_INLINE void TransformOutput(const float* m, int64_t point, Outputs<kRows, kColumns>* result) {
+  V rows[kRows][F::kPoints];
+  EST_UNROLL for (int j = 0; j < F::kPoints; ++j) {
+    if (!F::Uses(kColumns, j)) continue;
+    V points[F::kPoints], y[4];
+    EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
+      if (F::Uses(kRows, i)) points[i] = hn::LoadU(D(), m + (i * F::kPoints + j) * point);
+    }
+    F::template Output<kRows>(points, y);
+    EST_UNROLL for (int i = 0; i < kRows; ++i) rows[i][j] = y[i];
   }
-  if (column_outputs == 4) {
-    HorizontalOutput<F, 4>(row_outputs, rows, result);
-  } else if (column_outputs == 2) {
-    HorizontalOutput<F, 2>(row_outputs, rows, result);
-  } else if constexpr (F::kTaps == 3) {
-    HorizontalOutput<F, 3>(row_outputs, rows, result);
+  EST_UNROLL for (int i = 0; i < kRows; ++i) {
+    V y[4];
+    F::template Output<kColumns>(rows[i], y);
+    EST_UNROLL for (int j = 0; j < kColumns; ++j) result->at[i][j] = y[j];
   }
 }
 
-HWY_INLINE void Write(const Destination& to, int64_t image, int64_t row, int64_t column,
-                      int64_t channel, int rows, int columns, const Outputs& outputs) {
+template <int kRows, int kColumns>
+HWY_INLINE void Write(const Destination& to, const TilePlace& place,
+                      const Outputs<kRows, kColumns>& outputs) {
   const D d;
-  const V bias = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + channel);
-  for (int i = 0; i < rows; ++i) {
-    int64_t offset = to.strides.Offset(image, row + i, column, channel);
-    for (int j = 0; j < columns; ++j, offset += to.strides.pixel) {
+  const V bias = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + place.channel);
+  const int64_t first = to.strides.Offset(place.image, place.row, place.column, place.channel);
+  EST_UNROLL for (int i = 0; i < kRows; ++i) {
+    EST_UNROLL for (int j = 0; j < kColumns; ++j) {
+      if (i >= place.rows || j >= place.columns) continue;
+      const int64_t offset = first + i * to.strides.row + j * to.strides.pixel;
       V y = Plus(outputs.at[i][j], bias);
       if (to.side != nullptr) y = Plus(y, hn::LoadU(d, to.side + offset));
       if (to.relu) y = hn::Max(hn::Zero(d), y);
@@ -153,14 +141,18 @@ HWY_INLINE void Write(const Destination& to, int64_t image, int64_t row, int64_t
   }
 }
 
-HWY_INLINE void WritePooled(const Destination& to, int64_t image, int64_t row, int64_t column,
-                            int64_t channel, int rows, int columns, const Outputs& outputs) {
+template <int kRows, int kColumns>
+HWY_INLINE void WritePooled(const Destination& to, const TilePlace& place,
+                            const Outputs<kRows, kColumns>& outputs) {
   const D d;
   const hn::RebindToSigned<D> di;
-  const V bias = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + channel);
-  for (int i = 0; i < rows; i += 2) {
-    int64_t offset = to.strides.Offset(image, (row + i) / 2, column / 2, channel);
-    for (int j = 0; j < columns; j += 2, offset += to.strides.pixel) {
+  const V bias = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + place.channel);
+  const int64_t first =
+      to.strides.Offset(place.image, place.row / 2, place.column / 2, place.channel);
+  EST_UNROLL for (int i = 0; i + 1 < kRows; i += 2) {
+    EST_UNROLL for (int j = 0; j + 1 < kColumns; j += 2) {
+      if (i >= place.rows || j >= place.columns) continue;
+      const int64_t offset = first + i / 2 * to.strides.row + j / 2 * to.strides.pixel;
       V best = outputs.at[i][j];
       auto tap = hn::Zero(di);
       const auto take = [&](V other, int32_t number) HWY_ATTR {
@@ -181,28 +173,51 @@ HWY_INLINE void WritePooled(const Destination& to, int64_t image, int64_t row, i
   }
 }
 
+template <class F, int kRows, int kColumns>
+HWY_INLINE void WriteTile(const Destination& to, const TilePlace& place, const float* m,
+                          int64_t point) {
+  Outputs<kRows, kColumns> outputs;
+  TransformOutput<F>(m, point, &outputs);
+  if (to.argmax != nullptr) {
+    WritePooled(to, place, outputs);
+  } else {
+    Write(to, place, outputs);
+  }
+}
+
+// The tiles of a run, whose tiles have kRows rows.
+template <class F, int kRows>
+void WriteTiles(const ConvolveJob& job, const Run& run, const float* m, int64_t point,
+                int64_t channel) {
+  const Convolution& conv = job.conv;
+  TilePlace place{.image = run.image,
+                  .row = run.tile_row * kTileOutputs,
+                  .column = run.tile_column * kTileOutputs,
+                  .channel = channel};
+  place.rows = static_cast<int>(std::min<int64_t>(kRows, conv.out_rows - place.row));
+  for (int t = 0; t < run.full; ++t, place.column += kTileOutputs) {
+    place.columns = static_cast<int>(std::min<int64_t>(4, conv.out_columns - place.column));
+    WriteTile<F, kRows, 4>(job.destination, place, m + (run.slot + t) * kPanel, point);
+  }
+  if (!run.edge) return;
+  const float* const edge = m + run.edge_slot * kPanel;
+  const int columns = job.tiling.columns.edge_outputs;
+  place.columns = static_cast<int>(std::min<int64_t>(columns, conv.out_columns - place.column));
+  if constexpr (F::kTaps == 3) {
+    if (columns == 3) return WriteTile<F, kRows, 3>(job.destination, place, edge, point);
+  }
+  WriteTile<F, kRows, 2>(job.destination, place, edge, point);
+}
+
 template <class F>
 void WriteRun(const ConvolveJob& job, const Run& run, const float* m, int64_t point,
               int64_t channel) {
-  const Convolution& conv = job.conv;
-  const int row_outputs = run.bottom ? job.tiling.rows.edge_outputs : 4;
-  const int64_t row = run.tile_row * kTileOutputs;
-  const int rows = static_cast<int>(std::min<int64_t>(row_outputs, conv.out_rows - row));
-  for (int t = 0; t < run.full + (run.edge ? 1 : 0); ++t) {
-    const bool edge = t == run.full;
-    const int column_outputs = edge ? job.tiling.columns.edge_outputs : 4;
-    const int64_t column = (run.tile_column + t) * kTileOutputs;
-    const int columns =
-        static_cast<int>(std::min<int64_t>(column_outputs, conv.out_columns - column));
-    Outputs outputs;
-    TransformOutput<F>(m + (edge ? run.edge_slot : run.slot + t) * kPanel, point, row_outputs,
-                       column_outputs, &outputs);
-    if (job.destination.argmax != nullptr) {
-      WritePooled(job.destination, run.image, row, column, channel, rows, columns, outputs);
-    } else {
-      Write(job.destination, run.image, row, column, channel, rows, columns, outputs);
-    }
+  const int rows = run.bottom ? job.tiling.rows.edge_outputs : 4;
+  if (rows == 4) return WriteTiles<F, 4>(job, run, m, point, channel);
+  if constexpr (F::kTaps == 3) {
+    if (rows == 3) return WriteTiles<F, 3>(job, run, m, point, channel);
   }
+  WriteTiles<F, 2>(job, run, m, point, channel);
 }
 
 int64_t InputPointFloats(const Tiling& tiling, int64_t channels) {
@@ -210,8 +225,9 @@ int64_t InputPointFloats(const Tiling& tiling, int64_t channels) {
 }
 int64_t OutputPointFloats(const Tiling& tiling) { return tiling.block_size * kPanel + 16; }
 
+//   next: the block that the thread computes next, or -1.
 template <class F>
-void ConvolveTiles(const ConvolveJob& job, int64_t number, float* scratch) {
+void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* scratch) {
   constexpr int kPoints = F::kPoints;
   const Convolution& conv = job.conv;
   Block block;
@@ -221,6 +237,13 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, float* scratch) {
                  .slot = conv.in_channels};
   for (int r = 0; r < block.num_runs; ++r)
     TransformInput<F>(job.x, conv, job.tiling, block.runs[r], v);
+
+  Ahead ahead;
+  if (next >= 0) {
+    ahead.Add(job.tiling, next, job.x, conv.in_rows, conv.in_channels, conv.pad_top,
+              kTileOutputs + F::kTaps - 1);
+    ahead.Spread(kPoints * kPoints * ((conv.out_channels + kPanel - 1) / kPanel));
+  }
 
   float* const m = scratch + kPoints * kPoints * v.point;
   const int64_t m_point = OutputPointFloats(job.tiling);
@@ -234,6 +257,7 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, float* scratch) {
         const bool column_only_full = !F::Uses(job.tiling.columns.edge_outputs, j);
         const int first = block.First(row_only_full);
         const int p = i * kPoints + j;
+        ahead.Fetch();
         Product<Left::kRows, false>(block.End(row_only_full, column_only_full) - first,
                                     conv.in_channels, v.data + p * v.point + first * v.slot, v.slot,
                                     filter, m + p * m_point + first * kPanel, half);
@@ -246,9 +270,9 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, float* scratch) {
   }
 }
 
-void ConvolveBlock(const ConvolveJob& job, int64_t number, float* scratch) {
-  if (job.conv.taps == 3) return ConvolveTiles<Taps3>(job, number, scratch);
-  ConvolveTiles<Taps5>(job, number, scratch);
+void ConvolveBlock(const ConvolveJob& job, int64_t number, int64_t next, float* scratch) {
+  if (job.conv.taps == 3) return ConvolveTiles<Taps3>(job, number, next, scratch);
+  ConvolveTiles<Taps5>(job, number, next, scratch);
 }
 
 int64_t ScratchFloats(const Convolution& conv, const Tiling& tiling) {
@@ -275,9 +299,13 @@ int64_t Panels(const Convolution& conv) {
   return (conv.out_channels + panel - 1) / panel;
 }
 
-// A multiple of the rows of a product. With 14 to 64 tiles the speed is the same within 10 %; from 64
-// channels on, more tiles no longer fit into an L2 cache of 2 MiB beside a panel of the filter.
-constexpr int64_t kBlockTiles = 42;
+// A multiple of the rows of a product. With filters of 3x3 and 14 to 64 tiles the speed is the same
+// within 10 %; from 64 channels on, more tiles no longer fit into an L2 cache of 2 MiB beside a panel
+// of the filter. With 5x5 the filter is larger, and fewer tiles are faster by 5 to 10 %.
+int64_t BlockTiles(const Convolution& conv) {
+  if (conv.taps == 3) return 42;
+  return conv.in_channels <= 32 ? 28 : 14;
+}
 
 fused::Chunks BlockChunks(const Tiling& tiling) {
   return {tiling.blocks(),
@@ -293,31 +321,35 @@ size_t FilterFloats(const Convolution& conv) {
 }
 
 size_t ConvolveFloats(const Convolution& conv) {
-  const Tiling tiling = MakeTiling(conv, kBlockTiles);
+  const Tiling tiling = MakeTiling(conv, BlockTiles(conv));
   return static_cast<size_t>(BlockChunks(tiling).count *
                              HWY_DYNAMIC_DISPATCH(ScratchFloats)(conv, tiling));
 }
 
 void TransformFilter(const Convolution& conv, const float* filter, bool transposed, float* result) {
   const fused::Chunks chunks = fused::MakeChunks(
-      Panels(conv), conv.in_channels * conv.taps * conv.taps * HWY_DYNAMIC_DISPATCH(Panel)());
+      Panels(conv) * conv.in_channels, conv.taps * conv.taps * HWY_DYNAMIC_DISPATCH(Panel)());
   fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel)
-      HWY_DYNAMIC_DISPATCH(TransformFilterPanel)(conv, filter, transposed, panel, result);
+    for (int64_t i = begin; i < end; ++i) {
+      HWY_DYNAMIC_DISPATCH(TransformFilterPanel)
+      (conv, filter, transposed, i / conv.in_channels, i % conv.in_channels, result);
+    }
   });
 }
 
 void Convolve(const Convolution& conv, const Source& x, const float* filter,
               const Destination& destination, float* scratch) {
   const ConvolveJob job{.conv = conv,
-                        .tiling = MakeTiling(conv, kBlockTiles),
+                        .tiling = MakeTiling(conv, BlockTiles(conv)),
                         .x = x,
                         .filter = filter,
                         .destination = destination};
   const int64_t floats = HWY_DYNAMIC_DISPATCH(ScratchFloats)(conv, job.tiling);
   fused::ParallelFor(BlockChunks(job.tiling), [&](int chunk, int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block)
-      HWY_DYNAMIC_DISPATCH(ConvolveBlock)(job, block, scratch + chunk * floats);
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t next = block + 1 < end ? block + 1 : -1;
+      HWY_DYNAMIC_DISPATCH(ConvolveBlock)(job, block, next, scratch + chunk * floats);
+    }
   });
 }
 

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cstring>
 
 #include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/winograd/ahead.h"
 #include "estimator/kernels/winograd/blocks.h"
 #include "estimator/kernels/winograd/winograd.h"
 
@@ -22,8 +24,8 @@
 namespace estimator::winograd {
 
 // The gradient of the transformed filter is a sum over tiles of products at each point. In scratch:
-//   per block that is in memory: the points of x, [points][slots][in_channels], then those of dy,
-//     [points][panels][slots][panel]
+//   per block that is in memory: its Slots, the points of x, [points][slots][in_channels], then those
+//     of dy, [points][panels][slots][panel]
 //   sums: [points][panels][in_channels][panel]
 struct GradientJob {
   Convolution conv;
@@ -31,6 +33,10 @@ struct GradientJob {
   Source x;
   Source dy;
 };
+
+// The floats that a block's Slots take.
+constexpr int64_t kSlotsFloats = 16;
+static_assert(sizeof(Slots) <= kSlotsFloats * sizeof(float));
 
 }  // namespace estimator::winograd
 #endif  // ESTIMATOR_KERNELS_WINOGRAD_GRADIENT_JOB_
@@ -54,7 +60,7 @@ int64_t GradientPointFloats(const GradientJob& job) {
 // Of the points of a block.
 int64_t GradientBlockFloats(const GradientJob& job) {
   const int64_t points = job.conv.taps == 3 ? 36 : 64;
-  return points * (InputPointFloats(job) + GradientPointFloats(job)) + 1024;
+  return kSlotsFloats + points * (InputPointFloats(job) + GradientPointFloats(job)) + 1024;
 }
 int64_t GradientSumFloats(const GradientJob& job) {
   const int64_t points = job.conv.taps == 3 ? 36 : 64;
@@ -127,9 +133,12 @@ void TransformGradient(const GradientJob& job, const Run& run, float* to) {
 }
 
 template <class F>
-void GradientTiles(const GradientJob& job, int64_t number, float* points, float* bias) {
+void GradientTiles(const GradientJob& job, int64_t number, float* scratch, float* bias) {
   Block block;
   job.tiling.MakeBlock(number, &block);
+  const Slots& slots = block;
+  std::memcpy(scratch, &slots, sizeof(slots));
+  float* const points = scratch + kSlotsFloats;
   const Points v{.data = points, .point = InputPointFloats(job), .slot = job.conv.in_channels};
   float* const d = points + F::kPoints * F::kPoints * v.point;
   for (int r = 0; r < block.num_runs; ++r) {
@@ -147,21 +156,23 @@ void GradientTiles(const GradientJob& job, int64_t number, float* points, float*
   }
 }
 
-// Writes the points of block `number`, and adds the gradient of the bias to bias [out_channels].
-void TransformBlock(const GradientJob& job, int64_t number, float* points, float* bias) {
-  if (job.conv.taps == 3) return GradientTiles<Taps3>(job, number, points, bias);
-  GradientTiles<Taps5>(job, number, points, bias);
+// Writes the slots and points of block `number`, and adds the gradient of the bias to bias [out_channels].
+void TransformBlock(const GradientJob& job, int64_t number, float* scratch, float* bias) {
+  if (job.conv.taps == 3) return GradientTiles<Taps3>(job, number, scratch, bias);
+  GradientTiles<Taps5>(job, number, scratch, bias);
 }
 
 // Adds the products of a block for pair number `pair` of a point and a panel to the sums.
+//   scratch: what TransformBlock wrote.
 //   first: the sums have no value yet.
 template <class F>
-void MultiplyTiles(const GradientJob& job, int64_t number, int64_t pair, const float* points,
-                   float* sums, bool first) {
+void MultiplyTiles(const GradientJob& job, int64_t pair, const float* scratch, float* sums,
+                   bool first) {
   const int64_t panels = GradientPanels(job.conv);
   const int64_t p = pair / panels, panel = pair % panels;
-  Block block;
-  job.tiling.MakeBlock(number, &block);
+  Slots block;
+  std::memcpy(static_cast<void*>(&block), scratch, sizeof(block));
+  const float* const points = scratch + kSlotsFloats;
   const bool row_only_full =
       !F::Uses(job.tiling.rows.edge_outputs, static_cast<int>(p / F::kPoints));
   const bool column_only_full =
@@ -181,10 +192,10 @@ void MultiplyTiles(const GradientJob& job, int64_t number, int64_t pair, const f
   }
 }
 
-void MultiplyBlock(const GradientJob& job, int64_t number, int64_t pair, const float* points,
-                   float* sums, bool first) {
-  if (job.conv.taps == 3) return MultiplyTiles<Taps3>(job, number, pair, points, sums, first);
-  MultiplyTiles<Taps5>(job, number, pair, points, sums, first);
+void MultiplyBlock(const GradientJob& job, int64_t pair, const float* scratch, float* sums,
+                   bool first) {
+  if (job.conv.taps == 3) return MultiplyTiles<Taps3>(job, pair, scratch, sums, first);
+  MultiplyTiles<Taps5>(job, pair, scratch, sums, first);
 }
 
 // The gradient of the filter from the sums of `count` threads, for one input channel.
@@ -306,7 +317,7 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
       fused::ParallelFor({pairs, plan.threads}, [&](int, int64_t begin, int64_t end) {
         for (int64_t pair = begin; pair < end; ++pair) {
           for (int64_t b = 0; b < count; ++b) HWY_DYNAMIC_DISPATCH(MultiplyBlock)
-          (job, first + b, pair, scratch + b * plan.block_floats, sums, first + b == 0);
+          (job, pair, scratch + b * plan.block_floats, sums, first + b == 0);
         }
       });
     }
@@ -315,8 +326,18 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
       float* const points = scratch + chunk * plan.block_floats;
       for (int64_t b = begin; b < end; ++b) {
         HWY_DYNAMIC_DISPATCH(TransformBlock)(job, b, points, biases + chunk * plan.bias_floats());
-        for (int64_t pair = 0; pair < pairs; ++pair) HWY_DYNAMIC_DISPATCH(MultiplyBlock)
-        (job, b, pair, points, sums + chunk * plan.sum_floats, b == begin);
+        Ahead ahead;
+        if (b + 1 < end) {
+          ahead.Add(job.tiling, b + 1, x, conv.in_rows, conv.in_channels, conv.pad_top,
+                    kTileOutputs + conv.taps - 1);
+          ahead.Add(job.tiling, b + 1, dy, conv.out_rows, conv.out_channels, 0, kTileOutputs);
+          ahead.Spread(pairs);
+        }
+        for (int64_t pair = 0; pair < pairs; ++pair) {
+          ahead.Fetch();
+          HWY_DYNAMIC_DISPATCH(MultiplyBlock)
+          (job, pair, points, sums + chunk * plan.sum_floats, b == begin);
+        }
       }
     });
   }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "estimator/kernels/winograd/transforms-inl.h"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -37,7 +38,9 @@ HWY_NOINLINE void ProductOfRows(int64_t depth, const float* HWY_RESTRICT a, int6
   V sum[kRows][kVectors];
   EST_UNROLL for (int m = 0; m < kRows; ++m) {
     EST_UNROLL for (int n = 0; n < kVectors; ++n) {
-      sum[m][n] = kAdd ? hn::LoadU(d, c + m * kPanel + n * kLanes) : hn::Zero(d);
+      sum[m][n] = hn::Zero(d);
+      // c is in the L2 cache. It arrives while the products are computed.
+      if (kAdd) hwy::Prefetch(c + m * kPanel + n * kLanes);
     }
   }
   for (int64_t k = 0; k < depth; ++k) {
@@ -54,7 +57,8 @@ HWY_NOINLINE void ProductOfRows(int64_t depth, const float* HWY_RESTRICT a, int6
   }
   EST_UNROLL for (int m = 0; m < kRows; ++m) {
     EST_UNROLL for (int n = 0; n < kVectors; ++n) {
-      hn::StoreU(sum[m][n], d, c + m * kPanel + n * kLanes);
+      float* const to = c + m * kPanel + n * kLanes;
+      hn::StoreU(kAdd ? Plus(sum[m][n], hn::LoadU(d, to)) : sum[m][n], d, to);
     }
   }
 }

@@ -31,67 +31,62 @@ class ColumnReader {
   //   rows, columns: the size of the image (for a pooled source, of the image before pooling).
   ColumnReader(const Source& source, int64_t image, int64_t first_row, int64_t rows,
                int64_t columns, int64_t channel)
-      : argmax_(source.argmax != nullptr),
-        first_row_(first_row),
-        columns_(columns),
-        pixel_(source.strides.pixel) {
+      : pooled_(source.argmax != nullptr), odd_((first_row & 1) != 0), columns_(columns) {
     EST_UNROLL for (int i = 0; i < kRows; ++i) {
       const int64_t row = first_row + i;
-      inside_[i] = row >= 0 && row < rows;
-      all_inside_ = all_inside_ && inside_[i];
-      const int64_t offset = source.strides.Offset(image, argmax_ ? row >> 1 : row, 0, channel);
-      data_[i] = inside_[i] ? source.data + offset : nullptr;
-      tap_[i] = inside_[i] && argmax_ ? source.argmax + offset : nullptr;
+      const bool inside = row >= 0 && row < rows;
+      const int64_t offset = source.strides.Offset(image, pooled_ ? row >> 1 : row, 0, channel);
+      // A row outside is kZeros again and again, so that reading needs no branches.
+      data_[i] = inside ? source.data + offset : kZeros;
+      argmax_[i] = inside && pooled_ ? source.argmax + offset : kNoTaps;
+      pixel_[i] = inside ? source.strides.pixel : 0;
     }
   }
 
   HWY_INLINE void Read(int64_t column, V* d) const {
-    const D tag;
     if (column < 0 || column >= columns_) {
-      EST_UNROLL for (int i = 0; i < kRows; ++i) d[i] = hn::Zero(tag);
-    } else if (argmax_) {
-      ReadPooled(column, d);
-    } else if (all_inside_) {
-      EST_UNROLL for (int i = 0; i < kRows; ++i) d[i] = hn::LoadU(tag, data_[i] + column * pixel_);
-    } else {
+      EST_UNROLL for (int i = 0; i < kRows; ++i) d[i] = hn::Zero(D());
+    } else if (!pooled_) {
       EST_UNROLL for (int i = 0; i < kRows; ++i) d[i] =
-          inside_[i] ? hn::LoadU(tag, data_[i] + column * pixel_) : hn::Zero(tag);
+          hn::LoadU(D(), data_[i] + column * pixel_[i]);
+    } else if (odd_) {
+      ReadPooled<1>(column, d);
+    } else {
+      ReadPooled<0>(column, d);
     }
   }
 
  private:
   // Two rows of the image have one row of the pooled one.
+  //   kOdd: the parity of the first row.
+  template <int kOdd>
   HWY_INLINE void ReadPooled(int64_t column, V* d) const {
-    const D tag;
     const hn::RebindToSigned<D> tag_int;
     const hn::Rebind<uint8_t, D> tag_byte;
-    const int64_t offset = (column >> 1) * pixel_;
-    const int32_t first_tap = static_cast<int32_t>(column & 1);
-    V gradient = hn::Zero(tag);
+    const auto upper = hn::Set(tag_int, static_cast<int32_t>(column & 1));
+    const auto lower = hn::Set(tag_int, static_cast<int32_t>(column & 1) + 2);
+    V gradient = hn::Zero(D());
     auto tap = hn::Zero(tag_int);
     EST_UNROLL for (int i = 0; i < kRows; ++i) {
-      const bool odd = ((first_row_ + i) & 1) != 0;
-      if (!inside_[i]) {
-        d[i] = hn::Zero(tag);
-        continue;
-      }
+      const bool odd = (i + kOdd) % 2 != 0;
       if (i == 0 || !odd) {
-        gradient = hn::LoadU(tag, data_[i] + offset);
-        tap = hn::PromoteTo(tag_int, hn::LoadU(tag_byte, tap_[i] + offset));
+        const int64_t offset = (column >> 1) * pixel_[i];
+        gradient = hn::LoadU(D(), data_[i] + offset);
+        tap = hn::PromoteTo(tag_int, hn::LoadU(tag_byte, argmax_[i] + offset));
       }
-      const auto here = hn::Eq(tap, hn::Set(tag_int, first_tap + (odd ? 2 : 0)));
-      d[i] = hn::IfThenElseZero(hn::RebindMask(tag, here), gradient);
+      d[i] = hn::IfThenElseZero(hn::RebindMask(D(), hn::Eq(tap, odd ? lower : upper)), gradient);
     }
   }
 
-  const bool argmax_;
-  const int64_t first_row_;
+  static constexpr float kZeros[kLanes] = {};
+  static constexpr uint8_t kNoTaps[kLanes] = {};
+
+  const bool pooled_;
+  const bool odd_;
   const int64_t columns_;
-  const int64_t pixel_;
-  bool all_inside_ = true;
-  bool inside_[kRows] = {};
-  const float* data_[kRows] = {};
-  const uint8_t* tap_[kRows] = {};
+  const float* data_[kRows];
+  const uint8_t* argmax_[kRows];
+  int64_t pixel_[kRows];
 };
 
 // Where the points of a tile are written: point p of slot s, channel 0 at
