@@ -35,10 +35,8 @@ namespace {
 template <int64_t kWidth, typename T>
 void AddMoments(const T* x, const float* shift, int64_t begin, int64_t end, int64_t width,
                 float* sums) {
-  if constexpr (kWidth == kNormWidth) {
-    return AddMomentRows(x + begin * kWidth, end - begin, shift, sums);
-  }
   const int64_t w = kWidth == 0 ? width : kWidth;
+  if (w % kNormWidth == 0) return AddMomentRows(x + begin * w, end - begin, w, shift, sums);
   float* const squares = sums + w;
   for (int64_t r = begin; r < end; ++r) {
     const T* const row = x + r * w;
@@ -102,8 +100,8 @@ void Normalize(const Norm& norm, const float* slopes, int64_t begin, int64_t end
                      *const offset = args.in<float>(2) + first;
   const T *const x = args.in<T>(0), *const side = kSide ? args.in<T>(5) : nullptr;
   T* const y = args.out<T>(0);
-  if constexpr (kWidth == kNormWidth) {
-    return NormalizeRows(x + begin * w, kSide ? side + begin * w : nullptr, end - begin, mean, a,
+  if (w % kNormWidth == 0) {
+    return NormalizeRows(x + begin * w, kSide ? side + begin * w : nullptr, end - begin, w, mean, a,
                          offset, kRelu, y + begin * w);
   }
   for (int64_t e = begin * w; e < end * w; e += w) {

@@ -1,7 +1,7 @@
 // Measures batch normalization with relu, forward and backward, on the shapes of ResNet-50.
 //   batch_norm_benchmark [BATCH=32] [ROUNDS=20]
-// It prints the milliseconds of the best round in blocks of 16 channels and in NHWC, and the bytes
-// per second as if each image was read or written once.
+// It prints the milliseconds of the best round for images of f32 and bf16, in blocks of 16 channels
+// and in NHWC, and the bytes per second as if each image was read or written once.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "estimator/array/array.h"
+#include "estimator/array/half.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
 
@@ -20,13 +21,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kBlock = 16;
 
-TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
-
 // Numbers that differ from element to element.
 Array Operand(const TensorSpec& spec) {
   Array array(spec.dtype, spec.shape);
-  for (int64_t i = 0; i < array.num_elements(); ++i)
-    array.data<float>()[i] = 0.5f + static_cast<float>(i % 97) / 97;
+  for (int64_t i = 0; i < array.num_elements(); ++i) {
+    const float value = 0.5f + static_cast<float>(i % 97) / 97;
+    if (spec.dtype == DType::kBfloat16) {
+      array.data<Bfloat16>()[i] = static_cast<Bfloat16>(value);
+    } else {
+      array.data<float>()[i] = value;
+    }
+  }
   return array;
 }
 
@@ -56,10 +61,10 @@ double Measure(KernelSpec spec, int rounds) {
   return best * 1e3;
 }
 
-void MeasureBoth(const Shape& plain, int rounds) {
-  const TensorSpec channels = F32({plain[3]}), empty = F32({0});
+void MeasureBoth(DType dtype, const Shape& plain, int rounds) {
+  const TensorSpec channels{DType::kFloat32, {plain[3]}}, empty{DType::kFloat32, {0}};
   for (const bool blocked : {true, false}) {
-    const TensorSpec x = F32(blocked ? BlockedShape(plain, kBlock) : plain);
+    const TensorSpec x{dtype, blocked ? BlockedShape(plain, kBlock) : plain};
     const Attrs attrs = {{"epsilon", 1e-5f},
                          {"is_training", true},
                          {"exponential_avg_factor", 1.0f},
@@ -78,9 +83,10 @@ void MeasureBoth(const Shape& plain, int rounds) {
                  .outputs = {x, channels, channels, empty, empty}},
                 rounds);
     const double gigabytes = static_cast<double>(x.num_bytes()) / 1e9;
-    std::printf("%-18s %-7s forward %8.3f ms %6.1f GB/s   backward %8.3f ms %6.1f GB/s\n",
-                plain.ToString().c_str(), blocked ? "blocks" : "NHWC", forward,
-                2 * gigabytes / forward * 1e3, backward, 3 * gigabytes / backward * 1e3);
+    std::printf("%-18s %-8s %-7s forward %8.3f ms %6.1f GB/s   backward %8.3f ms %6.1f GB/s\n",
+                plain.ToString().c_str(), dtype == DType::kFloat32 ? "f32" : "bf16",
+                blocked ? "blocks" : "NHWC", forward, 2 * gigabytes / forward * 1e3, backward,
+                3 * gigabytes / backward * 1e3);
   }
 }
 
@@ -98,7 +104,9 @@ int main(int argc, char** argv) {
                                        {14, 256},
                                        {14, 1024},
                                        {7, 512},
-                                       {7, 2048}})
-    estimator::MeasureBoth({batch, size, size, channels}, rounds);
+                                       {7, 2048}}) {
+    for (const estimator::DType dtype : {estimator::DType::kFloat32, estimator::DType::kBfloat16})
+      estimator::MeasureBoth(dtype, {batch, size, size, channels}, rounds);
+  }
   return 0;
 }

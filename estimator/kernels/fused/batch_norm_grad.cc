@@ -18,9 +18,9 @@ template <typename T>
 struct Backward : NormGradientRows<T> {
   T* dside;  // null if there is no side input
 
-  // Those from row `begin` of a plane on, whose first channel is `first`.
-  NormGradientRows<T> From(int64_t begin, int64_t first) const {
-    const int64_t e = begin * kNormWidth;
+  // Those from row `begin` on, a row of `width` channels that begin with channel `first`.
+  NormGradientRows<T> From(int64_t begin, int64_t width, int64_t first) const {
+    const int64_t e = begin * width;
     const NormGradientRows<T>& all = *this;
     return {.dy = all.dy + e,
             .x = all.x + e,
@@ -44,10 +44,9 @@ inline float Gradient(const Backward<T>& in, int64_t e, int64_t channel) {
 template <int64_t kWidth, Gate kGate, typename T>
 void AddGradients(const Backward<T>& in, int64_t begin, int64_t end, int64_t first, int64_t width,
                   float* sums) {
-  if constexpr (kWidth == kNormWidth) {
-    return AddGradientRows(kGate, in.From(begin, first), end - begin, sums);
-  }
   const int64_t w = kWidth == 0 ? width : kWidth;
+  if (w % kNormWidth == 0)
+    return AddGradientRows(kGate, in.From(begin, w, first), end - begin, w, sums);
   float* const sums_x = sums + w;
   const float* const mean = in.mean + first;
   for (int64_t e = begin * w; e < end * w; e += w) {
@@ -71,9 +70,9 @@ void GradientRows(const Backward<T>& in, const Slope& slope, int64_t begin, int6
   const int64_t w = kWidth == 0 ? width : kWidth;
   const float *const mean = in.mean + first, *const a = slope.a + first, *const b = slope.b + first,
                      *const d = slope.d + first;
-  if constexpr (kWidth == kNormWidth) {
-    return WriteGradientRows(kGate, in.From(begin, first), end - begin, a, b, d, dx + begin * w,
-                             in.dside == nullptr ? nullptr : in.dside + begin * w);
+  if (w % kNormWidth == 0) {
+    return WriteGradientRows(kGate, in.From(begin, w, first), end - begin, w, a, b, d,
+                             dx + begin * w, in.dside == nullptr ? nullptr : in.dside + begin * w);
   }
   for (int64_t e = begin * w; e < end * w; e += w) {
     if (in.dside != nullptr) {  // first, because dx may overwrite dy

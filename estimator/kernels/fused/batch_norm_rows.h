@@ -1,5 +1,6 @@
-// The passes of batch normalization over rows of a block of 16 channels (kernels/layout.h), with
-// vectors of the best instruction set that the machine has.
+// The passes of batch normalization over rows of channels, with vectors of the best instruction set
+// that the machine has. A row has a multiple of 16 channels: 16 in a block of channels
+// (kernels/layout.h), all channels in NHWC.
 #ifndef ESTIMATOR_KERNELS_FUSED_BATCH_NORM_ROWS_H_
 #define ESTIMATOR_KERNELS_FUSED_BATCH_NORM_ROWS_H_
 
@@ -9,42 +10,46 @@
 
 namespace estimator::fused {
 
-inline constexpr int64_t kNormWidth = 16;  // the number of channels in a row
+inline constexpr int64_t kNormWidth = 16;  // the number of channels in a row is a multiple of this
 
 // How the gradient of relu is decided: there is no relu, by y, or by y computed again from x.
 enum class Gate { kOpen, kByY, kFoundAgain };
 
-// The images of a gradient and the parameters of its 16 channels.
+// The images of a gradient and the parameters of its channels.
 //   T: float or Bfloat16, the dtype of images. All else is f32.
 template <typename T>
 struct NormGradientRows {
-  const T *dy, *x, *y;             // [rows, 16]; y: null unless the gate is kByY
-  const float *mean, *a, *offset;  // [16]; a and offset: for kFoundAgain
+  const T *dy, *x, *y;             // [rows, width]; y: null unless the gate is kByY
+  const float *mean, *a, *offset;  // [width]; a and offset: for kFoundAgain
 };
 
 // Every function below exists for images of float and of Bfloat16, computes in f32, and rounds a
-// bf16 result once.
+// bf16 result once. Images are [rows, width]; parameters are [width]. REQUIRES: kNormWidth divides
+// width.
 
-// Adds x - shift to sums[0, 16) and its square to sums[16, 32).
-void AddMomentRows(const float* x, int64_t rows, const float* shift, float* sums);
-void AddMomentRows(const Bfloat16* x, int64_t rows, const float* shift, float* sums);
+// Adds x - shift to sums[0, width) and its square to sums[width, 2 * width).
+void AddMomentRows(const float* x, int64_t rows, int64_t width, const float* shift, float* sums);
+void AddMomentRows(const Bfloat16* x, int64_t rows, int64_t width, const float* shift, float* sums);
 
 // y = act((x - mean) * a + offset + side). The product and the sum are rounded once.
 //   side: null if there is none.  relu: act is relu, which keeps NaN.  y may be x or side.
-void NormalizeRows(const float* x, const float* side, int64_t rows, const float* mean,
-                   const float* a, const float* offset, bool relu, float* y);
-void NormalizeRows(const Bfloat16* x, const Bfloat16* side, int64_t rows, const float* mean,
-                   const float* a, const float* offset, bool relu, Bfloat16* y);
+void NormalizeRows(const float* x, const float* side, int64_t rows, int64_t width,
+                   const float* mean, const float* a, const float* offset, bool relu, float* y);
+void NormalizeRows(const Bfloat16* x, const Bfloat16* side, int64_t rows, int64_t width,
+                   const float* mean, const float* a, const float* offset, bool relu, Bfloat16* y);
 
-// Adds g, which is dy where the gate is open, to sums[0, 16), and g * (x - mean) to sums[16, 32).
-void AddGradientRows(Gate gate, const NormGradientRows<float>& in, int64_t rows, float* sums);
-void AddGradientRows(Gate gate, const NormGradientRows<Bfloat16>& in, int64_t rows, float* sums);
+// Adds g, which is dy where the gate is open, to sums[0, width), and g * (x - mean) to
+// sums[width, 2 * width).
+void AddGradientRows(Gate gate, const NormGradientRows<float>& in, int64_t rows, int64_t width,
+                     float* sums);
+void AddGradientRows(Gate gate, const NormGradientRows<Bfloat16>& in, int64_t rows, int64_t width,
+                     float* sums);
 
 // dx = a * g + b * (x - mean) + d, and dside = g if dside is not null.
-//   a, b, d: [16].  dx may be dy.
-void WriteGradientRows(Gate gate, const NormGradientRows<float>& in, int64_t rows, const float* a,
-                       const float* b, const float* d, float* dx, float* dside);
-void WriteGradientRows(Gate gate, const NormGradientRows<Bfloat16>& in, int64_t rows,
+//   dx may be dy.
+void WriteGradientRows(Gate gate, const NormGradientRows<float>& in, int64_t rows, int64_t width,
+                       const float* a, const float* b, const float* d, float* dx, float* dside);
+void WriteGradientRows(Gate gate, const NormGradientRows<Bfloat16>& in, int64_t rows, int64_t width,
                        const float* a, const float* b, const float* d, Bfloat16* dx,
                        Bfloat16* dside);
 
