@@ -109,11 +109,16 @@ void CheckGraphRules(const CheckedModel& model, Report& report) {
     const char* const host_only = HostOnlyCure(*node);
     // AsString is reported as an op that has no lowering.
     if (has(DType::kString) && host_only == nullptr) strings.Add(node);
-    // Scalars such as global_step cost nothing.
-    if (HasOutput(*node, [](const TensorSpec& spec) {
-          return spec.dtype == DType::kInt64 && spec.shape.num_elements() > 1;
-        })) {
-      int64s.Add(node);
+    // Scalars such as global_step cost nothing, and constants, such as a shape, are folded.
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      const TensorSpec& spec = node->outputs()[static_cast<size_t>(i)];
+      if (spec.dtype != DType::kInt64 || spec.shape.num_elements() <= 1) continue;
+      if (node->op() == "Placeholder" ||
+          std::any_of(node->inputs().begin(), node->inputs().end(),
+                      [](const Tensor& input) { return FindPlaceholder(input) != nullptr; })) {
+        int64s.Add(node);
+        break;
+      }
     }
     if (host_only != nullptr) {
       report.Add("host-only-op", model.Where(NameOf(*node)), "XLA has no such op", host_only);
