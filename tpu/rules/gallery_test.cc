@@ -9,8 +9,8 @@
 #include "estimator/base/finished_early.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tpu/rules/gallery_program.h"
 #include "tpu/rules/rule.h"
+#include "tpu/rules/testing/gallery_program.h"
 
 namespace estimator::tpu {
 namespace {

@@ -1,7 +1,7 @@
 // The program of the gallery: a small model without any finding, of which a case of the gallery
 // changes one thing.
-#ifndef TPU_RULES_GALLERY_PROGRAM_H_
-#define TPU_RULES_GALLERY_PROGRAM_H_
+#ifndef TPU_RULES_TESTING_GALLERY_PROGRAM_H_
+#define TPU_RULES_TESTING_GALLERY_PROGRAM_H_
 
 #include <functional>
 #include <map>
@@ -50,4 +50,4 @@ GalleryReport CheckGalleryProgram(const GalleryProgram& program);
 
 }  // namespace estimator::tpu
 
-#endif  // TPU_RULES_GALLERY_PROGRAM_H_
+#endif  // TPU_RULES_TESTING_GALLERY_PROGRAM_H_

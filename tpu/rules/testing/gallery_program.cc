@@ -1,4 +1,4 @@
-#include "tpu/rules/gallery_program.h"
+#include "tpu/rules/testing/gallery_program.h"
 
 #include <utility>
 
