@@ -112,7 +112,8 @@ class CheckedStrategy : public Strategy, public Preflight {
 void CheckedStrategy::CheckModel(ModelSpec& spec, int64_t rows) const {
   Report& report = building_->report;
   const CheckedModel model = ModelOf(spec, rows);
-  CheckSpecRules(model, report);
+  // After an error of the graph, the spec's handles are not valid, and the error is the finding.
+  if (Graph::Current().status().ok()) CheckSpecRules(model, report);
   CheckGraphRules(model, report);
   CheckLayoutRules(model, report);
   building_->num_nodes = ProgramNodes(model).size();
