@@ -74,7 +74,7 @@ TEST_F(CheckedStrategyTest, ARunCountsItsNotesOnce) {
   EST_EXPECT_OK(estimator.Train(Input, Steps(1)));
   EST_EXPECT_OK(estimator.Train(Input, Steps(1)));
   const std::string infos = absl::StrJoin(log.infos, "\n");
-  const std::string note = "Notes on train on a TPU: few-rows";
+  const std::string note = "Notes on train on a TPU: features-not-of-128, few-rows";
   EXPECT_THAT(infos, HasSubstr(note));
   EXPECT_EQ(infos.find(note), infos.rfind(note));
 }
