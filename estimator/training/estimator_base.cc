@@ -85,18 +85,17 @@ absl::Status EstimatorBase::Train(const InputFn& input, const TrainLength& lengt
                                   const TrainOptions& options) {
   EST_RETURN_IF_ERROR(status_);
   EST_RETURN_IF_ERROR(CheckMayTrain(task_));
-  EST_RETURN_IF_ERROR(CheckBefore(*strategy_, {.mode = Mode::kTrain,
-                                               .input = input,
-                                               .num_steps_given = !length.until_end()}));
+  EST_RETURN_IF_ERROR(CheckBefore(
+      *strategy_, {.mode = Mode::kTrain, .input = input, .num_steps_given = !length.until_end()}));
   return trainer_->Train(input, length, options);
 }
 
 absl::StatusOr<EvalResult> EstimatorBase::Evaluate(const InputFn& input,
                                                    const EvaluateOptions& options) {
   EST_RETURN_IF_ERROR(status_);
-  EST_RETURN_IF_ERROR(CheckBefore(*strategy_, {.mode = Mode::kEval,
-                                               .input = input,
-                                               .num_steps_given = options.steps.has_value()}));
+  EST_RETURN_IF_ERROR(CheckBefore(
+      *strategy_,
+      {.mode = Mode::kEval, .input = input, .num_steps_given = options.steps.has_value()}));
   trainer_->WaitForCheckpoint();
   return evaluator_->Evaluate(input, options, trainer_->state());
 }

@@ -64,30 +64,26 @@ bool DependsOnInput(const Node& node, int input) {
 }
 
 // Whether a value is computed from a core's rows without a sum over the cores.
-bool IsOfOneCore(const Tensor& value) {
+bool IsOfOneCore(const Graph& graph, const Tensor& value) {
+  std::vector<bool> seen(graph.nodes().size(), false);
   std::vector<const Node*> pending = {value.node()};
-  std::vector<const Node*> seen;
-  bool of_input = false;
   while (!pending.empty()) {
     const Node* const node = pending.back();
     pending.pop_back();
-    if (std::find(seen.begin(), seen.end(), node) != seen.end()) continue;
-    seen.push_back(node);
+    if (seen[static_cast<size_t>(node->id())]) continue;
+    seen[static_cast<size_t>(node->id())] = true;
     if (node->op() == "CrossReplicaSum") continue;  // what is below it is summed
-    of_input = of_input || node->op() == "Placeholder";
-    if (node->op() == "FusedBatchNormV3" && node->attrs().b("is_training")) return true;
-    // Activations above other layers are long paths. The first sum over rows decides.
-    if (seen.size() > 200) return of_input;
+    if (node->op() == "Placeholder") return true;
     for (const Tensor& input : node->inputs()) pending.push_back(input.node());
   }
-  return of_input;
+  return false;
 }
 
 void CheckBatchNorm(const CheckedModel& model, Report& report) {
   if (model.mode != Mode::kTrain || model.num_replicas <= 1 || model.broadcast) return;
   std::vector<std::string> variables;
   for (const Node* assign : CollectAssigns(model.graph.update_ops())) {
-    if (assign->num_inputs() < 2 || !IsOfOneCore(assign->input(1))) continue;
+    if (assign->num_inputs() < 2 || !IsOfOneCore(model.graph, assign->input(1))) continue;
     variables.push_back(assign->input(0).node()->name());
   }
   if (variables.empty()) return;
@@ -96,7 +92,7 @@ void CheckBatchNorm(const CheckedModel& model, Report& report) {
                           " rows of one core, not of the global batch of ",
                           model.rows * model.num_replicas),
              "keep it if a core has 32 rows or more; else sum mean and variance with "
-             "CrossReplicaSum, or use layers::LayerNormalization");
+             "CrossReplicaSum, or use layers::LayerNorm");
 }
 
 }  // namespace
@@ -113,11 +109,16 @@ void CheckGraphRules(const CheckedModel& model, Report& report) {
     const char* const host_only = HostOnlyCure(*node);
     // AsString is reported as an op that has no lowering.
     if (has(DType::kString) && host_only == nullptr) strings.Add(node);
-    // Scalars such as global_step cost nothing.
-    if (HasOutput(*node, [](const TensorSpec& spec) {
-          return spec.dtype == DType::kInt64 && spec.shape.num_elements() > 1;
-        })) {
-      int64s.Add(node);
+    // Scalars such as global_step cost nothing, and constants, such as a shape, are folded.
+    for (int i = 0; i < node->num_outputs(); ++i) {
+      const TensorSpec& spec = node->outputs()[static_cast<size_t>(i)];
+      if (spec.dtype != DType::kInt64 || spec.shape.num_elements() <= 1) continue;
+      if (node->op() == "Placeholder" ||
+          std::any_of(node->inputs().begin(), node->inputs().end(),
+                      [](const Tensor& input) { return FindPlaceholder(input) != nullptr; })) {
+        int64s.Add(node);
+        break;
+      }
     }
     if (host_only != nullptr) {
       report.Add("host-only-op", model.Where(NameOf(*node)), "XLA has no such op", host_only);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/ascii.h"
 
 namespace estimator::tpu {
 namespace {
@@ -35,10 +35,9 @@ void Report::AddSection(std::string text, bool passed) {
 }
 
 int Report::num_violations() const {
-  return static_cast<int>(
-      std::count_if(findings_.begin(), findings_.end(), [](const Finding& finding) {
-        return finding.rule->severity == Severity::kViolation;
-      }));
+  return static_cast<int>(std::count_if(
+      findings_.begin(), findings_.end(),
+      [](const Finding& finding) { return finding.rule->severity == Severity::kViolation; }));
 }
 
 int Report::num_notes() const { return static_cast<int>(findings_.size()) - num_violations(); }
@@ -64,8 +63,8 @@ std::string Report::ToString() const {
                         rule.id, "] ", rule.name, ".\n  Why: ", rule.why, ".\n");
         first = false;
       }
-      absl::StrAppend(&text, "  ", finding.where, ": ", finding.what,
-                      ".\n    Cure: ", finding.cure, ".\n");
+      absl::StrAppend(&text, "  ", finding.where, ": ", finding.what, ".\n    Cure: ", finding.cure,
+                      ".\n");
     }
   }
   for (const std::string& section : sections_) absl::StrAppend(&text, section, "\n");
