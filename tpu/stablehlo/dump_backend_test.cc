@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "estimator/base/file_system.h"
+#include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/graph/testing/graph_fixture.h"
@@ -43,7 +43,9 @@ TEST_F(DumpBackendTest, StepsWithoutUpdatesAreLeftOutOnRequest) {
   const Tensor x = Placeholder(DType::kFloat32, {4}, "x");
   const std::string path = dir_.File("step.mlir");
   const auto backend = MakeBackend(path, true);
-  EST_ASSERT_OK(backend->Compile(graph_, {.feeds = {x}, .fetches = {x + 1.0f}, .updates = {}}));
+  const auto executable =
+      backend->Compile(graph_, {.feeds = {x}, .fetches = {x + 1.0f}, .updates = {}});
+  EST_ASSERT_OK(executable);
   EXPECT_FALSE(ReadFile(path).ok());
 }
 
