@@ -17,13 +17,15 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+Tensor Zeros(const Shape& shape, DType dtype) { return Constant(Array(dtype, shape)); }
+
 class LowerStepTest : public GraphTest {
  protected:
   // loss = sum((x * w)^2) over the shard; w takes one step of gradient descent with the sum of all
   // shards.
   void BuildTraining() {
     x_ = Placeholder(DType::kFloat32, {4}, "x");
-    w_.emplace(GetVariable("w", {4}, {.dtype = DType::kFloat32}));
+    w_.emplace(GetVariable("w", {4}, {.initializer = Zeros}));
     const Tensor y = x_ * *w_;
     loss_ = ReduceSum(y * y);
     const Tensor gradient = CrossReplicaSum(y * x_ * 2.0);
@@ -92,7 +94,7 @@ TEST_F(LowerStepTest, WithoutAGuardEveryStepCounts) {
 
 TEST_F(LowerStepTest, AnUpdateThatDiffersBetweenReplicasTakesReplica0s) {
   const Tensor x = Placeholder(DType::kFloat32, {4}, "x");
-  const Variable mean = GetVariable("moving_mean", {4}, {.dtype = DType::kFloat32});
+  const Variable mean = GetVariable("moving_mean", {4}, {.initializer = Zeros});
   const Operation update = Assign(mean, Tensor(mean) * 0.9 + x * 0.1);
   const auto module =
       LowerStep(graph_, {.feeds = {x}, .fetches = {}, .updates = {update}}, {.num_replicas = 4});
@@ -102,8 +104,8 @@ TEST_F(LowerStepTest, AnUpdateThatDiffersBetweenReplicasTakesReplica0s) {
 }
 
 TEST_F(LowerStepTest, RandomNumbersFollowTheGlobalStep) {
-  const Variable step =
-      GetVariable("global_step", {}, {.dtype = DType::kInt64, .trainable = false});
+  const Variable step = GetVariable(
+      "global_step", {}, {.dtype = DType::kInt64, .initializer = Zeros, .trainable = false});
   const Tensor noise = RandomUniform({8}, {.seed = 3});
   const Operation update = AssignAdd(step, Constant(int64_t{1}));
   const auto module = LowerStep(graph_, {.feeds = {}, .fetches = {noise}, .updates = {update}},
