@@ -33,6 +33,10 @@ struct TPUConfig {
   // of docs/tpu.md. A topology, such as "v3-8": the program is also compiled for it. Not in
   // TensorFlow.
   std::string check = "";
+  // A file for the StableHLO of the training step, written when the step is compiled. The steps of
+  // evaluation and prediction are written beside it: step.mlir, step_eval.mlir, step_predict.mlir.
+  // Needs use_tpu = true. Empty: none. Not in TensorFlow.
+  std::string dump_stablehlo = "";
 
   static constexpr int64_t kDefaultNumShards = 8;
   int64_t replicas() const { return num_shards.value_or(kDefaultNumShards); }
