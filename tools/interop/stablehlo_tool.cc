@@ -1,0 +1,240 @@
+// Lowers a training step to StableHLO, runs the same step on shards of this process, and writes
+// both, so that tools/verify_interop.sh can run the StableHLO in JAX and compare.
+//
+//   stablehlo_tool FOLDER MODEL [REPLICAS] [STEPS]     MODEL: mnist, or resnet (ResNet-50, 64x64)
+//
+// FOLDER gets:
+//   step.mlir       the module
+//   arguments.txt   for each argument: kind, dtype, name
+//   results.txt     for each result: kind, dtype, name
+//   argument_N.npy  a variable's first value; a feed, [replicas, steps, ...]; num_steps
+//   result_N.npy    a variable's last value; a fetch, [replicas, steps, ...]; steps_done
+// bfloat16 is written as float32.
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/array/npy.h"
+#include "estimator/base/file.h"
+#include "estimator/base/random.h"
+#include "estimator/base/status.h"
+#include "estimator/nn/replica_scope.h"
+#include "estimator/runtime/initialize_variables.h"
+#include "models/imagenet/resnet_model.h"
+#include "models/mnist/network.h"
+#include "tpu/shards_backend.h"
+#include "tpu/stablehlo/lower_step.h"
+#include "tpu/tpu_estimator.h"
+
+namespace estimator {
+namespace {
+
+using tpu::stablehlo::StepArgument;
+using tpu::stablehlo::StepModule;
+using tpu::stablehlo::StepResult;
+
+struct Options {
+  std::string folder, model;
+  int replicas = 8;
+  int64_t steps = 10;
+};
+
+struct Model {
+  std::vector<Tensor> feeds;
+  int64_t num_classes = 10;
+  Tensor loss;
+  Operation train_op;
+};
+
+// The network with dropout, and momentum.
+Model MnistModel() {
+  Model model;
+  model.feeds = {Placeholder(DType::kUint8, {16, 28, 28}, "image"),
+                 Placeholder(DType::kInt32, {16}, "label")};
+  const Tensor logits = mnist::Inference(model.feeds[0], Mode::kTrain);
+  model.loss = losses::SparseSoftmaxCrossEntropy(model.feeds[1], logits);
+  const auto optimizer = mnist::MakeOptimizer({.learning_rate = 0.05, .momentum = 0.9});
+  model.train_op = tpu::CrossShardOptimizer(optimizer).Minimize(model.loss);
+  return model;
+}
+
+// ResNet-50 of 64x64 pixels.
+Model ResnetModel() {
+  Model model;
+  model.num_classes = 100;
+  model.feeds = {Placeholder(DType::kUint8, {8, 64, 64, 3}, "image"),
+                 Placeholder(DType::kInt32, {8}, "label")};
+  const Tensor images = Cast(model.feeds[0], DType::kFloat32) * (1.0 / 64) - 2.0;
+  const Tensor logits =
+      imagenet::Resnet(images, Mode::kTrain, {.num_label_classes = model.num_classes});
+  Tensor loss = losses::SparseSoftmaxCrossEntropy(model.feeds[1], logits);
+  std::vector<Tensor> penalties;
+  for (const Variable& variable : Graph::Current().TrainableVariables())
+    penalties.push_back(L2Loss(variable));
+  model.loss = loss + AddN(penalties) * 1e-4;
+  const auto optimizer =
+      std::make_shared<train::Momentum>(0.01, 0.9, train::MomentumOptions{.use_nesterov = true});
+  model.train_op = tpu::CrossShardOptimizer(optimizer).Minimize(model.loss);
+  return model;
+}
+
+// Images: random pixels, brighter for larger labels. Labels: random classes.
+std::vector<Array> DrawBatch(const Model& model, Philox& philox) {
+  std::vector<Array> batch;
+  Array labels(DType::kInt32, model.feeds[1].shape());
+  for (int32_t& label : labels.values<int32_t>())
+    label = static_cast<int32_t>(philox.Next4()[0] % static_cast<uint32_t>(model.num_classes));
+  Array images(DType::kUint8, model.feeds[0].shape());
+  const int64_t pixels = images.num_elements() / labels.num_elements();
+  for (int64_t i = 0; i < images.num_elements(); ++i) {
+    const auto bright =
+        static_cast<uint32_t>(labels.values<int32_t>()[static_cast<size_t>(i / pixels)]);
+    images.data<uint8_t>()[i] = static_cast<uint8_t>(philox.Next4()[1] % (120 + bright % 10 * 13));
+  }
+  return {images, labels};
+}
+
+absl::Status Save(const Options& options, absl::string_view what, size_t number,
+                  const Array& array) {
+  return SaveNpy(absl::StrCat(options.folder, "/", what, "_", number, ".npy"), array);
+}
+
+// [step][replica][index] -> [replicas, steps, ...] of one index.
+Array StackOf(const std::vector<std::vector<std::vector<Array>>>& steps, size_t index) {
+  std::vector<Array> replicas;
+  for (size_t replica = 0; replica < steps[0].size(); ++replica) {
+    std::vector<Array> rows;
+    for (const auto& step : steps) rows.push_back(step[replica][index]);
+    replicas.push_back(Stack(rows));
+  }
+  return Stack(replicas);
+}
+
+absl::Status WriteArguments(const Options& options, const StepModule& module,
+                            const VariableStore& store, const std::vector<StepFeeds>& feeds) {
+  std::string list;
+  for (size_t i = 0; i < module.arguments.size(); ++i) {
+    const StepArgument& argument = module.arguments[i];
+    Array value;
+    std::string kind;
+    switch (argument.kind) {
+      case StepArgument::Kind::kVariable: {
+        EST_ASSIGN_OR_RETURN(value, store.Get(argument.name));
+        kind = "variable";
+        break;
+      }
+      case StepArgument::Kind::kFeed:
+        value = StackOf(feeds, static_cast<size_t>(argument.index));
+        kind = "feed";
+        break;
+      case StepArgument::Kind::kNumSteps:
+        value = Array::Scalar(static_cast<int32_t>(options.steps));
+        kind = "num_steps";
+        break;
+      case StepArgument::Kind::kFirstStep:
+        value = Array::Scalar(int64_t{0});
+        kind = "first_step";
+        break;
+    }
+    EST_RETURN_IF_ERROR(Save(options, "argument", i, value));
+    absl::StrAppend(&list, kind, " ", DTypeName(argument.spec.dtype), " ", argument.name, "\n");
+  }
+  return WriteFileAtomically(absl::StrCat(options.folder, "/arguments.txt"), list);
+}
+
+absl::Status WriteResults(const Options& options, const StepModule& module,
+                          const VariableStore& store, const std::vector<StepFetches>& fetches) {
+  std::string list;
+  for (size_t i = 0; i < module.results.size(); ++i) {
+    const StepResult& result = module.results[i];
+    Array value;
+    std::string kind;
+    switch (result.kind) {
+      case StepResult::Kind::kVariable: {
+        EST_ASSIGN_OR_RETURN(value, store.Get(result.name));
+        kind = "variable";
+        break;
+      }
+      case StepResult::Kind::kFetch:
+        value = StackOf(fetches, static_cast<size_t>(result.index));
+        kind = "fetch";
+        break;
+      case StepResult::Kind::kStepsDone:
+        value = Array::Scalar(static_cast<int32_t>(options.steps));
+        kind = "steps_done";
+        break;
+    }
+    EST_RETURN_IF_ERROR(Save(options, "result", i, value));
+    absl::StrAppend(&list, kind, " ", DTypeName(result.spec.dtype), " ", result.name, "\n");
+  }
+  return WriteFileAtomically(absl::StrCat(options.folder, "/results.txt"), list);
+}
+
+absl::Status Run(const Options& options) {
+  Graph graph;
+  graph.set_seed(1);
+  const GraphScope graph_scope(graph);
+  const ReplicaScope replica_scope({.num_shards = options.replicas, .dense_gradients = true});
+  const Model model = options.model == "mnist" ? MnistModel() : ResnetModel();
+  const ProgramSpec spec = {
+      .feeds = model.feeds, .fetches = {model.loss}, .updates = {model.train_op}};
+  EST_ASSIGN_OR_RETURN(const StepModule module,
+                       tpu::stablehlo::LowerStep(graph, spec,
+                                                 {.name = options.model,
+                                                  .num_replicas = options.replicas,
+                                                  .iterations = options.steps,
+                                                  .guard_fetch = 0}));
+  EST_RETURN_IF_ERROR(WriteFileAtomically(absl::StrCat(options.folder, "/step.mlir"), module.text));
+
+  VariableStore store;
+  EST_RETURN_IF_ERROR(InitializeVariables(graph, store));
+  Philox philox(7);
+  std::vector<StepFeeds> feeds(static_cast<size_t>(options.steps));
+  for (StepFeeds& step : feeds) {
+    for (int replica = 0; replica < options.replicas; ++replica)
+      step.push_back(DrawBatch(model, philox));
+  }
+  EST_RETURN_IF_ERROR(WriteArguments(options, module, store, feeds));
+
+  // Direct convolutions have the rounding error of a plain sum, as XLA's have.
+  const auto backend =
+      tpu::MakeShardsBackend(store, options.replicas, {.conv_algorithm = ConvAlgorithm::kDirect});
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, backend->Compile(graph, spec));
+  size_t next = 0;
+  std::vector<StepFetches> fetches;
+  const auto infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> { return feeds[next++]; };
+  const auto outfeed = [&](int64_t /*step*/, const StepFetches& values) {
+    StepFetches copies;
+    for (const std::vector<Array>& replica : values) {
+      std::vector<Array>& copy = copies.emplace_back();
+      for (const Array& value : replica) copy.push_back(value.Clone());
+    }
+    fetches.push_back(std::move(copies));
+    return absl::OkStatus();
+  };
+  EST_RETURN_IF_ERROR(executable->RunLoop(options.steps, infeed, outfeed).status());
+  return WriteResults(options, module, store, fetches);
+}
+
+}  // namespace
+}  // namespace estimator
+
+int main(int argc, char** argv) {
+  estimator::Options options;
+  const bool has_numbers = (argc < 4 || absl::SimpleAtoi(argv[3], &options.replicas)) &&
+                           (argc < 5 || absl::SimpleAtoi(argv[4], &options.steps));
+  if (argc > 1) options.folder = argv[1];
+  if (argc > 2) options.model = argv[2];
+  if (argc < 3 || !has_numbers || options.replicas < 1 || options.steps < 1 ||
+      (options.model != "mnist" && options.model != "resnet")) {
+    std::cerr << "usage: stablehlo_tool FOLDER mnist|resnet [REPLICAS] [STEPS]\n";
+    return 2;
+  }
+  const absl::Status status = estimator::Run(options);
+  if (status.ok()) return 0;
+  std::cerr << status << "\n";
+  return 1;
+}
