@@ -54,11 +54,9 @@ LoweringResult RunGuarded(const KernelSpec& spec, bool* called) {
 
 TEST(GuardedLowering, RefusesStrings) {
   bool called = false;
-  const LoweringResult in =
-      RunGuarded(Unary(DType::kString, DType::kInt32, Shape{2}), &called);
+  const LoweringResult in = RunGuarded(Unary(DType::kString, DType::kInt32, Shape{2}), &called);
   EXPECT_TRUE(absl::IsUnimplemented(in.status())) << in.status();
-  const LoweringResult out =
-      RunGuarded(Unary(DType::kInt32, DType::kString, Shape{2}), &called);
+  const LoweringResult out = RunGuarded(Unary(DType::kInt32, DType::kString, Shape{2}), &called);
   EXPECT_TRUE(absl::IsUnimplemented(out.status())) << out.status();
   EXPECT_FALSE(called);
 }
