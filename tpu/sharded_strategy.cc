@@ -9,6 +9,7 @@
 #include "estimator/runtime/cpu_backend.h"
 #include "tpu/feeders.h"
 #include "tpu/shards_backend.h"
+#include "tpu/stablehlo/dump_backend.h"
 
 namespace estimator::tpu {
 namespace {
@@ -81,7 +82,8 @@ class ShardedStrategy : public Strategy {
 
   std::unique_ptr<Backend> MakeBackend(Mode mode, VariableStore& store) const override {
     if (!RunsOnReplicas(mode)) return MakeSingleBackend(store);
-    return MakeShardsBackend(store, num_replicas(mode), options_.compile_options, SharedArenas());
+    return WithDump(mode, MakeShardsBackend(store, num_replicas(mode), options_.compile_options,
+                                            SharedArenas()));
   }
   std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const override {
     return MakeCpuBackend(store, options_.compile_options, SharedArenas());
@@ -130,6 +132,21 @@ class ShardedStrategy : public Strategy {
   }
 
  private:
+  // TPUConfig.dump_stablehlo: the backend also writes the steps that it compiles.
+  std::unique_ptr<Backend> WithDump(Mode mode, std::unique_ptr<Backend> backend) const {
+    const std::string& path = options_.tpu_config.dump_stablehlo;
+    if (path.empty()) return backend;
+    const bool trains = mode == Mode::kTrain;
+    return stablehlo::MakeDumpBackend(
+        std::move(backend),
+        {.path = trains ? path
+                        : stablehlo::PathWithSuffix(path, mode == Mode::kEval ? "eval" : "predict"),
+         .iterations = trains ? iterations_per_loop() : 1,
+         .compute_dtype = options_.compile_options.compute_dtype,
+         // Training also compiles small steps of its own, for instance to find the first NaN.
+         .only_with_updates = trains});
+  }
+
   // The memory of training, evaluation and prediction.
   const std::shared_ptr<const Arenas>& SharedArenas() const {
     if (arenas_ == nullptr)

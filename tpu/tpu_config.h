@@ -28,6 +28,10 @@ struct TPUConfig {
   std::string tpu_job_name = "";  // has no effect but a warning: replicas run in this process
   // In training, host_call runs at every n-th step of a loop.
   int64_t experimental_host_call_every_n_steps = 1;
+  // A file for the StableHLO of the training step, written when the step is compiled. The steps of
+  // evaluation and prediction are written beside it: step.mlir, step_eval.mlir, step_predict.mlir.
+  // Needs use_tpu = true. Empty: none. Not in TensorFlow.
+  std::string dump_stablehlo = "";
 
   static constexpr int64_t kDefaultNumShards = 8;
   int64_t replicas() const { return num_shards.value_or(kDefaultNumShards); }

@@ -45,6 +45,10 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
   check("train_batch_size", settings.batch_sizes.train, settings.use_tpu);
   check("eval_batch_size", settings.batch_sizes.eval, false);
   check("predict_batch_size", settings.batch_sizes.predict, false);
+  if (!settings.use_tpu && !settings.config.tpu_config.dump_stablehlo.empty()) {
+    violations.push_back(
+        "TPUConfig.dump_stablehlo writes the step of the replicas: set use_tpu to true");
+  }
   for (const int64_t axis : settings.batch_axis) {
     if (axis < 0) {
       violations.push_back(absl::StrCat("batch_axis must be >= 0, given ",

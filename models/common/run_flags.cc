@@ -11,6 +11,9 @@ DEFINE_int64(num_shards, 8, "number of replicas (a TPU device has 8 cores)");
 DEFINE_string(tpu, "", "name or grpc address of a TPU; has no effect but a warning");
 DEFINE_string(tpu_zone, "", "zone of the TPU; has no effect");
 DEFINE_string(gcp_project, "", "project of the TPU; has no effect");
+DEFINE_string(dump_stablehlo, "",
+              "write the StableHLO of the training step to this file, and that of evaluation and "
+              "prediction beside it; needs --use_tpu; empty: none");
 DEFINE_string(master, "", "grpc address of the TPU's master; has no effect but a warning");
 
 namespace estimator {
@@ -23,6 +26,7 @@ tpu::RunConfig WithTPUFlags(const RunConfig& run_config) {
   config.master = FLAGS_master;
   config.tpu_config.iterations_per_loop = FLAGS_iterations;
   config.tpu_config.num_shards = FLAGS_num_shards;
+  config.tpu_config.dump_stablehlo = FLAGS_dump_stablehlo;
   return config;
 }
 
@@ -37,8 +41,15 @@ tpu::RunConfig RunConfigFromFlags() {
 }
 
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
+  std::vector<FlagRequirement> all = requirements;
+  all.push_back({"dump_stablehlo", CanBeFile(FLAGS_dump_stablehlo),
+                 "a file in a folder that can be written"});
+  all.push_back({.flag = "dump_stablehlo",
+                 .holds = FLAGS_dump_stablehlo.empty() || FLAGS_use_tpu,
+                 .requirement = "",
+                 .problem = "the step of the replicas is written: add --use_tpu"});
   return RequireRunConfigFlags(
-      requirements, [](const RunConfig& config) { return WithTPUFlags(config).Validate(); });
+      all, [](const RunConfig& config) { return WithTPUFlags(config).Validate(); });
 }
 
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size) {

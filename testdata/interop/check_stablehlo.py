@@ -1,0 +1,187 @@
+"""Runs the StableHLO of training steps in JAX, on eight virtual CPU devices, and compares with our own shards.
+
+tools/verify_interop.sh runs it. Usage: check_stablehlo.py STABLEHLO_TOOL
+
+JAX is installed from PyPI into a virtual environment of its own (default ~/.cache/estimator-stablehlo, or
+ESTIMATOR_STABLEHLO_VENV); this script starts itself again with that environment's Python.
+
+stablehlo_tool writes the module, the first values of the variables, the batches, and the results of ten steps of
+our backend. JAX compiles the module for eight replicas and runs it. What is compared:
+  - the loss of every step and replica: relative difference at most 1e-5. Dropout draws the same numbers, or the
+    losses would differ in the second digit;
+  - every variable after ten steps: within 1e-4 of its largest value, on every replica;
+  - with a NaN in a bias, no step counts and no variable changes.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+
+JAX = ["jax==0.10.2", "jaxlib==0.10.2", "numpy"]
+REPLICAS = 8
+STEPS = 10
+LOSS_TOLERANCE = 1e-5
+VARIABLE_TOLERANCE = 1e-4
+
+
+def python_with_jax():
+    """The Python of the environment that has JAX, which is created if it does not exist."""
+    folder = os.environ.get("ESTIMATOR_STABLEHLO_VENV", os.path.expanduser("~/.cache/estimator-stablehlo"))
+    python = os.path.join(folder, "bin", "python")
+    if not os.path.exists(python):
+        venv.create(folder, with_pip=True)
+    if subprocess.run([python, "-c", "import jax"], capture_output=True).returncode != 0:
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *JAX], check=True)
+    return python
+
+
+def read_list(folder, name):
+    """Lines of "kind dtype name" as lists of three."""
+    with open(os.path.join(folder, name)) as file:
+        return [line.split(" ", 2) for line in file.read().splitlines()]
+
+
+class Module:
+    """A module that JAX's CPU client has compiled, and the values that the tool wrote."""
+
+    def __init__(self, folder):
+        import jax
+        import numpy as np
+        from jax._src.interpreters import mlir
+        from jax._src.lib import xla_client
+        from jax._src.lib.mlir import ir
+
+        self.folder, self.jax, self.np = folder, jax, np
+        self.devices = jax.devices("cpu")[:REPLICAS]
+        options = xla_client.CompileOptions()
+        options.num_replicas, options.num_partitions = REPLICAS, 1
+        options.device_assignment = xla_client.DeviceAssignment.create(np.arange(REPLICAS).reshape(REPLICAS, 1))
+        with open(os.path.join(folder, "step.mlir")) as file:
+            text = file.read()
+        with mlir.make_ir_context():
+            self.executable = self.devices[0].client.compile_and_load(
+                ir.Module.parse(text), xla_client.DeviceList(tuple(self.devices)), options)
+        self.arguments = read_list(folder, "arguments.txt")
+        self.results = read_list(folder, "results.txt")
+
+    def load(self, what, number, dtype):
+        """One array of the tool; bfloat16 was written as float32."""
+        import ml_dtypes
+        array = self.np.load(os.path.join(self.folder, f"{what}_{number}.npy"))
+        return array.astype(ml_dtypes.bfloat16) if dtype == "bfloat16" else array
+
+    def values(self):
+        """For each argument its value on each replica."""
+        values = []
+        for number, (kind, dtype, _) in enumerate(self.arguments):
+            array = self.load("argument", number, dtype)
+            values.append(list(array) if kind == "feed" else [array] * REPLICAS)
+        return values
+
+    def run(self, values):
+        """For each result its value on each replica."""
+        np, jax = self.np, self.jax
+        mesh = jax.sharding.Mesh(np.array(self.devices), ("replica",))
+        sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("replica"))
+        arrays = []
+        for parts in values:
+            # A leading axis of size 1 would change the type of the argument: scalars are put as they are.
+            buffers = [jax.device_put(part, device) for part, device in zip(parts, self.devices)]
+            shape = parts[0].shape
+            if shape:
+                arrays.append(jax.make_array_from_single_device_arrays(
+                    (shape[0] * REPLICAS,) + shape[1:], sharding, buffers))
+            else:
+                everywhere = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+                arrays.append(jax.make_array_from_single_device_arrays((), everywhere, buffers))
+        outputs = self.executable.execute_sharded(arrays)
+        parts = outputs.disassemble_into_single_device_arrays()
+        return [[np.asarray(part) for part in result] for result in parts]
+
+
+def check_training(module):
+    """Returns a list of what differs from our own backend."""
+    np, problems = module.np, []
+    outputs = module.run(module.values())
+    worst_loss = worst_variable = 0.0
+    for number, (kind, dtype, name) in enumerate(module.results):
+        want = module.load("result", number, dtype)
+        for replica, got in enumerate(outputs[number]):
+            expected = want[replica] if kind == "fetch" else want
+            if got.shape != expected.shape:
+                problems.append(f"{name}: shape {got.shape}, expected {expected.shape}")
+                continue
+            got, expected = got.astype(np.float64), expected.astype(np.float64)
+            if not np.isfinite(got).all():
+                problems.append(f"{name} on replica {replica} is not finite")
+                continue
+            difference = np.abs(got - expected)
+            if kind == "variable" and replica > 0 and np.array_equal(outputs[number][replica], outputs[number][0]):
+                continue  # as replica 0, which is compared
+            if kind == "steps_done":
+                if got != expected:
+                    problems.append(f"{got} steps were done, expected {expected}")
+            elif kind == "fetch":
+                relative = float((difference / np.maximum(np.abs(expected), 1e-3)).max())
+                worst_loss = max(worst_loss, relative)
+                if relative > LOSS_TOLERANCE:
+                    problems.append(f"{name} on replica {replica} differs by {relative:.1e}: {got} and {expected}")
+            else:
+                relative = float(difference.max(initial=0) / max(np.abs(expected).max(initial=0), 1e-3))
+                worst_variable = max(worst_variable, relative)
+                if relative > VARIABLE_TOLERANCE:
+                    problems.append(f"variable {name} on replica {replica} differs by {relative:.1e}")
+    print(f"  largest difference of a loss {worst_loss:.1e}, of a variable {worst_variable:.1e}")
+    return problems
+
+
+def check_guard(module):
+    """Puts a NaN into a bias: the loss of the first step is NaN, so no variable may change. Returns what is wrong."""
+    np, problems = module.np, []
+    values = module.values()
+    names = [name for _, _, name in module.arguments]
+    poisoned = next(number for number, (kind, dtype, name) in enumerate(module.arguments)
+                    if kind == "variable" and dtype == "float32" and name.endswith("dense/bias"))
+    bad = values[poisoned][0].copy()
+    bad.flat[0] = np.nan
+    values[poisoned] = [bad] * REPLICAS
+    outputs = module.run(values)
+    for number, (kind, _, name) in enumerate(module.results):
+        for replica, got in enumerate(outputs[number]):
+            if kind == "steps_done" and got != 0:
+                problems.append(f"{got} steps counted with a NaN in the loss")
+            if kind == "fetch" and not np.isnan(got[0]).all():
+                problems.append(f"{name} should be NaN, it is {got[0]}")
+            if kind == "variable":
+                before = values[names.index(name)][replica]
+                if not np.array_equal(got, before, equal_nan=got.dtype.kind == "f"):
+                    problems.append(f"variable {name} changed in a step with a NaN in the loss")
+    return problems
+
+
+def main():
+    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={REPLICAS}"
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ["JAX_ENABLE_X64"] = "1"
+    try:
+        import jax  # noqa: F401
+    except ImportError:
+        python = python_with_jax()
+        return subprocess.run([python, os.path.abspath(__file__), *sys.argv[1:]]).returncode
+    tool, failed = sys.argv[1], False
+    models = sys.argv[2:] or ["mnist", "resnet"]
+    for model in models:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([tool, folder, model, str(REPLICAS), str(STEPS)], check=True)
+            print(f"{model}: {STEPS} steps on {REPLICAS} replicas")
+            module = Module(folder)
+            problems = check_training(module) + check_guard(module)
+        for problem in problems[:20]:
+            print(f"  {problem}")
+        failed = failed or bool(problems)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
