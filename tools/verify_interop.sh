@@ -1,13 +1,11 @@
 #!/bin/bash
 # Checks that TensorFlow 2.15.1 reads our files, and that we read its files. Run it by hand: it needs Python 3.9 to
-# 3.11, and at the first run the network. JAX, in an environment of its own, runs our StableHLO.
+# 3.11, and at the first run the network.
 #
-# Usage: tools/verify_interop.sh [VENV [JAX_VENV]]     (default: ~/.cache/estimator-interop, ~/.cache/estimator-peers/jax;
-#                                                      created if they do not exist)
+# Usage: tools/verify_interop.sh [VENV]     (default: ~/.cache/estimator-interop; created if it does not exist)
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 venv=${1:-$HOME/.cache/estimator-interop}
-jax_venv=${2:-$HOME/.cache/estimator-peers/jax}
 
 # Each line is a check: the script under testdata/interop, and the targets whose programs are its arguments.
 checks=(
@@ -28,38 +26,25 @@ checks=(
   "check_images.py //tools/interop:image_tool"
   "check_overfit.py //models/imagenet:resnet_main"
   "check_stablehlo.py //tools/interop:stablehlo_tool"
-  "check_export.py //tools/interop:export_tool //tools/saved_model:saved_model"
-)
-# The same for JAX.
-jax_checks=(
   "check_stablehlo_ops.py //tools/interop:stablehlo_ops_tool"
+  "check_export.py //tools/interop:export_tool //tools/saved_model:saved_model"
 )
 
 if [[ ! -x "$venv/bin/python" ]]; then
   python3 -m venv "$venv" && "$venv/bin/pip" install --quiet tensorflow-cpu==2.15.1 "opencv-python-headless<4.11" || exit 1
 fi
 
-if [[ ! -x "$jax_venv/bin/python" ]]; then
-  python3 -m venv "$jax_venv" && "$jax_venv/bin/pip" install --quiet jax==0.10.2 || exit 1
-fi
-
 failed=0
-# run_checks PYTHON CHECK...
-run_checks() {
-  local python=$1 check
-  for check in "${@:2}"; do
-    read -r -a words <<<"$check"
-    echo "== ${words[0]}"
-    if ! bazel build "${words[@]:1}"; then failed=1; continue; fi
-    programs=()
-    for target in "${words[@]:1}"; do
-      target=${target#//}
-      programs+=("bazel-bin/${target/://}")
-    done
-    "$python" "testdata/interop/${words[0]}" "${programs[@]}" || { echo "FAILED: ${words[0]}"; failed=1; }
+for check in "${checks[@]}"; do
+  read -r -a words <<<"$check"
+  echo "== ${words[0]}"
+  if ! bazel build "${words[@]:1}"; then failed=1; continue; fi
+  programs=()
+  for target in "${words[@]:1}"; do
+    target=${target#//}
+    programs+=("bazel-bin/${target/://}")
   done
-}
-run_checks "$venv/bin/python" "${checks[@]}"
-run_checks "$jax_venv/bin/python" "${jax_checks[@]}"
+  "$venv/bin/python" "testdata/interop/${words[0]}" "${programs[@]}" || { echo "FAILED: ${words[0]}"; failed=1; }
+done
 ((failed)) || echo "all interop checks passed"
 exit $failed

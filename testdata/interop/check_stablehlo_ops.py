@@ -3,13 +3,13 @@
 
 Usage: check_stablehlo_ops.py STABLEHLO_OPS_TOOL [--ops OP,...] [--keep DIR]
        (built from //tools/interop:stablehlo_ops_tool)
-Needs JAX (CPU), in an environment of its own; tools/verify_interop.sh makes it and runs this.
+tools/verify_interop.sh runs it. JAX has an environment of its own: see check_stablehlo.py.
 
-An element agrees if its difference is at most ROUNDINGS[class] roundings of its dtype, relative to itself or, but for
-"exact", to the largest element of the tensor (at least 1). The classes are those of testdata/ops/cases.py. XLA computes exp, log and
-similar functions by polynomials of its own, and sums in another order; that is what the numbers allow for.
-NaN equals NaN. XLA on a CPU flushes denormal numbers to 0, so a difference below the smallest normal float32 counts as
-none.
+An element agrees if its difference is at most ROUNDINGS[class] roundings of its dtype, relative to the element itself.
+Except for "exact", "bits" and "rounded" it may also be relative to the largest element of the tensor, at least 1. The
+classes are those of testdata/ops/cases.py. XLA computes exp, log and similar functions by its own polynomials, and
+sums in another order; the numbers allow for both. NaN equals NaN. XLA on a CPU flushes denormal numbers to 0, so a
+difference below the smallest normal float32 does not count.
 """
 
 import argparse
@@ -21,7 +21,11 @@ import tempfile
 os.environ["JAX_PLATFORMS"] = "cpu"
 # Each program runs once, so code that compiles fast is better than code that runs fast.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
-import jax  # noqa: E402
+try:
+    import jax
+except ImportError:  # this script starts itself again in the environment that has it
+    from check_stablehlo import python_with_jax
+    sys.exit(subprocess.run([python_with_jax(), os.path.abspath(__file__), *sys.argv[1:]]).returncode)
 import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
 from jax._src.interpreters import mlir  # noqa: E402

@@ -42,15 +42,13 @@ Value Tan(Writer& w, const Value& x) { return w.Div(w.Unary("sine", x), w.Unary(
 Value OneMinusSquare(Writer& w, const Value& x) {
   return w.Mul(w.Sub(Number(w, x, 1), x), w.AddConst(x, 1));
 }
-// asin(x) = 2 atan2(x, 1 + sqrt(1 - x^2))
+// asin(x) = atan2(x, sqrt(1 - x^2))
 Value Asin(Writer& w, const Value& x) {
-  const Value cosine = w.Unary("sqrt", OneMinusSquare(w, x));
-  return w.MulConst(w.Binary("atan2", x, w.AddConst(cosine, 1)), 2);
+  return w.Binary("atan2", x, w.Unary("sqrt", OneMinusSquare(w, x)));
 }
-// acos(x) = 2 atan2(sqrt(1 - x^2), 1 + x)
+// acos(x) = atan2(sqrt(1 - x^2), x)
 Value Acos(Writer& w, const Value& x) {
-  const Value sine = w.Unary("sqrt", OneMinusSquare(w, x));
-  return w.MulConst(w.Binary("atan2", sine, w.AddConst(x, 1)), 2);
+  return w.Binary("atan2", w.Unary("sqrt", OneMinusSquare(w, x)), x);
 }
 Value Atan(Writer& w, const Value& x) { return w.Binary("atan2", x, w.Fill(x.type, 1)); }
 
