@@ -60,8 +60,7 @@ class OpFiles {
       return absl::OkStatus();
     }
     EST_RETURN_IF_ERROR(status);
-    EST_ASSIGN_OR_RETURN(const std::vector<Array> outputs,
-                         RunReferenceKernel(spec, golden.inputs));
+    EST_ASSIGN_OR_RETURN(const std::vector<Array> outputs, RunReferenceKernel(spec, golden.inputs));
     for (const Array& input : golden.inputs) arrays_ += NpyBytes(input);
     for (const Array& output : outputs) arrays_ += NpyBytes(output);
     absl::StrAppend(&cases_, golden.name, " ", golden.tolerance, " ", DTypes(spec.inputs), " ",

@@ -111,13 +111,15 @@ EST_REGISTER_STABLEHLO("LeakyRelu",
                          const Value y = w.Select(Above(w, x, 0), x, w.MulConst(x, alpha));
                          return Values{w.Convert(y, args.output(0).dtype)};
                        }));
-EST_REGISTER_STABLEHLO(
-    "LeakyReluGrad", Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-      const Value gradient = Widened(w, args.input(0)), x = Widened(w, args.input(1));
-      const double alpha = args.spec.attrs.f("alpha");
-      const Value y = w.Select(Above(w, x, 0), gradient, w.MulConst(gradient, alpha));
-      return Values{w.Convert(y, args.output(0).dtype)};
-    }));
+EST_REGISTER_STABLEHLO("LeakyReluGrad",
+                       Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
+                         const Value gradient = Widened(w, args.input(0)),
+                                     x = Widened(w, args.input(1));
+                         const double alpha = args.spec.attrs.f("alpha");
+                         const Value y =
+                             w.Select(Above(w, x, 0), gradient, w.MulConst(gradient, alpha));
+                         return Values{w.Convert(y, args.output(0).dtype)};
+                       }));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

@@ -13,8 +13,7 @@ Value SumOverRows(Writer& w, const Value& x) { return w.Reduce("add", x, Count(x
 
 // The number of elements of a channel; at least 1.
 double RowsOf(const Value& x) {
-  return static_cast<double>(
-      std::max<int64_t>(SizeOfAxes(x.shape(), 0, x.rank() - 1), 1));
+  return static_cast<double>(std::max<int64_t>(SizeOfAxes(x.shape(), 0, x.rank() - 1), 1));
 }
 
 Value InverseDeviation(Writer& w, const Value& variance, double epsilon) {

@@ -8,8 +8,7 @@
 namespace estimator::tpu::stablehlo {
 namespace {
 
-EST_REGISTER_STABLEHLO("Const",
-                       Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
+EST_REGISTER_STABLEHLO("Const", Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
                          return Values{w.Constant(args.spec.attrs.get<Array>("value"))};
                        }));
 
@@ -51,8 +50,7 @@ LoweringResult LowerLinSpace(Writer& w, const LoweringArgs& args) {
   const Value start = Widened(w, args.input(0)), stop = Widened(w, args.input(1));
   const int64_t n = args.output(0).shape.dim(0);
   if (n == 1) return Values{w.Reshape(args.input(0), Shape{1})};
-  const Value step =
-      w.Div(w.Sub(stop, start), w.Scalar(start.dtype(), static_cast<double>(n - 1)));
+  const Value step = w.Div(w.Sub(stop, start), w.Scalar(start.dtype(), static_cast<double>(n - 1)));
   const Value i = w.Iota({start.dtype(), Shape{n}}, 0);
   const Value last = w.Compare("EQ", i, w.Scalar(start.dtype(), static_cast<double>(n - 1)));
   const Value numbers = w.Select(last, stop, w.Add(start, w.Mul(step, i)));

@@ -74,9 +74,8 @@ OpLowering Forward(Family family) {
   return Guarded([family](Writer& w, const LoweringArgs& args) -> LoweringResult {
     const Value &x = args.input(0), &filter = args.input(1);
     if (IsEmpty(x) || IsEmpty(filter)) return Values{w.Fill(args.output(0), 0)};
-    EST_ASSIGN_OR_RETURN(
-        const ConvGeometry g,
-        MakeConvGeometry(args.spec.attrs, x.shape(), filter.shape(), family.depthwise));
+    EST_ASSIGN_OR_RETURN(const ConvGeometry g, MakeConvGeometry(args.spec.attrs, x.shape(),
+                                                                filter.shape(), family.depthwise));
     const Axes axes(g);
     return Values{Convolve(w, x, GroupedFilter(w, filter, g, family.depthwise),
                            {.dimensions = "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
@@ -93,16 +92,16 @@ OpLowering InputGradient(Family family) {
   return Guarded([family](Writer& w, const LoweringArgs& args) -> LoweringResult {
     const Value &filter = args.input(1), &dy = args.input(2);
     if (IsEmpty(dy) || IsEmpty(filter)) return Values{w.Fill(args.output(0), 0)};
-    EST_ASSIGN_OR_RETURN(const ConvGeometry g,
-                         MakeConvGeometry(args.spec.attrs, args.output(0).shape, filter.shape(),
-                                          family.depthwise));
+    EST_ASSIGN_OR_RETURN(
+        const ConvGeometry g,
+        MakeConvGeometry(args.spec.attrs, args.output(0).shape, filter.shape(), family.depthwise));
     const Axes axes(g);
     const int64_t groups = family.groups(g), r = g.rows.kernel, s = g.columns.kernel;
     const int64_t ins = g.in_channels / groups, outs = g.out_channels / groups;  // of a group
     // [R, S, C / G, G, O / G] to [R, S, O / G, G, C / G]: the channels of the gradient go in, and
     // those of the input come out, group by group.
-    Value swapped = w.Reshape(GroupedFilter(w, filter, g, family.depthwise),
-                              Shape{r, s, ins, groups, outs});
+    Value swapped =
+        w.Reshape(GroupedFilter(w, filter, g, family.depthwise), Shape{r, s, ins, groups, outs});
     swapped = w.Reshape(w.Transpose(swapped, {0, 1, 4, 3, 2}), Shape{r, s, outs, groups * ins});
     return Values{Convolve(w, dy, w.Reverse(swapped, {0, 1}),
                            {.dimensions = "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
@@ -119,22 +118,21 @@ OpLowering FilterGradient(Family family) {
   return Guarded([family](Writer& w, const LoweringArgs& args) -> LoweringResult {
     const Value &x = args.input(0), &dy = args.input(2);
     if (IsEmpty(x) || IsEmpty(dy)) return Values{w.Fill(args.output(0), 0)};
-    EST_ASSIGN_OR_RETURN(const ConvGeometry g,
-                         MakeConvGeometry(args.spec.attrs, x.shape(), args.output(0).shape,
-                                          family.depthwise));
+    EST_ASSIGN_OR_RETURN(
+        const ConvGeometry g,
+        MakeConvGeometry(args.spec.attrs, x.shape(), args.output(0).shape, family.depthwise));
     const Axes axes(g);
     const int64_t groups = family.groups(g);
     const Shape grouped{g.rows.kernel, g.columns.kernel, g.in_channels / groups, g.out_channels};
     // The batch is summed over, and the input's channels take the place of a batch.
-    const Value gradient =
-        Convolve(w, x, dy,
-                 {.dimensions = "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
-                  .strides = axes.dilations,
-                  .low = axes.before,
-                  .high = axes.after,
-                  .rhs_dilation = axes.strides,
-                  .batch_groups = groups},
-                 {args.output(0).dtype, grouped});
+    const Value gradient = Convolve(w, x, dy,
+                                    {.dimensions = "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
+                                     .strides = axes.dilations,
+                                     .low = axes.before,
+                                     .high = axes.after,
+                                     .rhs_dilation = axes.strides,
+                                     .batch_groups = groups},
+                                    {args.output(0).dtype, grouped});
     return Values{w.Reshape(gradient, args.output(0).shape)};
   });
 }

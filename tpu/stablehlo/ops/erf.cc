@@ -17,11 +17,10 @@ constexpr double kU[] = {1.0,
                          4.59432382970980127987e3,
                          2.26290000613890934246e4,
                          4.92673942608635921086e4};
-constexpr double kP[] = {2.46196981473530512524e-10, 5.64189564831068821977e-1,
-                         7.46321056442269912687e0,   4.86371970985681366614e1,
-                         1.96520832956077098242e2,   5.26445194995477358631e2,
-                         9.34528527171957607540e2,   1.02755188689515710272e3,
-                         5.57535335369399327526e2};
+constexpr double kP[] = {
+    2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687e0,
+    4.86371970985681366614e1,   1.96520832956077098242e2,  5.26445194995477358631e2,
+    9.34528527171957607540e2,   1.02755188689515710272e3,  5.57535335369399327526e2};
 constexpr double kQ[] = {1.0,
                          1.32281951154744992508e1,
                          8.67072140885989742329e1,
@@ -70,10 +69,8 @@ LoweringResult LowerErfc(Writer& w, const LoweringArgs& args) {
   const Value x = Widened(w, args.input(0)), magnitude = w.Unary("abs", x);
   const Value one = w.Scalar(x.dtype(), 1), zero = w.Scalar(x.dtype(), 0);
   const Value tail = ErfcOfLarge(w, magnitude);
-  const Value large =
-      w.Select(w.Compare("LT", x, zero), w.Sub(w.Scalar(x.dtype(), 2), tail), tail);
-  const Value y =
-      w.Select(w.Compare("LT", magnitude, one), w.Sub(one, ErfOfSmall(w, x)), large);
+  const Value large = w.Select(w.Compare("LT", x, zero), w.Sub(w.Scalar(x.dtype(), 2), tail), tail);
+  const Value y = w.Select(w.Compare("LT", magnitude, one), w.Sub(one, ErfOfSmall(w, x)), large);
   return Values{w.Convert(y, args.output(0).dtype)};
 }
 

@@ -13,7 +13,9 @@
 namespace estimator::tpu::stablehlo {
 namespace {
 
-std::string List(const Ints& numbers) { return absl::StrCat("[", absl::StrJoin(numbers, ", "), "]"); }
+std::string List(const Ints& numbers) {
+  return absl::StrCat("[", absl::StrJoin(numbers, ", "), "]");
+}
 
 // The numbers begin, ..., end - 1.
 Ints Between(int64_t begin, int64_t end) {
@@ -28,12 +30,12 @@ Value Gather(Writer& w, const Value& x, const Value& start_indices, const Ints& 
              const Ints& axes, const Type& result) {
   Ints sizes = x.shape().dims();
   for (const int64_t axis : axes) sizes[static_cast<size_t>(axis)] = 1;
-  return w.Op("gather", {x, start_indices}, result,
-              absl::StrCat("dimension_numbers = #stablehlo.gather<offset_dims = ",
-                           List(offset_dims), ", collapsed_slice_dims = ", List(axes),
-                           ", start_index_map = ", List(axes),
-                           ", index_vector_dim = ", start_indices.rank() - 1,
-                           ">, indices_are_sorted = false, slice_sizes = ", IntsAttr(sizes)));
+  return w.Op(
+      "gather", {x, start_indices}, result,
+      absl::StrCat("dimension_numbers = #stablehlo.gather<offset_dims = ", List(offset_dims),
+                   ", collapsed_slice_dims = ", List(axes), ", start_index_map = ", List(axes),
+                   ", index_vector_dim = ", start_indices.rank() - 1,
+                   ">, indices_are_sorted = false, slice_sizes = ", IntsAttr(sizes)));
 }
 
 // Reshapes params to [B, O, D, I] and indices to [B, N], where each letter combines several axes:
@@ -83,15 +85,14 @@ Value Scatter(Writer& w, const Value& x, const Value& indices, const Value& upda
   const Region set = {.arguments = {element, element},
                       .body = [](const Values& a) { return Values{a[1]}; }};
   const Region region = op == nullptr ? set : w.ScalarRegion(op, x.dtype());
-  return w.Ops(
-      "scatter", {x, indices, updates}, {x.type},
-      absl::StrCat("indices_are_sorted = false, scatter_dimension_numbers = "
-                   "#stablehlo.scatter<update_window_dims = ",
-                   List(Between(rows, updates.rank())),
-                   ", inserted_window_dims = ", List(Count(depth)),
-                   ", scatter_dims_to_operand_dims = ", List(Count(depth)),
-                   ", index_vector_dim = ", rows, ">, unique_indices = false"),
-      {region})[0];
+  return w.Ops("scatter", {x, indices, updates}, {x.type},
+               absl::StrCat("indices_are_sorted = false, scatter_dimension_numbers = "
+                            "#stablehlo.scatter<update_window_dims = ",
+                            List(Between(rows, updates.rank())),
+                            ", inserted_window_dims = ", List(Count(depth)),
+                            ", scatter_dims_to_operand_dims = ", List(Count(depth)),
+                            ", index_vector_dim = ", rows, ">, unique_indices = false"),
+               {region})[0];
 }
 
 // The same for K = 0 too: then every update is for the whole of x, and they follow one another.
@@ -111,18 +112,17 @@ Value ScatterNd(Writer& w, const Value& x, const Value& indices, const Value& up
 EST_REGISTER_STABLEHLO("ScatterNd",
                        Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
                          const Value zeros = w.Fill(args.output(0), 0);
-                         return Values{
-                             ScatterNd(w, zeros, args.input(0), args.input(1), "add")};
+                         return Values{ScatterNd(w, zeros, args.input(0), args.input(1), "add")};
                        }));
 EST_REGISTER_STABLEHLO("TensorScatterAdd",
                        Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{ScatterNd(w, args.input(0), args.input(1), args.input(2),
-                                                 "add")};
+                         return Values{
+                             ScatterNd(w, args.input(0), args.input(1), args.input(2), "add")};
                        }));
 EST_REGISTER_STABLEHLO("TensorScatterUpdate",
                        Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{ScatterNd(w, args.input(0), args.input(1), args.input(2),
-                                                 nullptr)};
+                         return Values{
+                             ScatterNd(w, args.input(0), args.input(1), args.input(2), nullptr)};
                        }));
 
 // The value of a segment without rows.
@@ -152,8 +152,7 @@ OpLowering Segments(const char* op) {
     const int64_t n = ids.shape().num_elements();
     Ints rows = args.output(0).shape.dims();
     rows[0] = n;
-    return Values{Scatter(w, empty, w.Reshape(ids, Shape{n, 1}), w.Reshape(data, Shape(rows)),
-                          op)};
+    return Values{Scatter(w, empty, w.Reshape(ids, Shape{n, 1}), w.Reshape(data, Shape(rows)), op)};
   });
 }
 

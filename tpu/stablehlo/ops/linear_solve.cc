@@ -123,8 +123,8 @@ Eliminated Eliminate(Writer& w, const Value& x) {
     const Value finite = w.Select(w.Compare("EQ", candidates, candidates), candidates, number);
     const Value open = w.Select(w.Compare("GE", rows, k), finite, w.Scalar(dtype, -1));
     const Value best = w.BroadcastInDim(w.Reduce("maximum", open, {1}), open.shape(), {0});
-    const Value chosen = w.Reduce(
-        "minimum", w.Select(w.Compare("EQ", open, best), rows, w.FillInt(index, n)), {1});
+    const Value chosen =
+        w.Reduce("minimum", w.Select(w.Compare("EQ", open, best), rows, w.FillInt(index, n)), {1});
     const Value is_chosen = w.Compare("EQ", rows, w.BroadcastInDim(chosen, rows.shape(), {0}));
     const Value is_k = w.Compare("EQ", rows, k);
     // Swaps rows k and `chosen`.
@@ -139,7 +139,8 @@ Eliminated Eliminate(Writer& w, const Value& x) {
     const Value factors = w.Select(is_k, number, w.Div(column(swapped), pivot));
     const Value next = w.Sub(swapped, w.Mul(along_columns(factors), spread_pivot_row));
     const Value sign = w.Select(w.Compare("EQ", chosen, k), s[3], w.Unary("negate", s[3]));
-    return Values{w.Add(k, w.FillInt(index, 1)), next, w.DynamicUpdateSlice(s[2], pivot, {zero, k}), sign};
+    return Values{w.Add(k, w.FillInt(index, 1)), next, w.DynamicUpdateSlice(s[2], pivot, {zero, k}),
+                  sign};
   };
   const Values result = w.While(init, condition, body);
   return {result[1], result[2], result[3]};
@@ -147,8 +148,8 @@ Eliminated Eliminate(Writer& w, const Value& x) {
 
 // Batches of matrices as [batch, rows, columns].
 Value Flat(Writer& w, const Value& x) {
-  return w.Reshape(x, Shape{SizeOfAxes(x.shape(), 0, x.rank() - 2), x.shape().dim(-2),
-                            x.shape().dim(-1)});
+  return w.Reshape(
+      x, Shape{SizeOfAxes(x.shape(), 0, x.rank() - 2), x.shape().dim(-2), x.shape().dim(-1)});
 }
 Value Transposed(Writer& w, const Value& x) { return w.Transpose(x, {0, 2, 1}); }
 
@@ -193,11 +194,9 @@ LoweringResult LowerLogDeterminant(Writer& w, const LoweringArgs& args) {
   const Value singular = w.Reduce("or", is_zero, {1});
   const Value sign = w.Mul(w.Reduce("multiply", w.Unary("sign", e.pivots), {1}), e.sign);
   const Value sum = w.Reduce("add", w.Unary("log", w.Unary("abs", e.pivots)), {1});
-  const Value minus_infinity =
-      w.Scalar(spec.dtype, -std::numeric_limits<double>::infinity());
-  return Values{
-      w.Reshape(w.Select(singular, w.Scalar(spec.dtype, 0), sign), spec.shape),
-      w.Reshape(w.Select(singular, minus_infinity, sum), args.output(1).shape)};
+  const Value minus_infinity = w.Scalar(spec.dtype, -std::numeric_limits<double>::infinity());
+  return Values{w.Reshape(w.Select(singular, w.Scalar(spec.dtype, 0), sign), spec.shape),
+                w.Reshape(w.Select(singular, minus_infinity, sum), args.output(1).shape)};
 }
 
 EST_REGISTER_STABLEHLO("Cholesky", Guarded(LowerCholesky));

@@ -67,15 +67,12 @@ Value LeftShift(Writer& w, const Value& a, const Value& b) {
 }
 Value RightShift(Writer& w, const Value& a, const Value& b) {
   const bool is_unsigned = a.dtype() == DType::kUint8;
-  return w.Binary(is_unsigned ? "shift_right_logical" : "shift_right_arithmetic", a,
-                  ShiftBy(w, b));
+  return w.Binary(is_unsigned ? "shift_right_logical" : "shift_right_arithmetic", a, ShiftBy(w, b));
 }
 
 #define EST_BINARY(op, function) EST_REGISTER_STABLEHLO(op, Elementwise(function))
-#define EST_BINARY_OP(op, name)                                    \
-  EST_BINARY(op, ([](Writer& w, const Value& a, const Value& b) { \
-               return w.Binary(name, a, b);                        \
-             }))
+#define EST_BINARY_OP(op, name) \
+  EST_BINARY(op, ([](Writer& w, const Value& a, const Value& b) { return w.Binary(name, a, b); }))
 
 EST_BINARY_OP("AddV2", "add");
 EST_BINARY_OP("Sub", "subtract");

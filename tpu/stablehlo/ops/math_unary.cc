@@ -20,9 +20,7 @@ OpLowering Elementwise(Fn fn) {
 
 Value Number(Writer& w, const Value& like, double value) { return w.Scalar(like.dtype(), value); }
 
-Value Abs(Writer& w, const Value& x) {
-  return x.dtype() == DType::kUint8 ? x : w.Unary("abs", x);
-}
+Value Abs(Writer& w, const Value& x) { return x.dtype() == DType::kUint8 ? x : w.Unary("abs", x); }
 Value Sign(Writer& w, const Value& x) {
   if (x.dtype() != DType::kUint8) return w.Unary("sign", x);
   return w.Convert(w.Compare("NE", x, Number(w, x, 0)), x.dtype());
@@ -44,15 +42,13 @@ Value Tan(Writer& w, const Value& x) { return w.Div(w.Unary("sine", x), w.Unary(
 Value OneMinusSquare(Writer& w, const Value& x) {
   return w.Mul(w.Sub(Number(w, x, 1), x), w.AddConst(x, 1));
 }
-// asin(x) = 2 atan2(x, 1 + sqrt(1 - x^2))
+// asin(x) = atan2(x, sqrt(1 - x^2))
 Value Asin(Writer& w, const Value& x) {
-  const Value cosine = w.Unary("sqrt", OneMinusSquare(w, x));
-  return w.MulConst(w.Binary("atan2", x, w.AddConst(cosine, 1)), 2);
+  return w.Binary("atan2", x, w.Unary("sqrt", OneMinusSquare(w, x)));
 }
-// acos(x) = 2 atan2(sqrt(1 - x^2), 1 + x)
+// acos(x) = atan2(sqrt(1 - x^2), x)
 Value Acos(Writer& w, const Value& x) {
-  const Value sine = w.Unary("sqrt", OneMinusSquare(w, x));
-  return w.MulConst(w.Binary("atan2", sine, w.AddConst(x, 1)), 2);
+  return w.Binary("atan2", w.Unary("sqrt", OneMinusSquare(w, x)), x);
 }
 Value Atan(Writer& w, const Value& x) { return w.Binary("atan2", x, w.Fill(x.type, 1)); }
 
@@ -86,11 +82,9 @@ double LargeFor(DType dtype) { return dtype == DType::kFloat64 ? 1e150 : 1e18; }
 Value Asinh(Writer& w, const Value& x) {
   const Value a = w.Unary("abs", x), square = w.Mul(a, a);
   const Value root = w.Unary("sqrt", w.AddConst(square, 1));
-  const Value usual =
-      w.Unary("log_plus_one", w.Add(a, w.Div(square, w.AddConst(root, 1))));
+  const Value usual = w.Unary("log_plus_one", w.Add(a, w.Div(square, w.AddConst(root, 1))));
   const Value large = w.AddConst(w.Unary("log", a), std::log(2.0));
-  const Value value =
-      w.Select(w.Compare("GT", a, Number(w, x, LargeFor(x.dtype()))), large, usual);
+  const Value value = w.Select(w.Compare("GT", a, Number(w, x, LargeFor(x.dtype()))), large, usual);
   return w.Mul(w.Unary("sign", x), value);
 }
 // With t = x - 1: acosh(x) = log1p(t + sqrt(t * (t + 2))). NaN below 1.
@@ -99,8 +93,7 @@ Value Acosh(Writer& w, const Value& x) {
   const Value root = w.Unary("sqrt", w.Mul(t, w.AddConst(t, 2)));
   const Value usual = w.Unary("log_plus_one", w.Add(t, root));
   const Value large = w.AddConst(w.Unary("log", x), std::log(2.0));
-  const Value value =
-      w.Select(w.Compare("GT", x, Number(w, x, LargeFor(x.dtype()))), large, usual);
+  const Value value = w.Select(w.Compare("GT", x, Number(w, x, LargeFor(x.dtype()))), large, usual);
   const Value outside = w.Compare("LT", x, Number(w, x, 1));
   return w.Select(outside, Number(w, x, std::numeric_limits<double>::quiet_NaN()), value);
 }
@@ -112,10 +105,8 @@ Value Atanh(Writer& w, const Value& x) {
 }
 
 #define EST_UNARY(op, function) EST_REGISTER_STABLEHLO(op, Elementwise(function))
-#define EST_UNARY_OP(op, name)                   \
-  EST_UNARY(op, ([](Writer& w, const Value& x) { \
-              return w.Unary(name, x);           \
-            }))
+#define EST_UNARY_OP(op, name) \
+  EST_UNARY(op, ([](Writer& w, const Value& x) { return w.Unary(name, x); }))
 
 EST_UNARY_OP("Neg", "negate");
 EST_UNARY("Abs", Abs);
@@ -163,16 +154,16 @@ Value FloatToInteger(Writer& w, const Value& x, DType to) {
   return w.Select(fits, cut, w.Lowest({to, Shape{}}));
 }
 
-EST_REGISTER_STABLEHLO(
-    "Cast", Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-      const Value& x = args.input(0);
-      const DType to = args.output(0).dtype;
-      if (IsFloating(x.dtype()) && IsInteger(to))
-        return Values{FloatToInteger(w, Widened(w, x), to)};
-      // A 16-bit float is rounded from float32, which float64 and integers are rounded to first.
-      const bool rounded_twice = x.dtype() != to && ComputeDType(to) != to;
-      return Values{w.Convert(rounded_twice ? w.Convert(x, DType::kFloat32) : x, to)};
-    }));
+EST_REGISTER_STABLEHLO("Cast", Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
+                         const Value& x = args.input(0);
+                         const DType to = args.output(0).dtype;
+                         if (IsFloating(x.dtype()) && IsInteger(to))
+                           return Values{FloatToInteger(w, Widened(w, x), to)};
+                         // A 16-bit float is rounded from float32, which float64 and integers are rounded to first.
+                         const bool rounded_twice = x.dtype() != to && ComputeDType(to) != to;
+                         return Values{
+                             w.Convert(rounded_twice ? w.Convert(x, DType::kFloat32) : x, to)};
+                       }));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

@@ -20,10 +20,9 @@ Value Product(Writer& w, const Value& a, const Value& b, bool transpose_a, bool 
 }
 
 EST_REGISTER_STABLEHLO("MatMul", Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{Product(w, args.input(0), args.input(1),
-                                               args.spec.attrs.b("transpose_a"),
-                                               args.spec.attrs.b("transpose_b"),
-                                               args.output(0).dtype)};
+                         return Values{Product(
+                             w, args.input(0), args.input(1), args.spec.attrs.b("transpose_a"),
+                             args.spec.attrs.b("transpose_b"), args.output(0).dtype)};
                        }));
 
 // A matrix for each index of `batch`, repeated where x has an axis of 1 or none.

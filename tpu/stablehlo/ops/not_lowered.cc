@@ -5,6 +5,10 @@ namespace estimator::tpu::stablehlo {
 namespace {
 
 EST_REGISTER_NO_STABLEHLO("AsString", "strings stay on the host: do this in input_fn or host_call");
+EST_REGISTER_NO_STABLEHLO("Multinomial",
+                          "it draws by sums in float64, which a TPU lacks: take ArgMax(logits - "
+                          "Log(-Log(u))) with u from RandomUniform, which draws from the same "
+                          "distribution");
 EST_REGISTER_NO_STABLEHLO("Qr",
                           "StableHLO has no QR decomposition, and its signs would differ from the "
                           "CPU's: solve by Cholesky or MatrixSolve");

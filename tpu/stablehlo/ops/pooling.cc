@@ -24,13 +24,13 @@ int64_t PadAfter(const Window& window) {
 
 std::string WindowAttributes(const Window2D& windows) {
   const Window &rows = windows.rows, &columns = windows.columns;
-  return absl::StrCat(
-      "window_dimensions = ", IntsAttr({1, rows.kernel, columns.kernel, 1}),
-      ", window_strides = ", IntsAttr({1, rows.stride, columns.stride, 1}), ", padding = ",
-      MatrixAttr({{0, 0},
-                  {rows.pad_before, PadAfter(rows)},
-                  {columns.pad_before, PadAfter(columns)},
-                  {0, 0}}));
+  return absl::StrCat("window_dimensions = ", IntsAttr({1, rows.kernel, columns.kernel, 1}),
+                      ", window_strides = ", IntsAttr({1, rows.stride, columns.stride, 1}),
+                      ", padding = ",
+                      MatrixAttr({{0, 0},
+                                  {rows.pad_before, PadAfter(rows)},
+                                  {columns.pad_before, PadAfter(columns)},
+                                  {0, 0}}));
 }
 
 // reduce_window. The windows cover `output` positions.
@@ -112,10 +112,9 @@ Value Counts(Writer& w, const Window2D& windows, DType dtype) {
 LoweringResult LowerAvgPool(Writer& w, const LoweringArgs& args) {
   const Value x = Widened(w, args.input(0));
   EST_ASSIGN_OR_RETURN(const Window2D windows, WindowsOf(args, x.shape()));
-  const Value sum = ReduceWindows(w, "add", x, w.Scalar(x.dtype(), 0), windows,
-                                  args.output(0).shape);
-  return Values{
-      w.Convert(w.Div(sum, Counts(w, windows, x.dtype())), args.output(0).dtype)};
+  const Value sum =
+      ReduceWindows(w, "add", x, w.Scalar(x.dtype(), 0), windows, args.output(0).shape);
+  return Values{w.Convert(w.Div(sum, Counts(w, windows, x.dtype())), args.output(0).dtype)};
 }
 
 // An element of the input gets its share from every window that reads it: a sum over windows of the
@@ -131,16 +130,13 @@ LoweringResult LowerAvgPoolGrad(Writer& w, const LoweringArgs& args) {
   for (size_t axis = 1; axis <= 2; ++axis) {
     const Window& window = axis == 1 ? windows.rows : windows.columns;
     low[axis] = window.kernel - 1 - window.pad_before;
-    high[axis] =
-        window.input - (window.output - 1) * window.stride - 1 + window.pad_before;
+    high[axis] = window.input - (window.output - 1) * window.stride - 1 + window.pad_before;
     interior[axis] = window.stride - 1;
-    (axis == 1 ? all.rows : all.columns) = {.input = window.input + window.kernel - 1,
-                                            .kernel = window.kernel,
-                                            .output = window.input};
+    (axis == 1 ? all.rows : all.columns) = {
+        .input = window.input + window.kernel - 1, .kernel = window.kernel, .output = window.input};
   }
   const Value spread = w.Pad(share, zero, low, high, interior);
-  return Values{
-      w.Convert(ReduceWindows(w, "add", spread, zero, all, input), args.output(0).dtype)};
+  return Values{w.Convert(ReduceWindows(w, "add", spread, zero, all, input), args.output(0).dtype)};
 }
 
 EST_REGISTER_STABLEHLO("MaxPool", Guarded(LowerMaxPool));

@@ -43,8 +43,7 @@ EST_REGISTER_STABLEHLO("Any", Reduction("or"));
 LoweringResult LowerMean(Writer& w, const LoweringArgs& args) {
   EST_ASSIGN_OR_RETURN(const Ints axes, AxesOf(args));
   const bool floating = IsFloating(args.output(0).dtype);
-  const Value x =
-      floating ? Widened(w, args.input(0)) : w.Convert(args.input(0), DType::kInt64);
+  const Value x = floating ? Widened(w, args.input(0)) : w.Convert(args.input(0), DType::kInt64);
   int64_t n = 1;
   for (const int64_t axis : axes) n *= x.shape().dim(static_cast<int>(axis));
   if (n == 0 && !floating) return Values{w.Fill(args.output(0), 0)};
@@ -66,8 +65,7 @@ LoweringResult LowerBiasAdd(Writer& w, const LoweringArgs& args) {
 
 LoweringResult LowerBiasAddGrad(Writer& w, const LoweringArgs& args) {
   const Value dy = Widened(w, args.input(0));
-  return Values{
-      w.Convert(w.Reduce("add", dy, Count(dy.rank() - 1)), args.output(0).dtype)};
+  return Values{w.Convert(w.Reduce("add", dy, Count(dy.rank() - 1)), args.output(0).dtype)};
 }
 
 EST_REGISTER_STABLEHLO("Mean", Guarded(LowerMean));

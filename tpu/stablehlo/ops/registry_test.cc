@@ -24,12 +24,13 @@ TEST(StableHloRegistry, LowersEveryOpOrSaysWhyNot) {
   for (const std::string& op : RegisteredOps()) {
     const bool lowered = FindLowering(op) != nullptr, part = PartsOfTheStep().count(op) > 0;
     const std::optional<std::string> reason = ReasonNotLowerable(op);
-    EXPECT_EQ(static_cast<int>(lowered) + static_cast<int>(part) +
-                  static_cast<int>(reason.has_value()),
-              1)
-        << op << (lowered ? " is lowered and has a reason why not"
-                          : " has no lowering: write one in tpu/stablehlo/ops, or give the reason "
-                            "in not_lowered.cc");
+    EXPECT_EQ(
+        static_cast<int>(lowered) + static_cast<int>(part) + static_cast<int>(reason.has_value()),
+        1)
+        << op
+        << (lowered ? " is lowered and has a reason why not"
+                    : " has no lowering: write one in tpu/stablehlo/ops, or give the reason "
+                      "in not_lowered.cc");
     if (reason.has_value()) {
       EXPECT_NE(*reason, "") << op;
     }

@@ -45,9 +45,7 @@ LoweringResult LowerBandPart(Writer& w, const LoweringArgs& args) {
   const Value below = w.Sub(w.Iota(matrix, 0), w.Iota(matrix, 1));  // row - column
   Value y = x;
   const Value zero = w.Scalar(x.dtype(), 0);
-  const auto limit = [&](int64_t n) {
-    return w.FillInt({DType::kInt32, Shape{}}, n);
-  };
+  const auto limit = [&](int64_t n) { return w.FillInt({DType::kInt32, Shape{}}, n); };
   // A number of diagonals that reaches the corner keeps all of them, and may not fit into an int32.
   if (lower[0] >= 0 && lower[0] < matrix.shape.dim(0))
     y = w.Select(w.Compare("LE", below, limit(lower[0])), y, zero);
@@ -92,10 +90,9 @@ LoweringResult LowerInvertPermutation(Writer& w, const LoweringArgs& args) {
   const Value& x = args.input(0);
   const Value position = w.Iota(x.type, 0);
   const Type scalar(x.dtype(), Shape{});
-  const Region less = {.arguments = {scalar, scalar, scalar, scalar},
-                       .body = [&w](const Values& a) {
-                         return Values{w.Compare("LT", a[0], a[1])};
-                       }};
+  const Region less = {
+      .arguments = {scalar, scalar, scalar, scalar},
+      .body = [&w](const Values& a) { return Values{w.Compare("LT", a[0], a[1])}; }};
   const Values sorted = w.Ops("sort", {x, position}, {x.type, x.type},
                               "dimension = 0 : i64, is_stable = true", {less});
   return Values{sorted[1]};

@@ -48,10 +48,9 @@ LoweringResult LowerTopK(Writer& w, const LoweringArgs& args) {
   const int64_t axis = x.rank() - 1, k = args.output(0).shape.dim(-1);
   const Value position = w.Iota({DType::kInt32, x.shape()}, axis);
   const Type element(x.dtype(), Shape{}), index(DType::kInt32, Shape{});
-  const Region larger = {.arguments = {element, element, index, index},
-                         .body = [&w](const Values& a) {
-                           return Values{w.Compare("GT", a[0], a[1])};
-                         }};
+  const Region larger = {
+      .arguments = {element, element, index, index},
+      .body = [&w](const Values& a) { return Values{w.Compare("GT", a[0], a[1])}; }};
   const Values sorted =
       w.Ops("sort", {x, position}, {x.type, position.type},
             absl::StrCat("dimension = ", IntAttr(axis), ", is_stable = true"), {larger});
@@ -69,9 +68,8 @@ LoweringResult LowerInTopK(Writer& w, const LoweringArgs& args) {
   const Value target = w.Reshape(targets, Shape{rows, 1});
   const Value position = w.Iota({targets.dtype(), x.shape()}, 1);
   const Value is_target = w.Compare("EQ", position, target);
-  const Value score =
-      w.Reshape(w.Reduce("add", w.Select(is_target, x, w.Scalar(x.dtype(), 0)), {1}),
-                Shape{rows, 1});
+  const Value score = w.Reshape(
+      w.Reduce("add", w.Select(is_target, x, w.Scalar(x.dtype(), 0)), {1}), Shape{rows, 1});
   const Value larger = w.Convert(w.Compare("GT", x, score), DType::kInt32);
   // k may be larger than an int32; no more than `classes` elements can be larger.
   const Value limit = w.FillInt({DType::kInt32, Shape{}}, std::min(k[0], classes + 1));

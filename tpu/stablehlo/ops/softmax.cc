@@ -44,8 +44,7 @@ LoweringResult LowerCrossEntropy(Writer& w, const LoweringArgs& args) {
   const Value log_softmax = LogSoftmax(w, RowsOf(w, Widened(w, args.input(0))));
   const Value zero = w.Scalar(labels.dtype(), 0);
   // 0 * log(0) is 0: a class with weight 0 does not count.
-  const Value terms =
-      w.Select(w.Compare("NE", labels, zero), w.Mul(labels, log_softmax), zero);
+  const Value terms = w.Select(w.Compare("NE", labels, zero), w.Mul(labels, log_softmax), zero);
   const Value loss = w.Unary("negate", ReduceRows(w, "add", terms));
   const Value backprop = w.Sub(w.Unary("exponential", log_softmax), labels);
   return Values{w.Convert(loss, args.output(0).dtype), w.Convert(backprop, args.output(1).dtype)};
@@ -65,8 +64,7 @@ LoweringResult LowerSparseCrossEntropy(Writer& w, const LoweringArgs& args) {
   const Value is_class = ReduceRows(w, "or", is_label);
   const Value picked = ReduceRows(w, "add", w.Select(is_label, log_softmax, zero));
   const Value loss = w.Select(is_class, w.Unary("negate", picked), nan);
-  const Value difference =
-      w.Sub(w.Unary("exponential", log_softmax), w.Convert(is_label, dtype));
+  const Value difference = w.Sub(w.Unary("exponential", log_softmax), w.Convert(is_label, dtype));
   const Value backprop = w.Select(AlongRows(w, is_class, difference), difference, nan);
   return Values{w.Convert(loss, args.output(0).dtype), w.Convert(backprop, args.output(1).dtype)};
 }

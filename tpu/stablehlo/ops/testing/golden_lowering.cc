@@ -18,9 +18,9 @@ absl::StatusOr<KernelSpec> SpecOf(const estimator::testing::GoldenCase& golden) 
     const Array& value = golden.inputs[i];
     const bool constant = golden.constants.count(static_cast<int>(i)) > 0;
     inputs.push_back(
-        constant ? graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}})
-                 : graph.AddOp("Placeholder", {},
-                               {{"dtype", value.dtype()}, {"shape", value.shape()}}));
+        constant
+            ? graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}})
+            : graph.AddOp("Placeholder", {}, {{"dtype", value.dtype()}, {"shape", value.shape()}}));
     spec.inputs.push_back({value.dtype(), value.shape()});
     spec.constants.push_back(constant ? std::optional<Array>(value) : std::nullopt);
   }
@@ -32,9 +32,8 @@ absl::StatusOr<KernelSpec> SpecOf(const estimator::testing::GoldenCase& golden) 
 
 LoweringResult Lower(Writer& w, const KernelSpec& spec, const Values& inputs) {
   w.SetLocation(spec.name);
-  const StepValues step = {
-      .step = w.FillInt({DType::kInt64, Shape{}}, 0),
-      .replica = w.FillInt({DType::kInt32, Shape{}, /*is_unsigned=*/true}, 0)};
+  const StepValues step = {.step = w.FillInt({DType::kInt64, Shape{}}, 0),
+                           .replica = w.FillInt({DType::kInt32, Shape{}, /*is_unsigned=*/true}, 0)};
   return (*FindLowering(spec.op))(w, LoweringArgs{spec, inputs, step});
 }
 
@@ -50,8 +49,8 @@ absl::Status TryLowering(const KernelSpec& spec) {
   const LoweringResult outputs = Lower(w, spec, arguments);
   if (!outputs.ok()) return outputs.status();
   if (outputs->size() != spec.outputs.size()) {
-    return absl::InternalError(absl::StrCat(outputs->size(), " results for ", spec.outputs.size(),
-                                            " outputs"));
+    return absl::InternalError(
+        absl::StrCat(outputs->size(), " results for ", spec.outputs.size(), " outputs"));
   }
   for (size_t i = 0; i < spec.outputs.size(); ++i) {
     if ((*outputs)[i].type == Type(spec.outputs[i])) continue;
