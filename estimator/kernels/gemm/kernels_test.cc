@@ -36,10 +36,11 @@ bool IsNative(const KernelSpec& spec) {
 bool Wide() { return gemm::HasWideVectors(); }
 
 TEST(GemmKernels, TakeTheProductsOfTheRule) {
-  EXPECT_EQ(IsNative(Spec(1024, 1024, 3136)), Wide());
+  EXPECT_EQ(IsNative(Spec(1024, 3072, 768)), Wide());
   EXPECT_EQ(IsNative(Spec(3136, 1024, 1024, true)), Wide());
   EXPECT_EQ(IsNative(Spec(128, 3136, 1024, false, true)), Wide());
   EXPECT_EQ(IsNative(Spec(1024, 3136, 1024, false, true)), Wide());
+  EXPECT_FALSE(IsNative(Spec(1024, 1024, 3136)));
   EXPECT_FALSE(IsNative(Spec(1024, 10, 1024)));
   EXPECT_FALSE(IsNative(Spec(32, 1000, 2048)));
   EXPECT_FALSE(IsNative(Spec(1024, 1024, 10, false, true)));
@@ -48,7 +49,7 @@ TEST(GemmKernels, TakeTheProductsOfTheRule) {
 TEST(GemmKernels, LeaveAllProductsToOtherTiersWithoutWideVectors) {
   hwy::SetSupportedTargetsForTest(HWY_AVX2);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  EXPECT_FALSE(IsNative(Spec(1024, 1024, 3136)));
+  EXPECT_FALSE(IsNative(Spec(1024, 3072, 768)));
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
