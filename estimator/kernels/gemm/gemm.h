@@ -1,0 +1,46 @@
+// Matrix products of f32, with bias and relu in the same pass.
+//
+// The depth is divided into blocks of at most 256. For each block a thread copies its columns of b
+// into panels of two vectors, which stay in the L2 cache, and the rows of a into the L1 cache, a few
+// at a time. The sums of a tile stay in registers. Threads share neither panels nor tiles, and every
+// element of c is summed in the same order, whatever the number of threads is.
+//   Source: Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.
+#ifndef ESTIMATOR_KERNELS_GEMM_GEMM_H_
+#define ESTIMATOR_KERNELS_GEMM_GEMM_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace estimator::gemm {
+
+// c [m, n] = act(a * b + bias). a is [m, k], or [k, m] if transpose_a; b is [k, n], or [n, k] if
+// transpose_b. All are dense and row-major. REQUIRES: m, n and k are positive.
+struct Product {
+  int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+  bool relu = false;
+};
+
+// How the work is divided between the threads: row_parts * column_parts rectangles of c.
+struct Plan {
+  Product product;
+  int row_parts = 1, column_parts = 1;
+  int64_t part_floats = 0;  // the scratch memory of one rectangle
+
+  size_t scratch_floats() const {
+    return static_cast<size_t>(row_parts * column_parts * part_floats);
+  }
+};
+//   threads: at least 1.
+Plan MakePlan(const Product& product, int threads);
+
+//   bias: [n], or null.  scratch: plan.scratch_floats(), aligned to 64 bytes.
+void Multiply(const Plan& plan, const float* a, const float* b, const float* bias, float* c,
+              float* scratch);
+
+// Whether this CPU has vectors of 16 floats, for which the product is made.
+bool HasWideVectors();
+
+}  // namespace estimator::gemm
+
+#endif  // ESTIMATOR_KERNELS_GEMM_GEMM_H_

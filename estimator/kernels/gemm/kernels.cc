@@ -1,0 +1,67 @@
+// The kernels of the native tier for matrix products of f32.
+//   MatMul, _FusedMatMul: a, b, bias; fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/gemm/gemm.h"
+#include "estimator/kernels/gemm/rule.h"
+#include "estimator/kernels/kernel.h"
+
+namespace estimator::gemm {
+namespace {
+
+bool IsF32(const TensorSpec& spec) { return spec.dtype == DType::kFloat32; }
+
+bool Flag(const Attrs& attrs, const char* name) { return attrs.has(name) && attrs.b(name); }
+
+// The product of a spec, if its operands are f32 matrices whose shapes agree.
+std::optional<Product> ProductOf(const KernelSpec& spec) {
+  if (spec.inputs.size() < 2 || spec.outputs.size() != 1) return std::nullopt;
+  const TensorSpec &a = spec.inputs[0], &b = spec.inputs[1], &c = spec.outputs[0];
+  for (const TensorSpec* matrix : {&a, &b, &c}) {
+    if (!IsF32(*matrix) || matrix->shape.rank() != 2 || matrix->shape.num_elements() == 0)
+      return std::nullopt;
+  }
+  Product product{.m = c.shape[0],
+                  .n = c.shape[1],
+                  .transpose_a = Flag(spec.attrs, "transpose_a"),
+                  .transpose_b = Flag(spec.attrs, "transpose_b")};
+  product.k = a.shape[product.transpose_a ? 0 : 1];
+  const Shape expected_a =
+      product.transpose_a ? Shape{product.k, product.m} : Shape{product.m, product.k};
+  const Shape expected_b =
+      product.transpose_b ? Shape{product.n, product.k} : Shape{product.k, product.n};
+  if (a.shape != expected_a || b.shape != expected_b) return std::nullopt;
+  return product;
+}
+
+std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
+  std::optional<Product> product = ProductOf(spec);
+  if (!product.has_value()) return nullptr;
+  std::vector<std::string> fused;
+  if (spec.attrs.has("fused_ops")) fused = spec.attrs.get<std::vector<std::string>>("fused_ops");
+  const bool bias = !fused.empty() && fused[0] == "BiasAdd";
+  product->relu = fused.size() == 2 && fused[1] == "Relu";
+  if (fused.size() != (bias ? 1u : 0u) + (product->relu ? 1u : 0u)) return nullptr;
+  if (spec.inputs.size() != (bias ? 3u : 2u)) return nullptr;
+  if (bias && spec.inputs[2] != TensorSpec{DType::kFloat32, {product->n}}) return nullptr;
+  if (!Chosen(*product)) return nullptr;
+
+  const Plan plan = MakePlan(*product, omp_get_max_threads());
+  return fused::MakeFusedKernel(
+      [plan, bias](const KernelArgs& args) {
+        Multiply(plan, args.in<float>(0), args.in<float>(1), bias ? args.in<float>(2) : nullptr,
+                 args.out<float>(0), static_cast<float*>(args.scratch));
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = plan.scratch_floats() * sizeof(float)});
+}
+
+EST_REGISTER_KERNEL("MatMul", KernelTier::kNative, MakeMatMul);
+EST_REGISTER_KERNEL("_FusedMatMul", KernelTier::kNative, MakeMatMul);
+
+}  // namespace
+}  // namespace estimator::gemm

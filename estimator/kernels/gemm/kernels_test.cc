@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/kernels/gemm/gemm.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/testing/tiers.h"
+#include "hwy/highway.h"
+
+namespace estimator {
+namespace {
+
+// The same products summed in f32 in another order; at most 300 terms below 1.
+constexpr Tolerance kSummationOrder{.relative = 1e-5, .absolute = 5e-5};
+
+// The spec of a [m, k] times [k, n] product.
+KernelSpec Spec(int64_t m, int64_t n, int64_t k, bool transpose_a = false,
+                bool transpose_b = false) {
+  return {.op = "MatMul",
+          .name = "m",
+          .attrs = {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}},
+          .inputs = {{DType::kFloat32, transpose_a ? Shape{k, m} : Shape{m, k}},
+                     {DType::kFloat32, transpose_b ? Shape{n, k} : Shape{k, n}}},
+          .outputs = {{DType::kFloat32, {m, n}}}};
+}
+
+bool IsNative(const KernelSpec& spec) {
+  return AcceptingTier(spec, KernelTier::kNative) == KernelTier::kNative;
+}
+
+// What the rule says where the CPU has AVX-512. Elsewhere all products are left to other tiers.
+bool Wide() { return gemm::HasWideVectors(); }
+
+TEST(GemmKernels, TakeTheProductsOfTheRule) {
+  EXPECT_EQ(IsNative(Spec(1024, 3072, 768)), Wide());
+  EXPECT_EQ(IsNative(Spec(3136, 1024, 1024, true)), Wide());
+  EXPECT_EQ(IsNative(Spec(128, 3136, 1024, false, true)), Wide());
+  EXPECT_EQ(IsNative(Spec(1024, 3136, 1024, false, true)), Wide());
+  EXPECT_FALSE(IsNative(Spec(1024, 1024, 3136)));
+  EXPECT_FALSE(IsNative(Spec(1024, 10, 1024)));
+  EXPECT_FALSE(IsNative(Spec(32, 1000, 2048)));
+  EXPECT_FALSE(IsNative(Spec(1024, 1024, 10, false, true)));
+}
+
+TEST(GemmKernels, LeaveAllProductsToOtherTiersWithoutWideVectors) {
+  hwy::SetSupportedTargetsForTest(HWY_AVX2);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  EXPECT_FALSE(IsNative(Spec(1024, 3072, 768)));
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+TEST(GemmKernels, LeaveOtherSpecsToOtherTiers) {
+  KernelSpec spec = Spec(128, 1024, 64);
+  EXPECT_EQ(IsNative(spec), Wide());
+  spec.inputs[0].dtype = spec.inputs[1].dtype = spec.outputs[0].dtype = DType::kFloat64;
+  EXPECT_FALSE(IsNative(spec));
+  spec = Spec(128, 1024, 64);
+  spec.op = "_FusedMatMul";
+  spec.inputs.push_back({DType::kFloat32, {1024}});
+  spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
+  EXPECT_EQ(IsNative(spec), Wide());
+  spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Tanh"});
+  EXPECT_FALSE(IsNative(spec));
+  spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
+  spec.inputs[2].shape = {1023};
+  EXPECT_FALSE(IsNative(spec));
+}
+
+// With any tier: the native one where the CPU has AVX-512.
+TEST(GemmKernels, MatchTheReference) {
+  for (const bool transpose_a : {false, true}) {
+    for (const bool transpose_b : {false, true}) {
+      const KernelSpec spec = Spec(130, 1001, 300, transpose_a, transpose_b);
+      const Array a = RandomArray(spec.inputs[0].shape, 1);
+      const Array b = RandomArray(spec.inputs[1].shape, 2);
+      const Array bias = RandomArray({1001}, 3);
+      EXPECT_EQ(IsNative(spec), Wide());
+      auto expected = RunReferenceKernel(spec, {a, b});
+      const auto plain = RunKernel(spec, {a, b}, KernelTier::kNative);
+      EST_ASSERT_OK(expected);
+      EST_ASSERT_OK(plain);
+      Array y = (*expected)[0].Clone();
+      EXPECT_EQ(Compare((*plain)[0], y, kSummationOrder).report, "");
+      for (const bool relu : {false, true}) {
+        KernelSpec fused = spec;
+        fused.op = "_FusedMatMul";
+        fused.inputs.push_back({DType::kFloat32, {1001}});
+        fused.attrs.Set("fused_ops", relu ? std::vector<std::string>{"BiasAdd", "Relu"}
+                                          : std::vector<std::string>{"BiasAdd"});
+        EXPECT_EQ(IsNative(fused), Wide());
+        if (!Wide()) continue;  // no other tier is linked that fuses
+        for (int64_t i = 0; i < y.num_elements(); ++i) {
+          float& value = y.data<float>()[i];
+          if (relu) {
+            value = std::max(value, 0.0f);
+          } else {
+            value += bias.data<float>()[i % 1001];
+          }
+        }
+        const auto actual = RunKernel(fused, {a, b, bias}, KernelTier::kNative);
+        const auto again = RunKernel(fused, {a, b, bias}, KernelTier::kNative);
+        EST_ASSERT_OK(actual);
+        EST_ASSERT_OK(again);
+        EXPECT_EQ(Compare((*actual)[0], y, kSummationOrder).report, "") << "relu " << relu;
+        EXPECT_TRUE(SameBits((*actual)[0], (*again)[0]));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace estimator
