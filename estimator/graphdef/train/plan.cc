@@ -53,6 +53,9 @@ class Planner {
     EST_ASSIGN_OR_RETURN(plan_.order, TrainOrder::Create(nodes_, std::move(sorted)));
     Need(/*predicates=*/true);
     CheckNeeded();
+    plan_.unique_rows = FindUniqueRows(nodes_, *plan_.order, plan_.needed);
+    for (const auto& [node, problem] : plan_.unique_rows.problems)
+      obstacles_.Add(nodes_, node, problem);
     if (options_.training) {
       CheckGlobalStep();
       std::vector<std::string> undefined = plan_.order->Undefined(plan_.needed);

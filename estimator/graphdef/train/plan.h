@@ -12,6 +12,7 @@
 #include "estimator/graphdef/train/branches.h"
 #include "estimator/graphdef/train/order.h"
 #include "estimator/graphdef/train/source.h"
+#include "estimator/graphdef/train/unique_rows.h"
 
 namespace estimator {
 
@@ -29,6 +30,7 @@ struct TrainPlan {
   std::vector<TrainGraphObstacle> obstacles;  // if there are any, the rest is incomplete
   std::optional<TrainOrder> order;
   std::optional<TrainBranches> branches;
+  UniqueRows unique_rows;
   std::vector<bool> needed;              // nodes whose values are needed, by number
   std::vector<int> writes;               // the nodes that change variables
   std::vector<SourceSummary> summaries;  // those that can be imported

@@ -12,6 +12,7 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/train/branches.h"
 #include "estimator/graphdef/train/order.h"
+#include "estimator/graphdef/train/unique_rows.h"
 
 namespace estimator {
 
@@ -27,8 +28,10 @@ class StepBuilder {
       : nodes_(nodes), order_(order), branches_(branches), graph_(graph), read_(std::move(read)) {}
 
   void set_transfer(TransferFn transfer) { transfer_ = std::move(transfer); }
-  // The number of rows of the variable that the rows of a Unique are written to.
-  void set_rows_of_unique(int unique, int64_t rows) { unique_rows_[unique] = rows; }
+  // rows: as FindUniqueRows found them; it must outlive the builder.
+  void set_unique_rows(const UniqueRows* rows) { unique_rows_ = rows; }
+  // Whether IsVariableInitialized is true. Default: true.
+  void set_variables_exist(bool exist) { variables_exist_ = exist; }
 
   // The tensor is given and not computed: an input.
   void Give(FlatTensor at, const Tensor& value) { given_[at] = value; }
@@ -44,16 +47,16 @@ class StepBuilder {
 
  private:
   absl::StatusOr<std::vector<Tensor>> Outputs(int node);
+  // As Value, but an Optional that is empty gives an invalid handle.
+  absl::StatusOr<Tensor> OptionalValue(FlatTensor at, int reader);
   absl::StatusOr<std::vector<Tensor>> BuildConst(int node);
   absl::StatusOr<std::vector<Tensor>> BuildMerge(int node);
   absl::StatusOr<std::vector<Tensor>> BuildSelect(int node);
-  absl::StatusOr<std::vector<Tensor>> BuildUnique(int node);
+  absl::StatusOr<std::vector<Tensor>> BuildUniqueSum(int node);
   absl::StatusOr<std::vector<Tensor>> BuildOp(int node);
   absl::StatusOr<Tensor> Select(const Tensor& predicate, const Tensor& yes, const Tensor& no,
                                 int node);
-  absl::Status NoteUnique(int node);
   int OriginOf(int node) const;
-  bool IsRandomWithoutSeed(int node) const;
   Tensor Folded(const Tensor& output, const std::string& name);
 
   const TrainNodes& nodes_;
@@ -64,8 +67,8 @@ class StepBuilder {
   TransferFn transfer_;
   std::map<FlatTensor, Tensor> given_;
   std::map<int, std::vector<Tensor>> values_;
-  std::map<int, int64_t> unique_rows_;
-  std::map<int, int> unique_origins_;  // node -> the Unique whose rows its outputs have
+  const UniqueRows* unique_rows_ = nullptr;
+  bool variables_exist_ = true;
 };
 
 }  // namespace estimator
