@@ -184,7 +184,6 @@ TEST_F(ImportTrainGraphTest, RefusesShardsIfThePlaceOfTheGradientsIsUnknown) {
                 kT + " attr { key: 'transpose_a' value { b: true } }");
   training.Rewire("apply", {"w", "rate", "own/MatMul"});
   EXPECT_TRUE(Import(training).ok());
-  Graph other;
   EXPECT_THAT(Import(training, 2).status().ToString(), HasSubstr("train on one shard"));
 }
 
