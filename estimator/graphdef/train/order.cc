@@ -1,4 +1,4 @@
-#include "estimator/graphdef/train_order.h"
+#include "estimator/graphdef/train/order.h"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graphdef/import_check.h"
-#include "estimator/graphdef/train_rules.h"
+#include "estimator/graphdef/train/rules.h"
 #include "estimator/proto/graph.pb.h"
 
 namespace estimator {

@@ -1,4 +1,4 @@
-#include "estimator/graphdef/train_conversions.h"
+#include "estimator/graphdef/train/conversions.h"
 
 #include <algorithm>
 #include <cstdint>

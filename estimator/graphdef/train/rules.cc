@@ -1,4 +1,4 @@
-#include "estimator/graphdef/train_rules.h"
+#include "estimator/graphdef/train/rules.h"
 
 #include <initializer_list>
 
@@ -9,9 +9,9 @@
 #include "absl/strings/strip.h"
 #include "estimator/graphdef/import_check.h"
 #include "estimator/graphdef/import_rules.h"
-#include "estimator/graphdef/train_conversions.h"
-#include "estimator/graphdef/train_formulas.h"
-#include "estimator/graphdef/train_nodes.h"
+#include "estimator/graphdef/train/conversions.h"
+#include "estimator/graphdef/train/formulas.h"
+#include "estimator/graphdef/train/nodes.h"
 #include "estimator/proto/graph.pb.h"
 
 namespace estimator {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "estimator/graphdef/train_nodes.h"
+#include "estimator/graphdef/train/nodes.h"
 
 namespace estimator {
 

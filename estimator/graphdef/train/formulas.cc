@@ -1,4 +1,4 @@
-#include "estimator/graphdef/train_formulas.h"
+#include "estimator/graphdef/train/formulas.h"
 
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/gather.h"

@@ -1,4 +1,4 @@
-#include "estimator/graphdef/train_nodes.h"
+#include "estimator/graphdef/train/nodes.h"
 
 #include <cstdint>
 #include <optional>
@@ -11,6 +11,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/graphdef/import_output_args.h"
+#include "estimator/graphdef/train/rules.h"
 #include "estimator/proto/graph.pb.h"
 
 namespace estimator {
@@ -130,6 +131,8 @@ class Inliner {
       int number = 0;
       if (colon != absl::string_view::npos) {
         EST_ASSIGN_OR_RETURN(number, OutputNumber(*from->second, input.substr(colon + 1)));
+        if (number < 0)
+          return absl::InvalidArgumentError(absl::StrCat("'", input, "' is not an output"));
       }
       return absl::StrCat(prefix, name, ":", number);
     };
@@ -192,6 +195,7 @@ absl::Status TrainNodes::Connect() {
     }
   }
   for (TrainNode& to : nodes_) {
+    if (IsTrainInputOp(to.def->op())) continue;  // the iterator or queue stays behind
     for (const std::string& input : to.def->input()) {
       if (absl::StartsWith(input, "^")) {
         const int from = FindNode(absl::string_view(input).substr(1));

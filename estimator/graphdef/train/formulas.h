@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimator/graph/tensor.h"
-#include "estimator/graphdef/train_rules.h"
+#include "estimator/graphdef/train/rules.h"
 
 namespace estimator {
 
