@@ -25,6 +25,7 @@ checks=(
   "check_tfrecord_tools.py //tools/tfrecord:tfrecord //tools/to_tfrecord:to_tfrecord //tools/imagenet_to_tfrecord:imagenet_to_tfrecord"
   "check_images.py //tools/interop:image_tool"
   "check_overfit.py //models/imagenet:resnet_main"
+  "check_train_graph.py //tools/train_graph:train_graph"
   "check_export.py //tools/interop:export_tool //tools/saved_model:saved_model"
 )
 
