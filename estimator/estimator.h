@@ -26,6 +26,7 @@
 #include "estimator/training/estimator.h"
 #include "estimator/training/exporter.h"
 #include "estimator/training/hooks.h"
+#include "estimator/training/import_model_fn.h"
 #include "estimator/training/in_memory_evaluator_hook.h"
 #include "estimator/training/report.h"
 #include "estimator/training/train_and_evaluate.h"

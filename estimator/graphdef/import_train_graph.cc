@@ -1,0 +1,396 @@
+#include "estimator/graphdef/import_train_graph.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/graphdef/import_check.h"
+#include "estimator/graphdef/import_rules.h"
+#include "estimator/graphdef/train/plan.h"
+#include "estimator/graphdef/train/rules.h"
+#include "estimator/graphdef/train/source.h"
+#include "estimator/graphdef/train/step_builder.h"
+#include "estimator/graphdef/train/variables.h"
+#include "estimator/ops/cross_replica.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/proto/graph.pb.h"
+#include "estimator/proto/serialize.h"
+
+namespace estimator {
+namespace {
+
+absl::Status ObstacleError(const std::vector<TrainGraphObstacle>& obstacles) {
+  if (obstacles.empty()) return absl::OkStatus();
+  int count = 0;
+  for (const TrainGraphObstacle& obstacle : obstacles) count += obstacle.count;
+  return absl::UnimplementedError(
+      absl::StrCat("the training graph has ", count, " ", count == 1 ? "node" : "nodes",
+                   " that cannot be imported:\n", ObstacleTable(obstacles)));
+}
+
+// The tensors that the needed nodes, the fetches and the summaries read.
+std::set<FlatTensor> UsedTensors(const TrainSource& source, const TrainPlan& plan,
+                                 const std::vector<FlatTensor>& fetches) {
+  std::set<FlatTensor> used(fetches.begin(), fetches.end());
+  for (const SourceSummary& summary : plan.summaries) used.insert(summary.value);
+  for (int i = 0; i < source.nodes->size(); ++i) {
+    if (static_cast<size_t>(i) >= plan.needed.size() || !plan.needed[static_cast<size_t>(i)])
+      continue;
+    const std::vector<FlatTensor>& inputs = source.nodes->node(i).inputs;
+    used.insert(inputs.begin(), inputs.end());
+  }
+  return used;
+}
+
+class TrainImporter {
+ public:
+  TrainImporter(const TrainSource& source, const TrainPlan& plan,
+                const ImportTrainGraphOptions& options, Graph& graph)
+      : source_(source),
+        nodes_(*source.nodes),
+        plan_(plan),
+        options_(options),
+        graph_(graph),
+        variables_(source, plan.needed, graph),
+        step_(nodes_, *plan.order, *plan.branches, graph,
+              [this](int variable, int reader) { return Read(variable, reader); }) {}
+
+  absl::StatusOr<ImportedTrainGraph> Run(const std::map<std::string, FlatTensor>& fetches) {
+    EST_RETURN_IF_ERROR(CheckShards());
+    EST_RETURN_IF_ERROR(GiveInputs(fetches));
+    EST_RETURN_IF_ERROR(variables_.Make());
+    step_.set_unique_rows(&plan_.unique_rows);
+    for (int i = 0; i < nodes_.size(); ++i)
+      is_gradient_.push_back(IsGradientName(nodes_.node(i).name));
+    is_averaged_.assign(is_gradient_.size(), false);
+    if (options_.training && options_.num_shards > 1) {
+      step_.set_transfer([this](FlatTensor from, int to, const Tensor& value) {
+        return Averaged(from, to, value);
+      });
+    }
+    EST_RETURN_IF_ERROR(BuildNodes());
+    EST_RETURN_IF_ERROR(CheckAveraged());
+    for (const auto& [name, at] : fetches) {
+      EST_ASSIGN_OR_RETURN(result_.fetches[name], Fetch(at));
+    }
+    if (options_.with_loss || options_.training) {
+      EST_ASSIGN_OR_RETURN(result_.loss, Fetch(source_.loss));
+      graph_.losses().push_back(result_.loss);
+    }
+    if (options_.training) {
+      Finish();
+      EST_RETURN_IF_ERROR(AddSummaries());
+    }
+    EST_RETURN_IF_ERROR(graph_.status());
+    std::vector<std::string>& warnings = result_.warnings;
+    warnings.insert(warnings.begin(), plan_.warnings.begin(), plan_.warnings.end());
+    warnings.insert(warnings.end(), variables_.warnings().begin(), variables_.warnings().end());
+    return std::move(result_);
+  }
+
+ private:
+  bool Needed(int node) const { return plan_.needed[static_cast<size_t>(node)]; }
+
+  absl::Status CheckShards() {
+    if (!options_.training || options_.num_shards <= 1) return absl::OkStatus();
+    TrainObstacles obstacles;
+    for (const int i : plan_.writes) {
+      if (FindWriteRule(nodes_.op(i))->by_rows)
+        obstacles.Add(nodes_, i, "updates single rows, which cannot be averaged over shards");
+    }
+    return ObstacleError(obstacles.list());
+  }
+
+  absl::Status GiveInputs(const std::map<std::string, FlatTensor>& fetches) {
+    std::vector<FlatTensor> read;
+    for (const auto& [name, at] : fetches) read.push_back(at);
+    if (options_.with_loss || options_.training) read.push_back(source_.loss);
+    const std::set<FlatTensor> used = UsedTensors(source_, plan_, read);
+    if (options_.inputs.size() != source_.inputs.size()) {
+      return absl::InvalidArgumentError(absl::StrCat("the graph takes ", source_.inputs.size(),
+                                                     " inputs, but ", options_.inputs.size(),
+                                                     " are given; it takes ", InputList()));
+    }
+    for (size_t k = 0; k < source_.inputs.size(); ++k) {
+      const Tensor& given = options_.inputs[k];
+      const TrainGraphInput& wanted = source_.info.inputs[k];
+      input_nodes_.insert(source_.inputs[k].node);
+      if (!given.valid()) {
+        if (used.count(source_.inputs[k]) == 0) continue;
+        return absl::InvalidArgumentError(
+            absl::StrCat("input ", k, " of the graph, ", wanted.ToString(), ", is not given"));
+      }
+      bool fits = given.graph() == &graph_ && given.dtype() == wanted.dtype &&
+                  (!wanted.rank_known || given.rank() == wanted.shape.rank());
+      for (int axis = 0; fits && wanted.rank_known && axis < given.rank(); ++axis) {
+        const int64_t size = wanted.shape.dim(axis);
+        fits = size == Shape::kUnknownDim || size == given.dim(axis);
+      }
+      if (!fits && used.count(source_.inputs[k]) > 0) {
+        return absl::InvalidArgumentError(absl::StrCat("input ", k, " is ", given.spec().ToString(),
+                                                       ", but the graph takes ",
+                                                       wanted.ToString()));
+      }
+      step_.Give(source_.inputs[k], given);
+    }
+    return absl::OkStatus();
+  }
+
+  std::string InputList() const {
+    std::vector<std::string> names;
+    for (const TrainGraphInput& input : source_.info.inputs) names.push_back(input.ToString());
+    return names.empty() ? "none" : JoinSome(names, 20);
+  }
+
+  absl::StatusOr<Tensor> Read(int variable, int reader) {
+    if (variables_.all().count(variable) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("variable ", nodes_.Where(variable), " was not made"));
+    }
+    const size_t visible = plan_.order->NumVisible(variable, reader);
+    const std::vector<Tensor>& versions = versions_[variable];
+    if (visible == 0 || versions.size() < visible) return variables_.Of(variable).read();
+    return versions[visible - 1];
+  }
+
+  absl::StatusOr<Tensor> Fetch(FlatTensor at) {
+    const int variable = plan_.order->VariableOf(at);
+    if (variable >= 0) return variables_.Of(variable).read();
+    return step_.Value(at, at.node);
+  }
+
+  // The mean over the shards of a gradient that leaves its scope; any other value unchanged.
+  Tensor Averaged(FlatTensor from, int to, const Tensor& value) {
+    const auto node = static_cast<size_t>(from.node);
+    if (!is_gradient_[node] || is_gradient_[static_cast<size_t>(to)] ||
+        !IsFloating(value.dtype()) || value.node()->op() == "Const")
+      return value;
+    averages_here_ = true;
+    Tensor& mean = averages_[from];
+    if (!mean.valid())
+      mean = Multiply(CrossReplicaSum(value), 1.0 / options_.num_shards, "mean_over_shards");
+    return mean;
+  }
+
+  absl::Status BuildNodes() {
+    for (const int i : plan_.order->sorted()) {
+      if (!Needed(i) || IsVariableOp(nodes_.op(i)) || input_nodes_.count(i) > 0) continue;
+      const auto at = static_cast<size_t>(i);
+      for (const FlatTensor& input : nodes_.node(i).inputs) {
+        if (plan_.order->VariableOf(input) >= 0) continue;
+        if (is_averaged_[static_cast<size_t>(input.node)]) is_averaged_[at] = true;
+      }
+      if (is_averaged_[at] && is_gradient_[at]) {
+        return absl::UnimplementedError(absl::StrCat(
+            nodes_.Where(i), " is a gradient of a gradient: with ", options_.num_shards,
+            " shards the place where gradients have to be averaged cannot be found"));
+      }
+      averages_here_ = false;
+      const size_t before = graph_.nodes().size();
+      const bool writes = FindWriteRule(nodes_.op(i)) != nullptr;
+      EST_RETURN_IF_ERROR(writes ? BuildWrite(i) : step_.Build(i));
+      if (averages_here_) is_averaged_[at] = true;
+      if (!is_gradient_[at]) continue;
+      for (size_t k = before; k < graph_.nodes().size(); ++k)
+        graph_.gradient_nodes().insert(graph_.nodes()[k].get());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status BuildWrite(int i) {
+    const absl::Status status = BuildWriteOf(i, *FindWriteRule(nodes_.op(i)));
+    EST_RETURN_IF_ERROR(graph_.status());
+    return status.ok() ? status : Annotate(status, nodes_.Where(i));
+  }
+
+  absl::Status BuildWriteOf(int i, const WriteRule& rule) {
+    const TrainNode& node = nodes_.node(i);
+    const std::vector<absl::string_view> names = absl::StrSplit(rule.operands, ' ');
+    std::vector<Tensor> inputs;
+    std::map<absl::string_view, Tensor> operands;
+    bool repeated = false;
+    for (size_t k = 0; k < names.size(); ++k) {
+      const bool is_state = k < static_cast<size_t>(rule.num_states);
+      EST_ASSIGN_OR_RETURN(const Tensor value,
+                           is_state ? Read(plan_.order->VariableOf(node.inputs[k]), i)
+                                    : step_.Value(node.inputs[k], i));
+      inputs.push_back(value);
+      operands[names[k]] = value;
+      repeated = repeated || (names[k] == "indices" && step_.IsOfUnique(node.inputs[k]));
+    }
+    std::optional<std::string> problem;
+    const Attrs attrs = ReadAttrs({.op = rule.op, .attrs = rule.attrs}, *node.def, problem);
+    if (problem.has_value()) return absl::UnimplementedError(*problem);
+    std::vector<Tensor> values;
+    if (rule.formula != nullptr) {
+      const NameScope scope(node.name, graph_);
+      values = rule.formula({operands, attrs, repeated});
+    } else {
+      Node* const added = graph_.AddNode(rule.op, inputs, attrs, node.name);
+      for (int k = 0; k < rule.num_states; ++k) values.emplace_back(&graph_, added, k);
+    }
+    EST_RETURN_IF_ERROR(graph_.status());
+    std::set<int> states;
+    for (size_t k = 0; k < static_cast<size_t>(rule.num_states); ++k) {
+      const int variable = plan_.order->VariableOf(node.inputs[k]);
+      if (states.insert(variable).second) versions_[variable].push_back(values[k]);
+    }
+    if (rule.op == "AssignAdd") deltas_[i] = operands["value"];
+    step_.SetValues(i, {});
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckAveraged() {
+    if (!options_.training || options_.num_shards <= 1) return absl::OkStatus();
+    std::vector<std::string> names;
+    for (const auto& [node, variable] : variables_.all()) {
+      for (const int write : plan_.order->Writes(node)) {
+        if (variable.trainable() && !is_averaged_[static_cast<size_t>(write)]) {
+          names.push_back(absl::StrCat("'", variable.name(), "'"));
+          break;
+        }
+      }
+    }
+    if (names.empty()) return absl::OkStatus();
+    return absl::UnimplementedError(
+        absl::StrCat("with ", options_.num_shards,
+                     " shards gradients are averaged where they leave a scope "
+                     "`gradients`, but the updates of ",
+                     JoinSome(names, 5), " read nothing from such a scope; train on one shard"));
+  }
+
+  // Assigns the last version of each variable, as TensorFlow leaves it after a step.
+  void Finish() {
+    const std::vector<int> reached = nodes_.Reached(source_.update_ops, true);
+    const std::set<int> of_update_ops(reached.begin(), reached.end());
+    std::vector<Operation> updates;
+    for (const auto& [node, variable] : variables_.all()) {
+      const std::vector<int>& writes = plan_.order->Writes(node);
+      const std::vector<Tensor>& versions = versions_[node];
+      if (writes.empty() || versions.empty()) continue;
+      const auto delta = deltas_.find(writes[0]);
+      const std::string name = nodes_.node(writes.back()).name;
+      updates.push_back(writes.size() == 1 && delta != deltas_.end()
+                            ? AssignAdd(variable, delta->second, name + "/AssignAdd")
+                            : Assign(variable, versions.back(), name + "/Assign"));
+      if (std::all_of(writes.begin(), writes.end(),
+                      [&](int write) { return of_update_ops.count(write) > 0; }))
+        graph_.update_ops().push_back(updates.back());
+    }
+    result_.train_op = Group(updates, source_.info.train_op);
+  }
+
+  absl::Status AddSummaries() {
+    for (const SourceSummary& summary : plan_.summaries) {
+      EST_ASSIGN_OR_RETURN(const Tensor value, Fetch(summary.value));
+      const bool one = value.shape().num_elements() == 1;
+      const bool image =
+          value.rank() == 4 && (value.dtype() == DType::kUint8 || IsFloating(value.dtype()));
+      const bool fits = value.dtype() != DType::kString &&
+                        (summary.kind == SummaryRequest::Kind::kHistogram ||
+                         (summary.kind == SummaryRequest::Kind::kScalar && one) ||
+                         (summary.kind == SummaryRequest::Kind::kImage && image));
+      if (fits) {
+        graph_.summaries().push_back({.kind = summary.kind,
+                                      .tag = summary.tag,
+                                      .value = value,
+                                      .max_outputs = summary.max_outputs});
+      } else {
+        result_.warnings.push_back(absl::StrCat("The summary '", summary.tag,
+                                                "' is left out: it cannot show ",
+                                                value.spec().ToString()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const TrainSource& source_;
+  const TrainNodes& nodes_;
+  const TrainPlan& plan_;
+  const ImportTrainGraphOptions& options_;
+  Graph& graph_;
+  TrainVariables variables_;
+  StepBuilder step_;
+  std::set<int> input_nodes_;
+  std::map<int, std::vector<Tensor>> versions_;  // variable -> its value after each write
+  std::map<int, Tensor> deltas_;                 // of AssignAdd
+  std::vector<bool> is_gradient_;                // by node
+  std::vector<bool> is_averaged_;  // nodes that depend on a gradient averaged over the shards
+  std::map<FlatTensor, Tensor> averages_;
+  bool averages_here_ = false;
+  ImportedTrainGraph result_;
+};
+
+}  // namespace
+
+struct TrainGraph::Impl {
+  TrainSource source;
+};
+
+std::string TrainGraphInput::ToString() const {
+  return absl::StrCat(name, ": ", DTypeName(dtype), " ",
+                      rank_known ? shape.ToString() : "of unknown shape");
+}
+
+std::string ObstacleTable(const std::vector<TrainGraphObstacle>& obstacles) {
+  if (obstacles.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {{"name", "op", "count", "reason"}};
+  for (const TrainGraphObstacle& obstacle : obstacles) {
+    rows.push_back({obstacle.name, obstacle.op, absl::StrCat(obstacle.count), obstacle.reason});
+  }
+  return FormatTable(rows);
+}
+
+absl::StatusOr<TrainGraph> TrainGraph::Read(StringArg meta_path, const TrainGraphOptions& options) {
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(meta_path));
+  return Parse(bytes, meta_path, options);
+}
+
+absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg where,
+                                             const TrainGraphOptions& options) {
+  auto impl = std::make_shared<Impl>();
+  TrainSource& source = impl->source;
+  if (!ParseWithinLimit(bytes, &source.meta_graph)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": cannot parse these ", bytes.size(), " bytes as a MetaGraphDef"));
+  }
+  const absl::Status status = ReadTrainSource(options, source);
+  if (!status.ok()) return Annotate(status, where);
+  const absl::StatusOr<TrainPlan> plan =
+      MakeTrainPlan(source, {.training = true, .fetches = {source.loss}});
+  if (!plan.ok()) return Annotate(plan.status(), where);
+  source.info.obstacles = plan->obstacles;
+  const std::set<FlatTensor> used = UsedTensors(source, *plan, {source.loss});
+  for (size_t k = 0; k < source.inputs.size(); ++k)
+    source.info.inputs[k].used = used.count(source.inputs[k]) > 0;
+  return TrainGraph(std::move(impl));
+}
+
+const TrainGraphInfo& TrainGraph::info() const { return impl_->source.info; }
+
+absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOptions& options,
+                                                      Graph& graph) const {
+  EST_RETURN_IF_ERROR(graph.status());
+  const GraphScope scope(graph);
+  const TrainSource& source = impl_->source;
+  PlanOptions wanted{.training = options.training, .fetches = {}};
+  if (options.training || options.with_loss) wanted.fetches.push_back(source.loss);
+  std::map<std::string, FlatTensor> fetches;
+  for (const auto& [name, tensor] : options.fetches) {
+    const absl::StatusOr<FlatTensor> at = source.nodes->Find(tensor);
+    if (!at.ok()) return Annotate(at.status(), absl::StrCat("fetch '", name, "'"));
+    fetches.emplace(name, *at);
+    wanted.fetches.push_back(*at);
+  }
+  EST_ASSIGN_OR_RETURN(const TrainPlan plan, MakeTrainPlan(source, wanted));
+  EST_RETURN_IF_ERROR(ObstacleError(plan.obstacles));
+  return TrainImporter(source, plan, options, graph).Run(fetches);
+}
+
+}  // namespace estimator

@@ -1,0 +1,219 @@
+#include "estimator/graphdef/import_train_graph.h"
+
+#include <map>
+
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graphdef/testing/small_training.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::estimator::testing::SmallTraining;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const std::string kT = SmallTraining::TypeAttr("T");  // NOLINT: a string of a test
+
+class ImportTrainGraphTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<ImportedTrainGraph> Import(const SmallTraining& training, int num_shards = 1,
+                                            bool is_training = true) {
+    EST_ASSIGN_OR_RETURN(const TrainGraph source, TrainGraph::Parse(training.Bytes(), "test"));
+    const GraphScope scope(graph_);
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < source.info().inputs.size(); ++i) {
+      inputs.push_back(graph_.AddOp("Placeholder", {},
+                                    {{"dtype", DType::kFloat32}, {"shape", Shape{4, 1}}}, "input"));
+    }
+    return source.Import(
+        {.inputs = inputs, .num_shards = num_shards, .training = is_training, .fetches = {}},
+        graph_);
+  }
+
+  // The op that computes what is assigned to `variable`.
+  const Node* ValueOf(const ImportedTrainGraph& imported, const std::string& variable) {
+    for (const Node* assign : CollectAssigns({imported.train_op}))
+      if (assign->input(0).node()->name() == variable) return assign->input(1).node();
+    return nullptr;
+  }
+
+  Graph graph_;
+};
+
+TEST_F(ImportTrainGraphTest, DescribesTheGraph) {
+  const absl::StatusOr<TrainGraph> source =
+      TrainGraph::Parse(SmallTraining::Small().Bytes(), "test");
+  ASSERT_TRUE(source.ok()) << source.status();
+  const TrainGraphInfo& info = source->info();
+  EXPECT_EQ(info.train_op, "train");
+  EXPECT_EQ(info.loss, "loss:0");
+  EXPECT_THAT(info.variables, ElementsAre("global_step", "w"));
+  EXPECT_THAT(info.trainable_variables, ElementsAre("w"));
+  EXPECT_THAT(info.obstacles, IsEmpty());
+  ASSERT_THAT(info.inputs, SizeIs(2));
+  EXPECT_EQ(info.inputs[1].name, "IteratorGetNext:1");
+  EXPECT_EQ(info.inputs[1].dtype, DType::kFloat32);
+  EXPECT_EQ(info.inputs[1].shape, (Shape{Shape::kUnknownDim, 1}));
+  EXPECT_TRUE(info.inputs[1].used);
+}
+
+TEST_F(ImportTrainGraphTest, AssignsWhatTheOptimizerReturns) {
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(SmallTraining::Small());
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(imported->warnings, IsEmpty());
+  EXPECT_THAT(CollectAssigns({imported->train_op}), SizeIs(2));
+  const Node* const value = ValueOf(*imported, "w");
+  ASSERT_NE(value, nullptr);
+  EXPECT_EQ(value->op(), "ApplyGradientDescent");
+  EXPECT_EQ(value->input(0).node()->name(), "w/read");
+  EXPECT_EQ(imported->loss.shape(), Shape{});
+}
+
+TEST_F(ImportTrainGraphTest, AReadAfterAWriteByControlDependencyGetsTheNewValue) {
+  SmallTraining training = SmallTraining::Small();
+  training.Variable("average", {1, 1}, 2, false);
+  training.Node("copy", "Assign", {"average", "w/read", "^apply"}, kT);
+  training.Rewire("train", {"^step", "^copy"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(imported->warnings, IsEmpty());
+  EXPECT_EQ(ValueOf(*imported, "average")->op(), "ApplyGradientDescent");
+}
+
+TEST_F(ImportTrainGraphTest, AReadBeforeAWriteByControlDependencyGetsTheOldValue) {
+  SmallTraining training = SmallTraining::Small();
+  training.Variable("average", {1, 1}, 2, false);
+  training.Node("copy", "Assign", {"average", "w/read"}, kT);
+  training.Rewire("apply", {"w", "rate", "gradients/MatMul", "^copy"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(imported->warnings, IsEmpty());
+  EXPECT_EQ(ValueOf(*imported, "average")->name(), "w/read");
+}
+
+TEST_F(ImportTrainGraphTest, AReadInNoOrderGetsTheOldValueAndAWarning) {
+  SmallTraining training = SmallTraining::Small();
+  training.Variable("average", {1, 1}, 2, false);
+  training.Node("copy", "Assign", {"average", "w/read"}, kT);
+  training.Rewire("train", {"^step", "^copy"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(imported->warnings,
+              ElementsAre(HasSubstr("'copy' reads 'w' before or after 'apply'")));
+  EXPECT_EQ(ValueOf(*imported, "average")->name(), "w/read");
+}
+
+TEST_F(ImportTrainGraphTest, ListsAllObstaclesInOneTable) {
+  SmallTraining training = SmallTraining::Small();
+  training.Node("py", "PyFunc", {"gradients/MatMul"});
+  training.Node("py_1", "PyFunc", {"py"});
+  training.Node("infeed", "InfeedEnqueueTuple", {"square"});
+  training.Rewire("apply", {"w", "rate", "py_1"});
+  training.Rewire("train", {"^step", "^infeed"});
+  const absl::StatusOr<TrainGraph> source = TrainGraph::Parse(training.Bytes(), "test");
+  ASSERT_TRUE(source.ok()) << source.status();
+  ASSERT_THAT(source->info().obstacles, SizeIs(2));
+  EXPECT_EQ(source->info().obstacles[1].op, "PyFunc");
+  EXPECT_EQ(source->info().obstacles[1].count, 2);
+  const absl::Status status = Import(training).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("real TPUs"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("calls Python"));
+  EXPECT_THAT(graph_.variables(), IsEmpty());
+}
+
+TEST_F(ImportTrainGraphTest, RefusesALoop) {
+  SmallTraining training = SmallTraining::Small();
+  training.Node("enter", "Enter", {"gradients/MatMul"}, kT);
+  training.Node("merge", "Merge", {"enter", "next"}, kT);
+  training.Node("next", "NextIteration", {"merge"}, kT);
+  training.Node("exit", "Exit", {"merge"}, kT);
+  training.Rewire("apply", {"w", "rate", "exit"});
+  const absl::Status status = Import(training).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("tf.while_loop"));
+}
+
+TEST_F(ImportTrainGraphTest, ACondBecomesASelect) {
+  SmallTraining training = SmallTraining::Small();
+  training.Float("limit", 1);
+  training.Node("pred", "Less", {"loss", "limit"}, kT);
+  training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
+  training.Node("halved", "Mul", {"switch:1", "rate"}, kT);
+  training.Node("merge", "Merge", {"switch", "halved"}, kT);
+  training.Rewire("apply", {"w", "rate", "merge"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const Node* const select = ValueOf(*imported, "w")->input(2).node();
+  ASSERT_EQ(select->op(), "SelectV2");
+  EXPECT_EQ(select->input(0).node()->name(), "pred");
+  EXPECT_EQ(select->input(1).node()->name(), "halved");
+  EXPECT_EQ(select->input(2).node()->name(), "gradients/MatMul");
+}
+
+TEST_F(ImportTrainGraphTest, RefusesAnUpdateInsideACond) {
+  SmallTraining training = SmallTraining::Small();
+  training.Float("limit", 1);
+  training.Node("pred", "Less", {"loss", "limit"}, kT);
+  training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
+  training.Rewire("apply", {"w", "rate", "switch:1"});
+  EXPECT_THAT(Import(training).status().ToString(), HasSubstr("an update inside tf.cond"));
+}
+
+TEST_F(ImportTrainGraphTest, AveragesGradientsOverShardsWhereTheyLeaveTheirScope) {
+  SmallTraining training = SmallTraining::Small();
+  training.Float("limit", 1);
+  training.Node("clip", "Minimum", {"gradients/MatMul", "limit"}, kT);
+  training.Rewire("apply", {"w", "rate", "clip"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training, 2);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const Node* const clip = graph_.FindNode("clip");
+  ASSERT_NE(clip, nullptr);
+  EXPECT_EQ(clip->input(0).node()->op(), "Mul");
+  EXPECT_EQ(clip->input(0).node()->input(0).node()->op(), "CrossReplicaSum");
+  EXPECT_EQ(clip->input(0).node()->input(0).node()->input(0).node()->name(), "gradients/MatMul");
+}
+
+TEST_F(ImportTrainGraphTest, RefusesShardsIfThePlaceOfTheGradientsIsUnknown) {
+  SmallTraining training = SmallTraining::Small();
+  training.Node("own/MatMul", "MatMul", {"IteratorGetNext", "sub"},
+                kT + " attr { key: 'transpose_a' value { b: true } }");
+  training.Rewire("apply", {"w", "rate", "own/MatMul"});
+  EXPECT_TRUE(Import(training).ok());
+  Graph other;
+  EXPECT_THAT(Import(training, 2).status().ToString(), HasSubstr("train on one shard"));
+}
+
+TEST_F(ImportTrainGraphTest, AnEvaluationRefusesDropout) {
+  SmallTraining training = SmallTraining::Small();
+  training.Node("shape", "Shape", {"sub"}, kT + SmallTraining::TypeAttr("out_type", "DT_INT32"));
+  training.Node("noise", "RandomUniform", {"shape"},
+                SmallTraining::TypeAttr("T", "DT_INT32") + SmallTraining::TypeAttr("dtype"));
+  training.Node("noisy", "Mul", {"sub", "noise"}, kT);
+  training.Rewire("square", {"noisy"});
+  EXPECT_THAT(Import(training, 1, false).status().ToString(), HasSubstr("dropout"));
+}
+
+TEST_F(ImportTrainGraphTest, AnEvaluationComputesTheLossOnly) {
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(SmallTraining::Small(), 1, false);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_TRUE(imported->loss.valid());
+  EXPECT_FALSE(imported->train_op.valid());
+  EXPECT_THAT(graph_.variables(), SizeIs(2));
+}
+
+TEST_F(ImportTrainGraphTest, RefusesWhatIsNotATrainingGraph) {
+  EXPECT_THAT(TrainGraph::Parse("no proto", "file").status().ToString(),
+              HasSubstr("file: cannot parse"));
+  SmallTraining training = SmallTraining::Small();
+  training.meta_graph().mutable_collection_def()->erase("train_op");
+  EXPECT_THAT(TrainGraph::Parse(training.Bytes(), "file").status().ToString(),
+              HasSubstr("TrainGraphOptions::train_op"));
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,236 @@
+#include "estimator/graphdef/train/source.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/graphdef/import_check.h"
+#include "estimator/graphdef/tensor_proto.h"
+#include "estimator/graphdef/train/rules.h"
+#include "estimator/proto/graph.pb.h"
+#include "estimator/proto/variable.pb.h"
+
+namespace estimator {
+namespace {
+
+constexpr int64_t kMaxTagBytes = 1 << 16;
+
+std::vector<std::string> NodeList(const proto::MetaGraphDef& meta, const char* name) {
+  const auto found = meta.collection_def().find(name);
+  if (found == meta.collection_def().end()) return {};
+  return {found->second.node_list().value().begin(), found->second.node_list().value().end()};
+}
+
+const proto::AttrValue* Attr(const proto::NodeDef& node, const char* name) {
+  const auto found = node.attr().find(name);
+  return found == node.attr().end() ? nullptr : &found->second;
+}
+
+// The string of a constant; nullopt if the tensor is none.
+std::optional<std::string> ConstString(const TrainNodes& nodes, FlatTensor tensor) {
+  const proto::NodeDef& def = *nodes.node(tensor.node).def;
+  const proto::AttrValue* const value = Attr(def, "value");
+  if (def.op() != "Const" || value == nullptr) return std::nullopt;
+  const absl::StatusOr<Array> array = ReadTensorProto(value->tensor(), kMaxTagBytes);
+  if (!array.ok() || array->dtype() != DType::kString || array->num_elements() != 1)
+    return std::nullopt;
+  return array->values<std::string>()[0];
+}
+
+void AddVariables(const char* collection, bool local, TrainSource& source) {
+  const auto found = source.meta_graph.collection_def().find(collection);
+  if (found == source.meta_graph.collection_def().end()) return;
+  for (const std::string& bytes : found->second.bytes_list().value()) {
+    proto::VariableDef def;
+    if (!def.ParseFromString(bytes)) continue;
+    SourceVariable variable;
+    variable.name = std::string(absl::StripSuffix(def.variable_name(), ":0"));
+    variable.node = source.nodes->FindNode(variable.name);
+    if (variable.node < 0 || !IsVariableOp(source.nodes->op(variable.node))) continue;
+    const bool known =
+        std::any_of(source.variables.begin(), source.variables.end(),
+                    [&](const SourceVariable& other) { return other.node == variable.node; });
+    if (known) continue;
+    const absl::StatusOr<FlatTensor> initial = source.nodes->Find(def.initial_value_name());
+    if (initial.ok()) variable.initial_value = *initial;
+    variable.trainable = !local && def.trainable();
+    variable.local = local;
+    variable.is_part = def.has_save_slice_info_def();
+    source.variables.push_back(std::move(variable));
+  }
+}
+
+void AddVariables(TrainSource& source) {
+  AddVariables("variables", /*local=*/false, source);
+  AddVariables("local_variables", /*local=*/true, source);
+  AddVariables("metric_variables", /*local=*/true, source);
+  // VariableDef::trainable is missing in files of early versions: the collection decides.
+  std::set<std::string> trainable;
+  const auto found = source.meta_graph.collection_def().find("trainable_variables");
+  if (found != source.meta_graph.collection_def().end()) {
+    for (const std::string& bytes : found->second.bytes_list().value()) {
+      proto::VariableDef def;
+      if (def.ParseFromString(bytes))
+        trainable.emplace(absl::StripSuffix(def.variable_name(), ":0"));
+    }
+  }
+  for (SourceVariable& variable : source.variables) {
+    variable.trainable = !variable.local && trainable.count(variable.name) > 0;
+    if (!variable.local) source.info.variables.push_back(variable.name);
+    if (variable.trainable) source.info.trainable_variables.push_back(variable.name);
+  }
+}
+
+void AddSummaries(TrainSource& source) {
+  for (const std::string& name : NodeList(source.meta_graph, "summaries")) {
+    const absl::StatusOr<FlatTensor> at = source.nodes->Find(name);
+    if (!at.ok()) continue;
+    const TrainNode& node = source.nodes->node(at->node);
+    if (node.inputs.size() < 2) continue;
+    SourceSummary summary;
+    if (node.def->op() == "ScalarSummary") {
+      summary.kind = SummaryRequest::Kind::kScalar;
+    } else if (node.def->op() == "HistogramSummary") {
+      summary.kind = SummaryRequest::Kind::kHistogram;
+    } else if (node.def->op() == "ImageSummary") {
+      summary.kind = SummaryRequest::Kind::kImage;
+      const proto::AttrValue* const max_images = Attr(*node.def, "max_images");
+      if (max_images != nullptr)
+        summary.max_outputs = static_cast<int>(std::clamp<int64_t>(max_images->i(), 1, 1000));
+    } else {
+      continue;
+    }
+    const std::optional<std::string> tag = ConstString(*source.nodes, node.inputs[0]);
+    if (!tag.has_value()) continue;
+    summary.tag = *tag;
+    summary.value = node.inputs[1];
+    source.info.summaries.push_back(*tag);
+    source.summaries.push_back(std::move(summary));
+  }
+}
+
+TrainGraphInput DescribeInput(const TrainNodes& nodes, FlatTensor at) {
+  const TrainNode& node = nodes.node(at.node);
+  TrainGraphInput input;
+  input.name = absl::StrCat(node.name, ":", at.output);
+  const char* types_name = node.def->op() == "Placeholder"                    ? "dtype"
+                           : absl::StartsWith(node.def->op(), "QueueDequeue") ? "component_types"
+                                                                              : "output_types";
+  if (const proto::AttrValue* const types = Attr(*node.def, types_name)) {
+    if (types->value_case() == proto::AttrValue::kType) {
+      input.dtype = ReadDType(types->type());
+    } else if (at.output < types->list().type_size()) {
+      input.dtype = ReadDType(static_cast<proto::DataType>(types->list().type(at.output)));
+    }
+  }
+  const proto::TensorShapeProto* shape = nullptr;
+  for (const char* name : {"_output_shapes", "output_shapes", "shape"}) {
+    const proto::AttrValue* const shapes = Attr(*node.def, name);
+    if (shapes == nullptr || shape != nullptr) continue;
+    if (shapes->value_case() == proto::AttrValue::kShape) {
+      shape = &shapes->shape();
+    } else if (at.output < shapes->list().shape_size()) {
+      shape = &shapes->list().shape(at.output);
+    }
+  }
+  const absl::StatusOr<Shape> known =
+      shape == nullptr || shape->unknown_rank() ? absl::NotFoundError("") : ReadShapeProto(*shape);
+  input.rank_known = known.ok();
+  if (known.ok()) input.shape = *known;
+  return input;
+}
+
+int NumOutputs(const proto::NodeDef& def) {
+  for (const char* name : {"output_types", "component_types"}) {
+    const proto::AttrValue* const types = Attr(def, name);
+    if (types != nullptr) return types->list().type_size();
+  }
+  return 1;
+}
+
+// The places where the input enters: what the loss and train_op reach.
+absl::Status AddInputs(const TrainGraphOptions& options, TrainSource& source) {
+  const TrainNodes& nodes = *source.nodes;
+  if (!options.inputs.empty()) {
+    for (const std::string& name : options.inputs) {
+      const absl::StatusOr<FlatTensor> at = nodes.Find(name);
+      if (!at.ok()) return Annotate(at.status(), "TrainGraphOptions::inputs");
+      source.inputs.push_back(*at);
+    }
+  } else {
+    std::vector<int> reached = nodes.Reached({source.train_op, source.loss.node}, true);
+    std::sort(reached.begin(), reached.end());
+    for (const int i : reached) {
+      if (!IsTrainInputOp(nodes.op(i))) continue;
+      for (int k = 0; k < NumOutputs(*nodes.node(i).def); ++k) source.inputs.push_back({i, k});
+    }
+  }
+  for (const FlatTensor& at : source.inputs) source.info.inputs.push_back(DescribeInput(nodes, at));
+  return absl::OkStatus();
+}
+
+absl::Status FindTrainOp(const TrainGraphOptions& options, TrainSource& source) {
+  std::string name = options.train_op;
+  if (name.empty()) {
+    const std::vector<std::string> listed = NodeList(source.meta_graph, "train_op");
+    if (listed.empty()) {
+      return absl::InvalidArgumentError(
+          "the collection 'train_op' is empty: this is not the graph of a training; give "
+          "TrainGraphOptions::train_op if the file has such an op");
+    }
+    name = listed.back();
+  }
+  source.info.train_op = std::string(absl::StripPrefix(absl::StripSuffix(name, ":0"), "^"));
+  EST_ASSIGN_OR_RETURN(const FlatTensor at, source.nodes->Find(source.info.train_op));
+  source.train_op = at.node;
+  return absl::OkStatus();
+}
+
+absl::Status FindLoss(const TrainGraphOptions& options, TrainSource& source) {
+  if (!options.loss.empty()) {
+    EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(options.loss));
+  } else {
+    const auto shown =
+        std::find_if(source.summaries.begin(), source.summaries.end(), [](const auto& summary) {
+          return summary.tag == "loss" && summary.kind == SummaryRequest::Kind::kScalar;
+        });
+    const std::vector<std::string> losses = NodeList(source.meta_graph, "losses");
+    if (shown != source.summaries.end()) {
+      source.loss = shown->value;
+    } else if (losses.size() == 1) {
+      EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(losses[0]));
+    } else {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no summary has the tag 'loss', and the collection 'losses' has ",
+                       losses.empty() ? "no tensor" : JoinSome(losses, 5),
+                       "; give the loss in TrainGraphOptions::loss"));
+    }
+  }
+  source.info.loss =
+      absl::StrCat(source.nodes->node(source.loss.node).name, ":", source.loss.output);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadTrainSource(const TrainGraphOptions& options, TrainSource& source) {
+  EST_ASSIGN_OR_RETURN(source.nodes, TrainNodes::Create(source.meta_graph.graph_def()));
+  source.info.tensorflow_version = source.meta_graph.meta_info_def().tensorflow_version();
+  AddVariables(source);
+  AddSummaries(source);
+  EST_RETURN_IF_ERROR(FindTrainOp(options, source));
+  EST_RETURN_IF_ERROR(FindLoss(options, source));
+  for (const std::string& name : NodeList(source.meta_graph, "update_ops")) {
+    const absl::StatusOr<FlatTensor> at = source.nodes->Find(name);
+    if (at.ok()) source.update_ops.push_back(at->node);
+  }
+  return AddInputs(options, source);
+}
+
+}  // namespace estimator
