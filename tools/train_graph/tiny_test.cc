@@ -48,8 +48,8 @@ class Losses : public SessionRunHook {
   std::vector<double> losses_;
 };
 
-// Trains in `model_dir`, from its newest checkpoint on, and returns the loss of each step. The input
-// continues at the position of the checkpoint; TensorFlow's checkpoint has none.
+// Trains in `model_dir`, from its newest checkpoint on, and returns the loss of each step. The
+// input continues at the position of the checkpoint; TensorFlow's checkpoint has none.
 std::vector<double> Train(const std::string& model_dir, int64_t steps) {
   constexpr int64_t kBatch = 8;
   const auto meta = FindGraph(model_dir, "");
