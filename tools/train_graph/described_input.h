@@ -4,8 +4,8 @@
 //   idx:images,labels      the same with IDX files (MNIST's), which may be compressed
 //   tfrecord:train-*       TFRecord files of Examples, parsed by a feature file
 //   fixed:0..255,0..9      one batch of random numbers, the same for each step
-// fixed: has LOW..HIGH (integers: with HIGH; floats: without) or one number for each output; without
-// any, it draws from 0..1.
+// fixed: has LOW..HIGH (integers: with HIGH; floats: without) or one number for each output; with
+// neither, it draws from 0..1.
 #ifndef TOOLS_TRAIN_GRAPH_DESCRIBED_INPUT_H_
 #define TOOLS_TRAIN_GRAPH_DESCRIBED_INPUT_H_
 
