@@ -177,6 +177,9 @@ def tables():
     save("csv_table", "open_quote", b'a,b\n1,"2\n')
     save("csv_table", "short_row", b"a,b\n1\n")
     save("csv_table", "same_names", b"a,a\n1,2\n")
+    save("feature_file", "fixed", b"# name type shape\nimage raw:uint8 [28,28]\nlabel int64 [] default=0\n")
+    save("feature_file", "variable", b"words int64 var[12] default=-1\nscores float32 [2] default=0.5,1e3\n")
+    save("feature_file", "wrong", b"a float32\nb string [] default=x y\nc int32 [0]\n")
 
 
 def idx_files():

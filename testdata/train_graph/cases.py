@@ -271,6 +271,12 @@ def tiny():
     return Case("tiny", _mnist(optimizer, filters=(3,), units=6, size=3), *_images(8))
 
 
+def whole_mnist():
+    """The network of models/mnist in full size, under its default optimizer."""
+    optimizer = lambda: tf1.train.GradientDescentOptimizer(tf1.train.exponential_decay(0.05, _step(), 781, 0.95))  # noqa: E731
+    return Case("mnist", _mnist(optimizer, filters=(32, 64), units=1024), *_images(28))
+
+
 def cases():
     rng = np.random.default_rng(2)
     count = BATCHES * BATCH

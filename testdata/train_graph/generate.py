@@ -3,6 +3,8 @@
 Usage:
     generate.py                     writes testdata/train_graph/tiny
     generate.py FOLDERS [CASE ...]  writes the folders of cases.py for a look: FOLDERS/CASE and FOLDERS/ops.txt
+    generate.py --benchmark FOLDERS writes the networks of mnist_benchmark and resnet_benchmark, for
+                                    tools/train_graph/train_graph_benchmark: FOLDERS/mnist, FOLDERS/resnet50
 Needs TensorFlow 2.15.1; testdata/README.md says how to install it.
 
 tiny/model.ckpt-5.*   the checkpoint, with its graph
@@ -67,8 +69,31 @@ def write_tiny():
     print(f"tiny: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {size} bytes")
 
 
+def write_benchmarks(root):
+    """The networks in full size, at step 0."""
+    os.environ["REFERENCE_WHOLE_RESNET"] = "1"
+    from resnet import network  # reads the environment
+
+    def resnet50(images, labels):
+        loss = tf1.losses.sparse_softmax_cross_entropy(labels, network.resnet(images, 50, "1"))
+        with tf.control_dependencies(tf1.get_collection(tf1.GraphKeys.UPDATE_OPS)):
+            return loss, tf1.train.MomentumOptimizer(0.1, 0.9).minimize(loss, tf1.train.get_or_create_global_step())
+
+    one = np.zeros(1, np.int32)
+    images = np.zeros((1, network.SIZE, network.SIZE, 3), np.float32)
+    for case in (cases.whole_mnist(), cases.Case("resnet50", resnet50, images, one, rows=1)):
+        folder = os.path.join(root, case.name)
+        shutil.rmtree(folder, ignore_errors=True)
+        with tempfile.TemporaryDirectory() as whole:
+            case.train(whole, 0, 1)
+            cases.copy_checkpoint(whole, 0, folder)
+        print(f"{case.name}: {os.path.join(folder, 'model.ckpt-0.meta')}")
+
+
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if len(sys.argv) == 3 and sys.argv[1] == "--benchmark":
+        write_benchmarks(sys.argv[2])
+    elif len(sys.argv) > 1:
         write_folders(sys.argv[1], sys.argv[2:])
     else:
         write_tiny()

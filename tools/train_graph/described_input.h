@@ -2,9 +2,10 @@
 //
 //   npy:x.npy,y.npy        one .npy file for each output of the iterator, one row for each example
 //   idx:images,labels      the same with IDX files (MNIST's), which may be compressed
-//   tfrecord:train-*       TFRecord files of Examples; a feature file says how to parse them
-//   fixed:0..255,0..9      one batch of random numbers, the same for each step. For each output LOW..HIGH (integers:
-//                          with HIGH; floats: without) or one number; without ranges: 0..1 for all
+//   tfrecord:train-*       TFRecord files of Examples, parsed by a feature file
+//   fixed:0..255,0..9      one batch of random numbers, the same for each step
+// fixed: has LOW..HIGH (integers: with HIGH; floats: without) or one number for each output; with
+// neither, it draws from 0..1.
 #ifndef TOOLS_TRAIN_GRAPH_DESCRIBED_INPUT_H_
 #define TOOLS_TRAIN_GRAPH_DESCRIBED_INPUT_H_
 

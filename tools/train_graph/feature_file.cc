@@ -22,7 +22,7 @@ namespace estimator {
 namespace {
 
 // The largest number of values of a feature: a typing error must not allocate all memory.
-constexpr int64_t kMaxElements = int64_t{1} << 28;
+constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 absl::Status Wrong(absl::string_view what) { return absl::InvalidArgumentError(what); }
 

@@ -1,5 +1,5 @@
-// A feature file says how the Examples of TFRecord files are parsed. One feature a line, in the order
-// of the iterator's outputs:
+// A feature file says how the Examples of TFRecord files are parsed. It has one feature a line, in
+// the order of the iterator's outputs:
 //
 //   # name        type       shape     default
 //   image/raw     raw:uint8  [28,28]

@@ -20,7 +20,7 @@ inline constexpr char kImportedGraphName[] = "imported_graph.meta";
 absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta);
 
 // Prepares a folder for training with the graph of `meta`. It copies the file to
-// imported_graph.meta. If the folder has no checkpoint, it copies the one beside `meta` too, so that
+// imported_graph.meta. If the folder has no checkpoint, it copies the one beside `meta` too, and
 // the folder of `meta` stays as it is.
 // Errors: NOT_FOUND if neither the folder nor that of `meta` has a checkpoint; those of files.
 absl::Status PrepareFolder(StringArg model_dir, StringArg meta);

@@ -5,8 +5,8 @@
 // The input is one batch, again and again. The folder of the graph stays as it is.
 // docs/performance.md describes the fields.
 #include <gflags/gflags.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +37,7 @@ namespace {
 class WorkFolder {
  public:
   WorkFolder() {
-    const char* parent = ::getenv("TMPDIR");
+    const char* parent = std::getenv("TMPDIR");
     std::string pattern = JoinPath(parent == nullptr ? "/tmp" : parent, "train_graph-XXXXXX");
     if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
   }

@@ -5,8 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
@@ -192,24 +194,33 @@ absl::Status FindTrainOp(const TrainGraphOptions& options, TrainSource& source) 
   return absl::OkStatus();
 }
 
+// "loss", "loss_1", "loss_2", ...
+bool IsLossTag(absl::string_view tag) {
+  if (!absl::ConsumePrefix(&tag, "loss")) return false;
+  if (tag.empty()) return true;
+  return absl::ConsumePrefix(&tag, "_") && !tag.empty() &&
+         std::all_of(tag.begin(), tag.end(), [](char c) { return absl::ascii_isdigit(c); });
+}
+
 absl::Status FindLoss(const TrainGraphOptions& options, TrainSource& source) {
   if (!options.loss.empty()) {
     EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(options.loss));
   } else {
+    // The Estimator adds its summary last. It is loss_1 if the model has a scope or summary `loss`.
     const auto shown =
-        std::find_if(source.summaries.begin(), source.summaries.end(), [](const auto& summary) {
-          return summary.tag == "loss" && summary.kind == SummaryRequest::Kind::kScalar;
+        std::find_if(source.summaries.rbegin(), source.summaries.rend(), [](const auto& summary) {
+          return summary.kind == SummaryRequest::Kind::kScalar && IsLossTag(summary.tag);
         });
     const std::vector<std::string> losses = NodeList(source.meta_graph, "losses");
-    if (shown != source.summaries.end()) {
+    if (shown != source.summaries.rend()) {
       source.loss = shown->value;
     } else if (losses.size() == 1) {
       EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(losses[0]));
     } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat("no summary has the tag 'loss', and the collection 'losses' has ",
-                       losses.empty() ? "no tensor" : JoinSome(losses, 5),
-                       "; give the loss in TrainGraphOptions::loss"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no summary has the tag 'loss' or 'loss_1', and the collection 'losses' has ",
+          losses.empty() ? "no tensor" : JoinSome(losses, 5),
+          "; give the loss in TrainGraphOptions::loss"));
     }
   }
   source.info.loss =

@@ -1,0 +1,107 @@
+// Runs the programs as a user does, on the folder testdata/train_graph/tiny.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/array/array.h"
+#include "estimator/array/npy.h"
+#include "estimator/base/file.h"
+#include "estimator/base/testing/run_program.h"
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/load.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr char kMeta[] = "testdata/train_graph/tiny/model.ckpt-5.meta";
+constexpr char kInput[] =
+    "--input=npy:testdata/train_graph/tiny/x.npy,testdata/train_graph/tiny/y.npy --batch_size=8 "
+    "--shuffle=0";
+
+class TrainGraph : public testing::Test {
+ protected:
+  static ProgramRun Program(const std::string& flags) {
+    return RunProgram(absl::StrCat("tools/train_graph/train_graph ", flags));
+  }
+  std::string Folder() const { return dir_.File("model"); }
+  // The flags of a run in a folder of its own.
+  std::string Flags() const {
+    return absl::StrCat("--meta=", kMeta, " --model_dir=", Folder(), " ");
+  }
+  TempDir dir_;
+};
+
+TEST_F(TrainGraph, ShowsWhatTheGraphTakes) {
+  const ProgramRun run = Program(absl::StrCat("--show_input --meta=", kMeta));
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output,
+              AllOf(HasSubstr("IteratorGetNext:0"), HasSubstr("uint8"), HasSubstr("[?,8,8]"),
+                    HasSubstr("IteratorGetNext:1"), HasSubstr("int32"), HasSubstr("2.15.1")));
+}
+
+TEST_F(TrainGraph, LeavesTheOldFolderAsItIsAndContinuesTheNewOne) {
+  const std::string before = ReadFile("testdata/train_graph/tiny/checkpoint").value();
+  const ProgramRun first = Program(absl::StrCat(Flags(), kInput, " --steps=3"));
+  ASSERT_EQ(first.exit_code, 0) << first.output;
+  EXPECT_EQ(LoadGlobalStep(Folder()).value(), 8);
+  // The folder has its graph now, although the new checkpoint has a .meta file of its own.
+  const ProgramRun second =
+      Program(absl::StrCat("--model_dir=", Folder(), " ", kInput, " --steps=2"));
+  ASSERT_EQ(second.exit_code, 0) << second.output;
+  EXPECT_EQ(LoadGlobalStep(Folder()).value(), 10);
+  EXPECT_EQ(ReadFile("testdata/train_graph/tiny/checkpoint").value(), before);
+}
+
+TEST_F(TrainGraph, TrainsOnShards) {
+  const ProgramRun run =
+      Program(absl::StrCat(Flags(), kInput, " --steps=4 --use_tpu --num_shards=2 --iterations=2"));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(LoadGlobalStep(Folder()).value(), 9);
+}
+
+TEST_F(TrainGraph, RefusesWrongInputBeforeItWrites) {
+  EST_ASSERT_OK(SaveNpy(dir_.File("float.npy"), Array(DType::kFloat32, {8, 8, 8})));
+  const auto expect = [&](const std::string& flags, const std::string& message) {
+    const ProgramRun run = Program(absl::StrCat(Flags(), flags));
+    EXPECT_NE(run.exit_code, 0) << flags;
+    EXPECT_THAT(run.output, HasSubstr(message)) << flags;
+    EXPECT_FALSE(FileExists(Folder())) << flags;
+  };
+  expect(kInput, "--steps must be positive");
+  expect("--steps=1 --batch_size=8", "--show_input prints what the graph takes");
+  expect("--steps=1 --input=npy:x.npy --batch_size=8", "gives 1 file, but the graph takes 2");
+  expect("--steps=1 --input=npy:x.npy,y.npy --batch_size=8", "x.npy");
+  expect("--steps=1 --input=npy:x.npy,y.npy", "--batch_size must be positive");
+  expect(absl::StrCat("--steps=1 --batch_size=8 --input=npy:", dir_.File("float.npy"),
+                      ",testdata/train_graph/tiny/y.npy"),
+         "astype(\"uint8\")");
+  expect(absl::StrCat(kInput, " --steps=1 --mode=fly"), "--mode must be train, eval or export");
+  expect("--mode=export --export_dir=/tmp", "--predictions");
+}
+
+TEST_F(TrainGraph, SaysWhatIsMissing) {
+  const ProgramRun run = Program("--show_input");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.output, HasSubstr("--model_dir=DIR must be given"));
+  EXPECT_THAT(Program(absl::StrCat("--show_input --model_dir=", dir_.path())).output,
+              HasSubstr("has no model.ckpt-N.meta"));
+}
+
+TEST_F(TrainGraph, MeasuresTheSpeed) {
+  const ProgramRun run = RunProgram(
+      absl::StrCat("tools/train_graph/train_graph_benchmark --meta=", kMeta,
+                   " --batch_size=8 --input=fixed:0..255,0..9 --steps=2 --warmup_steps=1"));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output,
+              AllOf(HasSubstr("\"program\":\"train_graph_benchmark\""),
+                    HasSubstr("\"images_per_second\":"), HasSubstr("\"measured_steps\":2")));
+}
+
+}  // namespace
+}  // namespace estimator
