@@ -81,7 +81,9 @@ std::vector<FlagRequirement> TPURequirements() {
   require("master", FLAGS_master.empty() || FLAGS_tpu.empty(),
           "is given with --tpu, and both choose the devices; leave one out");
   if (Detects()) {
-    require("num_shards", !WasGiven("num_shards"),
+    // Its default may have been set again, from a flag with the same meaning.
+    const auto shards = gflags::GetCommandLineFlagInfoOrDie("num_shards");
+    require("num_shards", shards.current_value == shards.default_value,
             "is given with --tpu or --use_tpu=auto, which set it to the number of devices; leave "
             "one out");
   }

@@ -17,9 +17,9 @@ struct TPUSlice {
 };
 
 // The slice of an accelerator type:
-//   v2-N, v3-N               N cores, 2 on a chip; a host has 8
-//   v4-N, v5p-N              N cores, 2 on a chip, which is one replica; a host has 4 chips
-//   v5litepod-N, v5e-N, v6e-N    N chips; up to 8 on one host, larger slices have 4 on each
+//   v2-N, v3-N                  N cores, 2 on a chip; a host has 8
+//   v4-N, v5p-N                 N cores, 2 on a chip, which is a replica; a host has 4 chips
+//   v5litepod-N, v5e-N, v6e-N   N chips; up to 8 on one host, larger slices have 4 on each
 // Errors: INVALID_ARGUMENT for another text.
 absl::StatusOr<TPUSlice> ParseAcceleratorType(StringArg accelerator_type);
 
