@@ -20,6 +20,33 @@ bool IsTopologyName(absl::string_view name) {
          absl::SimpleAtoi(parts[1], &size) && size > 0;
 }
 
+// TensorFlow's checks, and that one core computes a replica.
+void CheckModelParallelism(const TPUConfig& config, std::vector<std::string>& violations) {
+  const std::optional<int64_t> cores = config.num_cores_per_replica;
+  const size_t num_dims = config.input_partition_dims.size();
+  if (cores.has_value() && (*cores < 1 || *cores > 128 || (*cores & (*cores - 1)) != 0)) {
+    violations.push_back(absl::StrCat(
+        "num_cores_per_replica must be 1, 2, 4, 8, 16, 32, 64 or 128, given ", *cores));
+  } else if (cores.value_or(1) != 1) {
+    violations.push_back(absl::StrCat("num_cores_per_replica is ", *cores,
+                                      ", but model parallelism is not supported; leave it out, and "
+                                      "lower the batch size if a replica needs too much memory"));
+  }
+  if (num_dims == 0) return;
+  if (num_dims > 2) {
+    violations.push_back(absl::StrCat(
+        "input_partition_dims must have one element, for features, or two, for features and "
+        "labels, given ",
+        num_dims));
+  }
+  if (config.per_host_input_for_training != InputPipelineConfig::PER_HOST_V2)
+    violations.push_back("input_partition_dims needs per_host_input_for_training = PER_HOST_V2");
+  violations.push_back(
+      cores.has_value()
+          ? "input_partition_dims is given, but model parallelism is not supported; leave it out"
+          : "input_partition_dims needs num_cores_per_replica");
+}
+
 }  // namespace
 
 absl::Status TPUConfig::Validate() const {
@@ -40,6 +67,7 @@ absl::Status TPUConfig::Validate() const {
       eval_training_input_configuration != InputPipelineConfig::SLICED) {
     violations.push_back("eval_training_input_configuration must be PER_HOST_V1 or SLICED");
   }
+  CheckModelParallelism(*this, violations);
   if (experimental_host_call_every_n_steps < 1) {
     violations.push_back(absl::StrCat("experimental_host_call_every_n_steps must be >= 1, given ",
                                       experimental_host_call_every_n_steps));

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "estimator/training/strategies.h"
+#include "tpu/cluster/tpu_cluster_resolver.h"
 #include "tpu/input_pipeline_config.h"
 #include "tpu/iterations_per_loop.h"
 
@@ -20,12 +22,19 @@ struct TPUConfig {
   IterationsPerLoop iterations_per_loop = 2;
   // Number of replicas. None: 8, the number of cores of one TPU device.
   std::optional<int64_t> num_shards = std::nullopt;
+  // Cores that compute one replica together. Only 1 is supported: there is no model parallelism.
+  std::optional<int64_t> num_cores_per_replica = std::nullopt;
   // How input_fn is called and its batches are distributed.
   InputPipelineConfig per_host_input_for_training = InputPipelineConfig::PER_HOST_V1;
   // PER_HOST_V1: evaluation and prediction distribute batches as training does. SLICED: they split
   // batches of the global batch size.
   InputPipelineConfig eval_training_input_configuration = InputPipelineConfig::PER_HOST_V1;
-  std::string tpu_job_name = "";  // has no effect but a warning: replicas run in this process
+  // The job of the TPU's workers in the names of devices (TPUContext::device_for_replica). Empty:
+  // the one that the cluster has, if it can be told; none for replicas in this process.
+  std::string tpu_job_name = "";
+  // Into how many parts each axis of the features, and then of the labels, is split between the
+  // cores of a replica. Must be empty: there is no model parallelism.
+  std::vector<std::vector<int64_t>> input_partition_dims = {};
   // In training, host_call runs at every n-th step of a loop.
   int64_t experimental_host_call_every_n_steps = 1;
   // Not empty: Train, Evaluate and Predict print what a TPU would refuse or punish, and end before
@@ -37,6 +46,10 @@ struct TPUConfig {
   // evaluation and prediction are written beside it: step.mlir, step_eval.mlir, step_predict.mlir.
   // Needs use_tpu = true. Empty: none. Not in TensorFlow.
   std::string dump_stablehlo = "";
+  // Not in TensorFlow. True: float32 matrix products and convolutions read operands that are rounded
+  // to bfloat16 and sum in float32, as a TPU's default precision does. The losses are then those of
+  // a TPU. Training, evaluation and prediction are slower.
+  bool tpu_numerics = false;
 
   static constexpr int64_t kDefaultNumShards = 8;
   int64_t replicas() const { return num_shards.value_or(kDefaultNumShards); }
@@ -50,10 +63,15 @@ struct TPUConfig {
 //   config.tpu_config = {.iterations_per_loop = 50, .num_shards = 8};
 struct RunConfig : estimator::RunConfig {
   TPUConfig tpu_config;
-  // The addresses of TPUs. Nothing reads them, because replicas always run in this process. They
-  // exist for programs that set them; TPUEstimator then logs a warning.
+  // The devices that replicas run on, with use_tpu = true:
+  //   "", "local"     num_shards replicas in this process
+  //   "pjrt:PATH"     the devices of a PJRT plugin, such as pjrt:/lib/libtpu.so
+  //   "grpc://..."    a TPU on another machine, which is an error: run on the TPU VM itself
+  // evaluation_master: the same for Evaluate; empty: as master.
   std::string master;
   std::string evaluation_master;
+  // The TPU to run on, in place of master.
+  std::optional<TPUClusterResolver> cluster;
 
   absl::Status Validate() const;
 };

@@ -26,6 +26,38 @@ TEST(TPUConfig, ListsAllThatIsOutOfRange) {
   }
 }
 
+// Behaviour K3, its first part.
+TEST(TPUConfig, ModelParallelismIsRefused) {
+  TPUConfig config;
+  for (const int64_t cores : {int64_t{0}, int64_t{7}, int64_t{256}}) {
+    config.num_cores_per_replica = cores;
+    EXPECT_THAT(config.Validate(),
+                ErrorHas("num_cores_per_replica must be 1, 2, 4, 8, 16, 32, 64"));
+  }
+  config.num_cores_per_replica = 2;
+  EXPECT_THAT(config.Validate(),
+              ErrorHas("num_cores_per_replica is 2, but model parallelism is not supported"));
+  config.num_cores_per_replica = 1;
+  EST_EXPECT_OK(config.Validate());
+}
+
+// Behaviour K4. What TensorFlow accepts is refused as well, because there is no model parallelism.
+TEST(TPUConfig, PartitionDimsAreRefusedWithAllThatIsWrong) {
+  TPUConfig config{.input_partition_dims = {{1, 2}, {1}, {1}}};
+  const absl::Status status = config.Validate();
+  for (const char* part :
+       {"input_partition_dims must have one element, for features, or two, for features and "
+        "labels, given 3",
+        "input_partition_dims needs per_host_input_for_training = PER_HOST_V2",
+        "input_partition_dims needs num_cores_per_replica"}) {
+    EXPECT_THAT(status, ErrorHas(part));
+  }
+  config = {.num_cores_per_replica = 2,
+            .per_host_input_for_training = InputPipelineConfig::PER_HOST_V2,
+            .input_partition_dims = {{1, 2}}};
+  EXPECT_THAT(config.Validate(), ErrorHas("model parallelism is not supported; leave it out"));
+}
+
 TEST(RunConfig, ChecksItsOwnFieldsAndTPUConfigs) {
   RunConfig config;
   EST_EXPECT_OK(config.Validate());

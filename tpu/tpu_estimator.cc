@@ -7,29 +7,51 @@
 #include "estimator/base/status.h"
 #include "glog/logging.h"
 #include "tpu/rules/checked_strategy.h"
+#include "tpu/cluster/resolve_masters.h"
 
 namespace estimator::tpu {
 namespace {
 
-// Logs the fields of the config that a program set and nothing reads.
+// Logs the fields of the config that a program set and that a run without replicas does not use.
 void WarnOfUnusedFields(const RunConfig& config) {
-  const std::pair<const char*, const std::string&> fields[] = {
+  const std::pair<const char*, std::string> fields[] = {
       {"RunConfig.master", config.master},
       {"RunConfig.evaluation_master", config.evaluation_master},
+      {"RunConfig.cluster", config.cluster.has_value() ? config.cluster->tpu : ""},
       {"TPUConfig.tpu_job_name", config.tpu_config.tpu_job_name}};
   for (const auto& [name, value] : fields) {
-    LOG_IF(WARNING, !value.empty())
-        << name << " = \"" << value << "\" has no effect: this program does not connect to TPUs; "
-        << "with use_tpu, " << config.tpu_config.replicas() << " replicas run in this process";
+    LOG_IF(WARNING, !value.empty()) << name << " = \"" << value
+                                    << "\" has no effect with use_tpu = false: the model runs on "
+                                       "the CPU, without replicas";
   }
 }
 
 }  // namespace
 
+TPUContext::ReplicaDevice TPUContext::device_for_replica(int replica) const {
+  return {.host_device = tpu_host_placement_function(replica / num_of_replicas_per_host),
+          .ordinal = replica % num_of_replicas_per_host};
+}
+
+std::string TPUContext::tpu_host_placement_function(int host) const {
+  return absl::StrCat(job.empty() ? "" : "/job:", job, "/task:", host, "/device:CPU:0");
+}
+
+void CompleteConfig(TPUEstimatorSettings& settings) {
+  RunConfig& config = settings.config;
+  settings.compile_options.bfloat16_operands |= config.tpu_config.tpu_numerics;
+  if (settings.use_tpu) {
+    settings.masters = ResolveMasters(config);
+  } else if (config.tpu_config.Validate().ok()) {
+    config.tpu_config.num_shards = 1;
+  }
+}
+
 absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn,
                               const Params& params) {
-  WarnOfUnusedFields(settings.config);
+  if (!settings.use_tpu) WarnOfUnusedFields(settings.config);
   EST_RETURN_IF_ERROR(settings.config.Validate());
+  EST_RETURN_IF_ERROR(settings.masters);
   std::vector<std::string> violations;
   if (!has_model_fn) violations.push_back("model_fn must be given");
   if (params.batch_size != 0) {
@@ -93,6 +115,7 @@ void FillParams(const TPUEstimatorSettings& settings, Mode mode, int64_t batch_s
   params.context.num_replicas =
       params.use_tpu ? static_cast<int>(settings.config.tpu_config.replicas()) : 1;
   params.context.num_of_replicas_per_host = params.context.num_replicas / params.context.num_hosts;
+  params.context.job = params.use_tpu ? settings.config.tpu_config.tpu_job_name : "";
 }
 
 void FillParams(const TPUEstimatorSettings& settings, const InputFn::Call& call, Params& params) {

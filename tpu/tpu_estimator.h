@@ -22,6 +22,7 @@
 
 #include "estimator/estimator.h"
 #include "tpu/bfloat16_scope.h"
+#include "tpu/cluster/detect_accelerator.h"
 #include "tpu/cross_shard_optimizer.h"
 #include "tpu/sharded_strategy.h"
 #include "tpu/tpu_config.h"
@@ -39,6 +40,18 @@ struct TPUContext {
   int64_t invocation = 0;       // input_fn only: the number of this call, below num_invocations
   int64_t num_invocations = 1;  // input_fn only
   int64_t replicas_fed = 1;     // input_fn only: the replicas that get this call's batches
+  std::string job = "";         // TPUConfig::tpu_job_name, for the names of devices
+
+  // The device of the host that feeds replica `replica`, and the replica's number on that host:
+  // {"/job:worker/task:0/device:CPU:0", 3}.
+  // Source: TF 2.15 TPUContext.device_for_replica.
+  struct ReplicaDevice {
+    std::string host_device;
+    int ordinal = 0;
+  };
+  ReplicaDevice device_for_replica(int replica) const;
+  // The device of a host: "/task:0/device:CPU:0", after the job if there is one.
+  std::string tpu_host_placement_function(int host) const;
 };
 
 // The base of a model's params struct. The framework fills these fields in before every call of
@@ -51,16 +64,20 @@ struct Params {
 
 // The part of Options that does not depend on Params.
 struct TPUEstimatorSettings {
-  RunConfig config = {};
+  RunConfig config = {};  // with use_tpu: completed by ResolveMasters
   bool use_tpu = true;
   BatchSizes batch_sizes = {};
   std::vector<int64_t> batch_axis = {};
   bool eval_on_tpu = true;
   CompileOptions compile_options = {};
+  absl::Status masters = {};  // of ResolveMasters
 };
 
-// Errors: INVALID_ARGUMENT listing everything that is missing or out of range. Logs a warning for
-// each field of the config that has no effect, such as `master`, and is set.
+// Completes the config: with use_tpu as ResolveMasters does; without it there is one replica.
+void CompleteConfig(TPUEstimatorSettings& settings);
+// Errors: INVALID_ARGUMENT listing everything that is missing or out of range; errors of
+// ResolveMasters. Logs a warning for each field of the config that has no effect because of
+// use_tpu = false, such as `master`, and is set.
 absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn,
                               const Params& params);
 std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings);
@@ -109,7 +126,8 @@ class TPUEstimator : public EstimatorOf<P> {
   explicit TPUEstimator(Options options)
       : TPUEstimator(Shared(), std::make_shared<const Options>(std::move(options))) {}
 
-  // The options' config, with the model_dir that is used.
+  // The options' config, with the model_dir that is used. `master` and `tpu_config` are those of the
+  // run: with use_tpu = false, tpu_config.replicas() is 1.
   const RunConfig& config() const { return config_; }
 
  private:
@@ -134,20 +152,23 @@ class TPUEstimator : public EstimatorOf<P> {
             [settings](const InputFn::Call& call, P& params) {
               FillParams(settings, call, params);
             }),
-        config_(all->config) {
+        config_(settings.config) {
     config_.model_dir = EstimatorBase::config().model_dir;
   }
 
   static TPUEstimatorSettings Settings(const Options& all) {
-    return {.config = all.config,
-            // A check is of the program as it would run on a TPU.
-            .use_tpu = all.use_tpu || !all.config.tpu_config.check.empty(),
-            .batch_sizes = {.train = all.train_batch_size.value_or(0),
-                            .eval = all.eval_batch_size.value_or(0),
-                            .predict = all.predict_batch_size.value_or(0)},
-            .batch_axis = all.batch_axis,
-            .eval_on_tpu = all.eval_on_tpu,
-            .compile_options = WithRunConfig(all.compile_options, all.config)};
+    TPUEstimatorSettings settings = {
+        .config = all.config,
+        // A check is of the program as it would run on a TPU.
+        .use_tpu = all.use_tpu || !all.config.tpu_config.check.empty(),
+        .batch_sizes = {.train = all.train_batch_size.value_or(0),
+                        .eval = all.eval_batch_size.value_or(0),
+                        .predict = all.predict_batch_size.value_or(0)},
+        .batch_axis = all.batch_axis,
+        .eval_on_tpu = all.eval_on_tpu,
+        .compile_options = WithRunConfig(all.compile_options, all.config)};
+    CompleteConfig(settings);
+    return settings;
   }
   // Calls model_fn with a copy of the params, which `fill` completes.
   template <typename Fill>

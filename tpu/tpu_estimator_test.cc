@@ -81,12 +81,13 @@ TEST_F(TPUEstimatorTest, ConfigIsThatOfTheOptionsWithTheModelDirInUse) {
   EXPECT_EQ(empty.config().master, "");
 }
 
-TEST_F(TPUEstimatorTest, FieldsThatNothingReadsAreSaidWhenTheyAreSet) {
+TEST_F(TPUEstimatorTest, FieldsThatNeedReplicasAreReportedWhenThereAreNone) {
   RunConfig config;
   config.model_dir = dir_.File("unused");
   const auto log_of = [&config] {
     const estimator::testing::CapturedLog log;
-    const TPUEstimator<LineParams> estimator({.model_fn = LineModel, .config = config});
+    const TPUEstimator<LineParams> estimator(
+        {.model_fn = LineModel, .config = config, .params = {}, .use_tpu = false});
     return absl::StrJoin(log.warnings, "\n");
   };
   EXPECT_THAT(log_of(), Not(HasSubstr("has no effect")));
@@ -97,6 +98,68 @@ TEST_F(TPUEstimatorTest, FieldsThatNothingReadsAreSaidWhenTheyAreSet) {
               AllOf(HasSubstr("RunConfig.master = \"grpc://10.0.0.2:8470\" has no effect"),
                     HasSubstr("RunConfig.evaluation_master = \"grpc://10.0.0.3:8470\" has no"),
                     HasSubstr("TPUConfig.tpu_job_name = \"worker\" has no effect")));
+}
+
+// The address of a TPU that this program cannot drive was once only a warning.
+TEST_F(TPUEstimatorTest, ATpuOfAnotherMachineIsAnErrorOfEveryCall) {
+  auto options = Options(true, "remote");
+  options.config.master = "grpc://10.0.0.2:8470";
+  TPUEstimator<LineParams> master(options);
+  EXPECT_THAT(master.Train(TrainPoints, MaxSteps(1)),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       AllOf(HasSubstr("grpc://10.0.0.2:8470"), HasSubstr("--master=pjrt:"))));
+  EXPECT_THAT(master.Evaluate(Points), ErrorHas("is on another machine"));
+  options.config.master = "";
+  options.config.cluster = TPUClusterResolver{.tpu = "grpc://10.0.0.9"};
+  TPUEstimator<LineParams> cluster(options);
+  EXPECT_THAT(cluster.Train(TrainPoints, MaxSteps(1)), ErrorHas("grpc://10.0.0.9:8470"));
+}
+
+// The config once said 8 although the CPU ran one copy of the model.
+TEST_F(TPUEstimatorTest, WithoutReplicasTheConfigSaysOne) {
+  auto options = Options(false, "one");
+  options.config.tpu_config.num_shards = std::nullopt;
+  EXPECT_EQ(TPUEstimator<LineParams>(options).config().tpu_config.replicas(), 1);
+  options.use_tpu = true;
+  EXPECT_EQ(TPUEstimator<LineParams>(options).config().tpu_config.replicas(), 8);
+}
+
+TEST_F(TPUEstimatorTest, TheContextNamesTheDevicesOfReplicas) {
+  TPUContext context = {.num_replicas = 16, .num_hosts = 2, .num_of_replicas_per_host = 8};
+  EXPECT_EQ(context.device_for_replica(3).host_device, "/task:0/device:CPU:0");
+  EXPECT_EQ(context.device_for_replica(3).ordinal, 3);
+  context.job = "worker";
+  EXPECT_EQ(context.device_for_replica(11).host_device, "/job:worker/task:1/device:CPU:0");
+  EXPECT_EQ(context.device_for_replica(11).ordinal, 3);
+  EXPECT_EQ(context.tpu_host_placement_function(1), "/job:worker/task:1/device:CPU:0");
+}
+
+// Rank and size on both sides: in input_fn, where TensorFlow has them, and in model_fn.
+TEST_F(TPUEstimatorTest, ParamsCarryTheReplicasTheHostsAndTheJob) {
+  for (const bool use_tpu : {false, true}) {
+    auto options = Options(use_tpu, use_tpu ? "params_tpu" : "params_cpu");
+    options.config.tpu_config.tpu_job_name = use_tpu ? "mine" : "";
+    const auto check = [use_tpu](const LineParams& params) {
+      EXPECT_EQ(params.use_tpu, use_tpu);
+      EXPECT_EQ(params.context.num_replicas, use_tpu ? 2 : 1);
+      EXPECT_EQ(params.context.num_of_replicas_per_host, use_tpu ? 2 : 1);
+      EXPECT_EQ(params.context.num_hosts, 1);
+      EXPECT_EQ(params.context.current_host, 0);
+      EXPECT_EQ(params.context.job, use_tpu ? "mine" : "");
+    };
+    options.model_fn = [check](const Features& features, const Tensor& labels, Mode mode,
+                               const LineParams& params) {
+      check(params);
+      return LineModel(features, labels, mode, params);
+    };
+    TPUEstimator<LineParams> estimator(options);
+    EST_EXPECT_OK(estimator.Train(
+        [check](const LineParams& params) {
+          check(params);
+          return TrainPoints(params);
+        },
+        MaxSteps(2)));
+  }
 }
 
 // The strings of a user's program may be std::string_views.

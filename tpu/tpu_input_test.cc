@@ -97,6 +97,27 @@ TEST_F(TPUInputTest, ABatchOfAnotherSizeThanDeclaredNamesBoth) {
           "input_fn returned a batch of 6 rows, but a step takes 8: batch by params.batch_size"));
 }
 
+// TensorFlow slices the batches of training too.
+TEST_F(TPUInputTest, SlicedEvaluationLeavesBroadcastTrainingWhole) {
+  auto options = TinyTPUOptions(Dir(), 4);
+  options.config.tpu_config.per_host_input_for_training = InputPipelineConfig::BROADCAST;
+  options.config.tpu_config.eval_training_input_configuration = InputPipelineConfig::SLICED;
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const Params& params) {
+    const int64_t rows = features["x"].dim(0);
+    if (mode == Mode::kTrain) {
+      EXPECT_EQ(rows, 8);
+    } else {
+      EXPECT_TRUE(rows == 2 || rows == 4) << rows;  // 4: the last 4 of 20 examples, on one replica
+    }
+    EXPECT_EQ(params.batch_size, rows);
+    return TinyTPUModel(features, labels, mode, params);
+  };
+  TinyTPUEstimator estimator(options);
+  EST_ASSERT_OK(estimator.Train(TinyTrainInput, Steps(2)));
+  EXPECT_EQ(estimator.Evaluate(TinyEvalInput)->num_examples, 20);
+}
+
 // Behaviour K1.
 TEST_F(TPUInputTest, BatchSizesBelongToTheEstimatorNotToParams) {
   auto options = TinyTPUOptions(Dir(), 2);

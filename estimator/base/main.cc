@@ -29,6 +29,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/finished_early.h"
+#include "estimator/base/flag_spelling.h"
 #include "estimator/base/home_directory.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/out_of_resources.h"
@@ -223,9 +224,9 @@ bool IsSet(const char* flag) {
   std::exit(code == 0 || help ? 0 : kUsageExitCode);
 }
 
-// The command line with `~/` at the beginning of a path expanded. A shell leaves it in
-// --model_dir=~/run.
-std::vector<char*> ExpandHomeInArguments(int argc, char** argv) {
+// The command line with `~/` at the beginning of a path expanded, and with the meaning of each
+// FlagSpelling. A shell leaves `~/` in --model_dir=~/run.
+std::vector<char*> ExpandArguments(int argc, char** argv) {
   // The texts live until the process ends, as those of argv do: gflags and glog keep pointers.
   static auto* const expanded = new std::list<std::string>;
   std::vector<char*> arguments(argv, argv + argc);
@@ -233,9 +234,10 @@ std::vector<char*> ExpandHomeInArguments(int argc, char** argv) {
     const absl::string_view text = argument;
     const size_t equals = absl::StartsWith(text, "-") ? text.find('=') : 0;
     const size_t path = equals == 0 || equals == absl::string_view::npos ? 0 : equals + 1;
-    const std::string expanded_path = ExpandHome(text.substr(path));
-    if (expanded_path == text.substr(path)) continue;
-    expanded->push_back(absl::StrCat(text.substr(0, path), expanded_path));
+    const std::string whole =
+        MeaningOfArgument(absl::StrCat(text.substr(0, path), ExpandHome(text.substr(path))));
+    if (whole == text) continue;
+    expanded->push_back(whole);
     argument = expanded->back().data();
   }
   arguments.push_back(nullptr);
@@ -287,7 +289,7 @@ void GoWhereTheUserIs() {
 }
 
 int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, int error_exit_code) {
-  std::vector<char*> expanded = ExpandHomeInArguments(argc, argv);
+  std::vector<char*> expanded = ExpandArguments(argc, argv);
   argv = expanded.data();
   if (HelpRequested(argc, argv, takes_arguments)) {
     PrintHelp(argv[0]);

@@ -16,6 +16,7 @@
 
 #include "estimator/base/file.h"
 #include "estimator/base/finished_early.h"
+#include "estimator/base/flag_spelling.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -165,6 +166,13 @@ TEST(MainTest, ParsesFlagsInEverySpelling) {
   EXPECT_THAT(RunMain({"--train_steps=77", "--use_tpu"}).standard_error, HasSubstr("77 tpu"));
   EXPECT_THAT(RunMain({"-train_steps", "77", "--nouse_tpu"}).standard_error, HasSubstr("77 cpu"));
   EXPECT_THAT(RunMain({"--train-steps=77"}).standard_error, HasSubstr("77 cpu"));
+}
+
+TEST(MainTest, ABoolFlagMayHaveAThirdValueThatIsAnotherFlag) {
+  EXPECT_EQ(RunMain({"--use_tpu=auto"}).exit_code, 2);
+  const FlagSpelling spelling("use_tpu=auto", "train_steps=77");
+  EXPECT_THAT(RunMain({"--use_tpu=auto"}).standard_error, HasSubstr("77 cpu"));
+  EXPECT_THAT(RunMain({"--use_tpu=auto", "--use_tpu=true"}).standard_error, HasSubstr("77 tpu"));
 }
 
 TEST(MainTest, NamesEveryUnknownFlagWithItsNearestAndReturnsTwo) {

@@ -2,28 +2,59 @@
 
 #include <glog/logging.h>
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "estimator/base/flag_spelling.h"
+#include "tpu/cluster/detect_accelerator.h"
 
 DEFINE_bool(use_tpu, true,
-            "run on --num_shards replicas in this process; false: run on the CPU without replicas");
+            "run on --num_shards replicas in this process, or on --master; false: run on the CPU "
+            "without replicas; auto: on the TPU or the GPUs that are found, else as false");
+DEFINE_bool(detect_accelerator, false, "the same as --use_tpu=auto");
 DEFINE_string(iterations, "50", "steps between hook calls on the replicas, or a time such as 30s");
 DEFINE_int64(num_shards, 8, "number of replicas (a TPU device has 8 cores)");
 DEFINE_string(tpu_check, "",
               "print what a TPU would refuse or punish, and exit without training: rules, or a "
               "topology such as v3-8, for which the program is also compiled; empty: no check");
-DEFINE_string(tpu, "", "name or grpc address of a TPU; has no effect but a warning");
-DEFINE_string(tpu_zone, "", "zone of the TPU; has no effect");
-DEFINE_string(gcp_project, "", "project of the TPU; has no effect");
 DEFINE_string(dump_stablehlo, "",
               "write the StableHLO of the training step to this file, and that of evaluation and "
               "prediction beside it; needs --use_tpu; empty: none");
-DEFINE_string(master, "", "grpc address of the TPU's master; has no effect but a warning");
+DEFINE_string(tpu, "",
+              "the TPU to run on: \"local\" for the one of this machine, or a name or an address "
+              "grpc://HOST:PORT, which must be this machine's");
+DEFINE_string(tpu_zone, "", "zone of the TPU that --tpu names; empty: that of this machine");
+DEFINE_string(gcp_project, "", "project of the TPU that --tpu names; empty: that of this machine");
+DEFINE_string(master, "",
+              "the devices to run on: \"\" or local for replicas in this process, or pjrt:PATH for "
+              "those of a PJRT plugin, such as pjrt:/lib/libtpu.so");
+DEFINE_bool(tpu_numerics, false,
+            "round the operands of matrix products and convolutions to bfloat16, as a TPU does");
 
 namespace estimator {
 namespace {
 
+const FlagSpelling kAuto("use_tpu=auto", "detect_accelerator=true");
+
+bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
+
+// Whether the program looks for devices: --use_tpu=auto, or --tpu without --use_tpu=false.
+bool Detects() { return FLAGS_detect_accelerator || (FLAGS_use_tpu && !FLAGS_tpu.empty()); }
+
+// What was found, once per process. Sets --use_tpu, unless the user did.
+const absl::StatusOr<tpu::Accelerator>& Detected() {
+  static const auto& detected = *new absl::StatusOr<tpu::Accelerator>(tpu::DetectAccelerator(
+      {.tpu = FLAGS_tpu, .zone = FLAGS_tpu_zone, .project = FLAGS_gcp_project}));
+  if (detected.ok()) {
+    gflags::SetCommandLineOptionWithMode("use_tpu", detected->use_tpu() ? "true" : "false",
+                                         gflags::SET_FLAGS_DEFAULT);
+  }
+  return detected;
+}
+
 // Adds the flags of this file.
-tpu::RunConfig WithTPUFlags(const RunConfig& run_config) {
+//   detect: whether to look for accelerators if the flags ask for it.
+tpu::RunConfig WithTPUFlags(const RunConfig& run_config, bool detect) {
   tpu::RunConfig config;
   static_cast<RunConfig&>(config) = run_config;
   config.master = FLAGS_master;
@@ -31,17 +62,60 @@ tpu::RunConfig WithTPUFlags(const RunConfig& run_config) {
   config.tpu_config.num_shards = FLAGS_num_shards;
   config.tpu_config.check = FLAGS_tpu_check;
   config.tpu_config.dump_stablehlo = FLAGS_dump_stablehlo;
+  config.tpu_config.tpu_numerics = FLAGS_tpu_numerics;
+  if (!detect) return config;
+  if (!Detects()) {
+    // A check is of the program as it would run on a TPU.
+    if (!FLAGS_use_tpu && FLAGS_tpu_check.empty()) config.tpu_config.num_shards = 1;
+  } else if (Detected().ok()) {
+    Detected()->Configure(config);
+  } else {  // RequireFlags reports the error; in a program without it, TPUEstimator does
+    config.cluster = tpu::TPUClusterResolver{
+        .tpu = FLAGS_tpu, .zone = FLAGS_tpu_zone, .project = FLAGS_gcp_project};
+  }
   return config;
+}
+
+// Flags that exclude each other, or need another one.
+std::vector<FlagRequirement> TPURequirements() {
+  std::vector<FlagRequirement> requirements;
+  const auto require = [&](const char* flag, bool holds, const std::string& problem) {
+    requirements.push_back({.flag = flag, .holds = holds, .requirement = "", .problem = problem});
+  };
+  const bool named = !FLAGS_tpu.empty() || FLAGS_detect_accelerator;
+  const std::string needs_tpu =
+      "needs --tpu, whose address it helps to find, or --use_tpu=auto; add one of them";
+  require("tpu_zone", FLAGS_tpu_zone.empty() || named, needs_tpu);
+  require("gcp_project", FLAGS_gcp_project.empty() || named, needs_tpu);
+  require("master", FLAGS_master.empty() || FLAGS_tpu.empty(),
+          "is given with --tpu, and both choose the devices; leave one out");
+  if (Detects()) {
+    // Its default may have been set again, from a flag with the same meaning.
+    const auto shards = gflags::GetCommandLineFlagInfoOrDie("num_shards");
+    require("num_shards", shards.current_value == shards.default_value,
+            "is given with --tpu or --use_tpu=auto, which set it to the number of devices; leave "
+            "one out");
+  }
+  if (FLAGS_detect_accelerator) {
+    require("use_tpu", !WasGiven("use_tpu"),
+            "is given as auto and as true or false; leave one out");
+    require("master", FLAGS_master.empty(),
+            "is given with --use_tpu=auto, and both choose the devices; leave one out");
+  }
+  return requirements;
 }
 
 }  // namespace
 
 tpu::RunConfig RunConfigFromFlags() {
-  // TPUEstimator warns of --master.
-  LOG_IF(WARNING, !FLAGS_tpu.empty())
-      << "--tpu has no effect: this program does not connect to TPUs; with --use_tpu, "
-      << FLAGS_num_shards << " replicas run in this process";
-  return WithTPUFlags(EstimatorRunConfigFromFlags());
+  LOG_IF(WARNING, !FLAGS_use_tpu && !FLAGS_detect_accelerator && !FLAGS_tpu.empty())
+      << "--tpu has no effect with --use_tpu=false: the model runs on the CPU";
+  return WithTPUFlags(EstimatorRunConfigFromFlags(), /*detect=*/true);
+}
+
+int64_t NumReplicasFromFlags() {
+  if (Detects()) return Detected().value_or(tpu::Accelerator()).num_replicas;
+  return FLAGS_use_tpu ? FLAGS_num_shards : 1;
 }
 
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
@@ -52,18 +126,27 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
                  .holds = FLAGS_dump_stablehlo.empty() || FLAGS_use_tpu,
                  .requirement = "",
                  .problem = "the step of the replicas is written: add --use_tpu"});
-  return RequireRunConfigFlags(
-      all, [](const RunConfig& config) { return WithTPUFlags(config).Validate(); });
+  for (FlagRequirement& requirement : TPURequirements()) all.push_back(std::move(requirement));
+  if (Detects()) {
+    all.push_back(
+        StatusRequirement(FLAGS_detect_accelerator ? "use_tpu=auto" : "tpu", Detected().status()));
+  }
+  return RequireRunConfigFlags(all, [](const RunConfig& config) {
+    return WithTPUFlags(config, /*detect=*/false).Validate();
+  });
 }
 
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size) {
+  const int64_t replicas = NumReplicasFromFlags();
   // RunConfig reports a num_shards that is not positive, and a check a batch that is not divisible.
-  if (!FLAGS_use_tpu || FLAGS_num_shards <= 0 || !FLAGS_tpu_check.empty())
+  if (replicas <= 1 || !FLAGS_tpu_check.empty())
     return {.flag = flag, .holds = batch_size > 0, .requirement = "positive"};
   return {.flag = flag,
-          .holds = batch_size > 0 && batch_size % FLAGS_num_shards == 0,
-          .requirement = absl::StrCat("positive and divisible by the ", FLAGS_num_shards,
-                                      " shards (--num_shards)")};
+          .holds = batch_size > 0 && batch_size % replicas == 0,
+          .requirement = Detects() ? absl::StrCat("positive and divisible by the ", replicas,
+                                                  " replicas of the accelerator")
+                                   : absl::StrCat("positive and divisible by the ", replicas,
+                                                  " shards (--num_shards)")};
 }
 
 }  // namespace estimator

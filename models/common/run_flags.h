@@ -12,18 +12,26 @@
 #include "models/common/run_config_flags.h"
 #include "tpu/tpu_config.h"
 
+// With --use_tpu=auto the first call of a function below sets it to what was found.
 DECLARE_bool(use_tpu);
 
 namespace estimator {
 
 // Returns the RunConfig that the flags describe. A flag that was not given keeps RunConfig's
-// default.
+// default. With --use_tpu=auto, master and num_shards are those of the accelerator that is found;
+// with --use_tpu=false, num_shards is 1.
 tpu::RunConfig RunConfigFromFlags();
 
+// The number of replicas that the program will run on, for batch sizes and learning rates:
+// --num_shards; with --use_tpu=auto the number of devices; with --use_tpu=false 1.
+int64_t NumReplicasFromFlags();
+
 // Checks the program's requirements and the flags of both files, as RequireRunConfigFlags does.
+// With --use_tpu=auto also looks for accelerators.
+// Errors: also those of tpu::DetectAccelerator.
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements);
 
-// Requires that a batch size is positive and, with --use_tpu, divisible by --num_shards.
+// Requires that a batch size is positive and, on replicas, divisible by their number.
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size);
 
 }  // namespace estimator

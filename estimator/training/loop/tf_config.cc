@@ -143,6 +143,12 @@ absl::StatusOr<TaskConfig> ParseTfConfig(absl::string_view json) {
   EST_ASSIGN_OR_RETURN(task.cluster_spec, ClusterSpec(config));
   EST_RETURN_IF_ERROR(task.cluster_spec.empty() ? SetLocalTask(config, task)
                                                 : SetClusterTask(config, task));
+  if (const auto job = config.service().fields().find("tpu_worker_job_name");
+      job != config.service().fields().end()) {
+    if (job->second.string_value().empty())
+      return Invalid("service.tpu_worker_job_name must be a non-empty string");
+    task.tpu_worker_job_name = job->second.string_value();
+  }
   if (config.has_session_master()) task.master = config.session_master();
   if (config.has_eval_session_master()) task.evaluation_master = config.eval_session_master();
   return task;

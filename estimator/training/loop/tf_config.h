@@ -32,6 +32,7 @@ struct TaskConfig {
   // none.
   std::optional<int64_t> global_id_in_cluster = 0;
   std::optional<std::string> model_dir = std::nullopt;
+  std::string tpu_worker_job_name = "";  // of `service`; "" if it is not given
 };
 
 // Parses the value of TF_CONFIG. An empty string gives the default.

@@ -60,6 +60,14 @@ TEST(TfConfig, SessionMastersAreHonouredEvenWhenEmpty) {
   EXPECT_EQ(chief.master, "");
 }
 
+TEST(TfConfig, TheServiceMayNameTheJobOfTheTpuWorkers) {
+  EXPECT_EQ(Parsed("{}").tpu_worker_job_name, "");
+  EXPECT_EQ(Parsed(R"({"service": {"tpu_worker_job_name": "w", "other": 1}})").tpu_worker_job_name,
+            "w");
+  ExpectRefused(R"({"service": {"tpu_worker_job_name": 1}})",
+                "service.tpu_worker_job_name must be a non-empty string");
+}
+
 // Behaviour B7.
 TEST(TfConfig, AClusterNeedsExactlyOneChiefAndAWholeTask) {
   ExpectRefused(R"({"cluster": {"worker": ["w:1"]}, "task": {"type": "worker", "index": 0}})",

@@ -1,0 +1,21 @@
+#include "estimator/base/flag_spelling.h"
+
+#include <gtest/gtest.h>
+
+namespace estimator {
+namespace {
+
+TEST(FlagSpelling, IsReadAsItsMeaningWhileItLives) {
+  EXPECT_EQ(MeaningOfArgument("--use_tpu=auto"), "--use_tpu=auto");
+  {
+    const FlagSpelling spelling("use_tpu=auto", "detect_accelerator=true");
+    EXPECT_EQ(MeaningOfArgument("--use_tpu=auto"), "--detect_accelerator=true");
+    EXPECT_EQ(MeaningOfArgument("-use_tpu=auto"), "--detect_accelerator=true");
+    for (const char* other : {"", "-", "--", "use_tpu=auto", "--use_tpu", "--use_tpu=automatic"})
+      EXPECT_EQ(MeaningOfArgument(other), other);
+  }
+  EXPECT_EQ(MeaningOfArgument("--use_tpu=auto"), "--use_tpu=auto");
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,85 @@
+#include "models/common/run_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "estimator/base/flag_spelling.h"
+#include "estimator/base/testing/status_matchers.h"
+
+DECLARE_bool(detect_accelerator);
+DECLARE_bool(tpu_numerics);
+DECLARE_string(tpu);
+DECLARE_string(tpu_zone);
+DECLARE_string(master);
+
+namespace estimator {
+namespace {
+
+class RunFlagsTest : public ::testing::Test {
+ protected:
+  // Whatever devices the machine has, there is no library that drives them.
+  static void SetUpTestSuite() {
+    ASSERT_EQ(setenv("TPU_LIBRARY_PATH", "/nowhere/libtpu.so", 1), 0);
+    for (const char* variable : {"PJRT_NAMES_AND_LIBRARY_PATHS", "TPU_NAME", "TPU_CONFIG",
+                                 "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS"}) {
+      ASSERT_EQ(unsetenv(variable), 0);
+    }
+  }
+  static void Set(const char* flag, const char* value) {
+    ASSERT_NE(gflags::SetCommandLineOption(flag, value), "") << flag;
+  }
+  gflags::FlagSaver saver_;
+};
+
+TEST_F(RunFlagsTest, TheReplicasAreTheShardsUnlessTheModelRunsOnTheCpu) {
+  EXPECT_EQ(NumReplicasFromFlags(), 8);
+  EXPECT_EQ(RunConfigFromFlags().tpu_config.replicas(), 8);
+  Set("num_shards", "4");
+  EXPECT_EQ(NumReplicasFromFlags(), 4);
+  Set("use_tpu", "false");
+  EXPECT_EQ(NumReplicasFromFlags(), 1);
+  EXPECT_EQ(RunConfigFromFlags().tpu_config.replicas(), 1);
+  EXPECT_TRUE(BatchRequirement("batch_size", 7).holds);
+}
+
+TEST_F(RunFlagsTest, AutoFallsBackToTheCpu) {
+  EXPECT_EQ(MeaningOfArgument("--use_tpu=auto"), "--detect_accelerator=true");
+  Set("detect_accelerator", "true");
+  EXPECT_TRUE(BatchRequirement("batch_size", 7).holds);
+  EST_EXPECT_OK(RequireFlags({}));
+  const tpu::RunConfig config = RunConfigFromFlags();
+  EXPECT_FALSE(FLAGS_use_tpu);
+  EXPECT_EQ(NumReplicasFromFlags(), 1);
+  EXPECT_EQ(config.tpu_config.replicas(), 1);
+  EXPECT_EQ(config.master, "");
+}
+
+TEST_F(RunFlagsTest, AutoExcludesTheFlagsThatChooseToo) {
+  Set("detect_accelerator", "true");
+  Set("use_tpu", "true");
+  Set("master", "pjrt:/lib/libtpu.so");
+  Set("num_shards", "4");
+  const absl::Status status = RequireFlags({});
+  for (const char* part : {"--use_tpu: is given as auto and as true or false",
+                           "--master: is given with --use_tpu=auto",
+                           "--num_shards: is given with --tpu or --use_tpu=auto"}) {
+    EXPECT_THAT(status, ErrorHas(part));
+  }
+}
+
+TEST_F(RunFlagsTest, AZoneWithoutATpuIsRefused) {
+  Set("tpu_zone", "us-central1-b");
+  EXPECT_THAT(RequireFlags({}), ErrorHas("--tpu_zone: needs --tpu"));
+}
+
+TEST_F(RunFlagsTest, NumericsAreThoseOfTheFlag) {
+  EXPECT_FALSE(RunConfigFromFlags().tpu_config.tpu_numerics);
+  Set("tpu_numerics", "true");
+  EXPECT_TRUE(RunConfigFromFlags().tpu_config.tpu_numerics);
+}
+
+}  // namespace
+}  // namespace estimator

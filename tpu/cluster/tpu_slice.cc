@@ -1,0 +1,34 @@
+#include "tpu/cluster/tpu_slice.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace estimator::tpu {
+
+absl::StatusOr<TPUSlice> ParseAcceleratorType(StringArg accelerator_type) {
+  const absl::string_view text = accelerator_type;
+  const size_t dash = text.rfind('-');
+  const absl::string_view version = text.substr(0, std::min(dash, text.size()));
+  const bool cores = version == "v2" || version == "v3";
+  const bool megacores = version == "v4" || version == "v5p";
+  const bool chips = version == "v5litepod" || version == "v5e" || version == "v6e";
+  int64_t size = 0;
+  if (dash == absl::string_view::npos || !absl::SimpleAtoi(text.substr(dash + 1), &size) ||
+      size < 1 || size > 1000000 || (!cores && !megacores && !chips) || (!chips && size % 2 != 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", text,
+                     "\" is not a TPU's accelerator type; types are v2-N, v3-N, v4-N and v5p-N "
+                     "with an even number N of cores, v5litepod-N and v6e-N with N chips"));
+  }
+  TPUSlice slice;
+  slice.num_chips = chips ? size : size / 2;
+  slice.num_replicas = cores ? size : slice.num_chips;
+  const bool one_host = chips && size <= 8;
+  slice.num_hosts = one_host ? 1 : (slice.num_chips + 3) / 4;
+  return slice;
+}
+
+}  // namespace estimator::tpu
