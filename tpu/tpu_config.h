@@ -41,8 +41,9 @@ struct TPUConfig {
 //   config.tpu_config = {.iterations_per_loop = 50, .num_shards = 8};
 struct RunConfig : estimator::RunConfig {
   TPUConfig tpu_config;
-  // The addresses of TPUs. Nothing reads them, because replicas always run in this process. They
-  // exist for programs that set them; TPUEstimator then logs a warning.
+  // Where replicas run with use_tpu = true: "pjrt:/path/to/plugin.so" runs them on the devices of a
+  // PJRT plugin, such as libtpu.so or JAX's xla_cuda_plugin.so, one replica on each. Empty: in this
+  // process. Other addresses, and evaluation_master, have no effect: TPUEstimator logs a warning.
   std::string master;
   std::string evaluation_master;
 

@@ -2,13 +2,24 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
 
 namespace estimator::tpu {
 namespace {
+
+constexpr absl::string_view kPjrtPrefix = "pjrt:";
+
+// The path of the PJRT plugin that RunConfig.master names; empty if it names none.
+std::string PjrtPluginOf(const RunConfig& config) {
+  const absl::string_view master = config.master;
+  return std::string(
+      absl::StripPrefix(absl::StartsWith(master, kPjrtPrefix) ? master : "", kPjrtPrefix));
+}
 
 // Logs the fields of the config that a program set and nothing reads.
 void WarnOfUnusedFields(const RunConfig& config) {
@@ -17,7 +28,7 @@ void WarnOfUnusedFields(const RunConfig& config) {
       {"RunConfig.evaluation_master", config.evaluation_master},
       {"TPUConfig.tpu_job_name", config.tpu_config.tpu_job_name}};
   for (const auto& [name, value] : fields) {
-    LOG_IF(WARNING, !value.empty())
+    LOG_IF(WARNING, !value.empty() && !absl::StartsWith(value, kPjrtPrefix))
         << name << " = \"" << value << "\" has no effect: this program does not connect to TPUs; "
         << "with use_tpu, " << config.tpu_config.replicas() << " replicas run in this process";
   }
@@ -42,6 +53,15 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
                                      : absl::StrCat(name, " must be given when use_tpu is true"));
     }
   };
+  const absl::string_view master = settings.config.master;
+  if (absl::StartsWith(master, kPjrtPrefix) && !settings.use_tpu) {
+    violations.push_back(absl::StrCat("RunConfig.master = \"", master,
+                                      "\" needs use_tpu = true: its devices run replicas"));
+  }
+  if (master == kPjrtPrefix) {
+    violations.push_back(
+        "RunConfig.master = \"pjrt:\" needs the path of a plugin: pjrt:/path/to/libtpu.so");
+  }
   check("train_batch_size", settings.batch_sizes.train, settings.use_tpu);
   check("eval_batch_size", settings.batch_sizes.eval, false);
   check("predict_batch_size", settings.batch_sizes.predict, false);
@@ -67,7 +87,8 @@ std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorS
                                                      .batch_sizes = settings.batch_sizes,
                                                      .batch_axis = settings.batch_axis,
                                                      .eval_on_tpu = settings.eval_on_tpu,
-                                                     .compile_options = settings.compile_options});
+                                                     .compile_options = settings.compile_options,
+                                                     .pjrt_plugin = PjrtPluginOf(settings.config)});
 }
 
 void FillParams(const TPUEstimatorSettings& settings, Mode mode, int64_t batch_size,

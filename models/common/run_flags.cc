@@ -11,7 +11,9 @@ DEFINE_int64(num_shards, 8, "number of replicas (a TPU device has 8 cores)");
 DEFINE_string(tpu, "", "name or grpc address of a TPU; has no effect but a warning");
 DEFINE_string(tpu_zone, "", "zone of the TPU; has no effect");
 DEFINE_string(gcp_project, "", "project of the TPU; has no effect");
-DEFINE_string(master, "", "grpc address of the TPU's master; has no effect but a warning");
+DEFINE_string(master, "",
+              "pjrt:PATH runs replicas on the devices of the PJRT plugin at PATH (libtpu.so, "
+              "xla_cuda_plugin.so), one on each; another address has no effect but a warning");
 
 namespace estimator {
 namespace {

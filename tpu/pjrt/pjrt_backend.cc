@@ -257,22 +257,25 @@ class PjrtExecutable : public Executable {
 
 class PjrtBackend : public Backend {
  public:
-  PjrtBackend(std::shared_ptr<Client> client, VariableStore& store, PjrtBackendOptions options)
-      : client_(std::move(client)),
-        store_(store),
-        options_(options),
-        variables_(std::make_shared<DeviceVariables>(client_, options.num_replicas)) {}
+  PjrtBackend(ClientSource source, VariableStore& store, PjrtBackendOptions options)
+      : source_(std::move(source)), store_(store), options_(options) {}
 
   std::string name() const override {
-    return absl::StrCat(options_.num_replicas,
-                        options_.num_replicas == 1 ? " replica" : " replicas", " on ",
-                        client_->devices()[0].kind, " (", client_->platform(), ")");
+    return absl::StrCat(
+        options_.num_replicas, options_.num_replicas == 1 ? " replica" : " replicas", " on ",
+        client_ == nullptr
+            ? "a PJRT plugin's devices"
+            : absl::StrCat(client_->devices()[0].kind, " (", client_->platform(), ")"));
   }
   int num_replicas() const override { return options_.num_replicas; }
   VariableStore& variables() override { return store_; }
 
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph,
                                                       const ProgramSpec& spec) override {
+    if (client_ == nullptr) {
+      EST_ASSIGN_OR_RETURN(client_, source_());
+      variables_ = std::make_shared<DeviceVariables>(client_, options_.num_replicas);
+    }
     const bool guards = options_.guard_loss && !spec.updates.empty() && !spec.fetches.empty() &&
                         spec.fetches[0].valid() && IsFloating(spec.fetches[0].dtype());
     EST_ASSIGN_OR_RETURN(
@@ -306,15 +309,16 @@ class PjrtBackend : public Backend {
     return std::clamp<int64_t>(options_.max_feed_bytes / bytes, 1, options_.iterations);
   }
 
-  const std::shared_ptr<Client> client_;
+  const ClientSource source_;
   VariableStore& store_;
   const PjrtBackendOptions options_;
-  const std::shared_ptr<DeviceVariables> variables_;
+  std::shared_ptr<Client> client_;              // null until the first compilation
+  std::shared_ptr<DeviceVariables> variables_;  // as client_
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> MakePjrtBackend(std::shared_ptr<Client> client, VariableStore& store,
+std::unique_ptr<Backend> MakePjrtBackend(ClientSource client, VariableStore& store,
                                          PjrtBackendOptions options) {
   CHECK_GE(options.num_replicas, 1);
   CHECK_GE(options.iterations, 1);

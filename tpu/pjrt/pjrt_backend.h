@@ -10,8 +10,10 @@
 #define TPU_PJRT_PJRT_BACKEND_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
+#include "absl/status/statusor.h"
 #include "estimator/array/dtype.h"
 #include "estimator/runtime/backend.h"
 #include "tpu/pjrt/client.h"
@@ -30,10 +32,16 @@ struct PjrtBackendOptions {
   DType compute_dtype = DType::kFloat32;  // as in stablehlo::LowerOptions
 };
 
+// Gives the client that all backends of a strategy share. Called before the first compilation, so that
+// a program that never runs a step does not open the devices.
+using ClientSource = std::function<absl::StatusOr<std::shared_ptr<Client>>()>;
+
 // `store` outlives the backend. Executables keep the client.
-// Errors of Compile: those of LowerStep and of Client::Compile. Errors of RunLoop: besides those of
+// An error of the outfeed ends the loop, but the updates of the steps that the same execution has run
+// stay, unlike on the CPU: only a loss that is not finite stops the devices before an update.
+// Errors of Compile: those of the client, of LowerStep and of Client::Compile. Errors of RunLoop: besides those of
 // Executable, those of the device; ABORTED if a loss is not finite and the outfeed accepts the step.
-std::unique_ptr<Backend> MakePjrtBackend(std::shared_ptr<Client> client, VariableStore& store,
+std::unique_ptr<Backend> MakePjrtBackend(ClientSource client, VariableStore& store,
                                          PjrtBackendOptions options);
 
 }  // namespace estimator::tpu::pjrt
