@@ -2,10 +2,25 @@
 
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace estimator::tpu {
+namespace {
+
+// "v3-8": a generation and a number.
+bool IsTopologyName(absl::string_view name) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(name, '-');
+  int64_t size = 0;
+  return parts.size() == 2 && parts[0].size() >= 2 && parts[0][0] == 'v' &&
+         absl::ascii_isdigit(static_cast<unsigned char>(parts[0][1])) &&
+         absl::SimpleAtoi(parts[1], &size) && size > 0;
+}
+
+}  // namespace
 
 absl::Status TPUConfig::Validate() const {
   std::vector<std::string> violations;
@@ -28,6 +43,10 @@ absl::Status TPUConfig::Validate() const {
   if (experimental_host_call_every_n_steps < 1) {
     violations.push_back(absl::StrCat("experimental_host_call_every_n_steps must be >= 1, given ",
                                       experimental_host_call_every_n_steps));
+  }
+  if (!check.empty() && check != "rules" && !IsTopologyName(check)) {
+    violations.push_back(absl::StrCat(
+        "check must be \"rules\" or a topology such as \"v3-8\", given \"", check, "\""));
   }
   if (violations.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("TPUConfig: ", absl::StrJoin(violations, "; ")));

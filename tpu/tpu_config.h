@@ -28,6 +28,11 @@ struct TPUConfig {
   std::string tpu_job_name = "";  // has no effect but a warning: replicas run in this process
   // In training, host_call runs at every n-th step of a loop.
   int64_t experimental_host_call_every_n_steps = 1;
+  // Not empty: Train, Evaluate and Predict print what a TPU would refuse or punish, and end before
+  // they run anything (tpu/rules/checked_strategy.h), also with use_tpu = false. "rules": the rules
+  // of docs/tpu.md. A topology, such as "v3-8": the program is also compiled for it. Not in
+  // TensorFlow.
+  std::string check = "";
 
   static constexpr int64_t kDefaultNumShards = 8;
   int64_t replicas() const { return num_shards.value_or(kDefaultNumShards); }

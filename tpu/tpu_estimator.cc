@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
+#include "tpu/rules/checked_strategy.h"
 
 namespace estimator::tpu {
 namespace {
@@ -62,7 +63,9 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
     violations.push_back(
         "RunConfig.master = \"pjrt:\" needs the path of a plugin: pjrt:/path/to/libtpu.so");
   }
-  check("train_batch_size", settings.batch_sizes.train, settings.use_tpu);
+  // A check reports it with everything else.
+  check("train_batch_size", settings.batch_sizes.train,
+        settings.use_tpu && settings.config.tpu_config.check.empty());
   check("eval_batch_size", settings.batch_sizes.eval, false);
   check("predict_batch_size", settings.batch_sizes.predict, false);
   for (const int64_t axis : settings.batch_axis) {
@@ -83,12 +86,21 @@ std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorS
     return MakeLocalStrategy(std::move(model_call), settings.batch_sizes, settings.compile_options,
                              settings.batch_axis);
   }
-  return MakeShardedStrategy(std::move(model_call), {.tpu_config = settings.config.tpu_config,
-                                                     .batch_sizes = settings.batch_sizes,
-                                                     .batch_axis = settings.batch_axis,
-                                                     .eval_on_tpu = settings.eval_on_tpu,
-                                                     .compile_options = settings.compile_options,
-                                                     .pjrt_plugin = PjrtPluginOf(settings.config)});
+  const TPUConfig& config = settings.config.tpu_config;
+  const bool checks = !config.check.empty();
+  return MakeCheckedStrategy(
+      MakeShardedStrategy(std::move(model_call),
+                          {.tpu_config = config,
+                           .batch_sizes = checks ? DivisibleBatchSizes(settings.batch_sizes, config)
+                                                 : settings.batch_sizes,
+                           .batch_axis = settings.batch_axis,
+                           .eval_on_tpu = settings.eval_on_tpu,
+                           .compile_options = settings.compile_options,
+                           .pjrt_plugin = PjrtPluginOf(settings.config)}),
+      {.tpu_config = config,
+       .batch_sizes = settings.batch_sizes,
+       .batch_axis = settings.batch_axis,
+       .eval_on_tpu = settings.eval_on_tpu});
 }
 
 void FillParams(const TPUEstimatorSettings& settings, Mode mode, int64_t batch_size,

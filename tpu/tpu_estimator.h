@@ -140,7 +140,8 @@ class TPUEstimator : public EstimatorOf<P> {
 
   static TPUEstimatorSettings Settings(const Options& all) {
     return {.config = all.config,
-            .use_tpu = all.use_tpu,
+            // A check is of the program as it would run on a TPU.
+            .use_tpu = all.use_tpu || !all.config.tpu_config.check.empty(),
             .batch_sizes = {.train = all.train_batch_size.value_or(0),
                             .eval = all.eval_batch_size.value_or(0),
                             .predict = all.predict_batch_size.value_or(0)},

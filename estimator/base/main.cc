@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
+#include "estimator/base/finished_early.h"
 #include "estimator/base/home_directory.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/out_of_resources.h"
@@ -327,7 +328,7 @@ int RunMain(int argc, char** argv, bool takes_arguments, const Body& body, int e
 int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
   const auto run = [&body](const std::vector<std::string>&) {
     const absl::Status status = body();
-    if (status.ok()) return 0;
+    if (status.ok() || IsFinishedEarly(status)) return 0;
     if (absl::IsCancelled(status) && InterruptRequested()) {
       absl::FPrintF(stderr, "stopped: %s\n", status.message());
       return kInterruptedExitCode;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "estimator/base/file.h"
+#include "estimator/base/finished_early.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -64,6 +65,12 @@ Outcome RunMain(std::vector<std::string> arguments, const absl::Status& status =
 }
 
 // Fixed bug: a directory "~" was created, because a shell does not expand --model_dir=~/run.
+TEST(MainTest, ExitsWithZeroIfTheProgramFinishedEarly) {
+  const Outcome outcome = RunMain({}, FinishedEarly("the report is printed"));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.standard_error, "");
+}
+
 TEST(MainTest, AHomeDirectoryInAFlagAnArgumentOrAFlagFileIsExpanded) {
   const gflags::FlagSaver saver;
   const TempDir dir;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/finished_early.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "models/bert/classifier_data.h"
@@ -97,6 +98,34 @@ TEST(BertClassifier, EightShardsWithTheSameExamplesTakeTheStepsOfTheCpu) {
   // The gradients are eight times as large, and the optimizer's epsilon does not scale with them:
   // the losses differ by 0.6 %.
   for (int i = 0; i < kSteps; ++i) EXPECT_NEAR(shards[i], cpu[i], 0.02 * cpu[i]) << "step " << i;
+}
+
+TEST(BertClassifier, TheTpuCheckFindsNoViolation) {
+  const TempDir dir;
+  const std::string path = dir.File("train.tf_record");
+  EST_EXPECT_OK(WriteDrawnSentences(
+      path, {.count = 32, .max_seq_length = kLength, .vocab_size = 60, .seed = 1}));
+  tpu::RunConfig config;
+  config.model_dir = dir.File("m");
+  config.tpu_config = {.iterations_per_loop = 50, .num_shards = 8};
+  config.tpu_config.check = "rules";
+  tpu::TPUEstimator<ClassifierParams> estimator({.model_fn = ClassifierModelFn,
+                                                 .config = config,
+                                                 .params = Params(0.1),
+                                                 .train_batch_size = 16,
+                                                 .eval_batch_size = 16,
+                                                 .predict_batch_size = 16});
+  testing::internal::CaptureStdout();
+  const absl::Status status = estimator.Train(
+      [&](const ClassifierParams& params) {
+        return ClassifierDataset({path}, kLength, Mode::kTrain, params.batch_size);
+      },
+      MaxSteps(10));
+  const std::string report = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(IsFinishedEarly(status)) << status << "\n" << report;
+  EXPECT_NE(report.find("train: checked with 2 rows on each of 8 cores"), std::string::npos)
+      << report;
+  EXPECT_NE(report.find("TPU check: 0 violations"), std::string::npos) << report;
 }
 
 TEST(BertClassifier, DropoutChangesTheLossOfTraining) {

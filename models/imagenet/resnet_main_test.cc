@@ -50,6 +50,14 @@ TEST_F(ResnetMainTest, TrainsOnDrawnPicturesAndEvaluatesInBetween) {
   EST_EXPECT_OK(LoadVariable(Dir("m"), "batch_normalization_19/gamma/Momentum"));
 }
 
+TEST_F(ResnetMainTest, TheTpuCheckBlamesNothing) {
+  const ProgramRun run = Program("--tpu_check=rules --train_batch_size=16 --eval_batch_size=16");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output,
+              {"train: checked with 2 rows on each of 8 cores", "eval: checked", "note [few-rows]",
+               "note [local-batch-norm]", "TPU check: 0 violations"});
+}
+
 TEST_F(ResnetMainTest, ContinuesAndEvaluatesInAnotherRun) {
   ASSERT_EQ(Program("--mode=train --train_steps=2").exit_code, 0);
   const ProgramRun resumed = Program("--mode=train --train_steps=4");

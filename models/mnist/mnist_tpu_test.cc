@@ -63,6 +63,24 @@ TEST_F(MnistTpuTest, RunsOnShards) {
   ExpectParts(run.output, {"evaluated 50 examples at step 4", "test image 4 is a"});
 }
 
+TEST_F(MnistTpuTest, TheTpuCheckBlamesNothingAndTrainsNothing) {
+  for (const char* where : {"--use_tpu=false", "--use_tpu"}) {
+    const ProgramRun run = Program(absl::StrCat(where, " --tpu_check=rules --batch_size=64"));
+    ASSERT_EQ(run.exit_code, 0) << run.output;
+    ExpectParts(run.output, {"train: checked with 8 rows on each of 8 cores", "eval: checked",
+                             "predict: checked", "TPU check: 0 violations"});
+    EXPECT_FALSE(FileExists(work_.File("m/checkpoint")));
+  }
+}
+
+TEST_F(MnistTpuTest, TheTpuCheckReportsABatchThatTheCoresCannotDivide) {
+  const ProgramRun run = Program("--use_tpu=false --tpu_check=rules --batch_size=60");
+  EXPECT_EQ(run.exit_code, 1) << run.output;
+  ExpectParts(run.output, {"violation [batch-not-divisible]", "60 rows leave 4",
+                           "the program is not ready for a TPU"});
+  EXPECT_EQ(Program("--tpu_check=rule").exit_code, 2);
+}
+
 TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnShards) {
   for (const char* where : {"--use_tpu=false", "--use_tpu --num_shards=2 --iterations=1"}) {
     const ProgramRun run = Program(absl::StrCat(
@@ -137,6 +155,7 @@ TEST_F(MnistTpuTest, HelpListsEveryFlagWithItsDefault) {
       {"tpu_zone", "string \"\""},
       {"gcp_project", "string \"\""},
       {"master", "string \"\""},
+      {"tpu_check", "string \"\""},
       {"seed", "int64 1"},
       {"save_checkpoints_steps", "int64 0"},
       {"save_checkpoints_secs", "int64 600"},

@@ -38,6 +38,30 @@ absl::StatusOr<std::optional<Cadence>> CadenceOf(absl::string_view field,
   return Cadence{.every_steps = steps, .every_secs = std::nullopt};
 }
 
+// On several replicas, the error of a NaN also names the shape of the batch.
+class NanOnReplicasHook : public NanTensorHook {
+ public:
+  NanOnReplicasHook(const Tensor& loss, int64_t rows, int num_replicas)
+      : NanTensorHook(loss), rows_(rows), num_replicas_(num_replicas) {}
+
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override {
+    const absl::Status status = NanTensorHook::AfterRun(context, values);
+    if (status.ok() || rows_ <= 0) return status;
+    return absl::Status(
+        status.code(),
+        absl::StrCat(status.message(),
+                     ". On a TPU, the shape of the batch is a suspect too: ", rows_ * num_replicas_,
+                     " rows are ", rows_, " on each of ", num_replicas_, " cores, ",
+                     rows_ % 8 == 0 ? "a multiple of 8; if a NaN appears only there, try a "
+                                      "multiple of 128"
+                                    : "not a multiple of 8; use one, best of 128"));
+  }
+
+ private:
+  const int64_t rows_;  // of one replica
+  const int num_replicas_;
+};
+
 }  // namespace
 
 absl::StatusOr<TrainCadences> CadencesOf(const RunConfig& config, const InputSizes& sizes) {
@@ -113,7 +137,12 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
         ProfilerHook::Options{.steps = options.config.profile_steps}));
   }
   append(options.user_hooks);
-  hooks.push_back(std::make_shared<NanTensorHook>(spec.loss));
+  if (options.model.num_replicas > 1) {
+    hooks.push_back(std::make_shared<NanOnReplicasHook>(spec.loss, options.model.batch_size,
+                                                        options.model.num_replicas));
+  } else {
+    hooks.push_back(std::make_shared<NanTensorHook>(spec.loss));
+  }
   if (cadences.log_lines.has_value()) {
     hooks.push_back(
         std::make_shared<ProgressHook>(ProgressHook::Options{.loss = spec.loss,

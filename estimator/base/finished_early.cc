@@ -1,0 +1,20 @@
+#include "estimator/base/finished_early.h"
+
+#include <absl/strings/cord.h>
+
+namespace estimator {
+namespace {
+
+constexpr absl::string_view kMark = "estimator/finished_early";
+
+}  // namespace
+
+absl::Status FinishedEarly(StringArg message) {
+  absl::Status status = absl::CancelledError(message);
+  status.SetPayload(kMark, absl::Cord());
+  return status;
+}
+
+bool IsFinishedEarly(const absl::Status& status) { return status.GetPayload(kMark).has_value(); }
+
+}  // namespace estimator

@@ -1,0 +1,34 @@
+// Rules about TPUConfig, the batch sizes and the call.
+#ifndef TPU_RULES_CONFIG_RULES_H_
+#define TPU_RULES_CONFIG_RULES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "estimator/training/strategies.h"
+#include "tpu/rules/report.h"
+#include "tpu/tpu_config.h"
+
+namespace estimator::tpu {
+
+// The options of a TPUEstimator that the rules read.
+struct CheckedOptions {
+  TPUConfig tpu_config = {};
+  BatchSizes batch_sizes = {};  // global ones, as the program gave them; 0: not given
+  std::vector<int64_t> batch_axis = {};
+  bool eval_on_tpu = true;
+};
+
+// batch-size-missing, batch-not-divisible, num-shards, sliced-on-cpu, predict-batch-axis,
+// default-iterations-per-loop, steps-not-given, per-shard-dataset.
+//   mode, num_steps_given: of the call. A call of Train is also checked for the other modes whose
+//   batch sizes are given.
+void CheckConfig(const CheckedOptions& options, Mode mode, bool num_steps_given, Report& report);
+
+// The batch sizes with which the rest of a program is checked: those that do not divide evenly over
+// the replicas are rounded up.
+BatchSizes DivisibleBatchSizes(const BatchSizes& batch_sizes, const TPUConfig& tpu_config);
+
+}  // namespace estimator::tpu
+
+#endif  // TPU_RULES_CONFIG_RULES_H_
