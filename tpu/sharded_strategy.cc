@@ -8,6 +8,7 @@
 #include "estimator/base/status.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "tpu/feeders.h"
+#include "tpu/pjrt/pjrt_backend.h"
 #include "tpu/shards_backend.h"
 #include "tpu/stablehlo/dump_backend.h"
 
@@ -29,6 +30,9 @@ class ShardedStrategy : public Strategy {
   }
 
   std::string name() const override {
+    if (!options_.pjrt_plugin.empty()) {
+      return absl::StrCat(options_.tpu_config.replicas(), " replicas on ", options_.pjrt_plugin);
+    }
     return absl::StrCat(options_.tpu_config.replicas(), " in-process shards");
   }
   bool on_replicas() const override { return true; }
@@ -82,10 +86,16 @@ class ShardedStrategy : public Strategy {
 
   std::unique_ptr<Backend> MakeBackend(Mode mode, VariableStore& store) const override {
     if (!RunsOnReplicas(mode)) return MakeSingleBackend(store);
+    if (!options_.pjrt_plugin.empty()) {
+      return WithDump(mode, MakeDeviceBackend(mode, num_replicas(mode), store));
+    }
     return WithDump(mode, MakeShardsBackend(store, num_replicas(mode), options_.compile_options,
                                             SharedArenas()));
   }
   std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const override {
+    // On a device too: a metric's variables then need not move when the last, smaller batch comes.
+    if (!options_.pjrt_plugin.empty() && options_.eval_on_tpu)
+      return MakeDeviceBackend(Mode::kPredict, 1, store);
     return MakeCpuBackend(store, options_.compile_options, SharedArenas());
   }
 
@@ -147,6 +157,26 @@ class ShardedStrategy : public Strategy {
          .only_with_updates = trains});
   }
 
+  std::unique_ptr<Backend> MakeDeviceBackend(Mode mode, int replicas, VariableStore& store) const {
+    // A loop given in seconds has no number of steps yet.
+    constexpr int64_t kStepsOfTimedLoop = 32;
+    const IterationsPerLoop& loop = options_.tpu_config.iterations_per_loop;
+    const bool train = mode == Mode::kTrain;
+    return pjrt::MakePjrtBackend(
+        [this]() -> absl::StatusOr<std::shared_ptr<pjrt::Client>> {
+          if (client_ == nullptr) {
+            EST_ASSIGN_OR_RETURN(client_, pjrt::Client::Shared(options_.pjrt_plugin));
+          }
+          return client_;
+        },
+        store,
+        {.num_replicas = replicas,
+         .iterations = !train              ? 1
+                       : loop.in_seconds() ? kStepsOfTimedLoop
+                                           : loop.value(),
+         .guard_loss = train,
+         .compute_dtype = options_.compile_options.compute_dtype});
+  }
   // The memory of training, evaluation and prediction.
   const std::shared_ptr<const Arenas>& SharedArenas() const {
     if (arenas_ == nullptr)
@@ -167,6 +197,7 @@ class ShardedStrategy : public Strategy {
   const ModelCall model_call_;
   const ShardedStrategyOptions options_;
   std::optional<IterationsTuner> tuner_;
+  mutable std::shared_ptr<pjrt::Client> client_;  // of all modes; null until one compiles
   mutable std::shared_ptr<const Arenas> arenas_;  // null until the first backend is made
 };
 

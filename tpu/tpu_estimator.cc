@@ -1,16 +1,23 @@
 #include "tpu/tpu_estimator.h"
 
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
-#include "tpu/rules/checked_strategy.h"
+#include "tpu/cluster/master_name.h"
 #include "tpu/cluster/resolve_masters.h"
+#include "tpu/rules/checked_strategy.h"
 
 namespace estimator::tpu {
 namespace {
+
+// The path of the PJRT plugin that RunConfig.master names; empty if it names none.
+std::string PjrtPluginOf(const RunConfig& config) {
+  return IsPluginMaster(config.master) ? config.master.substr(std::strlen(kPluginPrefix)) : "";
+}
 
 // Logs the fields of the config that a program set and that a run without replicas does not use.
 void WarnOfUnusedFields(const RunConfig& config) {
@@ -65,6 +72,10 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
                                      : absl::StrCat(name, " must be given when use_tpu is true"));
     }
   };
+  if (settings.config.master == kPluginPrefix) {
+    violations.push_back(
+        "RunConfig.master = \"pjrt:\" needs the path of a plugin: pjrt:/path/to/libtpu.so");
+  }
   // A check reports it with everything else.
   check("train_batch_size", settings.batch_sizes.train,
         settings.use_tpu && settings.config.tpu_config.check.empty());
@@ -101,7 +112,8 @@ std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorS
                                                  : settings.batch_sizes,
                            .batch_axis = settings.batch_axis,
                            .eval_on_tpu = settings.eval_on_tpu,
-                           .compile_options = settings.compile_options}),
+                           .compile_options = settings.compile_options,
+                           .pjrt_plugin = PjrtPluginOf(settings.config)}),
       {.tpu_config = config,
        .batch_sizes = settings.batch_sizes,
        .batch_axis = settings.batch_axis,

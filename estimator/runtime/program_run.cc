@@ -199,6 +199,7 @@ ProgramRun::~ProgramRun() = default;
 void ProgramRun::WantFetches(FetchGroups groups) { state_->wanted = groups; }
 
 absl::Status ProgramRun::CheckInitialized() const {
+  EST_RETURN_IF_ERROR(state_->store->Download());  // the program reads the storage itself
   std::vector<std::string> missing;
   for (const auto& [name, initialized] : state_->reads) {
     if (!*initialized) missing.push_back(*name);

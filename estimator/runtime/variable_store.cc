@@ -31,7 +31,8 @@ bool VariableStore::Has(absl::string_view name) const {
 absl::StatusOr<Array*> VariableStore::Allocate(absl::string_view name, const TensorSpec& spec) {
   const auto it = entries_.find(name);
   if (it == entries_.end()) {
-    Entry entry{.value = Array(spec.dtype, spec.shape), .initialized = false};
+    Entry entry;
+    entry.value = Array(spec.dtype, spec.shape);
     return &entries_.emplace(std::string(name), std::move(entry)).first->second.value;
   }
   Array& value = it->second.value;
@@ -59,7 +60,50 @@ absl::StatusOr<Array> VariableStore::Get(absl::string_view name) const {
 
 const Array* VariableStore::Peek(absl::string_view name) const {
   const auto it = entries_.find(name);
-  return it == entries_.end() ? nullptr : &it->second.value;
+  if (it == entries_.end()) return nullptr;
+  if (it->second.device != nullptr) DownloadEntry(it->first, it->second);
+  return &it->second.value;
+}
+
+void VariableStore::MarkNewerOnDevice(absl::string_view name,
+                                      std::shared_ptr<DeviceValues> device) {
+  const auto it = entries_.find(name);
+  CHECK(it != entries_.end()) << "no variable " << name;
+  Entry& entry = it->second;
+  if (entry.device == nullptr) ++num_newer_on_device_;
+  entry.device = std::move(device);
+  entry.initialized = true;
+}
+
+bool VariableStore::newer_on(absl::string_view name, const DeviceValues* device) const {
+  const auto it = entries_.find(name);
+  return it != entries_.end() && device != nullptr && it->second.device.get() == device;
+}
+
+absl::Status VariableStore::Download() const {
+  if (num_newer_on_device_ > 0) {
+    for (auto& [name, entry] : entries_) {
+      if (entry.device != nullptr) DownloadEntry(name, entry);
+    }
+  }
+  return device_error_;
+}
+
+void VariableStore::DownloadEntry(const std::string& name, Entry& entry) const {
+  const std::shared_ptr<DeviceValues> device = std::move(entry.device);
+  entry.device = nullptr;
+  --num_newer_on_device_;
+  const absl::Status status = device->Download(name, ++entry.version, entry.value);
+  if (status.ok()) return;
+  // The storage has an old value, which must not pass for the newest one.
+  entry.initialized = false;
+  device_error_.Update(Annotate(status, absl::StrCat("variable '", name, "'")));
+  LOG(ERROR) << "cannot copy variable '" << name << "' from its device: " << status;
+}
+
+uint64_t VariableStore::version(absl::string_view name) const {
+  const auto it = entries_.find(name);
+  return it == entries_.end() ? 0 : it->second.version;
 }
 
 bool VariableStore::initialized(absl::string_view name) const {
@@ -76,12 +120,20 @@ const bool* VariableStore::InitializedFlag(absl::string_view name) const {
 void VariableStore::MarkInitialized(absl::string_view name) {
   const auto it = entries_.find(name);
   CHECK(it != entries_.end()) << "no variable " << name;
-  it->second.initialized = true;
+  SetOnHost(it->second, true);
 }
 
 void VariableStore::MarkUninitialized(absl::string_view name) {
   const auto it = entries_.find(name);
-  if (it != entries_.end()) it->second.initialized = false;
+  if (it != entries_.end()) SetOnHost(it->second, false);
+}
+
+void VariableStore::SetOnHost(Entry& entry, bool initialized) {
+  entry.initialized = initialized;
+  ++entry.version;
+  if (entry.device == nullptr) return;
+  entry.device = nullptr;
+  --num_newer_on_device_;
 }
 
 std::vector<std::string> VariableStore::Names() const {

@@ -2,7 +2,9 @@
 #ifndef ESTIMATOR_RUNTIME_VARIABLE_STORE_H_
 #define ESTIMATOR_RUNTIME_VARIABLE_STORE_H_
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,14 @@
 #include "estimator/array/tensor_spec.h"
 
 namespace estimator {
+
+// A device whose values of variables are newer than the host's storage.
+class DeviceValues {
+ public:
+  virtual ~DeviceValues() = default;
+  // Copies the device's value of `name` into `storage`, which then is version `version` of it.
+  virtual absl::Status Download(absl::string_view name, uint64_t version, Array& storage) = 0;
+};
 
 // Not thread-safe: a program and a reader of the same store must take turns, as the training loops
 // do. Programs bind to the storage when they are compiled: the address of an entry never changes
@@ -32,13 +42,25 @@ class VariableStore {
   absl::Status Set(absl::string_view name, const Array& value);
   // Returns a copy. Errors: NOT_FOUND naming the nearest variable.
   absl::StatusOr<Array> Get(absl::string_view name) const;
-  // The storage itself, without a copy. Null if there is no such variable.
+  // The storage itself, without a copy. Null if there is no such variable. If a newer value cannot
+  // be copied from its device, the variable is not initialized, and Download returns the error.
   const Array* Peek(absl::string_view name) const;
   bool initialized(absl::string_view name) const;
   // A pointer to what `initialized` returns, valid while the store exists. REQUIRES: Has(name).
   const bool* InitializedFlag(absl::string_view name) const;
   // Call it after a program has written the storage. REQUIRES: Has(name).
   void MarkInitialized(absl::string_view name);
+  // Tells that `device` has computed a newer value of `name`. Peek, Get and Download copy it into the
+  // storage when it is needed there. Set, MarkInitialized and MarkUninitialized discard it.
+  // REQUIRES: Has(name).
+  void MarkNewerOnDevice(absl::string_view name, std::shared_ptr<DeviceValues> device);
+  bool newer_on(absl::string_view name, const DeviceValues* device) const;
+  // Copies all newer values from devices into the storage. Call it before the storage is read
+  // through an address that Allocate returned. Costs nothing if there are none.
+  // Errors: those of the devices, also of earlier copies. The variable then is not initialized.
+  absl::Status Download() const;
+  // A number that changes with the value in the storage: by Set, Mark... and copies from devices.
+  uint64_t version(absl::string_view name) const;
   // Marks the value as not initialized; the storage remains. Does nothing if there is no such
   // variable.
   void MarkUninitialized(absl::string_view name);
@@ -49,8 +71,16 @@ class VariableStore {
   struct Entry {
     Array value;
     bool initialized = false;
+    uint64_t version = 1;
+    std::shared_ptr<DeviceValues> device;  // null: the storage has the newest value
   };
-  std::map<std::string, Entry, std::less<>> entries_;
+  void SetOnHost(Entry& entry, bool initialized);
+  void DownloadEntry(const std::string& name, Entry& entry) const;
+
+  // Reading may copy a value from a device.
+  mutable std::map<std::string, Entry, std::less<>> entries_;
+  mutable int num_newer_on_device_ = 0;
+  mutable absl::Status device_error_;
 };
 
 }  // namespace estimator

@@ -24,12 +24,14 @@ absl::StatusOr<const StepInput*> OpenInput::Peek() {
 }
 
 absl::StatusOr<std::optional<StepInput>> OpenInput::Next() {
+  unused_from_.reset();
   if (!peeked_.has_value()) return Read();
   use_last_position_ = false;
   return std::exchange(peeked_, std::nullopt);
 }
 
 absl::StatusOr<std::string> OpenInput::SaveState() {
+  if (unused_from_.has_value()) return *unused_from_;
   if (peeked_.has_value() || use_last_position_) return last_position_;
   return feeder_->SaveState();
 }
@@ -37,6 +39,7 @@ absl::StatusOr<std::string> OpenInput::SaveState() {
 absl::Status OpenInput::RestoreState(absl::string_view state) {
   EST_RETURN_IF_ERROR(feeder_->RestoreState(state));
   peeked_.reset();
+  unused_from_.reset();
   error_ = absl::OkStatus();
   use_last_position_ = false;
   return absl::OkStatus();

@@ -27,6 +27,11 @@ class OpenInput {
   // Tells that the step that Next returned last was not used. SaveState then returns the position
   // of that step, until the next call of Next. Next still returns the step after it.
   void MarkLastUnused() { use_last_position_ = true; }
+  // The position of the step that Next returned last. Valid until the next call of a method.
+  const std::string& last_position() const { return last_position_; }
+  // The same as MarkLastUnused for several steps: the steps from `position` on, which
+  // last_position() told, were not used.
+  void MarkUnusedFrom(std::string position) { unused_from_ = std::move(position); }
   // The position of the step that Next will return, whether or not Peek has read it. After an error
   // of the input, the position of the step that could not be read.
   absl::StatusOr<std::string> SaveState();
@@ -43,6 +48,7 @@ class OpenInput {
   // The position of the step that Next returned last, that Peek read, or that failed.
   std::string last_position_;
   bool use_last_position_ = false;
+  std::optional<std::string> unused_from_;
 };
 
 }  // namespace estimator

@@ -1,6 +1,7 @@
 #include "estimator/training/loop/step_runner.h"
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -79,15 +80,22 @@ absl::StatusOr<StepRunner::Fetches> StepRunner::Register(const Request& request,
 StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Executable& executable,
                              std::vector<std::vector<Array>>& hook_results) const {
   StepRun run;
-  StepFeeds feeds;  // of the current step
+  // The inputs of the steps whose outfeed has not been called: one step on the CPU, a loop's steps
+  // on a device.
+  struct PendingStep {
+    StepFeeds feeds;
+    std::string position;  // in the input
+  };
+  std::deque<PendingStep> pending;
   const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
     if (run.end == RunEnd::kInterrupted) return std::optional<StepFeeds>();
     const AddSeconds waiting(session_.times().input);
     const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
       EST_ASSIGN_OR_RETURN(const std::optional<StepInput> input, request.input.Next());
       if (!input.has_value()) return std::optional<StepFeeds>();
-      EST_ASSIGN_OR_RETURN(feeds, request.step.Feeds(*input));
-      return std::optional<StepFeeds>(feeds);
+      EST_ASSIGN_OR_RETURN(StepFeeds step_feeds, request.step.Feeds(*input));
+      pending.push_back({.feeds = step_feeds, .position = request.input.last_position()});
+      return std::optional<StepFeeds>(std::move(step_feeds));
     };
     absl::StatusOr<std::optional<StepFeeds>> result = next();
     if (!result.ok()) {
@@ -113,6 +121,8 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   };
   const std::optional<HostCall>& host_call = request.step.model().spec.host_call;
   const Outfeed outfeed = [&](int64_t step, const StepFetches& all) -> absl::Status {
+    PendingStep pending_step = std::move(pending.front());
+    pending.pop_front();
     const auto reduced = [&](const std::vector<size_t>& indices) {
       std::vector<Array> values;
       for (const size_t index : indices)
@@ -123,8 +133,8 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
       EST_RETURN_IF_ERROR(host_call->fn(reduced(fetches.host_call)));
     StepVerdict verdict = StepVerdict::kApply;
     if (request.on_step) {
-      EST_ASSIGN_OR_RETURN(verdict,
-                           request.on_step({.values = reduced(fetches.loop), .feeds = feeds}));
+      EST_ASSIGN_OR_RETURN(
+          verdict, request.on_step({.values = reduced(fetches.loop), .feeds = pending_step.feeds}));
     }
     if (verdict == StepVerdict::kDiscard || is_last(step)) {
       hook_results.clear();
@@ -133,6 +143,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     }
     if (verdict == StepVerdict::kDiscard) {
       run.end = RunEnd::kStepDiscarded;
+      run.unused_from = std::move(pending_step.position);
       return absl::AbortedError("the loop discarded the step");  // ends RunLoop without updates
     }
     ++run.num_steps;

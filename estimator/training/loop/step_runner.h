@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -44,6 +45,9 @@ struct StepRun {
   RunEnd end = RunEnd::kStepsDone;
   absl::Status status;          // the error, if `end` is kInputFailed or kFailed
   int64_t num_steps = 0;        // whose updates are applied
+  // The input's position of the discarded step, if `end` is kStepDiscarded. The steps after it may
+  // have been read too.
+  std::string unused_from;
   double seconds = 0;           // from the first step's input to the last step's end
   bool stop_requested = false;  // by a hook
 };

@@ -50,6 +50,7 @@ void TrainCheckpoints::WarnOfNaN(const std::string& prefix,
 }
 
 absl::StatusOr<std::string> TrainCheckpoints::Save(const State& state) {
+  EST_RETURN_IF_ERROR(state.variables.store().Download());
   EST_ASSIGN_OR_RETURN(const SaverExtras extras, ExtrasOf(state));
   return saver_.Save(*config_.model_dir, state.variables.global_step(), ValuesOf(state), extras,
                      [this](const std::string& prefix, const AsyncSaver::Variables& variables) {
@@ -65,6 +66,7 @@ absl::StatusOr<std::string> TrainCheckpoints::SaveInBackground(
     EST_RETURN_IF_ERROR(committed(prefix));
     return prefix;
   }
+  EST_RETURN_IF_ERROR(state.variables.store().Download());
   EST_ASSIGN_OR_RETURN(const SaverExtras extras, ExtrasOf(state));
   return saver_.SaveInBackground(
       *config_.model_dir, state.variables.global_step(), ValuesOf(state), extras,

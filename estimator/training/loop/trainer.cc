@@ -296,8 +296,8 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
     loop.last_run = run;
     if (run.end != RunEnd::kInputEnded || run.num_steps > 0) state_.MarkChanged();
     // A checkpoint must have the position of the step that was not applied.
-    if (run.end == RunEnd::kInputFailed || run.end == RunEnd::kStepDiscarded)
-      input_.open().MarkLastUnused();
+    if (run.end == RunEnd::kInputFailed) input_.open().MarkLastUnused();
+    if (run.end == RunEnd::kStepDiscarded) input_.open().MarkUnusedFrom(run.unused_from);
     if (!run.status.ok()) return run.status;
     if (run.end != RunEnd::kStepDiscarded) {
       if (run.num_steps == 0) return absl::OkStatus();  // the input ended before the first step

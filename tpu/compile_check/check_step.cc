@@ -1,0 +1,110 @@
+// Compiles the very steps of a TPUEstimator for the topology of --tpu_check, as the rules ask for it.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/training/compiled_model.h"
+#include "estimator/training/strategies.h"
+#include "tpu/compile_check/compile_report.h"
+#include "tpu/rules/topology_check.h"
+#include "tpu/stablehlo/lower_step.h"
+
+namespace estimator::tpu {
+namespace {
+
+// The step that the loop of the mode compiles, without the tensors of hooks.
+ProgramSpec SpecOf(const BuiltModel& model, Mode mode) {
+  ProgramSpec spec{.feeds = model.placeholders, .fetches = {}, .updates = {}};
+  if (model.spec.loss.valid() && mode != Mode::kPredict) spec.fetches.push_back(model.spec.loss);
+  if (mode == Mode::kTrain) {
+    spec.updates = model.graph->update_ops();
+    spec.updates.push_back(model.spec.train_op);
+  }
+  const auto fetch_all = [&](const std::vector<Tensor>& tensors) {
+    spec.fetches.insert(spec.fetches.end(), tensors.begin(), tensors.end());
+  };
+  if (model.spec.host_call.has_value()) fetch_all(model.spec.host_call->tensors);
+  if (mode == Mode::kEval && model.spec.eval_metrics.has_value())
+    fetch_all(model.spec.eval_metrics->tensors);
+  if (mode == Mode::kEval) {
+    for (const auto& [name, metric] : model.spec.eval_metric_ops)
+      spec.updates.push_back(metric.update);
+  }
+  if (mode == Mode::kPredict) {
+    for (const auto& [name, tensor] : model.spec.predictions) spec.fetches.push_back(tensor);
+  }
+  return spec;
+}
+
+absl::StatusOr<std::string> Lower(const TopologyCheckRequest& request, const BuiltModel& model) {
+  const bool train = request.mode == Mode::kTrain;
+  EST_ASSIGN_OR_RETURN(
+      stablehlo::StepModule module,
+      stablehlo::LowerStep(
+          *model.graph, SpecOf(model, request.mode),
+          {.num_replicas = request.strategy.num_replicas(request.mode),
+           .iterations = train ? std::max<int64_t>(request.iterations_per_loop, 1) : 1,
+           .guard_fetch = train ? std::optional<size_t>(0) : std::nullopt}));
+  return std::move(module.text);
+}
+
+// The model for another number of rows: its inputs are those of `model` with another first axis.
+absl::StatusOr<std::optional<std::string>> LowerForRows(const TopologyCheckRequest& request,
+                                                        int64_t rows) {
+  Element element;
+  for (const InputSlot& slot : request.model.slots) {
+    std::vector<int64_t> dims = slot.spec.shape.dims();
+    if (!dims.empty() && dims[0] == request.model.batch_size) dims[0] = rows;
+    ArrayMap& arrays = slot.is_label ? element.labels : element.features;
+    arrays[slot.name] = Array(slot.spec.dtype, Shape(std::move(dims)));
+  }
+  const absl::StatusOr<std::unique_ptr<BuiltModel>> model = BuildModel(
+      request.strategy, element,
+      {.mode = request.mode, .num_replicas = request.strategy.num_replicas(request.mode)});
+  if (!model.ok()) return std::optional<std::string>();
+  EST_ASSIGN_OR_RETURN(std::string text, Lower(request, **model));
+  return std::optional<std::string>(std::move(text));
+}
+
+absl::StatusOr<TopologyCheckResult> CheckTopology(const TopologyCheckRequest& request) {
+  EST_ASSIGN_OR_RETURN(const TpuSlice slice, FindTpuSlice(request.topology));
+  absl::StatusOr<std::string> text = Lower(request, request.model);
+  if (!text.ok()) {
+    return TopologyCheckResult{.passed = false,
+                               .text = absl::StrCat(ModeName(request.mode), " on ", slice.name,
+                                                    ": ", text.status().message(), "\n")};
+  }
+  EST_ASSIGN_OR_RETURN(const std::string libtpu, FindLibtpu());
+  const CompileRequest compile{.libtpu = libtpu,
+                               .stablehlo = *std::move(text),
+                               .slice = slice,
+                               .num_replicas = request.strategy.num_replicas(request.mode)};
+  EST_ASSIGN_OR_RETURN(const CompileOutcome outcome, CompileInChild(compile));
+  const CompileReport report = ReportOn(compile, outcome);
+  TopologyCheckResult result{.passed = report.passed,
+                             .text = absl::StrCat(ModeName(request.mode), " on ", report.text)};
+  if (request.mode != Mode::kTrain || request.model.batch_size <= 0) return result;
+  const absl::StatusOr<int64_t> rows =
+      LargestRows(compile, outcome, request.model.batch_size,
+                  [&](int64_t count) { return LowerForRows(request, count); });
+  if (rows.ok()) {
+    absl::StrAppend(&result.text, "  the largest batch that fits is about ", *rows,
+                    " rows a replica, ", *rows * compile.num_replicas, " in all; this one has ",
+                    request.model.batch_size, " and ",
+                    request.model.batch_size * compile.num_replicas, "\n");
+  } else {
+    absl::StrAppend(&result.text,
+                    "  the largest batch that fits is not known: ", rows.status().message(), "\n");
+  }
+  return result;
+}
+
+[[maybe_unused]] const bool registered = RegisterTopologyCheck(CheckTopology);
+
+}  // namespace
+}  // namespace estimator::tpu

@@ -1,0 +1,197 @@
+#include "tpu/compile_check/compile_child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "estimator/base/status.h"
+#include "tpu/pjrt/topology.h"
+
+namespace estimator::tpu {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// The version that tools/get_libtpu.sh installs.
+constexpr absl::string_view kCachedLibtpu = "estimator-libtpu/0.0.51/libtpu/libtpu.so";
+
+std::string CacheFolder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0)
+    return cache;
+  const char* home = std::getenv("HOME");
+  return absl::StrCat(home == nullptr ? "" : home, "/.cache");
+}
+
+std::string ReadAll(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// What the child does. Its stdout is the pipe to the parent: a status code and its message, or 0 and
+// a line "name value" for each cost.
+[[noreturn]] void RunChild(const CompileRequest& request, const std::string& folder) {
+  // Without these, libtpu asks Cloud TPU's metadata server, which is not there, and waits for it.
+  setenv("TPU_SKIP_MDS_QUERY", "1", 1);
+  setenv("TPU_WORKER_HOSTNAMES", "localhost", 0);
+  const char* const given = std::getenv("LIBTPU_INIT_ARGS");
+  setenv("LIBTPU_INIT_ARGS",
+         absl::StrCat(given == nullptr ? "" : absl::StrCat(given, " "), "--xla_jf_dump_to=", folder,
+                      " --xla_jf_dump_hlo_text=true --xla_jf_dump_llo_text=false "
+                      "--xla_jf_dump_llo_pass_label_regex=NONE")
+             .c_str(),
+         1);
+  std::string answer;
+  const auto compile = [&]() -> absl::StatusOr<pjrt::CompiledProgram> {
+    EST_ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(request.libtpu));
+    EST_ASSIGN_OR_RETURN(const auto topology,
+                         pjrt::Topology::Create(std::move(plugin), request.slice.topology));
+    return topology->Compile(request.stablehlo, request.num_replicas);
+  };
+  const absl::StatusOr<pjrt::CompiledProgram> program = compile();
+  if (program.ok()) {
+    answer = "0\n";
+    for (const auto& [name, value] : program->costs)
+      absl::StrAppend(&answer, name, "\t", value, "\n");
+  } else {
+    answer =
+        absl::StrCat(static_cast<int>(program.status().code()), "\n", program.status().message());
+  }
+  std::ofstream(folder + "/answer") << answer;
+  // Not exit: libtpu's destructors and those of the parent's program must not run here.
+  _exit(0);
+}
+
+// The last lines of a log, without stack frames of the compiler.
+std::string EndOfLog(const std::string& log) {
+  std::vector<std::string> lines;
+  for (const absl::string_view line : absl::StrSplit(log, '\n', absl::SkipWhitespace())) {
+    const bool frame = absl::StartsWith(line, "    @") || absl::StrContains(line, "symbolize") ||
+                       absl::StrContains(line, "RAW:");
+    if (!frame) lines.emplace_back(line.substr(0, 400));
+  }
+  std::string end;
+  for (size_t i = lines.size() > 6 ? lines.size() - 6 : 0; i < lines.size(); ++i)
+    absl::StrAppend(&end, "\n    ", lines[i]);
+  return end;
+}
+
+absl::Status HowItEnded(int wait_status, const std::string& log) {
+  const std::string how = WIFSIGNALED(wait_status)
+                              ? absl::StrCat("crashed with signal ", WTERMSIG(wait_status), " (",
+                                             strsignal(WTERMSIG(wait_status)), ")")
+                              : absl::StrCat("ended with exit code ", WEXITSTATUS(wait_status));
+  return absl::AbortedError(
+      absl::StrCat("the TPU compiler ", how, ". The end of its log:", EndOfLog(log)));
+}
+
+void ReadAnswer(const std::string& answer, CompileOutcome& outcome) {
+  const size_t line = answer.find('\n');
+  int code = 0;
+  if (!absl::SimpleAtoi(answer.substr(0, line), &code) || code != 0) {
+    outcome.status = absl::Status(static_cast<absl::StatusCode>(code), answer.substr(line + 1));
+    return;
+  }
+  for (const absl::string_view cost :
+       absl::StrSplit(absl::string_view(answer).substr(line + 1), '\n', absl::SkipEmpty())) {
+    const std::vector<std::string> pair = absl::StrSplit(cost, '\t');
+    double value = 0;
+    if (pair.size() == 2 && absl::SimpleAtod(pair[1], &value)) outcome.costs[pair[0]] = value;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FindLibtpu(StringArg given) {
+  if (!given.empty()) {
+    if (fs::exists(std::string(given))) return std::string(given);
+    return absl::NotFoundError(absl::StrCat("there is no file ", given, " (--libtpu)"));
+  }
+  if (const char* path = std::getenv("TPU_LIBRARY_PATH"); path != nullptr && *path != 0) {
+    if (fs::exists(path)) return std::string(path);
+    return absl::NotFoundError(absl::StrCat("there is no file ", path, " (TPU_LIBRARY_PATH)"));
+  }
+  const std::string cached = absl::StrCat(CacheFolder(), "/", kCachedLibtpu);
+  if (fs::exists(cached)) return cached;
+  return absl::NotFoundError(absl::StrCat(
+      "the TPU compiler libtpu.so is not installed: run tools/get_libtpu.sh, which puts "
+      "it at ",
+      cached, ", or name the file in TPU_LIBRARY_PATH or --libtpu"));
+}
+
+absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request) {
+  std::string folder = absl::StrCat(fs::temp_directory_path().string(), "/tpu_compile_XXXXXX");
+  if (mkdtemp(folder.data()) == nullptr) {
+    return absl::UnavailableError(absl::StrCat("cannot make a folder in ",
+                                               fs::temp_directory_path().string(), ": ",
+                                               std::strerror(errno)));
+  }
+  const std::string log = folder + "/log";
+  const auto start = Clock::now();
+  // A fork without exec: any program can check itself, and the child needs no file of ours. It does
+  // not use what threads of the parent may have locked, such as OpenMP.
+  const pid_t child = fork();
+  if (child == 0) {
+    const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file >= 0) {
+      dup2(file, STDOUT_FILENO);
+      dup2(file, STDERR_FILENO);
+    }
+    for (const int number : {SIGABRT, SIGSEGV, SIGTERM, SIGINT}) ::signal(number, SIG_DFL);
+    RunChild(request, folder);
+  }
+  CompileOutcome outcome;
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  int wait_status = 0;
+  pid_t ended = child < 0 ? -1 : 0;
+  bool killed = false;
+  while (ended == 0) {
+    ended = waitpid(child, &wait_status, WNOHANG);
+    if (ended != 0) break;
+    if (!killed && seconds() > request.timeout_seconds) {
+      killed = true;
+      kill(child, SIGKILL);
+    }
+    poll(nullptr, 0, /*timeout (ms)=*/20);
+  }
+  outcome.seconds = seconds();
+  const bool answered = fs::exists(folder + "/answer");
+  if (killed) {
+    outcome.status = absl::DeadlineExceededError(
+        absl::StrCat("the TPU compiler did not finish in ", request.timeout_seconds,
+                     " s; a longer --timeout lets it go on"));
+  } else if (answered) {
+    ReadAnswer(ReadAll(folder + "/answer"), outcome);
+  } else if (ended > 0) {
+    outcome.status = HowItEnded(wait_status, ReadAll(log));
+  }
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    // The last program of the compilation is the largest: others are parts of the runtime.
+    if (!absl::EndsWith(entry.path().string(), "TLP-hlo.txt")) continue;
+    std::string hlo = ReadAll(entry.path());
+    if (hlo.size() > outcome.scheduled_hlo.size()) outcome.scheduled_hlo = std::move(hlo);
+  }
+  fs::remove_all(folder, ignored);
+  if (ended < 0) return absl::UnavailableError("cannot start a child process for the TPU compiler");
+  return outcome;
+}
+
+}  // namespace estimator::tpu

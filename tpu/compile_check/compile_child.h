@@ -1,0 +1,46 @@
+// Compiles a StableHLO program for a TPU slice with libtpu, in a child process.
+//
+// libtpu aborts the process for some programs, and may hang. So a child loads it, and this process
+// reads what the child found out.
+#ifndef TPU_COMPILE_CHECK_COMPILE_CHILD_H_
+#define TPU_COMPILE_CHECK_COMPILE_CHILD_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/base/string_arg.h"
+#include "tpu/compile_check/chips.h"
+
+namespace estimator::tpu {
+
+// The path of libtpu.so: `given`, else TPU_LIBRARY_PATH, else the file that tools/get_libtpu.sh
+// installs in the user's cache. Errors: NOT_FOUND with the places and the command.
+absl::StatusOr<std::string> FindLibtpu(StringArg given = "");
+
+struct CompileRequest {
+  std::string libtpu;     // the path
+  std::string stablehlo;  // the program's text
+  TpuSlice slice;
+  int64_t num_replicas = 8;
+  double timeout_seconds = 600;  // after which the child is killed
+};
+
+struct CompileOutcome {
+  // Whether it compiles, else why not: RESOURCE_EXHAUSTED if a device's memory is too small;
+  // ABORTED if the compiler crashed, with the end of its log; DEADLINE_EXCEEDED after the timeout;
+  // the compiler's other errors.
+  absl::Status status;
+  double seconds = 0;
+  std::map<std::string, double> costs;  // XLA's cost analysis: "flops", "bytes accessed"
+  std::string scheduled_hlo;            // the compiled program, if the compiler wrote it
+};
+
+// Errors: UNAVAILABLE if no child can be started. A program that does not compile is no error.
+absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request);
+
+}  // namespace estimator::tpu
+
+#endif  // TPU_COMPILE_CHECK_COMPILE_CHILD_H_

@@ -1,0 +1,149 @@
+#include "tpu/compile_check/compile_report.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "estimator/base/status.h"
+#include "tpu/compile_check/hlo_memory.h"
+
+namespace estimator::tpu {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+void AppendLargest(absl::string_view title, const std::vector<LargeTensor>& tensors,
+                   std::string& text) {
+  if (tensors.empty()) return;
+  absl::StrAppend(&text, "  ", title, ":\n");
+  for (const LargeTensor& tensor : tensors) {
+    absl::StrAppend(
+        &text,
+        absl::StrFormat("    %10s  %s  %s\n", HumanBytes(static_cast<double>(tensor.bytes)),
+                        tensor.shape, tensor.op.empty() ? "(made by the compiler)" : tensor.op));
+  }
+}
+
+double CostOf(const CompileOutcome& outcome, const char* name) {
+  const auto it = outcome.costs.find(name);
+  return it == outcome.costs.end() ? 0 : std::max(it->second, 0.0);
+}
+
+absl::string_view KindOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kResourceExhausted:
+      return "does not fit";
+    case absl::StatusCode::kAborted:
+      return "crashes the compiler";
+    case absl::StatusCode::kDeadlineExceeded:
+      return "was not compiled in time";
+    default:
+      return "does not compile";
+  }
+}
+
+absl::StatusOr<CompileOutcome> CompileRows(CompileRequest request, int64_t rows,
+                                           const ProgramForRows& program) {
+  EST_ASSIGN_OR_RETURN(std::optional<std::string> text, program(rows));
+  if (!text.has_value()) {
+    return absl::NotFoundError(absl::StrCat("the model cannot be built for ", rows, " rows"));
+  }
+  request.stablehlo = *std::move(text);
+  return CompileInChild(request);
+}
+
+}  // namespace
+
+std::string HumanBytes(double bytes) {
+  const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
+  return unit == 0 ? absl::StrFormat("%.0f bytes", bytes)
+                   : absl::StrFormat("%.2f %s", bytes, units[unit]);
+}
+
+CompileReport ReportOn(const CompileRequest& request, const CompileOutcome& outcome) {
+  CompileReport report;
+  report.passed = outcome.status.ok();
+  const TpuSlice& slice = request.slice;
+  std::string& text = report.text;
+  absl::StrAppend(&text, slice.name, " (", slice.topology, ", ", request.num_replicas,
+                  " replicas): ", report.passed ? "compiles" : KindOf(outcome.status),
+                  absl::StrFormat(" (%.1f s)\n", outcome.seconds));
+  if (!report.passed) {
+    absl::StrAppend(&text, "  ", outcome.status.message(), "\n");
+    if (absl::IsResourceExhausted(outcome.status)) {
+      AppendLargest("the largest values of the program, without padding",
+                    LargestInStableHlo(request.stablehlo), text);
+    }
+    return report;
+  }
+  if (!outcome.scheduled_hlo.empty()) {
+    const HloMemory memory = MemoryOfHlo(outcome.scheduled_hlo);
+    const auto total = static_cast<double>(memory.arguments + memory.temporaries);
+    absl::StrAppend(&text, "  memory of a device: arguments ",
+                    HumanBytes(static_cast<double>(memory.arguments)), ", outputs ",
+                    HumanBytes(static_cast<double>(memory.outputs)),
+                    " (variables take the place of their arguments), temporaries about ",
+                    HumanBytes(static_cast<double>(memory.temporaries)),
+                    absl::StrFormat("; together about %.0f %% of %.0f GiB\n",
+                                    100 * total / (slice.memory_gib * kGiB), slice.memory_gib));
+    AppendLargest("the largest temporaries at the peak", memory.largest, text);
+  }
+  const double flops = CostOf(outcome, "flops");
+  const double bytes = CostOf(outcome, "bytes accessed");
+  if (flops > 0 || bytes > 0) {
+    const double compute = flops / (slice.tflops * 1e12);
+    const double traffic = bytes / (slice.gigabytes_per_sec * 1e9);
+    absl::StrAppend(&text,
+                    absl::StrFormat("  a step of a device: %.3f GFLOP, %s of memory traffic\n",
+                                    flops / 1e9, HumanBytes(bytes)));
+    absl::StrAppend(
+        &text, absl::StrFormat("  roofline: at least %.3f ms a step, bound by %s (%.1f TFLOP/s of "
+                               "bf16 products, %.0f GB/s)\n",
+                               1e3 * std::max(compute, traffic),
+                               compute > traffic ? "arithmetic" : "memory", slice.tflops,
+                               slice.gigabytes_per_sec));
+  }
+  return report;
+}
+
+absl::StatusOr<int64_t> LargestRows(const CompileRequest& request, const CompileOutcome& outcome,
+                                    int64_t rows, const ProgramForRows& program) {
+  constexpr int64_t kStep = 8;        // rows come in tiles of 8
+  constexpr int64_t kMost = 1 << 20;  // rows of one device
+  int64_t fits = 0;                   // known to compile
+  int64_t too_large = 0;              // known not to fit; 0: not known
+  const auto try_rows = [&](int64_t count) -> absl::Status {
+    EST_ASSIGN_OR_RETURN(const CompileOutcome tried, CompileRows(request, count, program));
+    if (tried.status.ok()) {
+      fits = count;
+    } else if (absl::IsResourceExhausted(tried.status)) {
+      too_large = count;
+    } else {
+      return tried.status;
+    }
+    return absl::OkStatus();
+  };
+  rows = std::max(kStep, rows / kStep * kStep);
+  if (outcome.status.ok()) {
+    fits = rows;
+  } else if (absl::IsResourceExhausted(outcome.status)) {
+    too_large = rows;
+  } else {
+    return outcome.status;
+  }
+  // Doubles or halves to find a bracket, then halves the bracket to an eighth of the result.
+  while (too_large == 0 && fits < kMost) EST_RETURN_IF_ERROR(try_rows(fits * 2));
+  while (fits == 0 && too_large > kStep)
+    EST_RETURN_IF_ERROR(try_rows(std::max(kStep, too_large / 2 / kStep * kStep)));
+  while (fits > 0 && too_large > 0 && too_large - fits > std::max(kStep, fits / 8)) {
+    const int64_t middle = (fits + too_large) / 2 / kStep * kStep;
+    if (middle <= fits || middle >= too_large) break;
+    EST_RETURN_IF_ERROR(try_rows(middle));
+  }
+  return fits;
+}
+
+}  // namespace estimator::tpu
