@@ -1,7 +1,9 @@
 #include "estimator/graphdef/import_train_graph.h"
 
 #include <map>
+#include <string>
 
+#include "estimator/base/status.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graphdef/testing/small_training.h"
 #include "gmock/gmock.h"

@@ -9,6 +9,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/ops.h"
+#include "estimator/ops/optimizer_ops.h"
 #include "tpu/stablehlo/op_lowering.h"
 
 namespace estimator::tpu::stablehlo {
