@@ -243,7 +243,8 @@ void CheckedStrategy::CheckTopology(const BuiltModel& model, Mode mode, Report& 
   if (check == nullptr) {
     report.AddSection(absl::StrCat(heading,
                                    "not compiled, because this program is built without the TPU "
-                                   "compiler; depend on //tpu/pjrt, or use --tpu_check=rules"),
+                                   "compiler; depend on //tpu/compile_check:check_step, or use "
+                                   "--tpu_check=rules"),
                       /*passed=*/false);
     return;
   }
