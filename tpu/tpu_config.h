@@ -46,9 +46,9 @@ struct TPUConfig {
   // evaluation and prediction are written beside it: step.mlir, step_eval.mlir, step_predict.mlir.
   // Needs use_tpu = true. Empty: none. Not in TensorFlow.
   std::string dump_stablehlo = "";
-  // Not in TensorFlow. True: float32 matrix products and convolutions read operands that are rounded
-  // to bfloat16 and sum in float32, as a TPU's default precision does. The losses are then those of
-  // a TPU. Training, evaluation and prediction are slower.
+  // True: float32 matrix products and convolutions read operands that are rounded to bfloat16, and
+  // sum in float32, as a TPU does by default. Use it to see whether a model trains in this
+  // precision. Training, evaluation and prediction are slower. Not in TensorFlow.
   bool tpu_numerics = false;
 
   static constexpr int64_t kDefaultNumShards = 8;
@@ -67,7 +67,7 @@ struct RunConfig : estimator::RunConfig {
   //   "", "local"     num_shards replicas in this process
   //   "pjrt:PATH"     the devices of a PJRT plugin, such as pjrt:/lib/libtpu.so
   //   "grpc://..."    a TPU on another machine, which is an error: run on the TPU VM itself
-  // evaluation_master: the same for Evaluate; empty: as master.
+  // evaluation_master: the same for Evaluate; empty: as master. Other devices are an error.
   std::string master;
   std::string evaluation_master;
   // The TPU to run on, in place of master.

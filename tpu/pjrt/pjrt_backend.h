@@ -39,8 +39,9 @@ using ClientSource = std::function<absl::StatusOr<std::shared_ptr<Client>>()>;
 // `store` outlives the backend. Executables keep the client.
 // An error of the outfeed ends the loop, but the updates of the steps that the same execution has run
 // stay, unlike on the CPU: only a loss that is not finite stops the devices before an update.
-// Errors of Compile: those of the client, of LowerStep and of Client::Compile. Errors of RunLoop: besides those of
-// Executable, those of the device; ABORTED if a loss is not finite and the outfeed accepts the step.
+// Errors of Compile: those of the client, of LowerStep and of Client::Compile.
+// Errors of RunLoop: those of Executable; those of the device; ABORTED if a loss is not finite and
+// the outfeed accepts the step.
 std::unique_ptr<Backend> MakePjrtBackend(ClientSource client, VariableStore& store,
                                          PjrtBackendOptions options);
 
