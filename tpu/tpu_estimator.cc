@@ -117,7 +117,8 @@ std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorS
       {.tpu_config = config,
        .batch_sizes = settings.batch_sizes,
        .batch_axis = settings.batch_axis,
-       .eval_on_tpu = settings.eval_on_tpu});
+       .eval_on_tpu = settings.eval_on_tpu,
+       .compute_dtype = settings.compile_options.compute_dtype});
 }
 
 void FillParams(const TPUEstimatorSettings& settings, Mode mode, int64_t batch_size,

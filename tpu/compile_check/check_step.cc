@@ -49,7 +49,8 @@ absl::StatusOr<std::string> Lower(const TopologyCheckRequest& request, const Bui
           *model.graph, SpecOf(model, request.mode),
           {.num_replicas = request.strategy.num_replicas(request.mode),
            .iterations = train ? std::max<int64_t>(request.iterations_per_loop, 1) : 1,
-           .guard_fetch = train ? std::optional<size_t>(0) : std::nullopt}));
+           .guard_fetch = train ? std::optional<size_t>(0) : std::nullopt,
+           .compute_dtype = request.compute_dtype}));
   return std::move(module.text);
 }
 

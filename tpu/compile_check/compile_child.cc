@@ -45,8 +45,15 @@ std::string ReadAll(const fs::path& path) {
   return text.str();
 }
 
-// What the child does. Its stdout is the pipe to the parent: a status code and its message, or 0 and
-// a line "name value" for each cost.
+absl::StatusOr<pjrt::CompiledProgram> CompileWithLibtpu(const CompileRequest& request) {
+  EST_ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(request.libtpu));
+  EST_ASSIGN_OR_RETURN(const auto topology,
+                       pjrt::Topology::Create(std::move(plugin), request.slice.topology));
+  return topology->Compile(request.stablehlo, request.num_replicas);
+}
+
+// What the child does. It writes the file "answer": a status code and its message, or 0 and a line
+// with name, tab and value for each cost.
 [[noreturn]] void RunChild(const CompileRequest& request, const std::string& folder) {
   // Without these, libtpu asks Cloud TPU's metadata server, which is not there, and waits for it.
   setenv("TPU_SKIP_MDS_QUERY", "1", 1);
@@ -59,13 +66,8 @@ std::string ReadAll(const fs::path& path) {
              .c_str(),
          1);
   std::string answer;
-  const auto compile = [&]() -> absl::StatusOr<pjrt::CompiledProgram> {
-    EST_ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(request.libtpu));
-    EST_ASSIGN_OR_RETURN(const auto topology,
-                         pjrt::Topology::Create(std::move(plugin), request.slice.topology));
-    return topology->Compile(request.stablehlo, request.num_replicas);
-  };
-  const absl::StatusOr<pjrt::CompiledProgram> program = compile();
+  const absl::StatusOr<pjrt::CompiledProgram> program =
+      request.compiler ? request.compiler(request) : CompileWithLibtpu(request);
   if (program.ok()) {
     answer = "0\n";
     for (const auto& [name, value] : program->costs)
@@ -105,7 +107,13 @@ absl::Status HowItEnded(int wait_status, const std::string& log) {
 void ReadAnswer(const std::string& answer, CompileOutcome& outcome) {
   const size_t line = answer.find('\n');
   int code = 0;
-  if (!absl::SimpleAtoi(answer.substr(0, line), &code) || code != 0) {
+  if (line == std::string::npos || !absl::SimpleAtoi(answer.substr(0, line), &code)) {
+    outcome.status = absl::AbortedError(
+        "the child of the TPU compiler did not write its whole answer; is the disk of TMPDIR "
+        "full?");
+    return;
+  }
+  if (code != 0) {
     outcome.status = absl::Status(static_cast<absl::StatusCode>(code), answer.substr(line + 1));
     return;
   }
@@ -137,11 +145,17 @@ absl::StatusOr<std::string> FindLibtpu(StringArg given) {
 }
 
 absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request) {
-  std::string folder = absl::StrCat(fs::temp_directory_path().string(), "/tpu_compile_XXXXXX");
+  std::error_code missing;
+  const fs::path parent = fs::temp_directory_path(missing);
+  if (missing) {
+    return absl::UnavailableError(
+        absl::StrCat("there is no folder for temporary files: ", missing.message(),
+                     "; set TMPDIR to one that exists"));
+  }
+  std::string folder = absl::StrCat(parent.string(), "/tpu_compile_XXXXXX");
   if (mkdtemp(folder.data()) == nullptr) {
-    return absl::UnavailableError(absl::StrCat("cannot make a folder in ",
-                                               fs::temp_directory_path().string(), ": ",
-                                               std::strerror(errno)));
+    return absl::UnavailableError(
+        absl::StrCat("cannot make a folder in ", parent.string(), ": ", std::strerror(errno)));
   }
   const std::string log = folder + "/log";
   const auto start = Clock::now();
@@ -176,7 +190,7 @@ absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request) {
   if (killed) {
     outcome.status = absl::DeadlineExceededError(
         absl::StrCat("the TPU compiler did not finish in ", request.timeout_seconds,
-                     " s; a longer --timeout lets it go on"));
+                     " s; tpu_compile --timeout allows more"));
   } else if (answered) {
     ReadAnswer(ReadAll(folder + "/answer"), outcome);
   } else if (ended > 0) {

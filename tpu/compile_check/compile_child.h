@@ -6,6 +6,7 @@
 #define TPU_COMPILE_CHECK_COMPILE_CHILD_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/base/string_arg.h"
 #include "tpu/compile_check/chips.h"
+#include "tpu/pjrt/topology.h"
 
 namespace estimator::tpu {
 
@@ -26,6 +28,8 @@ struct CompileRequest {
   TpuSlice slice;
   int64_t num_replicas = 8;
   double timeout_seconds = 600;  // after which the child is killed
+  // For tests: the child calls this instead of libtpu.
+  std::function<absl::StatusOr<pjrt::CompiledProgram>(const CompileRequest&)> compiler = nullptr;
 };
 
 struct CompileOutcome {

@@ -253,7 +253,8 @@ void CheckedStrategy::CheckTopology(const BuiltModel& model, Mode mode, Report& 
                 .mode = mode,
                 .strategy = *this,
                 .model = model,
-                .iterations_per_loop = mode == Mode::kTrain ? iterations_per_loop() : 1});
+                .iterations_per_loop = mode == Mode::kTrain ? iterations_per_loop() : 1,
+                .compute_dtype = options_.compute_dtype});
   if (!result.ok()) {
     report.AddSection(absl::StrCat(heading, result.status().message()), /*passed=*/false);
   } else {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "estimator/array/dtype.h"
 #include "estimator/training/strategies.h"
 #include "tpu/rules/report.h"
 #include "tpu/tpu_config.h"
@@ -17,6 +18,7 @@ struct CheckedOptions {
   BatchSizes batch_sizes = {};  // global ones, as the program gave them; 0: not given
   std::vector<int64_t> batch_axis = {};
   bool eval_on_tpu = true;
+  DType compute_dtype = DType::kFloat32;  // of products, for the compilation of a check
 };
 
 // batch-size-missing, batch-not-divisible, num-shards, sliced-on-cpu, predict-batch-axis,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "estimator/array/dtype.h"
 #include "estimator/training/compiled_model.h"
 #include "estimator/training/strategies.h"
 
@@ -22,6 +23,7 @@ struct TopologyCheckRequest {
   // signature of the training's input.
   const BuiltModel& model;
   int64_t iterations_per_loop = 1;
+  DType compute_dtype = DType::kFloat32;  // of the products, as the backend would compile them
 };
 
 struct TopologyCheckResult {

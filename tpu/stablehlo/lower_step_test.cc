@@ -127,7 +127,7 @@ TEST_F(LowerStepTest, AllProblemsAreReportedWithTheNodesNames) {
       LowerStep(graph_, {.feeds = {text, number}, .fetches = {same}, .updates = {}});
   EXPECT_EQ(module.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(module.status().message()),
-              HasSubstr("text (an input): strings stay on the host"));
+              HasSubstr("text:0 (an input): strings stay on the host"));
 }
 
 TEST_F(LowerStepTest, OptionsOutOfRangeAreErrors) {

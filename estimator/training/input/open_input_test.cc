@@ -57,6 +57,34 @@ TEST(OpenInput, AStepThatWasNotUsedComesAgainFromTheSavedState) {
   EXPECT_EQ(ValueOf(**again->Next()), 3);
 }
 
+TEST(OpenInput, SeveralStepsThatWereNotUsedComeAgainFromTheSavedState) {
+  const auto input = Open();
+  EST_ASSERT_OK(input->Next());
+  EST_ASSERT_OK(input->Next());
+  const std::string position = input->last_position();  // of step 1
+  EST_ASSERT_OK(input->Next());
+  EST_ASSERT_OK(input->Peek());
+  input->MarkUnusedFrom(position);
+  const auto again = Open();
+  EST_ASSERT_OK(again->RestoreState(*input->SaveState()));
+  EXPECT_EQ(ValueOf(**again->Next()), 1);
+  // The open input continues, and then its own position counts again.
+  EXPECT_EQ(ValueOf(**input->Next()), 3);
+  EST_ASSERT_OK(again->RestoreState(*input->SaveState()));
+  EXPECT_EQ(ValueOf(**again->Next()), 4);
+}
+
+TEST(OpenInput, ARestoredPositionReplacesThatOfUnusedSteps) {
+  const auto input = Open();
+  const std::string start = *input->SaveState();
+  EST_ASSERT_OK(input->Next());
+  EST_ASSERT_OK(input->Next());
+  input->MarkUnusedFrom(input->last_position());
+  EST_ASSERT_OK(input->RestoreState(start));
+  EXPECT_EQ(*input->SaveState(), start);
+  EXPECT_EQ(ValueOf(**input->Next()), 0);
+}
+
 // An iterator that has failed cannot give its position.
 TEST(OpenInput, AfterAnErrorTheSavedStateIsThatOfTheStepThatFailed) {
   for (const bool peeks : {false, true}) {
