@@ -394,7 +394,7 @@ TEST_F(PjrtBackendTest, WrongFeedsAreErrorsWithBothShapes) {
               ErrorHas("replica 1 has 0 arrays"));
   const absl::Status status =
       train->RunLoop(1, feed({{x}, {Array::Of<float>({1}, {0})}}), Record()).status();
-  EXPECT_THAT(status, ErrorHas("the input x is "));
+  EXPECT_THAT(status, ErrorHas("the input x:0 is "));
   EXPECT_THAT(status, ErrorHas("[1]"));
   EXPECT_THAT(status, ErrorHas("[2]"));
   EXPECT_EQ(fake_.executions, 0);
