@@ -18,8 +18,8 @@ DEFINE_string(tpu_check, "",
               "print what a TPU would refuse or punish, and exit without training: rules, or a "
               "topology such as v3-8, for which the program is also compiled; empty: no check");
 DEFINE_string(dump_stablehlo, "",
-              "write the StableHLO of the training step to this file, and that of evaluation and "
-              "prediction beside it; needs --use_tpu; empty: none");
+              "write the StableHLO of the training step to this file, and beside it that of "
+              "evaluation and prediction of whole batches; needs --use_tpu; empty: none");
 DEFINE_string(tpu, "",
               "the TPU to run on: \"local\" for the one of this machine, or a name or an address "
               "grpc://HOST:PORT, which must be this machine's");
