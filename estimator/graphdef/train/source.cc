@@ -162,7 +162,7 @@ absl::Status AddInputs(const TrainGraphOptions& options, TrainSource& source) {
   if (!options.inputs.empty()) {
     for (const std::string& name : options.inputs) {
       const absl::StatusOr<FlatTensor> at = nodes.Find(name);
-      if (!at.ok()) return Annotate(at.status(), "TrainGraphOptions::inputs");
+      if (!at.ok()) return Annotate(at.status(), "TrainGraphOptions::inputs, --placeholders");
       source.inputs.push_back(*at);
     }
   } else {
@@ -184,7 +184,7 @@ absl::Status FindTrainOp(const TrainGraphOptions& options, TrainSource& source) 
     if (listed.empty()) {
       return absl::InvalidArgumentError(
           "the collection 'train_op' is empty: this is not the graph of a training; give "
-          "TrainGraphOptions::train_op if the file has such an op");
+          "TrainGraphOptions::train_op (--train_op) if the file has such an op");
     }
     name = listed.back();
   }
@@ -220,7 +220,7 @@ absl::Status FindLoss(const TrainGraphOptions& options, TrainSource& source) {
       return absl::InvalidArgumentError(absl::StrCat(
           "no summary has the tag 'loss' or 'loss_1', and the collection 'losses' has ",
           losses.empty() ? "no tensor" : JoinSome(losses, 5),
-          "; give the loss in TrainGraphOptions::loss"));
+          "; give the loss in TrainGraphOptions::loss (--loss)"));
     }
   }
   source.info.loss =
