@@ -48,7 +48,7 @@ DEFINE_int64(shuffle, 10000,
              "elements of the buffer that shuffles the training input; 0: keeps the order. "
              "--mode=eval never shuffles");
 DEFINE_bool(show_input, false, "print what the graph takes, and exit");
-DEFINE_string(train_op, "", "the op that trains; empty: the last of the collection train_op");
+DEFINE_string(train_op, "", "the op that trains; empty: what runs all of the collection train_op");
 DEFINE_string(loss, "", "the tensor of the loss; empty: the one that the Estimator logged");
 DEFINE_string(placeholders, "",
               "names of the tensors in the order of --input, such as x:0,y:0, for a graph whose "
