@@ -65,7 +65,7 @@ struct TrainGraphInfo {
 };
 
 struct TrainGraphOptions {
-  // The op that trains. Default: the last of the collection `train_op`.
+  // The op that trains. Default: the op that runs all of the collection `train_op`, or its last.
   std::string train_op = "";
   // The tensor that hooks and logs show as the loss. Default: the tensor that the Estimator's
   // summary `loss` shows; else the only one of the collection `losses`.

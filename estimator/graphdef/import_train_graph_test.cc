@@ -207,6 +207,21 @@ TEST_F(ImportTrainGraphTest, AnEvaluationComputesTheLossOnly) {
   EXPECT_THAT(graph_.variables(), SizeIs(2));
 }
 
+TEST_F(ImportTrainGraphTest, FindsTheOpThatWrapsTheOptimizers) {
+  SmallTraining training = SmallTraining::Small();
+  training.Node("second", "NoOp", {});
+  training.Node("both", "NoOp", {"^train", "^second"});
+  training.Node("unrelated", "NoOp", {"^second"});
+  training.meta_graph()
+      .mutable_collection_def()
+      ->at("train_op")
+      .mutable_node_list()
+      ->add_value("second");
+  const auto parsed = TrainGraph::Parse(training.Bytes(), "file");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->info().train_op, "both");
+}
+
 TEST_F(ImportTrainGraphTest, RefusesWhatIsNotATrainingGraph) {
   EXPECT_THAT(TrainGraph::Parse("no proto", "file").status().ToString(),
               HasSubstr("file: cannot parse"));

@@ -107,7 +107,7 @@ def main():
                 rows.append((case.name, "", "", "", "FAILED", ""))
                 print(f"{case.name}: {error}", flush=True)
             failed += not good
-            print(f"{rows[-1][4]}: {case.name}", flush=True)
+            print(f"{rows[-1][4]}: {case.name} {' '.join(rows[-1][1:4])}", flush=True)
     head = ("case", "losses", "variables", "losses after", "", "the variable that differs most")
     for row in [head, *rows]:
         print("{:<24} {:>8} {:>10} {:>13}  {:<7} {}".format(*row))

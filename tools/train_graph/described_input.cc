@@ -1,17 +1,13 @@
 #include "tools/train_graph/described_input.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <set>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -26,6 +22,7 @@
 #include "estimator/data/sources/file_datasets.h"
 #include "estimator/data/sources/idx.h"
 #include "tools/train_graph/feature_file.h"
+#include "tools/train_graph/value_range.h"
 
 namespace estimator {
 namespace {
@@ -105,12 +102,23 @@ Dataset Batches(Dataset rows, const DescribedInputOptions& options, bool drop_re
 }
 
 // Whether the graph takes one size of the batch only.
+bool HasFixedSize(const TrainGraphInput& input) {
+  return input.rank_known && input.shape.rank() > 0 && input.shape[0] != Shape::kUnknownDim;
+}
 bool HasFixedBatch(const std::vector<TrainGraphInput>& wanted) {
-  for (const TrainGraphInput& input : wanted) {
-    if (input.rank_known && input.shape.rank() > 0 && input.shape[0] != Shape::kUnknownDim)
-      return true;
+  return std::any_of(wanted.begin(), wanted.end(), HasFixedSize);
+}
+
+// Says which inputs an array fits that does not fit its own: files in another order are common.
+std::string OtherPlaces(const Array& array, const std::string& path,
+                        const std::vector<TrainGraphInput>& wanted) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (FitRows(array, path, wanted[i]).ok()) {
+      return absl::StrCat("; it fits input ", i, ", ", wanted[i].name,
+                          ": the files may be in another order");
+    }
   }
-  return false;
+  return "";
 }
 
 absl::StatusOr<Dataset> FromFiles(const DescribedInputOptions& options, absl::string_view files,
@@ -131,7 +139,8 @@ absl::StatusOr<Dataset> FromFiles(const DescribedInputOptions& options, absl::st
     }
     absl::StatusOr<Array> fitting = FitRows(*array, paths[i], wanted[i]);
     if (!fitting.ok()) {
-      problems.emplace_back(fitting.status().message());
+      problems.push_back(
+          absl::StrCat(fitting.status().message(), OtherPlaces(*array, paths[i], wanted)));
       continue;
     }
     sizes.insert(fitting->shape()[0]);
@@ -228,70 +237,12 @@ absl::StatusOr<Dataset> FromRecords(const DescribedInputOptions& options,
       .Prefetch(2);
 }
 
-struct Range {
-  double low = 0;
-  double high = 1;
-  bool constant = false;
-};
-
-absl::StatusOr<Range> ParseRange(absl::string_view text) {
-  const absl::Status wrong = absl::InvalidArgumentError(absl::StrCat(
-      "--input=fixed: '", text, "' is neither LOW..HIGH nor a number, such as 0..9 or 0.5"));
-  const std::vector<std::string> ends = absl::StrSplit(text, "..");
-  Range range{.constant = ends.size() == 1};
-  if (ends.size() > 2 || !absl::SimpleAtod(ends[0], &range.low) ||
-      !absl::SimpleAtod(ends.back(), &range.high) || !std::isfinite(range.low) ||
-      !std::isfinite(range.high) || range.low > range.high) {
-    return wrong;
-  }
-  return range;
-}
-
-// Numbers between the ends, drawn from `random`.
-absl::StatusOr<Array> RandomArray(const TrainGraphInput& wanted, const Shape& shape,
-                                  const Range& range, Philox& random) {
-  Array array(wanted.dtype, shape);
-  std::string problem;
-  const bool known = VisitNumeric(wanted.dtype, [&](auto tag) {
-    using T = decltype(tag);
-    const double span = range.high - range.low;
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      // 2^53: the ends are doubles.
-      const double least = std::max(static_cast<double>(std::numeric_limits<T>::min()), -0x1p53);
-      const double most = std::min(static_cast<double>(std::numeric_limits<T>::max()), 0x1p53);
-      if (range.low < least || range.high > most || range.low != std::floor(range.low) ||
-          range.high != std::floor(range.high)) {
-        problem = "are not whole numbers of this type";
-        return;
-      }
-    }
-    for (T& value : array.template values<T>()) {
-      const Philox::Result bits = random.Next4();
-      const double unit = UniformDouble(bits[0], bits[1]);
-      if constexpr (std::is_same_v<T, bool>) {
-        value = range.constant ? range.low != 0 : unit < 0.5;
-      } else if constexpr (std::is_integral_v<T>) {
-        value = static_cast<T>(std::min(range.high, range.low + std::floor(unit * (span + 1))));
-      } else {
-        value = static_cast<T>(static_cast<float>(range.low + unit * span));
-      }
-    }
-  });
-  if (!known) problem = "cannot be drawn for strings; give files or a program of your own";
-  if (!problem.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("--input=fixed: the values ", range.low, "..",
-                                                   range.high, " for ", wanted.name, ", ",
-                                                   DTypeName(wanted.dtype), ", ", problem));
-  }
-  return array;
-}
-
 absl::StatusOr<Dataset> FixedBatch(const DescribedInputOptions& options, absl::string_view text,
                                    const std::vector<TrainGraphInput>& wanted) {
   const std::vector<std::string> words = absl::StrSplit(text, ',', absl::SkipEmpty());
-  std::vector<Range> ranges;
+  std::vector<ValueRange> ranges;
   for (const std::string& word : words) {
-    EST_ASSIGN_OR_RETURN(ranges.emplace_back(), ParseRange(word));
+    EST_ASSIGN_OR_RETURN(ranges.emplace_back(), ParseValueRange(word));
   }
   if (words.empty()) ranges.resize(wanted.size());
   EST_RETURN_IF_ERROR(CheckCount(ranges.size(), "range", wanted));
@@ -331,8 +282,7 @@ std::string InputTable(const std::vector<TrainGraphInput>& wanted) {
 absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
                                          const std::vector<TrainGraphInput>& wanted) {
   for (const TrainGraphInput& input : wanted) {
-    if (!input.rank_known || input.shape.rank() == 0 || input.shape[0] == Shape::kUnknownDim)
-      continue;
+    if (!HasFixedSize(input)) continue;
     const int64_t whole = input.shape[0] * num_shards;
     if (given == 0 || given == whole) return whole;
     return absl::InvalidArgumentError(absl::StrCat(
@@ -373,10 +323,12 @@ absl::StatusOr<Array> FitRows(const Array& array, const std::string& what,
   if (array.dtype() == wanted.dtype) return array;
   if (std::optional<Array> converted = ConvertedIntegers(array, wanted.dtype)) return *converted;
   const absl::string_view dtype = DTypeName(wanted.dtype);
-  const absl::string_view scale =
-      array.dtype() == DType::kUint8 && IsFloating(wanted.dtype)
-          ? "; if the program scaled the pixels, do the same (often / 255)"
-          : "";
+  absl::string_view scale;
+  if (array.dtype() == DType::kUint8 && IsFloating(wanted.dtype)) {
+    scale = "; if the program scaled the pixels, do the same (often / 255)";
+  } else if (IsFloating(array.dtype()) && IsInteger(wanted.dtype)) {
+    scale = ", which drops fractions: undo a scaling before (often * 255)";
+  }
   return absl::InvalidArgumentError(
       absl::StrCat(types, "; convert it: numpy.save(FILE, array.astype(\"", dtype, "\"))", scale));
 }

@@ -177,6 +177,20 @@ TEST_F(DescribedInput, SaysThatPixelsMayHaveBeenScaled) {
               AllOf(HasSubstr("astype(\"float32\")"), HasSubstr("/ 255")));
 }
 
+TEST_F(DescribedInput, SaysThatIntegersDropTheFractionsOfScaledPixels) {
+  const TrainGraphInput wanted{.name = "x:0", .dtype = DType::kUint8, .shape = {-1, 2}};
+  EXPECT_THAT(FitRows(Array(DType::kFloat64, {3, 2}), "x.npy", wanted).status().message(),
+              AllOf(HasSubstr("astype(\"uint8\")"), HasSubstr("* 255")));
+}
+
+TEST_F(DescribedInput, SaysThatFilesMayBeInAnotherOrder) {
+  Save("x.npy", Array(DType::kInt32, {4}));
+  Save("y.npy", Array(DType::kUint8, {4, 2, 2}));
+  EXPECT_THAT(Error(MakeDescribedInput({.input = Npy(), .batch_size = 2}, ImagesAndLabels())),
+              AllOf(HasSubstr("it fits input 1, IteratorGetNext:1"),
+                    HasSubstr("it fits input 0, IteratorGetNext:0"), HasSubstr("another order")));
+}
+
 TEST_F(DescribedInput, ParsesRecordsByAFeatureFile) {
   const auto writer = TFRecordWriter::Open(dir_.File("train-0")).value();
   for (int64_t i = 0; i < 4; ++i) {

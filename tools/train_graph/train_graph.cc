@@ -31,7 +31,6 @@
 #include "tools/train_graph/model_folder.h"
 #include "tpu/tpu_estimator.h"
 
-DECLARE_int64(num_shards);
 DECLARE_int64(seed);
 
 DEFINE_string(meta, "",
@@ -49,7 +48,7 @@ DEFINE_int64(shuffle, 10000,
              "elements of the buffer that shuffles the training input; 0: keeps the order. "
              "--mode=eval never shuffles");
 DEFINE_bool(show_input, false, "print what the graph takes, and exit");
-DEFINE_string(train_op, "", "the op that trains; empty: the last of the collection train_op");
+DEFINE_string(train_op, "", "the op that trains; empty: what runs all of the collection train_op");
 DEFINE_string(loss, "", "the tensor of the loss; empty: the one that the Estimator logged");
 DEFINE_string(placeholders, "",
               "names of the tensors in the order of --input, such as x:0,y:0, for a graph whose "
@@ -116,7 +115,7 @@ absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string&
   const bool training = FLAGS_mode == "train";
   const std::vector<TrainGraphInput>& wanted = model_fn.info().inputs;
   const absl::StatusOr<int64_t> batch_size =
-      ResolveBatchSize(FLAGS_batch_size, FLAGS_use_tpu ? FLAGS_num_shards : 1, wanted);
+      ResolveBatchSize(FLAGS_batch_size, NumReplicasFromFlags(), wanted);
   if (!batch_size.ok()) return AsUsageError(batch_size.status());
   EST_ASSIGN_OR_RETURN(const Dataset input,
                        MakeDescribedInput({.input = FLAGS_input,
@@ -152,7 +151,7 @@ absl::Status Export(const ImportedModelFn& model_fn) {
   const auto last = static_cast<size_t>(FLAGS_export_inputs == 0 ? count : FLAGS_export_inputs);
   for (size_t i = 0; i < last; ++i)
     features[InputName(i, wanted.size())] = {wanted[i].dtype, wanted[i].shape};
-  ImportedEstimator estimator = MakeEstimator(model_fn, FLAGS_use_tpu ? FLAGS_num_shards : 1);
+  ImportedEstimator estimator = MakeEstimator(model_fn, NumReplicasFromFlags());
   EST_ASSIGN_OR_RETURN(
       const std::string folder,
       estimator.ExportSavedModel(FLAGS_export_dir, BuildRawServingInputReceiverFn(features)));
@@ -175,8 +174,8 @@ absl::Status Run() {
        {"steps", FLAGS_steps >= 0 || training, "positive, or 0 for all batches"},
        {"batch_size", FLAGS_batch_size >= 0, "positive, or 0 for the graph's own"},
        {"shuffle", FLAGS_shuffle >= 0, "positive, or 0 to keep the order"},
-       {"input", exporting || !FLAGS_input.empty(),
-        "given: --show_input prints what the graph takes"},
+       {"input", exporting || !FLAGS_input.empty(), "",
+        "must be given: --show_input prints what the graph takes"},
        {"predictions", exporting == !FLAGS_predictions.empty(), "",
         "must be given with --mode=export, and only there: NAME=TENSOR"},
        {"export_dir", exporting == !FLAGS_export_dir.empty(), "",

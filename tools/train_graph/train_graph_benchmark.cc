@@ -23,8 +23,6 @@
 #include "tools/train_graph/model_folder.h"
 #include "tpu/tpu_estimator.h"
 
-DECLARE_int64(num_shards);
-
 DEFINE_string(meta, "", "the graph, such as DIR/model.ckpt-0.meta, with its checkpoint");
 DEFINE_string(input, "fixed:", "the batch: fixed:LOW..HIGH,VALUE in the order of the inputs");
 DEFINE_int64(batch_size, 0, "examples in one step, over all shards; 0: the graph's own");
@@ -67,7 +65,7 @@ absl::Status Run() {
   EST_ASSIGN_OR_RETURN(const ImportedModelFn model_fn, ImportModelFn(*meta));
   const std::vector<TrainGraphInput>& wanted = model_fn.info().inputs;
   const absl::StatusOr<int64_t> batch_size =
-      ResolveBatchSize(FLAGS_batch_size, FLAGS_use_tpu ? FLAGS_num_shards : 1, wanted);
+      ResolveBatchSize(FLAGS_batch_size, NumReplicasFromFlags(), wanted);
   if (!batch_size.ok()) return AsUsageError(batch_size.status());
   EST_ASSIGN_OR_RETURN(
       const Dataset dataset,

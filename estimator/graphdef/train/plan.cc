@@ -116,7 +116,7 @@ class Planner {
       if (std::optional<std::string> problem = TrainProblem(*nodes_.node(i).def)) {
         obstacles_.Add(nodes_, i, *std::move(problem));
       } else if (IsTrainInputOp(nodes_.op(i))) {
-        obstacles_.Add(nodes_, i, "not in TrainGraphOptions::inputs");
+        obstacles_.Add(nodes_, i, "not in TrainGraphOptions::inputs (--placeholders)");
       }
     }
     if (!options_.training) return;
@@ -149,11 +149,11 @@ class Planner {
       }
       if (options_.training) continue;
       if (IsRandomOp(op)) {
-        obstacles_.Add(nodes_, i, "random numbers (dropout) of the training graph");
+        obstacles_.Add(nodes_, i, "random numbers (dropout): the graph is fixed to training");
       } else if (absl::StartsWith(op, "FusedBatchNorm")) {
         const auto training = node.def->attr().find("is_training");
         if (training == node.def->attr().end() || training->second.b())
-          obstacles_.Add(nodes_, i, "batch normalization in training mode");
+          obstacles_.Add(nodes_, i, "batch normalization: the graph is fixed to training");
       }
     }
     for (const SourceVariable& variable : source_.variables) {

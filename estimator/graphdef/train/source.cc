@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -162,7 +163,7 @@ absl::Status AddInputs(const TrainGraphOptions& options, TrainSource& source) {
   if (!options.inputs.empty()) {
     for (const std::string& name : options.inputs) {
       const absl::StatusOr<FlatTensor> at = nodes.Find(name);
-      if (!at.ok()) return Annotate(at.status(), "TrainGraphOptions::inputs");
+      if (!at.ok()) return Annotate(at.status(), "TrainGraphOptions::inputs, --placeholders");
       source.inputs.push_back(*at);
     }
   } else {
@@ -177,20 +178,69 @@ absl::Status AddInputs(const TrainGraphOptions& options, TrainSource& source) {
   return absl::OkStatus();
 }
 
-absl::Status FindTrainOp(const TrainGraphOptions& options, TrainSource& source) {
-  std::string name = options.train_op;
-  if (name.empty()) {
-    const std::vector<std::string> listed = NodeList(source.meta_graph, "train_op");
-    if (listed.empty()) {
-      return absl::InvalidArgumentError(
-          "the collection 'train_op' is empty: this is not the graph of a training; give "
-          "TrainGraphOptions::train_op if the file has such an op");
-    }
-    name = listed.back();
+// Optimizers list their own ops in the collection `train_op`, but what EstimatorSpec had as its
+// train_op may wrap them: tf.group of two optimizers, or a moving average after one. Returns the op
+// that nothing uses and that runs all of `listed`; of several, the one that runs most, which is
+// the last of equals. Without one, the last of `listed`.
+int WrappingOp(const TrainNodes& nodes, const std::set<int>& listed, int last) {
+  std::vector<std::vector<int>> users(static_cast<size_t>(nodes.size()));
+  for (int i = 0; i < nodes.size(); ++i) {
+    for (const FlatTensor& input : nodes.node(i).inputs)
+      users[static_cast<size_t>(input.node)].push_back(i);
+    for (const int control : nodes.node(i).controls)
+      users[static_cast<size_t>(control)].push_back(i);
   }
-  source.info.train_op = std::string(absl::StripPrefix(absl::StripSuffix(name, ":0"), "^"));
-  EST_ASSIGN_OR_RETURN(const FlatTensor at, source.nodes->Find(source.info.train_op));
-  source.train_op = at.node;
+  std::vector<size_t> runs(users.size(), 0);  // how many of `listed` run before a node
+  for (const int op : listed) {
+    std::vector<bool> seen(users.size(), false);
+    std::vector<int> open = {op};
+    seen[static_cast<size_t>(op)] = true;
+    while (!open.empty()) {
+      const auto at = static_cast<size_t>(open.back());
+      open.pop_back();
+      ++runs[at];
+      for (const int user : users[at]) {
+        if (!seen[static_cast<size_t>(user)]) open.push_back(user);
+        seen[static_cast<size_t>(user)] = true;
+      }
+    }
+  }
+  int best = last;
+  size_t most = 0;
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (runs[static_cast<size_t>(i)] < listed.size() || !users[static_cast<size_t>(i)].empty())
+      continue;
+    const size_t reached = nodes.Reached({i}, true).size();
+    if (reached < most) continue;
+    most = reached;
+    best = i;
+  }
+  return best;
+}
+
+absl::Status FindTrainOp(const TrainGraphOptions& options, TrainSource& source) {
+  const TrainNodes& nodes = *source.nodes;
+  if (!options.train_op.empty()) {
+    source.info.train_op = std::string(absl::StripSuffix(options.train_op, ":0"));
+    EST_ASSIGN_OR_RETURN(const FlatTensor at, nodes.Find(source.info.train_op));
+    source.train_op = at.node;
+    return absl::OkStatus();
+  }
+  const std::vector<std::string> names = NodeList(source.meta_graph, "train_op");
+  if (names.empty()) {
+    return absl::InvalidArgumentError(
+        "the collection 'train_op' is empty: this is not the graph of a training; give "
+        "TrainGraphOptions::train_op (--train_op) if the file has such an op");
+  }
+  std::set<int> listed;
+  int last = -1;
+  for (const std::string& name : names) {
+    EST_ASSIGN_OR_RETURN(const FlatTensor at, nodes.Find(absl::StripPrefix(name, "^")));
+    listed.insert(at.node);
+    last = at.node;
+  }
+  source.train_op = WrappingOp(nodes, listed, last);
+  source.info.train_op = nodes.node(source.train_op).name;
   return absl::OkStatus();
 }
 
@@ -220,7 +270,7 @@ absl::Status FindLoss(const TrainGraphOptions& options, TrainSource& source) {
       return absl::InvalidArgumentError(absl::StrCat(
           "no summary has the tag 'loss' or 'loss_1', and the collection 'losses' has ",
           losses.empty() ? "no tensor" : JoinSome(losses, 5),
-          "; give the loss in TrainGraphOptions::loss"));
+          "; give the loss in TrainGraphOptions::loss (--loss)"));
     }
   }
   source.info.loss =
