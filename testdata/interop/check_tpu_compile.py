@@ -97,7 +97,9 @@ def main():
         sys.exit(__doc__)
     mnist, resnet = sys.argv[1:]
     subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/get_libtpu.sh")], check=True)
-    os.environ.pop("TPU_LIBRARY_PATH", None)  # another version
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    # Else a libtpu of the machine would be found first.
+    os.environ["TPU_LIBRARY_PATH"] = os.path.join(cache, "estimator-libtpu/0.0.51/libtpu/libtpu.so")
     problems = []
     for topology in TOPOLOGIES:
         for name, program, flags in (("MNIST", mnist, [f"--batch_size={BATCH}"]),

@@ -11,15 +11,14 @@
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "gflags/gflags.h"
+#include "tpu/cluster/machine.h"
 #include "tpu/compile_check/compile_report.h"
 
 DEFINE_string(stablehlo, "",
               "files of StableHLO text, separated by commas: one for each batch size");
 DEFINE_string(topology, "v3-8", "v2-8, v3-8, v4-8, v5e-8, v5p-8 or v6e-8");
 DEFINE_int64(num_replicas, 0, "replicas of the program; 0: one on each device of the topology");
-DEFINE_string(
-    libtpu, "",
-    "path of libtpu.so; default: TPU_LIBRARY_PATH, else what tools/get_libtpu.sh installed");
+DEFINE_string(libtpu, "", "path of libtpu.so; default: TPU_LIBRARY_PATH, else the installed one");
 DEFINE_double(timeout, 600, "seconds after which a compilation is given up");
 
 namespace estimator::tpu {
@@ -30,8 +29,8 @@ absl::StatusOr<bool> CompileAll() {
     return absl::InvalidArgumentError(
         "--stablehlo=FILE is required: --dump_stablehlo of a program writes such files");
   }
-  EST_ASSIGN_OR_RETURN(const TpuSlice slice, FindTpuSlice(FLAGS_topology));
-  EST_ASSIGN_OR_RETURN(const std::string libtpu, FindLibtpu(FLAGS_libtpu));
+  EST_ASSIGN_OR_RETURN(const CompileTarget target, FindCompileTarget(FLAGS_topology));
+  EST_ASSIGN_OR_RETURN(const std::string libtpu, FindLibtpu(Machine(), FLAGS_libtpu));
   bool passed = true;
   for (const std::string& file :
        std::vector<std::string>(absl::StrSplit(FLAGS_stablehlo, ',', absl::SkipEmpty()))) {
@@ -39,8 +38,8 @@ absl::StatusOr<bool> CompileAll() {
     const CompileRequest request{
         .libtpu = libtpu,
         .stablehlo = std::move(text),
-        .slice = slice,
-        .num_replicas = FLAGS_num_replicas > 0 ? FLAGS_num_replicas : slice.num_devices,
+        .target = target,
+        .num_replicas = FLAGS_num_replicas > 0 ? FLAGS_num_replicas : target.num_devices,
         .timeout_seconds = FLAGS_timeout};
     EST_ASSIGN_OR_RETURN(const CompileOutcome outcome, CompileInChild(request));
     const CompileReport report = ReportOn(request, outcome);

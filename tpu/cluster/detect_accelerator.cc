@@ -70,9 +70,9 @@ class Detector {
       EST_ASSIGN_OR_RETURN(cluster,
                            (TPUClusterResolver{.tpu = "local", .machine = machine_}.Resolve()));
     }
-    const std::optional<std::string> libtpu = FindLibtpu(machine_, options_.libtpu);
+    const absl::StatusOr<std::string> libtpu = FindLibtpu(machine_, options_.libtpu);
     if (chips.num_chips == 0) {
-      notes_.push_back(libtpu.has_value()
+      notes_.push_back(libtpu.ok()
                            ? absl::StrCat("there is ", *libtpu, ", but no TPU chip on the PCI bus")
                            : "there is no TPU chip on the PCI bus");
       return std::nullopt;
@@ -86,7 +86,7 @@ class Detector {
                                     "driver, or start the container with --privileged"));
       return std::nullopt;
     }
-    if (!libtpu.has_value()) {
+    if (!libtpu.ok()) {
       notes_.push_back(absl::StrCat(found, ", but no libtpu.so",
                                     options_.libtpu.empty() ? "" : " at " + options_.libtpu,
                                     ": install it (pip install libtpu), and set TPU_LIBRARY_PATH "

@@ -14,6 +14,9 @@ namespace {
 
 constexpr char kGoogle[] = "0x1ae0";  // the PCI vendor
 
+// Where tools/get_libtpu.sh installs it, below the user's cache.
+constexpr char kInstalledLibtpu[] = "estimator-libtpu/0.0.51/libtpu/libtpu.so";
+
 struct ChipModel {
   const char* device;  // the PCI device
   const char* version;
@@ -71,8 +74,9 @@ TPUChips FindTPUChips(const Machine& machine) {
   return chips;
 }
 
-std::optional<std::string> FindLibtpu(const Machine& machine, const std::string& given) {
+absl::StatusOr<std::string> FindLibtpu(const Machine& machine, const std::string& given) {
   std::vector<std::string> paths;
+  std::string installed;
   if (!given.empty()) {
     paths = {given};
   } else if (const auto variable = machine.variable("TPU_LIBRARY_PATH"); variable.has_value()) {
@@ -94,11 +98,23 @@ std::optional<std::string> FindLibtpu(const Machine& machine, const std::string&
                                 "usr/lib/python3/dist-packages/libtpu/libtpu.so"}) {
       add(machine.Path(pattern));
     }
+    const auto home = machine.variable("HOME");
+    const std::string cache =
+        machine.variable("XDG_CACHE_HOME").value_or(JoinPath(home.value_or(""), ".cache"));
+    installed = JoinPath(cache, kInstalledLibtpu);
+    paths.push_back(installed);
   }
   for (const std::string& path : paths) {
     if (FileExists(path)) return path;
   }
-  return std::nullopt;
+  if (!installed.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("libtpu.so, the TPU's library, is not installed: run tools/get_libtpu.sh, "
+                     "which puts it at ",
+                     installed, ", or pip install libtpu, or name the file in TPU_LIBRARY_PATH"));
+  }
+  return absl::NotFoundError(
+      absl::StrCat("there is no file ", paths[0], given.empty() ? " (TPU_LIBRARY_PATH)" : ""));
 }
 
 bool HasMetadataServer(const Machine& machine) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
+
 namespace estimator::tpu {
 
 // The value of an environment variable. nullopt: it is not set, or empty.
@@ -34,9 +36,10 @@ struct TPUChips {
 // Source: PCI numbers as in jax/_src/hardware_utils.py.
 TPUChips FindTPUChips(const Machine& machine);
 
-// The path of libtpu.so: `given` if it is not empty, else TPU_LIBRARY_PATH, else the places of
-// Cloud TPU VMs and of the Python package. nullopt: there is no such file.
-std::optional<std::string> FindLibtpu(const Machine& machine, const std::string& given);
+// The path of libtpu.so: `given` if it is not empty, else TPU_LIBRARY_PATH, else the first
+// of: the Python package, the places of Cloud TPU VMs, and what tools/get_libtpu.sh installs in the
+// user's cache. Errors: NOT_FOUND with the file, or with what to do.
+absl::StatusOr<std::string> FindLibtpu(const Machine& machine, const std::string& given);
 
 // Whether this is a virtual machine of Google Compute Engine, which has a metadata server. True also
 // if GCE_METADATA_IP or GCE_METADATA_HOST is set.

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "tpu/cluster/testing/fake_machine.h"
 
 namespace estimator::tpu {
@@ -46,21 +47,27 @@ TEST(Machine, ChipsMayHaveVfioNodes) {
 
 TEST(Machine, LibtpuIsTheGivenOneThenTheVariablesThenOneOfTheKnownPlaces) {
   FakeMachine fake;
-  EXPECT_EQ(FindLibtpu(fake.machine(), ""), std::nullopt);
+  fake.variables["XDG_CACHE_HOME"] = fake.Path("cache");
+  EXPECT_THAT(FindLibtpu(fake.machine(), "").status(), ErrorHas("run tools/get_libtpu.sh"));
+  const std::string installed = "cache/estimator-libtpu/0.0.51/libtpu/libtpu.so";
+  fake.Write(installed, "");
+  EXPECT_EQ(*FindLibtpu(fake.machine(), ""), fake.Path(installed));
   fake.Write("usr/local/lib/python3.10/dist-packages/libtpu/libtpu.so", "");
-  EXPECT_EQ(FindLibtpu(fake.machine(), ""),
+  EXPECT_EQ(*FindLibtpu(fake.machine(), ""),
             fake.Path("usr/local/lib/python3.10/dist-packages/libtpu/libtpu.so"));
   fake.Write("lib/libtpu.so", "");
-  EXPECT_EQ(FindLibtpu(fake.machine(), ""), fake.Path("lib/libtpu.so"));
+  EXPECT_EQ(*FindLibtpu(fake.machine(), ""), fake.Path("lib/libtpu.so"));
   fake.variables["VIRTUAL_ENV"] = fake.Path("venv");
   fake.Write("venv/lib/python3.11/site-packages/libtpu/libtpu.so", "");
-  EXPECT_EQ(FindLibtpu(fake.machine(), ""),
+  EXPECT_EQ(*FindLibtpu(fake.machine(), ""),
             fake.Path("venv/lib/python3.11/site-packages/libtpu/libtpu.so"));
   fake.variables["TPU_LIBRARY_PATH"] = fake.Path("mine.so");
-  EXPECT_EQ(FindLibtpu(fake.machine(), ""), std::nullopt) << "the variable names no file";
+  EXPECT_THAT(FindLibtpu(fake.machine(), "").status(),
+              ErrorHas(fake.Path("mine.so") + " (TPU_LIBRARY_PATH)"));
+  EXPECT_THAT(FindLibtpu(fake.machine(), "/no/such.so").status(), ErrorHas("no file /no/such.so"));
   fake.Write("mine.so", "");
-  EXPECT_EQ(FindLibtpu(fake.machine(), ""), fake.Path("mine.so"));
-  EXPECT_EQ(FindLibtpu(fake.machine(), fake.Path("lib/libtpu.so")), fake.Path("lib/libtpu.so"));
+  EXPECT_EQ(*FindLibtpu(fake.machine(), ""), fake.Path("mine.so"));
+  EXPECT_EQ(*FindLibtpu(fake.machine(), fake.Path("lib/libtpu.so")), fake.Path("lib/libtpu.so"));
 }
 
 TEST(Machine, OnlyVirtualMachinesOfGoogleHaveAMetadataServer) {

@@ -1,13 +1,30 @@
-// TPUSlice: how many replicas and hosts an accelerator type such as v3-8 has.
+// The table of TPU generations, and how many replicas and hosts a slice such as v3-8 has.
 #ifndef TPU_CLUSTER_TPU_SLICE_H_
 #define TPU_CLUSTER_TPU_SLICE_H_
 
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "estimator/base/string_arg.h"
 
 namespace estimator::tpu {
+
+// The chips of a TPU generation. A device runs one replica: it is a core of v2 and v3, and the whole
+// chip of later TPUs. Source: Cloud TPU's published system architecture.
+struct TPUGeneration {
+  const char* name;  // "v3"
+  int devices_per_chip;
+  // Of libtpu's compiler without a TPU, which has a device for each core of a v4.
+  int compiler_devices_per_chip;
+  double memory_gib;         // of a chip
+  double tflops;             // peak of a chip, bf16 products
+  double gigabytes_per_sec;  // of a chip's memory
+};
+absl::Span<const TPUGeneration> TPUGenerations();
+// Null if there is none of the name.
+const TPUGeneration* FindTPUGeneration(absl::string_view name);
 
 struct TPUSlice {
   int64_t num_chips = 0;

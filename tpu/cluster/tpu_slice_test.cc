@@ -23,6 +23,14 @@ TEST(TPUSlice, TheTypeSaysChipsReplicasAndHosts) {
   }
 }
 
+TEST(TPUGeneration, TheCompilerOfAV4HasADeviceForEachCore) {
+  const TPUGeneration* const v4 = FindTPUGeneration("v4");
+  ASSERT_NE(v4, nullptr);
+  EXPECT_EQ(v4->devices_per_chip, 1);
+  EXPECT_EQ(v4->compiler_devices_per_chip, 2);
+  EXPECT_EQ(FindTPUGeneration("v9"), nullptr);
+}
+
 TEST(TPUSlice, AnotherTextIsRefusedWithTheTypes) {
   for (const char* type : {"", "v3", "v3-", "v3-0", "v3-7", "v3--8", "v9-8", "a100-8", "-8"}) {
     EXPECT_THAT(ParseAcceleratorType(type), ErrorHas("is not a TPU's accelerator type")) << type;

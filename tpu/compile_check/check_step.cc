@@ -10,6 +10,7 @@
 #include "estimator/base/status.h"
 #include "estimator/training/compiled_model.h"
 #include "estimator/training/strategies.h"
+#include "tpu/cluster/machine.h"
 #include "tpu/compile_check/compile_report.h"
 #include "tpu/rules/topology_check.h"
 #include "tpu/stablehlo/lower_step.h"
@@ -73,17 +74,17 @@ absl::StatusOr<std::optional<std::string>> LowerForRows(const TopologyCheckReque
 }
 
 absl::StatusOr<TopologyCheckResult> CheckTopology(const TopologyCheckRequest& request) {
-  EST_ASSIGN_OR_RETURN(const TpuSlice slice, FindTpuSlice(request.topology));
+  EST_ASSIGN_OR_RETURN(const CompileTarget target, FindCompileTarget(request.topology));
   absl::StatusOr<std::string> text = Lower(request, request.model);
   if (!text.ok()) {
     return TopologyCheckResult{.passed = false,
-                               .text = absl::StrCat(ModeName(request.mode), " on ", slice.name,
+                               .text = absl::StrCat(ModeName(request.mode), " on ", target.name,
                                                     ": ", text.status().message(), "\n")};
   }
-  EST_ASSIGN_OR_RETURN(const std::string libtpu, FindLibtpu());
+  EST_ASSIGN_OR_RETURN(const std::string libtpu, FindLibtpu(Machine(), ""));
   const CompileRequest compile{.libtpu = libtpu,
                                .stablehlo = *std::move(text),
-                               .slice = slice,
+                               .target = target,
                                .num_replicas = request.strategy.num_replicas(request.mode)};
   EST_ASSIGN_OR_RETURN(const CompileOutcome outcome, CompileInChild(compile));
   const CompileReport report = ReportOn(compile, outcome);

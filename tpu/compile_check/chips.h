@@ -3,27 +3,26 @@
 #define TPU_COMPILE_CHECK_CHIPS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "estimator/base/string_arg.h"
 
 namespace estimator::tpu {
 
-// A slice of a TPU, in Cloud TPU's name for it. The numbers are those of one device of the compiler:
-// a core up to v4, a chip from v5 on. Source: Cloud TPU's published system architecture.
-struct TpuSlice {
-  const char* name;          // "v3-8"
-  const char* topology;      // libtpu's: "v3:2x2x1"
-  int num_devices;           // replicas that run on it
-  double memory_gib;         // of a device
-  double tflops;             // peak of a device, bf16 products
-  double gigabytes_per_sec;  // of a device's memory
+// A slice of a TPU, in Cloud TPU's name for it. The numbers are those of one device of the compiler,
+// from the table of tpu_slice.h: a core up to v4, a chip from v5 on.
+struct CompileTarget {
+  std::string name;              // "v3-8"
+  std::string topology;          // libtpu's: "v3:2x2x1"
+  int64_t num_devices = 0;       // replicas of a program that uses all of it
+  double memory_gib = 0;         // of a device
+  double tflops = 0;             // peak of a device, bf16 products
+  double gigabytes_per_sec = 0;  // of a device's memory
 };
 
-absl::Span<const TpuSlice> TpuSlices();
 // Errors: INVALID_ARGUMENT with the known names.
-absl::StatusOr<TpuSlice> FindTpuSlice(StringArg name);
+absl::StatusOr<CompileTarget> FindCompileTarget(StringArg name);
 
 }  // namespace estimator::tpu
 

@@ -28,16 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// The version that tools/get_libtpu.sh installs.
-constexpr absl::string_view kCachedLibtpu = "estimator-libtpu/0.0.51/libtpu/libtpu.so";
-
-std::string CacheFolder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0)
-    return cache;
-  const char* home = std::getenv("HOME");
-  return absl::StrCat(home == nullptr ? "" : home, "/.cache");
-}
-
 std::string ReadAll(const fs::path& path) {
   std::ifstream file(path);
   std::stringstream text;
@@ -48,7 +38,7 @@ std::string ReadAll(const fs::path& path) {
 absl::StatusOr<pjrt::CompiledProgram> CompileWithLibtpu(const CompileRequest& request) {
   EST_ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(request.libtpu));
   EST_ASSIGN_OR_RETURN(const auto topology,
-                       pjrt::Topology::Create(std::move(plugin), request.slice.topology));
+                       pjrt::Topology::Create(std::move(plugin), request.target.topology));
   return topology->Compile(request.stablehlo, request.num_replicas);
 }
 
@@ -58,6 +48,8 @@ absl::StatusOr<pjrt::CompiledProgram> CompileWithLibtpu(const CompileRequest& re
   // Without these, libtpu asks Cloud TPU's metadata server, which is not there, and waits for it.
   setenv("TPU_SKIP_MDS_QUERY", "1", 1);
   setenv("TPU_WORKER_HOSTNAMES", "localhost", 0);
+  // Only one process may use a TPU, so libtpu takes a lock when it is loaded. Compiling uses none.
+  setenv("ALLOW_MULTIPLE_LIBTPU_LOAD", "1", 1);
   const char* const given = std::getenv("LIBTPU_INIT_ARGS");
   setenv("LIBTPU_INIT_ARGS",
          absl::StrCat(given == nullptr ? "" : absl::StrCat(given, " "), "--xla_jf_dump_to=", folder,
@@ -96,10 +88,17 @@ std::string EndOfLog(const std::string& log) {
 }
 
 absl::Status HowItEnded(int wait_status, const std::string& log) {
-  const std::string how = WIFSIGNALED(wait_status)
-                              ? absl::StrCat("crashed with signal ", WTERMSIG(wait_status), " (",
-                                             strsignal(WTERMSIG(wait_status)), ")")
-                              : absl::StrCat("ended with exit code ", WEXITSTATUS(wait_status));
+  const int signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+  // Signals that others may have sent. The kernel sends SIGKILL if the machine's memory is exhausted.
+  if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGKILL) {
+    return absl::CancelledError(absl::StrCat(
+        "the TPU compiler was ended by signal ", signal, " (", strsignal(signal),
+        "), perhaps from outside", signal == SIGKILL ? ": did this machine run out of memory?" : "",
+        ". The end of its log:", EndOfLog(log)));
+  }
+  const std::string how =
+      signal != 0 ? absl::StrCat("crashed with signal ", signal, " (", strsignal(signal), ")")
+                  : absl::StrCat("ended with exit code ", WEXITSTATUS(wait_status));
   return absl::AbortedError(
       absl::StrCat("the TPU compiler ", how, ". The end of its log:", EndOfLog(log)));
 }
@@ -126,23 +125,6 @@ void ReadAnswer(const std::string& answer, CompileOutcome& outcome) {
 }
 
 }  // namespace
-
-absl::StatusOr<std::string> FindLibtpu(StringArg given) {
-  if (!given.empty()) {
-    if (fs::exists(std::string(given))) return std::string(given);
-    return absl::NotFoundError(absl::StrCat("there is no file ", given, " (--libtpu)"));
-  }
-  if (const char* path = std::getenv("TPU_LIBRARY_PATH"); path != nullptr && *path != 0) {
-    if (fs::exists(path)) return std::string(path);
-    return absl::NotFoundError(absl::StrCat("there is no file ", path, " (TPU_LIBRARY_PATH)"));
-  }
-  const std::string cached = absl::StrCat(CacheFolder(), "/", kCachedLibtpu);
-  if (fs::exists(cached)) return cached;
-  return absl::NotFoundError(absl::StrCat(
-      "the TPU compiler libtpu.so is not installed: run tools/get_libtpu.sh, which puts "
-      "it at ",
-      cached, ", or name the file in TPU_LIBRARY_PATH or --libtpu"));
-}
 
 absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request) {
   std::error_code missing;

@@ -18,14 +18,10 @@
 
 namespace estimator::tpu {
 
-// The path of libtpu.so: `given`, else TPU_LIBRARY_PATH, else the file that tools/get_libtpu.sh
-// installs in the user's cache. Errors: NOT_FOUND with the places and the command.
-absl::StatusOr<std::string> FindLibtpu(StringArg given = "");
-
 struct CompileRequest {
   std::string libtpu;     // the path
   std::string stablehlo;  // the program's text
-  TpuSlice slice;
+  CompileTarget target;
   int64_t num_replicas = 8;
   double timeout_seconds = 600;  // after which the child is killed
   // For tests: the child calls this instead of libtpu.
@@ -34,7 +30,8 @@ struct CompileRequest {
 
 struct CompileOutcome {
   // Whether it compiles, else why not: RESOURCE_EXHAUSTED if a device's memory is too small;
-  // ABORTED if the compiler crashed, with the end of its log; DEADLINE_EXCEEDED after the timeout;
+  // ABORTED if the compiler crashed, with the end of its log; CANCELLED if something
+  // else ended it, such as SIGTERM; DEADLINE_EXCEEDED after the timeout;
   // the compiler's other errors.
   absl::Status status;
   double seconds = 0;

@@ -1,5 +1,6 @@
 #include "tpu/compile_check/compile_child.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,7 +13,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/base/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -27,7 +27,7 @@ using Compiled = absl::StatusOr<pjrt::CompiledProgram>;
 CompileRequest RequestWith(std::function<Compiled(const CompileRequest&)> compiler) {
   return {.libtpu = "",
           .stablehlo = "module {}",
-          .slice = *FindTpuSlice("v3-8"),
+          .target = *FindCompileTarget("v3-8"),
           .compiler = std::move(compiler)};
 }
 
@@ -117,19 +117,16 @@ TEST(CompileInChild, AFileThatIsNoLibraryIsNamed) {
   EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("/no/such/libtpu.so"));
 }
 
-TEST(FindLibtpu, LooksAtTheArgumentThenTheEnvironmentThenTheCache) {
-  TempDir dir;
-  const std::string file = dir.File("libtpu.so");
-  setenv("XDG_CACHE_HOME", dir.path().c_str(), 1);
-  unsetenv("TPU_LIBRARY_PATH");
-  EXPECT_THAT(FindLibtpu().status(), ErrorHas("run tools/get_libtpu.sh"));
-  EXPECT_THAT(FindLibtpu(file).status(), ErrorHas(file + " (--libtpu)"));
-  setenv("TPU_LIBRARY_PATH", file.c_str(), 1);
-  EXPECT_THAT(FindLibtpu().status(), ErrorHas(file + " (TPU_LIBRARY_PATH)"));
-  std::ofstream(file) << "a library";
-  EXPECT_EQ(*FindLibtpu(), file);
-  unsetenv("TPU_LIBRARY_PATH");
-  EXPECT_EQ(*FindLibtpu(file), file);
+TEST(CompileInChild, AChildThatIsEndedFromOutsideDidNotCrash) {
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    const auto request = RequestWith([signal](const CompileRequest&) -> Compiled {
+      kill(getpid(), signal);
+      for (;;) pause();
+    });
+    EST_ASSERT_OK_AND_ASSIGN(const CompileOutcome outcome, CompileInChild(request));
+    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kCancelled);
+    EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("perhaps from outside"));
+  }
 }
 
 }  // namespace

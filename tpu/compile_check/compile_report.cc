@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "estimator/base/status.h"
+#include "glog/logging.h"
 #include "tpu/compile_check/hlo_memory.h"
 
 namespace estimator::tpu {
@@ -36,6 +37,8 @@ absl::string_view KindOf(const absl::Status& status) {
       return "does not fit";
     case absl::StatusCode::kAborted:
       return "crashes the compiler";
+    case absl::StatusCode::kCancelled:
+      return "was not compiled, because a signal ended the compiler";
     case absl::StatusCode::kDeadlineExceeded:
       return "was not compiled in time";
     default:
@@ -66,9 +69,9 @@ std::string HumanBytes(double bytes) {
 CompileReport ReportOn(const CompileRequest& request, const CompileOutcome& outcome) {
   CompileReport report;
   report.passed = outcome.status.ok();
-  const TpuSlice& slice = request.slice;
+  const CompileTarget& target = request.target;
   std::string& text = report.text;
-  absl::StrAppend(&text, slice.name, " (", slice.topology, ", ", request.num_replicas,
+  absl::StrAppend(&text, target.name, " (", target.topology, ", ", request.num_replicas,
                   " replicas): ", report.passed ? "compiles" : KindOf(outcome.status),
                   absl::StrFormat(" (%.1f s)\n", outcome.seconds));
   if (!report.passed) {
@@ -88,14 +91,14 @@ CompileReport ReportOn(const CompileRequest& request, const CompileOutcome& outc
                     " (variables take the place of their arguments), temporaries about ",
                     HumanBytes(static_cast<double>(memory.temporaries)),
                     absl::StrFormat("; together about %.0f %% of %.0f GiB\n",
-                                    100 * total / (slice.memory_gib * kGiB), slice.memory_gib));
+                                    100 * total / (target.memory_gib * kGiB), target.memory_gib));
     AppendLargest("the largest temporaries at the peak", memory.largest, text);
   }
   const double flops = CostOf(outcome, "flops");
   const double bytes = CostOf(outcome, "bytes accessed");
   if (flops > 0 || bytes > 0) {
-    const double compute = flops / (slice.tflops * 1e12);
-    const double traffic = bytes / (slice.gigabytes_per_sec * 1e9);
+    const double compute = flops / (target.tflops * 1e12);
+    const double traffic = bytes / (target.gigabytes_per_sec * 1e9);
     absl::StrAppend(&text,
                     absl::StrFormat("  a step of a device: %.3f GFLOP, %s of memory traffic\n",
                                     flops / 1e9, HumanBytes(bytes)));
@@ -103,8 +106,8 @@ CompileReport ReportOn(const CompileRequest& request, const CompileOutcome& outc
         &text, absl::StrFormat("  roofline: at least %.3f ms a step, bound by %s (%.1f TFLOP/s of "
                                "bf16 products, %.0f GB/s)\n",
                                1e3 * std::max(compute, traffic),
-                               compute > traffic ? "arithmetic" : "memory", slice.tflops,
-                               slice.gigabytes_per_sec));
+                               compute > traffic ? "arithmetic" : "memory", target.tflops,
+                               target.gigabytes_per_sec));
   }
   return report;
 }
@@ -116,6 +119,9 @@ absl::StatusOr<int64_t> LargestRows(const CompileRequest& request, const Compile
   int64_t fits = 0;                   // known to compile
   int64_t too_large = 0;              // known not to fit; 0: not known
   const auto try_rows = [&](int64_t count) -> absl::Status {
+    // Each compilation may take minutes.
+    LOG(INFO) << "Searching for the largest batch: compiling for " << request.target.name
+              << " with " << count << " rows a replica";
     EST_ASSIGN_OR_RETURN(const CompileOutcome tried, CompileRows(request, count, program));
     if (tried.status.ok()) {
       fits = count;

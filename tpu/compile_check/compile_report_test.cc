@@ -28,7 +28,7 @@ ENTRY %main (x: f32[8,128]) -> f32[8,128] {
 )";
 
 CompileRequest RequestFor(absl::string_view slice, std::string stablehlo = "") {
-  return {.libtpu = "", .stablehlo = std::move(stablehlo), .slice = *FindTpuSlice(slice)};
+  return {.libtpu = "", .stablehlo = std::move(stablehlo), .target = *FindCompileTarget(slice)};
 }
 
 TEST(ReportOn, AProgramThatFitsHasItsMemoryAndItsRoofline) {
@@ -87,6 +87,7 @@ TEST(ReportOn, AProgramThatDoesNotFitHasItsLargestValues) {
 TEST(ReportOn, OtherFailuresAreToldApart) {
   const std::pair<absl::Status, const char*> cases[] = {
       {absl::AbortedError("signal 6"), "crashes the compiler"},
+      {absl::CancelledError("signal 15"), "a signal ended the compiler"},
       {absl::DeadlineExceededError("600 s"), "was not compiled in time"},
       {absl::InvalidArgumentError("bad type"), "does not compile"},
   };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_split.h"
+#include "tpu/cluster/tpu_slice.h"
 
 namespace estimator::tpu {
 
@@ -49,17 +49,14 @@ std::vector<const Node*> ProgramNodes(const CheckedModel& model) {
 }
 
 int64_t CoreMemoryGib(absl::string_view topology) {
-  // Source: https://cloud.google.com/tpu/docs/system-architecture-tpu-vm. A v2 or v3 chip has two
-  // cores; of the others, one program uses the memory of a whole chip.
-  static constexpr std::pair<absl::string_view, int64_t> kMemory[] = {
-      {"v2", 8}, {"v3", 16}, {"v4", 32}, {"v5e", 16}, {"v6e", 32}, {"v5p", 95}};
-  int64_t largest = 0;
-  const std::vector<absl::string_view> parts = absl::StrSplit(topology, '-');
-  for (const auto& [name, gib] : kMemory) {
-    if (name == parts[0]) return gib;
+  const absl::string_view name = topology.substr(0, topology.find('-'));
+  double largest = 0;
+  for (const TPUGeneration& generation : TPUGenerations()) {
+    const double gib = generation.memory_gib / generation.devices_per_chip;
+    if (name == generation.name) return static_cast<int64_t>(gib);
     largest = std::max(largest, gib);
   }
-  return largest;
+  return static_cast<int64_t>(largest);
 }
 
 }  // namespace estimator::tpu

@@ -289,9 +289,15 @@ absl::Status CheckedStrategy::Check(const Call& call) {
                      "because TPUConfig::check is \"",
                      options_.tpu_config.check, "\""));
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("the TPU check failed: ", report.num_violations(),
-                   " violations of rules; the report on stdout names each one and its cure"));
+  const int violations = report.num_violations();
+  if (violations == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the TPU check failed: no rule is violated, but not every step compiles for ",
+                     options_.tpu_config.check, "; the report on stdout says why"));
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the TPU check failed: ", violations, violations == 1 ? " violation" : " violations",
+      " of rules; the report on stdout names each one and its cure"));
 }
 
 }  // namespace
