@@ -43,6 +43,20 @@ TEST(Plugin, NamesAFunctionThatAnOldPluginLacks) {
   EXPECT_THAT(status.message(), HasSubstr("has no PJRT_Executable_GetCompiledMemoryStats"));
 }
 
+// Plugins refuse a struct that is smaller than their own one. The sizes are those of libtpu 0.0.51,
+// which refused the structs of version 0.34.
+TEST(Plugin, ArgumentsHaveRoomForTheFieldsOfLaterVersions) {
+  const c_api::ClientCreateArgs create;
+  EXPECT_GE(create.struct_size, 88u);
+  EXPECT_EQ(offsetof(c_api::ClientCreateArgs, later), 72u);
+  const c_api::ExecuteOptions options;
+  EXPECT_GE(options.struct_size, 112u);
+  EXPECT_EQ(offsetof(c_api::ExecuteOptions, later), 56u);
+  for (const c_api::LaterFields& later : {create.later, options.later}) {
+    for (const void* const field : later.zeros) EXPECT_EQ(field, nullptr);
+  }
+}
+
 TEST(Plugin, AFileThatIsNoPluginIsNamed) {
   const absl::Status status = Plugin::Load("/no/such/plugin.so").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
