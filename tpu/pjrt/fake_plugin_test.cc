@@ -130,5 +130,22 @@ TEST(DeviceVariables, TheStoreReadsTheNewestValueFromTheDevice) {
   EXPECT_FALSE(store.initialized("w"));
 }
 
+// The store has only an old value then, which other devices would compute with.
+TEST(DeviceVariables, AValueThatWasLostOnOtherDevicesIsNotReplacedByAnOldOne) {
+  FakePlugin fake;
+  const auto client = fake.NewClient();
+  const auto first = std::make_shared<DeviceVariables>(client, 1);
+  const auto second = std::make_shared<DeviceVariables>(client, 1);
+  VariableStore store;
+  ASSERT_TRUE(store.Set("w", Array::Of<float>({1}, {1})).ok());
+  std::vector<DeviceBuffer> buffers;
+  buffers.push_back(*client->Upload(Array::Of<float>({1}, {2}), 0));
+  first->Set(store, "w", std::move(buffers));
+  first->Drop("w");  // as a step that fails does
+  fake.uploads = 0;
+  EXPECT_THAT(second->Update(store, "w").message(), HasSubstr("restore the newest checkpoint"));
+  EXPECT_EQ(fake.uploads, 0);
+}
+
 }  // namespace
 }  // namespace estimator::tpu::pjrt
