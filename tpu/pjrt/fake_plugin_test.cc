@@ -128,6 +128,12 @@ TEST(DeviceVariables, TheStoreReadsTheNewestValueFromTheDevice) {
   fake.download_error = absl::UnavailableError("the device is gone");
   EXPECT_THAT(store.Download().message(), HasSubstr("the device is gone"));
   EXPECT_FALSE(store.initialized("w"));
+  EXPECT_THAT(store.Download().message(), HasSubstr("the device is gone"));
+
+  // A value that is restored from a checkpoint ends the error: every later save failed with it.
+  fake.download_error = absl::OkStatus();
+  ASSERT_TRUE(store.Set("w", Array::Of<float>({1}, {9})).ok());
+  EXPECT_TRUE(store.Download().ok()) << store.Download();
 }
 
 // The store has only an old value then, which other devices would compute with.
