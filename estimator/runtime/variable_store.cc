@@ -73,6 +73,7 @@ void VariableStore::MarkNewerOnDevice(absl::string_view name,
   if (entry.device == nullptr) ++num_newer_on_device_;
   entry.device = std::move(device);
   entry.initialized = true;
+  ForgetLoss(entry);
 }
 
 bool VariableStore::newer_on(absl::string_view name, const DeviceValues* device) const {
@@ -86,7 +87,9 @@ absl::Status VariableStore::Download() const {
       if (entry.device != nullptr) DownloadEntry(name, entry);
     }
   }
-  return device_error_;
+  if (num_lost_ == 0) return absl::OkStatus();
+  for (const auto& [name, entry] : entries_) EST_RETURN_IF_ERROR(entry.lost);
+  return absl::OkStatus();
 }
 
 void VariableStore::DownloadEntry(const std::string& name, Entry& entry) const {
@@ -97,7 +100,8 @@ void VariableStore::DownloadEntry(const std::string& name, Entry& entry) const {
   if (status.ok()) return;
   // The storage has an old value, which must not pass for the newest one.
   entry.initialized = false;
-  device_error_.Update(Annotate(status, absl::StrCat("variable '", name, "'")));
+  if (entry.lost.ok()) ++num_lost_;
+  entry.lost = Annotate(status, absl::StrCat("variable '", name, "'"));
   LOG(ERROR) << "cannot copy variable '" << name << "' from its device: " << status;
 }
 
@@ -131,9 +135,16 @@ void VariableStore::MarkUninitialized(absl::string_view name) {
 void VariableStore::SetOnHost(Entry& entry, bool initialized) {
   entry.initialized = initialized;
   ++entry.version;
+  ForgetLoss(entry);
   if (entry.device == nullptr) return;
   entry.device = nullptr;
   --num_newer_on_device_;
+}
+
+void VariableStore::ForgetLoss(Entry& entry) {
+  if (entry.lost.ok()) return;
+  entry.lost = absl::OkStatus();
+  --num_lost_;
 }
 
 std::vector<std::string> VariableStore::Names() const {

@@ -57,7 +57,8 @@ class VariableStore {
   bool newer_on(absl::string_view name, const DeviceValues* device) const;
   // Copies all newer values from devices into the storage. Call it before the storage is read
   // through an address that Allocate returned. Costs nothing if there are none.
-  // Errors: those of the devices, also of earlier copies. The variable then is not initialized.
+  // Errors: those of the devices, also of earlier copies, until the variable is set on the host. It is
+  // not initialized until then.
   absl::Status Download() const;
   // A number that changes with the value in the storage: by Set, Mark... and copies from devices.
   uint64_t version(absl::string_view name) const;
@@ -73,14 +74,16 @@ class VariableStore {
     bool initialized = false;
     uint64_t version = 1;
     std::shared_ptr<DeviceValues> device;  // null: the storage has the newest value
+    absl::Status lost;                     // why the newest value could not be copied
   };
   void SetOnHost(Entry& entry, bool initialized);
+  void ForgetLoss(Entry& entry);
   void DownloadEntry(const std::string& name, Entry& entry) const;
 
   // Reading may copy a value from a device.
   mutable std::map<std::string, Entry, std::less<>> entries_;
   mutable int num_newer_on_device_ = 0;
-  mutable absl::Status device_error_;
+  mutable int num_lost_ = 0;
 };
 
 }  // namespace estimator

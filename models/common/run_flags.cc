@@ -52,6 +52,13 @@ const absl::StatusOr<tpu::Accelerator>& Detected() {
   return detected;
 }
 
+// Whether the program runs on what was found. A check is of the program on a TPU, so that of a machine
+// without one is for --num_shards cores.
+bool RunsOnDetected() {
+  return Detected().ok() &&
+         (FLAGS_tpu_check.empty() || Detected()->kind == tpu::Accelerator::Kind::kTpu);
+}
+
 // Adds the flags of this file.
 //   detect: whether to look for accelerators if the flags ask for it.
 tpu::RunConfig WithTPUFlags(const RunConfig& run_config, bool detect) {
@@ -65,10 +72,9 @@ tpu::RunConfig WithTPUFlags(const RunConfig& run_config, bool detect) {
   config.tpu_config.tpu_numerics = FLAGS_tpu_numerics;
   if (!detect) return config;
   if (!Detects()) {
-    // A check is of the program as it would run on a TPU.
     if (!FLAGS_use_tpu && FLAGS_tpu_check.empty()) config.tpu_config.num_shards = 1;
   } else if (Detected().ok()) {
-    Detected()->Configure(config);
+    if (RunsOnDetected()) Detected()->Configure(config);
   } else {  // RequireFlags reports the error; in a program without it, TPUEstimator does
     config.cluster = tpu::TPUClusterResolver{
         .tpu = FLAGS_tpu, .zone = FLAGS_tpu_zone, .project = FLAGS_gcp_project};
@@ -114,8 +120,9 @@ tpu::RunConfig RunConfigFromFlags() {
 }
 
 int64_t NumReplicasFromFlags() {
-  if (Detects()) return Detected().value_or(tpu::Accelerator()).num_replicas;
-  return FLAGS_use_tpu ? FLAGS_num_shards : 1;
+  if (Detects() && RunsOnDetected()) return Detected()->num_replicas;
+  if (!FLAGS_tpu_check.empty()) return FLAGS_num_shards;
+  return FLAGS_use_tpu && !Detects() ? FLAGS_num_shards : 1;
 }
 
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {

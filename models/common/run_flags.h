@@ -19,11 +19,12 @@ namespace estimator {
 
 // Returns the RunConfig that the flags describe. A flag that was not given keeps RunConfig's
 // default. With --use_tpu=auto, master and num_shards are those of the accelerator that is found;
-// with --use_tpu=false, num_shards is 1.
+// with --use_tpu=false, num_shards is 1. With --tpu_check as NumReplicasFromFlags says.
 tpu::RunConfig RunConfigFromFlags();
 
 // The number of replicas that the program will run on, for batch sizes and learning rates:
-// --num_shards; with --use_tpu=auto the number of devices; with --use_tpu=false 1.
+// --num_shards; with --use_tpu=auto the number of devices; with --use_tpu=false 1. With --tpu_check it
+// is --num_shards in any case, unless --use_tpu=auto finds a TPU.
 int64_t NumReplicasFromFlags();
 
 // Checks the program's requirements and the flags of both files, as RequireRunConfigFlags does.

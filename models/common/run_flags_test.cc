@@ -57,6 +57,19 @@ TEST_F(RunFlagsTest, AutoFallsBackToTheCpu) {
   EXPECT_EQ(config.master, "");
 }
 
+// On a machine without a TPU, --use_tpu=auto --tpu_check=rules checked the program for one core.
+TEST_F(RunFlagsTest, ACheckIsForTheShardsIfNoTpuIsFound) {
+  Set("tpu_check", "rules");
+  for (const char* flag : {"nothing", "use_tpu", "detect_accelerator"}) {
+    SCOPED_TRACE(flag);
+    const gflags::FlagSaver saver;
+    if (flag == std::string("use_tpu")) Set(flag, "false");
+    if (flag == std::string("detect_accelerator")) Set(flag, "true");
+    EXPECT_EQ(NumReplicasFromFlags(), 8);
+    EXPECT_EQ(RunConfigFromFlags().tpu_config.replicas(), 8);
+  }
+}
+
 TEST_F(RunFlagsTest, AutoExcludesTheFlagsThatChooseToo) {
   Set("detect_accelerator", "true");
   Set("use_tpu", "true");

@@ -1,7 +1,6 @@
 #include "tools/train_graph/described_input.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <utility>
@@ -67,13 +66,10 @@ absl::Status ScalarError(const TrainGraphInput& wanted) {
 // The array with another integer type, if every value fits.
 std::optional<Array> ConvertedIntegers(const Array& array, DType dtype) {
   if (!IsInteger(array.dtype()) || !IsInteger(dtype)) return std::nullopt;
-  // A value survives both ways, although it changes on the way: 200 is -56 as an int8.
-  if (array.dtype() == DType::kUint8 && dtype == DType::kInt8) return std::nullopt;
   Array converted = array.Cast(dtype);
-  const Array back = converted.Cast(array.dtype());
-  if (array.num_bytes() > 0 && std::memcmp(back.raw(), array.raw(), array.num_bytes()) != 0)
-    return std::nullopt;
-  // 255 as an int8 is refused above; -1 as a uint8 does not survive, because it comes back as 255.
+  // Compared as int64: 200 as an int8 is -56, although it is 200 again as a uint8.
+  const Array before = array.Cast(DType::kInt64), after = converted.Cast(DType::kInt64);
+  if (before.values<int64_t>() != after.values<int64_t>()) return std::nullopt;
   return converted;
 }
 
@@ -155,6 +151,7 @@ absl::StatusOr<Dataset> FromFiles(const DescribedInputOptions& options, absl::st
         absl::StrCat(absl::StrJoin(rows, ", "), "; each example needs one row of each"));
   }
   EST_RETURN_IF_ERROR(AllProblems(problems));
+  if (sizes.empty()) return absl::InvalidArgumentError("--input: the graph takes no input");
   if (*sizes.begin() == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("--input: ", absl::StrJoin(rows, ", "), "; there is nothing to read"));

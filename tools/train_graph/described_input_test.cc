@@ -127,6 +127,20 @@ TEST_F(DescribedInput, DoesNotTakeAByteForASignedOne) {
   EXPECT_TRUE(FitRows(Array::Of<int32_t>({1}, {-1}), "x.npy", wanted).ok());
 }
 
+// An int8 of -56 passed as a uint8 of 200.
+TEST_F(DescribedInput, DoesNotTakeASignedByteForAByte) {
+  const TrainGraphInput wanted{.name = "x:0", .dtype = DType::kUint8, .shape = {-1}};
+  EXPECT_FALSE(FitRows(Array::Of<int8_t>({2}, {3, -56}), "x.npy", wanted).ok());
+  const auto kept = FitRows(Array::Of<int8_t>({2}, {3, 127}), "x.npy", wanted);
+  EST_ASSERT_OK(kept);
+  EXPECT_THAT(kept->values<uint8_t>(), ElementsAre(3, 127));
+}
+
+TEST_F(DescribedInput, NamesAGraphWithoutInputs) {
+  EXPECT_THAT(Error(MakeDescribedInput({.input = "npy:", .batch_size = 2}, {})),
+              HasSubstr("the graph takes no input"));
+}
+
 TEST_F(DescribedInput, ReportsAllFilesThatDoNotFit) {
   Save("x.npy", Array(DType::kFloat32, {4, 4}));
   Save("y.npy", Array(DType::kFloat32, {4}));

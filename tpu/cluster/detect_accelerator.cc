@@ -123,14 +123,17 @@ class Detector {
     while (FileExists(machine_.Path(absl::StrCat("dev/nvidia", num_gpus)))) ++num_gpus;
     std::string how;
     if (const char* name = "CUDA_VISIBLE_DEVICES"; num_gpus > 0) {
-      if (const auto visible = machine_.variable(name); visible.has_value()) {
-        num_gpus = NumVisible(*visible, num_gpus);
-        how = absl::StrCat(" (CUDA_VISIBLE_DEVICES=", *visible, ")");
+      // An empty list hides all GPUs.
+      const auto visible = machine_.variable(name);
+      if (visible.has_value() || machine_.is_empty(name)) {
+        num_gpus = NumVisible(visible.value_or(""), num_gpus);
+        how = absl::StrCat(" (CUDA_VISIBLE_DEVICES=", visible.value_or(""), ")");
       }
     }
     const std::string plugin = GpuPlugin();
     if (num_gpus == 0) {
-      notes_.push_back(absl::StrCat("there is no GPU", how, ": no device /dev/nvidia0"));
+      notes_.push_back(how.empty() ? "there is no GPU: no device /dev/nvidia0"
+                                   : absl::StrCat("no GPU may be used", how));
       return std::nullopt;
     }
     const std::string found =

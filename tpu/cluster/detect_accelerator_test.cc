@@ -128,8 +128,10 @@ TEST_F(DetectAcceleratorTest, AGpuIsItsDeviceAndAPlugin) {
     fake_.variables["CUDA_VISIBLE_DEVICES"] = visible;
     EXPECT_EQ(Detect()->num_replicas, count) << visible;
   }
-  fake_.variables["CUDA_VISIBLE_DEVICES"] = "-1";
-  EXPECT_EQ(Detect()->kind, Kind::kCpu);
+  for (const char* none : {"-1", ""}) {
+    fake_.variables["CUDA_VISIBLE_DEVICES"] = none;
+    EXPECT_EQ(Detect()->kind, Kind::kCpu) << none;
+  }
 }
 
 }  // namespace

@@ -41,6 +41,11 @@ std::optional<std::string> EnvironmentVariable(const std::string& name) {
   return value;
 }
 
+bool IsEmptyVariable(const std::string& name) {
+  const char* value = getenv(name.c_str());
+  return value != nullptr && *value == '\0';
+}
+
 std::string Machine::Path(const std::string& relative) const { return JoinPath(root, relative); }
 
 std::string Machine::FirstLine(const std::string& relative) const {

@@ -14,8 +14,12 @@ namespace estimator::tpu {
 // The value of an environment variable. nullopt: it is not set, or empty.
 std::optional<std::string> EnvironmentVariable(const std::string& name);
 
+// Whether an environment variable is set, to nothing.
+bool IsEmptyVariable(const std::string& name);
+
 struct Machine {
   std::function<std::optional<std::string>(const std::string& name)> variable = EnvironmentVariable;
+  std::function<bool(const std::string& name)> is_empty = IsEmptyVariable;
   // The folder that contains dev, sys and usr.
   std::string root = "/";
 

@@ -13,8 +13,11 @@ namespace {
 TEST(EnvironmentVariable, AnEmptyOneIsNotSet) {
   ASSERT_EQ(setenv("ESTIMATOR_MACHINE_TEST", "x", 1), 0);
   EXPECT_EQ(EnvironmentVariable("ESTIMATOR_MACHINE_TEST"), "x");
+  EXPECT_FALSE(IsEmptyVariable("ESTIMATOR_MACHINE_TEST"));
   ASSERT_EQ(setenv("ESTIMATOR_MACHINE_TEST", "", 1), 0);
   EXPECT_EQ(EnvironmentVariable("ESTIMATOR_MACHINE_TEST"), std::nullopt);
+  EXPECT_TRUE(IsEmptyVariable("ESTIMATOR_MACHINE_TEST"));
+  EXPECT_FALSE(IsEmptyVariable("ESTIMATOR_NOT_SET"));
 }
 
 TEST(Machine, ChipsAreCountedOnThePciBus) {

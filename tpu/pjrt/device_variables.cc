@@ -18,6 +18,12 @@ absl::Status DeviceVariables::Update(const VariableStore& store, absl::string_vi
   if (array == nullptr) {
     return absl::NotFoundError(absl::StrCat("the store has no variable '", name, "'"));
   }
+  // The storage of a variable whose newest value could not be copied has an old one.
+  if (!store.initialized(name)) {
+    EST_RETURN_IF_ERROR(store.Download());
+    return absl::FailedPreconditionError(absl::StrCat(
+        "variable '", name, "' has no value yet; initialize it or restore a checkpoint"));
+  }
   if (!value.buffers.empty() && value.version == store.version(name)) return absl::OkStatus();
   value.buffers.clear();
   std::vector<DeviceBuffer> buffers;

@@ -43,6 +43,20 @@ TEST(Plugin, NamesAFunctionThatAnOldPluginLacks) {
   EXPECT_THAT(status.message(), HasSubstr("has no PJRT_Executable_GetCompiledMemoryStats"));
 }
 
+// Plugins refuse a struct that is smaller than their own one. The sizes are those of libtpu 0.0.51,
+// which refused the structs of version 0.34.
+TEST(Plugin, ArgumentsHaveRoomForTheFieldsOfLaterVersions) {
+  const c_api::ClientCreateArgs create;
+  EXPECT_GE(create.struct_size, 88u);
+  EXPECT_EQ(offsetof(c_api::ClientCreateArgs, later), 72u);
+  const c_api::ExecuteOptions options;
+  EXPECT_GE(options.struct_size, 112u);
+  EXPECT_EQ(offsetof(c_api::ExecuteOptions, later), 56u);
+  for (const c_api::LaterFields& later : {create.later, options.later}) {
+    for (const void* const field : later.zeros) EXPECT_EQ(field, nullptr);
+  }
+}
+
 TEST(Plugin, AFileThatIsNoPluginIsNamed) {
   const absl::Status status = Plugin::Load("/no/such/plugin.so").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
@@ -114,6 +128,29 @@ TEST(DeviceVariables, TheStoreReadsTheNewestValueFromTheDevice) {
   fake.download_error = absl::UnavailableError("the device is gone");
   EXPECT_THAT(store.Download().message(), HasSubstr("the device is gone"));
   EXPECT_FALSE(store.initialized("w"));
+  EXPECT_THAT(store.Download().message(), HasSubstr("the device is gone"));
+
+  // A value that is restored from a checkpoint ends the error: every later save failed with it.
+  fake.download_error = absl::OkStatus();
+  ASSERT_TRUE(store.Set("w", Array::Of<float>({1}, {9})).ok());
+  EXPECT_TRUE(store.Download().ok()) << store.Download();
+}
+
+// The store has only an old value then, which other devices would compute with.
+TEST(DeviceVariables, AValueThatWasLostOnOtherDevicesIsNotReplacedByAnOldOne) {
+  FakePlugin fake;
+  const auto client = fake.NewClient();
+  const auto first = std::make_shared<DeviceVariables>(client, 1);
+  const auto second = std::make_shared<DeviceVariables>(client, 1);
+  VariableStore store;
+  ASSERT_TRUE(store.Set("w", Array::Of<float>({1}, {1})).ok());
+  std::vector<DeviceBuffer> buffers;
+  buffers.push_back(*client->Upload(Array::Of<float>({1}, {2}), 0));
+  first->Set(store, "w", std::move(buffers));
+  first->Drop("w");  // as a step that fails does
+  fake.uploads = 0;
+  EXPECT_THAT(second->Update(store, "w").message(), HasSubstr("restore the newest checkpoint"));
+  EXPECT_EQ(fake.uploads, 0);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // (libtpu.so, the CUDA plugin) exports GetPjrtApi(), which returns a table of functions.
 //
 // The ABI: every function takes one pointer to an argument struct. Every struct begins with its own
-// size, by which a plugin sees which fields its caller knows, and with a pointer for extensions, which
-// is null here. A function returns an Error*, which is null on success and belongs to the caller. New
+// size and with a pointer for extensions, which is null here. A plugin refuses a struct that is smaller
+// than its own one. A function returns an Error*, which is null on success and belongs to the caller. New
 // functions are appended to the table, so Api::struct_size tells which ones a plugin has. A change of
 // the major version breaks the ABI. Layout as of version 0.34, with the later functions that we call.
 //

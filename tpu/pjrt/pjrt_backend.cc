@@ -303,10 +303,12 @@ class PjrtBackend : public Backend {
  private:
   int64_t IterationsOf(const ProgramSpec& spec) const {
     int64_t bytes = 1;
-    for (const Tensor& feed : spec.feeds) {
-      if (feed.valid()) bytes += static_cast<int64_t>(feed.spec().num_bytes());
+    for (const std::vector<Tensor>* const stacked : {&spec.feeds, &spec.fetches}) {
+      for (const Tensor& tensor : *stacked) {
+        if (tensor.valid()) bytes += static_cast<int64_t>(tensor.spec().num_bytes());
+      }
     }
-    return std::clamp<int64_t>(options_.max_feed_bytes / bytes, 1, options_.iterations);
+    return std::clamp<int64_t>(options_.max_stacked_bytes / bytes, 1, options_.iterations);
   }
 
   const ClientSource source_;

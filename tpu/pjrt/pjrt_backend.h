@@ -24,8 +24,9 @@ struct PjrtBackendOptions {
   int num_replicas = 1;
   // The most steps of one execution. RunLoop runs longer loops in parts.
   int64_t iterations = 1;
-  // The most bytes of stacked batches of one replica; it may lower `iterations`. 256 MiB.
-  int64_t max_feed_bytes = int64_t{256} << 20;
+  // The most bytes of the stacked batches and fetches of one replica; it may lower `iterations`.
+  // 256 MiB.
+  int64_t max_stacked_bytes = int64_t{256} << 20;
   // Whether the first fetch of a step with updates is the loss, which must be finite for the updates
   // to take effect: in training.
   bool guard_loss = false;

@@ -101,7 +101,7 @@ class PjrtBackendTest : public GraphTest {
     EST_EXPECT_OK(store_.Set("w", Array::Of<float>({2}, {1, 10})));
   }
 
-  std::unique_ptr<Backend> MakeBackend(int64_t iterations = 4, int64_t max_feed_bytes = 1000) {
+  std::unique_ptr<Backend> MakeBackend(int64_t iterations = 4, int64_t max_stacked_bytes = 1000) {
     const ClientSource source = [this]() -> absl::StatusOr<std::shared_ptr<Client>> {
       ++num_opened_;
       if (client_ == nullptr) client_ = fake_.NewClient();
@@ -110,7 +110,7 @@ class PjrtBackendTest : public GraphTest {
     return MakePjrtBackend(source, store_,
                            {.num_replicas = kReplicas,
                             .iterations = iterations,
-                            .max_feed_bytes = max_feed_bytes,
+                            .max_stacked_bytes = max_stacked_bytes,
                             .guard_loss = true});
   }
   absl::StatusOr<std::unique_ptr<Executable>> CompileTraining(Backend& backend) {
@@ -229,9 +229,10 @@ TEST_F(PjrtBackendTest, ALongLoopRunsInParts) {
   EXPECT_THAT(W(), ElementsAre(11, 15));
 }
 
-TEST_F(PjrtBackendTest, TheBytesOfTheBatchesLimitThePart) {
-  // x has 8 bytes, so 20 bytes hold two steps.
-  const auto backend = MakeBackend(/*iterations=*/50, /*max_feed_bytes=*/20);
+// A tensor of a hook is stacked on the device too, and may be larger than the batch.
+TEST_F(PjrtBackendTest, TheBytesOfBatchesAndFetchesLimitThePart) {
+  // x has 8 bytes and the loss 4, so 30 bytes hold two steps.
+  const auto backend = MakeBackend(/*iterations=*/50, /*max_stacked_bytes=*/30);
   EST_ASSERT_OK_AND_ASSIGN(const auto train, CompileTraining(*backend));
   EST_ASSERT_OK(train->RunLoop(4, Steps(100), Record()));
   ASSERT_EQ(arguments_.size(), 2u);

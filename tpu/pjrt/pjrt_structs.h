@@ -45,6 +45,14 @@ enum class BufferType : int {
 // Until when the host's bytes must not change.
 enum class HostBufferSemantics : int { kOnlyDuringCall = 0, kUntilTransferCompletes = 1 };
 
+// The end of the structs that tell a plugin what to do. Plugins refuse a struct that is smaller than
+// their own one, and accept a larger one. So these zeros stand for the fields that versions after 0.34
+// have appended. For example, libtpu 0.0.51 (version 0.116) expects 88 bytes of ClientCreateArgs
+// instead of 72, and 112 of ExecuteOptions instead of 52. A zero means that a field is not used.
+struct LaterFields {
+  void* zeros[16] = {};
+};
+
 // Begins every argument struct. Its size ends with the field `last`: padding does not count.
 #define TPU_PJRT_HEADER(Self, last)                               \
   size_t struct_size = offsetof(Self, last) + sizeof(Self::last); \
@@ -93,7 +101,7 @@ struct EventArgs {  // of Event_Destroy, Event_Error and Event_Await
 };
 
 struct ClientCreateArgs {
-  TPU_PJRT_HEADER(ClientCreateArgs, client);
+  TPU_PJRT_HEADER(ClientCreateArgs, later);
   const NamedValue* create_options = nullptr;
   size_t num_options = 0;
   void* kv_get_callback = nullptr;  // the key-value store of several processes: not used
@@ -101,6 +109,7 @@ struct ClientCreateArgs {
   void* kv_put_callback = nullptr;
   void* kv_put_user_arg = nullptr;
   Client* client = nullptr;  // out
+  LaterFields later = {};
 };
 struct ClientDestroyArgs {
   TPU_PJRT_HEADER(ClientDestroyArgs, client);
@@ -120,31 +129,34 @@ struct ClientDevicesArgs {  // of Client_AddressableDevices
 };
 
 struct Program {
-  TPU_PJRT_HEADER(Program, format_size);
+  TPU_PJRT_HEADER(Program, later);
   const char* code = nullptr;
   size_t code_size = 0;
   const char* format = nullptr;  // "mlir": StableHLO, as text or bytecode
   size_t format_size = 0;
+  LaterFields later = {};
 };
 struct ClientCompileArgs {
-  TPU_PJRT_HEADER(ClientCompileArgs, executable);
+  TPU_PJRT_HEADER(ClientCompileArgs, later);
   Client* client = nullptr;
   const Program* program = nullptr;
   const char* compile_options = nullptr;  // a serialized CompileOptionsProto
   size_t compile_options_size = 0;
   LoadedExecutable* executable = nullptr;  // out
+  LaterFields later = {};
 };
 struct CompileArgs {
-  TPU_PJRT_HEADER(CompileArgs, executable);
+  TPU_PJRT_HEADER(CompileArgs, later);
   const Topology* topology = nullptr;
   const Program* program = nullptr;
   const char* compile_options = nullptr;
   size_t compile_options_size = 0;
   Client* client = nullptr;          // null: compile for the topology, with no device
   Executable* executable = nullptr;  // out
+  LaterFields later = {};
 };
 struct BufferFromHostArgs {
-  TPU_PJRT_HEADER(BufferFromHostArgs, buffer);
+  TPU_PJRT_HEADER(BufferFromHostArgs, later);
   Client* client = nullptr;
   const void* data = nullptr;
   BufferType type = BufferType::kInvalid;
@@ -158,6 +170,7 @@ struct BufferFromHostArgs {
   void* device_layout = nullptr;           // null: the compiler's choice
   Event* done_with_host_buffer = nullptr;  // out
   Buffer* buffer = nullptr;                // out
+  LaterFields later = {};
 };
 
 struct DeviceGetDescriptionArgs {
@@ -228,15 +241,16 @@ struct LoadedExecutableDevicesArgs {
   size_t num_devices = 0;      // out
 };
 struct ExecuteOptions {
-  TPU_PJRT_HEADER(ExecuteOptions, launch_id);
+  TPU_PJRT_HEADER(ExecuteOptions, later);
   void** send_callbacks = nullptr;
   void** recv_callbacks = nullptr;
   size_t num_send_ops = 0;
   size_t num_recv_ops = 0;
   int launch_id = 0;
+  LaterFields later = {};
 };
 struct ExecuteArgs {
-  TPU_PJRT_HEADER(ExecuteArgs, execute_device);
+  TPU_PJRT_HEADER(ExecuteArgs, later);
   LoadedExecutable* executable = nullptr;
   ExecuteOptions* options = nullptr;
   Buffer* const* const* argument_lists = nullptr;  // [num_devices][num_args]
@@ -245,6 +259,7 @@ struct ExecuteArgs {
   Buffer** const* output_lists = nullptr;    // [num_devices][num outputs], filled in
   Event** device_complete_events = nullptr;  // [num_devices], filled in; null: not wanted
   Device* execute_device = nullptr;
+  LaterFields later = {};
 };
 
 struct BufferArgs {  // of Buffer_Destroy
@@ -263,12 +278,13 @@ struct BufferDimensionsArgs {
   size_t num_dims = 0;            // out
 };
 struct BufferToHostArgs {
-  TPU_PJRT_HEADER(BufferToHostArgs, event);
+  TPU_PJRT_HEADER(BufferToHostArgs, later);
   Buffer* source = nullptr;
   const struct MemoryLayout* host_layout = nullptr;  // null: the device's order of axes
   void* destination = nullptr;                       // null: only dst_size is filled in
   size_t destination_size = 0;
   Event* event = nullptr;  // out
+  LaterFields later = {};
 };
 // The order of axes in memory. Without tiles, the values are dense.
 struct MemoryLayoutTiled {
@@ -287,12 +303,13 @@ struct MemoryLayout {
 };
 
 struct TopologyCreateArgs {
-  TPU_PJRT_HEADER(TopologyCreateArgs, topology);
+  TPU_PJRT_HEADER(TopologyCreateArgs, later);
   const char* name = nullptr;  // "v3:2x2x1"
   size_t name_size = 0;
   const NamedValue* create_options = nullptr;
   size_t num_options = 0;
   Topology* topology = nullptr;  // out
+  LaterFields later = {};
 };
 struct TopologyDestroyArgs {
   TPU_PJRT_HEADER(TopologyDestroyArgs, topology);

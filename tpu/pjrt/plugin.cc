@@ -11,8 +11,8 @@
 namespace estimator::tpu::pjrt {
 namespace {
 
-// The layouts of pjrt_structs.h are those of this version. A plugin of a later minor version accepts
-// them, because it knows the caller's structs by their sizes.
+// The layouts of pjrt_structs.h are those of this version. Plugins of later minor versions accept
+// them, because the structs have room for later fields (LaterFields).
 constexpr int kMajor = 0;
 constexpr int kMinMinor = 34;
 

@@ -16,7 +16,7 @@ bool Broadcasts(const CheckedOptions& options, Mode mode) {
           config.eval_training_input_configuration != InputPipelineConfig::SLICED);
 }
 
-// The chips of a TPU are 1, or 4, or a multiple of 8 cores.
+// TPUs have 1, 2 or 4 cores, or a multiple of 8.
 bool IsSliceOfCores(int64_t cores) {
   return cores == 1 || cores == 2 || cores == 4 || (cores > 0 && cores % 8 == 0);
 }

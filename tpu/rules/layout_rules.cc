@@ -122,7 +122,8 @@ void CheckRows(const CheckedModel& model, Report& report) {
                    rows, " rows on each of ", cores, " cores; 128 rows a core are best");
   if (model.rows < kSublanes) {
     report.Add("few-rows", where,
-               absl::StrCat("a core has ", model.rows, " rows of ", model.rows * cores,
+               absl::StrCat("a core has ", model.rows, " rows of ",
+                            model.broadcast ? model.rows : model.rows * cores,
                             ", so each tile of 8 rows has ", kSublanes - model.rows, " empty ones"),
                cure);
   } else {

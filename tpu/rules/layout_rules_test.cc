@@ -3,10 +3,15 @@
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/matmul.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tpu/rules/checked_model.h"
+#include "tpu/rules/report.h"
 
 namespace estimator::tpu {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(TiledBytesTest, PadsOneAxisTo128AndAnotherTo8) {
   EXPECT_EQ(TiledBytes({DType::kFloat32, {8, 128}}), 8 * 128 * 4);
@@ -38,6 +43,25 @@ TEST(PaddedArithmeticTest, IsTheGrowthOfAllThreeSizesOfAProduct) {
   EXPECT_DOUBLE_EQ(growth({8, 128}, {128, 256}), 1);
   EXPECT_DOUBLE_EQ(growth({4, 64}, {64, 32}), 2 * 2 * 4);
   EXPECT_DOUBLE_EQ(PaddedArithmetic(*Zeros({3, 3}).node()), 1) << "no product";
+}
+
+TEST(CheckRowsTest, CountsTheRowsOfTheGlobalBatch) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const ModelSpec spec;
+  const auto what = [&](bool broadcast) {
+    Report report;
+    CheckLayoutRules({.graph = graph,
+                      .spec = spec,
+                      .rows = 4,
+                      .num_replicas = 8,
+                      .broadcast = broadcast,
+                      .core_memory_gib = 16},
+                     report);
+    return report.findings().empty() ? "" : report.findings()[0].what;
+  };
+  EXPECT_THAT(what(false), HasSubstr("a core has 4 rows of 32,"));
+  EXPECT_THAT(what(true), HasSubstr("a core has 4 rows of 4,"));  // each core gets all of them
 }
 
 TEST(CoreMemoryTest, IsThatOfTheTopologyOrOfTheLargestTpu) {

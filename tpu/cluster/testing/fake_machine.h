@@ -24,9 +24,14 @@ class FakeMachine {
   Machine machine() const {
     return {.variable = [this](const std::string& name) -> std::optional<std::string> {
               const auto found = variables.find(name);
-              if (found == variables.end()) return std::nullopt;
+              if (found == variables.end() || found->second.empty()) return std::nullopt;
               return found->second;
             },
+            .is_empty =
+                [this](const std::string& name) {
+                  const auto found = variables.find(name);
+                  return found != variables.end() && found->second.empty();
+                },
             .root = root_.path()};
   }
   std::string Path(const std::string& relative) const { return JoinPath(root_.path(), relative); }

@@ -46,6 +46,10 @@ struct Buffer {
 
 namespace {
 
+// The sizes of structs in libtpu 0.0.51, whose PJRT C API is of version 0.116.
+constexpr size_t kClientCreateArgsSize = 88;
+constexpr size_t kExecuteOptionsSize = 112;
+
 constexpr DType kDTypes[] = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kUint8,
                              DType::kInt16,   DType::kInt8,    DType::kInt64, DType::kBool,
                              DType::kFloat16, DType::kBfloat16};
@@ -81,7 +85,7 @@ FakePlugin::FakePlugin(int num_devices) {
     device_list_.push_back(devices_.back().get());
   }
   api_.version.major_version = 0;
-  api_.version.minor_version = 72;
+  api_.version.minor_version = 116;
   SetObjectFunctions();
   SetClientFunctions();
   SetProgramFunctions();
@@ -106,6 +110,12 @@ c_api::Error* FakePlugin::NewError(const absl::Status& status) {
   if (status.ok()) return nullptr;
   ++live_others_;
   return new c_api::Error{status, std::string(status.message())};
+}
+
+c_api::Error* FakePlugin::CheckSize(const char* name, size_t expected, size_t actual) {
+  if (actual >= expected) return nullptr;
+  return NewError(absl::InvalidArgumentError(
+      absl::StrCat("Unexpected ", name, " size: expected ", expected, ", got ", actual)));
 }
 
 c_api::Event* FakePlugin::NewEvent(absl::Status status, std::function<void()> work) {
@@ -149,6 +159,10 @@ void FakePlugin::SetObjectFunctions() {
 
 void FakePlugin::SetClientFunctions() {
   api_.client_create = [](c_api::ClientCreateArgs* args) -> c_api::Error* {
+    if (c_api::Error* const error = current_->CheckSize("PJRT_Client_Create_Args",
+                                                        kClientCreateArgsSize, args->struct_size)) {
+      return error;
+    }
     ++current_->live_others_;
     args->client = new c_api::Client;
     return nullptr;
@@ -270,6 +284,10 @@ c_api::Error* FakePlugin::Compile(c_api::ClientCompileArgs& args) {
 }
 
 c_api::Error* FakePlugin::Execute(const c_api::ExecuteArgs& args) {
+  if (c_api::Error* const error =
+          CheckSize("PJRT_ExecuteOptions", kExecuteOptionsSize, args.options->struct_size)) {
+    return error;
+  }
   const c_api::LoadedExecutable& executable = *args.executable;
   if (args.num_args != executable.donates.size()) {
     return NewError(absl::InvalidArgumentError(

@@ -6,6 +6,7 @@
 //     Execute fails. Using it again is an error.
 //   - A copy to the host is made when its event is awaited, not before.
 //   - An argument must be on the device of its replica.
+//   - An argument struct that is smaller than that of libtpu 0.0.51 is an error.
 #ifndef TPU_PJRT_TESTING_FAKE_PLUGIN_H_
 #define TPU_PJRT_TESTING_FAKE_PLUGIN_H_
 
@@ -61,6 +62,8 @@ class FakePlugin {
   void SetProgramFunctions();
   void SetBufferFunctions();
   c_api::Error* NewError(const absl::Status& status);
+  // An error if a caller's struct is smaller than the plugin's; else null.
+  c_api::Error* CheckSize(const char* name, size_t expected, size_t actual);
   c_api::Event* NewEvent(absl::Status status, std::function<void()> work);
   c_api::Buffer* NewBuffer(Array value, const c_api::Device* device);
   c_api::Error* Upload(c_api::BufferFromHostArgs& args);

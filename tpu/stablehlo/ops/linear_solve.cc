@@ -17,7 +17,7 @@ namespace {
 
 bool IsEmpty(const Value& x) { return x.shape().num_elements() == 0; }
 
-// Element [..., i, j] of a matrix with i - j in `direction` to 0.
+// bool [rows, columns] of the matrices of x: whether row and column compare as `direction` says.
 Value Triangle(Writer& w, const Value& x, const char* direction) {
   const Type matrix(DType::kInt32, Shape{x.shape().dim(-2), x.shape().dim(-1)});
   return w.Compare(direction, w.Iota(matrix, 0), w.Iota(matrix, 1));
@@ -37,7 +37,7 @@ Value SolveTriangular(Writer& w, const Value& a, const Value& b, bool lower, boo
                            transpose ? "TRANSPOSE" : "NO_TRANSPOSE", ">, unit_diagonal = false"));
 }
 
-// x with `batch` in place of its axes before the last two.
+// x broadcast to the batch axes of `like`, which are all but the last two.
 Value WithBatch(Writer& w, const Value& x, const Shape& like) {
   Ints shape(like.dims().begin(), like.dims().end() - 2);
   shape.push_back(x.shape().dim(-2));

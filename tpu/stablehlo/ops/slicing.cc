@@ -80,8 +80,9 @@ LoweringResult LowerPad(Writer& w, const LoweringArgs& args) {
   return Values{w.Pad(x, value, low, high, Repeated(x.rank(), 0))};
 }
 
-// How one axis of n elements is mirrored: `low` elements from `edge` on before it, and `high`
-// elements up to n - edge after it, both backwards. edge is 1 if the edge itself is not repeated.
+// How an axis of n elements is padded by MirrorPad. Its elements [edge, edge + low) are added in
+// front, reversed. Its elements [n - edge - high, n - edge) are added at the end, reversed. edge is 1 if
+// the border is not repeated (REFLECT), else 0.
 struct Mirror {
   int64_t axis = 0, n = 0, low = 0, high = 0, edge = 0;
 };
