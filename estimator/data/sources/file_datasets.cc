@@ -8,6 +8,7 @@
 #include "estimator/base/file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/typed_fn.h"
 #include "estimator/data/sources/file_records.h"
 #include "estimator/data/sources/indexed_records.h"
 #include "estimator/data/sources/line_source.h"
@@ -61,13 +62,14 @@ Dataset TFRecordDataset(std::vector<std::string> files, TFRecordDatasetOptions o
   if (options.indexed) return Dataset(IndexedRecordsNode(*matched, options));
   const int num_parallel_reads = options.num_parallel_reads;
   if (num_parallel_reads == 1) return Dataset(RecordsNode(*std::move(matched), options));
-  const auto read = [options](const Element& file) -> absl::StatusOr<Dataset> {
-    return Dataset(RecordsNode({file.features.at("").scalar<std::string>()}, options));
+  const auto read = [options](const Element& file) -> absl::StatusOr<NodePtr> {
+    return RecordsNode({file.features.at("").scalar<std::string>()}, options);
   };
-  return Dataset(SlicesNode({.features = Array::Strings(*matched), .labels = {}}, "TFRecord",
-                            "TFRecordDataset"))
-      .Interleave(read,
-                  {.cycle_length = num_parallel_reads, .num_parallel_calls = num_parallel_reads});
+  return Dataset(InterleaveNode(
+      SlicesNode({.features = Array::Strings(*matched), .labels = {}}, "TFRecord",
+                 "TFRecordDataset"),
+      TypedExpandFn(read, StringSpec()),
+      {.cycle_length = num_parallel_reads, .num_parallel_calls = num_parallel_reads}));
 }
 
 Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions options) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/pipeline/typed_fn.h"
 #include "estimator/data/transforms/read_ahead.h"
 #include "estimator/data/transforms/thread_pool.h"
 
@@ -32,7 +34,8 @@ struct Interleaving {
   ExpandFn fn;
   uint64_t cycle_length;
   uint64_t block_length;
-  int num_threads;  // 1 reads in the caller's thread
+  int num_threads;                  // 1 reads in the caller's thread
+  std::optional<ElementSpec> spec;  // of all datasets, if fn knows it
   IterationContext context;
 
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeInput() const {
@@ -245,6 +248,7 @@ class Interleave final : public DatasetNode {
   }
   std::vector<NodePtr> inputs() const override { return {interleaving_.input}; }
   int64_t Cardinality() const override { return interleaving_.input->Cardinality() == 0 ? 0 : -1; }
+  std::optional<ElementSpec> element_spec() const override { return interleaving_.spec; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     Interleaving interleaving = interleaving_;
@@ -275,12 +279,15 @@ NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options) {
   if (num_threads == kAutotune)
     num_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   num_threads = std::min(num_threads, options.cycle_length);  // more would have nothing to read
+  std::optional<ElementSpec> spec;
+  if (const auto* const typed = fn.target<TypedExpandFn>()) spec = typed->elements();
   return std::make_shared<Interleave>(
       Interleaving{.input = std::move(input),
                    .fn = std::move(fn),
                    .cycle_length = static_cast<uint64_t>(options.cycle_length),
                    .block_length = static_cast<uint64_t>(options.block_length),
                    .num_threads = num_threads,
+                   .spec = std::move(spec),
                    .context = {}});
 }
 
