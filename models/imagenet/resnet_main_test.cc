@@ -41,10 +41,12 @@ TEST_F(ResnetMainTest, TrainsOnDrawnPicturesAndEvaluatesInBetween) {
   const ProgramRun run = Program(absl::StrCat("--steps_per_eval=2 --result_json=", Dir("r.json"),
                                               " --export_dir=", Dir("export")));
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  ExpectParts(run.output,
-              {"drawing 32 training and 20 test pictures; these are not ImageNet's images",
-               "evaluated 20 examples at step 2", "evaluated 20 examples at step 4",
-               "top_1_accuracy", "top_5_accuracy", "exported to: "});
+  ExpectParts(
+      run.output,
+      {"drawing 32 training and 20 test pictures; these are not ImageNet's images",
+       "steps 0 to 4, 1 epoch of 32 examples; an evaluation every 2 steps (2 in all); ",
+       absl::StrCat("; afterwards an export to ", Dir("export")), "evaluated 20 examples at step 2",
+       "evaluated 20 examples at step 4", "top_1_accuracy", "top_5_accuracy", "exported to: "});
   ExpectParts(*ReadFile(Dir("r.json")), {"\"top_1_accuracy\": ", "\"top_5_accuracy\": ",
                                          "\"global_step\": 4", "\"images_per_second\": "});
   EST_EXPECT_OK(LoadVariable(Dir("m"), "batch_normalization_19/gamma/Momentum"));
@@ -93,9 +95,10 @@ TEST_F(ResnetMainTest, ReadsTFRecordFiles) {
                                               " --num_label_classes=10 --steps_per_eval=4 ",
                                               "--save_checkpoints_every='0.5 epochs'"));
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  ExpectParts(run.output, {"evaluated 13 examples at step 4",
-                           // Of --num_train_images, since the files do not know it.
-                           "1 epochs of 32 examples; a checkpoint every 2 steps"});
+  ExpectParts(run.output,
+              {"evaluated 13 examples at step 4",
+               // Of --num_train_images, since the files do not know it.
+               "1 epoch of 32 examples; an evaluation at step 4; a checkpoint every 2 steps"});
   EXPECT_FALSE(absl::StrContains(run.output, "drawing")) << run.output;
   const ProgramRun wrong = Program(
       absl::StrCat("--data_dir=", work_.path(), " --num_label_classes=4 --model_dir=", Dir("w")));
