@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/data/sources/file_datasets.h"
+#include "estimator/records/counts_in_names.h"
 #include "models/common/run_flags.h"
 #include "models/common/skip_bad_records.h"
 #include "models/imagenet/drawn_pictures.h"
@@ -51,7 +52,8 @@ DEFINE_string(
 DEFINE_int64(image_size, 224, "height and width of the images that the network gets");
 DEFINE_int64(num_train_images, 0,
              "training images: an epoch of the learning rate, and how many pictures are drawn; 0: "
-             "1281167, or 16000 drawn pictures");
+             "the counts in the names of the files, such as train-00-230.tfrec, or else 1281167; "
+             "16000 drawn pictures");
 DEFINE_int64(num_eval_images, 0, "images to evaluate, at most; 0: 50000, or 1000 drawn pictures");
 DEFINE_int64(num_label_classes, 0, "number of classes; 0: 1000, or the 10 of drawn pictures");
 DEFINE_bool(use_cache, false,
@@ -94,6 +96,14 @@ constexpr RunSizes kDrawn = {.train_batch_size = 64,
                              .num_eval_images = 1000,
                              .num_label_classes = kNumDrawnClasses,
                              .base_learning_rate = 0.3};
+
+// The default of num_train_images for files: the sum of the counts in their names, or ImageNet's.
+int64_t CountTrainImages() {
+  if (FLAGS_mode != "train" && FLAGS_mode != "train_and_eval") return kImageNet.num_train_images;
+  const auto files = FindImageNetFiles(FLAGS_data_dir, Mode::kTrain);
+  const int64_t counted = files.ok() ? SumOfCountsInNames(*files).value_or(0) : 0;
+  return counted > 0 ? counted : kImageNet.num_train_images;
+}
 
 bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
 
@@ -158,7 +168,9 @@ bool IsDepth(int depth) {
 }  // namespace
 
 RunSizes RunSizesFromFlags() {
-  const RunSizes& defaults = FLAGS_data_dir.empty() ? kDrawn : kImageNet;
+  RunSizes defaults = FLAGS_data_dir.empty() ? kDrawn : kImageNet;
+  if (!FLAGS_data_dir.empty() && FLAGS_num_train_images == 0)
+    defaults.num_train_images = CountTrainImages();
   const auto choose = [](auto flag, auto default_value) {
     return flag == 0 ? default_value : flag;
   };

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -104,6 +105,22 @@ TEST_F(ResnetMainTest, ReadsTFRecordFiles) {
       absl::StrCat("--data_dir=", work_.path(), " --num_label_classes=4 --model_dir=", Dir("w")));
   EXPECT_EQ(wrong.exit_code, 1) << wrong.output;
   ExpectParts(wrong.output, {"image/class/label", "but must be in [1, 5)"});
+}
+
+TEST_F(ResnetMainTest, AnEpochHasTheImagesThatTheNamesOfTheFilesCount) {
+  for (const auto& [name, count] : std::vector<std::pair<std::string, int>>{
+           {"train-00-12.tfrec", 12}, {"train-01-4.tfrec", 4}}) {
+    auto writer = TFRecordWriter::Open(work_.File(name));
+    EST_ASSERT_OK(writer);
+    for (int i = 0; i < count; ++i)
+      EST_ASSERT_OK((*writer)->Write(*DrawnExample(3, static_cast<uint64_t>(i))));
+    EST_ASSERT_OK((*writer)->Close());
+  }
+  // The flag of the other tests is taken back.
+  const ProgramRun run = Program(absl::StrCat(
+      "--data_dir=", work_.path(), " --num_label_classes=10 --num_train_images=0 --mode=train"));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"steps 0 to 4, 2 epochs of 16 examples"});
 }
 
 TEST_F(ResnetMainTest, WritesPredictionsWithTheIdsOfTheImages) {

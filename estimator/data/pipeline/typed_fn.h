@@ -6,6 +6,7 @@
 #ifndef ESTIMATOR_DATA_PIPELINE_TYPED_FN_H_
 #define ESTIMATOR_DATA_PIPELINE_TYPED_FN_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -42,15 +43,21 @@ class TypedMapFn {
 // Converts to an ExpandFn. All datasets have elements of the spec `elements`.
 class TypedExpandFn {
  public:
-  TypedExpandFn(ExpandFn fn, ElementSpec elements)
-      : fn_(std::move(fn)), elements_(std::move(elements)) {}
+  //   examples_per_epoch: the number of elements of all datasets together, as
+  //     Dataset::ExamplesPerEpoch; -1 if it is not known.
+  TypedExpandFn(ExpandFn fn, ElementSpec elements, int64_t examples_per_epoch = -1)
+      : fn_(std::move(fn)),
+        elements_(std::move(elements)),
+        examples_per_epoch_(examples_per_epoch) {}
 
   absl::StatusOr<NodePtr> operator()(const Element& element) const { return fn_(element); }
   const ElementSpec& elements() const { return elements_; }
+  int64_t examples_per_epoch() const { return examples_per_epoch_; }
 
  private:
   ExpandFn fn_;
   ElementSpec elements_;
+  int64_t examples_per_epoch_;
 };
 
 }  // namespace estimator

@@ -1,6 +1,7 @@
 #include "estimator/data/sources/file_datasets.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 #include "estimator/data/sources/file_records.h"
 #include "estimator/data/sources/indexed_records.h"
 #include "estimator/data/sources/line_source.h"
+#include "estimator/records/counts_in_names.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {
@@ -42,8 +44,12 @@ NodePtr RecordsNode(std::vector<std::string> files, const TFRecordDatasetOptions
                          TFRecordReader::Open(path, reading));
     return std::make_unique<TFRecords>(std::move(reader));
   };
-  return FileRecordsNode(
-      {.label = "TFRecord", .kind = "record", .files = std::move(files), .open = open});
+  const int64_t num_records = SumOfCountsInNames(files).value_or(-1);
+  return FileRecordsNode({.label = "TFRecord",
+                          .kind = "record",
+                          .files = std::move(files),
+                          .open = open,
+                          .num_records = num_records});
 }
 
 }  // namespace
@@ -68,7 +74,7 @@ Dataset TFRecordDataset(std::vector<std::string> files, TFRecordDatasetOptions o
   return Dataset(InterleaveNode(
       SlicesNode({.features = Array::Strings(*matched), .labels = {}}, "TFRecord",
                  "TFRecordDataset"),
-      TypedExpandFn(read, StringSpec()),
+      TypedExpandFn(read, StringSpec(), SumOfCountsInNames(*matched).value_or(-1)),
       {.cycle_length = num_parallel_reads, .num_parallel_calls = num_parallel_reads}));
 }
 

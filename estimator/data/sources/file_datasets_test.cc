@@ -115,6 +115,20 @@ TEST_F(FileDatasets, ParallelReadsAlternateInAFixedOrder) {
               ErrorIs("TFRecord: num_parallel_reads is 0; it must be at least 1"));
 }
 
+TEST_F(FileDatasets, AnEpochHasTheRecordsThatTheNamesCount) {
+  const Strings counted = {WriteRecords("a-00-3.tfrec", {"0", "1", "2"}),
+                           WriteRecords("a-01-7.tfrec", Strings(7, "x"))};
+  for (const int reads : {1, 2}) {
+    const Dataset records = TFRecordDataset(counted, {.num_parallel_reads = reads});
+    EXPECT_EQ(records.ExamplesPerEpoch(), 10) << reads;
+    EXPECT_EQ(records.Shuffle(5).Repeat().Batch(2).ExamplesPerEpoch(), 10) << reads;
+    EXPECT_EQ(records.Cardinality(), -1) << "a name may be wrong, so nothing is read by it";
+    const Dataset mixed =
+        TFRecordDataset({counted[0], WriteRecords("b", {"3"})}, {.num_parallel_reads = reads});
+    EXPECT_EQ(mixed.ExamplesPerEpoch(), -1) << reads;
+  }
+}
+
 TEST_F(FileDatasets, BuffersOfAnySizeReadTheSame) {
   const Strings records = {std::string(100, 'x'), "", std::string(3, 'y')};
   const std::string file = WriteRecords("a", records);

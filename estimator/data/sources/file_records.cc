@@ -153,7 +153,8 @@ class FileRecords final : public DatasetNode {
   explicit FileRecords(std::shared_ptr<const FileRecordsOptions> files)
       : files_(std::move(files)) {}
   std::string Label() const override { return files_->label; }
-  int64_t Cardinality() const override { return -1; }
+  int64_t Cardinality() const override { return -1; }  // a damaged record may be skipped
+  int64_t ExamplesPerEpoch() const override { return files_->num_records; }
   std::optional<ElementSpec> element_spec() const override { return StringSpec(); }
   int64_t FileBytes() const override {
     int64_t bytes = 0;

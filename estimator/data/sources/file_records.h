@@ -40,6 +40,7 @@ struct FileRecordsOptions {
   std::string kind;  // the kind of record in messages: "record", "line"
   std::vector<std::string> files;
   OpenRecordsFn open;
+  int64_t num_records = -1;  // of all files; -1: not known without reading them
 };
 NodePtr FileRecordsNode(FileRecordsOptions options);
 

@@ -36,6 +36,7 @@ struct Interleaving {
   uint64_t block_length;
   int num_threads;                  // 1 reads in the caller's thread
   std::optional<ElementSpec> spec;  // of all datasets, if fn knows it
+  int64_t examples_per_epoch;       // -1 if fn does not know it
   IterationContext context;
 
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeInput() const {
@@ -248,6 +249,7 @@ class Interleave final : public DatasetNode {
   }
   std::vector<NodePtr> inputs() const override { return {interleaving_.input}; }
   int64_t Cardinality() const override { return interleaving_.input->Cardinality() == 0 ? 0 : -1; }
+  int64_t ExamplesPerEpoch() const override { return interleaving_.examples_per_epoch; }
   std::optional<ElementSpec> element_spec() const override { return interleaving_.spec; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
@@ -280,7 +282,11 @@ NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options) {
     num_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   num_threads = std::min(num_threads, options.cycle_length);  // more would have nothing to read
   std::optional<ElementSpec> spec;
-  if (const auto* const typed = fn.target<TypedExpandFn>()) spec = typed->elements();
+  int64_t examples_per_epoch = -1;
+  if (const auto* const typed = fn.target<TypedExpandFn>()) {
+    spec = typed->elements();
+    examples_per_epoch = typed->examples_per_epoch();
+  }
   return std::make_shared<Interleave>(
       Interleaving{.input = std::move(input),
                    .fn = std::move(fn),
@@ -288,6 +294,7 @@ NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options) {
                    .block_length = static_cast<uint64_t>(options.block_length),
                    .num_threads = num_threads,
                    .spec = std::move(spec),
+                   .examples_per_epoch = examples_per_epoch,
                    .context = {}});
 }
 
