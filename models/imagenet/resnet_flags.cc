@@ -31,6 +31,9 @@ DEFINE_int64(train_steps, 0,
 DEFINE_int64(steps_per_eval, 0,
              "training steps between evaluations of train_and_eval; 0: 1251, an epoch of ImageNet, "
              "or all steps with drawn pictures");
+DEFINE_string(
+    eval_every, "",
+    "as --steps_per_eval, in any unit but seconds, such as \"1 epoch\" or \"50000 examples\"");
 DEFINE_double(eval_timeout, -1,
               "seconds that --mode=eval waits for a new checkpoint before it ends; -1: no limit");
 DEFINE_string(iterations_per_loop, "100", "the same as --iterations");
@@ -165,6 +168,20 @@ bool IsDepth(int depth) {
   return std::find(depths.begin(), depths.end(), depth) != depths.end();
 }
 
+// --eval_every in steps.
+absl::StatusOr<int64_t> StepsOfEvalEvery(const RunSizes& sizes) {
+  if (WasGiven("steps_per_eval"))
+    return absl::InvalidArgumentError("has the same meaning as --steps_per_eval; give one of them");
+  const absl::StatusOr<Period> period = Period::Parse(FLAGS_eval_every);
+  if (!period.ok()) return period.status();
+  return period->ToSteps(
+      {.examples_per_step = sizes.train_batch_size, .examples_per_epoch = sizes.num_train_images});
+}
+
+absl::Status CheckEvalEvery(const RunSizes& sizes) {
+  return FLAGS_eval_every.empty() ? absl::OkStatus() : StepsOfEvalEvery(sizes).status();
+}
+
 }  // namespace
 
 RunSizes RunSizesFromFlags() {
@@ -174,7 +191,7 @@ RunSizes RunSizesFromFlags() {
   const auto choose = [](auto flag, auto default_value) {
     return flag == 0 ? default_value : flag;
   };
-  return {
+  RunSizes sizes = {
       .train_batch_size = choose(FLAGS_train_batch_size, defaults.train_batch_size),
       .eval_batch_size = choose(FLAGS_eval_batch_size, defaults.eval_batch_size),
       .train_steps = choose(FLAGS_train_steps, defaults.train_steps),
@@ -185,6 +202,9 @@ RunSizes RunSizesFromFlags() {
       .image_size = FLAGS_image_size,
       .base_learning_rate = choose(FLAGS_base_learning_rate, defaults.base_learning_rate),
   };
+  if (!FLAGS_eval_every.empty())
+    sizes.steps_per_eval = StepsOfEvalEvery(sizes).value_or(sizes.steps_per_eval);
+  return sizes;
 }
 
 absl::Status CheckResnetFlags() {
@@ -211,6 +231,7 @@ absl::Status CheckResnetFlags() {
       {"resnet_version", ParseResnetVersion(FLAGS_resnet_version).ok(), "1 or 1.5"},
       {"train_steps", sizes.train_steps > 0, "positive"},
       {"steps_per_eval", sizes.steps_per_eval > 0, "positive"},
+      StatusRequirement("eval_every", CheckEvalEvery(sizes)),
       {"base_learning_rate",
        sizes.base_learning_rate > 0 && std::isfinite(sizes.base_learning_rate),
        "positive and finite"},

@@ -121,6 +121,12 @@ TEST_F(ResnetMainTest, AnEpochHasTheImagesThatTheNamesOfTheFilesCount) {
       "--data_dir=", work_.path(), " --num_label_classes=10 --num_train_images=0 --mode=train"));
   ASSERT_EQ(run.exit_code, 0) << run.output;
   ExpectParts(run.output, {"steps 0 to 4, 2 epochs of 16 examples"});
+  const ProgramRun evaluates =
+      Program("--eval_every='0.5 epochs' --train_steps=3 --model_dir=" + Dir("e"));
+  ASSERT_EQ(evaluates.exit_code, 0) << evaluates.output;
+  ExpectParts(evaluates.output,
+              {"an evaluation every 2 steps (2 in all)", "evaluated 20 examples at step 2",
+               "evaluated 20 examples at step 3"});
 }
 
 TEST_F(ResnetMainTest, WritesPredictionsWithTheIdsOfTheImages) {
@@ -169,7 +175,7 @@ TEST_F(ResnetMainTest, ReportsAllWrongFlagsAtOnce) {
   const ProgramRun run = Program(
       "--resnet_depth=19 --resnet_version=2 --mode=test --momentum=1 --num_label_classes=3 "
       "--precision=float16 --train_batch_size=64 --num_cores=4 --num_shards=2 "
-      "--label_smoothing=-1");
+      "--label_smoothing=-1 --eval_every='1 minute'");
   EXPECT_EQ(run.exit_code, 2) << run.output;
   ExpectParts(run.output,
               {"--resnet_depth must be one of 18, 34, 50, 101, 152, 200, given 19",
@@ -180,7 +186,7 @@ TEST_F(ResnetMainTest, ReportsAllWrongFlagsAtOnce) {
                "--precision must be float32 or bfloat16, given float16",
                "--num_train_images: is 32, fewer than the 64 images of a training step",
                "--num_cores: is 4, but --num_shards, which has the same meaning, is 2",
-               "--label_smoothing must be in [0, 1), given -1"});
+               "--eval_every: ", "--label_smoothing must be in [0, 1), given -1"});
   const ProgramRun predict = Program("--mode=predict --skip_bad_records=-1 --predict_files=x");
   EXPECT_EQ(predict.exit_code, 2) << predict.output;
   ExpectParts(predict.output, {"predict needs --predict_csv, the file to write",
