@@ -6,7 +6,6 @@
 #ifndef ESTIMATOR_DATA_PIPELINE_TYPED_FN_H_
 #define ESTIMATOR_DATA_PIPELINE_TYPED_FN_H_
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -40,24 +39,19 @@ class TypedMapFn {
   ResultSpecFn result_spec_;
 };
 
-// Converts to an ExpandFn. All datasets have elements of the spec `elements`.
+// Converts to an ExpandFn.
 class TypedExpandFn {
  public:
-  //   examples_per_epoch: the number of elements of all datasets together, as
-  //     Dataset::ExamplesPerEpoch; -1 if it is not known.
-  TypedExpandFn(ExpandFn fn, ElementSpec elements, int64_t examples_per_epoch = -1)
-      : fn_(std::move(fn)),
-        elements_(std::move(elements)),
-        examples_per_epoch_(examples_per_epoch) {}
+  //   joined: a node with the elements of all datasets, in any order. It is asked for its spec, its
+  //     examples, its bytes and its advice, and never read.
+  TypedExpandFn(ExpandFn fn, NodePtr joined) : fn_(std::move(fn)), joined_(std::move(joined)) {}
 
   absl::StatusOr<NodePtr> operator()(const Element& element) const { return fn_(element); }
-  const ElementSpec& elements() const { return elements_; }
-  int64_t examples_per_epoch() const { return examples_per_epoch_; }
+  const NodePtr& joined() const { return joined_; }
 
  private:
   ExpandFn fn_;
-  ElementSpec elements_;
-  int64_t examples_per_epoch_;
+  NodePtr joined_;
 };
 
 }  // namespace estimator

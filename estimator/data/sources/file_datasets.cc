@@ -49,7 +49,8 @@ NodePtr RecordsNode(std::vector<std::string> files, const TFRecordDatasetOptions
                           .kind = "record",
                           .files = std::move(files),
                           .open = open,
-                          .num_records = num_records});
+                          .num_records = num_records,
+                          .buffer_size_bytes = options.buffer_size_bytes});
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ Dataset TFRecordDataset(std::vector<std::string> files, TFRecordDatasetOptions o
   return Dataset(InterleaveNode(
       SlicesNode({.features = Array::Strings(*matched), .labels = {}}, "TFRecord",
                  "TFRecordDataset"),
-      TypedExpandFn(read, StringSpec(), SumOfCountsInNames(*matched).value_or(-1)),
+      TypedExpandFn(read, RecordsNode(*matched, options)),
       {.cycle_length = num_parallel_reads, .num_parallel_calls = num_parallel_reads}));
 }
 

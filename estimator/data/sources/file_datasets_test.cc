@@ -144,6 +144,19 @@ TEST_F(FileDatasets, AnEpochHasTheRecordsThatTheNamesCount) {
   }
 }
 
+TEST_F(FileDatasets, AdviceIsTheSameForParallelReads) {
+  Strings files;
+  for (int i = 0; i < 40; ++i) files.push_back(WriteRecords(absl::StrCat("s-", i), {"0"}));
+  const std::string large = WriteRecords("large", Strings(20, std::string(100, 'x')));
+  for (const int reads : {1, 2}) {
+    EXPECT_THAT(TFRecordDataset(files, {.num_parallel_reads = reads}).Advice(),
+                testing::Contains(testing::HasSubstr("reads 40 files of 17 B on average")));
+    EXPECT_THAT(
+        TFRecordDataset({large}, {.buffer_size_bytes = 1024, .num_parallel_reads = reads}).Advice(),
+        testing::Contains(testing::HasSubstr("at a time: raise its buffer_size_bytes")));
+  }
+}
+
 TEST_F(FileDatasets, BuffersOfAnySizeReadTheSame) {
   const Strings records = {std::string(100, 'x'), "", std::string(3, 'y')};
   const std::string file = WriteRecords("a", records);
