@@ -7,6 +7,7 @@ diff "$TEST_TMPDIR/out" - <<'EOF'
 train: image f32 [8,4], words i64 [8,2], labels i64 [8]
 without damaged records: image f32 [8,4], words i64 [8,2], labels i64 [8]
 records: 30 30 20+10 30
+pictures: image f32 [1,32,32,3], labels i64 [1]
 houses: city str [], price f32 [], labels i32 []
 houses: city str [], price f32 [], labels i32 []
 line: name str [], size f32 []

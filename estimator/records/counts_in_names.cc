@@ -43,4 +43,12 @@ std::vector<std::optional<int64_t>> CountsInNames(const std::vector<std::string>
   return counts;
 }
 
+std::optional<int64_t> SumOfCountsInNames(const std::vector<std::string>& files) {
+  int64_t sum = 0;
+  for (const std::optional<int64_t>& count : CountsInNames(files)) {
+    if (!count || __builtin_add_overflow(sum, *count, &sum)) return std::nullopt;
+  }
+  return files.empty() ? std::nullopt : std::make_optional(sum);
+}
+
 }  // namespace estimator

@@ -14,6 +14,9 @@ namespace estimator {
 // or 1, 2, 3, ..., they count the files, and no file has a count.
 std::vector<std::optional<int64_t>> CountsInNames(const std::vector<std::string>& files);
 
+// The sum of the counts; nullopt if a file has none, or if there are no files.
+std::optional<int64_t> SumOfCountsInNames(const std::vector<std::string>& files);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_RECORDS_COUNTS_IN_NAMES_H_

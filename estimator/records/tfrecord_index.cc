@@ -52,15 +52,6 @@ absl::StatusOr<TFRecordIndex> Scan(StringArg path) {
   }
 }
 
-// The sum of the counts in the names. Nullopt if a name has none.
-std::optional<int64_t> SumOfCountsInNames(const std::vector<std::string>& files) {
-  int64_t sum = 0;
-  for (const std::optional<int64_t>& count : CountsInNames(files)) {
-    if (!count || __builtin_add_overflow(sum, *count, &sum)) return std::nullopt;
-  }
-  return files.empty() ? std::nullopt : std::make_optional(sum);
-}
-
 absl::StatusOr<int64_t> CountCompressed(const std::string& file, Compression compression) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<TFRecordReader> reader,
                        TFRecordReader::Open(file, {.compression = compression}));

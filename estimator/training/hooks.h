@@ -8,6 +8,7 @@
 #include "estimator/training/hooks/global_step_waiter_hook.h"
 #include "estimator/training/hooks/logging_tensor_hook.h"
 #include "estimator/training/hooks/nan_tensor_hook.h"
+#include "estimator/training/hooks/planned_work.h"
 #include "estimator/training/hooks/profiler_hook.h"
 #include "estimator/training/hooks/progress_hook.h"
 #include "estimator/training/hooks/step_counter_hook.h"

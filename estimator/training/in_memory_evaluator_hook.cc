@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/base/saturating.h"
 
 namespace estimator {
 
@@ -34,6 +35,12 @@ absl::Status InMemoryEvaluatorHook::AfterRun(RunContext& context, const RunValue
 
 absl::Status InMemoryEvaluatorHook::End(Session& session) {
   return timer_.last_triggered_step() == num_runs_ ? absl::OkStatus() : Evaluate(session);
+}
+
+std::string InMemoryEvaluatorHook::DescribePlan(int64_t steps_per_run) const {
+  if (options_.every_n_iter <= 0) return "";  // Begin refuses it
+  const int64_t steps = SaturatingMultiply(options_.every_n_iter, steps_per_run);
+  return absl::StrCat("an evaluation in memory every ", steps, steps == 1 ? " step" : " steps");
 }
 
 absl::Status InMemoryEvaluatorHook::Evaluate(Session& session) {

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "estimator/training/estimator_base.h"
 #include "estimator/training/hooks/hook.h"
+#include "estimator/training/hooks/planned_work.h"
 #include "estimator/training/hooks/timer.h"
 
 namespace estimator {
@@ -34,7 +35,7 @@ struct InMemoryEvaluatorOptions {
 // Errors: Train returns INVALID_ARGUMENT if every_n_iter is not positive, or if the hook was made
 // for another estimator; those of Evaluate.
 // Source: TF 2.15 tf.estimator.experimental.InMemoryEvaluatorHook.
-class InMemoryEvaluatorHook : public SessionRunHook {
+class InMemoryEvaluatorHook : public SessionRunHook, public PlannedWork {
  public:
   // `estimator` is the one that trains. It outlives the hook and is not moved.
   template <typename Params>
@@ -48,6 +49,7 @@ class InMemoryEvaluatorHook : public SessionRunHook {
   absl::Status AfterCreateSession(Session& session) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(Session& session) override;
+  std::string DescribePlan(int64_t steps_per_run) const override;
 
  private:
   InMemoryEvaluatorHook(EstimatorBase& estimator, InputFn input_fn,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/base/interrupt.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/early_stopping.h"
@@ -16,6 +17,7 @@
 namespace estimator {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -36,6 +38,15 @@ class InMemoryEvaluatorHookTest : public ::testing::Test {
   }
   TempDir dir_;
 };
+
+TEST_F(InMemoryEvaluatorHookTest, IsInThePlanOfTheTraining) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  const auto hook = std::make_shared<InMemoryEvaluatorHook>(
+      estimator, EvalInput, InMemoryEvaluatorOptions{.every_n_iter = 4});
+  const testing::CapturedLog log;
+  EST_ASSERT_OK(estimator.Train(TrainInput, MaxSteps(2), {.hooks = {hook}}));
+  EXPECT_THAT(log.infos, Contains(HasSubstr("; an evaluation in memory every 4 steps; ")));
+}
 
 // Behaviour I8: each evaluation has the loss of the weights of its step.
 TEST_F(InMemoryEvaluatorHookTest, EvaluatesTheWeightsOfTheStep) {

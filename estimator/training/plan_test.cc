@@ -9,6 +9,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/training/hooks/planned_work.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -75,6 +76,24 @@ TEST_F(PlanTest, CheckpointsAreSavedEveryEpoch) {
   EXPECT_THAT(
       log.infos,
       Contains(HasSubstr("steps 0 to 12, 2.4 epochs of 20 examples; a checkpoint every 5 steps")));
+}
+
+// A program that calls Train several times logs one plan before its first step.
+TEST_F(PlanTest, NamesTheEvaluationsThatTheProgramCalls) {
+  Estimator<TinyParams> estimator(Options());
+  const auto plan = std::make_shared<ProgramPlanHook>(
+      ProgramPlan{.train_steps = 10, .steps_per_eval = 5, .afterwards = {"2 predictions"}});
+  const testing::CapturedLog log;
+  for (const int64_t step : {5, 10}) {
+    EST_ASSERT_OK(estimator.Train(Batches, MaxSteps(step), {.hooks = {plan}}));
+    EST_ASSERT_OK(estimator.Evaluate(
+        [](const TinyParams&) { return Dataset::FromTensorSlices(TinyExamples()).Batch(4); }));
+  }
+  EXPECT_EQ(StepOf(estimator), 10);
+  EXPECT_THAT(log.infos,
+              Contains(HasSubstr("steps 0 to 10, 2 epochs of 20 examples; an evaluation every 5 "
+                                 "steps (2 in all); a checkpoint every ")));
+  EXPECT_THAT(log.infos, Contains(HasSubstr("; afterwards 2 predictions")));
 }
 
 TEST_F(PlanTest, AnEpochThatIsNotKnownIsAskedFor) {

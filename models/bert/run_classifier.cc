@@ -9,8 +9,10 @@
 
 #include <cmath>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -249,8 +251,14 @@ absl::Status Run() {
     EST_ASSIGN_OR_RETURN(files, DrawExamples(estimator.model_dir(), *config));
   }
   if (FLAGS_do_train) {
+    ProgramPlan plan;
+    if (FLAGS_do_eval) plan.steps_per_eval = FLAGS_num_train_steps;
+    if (FLAGS_do_predict) plan.afterwards.emplace_back("predictions");
+    if (!FLAGS_export_dir.empty())
+      plan.afterwards.push_back(absl::StrCat("an export to ", FLAGS_export_dir));
     EST_RETURN_IF_ERROR(
-        estimator.Train(Input(files.train, Mode::kTrain), MaxSteps(FLAGS_num_train_steps)));
+        estimator.Train(Input(files.train, Mode::kTrain), MaxSteps(FLAGS_num_train_steps),
+                        {.hooks = {std::make_shared<ProgramPlanHook>(std::move(plan))}}));
   }
   if (FLAGS_do_eval) EST_RETURN_IF_ERROR(Evaluate(estimator, files.eval));
   if (FLAGS_do_predict) EST_RETURN_IF_ERROR(Predict(estimator, files.predict));

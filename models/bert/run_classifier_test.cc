@@ -83,7 +83,8 @@ TEST_F(RunClassifierTest, LearnsDrawnWordsOnTheCpuAndOnEightShards) {
         folder, " ", where));
     ASSERT_EQ(run.exit_code, 0) << run.output;
     ExpectParts(run.output,
-                {"a small network learns drawn words", "evaluated 300 examples at step 250",
+                {"; an evaluation at step 250; ", "; afterwards predictions",
+                 "a small network learns drawn words", "evaluated 300 examples at step 250",
                  "eval_accuracy", "wrote the probabilities of 20 examples to: "});
     double accuracy = 0;
     const std::string results = *ReadFile(folder + "/eval_results.txt");

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/data/sources/file_datasets.h"
+#include "estimator/records/counts_in_names.h"
 #include "models/common/run_flags.h"
 #include "models/common/skip_bad_records.h"
 #include "models/imagenet/drawn_pictures.h"
@@ -30,6 +31,9 @@ DEFINE_int64(train_steps, 0,
 DEFINE_int64(steps_per_eval, 0,
              "training steps between evaluations of train_and_eval; 0: 1251, an epoch of ImageNet, "
              "or all steps with drawn pictures");
+DEFINE_string(
+    eval_every, "",
+    "as --steps_per_eval, in any unit but seconds, such as \"1 epoch\" or \"50000 examples\"");
 DEFINE_double(eval_timeout, -1,
               "seconds that --mode=eval waits for a new checkpoint before it ends; -1: no limit");
 DEFINE_string(iterations_per_loop, "100", "the same as --iterations");
@@ -51,7 +55,8 @@ DEFINE_string(
 DEFINE_int64(image_size, 224, "height and width of the images that the network gets");
 DEFINE_int64(num_train_images, 0,
              "training images: an epoch of the learning rate, and how many pictures are drawn; 0: "
-             "1281167, or 16000 drawn pictures");
+             "the counts in the names of the files, such as train-00-230.tfrec, or else 1281167; "
+             "16000 drawn pictures");
 DEFINE_int64(num_eval_images, 0, "images to evaluate, at most; 0: 50000, or 1000 drawn pictures");
 DEFINE_int64(num_label_classes, 0, "number of classes; 0: 1000, or the 10 of drawn pictures");
 DEFINE_bool(use_cache, false,
@@ -94,6 +99,14 @@ constexpr RunSizes kDrawn = {.train_batch_size = 64,
                              .num_eval_images = 1000,
                              .num_label_classes = kNumDrawnClasses,
                              .base_learning_rate = 0.3};
+
+// The default of num_train_images for files: the sum of the counts in their names, or ImageNet's.
+int64_t CountTrainImages() {
+  if (FLAGS_mode != "train" && FLAGS_mode != "train_and_eval") return kImageNet.num_train_images;
+  const auto files = FindImageNetFiles(FLAGS_data_dir, Mode::kTrain);
+  const int64_t counted = files.ok() ? SumOfCountsInNames(*files).value_or(0) : 0;
+  return counted > 0 ? counted : kImageNet.num_train_images;
+}
 
 bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
 
@@ -155,14 +168,30 @@ bool IsDepth(int depth) {
   return std::find(depths.begin(), depths.end(), depth) != depths.end();
 }
 
+// --eval_every in steps.
+absl::StatusOr<int64_t> StepsOfEvalEvery(const RunSizes& sizes) {
+  if (WasGiven("steps_per_eval"))
+    return absl::InvalidArgumentError("has the same meaning as --steps_per_eval; give one of them");
+  const absl::StatusOr<Period> period = Period::Parse(FLAGS_eval_every);
+  if (!period.ok()) return period.status();
+  return period->ToSteps(
+      {.examples_per_step = sizes.train_batch_size, .examples_per_epoch = sizes.num_train_images});
+}
+
+absl::Status CheckEvalEvery(const RunSizes& sizes) {
+  return FLAGS_eval_every.empty() ? absl::OkStatus() : StepsOfEvalEvery(sizes).status();
+}
+
 }  // namespace
 
 RunSizes RunSizesFromFlags() {
-  const RunSizes& defaults = FLAGS_data_dir.empty() ? kDrawn : kImageNet;
+  RunSizes defaults = FLAGS_data_dir.empty() ? kDrawn : kImageNet;
+  if (!FLAGS_data_dir.empty() && FLAGS_num_train_images == 0)
+    defaults.num_train_images = CountTrainImages();
   const auto choose = [](auto flag, auto default_value) {
     return flag == 0 ? default_value : flag;
   };
-  return {
+  RunSizes sizes = {
       .train_batch_size = choose(FLAGS_train_batch_size, defaults.train_batch_size),
       .eval_batch_size = choose(FLAGS_eval_batch_size, defaults.eval_batch_size),
       .train_steps = choose(FLAGS_train_steps, defaults.train_steps),
@@ -173,6 +202,9 @@ RunSizes RunSizesFromFlags() {
       .image_size = FLAGS_image_size,
       .base_learning_rate = choose(FLAGS_base_learning_rate, defaults.base_learning_rate),
   };
+  if (!FLAGS_eval_every.empty())
+    sizes.steps_per_eval = StepsOfEvalEvery(sizes).value_or(sizes.steps_per_eval);
+  return sizes;
 }
 
 absl::Status CheckResnetFlags() {
@@ -199,6 +231,7 @@ absl::Status CheckResnetFlags() {
       {"resnet_version", ParseResnetVersion(FLAGS_resnet_version).ok(), "1 or 1.5"},
       {"train_steps", sizes.train_steps > 0, "positive"},
       {"steps_per_eval", sizes.steps_per_eval > 0, "positive"},
+      StatusRequirement("eval_every", CheckEvalEvery(sizes)),
       {"base_learning_rate",
        sizes.base_learning_rate > 0 && std::isfinite(sizes.base_learning_rate),
        "positive and finite"},

@@ -22,7 +22,8 @@ DECLARE_int64(first_label);
 namespace estimator::imagenet {
 
 // The numbers that depend on the data: a flag that is 0 takes the default of ImageNet, or that of
-// the drawn pictures.
+// the drawn pictures. The number of training images is that of the counts in the files' names, if
+// they have counts.
 struct RunSizes {
   int64_t train_batch_size = 0;
   int64_t eval_batch_size = 0;

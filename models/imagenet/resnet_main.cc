@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/main.h"
 #include "estimator/checkpoint/checkpoints_iterator.h"
 #include "estimator/checkpoint/load.h"
@@ -64,6 +65,18 @@ absl::StatusOr<int64_t> CurrentStep(const Classifier& classifier) {
   return LoadGlobalStep(*checkpoint);
 }
 
+// What the program does besides training, for the plan in the log.
+ProgramPlan PlanFromFlags() {
+  const RunSizes sizes = RunSizesFromFlags();
+  ProgramPlan plan{.train_steps = sizes.train_steps};
+  if (FLAGS_mode == "train_and_eval") plan.steps_per_eval = sizes.steps_per_eval;
+  if (!FLAGS_predict_csv.empty())
+    plan.afterwards.push_back(absl::StrCat("predictions to ", FLAGS_predict_csv));
+  if (!FLAGS_export_dir.empty())
+    plan.afterwards.push_back(absl::StrCat("an export to ", FLAGS_export_dir));
+  return plan;
+}
+
 // Trains, and evaluates after every steps_per_eval steps.
 absl::StatusOr<std::optional<EvalResult>> TrainAndEvaluate(
     Classifier& classifier, const std::shared_ptr<TrainingSpeedHook>& speed) {
@@ -75,12 +88,13 @@ absl::StatusOr<std::optional<EvalResult>> TrainAndEvaluate(
             << static_cast<double>(sizes.train_steps) / batches_per_epoch
             << " epochs in total); the current step is " << step;
   const InputFn train_input = classifier.Input(Input(Mode::kTrain));  // keeps its position
+  const auto plan = std::make_shared<ProgramPlanHook>(PlanFromFlags());
   std::optional<EvalResult> last;
   do {
     const int64_t next = FLAGS_mode == "train"
                              ? sizes.train_steps
                              : std::min(step + sizes.steps_per_eval, sizes.train_steps);
-    EST_RETURN_IF_ERROR(classifier.Train(train_input, MaxSteps(next), {.hooks = {speed}}));
+    EST_RETURN_IF_ERROR(classifier.Train(train_input, MaxSteps(next), {.hooks = {speed, plan}}));
     step = std::max(step, next);
     if (FLAGS_mode == "train_and_eval") {
       EST_ASSIGN_OR_RETURN(last, Evaluate(classifier));

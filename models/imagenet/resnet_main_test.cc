@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -41,10 +42,12 @@ TEST_F(ResnetMainTest, TrainsOnDrawnPicturesAndEvaluatesInBetween) {
   const ProgramRun run = Program(absl::StrCat("--steps_per_eval=2 --result_json=", Dir("r.json"),
                                               " --export_dir=", Dir("export")));
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  ExpectParts(run.output,
-              {"drawing 32 training and 20 test pictures; these are not ImageNet's images",
-               "evaluated 20 examples at step 2", "evaluated 20 examples at step 4",
-               "top_1_accuracy", "top_5_accuracy", "exported to: "});
+  ExpectParts(
+      run.output,
+      {"drawing 32 training and 20 test pictures; these are not ImageNet's images",
+       "steps 0 to 4, 1 epoch of 32 examples; an evaluation every 2 steps (2 in all); ",
+       absl::StrCat("; afterwards an export to ", Dir("export")), "evaluated 20 examples at step 2",
+       "evaluated 20 examples at step 4", "top_1_accuracy", "top_5_accuracy", "exported to: "});
   ExpectParts(*ReadFile(Dir("r.json")), {"\"top_1_accuracy\": ", "\"top_5_accuracy\": ",
                                          "\"global_step\": 4", "\"images_per_second\": "});
   EST_EXPECT_OK(LoadVariable(Dir("m"), "batch_normalization_19/gamma/Momentum"));
@@ -93,14 +96,37 @@ TEST_F(ResnetMainTest, ReadsTFRecordFiles) {
                                               " --num_label_classes=10 --steps_per_eval=4 ",
                                               "--save_checkpoints_every='0.5 epochs'"));
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  ExpectParts(run.output, {"evaluated 13 examples at step 4",
-                           // Of --num_train_images, since the files do not know it.
-                           "1 epochs of 32 examples; a checkpoint every 2 steps"});
+  ExpectParts(run.output,
+              {"evaluated 13 examples at step 4",
+               // Of --num_train_images, since the files do not know it.
+               "1 epoch of 32 examples; an evaluation at step 4; a checkpoint every 2 steps"});
   EXPECT_FALSE(absl::StrContains(run.output, "drawing")) << run.output;
   const ProgramRun wrong = Program(
       absl::StrCat("--data_dir=", work_.path(), " --num_label_classes=4 --model_dir=", Dir("w")));
   EXPECT_EQ(wrong.exit_code, 1) << wrong.output;
   ExpectParts(wrong.output, {"image/class/label", "but must be in [1, 5)"});
+}
+
+TEST_F(ResnetMainTest, AnEpochHasTheImagesThatTheNamesOfTheFilesCount) {
+  for (const auto& [name, count] : std::vector<std::pair<std::string, int>>{
+           {"train-00-12.tfrec", 12}, {"train-01-4.tfrec", 4}}) {
+    auto writer = TFRecordWriter::Open(work_.File(name));
+    EST_ASSERT_OK(writer);
+    for (int i = 0; i < count; ++i)
+      EST_ASSERT_OK((*writer)->Write(*DrawnExample(3, static_cast<uint64_t>(i))));
+    EST_ASSERT_OK((*writer)->Close());
+  }
+  // The flag of the other tests is taken back.
+  const ProgramRun run = Program(absl::StrCat(
+      "--data_dir=", work_.path(), " --num_label_classes=10 --num_train_images=0 --mode=train"));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"steps 0 to 4, 2 epochs of 16 examples"});
+  const ProgramRun evaluates =
+      Program("--eval_every='0.5 epochs' --train_steps=3 --model_dir=" + Dir("e"));
+  ASSERT_EQ(evaluates.exit_code, 0) << evaluates.output;
+  ExpectParts(evaluates.output,
+              {"an evaluation every 2 steps (2 in all)", "evaluated 20 examples at step 2",
+               "evaluated 20 examples at step 3"});
 }
 
 TEST_F(ResnetMainTest, WritesPredictionsWithTheIdsOfTheImages) {
@@ -149,7 +175,7 @@ TEST_F(ResnetMainTest, ReportsAllWrongFlagsAtOnce) {
   const ProgramRun run = Program(
       "--resnet_depth=19 --resnet_version=2 --mode=test --momentum=1 --num_label_classes=3 "
       "--precision=float16 --train_batch_size=64 --num_cores=4 --num_shards=2 "
-      "--label_smoothing=-1");
+      "--label_smoothing=-1 --eval_every='1 minute'");
   EXPECT_EQ(run.exit_code, 2) << run.output;
   ExpectParts(run.output,
               {"--resnet_depth must be one of 18, 34, 50, 101, 152, 200, given 19",
@@ -160,7 +186,7 @@ TEST_F(ResnetMainTest, ReportsAllWrongFlagsAtOnce) {
                "--precision must be float32 or bfloat16, given float16",
                "--num_train_images: is 32, fewer than the 64 images of a training step",
                "--num_cores: is 4, but --num_shards, which has the same meaning, is 2",
-               "--label_smoothing must be in [0, 1), given -1"});
+               "--eval_every: ", "--label_smoothing must be in [0, 1), given -1"});
   const ProgramRun predict = Program("--mode=predict --skip_bad_records=-1 --predict_files=x");
   EXPECT_EQ(predict.exit_code, 2) << predict.output;
   ExpectParts(predict.output, {"predict needs --predict_csv, the file to write",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 DEFINE_string(data_dir, "", "folder of MNIST's four files; empty: the program draws digits");
@@ -39,6 +40,17 @@ OptimizerOptions OptimizerFromFlags() {
   return {.learning_rate = FLAGS_learning_rate,
           .decay_steps = std::max(1.0, std::floor(1e5 / static_cast<double>(FLAGS_batch_size))),
           .momentum = FLAGS_momentum};
+}
+
+ProgramPlan PlanFromFlags() {
+  ProgramPlan plan;
+  if (FLAGS_eval_steps != 0) plan.steps_per_eval = FLAGS_train_steps;
+  if (FLAGS_enable_predict) plan.afterwards.emplace_back("5 predictions");
+  if (!FLAGS_predict_csv.empty())
+    plan.afterwards.push_back(absl::StrCat("predictions of the test set to ", FLAGS_predict_csv));
+  if (!FLAGS_export_dir.empty())
+    plan.afterwards.push_back(absl::StrCat("an export to ", FLAGS_export_dir));
+  return plan;
 }
 
 void PrintPrediction(size_t image, const Prediction& row, const DigitSet& images) {

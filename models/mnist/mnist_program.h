@@ -37,6 +37,9 @@ std::vector<FlagRequirement> FlagRequirements(FlagRequirement batch);
 // The options of the optimizer in the flags.
 OptimizerOptions OptimizerFromFlags();
 
+// What TrainEvaluateAndPredict does besides training, for the plan in the log.
+ProgramPlan PlanFromFlags();
+
 // Prints the predicted class of an image, its probability and the label.
 void PrintPrediction(size_t image, const Prediction& row, const DigitSet& images);
 
@@ -54,8 +57,9 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
         [&set, mode](const Params& params) { return MnistDataset(set, mode, params.batch_size); };
   };
   const auto speed = std::make_shared<TrainingSpeedHook>();
+  const auto plan = std::make_shared<ProgramPlanHook>(PlanFromFlags());
   EST_RETURN_IF_ERROR(estimator.Train(input(data.train, Mode::kTrain), MaxSteps(FLAGS_train_steps),
-                                      {.hooks = {speed}}));
+                                      {.hooks = {speed, plan}}));
   ReportFields evaluation;
   if (FLAGS_eval_steps != 0) {
     EvaluateOptions options;

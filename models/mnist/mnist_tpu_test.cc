@@ -42,7 +42,11 @@ TEST_F(MnistTpuTest, TrainsEvaluatesAndPredictsOnTheCpu) {
       Program(absl::StrCat("--use_tpu=false --result_json=", work_.File("r.json"),
                            " --predict_csv=", work_.File("p.csv")));
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  ExpectParts(run.output, {"evaluated 50 examples at step 4", "accuracy", "test image 4 is a",
+  ExpectParts(run.output, {"; an evaluation at step 4; a checkpoint every 600 seconds; ",
+                           absl::StrCat("; afterwards 5 predictions and predictions of the test "
+                                        "set to ",
+                                        work_.File("p.csv")),
+                           "evaluated 50 examples at step 4", "accuracy", "test image 4 is a",
                            absl::StrCat("tensorboard --logdir=", work_.File("m"))});
   EXPECT_TRUE(FileExists(work_.File("m/model.ckpt-4.index")));
   const std::vector<std::string> lines =

@@ -238,9 +238,9 @@ def elements():
     image = array(b"image", 4, [2, 2], b"\x04\x01\x02\x03\xff")
     words = array(b"words", 7, [2], b"\x01a\x02bc")
     none = array(b"none", 1, [0, 3], b"\x00")
-    save("element", "scalar", b"\x01" + int64 + b"\x00")
-    save("element", "labelled", b"\x03" + image + none + words + b"\x01" + int64)
-    save("element", "nothing", b"\x00\x00")
+    save("element_bytes", "scalar", b"\x01" + int64 + b"\x00")
+    save("element_bytes", "labelled", b"\x03" + image + none + words + b"\x01" + int64)
+    save("element_bytes", "nothing", b"\x00\x00")
 
 
 def main():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes every reference run of testdata/reference again with this machine's TensorFlow, and replays it: from the initial
-values, and from TensorFlow's checkpoint of step 20, including slots, with every optimizer. The case resnet18 runs a third
-time, with the whole network. Before that, checks reference_lib on a model with tensors that TensorFlow cannot fetch.
+values, and from TensorFlow's checkpoint of step 20, including slots, with every optimizer. The cases of ResNet-18 and
+ResNet-50 run a third time, with the whole networks on images of 224x224. Before that, checks reference_lib on a model with
+tensors that TensorFlow cannot fetch.
 
 Usage: check_references.py REPLAY_REFERENCE     (built from //tools/replay:replay_reference)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
@@ -12,6 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+
+WHOLE_RESNETS = ["resnet18", "resnet50_v1", "resnet50_v1_5"]
 
 
 def check(program, steps_before=0, whole_resnet=False):
@@ -26,7 +30,7 @@ def check(program, steps_before=0, whole_resnet=False):
         cases = []
         if whole_resnet:
             environment["REFERENCE_WHOLE_RESNET"] = "1"
-            cases = ["resnet18"]
+            cases = WHOLE_RESNETS
         subprocess.run([sys.executable, os.path.join(references, "regenerate.py"), *cases], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
         replayed = subprocess.run([program, f"--reference_dir={references}"], stdout=subprocess.PIPE, text=True, check=False,
@@ -89,7 +93,7 @@ def main():
     for steps_before in (0, 20):
         print(f"from step {steps_before}:" if steps_before else "from the initial values:")
         check(program, steps_before)
-    print("the whole ResNet-18:")
+    print("the whole ResNets:")
     check(program, whole_resnet=True)
     print("check_references: ok")
 

@@ -4,7 +4,7 @@
 //   replay_reference --case=mnist_momentum --num_shards=4 --rtol=1e-6   one case
 //
 // If the environment has REFERENCE_WHOLE_MNIST=1, it replays the cases mnist_* with all filters of
-// models/mnist, and with REFERENCE_WHOLE_RESNET=1 the case resnet18 with the whole network.
+// models/mnist, and with REFERENCE_WHOLE_RESNET=1 the cases resnet* with the whole networks.
 // regenerate.py makes their references if the same variable is set.
 #include <gflags/gflags.h>
 

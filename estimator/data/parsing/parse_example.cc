@@ -2,12 +2,15 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/parsing/example_parser.h"
+#include "estimator/data/parsing/parsed_spec.h"
 #include "estimator/data/parsing/sequence_example_parser.h"
+#include "estimator/data/pipeline/typed_fn.h"
 
 namespace estimator {
 namespace {
@@ -30,8 +33,8 @@ absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureS
 }
 
 MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels) {
-  const auto parser = std::make_shared<const ExampleParser>(std::move(specs));
-  return [parser, labels = std::move(labels)](const Element& element) -> absl::StatusOr<Element> {
+  const auto parser = std::make_shared<const ExampleParser>(specs);
+  auto parse = [parser, labels](const Element& element) -> absl::StatusOr<Element> {
     EST_ASSIGN_OR_RETURN(const Array serialized, element.features.Only());
     if (serialized.dtype() != DType::kString || serialized.shape().rank() > 1) {
       return absl::InvalidArgumentError(
@@ -45,6 +48,12 @@ MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels) {
                                                 : parser->ParseBatch(examples));
     return WithLabels(std::move(features), labels);
   };
+  return TypedMapFn(std::move(parse),
+                    [parser, specs = std::move(specs), labels = std::move(labels)](
+                        const std::optional<ElementSpec>& input) -> absl::StatusOr<ElementSpec> {
+                      EST_RETURN_IF_ERROR(parser->status());
+                      return ParsedExampleSpec(specs, labels, input);
+                    });
 }
 
 absl::StatusOr<ArrayMap> ParseSingleSequenceExample(StringArg serialized,
@@ -55,9 +64,8 @@ absl::StatusOr<ArrayMap> ParseSingleSequenceExample(StringArg serialized,
 
 MapFn ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
                            std::vector<std::string> labels) {
-  const auto parser =
-      std::make_shared<const SequenceExampleParser>(std::move(context), std::move(sequences));
-  return [parser, labels = std::move(labels)](const Element& element) -> absl::StatusOr<Element> {
+  const auto parser = std::make_shared<const SequenceExampleParser>(context, sequences);
+  auto parse = [parser, labels](const Element& element) -> absl::StatusOr<Element> {
     EST_ASSIGN_OR_RETURN(const Array serialized, element.features.Only());
     if (serialized.dtype() != DType::kString || serialized.num_elements() != 1) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -67,6 +75,13 @@ MapFn ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
     EST_ASSIGN_OR_RETURN(ArrayMap features, parser->Parse(serialized.values<std::string>()[0]));
     return WithLabels(std::move(features), labels);
   };
+  return TypedMapFn(std::move(parse),
+                    [parser, context = std::move(context), sequences = std::move(sequences),
+                     labels = std::move(labels)](
+                        const std::optional<ElementSpec>& input) -> absl::StatusOr<ElementSpec> {
+                      EST_RETURN_IF_ERROR(parser->status());
+                      return ParsedSequenceExampleSpec(context, sequences, labels, input);
+                    });
 }
 
 absl::StatusOr<Array> DecodeRaw(const Array& strings, DType dtype) {

@@ -23,6 +23,7 @@ class SequenceExampleParser {
   SequenceExampleParser(FeatureSpecs context, FeatureSpecs sequences);
 
   absl::StatusOr<ArrayMap> Parse(absl::string_view example) const;
+  const absl::Status& status() const { return status_; }  // of the specs
 
  private:
   struct Sequence {

@@ -1,5 +1,6 @@
 #include "estimator/data/sources/csv_dataset.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/parsing/decode_csv.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/typed_fn.h"
 #include "estimator/data/sources/file_datasets.h"
 #include "estimator/data/sources/file_records.h"
 #include "estimator/data/sources/line_source.h"
@@ -71,6 +73,10 @@ absl::StatusOr<std::vector<std::string>> ColumnNames(const std::string& file, si
   return names;
 }
 
+bool Contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 absl::StatusOr<Dataset> MakeCsvDataset(const std::vector<std::string>& patterns,
                                        std::vector<Array> record_defaults,
                                        const CsvDatasetOptions& options) {
@@ -88,6 +94,12 @@ absl::StatusOr<Dataset> MakeCsvDataset(const std::vector<std::string>& patterns,
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                        ColumnNames(files[0], record_defaults.size(), options, reading, csv));
 
+  ElementSpec spec;  // a scalar for each column
+  for (size_t i = 0; i < names.size(); ++i) {
+    ArraySpecMap& kind = Contains(options.labels, names[i]) ? spec.labels : spec.features;
+    const bool bare = &kind == &spec.labels && options.labels.size() == 1;
+    kind[bare ? "" : names[i]] = {.dtype = record_defaults[i].dtype(), .shape = Shape{}};
+  }
   const auto parse = [csv, names, record_defaults = std::move(record_defaults),
                       labels = options.labels](const Element& line) -> absl::StatusOr<Element> {
     // As TensorFlow's dataset, and unlike decode_csv, an empty line has one empty field.
@@ -109,7 +121,10 @@ absl::StatusOr<Dataset> MakeCsvDataset(const std::vector<std::string>& patterns,
   const auto open = [reading](const std::string& path) { return OpenLines(path, reading); };
   return Dataset(FileRecordsNode(
                      {.label = "Csv", .kind = "record", .files = std::move(files), .open = open}))
-      .Map(parse, {.num_parallel_calls = options.num_parallel_calls});
+      .Map(TypedMapFn(parse,
+                      [spec = std::move(spec)](const std::optional<ElementSpec>&)
+                          -> absl::StatusOr<ElementSpec> { return spec; }),
+           {.num_parallel_calls = options.num_parallel_calls});
 }
 
 }  // namespace

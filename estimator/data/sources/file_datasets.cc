@@ -1,6 +1,7 @@
 #include "estimator/data/sources/file_datasets.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,9 +9,11 @@
 #include "estimator/base/file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/typed_fn.h"
 #include "estimator/data/sources/file_records.h"
 #include "estimator/data/sources/indexed_records.h"
 #include "estimator/data/sources/line_source.h"
+#include "estimator/records/counts_in_names.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {
@@ -41,8 +44,13 @@ NodePtr RecordsNode(std::vector<std::string> files, const TFRecordDatasetOptions
                          TFRecordReader::Open(path, reading));
     return std::make_unique<TFRecords>(std::move(reader));
   };
-  return FileRecordsNode(
-      {.label = "TFRecord", .kind = "record", .files = std::move(files), .open = open});
+  const int64_t num_records = SumOfCountsInNames(files).value_or(-1);
+  return FileRecordsNode({.label = "TFRecord",
+                          .kind = "record",
+                          .files = std::move(files),
+                          .open = open,
+                          .num_records = num_records,
+                          .buffer_size_bytes = options.buffer_size_bytes});
 }
 
 }  // namespace
@@ -61,13 +69,14 @@ Dataset TFRecordDataset(std::vector<std::string> files, TFRecordDatasetOptions o
   if (options.indexed) return Dataset(IndexedRecordsNode(*matched, options));
   const int num_parallel_reads = options.num_parallel_reads;
   if (num_parallel_reads == 1) return Dataset(RecordsNode(*std::move(matched), options));
-  const auto read = [options](const Element& file) -> absl::StatusOr<Dataset> {
-    return Dataset(RecordsNode({file.features.at("").scalar<std::string>()}, options));
+  const auto read = [options](const Element& file) -> absl::StatusOr<NodePtr> {
+    return RecordsNode({file.features.at("").scalar<std::string>()}, options);
   };
-  return Dataset(SlicesNode({.features = Array::Strings(*matched), .labels = {}}, "TFRecord",
-                            "TFRecordDataset"))
-      .Interleave(read,
-                  {.cycle_length = num_parallel_reads, .num_parallel_calls = num_parallel_reads});
+  return Dataset(InterleaveNode(
+      SlicesNode({.features = Array::Strings(*matched), .labels = {}}, "TFRecord",
+                 "TFRecordDataset"),
+      TypedExpandFn(read, RecordsNode(*matched, options)),
+      {.cycle_length = num_parallel_reads, .num_parallel_calls = num_parallel_reads}));
 }
 
 Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions options) {

@@ -115,6 +115,48 @@ TEST_F(FileDatasets, ParallelReadsAlternateInAFixedOrder) {
               ErrorIs("TFRecord: num_parallel_reads is 0; it must be at least 1"));
 }
 
+TEST_F(FileDatasets, AnEpochHasTheRecordsThatTheNamesCount) {
+  const Strings counted = {WriteRecords("a-00-3.tfrec", {"0", "1", "2"}),
+                           WriteRecords("a-01-7.tfrec", Strings(7, "x"))};
+  for (const int reads : {1, 2}) {
+    const Dataset records = TFRecordDataset(counted, {.num_parallel_reads = reads});
+    EXPECT_EQ(records.ExamplesPerEpoch(), 10) << reads;
+    EXPECT_EQ(records.Shuffle(5).Repeat().Batch(2).ExamplesPerEpoch(), 10) << reads;
+    EXPECT_EQ(records.Take(-1).Skip(0).ExamplesPerEpoch(), 10) << reads;
+    const auto all = [](const Element&) -> absl::StatusOr<bool> { return true; };
+    const auto same = [](const Dataset& window) -> absl::StatusOr<Dataset> { return window; };
+    for (const Dataset& fewer :
+         {records.Take(4), records.Shard(2, 0), records.Skip(1), records.Filter(all),
+          records.TakeWhile(all), records.Window(2, same)}) {
+      EXPECT_EQ(fewer.ExamplesPerEpoch(), -1) << fewer.Describe();
+    }
+    EXPECT_EQ(records.Cardinality(), -1) << "a name may be wrong, so nothing is read by it";
+    const Dataset mixed =
+        TFRecordDataset({counted[0], WriteRecords("b", {"3"})}, {.num_parallel_reads = reads});
+    EXPECT_EQ(mixed.ExamplesPerEpoch(), -1) << reads;
+    EXPECT_THAT(records.Shuffle(1).Advice(),
+                testing::Contains(testing::HasSubstr("Shuffle(1) mixes only 1 of 10 examples")));
+    for (const Dataset& other : {records.Shuffle(2), records.Batch(2).Shuffle(1),
+                                 records.Repeat().Shuffle(1), mixed.Shuffle(1)}) {
+      EXPECT_THAT(other.Advice(), testing::Not(testing::Contains(testing::HasSubstr("mixes only"))))
+          << other.Describe();
+    }
+  }
+}
+
+TEST_F(FileDatasets, AdviceIsTheSameForParallelReads) {
+  Strings files;
+  for (int i = 0; i < 40; ++i) files.push_back(WriteRecords(absl::StrCat("s-", i), {"0"}));
+  const std::string large = WriteRecords("large", Strings(20, std::string(100, 'x')));
+  for (const int reads : {1, 2}) {
+    EXPECT_THAT(TFRecordDataset(files, {.num_parallel_reads = reads}).Advice(),
+                testing::Contains(testing::HasSubstr("reads 40 files of 17 B on average")));
+    EXPECT_THAT(
+        TFRecordDataset({large}, {.buffer_size_bytes = 1024, .num_parallel_reads = reads}).Advice(),
+        testing::Contains(testing::HasSubstr("at a time: raise its buffer_size_bytes")));
+  }
+}
+
 TEST_F(FileDatasets, BuffersOfAnySizeReadTheSame) {
   const Strings records = {std::string(100, 'x'), "", std::string(3, 'y')};
   const std::string file = WriteRecords("a", records);

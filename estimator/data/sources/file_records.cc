@@ -153,7 +153,8 @@ class FileRecords final : public DatasetNode {
   explicit FileRecords(std::shared_ptr<const FileRecordsOptions> files)
       : files_(std::move(files)) {}
   std::string Label() const override { return files_->label; }
-  int64_t Cardinality() const override { return -1; }
+  int64_t Cardinality() const override { return -1; }  // a damaged record may be skipped
+  int64_t ExamplesPerEpoch() const override { return files_->num_records; }
   std::optional<ElementSpec> element_spec() const override { return StringSpec(); }
   int64_t FileBytes() const override {
     int64_t bytes = 0;
@@ -163,8 +164,14 @@ class FileRecords final : public DatasetNode {
   std::optional<std::string> Advice() const override {
     constexpr size_t kMany = 32;
     constexpr int64_t kSmallBytes = 10'000'000;
+    constexpr int64_t kSmallBuffer = 32 << 10;
+    const int64_t buffer = files_->buffer_size_bytes;
     const auto count = static_cast<int64_t>(files_->files.size());
     const int64_t mean_bytes = FileBytes() / std::max<int64_t>(count, 1);
+    if (buffer > 0 && buffer < kSmallBuffer && mean_bytes > buffer) {
+      return absl::StrCat(Label(), " reads ", HumanBytes(buffer),
+                          " at a time: raise its buffer_size_bytes to 256 KiB, the default");
+    }
     if (files_->files.size() < kMany || mean_bytes > kSmallBytes) return std::nullopt;
     return absl::StrCat(Label(), " reads ", count, " files of ", HumanBytes(mean_bytes),
                         " on average: fewer files of about 100 MB are read faster");

@@ -40,6 +40,8 @@ struct FileRecordsOptions {
   std::string kind;  // the kind of record in messages: "record", "line"
   std::vector<std::string> files;
   OpenRecordsFn open;
+  int64_t num_records = -1;       // of all files; -1: not known without reading them
+  int64_t buffer_size_bytes = 0;  // that are read at once, for Advice; 0: not known
 };
 NodePtr FileRecordsNode(FileRecordsOptions options);
 

@@ -48,6 +48,7 @@ class Filter final : public DatasetNode {
   std::vector<NodePtr> inputs() const override { return {input_}; }
   std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override { return input_->Cardinality() == 0 ? 0 : -1; }
+  int64_t ExamplesPerEpoch() const override { return -1; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext inner = context;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -18,6 +20,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/pipeline/typed_fn.h"
 #include "estimator/data/transforms/read_ahead.h"
 #include "estimator/data/transforms/thread_pool.h"
 
@@ -33,6 +36,7 @@ struct Interleaving {
   uint64_t cycle_length;
   uint64_t block_length;
   int num_threads;  // 1 reads in the caller's thread
+  NodePtr joined;   // of a TypedExpandFn; else null
   IterationContext context;
 
   absl::StatusOr<std::unique_ptr<NodeIterator>> MakeInput() const {
@@ -245,6 +249,16 @@ class Interleave final : public DatasetNode {
   }
   std::vector<NodePtr> inputs() const override { return {interleaving_.input}; }
   int64_t Cardinality() const override { return interleaving_.input->Cardinality() == 0 ? 0 : -1; }
+  int64_t ExamplesPerEpoch() const override {
+    return joined() == nullptr ? -1 : joined()->ExamplesPerEpoch();
+  }
+  std::optional<ElementSpec> element_spec() const override {
+    return joined() == nullptr ? std::nullopt : joined()->element_spec();
+  }
+  int64_t FileBytes() const override { return joined() == nullptr ? 0 : joined()->FileBytes(); }
+  std::optional<std::string> Advice() const override {
+    return joined() == nullptr ? std::nullopt : joined()->Advice();
+  }
   absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     Interleaving interleaving = interleaving_;
@@ -255,6 +269,8 @@ class Interleave final : public DatasetNode {
   }
 
  private:
+  const NodePtr& joined() const { return interleaving_.joined; }
+
   Interleaving interleaving_;
 };
 
@@ -275,12 +291,15 @@ NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options) {
   if (num_threads == kAutotune)
     num_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   num_threads = std::min(num_threads, options.cycle_length);  // more would have nothing to read
+  const auto* const typed = fn.target<TypedExpandFn>();
+  const NodePtr joined = typed == nullptr ? nullptr : typed->joined();
   return std::make_shared<Interleave>(
       Interleaving{.input = std::move(input),
                    .fn = std::move(fn),
                    .cycle_length = static_cast<uint64_t>(options.cycle_length),
                    .block_length = static_cast<uint64_t>(options.block_length),
                    .num_threads = num_threads,
+                   .joined = joined,
                    .context = {}});
 }
 

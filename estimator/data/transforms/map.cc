@@ -17,6 +17,7 @@
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
 #include "estimator/data/pipeline/random_stream.h"
+#include "estimator/data/pipeline/typed_fn.h"
 #include "estimator/data/transforms/mapped_access.h"
 #include "estimator/data/transforms/thread_pool.h"
 
@@ -316,6 +317,18 @@ NodePtr WithCalls(int num_parallel_calls, const Make& make) {
                    "; it must be at least 1, or kAutotune for the number of cores")));
 }
 
+// The spec of the results: the declared one, or else that of a function that knows it.
+absl::StatusOr<std::optional<ElementSpec>> ResultSpec(const DatasetNode& input, const MapFn& fn,
+                                                      const std::optional<ElementSpec>& declared) {
+  const auto* const typed = fn.target<TypedMapFn>();
+  if (typed == nullptr) return declared;
+  EST_ASSIGN_OR_RETURN(ElementSpec results, typed->ResultSpec(input.element_spec()));
+  if (!declared) return std::optional<ElementSpec>(std::move(results));
+  EST_RETURN_IF_ERROR(CheckSpec(*declared, "output_signature", results,
+                                "the results of the function", CompareShapes::kYes));
+  return declared;
+}
+
 // fn, with the check of SpecGuard after each call.
 template <typename Fn>
 Fn Guarded(Fn fn, const std::optional<ElementSpec>& output_signature) {
@@ -330,9 +343,12 @@ Fn Guarded(Fn fn, const std::optional<ElementSpec>& output_signature) {
 }  // namespace
 
 NodePtr MapNode(NodePtr input, MapFn fn, const MapOptions& options) {
+  absl::StatusOr<std::optional<ElementSpec>> spec =
+      ResultSpec(*input, fn, options.output_signature);
+  if (!spec.ok()) return ErrorNode(Annotate(spec.status(), "Map"));
   return WithCalls(options.num_parallel_calls, [&](int num_calls) {
     return std::make_shared<Map>(std::move(input), Guarded(std::move(fn), options.output_signature),
-                                 num_calls, options.output_signature);
+                                 num_calls, *std::move(spec));
   });
 }
 

@@ -10,7 +10,9 @@
 #include <deque>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
@@ -277,6 +279,18 @@ class ElementShuffle final : public NodeIterator {
   std::deque<Mark> marks_;
 };
 
+// Whether the elements of one pass over the node are the examples, one by one. Files whose names
+// have counts know the number of examples, but the number of elements after them is not known.
+bool HasSingleExamples(const DatasetNode& node) {
+  const int64_t elements = node.Cardinality();
+  if (elements >= 0) return elements == node.ExamplesPerEpoch();
+  if (elements == Dataset::kInfinite) return false;
+  if (absl::StrContains(node.Label(), "Batch(")) return false;
+  const std::vector<NodePtr> inputs = node.inputs();
+  return inputs.size() != 1 || node.ExamplesPerEpoch() != inputs[0]->ExamplesPerEpoch() ||
+         HasSingleExamples(*inputs[0]);
+}
+
 class Shuffle final : public DatasetNode {
  public:
   Shuffle(NodePtr input, int64_t buffer_size, uint64_t seed, bool reshuffle)
@@ -289,7 +303,7 @@ class Shuffle final : public DatasetNode {
   std::optional<std::string> Advice() const override {
     constexpr int64_t kFarBelow = 10;
     const int64_t n = input_->ExamplesPerEpoch();
-    if (input_->Cardinality() != n || n / kFarBelow < buffer_size_) return std::nullopt;
+    if (n < 0 || !HasSingleExamples(*input_) || n / kFarBelow < buffer_size_) return std::nullopt;
     return absl::StrCat("Shuffle(", buffer_size_, ") mixes only ", buffer_size_, " of ", n,
                         " examples at a time: raise its buffer_size, or shuffle the files first");
   }

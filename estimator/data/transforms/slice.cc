@@ -21,6 +21,7 @@ struct Slice {
     const int64_t reachable = n <= begin ? 0 : (n - begin - 1) / step + 1;
     return count < 0 ? reachable : std::min(count, reachable);
   }
+  bool TakesAll() const { return begin == 0 && step == 1 && count < 0; }
 };
 
 class SliceAccess final : public RandomAccess {
@@ -105,6 +106,7 @@ class SliceNodeImpl final : public DatasetNode {
   }
   int64_t ExamplesPerEpoch() const override {
     const int64_t n = input_->ExamplesPerEpoch(), elements = input_->Cardinality();
+    if (elements == -1) return slice_.TakesAll() ? n : -1;
     if (n <= 0 || elements < 0) return n;  // after a Repeat: a part of a pass is no pass
     // An element may be a batch.
     return static_cast<int64_t>(static_cast<double>(n) * static_cast<double>(slice_.Of(elements)) /

@@ -168,6 +168,7 @@ class Window final : public DatasetNode {
   }
   std::vector<NodePtr> inputs() const override { return {windowing_.input}; }
   int64_t Cardinality() const override { return windowing_.input->Cardinality() == 0 ? 0 : -1; }
+  int64_t ExamplesPerEpoch() const override { return -1; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext inner = context;

@@ -1,12 +1,16 @@
 #include "estimator/training/loop/banner.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "estimator/base/path.h"
+#include "estimator/base/saturating.h"
 #include "estimator/base/strings.h"
+#include "estimator/training/hooks/planned_work.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -23,17 +27,48 @@ std::string Start(const TrainingBanner& banner) {
   return text;
 }
 
+std::string EverySteps(int64_t steps) {
+  return absl::StrCat("every ", steps, steps == 1 ? " step" : " steps");
+}
+
 std::string Every(const Cadence& cadence) {
-  return cadence.every_steps.has_value()
-             ? absl::StrCat("every ", *cadence.every_steps,
-                            *cadence.every_steps == 1 ? " step" : " steps")
-             : absl::StrCat("every ", *cadence.every_secs, " seconds");
+  return cadence.every_steps.has_value() ? EverySteps(*cadence.every_steps)
+                                         : absl::StrCat("every ", *cadence.every_secs, " seconds");
+}
+
+// The plan of the program that calls Train, if a hook has one.
+ProgramPlan PlanOfProgram(const Hooks& hooks) {
+  for (const auto& hook : hooks) {
+    if (const auto* const plan = dynamic_cast<const ProgramPlanHook*>(hook.get()))
+      return plan->plan();
+  }
+  return {};
+}
+
+// "; an evaluation every 1000 steps (5 in all)".
+std::string EvaluationsOfProgram(const ProgramPlan& program, int64_t start_step, int64_t end_step) {
+  if (program.steps_per_eval <= 0) return "";
+  if (end_step == std::numeric_limits<int64_t>::max()) return "; an evaluation at the end";
+  const int64_t count =
+      std::max(int64_t{1}, CeilOfRatio(end_step - start_step, program.steps_per_eval));
+  if (count == 1) return absl::StrCat("; an evaluation at step ", end_step);
+  return absl::StrCat("; an evaluation ", EverySteps(program.steps_per_eval), " (", count,
+                      " in all)");
+}
+
+// "a", "a and b", "a, b and c".
+std::string Enumeration(const std::vector<std::string>& parts) {
+  if (parts.size() < 2) return absl::StrJoin(parts, "");
+  return absl::StrCat(absl::StrJoin(parts.begin(), parts.end() - 1, ", "), " and ", parts.back());
 }
 
 }  // namespace
 
 std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
-                       const SavingListeners& listeners, int64_t start_step, int64_t target_step) {
+                       const SavingListeners& listeners, const Hooks& hooks, int64_t steps_per_run,
+                       int64_t start_step, int64_t target_step) {
+  const ProgramPlan program = PlanOfProgram(hooks);
+  target_step = std::max(target_step, program.train_steps);
   std::string plan;
   if (target_step == std::numeric_limits<int64_t>::max()) {
     plan = absl::StrCat("steps ", start_step, " to the end of the input");
@@ -42,10 +77,17 @@ std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
     const double examples = static_cast<double>(target_step - start_step) *
                             static_cast<double>(sizes.examples_per_step);
     if (sizes.examples_per_epoch > 0 && examples > 0) {
-      absl::StrAppendFormat(&plan, ", %.3g epochs of %d examples",
-                            examples / static_cast<double>(sizes.examples_per_epoch),
-                            sizes.examples_per_epoch);
+      const std::string epochs =
+          absl::StrFormat("%.3g", examples / static_cast<double>(sizes.examples_per_epoch));
+      absl::StrAppend(&plan, ", ", epochs, epochs == "1" ? " epoch of " : " epochs of ",
+                      sizes.examples_per_epoch, " examples");
     }
+  }
+  absl::StrAppend(&plan, EvaluationsOfProgram(program, start_step, target_step));
+  for (const auto& hook : hooks) {
+    const auto* const work = dynamic_cast<const PlannedWork*>(hook.get());
+    const std::string text = work == nullptr ? "" : work->DescribePlan(steps_per_run);
+    if (!text.empty()) absl::StrAppend(&plan, "; ", text);
   }
   if (cadences.checkpoints.has_value()) {
     absl::StrAppend(&plan, "; a checkpoint ", Every(*cadences.checkpoints));
@@ -58,6 +100,8 @@ std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
   }
   if (cadences.summaries.has_value())
     absl::StrAppend(&plan, "; summaries ", Every(*cadences.summaries));
+  if (!program.afterwards.empty())
+    absl::StrAppend(&plan, "; afterwards ", Enumeration(program.afterwards));
   return plan;
 }
 
@@ -88,8 +132,9 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
       {"input:", banner.input.pipeline},
       {"model_dir:", banner.config.model_dir.value_or("")},
       {"start:", Start(banner)},
-      {"plan:", FormatPlan(banner.sizes, banner.cadences, banner.saving_listeners,
-                           banner.start_step, banner.target_step)},
+      {"plan:",
+       FormatPlan(banner.sizes, banner.cadences, banner.saving_listeners, banner.user_hooks,
+                  banner.strategy.iterations_per_loop(), banner.start_step, banner.target_step)},
   };
   return FormatTable(rows);
 }

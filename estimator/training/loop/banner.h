@@ -24,6 +24,7 @@ struct TrainingBanner {
   InputSizes sizes;
   TrainCadences cadences;
   const SavingListeners& saving_listeners;
+  const Hooks& user_hooks;
   int64_t start_step = 0;
   int64_t target_step = 0;      // INT64_MAX: the input's end
   std::string checkpoint = "";  // that was restored; empty: a new run, or variables in memory
@@ -32,9 +33,12 @@ struct TrainingBanner {
 
 // What a run will do: "steps 0 to 1000, 17.1 epochs of 60000 examples; a checkpoint every 100
 // steps, then an evaluation; summaries every 100 steps".
+//   hooks: the user's; those with a base class of planned_work.h add to the plan. With a
+//     ProgramPlanHook it is the plan of all calls of Train.
 //   target_step: INT64_MAX: the input's end.
 std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
-                       const SavingListeners& listeners, int64_t start_step, int64_t target_step);
+                       const SavingListeners& listeners, const Hooks& hooks, int64_t steps_per_run,
+                       int64_t start_step, int64_t target_step);
 // Lines of "name: value": backend, replicas and batch, parameters, planned memory, seed, input,
 // files, plan.
 std::string FormatTrainingBanner(const TrainingBanner& banner);

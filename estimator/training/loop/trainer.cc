@@ -181,6 +181,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                        .sizes = sizes_,
                        .cadences = cadences,
                        .saving_listeners = options.saving_listeners,
+                       .user_hooks = options.hooks,
                        .start_step = state_.global_step(),
                        .target_step = length.TargetFrom(state_.global_step()),
                        .checkpoint = start.checkpoint,

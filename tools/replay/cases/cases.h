@@ -24,8 +24,8 @@ Cases WholeMnistCases();
 Cases NormalizationCases();
 Cases RecurrentCases();
 Cases ResnetCases();
-// The case resnet18 with the whole network on images of 224x224. It is not in AllCases either
-// (REFERENCE_WHOLE_RESNET=1 regenerate.py resnet18 makes its reference).
+// The cases of ResnetCases with the whole networks on images of 224x224. They are not in AllCases
+// either (REFERENCE_WHOLE_RESNET=1 regenerate.py resnet18 makes the reference of one).
 Cases WholeResnetCases();
 // The model of the case resnet18 as version 1, which must be the same network. It is not in
 // AllCases, because it has no folder of its own.

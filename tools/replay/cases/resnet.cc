@@ -34,7 +34,9 @@ Cases ResnetCases() {
 }
 
 Cases WholeResnetCases() {
-  return {{"resnet18", Resnet(18, imagenet::ResnetVersion::kV1_5, /*whole=*/true)}};
+  return {{"resnet18", Resnet(18, imagenet::ResnetVersion::kV1_5, /*whole=*/true)},
+          {"resnet50_v1", Resnet(50, imagenet::ResnetVersion::kV1, /*whole=*/true)},
+          {"resnet50_v1_5", Resnet(50, imagenet::ResnetVersion::kV1_5, /*whole=*/true)}};
 }
 
 Model Resnet18Version1() { return Resnet(18, imagenet::ResnetVersion::kV1); }
