@@ -2,6 +2,8 @@
 // channels.
 //   Conv2D, _FusedConv2D, Conv2DBackpropInput, Conv2DBackpropFilter, and the ops of
 //   kernels/conv_block.h
+#include "estimator/kernels/amx/kernels.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -238,7 +240,12 @@ EST_REGISTER_KERNEL("_FusedConv2D", KernelTier::kNative, MakeForward);
 EST_REGISTER_KERNEL("_FusedConv2DMaxPool", KernelTier::kNative, MakeForward);
 EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kNative, MakeInputGradient);
 EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropInput", KernelTier::kNative, MakeInputGradient);
-EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kNative, MakeFilterGradient);
+// An op has one native kernel. Only that of bf16 is not of this folder.
+EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kNative,
+                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                      if (auto kernel = amx::MakeFilterGradient(spec)) return kernel;
+                      return MakeFilterGradient(spec);
+                    });
 EST_REGISTER_KERNEL("_FusedConv2DBackpropFilter", KernelTier::kNative, MakeFilterGradient);
 EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropFilter", KernelTier::kNative, MakeFilterGradient);
 
