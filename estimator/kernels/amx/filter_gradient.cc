@@ -18,12 +18,9 @@ constexpr int64_t kBlockPixels = 512;
 // Sums of pixel parts that are kept apart, in bytes.
 constexpr int64_t kMostSumBytes = int64_t{64} << 20;
 
-int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-int64_t DivideUp(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
 // The layout of a thread's scratch memory, in bytes.
 struct ThreadLayout {
-  explicit ThreadLayout(const Plan& p)
+  explicit ThreadLayout(const FilterPlan& p)
       : x(0),
         dy(x + p.in_part * p.row_pixels * 2),
         zeros(dy + p.out_part * p.block_segments * p.steps * kStep * 2),
@@ -43,7 +40,8 @@ struct Part {
 
 class Worker {
  public:
-  Worker(const Plan& plan, const Part& part, const Bfloat16* x, const Bfloat16* dy, char* scratch)
+  Worker(const FilterPlan& plan, const Part& part, const Bfloat16* x, const Bfloat16* dy,
+         char* scratch)
       : plan_(plan), part_(part), x_image_(x), dy_image_(dy) {
     const ThreadLayout layout(plan);
     x_ = reinterpret_cast<Bfloat16*>(scratch + layout.x);
@@ -68,7 +66,7 @@ class Worker {
  private:
   // Copies segment number `segment` to place `place` of the block.
   void Copy(int64_t segment, int64_t place) {
-    const FilterGradient& g = plan_.gradient;
+    const Convolution& g = plan_.conv;
     const int64_t image_segments = DivideUp(g.out_rows, plan_.segment_rows);
     const int64_t image = segment / image_segments;
     const int64_t row = segment % image_segments * plan_.segment_rows;
@@ -89,7 +87,7 @@ class Worker {
 
   // pixels_[i]: the channels of x at place i of a plane.
   void FindInput(int64_t image, int64_t row, int64_t phase_row, int64_t phase_column) {
-    const FilterGradient& g = plan_.gradient;
+    const Convolution& g = plan_.conv;
     std::fill_n(pixels_, plan_.plane_pixels, zeros_);
     const int64_t rows = plan_.segment_rows + (g.filter_rows - 1) / g.row_stride;
     for (int64_t i = 0; i < rows; ++i) {
@@ -106,7 +104,7 @@ class Worker {
   }
 
   void FindOutput(int64_t image, int64_t row) {
-    const FilterGradient& g = plan_.gradient;
+    const Convolution& g = plan_.conv;
     std::fill_n(pixels_, plan_.steps * kStep, zeros_);
     const int64_t rows = std::min(plan_.segment_rows, g.out_rows - row);
     for (int64_t i = 0; i < rows; ++i) {
@@ -119,7 +117,7 @@ class Worker {
 
   // Adds the products of a block of `steps` steps to the sums.
   void Multiply(int64_t steps, bool first) {
-    const FilterGradient& g = plan_.gradient;
+    const Convolution& g = plan_.conv;
     const int64_t panel = plan_.block_segments * plan_.steps * kStep * 16;  // 16 channels of dy
     for (int64_t k = part_.out_begin; k < part_.out_end; k += kGroup) {
       const Bfloat16* const dy = dy_ + (k - part_.out_begin) / 16 * panel;
@@ -140,7 +138,7 @@ class Worker {
     }
   }
 
-  const Plan& plan_;
+  const FilterPlan& plan_;
   const Part part_;
   const Bfloat16 *x_image_, *dy_image_;
   Bfloat16 *x_, *dy_;
@@ -151,22 +149,16 @@ class Worker {
 
 }  // namespace
 
-size_t Plan::thread_bytes() const { return static_cast<size_t>(ThreadLayout(*this).end); }
+size_t FilterPlan::thread_bytes() const { return static_cast<size_t>(ThreadLayout(*this).end); }
 
-size_t Plan::scratch_bytes() const {
+size_t FilterPlan::scratch_bytes() const {
   return static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes() +
          static_cast<size_t>(pixel_parts) * sum_floats() * sizeof(float);
 }
 
-Plan MakePlan(const FilterGradient& gradient, int threads) {
-  Plan plan{.gradient = gradient};
-  FilterGradient& g = plan.gradient;
-  if (g.taps() == 1 && g.row_stride == 1 && g.column_stride == 1 && g.pad_top == 0 &&
-      g.pad_left == 0 && g.in_rows == g.out_rows && g.in_columns == g.out_columns) {
-    // Neighbouring pixels are all alike: one image of one column.
-    g.in_rows = g.out_rows = g.images * g.out_rows * g.out_columns;
-    g.in_columns = g.out_columns = g.images = 1;
-  }
+FilterPlan MakeFilterPlan(const Convolution& conv, int threads) {
+  FilterPlan plan{.conv = conv.Flattened()};
+  const Convolution& g = plan.conv;
   plan.in_padded = RoundUp(g.in_channels, kGroup);
   plan.out_padded = RoundUp(g.out_channels, kGroup);
   plan.phase_rows = std::min(g.row_stride, g.filter_rows);
@@ -203,8 +195,9 @@ Plan MakePlan(const FilterGradient& gradient, int threads) {
   return plan;
 }
 
-void Run(const Plan& plan, const Bfloat16* x, const Bfloat16* dy, float* dfilter, void* scratch) {
-  const FilterGradient& g = plan.gradient;
+void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
+                       float* dfilter, void* scratch) {
+  const Convolution& g = plan.conv;
   const int threads = plan.pixel_parts * plan.channel_parts;
   char* const bytes = static_cast<char*>(scratch);
   float* const sums =

@@ -3,7 +3,7 @@
 //   dfilter[u, v, c, k] = sum over pixels (n, p, q) of
 //       x[n, p * stride - pad_top + u, q * stride - pad_left + v, c] * dy[n, p, q, k]
 //
-// Products are exact, sums are f32. For a block of rows, a thread copies x to [channel][pixel] and
+// x and dy are bf16. Products are exact, sums are f32. For a block of rows, a thread copies x to [channel][pixel] and
 // dy to pairs of pixels, the operands of the instructions. All taps of a filter read the same copy
 // of x, at another offset, because rows of dy are extended by zeros to the length of rows of x.
 // With a stride, taps whose distance is no multiple of it have copies of their own.
@@ -14,26 +14,14 @@
 #include <cstdint>
 
 #include "estimator/array/half.h"
+#include "estimator/kernels/amx/convolution.h"
 
 namespace estimator::amx {
 
-// x: bf16 [images, in_rows, in_columns, in_channels].
-// dy: bf16 [images, out_rows, out_columns, out_channels].
-struct FilterGradient {
-  int64_t images = 0;
-  int64_t in_rows = 0, in_columns = 0, in_channels = 0;
-  int64_t out_rows = 0, out_columns = 0, out_channels = 0;
-  int64_t filter_rows = 0, filter_columns = 0;
-  int64_t row_stride = 1, column_stride = 1;
-  int64_t pad_top = 0, pad_left = 0;
-
-  int64_t taps() const { return filter_rows * filter_columns; }
-};
-
 // How the work is divided between threads: pixel_parts * channel_parts. Threads of one pixel part
 // have their own channels of the wider operand. Sums of pixel parts are added in order.
-struct Plan {
-  FilterGradient gradient;
+struct FilterPlan {
+  Convolution conv;
   int64_t in_padded = 0, out_padded = 0;  // channels, rounded up to 32
   // The copies of x: phase_rows * phase_columns planes, of one segment [rows, padded_columns] each.
   int64_t phase_rows = 1, phase_columns = 1;
@@ -47,19 +35,18 @@ struct Plan {
   int64_t in_part = 0, out_part = 0;  // channels of a thread, multiples of 32
   int pixel_parts = 1, channel_parts = 1;
 
-  size_t sum_floats() const {
-    return static_cast<size_t>(gradient.taps() * in_padded * out_padded);
-  }
+  size_t sum_floats() const { return static_cast<size_t>(conv.taps() * in_padded * out_padded); }
   size_t thread_bytes() const;
   size_t scratch_bytes() const;
 };
 //   threads: at least 1.
-Plan MakePlan(const FilterGradient& gradient, int threads);
+FilterPlan MakeFilterPlan(const Convolution& conv, int threads);
 
 //   dfilter: [filter_rows, filter_columns, in_channels, out_channels].
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
 // REQUIRES: IsAvailable() (tiles.h).
-void Run(const Plan& plan, const Bfloat16* x, const Bfloat16* dy, float* dfilter, void* scratch);
+void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
+                       float* dfilter, void* scratch);
 
 }  // namespace estimator::amx
 

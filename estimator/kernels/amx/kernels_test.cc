@@ -94,6 +94,38 @@ TEST(AmxKernels, FilterGradientsMatchTheReference) {
   }
 }
 
+TEST(AmxKernels, ConvolutionsAndInputGradientsMatchTheReference) {
+  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  int computed = 0;
+  for (const Case& c : Cases()) {
+    SCOPED_TRACE(c.image.ToString() + " " + c.filter.ToString());
+    std::vector<Array> gradient_inputs = c.inputs();
+    const Array x = gradient_inputs[0],
+                filter = RandomArray(c.filter, 3, -0.1f, 0.1f).Cast(DType::kBfloat16);
+    Array sizes(DType::kInt32, Shape{4});
+    for (int i = 0; i < 4; ++i) sizes.data<int32_t>()[i] = static_cast<int32_t>(c.image[i]);
+    gradient_inputs[0] = sizes;
+    gradient_inputs[1] = filter;
+    const KernelSpec forward{.op = "Conv2D",
+                             .name = "y",
+                             .attrs = c.attrs(),
+                             .outputs = {{DType::kBfloat16, c.output()}}};
+    const KernelSpec gradient{.op = "Conv2DBackpropInput",
+                              .name = "dx",
+                              .attrs = c.attrs(),
+                              .outputs = {{DType::kBfloat16, c.image}}};
+    const bool supported = amx::MakeConvolution(CompleteSpec(forward, {x, filter})) != nullptr;
+    EXPECT_EQ(supported, c.stride == 1 || c.filter[0] == 1);
+    EXPECT_EQ(supported,
+              amx::MakeInputGradient(CompleteSpec(gradient, gradient_inputs)) != nullptr);
+    if (!supported) continue;
+    ++computed;
+    EXPECT_MATCHES_REFERENCE(forward, {x, filter}, KernelTier::kNative, kUnit);
+    EXPECT_MATCHES_REFERENCE(gradient, gradient_inputs, KernelTier::kNative, kUnit);
+  }
+  EXPECT_EQ(computed, 6);
+}
+
 TEST(AmxKernels, OtherSpecsAreRefused) {
   const auto refused = [](const KernelSpec& spec, const std::vector<Array>& inputs) {
     return amx::MakeFilterGradient(CompleteSpec(spec, inputs)) == nullptr;

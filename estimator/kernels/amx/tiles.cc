@@ -1,5 +1,11 @@
 #include "estimator/kernels/amx/tiles.h"
 
+// GCC takes the undefined operands of AVX-512 intrinsics for a mistake.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,7 +15,7 @@
 #include "hwy/highway.h"
 
 // The attribute instead of compiler flags: nothing that a header defines is compiled for AVX-512.
-#define EST_AMX __attribute__((target("avx512f,avx512bw,avx512vl,amx-tile,amx-bf16")))
+#define EST_AMX __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,amx-tile,amx-bf16")))
 #define EST_AMX_INLINE EST_AMX inline __attribute__((always_inline))
 
 namespace estimator::amx {
@@ -25,6 +31,9 @@ bool AskForTiles() {
   __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(7), "2"(0));
   constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24;
   if ((d & kBfloat16) == 0 || (d & kTiles) == 0) return false;
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(7), "2"(1));
+  constexpr unsigned kVectorBfloat16 = 1u << 5;
+  if ((a & kVectorBfloat16) == 0) return false;
   // Linux saves the registers of tiles only for processes that asked for it.
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -184,6 +193,45 @@ EST_AMX void AddParts(const float* sums, int parts, int64_t distance, int64_t co
                         _mm512_permutex2var_ps(first, low, second));
   _mm512_mask_storeu_ps(to + 16, static_cast<__mmask16>(mask >> 16),
                         _mm512_permutex2var_ps(first, high, second));
+}
+
+EST_AMX void CopyFilterTransposed(const Bfloat16* filter, int64_t to_channels,
+                                  int64_t from_channels, int64_t d, int64_t r, Bfloat16* to) {
+  const __mmask32 mask = ChannelMask(r, from_channels);
+  __m512i rows[16];
+#pragma GCC unroll 16
+  for (int n = 0; n < 16; ++n) {
+    rows[n] = d + n < to_channels
+                  ? _mm512_maskz_loadu_epi16(mask, filter + (d + n) * from_channels + r)
+                  : _mm512_setzero_si512();
+  }
+  Transpose(rows);
+#pragma GCC unroll 16
+  for (int j = 0; j < 16; ++j) _mm512_store_si512(to + j * 32, rows[j]);
+}
+
+EST_AMX void CopyFilterPairs(const Bfloat16* filter, int64_t from_channels, int64_t to_channels,
+                             int64_t r, int64_t d, Bfloat16* to) {
+  const __mmask16 mask = static_cast<__mmask16>(ChannelMask(d, to_channels));
+  const auto row = [&](int64_t channel) EST_AMX {
+    const __m256i weights = channel < from_channels
+                                ? _mm256_maskz_loadu_epi16(mask, filter + channel * to_channels + d)
+                                : _mm256_setzero_si256();
+    return _mm512_cvtepu16_epi32(weights);
+  };
+  for (int64_t j = 0; j < 16; ++j) {
+    const __m512i even = row(r + 2 * j), odd = row(r + 2 * j + 1);
+    _mm512_store_si512(to + j * 32, _mm512_or_si512(even, _mm512_slli_epi32(odd, 16)));
+  }
+}
+
+EST_AMX void StoreRows(const float* sums, Bfloat16* const* pixels, int64_t channel, int64_t count) {
+  const __mmask32 mask = ChannelMask(0, count);
+  for (int i = 0; i < 32; ++i, sums += 32) {
+    if (pixels[i] == nullptr) continue;
+    const __m512bh row = _mm512_cvtne2ps_pbh(_mm512_load_ps(sums + 16), _mm512_load_ps(sums));
+    _mm512_mask_storeu_epi16(pixels[i] + channel, mask, (__m512i)row);
+  }
 }
 
 }  // namespace estimator::amx

@@ -41,6 +41,19 @@ void MultiplyTiles(const Bfloat16* x, int64_t x_distance, const int64_t* offsets
 //   distance: of the sums.
 void AddParts(const float* sums, int parts, int64_t distance, int64_t count, float* to);
 
+// Tiles of a filter: to[(j * 16 + n) * 2 + e] is the weight of channel r + 2 j + e of the sum and of
+// channel d + n of the result, for j and n below 16. It is 0 beyond the channels of the filter.
+//   CopyFilterTransposed: filter [to_channels, from_channels].
+//   CopyFilterPairs: filter [from_channels, to_channels].
+void CopyFilterTransposed(const Bfloat16* filter, int64_t to_channels, int64_t from_channels,
+                          int64_t d, int64_t r, Bfloat16* to);
+void CopyFilterPairs(const Bfloat16* filter, int64_t from_channels, int64_t to_channels, int64_t r,
+                     int64_t d, Bfloat16* to);
+
+// Rounds 32 rows of 32 sums to bf16. Row i goes to pixels[i] + channel, the first `count` of its
+// numbers, unless pixels[i] is null. count <= 32.
+void StoreRows(const float* sums, Bfloat16* const* pixels, int64_t channel, int64_t count);
+
 }  // namespace estimator::amx
 
 #endif  // ESTIMATOR_KERNELS_AMX_TILES_H_
