@@ -117,23 +117,35 @@ class Worker {
 
   // Adds the products of a block of `steps` steps to the sums.
   void Multiply(int64_t steps, bool first) {
+    if (plan_.conv.taps() == 1) {
+      for (int64_t k = part_.out_begin; k < part_.out_end; k += kGroup) {
+        for (int64_t c = part_.in_begin; c < part_.in_end; c += kGroup)
+          MultiplyGroups(c, k, steps, first);
+      }
+      return;
+    }
+    // Taps read x at addresses that are no multiples of 64 bytes, which is slow beyond the L1 cache.
+    for (int64_t c = part_.in_begin; c < part_.in_end; c += kGroup) {
+      for (int64_t k = part_.out_begin; k < part_.out_end; k += kGroup)
+        MultiplyGroups(c, k, steps, first);
+    }
+  }
+
+  // The same for 32 channels c of x and 32 channels k of dy.
+  void MultiplyGroups(int64_t c, int64_t k, int64_t steps, bool first) {
     const Convolution& g = plan_.conv;
     const int64_t panel = plan_.block_segments * plan_.steps * kStep * 16;  // 16 channels of dy
-    for (int64_t k = part_.out_begin; k < part_.out_end; k += kGroup) {
-      const Bfloat16* const dy = dy_ + (k - part_.out_begin) / 16 * panel;
-      for (int64_t c = part_.in_begin; c < part_.in_end; c += kGroup) {
-        const Bfloat16* const x = x_ + (c - part_.in_begin) * plan_.row_pixels;
-        for (int64_t u = 0; u < g.filter_rows; ++u) {
-          for (int64_t v = 0; v < g.filter_columns; ++v) {
-            const int64_t phase = u % g.row_stride * plan_.phase_columns + v % g.column_stride;
-            const int64_t offset = phase * plan_.plane_pixels +
-                                   u / g.row_stride * plan_.padded_columns + v / g.column_stride;
-            float* const sums =
-                part_.sums +
-                ((k / kGroup * g.taps() + u * g.filter_columns + v) * plan_.in_padded + c) * kGroup;
-            MultiplyTiles(x + offset, plan_.row_pixels, offsets_, dy, panel, steps, first, sums);
-          }
-        }
+    const Bfloat16* const dy = dy_ + (k - part_.out_begin) / 16 * panel;
+    const Bfloat16* const x = x_ + (c - part_.in_begin) * plan_.row_pixels;
+    for (int64_t u = 0; u < g.filter_rows; ++u) {
+      for (int64_t v = 0; v < g.filter_columns; ++v) {
+        const int64_t phase = u % g.row_stride * plan_.phase_columns + v % g.column_stride;
+        const int64_t offset = phase * plan_.plane_pixels +
+                               u / g.row_stride * plan_.padded_columns + v / g.column_stride;
+        const int64_t row =
+            (k / kGroup * g.taps() + u * g.filter_columns + v) * plan_.in_padded + c;
+        MultiplyTiles(x + offset, plan_.row_pixels, offsets_, dy, panel, steps, first,
+                      part_.sums + row * kGroup);
       }
     }
   }
