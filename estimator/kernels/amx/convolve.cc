@@ -88,11 +88,12 @@ class Worker {
     const size_t channel_bytes = static_cast<size_t>(s.from_channels) * sizeof(Bfloat16);
     for (int64_t i = 0; i < rows; ++i) {
       const int64_t from_row = (row + i) * s.from_row_stride - s.pad_top;
-      const Bfloat16* const from =
-          from_ + (image * s.from_rows + from_row) * s.from_columns * s.from_channels;
+      const bool row_exists = from_row >= 0 && from_row < s.from_rows;
+      const Bfloat16* const from = from_ + (image * s.from_rows + (row_exists ? from_row : 0)) *
+                                               s.from_columns * s.from_channels;
       for (int64_t j = 0; j < plan_.padded_columns; ++j, to += plan_.pixel_distance) {
         const int64_t column = j * s.from_column_stride - s.pad_left;
-        if (from_row < 0 || from_row >= s.from_rows || column < 0 || column >= s.from_columns) {
+        if (!row_exists || column < 0 || column >= s.from_columns) {
           std::memset(static_cast<void*>(to), 0, pixel_bytes);
           continue;
         }

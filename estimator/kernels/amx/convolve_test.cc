@@ -119,7 +119,7 @@ TEST(AmxConvolve, MatchesPlainLoopsWithTheSameBitsForEveryNumberOfThreads) {
           dx, Result(*gradient, threads, operands.dy, operands.filter, operands.dx.size())));
     }
   }
-  EXPECT_EQ(computed, 12);
+  EXPECT_EQ(computed, 13);
 }
 
 TEST(AmxConvolve, StridesAreSupportedForFiltersOfOneTapOnly) {

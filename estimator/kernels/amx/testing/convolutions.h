@@ -56,6 +56,7 @@ inline std::vector<Convolution> TestConvolutions() {
           SquareFilter(1, 1, 1, 32, 64, 1, 1, 0),
           SquareFilter(3, 19, 23, 32, 96, 1, 1, 0),  // several blocks of pixels
           SquareFilter(2, 9, 8, 32, 64, 1, 2, 0),
+          SquareFilter(1, 4, 5, 32, 32, 1, 1, 1),  // padding that only the filter's one tap reads
           SquareFilter(1, 5, 7, 17, 33, 3, 1, 1),  // groups of channels that are not full
           SquareFilter(3, 7, 7, 40, 70, 3, 1, 1),
           SquareFilter(2, 9, 8, 32, 64, 3, 2, 1),
