@@ -2,6 +2,8 @@
 // channels.
 //   Conv2D, _FusedConv2D, Conv2DBackpropInput, Conv2DBackpropFilter, and the ops of
 //   kernels/conv_block.h
+#include "estimator/kernels/amx/kernels.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -233,12 +235,23 @@ std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
       {.scratch_bytes = FilterGradientFloats(conv) * sizeof(float)});
 }
 
-EST_REGISTER_KERNEL("Conv2D", KernelTier::kNative, MakeForward);
+// An op has one native kernel. So the kernels of bf16, which are in kernels/amx, are registered here.
+KernelFactory Either(std::unique_ptr<Kernel> (*bfloat16)(const KernelSpec&),
+                     std::unique_ptr<Kernel> (*f32)(const KernelSpec&)) {
+  return [bfloat16, f32](const KernelSpec& spec) {
+    std::unique_ptr<Kernel> kernel = bfloat16(spec);
+    return kernel != nullptr ? std::move(kernel) : f32(spec);
+  };
+}
+
+EST_REGISTER_KERNEL("Conv2D", KernelTier::kNative, Either(amx::MakeConvolution, MakeForward));
+EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kNative,
+                    Either(amx::MakeInputGradient, MakeInputGradient));
+EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kNative,
+                    Either(amx::MakeFilterGradient, MakeFilterGradient));
 EST_REGISTER_KERNEL("_FusedConv2D", KernelTier::kNative, MakeForward);
 EST_REGISTER_KERNEL("_FusedConv2DMaxPool", KernelTier::kNative, MakeForward);
-EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kNative, MakeInputGradient);
 EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropInput", KernelTier::kNative, MakeInputGradient);
-EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kNative, MakeFilterGradient);
 EST_REGISTER_KERNEL("_FusedConv2DBackpropFilter", KernelTier::kNative, MakeFilterGradient);
 EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropFilter", KernelTier::kNative, MakeFilterGradient);
 

@@ -1,0 +1,41 @@
+// The geometry of a convolution of bf16 images, for the gradients of this folder.
+#ifndef ESTIMATOR_KERNELS_AMX_CONVOLUTION_H_
+#define ESTIMATOR_KERNELS_AMX_CONVOLUTION_H_
+
+#include <cstdint>
+
+namespace estimator::amx {
+
+// y[n, p, q, k] = sum over u, v, c of
+//     x[n, p * row_stride - pad_top + u, q * column_stride - pad_left + v, c] * filter[u, v, c, k]
+// Outside of x there are zeros.
+//   x: [images, in_rows, in_columns, in_channels].
+//   y: [images, out_rows, out_columns, out_channels].
+struct Convolution {
+  int64_t images = 0;
+  int64_t in_rows = 0, in_columns = 0, in_channels = 0;
+  int64_t out_rows = 0, out_columns = 0, out_channels = 0;
+  int64_t filter_rows = 0, filter_columns = 0;
+  int64_t row_stride = 1, column_stride = 1;
+  int64_t pad_top = 0, pad_left = 0;
+
+  int64_t taps() const { return filter_rows * filter_columns; }
+  // With filters of one tap, pixel i of x may belong to pixel i of y. Then the image of one column
+  // that has all pixels gives the same products.
+  Convolution Flattened() const {
+    const bool same = taps() == 1 && row_stride == 1 && column_stride == 1 && pad_top == 0 &&
+                      pad_left == 0 && in_rows == out_rows && in_columns == out_columns;
+    if (!same) return *this;
+    Convolution flat = *this;
+    flat.in_rows = flat.out_rows = images * out_rows * out_columns;
+    flat.images = flat.in_columns = flat.out_columns = 1;
+    return flat;
+  }
+};
+
+inline int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+inline int64_t DivideUp(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+}  // namespace estimator::amx
+
+#endif  // ESTIMATOR_KERNELS_AMX_CONVOLUTION_H_

@@ -1,0 +1,252 @@
+#include "estimator/kernels/amx/filter_gradient.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "estimator/kernels/amx/tiles.h"
+#include "estimator/kernels/fused/parallel.h"
+
+namespace estimator::amx {
+namespace {
+
+// Channels are divided into groups of two tiles. A tile of a sum is 16 x 16 floats.
+constexpr int64_t kGroup = 32;
+constexpr int64_t kStep = 32;  // pixels of one instruction
+// Pixels in a block: with fewer, sums are read and written too often; with more, two groups of
+// channels do not stay in the L1 cache.
+constexpr int64_t kBlockPixels = 512;
+// Sums of pixel parts that are kept apart, in bytes.
+constexpr int64_t kMostSumBytes = int64_t{64} << 20;
+
+// The layout of a thread's scratch memory, in bytes.
+struct ThreadLayout {
+  explicit ThreadLayout(const FilterPlan& p)
+      : x(0),
+        dy(x + p.in_part * p.row_pixels * 2),
+        zeros(dy + p.out_part * p.block_segments * p.steps * kStep * 2),
+        pixels(zeros + std::max(p.in_padded, p.out_padded) * 2),
+        offsets(pixels + RoundUp(std::max(p.plane_pixels, p.steps * kStep) * 8, 64)),
+        end(offsets + RoundUp(p.block_segments * p.steps * 8, 64)) {}
+  int64_t x, dy, zeros, pixels, offsets, end;
+};
+
+// What a thread computes.
+struct Part {
+  int64_t first_segment = 0, end_segment = 0;
+  int64_t in_begin = 0, in_end = 0;  // channels, multiples of 32 up to the padded number
+  int64_t out_begin = 0, out_end = 0;
+  float* sums = nullptr;
+};
+
+class Worker {
+ public:
+  Worker(const FilterPlan& plan, const Part& part, const Bfloat16* x, const Bfloat16* dy,
+         char* scratch)
+      : plan_(plan), part_(part), x_image_(x), dy_image_(dy) {
+    const ThreadLayout layout(plan);
+    x_ = reinterpret_cast<Bfloat16*>(scratch + layout.x);
+    dy_ = reinterpret_cast<Bfloat16*>(scratch + layout.dy);
+    zeros_ = reinterpret_cast<Bfloat16*>(scratch + layout.zeros);
+    pixels_ = reinterpret_cast<const Bfloat16**>(scratch + layout.pixels);
+    offsets_ = reinterpret_cast<int64_t*>(scratch + layout.offsets);
+    std::memset(scratch + layout.zeros, 0, static_cast<size_t>(layout.pixels - layout.zeros));
+  }
+
+  void Run() {
+    Configure();
+    for (int64_t first = part_.first_segment; first < part_.end_segment;
+         first += plan_.block_segments) {
+      const int64_t count = std::min(plan_.block_segments, part_.end_segment - first);
+      for (int64_t s = 0; s < count; ++s) Copy(first + s, s);
+      Multiply(count * plan_.steps, first == part_.first_segment);
+    }
+    Release();
+  }
+
+ private:
+  // Copies segment number `segment` to place `place` of the block.
+  void Copy(int64_t segment, int64_t place) {
+    const Convolution& g = plan_.conv;
+    const int64_t image_segments = DivideUp(g.out_rows, plan_.segment_rows);
+    const int64_t image = segment / image_segments;
+    const int64_t row = segment % image_segments * plan_.segment_rows;
+    const int64_t plane = plan_.plane_pixels;
+    const int64_t phases = plan_.phase_rows * plan_.phase_columns;
+    for (int64_t phase = 0; phase < phases; ++phase) {
+      FindInput(image, row, phase / plan_.phase_columns, phase % plan_.phase_columns);
+      CopyTransposed(pixels_, plane, part_.in_begin, part_.in_end, g.in_channels, plan_.row_pixels,
+                     x_ + (place * phases + phase) * plane);
+    }
+    FindOutput(image, row);
+    const int64_t pixels = plan_.steps * kStep;
+    CopyPairs(pixels_, pixels, part_.out_begin, part_.out_end, g.out_channels,
+              plan_.block_segments * pixels * 16, dy_ + place * pixels * 16);
+    for (int64_t step = 0; step < plan_.steps; ++step)
+      offsets_[place * plan_.steps + step] = place * phases * plane + step * kStep;
+  }
+
+  // pixels_[i]: the channels of x at place i of a plane.
+  void FindInput(int64_t image, int64_t row, int64_t phase_row, int64_t phase_column) {
+    const Convolution& g = plan_.conv;
+    std::fill_n(pixels_, plan_.plane_pixels, zeros_);
+    const int64_t rows = plan_.segment_rows + (g.filter_rows - 1) / g.row_stride;
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t in_row = (row + i) * g.row_stride + phase_row - g.pad_top;
+      if (in_row < 0 || in_row >= g.in_rows) continue;
+      const Bfloat16* const from =
+          x_image_ + (image * g.in_rows + in_row) * g.in_columns * g.in_channels;
+      const Bfloat16** const to = pixels_ + i * plan_.padded_columns;
+      for (int64_t j = 0; j < plan_.padded_columns; ++j) {
+        const int64_t column = j * g.column_stride + phase_column - g.pad_left;
+        if (column >= 0 && column < g.in_columns) to[j] = from + column * g.in_channels;
+      }
+    }
+  }
+
+  void FindOutput(int64_t image, int64_t row) {
+    const Convolution& g = plan_.conv;
+    std::fill_n(pixels_, plan_.steps * kStep, zeros_);
+    const int64_t rows = std::min(plan_.segment_rows, g.out_rows - row);
+    for (int64_t i = 0; i < rows; ++i) {
+      const Bfloat16* const from =
+          dy_image_ + (image * g.out_rows + row + i) * g.out_columns * g.out_channels;
+      for (int64_t j = 0; j < g.out_columns; ++j)
+        pixels_[i * plan_.padded_columns + j] = from + j * g.out_channels;
+    }
+  }
+
+  // Adds the products of a block of `steps` steps to the sums.
+  void Multiply(int64_t steps, bool first) {
+    if (plan_.conv.taps() == 1) {
+      for (int64_t k = part_.out_begin; k < part_.out_end; k += kGroup) {
+        for (int64_t c = part_.in_begin; c < part_.in_end; c += kGroup)
+          MultiplyGroups(c, k, steps, first);
+      }
+      return;
+    }
+    // Taps read x at addresses that are no multiples of 64 bytes, which is slow beyond the L1 cache.
+    for (int64_t c = part_.in_begin; c < part_.in_end; c += kGroup) {
+      for (int64_t k = part_.out_begin; k < part_.out_end; k += kGroup)
+        MultiplyGroups(c, k, steps, first);
+    }
+  }
+
+  // The same for 32 channels c of x and 32 channels k of dy.
+  void MultiplyGroups(int64_t c, int64_t k, int64_t steps, bool first) {
+    const Convolution& g = plan_.conv;
+    const int64_t panel = plan_.block_segments * plan_.steps * kStep * 16;  // 16 channels of dy
+    const Bfloat16* const dy = dy_ + (k - part_.out_begin) / 16 * panel;
+    const Bfloat16* const x = x_ + (c - part_.in_begin) * plan_.row_pixels;
+    for (int64_t u = 0; u < g.filter_rows; ++u) {
+      for (int64_t v = 0; v < g.filter_columns; ++v) {
+        const int64_t phase = u % g.row_stride * plan_.phase_columns + v % g.column_stride;
+        const int64_t offset = phase * plan_.plane_pixels +
+                               u / g.row_stride * plan_.padded_columns + v / g.column_stride;
+        const int64_t row =
+            (k / kGroup * g.taps() + u * g.filter_columns + v) * plan_.in_padded + c;
+        MultiplyTiles(x + offset, plan_.row_pixels, offsets_, dy, panel, steps, first,
+                      part_.sums + row * kGroup);
+      }
+    }
+  }
+
+  const FilterPlan& plan_;
+  const Part part_;
+  const Bfloat16 *x_image_, *dy_image_;
+  Bfloat16 *x_, *dy_;
+  const Bfloat16* zeros_;
+  const Bfloat16** pixels_;
+  int64_t* offsets_;
+};
+
+}  // namespace
+
+size_t FilterPlan::thread_bytes() const { return static_cast<size_t>(ThreadLayout(*this).end); }
+
+size_t FilterPlan::scratch_bytes() const {
+  return static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes() +
+         static_cast<size_t>(pixel_parts) * sum_floats() * sizeof(float);
+}
+
+FilterPlan MakeFilterPlan(const Convolution& conv, int threads) {
+  FilterPlan plan{.conv = conv.Flattened()};
+  const Convolution& g = plan.conv;
+  plan.in_padded = RoundUp(g.in_channels, kGroup);
+  plan.out_padded = RoundUp(g.out_channels, kGroup);
+  plan.phase_rows = std::min(g.row_stride, g.filter_rows);
+  plan.phase_columns = std::min(g.column_stride, g.filter_columns);
+  const int64_t more_columns = (g.filter_columns - 1) / g.column_stride;
+  const int64_t more_rows = (g.filter_rows - 1) / g.row_stride;
+  plan.padded_columns = g.out_columns + more_columns;
+  const int64_t most_rows = std::max<int64_t>(1, kBlockPixels / plan.padded_columns);
+  const int64_t image_segments = DivideUp(g.out_rows, most_rows);
+  plan.segment_rows = DivideUp(g.out_rows, image_segments);
+  plan.segments = g.images * DivideUp(g.out_rows, plan.segment_rows);
+  plan.steps = DivideUp(plan.segment_rows * plan.padded_columns, kStep);
+  plan.plane_pixels =
+      RoundUp(plan.steps * kStep + more_rows * plan.padded_columns + more_columns, kStep);
+
+  // Every part has as many segments as another, or one more.
+  const int64_t sum_bytes = static_cast<int64_t>(plan.sum_floats() * sizeof(float));
+  const int64_t most_parts =
+      std::clamp<int64_t>(kMostSumBytes / sum_bytes, 1, std::min<int64_t>(threads, plan.segments));
+  plan.pixel_parts = static_cast<int>(most_parts);
+  const int64_t groups = std::max(plan.in_padded, plan.out_padded) / kGroup;
+  plan.channel_parts = static_cast<int>(std::min<int64_t>(threads / plan.pixel_parts, groups));
+  const int64_t part = DivideUp(groups, plan.channel_parts) * kGroup;
+  const bool split_in = plan.in_padded > plan.out_padded;
+  plan.in_part = split_in ? part : plan.in_padded;
+  plan.out_part = split_in ? plan.out_padded : part;
+
+  plan.block_segments = std::clamp<int64_t>(kBlockPixels / (plan.steps * kStep), 1,
+                                            DivideUp(plan.segments, plan.pixel_parts));
+  // An odd number of cache lines: channels begin in different sets of the cache.
+  const int64_t pixels =
+      plan.block_segments * plan.phase_rows * plan.phase_columns * plan.plane_pixels;
+  plan.row_pixels = (pixels / 32 | 1) * 32;
+  return plan;
+}
+
+void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
+                       float* dfilter, void* scratch) {
+  const Convolution& g = plan.conv;
+  const int threads = plan.pixel_parts * plan.channel_parts;
+  char* const bytes = static_cast<char*>(scratch);
+  float* const sums =
+      reinterpret_cast<float*>(bytes + static_cast<size_t>(threads) * plan.thread_bytes());
+  const bool split_in = plan.in_part < plan.in_padded;
+  fused::ParallelFor({threads, threads}, [&](int, int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t pixel_part = t / plan.channel_parts, channel_part = t % plan.channel_parts;
+      const fused::Chunks segments{plan.segments, plan.pixel_parts};
+      Part part{.first_segment = segments.begin(static_cast<int>(pixel_part)),
+                .end_segment = segments.end(static_cast<int>(pixel_part)),
+                .in_end = plan.in_padded,
+                .out_end = plan.out_padded,
+                .sums = sums + pixel_part * static_cast<int64_t>(plan.sum_floats())};
+      if (split_in) {
+        part.in_begin = std::min(channel_part * plan.in_part, plan.in_padded);
+        part.in_end = std::min(part.in_begin + plan.in_part, plan.in_padded);
+      } else {
+        part.out_begin = std::min(channel_part * plan.out_part, plan.out_padded);
+        part.out_end = std::min(part.out_begin + plan.out_part, plan.out_padded);
+      }
+      if (part.in_begin == part.in_end || part.out_begin == part.out_end) continue;
+      Worker(plan, part, x, dy, bytes + static_cast<size_t>(t) * plan.thread_bytes()).Run();
+    }
+  });
+  const int64_t rows = g.taps() * g.in_channels;
+  fused::ParallelFor(fused::MakeChunks(rows, g.out_channels), [&](int, int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t tap = row / g.in_channels, c = row % g.in_channels;
+      for (int64_t k = 0; k < g.out_channels; k += kGroup) {
+        const float* const from =
+            sums + ((k / kGroup * g.taps() + tap) * plan.in_padded + c) * kGroup;
+        AddParts(from, plan.pixel_parts, static_cast<int64_t>(plan.sum_floats()),
+                 std::min(kGroup, g.out_channels - k), dfilter + row * g.out_channels + k);
+      }
+    }
+  });
+}
+
+}  // namespace estimator::amx

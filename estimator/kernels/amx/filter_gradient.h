@@ -1,0 +1,53 @@
+// The gradient of a convolution's filter from bf16 images, by the matrix instructions of AMX.
+//
+//   dfilter[u, v, c, k] = sum over pixels (n, p, q) of
+//       x[n, p * stride - pad_top + u, q * stride - pad_left + v, c] * dy[n, p, q, k]
+//
+// x and dy are bf16. Products are exact, sums are f32. For a block of rows, a thread copies x to [channel][pixel] and
+// dy to pairs of pixels, the operands of the instructions. All taps of a filter read the same copy
+// of x, at another offset, because rows of dy are extended by zeros to the length of rows of x.
+// With a stride, taps whose distance is no multiple of it have copies of their own.
+#ifndef ESTIMATOR_KERNELS_AMX_FILTER_GRADIENT_H_
+#define ESTIMATOR_KERNELS_AMX_FILTER_GRADIENT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "estimator/array/half.h"
+#include "estimator/kernels/amx/convolution.h"
+
+namespace estimator::amx {
+
+// How the work is divided between threads: pixel_parts * channel_parts. Threads of one pixel part
+// have their own channels of the wider operand. Sums of pixel parts are added in order.
+struct FilterPlan {
+  Convolution conv;
+  int64_t in_padded = 0, out_padded = 0;  // channels, rounded up to 32
+  // The copies of x: phase_rows * phase_columns planes, of one segment [rows, padded_columns] each.
+  int64_t phase_rows = 1, phase_columns = 1;
+  int64_t padded_columns = 0;
+  int64_t segment_rows = 0;           // rows of dy in a segment
+  int64_t segments = 0;               // of all images
+  int64_t block_segments = 0;         // segments that are copied at a time
+  int64_t plane_pixels = 0;           // of x in a segment, of one phase
+  int64_t steps = 0;                  // of 32 pixels of dy in a segment
+  int64_t row_pixels = 0;             // the distance of channels in the copy of x
+  int64_t in_part = 0, out_part = 0;  // channels of a thread, multiples of 32
+  int pixel_parts = 1, channel_parts = 1;
+
+  size_t sum_floats() const { return static_cast<size_t>(conv.taps() * in_padded * out_padded); }
+  size_t thread_bytes() const;
+  size_t scratch_bytes() const;
+};
+//   threads: at least 1.
+FilterPlan MakeFilterPlan(const Convolution& conv, int threads);
+
+//   dfilter: [filter_rows, filter_columns, in_channels, out_channels].
+//   scratch: plan.scratch_bytes(), aligned to 64 bytes.
+// REQUIRES: IsAvailable() (tiles.h).
+void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
+                       float* dfilter, void* scratch);
+
+}  // namespace estimator::amx
+
+#endif  // ESTIMATOR_KERNELS_AMX_FILTER_GRADIENT_H_
