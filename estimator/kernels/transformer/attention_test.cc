@@ -42,7 +42,7 @@ double BiasAt(const Case& c, const Array& bias, int64_t b, int64_t h, int64_t i,
   const int64_t index =
       ((std::min(b, s[0] - 1) * s[1] + std::min(h, s[1] - 1)) * s[2] + std::min(i, s[2] - 1)) *
           s[3] +
-      j;
+      std::min(j, s[3] - 1);
   return static_cast<double>(bias.data<float>()[index]);
 }
 
