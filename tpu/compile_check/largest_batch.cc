@@ -150,7 +150,7 @@ class Search {
     request.timeout_seconds =
         limits_.seconds - std::chrono::duration<double>(Clock::now() - start_).count();
     const absl::Status late = absl::DeadlineExceededError(
-        absl::StrCat("it may take ", limits_.seconds, " s; --tpu_check_seconds allows more"));
+        absl::StrFormat("it may take %.4g s; --tpu_check_seconds allows more", limits_.seconds));
     if (request.timeout_seconds <= 0) return late;
     absl::StatusOr<std::optional<std::string>> text = program_(rows);
     if (!text.ok()) return text.status();
