@@ -139,12 +139,6 @@ def main():
     parser.add_argument("--minutes", type=float, default=24, help="after which everything ends")
     parser.add_argument("--only", default="", help="comma-separated parts of names, such as MNIST,v2-8")
     args = parser.parse_args()
-    subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/get_libtpu.sh")], check=True)
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    # Else a libtpu of the machine would be found first.
-    os.environ["TPU_LIBRARY_PATH"] = os.path.join(cache, "estimator-libtpu/0.0.51/libtpu/libtpu.so")
-
-    programs = Programs(args.minutes)
     batch = f"--train_batch_size={BATCH}"
     # The search takes longest, so it starts first.
     jobs = [(f"ResNet-50 on v2-8, batch {TOO_LARGE}", check_too_large,
@@ -158,6 +152,12 @@ def main():
     jobs = [job for job in jobs if any(part in job[0] for part in wanted)]
     if not jobs:
         parser.error(f"--only={args.only} is part of no name")
+    subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/get_libtpu.sh")], check=True)
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    # Else a libtpu of the machine would be found first.
+    os.environ["TPU_LIBRARY_PATH"] = os.path.join(cache, "estimator-libtpu/0.0.51/libtpu/libtpu.so")
+
+    programs = Programs(args.minutes)
 
     def finish(job):
         name, check, arguments = job
