@@ -1,13 +1,15 @@
 """Runs the StableHLO of training steps in JAX, on eight virtual CPU devices, and compares with our own shards.
 
-tools/verify_interop.sh runs it. Usage: check_stablehlo.py STABLEHLO_TOOL [--models mnist,resnet_eval] [--resnet_steps 10]
+tools/verify_interop.sh runs it.
+Usage: check_stablehlo.py STABLEHLO_TOOL [--models mnist,resnet_eval] [--resnet_steps 10]
 
 JAX is installed from PyPI into a virtual environment of its own (default ~/.cache/estimator-stablehlo, or
 ESTIMATOR_STABLEHLO_VENV); this script starts itself again with that environment's Python.
 
 stablehlo_tool writes the module, the first values of the variables, the batches, and the results of our backend:
 ten steps of MNIST, three of MNIST with a momentum of 0.9, and one of ResNet-50 with a batch of 64, which takes about
-three minutes on two cores (--resnet_steps gives it more steps); and evaluation and prediction of both. JAX compiles the module for eight replicas and runs it. What is compared:
+three minutes on two cores (--resnet_steps gives it more steps); and evaluation and prediction of both. JAX compiles the
+module for eight replicas and runs it. What is compared:
   - the loss of every step and replica: relative difference at most 1e-5. Dropout draws the same numbers, or the
     losses would differ in the second digit;
   - every variable after the last step, on every replica: within 1e-4 of its largest value, or 1e-4 if that is less

@@ -63,8 +63,8 @@ std::vector<Tensor> FetchesOf(Mode mode, const Tensor& labels, const Tensor& log
 }
 
 // The network, in training with dropout and the program's optimizer: plain gradient descent.
-//   momentum: with a momentum of 0.9. On random pixels, ten such steps amplify rounding a
-//   thousandfold.
+//   momentum: with a momentum of 0.9. On random pixels, ten such steps amplify
+//   rounding a thousandfold.
 Model MnistModel(Mode mode, bool momentum) {
   Model model;
   model.feeds = {Placeholder(DType::kUint8, {16, 28, 28}, "image"),
