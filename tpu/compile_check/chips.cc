@@ -23,8 +23,8 @@ absl::StatusOr<CompileTarget> FindCompileTarget(StringArg name) {
         .tflops = generation.tflops / devices,
         .gigabytes_per_sec = generation.gigabytes_per_sec / devices};
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown TPU topology '", name, "'; known are ", absl::StrJoin(TopologyNames(), ", ")));
+  return absl::InvalidArgumentError(absl::StrCat("unknown TPU topology '", name, "'; known are ",
+                                                 absl::StrJoin(TopologyNames(), ", ")));
 }
 
 }  // namespace estimator::tpu
