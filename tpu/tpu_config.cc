@@ -1,24 +1,15 @@
 #include "tpu/tpu_config.h"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
+#include "tpu/cluster/tpu_slice.h"
 
 namespace estimator::tpu {
 namespace {
-
-// "v3-8": a generation and a number.
-bool IsTopologyName(absl::string_view name) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(name, '-');
-  int64_t size = 0;
-  return parts.size() == 2 && parts[0].size() >= 2 && parts[0][0] == 'v' &&
-         absl::ascii_isdigit(static_cast<unsigned char>(parts[0][1])) &&
-         absl::SimpleAtoi(parts[1], &size) && size > 0;
-}
 
 // TensorFlow's checks, and that one core computes a replica.
 void CheckModelParallelism(const TPUConfig& config, std::vector<std::string>& violations) {
@@ -72,9 +63,11 @@ absl::Status TPUConfig::Validate() const {
     violations.push_back(absl::StrCat("experimental_host_call_every_n_steps must be >= 1, given ",
                                       experimental_host_call_every_n_steps));
   }
-  if (!check.empty() && check != "rules" && !IsTopologyName(check)) {
-    violations.push_back(absl::StrCat(
-        "check must be \"rules\" or a topology such as \"v3-8\", given \"", check, "\""));
+  const std::vector<std::string> topologies = TopologyNames();
+  if (!check.empty() && check != "rules" &&
+      std::find(topologies.begin(), topologies.end(), check) == topologies.end()) {
+    violations.push_back(absl::StrCat("check must be \"rules\" or a topology, ",
+                                      absl::StrJoin(topologies, ", "), "; given \"", check, "\""));
   }
   if (violations.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("TPUConfig: ", absl::StrJoin(violations, "; ")));

@@ -1,5 +1,6 @@
 #include "tpu/tpu_config.h"
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -12,6 +13,21 @@ TEST(TPUConfig, DefaultsAreTensorFlowsAndEightShards) {
   EXPECT_EQ(config.iterations_per_loop.value(), 2);
   EXPECT_EQ(config.replicas(), 8);
   EST_EXPECT_OK(config.Validate());
+}
+
+TEST(TPUConfig, ACheckIsOfTheRulesOrOfAKnownTopology) {
+  TPUConfig config;
+  for (const char* check : {"", "rules", "v2-8", "v3-8", "v4-8", "v5e-8", "v5p-8", "v6e-8"}) {
+    config.check = check;
+    EST_EXPECT_OK(config.Validate());
+  }
+  for (const char* check : {"rule", "v9-8", "v3-32", "v3"}) {
+    config.check = check;
+    EXPECT_THAT(config.Validate(),
+                ErrorHas(absl::StrCat("check must be \"rules\" or a topology, v2-8, v3-8, v4-8, "
+                                      "v5e-8, v5p-8, v6e-8; given \"",
+                                      check, "\"")));
+  }
 }
 
 // Behaviours K2 and K3.

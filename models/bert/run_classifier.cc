@@ -50,6 +50,7 @@ DEFINE_double(learning_rate, 5e-5, "learning rate after the warm-up; it then fal
 DEFINE_int64(num_train_steps, 1000, "the global_step at which training stops");
 DEFINE_int64(warmup_steps, -1,
              "steps in which the learning rate rises from 0; -1: a tenth of --num_train_steps");
+DECLARE_string(tpu_check);  // of run_flags.cc
 DEFINE_string(export_dir, "", "export a SavedModel below this folder; empty: no export");
 
 namespace estimator::bert {
@@ -108,8 +109,10 @@ absl::Status CheckFlags(const absl::StatusOr<BertConfig>& config) {
       {{"do_train", does_anything, "",
         "at least one of --do_train, --do_eval, --do_predict and --export_dir must be given"},
        StatusRequirement("output_dir", CheckOutputDir()),
-       {"output_dir", FLAGS_do_train || !FLAGS_output_dir.empty() || !FLAGS_model_dir.empty(), "",
-        "without --do_train, give the folder of a trained model"},
+       {"output_dir",
+        FLAGS_do_train || !FLAGS_tpu_check.empty() || !FLAGS_output_dir.empty() ||
+            !FLAGS_model_dir.empty(),
+        "", "without --do_train, give the folder of a trained model"},
        StatusRequirement("bert_config_file", config.status()),
        FileRequirement("train_file", FLAGS_train_file, FLAGS_do_train, "do_train"),
        FileRequirement("eval_file", FLAGS_eval_file, FLAGS_do_eval, "do_eval"),
@@ -220,6 +223,9 @@ absl::Status Predict(Classifier& estimator, const std::vector<std::string>& file
 }
 
 absl::Status Run() {
+  // A check of training covers the other modes, too.
+  const bool does_anything = FLAGS_do_train || FLAGS_do_eval || FLAGS_do_predict;
+  if (!FLAGS_tpu_check.empty() && !does_anything) FLAGS_do_train = true;
   const absl::StatusOr<BertConfig> config =
       IsDrawn() ? DrawnConfig() : ReadBertConfig(FLAGS_bert_config_file);
   EST_RETURN_IF_ERROR(CheckFlags(config));

@@ -74,6 +74,19 @@ class RunClassifierTest : public testing::Test {
   TempDir work_;
 };
 
+TEST_F(RunClassifierTest, TheTpuCheckNeedsNoOtherFlag) {
+  const ProgramRun check = Program("--tpu_check=rules");
+  ASSERT_EQ(check.exit_code, 0) << check.output;
+  ExpectParts(check.output, {"train: checked with 4 rows on each of 8 cores", "eval: checked",
+                             "predict: checked", "TPU check: 0 violations"});
+  EXPECT_FALSE(FileExists(work_.File("m/checkpoint")));
+  // Of a mode alone, without a trained model.
+  const ProgramRun eval = RunProgram("models/bert/run_classifier --tpu_check=rules --do_eval");
+  ASSERT_EQ(eval.exit_code, 0) << eval.output;
+  ExpectParts(eval.output, {"eval: checked with 1 rows", "TPU check: 0 violations"});
+  EXPECT_FALSE(absl::StrContains(eval.output, "train: checked"));
+}
+
 TEST_F(RunClassifierTest, LearnsDrawnWordsOnTheCpuAndOnEightShards) {
   for (const char* where : {"--use_tpu=false", "--use_tpu=true --iterations=50"}) {
     const std::string folder = work_.File(absl::StrContains(where, "true") ? "shards" : "cpu");

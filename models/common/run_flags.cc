@@ -2,11 +2,18 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/flag_spelling.h"
 #include "tpu/cluster/detect_accelerator.h"
+#include "tpu/cluster/machine.h"
+#include "tpu/cluster/tpu_slice.h"
+#include "tpu/rules/topology_check.h"
 
 DEFINE_bool(use_tpu, true,
             "run on --num_shards replicas in this process, or on --master; false: run on the CPU "
@@ -17,6 +24,11 @@ DEFINE_int64(num_shards, 8, "number of replicas (a TPU device has 8 cores)");
 DEFINE_string(tpu_check, "",
               "print what a TPU would refuse or punish, and exit without training: rules, or a "
               "topology such as v3-8, for which the program is also compiled; empty: no check");
+DEFINE_double(tpu_check_seconds, estimator::tpu::TopologyCheckSettings().seconds,
+              "with --tpu_check=TOPOLOGY: seconds for the compilations of each mode");
+DEFINE_bool(tpu_check_fill, false,
+            "with --tpu_check=TOPOLOGY: if the batch fits, also compile larger ones, to find one "
+            "that fills the memory of a device");
 DEFINE_string(dump_stablehlo, "",
               "write the StableHLO of the training step to this file, and beside it that of "
               "evaluation and prediction of whole batches; needs --use_tpu; empty: none");
@@ -82,6 +94,8 @@ tpu::RunConfig WithTPUFlags(const RunConfig& run_config, bool detect) {
   return config;
 }
 
+bool ChecksTopology() { return !FLAGS_tpu_check.empty() && FLAGS_tpu_check != "rules"; }
+
 // Flags that exclude each other, or need another one.
 std::vector<FlagRequirement> TPURequirements() {
   std::vector<FlagRequirement> requirements;
@@ -95,6 +109,10 @@ std::vector<FlagRequirement> TPURequirements() {
   require("gcp_project", FLAGS_gcp_project.empty() || named, needs_tpu);
   require("master", FLAGS_master.empty() || FLAGS_tpu.empty(),
           "is given with --tpu, and both choose the devices; leave one out");
+  const std::string needs_topology =
+      "needs a topology, for which the program is compiled: add --tpu_check=v3-8 or another one";
+  require("tpu_check_seconds", ChecksTopology() || !WasGiven("tpu_check_seconds"), needs_topology);
+  require("tpu_check_fill", ChecksTopology() || !FLAGS_tpu_check_fill, needs_topology);
   if (Detects()) {
     // Its default may have been set again, from a flag with the same meaning.
     const auto shards = gflags::GetCommandLineFlagInfoOrDie("num_shards");
@@ -116,6 +134,7 @@ std::vector<FlagRequirement> TPURequirements() {
 tpu::RunConfig RunConfigFromFlags() {
   LOG_IF(WARNING, !FLAGS_use_tpu && !FLAGS_detect_accelerator && !FLAGS_tpu.empty())
       << "--tpu has no effect with --use_tpu=false: the model runs on the CPU";
+  tpu::SetTopologyCheckSettings({.seconds = FLAGS_tpu_check_seconds, .fill = FLAGS_tpu_check_fill});
   return WithTPUFlags(EstimatorRunConfigFromFlags(), /*detect=*/true);
 }
 
@@ -133,6 +152,14 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
                  .holds = FLAGS_dump_stablehlo.empty() || FLAGS_use_tpu,
                  .requirement = "",
                  .problem = "the step of the replicas is written: add --use_tpu"});
+  all.push_back({"tpu_check_seconds",
+                 FLAGS_tpu_check_seconds > 0 && std::isfinite(FLAGS_tpu_check_seconds),
+                 "positive and finite"});
+  // The error of an unknown topology is that of the RunConfig.
+  const std::vector<std::string> topologies = tpu::TopologyNames();
+  if (std::find(topologies.begin(), topologies.end(), FLAGS_tpu_check) != topologies.end()) {
+    all.push_back(StatusRequirement("tpu_check", tpu::FindLibtpu(tpu::Machine(), "").status()));
+  }
   for (FlagRequirement& requirement : TPURequirements()) all.push_back(std::move(requirement));
   if (Detects()) {
     all.push_back(

@@ -8,6 +8,7 @@
 
 #include "estimator/base/flag_spelling.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "tpu/rules/topology_check.h"
 
 DECLARE_bool(detect_accelerator);
 DECLARE_bool(tpu_numerics);
@@ -43,6 +44,41 @@ TEST_F(RunFlagsTest, TheReplicasAreTheShardsUnlessTheModelRunsOnTheCpu) {
   EXPECT_EQ(NumReplicasFromFlags(), 1);
   EXPECT_EQ(RunConfigFromFlags().tpu_config.replicas(), 1);
   EXPECT_TRUE(BatchRequirement("batch_size", 7).holds);
+}
+
+TEST_F(RunFlagsTest, AnUnknownTopologyIsRefusedBeforeAnythingElse) {
+  Set("tpu_check", "v9-8");
+  EXPECT_THAT(RequireFlags({}), ErrorHas("a topology, v2-8, v3-8, v4-8, v5e-8, v5p-8, v6e-8; "
+                                         "given \"v9-8\""));
+}
+
+TEST_F(RunFlagsTest, ACheckOfATopologyNeedsTheCompiler) {
+  Set("tpu_check", "v3-8");
+  EXPECT_THAT(RequireFlags({}), ErrorHas("/nowhere/libtpu.so"));
+  Set("tpu_check", "rules");
+  EST_EXPECT_OK(RequireFlags({}));
+}
+
+TEST_F(RunFlagsTest, TheLimitsOfACheckNeedATopology) {
+  Set("tpu_check_fill", "true");
+  EXPECT_THAT(RequireFlags({}), ErrorHas("--tpu_check_fill: needs a topology"));
+  Set("tpu_check_fill", "false");
+  Set("tpu_check_seconds", "60");
+  Set("tpu_check", "rules");
+  EXPECT_THAT(RequireFlags({}), ErrorHas("--tpu_check_seconds: needs a topology"));
+  Set("tpu_check", "v3-8");
+  for (const char* seconds : {"0", "-1", "inf", "nan"}) {
+    Set("tpu_check_seconds", seconds);
+    EXPECT_THAT(RequireFlags({}), ErrorHas("--tpu_check_seconds must be positive and finite"));
+  }
+}
+
+TEST_F(RunFlagsTest, RunConfigFromFlagsSetsTheLimitsOfChecks) {
+  Set("tpu_check_seconds", "60");
+  Set("tpu_check_fill", "true");
+  RunConfigFromFlags();
+  EXPECT_EQ(tpu::GetTopologyCheckSettings().seconds, 60);
+  EXPECT_TRUE(tpu::GetTopologyCheckSettings().fill);
 }
 
 TEST_F(RunFlagsTest, AutoFallsBackToTheCpu) {

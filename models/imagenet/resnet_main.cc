@@ -138,13 +138,16 @@ absl::Status Run() {
   tpu::RunConfig config = RunConfigFromFlags();
   // The number of records in the files is not known without reading them.
   if (!config.examples_per_epoch.has_value()) config.examples_per_epoch = sizes.num_train_images;
+  // A check (--tpu_check) compiles the modes that have a batch size: those that this run needs.
+  const bool evaluates = FLAGS_mode == "eval" || FLAGS_mode == "train_and_eval";
+  const bool predicts = !FLAGS_predict_csv.empty() || !FLAGS_export_dir.empty();
   Classifier classifier({.model_fn = ResnetModelFn,
                          .config = std::move(config),
                          .params = ResnetParamsFromFlags(),
                          .use_tpu = FLAGS_use_tpu,
                          .train_batch_size = sizes.train_batch_size,
-                         .eval_batch_size = sizes.eval_batch_size,
-                         .predict_batch_size = sizes.eval_batch_size});
+                         .eval_batch_size = evaluates ? sizes.eval_batch_size : 0,
+                         .predict_batch_size = predicts ? sizes.eval_batch_size : 0});
   const auto speed = std::make_shared<TrainingSpeedHook>();
   std::optional<EvalResult> evaluation;
   if (FLAGS_mode == "eval") {

@@ -1,8 +1,10 @@
-// Lowers a training step to StableHLO, runs the same step on shards of this process, and writes
-// both, so that tools/verify_interop.sh can run the StableHLO in JAX and compare.
+// Lowers a step to StableHLO, runs the same step on shards of this process, and writes both, so
+// that tools/verify_interop.sh can run the StableHLO in JAX and compare.
 //
-//   stablehlo_tool FOLDER MODEL [REPLICAS] [STEPS]     MODEL: mnist, or resnet (ResNet-50, 64x64)
+//   stablehlo_tool FOLDER MODEL [REPLICAS] [STEPS]
 //
+// MODEL: mnist, mnist_momentum or resnet (ResNet-50, 64x64) for training; mnist_eval, mnist_predict,
+// resnet_eval and resnet_predict for the other modes, with the first values of the variables.
 // FOLDER gets:
 //   step.mlir       the module
 //   arguments.txt   for each argument: kind, dtype, name
@@ -12,7 +14,9 @@
 // bfloat16 is written as float32.
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -37,48 +41,68 @@ using tpu::stablehlo::StepModule;
 using tpu::stablehlo::StepResult;
 
 struct Options {
-  std::string folder, model;
+  std::string folder;
+  std::string network;  // "mnist" or "resnet"
+  Mode mode = Mode::kTrain;
+  bool momentum = false;
   int replicas = 8;
   int64_t steps = 10;
 };
 
 struct Model {
-  std::vector<Tensor> feeds;
+  std::vector<Tensor> feeds;  // images and labels; in prediction only images are fed
   int64_t num_classes = 10;
-  Tensor loss;
-  Operation train_op;
+  std::vector<Tensor> fetches;          // in training, the loss
+  std::vector<Operation> updates = {};  // in training, the train_op
 };
 
-// The network with dropout, and the program's optimizer: plain gradient descent. With momentum, ten steps on random
-// pixels amplify the rounding of sums a thousandfold.
-Model MnistModel() {
+// What a program fetches in the other modes.
+std::vector<Tensor> FetchesOf(Mode mode, const Tensor& labels, const Tensor& logits) {
+  if (mode == Mode::kPredict) return {ArgMax(logits, 1), Softmax(logits)};
+  return {losses::SparseSoftmaxCrossEntropy(labels, logits), logits};
+}
+
+// The network, in training with dropout and the program's optimizer: plain gradient descent.
+//   momentum: with a momentum of 0.9. On random pixels, ten such steps amplify
+//   rounding a thousandfold.
+Model MnistModel(Mode mode, bool momentum) {
   Model model;
   model.feeds = {Placeholder(DType::kUint8, {16, 28, 28}, "image"),
                  Placeholder(DType::kInt32, {16}, "label")};
-  const Tensor logits = mnist::Inference(model.feeds[0], Mode::kTrain);
-  model.loss = losses::SparseSoftmaxCrossEntropy(model.feeds[1], logits);
-  const auto optimizer = mnist::MakeOptimizer({.learning_rate = 0.05});
-  model.train_op = tpu::CrossShardOptimizer(optimizer).Minimize(model.loss);
+  const Tensor logits = mnist::Inference(model.feeds[0], mode);
+  if (mode != Mode::kTrain) {
+    model.fetches = FetchesOf(mode, model.feeds[1], logits);
+    return model;
+  }
+  const Tensor loss = losses::SparseSoftmaxCrossEntropy(model.feeds[1], logits);
+  const auto optimizer =
+      mnist::MakeOptimizer({.learning_rate = 0.05, .momentum = momentum ? 0.9 : 0.0});
+  model.fetches = {loss};
+  model.updates = {tpu::CrossShardOptimizer(optimizer).Minimize(loss)};
   return model;
 }
 
 // ResNet-50 of 64x64 pixels.
-Model ResnetModel() {
+Model ResnetModel(Mode mode) {
   Model model;
   model.num_classes = 100;
   model.feeds = {Placeholder(DType::kUint8, {8, 64, 64, 3}, "image"),
                  Placeholder(DType::kInt32, {8}, "label")};
   const Tensor images = Cast(model.feeds[0], DType::kFloat32) * (1.0 / 64) - 2.0;
-  const Tensor logits =
-      imagenet::Resnet(images, Mode::kTrain, {.num_label_classes = model.num_classes});
-  Tensor loss = losses::SparseSoftmaxCrossEntropy(model.feeds[1], logits);
+  const Tensor logits = imagenet::Resnet(images, mode, {.num_label_classes = model.num_classes});
+  if (mode != Mode::kTrain) {
+    model.fetches = FetchesOf(mode, model.feeds[1], logits);
+    return model;
+  }
+  const Tensor cross_entropy = losses::SparseSoftmaxCrossEntropy(model.feeds[1], logits);
   std::vector<Tensor> penalties;
   for (const Variable& variable : Graph::Current().TrainableVariables())
     penalties.push_back(L2Loss(variable));
-  model.loss = loss + AddN(penalties) * 1e-4;
+  const Tensor loss = cross_entropy + AddN(penalties) * 1e-4;
   const auto optimizer =
       std::make_shared<train::Momentum>(0.01, 0.9, train::MomentumOptions{.use_nesterov = true});
-  model.train_op = tpu::CrossShardOptimizer(optimizer).Minimize(model.loss);
+  model.fetches = {loss};
+  model.updates = {tpu::CrossShardOptimizer(optimizer).Minimize(loss)};
   return model;
 }
 
@@ -179,15 +203,20 @@ absl::Status Run(const Options& options) {
   graph.set_seed(1);
   const GraphScope graph_scope(graph);
   const ReplicaScope replica_scope({.num_shards = options.replicas, .dense_gradients = true});
-  const Model model = options.model == "mnist" ? MnistModel() : ResnetModel();
-  const ProgramSpec spec = {
-      .feeds = model.feeds, .fetches = {model.loss}, .updates = {model.train_op}};
-  EST_ASSIGN_OR_RETURN(const StepModule module,
-                       tpu::stablehlo::LowerStep(graph, spec,
-                                                 {.name = options.model,
-                                                  .num_replicas = options.replicas,
-                                                  .iterations = options.steps,
-                                                  .guard_fetch = 0}));
+  const Model model = options.network == "mnist" ? MnistModel(options.mode, options.momentum)
+                                                 : ResnetModel(options.mode);
+  const bool predicts = options.mode == Mode::kPredict;
+  const ProgramSpec spec = {.feeds = predicts ? std::vector<Tensor>{model.feeds[0]} : model.feeds,
+                            .fetches = model.fetches,
+                            .updates = model.updates};
+  const bool trains = options.mode == Mode::kTrain;
+  EST_ASSIGN_OR_RETURN(
+      const StepModule module,
+      tpu::stablehlo::LowerStep(graph, spec,
+                                {.name = options.network,
+                                 .num_replicas = options.replicas,
+                                 .iterations = options.steps,
+                                 .guard_fetch = trains ? std::optional<size_t>(0) : std::nullopt}));
   EST_RETURN_IF_ERROR(WriteFileAtomically(absl::StrCat(options.folder, "/step.mlir"), module.text));
 
   VariableStore store;
@@ -197,6 +226,8 @@ absl::Status Run(const Options& options) {
   for (StepFeeds& step : feeds) {
     for (int replica = 0; replica < options.replicas; ++replica)
       step.push_back(DrawBatch(model, philox));
+    if (!predicts) continue;
+    for (std::vector<Array>& batch : step) batch.resize(1);
   }
   EST_RETURN_IF_ERROR(WriteArguments(options, module, store, feeds));
 
@@ -220,6 +251,22 @@ absl::Status Run(const Options& options) {
   return WriteResults(options, module, store, fetches);
 }
 
+// Sets the network and the mode. Returns false for another name.
+bool ParseModel(const std::string& name, Options& options) {
+  for (const char* network : {"mnist", "resnet"}) {
+    for (const auto& [suffix, mode] : {std::pair("", Mode::kTrain), std::pair("_eval", Mode::kEval),
+                                       std::pair("_predict", Mode::kPredict)}) {
+      if (name != absl::StrCat(network, suffix)) continue;
+      options.network = network;
+      options.mode = mode;
+      return true;
+    }
+  }
+  options.network = "mnist";
+  options.momentum = true;
+  return name == "mnist_momentum";
+}
+
 }  // namespace
 }  // namespace estimator
 
@@ -228,10 +275,11 @@ int main(int argc, char** argv) {
   const bool has_numbers = (argc < 4 || absl::SimpleAtoi(argv[3], &options.replicas)) &&
                            (argc < 5 || absl::SimpleAtoi(argv[4], &options.steps));
   if (argc > 1) options.folder = argv[1];
-  if (argc > 2) options.model = argv[2];
   if (argc < 3 || !has_numbers || options.replicas < 1 || options.steps < 1 ||
-      (options.model != "mnist" && options.model != "resnet")) {
-    std::cerr << "usage: stablehlo_tool FOLDER mnist|resnet [REPLICAS] [STEPS]\n";
+      !estimator::ParseModel(argv[2], options)) {
+    std::cerr << "usage: stablehlo_tool FOLDER MODEL [REPLICAS] [STEPS]\n"
+                 "  MODEL: mnist, mnist_momentum or resnet; or mnist or resnet with _eval or "
+                 "_predict\n";
     return 2;
   }
   const absl::Status status = estimator::Run(options);

@@ -22,6 +22,13 @@ const TPUGeneration* FindTPUGeneration(absl::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string> TopologyNames() {
+  std::vector<std::string> names;
+  for (const TPUGeneration& generation : TPUGenerations())
+    names.push_back(absl::StrCat(generation.name, "-8"));
+  return names;
+}
+
 absl::StatusOr<TPUSlice> ParseAcceleratorType(StringArg accelerator_type) {
   const absl::string_view text = accelerator_type;
   const size_t dash = text.rfind('-');

@@ -3,6 +3,8 @@
 #define TPU_CLUSTER_TPU_SLICE_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -25,6 +27,9 @@ struct TPUGeneration {
 absl::Span<const TPUGeneration> TPUGenerations();
 // Null if there is none of the name.
 const TPUGeneration* FindTPUGeneration(absl::string_view name);
+
+// The slices that a program can be compiled for without a TPU: "v2-8", "v3-8", ...
+std::vector<std::string> TopologyNames();
 
 struct TPUSlice {
   int64_t num_chips = 0;

@@ -7,16 +7,24 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "estimator/base/status.h"
 #include "estimator/training/compiled_model.h"
 #include "estimator/training/strategies.h"
+#include "glog/logging.h"
 #include "tpu/cluster/machine.h"
 #include "tpu/compile_check/compile_report.h"
+#include "tpu/compile_check/largest_batch.h"
 #include "tpu/rules/topology_check.h"
 #include "tpu/stablehlo/lower_step.h"
 
 namespace estimator::tpu {
 namespace {
+
+// A batch that fits may be hundreds of times smaller than the largest one, whose exact size matters
+// little then.
+constexpr int kCompilesToFill = 4;
+constexpr double kResolutionToFill = 1.0 / 8;
 
 // The step that the loop of the mode compiles, without the tensors of hooks.
 ProgramSpec SpecOf(const BuiltModel& model, Mode mode) {
@@ -82,27 +90,41 @@ absl::StatusOr<TopologyCheckResult> CheckTopology(const TopologyCheckRequest& re
                                                     ": ", text.status().message(), "\n")};
   }
   EST_ASSIGN_OR_RETURN(const std::string libtpu, FindLibtpu(Machine(), ""));
+  const int64_t rows = request.model.batch_size;
   const CompileRequest compile{.libtpu = libtpu,
                                .stablehlo = *std::move(text),
                                .target = target,
-                               .num_replicas = request.strategy.num_replicas(request.mode)};
+                               .num_replicas = request.strategy.num_replicas(request.mode),
+                               .timeout_seconds = request.settings.seconds};
+  LOG(INFO) << "Compiling " << ModeName(request.mode) << " for " << target.name
+            << "; this takes seconds to minutes, at most " << request.settings.seconds << " s";
   EST_ASSIGN_OR_RETURN(const CompileOutcome outcome, CompileInChild(compile));
+  LOG(INFO) << "The compiler of " << target.name << " ended"
+            << absl::StrFormat(" (%.1f s)", outcome.seconds);
   const CompileReport report = ReportOn(compile, outcome);
   TopologyCheckResult result{.passed = report.passed,
                              .text = absl::StrCat(ModeName(request.mode), " on ", report.text)};
-  if (request.mode != Mode::kTrain || request.model.batch_size <= 0) return result;
-  const absl::StatusOr<int64_t> rows =
-      LargestRows(compile, outcome, request.model.batch_size,
-                  [&](int64_t count) { return LowerForRows(request, count); });
-  if (rows.ok()) {
-    absl::StrAppend(&result.text, "  the largest batch that fits is about ", *rows,
-                    " rows a replica, ", *rows * compile.num_replicas, " in all; this one has ",
-                    request.model.batch_size, " and ",
-                    request.model.batch_size * compile.num_replicas, "\n");
-  } else {
-    absl::StrAppend(&result.text,
-                    "  the largest batch that fits is not known: ", rows.status().message(), "\n");
+  if (request.mode != Mode::kTrain || rows <= 0) return result;
+  SearchLimits limits{.seconds = request.settings.seconds - outcome.seconds};
+  if (outcome.status.ok() && !request.settings.fill) {
+    const int64_t estimate = EstimateRows(compile, outcome, rows);
+    if (estimate > 0) {
+      absl::StrAppend(&result.text, "  estimated from its memory, a batch of ", estimate,
+                      " rows a replica, ", estimate * compile.num_replicas,
+                      " in all, would fill a device; this one has ", rows, " and ",
+                      rows * compile.num_replicas, "; --tpu_check_fill compiles larger ones\n");
+    }
+    return result;
   }
+  if (outcome.status.ok()) {
+    limits.max_compiles = kCompilesToFill;
+    limits.resolution = kResolutionToFill;
+  } else if (!absl::IsResourceExhausted(outcome.status)) {
+    return result;  // the report says why; another batch would not tell more
+  }
+  const LargestBatch largest = FindLargestBatch(
+      compile, outcome, rows, [&](int64_t count) { return LowerForRows(request, count); }, limits);
+  absl::StrAppend(&result.text, LargestBatchLine(largest, rows, compile.num_replicas));
   return result;
 }
 

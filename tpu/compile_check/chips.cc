@@ -1,7 +1,6 @@
 #include "tpu/compile_check/chips.h"
 
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -11,13 +10,9 @@
 namespace estimator::tpu {
 
 absl::StatusOr<CompileTarget> FindCompileTarget(StringArg name) {
-  std::vector<std::string> names;
   for (const TPUGeneration& generation : TPUGenerations()) {
-    std::string known = absl::StrCat(generation.name, "-8");
-    if (name != known) {
-      names.push_back(std::move(known));
-      continue;
-    }
+    const std::string known = absl::StrCat(generation.name, "-8");
+    if (name != known) continue;
     EST_ASSIGN_OR_RETURN(const TPUSlice slice, ParseAcceleratorType(known));
     const int devices = generation.compiler_devices_per_chip;
     return CompileTarget{
@@ -28,8 +23,8 @@ absl::StatusOr<CompileTarget> FindCompileTarget(StringArg name) {
         .tflops = generation.tflops / devices,
         .gigabytes_per_sec = generation.gigabytes_per_sec / devices};
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown TPU topology '", name, "'; known are ", absl::StrJoin(names, ", ")));
+  return absl::InvalidArgumentError(absl::StrCat("unknown TPU topology '", name, "'; known are ",
+                                                 absl::StrJoin(TopologyNames(), ", ")));
 }
 
 }  // namespace estimator::tpu

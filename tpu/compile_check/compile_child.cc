@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "tpu/pjrt/topology.h"
 
@@ -103,6 +105,8 @@ absl::Status HowItEnded(int wait_status, const std::string& log) {
       absl::StrCat("the TPU compiler ", how, ". The end of its log:", EndOfLog(log)));
 }
 
+absl::Status Interrupted() { return absl::CancelledError("a signal asked this program to stop"); }
+
 void ReadAnswer(const std::string& answer, CompileOutcome& outcome) {
   const size_t line = answer.find('\n');
   int code = 0;
@@ -127,6 +131,11 @@ void ReadAnswer(const std::string& answer, CompileOutcome& outcome) {
 }  // namespace
 
 absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request) {
+  if (InterruptRequested()) {
+    CompileOutcome stopped;
+    stopped.status = Interrupted();
+    return stopped;
+  }
   std::error_code missing;
   const fs::path parent = fs::temp_directory_path(missing);
   if (missing) {
@@ -143,8 +152,12 @@ absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request) {
   const auto start = Clock::now();
   // A fork without exec: any program can check itself, and the child needs no file of ours. It does
   // not use what threads of the parent may have locked, such as OpenMP.
+  const pid_t self = getpid();
   const pid_t child = fork();
   if (child == 0) {
+    // Else the child would compile for minutes after a SIGKILL of the parent, or a second Ctrl-C.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != self) _exit(1);
     const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (file >= 0) {
       dup2(file, STDOUT_FILENO);
@@ -157,22 +170,26 @@ absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request) {
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   int wait_status = 0;
   pid_t ended = child < 0 ? -1 : 0;
-  bool killed = false;
+  bool late = false, interrupted = false;
   while (ended == 0) {
     ended = waitpid(child, &wait_status, WNOHANG);
     if (ended != 0) break;
-    if (!killed && seconds() > request.timeout_seconds) {
-      killed = true;
-      kill(child, SIGKILL);
+    if (!late && !interrupted) {
+      interrupted = InterruptRequested();
+      late = !interrupted && seconds() > request.timeout_seconds;
+      if (late || interrupted) kill(child, SIGKILL);
     }
     poll(nullptr, 0, /*timeout (ms)=*/20);
   }
   outcome.seconds = seconds();
   const bool answered = fs::exists(folder + "/answer");
-  if (killed) {
+  // Ctrl-C on a terminal is sent to the child, too, which may have ended first.
+  if (interrupted || (!answered && InterruptRequested())) {
+    outcome.status = Interrupted();
+  } else if (late) {
     outcome.status = absl::DeadlineExceededError(
         absl::StrCat("the TPU compiler did not finish in ", request.timeout_seconds,
-                     " s; tpu_compile --timeout allows more"));
+                     " s; --tpu_check_seconds allows more, and --timeout of tpu_compile"));
   } else if (answered) {
     ReadAnswer(ReadAll(folder + "/answer"), outcome);
   } else if (ended > 0) {

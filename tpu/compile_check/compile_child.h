@@ -31,14 +31,15 @@ struct CompileRequest {
 struct CompileOutcome {
   // Whether it compiles, else why not: RESOURCE_EXHAUSTED if a device's memory is too small;
   // ABORTED if the compiler crashed, with the end of its log; CANCELLED if something
-  // else ended it, such as SIGTERM; DEADLINE_EXCEEDED after the timeout;
-  // the compiler's other errors.
+  // else ended it, such as SIGTERM, or if a signal asked this process to stop (interrupt.h);
+  // DEADLINE_EXCEEDED after the timeout; the compiler's other errors.
   absl::Status status;
   double seconds = 0;
   std::map<std::string, double> costs;  // XLA's cost analysis: "flops", "bytes accessed"
   std::string scheduled_hlo;            // the compiled program, if the compiler wrote it
 };
 
+// The child ends with this process, however that ends.
 // Errors: UNAVAILABLE if no child can be started. A program that does not compile is no error.
 absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request);
 

@@ -1,6 +1,8 @@
 #include "tpu/compile_check/compile_child.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "estimator/base/interrupt.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -127,6 +130,54 @@ TEST(CompileInChild, AChildThatIsEndedFromOutsideDidNotCrash) {
     EXPECT_EQ(outcome.status.code(), absl::StatusCode::kCancelled);
     EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("perhaps from outside"));
   }
+}
+
+TEST(CompileInChild, TheChildEndsWithAProcessThatASignalStops) {
+  // SIGKILL ends the process at once; after the others it ends the child and says so.
+  for (const int signal : {SIGTERM, SIGINT, SIGKILL}) {
+    SCOPED_TRACE(signal);
+    int alive[2];
+    ASSERT_EQ(pipe(alive), 0);
+    const pid_t process = fork();
+    ASSERT_GE(process, 0);
+    if (process == 0) {
+      close(alive[0]);
+      InstallInterruptHandlers();
+      const auto request = RequestWith([&alive](const CompileRequest&) -> Compiled {
+        if (write(alive[1], "x", 1) != 1) _exit(9);
+        for (;;) pause();
+      });
+      const absl::StatusOr<CompileOutcome> outcome = CompileInChild(request);
+      _exit(outcome.ok() && absl::IsCancelled(outcome->status) ? 42 : 1);
+    }
+    close(alive[1]);
+    char started = 0;
+    ASSERT_EQ(read(alive[0], &started, 1), 1);
+    kill(process, signal);
+    int wait_status = 0;
+    ASSERT_EQ(waitpid(process, &wait_status, 0), process);
+    if (signal == SIGKILL) {
+      EXPECT_TRUE(WIFSIGNALED(wait_status));
+    } else {
+      EXPECT_TRUE(WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 42) << wait_status;
+    }
+    // The pipe is closed when the process and its child have ended.
+    pollfd end = {.fd = alive[0], .events = POLLIN, .revents = 0};
+    ASSERT_EQ(poll(&end, 1, /*timeout (ms)=*/10000), 1) << "the child is still alive";
+    char rest = 0;
+    EXPECT_EQ(read(alive[0], &rest, 1), 0);
+    close(alive[0]);
+  }
+}
+
+TEST(CompileInChild, NothingIsCompiledAfterASignal) {
+  RequestInterruptForTest();
+  const auto request = RequestWith([](const CompileRequest&) -> Compiled { _exit(3); });
+  const absl::StatusOr<CompileOutcome> outcome = CompileInChild(request);
+  ClearInterrupt();
+  EST_ASSERT_OK(outcome);
+  EXPECT_EQ(outcome->status.code(), absl::StatusCode::kCancelled);
+  EXPECT_THAT(std::string(outcome->status.message()), HasSubstr("asked this program to stop"));
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "estimator/base/status.h"
-#include "glog/logging.h"
 #include "tpu/compile_check/hlo_memory.h"
 
 namespace estimator::tpu {
@@ -44,16 +42,6 @@ absl::string_view KindOf(const absl::Status& status) {
     default:
       return "does not compile";
   }
-}
-
-absl::StatusOr<CompileOutcome> CompileRows(CompileRequest request, int64_t rows,
-                                           const ProgramForRows& program) {
-  EST_ASSIGN_OR_RETURN(std::optional<std::string> text, program(rows));
-  if (!text.has_value()) {
-    return absl::NotFoundError(absl::StrCat("the model cannot be built for ", rows, " rows"));
-  }
-  request.stablehlo = *std::move(text);
-  return CompileInChild(request);
 }
 
 }  // namespace
@@ -110,46 +98,6 @@ CompileReport ReportOn(const CompileRequest& request, const CompileOutcome& outc
                                target.gigabytes_per_sec));
   }
   return report;
-}
-
-absl::StatusOr<int64_t> LargestRows(const CompileRequest& request, const CompileOutcome& outcome,
-                                    int64_t rows, const ProgramForRows& program) {
-  constexpr int64_t kStep = 8;        // rows come in tiles of 8
-  constexpr int64_t kMost = 1 << 20;  // rows of one device
-  int64_t fits = 0;                   // known to compile
-  int64_t too_large = 0;              // known not to fit; 0: not known
-  const auto try_rows = [&](int64_t count) -> absl::Status {
-    // Each compilation may take minutes.
-    LOG(INFO) << "Searching for the largest batch: compiling for " << request.target.name
-              << " with " << count << " rows a replica";
-    EST_ASSIGN_OR_RETURN(const CompileOutcome tried, CompileRows(request, count, program));
-    if (tried.status.ok()) {
-      fits = count;
-    } else if (absl::IsResourceExhausted(tried.status)) {
-      too_large = count;
-    } else {
-      return tried.status;
-    }
-    return absl::OkStatus();
-  };
-  rows = std::max(kStep, rows / kStep * kStep);
-  if (outcome.status.ok()) {
-    fits = rows;
-  } else if (absl::IsResourceExhausted(outcome.status)) {
-    too_large = rows;
-  } else {
-    return outcome.status;
-  }
-  // Doubles or halves to find a bracket, then halves the bracket to an eighth of the result.
-  while (too_large == 0 && fits < kMost) EST_RETURN_IF_ERROR(try_rows(fits * 2));
-  while (fits == 0 && too_large > kStep)
-    EST_RETURN_IF_ERROR(try_rows(std::max(kStep, too_large / 2 / kStep * kStep)));
-  while (fits > 0 && too_large > 0 && too_large - fits > std::max(kStep, fits / 8)) {
-    const int64_t middle = (fits + too_large) / 2 / kStep * kStep;
-    if (middle <= fits || middle >= too_large) break;
-    EST_RETURN_IF_ERROR(try_rows(middle));
-  }
-  return fits;
 }
 
 }  // namespace estimator::tpu

@@ -1,13 +1,10 @@
 #include "tpu/compile_check/compile_report.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "estimator/base/testing/status_matchers.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -99,64 +96,6 @@ TEST(ReportOn, OtherFailuresAreToldApart) {
     EXPECT_THAT(report.text, HasSubstr(std::string(status.message())));
     EXPECT_THAT(report.text, Not(HasSubstr("the largest values")));
   }
-}
-
-// The compiler accepts programs of up to `most` rows. The text of a program is its number of rows.
-class LargestRowsTest : public ::testing::Test {
- protected:
-  absl::StatusOr<int64_t> Find(int64_t rows, int64_t most) {
-    CompileRequest request = RequestFor("v3-8");
-    request.compiler =
-        [most](const CompileRequest& asked) -> absl::StatusOr<pjrt::CompiledProgram> {
-      int64_t count = 0;
-      if (!absl::SimpleAtoi(asked.stablehlo, &count))
-        return absl::InvalidArgumentError("no number of rows");
-      if (count > most) return absl::ResourceExhaustedError("too large");
-      return pjrt::CompiledProgram();
-    };
-    CompileOutcome outcome;
-    if (rows > most) outcome.status = absl::ResourceExhaustedError("too large");
-    return LargestRows(request, outcome, rows,
-                       [this](int64_t count) -> absl::StatusOr<std::optional<std::string>> {
-                         ++num_programs_;
-                         if (count == unbuildable_) return std::optional<std::string>();
-                         return std::optional<std::string>(absl::StrCat(count));
-                       });
-  }
-  int num_programs_ = 0;
-  int64_t unbuildable_ = -1;
-};
-
-TEST_F(LargestRowsTest, GoesUpFromABatchThatFits) {
-  const absl::StatusOr<int64_t> rows = Find(/*rows=*/128, /*most=*/1000);
-  EST_ASSERT_OK(rows);
-  EXPECT_EQ(*rows, 960);  // 1024 does not fit, and is within an eighth
-  EXPECT_EQ(num_programs_, 6);
-}
-
-TEST_F(LargestRowsTest, GoesDownFromABatchThatDoesNotFit) {
-  const absl::StatusOr<int64_t> rows = Find(/*rows=*/4096, /*most=*/1000);
-  EST_ASSERT_OK(rows);
-  EXPECT_EQ(*rows, 960);
-}
-
-TEST_F(LargestRowsTest, IsZeroIfNothingFits) {
-  const absl::StatusOr<int64_t> rows = Find(/*rows=*/64, /*most=*/7);
-  EST_ASSERT_OK(rows);
-  EXPECT_EQ(*rows, 0);
-}
-
-TEST_F(LargestRowsTest, AModelOfOneBatchSizeIsAnErrorWithTheRows) {
-  unbuildable_ = 256;
-  EXPECT_THAT(Find(/*rows=*/128, /*most=*/1000).status(), ErrorHas("cannot be built for 256 rows"));
-}
-
-TEST_F(LargestRowsTest, ACrashOfTheCompilerEndsTheSearch) {
-  CompileOutcome crashed;
-  crashed.status = absl::AbortedError("signal 6");
-  const auto program = [](int64_t) { return std::optional<std::string>("8"); };
-  EXPECT_EQ(LargestRows(RequestFor("v3-8"), crashed, 128, program).status().code(),
-            absl::StatusCode::kAborted);
 }
 
 TEST(HumanBytes, HasTheUnitOfTheSize) {

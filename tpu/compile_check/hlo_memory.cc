@@ -236,6 +236,21 @@ int64_t BytesOfArray(absl::string_view type, const std::vector<int64_t>& dims,
   return bytes;
 }
 
+// "(u32[128,28,32]{2,1,0:T(8,128)}, /*index=1*/f32[32]{0})" -> "(u32[128,28,32], f32[32])"
+std::string WithoutLayouts(absl::string_view shape) {
+  std::string text;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == '{') {
+      i = Closing(shape, i);
+    } else if (absl::StartsWith(shape.substr(i), "/*")) {
+      i = std::min(shape.find("*/", i), shape.size() - 2) + 1;
+    } else {
+      text.push_back(shape[i]);
+    }
+  }
+  return text;
+}
+
 std::vector<LargeTensor> Largest(std::vector<LargeTensor> tensors, size_t count) {
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const LargeTensor& a, const LargeTensor& b) { return a.bytes > b.bytes; });
@@ -277,14 +292,53 @@ HloMemory MemoryOfHlo(StringArg hlo, size_t num_largest) {
   memory.temporaries = peak.bytes;
   std::vector<LargeTensor> tensors;
   for (const Instruction* instruction : peak.live) {
-    tensors.push_back(
-        {.op = std::string(instruction->op_name),
-         .shape = std::string(instruction->shape.substr(0, instruction->shape.find('{'))),
-         .bytes = HloBytes(instruction->shape)});
+    tensors.push_back({.op = std::string(instruction->op_name),
+                       .shape = WithoutLayouts(instruction->shape),
+                       .bytes = HloBytes(instruction->shape)});
   }
   memory.largest = Largest(std::move(tensors), num_largest);
   return memory;
 }
+
+namespace {
+
+// "8x128xf32", the text in "tensor<8x128xf32>".
+LargeTensor TensorOfType(absl::string_view type, absl::string_view op) {
+  std::vector<absl::string_view> parts = absl::StrSplit(type, 'x');
+  const absl::string_view element = parts.back();
+  parts.pop_back();
+  int64_t bytes = element == "i1"                  ? 1
+                  : absl::EndsWith(element, "i64") ? 8
+                  : absl::EndsWith(element, "i32") ? 4
+                  : absl::EndsWith(element, "i16") ? 2
+                  : absl::EndsWith(element, "i8")  ? 1
+                                                   : BytesOfType(element);
+  for (const absl::string_view part : parts) {
+    int64_t dim = 0;
+    bytes = absl::SimpleAtoi(part, &dim) ? bytes * dim : 0;
+  }
+  return {.op = std::string(op),
+          .shape = absl::StrCat(element, "[", absl::StrJoin(parts, ","), "]"),
+          .bytes = bytes};
+}
+
+//   func.func public @main(%arg0: tensor<8xf32> {tf.aliasing_output = 0 : i32}, %arg1: tensor<2x8xf32>) -> ...
+std::vector<LargeTensor> ArgumentsOf(absl::string_view line) {
+  std::vector<LargeTensor> tensors;
+  const size_t open = line.find('(');
+  const absl::string_view list = line.substr(open, Closing(line, open) - open);
+  for (const absl::string_view argument : absl::StrSplit(list, "%arg")) {
+    const absl::string_view type = Between(argument, "tensor<", '>');
+    if (type.empty()) continue;
+    // An updated variable is donated.
+    tensors.push_back(TensorOfType(type, absl::StrContains(argument, "tf.aliasing_output")
+                                             ? "(a variable)"
+                                             : "(an argument: the batches of a loop's steps)"));
+  }
+  return tensors;
+}
+
+}  // namespace
 
 // %3 = stablehlo.add %1, %2 : tensor<8x128xf32> loc(#loc2)
 // #loc2 = loc("dense/BiasAdd")
@@ -297,30 +351,21 @@ std::vector<LargeTensor> LargestInStableHlo(StringArg text, size_t num_largest) 
   // The loop carries the same value through many ops: each op and shape is named once.
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<LargeTensor> tensors;
+  const auto add = [&](LargeTensor tensor) {
+    if (seen.emplace(tensor.op, tensor.shape).second) tensors.push_back(std::move(tensor));
+  };
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::StrContains(line, "func.func public @main(")) {
+      for (LargeTensor& argument : ArgumentsOf(line)) add(std::move(argument));
+      continue;
+    }
     const size_t begin = line.rfind("tensor<");
     if (begin == absl::string_view::npos || !absl::StrContains(line, " = ")) continue;
     const absl::string_view type = line.substr(begin + 7, line.find('>', begin) - begin - 7);
-    std::vector<absl::string_view> parts = absl::StrSplit(type, 'x');
-    const absl::string_view element = parts.back();
-    parts.pop_back();
-    int64_t bytes = element == "i1"                  ? 1
-                    : absl::EndsWith(element, "i64") ? 8
-                    : absl::EndsWith(element, "i32") ? 4
-                    : absl::EndsWith(element, "i16") ? 2
-                    : absl::EndsWith(element, "i8")  ? 1
-                                                     : BytesOfType(element);
-    for (const absl::string_view part : parts) {
-      int64_t dim = 0;
-      bytes = absl::SimpleAtoi(part, &dim) ? bytes * dim : 0;
-    }
     absl::string_view op = Between(line, "loc(", ')');
     if (absl::StartsWith(op, "#")) op = names.count(op) > 0 ? names[op] : "";
     op = absl::StripPrefix(absl::StripSuffix(op, "\""), "\"");
-    LargeTensor tensor{.op = std::string(op),
-                       .shape = absl::StrCat(element, "[", absl::StrJoin(parts, ","), "]"),
-                       .bytes = bytes};
-    if (seen.emplace(tensor.op, tensor.shape).second) tensors.push_back(std::move(tensor));
+    add(TensorOfType(type, op));
   }
   return Largest(std::move(tensors), num_largest);
 }

@@ -35,8 +35,8 @@ HloMemory MemoryOfHlo(StringArg hlo, size_t num_largest = 10);
 // tuple is the sum. Values in the chip's own memory ("S(1)") count 0.
 int64_t HloBytes(absl::string_view shape);
 
-// The largest values of a StableHLO text by the names of their locations, the largest first; for a
-// program that does not compile. Without padding.
+// The largest values of a StableHLO text by the names of their locations, and the largest arguments of
+// its @main; the largest first. For a program that does not compile. Without padding.
 std::vector<LargeTensor> LargestInStableHlo(StringArg text, size_t num_largest = 10);
 
 }  // namespace estimator::tpu

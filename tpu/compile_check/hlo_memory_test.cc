@@ -32,6 +32,37 @@ ENTRY %main (x: f32[8,128]) -> f32[8,128] {
   EXPECT_EQ(memory.largest[0].shape, "f32[16,128]");
 }
 
+TEST(MemoryOfHlo, TheShapeOfATupleHasAllItsElements) {
+  const HloMemory memory = MemoryOfHlo(R"(HloModule step, is_scheduled=true
+
+ENTRY %main (x: f32[8,128]) -> f32[8,128] {
+  %x = f32[8,128]{1,0:T(8,128)} parameter(0)
+  %a = (u32[8,128]{1,0:T(8,128)(2,1)}, /*index=1*/f32[128]{0:T(128)S(1)}, s32[]) fusion(%x), kind=kLoop, calls=%f, metadata={op_name="conv2d/Relu"}
+  ROOT %d = f32[8,128]{1,0:T(8,128)} fusion(%a), kind=kLoop, calls=%f
+}
+)");
+  ASSERT_EQ(memory.largest.size(), 1u);
+  EXPECT_EQ(memory.largest[0].shape, "(u32[8,128], f32[128], s32[])");
+  EXPECT_EQ(memory.largest[0].op, "conv2d/Relu");
+  EXPECT_EQ(memory.largest[0].bytes, 4096 + 4);
+}
+
+TEST(LargestInStableHlo, HasTheArgumentsOfTheStep) {
+  const auto tensors = LargestInStableHlo(
+      R"(module @step {
+  func.func public @main(%arg0: tensor<4x2xf32> {tf.aliasing_output = 0 : i32}, %arg1: tensor<100x8x2xbf16>, %arg2: tensor<i32>) -> (tensor<4x2xf32>, tensor<100x999xf32>) {
+    %1 = stablehlo.abs %0 : tensor<8x2xf32> loc("Abs")
+)");
+  ASSERT_EQ(tensors.size(), 4u);
+  EXPECT_EQ(tensors[0].shape, "bf16[100,8,2]");
+  EXPECT_EQ(tensors[0].op, "(an argument: the batches of a loop's steps)");
+  EXPECT_EQ(tensors[0].bytes, 3200);
+  EXPECT_EQ(tensors[1].op, "Abs");
+  EXPECT_EQ(tensors[2].op, "(a variable)");
+  EXPECT_EQ(tensors[2].shape, "f32[4,2]");
+  EXPECT_EQ(tensors[3].shape, "i32[]");
+}
+
 TEST(LargestInStableHlo, NamesTheOpsOfTheLocations) {
   const auto tensors = LargestInStableHlo(R"(module {
     %1 = stablehlo.abs %0 : tensor<8x2xf32> loc(#loc0)

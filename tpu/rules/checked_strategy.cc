@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/finished_early.h"
+#include "estimator/base/interrupt.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/training/compiled_model.h"
 #include "estimator/training/preflight.h"
@@ -254,7 +255,8 @@ void CheckedStrategy::CheckTopology(const BuiltModel& model, Mode mode, Report& 
                 .strategy = *this,
                 .model = model,
                 .iterations_per_loop = mode == Mode::kTrain ? iterations_per_loop() : 1,
-                .compute_dtype = options_.compute_dtype});
+                .compute_dtype = options_.compute_dtype,
+                .settings = GetTopologyCheckSettings()});
   if (!result.ok()) {
     report.AddSection(absl::StrCat(heading, result.status().message()), /*passed=*/false);
   } else {
@@ -271,6 +273,7 @@ absl::Status CheckedStrategy::Check(const Call& call) {
   if (batch_size(call.mode) > 0) element = CheckInput(*strategy_, call.mode, call.input, report);
   if (element.has_value()) {
     for (const Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
+      if (InterruptRequested()) break;
       if (mode != call.mode && call.mode != Mode::kTrain) continue;
       if (batch_size(mode) <= 0) {
         report.AddChecked(absl::StrCat(ModeName(mode), ": not checked, because ", ModeName(mode),
@@ -283,6 +286,10 @@ absl::Status CheckedStrategy::Check(const Call& call) {
     }
   }
   std::cout << report.ToString() << std::flush;
+  if (InterruptRequested()) {
+    return absl::CancelledError(
+        "a signal stopped the TPU check; the report on stdout has what was checked before");
+  }
   if (report.passed()) {
     return FinishedEarly(
         absl::StrCat("the TPU check found no violation; the program ends here, "

@@ -61,10 +61,10 @@ TEST_F(CheckedStrategyTest, ATopologyNeedsACompiler) {
 }
 
 TEST_F(CheckedStrategyTest, AnUnknownCheckIsAnError) {
-  for (const char* check : {"rule", "v3", "3-8", "v3-0", "vx-8"}) {
+  for (const char* check : {"rule", "v3", "3-8", "v3-0", "vx-8", "v9-8", "v3-32"}) {
     TinyTPUEstimator estimator(Options(8, check));
     EXPECT_THAT(std::string(estimator.Train(Input, MaxSteps(3)).message()),
-                HasSubstr("check must be \"rules\" or a topology such as \"v3-8\""));
+                HasSubstr("check must be \"rules\" or a topology, v2-8, v3-8, v4-8"));
   }
 }
 

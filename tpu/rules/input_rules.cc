@@ -10,8 +10,9 @@
 namespace estimator::tpu {
 namespace {
 
-// The steps whose shapes are compared.
+// The steps whose shapes are compared: fewer, but at least one, if they are larger than a GiB.
 constexpr int kStepsRead = 4;
+constexpr int64_t kBytesRead = int64_t{1} << 30;
 constexpr absl::string_view kReservedPrefix = "_concatenated_small_features_";
 
 std::string Where(Mode mode, absl::string_view what) {
@@ -21,6 +22,14 @@ std::string Where(Mode mode, absl::string_view what) {
 // The batch axis of the array with this number.
 int64_t AxisOf(absl::Span<const int64_t> batch_axis, size_t array) {
   return array < batch_axis.size() ? batch_axis[array] : 0;
+}
+
+int64_t BytesOf(const Element& element) {
+  size_t bytes = 0;
+  for (const ArrayMap* arrays : {&element.features, &element.labels}) {
+    for (const auto& [name, array] : *arrays) bytes += array.num_bytes();
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 void CheckSlots(Mode mode, const std::vector<InputSlot>& slots, Report& report) {
@@ -118,12 +127,14 @@ std::optional<Element> CheckInput(const Strategy& strategy, Mode mode, const Inp
   CheckSignature(signature, report);
   std::optional<Element> first;
   std::vector<InputSlot> slots;
-  for (int step = 1; step <= kStepsRead; ++step) {
+  int64_t bytes = 0;
+  for (int step = 1; step <= kStepsRead && bytes < kBytesRead; ++step) {
     absl::StatusOr<std::optional<StepInput>> next = (*feeder)->Next();
     if (!next.ok()) return fail(next.status().message());
     // A last batch that is not full runs through a program of its size.
     if (!next->has_value() || (first.has_value() && !(*next)->full)) break;
     for (Element& element : (*next)->replicas) {
+      bytes += BytesOf(element);
       if (!first.has_value()) {
         first = std::move(element);
         slots = SlotsOf(*first, mode);

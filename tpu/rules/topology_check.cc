@@ -13,6 +13,11 @@ TopologyCheck& Registered() {
   return *check;
 }
 
+TopologyCheckSettings& Settings() {
+  static auto* const settings = new TopologyCheckSettings;
+  return *settings;
+}
+
 }  // namespace
 
 bool RegisterTopologyCheck(TopologyCheck check) {
@@ -22,5 +27,9 @@ bool RegisterTopologyCheck(TopologyCheck check) {
 }
 
 const TopologyCheck* FindTopologyCheck() { return Registered() ? &Registered() : nullptr; }
+
+void SetTopologyCheckSettings(const TopologyCheckSettings& settings) { Settings() = settings; }
+
+const TopologyCheckSettings& GetTopologyCheckSettings() { return Settings(); }
 
 }  // namespace estimator::tpu

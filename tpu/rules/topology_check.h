@@ -14,6 +14,19 @@
 
 namespace estimator::tpu {
 
+// How thorough the checks of this process are (--tpu_check_seconds and --tpu_check_fill).
+struct TopologyCheckSettings {
+  // For the compilations of one mode together: that of its step, and those of the search for the
+  // largest batch. The search ends early; a step that takes longer has not passed.
+  double seconds = 1200;
+  // Whether to compile larger batches, if the given one fits, to find one that fills the memory.
+  // Otherwise that batch is only estimated. If the given batch is too large, the largest one that
+  // fits is always searched.
+  bool fill = false;
+};
+// Call it before the first check. Default: the values above.
+void SetTopologyCheckSettings(const TopologyCheckSettings& settings);
+
 // One program of a check. All references are valid during the call only.
 struct TopologyCheckRequest {
   const std::string& topology;  // TPUConfig::check, such as "v3-8"
@@ -24,6 +37,7 @@ struct TopologyCheckRequest {
   const BuiltModel& model;
   int64_t iterations_per_loop = 1;
   DType compute_dtype = DType::kFloat32;  // of the products, as the backend would compile them
+  TopologyCheckSettings settings = {};
 };
 
 struct TopologyCheckResult {
@@ -42,6 +56,8 @@ using TopologyCheck =
 bool RegisterTopologyCheck(TopologyCheck check);
 // The registered function; null without one.
 const TopologyCheck* FindTopologyCheck();
+// What SetTopologyCheckSettings was called with.
+const TopologyCheckSettings& GetTopologyCheckSettings();
 
 }  // namespace estimator::tpu
 
