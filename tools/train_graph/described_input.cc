@@ -273,7 +273,10 @@ std::string InputName(size_t i, size_t count) {
 std::string InputTable(const std::vector<TrainGraphInput>& wanted) {
   std::vector<std::vector<std::string>> rows = {{"input", "name", "dtype", "shape", "used"}};
   for (size_t i = 0; i < wanted.size(); ++i) {
-    rows.push_back({absl::StrCat(i), wanted[i].name, std::string(DTypeName(wanted[i].dtype)),
+    const std::string& key = wanted[i].key;
+    const std::string name =
+        key.empty() ? wanted[i].name : absl::StrCat(key, " (", wanted[i].name, ")");
+    rows.push_back({absl::StrCat(i), name, std::string(DTypeName(wanted[i].dtype)),
                     ShapeText(wanted[i]), wanted[i].used ? "yes" : "no"});
   }
   return FormatTable(rows);
