@@ -12,7 +12,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
-#include "estimator/base/file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/checkpoint_state.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
