@@ -128,6 +128,8 @@ class SavedCase:
         if mode == estimator.ModeKeys.PREDICT:
             return estimator.EstimatorSpec(mode, predictions={"logits": logits, "classes": classes})
         loss = tf1.losses.sparse_softmax_cross_entropy(labels, logits)
+        if training:
+            tf1.summary.scalar("loss", loss)  # a SavedModel has no summaries but the model's own
         metrics = {"accuracy": tf1.metrics.accuracy(labels, classes),
                    "auc": tf1.metrics.auc(tf.equal(labels, 1), tf.nn.softmax(logits)[:, 1]),
                    "recall": tf1.metrics.recall(tf.equal(labels, 1), tf.equal(classes, 1)),
