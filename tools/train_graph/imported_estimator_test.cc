@@ -32,7 +32,7 @@ Dataset Rows(const tpu::Params& params) {
       .Batch(params.batch_size, {.drop_remainder = true});
 }
 
-class ImportedEstimator : public testing::Test {
+class ImportedEstimator : public ::testing::Test {
  protected:
   void SetUp() override {
     EST_ASSERT_OK(WriteFileAtomically(dir_.File("graph.meta"), SmallTraining::Small().Bytes()));

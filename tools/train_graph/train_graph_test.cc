@@ -136,7 +136,7 @@ TEST_F(TrainGraph, RefusesASavedModelThatHoldsNoTraining) {
   EXPECT_THAT(both.output, HasSubstr("there can be one graph only"));
   const ProgramRun nowhere = Program(absl::StrCat(kSaved, kSavedInput, " --steps=1"));
   EXPECT_EQ(nowhere.exit_code, 2);
-  EXPECT_THAT(nowhere.output, HasSubstr("--model_dir must be given with --saved_model"));
+  EXPECT_THAT(nowhere.output, HasSubstr("must be given with --saved_model"));
 }
 
 TEST_F(TrainGraph, SaysWhatIsMissing) {
