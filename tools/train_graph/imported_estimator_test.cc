@@ -43,7 +43,7 @@ class ImportedEstimator : public ::testing::Test {
     EXPECT_TRUE(model_fn.ok()) << model_fn.status();
     tpu::RunConfig config;
     config.model_dir = dir_.File(model);
-    config.tpu_config.num_shards = num_shards;
+    if (num_shards > 0) config.tpu_config.num_shards = num_shards;
     return {.model_fn = *model_fn,
             .config = config,
             .use_tpu = num_shards > 0,
