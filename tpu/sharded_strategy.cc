@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/nn/replica_scope.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "tpu/feeders.h"
 #include "tpu/pjrt/pjrt_backend.h"
@@ -138,7 +139,16 @@ class ShardedStrategy : public Strategy {
 
   absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels, Mode mode,
                                         int64_t batch_size) const override {
-    return model_call_(features, labels, mode, batch_size);
+    EST_ASSIGN_OR_RETURN(ModelSpec spec, model_call_(features, labels, mode, batch_size));
+    const int replicas = ReplicaScope::Current().num_shards;
+    if (mode == Mode::kEval && replicas > 1 && !spec.eval_metric_ops.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the metric '", spec.eval_metric_ops.begin()->first,
+          "' is one of eval_metric_ops, which see the rows of one replica only, but evaluation "
+          "runs on ",
+          replicas, "; set eval_on_tpu = false, or return eval_metrics"));
+    }
+    return spec;
   }
 
  private:

@@ -30,6 +30,9 @@ struct TPUEstimatorSpecOptions {
   // It returns an absl::Status, or nothing. Its tensors need a batch axis: reshape a scalar to [1].
   // Summaries need no host_call: summary::Scalar works on replicas.
   std::optional<HostCall> host_call = std::nullopt;
+  // Metrics in the model's own graph, as in EstimatorSpec. They need evaluation on one replica:
+  // use_tpu = false, or eval_on_tpu = false.
+  MetricMap eval_metric_ops = {};
   std::function<Scaffold()> scaffold_fn = nullptr;
   Hooks training_hooks = {}, evaluation_hooks = {}, prediction_hooks = {};
   // The outputs of an exported model by signature key. None: the predictions.
@@ -67,6 +70,7 @@ class TPUEstimatorSpec {
   TPUEstimatorSpec(Mode mode, TPUEstimatorSpecOptions options) {
     spec_.mode = mode;
     spec_.host_call = std::move(options.host_call);
+    spec_.eval_metric_ops = std::move(options.eval_metric_ops);
     spec_.scaffold_fn = std::move(options.scaffold_fn);
     spec_.export_outputs = std::move(options.export_outputs);
     spec_.training_hooks = std::move(options.training_hooks);

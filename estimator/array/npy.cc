@@ -142,6 +142,11 @@ absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
 
 absl::StatusOr<Array> ParseNpy(StringArg bytes) {
   if (bytes.empty()) return Malformed("it is empty");
+  if (absl::StartsWith(bytes, "PK\x03\x04")) {
+    return Malformed(
+        "it is an archive of several arrays (.npz); save each in a file of its own: "
+        "numpy.save(\"x.npy\", numpy.load(FILE)[\"x\"])");
+  }
   if (bytes.size() < 10 || bytes.substr(0, kMagicBytes) != absl::string_view(kMagic, kMagicBytes))
     return Malformed("it does not begin with \\x93NUMPY");
   const auto byte = [&bytes](size_t i) {

@@ -81,6 +81,7 @@ TEST(Npy, EveryDtypeIsReadBack) {
 TEST(Npy, WhatIsNoSuchFileIsRefused) {
   EXPECT_THAT(Error("hello, world"), ErrorHas("does not begin with"));
   EXPECT_THAT(Error(""), ErrorHas("it is empty"));
+  EXPECT_THAT(Error("PK\x03\x04 and the rest of a zip archive"), ErrorHas("numpy.load(FILE)"));
   EXPECT_THAT(Error(File(Header("<f4", "(-1,)"), "")), ErrorHas("a size is '-1'"));
   EXPECT_THAT(Error(File(Header("<f4", "(99999999, 99999999, 99999999)"), "")),
               ErrorHas("too large"));

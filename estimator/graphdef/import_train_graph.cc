@@ -25,29 +25,6 @@
 namespace estimator {
 namespace {
 
-absl::Status ObstacleError(const std::vector<TrainGraphObstacle>& obstacles) {
-  if (obstacles.empty()) return absl::OkStatus();
-  int count = 0;
-  for (const TrainGraphObstacle& obstacle : obstacles) count += obstacle.count;
-  return absl::UnimplementedError(
-      absl::StrCat("the training graph has ", count, " ", count == 1 ? "node" : "nodes",
-                   " that cannot be imported:\n", ObstacleTable(obstacles)));
-}
-
-// The tensors that the needed nodes, the fetches and the summaries read.
-std::set<FlatTensor> UsedTensors(const TrainSource& source, const TrainPlan& plan,
-                                 const std::vector<FlatTensor>& fetches) {
-  std::set<FlatTensor> used(fetches.begin(), fetches.end());
-  for (const SourceSummary& summary : plan.summaries) used.insert(summary.value);
-  for (int i = 0; i < source.nodes->size(); ++i) {
-    if (static_cast<size_t>(i) >= plan.needed.size() || !plan.needed[static_cast<size_t>(i)])
-      continue;
-    const std::vector<FlatTensor>& inputs = source.nodes->node(i).inputs;
-    used.insert(inputs.begin(), inputs.end());
-  }
-  return used;
-}
-
 class TrainImporter {
  public:
   TrainImporter(const TrainSource& source, const TrainPlan& plan,
@@ -83,8 +60,12 @@ class TrainImporter {
       EST_ASSIGN_OR_RETURN(result_.loss, Fetch(source_.loss));
       graph_.losses().push_back(result_.loss);
     }
+    AssignVariables();
+    if (options_.with_metrics) EST_RETURN_IF_ERROR(AddMetrics());
     if (options_.training) {
-      Finish();
+      std::vector<Operation> updates;
+      for (const auto& [node, update] : updates_) updates.push_back(update);
+      result_.train_op = Group(updates, source_.info.train_op);
       EST_RETURN_IF_ERROR(AddSummaries());
     }
     EST_RETURN_IF_ERROR(graph_.status());
@@ -111,11 +92,13 @@ class TrainImporter {
     std::vector<FlatTensor> read;
     for (const auto& [name, at] : fetches) read.push_back(at);
     if (options_.with_loss || options_.training) read.push_back(source_.loss);
+    if (options_.with_metrics)
+      for (const SourceMetric& metric : source_.metrics) read.push_back(metric.value);
     const std::set<FlatTensor> used = UsedTensors(source_, plan_, read);
     if (options_.inputs.size() != source_.inputs.size()) {
-      return absl::InvalidArgumentError(absl::StrCat("the graph takes ", source_.inputs.size(),
-                                                     " inputs, but ", options_.inputs.size(),
-                                                     " are given; it takes ", InputList()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the graph takes ", source_.inputs.size(), " inputs, but ",
+                       options_.inputs.size(), " are given; it takes ", InputList(source_.info)));
     }
     for (size_t k = 0; k < source_.inputs.size(); ++k) {
       const Tensor& given = options_.inputs[k];
@@ -126,12 +109,7 @@ class TrainImporter {
         return absl::InvalidArgumentError(
             absl::StrCat("input ", k, " of the graph, ", wanted.ToString(), ", is not given"));
       }
-      bool fits = given.graph() == &graph_ && given.dtype() == wanted.dtype &&
-                  (!wanted.rank_known || given.rank() == wanted.shape.rank());
-      for (int axis = 0; fits && wanted.rank_known && axis < given.rank(); ++axis) {
-        const int64_t size = wanted.shape.dim(axis);
-        fits = size == Shape::kUnknownDim || size == given.dim(axis);
-      }
+      const bool fits = given.graph() == &graph_ && FitsInput(given, wanted);
       if (!fits && used.count(source_.inputs[k]) > 0) {
         return absl::InvalidArgumentError(absl::StrCat("input ", k, " is ", given.spec().ToString(),
                                                        ", but the graph takes ",
@@ -140,12 +118,6 @@ class TrainImporter {
       step_.Give(source_.inputs[k], given);
     }
     return absl::OkStatus();
-  }
-
-  std::string InputList() const {
-    std::vector<std::string> names;
-    for (const TrainGraphInput& input : source_.info.inputs) names.push_back(input.ToString());
-    return names.empty() ? "none" : JoinSome(names, 20);
   }
 
   absl::StatusOr<Tensor> Read(int variable, int reader) {
@@ -266,24 +238,43 @@ class TrainImporter {
   }
 
   // Assigns the last version of each variable, as TensorFlow leaves it after a step.
-  void Finish() {
+  void AssignVariables() {
     const std::vector<int> reached = nodes_.Reached(source_.update_ops, true);
     const std::set<int> of_update_ops(reached.begin(), reached.end());
-    std::vector<Operation> updates;
     for (const auto& [node, variable] : variables_.all()) {
       const std::vector<int>& writes = plan_.order->Writes(node);
       const std::vector<Tensor>& versions = versions_[node];
       if (writes.empty() || versions.empty()) continue;
       const auto delta = deltas_.find(writes[0]);
       const std::string name = nodes_.node(writes.back()).name;
-      updates.push_back(writes.size() == 1 && delta != deltas_.end()
-                            ? AssignAdd(variable, delta->second, name + "/AssignAdd")
-                            : Assign(variable, versions.back(), name + "/Assign"));
-      if (std::all_of(writes.begin(), writes.end(),
-                      [&](int write) { return of_update_ops.count(write) > 0; }))
-        graph_.update_ops().push_back(updates.back());
+      const Operation update = writes.size() == 1 && delta != deltas_.end()
+                                   ? AssignAdd(variable, delta->second, name + "/AssignAdd")
+                                   : Assign(variable, versions.back(), name + "/Assign");
+      updates_.emplace(node, update);
+      if (options_.training && std::all_of(writes.begin(), writes.end(), [&](int write) {
+            return of_update_ops.count(write) > 0;
+          }))
+        graph_.update_ops().push_back(update);
     }
-    result_.train_op = Group(updates, source_.info.train_op);
+  }
+
+  // The update of a metric is that of all variables that its update_op changes.
+  absl::Status AddMetrics() {
+    for (const SourceMetric& metric : source_.metrics) {
+      ImportedMetric& made = result_.metrics[metric.name];
+      EST_ASSIGN_OR_RETURN(made.value, Fetch(metric.value));
+      const std::vector<int> reached = nodes_.Reached({metric.update}, true);
+      const std::set<int> runs(reached.begin(), reached.end());
+      std::vector<Operation> updates;
+      for (const auto& [node, update] : updates_) {
+        const std::vector<int>& writes = plan_.order->Writes(node);
+        if (std::any_of(writes.begin(), writes.end(),
+                        [&runs](int write) { return runs.count(write) > 0; }))
+          updates.push_back(update);
+      }
+      made.update = Group(updates, absl::StrCat("metrics/", metric.name, "/update"));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status AddSummaries() {
@@ -320,6 +311,7 @@ class TrainImporter {
   std::set<int> input_nodes_;
   std::map<int, std::vector<Tensor>> versions_;  // variable -> its value after each write
   std::map<int, Tensor> deltas_;                 // of AssignAdd
+  std::map<int, Operation> updates_;             // of the variables that change
   std::vector<bool> is_gradient_;                // by node
   std::vector<bool> is_averaged_;  // nodes that depend on a gradient averaged over the shards
   std::map<FlatTensor, Tensor> averages_;
@@ -332,11 +324,6 @@ class TrainImporter {
 struct TrainGraph::Impl {
   TrainSource source;
 };
-
-std::string TrainGraphInput::ToString() const {
-  return absl::StrCat(name, ": ", DTypeName(dtype), " ",
-                      rank_known ? shape.ToString() : "of unknown shape");
-}
 
 std::string ObstacleTable(const std::vector<TrainGraphObstacle>& obstacles) {
   if (obstacles.empty()) return "";
@@ -362,11 +349,18 @@ absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg 
   }
   const absl::Status status = ReadTrainSource(options, source);
   if (!status.ok()) return Annotate(status, where);
+  std::vector<FlatTensor> fetches;
+  if (options.role != TrainGraphRole::kPredict) fetches.push_back(source.loss);
+  for (const auto& [name, tensor] : source.info.outputs) {
+    EST_ASSIGN_OR_RETURN(fetches.emplace_back(), source.nodes->Find(tensor));
+  }
   const absl::StatusOr<TrainPlan> plan =
-      MakeTrainPlan(source, {.training = true, .fetches = {source.loss}});
+      MakeTrainPlan(source, {.training = options.role == TrainGraphRole::kTrain,
+                             .with_metrics = options.role == TrainGraphRole::kEval,
+                             .fetches = fetches});
   if (!plan.ok()) return Annotate(plan.status(), where);
   source.info.obstacles = plan->obstacles;
-  const std::set<FlatTensor> used = UsedTensors(source, *plan, {source.loss});
+  const std::set<FlatTensor> used = UsedTensors(source, *plan, fetches);
   for (size_t k = 0; k < source.inputs.size(); ++k)
     source.info.inputs[k].used = used.count(source.inputs[k]) > 0;
   return TrainGraph(std::move(impl));
@@ -379,7 +373,16 @@ absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOpti
   EST_RETURN_IF_ERROR(graph.status());
   const GraphScope scope(graph);
   const TrainSource& source = impl_->source;
-  PlanOptions wanted{.training = options.training, .fetches = {}};
+  const TrainGraphRole role = source.info.role;
+  if ((options.training && role != TrainGraphRole::kTrain) ||
+      (options.with_metrics && role != TrainGraphRole::kEval) ||
+      (options.with_loss && role == TrainGraphRole::kPredict)) {
+    return absl::InvalidArgumentError(
+        "the import asks for a train_op, metrics or a loss, but the graph is for another mode and "
+        "has none: see ImportTrainGraphOptions and TrainGraphInfo::role");
+  }
+  PlanOptions wanted{
+      .training = options.training, .with_metrics = options.with_metrics, .fetches = {}};
   if (options.training || options.with_loss) wanted.fetches.push_back(source.loss);
   std::map<std::string, FlatTensor> fetches;
   for (const auto& [name, tensor] : options.fetches) {

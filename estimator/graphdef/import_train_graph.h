@@ -1,4 +1,5 @@
-// Reads a training graph that TensorFlow wrote (model.ckpt-N.meta), to continue its training.
+// Reads a training graph that TensorFlow wrote (model.ckpt-N.meta), to continue its training. Also
+// reads the graphs of a SavedModel: `train`, `eval` with its metrics, and `serve`.
 //
 // A MetaGraphDef has the gradients, the optimizer's ops and the collections that say what they are.
 // Here state is functional: a step reads the variables from before it, and all updates take effect
@@ -32,13 +33,14 @@ namespace estimator {
 // A place where the input enters: an output of an iterator or a queue, or a placeholder.
 struct TrainGraphInput {
   std::string name;  // "IteratorGetNext:1", "images:0"
+  std::string key;   // its name in the signature of a SavedModel; "" in a .meta file
   DType dtype = DType::kInvalid;
   bool rank_known = true;
   // Unknown sizes, mostly the batch, are Shape::kUnknownDim. Empty if the rank is unknown.
   Shape shape;
   bool used = false;  // whether the loss or train_op depends on it
 
-  std::string ToString() const;  // "IteratorGetNext:1: int32 [?]"
+  std::string ToString() const;  // "IteratorGetNext:1: int32 [?]", "label (y:0): int32 [?]"
 };
 
 // Something that cannot be imported.
@@ -51,12 +53,23 @@ struct TrainGraphObstacle {
 // A table with the columns name, op, count, reason; "" if there are none.
 std::string ObstacleTable(const std::vector<TrainGraphObstacle>& obstacles);
 
+// What a graph is for. Source: TF 2.15 tf.estimator.ModeKeys.
+enum class TrainGraphRole {
+  kTrain,    // has a loss and a train_op
+  kEval,     // has a loss and metrics
+  kPredict,  // has outputs only
+};
+
 struct TrainGraphInfo {
+  TrainGraphRole role = TrainGraphRole::kTrain;
   // In the order of the iterator's outputs: TensorFlow flattens (features, labels), and a
   // dictionary by the order of its keys. All outputs are listed, also those that nothing uses.
+  // With a signature: its inputs in the order of their keys, `label` and `labels` last.
   std::vector<TrainGraphInput> inputs;
-  std::string train_op;                          // "train/group_deps"
-  std::string loss;                              // "loss/Mean:0"
+  std::string train_op;                          // "train/group_deps"; kTrain only
+  std::string loss;                              // "loss/Mean:0"; not for kPredict
+  std::vector<std::string> metrics;              // kEval: those of the signature
+  std::map<std::string, std::string> outputs;    // kPredict: the signature's outputs -> tensors
   std::vector<std::string> summaries;            // tags
   std::vector<std::string> variables;            // those of checkpoints, in the graph's order
   std::vector<std::string> trainable_variables;  // also in `variables`
@@ -65,13 +78,20 @@ struct TrainGraphInfo {
 };
 
 struct TrainGraphOptions {
-  // The op that trains. Default: the op that runs all of the collection `train_op`, or its last.
+  TrainGraphRole role = TrainGraphRole::kTrain;
+  // The signature that says what inputs, loss, metrics and outputs are. Default: `train`, `eval` or
+  // `serving_default`, by the role. kEval and kPredict need one; a .meta file has none.
+  std::string signature = "";
+  // The op that trains. Default: the only one of the collection `saved_model_train_op`; else the op
+  // that runs all of the collection `train_op`, or its last.
   std::string train_op = "";
-  // The tensor that hooks and logs show as the loss. Default: the tensor that the Estimator's
-  // summary `loss` shows; else the only one of the collection `losses`.
+  // The tensor that hooks and logs show as the loss. Default: the signature's output `loss`; else
+  // the tensor that the Estimator's summary `loss` shows; else the only one of the collection
+  // `losses`.
   std::string loss = "";
   // Tensors in the order of the input, for a graph whose inputs are placeholders in another order.
-  // Default: the outputs of the iterator or queue, else the placeholders in the graph's order.
+  // Default: the signature's inputs; else the outputs of the iterator or queue, or the placeholders
+  // in the graph's order.
   std::vector<std::string> inputs = {};
 };
 
@@ -82,18 +102,26 @@ struct ImportTrainGraphOptions {
   // More than 1: averages the gradients over so many shards where they leave the `gradients` scope,
   // which is before the graph clips or applies them.
   int num_shards = 1;
-  // false: imports neither train_op nor summaries, only the loss and `fetches`. Random ops and
-  // batch normalization in training mode are then refused.
+  // false: imports neither train_op nor summaries, only the loss and `fetches`. In a graph of
+  // kTrain, random ops and batch normalization in training mode are then refused. The other roles
+  // need false.
   bool training = true;
   bool with_loss = true;
+  bool with_metrics = false;  // imports TrainGraphInfo::metrics
   // Tensors of the graph to import besides the loss, by a name of the caller's choice.
   std::map<std::string, std::string> fetches = {};
+};
+
+struct ImportedMetric {
+  Tensor value;      // reads the metric's local variables
+  Operation update;  // adds a batch to them
 };
 
 struct ImportedTrainGraph {
   Tensor loss;
   Operation train_op;
   std::map<std::string, Tensor> fetches;
+  std::map<std::string, ImportedMetric> metrics;
   // What TensorFlow leaves undefined, and how it was imported; one sentence each.
   std::vector<std::string> warnings;
 };
@@ -101,8 +129,9 @@ struct ImportedTrainGraph {
 // A parsed MetaGraphDef. Cheap to copy: copies share the parsed file. Thread-safe.
 class TrainGraph {
  public:
-  // Errors: NOT_FOUND; INVALID_ARGUMENT if the file cannot be parsed, or if it lacks a train_op or
-  // a loss (naming the option that gives it). A graph with obstacles is no error here.
+  // Errors: NOT_FOUND; INVALID_ARGUMENT if the file cannot be parsed, or if it lacks what its role
+  // needs, such as a train_op or a loss (naming the option that gives it). A graph with obstacles
+  // is no error here.
   static absl::StatusOr<TrainGraph> Read(StringArg meta_path,
                                          const TrainGraphOptions& options = {});
   // The same from the bytes of a MetaGraphDef. `where` begins error messages.

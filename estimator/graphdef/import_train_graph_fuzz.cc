@@ -23,12 +23,13 @@ Tensor InputFor(const TrainGraphInput& input, Graph& graph) {
   return graph.AddOp("Placeholder", {}, {{"dtype", input.dtype}, {"shape", Shape(dims)}}, "input");
 }
 
-void Import(absl::string_view bytes) {
-  const absl::StatusOr<TrainGraph> source = TrainGraph::Parse(bytes, "fuzz");
+void Import(absl::string_view bytes, TrainGraphRole role) {
+  const absl::StatusOr<TrainGraph> source = TrainGraph::Parse(bytes, "fuzz", {.role = role});
   if (!source.ok() || source->info().inputs.size() > kMaxInputs) return;
   (void)ObstacleTable(source->info().obstacles);
   const std::string& version = source->info().tensorflow_version;
   for (const bool training : {true, false}) {
+    if (training && role != TrainGraphRole::kTrain) continue;
     Graph graph;
     const GraphScope scope(graph);
     std::vector<Tensor> inputs;
@@ -38,7 +39,9 @@ void Import(absl::string_view bytes) {
         source->Import({.inputs = inputs,
                         .num_shards = !version.empty() && version[0] == '1' ? 2 : 1,
                         .training = training,
-                        .fetches = {}},
+                        .with_loss = role != TrainGraphRole::kPredict,
+                        .with_metrics = role == TrainGraphRole::kEval,
+                        .fetches = source->info().outputs},
                        graph);
     // An import that succeeds leaves a graph without an error.
     if (imported.ok()) CHECK(graph.status().ok()) << graph.status();
@@ -49,6 +52,9 @@ void Import(absl::string_view bytes) {
 }  // namespace estimator
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  estimator::Import(absl::string_view(reinterpret_cast<const char*>(data), size));
+  using estimator::TrainGraphRole;
+  for (const TrainGraphRole role :
+       {TrainGraphRole::kTrain, TrainGraphRole::kEval, TrainGraphRole::kPredict})
+    estimator::Import(absl::string_view(reinterpret_cast<const char*>(data), size), role);
   return 0;
 }

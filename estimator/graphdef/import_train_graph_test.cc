@@ -231,5 +231,64 @@ TEST_F(ImportTrainGraphTest, RefusesWhatIsNotATrainingGraph) {
               HasSubstr("TrainGraphOptions::train_op"));
 }
 
+// SmallTraining as the graph `eval`: a metric adds the loss to a local variable.
+SmallTraining WithMetric() {
+  SmallTraining training = SmallTraining::Small();
+  training.Variable("total", {}, 0, false);
+  auto& collections = *training.meta_graph().mutable_collection_def();
+  auto& variables = *collections["variables"].mutable_bytes_list();
+  collections["local_variables"].mutable_bytes_list()->add_value(
+      variables.value(variables.value_size() - 1));
+  variables.mutable_value()->RemoveLast();
+  training.Node("add", "AssignAdd", {"total", "loss"}, kT);
+  training.Node("value", "Identity", {"total/read"}, kT);
+  proto::SignatureDef& signature = (*training.meta_graph().mutable_signature_def())["eval"];
+  (*signature.mutable_inputs())["label"].set_name("IteratorGetNext:1");
+  (*signature.mutable_inputs())["x"].set_name("IteratorGetNext:0");
+  (*signature.mutable_outputs())["loss"].set_name("loss:0");
+  (*signature.mutable_outputs())["metrics/sum/value"].set_name("value:0");
+  (*signature.mutable_outputs())["metrics/sum/update_op"].set_name("add:0");
+  return training;
+}
+
+TEST_F(ImportTrainGraphTest, ImportsTheMetricsOfASignature) {
+  const absl::StatusOr<TrainGraph> source =
+      TrainGraph::Parse(WithMetric().Bytes(), "test", {.role = TrainGraphRole::kEval});
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_THAT(source->info().metrics, ElementsAre("sum"));
+  EXPECT_THAT(source->info().obstacles, IsEmpty());
+  ASSERT_THAT(source->info().inputs, SizeIs(2));
+  EXPECT_EQ(source->info().inputs[0].key, "x");
+  EXPECT_EQ(source->info().inputs[1].ToString(), "label (IteratorGetNext:1): float32 [?,1]");
+  const GraphScope scope(graph_);
+  const std::vector<Tensor> inputs(
+      2, graph_.AddOp("Placeholder", {}, {{"dtype", DType::kFloat32}, {"shape", Shape{4, 1}}}));
+  const absl::StatusOr<ImportedTrainGraph> imported = source->Import(
+      {.inputs = inputs, .training = false, .with_metrics = true, .fetches = {}}, graph_);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const ImportedMetric& sum = imported->metrics.at("sum");
+  EXPECT_EQ(sum.value.shape(), Shape{});
+  const std::vector<Node*> assigns = CollectAssigns({sum.update});
+  ASSERT_THAT(assigns, SizeIs(1));
+  EXPECT_EQ(assigns[0]->input(0).node()->name(), "total");
+  EXPECT_TRUE(graph_.FindVariable("total")->local());
+}
+
+TEST_F(ImportTrainGraphTest, SaysWhatASignatureLacks) {
+  const auto error = [](const SmallTraining& training, TrainGraphRole role) {
+    const absl::StatusOr<TrainGraph> source =
+        TrainGraph::Parse(training.Bytes(), "test", {.role = role});
+    return std::string(source.status().message());
+  };
+  EXPECT_THAT(error(SmallTraining::Small(), TrainGraphRole::kEval),
+              HasSubstr("no signature 'eval'; it has none"));
+  SmallTraining half = WithMetric();
+  auto& outputs = *(*half.meta_graph().mutable_signature_def())["eval"].mutable_outputs();
+  outputs.erase("metrics/sum/update_op");
+  EXPECT_THAT(error(half, TrainGraphRole::kEval), HasSubstr("a value but no update_op"));
+  outputs["metrics/sum/update_op"].set_name("gone:0");
+  EXPECT_THAT(error(half, TrainGraphRole::kEval), HasSubstr("'metrics/sum/update_op'"));
+}
+
 }  // namespace
 }  // namespace estimator

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/nn/replica_scope.h"
 #include "glog/logging.h"
@@ -15,17 +16,22 @@
 namespace estimator {
 namespace {
 
-// The tensors of the input in the graph's order. Placeholders are found by name, if a feature or
-// label has the name of one; all others in the order of the names.
+// The tensors of the input in the graph's order. Placeholders are found by name, if each feature
+// and label has the name of one, or its key in the signature; else they are in the order of names.
 //   labels_may_be_absent: Mode::kPredict has none.
 absl::StatusOr<std::vector<Tensor>> InOrder(const TrainGraphInfo& info, const Features& features,
                                             const Labels& labels, bool labels_may_be_absent) {
-  std::vector<std::pair<std::string, Tensor>> given(features.begin(), features.end());
-  given.insert(given.end(), labels.begin(), labels.end());
+  // A single tensor has no name; TensorFlow's signatures call it `feature` or `label`.
+  std::vector<std::pair<std::string, Tensor>> given;
+  for (const auto& [name, tensor] : features)
+    given.emplace_back(name.empty() ? "feature" : name, tensor);
+  for (const auto& [name, tensor] : labels)
+    given.emplace_back(name.empty() ? "label" : name, tensor);
   const auto place_of = [&info](const std::string& name) {
-    const auto found = std::find_if(
-        info.inputs.begin(), info.inputs.end(),
-        [&](const TrainGraphInput& input) { return absl::StripSuffix(input.name, ":0") == name; });
+    const auto found =
+        std::find_if(info.inputs.begin(), info.inputs.end(), [&](const TrainGraphInput& input) {
+          return input.key == name || absl::StripSuffix(input.name, ":0") == name;
+        });
     return static_cast<size_t>(found - info.inputs.begin());
   };
   std::vector<Tensor> ordered(info.inputs.size());
@@ -52,44 +58,91 @@ absl::StatusOr<std::vector<Tensor>> InOrder(const TrainGraphInfo& info, const Fe
 
 }  // namespace
 
+ImportedModelFn::ImportedModelFn(TrainGraph source, ImportModelOptions options)
+    : options_(std::move(options)) {
+  graphs_.train = std::move(source);
+}
+
+ImportedModelFn::ImportedModelFn(SavedModelGraphs graphs, StringArg where,
+                                 ImportModelOptions options)
+    : graphs_(std::move(graphs)), where_(where), options_(std::move(options)) {}
+
+const TrainGraph& ImportedModelFn::Of(Mode mode) const {
+  if (mode == Mode::kPredict && graphs_.serve) return *graphs_.serve;
+  if (mode != Mode::kTrain && graphs_.eval) return *graphs_.eval;
+  return graphs_.train ? *graphs_.train : *graphs_.eval;
+}
+
+absl::Status ImportedModelFn::Check(Mode mode) const {
+  if (mode == Mode::kTrain && !graphs_.train) {
+    return absl::NotFoundError(absl::StrCat(
+        where_,
+        " has no graph with the tag `train`, so it can be evaluated only; the tags of its "
+        "graphs are ",
+        graphs_.tags,
+        ". Export it again with ModeKeys.TRAIN, or train from the .meta file of its model_dir"));
+  }
+  if (mode == Mode::kPredict && options_.predictions.empty() && Of(mode).info().outputs.empty()) {
+    return absl::InvalidArgumentError(
+        "an imported model predicts the tensors of ImportModelOptions::predictions, which is "
+        "empty; name tensors of the graph there");
+  }
+  // The training graph's table is for training: the other modes need only a part of it.
+  const TrainGraphInfo& info = Of(mode).info();
+  const bool own = mode == Mode::kTrain || info.role != TrainGraphRole::kTrain;
+  if (!own || info.obstacles.empty()) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      where_.empty() ? "" : absl::StrCat(where_, ": "), "the graph of mode ", ModeName(mode),
+      " cannot be imported because of these nodes:\n", ObstacleTable(info.obstacles)));
+}
+
 ImportedSpec ImportedModelFn::operator()(const Features& features, const Labels& labels,
                                          Mode mode) const {
   Graph& graph = Graph::Current();
-  ImportedSpec spec{.mode = mode, .loss = {}, .train_op = {}, .predictions = {}};
+  ImportedSpec spec{.mode = mode, .loss = {}, .train_op = {}, .predictions = {}, .metrics = {}};
   const auto fail = [&](absl::Status status) {
     spec.loss = graph.Fail(std::move(status));
     spec.train_op = Operation(&graph, nullptr);
     return spec;
   };
-  if (mode == Mode::kPredict && options_.predictions.empty()) {
-    return fail(absl::InvalidArgumentError(
-        "an imported model predicts the tensors of ImportModelOptions::predictions, which is "
-        "empty; name tensors of the graph there"));
-  }
+  if (absl::Status status = Check(mode); !status.ok()) return fail(std::move(status));
+  const TrainGraph& source = Of(mode);
   absl::StatusOr<std::vector<Tensor>> inputs =
-      InOrder(source_.info(), features, labels, mode == Mode::kPredict);
+      InOrder(source.info(), features, labels, mode == Mode::kPredict);
   if (!inputs.ok()) return fail(inputs.status());
   ImportTrainGraphOptions options{.inputs = *std::move(inputs),
                                   .num_shards = ReplicaScope::Current().num_shards,
                                   .training = mode == Mode::kTrain,
                                   .with_loss = mode != Mode::kPredict,
+                                  .with_metrics = mode == Mode::kEval && graphs_.eval,
                                   .fetches = {}};
-  if (mode == Mode::kPredict) options.fetches = options_.predictions;
-  const absl::StatusOr<ImportedTrainGraph> imported = source_.Import(options, graph);
+  if (mode == Mode::kPredict) {
+    options.fetches = options_.predictions.empty() ? source.info().outputs : options_.predictions;
+  }
+  const absl::StatusOr<ImportedTrainGraph> imported = source.Import(options, graph);
   if (!imported.ok()) return fail(imported.status());
   for (const std::string& warning : imported->warnings) LOG(WARNING) << warning;
   spec.loss = imported->loss;
   spec.train_op = imported->train_op;
   spec.predictions = imported->fetches;
+  for (const auto& [name, metric] : imported->metrics)
+    spec.metrics[name] = {.value = metric.value, .update = metric.update};
   return spec;
 }
 
-absl::StatusOr<ImportedModelFn> ImportModelFn(StringArg meta_path,
-                                              const ImportModelOptions& options) {
-  EST_ASSIGN_OR_RETURN(TrainGraph source, TrainGraph::Read(meta_path, options.graph));
+absl::StatusOr<ImportedModelFn> ImportModelFn(StringArg path, const ImportModelOptions& options) {
+  if (IsDirectory(path)) {
+    EST_ASSIGN_OR_RETURN(SavedModelGraphs graphs,
+                         ReadSavedModelGraphs(path, options.graph, options.serving_signature));
+    ImportedModelFn model_fn(std::move(graphs), path, options);
+    if (model_fn.info().role == TrainGraphRole::kTrain)
+      EST_RETURN_IF_ERROR(model_fn.Check(Mode::kTrain));
+    return model_fn;
+  }
+  EST_ASSIGN_OR_RETURN(TrainGraph source, TrainGraph::Read(path, options.graph));
   if (!source.info().obstacles.empty()) {
     return absl::UnimplementedError(
-        absl::StrCat(meta_path, ": the training graph cannot be imported because of these nodes:\n",
+        absl::StrCat(path, ": the training graph cannot be imported because of these nodes:\n",
                      ObstacleTable(source.info().obstacles)));
   }
   return ImportedModelFn(std::move(source), options);

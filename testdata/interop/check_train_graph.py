@@ -9,6 +9,10 @@ For each case of testdata/train_graph/cases.py, TensorFlow trains 25 steps in on
 checkpoint of step 5, with the same batches: losses within 1e-5, variables and slots within 1e-4. Then TensorFlow trains 5
 steps from its own checkpoint of step 25 and from ours: losses within 1e-4, because they begin 1e-4 apart. The last lines
 are a table of the largest differences.
+
+The case `saved` begins with a SavedModel of step 5 with the graphs train, eval and serve. We train 10 steps from it, and
+evaluate with the metrics of its graph, as TensorFlow does: losses, metrics and variables are compared, and the evaluation
+of our checkpoint by TensorFlow. The case passes only if a SavedModel without training is refused.
 """
 
 import glob
@@ -38,7 +42,7 @@ def difference(ours, theirs):
     return float(np.max(np.abs(ours - theirs)) / max(1.0, np.max(np.abs(theirs))))
 
 
-def our_losses(folder):
+def our_losses(folder, count=CONTINUED):
     """The summaries of the loss that our run wrote, in the order of the steps."""
     losses = {}
     for path in glob.glob(os.path.join(folder, "events.out.tfevents.*")):
@@ -46,8 +50,8 @@ def our_losses(folder):
             for value in event.summary.value:
                 if value.tag in ("loss", "loss_1"):
                     losses[event.step] = value.simple_value
-    if len(losses) != CONTINUED:
-        raise AssertionError(f"our run wrote the loss at the steps {sorted(losses)}, which are not {CONTINUED}")
+    if len(losses) != count:
+        raise AssertionError(f"our run wrote the loss at the steps {sorted(losses)}, which are not {count}")
     return [losses[step] for step in sorted(losses)]
 
 
@@ -91,15 +95,60 @@ def check(program, case, work):
     return losses, variables, later, worst
 
 
+def run_ours(program, *flags):
+    done = subprocess.run([program, *flags, "--log_step_count_steps=0"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AssertionError(f"exit code {done.returncode}: {done.stderr.strip()[-3000:]}")
+    return done.stdout
+
+
+def metric_difference(ours, theirs):
+    if sorted(ours) != sorted(theirs):
+        raise AssertionError(f"our metrics are {sorted(ours)}, TensorFlow's {sorted(theirs)}")
+    return difference([ours[key] for key in sorted(ours)], [theirs[key] for key in sorted(ours)])
+
+
+def check_saved(program, case, work):
+    """As check(); the third difference is that of metrics: ours, and TensorFlow's of our checkpoint."""
+    whole, saved, ours, serve = (os.path.join(work, part) for part in ("whole", "saved", "saved_ours", "saved_serve"))
+    end = START + cases.SAVED_CONTINUED
+    theirs = case.train(whole, end)[START:]
+    case.export(whole, START, saved)
+    case.export(whole, START, serve, modes=("infer",))
+    files = [os.path.join(work, f"saved_{i}.npy") for i in range(2)]
+    for path, array in zip(files, (case.x, case.labels)):
+        np.save(path, array)
+    data = [f"--input=npy:{','.join(files)}", f"--batch_size={case.rows}"]
+    refused = subprocess.run([program, f"--saved_model={serve}", f"--model_dir={ours}", "--steps=1", *data],
+                             capture_output=True, text=True)
+    if refused.returncode == 0 or "{serve}" not in refused.stderr or os.path.exists(ours):
+        raise AssertionError(f"a SavedModel without training was not refused: {refused.stderr.strip()[-3000:]}")
+    run_ours(program, f"--saved_model={saved}", f"--model_dir={ours}", f"--steps={cases.SAVED_CONTINUED}", "--shuffle=0",
+             "--save_summary_steps=1", *data)
+    losses = difference(our_losses(ours, cases.SAVED_CONTINUED), theirs)
+    expected = case.evaluate(whole, end)
+    printed = run_ours(program, f"--model_dir={ours}", "--mode=eval", *data).strip().splitlines()[-1]
+    actual = {key: float(value) for key, value in (part.split(" = ") for part in printed.split(", "))}
+    variables, worst = compare_variables(NothingLeftOut, os.path.join(ours, f"model.ckpt-{end}"),
+                                         os.path.join(whole, f"model.ckpt-{end}"))
+    metrics = max(metric_difference(actual, expected), metric_difference(case.evaluate(ours, end), expected))
+    return losses, variables, metrics, worst
+
+
+class NothingLeftOut:
+    without = ()
+
+
 def main():
     program, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
     rows, failed = [], 0
     with tempfile.TemporaryDirectory() as work:
-        for case in cases.cases():
+        for case in [*cases.cases(), cases.SavedCase()]:
             if names and case.name not in names:
                 continue
             try:
-                losses, variables, later, worst = check(program, case, work)
+                checked = check_saved if isinstance(case, cases.SavedCase) else check
+                losses, variables, later, worst = checked(program, case, work)
                 good = losses <= LOSS and variables <= VARIABLE and later <= LOSS_AFTER
                 rows.append((case.name, f"{losses:.1e}", f"{variables:.1e}", f"{later:.1e}", "passed" if good else "FAILED", worst))
             except AssertionError as error:

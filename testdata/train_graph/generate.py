@@ -2,6 +2,7 @@
 
 Usage:
     generate.py                     writes testdata/train_graph/tiny
+    generate.py --saved             writes testdata/train_graph/saved and saved_serve_only
     generate.py FOLDERS [CASE ...]  writes the folders of cases.py for a look: FOLDERS/CASE and FOLDERS/ops.txt
     generate.py --benchmark FOLDERS writes the networks of mnist_benchmark and resnet_benchmark, for
                                     tools/train_graph/train_graph_benchmark: FOLDERS/mnist, FOLDERS/resnet50
@@ -11,6 +12,14 @@ tiny/model.ckpt-5.*   the checkpoint, with its graph
 tiny/x.npy, y.npy     the input of steps 5 to 24: u8 [160,8,8], i32 [160]
 tiny/losses.npy       the losses of these steps, f32 [20]
 tiny/final.*          the checkpoint after them
+
+saved/saved_model.pb, variables   a SavedModel with the graphs train, eval and serve, at step 5
+saved/x.npy, y.npy    the input: f32 [40,6], i32 [40]
+saved/losses.npy      the losses of steps 6 to 15, f32 [10]
+saved/final.*         the checkpoint after them
+saved/metrics.txt     what the evaluation of step 15 returns, a line for each: NAME VALUE
+saved/logits.npy      what the prediction of step 15 returns, f32 [40,3]
+saved_serve_only      a SavedModel that has only the graph serve
 """
 
 import collections
@@ -69,6 +78,25 @@ def write_tiny():
     print(f"tiny: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {size} bytes")
 
 
+def write_saved():
+    case, folder = cases.SavedCase(), os.path.join(HERE, "saved")
+    end = START + cases.SAVED_CONTINUED
+    with tempfile.TemporaryDirectory() as whole:
+        losses = case.train(whole, end)
+        case.export(whole, START, folder)
+        case.export(whole, START, os.path.join(HERE, "saved_serve_only"), modes=("infer",))
+        for suffix in ("index", "data-00000-of-00001"):
+            shutil.copy(os.path.join(whole, f"model.ckpt-{end}.{suffix}"), os.path.join(folder, f"final.{suffix}"))
+        metrics = case.evaluate(whole, end)
+        np.save(os.path.join(folder, "logits.npy"), case.predict(whole, end))
+    np.save(os.path.join(folder, "x.npy"), case.x)
+    np.save(os.path.join(folder, "y.npy"), case.labels)
+    np.save(os.path.join(folder, "losses.npy"), losses[START:])
+    with open(os.path.join(folder, "metrics.txt"), "w", encoding="utf-8") as f:
+        f.writelines(f"{name} {value!r}\n" for name, value in sorted(metrics.items()))
+    print(f"saved: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {metrics}")
+
+
 def write_benchmarks(root):
     """The networks in full size, at step 0."""
     os.environ["REFERENCE_WHOLE_RESNET"] = "1"
@@ -93,6 +121,8 @@ def write_benchmarks(root):
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] == "--benchmark":
         write_benchmarks(sys.argv[2])
+    elif sys.argv[1:] == ["--saved"]:
+        write_saved()
     elif len(sys.argv) > 1:
         write_folders(sys.argv[1], sys.argv[2:])
     else:

@@ -17,6 +17,7 @@
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/base/usage_error.h"
 #include "estimator/data/parsing/parse_example.h"
 #include "estimator/data/sources/file_datasets.h"
 #include "estimator/data/sources/idx.h"
@@ -124,12 +125,12 @@ absl::StatusOr<Dataset> FromFiles(const DescribedInputOptions& options, absl::st
   EST_RETURN_IF_ERROR(CheckCount(paths.size(), "file", wanted));
   std::vector<std::string> problems, rows;
   std::set<int64_t> sizes;
-  std::optional<absl::Status> missing;
+  bool missing = false, damaged = false;
   Element arrays;
   for (size_t i = 0; i < paths.size(); ++i) {
     const absl::StatusOr<Array> array = read(paths[i]);
     if (!array.ok()) {
-      if (absl::IsNotFound(array.status()) && !missing) missing = array.status();
+      (absl::IsNotFound(array.status()) ? missing : damaged) = true;
       problems.emplace_back(array.status().message());
       continue;
     }
@@ -145,6 +146,9 @@ absl::StatusOr<Dataset> FromFiles(const DescribedInputOptions& options, absl::st
   }
   if (missing) {
     return absl::NotFoundError(absl::StrCat("--input: ", absl::StrJoin(problems, "\n")));
+  }
+  if (damaged) {
+    return absl::DataLossError(absl::StrCat("--input: ", absl::StrJoin(problems, "\n")));
   }
   if (sizes.size() > 1) {
     problems.push_back(
@@ -270,7 +274,10 @@ std::string InputName(size_t i, size_t count) {
 std::string InputTable(const std::vector<TrainGraphInput>& wanted) {
   std::vector<std::vector<std::string>> rows = {{"input", "name", "dtype", "shape", "used"}};
   for (size_t i = 0; i < wanted.size(); ++i) {
-    rows.push_back({absl::StrCat(i), wanted[i].name, std::string(DTypeName(wanted[i].dtype)),
+    const std::string& key = wanted[i].key;
+    const std::string name =
+        key.empty() ? wanted[i].name : absl::StrCat(key, " (", wanted[i].name, ")");
+    rows.push_back({absl::StrCat(i), name, std::string(DTypeName(wanted[i].dtype)),
                     ShapeText(wanted[i]), wanted[i].used ? "yes" : "no"});
   }
   return FormatTable(rows);
@@ -330,8 +337,10 @@ absl::StatusOr<Array> FitRows(const Array& array, const std::string& what,
       absl::StrCat(types, "; convert it: numpy.save(FILE, array.astype(\"", dtype, "\"))", scale));
 }
 
-absl::StatusOr<Dataset> MakeDescribedInput(const DescribedInputOptions& options,
-                                           const std::vector<TrainGraphInput>& wanted) {
+namespace {
+
+absl::StatusOr<Dataset> MakeInput(const DescribedInputOptions& options,
+                                  const std::vector<TrainGraphInput>& wanted) {
   const std::vector<std::string> words = absl::StrSplit(options.input, absl::MaxSplits(':', 1));
   const std::string& kind = words[0];
   if (words.size() == 2 && kind != "tfrecord" && !options.features.empty()) {
@@ -347,6 +356,17 @@ absl::StatusOr<Dataset> MakeDescribedInput(const DescribedInputOptions& options,
   return absl::InvalidArgumentError(absl::StrCat("--input must be ", kForms, "; given '",
                                                  options.input, "'. The graph takes:\n",
                                                  InputTable(wanted)));
+}
+
+}  // namespace
+
+absl::StatusOr<Dataset> MakeDescribedInput(const DescribedInputOptions& options,
+                                           const std::vector<TrainGraphInput>& wanted) {
+  absl::StatusOr<Dataset> input = MakeInput(options, wanted);
+  const bool wrong_flags =
+      absl::IsInvalidArgument(input.status()) || absl::IsNotFound(input.status());
+  if (wrong_flags) return AsUsageError(input.status());
+  return input;
 }
 
 }  // namespace estimator

@@ -52,6 +52,8 @@ absl::StatusOr<Array> FitRows(const Array& array, const std::string& what,
 // Batches for the graph, as features with the names of InputName.
 // Errors: INVALID_ARGUMENT for a description that cannot be parsed, another number of arrays than
 // the graph takes, and arrays that do not fit; all arrays are checked. NOT_FOUND for missing files.
+// Both have the mark of AsUsageError, so that a program exits with 2. DATA_LOSS for a file that is
+// not of its format, such as a .npz where a .npy is wanted: a program exits with 1.
 absl::StatusOr<Dataset> MakeDescribedInput(const DescribedInputOptions& options,
                                            const std::vector<TrainGraphInput>& wanted);
 

@@ -15,6 +15,8 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/checkpoint_state.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/export/saved_model/find_saved_model.h"
+#include "estimator/training/import_saved_model.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -63,9 +65,39 @@ absl::Status CopyCheckpoint(const std::string& prefix, const std::string& model_
       model_dir, {.model_checkpoint_path = copied, .all_model_checkpoint_paths = {copied}});
 }
 
+absl::Status RemoveIfThere(const std::string& path) {
+  return FileExists(path) ? RemoveFile(path) : absl::OkStatus();
+}
+
+// Makes the file `name` of `to` equal to that of `from`, which may not exist.
+absl::Status Mirror(const std::string& from, const std::string& to, const std::string& name) {
+  const std::string source = JoinPath(from, name), target = JoinPath(to, name);
+  return FileExists(source) ? Copy(source, target) : RemoveIfThere(target);
+}
+
+// Keeps the graphs of a SavedModel in the folder, and makes its variables the first checkpoint.
+absl::Status KeepSavedModel(const std::string& folder, const std::string& saved_model) {
+  EST_RETURN_IF_ERROR(StartFromSavedModel(saved_model, folder));
+  const std::string kept = JoinPath(folder, kImportedSavedModelName);
+  if (kept != saved_model) {
+    EST_RETURN_IF_ERROR(CreateDirectories(kept));
+    EST_RETURN_IF_ERROR(Mirror(saved_model, kept, "saved_model.pb"));
+    EST_RETURN_IF_ERROR(Mirror(saved_model, kept, "saved_model.pbtxt"));
+  }
+  return RemoveIfThere(JoinPath(folder, kImportedGraphName));
+}
+
 }  // namespace
 
-absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta) {
+absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta, StringArg saved_model) {
+  if (!meta.empty() && !saved_model.empty()) {
+    return absl::InvalidArgumentError(
+        "--meta and --saved_model are both given, but there can be one graph only");
+  }
+  if (!saved_model.empty()) {
+    if (HoldsSavedModel(saved_model)) return std::string(saved_model);
+    return Annotate(NoSavedModel(saved_model), "--saved_model");
+  }
   if (!meta.empty()) {
     if (!absl::EndsWith(meta, kExtension)) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -77,7 +109,7 @@ absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta) {
   if (model_dir.empty()) {
     return absl::InvalidArgumentError(
         "--model_dir=DIR must be given, a folder that TensorFlow's Estimator wrote, or "
-        "--meta=FILE, a graph in it");
+        "--meta=FILE, a graph in it, or --saved_model=DIR, a SavedModel with its training");
   }
   if (!IsDirectory(model_dir)) {
     return absl::NotFoundError(
@@ -85,6 +117,8 @@ absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta) {
   }
   const std::string kept = JoinPath(model_dir, kImportedGraphName);
   if (FileExists(kept)) return kept;
+  const std::string kept_model = JoinPath(model_dir, kImportedSavedModelName);
+  if (HoldsSavedModel(kept_model)) return kept_model;
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListDirectory(model_dir));
   std::pair<int64_t, std::string> newest = {-1, ""};
   for (const std::string& name : names) newest = std::max(newest, {StepOf(name), name});
@@ -93,12 +127,13 @@ absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta) {
       "--model_dir: ", absl::string_view(model_dir),
       " has no model.ckpt-N.meta. TensorFlow writes one with each checkpoint, unless the program "
       "set checkpoint_save_graph_def=False or write_meta_graph=False; a graph with another name "
-      "is given as --meta=FILE"));
+      "is given as --meta=FILE, and a SavedModel as --saved_model=DIR"));
 }
 
-absl::Status PrepareFolder(StringArg model_dir, StringArg meta) {
-  const std::string folder(model_dir), graph(meta);
+absl::Status PrepareFolder(StringArg model_dir, StringArg graph_path) {
+  const std::string folder(model_dir), graph(graph_path);
   EST_RETURN_IF_ERROR(CreateDirectories(folder));
+  if (IsDirectory(graph)) return KeepSavedModel(folder, graph);
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> newest, LatestCheckpoint(folder));
   if (!newest) {
     const std::string prefix(absl::StripSuffix(graph, kExtension));
@@ -112,7 +147,10 @@ absl::Status PrepareFolder(StringArg model_dir, StringArg meta) {
     EST_RETURN_IF_ERROR(CopyCheckpoint(prefix, folder));
   }
   const std::string kept = JoinPath(folder, kImportedGraphName);
-  return kept == graph ? absl::OkStatus() : Copy(graph, kept);
+  if (kept != graph) EST_RETURN_IF_ERROR(Copy(graph, kept));
+  const std::string kept_model = JoinPath(folder, kImportedSavedModelName);
+  EST_RETURN_IF_ERROR(RemoveIfThere(JoinPath(kept_model, "saved_model.pb")));
+  return RemoveIfThere(JoinPath(kept_model, "saved_model.pbtxt"));
 }
 
 }  // namespace estimator

@@ -3,6 +3,7 @@
 //   train_graph --model_dir=DIR --show_input                     what the graph takes
 //   train_graph --model_dir=DIR --input=npy:x.npy,y.npy --batch_size=128 --steps=1000
 //   train_graph --meta=OLD/model.ckpt-5.meta --model_dir=NEW ... OLD stays as it is
+//   train_graph --saved_model=DIR --model_dir=NEW ...            a SavedModel with its training
 //   train_graph --model_dir=DIR --mode=eval --input=npy:x.npy,y.npy --batch_size=128
 //   train_graph --model_dir=DIR --mode=export --predictions=logits=dense/BiasAdd:0 --export_dir=OUT
 //
@@ -13,12 +14,14 @@
 #include <cstdint>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/file.h"
@@ -26,6 +29,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/usage_error.h"
 #include "estimator/training/import_model_fn.h"
+#include "estimator/training/import_saved_model.h"
 #include "models/common/run_flags.h"
 #include "tools/train_graph/described_input.h"
 #include "tools/train_graph/model_folder.h"
@@ -36,6 +40,10 @@ DECLARE_int64(seed);
 DEFINE_string(meta, "",
               "the graph, such as DIR/model.ckpt-1000.meta; empty: imported_graph.meta of "
               "--model_dir, or its newest .meta. Without --model_dir, trains in the file's folder");
+DEFINE_string(saved_model, "",
+              "instead of --meta: a SavedModel with the graphs `train`, `eval` or both, as "
+              "experimental_export_all_saved_models writes it; it needs --model_dir, whose first "
+              "checkpoint its variables become");
 DEFINE_string(mode, "train", "train, eval or export");
 DEFINE_int64(steps, 0, "steps to train; with --mode=eval: batches to evaluate, 0: all");
 DEFINE_int64(batch_size, 0, "rows of a batch, over all shards; 0: the graph's own");
@@ -50,11 +58,15 @@ DEFINE_int64(shuffle, 10000,
 DEFINE_bool(show_input, false, "print what the graph takes, and exit");
 DEFINE_string(train_op, "", "the op that trains; empty: what runs all of the collection train_op");
 DEFINE_string(loss, "", "the tensor of the loss; empty: the one that the Estimator logged");
+DEFINE_string(
+    serving_signature, "",
+    "of a SavedModel: what --mode=export writes; empty: serving_default, or the only one");
 DEFINE_string(placeholders, "",
               "names of the tensors in the order of --input, such as x:0,y:0, for a graph whose "
               "placeholders have another order");
 DEFINE_string(predictions, "",
-              "for --mode=export: NAME=TENSOR,NAME=TENSOR, such as logits=dense/BiasAdd:0");
+              "for --mode=export: NAME=TENSOR,NAME=TENSOR, such as logits=dense/BiasAdd:0; empty: "
+              "the outputs of the SavedModel's serving signature");
 DEFINE_int64(export_inputs, 0,
              "for --mode=export: a request has the first so many inputs, without labels; 0: all");
 DEFINE_string(export_dir, "",
@@ -69,21 +81,35 @@ TrainGraphOptions GraphOptions() {
           .inputs = absl::StrSplit(FLAGS_placeholders, ',', absl::SkipEmpty())};
 }
 
-// Prints what the graph takes, and what prevents its import.
-absl::Status ShowInput(const std::string& meta) {
-  EST_ASSIGN_OR_RETURN(const TrainGraph graph, TrainGraph::Read(meta, GraphOptions()));
-  const TrainGraphInfo& info = graph.info();
-  std::cout << meta << ", written by TensorFlow " << info.tensorflow_version << "\n"
-            << "loss      " << info.loss << "\n"
-            << "train_op  " << info.train_op << "\n"
-            << "variables " << info.variables.size() << ", of these trainable "
+void PrintGraph(const TrainGraphInfo& info) {
+  if (!info.loss.empty()) std::cout << "loss      " << info.loss << "\n";
+  if (!info.train_op.empty()) std::cout << "train_op  " << info.train_op << "\n";
+  if (!info.metrics.empty()) std::cout << "metrics   " << absl::StrJoin(info.metrics, ", ") << "\n";
+  std::cout << "variables " << info.variables.size() << ", of these trainable "
             << info.trainable_variables.size() << "\n\n"
-            << InputTable(info.inputs)
-            << "\nAxis 0 is the batch; ? is a size that the graph leaves open. Give the arrays in "
-               "this order: --input=npy:FILE,FILE\n";
-  if (!info.obstacles.empty()) {
+            << InputTable(info.inputs);
+  if (!info.obstacles.empty())
     std::cout << "\nThis graph cannot be imported:\n" << ObstacleTable(info.obstacles);
+}
+
+// Prints what the graph takes, and what prevents its import.
+absl::Status ShowInput(const std::string& path) {
+  std::optional<TrainGraph> train, eval;
+  if (IsDirectory(path)) {
+    EST_ASSIGN_OR_RETURN(SavedModelGraphs graphs,
+                         ReadSavedModelGraphs(path, GraphOptions(), FLAGS_serving_signature));
+    train = std::move(graphs.train);
+    eval = std::move(graphs.eval);
+  } else {
+    EST_ASSIGN_OR_RETURN(train, TrainGraph::Read(path, GraphOptions()));
   }
+  std::cout << path << ", written by TensorFlow "
+            << (train ? *train : *eval).info().tensorflow_version << "\n";
+  if (train) PrintGraph(train->info());
+  if (eval) std::cout << (train ? "\n" : "") << "For --mode=eval:\n";
+  if (eval) PrintGraph(eval->info());
+  std::cout << "\nAxis 0 is the batch; ? is a size that the graph leaves open. Give the arrays in "
+               "this order: --input=npy:FILE,FILE\n";
   return absl::OkStatus();
 }
 
@@ -102,20 +128,27 @@ absl::StatusOr<std::map<std::string, std::string>> ParsePredictions() {
 
 using ImportedEstimator = tpu::TPUEstimator<>;
 
+// Metrics of the graph see the rows of one replica, so their evaluation runs on one.
+bool EvaluatesOnReplicas(const ImportedModelFn& model_fn) {
+  return model_fn.info(Mode::kEval).metrics.empty();
+}
+
 ImportedEstimator MakeEstimator(const ImportedModelFn& model_fn, int64_t batch_size) {
   return ImportedEstimator({.model_fn = model_fn,
                             .config = RunConfigFromFlags(),
                             .use_tpu = FLAGS_use_tpu,
                             .train_batch_size = batch_size,
                             .eval_batch_size = batch_size,
-                            .predict_batch_size = batch_size});
+                            .predict_batch_size = batch_size,
+                            .eval_on_tpu = EvaluatesOnReplicas(model_fn)});
 }
 
 absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string& meta) {
   const bool training = FLAGS_mode == "train";
-  const std::vector<TrainGraphInput>& wanted = model_fn.info().inputs;
-  const absl::StatusOr<int64_t> batch_size =
-      ResolveBatchSize(FLAGS_batch_size, NumReplicasFromFlags(), wanted);
+  const std::vector<TrainGraphInput>& wanted =
+      model_fn.info(training ? Mode::kTrain : Mode::kEval).inputs;
+  const int64_t replicas = training || EvaluatesOnReplicas(model_fn) ? NumReplicasFromFlags() : 1;
+  const absl::StatusOr<int64_t> batch_size = ResolveBatchSize(FLAGS_batch_size, replicas, wanted);
   if (!batch_size.ok()) return AsUsageError(batch_size.status());
   EST_ASSIGN_OR_RETURN(const Dataset input,
                        MakeDescribedInput({.input = FLAGS_input,
@@ -131,6 +164,7 @@ absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string&
     ImportedEstimator estimator = MakeEstimator(model_fn, *batch_size);
     return estimator.Train(input_fn, Steps(FLAGS_steps));
   }
+  if (IsDirectory(meta)) EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
   ImportedEstimator estimator = MakeEstimator(model_fn, *batch_size);
   EvaluateOptions options;
   if (FLAGS_steps > 0) options.steps = FLAGS_steps;
@@ -139,8 +173,8 @@ absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string&
   return absl::OkStatus();
 }
 
-absl::Status Export(const ImportedModelFn& model_fn) {
-  const std::vector<TrainGraphInput>& wanted = model_fn.info().inputs;
+absl::Status Export(const ImportedModelFn& model_fn, const std::string& meta) {
+  const std::vector<TrainGraphInput>& wanted = model_fn.info(Mode::kPredict).inputs;
   const auto count = static_cast<int64_t>(wanted.size());
   if (FLAGS_export_inputs < 0 || FLAGS_export_inputs > count) {
     return UsageError(absl::StrCat("--export_inputs must be in [0,", count, "], given ",
@@ -149,8 +183,11 @@ absl::Status Export(const ImportedModelFn& model_fn) {
   }
   std::map<std::string, TensorSpec> features;
   const auto last = static_cast<size_t>(FLAGS_export_inputs == 0 ? count : FLAGS_export_inputs);
-  for (size_t i = 0; i < last; ++i)
-    features[InputName(i, wanted.size())] = {wanted[i].dtype, wanted[i].shape};
+  for (size_t i = 0; i < last; ++i) {
+    const std::string& key = wanted[i].key;
+    features[key.empty() ? InputName(i, wanted.size()) : key] = {wanted[i].dtype, wanted[i].shape};
+  }
+  if (IsDirectory(meta)) EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
   ImportedEstimator estimator = MakeEstimator(model_fn, NumReplicasFromFlags());
   EST_ASSIGN_OR_RETURN(
       const std::string folder,
@@ -160,10 +197,11 @@ absl::Status Export(const ImportedModelFn& model_fn) {
 }
 
 absl::Status Run() {
-  const absl::StatusOr<std::string> meta = FindGraph(FLAGS_model_dir, FLAGS_meta);
+  const absl::StatusOr<std::string> meta =
+      FindGraph(FLAGS_model_dir, FLAGS_meta, FLAGS_saved_model);
   if (!meta.ok()) return AsUsageError(meta.status());
   if (FLAGS_show_input) return ShowInput(*meta);
-  if (FLAGS_model_dir.empty()) {
+  if (FLAGS_model_dir.empty() && FLAGS_saved_model.empty()) {
     const absl::string_view folder = Dirname(*meta);
     FLAGS_model_dir = folder.empty() ? "." : std::string(folder);
   }
@@ -176,16 +214,23 @@ absl::Status Run() {
        {"shuffle", FLAGS_shuffle >= 0, "positive, or 0 to keep the order"},
        {"input", exporting || !FLAGS_input.empty(), "",
         "must be given: --show_input prints what the graph takes"},
-       {"predictions", exporting == !FLAGS_predictions.empty(), "",
-        "must be given with --mode=export, and only there: NAME=TENSOR"},
+       {"model_dir", !FLAGS_model_dir.empty(), "",
+        "must be given with --saved_model: the folder to train in"},
+       {"predictions", exporting || FLAGS_predictions.empty(), "",
+        "may be given with --mode=export only: NAME=TENSOR"},
+       {"predictions", !exporting || IsDirectory(*meta) || !FLAGS_predictions.empty(), "",
+        "must be given with --mode=export: NAME=TENSOR"},
        {"export_dir", exporting == !FLAGS_export_dir.empty(), "",
         "must be given with --mode=export, and only there"},
        {"export_dir", CanBeFolder(FLAGS_export_dir), "a writable folder"}}));
-  ImportModelOptions options{.graph = GraphOptions()};
+  ImportModelOptions options{.graph = GraphOptions(), .serving_signature = FLAGS_serving_signature};
   EST_ASSIGN_OR_RETURN(options.predictions, ParsePredictions());
   // An obstacle is found before anything is written.
   EST_ASSIGN_OR_RETURN(const ImportedModelFn model_fn, ImportModelFn(*meta, options));
-  return exporting ? Export(model_fn) : TrainOrEvaluate(model_fn, *meta);
+  EST_RETURN_IF_ERROR(model_fn.Check(training    ? Mode::kTrain
+                                     : exporting ? Mode::kPredict
+                                                 : Mode::kEval));
+  return exporting ? Export(model_fn, *meta) : TrainOrEvaluate(model_fn, *meta);
 }
 
 }  // namespace

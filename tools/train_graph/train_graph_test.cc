@@ -73,6 +73,18 @@ TEST_F(TrainGraph, RefusesWrongInputBeforeItWrites) {
     EXPECT_THAT(run.output, HasSubstr(message)) << flags;
     EXPECT_FALSE(FileExists(Folder())) << flags;
   };
+  // What is wrong with the flags, --input included, exits with 2; a damaged file with 1.
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("all.npz"), "PK\x03\x04 and the rest of a zip"));
+  const ProgramRun archive =
+      Program(absl::StrCat(Flags(), "--steps=1 --batch_size=8 --input=npy:", dir_.File("all.npz"),
+                           ",testdata/train_graph/tiny/y.npy"));
+  EXPECT_EQ(archive.exit_code, 1) << archive.output;
+  EXPECT_THAT(archive.output, HasSubstr(".npz"));
+  for (const char* const input : {"npy:x.npy", "fly:x.npy", "npy:x.npy,y.npy"}) {
+    const ProgramRun run =
+        Program(absl::StrCat(Flags(), "--steps=1 --batch_size=8 --input=", input));
+    EXPECT_EQ(run.exit_code, 2) << run.output;
+  }
   expect(kInput, "--steps must be positive");
   expect("--steps=1 --batch_size=8", "--show_input prints what the graph takes");
   expect("--steps=1 --input=npy:x.npy --batch_size=8", "gives 1 file, but the graph takes 2");
@@ -83,6 +95,48 @@ TEST_F(TrainGraph, RefusesWrongInputBeforeItWrites) {
          "astype(\"uint8\")");
   expect(absl::StrCat(kInput, " --steps=1 --mode=fly"), "--mode must be train, eval or export");
   expect("--mode=export --export_dir=/tmp", "--predictions");
+}
+
+constexpr char kSaved[] = "--saved_model=testdata/train_graph/saved ";
+constexpr char kSavedInput[] =
+    "--input=npy:testdata/train_graph/saved/x.npy,testdata/train_graph/saved/y.npy --batch_size=8 "
+    "--shuffle=0";
+
+TEST_F(TrainGraph, TrainsEvaluatesAndExportsASavedModel) {
+  const std::string folder = absl::StrCat("--model_dir=", Folder(), " ");
+  const ProgramRun shown = Program(absl::StrCat("--show_input ", kSaved));
+  EXPECT_EQ(shown.exit_code, 0) << shown.output;
+  EXPECT_THAT(shown.output,
+              AllOf(HasSubstr("label (labels"), HasSubstr("accuracy, auc, recall, top")));
+  const ProgramRun trained = Program(absl::StrCat(kSaved, folder, kSavedInput, " --steps=10"));
+  ASSERT_EQ(trained.exit_code, 0) << trained.output;
+  EXPECT_EQ(LoadGlobalStep(Folder()).value(), 15);
+  // The folder keeps the graphs.
+  const ProgramRun evaluated = Program(absl::StrCat(folder, kSavedInput, " --mode=eval"));
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
+  EXPECT_THAT(evaluated.output, AllOf(HasSubstr("accuracy = 0.725"), HasSubstr("auc = 0.7891")));
+  // The metrics need one replica, and evaluation then runs on one.
+  EXPECT_EQ(
+      Program(absl::StrCat(folder, kSavedInput, " --mode=eval --use_tpu --num_shards=2")).exit_code,
+      0);
+  const ProgramRun exported =
+      Program(absl::StrCat(folder, "--mode=export --export_dir=", dir_.File("export")));
+  EXPECT_EQ(exported.exit_code, 0) << exported.output;
+}
+
+TEST_F(TrainGraph, RefusesASavedModelThatHoldsNoTraining) {
+  const ProgramRun serve = Program(absl::StrCat(
+      "--saved_model=testdata/train_graph/saved_serve_only --steps=1 --model_dir=", Folder(), " ",
+      kSavedInput));
+  EXPECT_EQ(serve.exit_code, 1);
+  EXPECT_THAT(serve.output, AllOf(HasSubstr("{serve}"), HasSubstr("experimental_mode")));
+  EXPECT_FALSE(FileExists(Folder()));
+  const ProgramRun both = Program(absl::StrCat(kSaved, "--meta=", kMeta, " --show_input"));
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.output, HasSubstr("there can be one graph only"));
+  const ProgramRun nowhere = Program(absl::StrCat(kSaved, kSavedInput, " --steps=1"));
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.output, HasSubstr("must be given with --saved_model"));
 }
 
 TEST_F(TrainGraph, SaysWhatIsMissing) {

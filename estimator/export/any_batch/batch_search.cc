@@ -152,6 +152,8 @@ class Search {
     result_.batch_size = options_.static_batch_size;
     absl::StatusOr<ExportGraph> built = Build(options_.static_batch_size);
     if (!built.ok()) {
+      // A model refuses a size with INVALID_ARGUMENT. Other errors are not about the batch.
+      if (!absl::IsInvalidArgument(refusal_)) return refusal_;
       const std::string sizes =
           absl::StrJoin(result_.refused, ", ", [](std::string* out, const RefusedBatch& refused) {
             absl::StrAppend(out, refused.batch_size);

@@ -175,6 +175,13 @@ TEST(BatchSearchTest, AModelThatTakesNoSizeIsAnErrorThatNamesTheCure) {
                        "sizes only, pass one to the input receiver as default_batch_size"));
 }
 
+TEST(BatchSearchTest, AnErrorThatIsNotAboutTheBatchStaysAsItIs) {
+  const ExportGraphFn fails = [](int64_t) -> absl::StatusOr<ExportGraph> {
+    return absl::UnimplementedError("a loop");
+  };
+  EXPECT_EQ(FindBatchModel(fails).status(), absl::UnimplementedError("a loop"));
+}
+
 TEST(BatchSearchTest, AModelThatRefusesLargeBatchesIsFreeBelow) {
   const BatchModel model =
       Built([](const Tensor& x) { return Exp(FailUnless(x.dim(0) <= 512, x, "too many")); }).Find();

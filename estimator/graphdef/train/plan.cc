@@ -1,7 +1,6 @@
 #include "estimator/graphdef/train/plan.h"
 
 #include <algorithm>
-#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -38,13 +37,19 @@ class Planner {
     std::vector<int> roots;
     if (options_.training) roots.push_back(source_.train_op);
     for (const FlatTensor& fetch : options_.fetches) roots.push_back(fetch.node);
+    if (options_.with_metrics) {
+      for (const SourceMetric& metric : source_.metrics) {
+        roots.push_back(metric.update);
+        roots.push_back(metric.value.node);
+      }
+    }
     run_ = nodes_.Reached(roots, true);
     std::sort(run_.begin(), run_.end());
-    if (options_.training) {
+    if (Writes()) {
       for (const int i : run_)
         if (FindWriteRule(nodes_.op(i)) != nullptr) plan_.writes.push_back(i);
-      ChooseSummaries();
     }
+    if (options_.training) ChooseSummaries();
     CheckOps();
     if (!obstacles_.empty()) return Finished();
     for (const SourceSummary& summary : plan_.summaries) roots.push_back(summary.value.node);
@@ -65,6 +70,9 @@ class Planner {
   }
 
  private:
+  // Whether the import has updates: a training step, or metrics.
+  bool Writes() const { return options_.training || options_.with_metrics; }
+
   TrainPlan Finished() {
     plan_.obstacles = obstacles_.list();
     return std::move(plan_);
@@ -95,6 +103,8 @@ class Planner {
     std::vector<int> pending = plan_.writes;
     for (const FlatTensor& fetch : options_.fetches) pending.push_back(fetch.node);
     for (const SourceSummary& summary : plan_.summaries) pending.push_back(summary.value.node);
+    if (options_.with_metrics)
+      for (const SourceMetric& metric : source_.metrics) pending.push_back(metric.value.node);
     while (!pending.empty()) {
       const int i = pending.back();
       pending.pop_back();
@@ -119,12 +129,13 @@ class Planner {
         obstacles_.Add(nodes_, i, "not in TrainGraphOptions::inputs (--placeholders)");
       }
     }
-    if (!options_.training) return;
+    if (!Writes()) return;
+    const char* const runner = options_.training ? "train_op" : "a metric";
     for (const int i : run_) {
       const std::string& op = nodes_.op(i);
       if (plan_.needed[static_cast<size_t>(i)] || IsReportOp(op) || inputs.count(i) > 0) continue;
       if (std::optional<std::string> problem = TrainProblem(*nodes_.node(i).def))
-        obstacles_.Add(nodes_, i, absl::StrCat(*problem, " (train_op runs it)"));
+        obstacles_.Add(nodes_, i, absl::StrCat(*problem, " (", runner, " runs it)"));
     }
   }
 
@@ -147,7 +158,8 @@ class Planner {
       } else {
         CheckHandles(i);
       }
-      if (options_.training) continue;
+      // The graphs of evaluation and prediction are as their model wants them.
+      if (options_.training || source_.info.role != TrainGraphRole::kTrain) continue;
       if (IsRandomOp(op)) {
         obstacles_.Add(nodes_, i, "random numbers (dropout): the graph is fixed to training");
       } else if (absl::StartsWith(op, "FusedBatchNorm")) {
@@ -209,6 +221,29 @@ class Planner {
 
 absl::StatusOr<TrainPlan> MakeTrainPlan(const TrainSource& source, const PlanOptions& options) {
   return Planner(source, options).Run();
+}
+
+absl::Status ObstacleError(const std::vector<TrainGraphObstacle>& obstacles) {
+  if (obstacles.empty()) return absl::OkStatus();
+  int count = 0;
+  for (const TrainGraphObstacle& obstacle : obstacles) count += obstacle.count;
+  return absl::UnimplementedError(
+      absl::StrCat("the training graph has ", count, " ", count == 1 ? "node" : "nodes",
+                   " that cannot be imported:\n", ObstacleTable(obstacles)));
+}
+
+// The tensors that the needed nodes, the fetches and the summaries read.
+std::set<FlatTensor> UsedTensors(const TrainSource& source, const TrainPlan& plan,
+                                 const std::vector<FlatTensor>& fetches) {
+  std::set<FlatTensor> used(fetches.begin(), fetches.end());
+  for (const SourceSummary& summary : plan.summaries) used.insert(summary.value);
+  for (int i = 0; i < source.nodes->size(); ++i) {
+    if (static_cast<size_t>(i) >= plan.needed.size() || !plan.needed[static_cast<size_t>(i)])
+      continue;
+    const std::vector<FlatTensor>& inputs = source.nodes->node(i).inputs;
+    used.insert(inputs.begin(), inputs.end());
+  }
+  return used;
 }
 
 }  // namespace estimator

@@ -4,10 +4,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/graphdef/train/branches.h"
 #include "estimator/graphdef/train/order.h"
@@ -39,11 +41,19 @@ struct TrainPlan {
 
 struct PlanOptions {
   bool training = true;             // with train_op and summaries
+  bool with_metrics = false;        // with the values and updates of the metrics
   std::vector<FlatTensor> fetches;  // the loss, if it is wanted, and others
 };
 
 // Errors: INVALID_ARGUMENT if a node depends on itself.
 absl::StatusOr<TrainPlan> MakeTrainPlan(const TrainSource& source, const PlanOptions& options);
+
+// UNIMPLEMENTED with the table of the obstacles; OK if there are none.
+absl::Status ObstacleError(const std::vector<TrainGraphObstacle>& obstacles);
+
+// The tensors that the needed nodes, the fetches and the summaries read.
+std::set<FlatTensor> UsedTensors(const TrainSource& source, const TrainPlan& plan,
+                                 const std::vector<FlatTensor>& fetches);
 
 }  // namespace estimator
 

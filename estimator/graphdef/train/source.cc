@@ -16,6 +16,7 @@
 #include "estimator/graphdef/import_check.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/graphdef/train/rules.h"
+#include "estimator/graphdef/train/signature.h"
 #include "estimator/proto/graph.pb.h"
 #include "estimator/proto/variable.pb.h"
 
@@ -118,10 +119,11 @@ void AddSummaries(TrainSource& source) {
   }
 }
 
-TrainGraphInput DescribeInput(const TrainNodes& nodes, FlatTensor at) {
+TrainGraphInput DescribeInput(const TrainNodes& nodes, FlatTensor at, const std::string* key) {
   const TrainNode& node = nodes.node(at.node);
   TrainGraphInput input;
   input.name = absl::StrCat(node.name, ":", at.output);
+  if (key != nullptr) input.key = *key;
   const char* types_name = node.def->op() == "Placeholder"                    ? "dtype"
                            : absl::StartsWith(node.def->op(), "QueueDequeue") ? "component_types"
                                                                               : "output_types";
@@ -161,20 +163,27 @@ int NumOutputs(const proto::NodeDef& def) {
 absl::Status AddInputs(const TrainGraphOptions& options, TrainSource& source) {
   const TrainNodes& nodes = *source.nodes;
   if (!options.inputs.empty()) {
+    source.inputs.clear();
     for (const std::string& name : options.inputs) {
       const absl::StatusOr<FlatTensor> at = nodes.Find(name);
       if (!at.ok()) return Annotate(at.status(), "TrainGraphOptions::inputs, --placeholders");
       source.inputs.push_back(*at);
     }
-  } else {
-    std::vector<int> reached = nodes.Reached({source.train_op, source.loss.node}, true);
+  } else if (source.inputs.empty()) {
+    std::vector<int> roots = {source.train_op, source.loss.node};
+    roots.erase(std::remove(roots.begin(), roots.end(), -1), roots.end());
+    std::vector<int> reached = nodes.Reached(roots, true);
     std::sort(reached.begin(), reached.end());
     for (const int i : reached) {
       if (!IsTrainInputOp(nodes.op(i))) continue;
       for (int k = 0; k < NumOutputs(*nodes.node(i).def); ++k) source.inputs.push_back({i, k});
     }
   }
-  for (const FlatTensor& at : source.inputs) source.info.inputs.push_back(DescribeInput(nodes, at));
+  for (const FlatTensor& at : source.inputs) {
+    const auto key = source.input_keys.find(at);
+    source.info.inputs.push_back(
+        DescribeInput(nodes, at, key == source.input_keys.end() ? nullptr : &key->second));
+  }
   return absl::OkStatus();
 }
 
@@ -226,7 +235,10 @@ absl::Status FindTrainOp(const TrainGraphOptions& options, TrainSource& source) 
     source.train_op = at.node;
     return absl::OkStatus();
   }
-  const std::vector<std::string> names = NodeList(source.meta_graph, "train_op");
+  // What EstimatorSpec had as its train_op, in a SavedModel.
+  const std::vector<std::string> saved = NodeList(source.meta_graph, "saved_model_train_op");
+  const std::vector<std::string> names =
+      saved.size() == 1 ? saved : NodeList(source.meta_graph, "train_op");
   if (names.empty()) {
     return absl::InvalidArgumentError(
         "the collection 'train_op' is empty: this is not the graph of a training; give "
@@ -239,7 +251,7 @@ absl::Status FindTrainOp(const TrainGraphOptions& options, TrainSource& source) 
     listed.insert(at.node);
     last = at.node;
   }
-  source.train_op = WrappingOp(nodes, listed, last);
+  source.train_op = saved.size() == 1 ? last : WrappingOp(nodes, listed, last);
   source.info.train_op = nodes.node(source.train_op).name;
   return absl::OkStatus();
 }
@@ -255,7 +267,7 @@ bool IsLossTag(absl::string_view tag) {
 absl::Status FindLoss(const TrainGraphOptions& options, TrainSource& source) {
   if (!options.loss.empty()) {
     EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(options.loss));
-  } else {
+  } else if (source.loss.node < 0) {  // the signature has none
     // The Estimator adds its summary last. It is loss_1 if the model has a scope or summary `loss`.
     const auto shown =
         std::find_if(source.summaries.rbegin(), source.summaries.rend(), [](const auto& summary) {
@@ -280,13 +292,36 @@ absl::Status FindLoss(const TrainGraphOptions& options, TrainSource& source) {
 
 }  // namespace
 
+std::string TrainGraphInput::ToString() const {
+  return absl::StrCat(key.empty() ? name : absl::StrCat(key, " (", name, ")"), ": ",
+                      DTypeName(dtype), " ", rank_known ? shape.ToString() : "of unknown shape");
+}
+
+std::string InputList(const TrainGraphInfo& info) {
+  std::vector<std::string> names;
+  for (const TrainGraphInput& input : info.inputs) names.push_back(input.ToString());
+  return names.empty() ? "none" : JoinSome(names, 20);
+}
+
+bool FitsInput(const Tensor& given, const TrainGraphInput& wanted) {
+  bool fits =
+      given.dtype() == wanted.dtype && (!wanted.rank_known || given.rank() == wanted.shape.rank());
+  for (int axis = 0; fits && wanted.rank_known && axis < given.rank(); ++axis) {
+    const int64_t size = wanted.shape.dim(axis);
+    fits = size == Shape::kUnknownDim || size == given.dim(axis);
+  }
+  return fits;
+}
+
 absl::Status ReadTrainSource(const TrainGraphOptions& options, TrainSource& source) {
   EST_ASSIGN_OR_RETURN(source.nodes, TrainNodes::Create(source.meta_graph.graph_def()));
   source.info.tensorflow_version = source.meta_graph.meta_info_def().tensorflow_version();
+  source.info.role = options.role;
   AddVariables(source);
   AddSummaries(source);
-  EST_RETURN_IF_ERROR(FindTrainOp(options, source));
-  EST_RETURN_IF_ERROR(FindLoss(options, source));
+  EST_RETURN_IF_ERROR(ReadTrainSignature(options, source));
+  if (options.role == TrainGraphRole::kTrain) EST_RETURN_IF_ERROR(FindTrainOp(options, source));
+  if (options.role != TrainGraphRole::kPredict) EST_RETURN_IF_ERROR(FindLoss(options, source));
   for (const std::string& name : NodeList(source.meta_graph, "update_ops")) {
     const absl::StatusOr<FlatTensor> at = source.nodes->Find(name);
     if (at.ok()) source.update_ops.push_back(at->node);

@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_GRAPHDEF_TRAIN_SOURCE_H_
 #define ESTIMATOR_GRAPHDEF_TRAIN_SOURCE_H_
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -32,17 +33,30 @@ struct SourceSummary {
   int max_outputs = 3;
 };
 
+struct SourceMetric {
+  std::string name;  // in the signature, without `metrics/`
+  FlatTensor value;
+  int update = -1;  // the node that adds a batch
+};
+
 struct TrainSource {
   proto::MetaGraphDef meta_graph;
   std::unique_ptr<TrainNodes> nodes;
   TrainGraphInfo info;
-  int train_op = -1;
-  FlatTensor loss;
-  std::vector<FlatTensor> inputs;         // those of info.inputs
-  std::vector<SourceVariable> variables;  // without those that are in no collection
+  int train_op = -1;                             // -1 if the role is not kTrain
+  FlatTensor loss;                               // node -1 if the role is kPredict
+  std::vector<FlatTensor> inputs;                // those of info.inputs
+  std::map<FlatTensor, std::string> input_keys;  // in the signature
+  std::vector<SourceVariable> variables;         // without those that are in no collection
   std::vector<SourceSummary> summaries;
+  std::vector<SourceMetric> metrics;
   std::vector<int> update_ops;
 };
+
+// "x:0: float32 [?,2], y:0: int32 [?]", or "none".
+std::string InputList(const TrainGraphInfo& info);
+// Whether a tensor has the input's dtype, and a shape that it may have.
+bool FitsInput(const Tensor& given, const TrainGraphInput& wanted);
 
 // Fills `source` from its meta_graph, except for TrainGraphInfo::obstacles and
 // TrainGraphInput::used. Errors: as TrainGraph::Parse.
