@@ -43,7 +43,8 @@ struct TPUConfig {
   // TensorFlow.
   std::string check = "";
   // A file for the StableHLO of the training step, written when the step is compiled. The steps of
-  // evaluation and prediction are written beside it: step.mlir, step_eval.mlir, step_predict.mlir.
+  // evaluation and prediction of whole batches are written beside it: step.mlir, step_eval.mlir,
+  // step_predict.mlir.
   // Needs use_tpu = true. Empty: none. Not in TensorFlow.
   std::string dump_stablehlo = "";
   // True: float32 matrix products and convolutions read operands that are rounded to bfloat16, and
