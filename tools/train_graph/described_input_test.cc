@@ -28,8 +28,16 @@ using ::testing::HasSubstr;
 
 // Images u8 [?,2,2] and labels i32 [?].
 std::vector<TrainGraphInput> ImagesAndLabels() {
-  return {{.name = "IteratorGetNext:0", .dtype = DType::kUint8, .shape = {-1, 2, 2}, .used = true},
-          {.name = "IteratorGetNext:1", .dtype = DType::kInt32, .shape = {-1}, .used = true}};
+  return {{.name = "IteratorGetNext:0",
+           .key = "",
+           .dtype = DType::kUint8,
+           .shape = {-1, 2, 2},
+           .used = true},
+          {.name = "IteratorGetNext:1",
+           .key = "",
+           .dtype = DType::kInt32,
+           .shape = {-1},
+           .used = true}};
 }
 
 class DescribedInput : public testing::Test {
@@ -119,17 +127,17 @@ TEST_F(DescribedInput, ConvertsIntegersThatKeepTheirValues) {
 }
 
 TEST_F(DescribedInput, DoesNotTakeAByteForASignedOne) {
-  const TrainGraphInput wanted{.name = "x:0", .dtype = DType::kInt8, .shape = {-1}};
+  const TrainGraphInput wanted{.name = "x:0", .key = "", .dtype = DType::kInt8, .shape = {-1}};
   EXPECT_FALSE(FitRows(Array::Of<uint8_t>({1}, {200}), "x.npy", wanted).ok());
   EXPECT_FALSE(FitRows(Array::Of<int32_t>({1}, {-1}), "x.npy",
-                       {.name = "x:0", .dtype = DType::kUint8, .shape = {-1}})
+                       {.name = "x:0", .key = "", .dtype = DType::kUint8, .shape = {-1}})
                    .ok());
   EXPECT_TRUE(FitRows(Array::Of<int32_t>({1}, {-1}), "x.npy", wanted).ok());
 }
 
 // An int8 of -56 passed as a uint8 of 200.
 TEST_F(DescribedInput, DoesNotTakeASignedByteForAByte) {
-  const TrainGraphInput wanted{.name = "x:0", .dtype = DType::kUint8, .shape = {-1}};
+  const TrainGraphInput wanted{.name = "x:0", .key = "", .dtype = DType::kUint8, .shape = {-1}};
   EXPECT_FALSE(FitRows(Array::Of<int8_t>({2}, {3, -56}), "x.npy", wanted).ok());
   const auto kept = FitRows(Array::Of<int8_t>({2}, {3, 127}), "x.npy", wanted);
   EST_ASSERT_OK(kept);
@@ -186,13 +194,14 @@ TEST_F(DescribedInput, ReadsIdxFiles) {
 }
 
 TEST_F(DescribedInput, SaysThatPixelsMayHaveBeenScaled) {
-  const TrainGraphInput wanted{.name = "x:0", .dtype = DType::kFloat32, .shape = {-1, 2}};
+  const TrainGraphInput wanted{
+      .name = "x:0", .key = "", .dtype = DType::kFloat32, .shape = {-1, 2}};
   EXPECT_THAT(FitRows(Array(DType::kUint8, {3, 2}), "x.npy", wanted).status().message(),
               AllOf(HasSubstr("astype(\"float32\")"), HasSubstr("/ 255")));
 }
 
 TEST_F(DescribedInput, SaysThatIntegersDropTheFractionsOfScaledPixels) {
-  const TrainGraphInput wanted{.name = "x:0", .dtype = DType::kUint8, .shape = {-1, 2}};
+  const TrainGraphInput wanted{.name = "x:0", .key = "", .dtype = DType::kUint8, .shape = {-1, 2}};
   EXPECT_THAT(FitRows(Array(DType::kFloat64, {3, 2}), "x.npy", wanted).status().message(),
               AllOf(HasSubstr("astype(\"uint8\")"), HasSubstr("* 255")));
 }
@@ -274,8 +283,8 @@ TEST_F(DescribedInput, DrawsOneBatchBySeed) {
 
 TEST_F(DescribedInput, GivesScalarsOnlyInAFixedBatch) {
   const std::vector<TrainGraphInput> wanted = {
-      {.name = "x:0", .dtype = DType::kFloat32, .shape = {-1, 3}},
-      {.name = "keep_prob:0", .dtype = DType::kFloat32, .shape = {}}};
+      {.name = "x:0", .key = "", .dtype = DType::kFloat32, .shape = {-1, 3}},
+      {.name = "keep_prob:0", .key = "", .dtype = DType::kFloat32, .shape = {}}};
   const auto batches =
       Read(MakeDescribedInput({.input = "fixed:-1..1,0.5", .batch_size = 2}, wanted), 1);
   ASSERT_EQ(batches.size(), 1u);
@@ -299,15 +308,15 @@ TEST_F(DescribedInput, RefusesRangesThatDoNotFit) {
   EXPECT_THAT(error("fixed:0..1"), HasSubstr("gives 1 range, but the graph takes 2"));
   EXPECT_THAT(error("fixed:9..1,0"), HasSubstr("'9..1' is neither"));
   EXPECT_THAT(error("fixed:a,0"), HasSubstr("'a' is neither"));
-  EXPECT_THAT(
-      Error(MakeDescribedInput({.input = "fixed:", .batch_size = 2},
-                               {{.name = "words:0", .dtype = DType::kInt32, .shape = {-1, -1}}})),
-      HasSubstr("does not say the shape of words:0"));
+  EXPECT_THAT(Error(MakeDescribedInput(
+                  {.input = "fixed:", .batch_size = 2},
+                  {{.name = "words:0", .key = "", .dtype = DType::kInt32, .shape = {-1, -1}}})),
+              HasSubstr("does not say the shape of words:0"));
 }
 
 TEST_F(DescribedInput, TakesTheBatchSizeOfTheGraph) {
   const std::vector<TrainGraphInput> fixed = {
-      {.name = "x:0", .dtype = DType::kFloat32, .shape = {16, 3}}};
+      {.name = "x:0", .key = "", .dtype = DType::kFloat32, .shape = {16, 3}}};
   EXPECT_EQ(*ResolveBatchSize(0, 1, fixed), 16);
   EXPECT_EQ(*ResolveBatchSize(0, 4, fixed), 64);
   EXPECT_EQ(*ResolveBatchSize(16, 1, fixed), 16);
