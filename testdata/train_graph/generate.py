@@ -123,6 +123,8 @@ if __name__ == "__main__":
         write_benchmarks(sys.argv[2])
     elif sys.argv[1:] == ["--saved"]:
         write_saved()
+    elif len(sys.argv) > 1 and sys.argv[1].startswith("-"):
+        sys.exit(f"generate.py: unknown: {' '.join(sys.argv[1:])}\n\n{__doc__}")
     elif len(sys.argv) > 1:
         write_folders(sys.argv[1], sys.argv[2:])
     else:
