@@ -2,9 +2,19 @@
 # Checks that TensorFlow 2.15.1 reads our files, and that we read its files. Run it by hand: it needs Python 3.9 to
 # 3.11, and at the first run the network.
 #
-# Usage: tools/verify_interop.sh [VENV]     (default: ~/.cache/estimator-interop; created if it does not exist)
+# Usage: tools/verify_interop.sh [-k NAME] ... [VENV]
+#   -k NAME  only this check, for example check_graph.py. Repeat it for several checks
+#   VENV     the virtual environment, created if it does not exist. Default: ~/.cache/estimator-interop
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+usage() { sed -n '5,7s/^# //p' "$0"; exit 2; }
+only=()
+while getopts "k:" option; do
+  [[ $option == k ]] || usage
+  only+=("$OPTARG")
+done
+shift $((OPTIND - 1))
+(($# <= 1)) || usage
 venv=${1:-$HOME/.cache/estimator-interop}
 
 # Each line is a check: the script under testdata/interop, and the targets whose programs are its arguments.
@@ -33,21 +43,38 @@ checks=(
   "check_export.py //tools/interop:export_tool //tools/saved_model:saved_model"
 )
 
+if ((${#only[@]})); then
+  chosen=()
+  for name in "${only[@]}"; do
+    found=
+    for check in "${checks[@]}"; do
+      if [[ ${check%% *} == "$name" ]]; then chosen+=("$check"); found=yes; fi
+    done
+    [[ $found ]] || { echo "there is no check $name. The checks are: ${checks[*]%% *}" >&2; exit 2; }
+  done
+  checks=("${chosen[@]}")
+fi
+
 if [[ ! -x "$venv/bin/python" ]]; then
   python3 -m venv "$venv" && "$venv/bin/pip" install --quiet tensorflow-cpu==2.15.1 "opencv-python-headless<4.11" || exit 1
 fi
 
-failed=0
+failed=()
 for check in "${checks[@]}"; do
   read -r -a words <<<"$check"
   echo "== ${words[0]}"
-  if ! bazel build "${words[@]:1}"; then failed=1; continue; fi
+  if ! bazel build "${words[@]:1}"; then failed+=("${words[0]}"); continue; fi
   programs=()
   for target in "${words[@]:1}"; do
     target=${target#//}
     programs+=("bazel-bin/${target/://}")
   done
-  "$venv/bin/python" "testdata/interop/${words[0]}" "${programs[@]}" || { echo "FAILED: ${words[0]}"; failed=1; }
+  begin=$SECONDS
+  "$venv/bin/python" "testdata/interop/${words[0]}" "${programs[@]}" || failed+=("${words[0]}")
+  echo "== ${words[0]} took $((SECONDS - begin)) s"
 done
-((failed)) || echo "all interop checks passed"
-exit $failed
+if ((${#failed[@]})); then
+  echo "FAILED: ${failed[*]}"
+  exit 1
+fi
+echo "all ${#checks[@]} interop checks passed"
