@@ -29,12 +29,13 @@ tests_with_threads() {
 }
 
 # Deletes the programs of tests that have passed, again and again. $1, $2: bazel's folders of programs and of results.
+# bazel looks at a program once more after its test has written the result, so the result must be 12 s old.
 delete_passed() {
   local program result
   while sleep 10; do
     while IFS= read -r program; do
       result=$2/${program#"$1/"}/test.xml
-      [[ $result -nt $program ]] && ! grep -q '<failure\|<error ' "$result" && rm -f "$program"
+      [[ $result -nt $program && -n $(find "$result" -mmin +0.2) ]] && ! grep -q '<failure\|<error ' "$result" && rm -f "$program"
     done < <(find "$1" -name '*_test' -type f -size +10M)
   done
 }
