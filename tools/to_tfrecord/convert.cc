@@ -18,6 +18,7 @@
 #include "estimator/base/file_lock.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/checkpoint/bundle_writer.h"
 #include "tools/tfrecord/record_file_writer.h"
 #include "tools/tfrecord/record_files.h"
 #include "tools/tfrecord/rewrite.h"
@@ -100,7 +101,8 @@ class SplitWriter {
             "--force to replace them"));
       }
       for (const std::string& file : files) EST_RETURN_IF_ERROR(RemoveFile(file));
-      return absl::OkStatus();
+      // It says whose the first shard is, if this process is killed right after that one.
+      return WriteManifest();
     }
     EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(ManifestPath()));
     const absl::StatusOr<Manifest> earlier = DecodeManifest(text);
@@ -117,7 +119,7 @@ class SplitWriter {
                        ". Choose another --output_dir, or pass --force to replace its files"));
     }
     for (const std::string& file : files) EST_RETURN_IF_ERROR(RemoveFile(file));
-    return RemoveFile(ManifestPath());
+    return WriteManifest();
   }
 
   absl::Status Write() {
@@ -150,6 +152,10 @@ class SplitWriter {
   std::string Prefix() const { return JoinPath(options_.output_dir, split_.name); }
   std::string ManifestPath() const {
     return JoinPath(options_.output_dir, absl::StrCat(".", split_.name, ".manifest"));
+  }
+
+  absl::Status WriteManifest() const {
+    return WriteFileAtomically(ManifestPath(), EncodeManifest(manifest_));
   }
 
   // The files with the names of this split's shards: train-00000-of-00012...
@@ -270,7 +276,7 @@ class SplitWriter {
       if (FileExists(stale)) EST_RETURN_IF_ERROR(RemoveFile(stale));
     }
     manifest_.shards[shard] = finished;
-    EST_RETURN_IF_ERROR(WriteFileAtomically(ManifestPath(), EncodeManifest(manifest_)));
+    EST_RETURN_IF_ERROR(WriteManifest());
     Count(finished);
     return absl::OkStatus();
   }
@@ -335,6 +341,7 @@ absl::StatusOr<ConvertReport> Convert(const SampleSet& set, std::vector<Split> s
                         absl::StrCat("another program is writing to ", options.output_dir, ": ",
                                      lock.status().message()));
   }
+  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(options.output_dir, ""));  // of killed runs
   EST_RETURN_IF_ERROR(WriteLabels(set, options));
 
   int64_t total = 0;
