@@ -153,6 +153,32 @@ TEST_F(ImportModelFnTest, ProductsOfANarrowMatrixStayInFloat32) {
     ASSERT_EQ(bf16.data<float>()[i], f32.data<float>()[i]) << i;
 }
 
+// tf.cond(loss < 1, lambda: gather(gradient, int(loss)) + gradient, lambda: gradient). The loss is
+// 4, so TensorFlow does not run the gather, whose index is out of range.
+TEST_F(ImportModelFnTest, AnErrorInTheBranchOfACondThatIsNotTakenEndsTheStep) {
+  const std::string t = SmallTraining::TypeAttr("T"), i32 = "DT_INT32";
+  SmallTraining training = SmallTraining::Small();
+  training.Float("limit", 1);
+  training.Node("pred", "Less", {"loss", "limit"}, t);
+  training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, t);
+  training.Node("index", "Cast", {"loss"},
+                SmallTraining::TypeAttr("SrcT") + SmallTraining::TypeAttr("DstT", i32));
+  training.Node("axis", "Const", {},
+                SmallTraining::TypeAttr("dtype", i32) +
+                    " attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { }"
+                    " int_val: 0 } } }");
+  training.Node("gather", "GatherV2", {"switch:1", "index", "axis"},
+                SmallTraining::TypeAttr("Tparams") + SmallTraining::TypeAttr("Tindices", i32) +
+                    SmallTraining::TypeAttr("Taxis", i32));
+  training.Node("sum", "AddV2", {"gather", "switch:1"}, t);
+  training.Node("merge", "Merge", {"switch", "sum"}, t);
+  training.Rewire("apply", {"w", "rate", "merge"});
+  const absl::StatusOr<ImportedModelFn> model_fn = ImportModelFn(Write(training));
+  ASSERT_TRUE(model_fn.ok()) << model_fn.status();
+  Estimator<TinyParams> estimator(Options(*model_fn));
+  EXPECT_THAT(estimator.Train(Ones, MaxSteps(1)), ErrorHas("4 is not in [0, 1)"));
+}
+
 TEST_F(ImportModelFnTest, RefusesAFolderWithTheTable) {
   SmallTraining training = SmallTraining::Small();
   training.Node("py", "PyFunc", {"gradients/MatMul"});

@@ -118,7 +118,8 @@ TrainAndEvaluateCall MakeTrainAndEvaluateCall(EstimatorOf<Params>& estimator,
 
 // Calls Train once. Each checkpoint that it writes is evaluated and given to the exporters, except
 // that of the first values, and those within throttle_secs or throttle_every of the evaluation
-// before. At the end the last checkpoint is evaluated if it has not been. RunConfig says how often checkpoints are written.
+// before. At the end the last checkpoint is evaluated if it has not been. RunConfig says how often
+// checkpoints are written.
 // The input of training keeps its position.
 //
 // If max_steps was reached by an earlier process, nothing is trained. The checkpoint is evaluated
