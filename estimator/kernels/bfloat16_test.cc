@@ -136,6 +136,38 @@ TEST(Bfloat16Kernels, BiasesAreAddedAndSummed) {
   EXPECT_TRUE(difference.equal) << difference.report;
 }
 
+// The reference wrote 16-bit numbers into the f32 result.
+TEST(Bfloat16Kernels, TheReferenceOfAFilterGradientHasAnUnroundedResultInF32) {
+  const Shape image{2, 5, 6, 3}, filter{3, 3, 3, 4}, gradient{2, 5, 6, 4};
+  const Attrs attrs = {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
+                       {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
+                       {"padding", std::string("SAME")},
+                       {"explicit_paddings", std::vector<int64_t>{}},
+                       {"data_format", std::string("NHWC")}};
+  const auto spec = [&](DType dtype) {
+    return KernelSpec{
+        .op = "Conv2DBackpropFilter", .name = "df", .attrs = attrs, .outputs = {{dtype, filter}}};
+  };
+  const Array x = Narrow(image, 1), sizes = Array::Of<int32_t>({4}, {3, 3, 3, 4}),
+              dy = Narrow(gradient, 2);
+  const auto mixed = RunReferenceKernel(spec(DType::kFloat32), {x, sizes, dy});
+  const auto f32 = RunReferenceKernel(spec(DType::kFloat32),
+                                      {x.Cast(DType::kFloat32), sizes, dy.Cast(DType::kFloat32)});
+  const auto bf16 = RunReferenceKernel(spec(DType::kBfloat16), {x, sizes, dy});
+  EST_ASSERT_OK(mixed);
+  EST_ASSERT_OK(f32);
+  EST_ASSERT_OK(bf16);
+  ASSERT_EQ((*mixed)[0].dtype(), DType::kFloat32);
+  const Difference unrounded = Compare((*mixed)[0], (*f32)[0], {});
+  EXPECT_TRUE(unrounded.equal) << unrounded.report;
+  const Difference rounded = Compare((*mixed)[0].Cast(DType::kBfloat16), (*bf16)[0], {});
+  EXPECT_TRUE(rounded.equal) << rounded.report;
+  // Other pairs of types have no kernel.
+  EXPECT_FALSE(RunReferenceKernel(spec(DType::kBfloat16),
+                                  {x.Cast(DType::kFloat32), sizes, dy.Cast(DType::kFloat32)})
+                   .ok());
+}
+
 TEST(Bfloat16Kernels, MaxPoolsKeepTheirNumbersAndSendGradientsToTheMaxima) {
   for (const int64_t size : {2, 3}) {
     const Attrs window = {{"ksize", std::vector<int64_t>{1, size, size, 1}},

@@ -178,6 +178,10 @@ absl::StatusOr<Array> EstimatorBase::GetVariableValue(StringArg name) const {
   return reader->Read(name);
 }
 
+InputSizes EstimatorBase::training_input_sizes() const {
+  return trainer_ == nullptr ? InputSizes() : trainer_->sizes();
+}
+
 std::string EstimatorBase::EvalDir(StringArg name) const {
   return estimator::EvalDir(model_dir(), std::string(name));
 }

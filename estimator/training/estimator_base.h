@@ -16,6 +16,7 @@
 #include "estimator/array/array.h"
 #include "estimator/base/status_or_range.h"
 #include "estimator/base/string_arg.h"
+#include "estimator/training/hooks/period.h"
 #include "estimator/training/loop/eval_result.h"
 #include "estimator/training/loop/evaluator.h"
 #include "estimator/training/loop/model_exporter.h"
@@ -78,6 +79,9 @@ class EstimatorBase {
   // Returns a variable's value in the newest checkpoint. Errors: NOT_FOUND before training;
   // NOT_FOUND naming the nearest variable for an unknown name.
   absl::StatusOr<Array> GetVariableValue(StringArg name) const;
+  // The sizes of the training's input, for a Period in epochs or examples. Nothing is known before
+  // Train has opened the input; hooks and listeners may read them in Begin.
+  InputSizes training_input_sizes() const;
   // The folder of the summaries of Evaluate(..., {.name = name}).
   std::string EvalDir(StringArg name = "") const;
 

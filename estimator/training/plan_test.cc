@@ -143,7 +143,7 @@ TEST_F(PlanTest, AdviceOnTheInputIsLoggedBeforeTheFirstStep) {
       },
       MaxSteps(1)));
   EXPECT_THAT(log.infos, Contains(HasSubstr("Shuffle(2) mixes only 2 of 20 examples")));
-  EXPECT_THAT(log.infos, Contains(HasSubstr("end it with Prefetch(kAutotune)")));
+  EXPECT_THAT(log.infos, Contains(HasSubstr("end the input with Prefetch(kAutotune)")));
 }
 
 }  // namespace

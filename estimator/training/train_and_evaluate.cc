@@ -60,6 +60,10 @@ absl::Status Validate(const TrainAndEvaluateCall& call) {
   }
   if (!(call.throttle_secs >= 0))
     wrong.push_back(absl::StrCat("Must specify throttle_secs >= 0, given: ", call.throttle_secs));
+  if (call.throttle_every.has_value() && !(call.throttle_every->value() > 0)) {
+    wrong.push_back(
+        absl::StrCat("Must specify throttle_every > 0, given: ", call.throttle_every->ToString()));
+  }
   if (!wrong.empty())
     return absl::InvalidArgumentError(
         absl::StrCat("TrainAndEvaluate: ", absl::StrJoin(wrong, "; ")));
@@ -109,6 +113,8 @@ class EvaluationListener : public CheckpointSaverListener {
         timer_({.every_steps = std::nullopt, .every_secs = call.throttle_secs}, call.clock) {}
 
   std::string Describe() const override {
+    if (call_->throttle_every.has_value())
+      return absl::StrCat("an evaluation, at most every ", call_->throttle_every->ToString());
     return absl::StrCat("an evaluation",
                         call_->throttle_secs > 0
                             ? absl::StrCat(", at most every ", call_->throttle_secs, " seconds")
@@ -118,6 +124,11 @@ class EvaluationListener : public CheckpointSaverListener {
   absl::Status Begin() override {
     timer_.Reset();
     is_first_save_ = true;
+    if (call_ == nullptr || !call_->throttle_every.has_value()) return absl::OkStatus();
+    const absl::StatusOr<Cadence> cadence =
+        call_->throttle_every->ToCadence(call_->estimator.training_input_sizes());
+    if (!cadence.ok()) return Annotate(cadence.status(), "EvalSpec.throttle_every");
+    timer_ = SecondOrStepTimer(*cadence, call_->clock);
     return absl::OkStatus();
   }
 
@@ -129,8 +140,13 @@ class EvaluationListener : public CheckpointSaverListener {
     if (std::exchange(is_first_save_, false) && session.restored_step() < 0) return false;
     if (InterruptRequested()) return false;
     if (!timer_.ShouldTriggerForStep(global_step)) {
-      LOG(INFO) << "Skip the current checkpoint eval due to throttle secs (" << call_->throttle_secs
-                << " secs).";
+      if (call_->throttle_every.has_value()) {
+        LOG(INFO) << "The checkpoint of step " << global_step << " is not evaluated: the last "
+                  << "evaluation was less than " << call_->throttle_every->ToString() << " before";
+      } else {
+        LOG(INFO) << "Skip the current checkpoint eval due to throttle secs ("
+                  << call_->throttle_secs << " secs).";
+      }
       return false;
     }
     EST_RETURN_IF_ERROR(session.FinishCheckpoint());
@@ -237,19 +253,40 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
         "task id ",
         task_id));
   }
+  double throttle_secs = call.throttle_secs;
+  int64_t throttle_steps = 0;
+  if (call.throttle_every.has_value()) {
+    // The sizes of the input are known to the process that trains.
+    const Period::Unit unit = call.throttle_every->unit();
+    if (unit != Period::Unit::kSteps && unit != Period::Unit::kSeconds) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("EvalSpec.throttle_every is ", call.throttle_every->ToString(),
+                       ", but an evaluator process does not know the batch of the training; give "
+                       "it in steps or seconds"));
+    }
+    EST_ASSIGN_OR_RETURN(const Cadence cadence, call.throttle_every->ToCadence({}));
+    throttle_secs = cadence.every_secs.value_or(0);
+    throttle_steps = cadence.every_steps.value_or(0);
+  }
   if (call.start_delay_secs > 0)
     LOG(INFO) << "Waiting " << call.start_delay_secs << " secs before starting eval.";
   Sleep(call, call.start_delay_secs);
-  CheckpointsIterator checkpoints(call.estimator.model_dir(),
-                                  {.min_interval_secs = call.throttle_secs,
-                                   .poll_secs = kPollSecs,
-                                   .now_secs = call.clock,
-                                   .sleep = call.sleep});
+  CheckpointsIterator checkpoints(call.estimator.model_dir(), {.min_interval_secs = throttle_secs,
+                                                               .poll_secs = kPollSecs,
+                                                               .now_secs = call.clock,
+                                                               .sleep = call.sleep});
   TrainAndEvaluateResult result;
   while (const std::optional<std::string> checkpoint = checkpoints.Next()) {
     // Evaluate takes the newest checkpoint, which may be newer than the one that was found.
     if (result.eval_result.has_value() && result.eval_result->checkpoint_path == *checkpoint)
       continue;
+    if (throttle_steps > 0 && result.eval_result.has_value()) {
+      const absl::StatusOr<int64_t> step = LoadGlobalStep(*checkpoint);
+      if (step.ok() && *step < result.eval_result->global_step() + throttle_steps &&
+          !ReachedMaxSteps(call, *step)) {
+        continue;
+      }
+    }
     const absl::Status evaluated = EvaluateAndExport(call, result);
     if (absl::IsNotFound(evaluated) && CheckpointModifiedTimeSeconds(*checkpoint) == 0) {
       LOG(WARNING) << *checkpoint << " was deleted before it was exported; the next one follows ("

@@ -20,6 +20,7 @@
 #include "estimator/training/estimator_base.h"
 #include "estimator/training/exporter.h"
 #include "estimator/training/hooks/hook.h"
+#include "estimator/training/hooks/period.h"
 #include "estimator/training/hooks/timer.h"
 
 namespace estimator {
@@ -48,6 +49,9 @@ struct EvalSpec {
   double start_delay_secs = 120;
   // The least time between the starts of two evaluations. The last checkpoint is always evaluated.
   double throttle_secs = 600;
+  // Not in TensorFlow. If given, it replaces throttle_secs: the least distance of two evaluations in
+  // any unit, such as Period::Epochs(1). An evaluator takes steps and seconds only.
+  std::optional<Period> throttle_every = std::nullopt;
 };
 
 struct TrainAndEvaluateResult {
@@ -70,6 +74,7 @@ struct TrainAndEvaluateCall {
   Exporters exporters;
   double start_delay_secs;
   double throttle_secs;
+  std::optional<Period> throttle_every = std::nullopt;
   // For tests.
   Clock clock = SteadyClock();
   std::function<void(double seconds)> sleep = nullptr;
@@ -90,7 +95,8 @@ TrainAndEvaluateCall MakeTrainAndEvaluateCall(EstimatorOf<Params>& estimator,
       .eval_name = eval_spec.name,
       .exporters = eval_spec.exporters,
       .start_delay_secs = eval_spec.start_delay_secs,
-      .throttle_secs = eval_spec.throttle_secs};
+      .throttle_secs = eval_spec.throttle_secs,
+      .throttle_every = eval_spec.throttle_every};
   if (train_spec.input_fn != nullptr) {
     TrainLength length;
     if (train_spec.max_steps.has_value()) length = MaxSteps(*train_spec.max_steps);
@@ -111,8 +117,9 @@ TrainAndEvaluateCall MakeTrainAndEvaluateCall(EstimatorOf<Params>& estimator,
 }
 
 // Calls Train once. Each checkpoint that it writes is evaluated and given to the exporters, except
-// that of the first values, and those within throttle_secs of the evaluation before. At the end the
-// last checkpoint is evaluated if it has not been. RunConfig says how often checkpoints are written.
+// that of the first values, and those within throttle_secs or throttle_every of the evaluation
+// before. At the end the last checkpoint is evaluated if it has not been. RunConfig says how often
+// checkpoints are written.
 // The input of training keeps its position.
 //
 // If max_steps was reached by an earlier process, nothing is trained. The checkpoint is evaluated
@@ -123,7 +130,8 @@ TrainAndEvaluateCall MakeTrainAndEvaluateCall(EstimatorOf<Params>& estimator,
 //
 // Errors: INVALID_ARGUMENT for a spec without input_fn, numbers that are out of range, exporters
 // without a name or with the same one, RunConfig without checkpoints, and an evaluator with an index
-// other than 0; CANCELLED after an interrupt; those of Train, Evaluate and the exporters.
+// other than 0 or with throttle_every in epochs or examples; FAILED_PRECONDITION if throttle_every
+// needs the examples of an epoch, which are not known (RunConfig.examples_per_epoch); CANCELLED after an interrupt; those of Train, Evaluate and the exporters.
 // Source: TF 2.15 tf.estimator.train_and_evaluate.
 template <typename Params>
 absl::StatusOr<TrainAndEvaluateResult> TrainAndEvaluate(EstimatorOf<Params>& estimator,

@@ -142,6 +142,40 @@ TEST_F(TrainAndEvaluateTest, ThrottledCheckpointsAreSkippedButNotTheLast) {
               Contains("Skip the current checkpoint eval due to throttle secs (600 secs)."));
 }
 
+TEST_F(TrainAndEvaluateTest, TheThrottleMayBeInStepsOrEpochs) {
+  // A step has 6 examples, and an epoch 20.
+  for (const Period& throttle : {Period::Steps(15), Period::Epochs(4.5), Period::Examples(90)}) {
+    const std::string name = absl::StrCat("in_", static_cast<int>(throttle.unit()));
+    const estimator::testing::CapturedLog log;
+    const auto exporter = std::make_shared<RecordingExporter>();
+    Estimator<TinyParams> estimator(Options(name));
+    EvalSpec<TinyParams> spec = Evaluated(exporter, /*throttle_secs=*/1e6);
+    spec.throttle_every = throttle;
+    EST_ASSERT_OK(
+        TrainAndEvaluate(estimator, {.input_fn = Shuffled, .max_steps = 60}, std::move(spec)));
+    EXPECT_THAT(exporter->steps, ElementsAre(10, 30, 50, 60)) << throttle.ToString();
+    EXPECT_THAT(log.infos, Contains(HasSubstr(absl::StrCat(
+                               "step 20 is not evaluated: the last evaluation was less than ",
+                               throttle.ToString(), " before"))));
+  }
+}
+
+TEST_F(TrainAndEvaluateTest, AThrottleThatCannotBeInStepsIsAnErrorBeforeTheFirstStep) {
+  Estimator<TinyParams> estimator(Options());
+  EvalSpec<TinyParams> spec = Evaluated(exporter_);
+  spec.throttle_every = Period::Steps(0);
+  EXPECT_THAT(TrainAndEvaluate(estimator, {.input_fn = Shuffled, .max_steps = 20}, spec),
+              ErrorHas("Must specify throttle_every > 0, given: 0 steps"));
+  spec.throttle_every = Period::Epochs(1);
+  const auto unknown_size = [](const TinyParams& params) {
+    return Shuffled(params).Filter([](const Element&) { return true; });
+  };
+  EXPECT_THAT(
+      TrainAndEvaluate(estimator, {.input_fn = unknown_size, .max_steps = 20}, spec),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("EvalSpec.throttle_every")));
+  EXPECT_THAT(exporter_->steps, ElementsAre());
+}
+
 TEST_F(TrainAndEvaluateTest, WithoutMaxStepsItTrainsToTheEndOfTheInputAndNothingIsFinal) {
   Estimator<TinyParams> estimator(Options());
   const auto once = [](const TinyParams&) { return TinyDataset(5).Repeat(4); };
@@ -442,6 +476,31 @@ TEST_F(TaskTest, AnEvaluatorWaitsForCheckpointsAndEndsWithTheLast) {
   EXPECT_THAT(times, ElementsAre(120, 180, 300));
   EXPECT_EQ(exporter_->num_finals, 1);
   EXPECT_EQ(result->eval_result->global_step(), 20);
+}
+
+TEST_F(TaskTest, TheThrottleOfAnEvaluatorIsInStepsOrSeconds) {
+  Estimator<TinyParams> trainer(Options());
+  SetTask("evaluator");
+  Estimator<TinyParams> evaluator(Options());
+  EvalSpec<TinyParams> spec = Evaluated(exporter_);
+  spec.start_delay_secs = 0;
+  spec.throttle_every = Period::Epochs(1);
+  const TrainSpec<TinyParams> train_spec = {.input_fn = Shuffled, .max_steps = 25};
+  EXPECT_THAT(TrainAndEvaluate(evaluator, train_spec, spec),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("throttle_every is 1 epoch, but an evaluator")));
+  spec.throttle_every = Period::Steps(8);
+  TrainAndEvaluateCall call = MakeTrainAndEvaluateCall(evaluator, train_spec, spec);
+  double now = 0;
+  call.clock = [&now] { return now; };
+  call.sleep = [&](double seconds) {
+    now += seconds;
+    if (now < 60) {
+      EST_EXPECT_OK(trainer.Train(Shuffled, Steps(5)));
+    }
+  };
+  EST_ASSERT_OK(RunTrainAndEvaluate(call));
+  EXPECT_THAT(exporter_->steps, ElementsAre(5, 15, 25));
 }
 
 TEST_F(TaskTest, AnInterruptEndsTheWaitOfAnEvaluator) {

@@ -8,6 +8,7 @@
 #include <glog/logging.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -50,7 +52,6 @@ DEFINE_double(learning_rate, 5e-5, "learning rate after the warm-up; it then fal
 DEFINE_int64(num_train_steps, 1000, "the global_step at which training stops");
 DEFINE_int64(warmup_steps, -1,
              "steps in which the learning rate rises from 0; -1: a tenth of --num_train_steps");
-DECLARE_string(tpu_check);  // of run_flags.cc
 DEFINE_string(export_dir, "", "export a SavedModel below this folder; empty: no export");
 
 namespace estimator::bert {
@@ -110,9 +111,8 @@ absl::Status CheckFlags(const absl::StatusOr<BertConfig>& config) {
         "at least one of --do_train, --do_eval, --do_predict and --export_dir must be given"},
        StatusRequirement("output_dir", CheckOutputDir()),
        {"output_dir",
-        FLAGS_do_train || !FLAGS_tpu_check.empty() || !FLAGS_output_dir.empty() ||
-            !FLAGS_model_dir.empty(),
-        "", "without --do_train, give the folder of a trained model"},
+        FLAGS_do_train || OnlyChecks() || !FLAGS_output_dir.empty() || !FLAGS_model_dir.empty(), "",
+        "without --do_train, give the folder of a trained model"},
        StatusRequirement("bert_config_file", config.status()),
        FileRequirement("train_file", FLAGS_train_file, FLAGS_do_train, "do_train"),
        FileRequirement("eval_file", FLAGS_eval_file, FLAGS_do_eval, "do_eval"),
@@ -152,7 +152,19 @@ absl::StatusOr<ExampleFiles> GivenExamples() {
   return files;
 }
 
-// Writes drawn examples into the model's folder.
+// Creates an empty folder for the drawn examples of a check, which writes nothing to the model_dir.
+absl::StatusOr<std::string> MakeScratchFolder() {
+  const char* parent = getenv("TMPDIR");
+  std::string path = absl::StrCat(parent != nullptr ? parent : "/tmp", "/drawn-XXXXXX");
+  if (mkdtemp(path.data()) == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot create the folder ", path,
+                     " for drawn examples; set TMPDIR to a folder that can be written"));
+  }
+  return path;
+}
+
+// Writes drawn examples into a folder.
 absl::StatusOr<ExampleFiles> DrawExamples(const std::string& folder, const BertConfig& config) {
   LOG(INFO) << "No --bert_config_file: a small network learns drawn words; this is not BERT";
   EST_RETURN_IF_ERROR(CreateDirectories(folder));
@@ -225,7 +237,7 @@ absl::Status Predict(Classifier& estimator, const std::vector<std::string>& file
 absl::Status Run() {
   // A check of training covers the other modes, too.
   const bool does_anything = FLAGS_do_train || FLAGS_do_eval || FLAGS_do_predict;
-  if (!FLAGS_tpu_check.empty() && !does_anything) FLAGS_do_train = true;
+  if (OnlyChecks() && !does_anything) FLAGS_do_train = true;
   const absl::StatusOr<BertConfig> config =
       IsDrawn() ? DrawnConfig() : ReadBertConfig(FLAGS_bert_config_file);
   EST_RETURN_IF_ERROR(CheckFlags(config));
@@ -253,8 +265,16 @@ absl::Status Run() {
                         .eval_batch_size = FLAGS_eval_batch_size,
                         .predict_batch_size = FLAGS_predict_batch_size});
 
+  std::string scratch;
+  const absl::Cleanup remove_scratch = [&scratch] {
+    if (!scratch.empty()) RemoveDirectoryRecursively(scratch).IgnoreError();
+  };
   if (IsDrawn()) {
-    EST_ASSIGN_OR_RETURN(files, DrawExamples(estimator.model_dir(), *config));
+    if (OnlyChecks()) {
+      EST_ASSIGN_OR_RETURN(scratch, MakeScratchFolder());
+    }
+    EST_ASSIGN_OR_RETURN(files,
+                         DrawExamples(scratch.empty() ? estimator.model_dir() : scratch, *config));
   }
   if (FLAGS_do_train) {
     ProgramPlan plan;

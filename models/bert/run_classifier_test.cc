@@ -87,6 +87,15 @@ TEST_F(RunClassifierTest, TheTpuCheckNeedsNoOtherFlag) {
   EXPECT_FALSE(absl::StrContains(eval.output, "train: checked"));
 }
 
+TEST_F(RunClassifierTest, TheTpuCheckOfDrawnWordsWritesNothingToTheModelDir) {
+  const ProgramRun check = RunProgram(
+      absl::StrCat("models/bert/run_classifier --tpu_check=rules --max_seq_length=16 --output_dir=",
+                   work_.File("checked")));
+  ASSERT_EQ(check.exit_code, 0) << check.output;
+  ExpectParts(check.output, {"a small network learns drawn words", "TPU check: 0 violations"});
+  EXPECT_FALSE(FileExists(work_.File("checked")));
+}
+
 TEST_F(RunClassifierTest, LearnsDrawnWordsOnTheCpuAndOnEightShards) {
   for (const char* where : {"--use_tpu=false", "--use_tpu=true --iterations=50"}) {
     const std::string folder = work_.File(absl::StrContains(where, "true") ? "shards" : "cpu");

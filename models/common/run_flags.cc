@@ -67,8 +67,7 @@ const absl::StatusOr<tpu::Accelerator>& Detected() {
 // Whether the program runs on what was found. A check is of the program on a TPU, so that of a machine
 // without one is for --num_shards cores.
 bool RunsOnDetected() {
-  return Detected().ok() &&
-         (FLAGS_tpu_check.empty() || Detected()->kind == tpu::Accelerator::Kind::kTpu);
+  return Detected().ok() && (!OnlyChecks() || Detected()->kind == tpu::Accelerator::Kind::kTpu);
 }
 
 // Adds the flags of this file.
@@ -84,7 +83,7 @@ tpu::RunConfig WithTPUFlags(const RunConfig& run_config, bool detect) {
   config.tpu_config.tpu_numerics = FLAGS_tpu_numerics;
   if (!detect) return config;
   if (!Detects()) {
-    if (!FLAGS_use_tpu && FLAGS_tpu_check.empty()) config.tpu_config.num_shards = 1;
+    if (!FLAGS_use_tpu && !OnlyChecks()) config.tpu_config.num_shards = 1;
   } else if (Detected().ok()) {
     if (RunsOnDetected()) Detected()->Configure(config);
   } else {  // RequireFlags reports the error; in a program without it, TPUEstimator does
@@ -94,7 +93,7 @@ tpu::RunConfig WithTPUFlags(const RunConfig& run_config, bool detect) {
   return config;
 }
 
-bool ChecksTopology() { return !FLAGS_tpu_check.empty() && FLAGS_tpu_check != "rules"; }
+bool ChecksTopology() { return OnlyChecks() && FLAGS_tpu_check != "rules"; }
 
 // Flags that exclude each other, or need another one.
 std::vector<FlagRequirement> TPURequirements() {
@@ -140,9 +139,11 @@ tpu::RunConfig RunConfigFromFlags() {
 
 int64_t NumReplicasFromFlags() {
   if (Detects() && RunsOnDetected()) return Detected()->num_replicas;
-  if (!FLAGS_tpu_check.empty()) return FLAGS_num_shards;
+  if (OnlyChecks()) return FLAGS_num_shards;
   return FLAGS_use_tpu && !Detects() ? FLAGS_num_shards : 1;
 }
+
+bool OnlyChecks() { return !FLAGS_tpu_check.empty(); }
 
 absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
   std::vector<FlagRequirement> all = requirements;
@@ -173,7 +174,7 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size) {
   const int64_t replicas = NumReplicasFromFlags();
   // RunConfig reports a num_shards that is not positive, and a check a batch that is not divisible.
-  if (replicas <= 1 || !FLAGS_tpu_check.empty())
+  if (replicas <= 1 || OnlyChecks())
     return {.flag = flag, .holds = batch_size > 0, .requirement = "positive"};
   return {.flag = flag,
           .holds = batch_size > 0 && batch_size % replicas == 0,

@@ -27,6 +27,10 @@ tpu::RunConfig RunConfigFromFlags();
 // is --num_shards in any case, unless --use_tpu=auto finds a TPU.
 int64_t NumReplicasFromFlags();
 
+// Whether the first call of Train, Evaluate or Predict prints a report and ends the program
+// (--tpu_check). Such a program writes nothing: neither to the model_dir nor an export.
+bool OnlyChecks();
+
 // Checks the program's requirements and the flags of both files, as RequireRunConfigFlags does.
 // With --use_tpu=auto also looks for accelerators.
 // Errors: also those of tpu::DetectAccelerator.

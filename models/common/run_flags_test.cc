@@ -59,6 +59,14 @@ TEST_F(RunFlagsTest, ACheckOfATopologyNeedsTheCompiler) {
   EST_EXPECT_OK(RequireFlags({}));
 }
 
+TEST_F(RunFlagsTest, AProgramWithACheckOnlyChecks) {
+  EXPECT_FALSE(OnlyChecks());
+  for (const char* check : {"rules", "v3-8"}) {
+    Set("tpu_check", check);
+    EXPECT_TRUE(OnlyChecks()) << check;
+  }
+}
+
 TEST_F(RunFlagsTest, TheLimitsOfACheckNeedATopology) {
   Set("tpu_check_fill", "true");
   EXPECT_THAT(RequireFlags({}), ErrorHas("--tpu_check_fill: needs a topology"));

@@ -43,6 +43,7 @@ absl::StatusOr<EvalResult> Evaluate(Classifier& classifier, EvaluateOptions opti
 
 // Evaluates the checkpoints that another process writes, until that of the last training step.
 absl::StatusOr<std::optional<EvalResult>> EvaluateCheckpoints(Classifier& classifier) {
+  if (OnlyChecks()) return Evaluate(classifier);  // needs no checkpoint
   const int64_t train_steps = RunSizesFromFlags().train_steps;
   CheckpointsIteratorOptions options;
   if (FLAGS_eval_timeout >= 0) options.timeout_secs = FLAGS_eval_timeout;
@@ -104,7 +105,8 @@ absl::StatusOr<std::optional<EvalResult>> TrainAndEvaluate(
 }
 
 absl::Status WritePredictions(Classifier& classifier) {
-  if (FLAGS_predict_csv.empty()) return absl::OkStatus();
+  // A check is made by the call of Predict, even if only an export follows.
+  if (FLAGS_predict_csv.empty() && !OnlyChecks()) return absl::OkStatus();
   PredictionsCsvOptions options;
   // The classes of drawn pictures begin at 1 as well.
   options.first_label = FLAGS_data_dir.empty() ? 1 : FLAGS_first_label;

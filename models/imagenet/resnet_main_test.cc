@@ -61,6 +61,18 @@ TEST_F(ResnetMainTest, TheTpuCheckBlamesNothing) {
                "note [local-batch-norm]", "TPU check: 0 violations"});
 }
 
+TEST_F(ResnetMainTest, TheTpuCheckOfAModeNeedsNoCheckpointAndWritesNothing) {
+  const ProgramRun eval = Program("--mode=eval --eval_timeout=0 --tpu_check=rules");
+  ASSERT_EQ(eval.exit_code, 0) << eval.output;
+  ExpectParts(eval.output, {"eval: checked with 1 rows", "TPU check: 0 violations"});
+  const ProgramRun predict = Program(
+      absl::StrCat("--mode=predict --tpu_check=rules --export_dir=", Dir("checked_export")));
+  ASSERT_EQ(predict.exit_code, 0) << predict.output;
+  ExpectParts(predict.output, {"predict: checked with 1 rows", "TPU check: 0 violations"});
+  EXPECT_FALSE(FileExists(Dir("checked_export")));
+  EXPECT_FALSE(FileExists(Dir("m")));
+}
+
 TEST_F(ResnetMainTest, ContinuesAndEvaluatesInAnotherRun) {
   ASSERT_EQ(Program("--mode=train --train_steps=2").exit_code, 0);
   const ProgramRun resumed = Program("--mode=train --train_steps=4");

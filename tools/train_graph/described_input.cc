@@ -166,7 +166,8 @@ absl::StatusOr<Dataset> FromFiles(const DescribedInputOptions& options, absl::st
                      options.batch_size, " only; give at least as many rows"));
   }
   return Batches(Dataset::FromTensorSlices(std::move(arrays)), options,
-                 options.repeat || HasFixedBatch(wanted));
+                 options.repeat || HasFixedBatch(wanted))
+      .Prefetch(kAutotune);
 }
 
 // Checks the types of a feature file before any record is read.
@@ -235,7 +236,7 @@ absl::StatusOr<Dataset> FromRecords(const DescribedInputOptions& options,
   return Batches(TFRecordDataset(files), options, options.repeat || HasFixedBatch(wanted))
       .Map(ParseExample(specs))
       .Map([features](const Element& parsed) { return InOrder(parsed, features); })
-      .Prefetch(2);
+      .Prefetch(kAutotune);
 }
 
 absl::StatusOr<Dataset> FixedBatch(const DescribedInputOptions& options, absl::string_view text,
@@ -261,7 +262,7 @@ absl::StatusOr<Dataset> FixedBatch(const DescribedInputOptions& options, absl::s
     batch.features.emplace(InputName(i, wanted.size()), std::move(array));
   }
   const Dataset one = Dataset::FromTensors(std::move(batch));
-  return options.repeat ? one.Repeat() : one;
+  return (options.repeat ? one.Repeat() : one).Prefetch(kAutotune);
 }
 
 }  // namespace

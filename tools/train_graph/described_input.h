@@ -49,7 +49,7 @@ absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
 absl::StatusOr<Array> FitRows(const Array& array, const std::string& what,
                               const TrainGraphInput& wanted);
 
-// Batches for the graph, as features with the names of InputName.
+// Batches for the graph, as features with the names of InputName. They are read while a step runs.
 // Errors: INVALID_ARGUMENT for a description that cannot be parsed, another number of arrays than
 // the graph takes, and arrays that do not fit; all arrays are checked. NOT_FOUND for missing files.
 // Both have the mark of AsUsageError, so that a program exits with 2. DATA_LOSS for a file that is

@@ -25,6 +25,7 @@ using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Images u8 [?,2,2] and labels i32 [?].
 std::vector<TrainGraphInput> ImagesAndLabels() {
@@ -111,6 +112,38 @@ TEST_F(DescribedInput, ShufflesTrainingAndReadsOnePassWithoutRepeat) {
       MakeDescribedInput({.input = Npy(), .batch_size = 2, .repeat = false}, ImagesAndLabels()));
   ASSERT_EQ(once.size(), 3u);
   EXPECT_EQ(once[2].features.at("input_1").shape(), Shape({1}));
+}
+
+// The user of the program cannot add a Prefetch, so advice to add one would be useless.
+TEST_F(DescribedInput, ReadsBatchesAheadAndContinuesExactly) {
+  WriteNpy(10);
+  for (const std::string& input : {Npy(), std::string("fixed:0..255,0..9")}) {
+    SetDefaultSeed(7);
+    const auto dataset =
+        MakeDescribedInput({.input = input, .batch_size = 3, .shuffle = 10}, ImagesAndLabels());
+    SetDefaultSeed(std::nullopt);
+    ASSERT_TRUE(dataset.ok()) << dataset.status();
+    EXPECT_THAT(dataset->Advice(), IsEmpty()) << input;
+    const std::vector<Element> whole = Read(dataset, 8);
+    ASSERT_EQ(whole.size(), 8u);
+    for (size_t position = 0; position < 8; ++position) {
+      const auto first = dataset->MakeIterator().value();
+      for (size_t i = 0; i < position; ++i) EST_ASSERT_OK(first->Next().status());
+      const std::string state = first->SaveState().value();
+      const auto resumed = dataset->MakeIterator().value();
+      EST_ASSERT_OK(resumed->RestoreState(state));
+      for (size_t i = position; i < 8; ++i) {
+        const std::optional<Element> batch = resumed->Next().value();
+        ASSERT_TRUE(batch.has_value());
+        EXPECT_EQ(batch->features.at("input_0").values<uint8_t>(),
+                  whole[i].features.at("input_0").values<uint8_t>())
+            << input << ", resumed at " << position << ", batch " << i;
+        EXPECT_EQ(batch->features.at("input_1").values<int32_t>(),
+                  whole[i].features.at("input_1").values<int32_t>())
+            << input << ", resumed at " << position << ", batch " << i;
+      }
+    }
+  }
 }
 
 TEST_F(DescribedInput, ConvertsIntegersThatKeepTheirValues) {

@@ -160,11 +160,11 @@ absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string&
                                           wanted));
   const auto input_fn = [&input](const tpu::Params&) { return input; };
   if (training) {
-    EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
+    if (!OnlyChecks()) EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
     ImportedEstimator estimator = MakeEstimator(model_fn, *batch_size);
     return estimator.Train(input_fn, Steps(FLAGS_steps));
   }
-  if (IsDirectory(meta)) EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
+  if (IsDirectory(meta) && !OnlyChecks()) EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
   ImportedEstimator estimator = MakeEstimator(model_fn, *batch_size);
   EvaluateOptions options;
   if (FLAGS_steps > 0) options.steps = FLAGS_steps;
@@ -222,7 +222,9 @@ absl::Status Run() {
         "must be given with --mode=export: NAME=TENSOR"},
        {"export_dir", exporting == !FLAGS_export_dir.empty(), "",
         "must be given with --mode=export, and only there"},
-       {"export_dir", CanBeFolder(FLAGS_export_dir), "a writable folder"}}));
+       {"export_dir", CanBeFolder(FLAGS_export_dir), "a writable folder"},
+       {"tpu_check", !exporting || !OnlyChecks(), "",
+        "checks training or evaluation, but --mode=export does neither; leave one out"}}));
   ImportModelOptions options{.graph = GraphOptions(), .serving_signature = FLAGS_serving_signature};
   EST_ASSIGN_OR_RETURN(options.predictions, ParsePredictions());
   // An obstacle is found before anything is written.

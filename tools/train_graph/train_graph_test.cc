@@ -24,6 +24,11 @@ constexpr char kInput[] =
     "--input=npy:testdata/train_graph/tiny/x.npy,testdata/train_graph/tiny/y.npy --batch_size=8 "
     "--shuffle=0";
 
+constexpr char kSaved[] = "--saved_model=testdata/train_graph/saved ";
+constexpr char kSavedInput[] =
+    "--input=npy:testdata/train_graph/saved/x.npy,testdata/train_graph/saved/y.npy --batch_size=8 "
+    "--shuffle=0";
+
 class TrainGraph : public testing::Test {
  protected:
   static ProgramRun Program(const std::string& flags) {
@@ -65,6 +70,26 @@ TEST_F(TrainGraph, TrainsOnShards) {
   EXPECT_EQ(LoadGlobalStep(Folder()).value(), 9);
 }
 
+TEST_F(TrainGraph, TheTpuCheckWritesNothing) {
+  // A violation is a result of the check too: the program then exits with 1.
+  for (const char* const mode : {" --steps=1", " --mode=eval"}) {
+    const ProgramRun run =
+        Program(absl::StrCat(Flags(), kInput, mode, " --tpu_check=rules --num_shards=8"));
+    EXPECT_THAT(run.output, HasSubstr("TPU check: ")) << mode;
+    EXPECT_FALSE(FileExists(Folder())) << mode;
+    const ProgramRun saved = Program(absl::StrCat(kSaved, "--model_dir=", Folder(), " ",
+                                                  kSavedInput, mode, " --tpu_check=rules"));
+    EXPECT_THAT(saved.output, HasSubstr("TPU check: ")) << mode;
+    EXPECT_FALSE(FileExists(Folder())) << mode;
+  }
+  const ProgramRun exported =
+      Program(absl::StrCat(Flags(), "--mode=export --predictions=logits=dense/BiasAdd:0 ",
+                           "--tpu_check=rules --export_dir=", dir_.File("export")));
+  EXPECT_EQ(exported.exit_code, 2) << exported.output;
+  EXPECT_THAT(exported.output, HasSubstr("--tpu_check: checks training or evaluation"));
+  EXPECT_FALSE(FileExists(dir_.File("export")));
+}
+
 TEST_F(TrainGraph, RefusesWrongInputBeforeItWrites) {
   EST_ASSERT_OK(SaveNpy(dir_.File("float.npy"), Array(DType::kFloat32, {8, 8, 8})));
   const auto expect = [&](const std::string& flags, const std::string& message) {
@@ -96,11 +121,6 @@ TEST_F(TrainGraph, RefusesWrongInputBeforeItWrites) {
   expect(absl::StrCat(kInput, " --steps=1 --mode=fly"), "--mode must be train, eval or export");
   expect("--mode=export --export_dir=/tmp", "--predictions");
 }
-
-constexpr char kSaved[] = "--saved_model=testdata/train_graph/saved ";
-constexpr char kSavedInput[] =
-    "--input=npy:testdata/train_graph/saved/x.npy,testdata/train_graph/saved/y.npy --batch_size=8 "
-    "--shuffle=0";
 
 TEST_F(TrainGraph, TrainsEvaluatesAndExportsASavedModel) {
   const std::string folder = absl::StrCat("--model_dir=", Folder(), " ");

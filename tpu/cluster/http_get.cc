@@ -17,8 +17,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "estimator/base/status.h"
+#include "tpu/cluster/host_port.h"
 
 namespace estimator::tpu {
 namespace {
@@ -28,7 +28,8 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kMaxBytes = size_t{1} << 20;
 
 struct Url {
-  std::string host, port = "80", path = "/";
+  HostPort server;
+  std::string path = "/";
 };
 
 absl::StatusOr<Url> ParseUrl(absl::string_view text) {
@@ -39,20 +40,11 @@ absl::StatusOr<Url> ParseUrl(absl::string_view text) {
   text.remove_prefix(7);
   Url url;
   const size_t slash = std::min(text.find('/'), text.size());
-  absl::string_view authority = text.substr(0, slash);
   if (slash < text.size()) url.path = std::string(text.substr(slash));
-  const size_t bracket = authority.rfind(']');
-  const size_t colon = authority.rfind(':');
-  if (colon != absl::string_view::npos && (bracket == absl::string_view::npos || colon > bracket)) {
-    url.port = std::string(authority.substr(colon + 1));
-    authority = authority.substr(0, colon);
-  }
-  if (absl::ConsumePrefix(&authority, "[")) absl::ConsumeSuffix(&authority, "]");
-  url.host = std::string(authority);
-  int port = 0;
-  if (url.host.empty() || !absl::SimpleAtoi(url.port, &port) || port <= 0 || port > 65535)
-    return absl::InvalidArgumentError("a URL is http://HOST[:PORT][/PATH]");
-  for (const char c : absl::StrCat(url.host, url.path)) {
+  absl::StatusOr<HostPort> server = ParseHostPort(text.substr(0, slash), "80");
+  if (!server.ok()) return Annotate(server.status(), "a URL is http://HOST[:PORT][/PATH]");
+  url.server = *std::move(server);
+  for (const char c : absl::StrCat(url.server.host, url.path)) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c)) || c == ' ')
       return absl::InvalidArgumentError("a URL has no spaces and no control characters");
   }
@@ -72,10 +64,10 @@ class Socket {
     addrinfo hints = {};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
-    const int error = getaddrinfo(url.host.c_str(), url.port.c_str(), &hints, &found);
+    const int error = getaddrinfo(url.server.host.c_str(), url.server.port.c_str(), &hints, &found);
     if (error != 0) {
       return absl::UnavailableError(
-          absl::StrCat("no address for host \"", url.host, "\": ", gai_strerror(error)));
+          absl::StrCat("no address for host \"", url.server.host, "\": ", gai_strerror(error)));
     }
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
     absl::Status status = absl::UnavailableError("the host has no address");
@@ -174,7 +166,7 @@ absl::StatusOr<std::string> Get(absl::string_view text, const HttpGetOptions& op
   Socket socket;
   EST_RETURN_IF_ERROR(socket.Connect(url, deadline));
   std::string request =
-      absl::StrCat("GET ", url.path, " HTTP/1.0\r\nHost: ", url.host, ":", url.port, "\r\n");
+      absl::StrCat("GET ", url.path, " HTTP/1.0\r\nHost: ", url.server.ToString(), "\r\n");
   for (const auto& [name, value] : options.headers)
     absl::StrAppend(&request, name, ": ", value, "\r\n");
   absl::StrAppend(&request, "\r\n");

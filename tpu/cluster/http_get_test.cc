@@ -33,6 +33,17 @@ TEST(HttpGet, ReturnsTheBodyAndSendsTheHeaders) {
   EXPECT_THAT(server.requests()[0], HasSubstr("\r\nMetadata-Flavor: Google\r\n"));
 }
 
+TEST(HttpGet, AnIPv6AddressHasBracketsInTheUrlAndInTheHeader) {
+  EXPECT_THAT(HttpGet("http://fd20:ce::254/a"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("without brackets")));
+  EXPECT_THAT(HttpGet("http://[::1"), StatusIs(absl::StatusCode::kInvalidArgument));
+  if (!HttpStandIn::HasIPv6()) GTEST_SKIP() << "this machine has no IPv6";
+  const HttpStandIn server({{"/a", "hello"}}, "", /*ipv6=*/true);
+  EXPECT_EQ(*HttpGet(absl::StrCat("http://", server.address(), "/a")), "hello");
+  EXPECT_THAT(server.requests()[0],
+              HasSubstr(absl::StrCat("\r\nHost: ", server.address(), "\r\n")));
+}
+
 TEST(HttpGet, AnErrorNamesTheUrlAndTheStatus) {
   const HttpStandIn server({{"/a", "b"}}, "Secret: 1");
   const std::string url = absl::StrCat("http://", server.address(), "/a");

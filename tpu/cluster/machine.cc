@@ -118,8 +118,11 @@ absl::StatusOr<std::string> FindLibtpu(const Machine& machine, const std::string
                      "which puts it at ",
                      installed, ", or pip install libtpu, or name the file in TPU_LIBRARY_PATH"));
   }
-  return absl::NotFoundError(
-      absl::StrCat("there is no file ", paths[0], given.empty() ? " (TPU_LIBRARY_PATH)" : ""));
+  return absl::NotFoundError(absl::StrCat(
+      "there is no file ", paths[0],
+      given.empty() ? " (TPU_LIBRARY_PATH); correct the variable, or unset it to use the installed "
+                      "libtpu.so"
+                    : "; correct the path, or leave it out to use the installed libtpu.so"));
 }
 
 bool HasMetadataServer(const Machine& machine) {

@@ -66,7 +66,7 @@ TEST(Machine, LibtpuIsTheGivenOneThenTheVariablesThenOneOfTheKnownPlaces) {
             fake.Path("venv/lib/python3.11/site-packages/libtpu/libtpu.so"));
   fake.variables["TPU_LIBRARY_PATH"] = fake.Path("mine.so");
   EXPECT_THAT(FindLibtpu(fake.machine(), "").status(),
-              ErrorHas(fake.Path("mine.so") + " (TPU_LIBRARY_PATH)"));
+              ErrorHas(fake.Path("mine.so") + " (TPU_LIBRARY_PATH); correct the variable"));
   EXPECT_THAT(FindLibtpu(fake.machine(), "/no/such.so").status(), ErrorHas("no file /no/such.so"));
   fake.Write("mine.so", "");
   EXPECT_EQ(*FindLibtpu(fake.machine(), ""), fake.Path("mine.so"));

@@ -6,11 +6,11 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
+#include "tpu/cluster/host_port.h"
 #include "tpu/cluster/http_get.h"
 
 namespace estimator::tpu {
@@ -39,21 +39,20 @@ absl::StatusOr<Json> ParseObject(const std::string& text, const std::string& wha
   return json;
 }
 
-// "grpc://10.0.0.2, 10.0.0.3:8471" -> {"10.0.0.2:8470", "10.0.0.3:8471"}
+// "grpc://10.0.0.2, 10.0.0.3:8471, [::1]" -> {"10.0.0.2:8470", "10.0.0.3:8471", "[::1]:8470"}
 absl::StatusOr<std::vector<std::string>> ParseAddresses(const std::string& text) {
   std::vector<std::string> addresses;
   for (absl::string_view address : absl::StrSplit(text, ',')) {
     address = absl::StripAsciiWhitespace(address);
     absl::ConsumePrefix(&address, kGrpc);
-    const std::vector<std::string> parts = absl::StrSplit(address, ':');
-    int port = 0;
-    if (parts[0].empty() || parts.size() > 2 ||
-        (parts.size() == 2 && (!absl::SimpleAtoi(parts[1], &port) || port < 1 || port > 65535))) {
+    const absl::StatusOr<HostPort> parsed = ParseHostPort(address, kDefaultPort);
+    if (!parsed.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("\"", text, "\" has the address \"", address,
-                       "\"; an address of a TPU is grpc://HOST or grpc://HOST:PORT"));
+                       "\"; an address of a TPU is grpc://HOST or grpc://HOST:PORT (",
+                       parsed.status().message(), ")"));
     }
-    addresses.push_back(absl::StrCat(parts[0], ":", parts.size() == 2 ? parts[1] : kDefaultPort));
+    addresses.push_back(parsed->ToString());
   }
   return addresses;
 }
@@ -126,7 +125,7 @@ class Search {
     }
     EST_ASSIGN_OR_RETURN(
         const std::string text,
-        HttpGet(absl::StrCat("http://", host, "/computeMetadata/v1/", path),
+        HttpGet(absl::StrCat("http://", BracketHost(host), "/computeMetadata/v1/", path),
                 {.headers = {{"Metadata-Flavor", "Google"}}, .timeout_seconds = 3}));
     return std::string(absl::StripAsciiWhitespace(text));
   }
@@ -162,7 +161,8 @@ class Search {
     } else if (const auto endpoints = Metadata("instance/attributes/worker-network-endpoints");
                endpoints.ok()) {
       for (const absl::string_view endpoint : absl::StrSplit(*endpoints, ',')) {  // ID:PORT:IP
-        cluster.workers.emplace_back(endpoint.substr(endpoint.rfind(':') + 1));
+        const std::vector<std::string> parts = absl::StrSplit(endpoint, absl::MaxSplits(':', 2));
+        cluster.workers.push_back(parts.back());
       }
     }
     return cluster;
@@ -218,7 +218,8 @@ class Search {
       const std::string address = Field(endpoint_json, "ipAddress");
       const std::string port = Field(endpoint_json, "port");
       if (!address.empty())
-        cluster.workers.push_back(absl::StrCat(address, ":", port.empty() ? kDefaultPort : port));
+        cluster.workers.push_back(
+            absl::StrCat(BracketHost(address), ":", port.empty() ? kDefaultPort : port));
     };
     if (const auto list = json.find("networkEndpoints"); list != json.end() && list->is_array()) {
       for (const Json& one : *list) add(one);

@@ -38,6 +38,9 @@ TEST_F(TPUClusterResolverTest, AnAddressNeedsNoSearch) {
   EXPECT_FALSE(one.local);
   EST_ASSERT_OK_AND_ASSIGN(const TPUCluster two, Resolve("grpc://10.0.0.2:81, 10.0.0.3:82"));
   EXPECT_EQ(two.Master(), "grpc://10.0.0.2:81");
+  EST_ASSERT_OK_AND_ASSIGN(const TPUCluster ipv6, Resolve("grpc://[fd20:ce::254],[::1]:82"));
+  EXPECT_THAT(ipv6.workers, ElementsAre("[fd20:ce::254]:8470", "[::1]:82"));
+  EXPECT_THAT(Resolve("grpc://fd20:ce::254"), ErrorHas("an IPv6 address without brackets"));
   EXPECT_THAT(two.ClusterSpec("worker").at("worker"), ElementsAre("10.0.0.2:81", "10.0.0.3:82"));
   for (const char* wrong : {"grpc://", "grpc://a:b", "grpc://a:1:2", "a:1,,b:2", "a:70000"}) {
     EXPECT_THAT(Resolve(wrong), StatusIs(absl::StatusCode::kInvalidArgument,
@@ -87,7 +90,7 @@ TEST_F(TPUClusterResolverTest, ATpuVmIsKnownFromItsMetadataServer) {
   const std::string attributes = absl::StrCat(kMetadata, "instance/attributes/");
   const HttpStandIn metadata(
       {{attributes + "accelerator-type", "v4-16\n"},
-       {attributes + "worker-network-endpoints", "a:8470:10.0.0.2,b:8470:10.0.0.3"},
+       {attributes + "worker-network-endpoints", "a:8470:10.0.0.2,b:8470:fd20:ce::3"},
        {attributes + "tpu-env", "ZONE: 'us-central2-b'\nNODE_ID: 'my-vm'\n"}},
       "Metadata-Flavor: Google");
   fake_.variables["GCE_METADATA_HOST"] = metadata.address();
@@ -95,7 +98,7 @@ TEST_F(TPUClusterResolverTest, ATpuVmIsKnownFromItsMetadataServer) {
     EST_ASSERT_OK_AND_ASSIGN(const TPUCluster cluster, Resolve(tpu));
     EXPECT_TRUE(cluster.local) << tpu;
     EXPECT_EQ(cluster.accelerator_type, "v4-16");
-    EXPECT_THAT(cluster.workers, ElementsAre("10.0.0.2", "10.0.0.3"));
+    EXPECT_THAT(cluster.workers, ElementsAre("10.0.0.2", "fd20:ce::3"));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "tpu/cluster/machine.h"
 #include "tpu/compile_check/compile_report.h"
 #include "tpu/compile_check/largest_batch.h"
+#include "tpu/rules/input_rules.h"
 #include "tpu/rules/topology_check.h"
 #include "tpu/stablehlo/lower_step.h"
 
@@ -63,18 +64,17 @@ absl::StatusOr<std::string> Lower(const TopologyCheckRequest& request, const Bui
   return std::move(module.text);
 }
 
-// The model for another number of rows: its inputs are those of `model` with another first axis.
+// The model for another number of rows: its inputs are those of `model` with another batch axis.
+// nullopt if model_fn refuses it.
 absl::StatusOr<std::optional<std::string>> LowerForRows(const TopologyCheckRequest& request,
                                                         int64_t rows) {
   Element element;
   for (const InputSlot& slot : request.model.slots) {
-    std::vector<int64_t> dims = slot.spec.shape.dims();
-    if (!dims.empty() && dims[0] == request.model.batch_size) dims[0] = rows;
     ArrayMap& arrays = slot.is_label ? element.labels : element.features;
-    arrays[slot.name] = Array(slot.spec.dtype, Shape(std::move(dims)));
+    arrays[slot.name] = Array(slot.spec.dtype, slot.spec.shape);
   }
   const absl::StatusOr<std::unique_ptr<BuiltModel>> model = BuildModel(
-      request.strategy, element,
+      request.strategy, WithRows(element, rows, request.strategy.batch_axis(request.mode)),
       {.mode = request.mode, .num_replicas = request.strategy.num_replicas(request.mode)});
   if (!model.ok()) return std::optional<std::string>();
   EST_ASSIGN_OR_RETURN(std::string text, Lower(request, **model));

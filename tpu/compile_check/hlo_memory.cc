@@ -22,7 +22,8 @@ struct Instruction {
   absl::string_view shape;
   absl::string_view opcode;
   std::vector<absl::string_view> operands;
-  std::vector<absl::string_view> called;  // body and condition of a while
+  std::vector<absl::string_view>
+      called;  // body and condition of a while, branches of a conditional
   absl::string_view op_name;
 };
 
@@ -81,9 +82,13 @@ bool ParseInstruction(absl::string_view line, Instruction& instruction) {
   const size_t close = Closing(line, open);
   instruction.operands = Names(line.substr(open, close - open + 1));
   const absl::string_view attributes = line.substr(std::min(close + 1, line.size()));
-  for (const absl::string_view key : {"condition=%", "body=%", "calls=%", "to_apply=%"}) {
+  for (const absl::string_view key : {"condition=%", "body=%", "calls=%", "to_apply=%",
+                                      "true_computation=%", "false_computation=%"}) {
     const absl::string_view value = Between(attributes, key, ',');
     if (!value.empty()) instruction.called.push_back(value.substr(0, value.find(' ')));
+  }
+  for (const absl::string_view branch : Names(Between(attributes, "branch_computations={", '}'))) {
+    instruction.called.push_back(branch);
   }
   instruction.op_name = Between(attributes, "op_name=\"", '"');
   return true;
@@ -157,6 +162,7 @@ class Liveness {
       }
       int64_t inner = 0;
       std::vector<const Instruction*> inner_live;
+      // One of the called computations runs at a time: the largest one counts.
       if (all[i].opcode == "while" || all[i].opcode == "call" || all[i].opcode == "conditional") {
         for (const absl::string_view called : all[i].called) {
           const Peak& of_called = Of(called);

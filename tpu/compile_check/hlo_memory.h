@@ -1,8 +1,9 @@
 // The memory that a compiled program needs, from XLA's scheduled HLO text.
 //
-// A value lives from the instruction that makes it to the last one that reads it. Tiles are padded as in
-// the layout that the compiler chose. What the compiler reuses in place beyond that (an element-wise
-// fusion over its own operand) is not seen, so temporaries are an upper estimate.
+// A value lives from the instruction that makes it to the last one that reads it. Tiles are padded
+// as in the layout that the compiler chose. Of a conditional, the branch that needs most counts.
+// What the compiler reuses in place beyond that (an element-wise fusion over its own operand) is not
+// seen, so temporaries are an upper estimate.
 #ifndef TPU_COMPILE_CHECK_HLO_MEMORY_H_
 #define TPU_COMPILE_CHECK_HLO_MEMORY_H_
 

@@ -1,5 +1,6 @@
 #include "tpu/compile_check/hlo_memory.h"
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace estimator::tpu {
@@ -30,6 +31,39 @@ ENTRY %main (x: f32[8,128]) -> f32[8,128] {
   ASSERT_EQ(memory.largest.size(), 2u);
   EXPECT_EQ(memory.largest[0].op, "dense/MatMul");
   EXPECT_EQ(memory.largest[0].shape, "f32[16,128]");
+}
+
+// XLA writes the branches of a conditional in two forms.
+TEST(MemoryOfHlo, CountsTheLargerBranchOfAConditional) {
+  for (const char* const branches : {"branch_computations={%small, %large}",
+                                     "true_computation=%large, false_computation=%small"}) {
+    const HloMemory memory = MemoryOfHlo(absl::StrCat(R"(HloModule step, is_scheduled=true
+
+%small (p: f32[8,128]) -> f32[8,128] {
+  %p = f32[8,128]{1,0:T(8,128)} parameter(0)
+  %s = f32[8,128]{1,0:T(8,128)} fusion(%p), kind=kLoop, calls=%f
+  ROOT %t = f32[8,128]{1,0:T(8,128)} fusion(%s), kind=kLoop, calls=%f
+}
+
+%large (p.1: f32[8,128]) -> f32[8,128] {
+  %p.1 = f32[8,128]{1,0:T(8,128)} parameter(0)
+  %l = f32[64,128]{1,0:T(8,128)} fusion(%p.1), kind=kLoop, calls=%f, metadata={op_name="large"}
+  ROOT %m = f32[8,128]{1,0:T(8,128)} fusion(%l), kind=kLoop, calls=%f
+}
+
+ENTRY %main (x: f32[8,128], i: s32[]) -> f32[8,128] {
+  %x = f32[8,128]{1,0:T(8,128)} parameter(0)
+  %i = s32[]{:T(128)} parameter(1)
+  %a = f32[16,128]{1,0:T(8,128)} fusion(%x), kind=kLoop, calls=%f
+  %c = f32[8,128]{1,0:T(8,128)} conditional(%i, %x, %x), )",
+                                                      branches, R"(, metadata={op_name="cond"}
+  ROOT %d = f32[8,128]{1,0:T(8,128)} fusion(%c, %a), kind=kLoop, calls=%f
+}
+)"));
+    EXPECT_EQ(memory.temporaries, 8 * 4096 + 2 * 4096 + 4096) << branches;  // %l, %a and %c
+    ASSERT_FALSE(memory.largest.empty()) << branches;
+    EXPECT_EQ(memory.largest[0].op, "large");
+  }
 }
 
 TEST(MemoryOfHlo, TheShapeOfATupleHasAllItsElements) {

@@ -109,8 +109,8 @@ TEST_F(CheckedStrategyTest, ANanOnReplicasNamesTheShapeOfTheBatch) {
   TinyTPUEstimator estimator(options);
   EXPECT_THAT(std::string(estimator.Train(Input, Steps(1)).message()),
               AllOf(HasSubstr("NaN loss during training"),
-                    HasSubstr("the shape of the batch is a suspect too: 8 rows are 1 on each of 8 "
-                              "cores, not a multiple of 8")));
+                    HasSubstr("Each of 8 cores has 1 of the 8 rows of a batch, and 1 is not a "
+                              "multiple of 8. Give each core a multiple of 8 rows")));
 }
 
 }  // namespace

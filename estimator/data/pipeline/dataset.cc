@@ -324,7 +324,8 @@ std::vector<std::string> Dataset::Advice() const {
   std::vector<std::string> advice = AdviceOfNodes(*node_, traits);
   if (!traits.reads_ahead)
     advice.push_back(
-        "the input waits for the step and the step for the input: end it with Prefetch(kAutotune)");
+        "no batch is read while a step runs, so each step waits for its batch: end the input with "
+        "Prefetch(kAutotune)");
   const std::optional<AvailableMemory> memory = ReadAvailableMemory();
   if (traits.file_bytes > 0 && !traits.keeps_elements && memory.has_value() &&
       traits.file_bytes < memory->bytes / 4) {

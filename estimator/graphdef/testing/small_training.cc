@@ -85,16 +85,16 @@ SmallTraining& SmallTraining::Rewire(const std::string& name,
   LOG(FATAL) << "no node " << name;
 }
 
-SmallTraining SmallTraining::Small() {
+SmallTraining SmallTraining::Small(int inputs, int outputs) {
   SmallTraining graph;
   const std::string t = TypeAttr("T");
   graph.Variable("global_step", {}, 0, /*trainable=*/false);
-  graph.Variable("w", {1, 1}, 2, /*trainable=*/true);
-  graph.Node("IteratorGetNext", "IteratorGetNext", {},
-             " attr { key: 'output_types' value { list { type: DT_FLOAT type: DT_FLOAT } } }"
-             " attr { key: 'output_shapes' value { list {"
-             " shape { dim { size: -1 } dim { size: 1 } }"
-             " shape { dim { size: -1 } dim { size: 1 } } } } }");
+  graph.Variable("w", {inputs, outputs}, 2, /*trainable=*/true);
+  graph.Node(
+      "IteratorGetNext", "IteratorGetNext", {},
+      absl::StrCat(" attr { key: 'output_types' value { list { type: DT_FLOAT type: DT_FLOAT } } }"
+                   " attr { key: 'output_shapes' value { list { shape {",
+                   ShapeText({-1, inputs}), " } shape {", ShapeText({-1, outputs}), " } } } }"));
   graph.Node("MatMul", "MatMul", {"IteratorGetNext", "w/read"}, t);
   graph.Node("sub", "Sub", {"MatMul", "IteratorGetNext:1"}, t);
   graph.Node("square", "Square", {"sub"}, t);

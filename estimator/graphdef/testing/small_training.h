@@ -9,15 +9,15 @@
 
 namespace estimator::testing {
 
-// Builds a MetaGraphDef. Small() is linear regression without a bias:
-//   IteratorGetNext -> x f32 [?,1], y f32 [?,1];  w f32 [1,1], at first 2
+// Builds a MetaGraphDef. Small() is linear regression without a bias, with one input and one output:
+//   IteratorGetNext -> x f32 [?,inputs], y f32 [?,outputs];  w f32 [inputs,outputs], at first 2
 //   loss = mean((x w - y)^2), with its gradient in the scope `gradients`
 //   train_op: ApplyGradientDescent(w, 0.1, gradient), then AssignAdd(global_step, 1)
-// For x = 1 and y = 0 in every row, a step multiplies w by 0.8.
+// For one input and one output with x = 1 and y = 0 in every row, a step multiplies w by 0.8.
 class SmallTraining {
  public:
   SmallTraining() = default;
-  static SmallTraining Small();
+  static SmallTraining Small(int inputs = 1, int outputs = 1);
 
   // attrs: the text of AttrValues, such as those of the functions below.
   SmallTraining& Node(const std::string& name, const std::string& op,

@@ -7,7 +7,8 @@
 //
 // for (i, j) in a grid, and 0 between the points of the grid. For a convolution w is its filter. For
 // the gradient of its input, `from` is dy, and w is the filter with both axes reversed and channels
-// exchanged. Products are exact, sums are f32, results are rounded once. A result does not depend on
+// exchanged. Sums are f32, and results are rounded once. Products are exact, with one exception: AMX
+// counts denormal numbers (below 2^-126, in operands and in sums) as 0. A result does not depend on
 // the number of threads.
 //
 // A thread copies some rows of `from` with the zeros around them, and multiplies them by 32 channels

@@ -122,6 +122,19 @@ TEST(AmxConvolve, MatchesPlainLoopsWithTheSameBitsForEveryNumberOfThreads) {
   EXPECT_EQ(computed, 13);
 }
 
+TEST(AmxConvolve, CountsDenormalNumbersAsZero) {
+  if (!IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  const auto sums = ForwardSums(SquareFilter(1, 4, 5, 32, 32, 1, 1, 0));
+  ASSERT_TRUE(sums.has_value());
+  // Each product is 2^-110, which f32 has, and each sum 2^-105. Of normal numbers, AMX keeps them.
+  const std::vector<Bfloat16> filter(32 * 32, Bfloat16(0x1p20F));
+  const std::vector<Bfloat16> denormal(20 * 32, Bfloat16(0x1p-130F));
+  for (const float y : Result(*sums, 1, denormal, filter, 20 * 32)) ASSERT_EQ(y, 0);
+  const std::vector<Bfloat16> normal(20 * 32, Bfloat16(0x1p-120F)),
+      smaller_filter(32 * 32, Bfloat16(0x1p10F));
+  for (const float y : Result(*sums, 1, normal, smaller_filter, 20 * 32)) ASSERT_EQ(y, 0x1p-105F);
+}
+
 TEST(AmxConvolve, StridesAreSupportedForFiltersOfOneTapOnly) {
   EXPECT_TRUE(ForwardSums(SquareFilter(2, 9, 8, 32, 64, 1, 2, 0)).has_value());
   EXPECT_TRUE(InputGradientSums(SquareFilter(2, 9, 8, 32, 64, 1, 2, 0)).has_value());

@@ -3,9 +3,11 @@
 //   dfilter[u, v, c, k] = sum over pixels (n, p, q) of
 //       x[n, p * stride - pad_top + u, q * stride - pad_left + v, c] * dy[n, p, q, k]
 //
-// x and dy are bf16. Products are exact, sums are f32. For a block of rows, a thread copies x to [channel][pixel] and
-// dy to pairs of pixels, the operands of the instructions. All taps of a filter read the same copy
-// of x, at another offset, because rows of dy are extended by zeros to the length of rows of x.
+// x and dy are bf16, and sums are f32. Products are exact, with one exception: AMX counts denormal
+// numbers (below 2^-126, in operands and in sums) as 0. For a block of rows, a thread copies x to
+// [channel][pixel] and dy to pairs of pixels, the operands of the instructions. All taps of a filter
+// read the same copy of x, at another offset, because rows of dy are extended by zeros to the length
+// of rows of x.
 // With a stride, taps whose distance is no multiple of it have copies of their own.
 #ifndef ESTIMATOR_KERNELS_AMX_FILTER_GRADIENT_H_
 #define ESTIMATOR_KERNELS_AMX_FILTER_GRADIENT_H_

@@ -75,9 +75,10 @@ void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T*
 }
 
 // filter_grad[r,s,c,o] = sum_{n,p,q} in[...] * out_grad[n,p,q,o]. Each image is summed by itself
-// first, which keeps the rounding error of long float32 sums small.
-template <typename T, typename Acc = Accumulator<T>>
-void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, T* filter_grad,
+// first, which keeps the rounding error of long float32 sums small. Of 16-bit numbers, the result may
+// also be float32, which is then not rounded.
+template <typename T, typename Result, typename Acc = Accumulator<T>>
+void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, Result* filter_grad,
                     Acc* scratch) {
   const int64_t channels = g.in_channels, outs = g.out_channels;
   const int64_t filter_rows = channels / g.groups, group_outs = outs / g.groups;
@@ -98,7 +99,7 @@ void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, T* fi
     });
     for (int64_t e = 0; e < size; ++e) total[e] += image[e];
   }
-  for (int64_t e = 0; e < size; ++e) filter_grad[e] = static_cast<T>(total[e]);
+  for (int64_t e = 0; e < size; ++e) filter_grad[e] = static_cast<Result>(total[e]);
 }
 
 std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec) {
@@ -140,17 +141,24 @@ std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
   const auto geometry = MakeConvGeometry(spec.attrs, spec.inputs[0].shape, spec.outputs[0].shape);
   if (!geometry.ok()) return nullptr;
   const ConvGeometry g = *geometry;
-  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
+  const DType dtype = spec.inputs[0].dtype, result_dtype = spec.outputs[0].dtype;
+  return VisitFloating(dtype, [&](auto tag) -> std::unique_ptr<Kernel> {
     using T = decltype(tag);
     using Acc = Accumulator<T>;
     const int64_t size = spec.outputs[0].shape.num_elements();
-    return MakeKernel(
-        [g](const KernelArgs& args) {
-          BackpropFilter(g, args.in<T>(0), args.in<T>(2), args.out<T>(0),
-                         static_cast<Acc*>(args.scratch));
-          return absl::OkStatus();
-        },
-        static_cast<size_t>(2 * size) * sizeof(Acc));
+    const auto make = [&](auto result_tag) {
+      using Result = decltype(result_tag);
+      return MakeKernel(
+          [g](const KernelArgs& args) {
+            BackpropFilter(g, args.in<T>(0), args.in<T>(2), args.out<Result>(0),
+                           static_cast<Acc*>(args.scratch));
+            return absl::OkStatus();
+          },
+          static_cast<size_t>(2 * size) * sizeof(Acc));
+    };
+    if (result_dtype == dtype) return make(T{});
+    if (sizeof(T) == 2 && result_dtype == DType::kFloat32) return make(float{});
+    return nullptr;
   });
 }
 

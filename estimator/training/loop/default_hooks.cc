@@ -49,12 +49,15 @@ class NanOnReplicasHook : public NanTensorHook {
     if (status.ok() || rows_ <= 0) return status;
     return absl::Status(
         status.code(),
-        absl::StrCat(status.message(),
-                     ". On a TPU, the shape of the batch is a suspect too: ", rows_ * num_replicas_,
-                     " rows are ", rows_, " on each of ", num_replicas_, " cores, ",
-                     rows_ % 8 == 0 ? "a multiple of 8; if a NaN appears only there, try a "
-                                      "multiple of 128"
-                                    : "not a multiple of 8; use one, best of 128"));
+        absl::StrCat(
+            status.message(),
+            ". On a TPU, the number of rows of each core is a possible cause too. Each of ",
+            num_replicas_, " cores has ", rows_, " of the ", rows_ * num_replicas_,
+            " rows of a batch, and ", rows_, " is ",
+            rows_ % 8 == 0
+                ? "a multiple of 8. If the NaN appears on a TPU only, try a multiple of 128"
+                : "not a multiple of 8. Give each core a multiple of 8 rows, or better a "
+                  "multiple of 128"));
   }
 
  private:

@@ -56,6 +56,8 @@ class Trainer {
 
   // The variables in memory, which an evaluation copies instead of reading them from disk.
   const ModelState& state() const { return state_; }
+  // Of the input that was opened last; nothing is known before Train.
+  const InputSizes& sizes() const { return sizes_; }
   // Waits for the checkpoint that is being written, for readers of model_dir. Thread-safe.
   void WaitForCheckpoint() { checkpoints_.Wait(); }
 

@@ -15,19 +15,50 @@
 
 namespace estimator::tpu {
 
-HttpStandIn::HttpStandIn(std::map<std::string, std::string> bodies, std::string header)
+namespace {
+
+// A socket that is bound to a free port of the loopback address.
+struct Bound {
+  int socket = -1;
+  int port = 0;
+  bool ok = false;
+};
+
+Bound Bind(bool ipv6) {
+  Bound bound;
+  bound.socket = socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (bound.socket < 0) return bound;
+  sockaddr_in6 address6 = {};
+  address6.sin6_family = AF_INET6;
+  address6.sin6_addr = in6addr_loopback;
+  sockaddr_in address4 = {};
+  address4.sin_family = AF_INET;
+  address4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr* const address =
+      ipv6 ? reinterpret_cast<sockaddr*>(&address6) : reinterpret_cast<sockaddr*>(&address4);
+  socklen_t size = ipv6 ? sizeof(address6) : sizeof(address4);
+  bound.ok =
+      bind(bound.socket, address, size) == 0 && getsockname(bound.socket, address, &size) == 0;
+  bound.port = ntohs(ipv6 ? address6.sin6_port : address4.sin_port);
+  return bound;
+}
+
+}  // namespace
+
+HttpStandIn::HttpStandIn(std::map<std::string, std::string> bodies, std::string header, bool ipv6)
     : bodies_(std::move(bodies)), header_(std::move(header)) {
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  CHECK_GE(listener_, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  CHECK_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
+  const Bound bound = Bind(ipv6);
+  CHECK(bound.ok);
+  listener_ = bound.socket;
   CHECK_EQ(listen(listener_, 8), 0);
-  CHECK_EQ(getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  address_ = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
+  address_ = absl::StrCat(ipv6 ? "[::1]" : "127.0.0.1", ":", bound.port);
   thread_ = std::thread([this] { Serve(); });
+}
+
+bool HttpStandIn::HasIPv6() {
+  const Bound bound = Bind(/*ipv6=*/true);
+  if (bound.socket >= 0) close(bound.socket);
+  return bound.ok;
 }
 
 HttpStandIn::~HttpStandIn() {

@@ -16,13 +16,18 @@ class HttpStandIn {
   // Answers GET of each path with its body, and of any other path with status 404.
   //   header: a header such as "Metadata-Flavor: Google" that each request must have; else the
   //   answer is status 403.
-  explicit HttpStandIn(std::map<std::string, std::string> bodies, std::string header = "");
+  //   ipv6: listens on ::1. REQUIRES: HasIPv6().
+  explicit HttpStandIn(std::map<std::string, std::string> bodies, std::string header = "",
+                       bool ipv6 = false);
   // Ends the server's thread.
   ~HttpStandIn();
   HttpStandIn(const HttpStandIn&) = delete;
   HttpStandIn& operator=(const HttpStandIn&) = delete;
 
-  // "127.0.0.1:PORT"
+  // Whether this machine has the address ::1.
+  static bool HasIPv6();
+
+  // "127.0.0.1:PORT", or "[::1]:PORT"
   const std::string& address() const { return address_; }
   // The requests so far, each with its headers.
   std::vector<std::string> requests() const;
