@@ -131,7 +131,8 @@ TrainAndEvaluateCall MakeTrainAndEvaluateCall(EstimatorOf<Params>& estimator,
 // Errors: INVALID_ARGUMENT for a spec without input_fn, numbers that are out of range, exporters
 // without a name or with the same one, RunConfig without checkpoints, and an evaluator with an index
 // other than 0 or with throttle_every in epochs or examples; FAILED_PRECONDITION if throttle_every
-// needs the examples of an epoch, which are not known (RunConfig.examples_per_epoch); CANCELLED after an interrupt; those of Train, Evaluate and the exporters.
+// needs the examples of an epoch, which are not known (RunConfig.examples_per_epoch); CANCELLED
+// after an interrupt; those of Train, Evaluate and the exporters.
 // Source: TF 2.15 tf.estimator.train_and_evaluate.
 template <typename Params>
 absl::StatusOr<TrainAndEvaluateResult> TrainAndEvaluate(EstimatorOf<Params>& estimator,
