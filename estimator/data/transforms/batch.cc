@@ -1,5 +1,5 @@
 // Batch. If the input gives indices, all rows of a batch are gathered at once. Otherwise elements
-// are stacked.
+// are stacked as they come.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -9,7 +9,7 @@
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
-#include "estimator/data/pipeline/rows.h"
+#include "estimator/data/transforms/row_stacker.h"
 
 namespace estimator {
 namespace {
@@ -92,19 +92,19 @@ class BatchIterator final : public NodeIterator {
     return batch;
   }
   absl::StatusOr<std::optional<Element>> StackNext() {
-    std::vector<Element> rows;
-    while (static_cast<int64_t>(rows.size()) < batching_.batch_size) {
+    RowStacker rows(batching_.batch_size);
+    int64_t num_rows = 0;
+    for (; num_rows < batching_.batch_size; ++num_rows) {
       EST_ASSIGN_OR_RETURN(std::optional<Element> row, input_->Next());
       if (!row) break;
-      rows.push_back(*std::move(row));
+      rows.Add(num_rows, *std::move(row));
     }
-    if (Ends(rows.size())) return std::nullopt;
+    if (Ends(static_cast<size_t>(num_rows))) return std::nullopt;
     const int64_t first = SaturatingMultiply(returned_, batching_.batch_size);
-    EST_ASSIGN_OR_RETURN(Element batch, StackRows(rows, [first](size_t row) {
-                           return absl::StrCat("element ",
-                                               SaturatingAdd(first, static_cast<int64_t>(row)),
-                                               " of Batch's input");
-                         }));
+    EST_ASSIGN_OR_RETURN(Element batch, rows.Finish(num_rows, [first](size_t row) {
+      return absl::StrCat("element ", SaturatingAdd(first, static_cast<int64_t>(row)),
+                          " of Batch's input");
+    }));
     return batch;
   }
 

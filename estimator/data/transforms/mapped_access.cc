@@ -1,5 +1,6 @@
 #include "estimator/data/transforms/mapped_access.h"
 
+#include <functional>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/position_log.h"
 #include "estimator/data/pipeline/user_function.h"
+#include "estimator/data/transforms/row_stacker.h"
 #include "estimator/data/transforms/thread_pool.h"
 
 namespace estimator {
@@ -24,13 +26,35 @@ class Access final : public RandomAccess {
     return ApplyMap(fn_, element, [&] { return input_->Where(index); });
   }
   absl::StatusOr<std::vector<Element>> GetMany(absl::Span<const int64_t> indices) const override {
+    std::vector<Element> mapped(indices.size());
+    EST_RETURN_IF_ERROR(
+        MapEach(indices, [&mapped](size_t i, Element element) { mapped[i] = std::move(element); }));
+    return mapped;
+  }
+  // The threads that map also copy the rows into the batch.
+  absl::StatusOr<Element> Gather(absl::Span<const int64_t> indices) const override {
+    RowStacker rows(static_cast<int64_t>(indices.size()));
+    EST_RETURN_IF_ERROR(MapEach(indices, [&rows](size_t i, Element element) {
+      rows.Add(static_cast<int64_t>(i), std::move(element));
+    }));
+    return rows.Finish(static_cast<int64_t>(indices.size()),
+                       [&](size_t row) { return input_->Where(indices[row]); });
+  }
+  std::string Where(int64_t index) const override { return input_->Where(index); }
+
+ private:
+  // Calls take(i, element) for the mapped element of each index, in several threads. Returns the
+  // first error in the order of the indices.
+  absl::Status MapEach(absl::Span<const int64_t> indices,
+                       const std::function<void(size_t, Element)>& take) const {
     EST_ASSIGN_OR_RETURN(std::vector<Element> elements, input_->GetMany(indices));
     std::vector<absl::Status> statuses(elements.size());
     const auto map_one = [&](size_t i) {
       absl::StatusOr<Element> mapped =
           ApplyMap(fn_, elements[i], [&] { return input_->Where(indices[i]); });
+      elements[i] = Element();
       statuses[i] = mapped.status();
-      if (mapped.ok()) elements[i] = *std::move(mapped);
+      if (mapped.ok()) take(i, *std::move(mapped));
     };
     if (num_parallel_calls_ > 1 && elements.size() > 1) {
       Pool().ParallelFor(elements.size(), map_one);
@@ -38,11 +62,8 @@ class Access final : public RandomAccess {
       for (size_t i = 0; i < elements.size() && (i == 0 || statuses[i - 1].ok()); ++i) map_one(i);
     }
     for (const absl::Status& status : statuses) EST_RETURN_IF_ERROR(status);
-    return elements;
+    return absl::OkStatus();
   }
-  std::string Where(int64_t index) const override { return input_->Where(index); }
-
- private:
   ThreadPool& Pool() const {
     std::call_once(pool_made_, [this] {
       pool_ = std::make_unique<ThreadPool>(num_parallel_calls_ - 1);  // the caller is one more
