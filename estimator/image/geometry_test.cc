@@ -97,6 +97,34 @@ TEST(Geometry, LeavesTheInputAsItWas) {
   EXPECT_EQ(Values(image), before);
 }
 
+// The rows of f32 pixels with 3 channels are copied in another way than those of other sizes.
+TEST(Geometry, ArrangesPixelsOfEverySizeAlike) {
+  for (const int64_t channels : {1, 2, 3, 4, 5}) {
+    for (const int64_t width : {1, 2, 3, 4, 19}) {
+      constexpr int64_t kHeight = 3;
+      Array image(DType::kFloat32, {kHeight, width, channels});
+      for (int64_t i = 0; i < image.num_elements(); ++i)
+        image.data<float>()[i] = static_cast<float>(i);
+      const auto at = [&](int64_t y, int64_t x, int64_t c) {
+        return image.data<float>()[(y * width + x) * channels + c];
+      };
+      const Array flipped = FlipLeftRight(image).value();
+      const Array turned = Rot90(image, 3).value();
+      const Array transposed = Transpose(image).value();
+      for (int64_t y = 0; y < kHeight; ++y) {
+        for (int64_t x = 0; x < width; ++x) {
+          for (int64_t c = 0; c < channels; ++c) {
+            const float expected = at(y, x, c);
+            EXPECT_EQ(flipped.AsDouble((y * width + width - 1 - x) * channels + c), expected);
+            EXPECT_EQ(transposed.AsDouble((x * kHeight + y) * channels + c), expected);
+            EXPECT_EQ(turned.AsDouble((x * kHeight + kHeight - 1 - y) * channels + c), expected);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Geometry, TheWholeImageSharesItsBytes) {
   const Array image = testing::GoldenInput(DType::kUint8, {3, 4, 3});
   for (const auto& result :

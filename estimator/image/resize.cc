@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
+#include "estimator/image/image_buffer.h"
 #include "estimator/image/image_shape.h"
 #include "estimator/image/resample.h"
 #include "estimator/image/row_sink.h"
@@ -91,19 +92,21 @@ Array RoundedToUint8(const Array& images) {
 }
 
 // REQUIRES: CheckSizes() accepts the arguments and returned `shape`.
-Array RunResize(const Request& request, const Array& images, const ImageShape& shape,
-                ImageSize size) {
+absl::StatusOr<Array> RunResize(const Request& request, const Array& images,
+                                const ImageShape& shape, ImageSize size) {
   const Resampling resampling = {shape, size, request.align_corners, request.half_pixel_centers};
   const Shape result_shape = ResizedShape(images, size.height, size.width);
   if (request.method == ResizeMethod::kNearestNeighbor) {
-    Array result(images.dtype(), result_shape);
+    EST_ASSIGN_OR_RETURN(Array result, UninitializedArray(images.dtype(), result_shape));
     const int64_t pixel_bytes = shape.channels * static_cast<int64_t>(DTypeSize(images.dtype()));
     if (result.num_elements() > 0) {
       ResampleNearestNeighbor(images.raw(), resampling, pixel_bytes, result.raw());
     }
     return request.to_uint8 ? RoundedToUint8(result) : result;
   }
-  Array result(request.to_uint8 ? DType::kUint8 : DType::kFloat32, result_shape);
+  EST_ASSIGN_OR_RETURN(
+      Array result,
+      UninitializedArray(request.to_uint8 ? DType::kUint8 : DType::kFloat32, result_shape));
   if (result.num_elements() == 0) return result;  // no image
   RowSink sink(&result, size.width * shape.channels);
   if (images.dtype() == DType::kUint8) {
@@ -213,7 +216,7 @@ absl::StatusOr<Array> ResizeWithPad(const Array& images, ImageSize target,
       std::max<int64_t>(0, static_cast<int64_t>(std::floor((target_width - exact_width) / 2)));
   const Request request = {
       .function = kFunction, .method = options.method, .antialias = options.antialias};
-  const Array resized = RunResize(request, images, shape, size);
+  EST_ASSIGN_OR_RETURN(const Array resized, RunResize(request, images, shape, size));
   return Pad(resized, {shape.batch, size.height, size.width, shape.channels},
              std::min(top, target.height - size.height), std::min(left, target.width - size.width),
              target);

@@ -23,12 +23,10 @@ class PlainStream final : public ByteStream {
   absl::StatusOr<size_t> Read(size_t n, char* out) override {
     size_t done = 0;
     while (done < n) {
-      if (buffer_begin_ <= offset_ && offset_ < BufferEnd()) {
-        const auto at = static_cast<size_t>(offset_ - buffer_begin_);
-        const size_t some = std::min(n - done, buffer_.size() - at);
-        std::memcpy(out + done, buffer_.data() + at, some);
-        done += some;
-        offset_ += static_cast<int64_t>(some);
+      const absl::string_view buffered = TakeBuffered(n - done);
+      if (!buffered.empty()) {
+        std::memcpy(out + done, buffered.data(), buffered.size());
+        done += buffered.size();
         continue;
       }
       if (n - done >= buffer_bytes_) {  // a large read bypasses the buffer
@@ -36,11 +34,26 @@ class PlainStream final : public ByteStream {
         offset_ += static_cast<int64_t>(some);
         return done + some;
       }
-      buffer_.resize(buffer_bytes_);
-      EST_ASSIGN_OR_RETURN(const size_t some, file_->Read(offset_, buffer_.size(), buffer_.data()));
-      buffer_.resize(some);
-      buffer_begin_ = offset_;
-      if (some == 0) break;
+      EST_ASSIGN_OR_RETURN(const bool more, FillBuffer());
+      if (!more) break;
+    }
+    return done;
+  }
+  absl::StatusOr<size_t> Append(size_t n, std::string* out) override {
+    size_t done = 0;
+    while (done < n) {
+      const absl::string_view buffered = TakeBuffered(n - done);
+      if (!buffered.empty()) {
+        out->append(buffered.data(), buffered.size());
+        done += buffered.size();
+        continue;
+      }
+      if (n - done >= buffer_bytes_) {
+        EST_ASSIGN_OR_RETURN(const size_t some, ByteStream::Append(n - done, out));
+        return done + some;
+      }
+      EST_ASSIGN_OR_RETURN(const bool more, FillBuffer());
+      if (!more) break;
     }
     return done;
   }
@@ -54,7 +67,23 @@ class PlainStream final : public ByteStream {
   }
 
  private:
-  int64_t BufferEnd() const { return buffer_begin_ + static_cast<int64_t>(buffer_.size()); }
+  // Up to n bytes of the buffer from offset_, which moves behind them. Empty if there are none.
+  absl::string_view TakeBuffered(size_t n) {
+    const int64_t end = buffer_begin_ + static_cast<int64_t>(buffer_.size());
+    if (offset_ < buffer_begin_ || offset_ >= end) return absl::string_view();
+    const auto bytes =
+        absl::string_view(buffer_).substr(static_cast<size_t>(offset_ - buffer_begin_), n);
+    offset_ += static_cast<int64_t>(bytes.size());
+    return bytes;
+  }
+  // Reads the bytes from offset_ into the buffer. False at the end of the file.
+  absl::StatusOr<bool> FillBuffer() {
+    buffer_.resize(buffer_bytes_);
+    EST_ASSIGN_OR_RETURN(const size_t some, file_->Read(offset_, buffer_.size(), buffer_.data()));
+    buffer_.resize(some);
+    buffer_begin_ = offset_;
+    return some > 0;
+  }
 
   std::unique_ptr<RandomAccessFile> file_;
   size_t buffer_bytes_;
@@ -149,6 +178,14 @@ class InflatedStream final : public ByteStream {
 };
 
 }  // namespace
+
+absl::StatusOr<size_t> ByteStream::Append(size_t n, std::string* out) {
+  const size_t size = out->size();
+  out->resize(size + n);
+  absl::StatusOr<size_t> some = Read(n, out->data() + size);
+  out->resize(size + some.value_or(0));
+  return some;
+}
 
 absl::StatusOr<std::unique_ptr<ByteStream>> ByteStream::Open(absl::string_view path,
                                                              Compression compression,

@@ -37,6 +37,19 @@ TEST_P(ByteStreamTest, ReadsInPiecesOfAnySize) {
   EXPECT_EQ(stream->offset(), static_cast<int64_t>(text_.size()));
 }
 
+TEST_P(ByteStreamTest, AppendsInPiecesOfAnySize) {
+  const auto stream = ByteStream::Open(path_, GetParam()).value();
+  std::string all = "before";
+  for (const size_t n : {1u, 100u, 300000u, 5u, 262144u, 0u}) {
+    EXPECT_EQ(stream->Append(n, &all).value(), n);
+  }
+  EXPECT_TRUE(Read(*stream, 9) == text_.substr(all.size() - 6, 9));
+  EST_ASSERT_OK(stream->Seek(static_cast<int64_t>(all.size() - 6)));
+  EXPECT_EQ(stream->Append(400000, &all).value(), text_.size() - 562250);
+  EXPECT_TRUE(all == "before" + text_);
+  EXPECT_EQ(stream->Append(1, &all).value(), 0u);
+}
+
 TEST_P(ByteStreamTest, SeeksForwardsAndBack) {
   const auto stream = ByteStream::Open(path_, GetParam()).value();
   for (const size_t offset : {600000u, 10u, 11u, 300000u, 0u, 700000u}) {

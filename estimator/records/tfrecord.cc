@@ -102,12 +102,11 @@ absl::StatusOr<std::optional<std::string>> TFRecordReader::Next() {
   const size_t want = static_cast<size_t>(length) + kCrcBytes;
   std::string data;
   while (data.size() < want) {  // in pieces, so that a wrong length does not allocate all memory
-    const size_t begin = data.size();
-    const size_t piece = std::min(want - begin, kReadAtOnce);
-    data.resize(begin + piece);
-    EST_ASSIGN_OR_RETURN(const size_t got, stream_->Read(piece, data.data() + begin));
+    const size_t piece = std::min(want - data.size(), kReadAtOnce);
+    if (data.empty()) data.reserve(piece);
+    EST_ASSIGN_OR_RETURN(const size_t got, stream_->Append(piece, &data));
     if (got < piece) {
-      return DataLoss(absl::StrCat("truncated: the file ends after ", begin + got, " of the ", want,
+      return DataLoss(absl::StrCat("truncated: the file ends after ", data.size(), " of the ", want,
                                    " bytes of its data and crc"));
     }
   }
