@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "estimator/image/pixel_vector.h"
@@ -53,6 +55,57 @@ void LerpAlongX(const T* row, const std::vector<LinearPoint>& xs, int64_t channe
   }
 }
 
+// LinearPoints of rows of u8 pixels of 3 or 4 channels: where two neighboring pixels begin, and the
+// weight of the second one, once for each lane. The pixels are the same numbers in f32, so that
+// weights of 0 and 1 give a pixel exactly.
+class NeighborPoints {
+ public:
+  // REQUIRES: in_width >= 2.
+  NeighborPoints(const std::vector<LinearPoint>& points, int64_t in_width, int64_t channels)
+      : channels_(channels) {
+    const int64_t last = (in_width - 2) * channels;
+    for (const LinearPoint& point : points) {
+      begins_.push_back(std::min(point.lower, last));
+      const float lerp = point.lower != point.upper ? point.lerp : point.lower > last ? 1.f : 0.f;
+      lerps_.insert(lerps_.end(), kLanes, lerp);
+    }
+    if (points.size() % 2 != 0) {  // Lerp computes two points at a time
+      begins_.push_back(0);
+      lerps_.insert(lerps_.end(), kLanes, 0.f);
+    }
+  }
+
+  // Reads up to 2 elements after the row, and writes up to 4 after the last point.
+  void Lerp(const uint8_t* row, float* out) const {
+    const hn::FixedTag<uint8_t, 16> d8;
+    const hn::FixedTag<uint8_t, 8> d8_half;
+    const hn::FixedTag<int32_t, 8> d32;
+    const hn::FixedTag<float, 8> d;
+    const auto floats = [&](auto bytes) {
+      return hn::ConvertTo(d, hn::PromoteTo(d32, hn::LowerHalf(d8_half, bytes)));
+    };
+    alignas(16) static constexpr uint8_t kFirst[16] = {0, 1, 2, 3, 8, 9, 10, 11};
+    const auto first = hn::Load(d8, kFirst);
+    const auto second = hn::Add(first, hn::Set(d8, static_cast<uint8_t>(channels_)));
+    const float* lerps = lerps_.data();
+    for (size_t i = 0; i < begins_.size(); i += 2, lerps += 2 * kLanes, out += 2 * channels_) {
+      const auto pixels = hn::Combine(d8, hn::LoadU(d8_half, row + begins_[i + 1]),
+                                      hn::LoadU(d8_half, row + begins_[i]));
+      const auto left = floats(hn::TableLookupBytes(pixels, first));
+      const auto right = floats(hn::TableLookupBytes(pixels, second));
+      const auto result = left + (right - left) * hn::LoadU(d, lerps);
+      StorePixel(hn::LowerHalf(Float4Tag(), result), out);
+      StorePixel(hn::UpperHalf(Float4Tag(), result), out + channels_);
+    }
+  }
+
+ private:
+  static constexpr size_t kLanes = 4;
+  int64_t channels_;
+  std::vector<int64_t> begins_;
+  std::vector<float> lerps_;
+};
+
 void LerpRows(const float* __restrict top, const float* __restrict bottom, float lerp, int64_t n,
               float* __restrict out) {
   for (int64_t i = 0; i < n; ++i) out[i] = top[i] + (bottom[i] - top[i]) * lerp;
@@ -67,7 +120,12 @@ class LerpedRows {
         xs_(LinearPoints(resampling.in.width, resampling.out.width, resampling,
                          resampling.in.channels)),
         channels_(resampling.in.channels) {
-    for (Slot& slot : slots_) slot.values.resize(xs_.size() * static_cast<size_t>(channels_) + 3);
+    if (std::is_same_v<T, uint8_t> && UsesPixelVectors(channels_) && resampling.in.width >= 2) {
+      neighbors_.emplace(xs_, resampling.in.width, channels_);
+    }
+    constexpr size_t kSlack = 4;  // for NeighborPoints and vectors of one pixel
+    for (Slot& slot : slots_)
+      slot.values.resize(xs_.size() * static_cast<size_t>(channels_) + kSlack);
   }
 
   // `keep`: a row whose values must stay valid.
@@ -76,7 +134,10 @@ class LerpedRows {
       if (slot.row == row) return slot.values.data();
     }
     Slot& slot = slots_[slots_[0].row == keep ? 1 : 0];
-    LerpAlongX(rows_.Row(row), xs_, channels_, slot.values.data());
+    if constexpr (std::is_same_v<T, uint8_t>) {
+      if (neighbors_) neighbors_->Lerp(rows_.Row(row), slot.values.data());
+    }
+    if (!neighbors_) LerpAlongX(rows_.Row(row), xs_, channels_, slot.values.data());
     slot.row = row;
     return slot.values.data();
   }
@@ -88,6 +149,7 @@ class LerpedRows {
   };
   PaddedRows<T> rows_;
   std::vector<LinearPoint> xs_;
+  std::optional<NeighborPoints> neighbors_;  // instead of xs_, where they are possible
   int64_t channels_;
   Slot slots_[2];
 };

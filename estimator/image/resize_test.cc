@@ -94,6 +94,27 @@ TEST(Resize, DoesNotDependOnWhatFollowsTheImageInMemory) {
   }
 }
 
+// The two dtypes are interpolated in different ways.
+TEST(Resize, BilinearOfU8IsThatOfTheSameF32BitForBit) {
+  for (const int64_t channels : {1, 3, 4}) {
+    for (const int64_t width : {1, 2, 3, 50}) {
+      Array image(DType::kUint8, {7, width, channels});
+      for (int64_t i = 0; i < image.num_elements(); ++i)
+        image.data<uint8_t>()[i] = static_cast<uint8_t>(i * i * 89 % 256);
+      const Array floats = image.Cast(DType::kFloat32);
+      for (const int64_t size : {1, 2, 5, 13, 50, 64}) {
+        const ImageSize to = {size, size};
+        EXPECT_TRUE(SameBits(Resize(image, to).value(), Resize(floats, to).value()));
+        for (const LegacyResizeOptions options :
+             {LegacyResizeOptions{}, LegacyResizeOptions{.align_corners = true}}) {
+          EXPECT_TRUE(SameBits(ResizeBilinear(image, to, options).value(),
+                               ResizeBilinear(floats, to, options).value()));
+        }
+      }
+    }
+  }
+}
+
 TEST(Resize, ABatchOfNoImagesStaysOne) {
   for (const ResizeMethod method : {ResizeMethod::kBilinear, ResizeMethod::kNearestNeighbor}) {
     EST_ASSERT_OK_AND_ASSIGN(
