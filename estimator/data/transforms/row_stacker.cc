@@ -13,9 +13,11 @@ namespace {
 
 constexpr ArrayMap Element::*kMaps[] = {&Element::features, &Element::labels};
 
+// The bytes that an array adds to the limit. Strings count more than they have, because memory for them
+// is written when it is allocated.
 int64_t BytesOf(const Array& array) {
   const size_t size =
-      array.dtype() == DType::kString ? sizeof(std::string) : DTypeSize(array.dtype());
+      array.dtype() == DType::kString ? 16 * sizeof(std::string) : DTypeSize(array.dtype());
   return array.num_elements() * static_cast<int64_t>(size);
 }
 

@@ -34,7 +34,8 @@ class RowStacker {
   absl::StatusOr<Element> Finish(int64_t num_rows, const std::function<std::string(size_t)>& where);
 
  private:
-  static constexpr int64_t kMaxEarlyBytes = 256 << 20;
+  // Memory that is not written costs nothing, but more than this may not be there.
+  static constexpr int64_t kMaxEarlyBytes = int64_t{1} << 30;
 
   // Makes batch_ for rows like `row`, if its size allows it.
   void Start(const Element& row);
