@@ -19,20 +19,6 @@ namespace estimator::fused {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Calls fn(tag, c) for vectors that begin at element c and together cover [0, n). Those at the end
-// have 4 lanes, then 1.
-template <typename Fn>
-HWY_INLINE void ForEachVector(int64_t n, Fn&& fn) {
-  const hn::CappedTag<float, 16> d;
-  const hn::CappedTag<float, 4> d4;
-  const hn::CappedTag<float, 1> d1;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t c = 0;
-  for (; c + lanes <= n; c += lanes) fn(d, c);
-  for (; c + 4 <= n; c += 4) fn(d4, c);
-  for (; c < n; ++c) fn(d1, c);
-}
-
 // Stores numbers that were loaded from a T, which need no rounding.
 template <class D>
 HWY_INLINE void StoreExact(hn::Vec<D> x, D d, float* to) {
