@@ -246,6 +246,8 @@ TEST(FusedPooling, MaxPoolsDoNotDependOnTheNumberOfThreads) {
   const Case c{{3, 41, 37, 35}, 3, 2, "SAME"};
   const Array x = InBfloat16(RandomArray(c.input, 1)), dy = InBfloat16(RandomArray(c.output(), 2));
   const int before = omp_get_max_threads();
+  // tsan does not know the barriers of OpenMP, so its tests have one thread.
+  if (before == 1) GTEST_SKIP() << "OMP_NUM_THREADS is 1";
   std::vector<Array> first;
   for (const int threads : {1, 2, 5}) {
     omp_set_num_threads(threads);
