@@ -189,7 +189,7 @@ TEST(Bfloat16Kernels, MaxPoolsKeepTheirNumbersAndSendGradientsToTheMaxima) {
 }
 
 TEST(Bfloat16Kernels, BatchNormalizationHasFloat32Statistics) {
-  // 19 channels take the plain loops, 16 the vectors of a block.
+  // 19 channels do not fill vectors, 16 are a block.
   for (const int64_t c : {19, 16}) {
     const Shape shape{6, 9, 10, c}, channels{c};
     const Attrs attrs = {{"epsilon", 1e-3f},

@@ -10,7 +10,9 @@
 //     Inputs: those of FusedBatchNormGradV3, then offset and y. Outputs: the same, then the
 //     gradient of the side input if there is one. The gradient of relu flows if y > 0. Without a
 //     side input y is not read but computed again from x.
-// In blocks, a thread finishes one block of channels after the other, so that the second pass finds
+// Each image is read once for the sums and once for the result, and a result is written once: these
+// two passes move as many bytes as can be, and are about as fast as a copy (batch_norm_rows.h). In
+// blocks, a thread finishes one block of channels after the other, so that the second pass finds
 // the block in its cache. The second pass runs backward and so begins with what was read last.
 // All but the images is f32, also the sums. What a kernel computes is rounded to bf16 once, where
 // single ops round the result of each op.
@@ -31,24 +33,6 @@
 namespace estimator::fused {
 namespace {
 
-// Adds x - shift and its square for the rows [begin, end).
-template <int64_t kWidth, typename T>
-void AddMoments(const T* x, const float* shift, int64_t begin, int64_t end, int64_t width,
-                float* sums) {
-  const int64_t w = kWidth == 0 ? width : kWidth;
-  if (w % kNormWidth == 0) return AddMomentRows(x + begin * w, end - begin, w, shift, sums);
-  float* const squares = sums + w;
-  for (int64_t r = begin; r < end; ++r) {
-    const T* const row = x + r * w;
-#pragma omp simd
-    for (int64_t c = 0; c < w; ++c) {
-      const float d = static_cast<float>(row[c]) - shift[c];
-      sums[c] += d;
-      squares[c] += d * d;
-    }
-  }
-}
-
 // An approximate mean of each channel of a block, from a few rows of all parts of x. With moments
 // about it, one pass is enough, and no accuracy is lost if the mean is large.
 template <typename T>
@@ -61,8 +45,9 @@ void RoughMeans(const ChannelPlanes& planes, const T* x, int64_t block, float* m
     const int64_t at = planes.count() * s / samples;  // image * rows + row
     const int64_t plane = at / planes.rows * planes.blocks + block;
     const T* const row = x + (plane * planes.rows + at % planes.rows) * planes.width;
-    for (int64_t c = 0; c < planes.width; ++c)
-      mean[c] += static_cast<float>(row[c]) / static_cast<float>(samples);
+    const float share = 1.0f / static_cast<float>(samples);
+#pragma omp simd
+    for (int64_t c = 0; c < planes.width; ++c) mean[c] += static_cast<float>(row[c]) * share;
   }
 }
 
@@ -91,39 +76,20 @@ void WriteMoments(const Norm& norm, const ChannelSums<2>& sums, const float* rou
   }
 }
 
-// The second pass, over the rows [begin, end) of a plane whose first channel is `first`.
-template <typename T, int64_t kWidth, bool kSide, bool kRelu>
-void Normalize(const Norm& norm, const float* slopes, int64_t begin, int64_t end, int64_t first,
-               const KernelArgs& args) {
-  const int64_t w = kWidth == 0 ? norm.planes.width : kWidth;
-  const float *const mean = args.out<float>(3) + first, *const a = slopes + first,
-                     *const offset = args.in<float>(2) + first;
-  const T *const x = args.in<T>(0), *const side = kSide ? args.in<T>(5) : nullptr;
-  T* const y = args.out<T>(0);
-  if (w % kNormWidth == 0) {
-    return NormalizeRows(x + begin * w, kSide ? side + begin * w : nullptr, end - begin, w, mean, a,
-                         offset, kRelu, y + begin * w);
-  }
-  for (int64_t e = begin * w; e < end * w; e += w) {
-#pragma omp simd
-    for (int64_t c = 0; c < w; ++c) {
-      float value = Normalized(x[e + c], mean[c], a[c], offset[c]);
-      if (kSide) value += static_cast<float>(side[e + c]);
-      y[e + c] = static_cast<T>(kRelu && value < 0 ? 0.0f : value);  // NaN stays NaN, as in Relu
-    }
-  }
-}
-
-template <typename T, int64_t kWidth, bool kSide, bool kRelu>
+template <typename T>
 void RunForward(const Norm& norm, const ChannelSums<2>& sums, float* a, const KernelArgs& args) {
   const ChannelPlanes& p = norm.planes;
-  const T* const x = args.in<T>(0);
+  const T *const x = args.in<T>(0), *const side = norm.side ? args.in<T>(5) : nullptr;
+  const float* const offset = args.in<float>(2);
+  T* const y = args.out<T>(0);
   // The rough means are in `a` until the slopes replace them.
   const auto add = [&](int64_t begin, int64_t end, int64_t channel, float* run) {
-    AddMoments<kWidth>(x, a + channel, begin, end, p.width, run);
+    AddMomentRows(x + begin * p.width, end - begin, p.width, a + channel, run);
   };
-  const auto normalize = [&](int64_t first, int64_t last, int64_t channel) {
-    Normalize<T, kWidth, kSide, kRelu>(norm, a, first, last, channel, args);
+  const auto normalize = [&](int64_t begin, int64_t end, int64_t channel) {
+    const int64_t e = begin * p.width;
+    NormalizeRows(x + e, side == nullptr ? nullptr : side + e, end - begin, p.width,
+                  args.out<float>(3) + channel, a + channel, offset + channel, norm.relu, y + e);
   };
   const auto finish = [&](const Channels& channels) {
     if (norm.is_training) WriteMoments(norm, sums, a, channels, args);
@@ -136,7 +102,7 @@ void RunForward(const Norm& norm, const ChannelSums<2>& sums, float* a, const Ke
         RoughMeans(p, x, block, a);
         sums.RunBlock(args.scratch, chunk, block, add);
         finish(BlockOf(p, block));
-        ForEachImageBackward(p, block, normalize);
+        ForEachPieceBackward(p, block, normalize);
       }
     });
     return;
@@ -152,7 +118,7 @@ void RunForward(const Norm& norm, const ChannelSums<2>& sums, float* a, const Ke
   }
   finish(AllOf(p));
   ParallelFor(sums.chunks(), [&](int, int64_t begin, int64_t end) {
-    ChannelSums<1>::ForEachPiece(p, begin, end, p.rows, normalize);
+    ForEachPieceBackward(p, begin, end, normalize);
   });
 }
 
@@ -167,13 +133,7 @@ std::unique_ptr<Kernel> MakeTypedBatchNorm(const KernelSpec& spec) {
   return MakeFusedKernel(
       [norm, sums, sums_bytes](const KernelArgs& args) {
         float* const a = reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
-        WithWidth(norm.planes.width, [&](auto width) {
-          const auto run = norm.side ? (norm.relu ? RunForward<T, width(), true, true>
-                                                  : RunForward<T, width(), true, false>)
-                                     : (norm.relu ? RunForward<T, width(), false, true>
-                                                  : RunForward<T, width(), false, false>);
-          run(norm, sums, a, args);
-        });
+        RunForward<T>(norm, sums, a, args);
         return absl::OkStatus();
       },
       {.scratch_bytes = sums_bytes + static_cast<size_t>(channels) * sizeof(float),

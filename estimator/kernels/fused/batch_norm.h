@@ -40,12 +40,6 @@ inline Norm NormOf(const KernelSpec& spec, const TensorSpec& x) {
           .relu = has("activation_mode") && spec.attrs.s("activation_mode") == "Relu"};
 }
 
-// The value before side input and activation. It uses fma explicitly, so that the backward kernel,
-// which computes it again, gets the same rounding.
-inline float Normalized(float x, float mean, float a, float offset) {
-  return std::fma(x - mean, a, offset);
-}
-
 // Channels [begin, end).
 struct Channels {
   int64_t begin = 0, end = 0;
@@ -64,12 +58,26 @@ inline void Slopes(const Norm& norm, const float* scale, const float* variance,
   }
 }
 
-// The first row of a block in the last image first.
+// Splits the rows [begin, end) of all planes into pieces, each in one plane, that fit into the cache
+// of a core. Calls fn(first row, end row, first channel) for each, the last piece first: the second
+// pass over rows begins with those that the first pass read last, which are still in the cache.
 template <typename Fn>
-void ForEachImageBackward(const ChannelPlanes& planes, int64_t block, Fn&& fn) {
+void ForEachPieceBackward(const ChannelPlanes& planes, int64_t begin, int64_t end, Fn&& fn) {
+  constexpr int64_t kElements = 32768;
+  const int64_t most = std::max<int64_t>(1, kElements / planes.width);
+  for (int64_t row = end; row > begin;) {
+    const int64_t plane = (row - 1) / planes.rows;
+    const int64_t first = std::max({begin, plane * planes.rows, row - most});
+    fn(first, row, planes.first_channel(plane));
+    row = first;
+  }
+}
+// The same for all rows of a block of channels.
+template <typename Fn>
+void ForEachPieceBackward(const ChannelPlanes& planes, int64_t block, Fn&& fn) {
   for (int64_t image = planes.images; image-- > 0;) {
     const int64_t first = (image * planes.blocks + block) * planes.rows;
-    fn(first, first + planes.rows, block * planes.width);
+    ForEachPieceBackward(planes, first, first + planes.rows, fn);
   }
 }
 

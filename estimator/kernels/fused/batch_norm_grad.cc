@@ -13,82 +13,18 @@
 namespace estimator::fused {
 namespace {
 
-// The operands of a gradient kernel.
+// The operands from element e on, in a row that begins with channel `first`.
 template <typename T>
-struct Backward : NormGradientRows<T> {
-  T* dside;  // null if there is no side input
-
-  // Those from row `begin` on, a row of `width` channels that begin with channel `first`.
-  NormGradientRows<T> From(int64_t begin, int64_t width, int64_t first) const {
-    const int64_t e = begin * width;
-    const NormGradientRows<T>& all = *this;
-    return {.dy = all.dy + e,
-            .x = all.x + e,
-            .y = all.y == nullptr ? nullptr : all.y + e,
-            .mean = all.mean + first,
-            .a = all.a + first,
-            .offset = all.offset == nullptr ? nullptr : all.offset + first};
-  }
-};
-
-template <Gate kGate, typename T>
-inline float Gradient(const Backward<T>& in, int64_t e, int64_t channel) {
-  if (kGate == Gate::kOpen) return in.dy[e];
-  const float y = kGate == Gate::kByY
-                      ? static_cast<float>(in.y[e])
-                      : Normalized(in.x[e], in.mean[channel], in.a[channel], in.offset[channel]);
-  return y > 0 ? static_cast<float>(in.dy[e]) : 0.0f;
-}
-
-// Adds the gradients of the rows [begin, end), and the gradients times x - mean.
-template <int64_t kWidth, Gate kGate, typename T>
-void AddGradients(const Backward<T>& in, int64_t begin, int64_t end, int64_t first, int64_t width,
-                  float* sums) {
-  const int64_t w = kWidth == 0 ? width : kWidth;
-  if (w % kNormWidth == 0)
-    return AddGradientRows(kGate, in.From(begin, w, first), end - begin, w, sums);
-  float* const sums_x = sums + w;
-  const float* const mean = in.mean + first;
-  for (int64_t e = begin * w; e < end * w; e += w) {
-#pragma omp simd
-    for (int64_t c = 0; c < w; ++c) {
-      const float g = Gradient<kGate>(in, e + c, first + c);
-      sums[c] += g;
-      sums_x[c] += g * (static_cast<float>(in.x[e + c]) - mean[c]);
-    }
-  }
+NormGradientRows<T> From(const NormGradientRows<T>& all, int64_t e, int64_t first) {
+  return {.dy = all.dy + e,
+          .x = all.x + e,
+          .y = all.y == nullptr ? nullptr : all.y + e,
+          .mean = all.mean + first,
+          .a = all.a + first,
+          .offset = all.offset == nullptr ? nullptr : all.offset + first};
 }
 
 // dx = a * g + b * (x - mean) + d.
-struct Slope {
-  const float *a, *b, *d;
-};
-
-template <int64_t kWidth, Gate kGate, typename T>
-void GradientRows(const Backward<T>& in, const Slope& slope, int64_t begin, int64_t end,
-                  int64_t first, int64_t width, T* dx) {
-  const int64_t w = kWidth == 0 ? width : kWidth;
-  const float *const mean = in.mean + first, *const a = slope.a + first, *const b = slope.b + first,
-                     *const d = slope.d + first;
-  if (w % kNormWidth == 0) {
-    return WriteGradientRows(kGate, in.From(begin, w, first), end - begin, w, a, b, d,
-                             dx + begin * w, in.dside == nullptr ? nullptr : in.dside + begin * w);
-  }
-  for (int64_t e = begin * w; e < end * w; e += w) {
-    if (in.dside != nullptr) {  // first, because dx may overwrite dy
-#pragma omp simd
-      for (int64_t c = 0; c < w; ++c)
-        in.dside[e + c] = static_cast<T>(Gradient<kGate>(in, e + c, first + c));
-    }
-#pragma omp simd
-    for (int64_t c = 0; c < w; ++c) {
-      const float g = Gradient<kGate>(in, e + c, first + c);
-      dx[e + c] =
-          static_cast<T>(a[c] * g + b[c] * (static_cast<float>(in.x[e + c]) - mean[c]) + d[c]);
-    }
-  }
-}
-
 //   d_offset = sum g
 //   d_scale  = sum g * z,  z = (x - mean) / sqrt(variance + epsilon)
 //   training:   dx = scale / sqrt(variance + epsilon) * (g - mean(g) - z * mean(g * z))
@@ -108,24 +44,26 @@ void WriteSlopes(const Norm& norm, const ChannelSums<2>& sums, const Channels& c
   }
 }
 
-template <typename T, int64_t kWidth, Gate kGate>
-void RunBackward(const Norm& norm, const ChannelSums<2>& sums, float* slopes,
+template <typename T>
+void RunBackward(const Norm& norm, Gate gate, const ChannelSums<2>& sums, float* slopes,
                  const KernelArgs& args) {
   const ChannelPlanes& p = norm.planes;
   float *const a = slopes, *const b = a + p.channels(), *const d = b + p.channels();
   Slopes(norm, args.in<float>(2), args.in<float>(4), AllOf(p), a);
-  const Backward<T> in{{.dy = args.in<T>(0),
-                        .x = args.in<T>(1),
-                        .y = kGate == Gate::kByY ? args.in<T>(7) : nullptr,
-                        .mean = args.in<float>(3),
-                        .a = a,
-                        .offset = kGate == Gate::kFoundAgain ? args.in<float>(6) : nullptr},
-                       norm.side ? args.out<T>(5) : nullptr};
+  const NormGradientRows<T> in{.dy = args.in<T>(0),
+                               .x = args.in<T>(1),
+                               .y = gate == Gate::kByY ? args.in<T>(7) : nullptr,
+                               .mean = args.in<float>(3),
+                               .a = a,
+                               .offset = gate == Gate::kFoundAgain ? args.in<float>(6) : nullptr};
+  T *const dx = args.out<T>(0), *const dside = norm.side ? args.out<T>(5) : nullptr;
   const auto add = [&](int64_t begin, int64_t end, int64_t channel, float* run) {
-    AddGradients<kWidth, kGate>(in, begin, end, channel, p.width, run);
+    AddGradientRows(gate, From(in, begin * p.width, channel), end - begin, p.width, run);
   };
-  const auto write = [&](int64_t first, int64_t last, int64_t channel) {
-    GradientRows<kWidth, kGate>(in, {a, b, d}, first, last, channel, p.width, args.out<T>(0));
+  const auto write = [&](int64_t begin, int64_t end, int64_t channel) {
+    const int64_t e = begin * p.width;
+    WriteGradientRows(gate, From(in, e, channel), end - begin, p.width, a + channel, b + channel,
+                      d + channel, dx + e, dside == nullptr ? nullptr : dside + e);
   };
   const Chunks blocks = sums.blocks();
   if (blocks.items > 0) {
@@ -133,16 +71,15 @@ void RunBackward(const Norm& norm, const ChannelSums<2>& sums, float* slopes,
       for (int64_t block = begin; block < end; ++block) {
         sums.RunBlock(args.scratch, chunk, block, add);
         WriteSlopes(norm, sums, BlockOf(p, block), args, b, d);
-        ForEachImageBackward(p, block, write);
+        ForEachPieceBackward(p, block, write);
       }
     });
     return;
   }
   sums.Run(args.scratch, add);
   WriteSlopes(norm, sums, AllOf(p), args, b, d);
-  ParallelFor(sums.chunks(), [&](int, int64_t begin, int64_t end) {
-    ChannelSums<1>::ForEachPiece(p, begin, end, p.rows, write);
-  });
+  ParallelFor(sums.chunks(),
+              [&](int, int64_t begin, int64_t end) { ForEachPieceBackward(p, begin, end, write); });
 }
 
 template <typename T>
@@ -153,16 +90,12 @@ std::unique_ptr<Kernel> MakeTypedBatchNormGrad(const KernelSpec& spec) {
   const ChannelSums<2> sums(norm.planes);
   const size_t sums_bytes = (sums.bytes() + 63) / 64 * 64;
   const size_t slopes = static_cast<size_t>(3 * norm.planes.channels());
+  const Gate gate = !norm.relu ? Gate::kOpen : norm.side ? Gate::kByY : Gate::kFoundAgain;
   return MakeFusedKernel(
-      [norm, sums, sums_bytes](const KernelArgs& args) {
+      [norm, gate, sums, sums_bytes](const KernelArgs& args) {
         float* const slopes =
             reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
-        WithWidth(norm.planes.width, [&](auto width) {
-          const auto run = !norm.relu  ? RunBackward<T, width(), Gate::kOpen>
-                           : norm.side ? RunBackward<T, width(), Gate::kByY>
-                                       : RunBackward<T, width(), Gate::kFoundAgain>;
-          run(norm, sums, slopes, args);
-        });
+        RunBackward<T>(norm, gate, sums, slopes, args);
         return absl::OkStatus();
       },
       {.scratch_bytes = sums_bytes + slopes * sizeof(float), .alias_input = 0});

@@ -10,8 +10,6 @@
 
 namespace estimator::fused {
 
-inline constexpr int64_t kNormWidth = 16;  // the number of channels in a row is a multiple of this
-
 // How the gradient of relu is decided: there is no relu, by y, or by y computed again from x.
 enum class Gate { kOpen, kByY, kFoundAgain };
 
@@ -24,8 +22,8 @@ struct NormGradientRows {
 };
 
 // Every function below exists for images of float and of Bfloat16, computes in f32, and rounds a
-// bf16 result once. Images are [rows, width]; parameters are [width]. REQUIRES: kNormWidth divides
-// width.
+// bf16 result once. Images are [rows, width], with any width; parameters are [width]. Rows of 32
+// channels and more are read in the order of memory, so that one thread is about as fast as a copy.
 
 // Adds x - shift to sums[0, width) and its square to sums[width, 2 * width).
 void AddMomentRows(const float* x, int64_t rows, int64_t width, const float* shift, float* sums);
@@ -38,7 +36,7 @@ void NormalizeRows(const float* x, const float* side, int64_t rows, int64_t widt
 void NormalizeRows(const Bfloat16* x, const Bfloat16* side, int64_t rows, int64_t width,
                    const float* mean, const float* a, const float* offset, bool relu, Bfloat16* y);
 
-// Adds g, which is dy where the gate is open, to sums[0, width), and g * (x - mean) to
+// Adds g, which is dy where the gate is open and else 0, to sums[0, width), and g * (x - mean) to
 // sums[width, 2 * width).
 void AddGradientRows(Gate gate, const NormGradientRows<float>& in, int64_t rows, int64_t width,
                      float* sums);

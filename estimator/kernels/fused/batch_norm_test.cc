@@ -1,5 +1,11 @@
+#include <omp.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
@@ -94,11 +100,22 @@ Array Run(const KernelSpec& spec, const std::vector<Array>& inputs, size_t outpu
   return (*result)[output];
 }
 
-Block MakeBlock(bool is_training, bool side, const Shape& shape = {4, 5, 6, 32}) {
+// What the images of a block are like.
+struct Images {
+  bool bfloat16 = false;  // their numbers are those of bf16
+  int64_t nan_at = -1;    // x has a NaN in this element
+};
+
+Block MakeBlock(bool is_training, bool side, const Shape& shape = {4, 5, 6, 32},
+                const Images& images = {}) {
   Block b{.shape = shape, .channels = {shape[3]}};
-  b.forward = {RandomArray(b.shape, 1, 2, 5), RandomArray(b.channels, 2),
-               RandomArray(b.channels, 3), RandomArray(b.channels, 4, 3, 4),
-               RandomArray(b.channels, 5, 0.5f, 1)};
+  const auto image = [&](uint64_t seed, float low = -1, float high = 1) {
+    const Array array = RandomArray(b.shape, seed, low, high);
+    return images.bfloat16 ? array.Cast(DType::kBfloat16).Cast(DType::kFloat32) : array;
+  };
+  b.forward = {image(1, 2, 5), RandomArray(b.channels, 2), RandomArray(b.channels, 3),
+               RandomArray(b.channels, 4, 3, 4), RandomArray(b.channels, 5, 0.5f, 1)};
+  if (images.nan_at >= 0) b.forward[0].data<float>()[images.nan_at] = std::nanf("");
   KernelSpec norm{.op = "FusedBatchNormV3", .name = "n", .attrs = BatchNormAttrs(is_training)};
   for (const Shape& s : {b.shape, b.channels, b.channels, b.channels, b.channels, Shape{0}})
     norm.outputs.push_back(F32(s));
@@ -107,11 +124,11 @@ Block MakeBlock(bool is_training, bool side, const Shape& shape = {4, 5, 6, 32})
   const KernelSpec relu{.op = "Relu", .name = "r", .outputs = {F32(b.shape)}};
   const KernelSpec relu_grad{.op = "ReluGrad", .name = "rg", .outputs = {F32(b.shape)}};
   if (side) {
-    b.forward.push_back(RandomArray(b.shape, 6));
+    b.forward.push_back(image(6));
     b.y[0] = Run(add, {b.y[0], b.forward[5]});
   }
   b.y[0] = Run(relu, {b.y[0]});
-  const Array dy = RandomArray(b.shape, 7), gradient = Run(relu_grad, {dy, b.y[0]});
+  const Array dy = image(7), gradient = Run(relu_grad, {dy, b.y[0]});
   b.backward = {dy, b.forward[0], b.forward[1], b.y[3], b.y[4], b.y[5], b.forward[2], b.y[0]};
   KernelSpec norm_grad{
       .op = "FusedBatchNormGradV3", .name = "g", .attrs = BatchNormAttrs(is_training)};
@@ -126,7 +143,7 @@ Block MakeBlock(bool is_training, bool side, const Shape& shape = {4, 5, 6, 32})
 TEST(FusedBatchNorm, BlocksWithShortcutAndReluMatchThePlainOpsInEitherLayout) {
   for (const bool is_training : {true, false}) {
     for (const bool side : {false, true}) {
-      // 105 rows, which tiles of 4 rows do not divide.
+      // 105 rows, which neither tiles of 2 rows nor of 4 divide.
       const Block b = MakeBlock(is_training, side, {3, 5, 7, 32});
       const KernelSpec forward = b.ForwardSpec(is_training, side),
                        backward = b.BackwardSpec(is_training, side);
@@ -152,6 +169,90 @@ TEST(FusedBatchNorm, BlocksWithShortcutAndReluMatchThePlainOpsInEitherLayout) {
       }
     }
   }
+}
+
+// Runs both ops on images of a dtype and compares them with the plain ops, whose images are f32.
+// Returns what differs. The same kernels give the same bits a second time.
+std::string DifferenceFromPlainOps(const Block& b, bool is_training, bool side, DType dtype) {
+  KernelSpec forward = b.ForwardSpec(is_training, side),
+             backward = b.BackwardSpec(is_training, side);
+  std::vector<Array> inputs = b.forward, grad_inputs = b.backward;
+  const auto narrow = [&](Array& array) { array = array.Cast(dtype); };
+  for (const size_t i : {0, 5}) {
+    if (i < inputs.size()) narrow(inputs[i]);
+    if (i < backward.outputs.size()) backward.outputs[i].dtype = dtype;
+  }
+  for (const size_t i : {0, 1, 7}) narrow(grad_inputs[i]);
+  forward.outputs[0].dtype = dtype;
+  // Results in bf16 are rounded to 2^-9 of their size, once.
+  const bool rounded = dtype == DType::kBfloat16;
+  const Tolerance sums{.relative = 2e-5, .absolute = 1e-4};
+  const Tolerance images = rounded ? Tolerance{.relative = 1.0 / 256, .absolute = 1e-4} : sums;
+  struct Case {
+    KernelSpec spec;
+    std::vector<Array> inputs, expected;
+  };
+  for (const Case& c : {Case{forward, inputs, b.y}, Case{backward, grad_inputs, b.gradients}}) {
+    const auto actual = RunKernel(c.spec, c.inputs, KernelTier::kFused);
+    const auto again = RunKernel(c.spec, c.inputs, KernelTier::kFused);
+    if (!actual.ok() || !again.ok()) return actual.status().ToString();
+    for (size_t o = 0; o < c.expected.size(); ++o) {
+      const std::string what =
+          absl::StrCat(c.spec.op, " ", b.shape.ToString(), " output ", o, ": ");
+      if (!SameBits((*actual)[o], (*again)[o])) return what + "differs from run to run";
+      const Array wide = (*actual)[o].Cast(DType::kFloat32);
+      const Difference d = Compare(wide, c.expected[o], wide.shape() == b.shape ? images : sums);
+      if (!d.equal) return what + d.report;
+    }
+  }
+  return "";
+}
+
+// Rows of fewer than 32 channels and wider ones, with and without channels that fill no vector.
+TEST(FusedBatchNorm, AnyNumberOfChannelsAndRowsMatchesThePlainOps) {
+  for (const int64_t channels : {1, 3, 16, 19, 32, 37, 64, 131}) {
+    for (const Shape& shape : {Shape{1, 1, 1, channels}, Shape{1, 1, 2, channels},
+                               Shape{1, 67, 1, channels}, Shape{3, 5, 7, channels}}) {
+      for (const bool is_training : {true, false}) {
+        for (const bool side : {false, true}) {
+          const Block b = MakeBlock(is_training, side, shape, {.bfloat16 = true});
+          for (const DType dtype : {DType::kFloat32, DType::kBfloat16})
+            EXPECT_EQ(DifferenceFromPlainOps(b, is_training, side, dtype), "");
+        }
+      }
+    }
+  }
+}
+
+TEST(FusedBatchNorm, ANanStaysInItsChannel) {
+  for (const int64_t channels : {19, 64}) {
+    for (const bool is_training : {true, false}) {
+      for (const bool side : {false, true}) {
+        // In the last channel, which no whole vector of 19 channels has.
+        const Block b = MakeBlock(is_training, side, {2, 3, 5, channels},
+                                  {.bfloat16 = true, .nan_at = 8 * channels - 1});
+        const float* const y = b.y[0].data<float>();
+        ASSERT_TRUE(std::isnan(y[8 * channels - 1]));
+        ASSERT_EQ(std::isnan(y[channels - 1]), is_training);
+        ASSERT_FALSE(std::isnan(y[8 * channels - 2]));
+        for (const DType dtype : {DType::kFloat32, DType::kBfloat16})
+          EXPECT_EQ(DifferenceFromPlainOps(b, is_training, side, dtype), "");
+      }
+    }
+  }
+}
+
+TEST(FusedBatchNorm, AnyNumberOfThreadsMatchesThePlainOps) {
+  const Block b = MakeBlock(true, true, {3, 41, 40, 35}, {.bfloat16 = true});
+  const int before = omp_get_max_threads();
+  // tsan does not know the barriers of OpenMP, so its tests have one thread.
+  if (before == 1) GTEST_SKIP() << "OMP_NUM_THREADS is 1";
+  for (const int threads : {1, 2, 3, 7}) {
+    omp_set_num_threads(threads);
+    for (const DType dtype : {DType::kFloat32, DType::kBfloat16})
+      EXPECT_EQ(DifferenceFromPlainOps(b, true, true, dtype), "") << threads << " threads";
+  }
+  omp_set_num_threads(before);
 }
 
 // Several threads: 4 blocks of 16 channels can be shared out evenly over 2 threads, 3 cannot.

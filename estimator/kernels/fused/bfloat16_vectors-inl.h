@@ -61,6 +61,22 @@ HWY_INLINE void StoreFloats(hwy::HWY_NAMESPACE::Vec<D> x, D d, Bfloat16* to) {
   hn::StoreU(bits, du16, reinterpret_cast<uint16_t*>(to));
 }
 
+// Calls fn(tag, i) for vectors of floats that begin at element i and together cover [0, n): as many
+// whole vectors as fit, of at most 16 lanes, then vectors of 4 lanes, then of 1. So nothing beyond
+// element n is read or written.
+template <typename Fn>
+HWY_INLINE void ForEachVector(int64_t n, Fn&& fn) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::CappedTag<float, 16> d;
+  const hn::CappedTag<float, 4> d4;
+  const hn::CappedTag<float, 1> d1;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) fn(d, i);
+  for (; i + 4 <= n; i += 4) fn(d4, i);
+  for (; i < n; ++i) fn(d1, i);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace estimator::fused
 HWY_AFTER_NAMESPACE();

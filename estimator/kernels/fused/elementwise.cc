@@ -80,7 +80,16 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
   AssignSlots();
   ChooseAliases(spec, outputs);
   chunks_ = MakeChunks(n, static_cast<int64_t>(ops.size()));
+  without_tiles_ = IsPlainBfloat16Op();
   return true;
+}
+
+// Whether the chain is one op that is bound by memory, from bf16 inputs of full size to bf16. Tiles
+// of floats would halve its speed.
+bool ElementwiseKernel::IsPlainBfloat16Op() const {
+  if (ops_.size() != 1 || ops_[0].is_cast || !IsCheapTileOp(ops_[0].op)) return false;
+  if (bf16_inputs_.size() != static_cast<size_t>(num_inputs_)) return false;
+  return copies_.size() == 1 && copies_[0].value == ops_[0].result;
 }
 
 bool ElementwiseKernel::AddInputs(const KernelSpec& spec, int64_t n) {
@@ -224,11 +233,20 @@ size_t ElementwiseKernel::ChunkScratchBytes() const {
 }
 
 size_t ElementwiseKernel::scratch_bytes() const {
-  return ChunkScratchBytes() * static_cast<size_t>(chunks_.count);
+  return without_tiles_ ? 0 : ChunkScratchBytes() * static_cast<size_t>(chunks_.count);
 }
 
 void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begin,
                                  int64_t end) const {
+  if (without_tiles_) {
+    const Op& op = ops_[0];
+    const auto operand = [&](int k) {
+      return op.operands[k] < 0 ? nullptr : args.in<Bfloat16>(op.operands[k]) + begin;
+    };
+    RunBfloat16Tile(op.op, operand(0), operand(1), args.out<Bfloat16>(0) + begin,
+                    static_cast<size_t>(end - begin));
+    return;
+  }
   char* const scratch =
       static_cast<char*>(args.scratch) + ChunkScratchBytes() * static_cast<size_t>(chunk);
   float* const slots = reinterpret_cast<float*>(scratch);

@@ -13,7 +13,7 @@
 // kernels of single ops, and kept as a float in its tile.
 //
 // The chain is evaluated in tiles: every op computes one tile before any op computes the next tile.
-// So the intermediate values stay in the L1 cache.
+// So the intermediate values stay in the L1 cache. A single cheap op on bf16 needs no tiles.
 #ifndef ESTIMATOR_KERNELS_FUSED_ELEMENTWISE_H_
 #define ESTIMATOR_KERNELS_FUSED_ELEMENTWISE_H_
 
@@ -81,6 +81,7 @@ class ElementwiseKernel final : public Kernel {
   void ChooseAliases(const KernelSpec& spec, const std::vector<int64_t>& outputs);
   void RunChunk(const KernelArgs& args, int chunk, int64_t begin, int64_t end) const;
   size_t ChunkScratchBytes() const;
+  bool IsPlainBfloat16Op() const;
 
   int num_inputs_ = 0;
   std::vector<Value> values_;
@@ -91,6 +92,7 @@ class ElementwiseKernel final : public Kernel {
   std::vector<Copy> copies_;
   std::vector<int> alias_;  // for each output
   int num_slots_ = 0;
+  bool without_tiles_ = false;  // IsPlainBfloat16Op()
   Chunks chunks_;
 };
 

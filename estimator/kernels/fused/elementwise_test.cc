@@ -253,5 +253,52 @@ TEST(FusedElementwise, UnknownOpsBroadcastingAndOtherDtypesAreRefused) {
                    .ok());
 }
 
+// A single op on bf16 has no tiles: it is the f32 op, rounded once.
+TEST(FusedElementwise, OneOpOnBfloat16IsTheFloat32OpRoundedOnce) {
+  struct Case {
+    std::string op;
+    int operands = 2;
+    // Where the compiler contracts a product and a sum, a result may be rounded the other way.
+    Tolerance tolerance = {};
+  };
+  const Tolerance unit{.relative = 1.0 / 128};
+  for (const int64_t size : {int64_t{1}, int64_t{15}, int64_t{16}, int64_t{33}, kSize}) {
+    std::vector<Array> wide = {RandomArray({size}, 1, -3, 3), RandomArray({size}, 2, -3, 3)};
+    const float special[] = {std::nanf(""),
+                             0.0f,
+                             -0.0f,
+                             std::numeric_limits<float>::infinity(),
+                             -std::numeric_limits<float>::infinity(),
+                             1e-40f,
+                             3.4e38f};
+    for (int64_t i = 0; i < size; ++i) {
+      if (i % 5 == 3) wide[0].data<float>()[i] = special[i % 7];
+      if (i % 11 == 3) wide[1].data<float>()[i] = special[i / 2 % 7];
+    }
+    std::vector<Array> narrow;
+    for (Array& array : wide) {
+      narrow.push_back(array.Cast(DType::kBfloat16));
+      array = narrow.back().Cast(DType::kFloat32);
+    }
+    for (const Case& c :
+         {Case{"AddV2"}, Case{"Sub"}, Case{"Mul"}, Case{"Maximum"}, Case{"Minimum"},
+          Case{"SquaredDifference"}, Case{"Neg", 1}, Case{"Abs", 1}, Case{"Square", 1},
+          Case{"Relu", 1}, Case{"Relu6", 1}, Case{"ReluGrad"}, Case{"Relu6Grad"},
+          Case{"TanhGrad", 2, unit}, Case{"SigmoidGrad", 2, unit}}) {
+      const auto of = [&](const std::vector<Array>& all) {
+        return std::vector<Array>(all.begin(), all.begin() + c.operands);
+      };
+      const KernelSpec spec{.op = c.op, .name = c.op, .outputs = {{DType::kBfloat16, {size}}}};
+      const auto kernel = CreateKernel(CompleteSpec(spec, of(narrow)), KernelTier::kFused);
+      EST_ASSERT_OK(kernel);
+      EXPECT_EQ((*kernel)->scratch_bytes(), 0u) << c.op;
+      EXPECT_EQ((*kernel)->AliasInput(0), 0) << c.op;
+      const Array expected = Reference(c.op, of(wide)).Cast(DType::kBfloat16);
+      const Difference difference = Compare(RunFused(spec, of(narrow))[0], expected, c.tolerance);
+      EXPECT_TRUE(difference.equal) << c.op << ": " << difference.report;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace estimator

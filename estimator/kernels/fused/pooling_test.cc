@@ -1,4 +1,8 @@
+#include <omp.h>
+
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -38,7 +42,37 @@ std::vector<Case> Cases() {
           {{3, 7, 9, 5}, 2, 2, "VALID"},    // a row and a column in no window
           {{2, 11, 11, 17}, 3, 2, "SAME"},  // overlapping
           {{2, 9, 9, 8}, 2, 3, "VALID"},    // gaps
-          {{4, 7, 7, 16}, 7, 7, "VALID"}};
+          {{4, 7, 7, 16}, 7, 7, "VALID"},   {{1, 1, 1, 1}, 3, 2, "SAME"},  // one element
+          {{1, 1, 9, 3}, 3, 1, "SAME"},                                    // one row
+          {{2, 13, 1, 21}, 3, 2, "SAME"},                                  // one column
+          {{2, 10, 8, 6}, 5, 1, "VALID"},    // an input is in up to 25 windows
+          {{1, 17, 16, 2}, 16, 1, "VALID"},  // 256 taps
+          {{2, 9, 15, 23}, 3, 3, "VALID"},   // tiles of 3x3
+          {{2, 40, 40, 64}, 3, 2, "SAME"}};  // enough for several threads
+}
+
+// The spec of one of the two ops with an argmax, in either dtype.
+KernelSpec ForwardSpec(const Case& c, DType dtype) {
+  return {.op = "_MaxPoolWithArgmax",
+          .name = "p",
+          .attrs = c.attrs(),
+          .outputs = {{dtype, c.output()}, {DType::kUint8, c.output()}}};
+}
+KernelSpec BackwardSpec(const Case& c, DType dtype) {
+  KernelSpec spec{.op = "_MaxPoolGradWithArgmax",
+                  .name = "g",
+                  .attrs = c.attrs(),
+                  .outputs = {{dtype, c.input}}};
+  spec.attrs.Set("input_shape", c.input.dims());
+  return spec;
+}
+
+Array InBfloat16(const Array& x) { return x.Cast(DType::kBfloat16); }
+Array InFloat32(const Array& x) { return x.Cast(DType::kFloat32); }
+
+// "" if both have the same numbers, with NaN equal to NaN.
+std::string DifferenceOf(const Array& actual, const Array& expected) {
+  return Compare(actual, expected).report;
 }
 
 // Few different values, so that maxima tie.
@@ -132,6 +166,117 @@ TEST(FusedPooling, BlocksOfChannelsGiveTheSame) {
                 "");
     }
   }
+}
+
+// Maxima are elements of x, and a sum of gradients is rounded once: the numbers are those of the
+// reference kernel for f32, rounded to bf16.
+TEST(FusedPooling, Bfloat16IsFloat32RoundedOnce) {
+  for (const Case& c : Cases()) {
+    for (const bool ties : {false, true}) {
+      const Array x = InBfloat16(ties ? Ties(c.input) : RandomArray(c.input, 1));
+      const Array dy = InBfloat16(RandomArray(c.output(), 2));
+      const auto pooled = RunKernel(ForwardSpec(c, DType::kBfloat16), {x}, KernelTier::kFused);
+      const auto expected = RunReferenceKernel(ForwardSpec(c, DType::kFloat32), {InFloat32(x)});
+      EST_ASSERT_OK(pooled);
+      EST_ASSERT_OK(expected);
+      const Array &y = (*pooled)[0], &argmax = (*pooled)[1];
+      EXPECT_EQ(DifferenceOf(InFloat32(y), (*expected)[0]), "") << c.input.ToString();
+      EXPECT_EQ(DifferenceOf(argmax, (*expected)[1]), "") << c.input.ToString();
+      for (const bool relu : {false, true}) {
+        std::vector<Array> inputs = {argmax, dy}, wide = {argmax, InFloat32(dy)};
+        if (relu) {
+          inputs.push_back(y);
+          wide.push_back(InFloat32(y));
+        }
+        const auto dx = RunKernel(BackwardSpec(c, DType::kBfloat16), inputs, KernelTier::kFused);
+        const auto wide_dx = RunReferenceKernel(BackwardSpec(c, DType::kFloat32), wide);
+        EST_ASSERT_OK(dx);
+        EST_ASSERT_OK(wide_dx);
+        EXPECT_EQ(DifferenceOf((*dx)[0], InBfloat16((*wide_dx)[0])), "") << c.input.ToString();
+      }
+      // MaxPool without an argmax, and its gradient, which finds the places itself.
+      KernelSpec plain{.op = "MaxPool",
+                       .name = "m",
+                       .attrs = c.attrs(),
+                       .outputs = {{DType::kBfloat16, c.output()}}};
+      const auto maxima = RunKernel(plain, {x}, KernelTier::kFused);
+      EST_ASSERT_OK(maxima);
+      EXPECT_TRUE(SameBits((*maxima)[0], y)) << c.input.ToString();
+      plain.op = "MaxPoolGrad";
+      plain.outputs = {{DType::kBfloat16, c.input}};
+      const auto gradient = RunKernel(plain, {x, y, dy}, KernelTier::kFused);
+      const auto same =
+          RunKernel(BackwardSpec(c, DType::kBfloat16), {argmax, dy}, KernelTier::kFused);
+      EST_ASSERT_OK(gradient);
+      EST_ASSERT_OK(same);
+      EXPECT_EQ(DifferenceOf((*gradient)[0], (*same)[0]), "") << c.input.ToString();
+    }
+  }
+}
+
+// A NaN is the maximum only as the first tap of its window. It is 1 of 19 channels, so that both
+// vectors and what remains of a row have one.
+TEST(FusedPooling, ANanIsWhereTheReferenceHasIt) {
+  const Case c{{2, 9, 9, 19}, 3, 2, "SAME"};
+  Array x = RandomArray(c.input, 1);
+  for (int64_t i = 0; i < x.num_elements(); i += 7)
+    x.data<float>()[i] = i % 3 == 0 ? std::numeric_limits<float>::infinity() : std::nanf("");
+  for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {
+    const auto pooled = RunKernel(ForwardSpec(c, dtype), {x.Cast(dtype)}, KernelTier::kFused);
+    const auto expected =
+        RunReferenceKernel(ForwardSpec(c, DType::kFloat32), {InFloat32(x.Cast(dtype))});
+    EST_ASSERT_OK(pooled);
+    EST_ASSERT_OK(expected);
+    EXPECT_EQ(DifferenceOf(InFloat32((*pooled)[0]), (*expected)[0]), "");
+    EXPECT_EQ(DifferenceOf((*pooled)[1], (*expected)[1]), "");
+    // A gradient of NaN reaches its element only, and is 0 where y is NaN, as y > 0 is false.
+    Array dy = RandomArray(c.output(), 2);
+    dy.data<float>()[5] = std::nanf("");
+    const std::vector<Array> inputs = {(*pooled)[1], dy.Cast(dtype), (*pooled)[0]};
+    const auto dx = RunKernel(BackwardSpec(c, dtype), inputs, KernelTier::kFused);
+    const auto wide = RunReferenceKernel(BackwardSpec(c, DType::kFloat32),
+                                         {inputs[0], InFloat32(inputs[1]), InFloat32(inputs[2])});
+    EST_ASSERT_OK(dx);
+    EST_ASSERT_OK(wide);
+    EXPECT_EQ(DifferenceOf((*dx)[0], (*wide)[0].Cast(dtype)), "");
+  }
+}
+
+TEST(FusedPooling, MaxPoolsDoNotDependOnTheNumberOfThreads) {
+  const Case c{{3, 41, 37, 35}, 3, 2, "SAME"};
+  const Array x = InBfloat16(RandomArray(c.input, 1)), dy = InBfloat16(RandomArray(c.output(), 2));
+  const int before = omp_get_max_threads();
+  // tsan does not know the barriers of OpenMP, so its tests have one thread.
+  if (before == 1) GTEST_SKIP() << "OMP_NUM_THREADS is 1";
+  std::vector<Array> first;
+  for (const int threads : {1, 2, 5}) {
+    omp_set_num_threads(threads);
+    const auto pooled = RunKernel(ForwardSpec(c, DType::kBfloat16), {x}, KernelTier::kFused);
+    EST_ASSERT_OK(pooled);
+    const auto dx =
+        RunKernel(BackwardSpec(c, DType::kBfloat16), {(*pooled)[1], dy}, KernelTier::kFused);
+    EST_ASSERT_OK(dx);
+    const std::vector<Array> all = {(*pooled)[0], (*pooled)[1], (*dx)[0]};
+    if (first.empty()) first = all;
+    for (size_t i = 0; i < all.size(); ++i)
+      EXPECT_TRUE(SameBits(all[i], first[i])) << threads << " threads, result " << i;
+  }
+  omp_set_num_threads(before);
+}
+
+// A window in the padding has no maximum. No fast kernel may give it one.
+TEST(FusedPooling, LeavesWindowsOfPaddingToTheReference) {
+  const KernelSpec spec =
+      CompleteSpec({.op = "MaxPool",
+                    .name = "p",
+                    .attrs = {{"ksize", std::vector<int64_t>{1, 2, 2, 1}},
+                              {"strides", std::vector<int64_t>{1, 2, 2, 1}},
+                              {"padding", std::string("EXPLICIT")},
+                              {"explicit_paddings", std::vector<int64_t>{0, 0, 2, 0, 0, 0, 0, 0}},
+                              {"data_format", std::string("NHWC")}},
+                    .outputs = {F32({1, 3, 2, 1})}},
+                   {RandomArray({1, 4, 4, 1}, 1)});
+  EXPECT_FALSE(TierAccepts(spec, KernelTier::kFused));
 }
 
 TEST(FusedPooling, AvgPoolAndItsGradientMatchTheReference) {

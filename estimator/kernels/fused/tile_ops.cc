@@ -11,6 +11,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "hwy/contrib/math/math-inl.h"
+#include "estimator/kernels/fused/bfloat16_vectors-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -22,21 +23,22 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
 // Applies fn(va, vb, vc) to whole vectors. The remaining elements are padded to one vector.
-template <int kOperands, typename Fn>
-HWY_INLINE void Map(const float* a, const float* b, const float* c, float* out, size_t n, Fn fn) {
+//   T: float or Bfloat16, the dtype of operands and result.
+template <int kOperands, typename T, typename Fn>
+HWY_INLINE void Map(const T* a, const T* b, const T* c, T* out, size_t n, Fn fn) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  const auto apply = [&](const float* pa, const float* pb, const float* pc, float* po) HWY_ATTR {
-    const V va = hn::LoadU(d, pa);
-    const V vb = kOperands > 1 ? hn::LoadU(d, pb) : va;
-    const V vc = kOperands > 2 ? hn::LoadU(d, pc) : va;
-    hn::StoreU(fn(va, vb, vc), d, po);
+  const auto apply = [&](const T* pa, const T* pb, const T* pc, T* po) HWY_ATTR {
+    const V va = LoadFloats(d, pa);
+    const V vb = kOperands > 1 ? LoadFloats(d, pb) : va;
+    const V vc = kOperands > 2 ? LoadFloats(d, pc) : va;
+    StoreFloats(fn(va, vb, vc), d, po);
   };
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) apply(a + i, b + i, c + i, out + i);
   if (i == n) return;
-  HWY_ALIGN float ta[hn::MaxLanes(d)] = {}, tb[hn::MaxLanes(d)] = {}, tc[hn::MaxLanes(d)] = {},
-                  to[hn::MaxLanes(d)];
+  HWY_ALIGN T ta[hn::MaxLanes(d)] = {}, tb[hn::MaxLanes(d)] = {}, tc[hn::MaxLanes(d)] = {},
+              to[hn::MaxLanes(d)];
   for (size_t j = i; j < n; ++j) {
     ta[j - i] = a[j];
     if constexpr (kOperands > 1) tb[j - i] = b[j];
@@ -157,55 +159,66 @@ HWY_INLINE V ToVector(M mask) {
   return hn::VecFromMask(D(), mask);
 }
 
+// The ops that cost less than reading their operands. As in TensorFlow, Maximum and Minimum are NaN
+// if an operand is NaN.
+#define EST_CHEAP_TILE_CASES(CASE)                                                              \
+  CASE(kAddV2, 2, hn::Add(x, y))                                                                \
+  CASE(kSub, 2, hn::Sub(x, y))                                                                  \
+  CASE(kMul, 2, hn::Mul(x, y))                                                                  \
+  CASE(kMaximum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Gt(x, y), x, y)))        \
+  CASE(kMinimum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Lt(x, y), x, y)))        \
+  CASE(kSquaredDifference, 2, hn::Mul(hn::Sub(x, y), hn::Sub(x, y)))                            \
+  CASE(kNeg, 1, hn::Neg(x))                                                                     \
+  CASE(kAbs, 1, hn::Abs(x))                                                                     \
+  CASE(kSquare, 1, hn::Mul(x, x))                                                               \
+  CASE(kRelu, 1, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()), x))                    \
+  CASE(kRelu6, 1,                                                                               \
+       hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()),                                  \
+                      hn::IfThenElse(hn::Gt(x, hn::Set(D(), 6.0f)), hn::Set(D(), 6.0f), x)))    \
+  CASE(kReluGrad, 2, hn::IfThenElseZero(hn::Gt(y, hn::Zero(D())), x))                           \
+  CASE(kRelu6Grad, 2,                                                                           \
+       hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(D())), hn::Lt(y, hn::Set(D(), 6.0f))), x)) \
+  CASE(kTanhGrad, 2, hn::Mul(y, hn::NegMulAdd(x, x, hn::Set(D(), 1.0f))))                       \
+  CASE(kSigmoidGrad, 2, hn::Mul(hn::Mul(y, x), hn::Sub(hn::Set(D(), 1.0f), x)))
+
 #define EST_TILE_CASE(name, operands, expression)               \
   case TileOp::name:                                            \
     Map<operands>(a, b, c, out, n, [](V x, V y, V z) HWY_ATTR { \
       (void)x, (void)y, (void)z;                                \
       return expression;                                        \
     });                                                         \
-    break
+    break;
 
 void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n) {
   const D d;
   switch (op) {
-    EST_TILE_CASE(kAddV2, 2, hn::Add(x, y));
-    EST_TILE_CASE(kSub, 2, hn::Sub(x, y));
-    EST_TILE_CASE(kMul, 2, hn::Mul(x, y));
-    EST_TILE_CASE(kRealDiv, 2, hn::Div(x, y));
-    // As in TensorFlow, the result is NaN if an operand is NaN.
-    EST_TILE_CASE(kMaximum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Gt(x, y), x, y)));
-    EST_TILE_CASE(kMinimum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Lt(x, y), x, y)));
-    EST_TILE_CASE(kPow, 2, Pow(x, y));
-    EST_TILE_CASE(kSquaredDifference, 2, hn::Mul(hn::Sub(x, y), hn::Sub(x, y)));
-    EST_TILE_CASE(kNeg, 1, hn::Neg(x));
-    EST_TILE_CASE(kAbs, 1, hn::Abs(x));
-    EST_TILE_CASE(kSquare, 1, hn::Mul(x, x));
-    EST_TILE_CASE(kSqrt, 1, hn::Sqrt(x));
-    EST_TILE_CASE(kRsqrt, 1, hn::Div(hn::Set(D(), 1.0f), hn::Sqrt(x)));
-    EST_TILE_CASE(kReciprocal, 1, hn::Div(hn::Set(D(), 1.0f), x));
-    EST_TILE_CASE(kExp, 1, Exp(x));
-    EST_TILE_CASE(kLog, 1, Log(x));
-    EST_TILE_CASE(kTanh, 1, Tanh(x));
-    EST_TILE_CASE(kSigmoid, 1, Sigmoid(x));
-    EST_TILE_CASE(kErf, 1, Erf(x));
-    EST_TILE_CASE(kRelu, 1, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()), x));
-    EST_TILE_CASE(
-        kRelu6, 1,
-        hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()),
-                       hn::IfThenElse(hn::Gt(x, hn::Set(D(), 6.0f)), hn::Set(D(), 6.0f), x)));
-    EST_TILE_CASE(kReluGrad, 2, hn::IfThenElseZero(hn::Gt(y, hn::Zero(D())), x));
-    EST_TILE_CASE(
-        kRelu6Grad, 2,
-        hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(D())), hn::Lt(y, hn::Set(D(), 6.0f))), x));
-    EST_TILE_CASE(kTanhGrad, 2, hn::Mul(y, hn::NegMulAdd(x, x, hn::Set(D(), 1.0f))));
-    EST_TILE_CASE(kSigmoidGrad, 2, hn::Mul(hn::Mul(y, x), hn::Sub(hn::Set(D(), 1.0f), x)));
-    EST_TILE_CASE(kGreater, 2, ToVector(hn::Gt(x, y)));
-    EST_TILE_CASE(kGreaterEqual, 2, ToVector(hn::Ge(x, y)));
-    EST_TILE_CASE(kLess, 2, ToVector(hn::Lt(x, y)));
-    EST_TILE_CASE(kLessEqual, 2, ToVector(hn::Le(x, y)));
-    EST_TILE_CASE(kSelectV2, 3, hn::IfThenElse(hn::MaskFromVec(x), y, z));
+    EST_CHEAP_TILE_CASES(EST_TILE_CASE)
+    EST_TILE_CASE(kRealDiv, 2, hn::Div(x, y))
+    EST_TILE_CASE(kPow, 2, Pow(x, y))
+    EST_TILE_CASE(kSqrt, 1, hn::Sqrt(x))
+    EST_TILE_CASE(kRsqrt, 1, hn::Div(hn::Set(D(), 1.0f), hn::Sqrt(x)))
+    EST_TILE_CASE(kReciprocal, 1, hn::Div(hn::Set(D(), 1.0f), x))
+    EST_TILE_CASE(kExp, 1, Exp(x))
+    EST_TILE_CASE(kLog, 1, Log(x))
+    EST_TILE_CASE(kTanh, 1, Tanh(x))
+    EST_TILE_CASE(kSigmoid, 1, Sigmoid(x))
+    EST_TILE_CASE(kErf, 1, Erf(x))
+    EST_TILE_CASE(kGreater, 2, ToVector(hn::Gt(x, y)))
+    EST_TILE_CASE(kGreaterEqual, 2, ToVector(hn::Ge(x, y)))
+    EST_TILE_CASE(kLess, 2, ToVector(hn::Lt(x, y)))
+    EST_TILE_CASE(kLessEqual, 2, ToVector(hn::Le(x, y)))
+    EST_TILE_CASE(kSelectV2, 3, hn::IfThenElse(hn::MaskFromVec(x), y, z))
   }
   (void)d;
+}
+
+void RunBfloat16(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n) {
+  const Bfloat16* const c = a;  // none of these ops has three operands
+  switch (op) {
+    EST_CHEAP_TILE_CASES(EST_TILE_CASE)
+    default:
+      break;
+  }
 }
 #undef EST_TILE_CASE
 
@@ -261,6 +274,7 @@ constexpr Entry kEntries[] = {
 };
 
 HWY_EXPORT(RunTile);
+HWY_EXPORT(RunBfloat16);
 HWY_EXPORT(ExpShifted);
 
 }  // namespace
@@ -274,6 +288,22 @@ std::optional<TileOpInfo> FindTileOp(absl::string_view name) {
 
 void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n) {
   HWY_DYNAMIC_DISPATCH(RunTile)(op, a, b, c, out, n);
+}
+
+bool IsCheapTileOp(TileOp op) {
+  switch (op) {
+#define EST_TILE_CASE(name, operands, expression) case TileOp::name:
+    EST_CHEAP_TILE_CASES(EST_TILE_CASE)
+#undef EST_TILE_CASE
+#undef EST_CHEAP_TILE_CASES
+    return true;
+    default:
+      return false;
+  }
+}
+
+void RunBfloat16Tile(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n) {
+  HWY_DYNAMIC_DISPATCH(RunBfloat16)(op, a, b, out, n);
 }
 
 void ExpShifted(const float* x, float shift, float* out, size_t n) {

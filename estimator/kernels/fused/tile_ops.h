@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
+#include "estimator/array/half.h"
 
 namespace estimator::fused {
 
@@ -71,6 +72,14 @@ std::optional<TileOpInfo> FindTileOp(absl::string_view name);
 // out[i] = op(a[i], b[i], c[i]) for i < n. Unused operands may be null. `out` may be an operand.
 // Pointers need no alignment. Nothing beyond element n is read or written.
 void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n);
+
+// Whether computing the op takes less time than reading its operands from memory: not a function
+// such as Exp, not a division, and no operand or result is a mask.
+bool IsCheapTileOp(TileOp op);
+// The same as RunTile on bf16 operands, without a tile of floats for each: computed in f32, and
+// rounded once.  b: null if the op has one operand.
+// REQUIRES: IsCheapTileOp(op).
+void RunBfloat16Tile(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n);
 
 // out[i] = exp(x[i] - shift). `out` may be x.
 void ExpShifted(const float* x, float shift, float* out, size_t n);
